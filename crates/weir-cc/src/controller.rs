@@ -1,0 +1,345 @@
+//! The interface every law speaks: a sender half, a receiver half, and an observer that fits at either end.
+
+use core::fmt::Debug;
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use crate::packet::{Arrival, SendState, SentPacket, Stamp};
+use crate::report::{Echo, Feedback, LawReport, Report};
+use crate::time::{ArrivalTime, SendTime};
+
+/// The sender half of a law. It is told the time; it never asks. No call blocks, allocates in steady state or
+/// panics, whatever the input.
+pub trait Controller: Send + Debug {
+    /// A packet has left the pacer.
+    fn on_sent(&mut self, _packet: &SentPacket, _state: &SendState) {}
+
+    /// Feedback has come. Returns a decision if a rate was computed, even if the number did not change.
+    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision>;
+
+    /// The time of [`Self::next_timeout`] has come; early or twice is harmless.
+    fn on_timeout(&mut self, _now: SendTime, _state: &SendState) -> Option<Decision> {
+        None
+    }
+
+    /// Something changed outside the law.
+    fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision>;
+
+    /// When [`Self::on_timeout`] wants to be called; after `on_timeout(t)` later than `t`.
+    fn next_timeout(&self) -> Option<SendTime> {
+        None
+    }
+
+    /// What to send now.
+    fn target(&self) -> Target;
+
+    /// What goes into the header of each packet.
+    fn stamp(&self) -> Stamp {
+        Stamp::default()
+    }
+
+    /// Coupling's word becomes the law's own state: from now on the law continues from this rate.
+    fn adopt(&mut self, now: SendTime, share: Share);
+
+    /// The inner quantities that [`Self::read_signals`] shows, by the names of the law's paper.
+    fn signals(&self) -> &'static [Signal] {
+        &[]
+    }
+
+    /// Writes the present value of each signal; `out` has the length of [`Self::signals`]. NaN where unknown.
+    fn read_signals(&self, _out: &mut [f64]) {}
+}
+
+/// The receiver half of a law: arrivals in, reports out.
+pub trait Receiver: Send + Debug {
+    /// A packet has arrived.
+    fn on_arrival(&mut self, packet: &Arrival);
+
+    /// When [`Self::poll_report`] wants to be called next.
+    fn next_timeout(&self) -> Option<ArrivalTime>;
+
+    /// The report that is due at `now`, if any; call until `None`.
+    fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>>;
+
+    /// The inner quantities that [`Self::read_signals`] shows.
+    fn signals(&self) -> &'static [Signal] {
+        &[]
+    }
+
+    /// Writes the present value of each signal; `out` has the length of [`Self::signals`]. NaN where unknown.
+    fn read_signals(&self, _out: &mut [f64]) {}
+}
+
+/// A law's eye: turns arrivals into the law's own report. It can be mounted at the receiver ([`AtReceiver`])
+/// or at the sender over per-packet feedback, without a second implementation.
+pub trait Observer: Send + Debug {
+    /// A packet has arrived.
+    fn on_arrival(&mut self, packet: &Arrival);
+
+    /// When the next report is due.
+    fn next_report(&self) -> Option<ArrivalTime>;
+
+    /// The report at `now`; `None` if none is due or nothing is known yet.
+    fn report(&mut self, now: ArrivalTime) -> Option<LawReport>;
+
+    /// The inner quantities that [`Self::read_signals`] shows.
+    fn signals(&self) -> &'static [Signal] {
+        &[]
+    }
+
+    /// Writes the present value of each signal; `out` has the length of [`Self::signals`].
+    fn read_signals(&self, _out: &mut [f64]) {}
+}
+
+/// An [`Observer`] mounted at the receiver.
+#[derive(Debug)]
+pub struct AtReceiver<O> {
+    observer: O,
+    newest: Option<(u64, ArrivalTime)>,
+}
+
+impl<O: Observer> AtReceiver<O> {
+    /// Mounts `observer` at the receiver.
+    pub fn new(observer: O) -> Self {
+        Self { observer, newest: None }
+    }
+}
+
+impl<O: Observer> Receiver for AtReceiver<O> {
+    fn on_arrival(&mut self, packet: &Arrival) {
+        if self.newest.is_none_or(|(id, _)| packet.id > id) {
+            self.newest = Some((packet.id, packet.at));
+        }
+        self.observer.on_arrival(packet);
+    }
+
+    fn next_timeout(&self) -> Option<ArrivalTime> {
+        self.observer.next_report()
+    }
+
+    fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>> {
+        let report = self.observer.report(now)?;
+        let (id, arrived) = self.newest?;
+        Some(Report::Law { report, echo: Echo { sequence: id as u16, held: now - arrived } })
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        self.observer.signals()
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        self.observer.read_signals(out);
+    }
+}
+
+/// What a sender should do now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Target {
+    /// For the encoder.
+    pub media_rate: DataRate,
+    /// What the law wants on the wire; differs from the media rate where a buffer is being shaped.
+    pub sending_rate: DataRate,
+    /// How packets leave the pacer.
+    pub pacing: Pacing,
+    /// Bytes that may be in flight, for laws with a window.
+    pub window: Option<DataSize>,
+    /// Fill up to this rate with padding when the encoder produces less; zero for none.
+    pub padding: DataRate,
+    /// What limits the rate.
+    pub cause: Cause,
+}
+
+/// How packets leave the pacer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pacing {
+    /// At once, as the encoder makes them.
+    Unpaced,
+    /// At the sending rate times this factor.
+    Factor(f64),
+    /// At exactly this rate.
+    Exact(DataRate),
+}
+
+/// What limits the sending rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// Nothing yet: the law is still climbing.
+    RampUp,
+    /// Queuing delay or its gradient.
+    Delay,
+    /// Loss.
+    Loss,
+    /// The receiver's ceiling.
+    Receiver,
+    /// The source offers less.
+    Application,
+    /// The share that coupling gave.
+    Coupling,
+    /// A probe's result.
+    Probe,
+    /// The configured minimum.
+    Minimum,
+    /// The configured maximum.
+    Maximum,
+}
+
+impl Cause {
+    /// Every cause, in the order of declaration.
+    pub const ALL: [Self; 9] = [
+        Self::RampUp,
+        Self::Delay,
+        Self::Loss,
+        Self::Receiver,
+        Self::Application,
+        Self::Coupling,
+        Self::Probe,
+        Self::Minimum,
+        Self::Maximum,
+    ];
+
+    /// The cause in a word, for tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RampUp => "ramp-up",
+            Self::Delay => "delay",
+            Self::Loss => "loss",
+            Self::Receiver => "receiver",
+            Self::Application => "application",
+            Self::Coupling => "coupling",
+            Self::Probe => "probe",
+            Self::Minimum => "minimum",
+            Self::Maximum => "maximum",
+        }
+    }
+}
+
+/// A rate was computed. A coupler needs to know even if the number did not change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decision {
+    /// The rate the law computed for itself.
+    pub rate: DataRate,
+    /// The rate it started from.
+    pub base: DataRate,
+    /// What limits it.
+    pub cause: Cause,
+    /// The law's round-trip time, if it knows one.
+    pub rtt: Option<TimeDelta>,
+}
+
+/// The rate that coupling assigns to a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The flow's new sending rate.
+    pub rate: DataRate,
+}
+
+/// Something changed outside the law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathEvent {
+    /// New bounds for the rate.
+    Limits(RateLimits),
+    /// The application stopped sending on purpose.
+    Paused,
+    /// The application sends again.
+    Resumed,
+    /// The path is another one: what was learnt of delay and capacity does not hold any more.
+    RouteChanged,
+}
+
+/// Bounds of the sending rate: `min ≤ start ≤ max`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimits {
+    min: DataRate,
+    start: DataRate,
+    max: DataRate,
+}
+
+/// Why rate limits are not acceptable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitsOutOfOrder;
+
+impl core::fmt::Display for LimitsOutOfOrder {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("rates must satisfy 0 < min ≤ start ≤ max")
+    }
+}
+
+impl core::error::Error for LimitsOutOfOrder {}
+
+impl RateLimits {
+    /// Bounds and start rate.
+    ///
+    /// # Errors
+    /// [`LimitsOutOfOrder`] unless `0 < min ≤ start ≤ max`.
+    pub fn new(min: DataRate, start: DataRate, max: DataRate) -> Result<Self, LimitsOutOfOrder> {
+        if min.is_zero() || min > start || start > max {
+            return Err(LimitsOutOfOrder);
+        }
+        Ok(Self { min, start, max })
+    }
+
+    /// The lowest rate.
+    pub const fn min(&self) -> DataRate {
+        self.min
+    }
+
+    /// The rate to begin with.
+    pub const fn start(&self) -> DataRate {
+        self.start
+    }
+
+    /// The highest rate.
+    pub const fn max(&self) -> DataRate {
+        self.max
+    }
+
+    /// `rate` brought within the bounds.
+    pub fn clamp(&self, rate: DataRate) -> DataRate {
+        rate.clamp(self.min, self.max)
+    }
+
+    /// `bps` bit/s brought within the bounds, unrounded; NaN gives the minimum.
+    pub fn clamp_bps(&self, bps: f64) -> f64 {
+        bps.max(self.min.bps_f64()).min(self.max.bps_f64())
+    }
+
+    /// `cause`, unless the rate stands at a bound.
+    pub fn cause(&self, rate: DataRate, cause: Cause) -> Cause {
+        if rate >= self.max {
+            Cause::Maximum
+        } else if rate <= self.min {
+            Cause::Minimum
+        } else {
+            cause
+        }
+    }
+}
+
+/// A quantity inside a law that is worth watching.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signal {
+    /// Its name in the law's paper.
+    pub name: &'static str,
+    /// Its unit; empty for a pure number.
+    pub unit: &'static str,
+    /// What it means, in a sentence.
+    pub meaning: &'static str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_keep_their_order() {
+        let r = DataRate::from_kbps;
+        assert!(RateLimits::new(r(50), r(300), r(2500)).is_ok());
+        assert!(RateLimits::new(r(50), r(30), r(2500)).is_err());
+        assert!(RateLimits::new(r(0), r(30), r(2500)).is_err());
+        let limits = RateLimits::new(r(50), r(300), r(2500)).unwrap();
+        assert_eq!(limits.clamp_bps(f64::NAN), 50e3);
+        assert_eq!(limits.cause(r(2500), Cause::Delay), Cause::Maximum);
+        assert_eq!(limits.cause(r(50), Cause::Delay), Cause::Minimum);
+        assert_eq!(limits.cause(r(51), Cause::Delay), Cause::Delay);
+    }
+}

@@ -1,0 +1,20 @@
+//! Real-time congestion controllers to embed in a media stack.
+//!
+//! A law has two halves behind one interface: a [`Controller`] at the sender and a [`Receiver`] at the
+//! receiver. Both are sans-IO: they are told the time and what happened, and they answer with values. They know
+//! no clock, socket, randomness, file or runtime, allocate nothing in steady state and panic on no input.
+
+pub mod controller;
+pub mod packet;
+pub mod report;
+pub mod time;
+pub mod window;
+
+pub use controller::{
+    AtReceiver, Cause, Controller, Decision, LimitsOutOfOrder, Observer, Pacing, PathEvent, RateLimits,
+    Receiver, Share, Signal, Target,
+};
+pub use packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
+pub use report::{Echo, Feedback, LawReport, NadaReport, ReceptionReport, Record, Report};
+pub use time::{ApparentDelay, ArrivalTime, SendTime};
+pub use weir_units::{DataRate, DataSize, TimeDelta};

@@ -1,0 +1,136 @@
+//! Two vocabularies: what crosses the network ([`Report`]) and what a law consumes ([`Feedback`]).
+//!
+//! The [send history](crate::history::SendHistory) turns the one into the other.
+
+use weir_units::{DataRate, TimeDelta};
+
+use crate::packet::{Ecn, PacketResult};
+use crate::time::ArrivalTime;
+
+/// What a receiver half has to say to the sender half.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Report<'a> {
+    /// The fate of single packets (transport-wide feedback, RFC 8888).
+    Packets {
+        /// One record per packet number that the report covers, in order of number.
+        records: &'a [Record],
+        /// The report's own number, modulo 256, by which lost reports are counted.
+        number: u8,
+        /// When the report was made; `None` where the format does not carry it.
+        at: Option<ArrivalTime>,
+    },
+    /// An upper bound for the sending rate (REMB).
+    Ceiling(DataRate),
+    /// The statistics of an RTCP receiver report (RFC 3550 §6.4).
+    Reception(ReceptionReport),
+    /// The report that a law defines for itself.
+    Law {
+        /// The law's own values.
+        report: LawReport,
+        /// Echo by which the sender measures the round-trip time.
+        echo: Echo,
+    },
+}
+
+/// One packet of a per-packet report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The lower 16 bits of the packet's number.
+    pub sequence: u16,
+    /// When it arrived; `None` if it has not been seen.
+    pub arrival: Option<ArrivalTime>,
+    /// ECN field on arrival.
+    pub ecn: Ecn,
+}
+
+/// The newest packet a report knows of and how long the receiver held it before reporting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Echo {
+    /// The lower 16 bits of the packet's number.
+    pub sequence: u16,
+    /// From its arrival to the making of the report.
+    pub held: TimeDelta,
+}
+
+/// Statistics of an RTCP receiver report (RFC 3550 §6.4.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceptionReport {
+    /// Loss since the report before, in 1/256.
+    pub fraction_lost: u8,
+    /// Packets lost since the beginning; negative if duplicates outnumber losses.
+    pub cumulative_lost: i32,
+    /// Highest sequence number received, extended by the count of wraps in the upper 16 bits.
+    pub highest_sequence: u32,
+    /// Interarrival jitter in ticks of the media clock.
+    pub jitter: u32,
+    /// Middle 32 bits of the NTP time of the last sender report; 0 if none came.
+    pub last_sender_report: u32,
+    /// From the arrival of that sender report to this report, in 1/65536 s.
+    pub delay_since_last_sender_report: u32,
+}
+
+impl ReceptionReport {
+    /// Loss since the report before as a ratio in [0, 1).
+    pub fn loss_ratio(&self) -> f64 {
+        f64::from(self.fraction_lost) / 256.0
+    }
+}
+
+/// The values of a law's own report.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum LawReport {
+    /// NADA (RFC 8698 §4.3, §5.3).
+    Nada(NadaReport),
+}
+
+/// NADA's 48-bit report (RFC 8698 §5.3).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NadaReport {
+    /// `rmode`: whether accelerated ramp-up is allowed.
+    pub ramp_up: bool,
+    /// `x_curr`, the aggregate congestion signal; the wire carries it in 100 µs up to 3.2767 s.
+    pub congestion: TimeDelta,
+    /// `r_recv`, the receive rate over the last log window.
+    pub receive_rate: DataRate,
+}
+
+/// What a law's sender half consumes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Feedback<'a> {
+    /// Fates of packets in order of number; only news, never the same fate twice.
+    Packets {
+        /// The packets whose fate the report told for the first time, or changed.
+        results: &'a [PacketResult],
+        /// Round-trip time by the newest packet, without the time the receiver held it.
+        rtt: Option<TimeDelta>,
+        /// How many reports were lost since the one before.
+        missed_reports: u8,
+    },
+    /// An upper bound for the sending rate.
+    Ceiling(DataRate),
+    /// Statistics of a receiver report.
+    Reception {
+        /// The statistics.
+        report: ReceptionReport,
+        /// Round-trip time by the last sender report (RFC 3550 §6.4.1).
+        rtt: Option<TimeDelta>,
+    },
+    /// A law's own report.
+    Law {
+        /// The law's own values.
+        report: LawReport,
+        /// Round-trip time by the echoed packet.
+        rtt: Option<TimeDelta>,
+    },
+}
+
+impl Feedback<'_> {
+    /// The round-trip time measured with this feedback, if it carries one.
+    pub fn rtt(&self) -> Option<TimeDelta> {
+        match *self {
+            Self::Packets { rtt, .. } | Self::Reception { rtt, .. } | Self::Law { rtt, .. } => rtt,
+            Self::Ceiling(_) => None,
+        }
+    }
+}
