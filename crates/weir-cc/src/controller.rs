@@ -33,9 +33,9 @@ pub trait Controller: Send + Debug {
     /// What to send now.
     fn target(&self) -> Target;
 
-    /// What goes into the header of each packet.
-    fn stamp(&self) -> Stamp {
-        Stamp::default()
+    /// What goes into the header of each packet, for laws whose receiver half needs it.
+    fn stamp(&self) -> Option<Stamp> {
+        None
     }
 
     /// Coupling's word becomes the law's own state: from now on the law continues from this rate.

@@ -4,8 +4,16 @@
 //! receiver. Both are sans-IO: they are told the time and what happened, and they answer with values. They know
 //! no clock, socket, randomness, file or runtime, allocate nothing in steady state and panic on no input.
 
+pub mod base_delay;
 pub mod controller;
+pub mod filters;
+pub mod gcc;
+pub mod history;
+pub mod pacer;
+pub mod loss_intervals;
+pub mod nada;
 pub mod packet;
+pub mod receive_rate;
 pub mod report;
 pub mod time;
 pub mod window;

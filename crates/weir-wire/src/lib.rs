@@ -1,1 +1,32 @@
-//! Placeholder
+//! Readers and writers of RTP and RTCP over byte slices. Nothing here allocates.
+//!
+//! * [`rtp`]: the RTP header and its extensions, read in place and written from borrowed parts.
+//! * [`media`]: the one RTP header that Weir's endpoints send, as a plain value at the resolution of the wire.
+//! * [`rtcp`]: walking a datagram of RTCP packets; sender and receiver reports, REMB, and NADA's report.
+//! * [`seq`], [`abs_send_time`], [`ntp`]: the counters and clocks that wrap on the wire.
+//!
+//! A reader takes bytes from anyone: it answers every slice with a value or with a [`ParseError`] that says
+//! where the trouble is and what would be right. Integers are big-endian on the wire.
+
+pub mod abs_send_time;
+mod cursor;
+mod error;
+pub mod media;
+pub mod ntp;
+pub mod rtcp;
+pub mod rtp;
+pub mod seq;
+
+pub use abs_send_time::{AbsSendTime, AbsSendTimeUnwrapper};
+pub use error::{BufferTooSmall, ParseError, WriteError};
+pub use media::{ExtensionIds, MediaHeader, Stamp};
+pub use ntp::NtpTime;
+pub use rtp::{Extension, RtpHeader, RtpPacket};
+
+#[cfg(test)]
+pub(crate) mod testing {
+    /// The bytes of a vector written as hexadecimal pairs.
+    pub(crate) fn hex(text: &str) -> Vec<u8> {
+        text.split_whitespace().map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
+    }
+}

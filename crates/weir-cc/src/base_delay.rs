@@ -1,0 +1,127 @@
+//! Base delay: what of the one-way delay is not queue.
+//!
+//! The smallest apparent delay of the last ten minutes, kept as one minimum per minute (RFC 6817 §4.2): minutes
+//! that leave take a changed route and the skew of two clocks with them.
+
+use weir_units::TimeDelta;
+
+use crate::time::{ApparentDelay, ArrivalTime};
+
+/// Minutes of history. RFC 6817 §2.5 recommends ten.
+const MINUTES: usize = 10;
+const MINUTE: TimeDelta = TimeDelta::from_secs(60);
+
+/// The base delay of a path, by the apparent delays of its packets.
+#[derive(Clone, Debug, Default)]
+pub struct BaseDelay {
+    /// A minimum per minute; the present minute comes first.
+    minima: [Option<ApparentDelay>; MINUTES],
+    /// When the present minute began; `None` before the first packet.
+    minute: Option<ArrivalTime>,
+}
+
+impl BaseDelay {
+    /// Nothing is known yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A packet arrived `at` with `delay`. Returns the base delay, this packet included: never above `delay`.
+    pub fn on_arrival(&mut self, at: ArrivalTime, delay: ApparentDelay) -> ApparentDelay {
+        self.turn_minutes(at);
+        let present = self.minima[0].map_or(delay, |least| least.min(delay));
+        self.minima[0] = Some(present);
+        self.get().unwrap_or(delay)
+    }
+
+    /// The base delay; `None` before the first packet.
+    pub fn get(&self) -> Option<ApparentDelay> {
+        self.minima.iter().flatten().min().copied()
+    }
+
+    /// Forgets everything.
+    pub fn restart(&mut self) {
+        *self = Self::default();
+    }
+
+    fn turn_minutes(&mut self, at: ArrivalTime) {
+        let began = *self.minute.get_or_insert(at);
+        if at - began < -MINUTE {
+            // The receiver's clock was set back: delays from before it cannot be compared.
+            self.restart();
+            self.minute = Some(at);
+            return;
+        }
+        let passed = (at - began).nanos().max(0) / MINUTE.nanos();
+        let turned = usize::try_from(passed).unwrap_or(MINUTES).min(MINUTES);
+        self.minima.rotate_right(turned % MINUTES);
+        self.minima[..turned].fill(None);
+        self.minute = Some(began + MINUTE * passed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::SendTime;
+
+    fn second(s: i64) -> ArrivalTime {
+        ArrivalTime::from_millis(s * 1000)
+    }
+
+    /// An apparent delay of `ms` milliseconds; the clocks are five hours apart.
+    fn delay(ms: i64) -> ApparentDelay {
+        ApparentDelay::between(SendTime::ZERO, ArrivalTime::from_millis(5 * 3_600_000 + ms))
+    }
+
+    #[test]
+    fn the_base_is_the_smallest_delay_seen() {
+        let mut base = BaseDelay::new();
+        assert_eq!(base.get(), None);
+        assert_eq!(base.on_arrival(second(0), delay(40)), delay(40));
+        assert_eq!(base.on_arrival(second(1), delay(25)), delay(25));
+        assert_eq!(base.on_arrival(second(90), delay(60)), delay(25));
+        assert_eq!(base.get(), Some(delay(25)));
+    }
+
+    #[test]
+    fn a_minute_is_forgotten_ten_minutes_later() {
+        let mut base = BaseDelay::new();
+        base.on_arrival(second(30), delay(25));
+        // Minutes are counted from the first packet: the first ends at 90 s and leaves at 30 + 600 s.
+        for s in 31..630 {
+            assert_eq!(base.on_arrival(second(s), delay(45)), delay(25), "{s} s");
+        }
+        assert_eq!(base.on_arrival(second(630), delay(45)), delay(45));
+    }
+
+    #[test]
+    fn a_long_silence_forgets_what_is_old_and_no_more() {
+        let mut base = BaseDelay::new();
+        base.on_arrival(second(0), delay(25));
+        base.on_arrival(second(100), delay(35));
+        assert_eq!(base.on_arrival(second(599), delay(45)), delay(25));
+        // The first minute is gone at 650 s, the second (from 60 to 120 s) not before 660 s.
+        assert_eq!(base.on_arrival(second(650), delay(45)), delay(35));
+        assert_eq!(base.on_arrival(second(660), delay(45)), delay(45));
+        assert_eq!(base.on_arrival(second(100_000), delay(70)), delay(70));
+    }
+
+    #[test]
+    fn a_packet_out_of_order_belongs_to_the_present_minute() {
+        let mut base = BaseDelay::new();
+        base.on_arrival(second(0), delay(50));
+        base.on_arrival(second(70), delay(50));
+        assert_eq!(base.on_arrival(second(59), delay(30)), delay(30));
+        assert_eq!(base.on_arrival(second(71), delay(50)), delay(30));
+    }
+
+    #[test]
+    fn a_clock_set_back_begins_anew() {
+        let mut base = BaseDelay::new();
+        base.on_arrival(second(4000), delay(25));
+        assert_eq!(base.on_arrival(second(400), delay(90)), delay(90));
+        base.restart();
+        assert_eq!(base.get(), None);
+    }
+}

@@ -1,0 +1,166 @@
+//! Grouping of packets into video frames and the one-way delay gradient between frames (gcc-2016 §3.3, eq. (4)).
+
+use weir_units::{DataSize, TimeDelta};
+
+use crate::packet::Arrival;
+use crate::time::{ArrivalTime, SendTime};
+
+/// What two consecutive frames say about the queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameSample {
+    /// `d(t_i) = (t_i − t_{i−1}) − (T_i − T_{i−1})`: positive while the queue grows. gcc-2016 eq. (4).
+    pub gradient: TimeDelta,
+    /// `T_i − T_{i−1}`: between the departures of the frames' first packets.
+    pub inter_departure: TimeDelta,
+    /// `t_i`: arrival of the frame's last packet.
+    pub arrival: ArrivalTime,
+    /// Bytes of the frame.
+    pub size: DataSize,
+}
+
+/// Groups packets that share a media time. `T_i` is the departure of a frame's first packet, `t_i` the arrival of
+/// its last. A frame is complete when a packet of a newer frame arrives, so that a lost last packet does no harm.
+#[derive(Clone, Debug)]
+pub struct Frames {
+    silence: TimeDelta,
+    current: Option<Frame>,
+    previous: Option<Frame>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    media_time: u64,
+    first_departure: SendTime,
+    last_arrival: ArrivalTime,
+    size: DataSize,
+}
+
+impl Frame {
+    fn begin(packet: &Arrival) -> Self {
+        Self {
+            media_time: packet.media_time,
+            first_departure: packet.departure,
+            last_arrival: packet.at,
+            size: packet.size,
+        }
+    }
+}
+
+/// What a packet brought about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Grouped {
+    /// Nothing yet.
+    Pending,
+    /// A frame is complete and there was one before it.
+    Sample(FrameSample),
+    /// After long silence grouping began anew: estimates of the gradient are out of date.
+    Restarted,
+}
+
+impl Frames {
+    /// Grouping that starts anew after `silence` without a packet.
+    pub fn new(silence: TimeDelta) -> Self {
+        Self { silence, current: None, previous: None }
+    }
+
+    /// A packet has arrived. Packets of frames older than the current one are ignored.
+    pub fn on_arrival(&mut self, packet: &Arrival) -> Grouped {
+        let Some(current) = &mut self.current else {
+            self.current = Some(Frame::begin(packet));
+            return Grouped::Pending;
+        };
+        if packet.at - current.last_arrival > self.silence {
+            *self = Self::new(self.silence);
+            self.current = Some(Frame::begin(packet));
+            return Grouped::Restarted;
+        }
+        if packet.media_time < current.media_time {
+            return Grouped::Pending;
+        }
+        if packet.media_time == current.media_time {
+            current.first_departure = current.first_departure.min(packet.departure);
+            current.last_arrival = current.last_arrival.max(packet.at);
+            current.size += packet.size;
+            return Grouped::Pending;
+        }
+        let complete = *current;
+        *current = Frame::begin(packet);
+        match self.previous.replace(complete) {
+            Some(previous) => Grouped::Sample(sample(&previous, &complete)),
+            None => Grouped::Pending,
+        }
+    }
+}
+
+fn sample(previous: &Frame, complete: &Frame) -> FrameSample {
+    let inter_departure = complete.first_departure - previous.first_departure;
+    FrameSample {
+        gradient: (complete.last_arrival - previous.last_arrival) - inter_departure,
+        inter_departure,
+        arrival: complete.last_arrival,
+        size: complete.size,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Ecn, Stamp};
+
+    pub(crate) fn packet(media_time: u64, departure_ms: i64, at_ms: i64) -> Arrival {
+        Arrival {
+            id: 0,
+            departure: SendTime::from_millis(departure_ms),
+            at: ArrivalTime::from_millis(at_ms),
+            size: DataSize::from_bytes(1000),
+            ecn: Ecn::NotEct,
+            media_time,
+            marker: false,
+            stamp: Stamp::default(),
+        }
+    }
+
+    #[test]
+    fn gradient_spans_first_departures_and_last_arrivals() {
+        let mut frames = Frames::new(TimeDelta::from_secs(2));
+        // Frame 0: packets leave at 0 and 5 ms, arrive at 1025 and 1030 ms. Frame 1: leave at 33 and 38, arrive at
+        // 1058 and 1070. d = (1070 - 1030) - (33 - 0) = 7 ms.
+        for (media_time, departure, at) in [(0, 0, 1025), (0, 5, 1030), (3000, 33, 1058), (3000, 38, 1070)] {
+            assert_eq!(frames.on_arrival(&packet(media_time, departure, at)), Grouped::Pending);
+        }
+        let Grouped::Sample(sample) = frames.on_arrival(&packet(6000, 66, 1091)) else { panic!("no sample") };
+        assert_eq!(sample.gradient, TimeDelta::from_millis(7));
+        assert_eq!(sample.inter_departure, TimeDelta::from_millis(33));
+        assert_eq!(sample.arrival, ArrivalTime::from_millis(1070));
+        assert_eq!(sample.size, DataSize::from_bytes(2000));
+    }
+
+    #[test]
+    fn packets_of_older_frames_are_ignored() {
+        let mut frames = Frames::new(TimeDelta::from_secs(2));
+        frames.on_arrival(&packet(0, 0, 25));
+        frames.on_arrival(&packet(3000, 33, 58));
+        assert_eq!(frames.on_arrival(&packet(0, 1, 60)), Grouped::Pending);
+        let Grouped::Sample(sample) = frames.on_arrival(&packet(6000, 66, 91)) else { panic!("no sample") };
+        assert_eq!(sample.gradient, TimeDelta::ZERO);
+    }
+
+    #[test]
+    fn a_lost_frame_makes_a_sample_over_two_intervals() {
+        let mut frames = Frames::new(TimeDelta::from_secs(2));
+        frames.on_arrival(&packet(0, 0, 25));
+        frames.on_arrival(&packet(6000, 66, 95));
+        let Grouped::Sample(sample) = frames.on_arrival(&packet(9000, 100, 125)) else { panic!("no sample") };
+        assert_eq!(sample.gradient, TimeDelta::from_millis(4));
+        assert_eq!(sample.inter_departure, TimeDelta::from_millis(66));
+    }
+
+    #[test]
+    fn silence_starts_anew() {
+        let mut frames = Frames::new(TimeDelta::from_secs(2));
+        frames.on_arrival(&packet(0, 0, 25));
+        frames.on_arrival(&packet(3000, 33, 58));
+        assert_eq!(frames.on_arrival(&packet(300_000, 3333, 3360)), Grouped::Restarted);
+        assert_eq!(frames.on_arrival(&packet(303_000, 3366, 3391)), Grouped::Pending);
+    }
+}

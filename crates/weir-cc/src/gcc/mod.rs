@@ -1,0 +1,21 @@
+//! Google Congestion Control.
+//!
+//! The parts stand once and are named as the papers name them; a variant composes them:
+//!
+//! * [`frames`]: arrivals to samples, one per video frame (gcc-2016 §3.3, eq. (4));
+//! * [`kalman`]: the gradient estimate (gcc-2016 §4.1);
+//! * [`threshold`]: the threshold γ, adaptive or static (gcc-2016 §4.2);
+//! * [`detector`]: over-use, normal, under-use (gcc-2016 §3.3, fig. 3);
+//! * [`rate_control`]: the remote rate controller (gcc-2016 §3.3, fig. 4, eq. (3));
+//! * [`loss`]: the loss-based controller (gcc-2016 §3.2, eq. (5)).
+//!
+//! Variants: [`remb`], the receiver-side form of gcc-2016 (Carlucci, De Cicco, Holmer, Mascolo: "Analysis and
+//! Design of the Google Congestion Control for Web Real-time Communication", MMSys 2016).
+
+pub mod detector;
+pub mod frames;
+pub mod kalman;
+pub mod loss;
+pub mod rate_control;
+pub mod remb;
+pub mod threshold;

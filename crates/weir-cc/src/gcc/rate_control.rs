@@ -1,0 +1,179 @@
+//! The remote rate controller: a state machine and the rate `A_r` (gcc-2016 §3.3, fig. 4, eq. (3)).
+
+use weir_units::{DataRate, TimeDelta};
+
+use super::detector::Usage;
+use crate::controller::RateLimits;
+
+/// State of the rate controller (gcc-2016 fig. 4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RateState {
+    /// The rate stays.
+    Hold,
+    /// The rate grows.
+    #[default]
+    Increase,
+    /// The rate falls below the receive rate.
+    Decrease,
+}
+
+impl RateState {
+    /// The state after `usage` (gcc-2016 fig. 4; table of draft-ietf-rmcat-gcc-02 §5.5).
+    #[must_use]
+    pub fn after(self, usage: Usage) -> Self {
+        match (usage, self) {
+            (Usage::Over, _) => Self::Decrease,
+            (Usage::Under, _) | (Usage::Normal, Self::Decrease) => Self::Hold,
+            (Usage::Normal, Self::Hold | Self::Increase) => Self::Increase,
+        }
+    }
+}
+
+/// How the increase factor is applied.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum IncreasePer {
+    /// With each frame, as gcc-2016 eq. (3) reads literally.
+    Frame,
+    /// Per second, spread over the frames.
+    Second,
+}
+
+/// Constants of the rate `A_r`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateControlConfig {
+    /// `η`, the increase factor.
+    pub increase: f64,
+    /// What `η` refers to.
+    pub increase_per: IncreasePer,
+    /// `α`, the share of the receive rate after over-use.
+    pub decrease: f64,
+    /// `A_r` is at most this multiple of the receive rate.
+    pub bound: f64,
+}
+
+/// `A_r`, the rate of the delay-based controller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateControl {
+    config: RateControlConfig,
+    limits: RateLimits,
+    state: RateState,
+    rate: f64,
+}
+
+impl RateControl {
+    /// A controller at the start rate, ready to increase.
+    pub fn new(config: RateControlConfig, limits: RateLimits) -> Self {
+        Self { config, limits, state: RateState::default(), rate: limits.start().bps_f64() }
+    }
+
+    /// Takes the detector's verdict on a sample that came `elapsed` after the one before, and the receive rate `R`;
+    /// while `R` is unknown the rate is neither lowered nor bounded by it. Returns `A_r`.
+    pub fn update(&mut self, usage: Usage, received: Option<DataRate>, elapsed: TimeDelta) -> DataRate {
+        self.state = self.state.after(usage);
+        match (self.state, received) {
+            (RateState::Increase, _) => self.rate *= self.increase_factor(elapsed),
+            (RateState::Decrease, Some(r)) => self.rate = self.rate.min(self.config.decrease * r.bps_f64()),
+            (RateState::Decrease, None) | (RateState::Hold, _) => {}
+        }
+        if let Some(r) = received {
+            self.rate = self.rate.min(self.config.bound * r.bps_f64());
+        }
+        self.rate = self.limits.clamp_bps(self.rate);
+        self.rate()
+    }
+
+    /// `A_r`.
+    pub fn rate(&self) -> DataRate {
+        DataRate::from_bps_f64(self.rate)
+    }
+
+    /// The state machine's state.
+    pub fn state(&self) -> RateState {
+        self.state
+    }
+
+    fn increase_factor(&self, elapsed: TimeDelta) -> f64 {
+        match self.config.increase_per {
+            IncreasePer::Frame => self.config.increase,
+            IncreasePer::Second => libm::pow(self.config.increase, elapsed.secs_f64().clamp(0.0, 1.0)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAPER: RateControlConfig =
+        RateControlConfig { increase: 1.05, increase_per: IncreasePer::Frame, decrease: 0.85, bound: 1.5 };
+    const FRAME: TimeDelta = TimeDelta::from_millis(33);
+
+    fn control(config: RateControlConfig) -> RateControl {
+        let kbps = DataRate::from_kbps;
+        RateControl::new(config, RateLimits::new(kbps(50), kbps(1000), kbps(2500)).unwrap())
+    }
+
+    fn received(kbps: u64) -> Option<DataRate> {
+        DataRate::from_kbps(kbps).into()
+    }
+
+    #[test]
+    fn states_follow_the_figure() {
+        use RateState::{Decrease, Hold, Increase};
+        for (usage, from_hold, from_increase, from_decrease) in [
+            (Usage::Over, Decrease, Decrease, Decrease),
+            (Usage::Normal, Increase, Increase, Hold),
+            (Usage::Under, Hold, Hold, Hold),
+        ] {
+            assert_eq!(Hold.after(usage), from_hold);
+            assert_eq!(Increase.after(usage), from_increase);
+            assert_eq!(Decrease.after(usage), from_decrease);
+        }
+    }
+
+    #[test]
+    fn rate_follows_equation_3() {
+        let mut control = control(PAPER);
+        // Increase: 1000 · 1.05 = 1050.
+        assert_eq!(control.update(Usage::Normal, received(1000), FRAME), DataRate::from_kbps(1050));
+        // Decrease: 0.85 · 1000 = 850.
+        assert_eq!(control.update(Usage::Over, received(1000), FRAME), DataRate::from_kbps(850));
+        // Hold.
+        assert_eq!(control.update(Usage::Normal, received(1000), FRAME), DataRate::from_kbps(850));
+        // Increase, bounded by 1.5 · 560 = 840.
+        assert_eq!(control.update(Usage::Normal, received(560), FRAME), DataRate::from_kbps(840));
+    }
+
+    #[test]
+    fn an_unknown_receive_rate_neither_lowers_nor_bounds() {
+        let mut control = control(PAPER);
+        assert_eq!(control.update(Usage::Over, None, FRAME), DataRate::from_kbps(1000));
+        assert_eq!(control.update(Usage::Normal, None, FRAME), DataRate::from_kbps(1000));
+        assert_eq!(control.update(Usage::Normal, None, FRAME), DataRate::from_kbps(1050));
+    }
+
+    #[test]
+    fn a_decrease_never_raises_the_rate() {
+        let mut control = control(PAPER);
+        assert_eq!(control.update(Usage::Over, received(2000), FRAME), DataRate::from_kbps(1000));
+    }
+
+    #[test]
+    fn per_second_growth_does_not_depend_on_the_frame_rate() {
+        let config = RateControlConfig { increase_per: IncreasePer::Second, ..PAPER };
+        let mut thirty = control(config);
+        let mut ten = control(config);
+        for _ in 0..30 {
+            thirty.update(Usage::Normal, None, TimeDelta::from_millis(100) / 3);
+        }
+        for _ in 0..10 {
+            ten.update(Usage::Normal, None, TimeDelta::from_millis(100));
+        }
+        // 1000 · 1.05 after a second.
+        assert!(thirty.rate().bps().abs_diff(1_050_000) < 5);
+        assert!(ten.rate().bps().abs_diff(1_050_000) < 5);
+    }
+}

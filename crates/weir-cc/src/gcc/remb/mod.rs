@@ -1,0 +1,30 @@
+//! The receiver-side form of GCC: gcc-2016, "the REMB form".
+//!
+//! The receiver runs the delay-based controller per video frame and tells its rate `A_r` in REMB messages; the
+//! sender runs the loss-based controller on receiver reports and sends at `A = min(A_s, A_r)`.
+//!
+//! Source: Carlucci, De Cicco, Holmer, Mascolo, MMSys 2016 ("gcc-2016"); constants that it does not print come from
+//! draft-ietf-rmcat-gcc-02 or libwebrtc and are marked in [`Config`].
+//!
+//! Deliberate divergences and readings of what the paper leaves open:
+//!
+//! 1. The gradient is multiplied by the number of samples, at most 60, before it is compared with γ: the paper's
+//!    constants come from code that does so. Unscaled, no gradient of a real path ever passes γ ≥ 6 ms.
+//! 2. The noise variance has a floor of 1 ms² (draft-ietf-rmcat-gcc-02).
+//! 3. γ stays within 6 to 600 ms and ignores outliers (draft-ietf-rmcat-gcc-02); a gap counts at most 100 ms
+//!    (libwebrtc).
+//! 4. A decrease never raises `A_r` (eq. (3) read literally could, where the receive rate exceeds `A_r`).
+//! 5. `A_s` grows on receiver reports only; a REMB recomputes the minimum. The paper names both as triggers, which
+//!    doubles the growth; [`GrowOn`] selects.
+//! 6. Fast start: until the first decrease `A` follows `A_r`. The paper is silent about the start. A decrease is
+//!    known by a REMB of at most `α` times the one before, or by more than 10 % loss.
+//! 7. Three seconds without feedback halve the rate, then each further second. The paper has no rule.
+//! 8. REMB compares with the last value *sent*, as libwebrtc does.
+
+mod config;
+mod receiver;
+mod sender;
+
+pub use config::{Config, ConfigError, GrowOn};
+pub use receiver::GccReceiver;
+pub use sender::GccSender;

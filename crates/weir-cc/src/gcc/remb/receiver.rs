@@ -1,0 +1,156 @@
+//! The receiver half: frames → Kalman → detector → `A_r` → REMB.
+
+use weir_units::{DataRate, TimeDelta};
+
+use super::config::{Config, ConfigError};
+use crate::controller::{RateLimits, Receiver, Signal};
+use crate::gcc::detector::{Detector, Usage};
+use crate::gcc::frames::{FrameSample, Frames, Grouped};
+use crate::gcc::kalman::ScalarKalman;
+use crate::gcc::rate_control::{RateControl, RateState};
+use crate::gcc::threshold::Threshold;
+use crate::packet::Arrival;
+use crate::receive_rate::ReceiveRate;
+use crate::report::Report;
+use crate::time::ArrivalTime;
+
+/// After so long without a packet grouping starts anew (libwebrtc).
+const SILENCE: TimeDelta = TimeDelta::from_secs(2);
+/// The detector says nothing before this many samples.
+const FIRST_VERDICT: u32 = 2;
+
+/// The delay-based controller of gcc-2016, at the receiver.
+#[derive(Debug)]
+pub struct GccReceiver {
+    config: Config,
+    frames: Frames,
+    kalman: ScalarKalman,
+    threshold: Threshold,
+    detector: Detector,
+    rate: RateControl,
+    received: ReceiveRate,
+    samples: u32,
+    scaled: f64,
+    remb_due: Option<ArrivalTime>,
+    remb_sent: Option<DataRate>,
+    last_sample: Option<ArrivalTime>,
+    measured: Option<DataRate>,
+}
+
+impl GccReceiver {
+    /// A receiver half for rates within `limits`.
+    ///
+    /// # Errors
+    /// The first constant of `config` out of its range.
+    pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            config,
+            frames: Frames::new(SILENCE),
+            kalman: ScalarKalman::new(config.kalman()),
+            threshold: config.threshold(),
+            detector: Detector::new(config.overuse_time),
+            rate: RateControl::new(config.rate_control(), limits),
+            received: ReceiveRate::new(config.rate_window),
+            samples: 0,
+            scaled: 0.0,
+            remb_due: None,
+            remb_sent: None,
+            last_sample: None,
+            measured: None,
+        })
+    }
+
+    /// `A_r`, the rate of the delay-based controller.
+    pub fn rate(&self) -> DataRate {
+        self.rate.rate()
+    }
+
+    fn on_frame(&mut self, sample: &FrameSample, now: ArrivalTime) {
+        self.samples = self.samples.saturating_add(1);
+        let m = self.kalman.update(sample.gradient.millis_f64());
+        self.scaled = m * f64::from(self.samples.min(self.config.scale_cap));
+        let usage = if self.samples < FIRST_VERDICT {
+            Usage::Normal
+        } else {
+            self.detector.update(self.scaled, self.threshold.gamma(), sample.inter_departure)
+        };
+        self.threshold.update(self.scaled, sample.arrival);
+        let elapsed = self.last_sample.replace(now).map_or(TimeDelta::ZERO, |last| now - last);
+        self.measured = self.received.rate(now);
+        self.rate.update(usage, self.measured, elapsed);
+        if self.fell() {
+            self.remb_due = Some(now);
+        }
+    }
+
+    /// Whether `A_r` fell so far below the value sent last that the sender must know at once.
+    fn fell(&self) -> bool {
+        self.remb_sent.is_some_and(|sent| self.rate.rate().bps_f64() < self.config.remb_drop * sent.bps_f64())
+    }
+}
+
+impl Receiver for GccReceiver {
+    fn on_arrival(&mut self, packet: &Arrival) {
+        self.received.on_arrival(packet.at, packet.size);
+        if self.remb_due.is_none() {
+            self.remb_due = Some(packet.at + self.config.remb_interval);
+        }
+        match self.frames.on_arrival(packet) {
+            Grouped::Pending => {}
+            Grouped::Sample(sample) => self.on_frame(&sample, packet.at),
+            Grouped::Restarted => {
+                self.kalman.restart();
+                self.detector = Detector::new(self.config.overuse_time);
+                self.last_sample = None;
+            }
+        }
+    }
+
+    fn next_timeout(&self) -> Option<ArrivalTime> {
+        self.remb_due
+    }
+
+    fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>> {
+        self.remb_due.filter(|&due| due <= now)?;
+        self.remb_due = Some(now + self.config.remb_interval);
+        self.remb_sent = Some(self.rate.rate());
+        Some(Report::Ceiling(self.rate.rate()))
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        const SIGNALS: &[Signal] = &[
+            Signal { name: "m", unit: "ms", meaning: "gradient as compared with the threshold" },
+            Signal { name: "gamma", unit: "ms", meaning: "threshold" },
+            Signal { name: "K", unit: "", meaning: "Kalman gain" },
+            Signal { name: "usage", unit: "", meaning: "-1 under-use, 0 normal, 1 over-use" },
+            Signal { name: "state", unit: "", meaning: "-1 decrease, 0 hold, 1 increase" },
+            Signal { name: "R", unit: "bit/s", meaning: "receive rate" },
+            Signal { name: "A_r", unit: "bit/s", meaning: "rate of the delay-based controller" },
+        ];
+        SIGNALS
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        let usage = match self.detector.usage() {
+            Usage::Under => -1.0,
+            Usage::Normal => 0.0,
+            Usage::Over => 1.0,
+        };
+        let state = match self.rate.state() {
+            RateState::Decrease => -1.0,
+            RateState::Hold => 0.0,
+            RateState::Increase => 1.0,
+        };
+        let values = [
+            self.scaled,
+            self.threshold.gamma(),
+            self.kalman.gain(),
+            usage,
+            state,
+            self.measured.map_or(f64::NAN, DataRate::bps_f64),
+            self.rate.rate().bps_f64(),
+        ];
+        out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+}

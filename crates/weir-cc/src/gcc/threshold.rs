@@ -1,0 +1,127 @@
+//! The threshold γ against which the gradient is compared (gcc-2016 §4.2, draft-ietf-rmcat-gcc-02 §5.4).
+
+use weir_units::TimeDelta;
+
+use crate::time::ArrivalTime;
+
+/// Gains and bounds of the adaptive threshold; `γ` is in ms, gains per ms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdaptiveThreshold {
+    /// `γ(0)` in ms.
+    pub initial: f64,
+    /// `k_u` in 1/ms: how fast γ rises towards a larger gradient. gcc-2016 eq. (18).
+    pub gain_up: f64,
+    /// `k_d` in 1/ms: how fast γ falls towards a smaller one. gcc-2016 eq. (18).
+    pub gain_down: f64,
+    /// Lowest γ in ms. draft-ietf-rmcat-gcc-02 §5.4.
+    pub min: f64,
+    /// Highest γ in ms. draft-ietf-rmcat-gcc-02 §5.4.
+    pub max: f64,
+    /// A gradient further than this above γ, in ms, is an outlier and leaves γ alone. draft-ietf-rmcat-gcc-02 §5.4.
+    pub outlier: f64,
+    /// The time between two updates counts at most so much (libwebrtc since 2016).
+    pub max_gap: TimeDelta,
+}
+
+/// The threshold γ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Threshold {
+    /// A fixed value in ms.
+    Static(f64),
+    /// A value that follows the gradient.
+    Adaptive {
+        /// Gains and bounds.
+        config: AdaptiveThreshold,
+        /// γ in ms.
+        gamma: f64,
+        /// When it was last looked at.
+        updated: Option<ArrivalTime>,
+    },
+}
+
+impl Threshold {
+    /// An adaptive threshold at its initial value.
+    pub fn adaptive(config: AdaptiveThreshold) -> Self {
+        Self::Adaptive { config, gamma: config.initial, updated: None }
+    }
+
+    /// γ in ms.
+    pub fn gamma(&self) -> f64 {
+        match *self {
+            Self::Static(gamma) | Self::Adaptive { gamma, .. } => gamma,
+        }
+    }
+
+    /// Follows the gradient `x` (ms, as compared with γ) seen at `now`.
+    pub fn update(&mut self, x: f64, now: ArrivalTime) {
+        let Self::Adaptive { config, gamma, updated } = self else { return };
+        let gap = updated.replace(now).map_or(TimeDelta::ZERO, |last| (now - last).min(config.max_gap));
+        let distance = x.abs() - *gamma;
+        if distance > config.outlier {
+            return;
+        }
+        let gain = if distance < 0.0 { config.gain_down } else { config.gain_up }; // eq. (18)
+        let step = gap.millis_f64().max(0.0) * gain * distance; // eq. (17)
+        *gamma = (*gamma + step).clamp(config.min, config.max);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAPER: AdaptiveThreshold = AdaptiveThreshold {
+        initial: 12.5,
+        gain_up: 0.01,
+        gain_down: 0.000_18,
+        min: 6.0,
+        max: 600.0,
+        outlier: 15.0,
+        max_gap: TimeDelta::from_millis(100),
+    };
+
+    fn at(ms: i64) -> ArrivalTime {
+        ArrivalTime::from_millis(ms)
+    }
+
+    #[test]
+    fn gamma_rises_fast_and_falls_slowly() {
+        let mut threshold = Threshold::adaptive(PAPER);
+        threshold.update(0.0, at(0));
+        assert_eq!(threshold.gamma(), 12.5, "the first look has no time difference");
+        // Above: 12.5 + 33·0.01·(20 - 12.5) = 14.975.
+        threshold.update(20.0, at(33));
+        assert!((threshold.gamma() - 14.975).abs() < 1e-12);
+        // Below: 14.975 + 33·0.00018·(0 - 14.975) = 14.8860485.
+        threshold.update(0.0, at(66));
+        assert!((threshold.gamma() - 14.886_048_5).abs() < 1e-9);
+        // The sign of the gradient does not matter: 14.8860485 + 34·0.01·(18 - 14.8860485) = 15.944792.
+        threshold.update(-18.0, at(100));
+        assert!((threshold.gamma() - 15.944_792).abs() < 1e-6);
+    }
+
+    #[test]
+    fn outliers_gaps_and_bounds() {
+        let mut threshold = Threshold::adaptive(PAPER);
+        threshold.update(0.0, at(0));
+        threshold.update(28.0, at(33));
+        assert_eq!(threshold.gamma(), 12.5, "15.5 above γ is an outlier");
+        // A gap of 10 s counts 100 ms: 12.5 + 100·0.01·(20 - 12.5) = 20.
+        threshold.update(20.0, at(10_033));
+        assert!((threshold.gamma() - 20.0).abs() < 1e-12);
+        for step in 0..100_000 {
+            threshold.update(0.0, at(10_100 + 100 * step));
+        }
+        assert_eq!(threshold.gamma(), 6.0);
+        threshold.update(7.0, at(1));
+        assert_eq!(threshold.gamma(), 6.0, "time that runs backwards changes nothing");
+    }
+
+    #[test]
+    fn a_static_threshold_stays() {
+        let mut threshold = Threshold::Static(38.0);
+        threshold.update(100.0, at(0));
+        threshold.update(40.0, at(1000));
+        assert_eq!(threshold.gamma(), 38.0);
+    }
+}

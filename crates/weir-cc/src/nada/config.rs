@@ -1,0 +1,262 @@
+//! Every constant of NADA.
+
+use core::fmt;
+
+use weir_units::TimeDelta;
+
+/// Where the aggregate congestion signal ends. Divergence 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum CongestionBound {
+    /// At this value; `XMAX` of the ns-3 model is 500 ms.
+    At(TimeDelta),
+    /// At 3276.7 ms, the largest value of the 15-bit field. RFC 8698 §5.3.
+    Wire,
+    /// Nowhere, as RFC 8698 eq. (2) is printed.
+    Unbounded,
+}
+
+impl CongestionBound {
+    /// The bound in ms.
+    pub(super) fn millis(self) -> f64 {
+        match self {
+            Self::At(bound) => bound.millis_f64(),
+            Self::Wire => 3276.7,
+            Self::Unbounded => f64::INFINITY,
+        }
+    }
+}
+
+/// Which loss intervals `loss_int` averages. Divergence 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum LossAverage {
+    /// The closed ones: losses expire.
+    Closed,
+    /// Those of RFC 5348 §5.4, with the open one if it raises the average: losses never expire.
+    WithOpen,
+}
+
+/// How packets leave and what the encoder is told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum NadaPacing {
+    /// Through the rate-shaping buffer: the encoder gets `r_vin`, the pacer drains at `r_send`. RFC 8698 §5.2.2.
+    Shaped,
+    /// Encoder at `r_ref`, pacer at this multiple of it, at least 1.
+    Factor(f64),
+    /// Encoder at `r_ref`, packets as the encoder makes them.
+    Unpaced,
+}
+
+/// Constants of NADA; [`Config::default`] is RFC 8698, Table 2. `RMIN` and `RMAX` are the rate limits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct Config {
+    /// `PRIO`, weight of the flow's priority, above 0. RFC 8698 §4.3.
+    pub priority: f64,
+    /// `XREF`, reference congestion level: `x_curr` of a flow at `RMAX`. RFC 8698 §4.3.
+    pub reference_congestion: TimeDelta,
+    /// `KAPPA`, gain of the gradual update, above 0. RFC 8698 §4.3.
+    pub kappa: f64,
+    /// `ETA`, weight of the change against the offset, 0 or above. RFC 8698 §4.3.
+    pub eta: f64,
+    /// `TAU`, upper bound of the round-trip time for which the gradual update is stable. RFC 8698 §4.3.
+    pub tau: TimeDelta,
+    /// `DELTA`, interval between reports. RFC 8698 §4.3; stable below 250 ms (§5.3).
+    pub feedback_interval: TimeDelta,
+    /// `LOGWIN`, window of loss, marks, receive rate and ramp-up condition. RFC 8698 §4.2.
+    pub log_window: TimeDelta,
+    /// `QEPS`, raw queuing delay below which ramp-up goes on. RFC 8698 §4.2.
+    pub queue_epsilon: TimeDelta,
+    /// `DFILT`, bound on the delay of filtering. RFC 8698 §4.3.
+    pub filter_delay: TimeDelta,
+    /// `GAMMA_MAX`, largest step of the ramp-up as a ratio. RFC 8698 §4.3.
+    pub gamma_max: f64,
+    /// `QBOUND`, bound on the queue that ramp-up itself may cause. RFC 8698 §4.3.
+    pub queue_bound: TimeDelta,
+    /// `MULTILOSS`, a loss is recent for so many average loss intervals. RFC 8698 §4.2.
+    pub multiloss: f64,
+    /// `QTH`, queuing delay from which warping begins. RFC 8698 §4.2.
+    pub warp_threshold: TimeDelta,
+    /// `LAMBDA`, scale of the warping's exponent, 0 or above. RFC 8698 §4.2.
+    pub lambda: f64,
+    /// `PLRREF`, loss ratio that costs `DLOSS`, in (0, 1]. RFC 8698 §4.2.
+    pub loss_reference: f64,
+    /// `PMRREF`, marking ratio that costs `DMARK`, in (0, 1]. RFC 8698 §4.2.
+    pub mark_reference: f64,
+    /// `DLOSS`, delay penalty at the reference loss ratio; the same in all flows of a bottleneck. RFC 8698 §4.2.
+    pub loss_penalty: TimeDelta,
+    /// `DMARK`, delay penalty at the reference marking ratio, below `DLOSS`. RFC 8698 §4.2.
+    pub mark_penalty: TimeDelta,
+    /// `ALPHA`, weight of the newest loss and marking ratio, in (0, 1]. RFC 8698 §5.1.2.
+    pub smoothing: f64,
+    /// Packets over which the delay filter takes the minimum, 1 to 1000. RFC 8698 §5.1.1.
+    pub min_filter: u32,
+    /// `FPS`, frame rate of the shaping buffer, in 1/s. RFC 8698 §5.2.2.
+    pub frame_rate: f64,
+    /// `BETA_S`, gain of the shaping buffer on the sending rate, 0 or above. RFC 8698 §5.2.2.
+    pub sending_gain: f64,
+    /// `BETA_V`, gain of the shaping buffer on the encoder's rate, 0 or above. RFC 8698 §5.2.2.
+    pub media_gain: f64,
+    /// Shaping moves a rate by at most this share of `r_ref`, in [0, 1]. RFC 8698 §5.2.2.
+    pub shaping_cap: f64,
+    /// `XMAX`, where `x_curr` ends. Divergence 1.
+    pub congestion_bound: CongestionBound,
+    /// Which loss intervals count for the expiry of a loss. Divergence 2.
+    pub loss_average: LossAverage,
+    /// With fewer packets in `LOGWIN` no ratio rises. ns-3 model; divergence 5.
+    pub min_packets: u32,
+    /// A raw queuing delay from here on is a clock that was set. Divergence 7.
+    pub clock_step: TimeDelta,
+    /// Without a report for so long the rate is halved, then each second. Divergence 9.
+    pub feedback_timeout: TimeDelta,
+    /// How packets leave. RFC 8698 §5.2.2.
+    pub pacing: NadaPacing,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let ms = TimeDelta::from_millis;
+        Self {
+            priority: 1.0,
+            reference_congestion: ms(10),
+            kappa: 0.5,
+            eta: 2.0,
+            tau: ms(500),
+            feedback_interval: ms(100),
+            log_window: ms(500),
+            queue_epsilon: ms(10),
+            filter_delay: ms(120),
+            gamma_max: 0.5,
+            queue_bound: ms(50),
+            multiloss: 7.0,
+            warp_threshold: ms(50),
+            lambda: 0.5,
+            loss_reference: 0.01,
+            mark_reference: 0.01,
+            loss_penalty: ms(10),
+            mark_penalty: ms(2),
+            smoothing: 0.1,
+            min_filter: 15,
+            frame_rate: 30.0,
+            sending_gain: 0.1,
+            media_gain: 0.1,
+            shaping_cap: 0.05,
+            congestion_bound: CongestionBound::At(ms(500)),
+            loss_average: LossAverage::Closed,
+            min_packets: 5,
+            clock_step: TimeDelta::from_secs(10),
+            feedback_timeout: TimeDelta::from_secs(1),
+            pacing: NadaPacing::Shaped,
+        }
+    }
+}
+
+/// A constant out of its range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    field: &'static str,
+    expected: &'static str,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` must be {}", self.field, self.expected)
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+impl Config {
+    /// Checks every constant.
+    ///
+    /// # Errors
+    /// The first constant out of its range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let positive = |v: f64| v > 0.0 && v.is_finite();
+        let gain = |v: f64| v >= 0.0 && v.is_finite();
+        let ratio = |v: f64| v > 0.0 && v <= 1.0;
+        let span = |v: TimeDelta| v > TimeDelta::ZERO;
+        let not_negative = |v: TimeDelta| !v.is_negative();
+        let bound = match self.congestion_bound {
+            CongestionBound::At(bound) => span(bound),
+            CongestionBound::Wire | CongestionBound::Unbounded => true,
+        };
+        let pacing = match self.pacing {
+            NadaPacing::Factor(factor) => factor >= 1.0 && factor.is_finite(),
+            NadaPacing::Shaped | NadaPacing::Unpaced => true,
+        };
+        let rules = [
+            ("priority", positive(self.priority), "above 0"),
+            ("reference_congestion", span(self.reference_congestion), "longer than 0"),
+            ("kappa", positive(self.kappa), "above 0"),
+            ("eta", gain(self.eta), "0 or above"),
+            ("tau", span(self.tau), "longer than 0"),
+            ("feedback_interval", span(self.feedback_interval), "longer than 0"),
+            ("log_window", self.log_window >= self.feedback_interval, "at least `feedback_interval`"),
+            ("queue_epsilon", span(self.queue_epsilon), "longer than 0"),
+            ("filter_delay", not_negative(self.filter_delay), "0 or longer"),
+            ("gamma_max", positive(self.gamma_max), "above 0"),
+            ("queue_bound", span(self.queue_bound), "longer than 0"),
+            ("multiloss", gain(self.multiloss), "0 or above"),
+            ("warp_threshold", span(self.warp_threshold), "longer than 0"),
+            ("lambda", gain(self.lambda), "0 or above"),
+            ("loss_reference", ratio(self.loss_reference), "in (0, 1]"),
+            ("mark_reference", ratio(self.mark_reference), "in (0, 1]"),
+            ("loss_penalty", not_negative(self.loss_penalty), "0 or longer"),
+            ("mark_penalty", not_negative(self.mark_penalty), "0 or longer"),
+            ("smoothing", ratio(self.smoothing), "in (0, 1]"),
+            ("min_filter", (1..=1000).contains(&self.min_filter), "1 to 1000"),
+            ("frame_rate", positive(self.frame_rate), "above 0"),
+            ("sending_gain", gain(self.sending_gain), "0 or above"),
+            ("media_gain", gain(self.media_gain), "0 or above"),
+            ("shaping_cap", (0.0..=1.0).contains(&self.shaping_cap), "in [0, 1]"),
+            ("congestion_bound", bound, "longer than 0"),
+            ("clock_step", self.clock_step > self.log_window, "longer than `log_window`"),
+            ("feedback_timeout", self.feedback_timeout > self.feedback_interval, "above `feedback_interval`"),
+            ("pacing", pacing, "a factor of at least 1"),
+        ];
+        match rules.into_iter().find(|(_, holds, _)| !holds) {
+            Some((field, _, expected)) => Err(ConfigError { field, expected }),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_out_of_range_are_named() {
+        assert_eq!(Config::default().validate(), Ok(()));
+        let error = Config { kappa: f64::NAN, ..Config::default() }.validate().unwrap_err();
+        assert_eq!(error.to_string(), "`kappa` must be above 0");
+        for wrong in [
+            Config { tau: TimeDelta::ZERO, ..Config::default() },
+            Config { smoothing: 1.5, ..Config::default() },
+            Config { min_filter: 0, ..Config::default() },
+            Config { shaping_cap: f64::NAN, ..Config::default() },
+            Config { pacing: NadaPacing::Factor(0.5), ..Config::default() },
+            Config { congestion_bound: CongestionBound::At(TimeDelta::ZERO), ..Config::default() },
+        ] {
+            assert!(wrong.validate().is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn every_form_of_the_bound_is_in_milliseconds() {
+        assert_eq!(CongestionBound::At(TimeDelta::from_millis(500)).millis(), 500.0);
+        assert_eq!(CongestionBound::Wire.millis(), 3276.7);
+        assert_eq!(CongestionBound::Unbounded.millis(), f64::INFINITY);
+    }
+}

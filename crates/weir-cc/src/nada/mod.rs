@@ -1,0 +1,62 @@
+//! NADA, network-assisted dynamic adaptation: RFC 8698.
+//!
+//! The receiver condenses queuing delay, loss and ECN marks into one number in milliseconds, the aggregate
+//! congestion signal `x_curr`, and reports it every 100 ms. The sender moves its reference rate `r_ref` until
+//! `x_curr = PRIO·XREF·RMAX/r_ref`; while the path is empty it ramps up faster, by the receive rate. A flow that fell
+//! into competition with loss-based ones sees long queues *and* losses; for it a long delay is warped into a small
+//! number, so that it is not starved.
+//!
+//! Source: RFC 8698 (February 2020), with its receiver computations at the receiver ([`NadaObserver`] mounted with
+//! [`AtReceiver`](crate::AtReceiver)). Blocks: [`NadaObserver`] (§4.2, §5.1) and [`Nada`] (§4.3, §5.2), the reaction
+//! of both to each of their inputs; the equations stand apart from the state. `RMIN` and `RMAX` are the sender's
+//! [`RateLimits`](crate::RateLimits). Every constant is in [`Config`].
+//!
+//! Deliberate divergences and readings of what the RFC leaves open:
+//!
+//! 1. `x_curr` is bounded at 500 ms, as in the authors' ns-3 model; [`CongestionBound`] selects the wire's 3276.7 ms
+//!    or none. The RFC's loss term has no bound: 45 % of loss makes `x_curr` 20 s, the factor of the gradual update
+//!    falls to about −39, and the rate cycles between `RMIN` and `RMAX` as the term grows and decays.
+//! 2. The age of a loss is measured in loss intervals averaged over the closed ones alone. RFC 5348 §5.4, to which
+//!    the RFC refers, takes the open interval `I_0` into the average; as that average is never below `I_0/6`, the
+//!    condition `I_0 ≥ 7·loss_int` can then never hold, and one loss warps the delay for ever. After a capacity
+//!    drop that alone can keep the rate cycling. [`LossAverage`] selects the literal form.
+//! 3. Each gap in the numbers is one loss event, whatever its length (ns-3 model); the interval before the first
+//!    loss counts as one. After the expiry the warped delay fades into the plain one over a further loss interval,
+//!    in a straight line: §4.2 recommends it without a formula.
+//! 4. `p_loss` and `p_mark` are smoothed once per report (ns-3 model). §4.2 lists the update per packet, which would
+//!    make its time constant depend on the rate.
+//! 5. With fewer than five packets in `LOGWIN` a loss does not raise `p_loss` and a mark does not raise `p_mark`, but
+//!    a clean window still lowers them. The ns-3 model keeps the old value, which at a low rate would hold a flow
+//!    down for ever.
+//! 6. A receiver that got nothing for `LOGWIN` is silent until packets come again: it knows nothing new. It forgets
+//!    the filter and the window, and keeps the base delay (ten minutes, RFC 6817) and the loss intervals. The ns-3
+//!    model forgets those too; then a pause of half a second beside a standing queue would take the queue for
+//!    propagation.
+//! 7. A raw queuing delay of 10 s or more is a clock that was set, not a queue: the base delay is learnt anew.
+//! 8. A report's distance from the one before counts at most `TAU` in the gradual update, and the first report
+//!    after a silence or a change of route has `x_diff = 0`. The RFC has no cap: the offset term would grow with
+//!    the silence.
+//! 9. One second without a report halves the rate, and so does each further second. The RFC has no rule. The clock
+//!    runs from the first packet that is sent after a report: a source without data is not punished.
+//! 10. A change of route lowers the rate to the start rate. The RFC has no rule.
+//! 11. `RMIN` is above 0. The RFC allows 0 where the encoder's range is unknown, and would then divide by zero in
+//!     `x_offset`.
+//!
+//! A consequence of the RFC's own rule, not of this implementation: jitter above 10 ms practically switches the
+//! ramp-up off, which demands that every raw delay of the last 500 ms is below `QEPS`.
+
+mod config;
+mod congestion;
+mod observer;
+mod rate;
+mod sender;
+mod window;
+
+#[cfg(test)]
+mod closed_loop;
+#[cfg(test)]
+mod properties;
+
+pub use config::{Config, ConfigError, CongestionBound, LossAverage, NadaPacing};
+pub use observer::NadaObserver;
+pub use sender::Nada;

@@ -1,0 +1,161 @@
+//! The sender's equations (RFC 8698 §4.3, §5.2.2). Rates in bit/s, congestion in ms.
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use super::config::Config;
+use crate::controller::RateLimits;
+
+/// One gradual update and what it was made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Gradual {
+    /// `x_offset` in ms: distance from the equilibrium.
+    pub(super) offset: f64,
+    /// The new `r_ref`, not yet clipped.
+    pub(super) rate: f64,
+}
+
+/// The rates on both sides of the shaping buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shaped {
+    /// `r_vin`, for the encoder.
+    pub(super) media: DataRate,
+    /// `r_send`, for the network.
+    pub(super) sending: DataRate,
+}
+
+impl Config {
+    /// `gamma`, the step of the ramp-up. RFC 8698 eq. (3).
+    pub(super) fn gamma(&self, rtt: TimeDelta) -> f64 {
+        let reaction = rtt.max(TimeDelta::ZERO) + self.feedback_interval + self.filter_delay;
+        self.gamma_max.min(self.queue_bound.secs_f64() / reaction.secs_f64())
+    }
+
+    /// Accelerated ramp-up. RFC 8698 eq. (4).
+    pub(super) fn ramp_up(&self, r_ref: f64, receive_rate: f64, rtt: TimeDelta) -> f64 {
+        r_ref.max((1.0 + self.gamma(rtt)) * receive_rate)
+    }
+
+    /// Gradual update from `r_ref` above 0, `elapsed` after the one before. RFC 8698 eqs. (5) to (7).
+    pub(super) fn gradual(
+        &self,
+        r_ref: f64,
+        max: f64,
+        elapsed: TimeDelta,
+        x_curr: f64,
+        x_diff: f64,
+    ) -> Gradual {
+        let tau = self.tau.millis_f64();
+        let delta = elapsed.clamp(TimeDelta::ZERO, self.tau).millis_f64();
+        let equilibrium = self.priority * self.reference_congestion.millis_f64() * max / r_ref;
+        let offset = x_curr - equilibrium;
+        let step = self.kappa * (delta / tau) * (offset / tau) + self.kappa * self.eta * x_diff / tau;
+        Gradual { offset, rate: r_ref * (1.0 - step) }
+    }
+
+    /// The rate-shaping buffer with `queued` in it: the encoder yields, the network gets more. RFC 8698 §5.2.2.
+    pub(super) fn shape(&self, limits: &RateLimits, r_ref: DataRate, queued: DataSize) -> Shaped {
+        let cap = self.shaping_cap * r_ref.bps_f64();
+        let drain = queued.bits_f64() * self.frame_rate;
+        let media_cut = DataRate::from_bps_f64(cap.min(self.media_gain * drain));
+        let sending_gain = DataRate::from_bps_f64(cap.min(self.sending_gain * drain));
+        Shaped {
+            media: r_ref.saturating_sub(media_cut).max(limits.min()),
+            sending: (r_ref + sending_gain).min(limits.max()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAX: f64 = 1.5e6;
+
+    fn near(value: f64, expected: f64) {
+        assert!((value - expected).abs() < 1e-6 * expected.abs(), "{value} instead of {expected}");
+    }
+
+    fn ms(ms: i64) -> TimeDelta {
+        TimeDelta::from_millis(ms)
+    }
+
+    fn kbps(rate: u64) -> DataRate {
+        DataRate::from_kbps(rate)
+    }
+
+    #[test]
+    fn ramp_up_bounds_the_queue_that_it_may_cause() {
+        let config = Config::default();
+        // 50/(0 + 100 + 120) = 0.2272727; with 80 ms of RTT 50/300 = 0.1666667.
+        near(config.gamma(ms(0)), 50.0 / 220.0);
+        near(config.gamma(ms(80)), 1.0 / 6.0);
+        // Without filtering and with quick reports GAMMA_MAX holds: 50/(20 + 0 + 10) > 0.5.
+        let quick = Config { feedback_interval: ms(10), filter_delay: ms(0), ..config };
+        near(quick.gamma(ms(20)), 0.5);
+        near(config.gamma(ms(-500)), 50.0 / 220.0);
+    }
+
+    #[test]
+    fn ramp_up_follows_the_receive_rate_and_never_lowers_the_rate() {
+        let config = Config::default();
+        // (1 + 1/6) · 600 000 = 700 000.
+        near(config.ramp_up(650e3, 600e3, ms(80)), 700e3);
+        near(config.ramp_up(800e3, 600e3, ms(80)), 800e3);
+        near(config.ramp_up(800e3, 0.0, ms(80)), 800e3);
+    }
+
+    #[test]
+    fn gradual_update_weighs_offset_and_change() {
+        // x_offset = 40 − 10·1.5/0.5 = 10; x_diff = 40 − 15 = 25;
+        // r_ref·(1 − 0.5·(100/500)·(10/500) − 0.5·2·25/500) = 500 000·(1 − 0.002 − 0.05) = 474 000.
+        let update = Config::default().gradual(500e3, MAX, ms(100), 40.0, 25.0);
+        near(update.offset, 10.0);
+        near(update.rate, 474e3);
+    }
+
+    #[test]
+    fn at_equilibrium_the_rate_stands() {
+        // x = 10·1.5/0.6 = 25.
+        let update = Config::default().gradual(600e3, MAX, ms(100), 25.0, 0.0);
+        near(update.rate, 600e3);
+    }
+
+    #[test]
+    fn time_since_the_last_report_counts_up_to_tau() {
+        let config = Config::default();
+        // x_offset = 80 − 30 = 50: 0.5·(500/500)·(50/500) = 0.05.
+        near(config.gradual(500e3, MAX, ms(500), 80.0, 0.0).rate, 475e3);
+        near(config.gradual(500e3, MAX, ms(5000), 80.0, 0.0).rate, 475e3);
+        near(config.gradual(500e3, MAX, ms(-5000), 80.0, 0.0).rate, 500e3);
+    }
+
+    #[test]
+    fn two_thousand_bytes_in_the_buffer_shift_the_rates_by_48_kbps() {
+        // 0.1 · 8 · 2000 · 30 = 48 000 bit/s (RFC 8698 §5.2.2); 5 % of 1 Mbit/s is more.
+        let config = Config::default();
+        let limits = RateLimits::new(kbps(150), kbps(150), kbps(1500)).unwrap();
+        let shaped = config.shape(&limits, kbps(1000), DataSize::from_bytes(2000));
+        assert_eq!(shaped, Shaped { media: kbps(952), sending: kbps(1048) });
+        assert_eq!(
+            config.shape(&limits, kbps(1000), DataSize::ZERO),
+            Shaped { media: kbps(1000), sending: kbps(1000) }
+        );
+    }
+
+    #[test]
+    fn shaping_is_capped_at_5_percent_and_by_the_limits() {
+        let config = Config::default();
+        let limits = RateLimits::new(kbps(150), kbps(150), kbps(1500)).unwrap();
+        let full = DataSize::from_bytes(1_000_000);
+        // 5 % of 1000, of 1480 (1406, 1554 → RMAX) and of 154 (146.3 → RMIN, 161.7).
+        assert_eq!(config.shape(&limits, kbps(1000), full), Shaped { media: kbps(950), sending: kbps(1050) });
+        assert_eq!(
+            config.shape(&limits, kbps(1480), full),
+            Shaped { media: kbps(1406), sending: kbps(1500) }
+        );
+        assert_eq!(
+            config.shape(&limits, kbps(154), full),
+            Shaped { media: kbps(150), sending: DataRate::from_bps(161_700) }
+        );
+    }
+}

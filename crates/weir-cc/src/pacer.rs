@@ -1,0 +1,189 @@
+//! The pacer: when the next bytes may leave. It owns no packets.
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use crate::controller::{Pacing, Target};
+use crate::time::SendTime;
+
+/// Padding makes up for at most so much time of sending too little.
+const PADDING_MEMORY: TimeDelta = TimeDelta::from_millis(100);
+/// Media sent above the padding rate counts against padding for at most so long.
+const PADDING_DEBT: TimeDelta = TimeDelta::from_secs(1);
+
+/// Spaces packets so that they leave at a rate.
+///
+/// A packet may leave when the one before it has been paid for at the pacing rate. Idle time earns nothing, except
+/// for the configured burst: after a pause the first packet leaves at once and the next after its time.
+#[derive(Clone, Debug)]
+pub struct Pacer {
+    rate: Option<DataRate>,
+    burst: TimeDelta,
+    ready: SendTime,
+    padding: Padding,
+}
+
+/// Bytes by which media stays behind the padding rate.
+#[derive(Clone, Copy, Debug)]
+struct Padding {
+    rate: DataRate,
+    /// Bytes owed to the padding rate; negative when media was ahead of it.
+    owed: f64,
+    since: Option<SendTime>,
+}
+
+impl Pacer {
+    /// A pacer that lets everything leave at once until [`Self::apply`] gives a rate. Being late by up to `burst`
+    /// is caught up with: real timers are late, simulated ones need no burst.
+    pub fn new(burst: TimeDelta) -> Self {
+        let padding = Padding { rate: DataRate::ZERO, owed: 0.0, since: None };
+        Self { rate: None, burst, ready: SendTime::from_nanos(i64::MIN), padding }
+    }
+
+    /// Takes over a controller's target at `now`. What is still to be paid for is paid at the new rate.
+    pub fn apply(&mut self, now: SendTime, target: &Target) {
+        let rate = match target.pacing {
+            Pacing::Unpaced => None,
+            Pacing::Factor(factor) => Some(target.sending_rate.scale(factor)),
+            Pacing::Exact(rate) => Some(rate),
+        };
+        if rate != self.rate {
+            let unpaid = self.ready - now;
+            if let (Some(old), Some(new)) = (self.rate, rate)
+                && unpaid > TimeDelta::ZERO
+                && !new.is_zero()
+            {
+                self.ready = now + unpaid.scale(old.bps_f64() / new.bps_f64());
+            } else if rate.is_none() {
+                self.ready = now;
+            }
+            self.rate = rate;
+        }
+        self.padding.accrue(now);
+        self.padding.rate = target.padding;
+    }
+
+    /// When the next packet may leave, whatever its size: its own bytes are paid for afterwards.
+    pub fn next_departure(&self) -> SendTime {
+        self.ready
+    }
+
+    /// `size` bytes left at `now`.
+    pub fn on_sent(&mut self, now: SendTime, size: DataSize) {
+        if let Some(rate) = self.rate {
+            self.ready = self.ready.max(now - self.burst) + size / rate;
+        }
+        self.padding.accrue(now);
+        self.padding.pay(size);
+    }
+
+    /// When a padding packet of `size` bytes is due, if nothing else is sent; `None` without padding.
+    pub fn next_padding(&self, size: DataSize) -> Option<SendTime> {
+        let padding = &self.padding;
+        let since = padding.since.filter(|_| !padding.rate.is_zero())?;
+        let lacking = (size.bytes_f64() - padding.owed).max(0.0);
+        let due = since + TimeDelta::from_secs_f64(lacking * 8.0 / padding.rate.bps_f64());
+        Some(due.max(self.ready))
+    }
+}
+
+impl Padding {
+    fn accrue(&mut self, now: SendTime) {
+        let elapsed = self.since.replace(now).map_or(TimeDelta::ZERO, |since| now - since);
+        let bytes_per_second = self.rate.bps_f64() / 8.0;
+        let most = bytes_per_second * PADDING_MEMORY.secs_f64();
+        self.owed = (self.owed + elapsed.secs_f64().max(0.0) * bytes_per_second).min(most);
+    }
+
+    fn pay(&mut self, size: DataSize) {
+        let least = -self.rate.bps_f64() / 8.0 * PADDING_DEBT.secs_f64();
+        self.owed = (self.owed - size.bytes_f64()).max(least);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::Cause;
+
+    fn target(kbps: u64, pacing: Pacing, padding_kbps: u64) -> Target {
+        Target {
+            media_rate: DataRate::from_kbps(kbps),
+            sending_rate: DataRate::from_kbps(kbps),
+            pacing,
+            window: None,
+            padding: DataRate::from_kbps(padding_kbps),
+            cause: Cause::RampUp,
+        }
+    }
+
+    fn at(ms: i64) -> SendTime {
+        SendTime::from_millis(ms)
+    }
+
+    const PACKET: DataSize = DataSize::from_bytes(1000);
+
+    #[test]
+    fn packets_leave_at_the_factor_times_the_rate() {
+        let mut pacer = Pacer::new(TimeDelta::ZERO);
+        pacer.apply(at(0), &target(800, Pacing::Factor(1.25), 0));
+        assert!(pacer.next_departure() <= at(0));
+        // 8000 bit at 1.25 · 800 kbit/s = 8 ms.
+        pacer.on_sent(at(0), PACKET);
+        assert_eq!(pacer.next_departure(), at(8));
+        pacer.on_sent(at(8), PACKET);
+        assert_eq!(pacer.next_departure(), at(16));
+    }
+
+    #[test]
+    fn idle_time_earns_nothing_without_a_burst() {
+        let mut pacer = Pacer::new(TimeDelta::ZERO);
+        pacer.apply(at(0), &target(800, Pacing::Exact(DataRate::from_mbps(1)), 0));
+        pacer.on_sent(at(100), PACKET);
+        assert_eq!(pacer.next_departure(), at(108));
+        let mut lenient = Pacer::new(TimeDelta::from_millis(5));
+        lenient.apply(at(0), &target(800, Pacing::Exact(DataRate::from_mbps(1)), 0));
+        lenient.on_sent(at(100), PACKET);
+        assert_eq!(lenient.next_departure(), at(103));
+    }
+
+    #[test]
+    fn a_new_rate_holds_for_what_is_still_unpaid() {
+        let mut pacer = Pacer::new(TimeDelta::ZERO);
+        pacer.apply(at(0), &target(1000, Pacing::Factor(1.0), 0));
+        pacer.on_sent(at(0), PACKET);
+        // At 4 ms half is paid; the other 4 ms at 1 Mbit/s are 8 ms at 0.5 Mbit/s.
+        pacer.apply(at(4), &target(500, Pacing::Factor(1.0), 0));
+        assert_eq!(pacer.next_departure(), at(12));
+        pacer.apply(at(6), &target(500, Pacing::Unpaced, 0));
+        assert_eq!(pacer.next_departure(), at(6));
+    }
+
+    #[test]
+    fn padding_fills_what_media_leaves() {
+        let mut pacer = Pacer::new(TimeDelta::ZERO);
+        pacer.apply(at(0), &target(800, Pacing::Unpaced, 800));
+        let padding = DataSize::from_bytes(255);
+        // 800 kbit/s is 100 bytes per ms: media of 50 bytes per ms leaves half to padding.
+        let mut padded = 0;
+        for ms in 1..=1000 {
+            while pacer.next_padding(padding).is_some_and(|due| due <= at(ms)) {
+                pacer.on_sent(at(ms), padding);
+                padded += 255;
+            }
+            pacer.on_sent(at(ms), DataSize::from_bytes(50));
+        }
+        assert!((49_000..=50_500).contains(&padded), "padding {padded} of 50 000 bytes");
+        let mut none = Pacer::new(TimeDelta::ZERO);
+        none.apply(at(0), &target(800, Pacing::Unpaced, 0));
+        assert_eq!(none.next_padding(padding), None);
+    }
+
+    #[test]
+    fn media_ahead_of_the_padding_rate_needs_no_padding() {
+        let mut pacer = Pacer::new(TimeDelta::ZERO);
+        pacer.apply(at(0), &target(800, Pacing::Unpaced, 800));
+        pacer.on_sent(at(0), DataSize::from_bytes(10_000));
+        // 10 000 + 255 bytes at 100 bytes per ms.
+        assert_eq!(pacer.next_padding(DataSize::from_bytes(255)), Some(SendTime::from_nanos(102_550_000)));
+    }
+}

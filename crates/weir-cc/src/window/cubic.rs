@@ -1,0 +1,266 @@
+//! CUBIC: the window follows a cubic function of the time since the last congestion (RFC 9438).
+//!
+//! Divergences from RFC 9438:
+//! 1. No HyStart++: slow start ends at congestion or at `ssthresh`.
+//! 2. Where an epoch begins above `W_max`, `W_max` becomes the window (the RFC is silent; Linux does so).
+//! 3. No undo of a reduction that turns out to be spurious (§4.9): reordering is not the subject here.
+
+use weir_units::TimeDelta;
+
+use crate::time::SendTime;
+use crate::window::{Ack, Congestion, MIN_SSTHRESH, Window, WindowLaw};
+
+/// `C` in segments/s³ (RFC 9438 §5).
+const C: f64 = 0.4;
+
+/// `β_cubic`, the factor of the multiplicative decrease (RFC 9438 §4.6).
+const BETA: f64 = 0.7;
+
+/// `α_cubic` in segments per round trip: with `β_cubic` as fast as Reno on average (RFC 9438 §4.3).
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+/// The target is at most this many windows (RFC 9438 §4.2).
+const MAX_GROWTH: f64 = 1.5;
+
+/// The CUBIC window law, with fast convergence.
+#[derive(Clone, Debug, Default)]
+pub struct Cubic {
+    /// `W_max` in segments; zero before the first congestion.
+    w_max: f64,
+    /// `cwnd_prior`, the window at the last congestion, in segments.
+    cwnd_prior: f64,
+    /// Whether the last congestion was a timeout (RFC 9438 §4.8).
+    timed_out: bool,
+    /// The present stage of congestion avoidance.
+    epoch: Option<Epoch>,
+    /// When the last acknowledgement came.
+    last_ack: SendTime,
+}
+
+/// A stage of congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// `t_epoch`, later by the time in which the application limited sending.
+    start: SendTime,
+    /// `K`, when the cubic function reaches `w_max`, in seconds.
+    k: f64,
+    /// `W_max` in segments.
+    w_max: f64,
+    /// `W_est`, where Reno would be, in segments.
+    w_est: f64,
+}
+
+impl Epoch {
+    fn begin(start: SendTime, cwnd: f64, w_max: f64) -> Self {
+        let w_max = w_max.max(cwnd);
+        let k = libm::cbrt((w_max - cwnd) / C); // RFC 9438 §4.2, figure 2
+        Self { start, k, w_max, w_est: cwnd }
+    }
+
+    /// `W_cubic(t)` in segments, `t` in seconds (RFC 9438 §4.2, figure 1).
+    fn w_cubic(&self, t: f64) -> f64 {
+        let from_k = t - self.k;
+        C * from_k * from_k * from_k + self.w_max
+    }
+}
+
+impl Cubic {
+    /// A law that has seen nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn avoid_congestion(&mut self, window: &mut Window, ack: &Ack, acked: f64) {
+        let epoch = match &mut self.epoch {
+            Some(epoch) => epoch,
+            None => {
+                if self.timed_out {
+                    self.w_max = window.cwnd;
+                }
+                self.epoch.insert(Epoch::begin(ack.now, window.cwnd, self.w_max))
+            }
+        };
+        let t = (ack.now - epoch.start).secs_f64();
+        let share = acked / window.cwnd;
+        let alpha = if epoch.w_est >= self.cwnd_prior { 1.0 } else { ALPHA };
+        epoch.w_est += alpha * share; // RFC 9438 §4.3, figure 4
+        if epoch.w_cubic(t) < epoch.w_est {
+            window.cwnd = window.cwnd.max(epoch.w_est);
+        } else {
+            let ahead = epoch.w_cubic(t + ack.srtt.secs_f64());
+            let target = ahead.max(window.cwnd).min(MAX_GROWTH * window.cwnd);
+            window.cwnd += share * (target - window.cwnd); // RFC 9438 §4.4, §4.5
+        }
+    }
+}
+
+impl WindowLaw for Cubic {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let since = ack.now - self.last_ack;
+        self.last_ack = ack.now;
+        if !ack.window_limited {
+            if let Some(epoch) = &mut self.epoch {
+                epoch.start += since; // RFC 9438 §4.2: application-limited time does not count
+            }
+            return;
+        }
+        let rest = window.slow_start(ack.acked);
+        if rest > 0.0 {
+            self.avoid_congestion(window, ack, rest);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, _now: SendTime, kind: Congestion, flight: f64) {
+        let converging = window.cwnd < self.w_max;
+        self.w_max = if converging { window.cwnd * f64::midpoint(1.0, BETA) } else { window.cwnd }; // RFC 9438 §4.7
+        self.cwnd_prior = window.cwnd;
+        self.timed_out = kind == Congestion::Timeout;
+        self.epoch = None;
+        window.ssthresh = (flight * BETA).max(MIN_SSTHRESH); // RFC 9438 §4.6
+        window.cwnd = window.ssthresh;
+    }
+
+    fn on_idle(&mut self, _window: &mut Window, idle: TimeDelta) {
+        self.last_ack += idle;
+        if let Some(epoch) = &mut self.epoch {
+            epoch.start += idle;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(value: f64, expected: f64, tolerance: f64) -> bool {
+        (value - expected).abs() <= tolerance
+    }
+
+    fn ack_at(ms: i64, acked: f64) -> Ack {
+        let rtt = TimeDelta::from_millis(100);
+        Ack { now: SendTime::from_millis(ms), acked, srtt: rtt, min_rtt: rtt, window_limited: true }
+    }
+
+    /// A law and its window after a loss at `cwnd` segments, all in flight.
+    fn after_loss(cwnd: f64) -> (Cubic, Window) {
+        let mut law = Cubic::new();
+        let mut window = Window { cwnd, ssthresh: f64::INFINITY };
+        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, cwnd);
+        (law, window)
+    }
+
+    #[test]
+    fn k_is_the_cube_root_of_the_reduction_over_c() {
+        // W_max 100, reduced to 70: cbrt(30 / 0.4) = cbrt(75) = 4.217 s.
+        for (w_max, k) in [(20.0, 2.466), (50.0, 3.347), (100.0, 4.217), (200.0, 5.313)] {
+            let epoch = Epoch::begin(SendTime::ZERO, BETA * w_max, w_max);
+            assert!(close(epoch.k, k, 0.0005), "{w_max}: {}", epoch.k);
+        }
+    }
+
+    #[test]
+    fn cubic_function_passes_the_reduced_window_and_w_max() {
+        // K = 4.217: W(0) = 100 - 0.4 · 75 = 70; W(K) = 100; W(K + 1) = 100.4; W(2) = 100 - 0.4 · 2.217³ = 95.64.
+        let epoch = Epoch::begin(SendTime::ZERO, 70.0, 100.0);
+        assert!(close(epoch.w_cubic(0.0), 70.0, 1e-9));
+        assert!(close(epoch.w_cubic(epoch.k), 100.0, 1e-9));
+        assert!(close(epoch.w_cubic(epoch.k + 1.0), 100.4, 1e-9));
+        assert!(close(epoch.w_cubic(2.0), 95.64, 0.01));
+    }
+
+    #[test]
+    fn alpha_matches_reno_with_the_milder_decrease() {
+        // 3 · 0.3 / 1.7 = 0.5294.
+        assert!(close(ALPHA, 0.5294, 0.00005));
+    }
+
+    #[test]
+    fn loss_reduces_to_seven_tenths_of_the_flight() {
+        let (law, window) = after_loss(100.0);
+        assert_eq!(window, Window { cwnd: 70.0, ssthresh: 70.0 });
+        assert_eq!(law.w_max, 100.0);
+        let mut law = Cubic::new();
+        let mut window = Window { cwnd: 4.0, ssthresh: f64::INFINITY };
+        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 2.0);
+        assert_eq!(window.ssthresh, 2.0);
+    }
+
+    #[test]
+    fn fast_convergence_gives_way_when_the_window_did_not_recover() {
+        // Loss at 100, then at 80 < 100: W_max = 80 · 1.7 / 2 = 68. A loss at 90 ≥ 68 takes 90 itself.
+        let (mut law, mut window) = after_loss(100.0);
+        window.cwnd = 80.0;
+        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 80.0);
+        assert!(close(law.w_max, 68.0, 1e-9));
+        window.cwnd = 90.0;
+        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 90.0);
+        assert_eq!(law.w_max, 90.0);
+    }
+
+    #[test]
+    fn growth_towards_the_cubic_function_is_spread_over_a_window_of_acknowledgements() {
+        // W_max 1000, cwnd 700, K = cbrt(300 / 0.4) = 9.0856 s. At t = 1: W(1) = 1000 - 0.4 · 8.0856³ = 788.56,
+        // W(1.1) = 1000 - 0.4 · 7.9856³ = 796.30. From 700, 7 segments bring (796.30 - 700) · 7 / 700 = 0.9630.
+        let (mut law, mut window) = after_loss(1000.0);
+        law.on_ack(&mut window, &ack_at(0, 1.0));
+        window.cwnd = 700.0;
+        law.on_ack(&mut window, &ack_at(1000, 7.0));
+        assert!(close(window.cwnd, 700.963, 0.0005), "{}", window.cwnd);
+    }
+
+    #[test]
+    fn window_grows_by_half_per_round_trip_at_most() {
+        // W(50.1) is far above 1.5 · 70: one segment brings (105 - 70) / 70 = 0.5.
+        let (mut law, mut window) = after_loss(100.0);
+        law.on_ack(&mut window, &ack_at(0, 1.0));
+        window.cwnd = 70.0;
+        law.on_ack(&mut window, &ack_at(50_000, 1.0));
+        assert!(close(window.cwnd, 70.5, 1e-9));
+    }
+
+    #[test]
+    fn small_windows_grow_as_reno_would_and_by_one_segment_beyond_the_last_maximum() {
+        // W_max 10, cwnd 7, RTT 100 ms: within a round trip the cubic function gains next to nothing, W_est 0.529.
+        let (mut law, mut window) = after_loss(10.0);
+        law.on_ack(&mut window, &ack_at(0, 7.0));
+        assert!(close(window.cwnd, 7.529, 0.0005), "{}", window.cwnd);
+        // 4 round trips later W_est has passed cwnd_prior 10 and gains a whole segment per window.
+        let mut rounds = 0;
+        while window.cwnd < 10.0 {
+            rounds += 1;
+            let acked = window.cwnd;
+            law.on_ack(&mut window, &ack_at(100 * rounds, acked));
+        }
+        assert_eq!(rounds, 5);
+        let before = window.cwnd;
+        law.on_ack(&mut window, &ack_at(100 * rounds, before));
+        assert!(close(window.cwnd, before + 1.0, 1e-9));
+    }
+
+    #[test]
+    fn after_a_timeout_the_cubic_function_starts_flat_at_the_threshold() {
+        let mut law = Cubic::new();
+        let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
+        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 100.0);
+        window.cwnd = 69.0;
+        // One segment ends slow start at 70, the other begins the epoch: K = 0, W_max = 70.
+        law.on_ack(&mut window, &ack_at(1000, 2.0));
+        let epoch = law.epoch.expect("congestion avoidance has begun");
+        assert_eq!((epoch.k, epoch.w_max), (0.0, 70.0));
+    }
+
+    #[test]
+    fn time_in_which_the_application_limits_does_not_count() {
+        let (mut law, mut window) = after_loss(100.0);
+        law.on_ack(&mut window, &ack_at(0, 1.0));
+        law.on_ack(&mut window, &ack_at(100, 1.0));
+        let cwnd = window.cwnd;
+        law.on_ack(&mut window, &Ack { window_limited: false, ..ack_at(5100, 1.0) });
+        assert_eq!(window.cwnd, cwnd);
+        law.on_idle(&mut window, TimeDelta::from_secs(10));
+        // 100 ms before the pause and 20 ms after it.
+        law.on_ack(&mut window, &ack_at(15_120, 1.0));
+        let epoch = law.epoch.expect("congestion avoidance goes on");
+        assert_eq!(SendTime::from_millis(15_120) - epoch.start, TimeDelta::from_millis(120));
+    }
+}

@@ -1,0 +1,117 @@
+//! NewReno: one segment more per round trip, half the window on congestion (RFC 5681, RFC 6582).
+//!
+//! Divergences from RFC 5681:
+//! 1. Bytes are counted, not acknowledgements (RFC 3465), as RFC 5681 §3.1 recommends: delayed acknowledgements
+//!    do not slow the growth down.
+//! 2. The window does not grow while the application limits sending (RFC 7661).
+
+use crate::time::SendTime;
+use crate::window::{Ack, Congestion, MIN_SSTHRESH, Window, WindowLaw};
+
+/// The NewReno window law.
+#[derive(Clone, Debug, Default)]
+pub struct NewReno {
+    /// Segments acknowledged in congestion avoidance that have not yet opened the window (RFC 3465 §2.1).
+    counted: f64,
+}
+
+impl NewReno {
+    /// A law that has seen nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl WindowLaw for NewReno {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if !ack.window_limited {
+            return;
+        }
+        self.counted += window.slow_start(ack.acked);
+        if self.counted >= window.cwnd {
+            self.counted -= window.cwnd;
+            window.cwnd += 1.0;
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, _now: SendTime, _kind: Congestion, flight: f64) {
+        window.ssthresh = (flight / 2.0).max(MIN_SSTHRESH); // RFC 5681 eq. (4)
+        window.cwnd = window.ssthresh;
+        self.counted = 0.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_units::TimeDelta;
+
+    use super::*;
+
+    fn ack(acked: f64) -> Ack {
+        let rtt = TimeDelta::from_millis(100);
+        Ack { now: SendTime::ZERO, acked, srtt: rtt, min_rtt: rtt, window_limited: true }
+    }
+
+    #[test]
+    fn slow_start_doubles_the_window_per_round_trip() {
+        // 10 segments, acknowledged two by two: 10 + 5 · 2 = 20.
+        let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+        let mut law = NewReno::new();
+        for _ in 0..5 {
+            law.on_ack(&mut window, &ack(2.0));
+        }
+        assert_eq!(window.cwnd, 20.0);
+    }
+
+    #[test]
+    fn congestion_avoidance_adds_one_segment_per_window_acknowledged() {
+        // From 10: after 10 segments 11, after 11 more 12, however acknowledgements group them.
+        for per_ack in [1.0, 2.0] {
+            let mut window = Window { cwnd: 10.0, ssthresh: 10.0 };
+            let mut law = NewReno::new();
+            let mut acked = 0.0;
+            while acked < 10.0 {
+                assert_eq!(window.cwnd, 10.0);
+                law.on_ack(&mut window, &ack(per_ack));
+                acked += per_ack;
+            }
+            assert_eq!(window.cwnd, 11.0);
+            while acked < 20.0 {
+                law.on_ack(&mut window, &ack(per_ack));
+                acked += per_ack;
+            }
+            assert_eq!(window.cwnd, 11.0);
+            law.on_ack(&mut window, &ack(per_ack));
+            assert_eq!(window.cwnd, 12.0);
+        }
+    }
+
+    #[test]
+    fn congestion_halves_what_is_in_flight_but_leaves_two_segments() {
+        let mut law = NewReno::new();
+        // 21 / 2 = 10.5: the flight counts, not the window.
+        let mut window = Window { cwnd: 30.0, ssthresh: f64::INFINITY };
+        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 21.0);
+        assert_eq!(window, Window { cwnd: 10.5, ssthresh: 10.5 });
+        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 3.0);
+        assert_eq!(window.ssthresh, 2.0);
+    }
+
+    #[test]
+    fn congestion_forgets_what_was_counted() {
+        let mut law = NewReno::new();
+        let mut window = Window { cwnd: 10.0, ssthresh: 10.0 };
+        law.on_ack(&mut window, &ack(9.0));
+        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 10.0);
+        law.on_ack(&mut window, &ack(4.0));
+        assert_eq!(window.cwnd, 5.0);
+    }
+
+    #[test]
+    fn window_stands_still_while_the_application_limits() {
+        let mut law = NewReno::new();
+        let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+        law.on_ack(&mut window, &Ack { window_limited: false, ..ack(2.0) });
+        assert_eq!(window.cwnd, 10.0);
+    }
+}

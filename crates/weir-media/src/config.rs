@@ -1,0 +1,40 @@
+//! What sender and receiver of a media flow must agree on.
+
+use weir_cc::{Ecn, RateLimits};
+use weir_units::TimeDelta;
+
+use crate::encoder::EncoderConfig;
+
+/// Ticks per second of the media clock of video (RFC 3551 §5).
+pub const VIDEO_CLOCK_HZ: u64 = 90_000;
+
+/// A media flow: encoder, packets, RTCP.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MediaConfig {
+    /// Bounds and start of the rate.
+    pub limits: RateLimits,
+    /// The encoder.
+    pub encoder: EncoderConfig,
+    /// Most payload bytes in a packet; at least 1.
+    pub payload_limit: u16,
+    /// Mean time between sender reports, and between receiver reports.
+    pub rtcp_interval: TimeDelta,
+    /// Each such time is drawn from the mean times `1 ± spread`; in [0, 1).
+    pub rtcp_spread: f64,
+    /// ECN field of media packets as they leave.
+    pub ecn: Ecn,
+}
+
+impl MediaConfig {
+    /// A flow with the papers' defaults: payload of 1200 bytes, reports every second ± 50 %, no ECN.
+    pub const fn new(limits: RateLimits, encoder: EncoderConfig) -> Self {
+        Self {
+            limits,
+            encoder,
+            payload_limit: 1200,
+            rtcp_interval: TimeDelta::from_secs(1),
+            rtcp_spread: 0.5,
+            ecn: Ecn::NotEct,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Splits frames into packets of nearly equal size and keeps those that the pacer has not let go yet.
+
+use std::collections::VecDeque;
+
+use weir_units::DataSize;
+
+use crate::encoder::Frame;
+
+/// The packets of a frame that still wait.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    frame: u32,
+    timestamp: u32,
+    packets_left: u16,
+    bytes_left: u32,
+}
+
+/// A queue of packets, held as frames: a packet comes into being when it leaves.
+#[derive(Debug)]
+pub struct Packetiser {
+    payload_limit: u32,
+    frames: VecDeque<Waiting>,
+    queued: DataSize,
+}
+
+/// A packet's place in the media.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Its frame's number.
+    pub frame: u32,
+    /// Its frame's RTP timestamp.
+    pub timestamp: u32,
+    /// Payload bytes.
+    pub payload: u16,
+    /// Whether it is the frame's last packet.
+    pub last: bool,
+}
+
+impl Packetiser {
+    /// Packets of at most `payload_limit` payload bytes (at least 1).
+    pub fn new(payload_limit: u16) -> Self {
+        Self {
+            payload_limit: u32::from(payload_limit.max(1)),
+            frames: VecDeque::new(),
+            queued: DataSize::ZERO,
+        }
+    }
+
+    /// Takes a frame in and returns the number of its packets: `⌈size / limit⌉`, all of the same size but for the
+    /// last, which may be smaller.
+    pub fn push(&mut self, frame: &Frame, timestamp: u32) -> u16 {
+        let bytes = u32::try_from(frame.size.bytes()).unwrap_or(u32::MAX);
+        let packets = u16::try_from(bytes.div_ceil(self.payload_limit)).unwrap_or(u16::MAX);
+        let bytes = bytes.min(u32::from(packets) * self.payload_limit);
+        if packets > 0 {
+            self.frames.push_back(Waiting {
+                frame: frame.number,
+                timestamp,
+                packets_left: packets,
+                bytes_left: bytes,
+            });
+            self.queued += DataSize::from_bytes(u64::from(bytes));
+        }
+        packets
+    }
+
+    /// Payload of the packet that is next to leave.
+    pub fn peek(&self) -> Option<u16> {
+        self.frames.front().map(|f| f.bytes_left.div_ceil(u32::from(f.packets_left)) as u16)
+    }
+
+    /// The packet that leaves next.
+    pub fn pop(&mut self) -> Option<Piece> {
+        let payload = self.peek()?;
+        let front = self.frames.front_mut()?;
+        front.packets_left -= 1;
+        front.bytes_left -= u32::from(payload);
+        let last = front.packets_left == 0;
+        let piece = Piece { frame: front.frame, timestamp: front.timestamp, payload, last };
+        if last {
+            self.frames.pop_front();
+        }
+        self.queued = self.queued.saturating_sub(DataSize::from_bytes(u64::from(payload)));
+        Some(piece)
+    }
+
+    /// Payload bytes waiting.
+    pub fn queued(&self) -> DataSize {
+        self.queued
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Drops what waits, as a pause does.
+    pub fn clear(&mut self) {
+        self.frames.clear();
+        self.queued = DataSize::ZERO;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(bytes: u64) -> Vec<u16> {
+        let mut packetiser = Packetiser::new(1200);
+        let frame = Frame { number: 7, size: DataSize::from_bytes(bytes), key: false };
+        let packets = packetiser.push(&frame, 9000);
+        let pieces: Vec<Piece> = std::iter::from_fn(|| packetiser.pop()).collect();
+        assert_eq!(usize::from(packets), pieces.len());
+        assert_eq!(packetiser.queued(), DataSize::ZERO);
+        let (marked, rest): (Vec<Piece>, Vec<Piece>) = pieces.iter().partition(|p| p.last);
+        assert_eq!(marked.len(), 1);
+        assert!(rest.iter().all(|p| p.timestamp == 9000 && p.frame == 7));
+        pieces.iter().map(|p| p.payload).collect()
+    }
+
+    #[test]
+    fn frames_are_split_evenly() {
+        assert_eq!(sizes(1), [1]);
+        assert_eq!(sizes(1200), [1200]);
+        assert_eq!(sizes(1201), [601, 600]);
+        // 5000 / 1200 → 5 packets of 1000.
+        assert_eq!(sizes(5000), [1000; 5]);
+        assert_eq!(sizes(5001), [1001, 1000, 1000, 1000, 1000]);
+    }
+
+    #[test]
+    fn nothing_makes_no_packet() {
+        let mut packetiser = Packetiser::new(1200);
+        let empty = Frame { number: 0, size: DataSize::ZERO, key: false };
+        assert_eq!(packetiser.push(&empty, 0), 0);
+        assert!(packetiser.is_empty() && packetiser.pop().is_none());
+    }
+}

@@ -1,0 +1,122 @@
+//! The receiving end of a media flow: unwraps what the wire wrapped, shows it to the law's receiver half, reports.
+
+use rand_pcg::Pcg64Mcg;
+use weir_cc::{Arrival, ArrivalTime, Ecn, Receiver, Report, SendTime, Stamp};
+use weir_units::{DataSize, TimeDelta};
+use weir_wire::abs_send_time::AbsSendTimeUnwrapper;
+use weir_wire::media::MediaHeader;
+use weir_wire::seq::{TimestampUnwrapper, Unwrapper};
+
+use crate::config::{MediaConfig, VIDEO_CLOCK_HZ};
+use crate::encoder::spread_factor;
+use crate::reception::ReceptionStatistics;
+use crate::report;
+
+/// The receiving end of a media flow.
+#[derive(Debug)]
+pub struct MediaReceiver {
+    receiver: Box<dyn Receiver>,
+    config: MediaConfig,
+    /// Our own source identifier, and the one we report on.
+    ssrc: u32,
+    source: u32,
+    statistics: ReceptionStatistics,
+    ids: Unwrapper,
+    departures: AbsSendTimeUnwrapper,
+    media_times: TimestampUnwrapper,
+    rng: Pcg64Mcg,
+    report_due: Option<ArrivalTime>,
+}
+
+impl MediaReceiver {
+    /// A receiver `ssrc` of the source `source`. `rtcp` is the randomness of the reports' times.
+    pub fn new(
+        receiver: Box<dyn Receiver>,
+        config: MediaConfig,
+        ssrc: u32,
+        source: u32,
+        rtcp: Pcg64Mcg,
+    ) -> Self {
+        Self {
+            receiver,
+            config,
+            ssrc,
+            source,
+            statistics: ReceptionStatistics::default(),
+            ids: Unwrapper::new(),
+            departures: AbsSendTimeUnwrapper::new(),
+            media_times: TimestampUnwrapper::new(),
+            rng: rtcp,
+            report_due: None,
+        }
+    }
+
+    /// A media packet has arrived with `payload` bytes behind its header.
+    pub fn on_packet(&mut self, now: ArrivalTime, header: &MediaHeader, payload: u16, ecn: Ecn) {
+        if header.ssrc != self.source {
+            return;
+        }
+        if self.report_due.is_none() {
+            self.report_due = Some(now + self.rtcp_interval());
+        }
+        self.statistics.on_packet(header.sequence, header.timestamp, media_ticks(now));
+        let arrival = Arrival {
+            id: self.ids.unwrap(header.transport_sequence),
+            departure: SendTime::from_nanos(self.departures.unwrap(header.abs_send_time)),
+            at: now,
+            size: DataSize::from_bytes(header.wire_len() as u64 + u64::from(payload)),
+            ecn,
+            media_time: self.media_times.unwrap(header.timestamp),
+            marker: header.marker,
+            stamp: header
+                .stamp
+                .map_or_else(Stamp::default, |stamp| Stamp { rtt: TimeDelta::from_nanos(stamp.rtt_nanos()) }),
+        };
+        self.receiver.on_arrival(&arrival);
+    }
+
+    /// An RTCP compound packet has come.
+    pub fn on_rtcp(&mut self, now: ArrivalTime, bytes: &[u8]) {
+        if let Some(compact_ntp) = report::sender_report_of(self.source, bytes) {
+            self.statistics.on_sender_report(compact_ntp, now);
+        }
+    }
+
+    /// When [`Self::poll_rtcp`] wants to be called next.
+    pub fn next_timeout(&self) -> Option<ArrivalTime> {
+        let law = self.receiver.next_timeout();
+        match (law, self.report_due) {
+            (Some(law), Some(own)) => Some(law.min(own)),
+            (law, own) => law.or(own),
+        }
+    }
+
+    /// Writes the RTCP packet that is due into `out` and returns its length; call until `None`.
+    pub fn poll_rtcp(&mut self, now: ArrivalTime, out: &mut [u8]) -> Option<usize> {
+        if self.receiver.next_timeout().is_some_and(|due| due <= now)
+            && let Some(law) = self.receiver.poll_report(now)
+            && let Some(written) = report::write_report(&law, self.ssrc, self.source, out)
+        {
+            return Some(written);
+        }
+        if self.report_due.is_some_and(|due| due <= now) {
+            self.report_due = Some(now + self.rtcp_interval());
+            let report = self.statistics.report(now)?;
+            return report::write_report(&Report::Reception(report), self.ssrc, self.source, out);
+        }
+        None
+    }
+
+    /// The law's receiver half, to watch its signals.
+    pub fn receiver(&self) -> &dyn Receiver {
+        &*self.receiver
+    }
+
+    fn rtcp_interval(&mut self) -> TimeDelta {
+        self.config.rtcp_interval.scale(spread_factor(&mut self.rng, self.config.rtcp_spread))
+    }
+}
+
+fn media_ticks(at: ArrivalTime) -> u32 {
+    (i128::from(at.nanos()) * i128::from(VIDEO_CLOCK_HZ) / 1_000_000_000) as u32
+}

@@ -1,0 +1,260 @@
+//! The sending end of a media flow: encoder → packetiser → pacer, steered by a controller.
+
+use rand_pcg::Pcg64Mcg;
+use weir_cc::history::SendHistory;
+use weir_cc::pacer::Pacer;
+use weir_cc::{Controller, Decision, Feedback, PathEvent, SendState, SendTime, Share, Target};
+use weir_units::{DataSize, TimeDelta};
+use weir_wire::AbsSendTime;
+use weir_wire::media::{MediaHeader, Stamp};
+
+use crate::config::{MediaConfig, VIDEO_CLOCK_HZ};
+use crate::encoder::{Encoder, spread_factor};
+use crate::packetiser::Packetiser;
+use crate::report;
+
+/// Dynamic payload type of the media packets.
+const PAYLOAD_TYPE: u8 = 96;
+/// Payload of a padding packet: RTP padding counts in one byte.
+const PADDING_PAYLOAD: u16 = 255;
+/// How long the history waits for news of a packet.
+const HISTORY_HORIZON: TimeDelta = TimeDelta::from_secs(5);
+
+/// A media packet that leaves now: its header as on the wire, and what a measurement wants to know besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MediaPacket {
+    /// RTP header with extensions, at the resolution of the wire.
+    pub header: MediaHeader,
+    /// Payload bytes.
+    pub payload: u16,
+    /// The frame it belongs to; `None` for padding.
+    pub frame: Option<u32>,
+}
+
+/// A frame that was captured and packetised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentFrame {
+    /// Its number, from 0.
+    pub number: u32,
+    /// Packets it was split into.
+    pub packets: u16,
+    /// Payload bytes.
+    pub size: DataSize,
+    /// Whether it is a key frame.
+    pub key: bool,
+}
+
+/// The sending end of a media flow. Drive it so: at [`Self::next_timeout`] or when RTCP comes, call
+/// [`Self::poll_frame`], [`Self::on_timeout`], [`Self::poll_packet`] and [`Self::poll_rtcp`] until they have nothing.
+#[derive(Debug)]
+pub struct MediaSender {
+    controller: Box<dyn Controller>,
+    config: MediaConfig,
+    ssrc: u32,
+    encoder: Encoder,
+    packetiser: Packetiser,
+    pacer: Pacer,
+    history: SendHistory,
+    rng: Pcg64Mcg,
+    /// `None` before the start and after the stop.
+    started: Option<SendTime>,
+    frame_due: SendTime,
+    report_due: SendTime,
+    controller_due: SendTime,
+    target: Target,
+    target_changed: bool,
+    sequence: u16,
+    packets_sent: u32,
+    octets_sent: u32,
+}
+
+impl MediaSender {
+    /// A sender that has not started yet. `video` is the randomness of the encoder, `rtcp` that of the reports'
+    /// times.
+    pub fn new(
+        controller: Box<dyn Controller>,
+        config: MediaConfig,
+        ssrc: u32,
+        video: Pcg64Mcg,
+        rtcp: Pcg64Mcg,
+    ) -> Self {
+        let target = controller.target();
+        Self {
+            controller,
+            config,
+            ssrc,
+            encoder: Encoder::new(config.encoder, config.limits.start(), video),
+            packetiser: Packetiser::new(config.payload_limit),
+            pacer: Pacer::new(TimeDelta::ZERO),
+            history: SendHistory::new(HISTORY_HORIZON),
+            rng: rtcp,
+            started: None,
+            frame_due: SendTime::MAX,
+            report_due: SendTime::MAX,
+            controller_due: SendTime::MAX,
+            target,
+            target_changed: true,
+            sequence: 0,
+            packets_sent: 0,
+            octets_sent: 0,
+        }
+    }
+
+    /// The first frame is captured now.
+    pub fn start(&mut self, now: SendTime) {
+        self.started = Some(now);
+        self.frame_due = now;
+        self.report_due = now + self.rtcp_interval();
+        self.refresh(now);
+    }
+
+    /// Nothing leaves any more; what waits in the pacer is dropped.
+    pub fn stop(&mut self) {
+        self.started = None;
+        self.packetiser.clear();
+    }
+
+    /// When something is to be done next; `None` while stopped.
+    pub fn next_timeout(&self) -> Option<SendTime> {
+        self.started?;
+        let due = self.frame_due.min(self.report_due).min(self.controller_due);
+        Some(self.departure_due().map_or(due, |departure| due.min(departure)))
+    }
+
+    /// Captures the next frame if it is due; call until `None`.
+    pub fn poll_frame(&mut self, now: SendTime) -> Option<SentFrame> {
+        let started = self.started.filter(|_| self.frame_due <= now)?;
+        let elapsed = self.encoder.next_capture();
+        let ticks = i128::from(elapsed.nanos()) * i128::from(VIDEO_CLOCK_HZ) / 1_000_000_000;
+        let frame = self.encoder.capture(self.target.media_rate);
+        let packets = self.packetiser.push(&frame, ticks as u32);
+        self.frame_due = started + self.encoder.next_capture();
+        Some(SentFrame { number: frame.number, packets, size: frame.size, key: frame.key })
+    }
+
+    /// Calls the controller if its time has come.
+    pub fn on_timeout(&mut self, now: SendTime) -> Option<Decision> {
+        if self.started.is_none() || self.controller_due > now {
+            return None;
+        }
+        let decision = self.controller.on_timeout(now, &self.state());
+        self.refresh(now);
+        decision
+    }
+
+    /// The next packet that may leave now; call until `None`.
+    pub fn poll_packet(&mut self, now: SendTime) -> Option<MediaPacket> {
+        self.started?;
+        self.departure_due().filter(|&due| due <= now)?;
+        let piece = self.packetiser.pop();
+        let stamp = self.controller.stamp().map(|stamp| Stamp::from_rtt_nanos(stamp.rtt.nanos()));
+        let header = MediaHeader {
+            payload_type: PAYLOAD_TYPE,
+            marker: piece.is_some_and(|p| p.last),
+            sequence: self.sequence,
+            timestamp: piece.map_or(0, |p| p.timestamp),
+            ssrc: self.ssrc,
+            abs_send_time: AbsSendTime::from_nanos(now.nanos()),
+            transport_sequence: self.history.next_id() as u16,
+            stamp,
+        };
+        let payload = piece.map_or(PADDING_PAYLOAD, |p| p.payload);
+        let size = DataSize::from_bytes(header.wire_len() as u64 + u64::from(payload));
+        let sent = self.history.on_sent(now, size, piece.is_none());
+        self.sequence = self.sequence.wrapping_add(1);
+        self.packets_sent = self.packets_sent.wrapping_add(1);
+        self.octets_sent = self.octets_sent.wrapping_add(u32::from(payload));
+        self.pacer.on_sent(now, size);
+        self.controller.on_sent(&sent, &self.state());
+        self.controller_due = self.controller.next_timeout().unwrap_or(SendTime::MAX);
+        Some(MediaPacket { header, payload, frame: piece.map(|p| p.frame) })
+    }
+
+    /// Writes the RTCP packet that is due into `out` and returns its length; call until `None`.
+    pub fn poll_rtcp(&mut self, now: SendTime, out: &mut [u8]) -> Option<usize> {
+        self.started?;
+        if self.report_due > now {
+            return None;
+        }
+        self.report_due = now + self.rtcp_interval();
+        if self.packets_sent == 0 {
+            return None;
+        }
+        report::write_sender_report(now, self.ssrc, self.packets_sent, self.octets_sent, out)
+    }
+
+    /// An RTCP compound packet has come. Returns the round-trip time it measured, if it did; parts that cannot be
+    /// read are skipped.
+    pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) -> Option<TimeDelta> {
+        self.started?;
+        let mut rtt = None;
+        for report in report::reports_about(self.ssrc, bytes) {
+            let state = self.state();
+            let feedback: Feedback<'_> = self.history.join(now, &report);
+            rtt = feedback.rtt().or(rtt);
+            self.controller.on_feedback(now, &feedback, &state);
+        }
+        self.refresh(now);
+        rtt
+    }
+
+    /// Something changed outside the controller.
+    pub fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
+        let decision = self.controller.on_event(now, event);
+        self.refresh(now);
+        decision
+    }
+
+    /// Coupling assigns a share.
+    pub fn adopt(&mut self, now: SendTime, share: Share) {
+        self.controller.adopt(now, share);
+        self.refresh(now);
+    }
+
+    /// What the controller wants now.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Whether the target changed since this was last asked.
+    pub fn take_target_change(&mut self) -> bool {
+        std::mem::take(&mut self.target_changed)
+    }
+
+    /// The controller, to watch its signals.
+    pub fn controller(&self) -> &dyn Controller {
+        &*self.controller
+    }
+
+    fn state(&self) -> SendState {
+        SendState {
+            in_flight: self.history.in_flight(),
+            queued: self.packetiser.queued(),
+            application_limited: self.encoder.max_rate() < self.target.media_rate,
+        }
+    }
+
+    /// When the next packet, media or padding, may leave; `None` while a window holds it or nothing waits.
+    fn departure_due(&self) -> Option<SendTime> {
+        let Some(payload) = self.packetiser.peek() else {
+            return self.pacer.next_padding(DataSize::from_bytes(u64::from(PADDING_PAYLOAD)));
+        };
+        let size = DataSize::from_bytes(u64::from(payload));
+        let blocked = self.target.window.is_some_and(|window| {
+            !self.history.in_flight().is_zero() && self.history.in_flight() + size > window
+        });
+        (!blocked).then(|| self.pacer.next_departure())
+    }
+
+    fn refresh(&mut self, now: SendTime) {
+        self.controller_due = self.controller.next_timeout().unwrap_or(SendTime::MAX);
+        let target = self.controller.target();
+        self.pacer.apply(now, &target);
+        self.target_changed |= target != self.target;
+        self.target = target;
+    }
+
+    fn rtcp_interval(&mut self) -> TimeDelta {
+        self.config.rtcp_interval.scale(spread_factor(&mut self.rng, self.config.rtcp_spread))
+    }
+}

@@ -1,0 +1,83 @@
+//! What one packet costs on a link, in nanoseconds: enqueue, next departure and pop of a 64-byte value.
+//!
+//! Printed is the minimum over 15 rounds: a round can only be slowed by others, never hurried.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use weir_net::{InService, Jitter, Link, LinkConfig, Packet, QueueConfig, Service, Time, Trace};
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+const ROUNDS: u32 = 15;
+const PACKETS: u64 = 1_000_000;
+
+#[derive(Clone, Copy)]
+struct Value {
+    size: u32,
+    _rest: [u32; 15],
+}
+
+impl Packet for Value {
+    fn wire_size(&self) -> u32 {
+        self.size
+    }
+}
+
+/// Sends packets of 1250 and 250 bytes, one each 80 µs on average in bursts of `burst`, and takes out what is due.
+fn round(config: &LinkConfig, burst: u64) -> u64 {
+    let mut link = Link::new(config, 1).expect("the benchmark's links are valid");
+    let mut wait = 0;
+    for number in 0..PACKETS {
+        let now = Time::from_nanos(number / burst * burst * 80_000);
+        while link.next_departure().is_some_and(|due| due <= now) {
+            wait += link.pop(now).map_or(0, |exit| exit.wait.nanos() as u64);
+        }
+        let size = if number % 4 == 3 { 250 } else { 1250 };
+        let _ = black_box(link.enqueue(now, Value { size, _rest: [0; 15] }));
+    }
+    wait
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures wall-clock time")]
+fn nanos_per_packet(config: &LinkConfig, burst: u64) -> f64 {
+    let rounds = (0..ROUNDS).map(|_| {
+        let begin = std::time::Instant::now();
+        black_box(round(black_box(config), burst));
+        begin.elapsed().as_nanos() as f64 / PACKETS as f64
+    });
+    rounds.fold(f64::INFINITY, f64::min)
+}
+
+fn main() {
+    let delay = TimeDelta::from_millis(10);
+    let rate = DataRate::from_mbps(110);
+    let constant = LinkConfig::new(Service::Constant(rate), delay);
+    let limited = |in_service| LinkConfig {
+        queue: QueueConfig {
+            limit_time: Some(TimeDelta::from_millis(300)),
+            limit_bytes: Some(DataSize::from_bytes(1_250_000)),
+            in_service,
+            ..QueueConfig::default()
+        },
+        ..constant.clone()
+    };
+    let jitter = Jitter::HalfNormal { sd: TimeDelta::from_millis(5), max: TimeDelta::from_millis(15) };
+    let steps = (0..10_000)
+        .map(|i| (Time::from_millis(i * 8), DataRate::from_mbps(if i % 2 == 0 { 90 } else { 130 })))
+        .collect();
+    let trace = Arc::new(Trace::from_rate(TimeDelta::from_secs(10), |_| rate));
+    let trace = Service::Trace { trace, offset: TimeDelta::ZERO, repeat: true };
+    let cases = [
+        ("constant, unlimited", constant.clone(), 1),
+        ("constant, unlimited, bursts of 32", constant.clone(), 32),
+        ("constant, limits in time and bytes", limited(InService::Free), 1),
+        ("constant, limits, part in service counted", limited(InService::Counted), 1),
+        ("constant, 1 % loss", LinkConfig { loss: 0.01, ..constant.clone() }, 1),
+        ("constant, half-normal jitter", LinkConfig { jitter, ..constant }, 1),
+        ("steps each 8 ms", LinkConfig::new(Service::Steps(steps), delay), 1),
+        ("trace", LinkConfig::new(trace, delay), 1),
+    ];
+    for (name, config, burst) in cases {
+        println!("{name:<45} {:6.1} ns per packet", nanos_per_packet(&config, burst));
+    }
+}

@@ -1,0 +1,148 @@
+//! A link's random draws, from generators whose values stay the same on every processor and in every release.
+
+use rand::{RngExt, SeedableRng};
+use rand_distr::StandardNormal;
+use rand_pcg::Pcg64;
+use weir_units::TimeDelta;
+
+use crate::config::Jitter;
+
+/// A generator each for jitter and loss, so that one is the same with and without the other.
+pub(crate) fn streams(seed: u64) -> (Pcg64, Pcg64) {
+    let mut root = Pcg64::seed_from_u64(seed);
+    (Pcg64::from_rng(&mut root), Pcg64::from_rng(&mut root))
+}
+
+/// Draws the random delay of each packet, in nanoseconds.
+#[derive(Clone, Debug)]
+pub(crate) struct JitterSource {
+    model: Jitter,
+    rng: Pcg64,
+}
+
+impl JitterSource {
+    /// `None` where there is nothing to draw.
+    pub(crate) fn new(model: Jitter, rng: Pcg64) -> Option<Self> {
+        (model != Jitter::None).then_some(Self { model, rng })
+    }
+
+    pub(crate) fn draw(&mut self) -> u64 {
+        match self.model {
+            Jitter::None => 0,
+            Jitter::HalfNormal { sd, max } => clip(self.normal(sd).abs(), max),
+            Jitter::Uniform { max } => clip(self.rng.random::<f64>() * max.nanos() as f64, max),
+            Jitter::ClippedNormal { mean, sd, max } => clip(mean.nanos() as f64 + self.normal(sd), max),
+        }
+    }
+
+    fn normal(&mut self, sd: TimeDelta) -> f64 {
+        self.rng.sample::<f64, _>(StandardNormal) * sd.nanos() as f64
+    }
+}
+
+/// `nanos` clipped to [0, max] and rounded.
+fn clip(nanos: f64, max: TimeDelta) -> u64 {
+    // `as` saturates, so negative values give 0.
+    (nanos.round() as u64).min(max.nanos().max(0) as u64)
+}
+
+/// Decides of each packet whether it is lost, independently.
+#[derive(Clone, Debug)]
+pub(crate) struct LossSource {
+    probability: f64,
+    rng: Pcg64,
+}
+
+impl LossSource {
+    /// `None` where nothing is ever lost.
+    pub(crate) fn new(probability: f64, rng: Pcg64) -> Option<Self> {
+        (probability > 0.0).then_some(Self { probability, rng })
+    }
+
+    pub(crate) fn draw(&mut self) -> bool {
+        self.rng.random::<f64>() < self.probability
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DRAWS: usize = 1_000_000;
+
+    /// Mean, standard deviation and maximum in milliseconds.
+    fn moments(model: Jitter) -> (f64, f64, f64) {
+        let mut source = JitterSource::new(model, streams(7).0).unwrap();
+        let (mut sum, mut squares, mut max) = (0.0, 0.0, 0.0_f64);
+        for _ in 0..DRAWS {
+            let x = source.draw() as f64 / 1e6;
+            sum += x;
+            squares += x * x;
+            max = max.max(x);
+        }
+        let mean = sum / DRAWS as f64;
+        (mean, (squares / DRAWS as f64 - mean * mean).sqrt(), max)
+    }
+
+    fn assert_near(value: f64, expected: f64, tolerance: f64) {
+        assert!((value - expected).abs() < tolerance, "{value} is not within {tolerance} of {expected}");
+    }
+
+    #[test]
+    fn half_normal_jitter_has_the_moments_of_a_truncated_gaussian() {
+        // s = 5 ms, N = 3: mean = s·sqrt(2/π)·(1 - e^-4.5) + N·s·erfc(3/√2)
+        //   = 5·0.797885·0.988891 + 15·0.0026998 = 3.94510 + 0.04050 = 3.9856 ms.
+        // Standard deviation: 2.998 ms. Standard error of the mean: 0.003 ms.
+        let (sd, max) = (TimeDelta::from_millis(5), TimeDelta::from_millis(15));
+        let (mean, deviation, largest) = moments(Jitter::HalfNormal { sd, max });
+        assert_near(mean, 3.9856, 0.012);
+        assert_near(deviation, 2.998, 0.012);
+        assert_eq!(largest, 15.0);
+    }
+
+    #[test]
+    fn uniform_jitter_fills_its_range_evenly() {
+        // Mean 30/2 = 15 ms, standard deviation 30/√12 = 8.660 ms; standard error 0.0087 ms.
+        let (mean, deviation, largest) = moments(Jitter::Uniform { max: TimeDelta::from_millis(30) });
+        assert_near(mean, 15.0, 0.035);
+        assert_near(deviation, 8.660, 0.025);
+        assert!(largest > 29.99 && largest <= 30.0, "{largest}");
+    }
+
+    #[test]
+    fn clipped_normal_jitter_piles_up_at_its_ends() {
+        // N(10, 5²) clipped to [0, 20] is symmetric: mean 10 ms. In units of 5 ms the clip stands at c = 2, and
+        // E[x²] = erf(2/√2) - 2·c·φ(c) + c²·erfc(2/√2) = 0.954500 - 0.215964 + 0.182001 = 0.920537,
+        // hence the standard deviation 5·0.959446 = 4.7972 ms.
+        let ms = TimeDelta::from_millis;
+        let (mean, deviation, largest) =
+            moments(Jitter::ClippedNormal { mean: ms(10), sd: ms(5), max: ms(20) });
+        assert_near(mean, 10.0, 0.02);
+        assert_near(deviation, 4.7972, 0.015);
+        assert_eq!(largest, 20.0);
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same_values_and_another_seed_others() {
+        let model = Jitter::Uniform { max: TimeDelta::from_secs(1) };
+        let values = |seed| {
+            let mut source = JitterSource::new(model, streams(seed).0).unwrap();
+            [source.draw(), source.draw(), source.draw()]
+        };
+        assert_eq!(values(1), values(1));
+        assert_ne!(values(1), values(2));
+        let (mut jitter, mut loss) = streams(1);
+        assert_ne!(jitter.random::<u64>(), loss.random::<u64>());
+    }
+
+    #[test]
+    fn loss_hits_the_configured_share() {
+        // Binomial, p = 0.02, n = 10⁶: standard error 1.4e-4.
+        let mut source = LossSource::new(0.02, streams(3).1).unwrap();
+        let lost = (0..DRAWS).filter(|_| source.draw()).count();
+        assert_near(lost as f64 / DRAWS as f64, 0.02, 5.0e-4);
+        let mut certain = LossSource::new(1.0, streams(3).1).unwrap();
+        assert!((0..1000).all(|_| certain.draw()));
+        assert!(LossSource::new(0.0, streams(3).1).is_none());
+    }
+}

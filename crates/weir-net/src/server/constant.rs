@@ -1,0 +1,87 @@
+//! Service at a constant rate.
+
+use weir_units::DataRate;
+
+use super::{NEVER, Slot};
+
+/// A server with one rate. Each packet takes a whole number of nanoseconds, rounded up.
+#[derive(Clone, Debug)]
+pub(crate) struct Constant {
+    /// bit/s; zero holds every packet.
+    rate: u64,
+    /// 2⁶⁴ / rate, rounded down: turns a division per packet into a multiplication.
+    reciprocal: u64,
+}
+
+impl Constant {
+    pub(crate) fn new(rate: DataRate) -> Self {
+        let rate = rate.bps();
+        Self { rate, reciprocal: u64::MAX.checked_div(rate).unwrap_or(0) }
+    }
+
+    #[inline]
+    pub(super) fn serve(&self, arrival: u64, start: u64, work: u64) -> Slot {
+        let departure = start.saturating_add(self.duration(work));
+        Slot { departure, wait: start.saturating_sub(arrival), position: 0 }
+    }
+
+    /// Ends the service of a packet of `own` nanobits, of which `left` are still to be served from `start` on.
+    pub(crate) fn finish(&self, arrival: u64, start: u64, left: u64, own: u64) -> Slot {
+        let departure = start.saturating_add(self.duration(left));
+        let wait = departure.saturating_sub(arrival).saturating_sub(self.duration(own));
+        Slot { departure, wait, position: 0 }
+    }
+
+    /// `work` nanobits over the rate in ns, rounded up: exactly `work.div_ceil(rate)`.
+    #[inline]
+    fn duration(&self, work: u64) -> u64 {
+        if self.rate == 0 {
+            return NEVER;
+        }
+        // The reciprocal falls short of 2⁶⁴ / rate by at most 1, so the quotient falls short of work / rate by less
+        // than 1 before it is rounded down, and the remainder is below twice the rate.
+        let quotient = ((u128::from(work) * u128::from(self.reciprocal)) >> 64) as u64;
+        let remainder = work - quotient * self.rate;
+        quotient + u64::from(remainder > 0) + u64::from(remainder > self.rate)
+    }
+
+    /// Work done between two times, in nanobits.
+    pub(super) fn done(&self, from: u64, to: u64) -> u64 {
+        self.rate.saturating_mul(to.saturating_sub(from))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::work;
+    use super::*;
+
+    #[test]
+    fn service_takes_size_over_rate_rounded_up() {
+        // 1000 bytes at 3 Mbit/s: 8000 / 3·10⁶ s = 2 666 666.67 ns; 1250 bytes at 1 Mbit/s: 10 ms.
+        assert_eq!(Constant::new(DataRate::from_mbps(3)).duration(work(1000)), 2_666_667);
+        assert_eq!(Constant::new(DataRate::from_mbps(1)).duration(work(1250)), 10_000_000);
+        assert_eq!(Constant::new(DataRate::from_bps(1)).duration(work(1)), 8_000_000_000);
+        assert_eq!(Constant::new(DataRate::ZERO).duration(work(1)), NEVER);
+    }
+
+    proptest! {
+        #[test]
+        fn the_reciprocal_gives_the_exact_quotient(work: u64, rate in 1_u64.., shift in 0_u32..64) {
+            let rate = (rate >> shift).max(1);
+            prop_assert_eq!(Constant::new(DataRate::from_bps(rate)).duration(work), work.div_ceil(rate));
+        }
+
+        #[test]
+        fn multiples_of_the_rate_and_their_neighbours_divide_exactly(
+            rate in 1_u64..u64::from(u32::MAX),
+            factor in 1_u64..u64::from(u32::MAX),
+            near in -1_i64..=1,
+        ) {
+            let work = (rate * factor).saturating_add_signed(near);
+            prop_assert_eq!(Constant::new(DataRate::from_bps(rate)).duration(work), work.div_ceil(rate));
+        }
+    }
+}

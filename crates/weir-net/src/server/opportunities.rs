@@ -1,0 +1,46 @@
+//! Service by delivery opportunities.
+//!
+//! Lay the opportunities of a trace end to end, as bytes: number n reaches from n · 1500 to (n + 1) · 1500. A packet
+//! is served from where the packet before it ended, or from the first opportunity after its arrival if that is
+//! later, and departs at the opportunity that holds its last byte.
+
+use std::sync::Arc;
+
+use weir_units::TimeDelta;
+
+use super::Slot;
+use crate::trace::{OPPORTUNITY_BYTES, Trace};
+
+/// A server that follows a trace.
+#[derive(Clone, Debug)]
+pub(super) struct Opportunities {
+    trace: Arc<Trace>,
+    /// How far into the trace the run begins, in ns.
+    offset: u64,
+    repeat: bool,
+}
+
+impl Opportunities {
+    pub(super) fn new(trace: &Arc<Trace>, offset: TimeDelta, repeat: bool) -> Self {
+        Self { trace: Arc::clone(trace), offset: offset.nanos().max(0) as u64, repeat }
+    }
+
+    /// The position behind all opportunities that lie at or before `now`.
+    pub(super) fn past(&self, now: u64) -> u64 {
+        let count = self.trace.count_until(now.saturating_add(self.offset), self.repeat);
+        count.saturating_mul(OPPORTUNITY_BYTES)
+    }
+
+    /// Serves `size` bytes from the position `begin` on; `None` if the trace ends before.
+    pub(super) fn serve(&self, arrival: u64, begin: u64, size: u32) -> Option<Slot> {
+        let position = begin.checked_add(u64::from(size))?;
+        let (first, last) = (begin / OPPORTUNITY_BYTES, (position - 1) / OPPORTUNITY_BYTES);
+        let departure = self.time_of(last)?;
+        let begun = if first == last { departure } else { self.time_of(first)? };
+        Some(Slot { departure, wait: begun.saturating_sub(arrival), position })
+    }
+
+    fn time_of(&self, number: u64) -> Option<u64> {
+        self.trace.time_of(number, self.repeat)?.checked_sub(self.offset)
+    }
+}

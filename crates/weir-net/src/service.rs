@@ -1,0 +1,191 @@
+//! How fast a link serves its queue, as a function of time.
+
+use std::sync::Arc;
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use crate::config::ConfigError;
+use crate::time::Time;
+use crate::trace::{OPPORTUNITY_BYTES, Trace};
+
+/// Bits times nanoseconds per second in a byte: work is counted in units of 10⁻⁹ bit, so that a rate in bit/s does
+/// that many units per nanosecond and no fraction is lost.
+pub(crate) const NANOBITS_PER_BYTE: u64 = 8 * 1_000_000_000;
+
+/// The rate of a link's server over time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Service {
+    /// One rate for ever.
+    Constant(DataRate),
+    /// Rates, each from its time on; the first at time zero, times strictly increasing. Rate zero is an outage. A
+    /// packet in service when the rate changes has its remaining bits sent at the new rate.
+    Steps(Vec<(Time, DataRate)>),
+    /// Delivery opportunities. An opportunity carries up to [`Trace::OPPORTUNITY`] of what waits when it comes,
+    /// parts of packets included; what it does not carry is lost. A packet cannot use an opportunity at or before
+    /// its own arrival.
+    Trace {
+        /// The opportunities.
+        trace: Arc<Trace>,
+        /// How far into the trace the run begins.
+        offset: TimeDelta,
+        /// Whether the trace begins again after its end; otherwise the link is dead from there on.
+        repeat: bool,
+    },
+}
+
+impl Service {
+    /// What the link can carry from `from` (included) to `to` (excluded), in whole bytes rounded down.
+    pub fn capacity(&self, from: Time, to: Time) -> DataSize {
+        match self {
+            Self::Constant(rate) => *rate * (to - from),
+            Self::Steps(steps) => {
+                let work = rates_between(steps, from.nanos(), to.nanos())
+                    .map(|(rate, span)| u128::from(rate) * u128::from(span))
+                    .fold(0, u128::saturating_add);
+                DataSize::from_bytes(u64::try_from(work / u128::from(NANOBITS_PER_BYTE)).unwrap_or(u64::MAX))
+            }
+            Self::Trace { trace, offset, repeat } => {
+                let before = |at: Time| match (at + *offset).nanos() {
+                    0 => 0,
+                    nanos => trace.count_until(nanos - 1, *repeat),
+                };
+                let count = before(to).saturating_sub(before(from));
+                DataSize::from_bytes(count.saturating_mul(OPPORTUNITY_BYTES))
+            }
+        }
+    }
+
+    /// The rate at `at`. A trace has no rate at a moment: its mean rate, and zero after its end.
+    pub fn rate_at(&self, at: Time) -> DataRate {
+        match self {
+            Self::Constant(rate) => *rate,
+            Self::Steps(steps) => {
+                let begun = steps.partition_point(|(start, _)| *start <= at);
+                begun.checked_sub(1).map_or(DataRate::ZERO, |step| steps[step].1)
+            }
+            Self::Trace { trace, offset, repeat } => {
+                let ended = !repeat && at + *offset >= Time::ZERO + trace.duration();
+                if ended { DataRate::ZERO } else { trace.mean_rate() }
+            }
+        }
+    }
+
+    /// One rate to call the link by: the constant rate, the highest step, or the trace's mean rate.
+    pub fn nominal_rate(&self) -> DataRate {
+        match self {
+            Self::Constant(rate) => *rate,
+            Self::Steps(steps) => steps.iter().map(|&(_, rate)| rate).max().unwrap_or_default(),
+            Self::Trace { trace, .. } => trace.mean_rate(),
+        }
+    }
+
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        match self {
+            Self::Steps(steps) => validate_steps(steps)?,
+            Self::Trace { trace, .. } if trace.is_empty() => return Err(ConfigError::EmptyTrace),
+            Self::Trace { offset, .. } if offset.is_negative() => {
+                return Err(ConfigError::Negative { name: "trace offset" });
+            }
+            Self::Constant(_) | Self::Trace { .. } => {}
+        }
+        if self.nominal_rate().is_zero() { Err(ConfigError::NoRate) } else { Ok(()) }
+    }
+}
+
+fn validate_steps(steps: &[(Time, DataRate)]) -> Result<(), ConfigError> {
+    if steps.first().is_none_or(|&(start, _)| start != Time::ZERO) {
+        return Err(ConfigError::StepsNotFromZero);
+    }
+    match steps.windows(2).find(|pair| pair[1].0 <= pair[0].0) {
+        Some(pair) => Err(ConfigError::StepsNotIncreasing { at: pair[1].0 }),
+        None => Ok(()),
+    }
+}
+
+/// The rates in bit/s between two times in nanoseconds, each with the span for which it holds.
+pub(crate) fn rates_between(
+    steps: &[(Time, DataRate)],
+    from: u64,
+    to: u64,
+) -> impl Iterator<Item = (u64, u64)> + '_ {
+    let first = steps.partition_point(|(start, _)| start.nanos() <= from).saturating_sub(1);
+    (first..steps.len()).take_while(move |&i| steps[i].0.nanos() < to).map(move |i| {
+        let end = steps.get(i + 1).map_or(u64::MAX, |(start, _)| start.nanos()).min(to);
+        (steps[i].1.bps(), end.saturating_sub(steps[i].0.nanos().max(from)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MBPS: fn(u64) -> DataRate = DataRate::from_mbps;
+    const AT: fn(u64) -> Time = Time::from_millis;
+
+    fn steps() -> Service {
+        Service::Steps(vec![(AT(0), MBPS(8)), (AT(10), MBPS(0)), (AT(20), MBPS(16))])
+    }
+
+    fn trace(text: &str, offset: i64, repeat: bool) -> Service {
+        let trace = Arc::new(Trace::parse(text).unwrap());
+        Service::Trace { trace, offset: TimeDelta::from_millis(offset), repeat }
+    }
+
+    #[test]
+    fn capacity_of_a_rate_is_its_integral() {
+        // 8 Mbit/s are 1 byte per µs.
+        let constant = Service::Constant(MBPS(8));
+        assert_eq!(constant.capacity(AT(2), AT(5)), DataSize::from_bytes(3000));
+        assert_eq!(constant.capacity(AT(5), AT(2)), DataSize::ZERO);
+        // 5 ms at 1 byte/µs, an outage, 5 ms at 2 bytes/µs.
+        assert_eq!(steps().capacity(AT(5), AT(25)), DataSize::from_bytes(5000 + 10_000));
+        assert_eq!(steps().capacity(AT(12), AT(18)), DataSize::ZERO);
+        assert_eq!(steps().capacity(AT(30), AT(31)), DataSize::from_bytes(2000));
+        assert_eq!(steps().capacity(AT(5), AT(4)), DataSize::ZERO);
+        assert_eq!(steps().capacity(AT(9), AT(10)), DataSize::from_bytes(1000));
+    }
+
+    #[test]
+    fn capacity_of_a_trace_counts_opportunities_from_the_start_to_before_the_end() {
+        // 1, 1, 3 | 4, 4, 6 | 7, ...: two at 1 ms, one at 3 ms, two at 4 ms.
+        let repeating = trace("1\n1\n3\n", 0, true);
+        assert_eq!(repeating.capacity(AT(0), AT(1)), DataSize::ZERO);
+        assert_eq!(repeating.capacity(AT(1), AT(2)), DataSize::from_bytes(2 * 1500));
+        assert_eq!(repeating.capacity(AT(1), AT(5)), DataSize::from_bytes(5 * 1500));
+        assert_eq!(repeating.capacity(AT(0), AT(3000)), DataSize::from_bytes((3000 - 1) * 1500));
+        assert_eq!(trace("1\n1\n3\n", 0, false).capacity(AT(0), AT(99)), DataSize::from_bytes(3 * 1500));
+        // Beginning 2 ms into the trace, the next opportunities are at 1 ms and, two of them, at 2 ms.
+        assert_eq!(trace("1\n1\n3\n", 2, true).capacity(AT(0), AT(3)), DataSize::from_bytes(3 * 1500));
+    }
+
+    #[test]
+    fn rates_are_those_of_the_moment() {
+        assert_eq!([9, 10, 19, 20].map(|ms| steps().rate_at(AT(ms))), [8, 0, 0, 16].map(MBPS));
+        assert_eq!(steps().nominal_rate(), MBPS(16));
+        assert_eq!(Service::Constant(MBPS(3)).rate_at(AT(7)), MBPS(3));
+        assert_eq!(trace("1\n1\n3\n", 0, true).rate_at(AT(99)), MBPS(12));
+        assert_eq!(trace("1\n1\n3\n", 1, false).rate_at(AT(1)), MBPS(12));
+        assert_eq!(trace("1\n1\n3\n", 1, false).rate_at(AT(2)), DataRate::ZERO);
+    }
+
+    #[test]
+    fn services_that_cannot_serve_are_refused() {
+        let message = |service: Service| service.validate().map_err(|e| e.to_string()).unwrap_err();
+        assert_eq!(message(Service::Constant(MBPS(0))), "the link needs a rate above zero");
+        assert_eq!(message(Service::Steps(vec![(AT(0), MBPS(0))])), "the link needs a rate above zero");
+        assert_eq!(message(Service::Steps(vec![])), "the first rate step must begin at time 0");
+        assert_eq!(
+            message(Service::Steps(vec![(AT(1), MBPS(1))])),
+            "the first rate step must begin at time 0"
+        );
+        assert_eq!(
+            message(Service::Steps(vec![(AT(0), MBPS(1)), (AT(5), MBPS(1)), (AT(5), MBPS(2))])),
+            "rate steps must be in order of time: the step at 0.005000000s is not later than the one before"
+        );
+        let silent = Arc::new(Trace::from_rate(TimeDelta::from_secs(1), |_| DataRate::ZERO));
+        let service = Service::Trace { trace: silent, offset: TimeDelta::ZERO, repeat: true };
+        assert_eq!(message(service), "the trace has no delivery opportunity");
+        assert_eq!(message(trace("1\n", -1, true)), "the trace offset must not be negative");
+        assert_eq!(steps().validate(), Ok(()));
+    }
+}

@@ -1,0 +1,197 @@
+//! What holds for every link, whatever is done to it.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use weir_net::{InService, Jitter, Link, LinkConfig, QueueConfig, Service, Time, Trace};
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use crate::{Numbered, packet};
+
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    Wait { ns: u64 },
+    Enqueue { size: u32 },
+    Pop,
+    PopAtNext,
+    SetRate { bps: u64 },
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        3 => (0..20_000_000_u64).prop_map(|ns| Operation::Wait { ns }),
+        8 => prop_oneof![Just(0), 1..3000_u32, Just(1500), Just(u32::MAX)]
+            .prop_map(|size| Operation::Enqueue { size }),
+        3 => Just(Operation::Pop),
+        3 => Just(Operation::PopAtNext),
+        1 => prop_oneof![Just(0), 1..100_000_000_u64, Just(u64::MAX)]
+            .prop_map(|bps| Operation::SetRate { bps }),
+    ]
+}
+
+fn service() -> impl Strategy<Value = Service> {
+    let steps = prop::collection::vec((1..50_000_000_u64, 0..20_000_000_u64), 0..6).prop_map(|pieces| {
+        let mut now = 0;
+        let mut steps = vec![(Time::ZERO, DataRate::from_mbps(1))];
+        for (span, bps) in pieces {
+            now += span;
+            steps.push((Time::from_nanos(now), DataRate::from_bps(bps)));
+        }
+        Service::Steps(steps)
+    });
+    let trace = (prop::collection::vec(0..30_u32, 1..20), 0..40_i64, any::<bool>()).prop_map(
+        |(mut millis, offset, repeat)| {
+            millis.sort_unstable();
+            millis.push(millis.last().unwrap() + 1);
+            let lines: Vec<String> = millis.iter().map(u32::to_string).collect();
+            let trace = Arc::new(Trace::parse(&lines.join("\n")).unwrap());
+            Service::Trace { trace, offset: TimeDelta::from_millis(offset), repeat }
+        },
+    );
+    let constant = (1..50_000_000_u64).prop_map(|bps| Service::Constant(DataRate::from_bps(bps)));
+    prop_oneof![constant, steps, trace]
+}
+
+fn config() -> impl Strategy<Value = LinkConfig> {
+    let queue =
+        (
+            prop::option::of((0..200_i64).prop_map(TimeDelta::from_millis)),
+            prop::option::of((0..20_000_u64).prop_map(DataSize::from_bytes)),
+            prop::option::of(0..20_u32),
+            prop_oneof![Just(InService::Counted), Just(InService::Free)],
+            prop::option::of((0..20_i64).prop_map(TimeDelta::from_millis)),
+        )
+            .prop_map(|(limit_time, limit_bytes, limit_packets, in_service, mark_above)| {
+                QueueConfig { limit_time, limit_bytes, limit_packets, in_service, mark_above }
+            });
+    let (sd, max) = (TimeDelta::from_millis(5), TimeDelta::from_millis(15));
+    let jitter = prop_oneof![
+        Just(Jitter::None),
+        Just(Jitter::HalfNormal { sd, max }),
+        Just(Jitter::Uniform { max }),
+        Just(Jitter::ClippedNormal { mean: sd, sd, max }),
+    ];
+    let loss = prop_oneof![Just(0.0), Just(1.0), 0.0..1.0];
+    (service(), queue, 0..50_i64, jitter, loss).prop_map(|(service, queue, delay, jitter, loss)| LinkConfig {
+        service,
+        queue,
+        delay: TimeDelta::from_millis(delay),
+        jitter,
+        loss,
+    })
+}
+
+/// A link with a book about everything that went in and came out.
+struct Audited {
+    link: Link<Numbered>,
+    delay: TimeDelta,
+    now: Time,
+    arrivals: Vec<Time>,
+    inside: std::collections::VecDeque<u64>,
+    dropped: usize,
+    popped: usize,
+    last_exit: Time,
+}
+
+impl Audited {
+    fn new(config: &LinkConfig, seed: u64) -> Self {
+        Self {
+            link: Link::new(config, seed).unwrap(),
+            delay: config.delay,
+            now: Time::ZERO,
+            arrivals: Vec::new(),
+            inside: std::collections::VecDeque::new(),
+            dropped: 0,
+            popped: 0,
+            last_exit: Time::ZERO,
+        }
+    }
+
+    fn apply(&mut self, operation: Operation) {
+        match operation {
+            Operation::Wait { ns } => self.now += TimeDelta::from_nanos(ns as i64),
+            Operation::Enqueue { size } => self.enqueue(size),
+            Operation::Pop => self.pop(),
+            Operation::PopAtNext => {
+                self.now = self.link.next_departure().map_or(self.now, |due| due.max(self.now));
+                self.pop();
+            }
+            Operation::SetRate { bps } => self.link.set_rate(self.now, DataRate::from_bps(bps)),
+        }
+        self.check();
+    }
+
+    fn enqueue(&mut self, size: u32) {
+        let number = self.arrivals.len() as u64;
+        let idle = self.link.backlog(self.now).packets == 0;
+        self.arrivals.push(self.now);
+        match self.link.enqueue(self.now, packet(number, size)) {
+            Ok(()) => self.inside.push_back(number),
+            Err(drop) => {
+                assert_eq!(drop.packet.number, number);
+                assert!(!idle || drop.reason == weir_net::DropReason::DeadLink);
+                self.dropped += 1;
+            }
+        }
+    }
+
+    fn pop(&mut self) {
+        let due = self.link.next_departure();
+        let exit = self.link.pop(self.now);
+        assert_eq!(exit.is_some(), due.is_some_and(|due| due <= self.now));
+        let (Some(due), Some(exit)) = (due, exit) else { return };
+        assert_eq!(Some(exit.packet.number), self.inside.pop_front(), "packets keep their order");
+        assert!(due >= self.last_exit, "exits are in order of time");
+        let arrival = self.arrivals[exit.packet.number as usize];
+        assert!(exit.wait >= TimeDelta::ZERO && exit.wait + self.delay <= due - arrival);
+        (self.last_exit, self.popped) = (due, self.popped + 1);
+    }
+
+    fn check(&self) {
+        assert_eq!(self.arrivals.len(), self.dropped + self.popped + self.link.len());
+        assert_eq!(self.inside.len(), self.link.len());
+        let backlog = self.link.backlog(self.now);
+        assert!(backlog.packets as usize <= self.link.len());
+        assert!(backlog.packets > 0 || backlog.bytes.is_zero());
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_packet_is_dropped_or_comes_out_once_and_in_order(
+        config in config(),
+        seed: u64,
+        operations in prop::collection::vec(operation(), 0..200),
+    ) {
+        let mut audited = Audited::new(&config, seed);
+        for operation in operations {
+            audited.apply(operation);
+        }
+        audited.apply(Operation::SetRate { bps: 1_000_000_000 });
+        while audited.link.next_departure().is_some() {
+            audited.apply(Operation::PopAtNext);
+        }
+        prop_assert!(audited.link.is_empty());
+        prop_assert_eq!(audited.dropped + audited.popped, audited.arrivals.len());
+    }
+
+    #[test]
+    fn a_link_serves_no_more_than_its_capacity(
+        service in service(),
+        sizes in prop::collection::vec(1..3000_u32, 1..100),
+    ) {
+        let mut link = Link::new(&LinkConfig::new(service.clone(), TimeDelta::ZERO), 1).unwrap();
+        let mut taken = Vec::new();
+        for (number, &size) in sizes.iter().enumerate() {
+            if link.enqueue(Time::ZERO, packet(number as u64, size)).is_ok() {
+                taken.push(size);
+            }
+        }
+        let mut served = DataSize::ZERO;
+        while let Some(due) = link.next_departure() {
+            served += DataSize::from_bytes(u64::from(link.pop(due).unwrap().packet.size));
+            prop_assert!(served <= service.capacity(Time::ZERO, due + TimeDelta::from_nanos(1)));
+        }
+        prop_assert_eq!(served.bytes(), taken.iter().map(|&size| u64::from(size)).sum::<u64>());
+    }
+}

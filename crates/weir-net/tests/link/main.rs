@@ -1,0 +1,80 @@
+//! Links as their users see them: departures, limits, marks, randomness, and the laws of queues.
+
+mod conservation;
+mod departures;
+mod limits;
+mod oracles;
+mod queueing;
+mod randomness;
+mod rate_changes;
+
+use std::sync::Arc;
+
+use weir_net::{Exit, Link, LinkConfig, Packet, Service, Time, Trace};
+use weir_units::{DataRate, TimeDelta};
+
+/// A packet that knows its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Numbered {
+    number: u64,
+    size: u32,
+    ecn_capable: bool,
+}
+
+impl Packet for Numbered {
+    fn wire_size(&self) -> u32 {
+        self.size
+    }
+
+    fn mark_ce(&mut self) -> bool {
+        self.ecn_capable
+    }
+}
+
+fn packet(number: u64, size: u32) -> Numbered {
+    Numbered { number, size, ecn_capable: true }
+}
+
+fn at(ms: u64) -> Time {
+    Time::from_millis(ms)
+}
+
+fn micros(us: u64) -> Time {
+    Time::from_nanos(us * 1000)
+}
+
+fn ms(ms: i64) -> TimeDelta {
+    TimeDelta::from_millis(ms)
+}
+
+fn constant(rate: DataRate) -> Service {
+    Service::Constant(rate)
+}
+
+fn trace(text: &str, offset: TimeDelta, repeat: bool) -> Service {
+    Service::Trace { trace: Arc::new(Trace::parse(text).unwrap()), offset, repeat }
+}
+
+/// A link without delay and limits.
+fn bare(service: Service) -> Link<Numbered> {
+    Link::new(&LinkConfig::new(service, TimeDelta::ZERO), 1).unwrap()
+}
+
+/// Takes out everything, with the time at which it comes.
+fn drain(link: &mut Link<Numbered>) -> Vec<(Time, Exit<Numbered>)> {
+    let mut exits = Vec::new();
+    while let Some(due) = link.next_departure() {
+        exits.push((due, link.pop(due).expect("a packet comes out when it is due")));
+    }
+    exits
+}
+
+/// Exit times and waits of everything on the link.
+fn exits_and_waits(link: &mut Link<Numbered>) -> Vec<(Time, TimeDelta)> {
+    drain(link).into_iter().map(|(due, exit)| (due, exit.wait)).collect()
+}
+
+/// Exit times of everything on the link.
+fn exits(link: &mut Link<Numbered>) -> Vec<Time> {
+    drain(link).into_iter().map(|(due, _)| due).collect()
+}

@@ -1,0 +1,168 @@
+//! Hosts of a media flow: they drive the two ends that weir-media offers.
+
+use rand_pcg::Pcg64Mcg;
+use weir_cc::{ArrivalTime, Controller, Receiver, SendTime};
+use weir_media::{MediaConfig, MediaPacket, MediaReceiver, MediaSender};
+use weir_net::Time;
+
+use super::{Life, SignalBuffer};
+use crate::clock::Clock;
+use crate::monitor::{FrameMeta, Monitor, PacketMeta, Side};
+use crate::network::{Network, UDP_OVERHEAD, meta};
+use crate::packet::{Body, SimPacket};
+
+/// RTP source identifiers of the two ends of flow `flow`.
+const fn ssrc(flow: usize, side: Side) -> u32 {
+    2 * flow as u32 + 1 + side as u32
+}
+
+#[derive(Debug)]
+pub(crate) struct MediaSource {
+    life: Life,
+    clock: Clock,
+    sender: MediaSender,
+    ecn: weir_cc::Ecn,
+    started: bool,
+    signals: SignalBuffer,
+}
+
+impl MediaSource {
+    pub(crate) fn new(
+        life: Life,
+        clock: Clock,
+        controller: Box<dyn Controller>,
+        config: MediaConfig,
+        video: Pcg64Mcg,
+        rtcp: Pcg64Mcg,
+    ) -> Self {
+        let signals = SignalBuffer::new(Side::Sender, controller.signals().len());
+        let sender = MediaSender::new(controller, config, ssrc(life.flow, Side::Sender), video, rtcp);
+        Self { life, clock, sender, ecn: config.ecn, started: false, signals }
+    }
+
+    pub(crate) fn first_wake(&self) -> Time {
+        self.life.start
+    }
+
+    pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
+        if now >= self.life.stop {
+            self.sender.stop();
+            return Time::MAX;
+        }
+        let local = SendTime::from_nanos(self.clock.read(now));
+        if !self.started {
+            self.started = true;
+            self.sender.start(local);
+        }
+        let decided = self.sender.on_timeout(local).is_some();
+        self.drain(now, local, decided, network)
+    }
+
+    pub(crate) fn deliver<M: Monitor>(&mut self, now: Time, packet: &SimPacket, network: &mut Network<M>) -> Time {
+        let Body::Rtcp { slot } = packet.body else { return self.next_wake(now) };
+        let local = SendTime::from_nanos(self.clock.read(now));
+        let rtt = self.sender.on_rtcp(local, network.rtcp.bytes(slot));
+        network.rtcp.release(slot);
+        if let Some(rtt) = rtt {
+            network.monitor.rtt(now, self.life.flow, rtt);
+        }
+        self.drain(now, local, true, network)
+    }
+
+    /// Lets everything out that is due, and tells the monitor what changed.
+    fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, heard: bool, network: &mut Network<M>) -> Time {
+        let flow = self.life.flow;
+        while let Some(frame) = self.sender.poll_frame(local) {
+            let meta = FrameMeta {
+                number: frame.number,
+                packets: frame.packets,
+                bytes: frame.size.bytes() as u32,
+                key: frame.key,
+            };
+            network.monitor.frame(now, flow, &meta);
+        }
+        while let Some(packet) = self.sender.poll_packet(local) {
+            self.send(now, &packet, network);
+        }
+        while let Some((slot, len)) = network.rtcp.store(|out| self.sender.poll_rtcp(local, out)) {
+            network.send(now, flow, Side::Sender, meta(now, len as u32 + UDP_OVERHEAD, 0, true), Body::Rtcp { slot });
+        }
+        if self.sender.take_target_change() {
+            network.monitor.target(now, flow, self.sender.target());
+        }
+        if heard {
+            self.signals.show(now, flow, network, |out| self.sender.controller().read_signals(out));
+        }
+        self.next_wake(now)
+    }
+
+    fn send<M: Monitor>(&self, now: Time, packet: &MediaPacket, network: &mut Network<M>) {
+        let payload = u32::from(packet.payload);
+        let wire_size = payload + packet.header.wire_len() as u32 + UDP_OVERHEAD;
+        let meta = match packet.frame {
+            Some(frame) => PacketMeta { frame, ..meta(now, wire_size, payload, false) },
+            None => meta(now, wire_size, 0, false),
+        };
+        let body = Body::Media { header: packet.header, ecn: self.ecn };
+        network.send(now, self.life.flow, Side::Sender, meta, body);
+    }
+
+    fn next_wake(&self, now: Time) -> Time {
+        match self.sender.next_timeout() {
+            Some(due) => self.clock.when(due.nanos(), now).min(self.life.stop),
+            None => Time::MAX,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct MediaSink {
+    life: Life,
+    clock: Clock,
+    receiver: MediaReceiver,
+    signals: SignalBuffer,
+}
+
+impl MediaSink {
+    pub(crate) fn new(
+        life: Life,
+        clock: Clock,
+        receiver: Box<dyn Receiver>,
+        config: MediaConfig,
+        rtcp: Pcg64Mcg,
+    ) -> Self {
+        let signals = SignalBuffer::new(Side::Receiver, receiver.signals().len());
+        let (own, source) = (ssrc(life.flow, Side::Receiver), ssrc(life.flow, Side::Sender));
+        Self { life, clock, receiver: MediaReceiver::new(receiver, config, own, source, rtcp), signals }
+    }
+
+    pub(crate) fn deliver<M: Monitor>(&mut self, now: Time, packet: &SimPacket, network: &mut Network<M>) -> Time {
+        let local = ArrivalTime::from_nanos(self.clock.read(now));
+        match packet.body {
+            Body::Media { header, ecn } => {
+                // Padding is all padding: its payload bytes travel, though they carry no media.
+                let payload = packet.meta.wire_size - UDP_OVERHEAD - header.wire_len() as u32;
+                self.receiver.on_packet(local, &header, payload as u16, ecn);
+            }
+            Body::Rtcp { slot } => {
+                self.receiver.on_rtcp(local, network.rtcp.bytes(slot));
+                network.rtcp.release(slot);
+            }
+            Body::Constant | Body::Segment(_) | Body::Acknowledgement(_) => {}
+        }
+        self.signals.show(now, self.life.flow, network, |out| self.receiver.receiver().read_signals(out));
+        self.wake(now, network)
+    }
+
+    pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
+        if now >= self.life.stop {
+            return Time::MAX;
+        }
+        let local = ArrivalTime::from_nanos(self.clock.read(now));
+        while let Some((slot, len)) = network.rtcp.store(|out| self.receiver.poll_rtcp(local, out)) {
+            let meta = meta(now, len as u32 + UDP_OVERHEAD, 0, true);
+            network.send(now, self.life.flow, Side::Receiver, meta, Body::Rtcp { slot });
+        }
+        self.receiver.next_timeout().map_or(Time::MAX, |due| self.clock.when(due.nanos(), now))
+    }
+}

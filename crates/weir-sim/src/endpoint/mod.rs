@@ -1,0 +1,122 @@
+//! Hosts: they take packets from the network and give packets to it. Each has one next wake-up.
+
+mod constant;
+mod media;
+mod transport;
+
+use weir_net::Time;
+
+use crate::clock::Clock;
+use crate::monitor::{Monitor, Side};
+use crate::network::Network;
+use crate::packet::SimPacket;
+use crate::seed::generator;
+use crate::spec::{FlowSpec, Traffic};
+
+use constant::ConstantSource;
+use media::{MediaSink, MediaSource};
+use transport::{TcpSink, TcpSource};
+
+/// The time of a flow's life and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Life {
+    pub(crate) flow: usize,
+    pub(crate) start: Time,
+    pub(crate) stop: Time,
+}
+
+/// A host.
+#[derive(Debug)]
+pub(crate) enum Endpoint {
+    Constant(ConstantSource),
+    /// Takes packets and does nothing with them.
+    Drain,
+    MediaSource(Box<MediaSource>),
+    MediaSink(Box<MediaSink>),
+    TcpSource(Box<TcpSource>),
+    TcpSink(Box<TcpSink>),
+}
+
+impl Endpoint {
+    /// The two hosts of a flow, sender and receiver.
+    pub(crate) fn pair(seed: u64, index: usize, spec: FlowSpec) -> [Self; 2] {
+        let life = Life { flow: index, start: spec.start, stop: spec.stop };
+        let (near, far) = (Clock::new(spec.sender_clock), Clock::new(spec.receiver_clock));
+        match spec.traffic {
+            Traffic::Constant { rate, packet_size } => {
+                [Self::Constant(ConstantSource::new(life, rate, packet_size)), Self::Drain]
+            }
+            Traffic::Media { controller, receiver, config } => {
+                let random = |purpose| generator(seed, &spec.name, purpose);
+                let source = MediaSource::new(life, near, controller, config, random("video"), random("sender rtcp"));
+                let sink = MediaSink::new(life, far, receiver, config, random("receiver rtcp"));
+                [Self::MediaSource(Box::new(source)), Self::MediaSink(Box::new(sink))]
+            }
+            Traffic::Tcp { law, config, size } => [
+                Self::TcpSource(Box::new(TcpSource::new(life, near, law, config, size))),
+                Self::TcpSink(Box::new(TcpSink::new(life, far, config))),
+            ],
+        }
+    }
+
+    /// When the host first wants to wake.
+    pub(crate) fn first_wake(&self) -> Time {
+        match self {
+            Self::Constant(source) => source.first_wake(),
+            Self::MediaSource(source) => source.first_wake(),
+            Self::TcpSource(source) => source.first_wake(),
+            Self::Drain | Self::MediaSink(_) | Self::TcpSink(_) => Time::MAX,
+        }
+    }
+
+    /// The host's time has come. Returns when it wants to wake next.
+    pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
+        match self {
+            Self::Constant(source) => source.wake(now, network),
+            Self::MediaSource(source) => source.wake(now, network),
+            Self::MediaSink(sink) => sink.wake(now, network),
+            Self::TcpSource(source) => source.wake(now, network),
+            Self::TcpSink(sink) => sink.wake(now, network),
+            Self::Drain => Time::MAX,
+        }
+    }
+
+    /// A packet has arrived. Returns when the host wants to wake next.
+    pub(crate) fn deliver<M: Monitor>(&mut self, now: Time, packet: &SimPacket, network: &mut Network<M>) -> Time {
+        network.monitor.delivered(now, packet.flow as usize, &packet.meta);
+        match self {
+            Self::MediaSource(source) => source.deliver(now, packet, network),
+            Self::MediaSink(sink) => sink.deliver(now, packet, network),
+            Self::TcpSource(source) => source.deliver(now, packet, network),
+            Self::TcpSink(sink) => sink.deliver(now, packet, network),
+            Self::Constant(_) | Self::Drain => Time::MAX,
+        }
+    }
+}
+
+/// Room for the signals of a controller's half.
+#[derive(Debug)]
+pub(crate) struct SignalBuffer {
+    side: Side,
+    values: Vec<f64>,
+}
+
+impl SignalBuffer {
+    pub(crate) fn new(side: Side, signals: usize) -> Self {
+        Self { side, values: vec![f64::NAN; signals] }
+    }
+
+    /// Shows the monitor the signals that `read` reads, if it wants them.
+    pub(crate) fn show<M: Monitor>(
+        &mut self,
+        now: Time,
+        flow: usize,
+        network: &mut Network<M>,
+        read: impl FnOnce(&mut [f64]),
+    ) {
+        if network.monitor.wants_signals() && !self.values.is_empty() {
+            read(&mut self.values);
+            network.monitor.signals(now, flow, self.side, &self.values);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! How a simulation is watched. The engine calls a [`Monitor`] as things happen; metrics live with the caller.
+
+use weir_cc::Target;
+use weir_net::{DropReason, Time};
+use weir_units::TimeDelta;
+
+/// What can be measured of a packet that the packet itself does not carry on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketMeta {
+    /// When it left its sender (true time).
+    pub sent_at: Time,
+    /// How long it waited in bottleneck queues so far, own serialisation excluded.
+    pub wait: TimeDelta,
+    /// Bytes on the wire, headers of all layers included.
+    pub wire_size: u32,
+    /// Bytes of media or application data.
+    pub payload: u32,
+    /// For media: the frame it belongs to, counted from 0 per flow; [`PacketMeta::NO_FRAME`] otherwise.
+    pub frame: u32,
+    /// Whether it is feedback (RTCP, acknowledgements, handshake) and not data.
+    pub control: bool,
+}
+
+impl PacketMeta {
+    /// The frame number of packets that carry no frame.
+    pub const NO_FRAME: u32 = u32::MAX;
+}
+
+/// A frame as the encoder handed it to the packetiser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameMeta {
+    /// Its number in the flow, from 0.
+    pub number: u32,
+    /// Packets it was split into.
+    pub packets: u16,
+    /// Payload bytes.
+    pub bytes: u32,
+    /// Whether it is a key frame.
+    pub key: bool,
+}
+
+/// How a packet was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// The queue had no room.
+    Queue(DropReason),
+    /// Random loss of the link, after the queue.
+    Random,
+}
+
+/// Which half of a controller a signal belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The sender half.
+    Sender,
+    /// The receiver half.
+    Receiver,
+}
+
+/// Watches a simulation. Flows and links are given by their index in the spec. All methods do nothing unless
+/// implemented.
+pub trait Monitor {
+    /// Whether [`Self::signals`] should be called at all; reading signals costs time.
+    fn wants_signals(&self) -> bool {
+        false
+    }
+
+    /// A packet left its host.
+    fn sent(&mut self, _now: Time, _flow: usize, _packet: &PacketMeta) {}
+
+    /// A packet reached the host at the other end.
+    fn delivered(&mut self, _now: Time, _flow: usize, _packet: &PacketMeta) {}
+
+    /// A packet was lost on a link.
+    fn dropped(&mut self, _now: Time, _flow: usize, _link: usize, _packet: &PacketMeta, _loss: Loss) {}
+
+    /// A packet came out at the far end of a link after having waited in its queue for `wait`.
+    fn link_exit(&mut self, _now: Time, _link: usize, _wire_size: u32, _wait: TimeDelta) {}
+
+    /// The encoder made a frame; its capture time is `now`.
+    fn frame(&mut self, _now: Time, _flow: usize, _frame: &FrameMeta) {}
+
+    /// The sender measured a round-trip time.
+    fn rtt(&mut self, _now: Time, _flow: usize, _rtt: TimeDelta) {}
+
+    /// The controller's target after something changed it; also once at the flow's start.
+    fn target(&mut self, _now: Time, _flow: usize, _target: &Target) {}
+
+    /// The controller's inner values, in the order of its `signals()`, after each input that may change them.
+    fn signals(&mut self, _now: Time, _flow: usize, _side: Side, _values: &[f64]) {}
+
+    /// A finite transfer is complete: all of it is acknowledged.
+    fn completed(&mut self, _now: Time, _flow: usize) {}
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Monitor for Unwatched {}

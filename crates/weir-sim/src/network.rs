@@ -1,0 +1,141 @@
+//! Links, routes and wake-ups: everything between the hosts.
+
+use weir_net::{ConfigError, Link, Time};
+use weir_units::TimeDelta;
+
+use crate::monitor::{Loss, Monitor, PacketMeta, Side};
+use crate::packet::{Body, RtcpPool, SimPacket};
+use crate::schedule::Schedule;
+use crate::seed::stream;
+use crate::spec::{FlowSpec, LinkSpec};
+
+/// A step of a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hop {
+    Link(u32),
+    Host(u32),
+}
+
+/// The index of the host at an end of a flow.
+pub(crate) const fn host(flow: usize, side: Side) -> usize {
+    2 * flow + side as usize
+}
+
+/// Bytes of IPv4 and UDP headers around RTP and RTCP.
+pub(crate) const UDP_OVERHEAD: u32 = weir_wire::media::UDP_IPV4_OVERHEAD as u32;
+
+#[derive(Debug)]
+pub(crate) struct Network<M> {
+    links: Vec<Link<SimPacket>>,
+    bottleneck: Vec<bool>,
+    hops: Vec<Hop>,
+    /// First hop of the packets that a host sends.
+    first_hop: Vec<u32>,
+    /// Components are the links, then the hosts.
+    schedule: Schedule,
+    pub(crate) rtcp: RtcpPool,
+    pub(crate) monitor: M,
+}
+
+impl<M: Monitor> Network<M> {
+    pub(crate) fn new(
+        seed: u64,
+        links: &[LinkSpec],
+        flows: &[FlowSpec],
+        monitor: M,
+    ) -> Result<Self, (usize, ConfigError)> {
+        let mut hops = Vec::new();
+        let mut first_hop = Vec::new();
+        for (index, flow) in flows.iter().enumerate() {
+            for (route, far) in [(&flow.forward, Side::Receiver), (&flow.reverse, Side::Sender)] {
+                first_hop.push(hops.len() as u32);
+                hops.extend(route.iter().map(|&link| Hop::Link(link as u32)));
+                hops.push(Hop::Host(host(index, far) as u32));
+            }
+        }
+        let built = links.iter().enumerate().map(|(index, link)| {
+            Link::new(&link.config, stream(seed, &link.name, "link")).map_err(|error| (index, error))
+        });
+        Ok(Self {
+            links: built.collect::<Result<_, _>>()?,
+            bottleneck: links.iter().map(|link| link.bottleneck).collect(),
+            hops,
+            first_hop,
+            schedule: Schedule::new(links.len() + 2 * flows.len()),
+            rtcp: RtcpPool::default(),
+            monitor,
+        })
+    }
+
+    /// The next component to wake: a link or, beyond the links, a host.
+    pub(crate) fn next(&self) -> (Time, Component) {
+        let (at, index) = self.schedule.first();
+        match index.checked_sub(self.links.len()) {
+            None => (at, Component::Link(index)),
+            Some(host) => (at, Component::Host(host)),
+        }
+    }
+
+    pub(crate) fn wake_host(&mut self, host: usize, at: Time) {
+        self.schedule.set(self.links.len() + host, at);
+    }
+
+    /// A host sends a packet.
+    pub(crate) fn send(&mut self, now: Time, flow: usize, from: Side, meta: PacketMeta, body: Body) {
+        self.monitor.sent(now, flow, &meta);
+        let hop = self.first_hop[host(flow, from)];
+        self.forward(now, SimPacket { meta, flow: flow as u32, hop, body });
+    }
+
+    /// Takes what comes out of a link at `now`: packets travel on, those for a host are handed out one by one.
+    pub(crate) fn pop(&mut self, now: Time, link: usize) -> Option<(usize, SimPacket)> {
+        while let Some(exit) = self.links[link].pop(now) {
+            let mut packet = exit.packet;
+            self.monitor.link_exit(now, link, packet.meta.wire_size, exit.wait);
+            if exit.lost {
+                self.lose(now, link, &packet, Loss::Random);
+                continue;
+            }
+            if self.bottleneck[link] {
+                packet.meta.wait += exit.wait;
+            }
+            packet.hop += 1;
+            match self.hops[packet.hop as usize] {
+                Hop::Host(host) => return Some((host as usize, packet)),
+                Hop::Link(_) => self.forward(now, packet),
+            }
+        }
+        self.schedule.set(link, self.links[link].next_departure().unwrap_or(Time::MAX));
+        None
+    }
+
+    fn forward(&mut self, now: Time, packet: SimPacket) {
+        let Hop::Link(link) = self.hops[packet.hop as usize] else { return };
+        let link = link as usize;
+        if let Err(dropped) = self.links[link].enqueue(now, packet) {
+            self.lose(now, link, &dropped.packet, Loss::Queue(dropped.reason));
+        } else if self.schedule.get(link) == Time::MAX {
+            // A FIFO link that already has a wake-up keeps it: the new packet is behind the others.
+            self.schedule.set(link, self.links[link].next_departure().unwrap_or(Time::MAX));
+        }
+    }
+
+    fn lose(&mut self, now: Time, link: usize, packet: &SimPacket, loss: Loss) {
+        if let Body::Rtcp { slot } = packet.body {
+            self.rtcp.release(slot);
+        }
+        self.monitor.dropped(now, packet.flow as usize, link, &packet.meta, loss);
+    }
+}
+
+/// Who wakes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Component {
+    Link(usize),
+    Host(usize),
+}
+
+/// What is measured of a packet that leaves now.
+pub(crate) fn meta(now: Time, wire_size: u32, payload: u32, control: bool) -> PacketMeta {
+    PacketMeta { sent_at: now, wait: TimeDelta::ZERO, wire_size, payload, frame: PacketMeta::NO_FRAME, control }
+}

@@ -1,0 +1,108 @@
+//! The engine: the earliest component wakes, acts, and says when it wants to wake next.
+
+use core::fmt;
+
+use weir_net::Time;
+
+use crate::endpoint::Endpoint;
+use crate::monitor::Monitor;
+use crate::network::{Component, Network};
+use crate::spec::{SimSpec, Traffic};
+
+/// A simulation that is built and can run.
+#[derive(Debug)]
+pub struct Simulation<M> {
+    network: Network<M>,
+    endpoints: Vec<Endpoint>,
+    end: Time,
+}
+
+/// Why a spec cannot be simulated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SpecError {
+    /// A link's configuration is out of range.
+    Link {
+        /// The link's name.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A flow refers to a link that does not exist, or to none.
+    Route {
+        /// The flow's name.
+        flow: String,
+    },
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Link { name, problem } => write!(f, "link `{name}`: {problem}"),
+            Self::Route { flow } => write!(f, "flow `{flow}` needs a route over existing links, both ways if it has feedback"),
+        }
+    }
+}
+
+impl core::error::Error for SpecError {}
+
+impl<M: Monitor> Simulation<M> {
+    /// Builds a simulation that `monitor` watches.
+    ///
+    /// # Errors
+    /// A link out of range, or a flow without a route.
+    pub fn new(spec: SimSpec, monitor: M) -> Result<Self, SpecError> {
+        for flow in &spec.flows {
+            let needs_reverse = !matches!(flow.traffic, Traffic::Constant { .. });
+            let exists = |&link: &usize| link < spec.links.len();
+            let routed = !flow.forward.is_empty() && (!flow.reverse.is_empty() || !needs_reverse);
+            if !routed || !flow.forward.iter().chain(&flow.reverse).all(exists) {
+                return Err(SpecError::Route { flow: flow.name.clone() });
+            }
+        }
+        let mut network = Network::new(spec.seed, &spec.links, &spec.flows, monitor).map_err(|(link, error)| {
+            SpecError::Link { name: spec.links[link].name.clone(), problem: error.to_string() }
+        })?;
+        let pairs = spec.flows.into_iter().enumerate();
+        let endpoints: Vec<Endpoint> =
+            pairs.flat_map(|(index, flow)| Endpoint::pair(spec.seed, index, flow)).collect();
+        for (index, endpoint) in endpoints.iter().enumerate() {
+            network.wake_host(index, endpoint.first_wake());
+        }
+        Ok(Self { network, endpoints, end: spec.end })
+    }
+
+    /// Runs to the end and returns the monitor.
+    pub fn run(mut self) -> M {
+        self.run_until(self.end);
+        self.network.monitor
+    }
+
+    /// Runs everything that happens up to and including `until`, but not past the end of the spec.
+    pub fn run_until(&mut self, until: Time) {
+        let until = until.min(self.end);
+        loop {
+            let (now, component) = self.network.next();
+            if now > until || now == Time::MAX {
+                return;
+            }
+            match component {
+                Component::Link(link) => {
+                    while let Some((host, packet)) = self.network.pop(now, link) {
+                        let next = self.endpoints[host].deliver(now, &packet, &mut self.network);
+                        self.network.wake_host(host, next);
+                    }
+                }
+                Component::Host(host) => {
+                    let next = self.endpoints[host].wake(now, &mut self.network);
+                    self.network.wake_host(host, next);
+                }
+            }
+        }
+    }
+
+    /// The monitor, in the middle of a run.
+    pub fn monitor(&self) -> &M {
+        &self.network.monitor
+    }
+
+}

@@ -1,0 +1,96 @@
+//! What a simulation consists of, in plain values. Whoever builds them (a scenario file, a test) resolves names,
+//! routes and controllers first: the simulator knows no algorithm and no file.
+
+use weir_cc::window::WindowLaw;
+use weir_cc::{Controller, Receiver};
+use weir_media::MediaConfig;
+use weir_net::{LinkConfig, Time};
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use crate::tcp::TcpConfig;
+
+/// A whole simulation.
+#[derive(Debug)]
+pub struct SimSpec {
+    /// Seed of the run; each component draws from its own stream, derived from this and its name.
+    pub seed: u64,
+    /// When the run ends.
+    pub end: Time,
+    /// The links; flows refer to them by index.
+    pub links: Vec<LinkSpec>,
+    /// The flows.
+    pub flows: Vec<FlowSpec>,
+}
+
+/// One directed link.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// Name, also the name of its random stream.
+    pub name: String,
+    /// Rate, queue, delay, jitter, loss.
+    pub config: LinkConfig,
+    /// Whether waiting here counts as a packet's queuing delay (`queue_wait`).
+    pub bottleneck: bool,
+}
+
+/// One flow: two hosts and the way between them.
+#[derive(Debug)]
+pub struct FlowSpec {
+    /// Name, also the name of its random streams.
+    pub name: String,
+    /// Indices of the links from the sender to the receiver, at least one.
+    pub forward: Vec<usize>,
+    /// Indices of the links back; empty only for flows without feedback.
+    pub reverse: Vec<usize>,
+    /// When it starts.
+    pub start: Time,
+    /// When it stops sending; [`Time::MAX`] for never.
+    pub stop: Time,
+    /// The sender's clock.
+    pub sender_clock: ClockSpec,
+    /// The receiver's clock.
+    pub receiver_clock: ClockSpec,
+    /// What it carries.
+    pub traffic: Traffic,
+}
+
+/// What a flow carries.
+#[derive(Debug)]
+pub enum Traffic {
+    /// Video under a controller.
+    Media {
+        /// The sender half.
+        controller: Box<dyn Controller>,
+        /// The receiver half.
+        receiver: Box<dyn Receiver>,
+        /// Encoder, packetiser, RTCP.
+        config: MediaConfig,
+    },
+    /// Packets of one size at a constant rate, without feedback.
+    Constant {
+        /// Rate on the wire.
+        rate: DataRate,
+        /// Size of a packet on the wire.
+        packet_size: DataSize,
+    },
+    /// A bulk TCP transfer.
+    Tcp {
+        /// The window law.
+        law: Box<dyn WindowLaw>,
+        /// The endpoints.
+        config: TcpConfig,
+        /// How much to transfer; `None` for a long-lived flow.
+        size: Option<DataSize>,
+    },
+}
+
+/// A host's clock: what it reads as a function of true time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ClockSpec {
+    /// Its reading at the start of the run.
+    pub offset: TimeDelta,
+    /// How much too fast it runs, in parts per million.
+    pub drift_ppm: f64,
+    /// Readings are multiples of this; zero for nanoseconds.
+    pub resolution: TimeDelta,
+}

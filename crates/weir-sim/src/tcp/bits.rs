@@ -1,0 +1,204 @@
+//! A set of segment numbers within a sliding window, one bit each.
+
+/// Bits in a word.
+const WORD: u32 = u64::BITS;
+
+/// Words to begin with: 1024 segments.
+const INITIAL_WORDS: usize = 16;
+
+/// A set of segment numbers as a ring of bits. All numbers in it lie within one window that is not longer than
+/// [`Self::reserve`] made room for; ranges passed in must lie in that window, too.
+#[derive(Clone, Debug)]
+pub(super) struct BitRing {
+    /// A power of two of them, so that a number finds its word by a mask.
+    words: Vec<u64>,
+}
+
+impl BitRing {
+    pub(super) fn new() -> Self {
+        Self { words: vec![0; INITIAL_WORDS] }
+    }
+
+    /// Segments there is room for.
+    fn capacity(&self) -> u32 {
+        self.words.len() as u32 * WORD
+    }
+
+    /// Makes room for the window `start..end`, where all numbers present are not below `start`.
+    #[inline]
+    pub(super) fn reserve(&mut self, start: u32, end: u32) {
+        if end.saturating_sub(start) > self.capacity() {
+            self.grow(start, end - start);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, start: u32, span: u32) {
+        let words = span.div_ceil(WORD).next_power_of_two() as usize;
+        let mut larger = Self { words: vec![0; words] };
+        for (number, mask) in chunks(start, start.saturating_add(self.capacity())) {
+            let slot = larger.slot(number);
+            larger.words[slot] |= self.words[self.slot(number)] & mask;
+        }
+        *self = larger;
+    }
+
+    #[inline]
+    fn slot(&self, number: u32) -> usize {
+        (number / WORD) as usize & (self.words.len() - 1)
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, number: u32) -> bool {
+        self.words[self.slot(number)] >> (number % WORD) & 1 == 1
+    }
+
+    /// Adds one number; whether it is new.
+    #[inline]
+    pub(super) fn insert(&mut self, number: u32) -> bool {
+        let slot = self.slot(number);
+        let mask = 1 << (number % WORD);
+        let fresh = self.words[slot] & mask == 0;
+        self.words[slot] |= mask;
+        fresh
+    }
+
+    /// Adds `start..end`; how many of them are new.
+    pub(super) fn insert_range(&mut self, start: u32, end: u32) -> u32 {
+        let mut fresh = 0;
+        for (number, mask) in chunks(start, end) {
+            let slot = self.slot(number);
+            fresh += (mask & !self.words[slot]).count_ones();
+            self.words[slot] |= mask;
+        }
+        fresh
+    }
+
+    /// Removes `start..end`; how many of them were present.
+    pub(super) fn remove_range(&mut self, start: u32, end: u32) -> u32 {
+        let mut present = 0;
+        for (number, mask) in chunks(start, end) {
+            let slot = self.slot(number);
+            present += (mask & self.words[slot]).count_ones();
+            self.words[slot] &= !mask;
+        }
+        present
+    }
+
+    /// The lowest number of `start..end` that is present.
+    #[inline]
+    pub(super) fn first_present(&self, start: u32, end: u32) -> Option<u32> {
+        self.first(start, end, |word| word)
+    }
+
+    /// The lowest number of `start..end` that is absent.
+    #[inline]
+    pub(super) fn first_absent(&self, start: u32, end: u32) -> Option<u32> {
+        self.first(start, end, |word| !word)
+    }
+
+    #[inline]
+    fn first(&self, start: u32, end: u32, view: impl Fn(u64) -> u64) -> Option<u32> {
+        chunks(start, end).find_map(|(number, mask)| {
+            let hits = view(self.words[self.slot(number)]) & mask;
+            (hits != 0).then(|| number / WORD * WORD + hits.trailing_zeros())
+        })
+    }
+
+    /// The highest number of `start..end` that is absent.
+    pub(super) fn last_absent(&self, start: u32, end: u32) -> Option<u32> {
+        let mut end = end;
+        while start < end {
+            let begin = ((end - 1) / WORD * WORD).max(start);
+            let hits = !self.words[self.slot(begin)] & mask(begin, end);
+            if hits != 0 {
+                return Some(begin / WORD * WORD + (WORD - 1 - hits.leading_zeros()));
+            }
+            end = begin;
+        }
+        None
+    }
+}
+
+/// The bits of `start..end`, which lie in one word and are at least one.
+#[inline]
+fn mask(start: u32, end: u32) -> u64 {
+    (u64::MAX >> (WORD - (end - start))) << (start % WORD)
+}
+
+/// Splits `start..end` at words: the first number in each word and the mask of the bits there.
+#[inline]
+fn chunks(start: u32, end: u32) -> impl Iterator<Item = (u32, u64)> {
+    let mut next = start;
+    core::iter::from_fn(move || {
+        (next < end).then(|| {
+            let number = next;
+            next = (number | (WORD - 1)).saturating_add(1).min(end);
+            (number, mask(number, next))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn content(ring: &BitRing, start: u32, end: u32) -> Vec<u32> {
+        (start..end).filter(|&number| ring.contains(number)).collect()
+    }
+
+    #[test]
+    fn growing_keeps_the_content_of_an_unaligned_full_window() {
+        let start = 1000;
+        let end = start + INITIAL_WORDS as u32 * WORD;
+        let mut ring = BitRing::new();
+        ring.reserve(start, end);
+        for number in (start..end).step_by(3) {
+            assert!(ring.insert(number));
+        }
+        let before = content(&ring, start, end);
+        ring.reserve(start, end + 1);
+        assert_eq!(content(&ring, start, end + 500), before);
+    }
+
+    #[test]
+    fn range_at_the_end_of_the_number_space_is_finite() {
+        let mut ring = BitRing::new();
+        assert_eq!(ring.insert_range(u32::MAX - 3, u32::MAX), 3);
+        assert_eq!(ring.first_absent(u32::MAX - 3, u32::MAX), None);
+        assert_eq!(ring.remove_range(u32::MAX - 3, u32::MAX), 3);
+    }
+
+    proptest! {
+        #[test]
+        fn ring_is_a_set(
+            base in 0u32..5000,
+            ranges in proptest::collection::vec((0u32..1024, 0u32..300, any::<bool>()), 1..30),
+            probe in (0u32..1024, 0u32..1024),
+        ) {
+            let mut ring = BitRing::new();
+            let mut set = BTreeSet::new();
+            for (offset, length, insert) in ranges {
+                let start = base + offset;
+                let end = (start + length).min(base + 1024);
+                let before = set.len();
+                let changed = if insert {
+                    set.extend(start..end);
+                    ring.insert_range(start, end)
+                } else {
+                    set.retain(|number| !(start..end).contains(number));
+                    ring.remove_range(start, end)
+                };
+                prop_assert_eq!(changed as usize, set.len().abs_diff(before));
+            }
+            let (start, end) = (base + probe.0, base + probe.1);
+            prop_assert_eq!(ring.first_present(start, end), (start..end).find(|n| set.contains(n)));
+            prop_assert_eq!(ring.first_absent(start, end), (start..end).find(|n| !set.contains(n)));
+            prop_assert_eq!(ring.last_absent(start, end), (start..end).rev().find(|n| !set.contains(n)));
+        }
+    }
+}

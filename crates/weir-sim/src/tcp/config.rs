@@ -1,0 +1,82 @@
+//! What can be chosen about a pair of TCP endpoints.
+
+use weir_units::{DataSize, TimeDelta};
+
+use crate::tcp::packet::{Acknowledgement, Segment};
+
+/// A pair of TCP endpoints. The default resembles Linux; values out of range are brought into it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TcpConfig {
+    /// Payload of a full segment in bytes, at least 1.
+    pub mss: u16,
+    /// IP and TCP headers in bytes, timestamps included; also the size of a pure acknowledgement without SACK.
+    pub header: u16,
+    /// Window to begin with, in segments, at least 1 (RFC 6928 §2).
+    pub initial_window: u32,
+    /// Most segments that may be outstanding (`rwnd`), 1 to 2²⁴; the default is as good as no limit.
+    pub receive_window: u32,
+    /// Retransmission timeout before the first round-trip sample (RFC 6298 §2.1).
+    pub initial_rto: TimeDelta,
+    /// Lower bound of the retransmission timeout (RFC 6298 §2.4 recommends 1 s).
+    pub min_rto: TimeDelta,
+    /// Upper bound of the retransmission timeout, also of its backoff, at least `min_rto` (RFC 6298 §2.5).
+    pub max_rto: TimeDelta,
+    /// Lower bound of the deviation term of the timeout: the `G` of RFC 6298 §2.3. Linux takes its minimum
+    /// timeout here, so that the timeout never comes close to the round-trip time.
+    pub min_deviation: TimeDelta,
+    /// Acknowledge every so many segments that arrive in order, at least 1 (RFC 5681 §4.2).
+    pub ack_every: u32,
+    /// Longest delay of an acknowledgement (RFC 5681 §4.2).
+    pub ack_delay: TimeDelta,
+    /// Selective acknowledgements and recovery by RFC 6675; otherwise RFC 6582.
+    pub sack: bool,
+    /// Whether the first duplicate acknowledgements let new segments out (RFC 3042).
+    pub limited_transmit: bool,
+}
+
+impl Default for TcpConfig {
+    fn default() -> Self {
+        Self {
+            mss: 1448,
+            header: 52,
+            initial_window: 10,
+            receive_window: 1 << 20,
+            initial_rto: TimeDelta::from_secs(1),
+            min_rto: TimeDelta::from_millis(200),
+            max_rto: TimeDelta::from_secs(60),
+            min_deviation: TimeDelta::from_millis(200),
+            ack_every: 2,
+            ack_delay: TimeDelta::from_millis(40),
+            sack: true,
+            limited_transmit: true,
+        }
+    }
+}
+
+/// Highest `receive_window`: the scoreboards of a connection then take 6 MB.
+const MAX_RECEIVE_WINDOW: u32 = 1 << 24;
+
+impl TcpConfig {
+    /// The same with every count in its range.
+    pub(super) fn in_range(self) -> Self {
+        Self {
+            mss: self.mss.max(1),
+            initial_window: self.initial_window.max(1),
+            receive_window: self.receive_window.clamp(1, MAX_RECEIVE_WINDOW),
+            ack_every: self.ack_every.max(1),
+            ..self
+        }
+    }
+
+    /// The size of `segment` on the wire.
+    pub fn segment_size(&self, segment: &Segment) -> DataSize {
+        DataSize::from_bytes(u64::from(self.header) + u64::from(segment.payload))
+    }
+
+    /// The size of `ack` on the wire: a SACK option takes 2 bytes and 8 per block, padded to 4 (RFC 2018 §3).
+    pub fn acknowledgement_size(&self, ack: &Acknowledgement) -> DataSize {
+        let blocks = ack.sacks.iter().filter(|block| !block.is_empty()).count() as u64;
+        let option = if blocks == 0 { 0 } else { (2 + 8 * blocks).next_multiple_of(4) };
+        DataSize::from_bytes(u64::from(self.header) + option)
+    }
+}

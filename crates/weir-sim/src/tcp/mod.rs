@@ -1,0 +1,30 @@
+//! A TCP sender and receiver, sans-IO, complete enough to compete with media for a bottleneck.
+//!
+//! Sources: RFC 9293 (the protocol), RFC 5681 (slow start, fast retransmit, delayed acknowledgements), RFC 6582
+//! (NewReno recovery), RFC 2018 and RFC 6675 (SACK recovery), RFC 3042 (limited transmit), RFC 6298
+//! (retransmission timer), RFC 6928 (initial window), RFC 7323 (timestamps). How the window grows and shrinks is
+//! a [`WindowLaw`](weir_cc::window::WindowLaw) from weir-cc.
+//!
+//! Divergences, all deliberate:
+//! 1. Segments are counted, not bytes: every segment but the last of a transfer is full.
+//! 2. The handshake is a SYN and a SYN-ACK; the third packet is the first data segment. There is no FIN.
+//! 3. Data flows one way, and the application never pauses: it has everything to send from the beginning.
+//! 4. Marks of what was SACKed outlive a timeout, and a retransmission is remembered from one SACK recovery to
+//!    the next, so that nothing is sent twice without reason (RFC 6675 §5.1 and §5 step 4.3 would forget).
+//! 5. SACK recovery begins as soon as the first outstanding segment is known to be lost, also on the
+//!    acknowledgement that ends the recovery before.
+//! 6. By default the timer's deviation term is at least 200 ms, as in Linux, instead of 1 s for the whole
+//!    timer (RFC 6298 §2.4).
+
+mod bits;
+mod config;
+mod packet;
+mod receiver;
+mod rtt;
+mod scoreboard;
+mod sender;
+
+pub use config::TcpConfig;
+pub use packet::{Acknowledgement, SackBlock, Segment};
+pub use receiver::TcpReceiver;
+pub use sender::{TcpSender, TcpStats};

@@ -1,0 +1,78 @@
+//! What the endpoints send to each other: plain values without payload.
+
+use weir_cc::SendTime;
+
+/// A data segment, or the SYN that opens the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its place in the stream, counted in segments from 0.
+    pub number: u32,
+    /// Payload in bytes; zero for a SYN.
+    pub payload: u16,
+    /// Whether this opens the connection and carries no data.
+    pub syn: bool,
+    /// Whether it was sent before.
+    pub retransmission: bool,
+    /// Timestamp: when this copy was sent (RFC 7323 §3).
+    pub sent_at: SendTime,
+}
+
+/// An acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acknowledgement {
+    /// The next segment expected: everything below has arrived.
+    pub cumulative: u32,
+    /// Whether this answers a SYN.
+    pub syn: bool,
+    /// What has arrived above, newest first (RFC 2018 §4); empty blocks come last.
+    pub sacks: [SackBlock; 3],
+    /// Echo of a segment's timestamp (RFC 7323 §4.3).
+    pub echo: SendTime,
+}
+
+/// Segments `start..end` that have arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlock {
+    /// The first.
+    pub start: u32,
+    /// One beyond the last.
+    pub end: u32,
+}
+
+impl SackBlock {
+    /// No segments at all.
+    pub const EMPTY: Self = Self { start: 0, end: 0 };
+
+    /// Whether there is nothing in it.
+    pub const fn is_empty(&self) -> bool {
+        self.end <= self.start
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_units::DataSize;
+
+    use super::*;
+    use crate::tcp::TcpConfig;
+
+    #[test]
+    fn packets_stay_small_values() {
+        assert!(size_of::<Segment>() <= 16);
+        assert!(size_of::<Acknowledgement>() <= 40);
+    }
+
+    #[test]
+    fn sack_blocks_lengthen_the_acknowledgement() {
+        // 52 bytes; one block: 2 + 8 = 10, padded 12; three: 2 + 24 = 26, padded 28.
+        let config = TcpConfig::default();
+        let block = SackBlock { start: 4, end: 7 };
+        let mut ack =
+            Acknowledgement { cumulative: 0, syn: false, sacks: [SackBlock::EMPTY; 3], echo: SendTime::ZERO };
+        assert_eq!(config.acknowledgement_size(&ack), DataSize::from_bytes(52));
+        ack.sacks[0] = block;
+        assert_eq!(config.acknowledgement_size(&ack), DataSize::from_bytes(64));
+        ack.sacks = [block; 3];
+        assert_eq!(config.acknowledgement_size(&ack), DataSize::from_bytes(80));
+    }
+}

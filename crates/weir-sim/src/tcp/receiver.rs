@@ -1,0 +1,300 @@
+//! The receiving endpoint: what has arrived, and when to acknowledge it.
+
+use weir_cc::{ArrivalTime, SendTime};
+use weir_units::DataSize;
+
+use crate::tcp::TcpConfig;
+use crate::tcp::bits::BitRing;
+use crate::tcp::packet::{Acknowledgement, SackBlock, Segment};
+
+/// Ranges remembered for SACK blocks, one more than an acknowledgement carries, so that there are still three
+/// when one is filled up.
+const REMEMBERED: usize = 4;
+
+/// Receives segments and says when to acknowledge them.
+#[derive(Clone, Debug)]
+pub struct TcpReceiver {
+    config: TcpConfig,
+    /// The next segment expected in order.
+    next: u32,
+    /// Segments that arrived out of order; all are above `next`.
+    held: BitRing,
+    held_count: u32,
+    /// One beyond the highest segment that arrived out of order.
+    held_end: u32,
+    /// The runs of held segments that grew last, latest first; empty ones come last.
+    recent: [SackBlock; REMEMBERED],
+    /// `TS.Recent` (RFC 7323 §4.3).
+    echo: SendTime,
+    /// `Last.ACK.sent` (RFC 7323 §4.3).
+    last_acknowledged: u32,
+    /// Segments that arrived in order since the last acknowledgement.
+    unacknowledged: u32,
+    /// What has to be sent at once.
+    due: Due,
+    /// When the delayed acknowledgement has to be sent.
+    deadline: Option<ArrivalTime>,
+    /// The last segment of the transfer, if it is not full: its number and what it lacks, in bytes.
+    short: Option<(u32, u16)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    Nothing,
+    SynAck,
+    Acknowledgement,
+}
+
+impl TcpReceiver {
+    /// A receiver that waits for a connection.
+    pub fn new(config: TcpConfig) -> Self {
+        Self {
+            config: config.in_range(),
+            next: 0,
+            held: BitRing::new(),
+            held_count: 0,
+            held_end: 0,
+            recent: [SackBlock::EMPTY; REMEMBERED],
+            echo: SendTime::ZERO,
+            last_acknowledged: 0,
+            unacknowledged: 0,
+            due: Due::Nothing,
+            deadline: None,
+            short: None,
+        }
+    }
+
+    /// A segment has arrived. Call [`Self::poll_ack`] after each.
+    pub fn on_segment(&mut self, now: ArrivalTime, segment: &Segment) {
+        if segment.syn {
+            self.echo = segment.sent_at;
+            self.due = Due::SynAck;
+            return;
+        }
+        if segment.number <= self.last_acknowledged && segment.sent_at >= self.echo {
+            self.echo = segment.sent_at;
+        }
+        if segment.payload < self.config.mss {
+            self.short = Some((segment.number, self.config.mss - segment.payload));
+        }
+        if segment.number == self.next {
+            self.take_in_order(now);
+        } else {
+            self.due = Due::Acknowledgement; // RFC 5681 §4.2
+            if segment.number > self.next {
+                self.hold(segment.number);
+            }
+        }
+    }
+
+    fn take_in_order(&mut self, now: ArrivalTime) {
+        self.next += 1;
+        self.unacknowledged += 1;
+        if self.held_count > 0 {
+            self.take_held();
+            self.due = Due::Acknowledgement;
+        } else if self.unacknowledged >= self.config.ack_every {
+            self.due = Due::Acknowledgement;
+        } else if self.deadline.is_none() {
+            self.deadline = Some(now + self.config.ack_delay);
+        }
+    }
+
+    /// Takes over the held segments that the one just arrived has brought into order.
+    fn take_held(&mut self) {
+        if !self.held.contains(self.next) {
+            return;
+        }
+        let end = self.held.first_absent(self.next, self.held_end).unwrap_or(self.held_end);
+        self.held_count -= self.held.remove_range(self.next, end);
+        self.next = end;
+        let mut kept = [SackBlock::EMPTY; REMEMBERED];
+        let above = self.recent.into_iter().filter(|block| block.start > end);
+        for (slot, block) in kept.iter_mut().zip(above) {
+            *slot = block;
+        }
+        self.recent = kept;
+    }
+
+    fn hold(&mut self, number: u32) {
+        if number - self.next >= self.config.receive_window {
+            return;
+        }
+        let end = number.saturating_add(1);
+        self.held.reserve(self.next, end);
+        self.held_count += u32::from(self.held.insert(number));
+        self.held_end = self.held_end.max(end);
+        if self.config.sack {
+            self.remember(number);
+        }
+    }
+
+    /// Puts the run around `number` in front of the remembered ones (RFC 2018 §4).
+    fn remember(&mut self, number: u32) {
+        let mut run = SackBlock { start: number, end: number.saturating_add(1) };
+        let mut kept = [SackBlock::EMPTY; REMEMBERED];
+        let mut count = 1;
+        for block in self.recent {
+            if block.start <= run.end && run.start <= block.end && !block.is_empty() {
+                run = SackBlock { start: run.start.min(block.start), end: run.end.max(block.end) };
+            } else if count < REMEMBERED {
+                kept[count] = block;
+                count += 1;
+            }
+        }
+        kept[0] = self.with_forgotten_neighbours(run);
+        self.recent = kept;
+    }
+
+    /// `run` together with held segments on either side that belong to no remembered run.
+    fn with_forgotten_neighbours(&self, run: SackBlock) -> SackBlock {
+        let SackBlock { mut start, mut end } = run;
+        if self.held.contains(start - 1) {
+            start = self.held.last_absent(self.next, start).map_or(start, |absent| absent + 1);
+        }
+        if end < self.held_end && self.held.contains(end) {
+            end = self.held.first_absent(end, self.held_end).unwrap_or(self.held_end);
+        }
+        SackBlock { start, end }
+    }
+
+    /// The acknowledgement that is due at `now`, if any.
+    pub fn poll_ack(&mut self, now: ArrivalTime) -> Option<Acknowledgement> {
+        let delayed = self.deadline.is_some_and(|deadline| now >= deadline);
+        if self.due == Due::Nothing && !delayed {
+            return None;
+        }
+        let syn = self.due == Due::SynAck;
+        self.due = Due::Nothing;
+        self.deadline = None;
+        self.unacknowledged = 0;
+        self.last_acknowledged = self.next;
+        let [first, second, third, ..] = self.recent;
+        Some(Acknowledgement { cumulative: self.next, syn, sacks: [first, second, third], echo: self.echo })
+    }
+
+    /// When [`Self::poll_ack`] wants to be called next.
+    pub fn next_timeout(&self) -> Option<ArrivalTime> {
+        self.deadline
+    }
+
+    /// Payload that has arrived in order.
+    pub fn delivered(&self) -> DataSize {
+        let full = u64::from(self.next) * u64::from(self.config.mss);
+        let lacking = self.short.filter(|&(number, _)| number < self.next).map_or(0, |(_, lacking)| lacking);
+        DataSize::from_bytes(full.saturating_sub(u64::from(lacking)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn segment(number: u32) -> Segment {
+        let sent_at = SendTime::from_millis(i64::from(number));
+        Segment { number, payload: 1448, syn: false, retransmission: false, sent_at }
+    }
+
+    fn at(ms: i64) -> ArrivalTime {
+        ArrivalTime::from_millis(ms)
+    }
+
+    fn block(start: u32, end: u32) -> SackBlock {
+        SackBlock { start, end }
+    }
+
+    /// The acknowledgement right after the arrival of `number`.
+    fn arrive(receiver: &mut TcpReceiver, number: u32) -> Option<Acknowledgement> {
+        receiver.on_segment(at(0), &segment(number));
+        receiver.poll_ack(at(0))
+    }
+
+    #[test]
+    fn every_second_segment_is_acknowledged_and_a_single_one_after_40_ms() {
+        let mut receiver = TcpReceiver::new(TcpConfig::default());
+        assert_eq!(arrive(&mut receiver, 0), None);
+        assert_eq!(arrive(&mut receiver, 1).map(|ack| ack.cumulative), Some(2));
+        assert_eq!(receiver.next_timeout(), None);
+        assert_eq!(arrive(&mut receiver, 2), None);
+        assert_eq!(receiver.next_timeout(), Some(at(40)));
+        assert_eq!(receiver.poll_ack(at(39)), None);
+        assert_eq!(receiver.poll_ack(at(40)).map(|ack| ack.cumulative), Some(3));
+        assert_eq!(receiver.poll_ack(at(40)), None);
+    }
+
+    #[test]
+    fn delayed_acknowledgement_echoes_the_earlier_segment() {
+        let mut receiver = TcpReceiver::new(TcpConfig::default());
+        arrive(&mut receiver, 0);
+        let ack = arrive(&mut receiver, 1).expect("the second segment is acknowledged at once");
+        assert_eq!(ack.echo, SendTime::from_millis(0));
+    }
+
+    #[test]
+    fn segments_around_a_hole_are_acknowledged_at_once_newest_block_first() {
+        let mut receiver = TcpReceiver::new(TcpConfig::default());
+        let mut sacks = |number| arrive(&mut receiver, number).map(|ack| (ack.cumulative, ack.sacks));
+        let none = SackBlock::EMPTY;
+        assert_eq!(sacks(2), Some((0, [block(2, 3), none, none])));
+        assert_eq!(sacks(4), Some((0, [block(4, 5), block(2, 3), none])));
+        assert_eq!(sacks(6), Some((0, [block(6, 7), block(4, 5), block(2, 3)])));
+        assert_eq!(sacks(8), Some((0, [block(8, 9), block(6, 7), block(4, 5)])));
+        assert_eq!(sacks(10), Some((0, [block(10, 11), block(8, 9), block(6, 7)])));
+        // 3 joins the forgotten 2 with the remembered 4; 0 and 1 bring everything up to 5 into order.
+        assert_eq!(sacks(3), Some((0, [block(2, 5), block(10, 11), block(8, 9)])));
+        assert_eq!(sacks(0), Some((1, [block(2, 5), block(10, 11), block(8, 9)])));
+        assert_eq!(sacks(1), Some((5, [block(10, 11), block(8, 9), block(6, 7)])));
+    }
+
+    #[test]
+    fn syn_is_answered_at_once_with_its_timestamp() {
+        let mut receiver = TcpReceiver::new(TcpConfig::default());
+        let syn = Segment { syn: true, payload: 0, sent_at: SendTime::from_millis(7), ..segment(0) };
+        receiver.on_segment(at(1), &syn);
+        let ack = receiver.poll_ack(at(1)).expect("a SYN-ACK is due");
+        assert!(ack.syn);
+        assert_eq!((ack.cumulative, ack.echo), (0, SendTime::from_millis(7)));
+    }
+
+    #[test]
+    fn segment_far_outside_the_window_is_not_held() {
+        let mut receiver = TcpReceiver::new(TcpConfig::default());
+        let ack = arrive(&mut receiver, u32::MAX).expect("it is acknowledged like any other out of order");
+        assert_eq!(ack.sacks, [SackBlock::EMPTY; 3]);
+    }
+
+    #[test]
+    fn last_segment_may_be_short() {
+        let mut receiver = TcpReceiver::new(TcpConfig::default());
+        receiver.on_segment(at(0), &Segment { payload: 100, ..segment(1) });
+        assert_eq!(receiver.delivered(), DataSize::ZERO);
+        arrive(&mut receiver, 0);
+        assert_eq!(receiver.delivered(), DataSize::from_bytes(1548));
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_are_whole_runs_and_the_first_holds_what_just_came(
+            numbers in proptest::collection::vec(0u32..200, 1..400),
+        ) {
+            let mut receiver = TcpReceiver::new(TcpConfig::default());
+            let mut arrived = [false; 201];
+            for number in numbers {
+                arrived[number as usize] = true;
+                receiver.on_segment(at(0), &segment(number));
+                let ack = receiver.poll_ack(at(50)).expect("an acknowledgement is due after the delay");
+                let cumulative = arrived.iter().position(|&there| !there).unwrap_or(200) as u32;
+                prop_assert_eq!(ack.cumulative, cumulative);
+                for run in ack.sacks.iter().filter(|run| !run.is_empty()) {
+                    prop_assert!(run.start > cumulative);
+                    prop_assert!((run.start..run.end).all(|n| arrived[n as usize]));
+                    prop_assert!(!arrived[run.start as usize - 1] && !arrived[run.end as usize]);
+                }
+                let fresh_and_held = number > cumulative;
+                prop_assert!(!fresh_and_held || (ack.sacks[0].start..ack.sacks[0].end).contains(&number));
+            }
+        }
+    }
+}

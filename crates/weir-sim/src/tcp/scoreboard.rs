@@ -1,0 +1,230 @@
+//! What is outstanding and what is known about it (RFC 6675 §2 to §4).
+//!
+//! Whether a segment is lost needs no mark of its own: the third highest SACKed segment divides the outstanding
+//! ones, and below it everything not SACKed is lost. The divide only moves up, so that all counts are kept as it
+//! moves and no acknowledgement makes anyone walk through the window.
+
+use crate::tcp::bits::BitRing;
+use crate::tcp::packet::SackBlock;
+
+/// `DupThresh`: so many segments SACKed above another prove it lost (RFC 6675 §2).
+pub(super) const DUP_THRESHOLD: u32 = 3;
+
+/// The sender's record of outstanding segments.
+#[derive(Clone, Debug)]
+pub(super) struct Scoreboard {
+    /// The first outstanding segment; everything below is acknowledged.
+    first: u32,
+    /// The first segment never sent.
+    next: u32,
+    sacked: BitRing,
+    /// Retransmitted and not yet SACKed.
+    resent: BitRing,
+    sacked_count: u32,
+    resent_count: u32,
+    /// Segments below `divide` that are not SACKed.
+    lost_count: u32,
+    /// `IsLost` holds below it for all that is not SACKed.
+    divide: u32,
+    /// SACKed segments at or above the divide.
+    sacked_above: u32,
+    /// One beyond the highest SACKed segment.
+    sacked_end: u32,
+    /// One beyond `HighRxt`: the lowest segment that may be retransmitted next.
+    resend_from: u32,
+    /// Blocks of the last acknowledgement: what they cover needs no second look.
+    covered: [SackBlock; 3],
+}
+
+impl Scoreboard {
+    pub(super) fn new() -> Self {
+        Self {
+            first: 0,
+            next: 0,
+            sacked: BitRing::new(),
+            resent: BitRing::new(),
+            sacked_count: 0,
+            resent_count: 0,
+            lost_count: 0,
+            divide: 0,
+            sacked_above: 0,
+            sacked_end: 0,
+            resend_from: 0,
+            covered: [SackBlock::EMPTY; 3],
+        }
+    }
+
+    /// The first outstanding segment (`SND.UNA`).
+    pub(super) fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// The first segment never sent (`SND.NXT`).
+    pub(super) fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// `FlightSize`: segments sent and not cumulatively acknowledged (RFC 5681 §2).
+    pub(super) fn flight(&self) -> u32 {
+        self.next - self.first
+    }
+
+    /// `pipe`: segments believed to be in the network (RFC 6675 §4).
+    pub(super) fn pipe(&self) -> u32 {
+        self.flight() + self.resent_count - self.sacked_count - self.lost_count
+    }
+
+    /// Whether anything above the first outstanding segment is SACKed.
+    pub(super) fn has_sacked(&self) -> bool {
+        self.sacked_count > 0
+    }
+
+    /// Whether the first outstanding segment is lost.
+    pub(super) fn first_is_lost(&self) -> bool {
+        self.first < self.divide
+    }
+
+    /// Records that the next new segment is sent; its number.
+    pub(super) fn send_new(&mut self) -> u32 {
+        let number = self.next;
+        self.next += 1;
+        self.sacked.reserve(self.first, self.next);
+        self.resent.reserve(self.first, self.next);
+        number
+    }
+
+    /// Everything below `cumulative` has arrived; how many segments that acknowledges.
+    pub(super) fn acknowledge(&mut self, cumulative: u32) -> u32 {
+        if cumulative <= self.first || cumulative > self.next {
+            return 0;
+        }
+        if self.first < self.divide || self.sacked_count > 0 {
+            self.forget_marks(cumulative);
+        }
+        if self.resent_count > 0 {
+            self.resent_count -= self.resent.remove_range(self.first, cumulative);
+        }
+        let acknowledged = cumulative - self.first;
+        self.first = cumulative;
+        self.divide = self.divide.max(cumulative);
+        self.resend_from = self.resend_from.max(cumulative);
+        acknowledged
+    }
+
+    fn forget_marks(&mut self, cumulative: u32) {
+        let split = self.divide.clamp(self.first, cumulative);
+        let below = self.sacked.remove_range(self.first, split);
+        let above = self.sacked.remove_range(split, cumulative);
+        self.lost_count -= split - self.first - below;
+        self.sacked_above -= above;
+        self.sacked_count -= below + above;
+    }
+
+    /// Takes in SACK blocks; whether they told anything new. The first outstanding segment cannot be SACKed, or
+    /// it would be acknowledged.
+    pub(super) fn sack(&mut self, blocks: &[SackBlock; 3]) -> bool {
+        if blocks[0].is_empty() {
+            return false;
+        }
+        let before = self.sacked_count;
+        for block in blocks {
+            let start = block.start.max(self.first.saturating_add(1));
+            let (start, end) = self.uncovered(start, block.end.min(self.next));
+            if start < end {
+                self.lost_count -= self.mark(start, end.min(self.divide));
+                self.sacked_above += self.mark(start.max(self.divide), end);
+                self.sacked_end = self.sacked_end.max(end);
+            }
+        }
+        self.covered = blocks.map(|block| SackBlock { end: block.end.min(self.next), ..block });
+        let news = self.sacked_count > before;
+        if news {
+            self.move_divide();
+        }
+        news
+    }
+
+    /// `start..end` without what the last acknowledgement covered at either end of it.
+    fn uncovered(&self, start: u32, end: u32) -> (u32, u32) {
+        let (mut start, mut end) = (start, end);
+        for known in &self.covered {
+            if known.start <= start && start < known.end {
+                start = known.end;
+            }
+            if known.start < end && end <= known.end {
+                end = known.start;
+            }
+        }
+        (start, end)
+    }
+
+    /// Marks `start..end` as SACKed; how many were not.
+    fn mark(&mut self, start: u32, end: u32) -> u32 {
+        if start >= end {
+            return 0;
+        }
+        let fresh = self.sacked.insert_range(start, end);
+        self.sacked_count += fresh;
+        if self.resent_count > 0 {
+            self.resent_count -= self.resent.remove_range(start, end);
+        }
+        fresh
+    }
+
+    /// Moves the divide up to the third highest SACKed segment.
+    fn move_divide(&mut self) {
+        while self.sacked_above >= DUP_THRESHOLD {
+            let Some(sacked) = self.sacked.first_present(self.divide, self.sacked_end) else { return };
+            self.lost_count += sacked - self.divide;
+            self.divide = sacked;
+            if self.sacked_above == DUP_THRESHOLD {
+                return;
+            }
+            self.divide += 1;
+            self.sacked_above -= 1;
+        }
+    }
+
+    /// `NextSeg` rule 1: the lowest lost segment not yet retransmitted, below `limit`.
+    pub(super) fn next_lost(&self, limit: u32) -> Option<u32> {
+        if self.lost_count == 0 {
+            return None;
+        }
+        self.sacked.first_absent(self.resend_from, self.divide.min(limit))
+    }
+
+    /// `NextSeg` rule 3: the lowest segment not yet retransmitted below the highest SACKed one, lost or not.
+    pub(super) fn next_hole(&self) -> Option<u32> {
+        self.sacked.first_absent(self.resend_from, self.sacked_end)
+    }
+
+    /// `NextSeg` rule 4: the highest outstanding segment that is not SACKed.
+    pub(super) fn last_hole(&self) -> Option<u32> {
+        self.sacked.last_absent(self.first, self.next)
+    }
+
+    /// Whether the first outstanding segment was retransmitted.
+    pub(super) fn first_is_resent(&self) -> bool {
+        self.resend_from > self.first
+    }
+
+    /// Records that `number` is retransmitted in its turn.
+    pub(super) fn resend(&mut self, number: u32) {
+        self.resent_count += u32::from(self.resent.insert(number));
+        self.resend_from = self.resend_from.max(number + 1);
+    }
+
+    /// The timer ran out: whatever is not SACKed is lost, retransmissions included.
+    pub(super) fn lose_all(&mut self) {
+        self.resent.remove_range(self.first, self.next);
+        self.resent_count = 0;
+        self.resend_from = self.first;
+        self.divide = self.next;
+        self.sacked_above = 0;
+        self.lost_count = self.flight() - self.sacked_count;
+    }
+}
+
+#[cfg(test)]
+#[path = "scoreboard_tests.rs"]
+mod tests;

@@ -1,0 +1,468 @@
+//! The sending endpoint: the state machine of RFC 5681, RFC 6582 and RFC 6675.
+
+use weir_cc::SendTime;
+use weir_cc::window::{Ack, Congestion, Window, WindowLaw};
+use weir_units::{DataSize, TimeDelta};
+
+use crate::tcp::TcpConfig;
+use crate::tcp::packet::{Acknowledgement, Segment};
+use crate::tcp::rtt::RttEstimator;
+use crate::tcp::scoreboard::{DUP_THRESHOLD, Scoreboard};
+
+/// Sends a stream of segments under a window law.
+#[derive(Debug)]
+pub struct TcpSender {
+    config: TcpConfig,
+    law: Box<dyn WindowLaw>,
+    window: Window,
+    state: State,
+    board: Scoreboard,
+    rtt: RttEstimator,
+    /// When the retransmission timer runs out.
+    deadline: Option<SendTime>,
+    transfer: Transfer,
+    /// Recovery lasts until everything below is acknowledged; `None` before the first congestion.
+    recover: Option<u32>,
+    /// Whether the first outstanding segment is to be sent again whatever the window says.
+    fast_retransmit: bool,
+    /// Duplicate acknowledgements since the last that was none; counted without SACK only.
+    duplicates: u32,
+    /// Segments that limited transmit let out since the last cumulative acknowledgement.
+    limited: u32,
+    /// `RescueRxt`: a rescue retransmission is allowed once the segment after this one is acknowledged.
+    rescue_after: u32,
+    /// Whether this recovery has seen a partial acknowledgement.
+    partial_seen: bool,
+    /// The segment the timer was last set off by.
+    timed_out: Option<u32>,
+    /// Whether the window was what kept the last poll from sending.
+    window_limited: bool,
+    counts: Counts,
+    finished_at: Option<SendTime>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Not started, or stopped before the connection stood.
+    Closed,
+    /// The SYN is to be sent.
+    SynDue,
+    /// The SYN is on its way.
+    SynSent,
+    /// No loss is being repaired.
+    Open,
+    /// Fast recovery.
+    Recovery,
+    /// The timer ran out and what was outstanding is being sent again.
+    Loss,
+}
+
+/// What there is to send.
+#[derive(Clone, Copy, Debug)]
+struct Transfer {
+    /// Segments in all.
+    segments: u32,
+    /// Payload of the last of them in bytes.
+    last_payload: u16,
+    /// One beyond the last segment to send: less than `segments` if the sender was stopped.
+    end: u32,
+}
+
+impl Transfer {
+    fn new(size: Option<DataSize>, mss: u16) -> Self {
+        let Some(size) = size else {
+            return Self { segments: u32::MAX, last_payload: mss, end: u32::MAX };
+        };
+        let full = u64::from(mss);
+        let segments = u32::try_from(size.bytes().div_ceil(full)).unwrap_or(u32::MAX);
+        let last_payload = match size.bytes() % full {
+            0 => mss,
+            rest => rest as u16,
+        };
+        Self { segments, last_payload, end: segments }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    segments: u64,
+    retransmissions: u64,
+    timeouts: u64,
+    fast_recoveries: u64,
+}
+
+/// What a sender has been through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpStats {
+    /// Data segments sent, retransmissions included.
+    pub segments: u64,
+    /// Data segments sent again.
+    pub retransmissions: u64,
+    /// Times the retransmission timer ran out, the SYN's included.
+    pub timeouts: u64,
+    /// Times fast recovery was entered.
+    pub fast_recoveries: u64,
+    /// Smoothed round-trip time; `None` before the first sample.
+    pub srtt: Option<TimeDelta>,
+    /// Retransmission timeout.
+    pub rto: TimeDelta,
+}
+
+impl TcpSender {
+    /// A sender of `size` bytes, or without end. Nothing happens before [`Self::start`].
+    pub fn new(config: TcpConfig, law: Box<dyn WindowLaw>, size: Option<DataSize>) -> Self {
+        let config = config.in_range();
+        Self {
+            law,
+            window: Window { cwnd: f64::from(config.initial_window), ssthresh: f64::INFINITY },
+            state: State::Closed,
+            board: Scoreboard::new(),
+            rtt: RttEstimator::new(&config),
+            deadline: None,
+            transfer: Transfer::new(size, config.mss),
+            recover: None,
+            fast_retransmit: false,
+            duplicates: 0,
+            limited: 0,
+            rescue_after: 0,
+            partial_seen: false,
+            timed_out: None,
+            window_limited: false,
+            counts: Counts::default(),
+            finished_at: None,
+            config,
+        }
+    }
+
+    /// Opens the connection; poll for the SYN. Does nothing the second time.
+    pub fn start(&mut self, _now: SendTime) {
+        if self.state == State::Closed && self.finished_at.is_none() {
+            self.state = State::SynDue;
+        }
+    }
+
+    /// Ends the transfer here: what was sent is still repaired, nothing new follows.
+    pub fn stop(&mut self, now: SendTime) {
+        self.transfer.end = self.transfer.end.min(self.board.next());
+        if matches!(self.state, State::Closed | State::SynDue | State::SynSent) {
+            self.state = State::Closed;
+            self.deadline = None;
+        }
+        self.note_completion(now);
+    }
+
+    /// An acknowledgement has come; poll for segments afterwards. Returns the round-trip time it measured.
+    pub fn on_ack(&mut self, now: SendTime, ack: &Acknowledgement) -> Option<TimeDelta> {
+        match self.state {
+            State::Closed | State::SynDue => None,
+            State::SynSent if ack.syn => Some(self.on_syn_ack(now, ack)),
+            _ if ack.syn || self.state == State::SynSent => None,
+            _ => self.on_data_ack(now, ack),
+        }
+    }
+
+    fn on_syn_ack(&mut self, now: SendTime, ack: &Acknowledgement) -> TimeDelta {
+        let rtt = now - ack.echo;
+        self.rtt.on_sample(rtt);
+        if self.counts.timeouts > 0 {
+            self.window.cwnd = 1.0; // RFC 5681 §3.1
+            self.rtt.on_syn_timed_out();
+        }
+        self.state = State::Open;
+        self.deadline = None;
+        self.note_completion(now);
+        rtt
+    }
+
+    fn on_data_ack(&mut self, now: SendTime, ack: &Acknowledgement) -> Option<TimeDelta> {
+        let acked = self.board.acknowledge(ack.cumulative);
+        if self.config.sack {
+            self.board.sack(&ack.sacks);
+        }
+        let mut rtt = None;
+        if acked > 0 {
+            let sample = now - ack.echo;
+            self.rtt.on_sample(sample);
+            rtt = Some(sample);
+            self.on_progress(now, acked);
+        } else if !self.config.sack && ack.cumulative == self.board.first() && self.board.flight() > 0 {
+            self.on_duplicate(now);
+        }
+        if self.config.sack && self.state == State::Open && self.board.first_is_lost() {
+            self.enter_recovery(now);
+        }
+        rtt
+    }
+
+    /// `acked` segments are cumulatively acknowledged.
+    fn on_progress(&mut self, now: SendTime, acked: u32) {
+        let recovered = self.recover.is_none_or(|recover| self.board.first() >= recover);
+        let mut restart_timer = true;
+        match self.state {
+            State::Recovery if recovered => self.leave_recovery(now),
+            State::Recovery if !self.config.sack => {
+                restart_timer = !self.partial_seen; // RFC 6582 §3.2 step 3
+                self.on_partial_ack(acked);
+            }
+            State::Recovery => {}
+            _ => {
+                self.duplicates = 0;
+                self.limited = 0;
+                self.grow(now, acked);
+                if recovered {
+                    self.state = State::Open;
+                }
+            }
+        }
+        if self.board.flight() == 0 {
+            self.deadline = None;
+        } else if restart_timer {
+            self.restart_timer(now);
+        }
+        self.note_completion(now);
+    }
+
+    fn grow(&mut self, now: SendTime, acked: u32) {
+        let Some(srtt) = self.rtt.smoothed() else { return };
+        let ack = Ack {
+            now,
+            acked: f64::from(acked),
+            srtt,
+            min_rtt: self.rtt.min(),
+            window_limited: self.window_limited,
+        };
+        self.law.on_ack(&mut self.window, &ack);
+    }
+
+    fn on_duplicate(&mut self, now: SendTime) {
+        match self.state {
+            State::Recovery => self.window.cwnd += 1.0, // RFC 5681 §3.2 step 4
+            State::Open => {
+                self.duplicates += 1;
+                // RFC 6582 §3.2 step 2: only what was sent after the last recovery is news.
+                let beyond = self.recover.is_none_or(|recover| self.board.first() > recover);
+                if self.duplicates >= DUP_THRESHOLD && beyond {
+                    self.enter_recovery(now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn enter_recovery(&mut self, now: SendTime) {
+        self.counts.fast_recoveries += 1;
+        let flight = f64::from(self.board.flight() - self.limited);
+        self.law.on_congestion(&mut self.window, now, Congestion::Loss, flight);
+        if !self.config.sack {
+            self.window.cwnd = self.window.ssthresh + f64::from(DUP_THRESHOLD); // RFC 5681 §3.2 step 3
+        }
+        self.state = State::Recovery;
+        self.recover = Some(self.board.next());
+        self.rescue_after = self.board.first();
+        self.partial_seen = false;
+        self.fast_retransmit = !self.board.first_is_resent();
+    }
+
+    /// Part of what was outstanding at the loss is acknowledged: the next segment is lost, too (RFC 6582 §3.2
+    /// step 3).
+    fn on_partial_ack(&mut self, acked: u32) {
+        self.partial_seen = true;
+        self.window.cwnd = (self.window.cwnd - f64::from(acked)).max(0.0) + 1.0;
+        self.fast_retransmit = true;
+    }
+
+    fn leave_recovery(&mut self, now: SendTime) {
+        if !self.config.sack {
+            let flight = f64::from(self.board.flight().max(1));
+            self.window.cwnd = self.window.ssthresh.min(flight + 1.0); // RFC 6582 §3.2 step 3
+        }
+        self.state = State::Open;
+        self.duplicates = 0;
+        self.limited = 0;
+        self.fast_retransmit = false;
+        self.law.on_recovered(&mut self.window, now);
+    }
+
+    /// When [`Self::on_timeout`] wants to be called.
+    pub fn next_timeout(&self) -> Option<SendTime> {
+        self.deadline
+    }
+
+    /// The time of [`Self::next_timeout`] has come; poll for segments afterwards. Early or twice is harmless.
+    pub fn on_timeout(&mut self, now: SendTime) {
+        if self.deadline.is_none_or(|deadline| now < deadline) {
+            return;
+        }
+        self.counts.timeouts += 1;
+        self.rtt.back_off();
+        if self.state == State::SynSent {
+            self.state = State::SynDue;
+            self.deadline = None;
+            return;
+        }
+        self.reduce_by_timeout(now);
+        self.state = State::Loss;
+        self.recover = Some(self.board.next());
+        self.fast_retransmit = false;
+        self.duplicates = 0;
+        self.limited = 0;
+        self.board.lose_all();
+        self.restart_timer(now);
+    }
+
+    /// `ssthresh` is kept if the timer runs out for the same segment again (RFC 5681 §3.1).
+    fn reduce_by_timeout(&mut self, now: SendTime) {
+        let first = Some(self.board.first());
+        if self.timed_out != first {
+            self.timed_out = first;
+            let flight = match self.state {
+                // What a timeout declared lost is not in flight any more.
+                State::Loss => self.board.pipe(),
+                _ => self.board.flight() - self.limited,
+            };
+            if self.state == State::Recovery {
+                self.window.cwnd = self.window.ssthresh; // without the inflation by duplicates
+            }
+            self.law.on_congestion(&mut self.window, now, Congestion::Timeout, f64::from(flight));
+        }
+        self.window.cwnd = 1.0;
+    }
+
+    fn restart_timer(&mut self, now: SendTime) {
+        self.deadline = Some(now + self.rtt.rto());
+    }
+
+    fn note_completion(&mut self, now: SendTime) {
+        let established = matches!(self.state, State::Open | State::Recovery | State::Loss);
+        if established && self.board.first() >= self.transfer.end && self.finished_at.is_none() {
+            self.finished_at = Some(now);
+        }
+    }
+
+    /// The next segment that may leave now; call until `None`.
+    pub fn poll_segment(&mut self, now: SendTime) -> Option<Segment> {
+        let segment = match self.state {
+            State::Closed | State::SynSent => return None,
+            State::SynDue => self.send_syn(now),
+            _ => self.next_data(now)?,
+        };
+        if self.deadline.is_none() {
+            self.restart_timer(now);
+        }
+        Some(segment)
+    }
+
+    fn send_syn(&mut self, now: SendTime) -> Segment {
+        self.state = State::SynSent;
+        let retransmission = self.counts.timeouts > 0;
+        Segment { number: 0, payload: 0, syn: true, retransmission, sent_at: now }
+    }
+
+    fn next_data(&mut self, now: SendTime) -> Option<Segment> {
+        if self.fast_retransmit {
+            self.fast_retransmit = false;
+            return Some(self.resend(now, self.board.first()));
+        }
+        if !self.window_has_room() {
+            self.window_limited = self.state == State::Loss || self.has_new();
+            return None;
+        }
+        self.window_limited = false;
+        match self.state {
+            State::Open => self.send_new(now),
+            State::Loss => self.resend_lost(now, self.recover.unwrap_or(0)).or_else(|| self.send_new(now)),
+            _ if self.config.sack => self.next_in_sack_recovery(now),
+            _ => self.send_new(now),
+        }
+    }
+
+    fn window_has_room(&self) -> bool {
+        let limited_transmit = self.config.limited_transmit;
+        let (outstanding, extra) = match self.state {
+            State::Open if self.config.sack && limited_transmit => (self.board.pipe(), 0),
+            State::Open if limited_transmit => (self.board.flight(), self.duplicates.min(2)), // RFC 3042 §2
+            State::Loss => (self.board.pipe(), 0),
+            State::Recovery if self.config.sack => (self.board.pipe(), 0),
+            _ => (self.board.flight(), 0),
+        };
+        f64::from(outstanding) + 1.0 <= self.window.cwnd + f64::from(extra)
+    }
+
+    /// `NextSeg()` (RFC 6675 §4).
+    fn next_in_sack_recovery(&mut self, now: SendTime) -> Option<Segment> {
+        self.resend_lost(now, u32::MAX)
+            .or_else(|| self.send_new(now))
+            .or_else(|| self.board.next_hole().map(|number| self.resend(now, number)))
+            .or_else(|| self.rescue(now))
+    }
+
+    fn resend_lost(&mut self, now: SendTime, limit: u32) -> Option<Segment> {
+        self.board.next_lost(limit).map(|number| self.resend(now, number))
+    }
+
+    /// The last outstanding segment may have been lost without anything above it telling; once per recovery.
+    fn rescue(&mut self, now: SendTime) -> Option<Segment> {
+        if self.board.first() <= self.rescue_after.saturating_add(1) {
+            return None;
+        }
+        let number = self.board.last_hole()?;
+        self.rescue_after = self.recover.unwrap_or(u32::MAX);
+        self.counts.retransmissions += 1;
+        Some(self.segment(now, number, true))
+    }
+
+    fn resend(&mut self, now: SendTime, number: u32) -> Segment {
+        self.board.resend(number);
+        self.counts.retransmissions += 1;
+        self.segment(now, number, true)
+    }
+
+    fn has_new(&self) -> bool {
+        self.board.next() < self.transfer.end && self.board.flight() < self.config.receive_window
+    }
+
+    fn send_new(&mut self, now: SendTime) -> Option<Segment> {
+        if !self.has_new() {
+            return None;
+        }
+        if self.state == State::Open && (self.duplicates > 0 || self.board.has_sacked()) {
+            self.limited += 1;
+        }
+        let number = self.board.send_new();
+        Some(self.segment(now, number, false))
+    }
+
+    fn segment(&mut self, now: SendTime, number: u32, retransmission: bool) -> Segment {
+        self.counts.segments += 1;
+        let last = number + 1 == self.transfer.segments;
+        let payload = if last { self.transfer.last_payload } else { self.config.mss };
+        Segment { number, payload, syn: false, retransmission, sent_at: now }
+    }
+
+    /// The congestion window.
+    pub fn window(&self) -> Window {
+        self.window
+    }
+
+    /// Segments believed to be in the network (RFC 6675 §4).
+    pub fn pipe(&self) -> u32 {
+        self.board.pipe()
+    }
+
+    /// When all that was to be sent, up to a stop, was acknowledged.
+    pub fn finished_at(&self) -> Option<SendTime> {
+        self.finished_at
+    }
+
+    /// Counts so far, and the present estimates.
+    pub fn stats(&self) -> TcpStats {
+        TcpStats {
+            segments: self.counts.segments,
+            retransmissions: self.counts.retransmissions,
+            timeouts: self.counts.timeouts,
+            fast_recoveries: self.counts.fast_recoveries,
+            srtt: self.rtt.smoothed(),
+            rto: self.rtt.rto(),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! No packet costs an allocation once a run is warm.
+#![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use common::{constant, flow, gcc_2016, spec, tcp};
+use weir_net::Time;
+use weir_sim::{FlowSpec, Simulation, Unwatched};
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: every call is handed to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations between 60 and 120 s of a run over 2 Mbit/s.
+fn allocations_when_warm(flows: Vec<FlowSpec>) -> u64 {
+    let mut simulation = Simulation::new(spec(2000, 120, flows), Unwatched).expect("a valid spec");
+    simulation.run_until(Time::from_millis(60_000));
+    let before = ALLOCATIONS.with(Cell::get);
+    assert!(before > 0, "the counter counts");
+    simulation.run_until(Time::MAX);
+    ALLOCATIONS.with(Cell::get) - before
+}
+
+#[test]
+fn constant_rate_packets_allocate_nothing() {
+    assert_eq!(allocations_when_warm(vec![flow("a", constant(1500)), flow("b", constant(700))]), 0);
+}
+
+#[test]
+fn a_call_allocates_nothing() {
+    assert_eq!(allocations_when_warm(vec![flow("video", gcc_2016())]), 0);
+}
+
+#[test]
+fn tcp_beside_a_call_allocates_nothing() {
+    assert_eq!(allocations_when_warm(vec![flow("bulk", tcp()), flow("video", gcc_2016())]), 0);
+}

@@ -1,0 +1,125 @@
+//! RTCP (RFC 3550 §6): walking a datagram of packets, and the messages in them.
+//!
+//! ```
+//! # let datagram = [0x80, 201, 0, 1, 0, 0, 0, 7];
+//! use weir_wire::rtcp::{self, Message};
+//!
+//! for message in rtcp::messages(&datagram) {
+//!     match message {
+//!         Ok(Message::ReceiverReport(report)) => assert_eq!(report.ssrc, 7),
+//!         Ok(_) => {}
+//!         Err(error) => eprintln!("{error}"),
+//!     }
+//! }
+//! ```
+
+mod compound;
+mod nada;
+mod remb;
+mod report;
+
+pub use compound::{Compound, RtcpPacket, compound};
+pub use nada::Nada;
+pub use remb::Remb;
+pub use report::{ReceiverReport, ReportBlock, SenderInfo, SenderReport, fraction_lost};
+
+use crate::error::ParseError;
+
+/// Packet type of a sender report.
+pub const SENDER_REPORT: u8 = 200;
+/// Packet type of a receiver report.
+pub const RECEIVER_REPORT: u8 = 201;
+/// Packet type of a message defined by an application (APP).
+pub const APPLICATION: u8 = 204;
+/// Packet type of payload-specific feedback (RFC 4585 §6.1).
+pub const PAYLOAD_FEEDBACK: u8 = 206;
+/// Feedback message type of application-layer feedback (RFC 4585 §6.4), which REMB is.
+pub const APPLICATION_FEEDBACK: u8 = 15;
+
+/// An RTCP packet understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Message<'a> {
+    /// SR.
+    SenderReport(SenderReport<'a>),
+    /// RR.
+    ReceiverReport(ReceiverReport<'a>),
+    /// Receiver estimated maximum bitrate.
+    Remb(Remb<'a>),
+    /// NADA's report.
+    Nada(Nada),
+    /// Anything else.
+    Other(RtcpPacket<'a>),
+}
+
+impl<'a> Message<'a> {
+    /// What `packet` says.
+    ///
+    /// # Errors
+    /// If it is of a type known here and its content does not fit.
+    pub fn parse(packet: &RtcpPacket<'a>) -> Result<Self, ParseError> {
+        match (packet.packet_type, packet.count) {
+            (SENDER_REPORT, _) => SenderReport::parse(packet).map(Self::SenderReport),
+            (RECEIVER_REPORT, _) => ReceiverReport::parse(packet).map(Self::ReceiverReport),
+            (PAYLOAD_FEEDBACK, APPLICATION_FEEDBACK) => {
+                Self::or_other(Remb::parse(packet).map(Self::Remb), packet)
+            }
+            (APPLICATION, nada::SUBTYPE) => Self::or_other(Nada::parse(packet).map(Self::Nada), packet),
+            _ => Ok(Self::Other(*packet)),
+        }
+    }
+
+    /// Another application's name is no error: the packet is not ours to read.
+    fn or_other(parsed: Result<Self, ParseError>, packet: &RtcpPacket<'a>) -> Result<Self, ParseError> {
+        match parsed {
+            Err(ParseError::Name { .. }) => Ok(Self::Other(*packet)),
+            parsed => parsed,
+        }
+    }
+}
+
+/// The messages of a datagram. After a packet whose content does not fit the next one follows; after one whose
+/// header or length does not, nothing.
+pub fn messages(datagram: &[u8]) -> impl Iterator<Item = Result<Message<'_>, ParseError>> {
+    compound(datagram).map(|packet| Message::parse(&packet?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::hex;
+
+    #[test]
+    fn each_packet_of_a_compound_is_understood_by_its_type() {
+        let bytes = hex(concat!(
+            "80 c8 00 06 0a 0b 0c 0d b4 4d b7 05 20 00 00 00 00 01 5f 90 00 00 00 64 00 01 d4 c0 ",
+            "80 c9 00 01 00 00 00 07 ",
+            "8f ce 00 04 00 00 00 00 00 00 00 00 52 45 4d 42 00 ff ff ff ",
+            "8f ce 00 03 00 00 00 00 00 00 00 00 4f 54 48 52 ",
+            "80 cc 00 05 00 00 00 01 4e 41 44 41 80 64 00 05 00 0f 42 40 00 00 07 d0 ",
+            "80 cc 00 02 00 00 00 01 4f 54 48 52 ",
+            "81 cc 00 02 00 00 00 01 4e 41 44 41 ",
+            "81 cb 00 01 00 00 00 01",
+        ));
+        let kinds: Vec<u8> = messages(&bytes)
+            .map(|message| match message.unwrap() {
+                Message::SenderReport(_) => b's',
+                Message::ReceiverReport(_) => b'r',
+                Message::Remb(_) => b'b',
+                Message::Nada(_) => b'n',
+                Message::Other(_) => b'?',
+            })
+            .collect();
+        assert_eq!(kinds, b"srb?n???");
+    }
+
+    #[test]
+    fn a_message_that_does_not_fit_does_not_hide_the_next() {
+        // One report block promised, none there.
+        let bytes = hex("81 c9 00 01 00 00 00 07 80 c9 00 01 00 00 00 08");
+        let found: Vec<_> = messages(&bytes).collect();
+        assert_eq!(found[0], Err(ParseError::TooShort { offset: 8, needed: 24, available: 0 }));
+        assert!(matches!(found[1], Ok(Message::ReceiverReport(ReceiverReport { ssrc: 8, .. }))));
+        assert_eq!(found.len(), 2);
+    }
+}

@@ -1,0 +1,131 @@
+//! Counters that wrap: which of two is newer, and unwrapping to 64 bits.
+
+/// Whether sequence number `a` is newer than `b`: ahead by less than half the circle (RFC 1982). At exactly half
+/// the circle the larger number counts as newer, so that of two different numbers exactly one is newer.
+pub const fn newer(a: u16, b: u16) -> bool {
+    const HALF: u16 = 1 << 15;
+    let ahead = a.wrapping_sub(b);
+    (ahead > 0 && ahead < HALF) || (ahead == HALF && a > b)
+}
+
+macro_rules! unwrapper {
+    ($(#[$doc:meta])* $name:ident, $wire:ty, $signed:ty) => {
+        $(#[$doc])*
+        ///
+        /// A value up to half the circle behind the newest one is older, anything else is newer. The newest value
+        /// only moves forward: late packets leave it where it is. A value before the first one that would become
+        /// negative is taken one circle later.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $name {
+            newest: Option<u64>,
+        }
+
+        impl $name {
+            /// An unwrapper that has seen nothing.
+            pub const fn new() -> Self {
+                Self { newest: None }
+            }
+
+            /// The value unwrapped; the first one is returned as it is.
+            pub fn unwrap(&mut self, value: $wire) -> u64 {
+                let Some(newest) = self.newest else {
+                    self.newest = Some(u64::from(value));
+                    return u64::from(value);
+                };
+                let ahead = value.wrapping_sub(newest as $wire) as $signed;
+                let unwrapped = newest.checked_add_signed(i64::from(ahead)).unwrap_or(u64::from(value));
+                self.newest = Some(newest.max(unwrapped));
+                unwrapped
+            }
+
+            /// The newest value so far, unwrapped.
+            pub const fn newest(&self) -> Option<u64> {
+                self.newest
+            }
+        }
+    };
+}
+
+unwrapper! {
+    /// Unwraps 16-bit sequence numbers.
+    Unwrapper, u16, i16
+}
+unwrapper! {
+    /// Unwraps 32-bit RTP timestamps.
+    TimestampUnwrapper, u32, i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn newer_is_ahead_by_less_than_half_the_circle() {
+        assert!(newer(1, 0));
+        assert!(newer(0, 65535));
+        assert!(newer(32767, 0));
+        assert!(!newer(0, 0));
+        assert!(!newer(0, 1));
+        // 2 - 32771 = -32769 = 32767 mod 65536: ahead. 32771 - 2 = 32769: behind.
+        assert!(newer(2, 32771));
+        assert!(!newer(32771, 2));
+    }
+
+    #[test]
+    fn at_half_the_circle_the_larger_number_is_newer() {
+        assert!(newer(32768, 0));
+        assert!(!newer(0, 32768));
+        assert!(newer(65535, 32767));
+        assert!(!newer(32767, 65535));
+    }
+
+    #[test]
+    fn numbers_go_on_past_the_wrap() {
+        let mut unwrapper = Unwrapper::new();
+        assert_eq!(unwrapper.unwrap(65534), 65534);
+        assert_eq!(unwrapper.unwrap(65535), 65535);
+        assert_eq!(unwrapper.unwrap(1), 65537);
+        assert_eq!(unwrapper.unwrap(0), 65536);
+        assert_eq!(unwrapper.unwrap(2), 65538);
+    }
+
+    #[test]
+    fn late_numbers_do_not_move_the_newest() {
+        let mut unwrapper = Unwrapper::new();
+        for (number, unwrapped) in [(40_000, 40_000), (0, 65_536), (30_000, 95_536)] {
+            assert_eq!(unwrapper.unwrap(number), unwrapped);
+        }
+        // 30 000 behind 95 536. Were the newest to move back there, 35 000 would be 35 000 ahead of it, which is
+        // 30 536 behind, and come out a circle too early.
+        assert_eq!(unwrapper.unwrap(0), 65_536);
+        assert_eq!(unwrapper.newest(), Some(95_536));
+        assert_eq!(unwrapper.unwrap(35_000), 100_536);
+    }
+
+    #[test]
+    fn a_number_before_the_first_never_becomes_negative() {
+        let mut unwrapper = Unwrapper::new();
+        assert_eq!(unwrapper.unwrap(5), 5);
+        // 5 - 11 = -6, one circle later 65530.
+        assert_eq!(unwrapper.unwrap(65530), 65530);
+    }
+
+    #[test]
+    fn half_the_circle_counts_as_behind() {
+        let mut unwrapper = Unwrapper::new();
+        unwrapper.unwrap(0);
+        unwrapper.unwrap(32767);
+        unwrapper.unwrap(65534);
+        // 65534 + 32768 = 98302, lower bits 32766: as far ahead as behind; read as 65534 - 32768.
+        assert_eq!(unwrapper.unwrap(32766), 32766);
+    }
+
+    #[test]
+    fn timestamps_unwrap_by_32_bits() {
+        let mut unwrapper = TimestampUnwrapper::new();
+        assert_eq!(unwrapper.unwrap(0xFFFF_F000), 0xFFFF_F000);
+        assert_eq!(unwrapper.unwrap(0x0000_0BB8), 0x1_0000_0BB8);
+        assert_eq!(unwrapper.unwrap(0xFFFF_FFFF), 0xFFFF_FFFF);
+        assert_eq!(unwrapper.newest(), Some(0x1_0000_0BB8));
+    }
+}

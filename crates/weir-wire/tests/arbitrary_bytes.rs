@@ -1,0 +1,249 @@
+//! No parser panics or loops, whatever the bytes; and what was written is read back.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use weir_wire::rtcp::{self, Message, Nada, ReceiverReport, Remb, ReportBlock, SenderInfo, SenderReport};
+use weir_wire::rtp::{self, RtpHeader, RtpPacket};
+use weir_wire::seq::{self, TimestampUnwrapper, Unwrapper};
+use weir_wire::{AbsSendTime, AbsSendTimeUnwrapper, Extension, ExtensionIds, MediaHeader, NtpTime, ntp};
+
+/// Reads everything that can be read from `bytes`, and checks that nothing reaches outside of them.
+fn read_everything(bytes: &[u8]) -> Result<(), TestCaseError> {
+    let _ = rtp::demux(bytes);
+    let _ = MediaHeader::parse(bytes, &ExtensionIds::default());
+    match RtpPacket::parse(bytes) {
+        Ok(packet) => {
+            let length = packet.header_len() + packet.payload.len() + usize::from(packet.padding);
+            prop_assert_eq!(length, bytes.len());
+            prop_assert!(packet.csrcs().count() <= 15);
+            prop_assert!(packet.extensions().all(|e| e.id > 0));
+        }
+        Err(error) => prop_assert!(error.offset() <= bytes.len() && !error.to_string().is_empty()),
+    }
+    let mut walked = 0;
+    for packet in rtcp::compound(bytes) {
+        match packet {
+            Ok(packet) => {
+                prop_assert_eq!(packet.offset, walked);
+                walked += 4 + packet.padded_body.len();
+                read_packet(&packet, bytes.len())?;
+            }
+            Err(error) => prop_assert!(error.offset() >= walked && error.offset() <= bytes.len()),
+        }
+    }
+    prop_assert!(rtcp::messages(bytes).count() <= bytes.len() / 4 + 1);
+    Ok(())
+}
+
+fn read_packet(packet: &rtcp::RtcpPacket<'_>, datagram_len: usize) -> Result<(), TestCaseError> {
+    let _ = packet.body();
+    let _ = (SenderReport::parse(packet), ReceiverReport::parse(packet));
+    let _ = (Remb::parse(packet), Nada::parse(packet));
+    match Message::parse(packet) {
+        Ok(Message::SenderReport(report)) => {
+            prop_assert_eq!(report.blocks().count(), usize::from(packet.count));
+        }
+        Ok(Message::ReceiverReport(report)) => {
+            prop_assert_eq!(report.blocks().count(), usize::from(packet.count));
+        }
+        Ok(Message::Remb(remb)) => prop_assert!(i64::try_from(remb.bitrate).is_ok()),
+        Ok(Message::Nada(report)) => prop_assert!(report.congestion <= Nada::MAX_CONGESTION),
+        Ok(_) => {}
+        Err(error) => prop_assert!(error.offset() <= datagram_len),
+    }
+    Ok(())
+}
+
+/// Bytes that begin like RTP or RTCP, so that the parsers get past their first checks.
+fn plausible_bytes() -> impl Strategy<Value = Vec<u8>> {
+    let rtp = (0x80..=0xBFu8, any::<u8>(), vec(any::<u8>(), 10), 0..8u8, vec(any::<u8>(), 0..64)).prop_map(
+        |(first, second, fixed, words, tail)| {
+            let header = [vec![first & 0xF0, second], fixed, vec![0xBE, 0xDE, 0, words]];
+            [header.concat(), tail].concat()
+        },
+    );
+    let packet_type = prop_oneof![Just(200), Just(201), Just(204), Just(205), Just(206), any::<u8>()];
+    let name = prop_oneof![Just(*b"REMB"), Just(*b"NADA"), any::<[u8; 4]>()];
+    let rtcp = (0x80..=0xBFu8, packet_type, 0..12u8, name, vec(any::<u8>(), 0..48)).prop_map(
+        |(first, packet_type, length, name, tail)| {
+            let ssrcs = vec![0; if packet_type == 206 { 8 } else { 4 }];
+            [vec![first, packet_type, 0, length], ssrcs, name.to_vec(), tail].concat()
+        },
+    );
+    prop_oneof![rtp, rtcp.clone(), vec(rtcp, 1..4).prop_map(|packets| packets.concat())]
+}
+
+fn any_block() -> impl Strategy<Value = ReportBlock> {
+    (any::<(u32, u8, u32, u32, u32, u32)>(), -0x80_0000..=0x7F_FFFF).prop_map(
+        |((ssrc, fraction_lost, highest_sequence, jitter, lsr, dlsr), cumulative_lost)| ReportBlock {
+            ssrc,
+            fraction_lost,
+            cumulative_lost,
+            highest_sequence,
+            jitter,
+            last_sender_report: lsr,
+            delay_since_last_sender_report: dlsr,
+        },
+    )
+}
+
+fn only_message(bytes: &[u8]) -> Message<'_> {
+    let mut messages = rtcp::messages(bytes);
+    let message = messages.next().expect("a message").expect("a readable one");
+    assert!(messages.next().is_none());
+    message
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn random_bytes_are_read_or_refused(bytes in vec(any::<u8>(), 0..200)) {
+        read_everything(&bytes)?;
+    }
+
+    #[test]
+    fn plausible_bytes_are_read_or_refused(bytes in plausible_bytes()) {
+        read_everything(&bytes)?;
+    }
+}
+
+proptest! {
+    #[test]
+    fn rtp_packets_are_read_as_written(
+        (padding, marker, payload_type, sequence, timestamp, ssrc) in any::<(bool, bool, u8, u16, u32, u32)>(),
+        csrcs in vec(any::<u32>(), 0..=15),
+        elements in vec((1..=255u8, vec(any::<u8>(), 0..40)), 0..6),
+        payload in vec(any::<u8>(), 0..40),
+        padding_len in 1..=255usize,
+    ) {
+        let payload_type = payload_type & 0x7F;
+        let extensions: Vec<_> = elements.iter().map(|(id, data)| Extension { id: *id, data }).collect();
+        let header = RtpHeader {
+            padding, marker, payload_type, sequence, timestamp, ssrc, csrcs: &csrcs, extensions: &extensions,
+        };
+        let mut bytes = vec![0; header.wire_len()];
+        prop_assert_eq!(header.write(&mut bytes), Ok(header.wire_len()));
+        bytes.extend(&payload);
+        let padding_len = if padding { padding_len } else { 0 };
+        let padding_start = bytes.len();
+        bytes.resize(padding_start + padding_len, 0xEE);
+        prop_assert!(rtp::write_padding(&mut bytes[padding_start..]).is_ok());
+
+        let packet = RtpPacket::parse(&bytes).unwrap();
+        prop_assert_eq!(
+            (packet.marker, packet.payload_type, packet.sequence, packet.timestamp, packet.ssrc),
+            (marker, payload_type, sequence, timestamp, ssrc)
+        );
+        prop_assert_eq!(packet.csrcs().collect::<Vec<_>>(), csrcs);
+        prop_assert_eq!(packet.extensions().collect::<Vec<_>>(), extensions);
+        prop_assert_eq!(packet.extension_block.is_some(), !elements.is_empty());
+        prop_assert_eq!((packet.payload, usize::from(packet.padding)), (&payload[..], padding_len));
+    }
+
+    #[test]
+    fn sender_reports_are_read_as_written(
+        (ssrc, ntp, rtp_timestamp, packet_count, octet_count) in any::<(u32, u64, u32, u32, u32)>(),
+        blocks in vec(any_block(), 0..=31),
+    ) {
+        let info = SenderInfo { ntp: NtpTime(ntp), rtp_timestamp, packet_count, octet_count };
+        let mut bytes = vec![0; SenderReport::wire_len(blocks.len())];
+        prop_assert_eq!(SenderReport::write(ssrc, &info, &blocks, &mut bytes), Ok(bytes.len()));
+        let Message::SenderReport(report) = only_message(&bytes) else { panic!("a sender report") };
+        prop_assert_eq!((report.ssrc, report.info), (ssrc, info));
+        prop_assert_eq!(report.blocks().collect::<Vec<_>>(), blocks);
+    }
+
+    #[test]
+    fn receiver_reports_are_read_as_written(ssrc: u32, blocks in vec(any_block(), 0..=31)) {
+        let mut bytes = vec![0; ReceiverReport::wire_len(blocks.len())];
+        prop_assert_eq!(ReceiverReport::write(ssrc, &blocks, &mut bytes), Ok(bytes.len()));
+        let Message::ReceiverReport(report) = only_message(&bytes) else { panic!("a receiver report") };
+        prop_assert_eq!(report.ssrc, ssrc);
+        prop_assert_eq!(report.blocks().collect::<Vec<_>>(), blocks);
+    }
+
+    #[test]
+    fn remb_keeps_18_bits_of_the_rate(ssrc: u32, rate: u64, shift in 1..64u32, ssrcs in vec(any::<u32>(), 0..20)) {
+        let rate = rate >> shift;
+        let mut bytes = vec![0; Remb::wire_len(ssrcs.len())];
+        prop_assert_eq!(Remb::write(ssrc, rate, &ssrcs, &mut bytes), Ok(bytes.len()));
+        let Message::Remb(remb) = only_message(&bytes) else { panic!("a REMB") };
+        prop_assert_eq!(remb.sender_ssrc, ssrc);
+        prop_assert_eq!(remb.ssrcs().collect::<Vec<_>>(), ssrcs);
+        prop_assert!(remb.bitrate <= rate && rate - remb.bitrate <= rate >> 17);
+    }
+
+    #[test]
+    fn nada_reports_are_read_as_written(
+        (ssrc, ramp_up, transport_sequence, receive_rate, held) in any::<(u32, bool, u16, u32, u32)>(),
+        congestion in 0..=Nada::MAX_CONGESTION,
+    ) {
+        let report = Nada { ssrc, ramp_up, congestion, transport_sequence, receive_rate, held };
+        let mut bytes = [0; Nada::WIRE_LEN];
+        prop_assert_eq!(report.write(&mut bytes), Ok(bytes.len()));
+        prop_assert_eq!(only_message(&bytes), Message::Nada(report));
+        prop_assert_eq!(Nada::congestion_from_nanos(report.congestion_nanos()), congestion);
+        prop_assert_eq!(Nada::held_from_nanos(report.held_nanos()), held);
+    }
+
+    #[test]
+    fn of_two_different_numbers_exactly_one_is_newer(a: u16, b: u16) {
+        prop_assert_eq!(seq::newer(a, b) != seq::newer(b, a), a != b);
+    }
+
+    #[test]
+    fn unwrapping_finds_any_number_within_half_a_circle_of_the_newest(
+        steps in vec(-32768..32768i64, 0..200), first: u16,
+    ) {
+        let mut unwrapper = Unwrapper::new();
+        prop_assert_eq!(unwrapper.unwrap(first), u64::from(first));
+        let mut newest = i64::from(first);
+        for step in steps {
+            // Numbers before zero do not exist.
+            let number = (newest + step).max(0);
+            newest = newest.max(number);
+            prop_assert_eq!(unwrapper.unwrap(number as u16), number as u64);
+            prop_assert_eq!(unwrapper.newest(), Some(newest as u64));
+        }
+    }
+
+    #[test]
+    fn timestamps_are_never_lost(values in vec(any::<u32>(), 1..100)) {
+        let mut unwrapper = TimestampUnwrapper::new();
+        for value in values {
+            prop_assert_eq!(unwrapper.unwrap(value) as u32, value);
+        }
+    }
+
+    #[test]
+    fn a_departure_is_known_to_half_a_tick(nanos: i64) {
+        let time = AbsSendTime::from_nanos(nanos);
+        let error = time.nanos() - nanos.rem_euclid(64_000_000_000);
+        // 64 s and 0 are the same tick.
+        prop_assert!(error.abs() <= 1908 || error.abs() >= 64_000_000_000 - 1908);
+        prop_assert_eq!(AbsSendTime::from_nanos(time.nanos()), time);
+    }
+
+    #[test]
+    fn departures_unwrap_to_their_distance_from_the_first(
+        first in 0..1_000_000_000_000i64, steps in vec(-31_000_000_000..31_000_000_000i64, 1..100),
+    ) {
+        let mut unwrapper = AbsSendTimeUnwrapper::new();
+        unwrapper.unwrap(AbsSendTime::from_nanos(first));
+        let mut newest = first;
+        for step in steps {
+            let sent = newest + step;
+            newest = newest.max(sent);
+            let seen = unwrapper.unwrap(AbsSendTime::from_nanos(sent));
+            prop_assert!((seen - (sent - first)).abs() <= 3816);
+        }
+    }
+
+    #[test]
+    fn any_moment_and_any_span_convert(nanos: i64, units: u32, (a, b, c) in any::<(u32, u32, u32)>()) {
+        prop_assert!(NtpTime::from_unix_nanos(nanos).subsec_nanos() <= 1_000_000_000);
+        prop_assert_eq!(ntp::units_from_nanos(ntp::nanos_from_units(units)), units);
+        prop_assert_eq!(ntp::round_trip(a, b, c).is_none(), b == 0);
+    }
+}
