@@ -27,9 +27,8 @@ pub struct Link<P> {
     departed: usize,
     queued_bytes: u64,
     head: Head,
-    /// Exit of the packet taken last, and of the one that came out last, ns.
+    /// Exit of the packet taken last, ns.
     last_exit: u64,
-    last_popped: u64,
     /// The latest time given, ns.
     now: u64,
 }
@@ -84,7 +83,6 @@ impl<P: Packet> Link<P> {
             queued_bytes: 0,
             head: Head { since: 0, left: WHOLE },
             last_exit: 0,
-            last_popped: 0,
             now: 0,
         })
     }
@@ -128,7 +126,6 @@ impl<P: Packet> Link<P> {
         } else {
             self.leave_queue(transit.slot.departure, size_of(&transit.packet));
         }
-        self.last_popped = transit.exit;
         let wait = span(transit.slot.wait);
         let marked = self.queue.mark_above.is_some_and(|above| wait > above) && transit.packet.mark_ce();
         let lost = self.loss.as_mut().is_some_and(LossSource::draw);
@@ -143,7 +140,8 @@ impl<P: Packet> Link<P> {
         let first_left =
             self.ring.get(self.departed).map_or(WHOLE, |first| self.left_of(first, self.head, self.now));
         self.head = Head { since: self.now, left: first_left };
-        self.last_exit = self.departed.checked_sub(1).map_or(self.last_popped, |last| self.ring[last].exit);
+        // What has come out already did so by now, before anything that still waits.
+        self.last_exit = self.departed.checked_sub(1).map_or(self.now, |last| self.ring[last].exit);
         let server = Constant::new(rate);
         let mut free_at = self.now;
         let mut left = first_left;

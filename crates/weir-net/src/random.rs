@@ -136,6 +136,19 @@ mod tests {
     }
 
     #[test]
+    fn draws_stay_the_same_in_every_release() {
+        // No theory: these are the values of today. If they change, so does every run ever published.
+        let max = TimeDelta::from_secs(1);
+        let mut uniform = JitterSource::new(Jitter::Uniform { max }, streams(1).0).unwrap();
+        assert_eq!([uniform.draw(), uniform.draw(), uniform.draw()], [512_605_720, 748_278_125, 315_034_493]);
+        let mut normal =
+            JitterSource::new(Jitter::HalfNormal { sd: max, max: max * 3 }, streams(1).0).unwrap();
+        assert_eq!([normal.draw(), normal.draw(), normal.draw()], [61_179_868, 562_553_168, 770_714_163]);
+        let mut loss = LossSource::new(0.5, streams(1).1).unwrap();
+        assert_eq!((0..16).map(|i| u32::from(loss.draw()) << i).sum::<u32>(), 23_499);
+    }
+
+    #[test]
     fn loss_hits_the_configured_share() {
         // Binomial, p = 0.02, n = 10⁶: standard error 1.4e-4.
         let mut source = LossSource::new(0.02, streams(3).1).unwrap();

@@ -6,56 +6,57 @@ use weir_net::Time;
 /// component with the lowest index is first.
 #[derive(Debug)]
 pub(crate) struct Schedule {
-    /// Wake-up per component, padded to a power of two.
-    times: Vec<u64>,
-    /// `winners[i]` is the winner of node `i` of a heap-shaped tree; the leaves are implicit.
-    winners: Vec<u32>,
+    /// A heap-shaped tree: node `i` has the earlier of its children `2i` and `2i + 1`, node 1 is the root, and the
+    /// second half are the leaves, one per component.
+    nodes: Vec<Wake>,
+    leaves: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Wake {
+    at: u64,
+    component: u32,
 }
 
 impl Schedule {
     pub(crate) fn new(components: usize) -> Self {
         let leaves = components.next_power_of_two().max(2);
-        let mut schedule = Self { times: vec![u64::MAX; leaves], winners: vec![0; leaves] };
-        for node in (1..leaves).rev() {
-            schedule.winners[node] = schedule.winner_of(node);
+        let never = |component| Wake { at: u64::MAX, component };
+        let mut nodes = vec![never(0); 2 * leaves];
+        for (component, leaf) in nodes[leaves..].iter_mut().enumerate() {
+            *leaf = never(component as u32);
         }
-        schedule
+        for node in (1..leaves).rev() {
+            nodes[node] = nodes[2 * node];
+        }
+        Self { nodes, leaves }
     }
 
     /// The earliest wake-up and its component; [`Time::MAX`] if nobody wakes.
+    #[inline]
     pub(crate) fn first(&self) -> (Time, usize) {
-        let winner = self.winners[1] as usize;
-        (Time::from_nanos(self.times[winner]), winner)
+        let Wake { at, component } = self.nodes[1];
+        (Time::from_nanos(at), component as usize)
     }
 
+    #[inline]
     pub(crate) fn get(&self, component: usize) -> Time {
-        Time::from_nanos(self.times[component])
+        Time::from_nanos(self.nodes[self.leaves + component].at)
     }
 
+    #[inline]
     pub(crate) fn set(&mut self, component: usize, at: Time) {
-        let at = at.nanos();
-        if std::mem::replace(&mut self.times[component], at) == at {
-            return;
-        }
-        let mut node = (component + self.times.len()) / 2;
-        while node >= 1 {
-            let winner = self.winner_of(node);
-            // A node whose winner stays another component is settled, and so is everything above it.
-            if self.winners[node] == winner && winner as usize != component {
+        let mut node = self.leaves + component;
+        self.nodes[node].at = at.nanos();
+        while node > 1 {
+            // `left` is even, its sibling the next odd index.
+            let (left, right) = (self.nodes[node & !1], self.nodes[node | 1]);
+            let earlier = if right.at < left.at { right } else { left };
+            node /= 2;
+            if std::mem::replace(&mut self.nodes[node], earlier) == earlier {
                 return;
             }
-            self.winners[node] = winner;
-            node /= 2;
         }
-    }
-
-    fn winner_of(&self, node: usize) -> u32 {
-        let leaves = self.times.len();
-        let child = |index: usize| {
-            if index >= leaves { (index - leaves) as u32 } else { self.winners[index] }
-        };
-        let (left, right) = (child(2 * node), child(2 * node + 1));
-        if self.times[right as usize] < self.times[left as usize] { right } else { left }
     }
 }
 

@@ -133,7 +133,8 @@ mod tests {
         assert_eq!(units_from_nanos(5_250_000_000), 0x0005_4000);
         assert_eq!(nanos_from_units(150_137) / 1000, 2_290_908);
         assert_eq!(units_from_nanos(2_290_909_000), 150_137);
-        // Half a unit is 7629.4 ns.
+        // A unit is 15 258.8 ns, half of it 7629.4 ns.
+        assert_eq!(nanos_from_units(1), 15_259);
         assert_eq!(units_from_nanos(7629), 0);
         assert_eq!(units_from_nanos(7630), 1);
         assert_eq!(units_from_nanos(-1), 0);

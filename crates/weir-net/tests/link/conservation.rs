@@ -1,9 +1,10 @@
 //! What holds for every link, whatever is done to it.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use weir_net::{InService, Jitter, Link, LinkConfig, QueueConfig, Service, Time, Trace};
+use weir_net::{DropReason, InService, Jitter, Link, LinkConfig, QueueConfig, Service, Time, Trace};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::{Numbered, packet};
@@ -87,7 +88,8 @@ struct Audited {
     delay: TimeDelta,
     now: Time,
     arrivals: Vec<Time>,
-    inside: std::collections::VecDeque<u64>,
+    sizes: Vec<u64>,
+    inside: VecDeque<u64>,
     dropped: usize,
     popped: usize,
     last_exit: Time,
@@ -100,7 +102,8 @@ impl Audited {
             delay: config.delay,
             now: Time::ZERO,
             arrivals: Vec::new(),
-            inside: std::collections::VecDeque::new(),
+            sizes: Vec::new(),
+            inside: VecDeque::new(),
             dropped: 0,
             popped: 0,
             last_exit: Time::ZERO,
@@ -125,11 +128,12 @@ impl Audited {
         let number = self.arrivals.len() as u64;
         let idle = self.link.backlog(self.now).packets == 0;
         self.arrivals.push(self.now);
+        self.sizes.push(u64::from(size.max(1)));
         match self.link.enqueue(self.now, packet(number, size)) {
             Ok(()) => self.inside.push_back(number),
             Err(drop) => {
                 assert_eq!(drop.packet.number, number);
-                assert!(!idle || drop.reason == weir_net::DropReason::DeadLink);
+                assert!(!idle || drop.reason == DropReason::DeadLink);
                 self.dropped += 1;
             }
         }
@@ -152,7 +156,11 @@ impl Audited {
         assert_eq!(self.inside.len(), self.link.len());
         let backlog = self.link.backlog(self.now);
         assert!(backlog.packets as usize <= self.link.len());
-        assert!(backlog.packets > 0 || backlog.bytes.is_zero());
+        // The last packets that went in are those that wait; only the first of them may be served in part.
+        let waiting = self.inside.iter().rev().take(backlog.packets as usize);
+        let sizes: Vec<u64> = waiting.map(|&number| self.sizes[number as usize]).collect();
+        let (all, in_service) = (sizes.iter().sum::<u64>(), sizes.last().copied().unwrap_or(0));
+        assert!((all - in_service..=all).contains(&backlog.bytes.bytes()), "{backlog:?}, sizes {sizes:?}");
     }
 }
 

@@ -180,6 +180,18 @@ fn backlog_counts_the_unserved_part_of_the_packet_in_service() {
 }
 
 #[test]
+fn a_packet_that_has_come_out_leaves_its_room_and_the_server_to_the_next() {
+    let mut link = one_mbps(bytes(2500, InService::Counted));
+    assert_eq!([offer(&mut link, 0, 1250), offer(&mut link, 0, 1250)], [None; 2]);
+    link.pop(at(10)).unwrap();
+    // Half of the second is left 5 ms later: 625 + 1875 = 2500.
+    assert_eq!(link.backlog(at(15)), Backlog { packets: 1, bytes: DataSize::from_bytes(625) });
+    assert_eq!(offer(&mut link, 15_000, 1876), Some(DropReason::QueueBytes));
+    assert_eq!(offer(&mut link, 15_000, 1875), None);
+    assert_eq!(link.backlog(at(15)), Backlog { packets: 2, bytes: DataSize::from_bytes(2500) });
+}
+
+#[test]
 fn packets_on_their_way_take_no_room() {
     let config =
         LinkConfig { queue: packets(1, InService::Counted), ..LinkConfig::new(constant(MBPS(1)), ms(500)) };

@@ -1,6 +1,6 @@
 //! Rates that change while packets wait.
 
-use weir_net::{Link, LinkConfig, Service};
+use weir_net::{Jitter, Link, LinkConfig, Service};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::{Numbered, at, bare, constant, exits, exits_and_waits, micros, ms, packet, trace};
@@ -93,7 +93,7 @@ fn an_idle_link_takes_a_new_rate_too() {
 #[test]
 fn a_packet_on_its_way_holds_back_those_behind_it() {
     // Jitter keeps the first packet until its exit; the second may then be served faster but not come out earlier.
-    let jitter = weir_net::Jitter::Uniform { max: ms(1000) };
+    let jitter = Jitter::Uniform { max: ms(1000) };
     let config = LinkConfig { jitter, ..LinkConfig::new(constant(MBPS(1)), ms(0)) };
     for seed in 0..50 {
         let mut link = Link::new(&config, seed).unwrap();
