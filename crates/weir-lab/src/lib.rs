@@ -1,1 +1,5 @@
 //! Placeholder
+
+pub mod metrics;
+pub mod results;
+pub mod stats;

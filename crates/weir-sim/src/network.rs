@@ -1,6 +1,6 @@
 //! Links, routes and wake-ups: everything between the hosts.
 
-use weir_net::{ConfigError, Link, Time};
+use weir_net::{ConfigError, Exit, Link, Time};
 use weir_units::TimeDelta;
 
 use crate::monitor::{Loss, Monitor, PacketMeta, Side};
@@ -24,10 +24,16 @@ pub(crate) const fn host(flow: usize, side: Side) -> usize {
 /// Bytes of IPv4 and UDP headers around RTP and RTCP.
 pub(crate) const UDP_OVERHEAD: u32 = weir_wire::media::UDP_IPV4_OVERHEAD as u32;
 
+/// A link and whether waiting there counts as a packet's queuing delay.
+#[derive(Debug)]
+struct Node {
+    link: Link<SimPacket>,
+    bottleneck: bool,
+}
+
 #[derive(Debug)]
 pub(crate) struct Network<M> {
-    links: Vec<Link<SimPacket>>,
-    bottleneck: Vec<bool>,
+    links: Vec<Node>,
     hops: Vec<Hop>,
     /// First hop of the packets that a host sends.
     first_hop: Vec<u32>,
@@ -54,11 +60,13 @@ impl<M: Monitor> Network<M> {
             }
         }
         let built = links.iter().enumerate().map(|(index, link)| {
-            Link::new(&link.config, stream(seed, &link.name, "link")).map_err(|error| (index, error))
+            match Link::new(&link.config, stream(seed, &link.name, "link")) {
+                Ok(ring) => Ok(Node { link: ring, bottleneck: link.bottleneck }),
+                Err(error) => Err((index, error)),
+            }
         });
         Ok(Self {
             links: built.collect::<Result<_, _>>()?,
-            bottleneck: links.iter().map(|link| link.bottleneck).collect(),
             hops,
             first_hop,
             schedule: Schedule::new(links.len() + 2 * flows.len()),
@@ -84,39 +92,45 @@ impl<M: Monitor> Network<M> {
     pub(crate) fn send(&mut self, now: Time, flow: usize, from: Side, meta: PacketMeta, body: Body) {
         self.monitor.sent(now, flow, &meta);
         let hop = self.first_hop[host(flow, from)];
-        self.forward(now, SimPacket { meta, flow: flow as u32, hop, body });
+        if let Hop::Link(link) = self.hops[hop as usize] {
+            self.enter(now, link as usize, SimPacket { meta, flow: flow as u32, hop, body });
+        }
     }
 
-    /// Takes what comes out of a link at `now`: packets travel on, those for a host are handed out one by one.
+    /// The packet that comes out of `link` at `now` travels on; what has reached a host is handed out.
+    #[inline]
     pub(crate) fn pop(&mut self, now: Time, link: usize) -> Option<(usize, SimPacket)> {
-        while let Some(exit) = self.links[link].pop(now) {
-            let mut packet = exit.packet;
-            self.monitor.link_exit(now, link, packet.meta.wire_size, exit.wait);
-            if exit.lost {
-                self.lose(now, link, &packet, Loss::Random);
-                continue;
-            }
-            if self.bottleneck[link] {
-                packet.meta.wait += exit.wait;
-            }
-            packet.hop += 1;
-            match self.hops[packet.hop as usize] {
-                Hop::Host(host) => return Some((host as usize, packet)),
-                Hop::Link(_) => self.forward(now, packet),
+        let Node { link: ring, bottleneck } = &mut self.links[link];
+        let exit = ring.pop(now);
+        self.schedule.set(link, ring.next_departure().unwrap_or(Time::MAX));
+        let Exit { mut packet, wait, lost, .. } = exit?;
+        if *bottleneck {
+            packet.meta.wait += wait;
+        }
+        self.monitor.link_exit(now, link, packet.meta.wire_size, wait);
+        if lost {
+            self.lose(now, link, &packet, Loss::Random);
+            return None;
+        }
+        packet.hop += 1;
+        match self.hops[packet.hop as usize] {
+            Hop::Host(host) => Some((host as usize, packet)),
+            Hop::Link(next) => {
+                self.enter(now, next as usize, packet);
+                None
             }
         }
-        self.schedule.set(link, self.links[link].next_departure().unwrap_or(Time::MAX));
-        None
     }
 
-    fn forward(&mut self, now: Time, packet: SimPacket) {
-        let Hop::Link(link) = self.hops[packet.hop as usize] else { return };
-        let link = link as usize;
-        if let Err(dropped) = self.links[link].enqueue(now, packet) {
-            self.lose(now, link, &dropped.packet, Loss::Queue(dropped.reason));
-        } else if self.schedule.get(link) == Time::MAX {
-            // A FIFO link that already has a wake-up keeps it: the new packet is behind the others.
-            self.schedule.set(link, self.links[link].next_departure().unwrap_or(Time::MAX));
+    #[inline]
+    fn enter(&mut self, now: Time, link: usize, packet: SimPacket) {
+        let ring = &mut self.links[link].link;
+        // A FIFO link that already has a wake-up keeps it: the new packet is behind the others.
+        let idle = ring.is_empty();
+        match ring.enqueue(now, packet) {
+            Ok(()) if idle => self.schedule.set(link, ring.next_departure().unwrap_or(Time::MAX)),
+            Ok(()) => {}
+            Err(dropped) => self.lose(now, link, &dropped.packet, Loss::Queue(dropped.reason)),
         }
     }
 

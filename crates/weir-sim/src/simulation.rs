@@ -87,7 +87,7 @@ impl<M: Monitor> Simulation<M> {
             }
             match component {
                 Component::Link(link) => {
-                    while let Some((host, packet)) = self.network.pop(now, link) {
+                    if let Some((host, packet)) = self.network.pop(now, link) {
                         let next = self.endpoints[host].deliver(now, &packet, &mut self.network);
                         self.network.wake_host(host, next);
                     }

@@ -25,12 +25,10 @@ const MAX_GROWTH: f64 = 1.5;
 /// The CUBIC window law, with fast convergence.
 #[derive(Clone, Debug, Default)]
 pub struct Cubic {
-    /// `W_max` in segments; zero before the first congestion.
+    /// `W_max` in segments; zero before the first congestion and after a timeout.
     w_max: f64,
     /// `cwnd_prior`, the window at the last congestion, in segments.
     cwnd_prior: f64,
-    /// Whether the last congestion was a timeout (RFC 9438 §4.8).
-    timed_out: bool,
     /// The present stage of congestion avoidance.
     epoch: Option<Epoch>,
     /// When the last acknowledgement came.
@@ -71,15 +69,7 @@ impl Cubic {
     }
 
     fn avoid_congestion(&mut self, window: &mut Window, ack: &Ack, acked: f64) {
-        let epoch = match &mut self.epoch {
-            Some(epoch) => epoch,
-            None => {
-                if self.timed_out {
-                    self.w_max = window.cwnd;
-                }
-                self.epoch.insert(Epoch::begin(ack.now, window.cwnd, self.w_max))
-            }
-        };
+        let epoch = self.epoch.get_or_insert_with(|| Epoch::begin(ack.now, window.cwnd, self.w_max));
         let t = (ack.now - epoch.start).secs_f64();
         let share = acked / window.cwnd;
         let alpha = if epoch.w_est >= self.cwnd_prior { 1.0 } else { ALPHA };
@@ -111,10 +101,12 @@ impl WindowLaw for Cubic {
     }
 
     fn on_congestion(&mut self, window: &mut Window, _now: SendTime, kind: Congestion, flight: f64) {
-        let converging = window.cwnd < self.w_max;
-        self.w_max = if converging { window.cwnd * f64::midpoint(1.0, BETA) } else { window.cwnd }; // RFC 9438 §4.7
+        self.w_max = match kind {
+            Congestion::Timeout => 0.0, // RFC 9438 §4.8: the next epoch starts flat, where it starts
+            Congestion::Loss if window.cwnd < self.w_max => window.cwnd * f64::midpoint(1.0, BETA), // §4.7
+            Congestion::Loss => window.cwnd,
+        };
         self.cwnd_prior = window.cwnd;
-        self.timed_out = kind == Congestion::Timeout;
         self.epoch = None;
         window.ssthresh = (flight * BETA).max(MIN_SSTHRESH); // RFC 9438 §4.6
         window.cwnd = window.ssthresh;

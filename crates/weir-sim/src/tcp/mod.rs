@@ -23,6 +23,7 @@ mod receiver;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod transfer;
 
 pub use config::TcpConfig;
 pub use packet::{Acknowledgement, SackBlock, Segment};

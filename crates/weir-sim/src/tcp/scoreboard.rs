@@ -30,7 +30,7 @@ pub(super) struct Scoreboard {
     sacked_above: u32,
     /// One beyond the highest SACKed segment.
     sacked_end: u32,
-    /// One beyond `HighRxt`: the lowest segment that may be retransmitted next.
+    /// Beyond `HighRxt`: everything outstanding below is SACKed or retransmitted.
     resend_from: u32,
     /// Blocks of the last acknowledgement: what they cover needs no second look.
     covered: [SackBlock; 3],
@@ -128,12 +128,8 @@ impl Scoreboard {
         }
         let before = self.sacked_count;
         for block in blocks {
-            let start = block.start.max(self.first.saturating_add(1));
-            let (start, end) = self.uncovered(start, block.end.min(self.next));
-            if start < end {
-                self.lost_count -= self.mark(start, end.min(self.divide));
-                self.sacked_above += self.mark(start.max(self.divide), end);
-                self.sacked_end = self.sacked_end.max(end);
+            if !self.covered.contains(block) {
+                self.take_block(*block);
             }
         }
         self.covered = blocks.map(|block| SackBlock { end: block.end.min(self.next), ..block });
@@ -142,6 +138,21 @@ impl Scoreboard {
             self.move_divide();
         }
         news
+    }
+
+    fn take_block(&mut self, block: SackBlock) {
+        let start = block.start.max(self.first.saturating_add(1));
+        let (start, end) = self.uncovered(start, block.end.min(self.next));
+        if start >= end {
+            return;
+        }
+        if start < self.divide {
+            self.lost_count -= self.mark(start, end.min(self.divide));
+        }
+        if end > self.divide {
+            self.sacked_above += self.mark(start.max(self.divide), end);
+        }
+        self.sacked_end = self.sacked_end.max(end);
     }
 
     /// `start..end` without what the last acknowledgement covered at either end of it.
@@ -160,13 +171,14 @@ impl Scoreboard {
 
     /// Marks `start..end` as SACKed; how many were not.
     fn mark(&mut self, start: u32, end: u32) -> u32 {
-        if start >= end {
-            return 0;
-        }
-        let fresh = self.sacked.insert_range(start, end);
+        let fresh = if end - start == 1 {
+            u32::from(self.sacked.insert(start)) // nearly always: one segment, one acknowledgement
+        } else {
+            self.sacked.insert_range(start, end)
+        };
         self.sacked_count += fresh;
-        if self.resent_count > 0 {
-            self.resent_count -= self.resent.remove_range(start, end);
+        if self.resent_count > 0 && start < self.resend_from {
+            self.resent_count -= self.resent.remove_range(start, end.min(self.resend_from));
         }
         fresh
     }
@@ -186,16 +198,24 @@ impl Scoreboard {
     }
 
     /// `NextSeg` rule 1: the lowest lost segment not yet retransmitted, below `limit`.
-    pub(super) fn next_lost(&self, limit: u32) -> Option<u32> {
-        if self.lost_count == 0 {
-            return None;
-        }
-        self.sacked.first_absent(self.resend_from, self.divide.min(limit))
+    pub(super) fn next_lost(&mut self, limit: u32) -> Option<u32> {
+        self.next_to_resend(self.divide.min(limit))
     }
 
     /// `NextSeg` rule 3: the lowest segment not yet retransmitted below the highest SACKed one, lost or not.
-    pub(super) fn next_hole(&self) -> Option<u32> {
-        self.sacked.first_absent(self.resend_from, self.sacked_end)
+    pub(super) fn next_hole(&mut self) -> Option<u32> {
+        self.next_to_resend(self.sacked_end)
+    }
+
+    /// The lowest segment below `limit` that is neither SACKed nor retransmitted. What was found SACKed on the
+    /// way is not looked at again.
+    fn next_to_resend(&mut self, limit: u32) -> Option<u32> {
+        if self.resend_from >= limit {
+            return None;
+        }
+        let hole = self.sacked.first_absent(self.resend_from, limit);
+        self.resend_from = hole.unwrap_or(limit);
+        hole
     }
 
     /// `NextSeg` rule 4: the highest outstanding segment that is not SACKed.

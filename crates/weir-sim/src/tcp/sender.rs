@@ -8,6 +8,7 @@ use crate::tcp::TcpConfig;
 use crate::tcp::packet::{Acknowledgement, Segment};
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::scoreboard::{DUP_THRESHOLD, Scoreboard};
+use crate::tcp::transfer::Transfer;
 
 /// Sends a stream of segments under a window law.
 #[derive(Debug)]
@@ -55,32 +56,6 @@ enum State {
     Recovery,
     /// The timer ran out and what was outstanding is being sent again.
     Loss,
-}
-
-/// What there is to send.
-#[derive(Clone, Copy, Debug)]
-struct Transfer {
-    /// Segments in all.
-    segments: u32,
-    /// Payload of the last of them in bytes.
-    last_payload: u16,
-    /// One beyond the last segment to send: less than `segments` if the sender was stopped.
-    end: u32,
-}
-
-impl Transfer {
-    fn new(size: Option<DataSize>, mss: u16) -> Self {
-        let Some(size) = size else {
-            return Self { segments: u32::MAX, last_payload: mss, end: u32::MAX };
-        };
-        let full = u64::from(mss);
-        let segments = u32::try_from(size.bytes().div_ceil(full)).unwrap_or(u32::MAX);
-        let last_payload = match size.bytes() % full {
-            0 => mss,
-            rest => rest as u16,
-        };
-        Self { segments, last_payload, end: segments }
-    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -143,7 +118,7 @@ impl TcpSender {
 
     /// Ends the transfer here: what was sent is still repaired, nothing new follows.
     pub fn stop(&mut self, now: SendTime) {
-        self.transfer.end = self.transfer.end.min(self.board.next());
+        self.transfer.stop_at(self.board.next());
         if matches!(self.state, State::Closed | State::SynDue | State::SynSent) {
             self.state = State::Closed;
             self.deadline = None;
@@ -252,6 +227,7 @@ impl TcpSender {
     fn enter_recovery(&mut self, now: SendTime) {
         self.counts.fast_recoveries += 1;
         let flight = f64::from(self.board.flight() - self.limited);
+        self.limited = 0;
         self.law.on_congestion(&mut self.window, now, Congestion::Loss, flight);
         if !self.config.sack {
             self.window.cwnd = self.window.ssthresh + f64::from(DUP_THRESHOLD); // RFC 5681 §3.2 step 3
@@ -334,7 +310,7 @@ impl TcpSender {
 
     fn note_completion(&mut self, now: SendTime) {
         let established = matches!(self.state, State::Open | State::Recovery | State::Loss);
-        if established && self.board.first() >= self.transfer.end && self.finished_at.is_none() {
+        if established && self.board.first() >= self.transfer.end() && self.finished_at.is_none() {
             self.finished_at = Some(now);
         }
     }
@@ -418,7 +394,7 @@ impl TcpSender {
     }
 
     fn has_new(&self) -> bool {
-        self.board.next() < self.transfer.end && self.board.flight() < self.config.receive_window
+        self.board.next() < self.transfer.end() && self.board.flight() < self.config.receive_window
     }
 
     fn send_new(&mut self, now: SendTime) -> Option<Segment> {
@@ -434,9 +410,7 @@ impl TcpSender {
 
     fn segment(&mut self, now: SendTime, number: u32, retransmission: bool) -> Segment {
         self.counts.segments += 1;
-        let last = number + 1 == self.transfer.segments;
-        let payload = if last { self.transfer.last_payload } else { self.config.mss };
-        Segment { number, payload, syn: false, retransmission, sent_at: now }
+        Segment { number, payload: self.transfer.payload(number), syn: false, retransmission, sent_at: now }
     }
 
     /// The congestion window.

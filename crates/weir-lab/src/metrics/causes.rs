@@ -1,0 +1,61 @@
+//! How long each cause has limited a flow, and its mean target rate.
+
+use weir_cc::{Cause, Target};
+use weir_net::Time;
+
+use super::span::Span;
+
+/// Adds up the time between changes of the target.
+#[derive(Debug)]
+pub(super) struct Causes {
+    /// What counts: the measurement window while the flow is active.
+    live: Span,
+    since: Option<(Time, Cause, f64)>,
+    nanos: [u64; Cause::ALL.len()],
+    /// Integral of the target sending rate, in bit/s · ns.
+    rate_time: f64,
+}
+
+impl Causes {
+    pub(super) fn new(live: Span) -> Self {
+        Self { live, since: None, nanos: [0; Cause::ALL.len()], rate_time: 0.0 }
+    }
+
+    pub(super) fn target(&mut self, now: Time, target: &Target) {
+        self.advance(now);
+        self.since = Some((now, target.cause, target.sending_rate.bps_f64()));
+    }
+
+    /// Counts the time up to `now`.
+    pub(super) fn advance(&mut self, now: Time) {
+        if let Some((since, cause, rate)) = &mut self.since {
+            let counted = Span::new(*since, now).intersect(self.live).nanos();
+            self.nanos[*cause as usize] += counted;
+            self.rate_time += *rate * counted as f64;
+            *since = now;
+        }
+    }
+
+    /// Seconds under `cause`; `None` if there never was a target.
+    pub(super) fn seconds(&self, cause: Cause) -> Option<f64> {
+        self.since.map(|_| self.nanos[cause as usize] as f64 / 1e9)
+    }
+
+    /// The mean target sending rate in bit/s, over the time for which there was one.
+    pub(super) fn mean_rate(&self) -> Option<f64> {
+        let nanos: u64 = self.nanos.iter().sum();
+        (nanos > 0).then(|| self.rate_time / nanos as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_numbered_in_the_order_of_all() {
+        for (index, cause) in Cause::ALL.into_iter().enumerate() {
+            assert_eq!(cause as usize, index);
+        }
+    }
+}

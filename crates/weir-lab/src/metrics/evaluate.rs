@@ -1,0 +1,128 @@
+//! From what was recorded to the metrics of the run.
+
+use super::bins::Grid;
+use super::convergence::convergence;
+use super::fairness::jain;
+use super::flow::{FlowRecorder, Tally};
+use super::histogram::Histogram;
+use super::link::{LinkRecorder, share};
+use super::plan::{FlowKind, MeasurePlan};
+use super::recorder::FlowDelays;
+use super::shares::Contention;
+use super::span::Span;
+use crate::results::{Convergence, FlowMeasures, Jain, LinkMeasures, Pooled, RunMetrics, Value};
+use crate::stats;
+
+/// Everything that was recorded, per flow and link in the plan's order.
+#[derive(Debug)]
+pub(super) struct Evaluation<'a> {
+    pub(super) plan: &'a MeasurePlan,
+    pub(super) window: Span,
+    pub(super) grid: &'a Grid,
+    pub(super) flows: &'a [FlowRecorder],
+    pub(super) links: &'a [LinkRecorder],
+    /// When each flow could send.
+    pub(super) active: &'a [Span],
+    pub(super) delays: &'a [FlowDelays],
+}
+
+impl Evaluation<'_> {
+    pub(super) fn metrics(&self) -> RunMetrics {
+        let contentions: Vec<Contention<'_>> =
+            (0..self.links.len()).map(|link| self.contention(link)).collect();
+        let flows: Vec<_> = (0..self.flows.len()).map(|flow| self.flow(flow, &contentions)).collect();
+        let links = contentions.iter().enumerate().map(|(i, contention)| self.link(i, contention, &flows));
+        RunMetrics { media: self.media(&flows), links: links.collect(), jain: self.jain(&flows), flows }
+    }
+
+    fn contention(&self, link: usize) -> Contention<'_> {
+        Contention::new(link, &self.plan.links[link].service, &self.plan.flows, self.active)
+    }
+
+    fn flow(&self, flow: usize, contentions: &[Contention<'_>]) -> FlowMeasures<Value> {
+        let plan = &self.plan.flows[flow];
+        let contention = plan.bottleneck.and_then(|link| contentions.get(link));
+        let fair_share = contention.and_then(|contention| contention.mean_fair_share(flow, self.window));
+        let convergence = contention.map_or_else(Vec::new, |contention| self.convergence(flow, contention));
+        self.flows[flow].evaluate(
+            plan,
+            self.grid,
+            self.active[flow],
+            fair_share,
+            &self.delays[flow],
+            convergence,
+        )
+    }
+
+    fn convergence(&self, flow: usize, contention: &Contention<'_>) -> Vec<Convergence<Value>> {
+        if !self.is_adaptive(flow) {
+            return Vec::new();
+        }
+        let shares = contention.ideal_shares(flow, self.window);
+        convergence(&shares, &self.flows[flow].receipts, self.grid)
+    }
+
+    fn link(&self, link: usize, own: &Contention<'_>, flows: &[FlowMeasures<Value>]) -> LinkMeasures<Value> {
+        let shares: Vec<f64> = own.flows().iter().filter_map(|&flow| flows[flow].fair_share).collect();
+        self.links[link].evaluate(&self.plan.links[link], self.grid, self.window, stats::mean(&shares))
+    }
+
+    fn media(&self, measures: &[FlowMeasures<Value>]) -> Pooled<Value> {
+        let media: Vec<usize> = self.flows_where(|flow| self.plan.flows[flow].kind == FlowKind::Media);
+        let total = |of: fn(&FlowRecorder) -> Tally| {
+            media.iter().map(|&flow| of(&self.flows[flow])).fold(Tally::default(), Tally::plus)
+        };
+        let pooled = |of: fn(&FlowDelays) -> &Histogram| {
+            let mut all = Histogram::new();
+            for &flow in &media {
+                all.merge(of(&self.delays[flow]));
+            }
+            (&all).into()
+        };
+        let (arrived, lost) = (total(|flow| flow.arrived), total(|flow| flow.lost));
+        let rates: Vec<f64> = media.iter().filter_map(|&flow| measures[flow].rate_bps).collect();
+        Pooled {
+            rate_bps: (!rates.is_empty()).then(|| rates.iter().sum()),
+            loss_ratio: share(lost.bytes as f64, (lost.bytes + arrived.bytes) as f64),
+            packet_loss_ratio: share(lost.packets as f64, (lost.packets + arrived.packets) as f64),
+            owd_excess_ms: pooled(|delays| &delays.owd_excess),
+            queue_wait_ms: pooled(|delays| &delays.queue_wait),
+            rtt_excess_ms: pooled(|delays| &delays.rtt_excess),
+            frame_delay_ms: pooled(|delays| &delays.frame_delay),
+        }
+    }
+
+    fn jain(&self, measures: &[FlowMeasures<Value>]) -> Jain<Value> {
+        let competing = self.competing();
+        let means: Vec<f64> = competing.iter().filter_map(|&flow| measures[flow].rate_bps).collect();
+        let all_active = |second: Span| competing.iter().all(|&f| self.active[f].intersect(second) == second);
+        let instants: Vec<f64> = self
+            .grid
+            .seconds()
+            .filter(|(_, second)| all_active(*second))
+            .filter_map(|(bins, _)| {
+                let rate = |&flow: &usize| self.flows[flow].receipts.sum(bins.clone()) as f64;
+                jain(&competing.iter().map(rate).collect::<Vec<_>>())
+            })
+            .collect();
+        Jain { of_means: jain(&means), mean_of_instant: stats::mean(&instants) }
+    }
+
+    /// The adaptive flows that share a bottleneck with the first media flow (or, without one, the first flow that
+    /// adapts).
+    fn competing(&self) -> Vec<usize> {
+        let adaptive = self.flows_where(|flow| self.is_adaptive(flow));
+        let is_media = |flow: &&usize| self.plan.flows[**flow].kind == FlowKind::Media;
+        let Some(&first) = adaptive.iter().find(is_media).or(adaptive.first()) else { return Vec::new() };
+        let bottleneck = self.plan.flows[first].bottleneck;
+        adaptive.into_iter().filter(|&flow| self.plan.flows[flow].bottleneck == bottleneck).collect()
+    }
+
+    fn is_adaptive(&self, flow: usize) -> bool {
+        self.plan.flows[flow].kind != FlowKind::Constant
+    }
+
+    fn flows_where(&self, condition: impl Fn(usize) -> bool) -> Vec<usize> {
+        (0..self.flows.len()).filter(|&flow| condition(flow)).collect()
+    }
+}

@@ -1,0 +1,223 @@
+//! What became of a flow's packets.
+
+use weir_cc::Cause;
+use weir_net::Time;
+use weir_sim::PacketMeta;
+use weir_units::TimeDelta;
+
+use super::bins::{Counts, Grid};
+use super::causes::Causes;
+use super::frames::Frames;
+use super::histogram::Histogram;
+use super::link::share;
+use super::plan::{FlowKind, FlowPlan};
+use super::recorder::FlowDelays;
+use super::span::Span;
+use crate::results::{Convergence, FlowMeasures, PerCause, Traffic, Value};
+use crate::stats;
+
+/// Bytes and packets, wire and payload.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) bytes: u64,
+    pub(super) payload: u64,
+    pub(super) packets: u64,
+}
+
+impl Tally {
+    #[inline]
+    fn add(&mut self, packet: &PacketMeta) {
+        self.bytes += u64::from(packet.wire_size);
+        self.payload += u64::from(packet.payload);
+        self.packets += 1;
+    }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes + other.bytes,
+            payload: self.payload + other.payload,
+            packets: self.packets + other.packets,
+        }
+    }
+
+    fn measures(self) -> Traffic<Value> {
+        Traffic {
+            bytes: Some(self.bytes as f64),
+            payload_bytes: Some(self.payload as f64),
+            packets: Some(self.packets as f64),
+        }
+    }
+}
+
+/// Follows a flow.
+#[derive(Debug)]
+pub(super) struct FlowRecorder {
+    window: Span,
+    propagation: TimeDelta,
+    /// Received in the window.
+    pub(super) received: Tally,
+    /// Sent in the window and received ever.
+    pub(super) arrived: Tally,
+    owd_excess: Histogram,
+    queue_wait: Histogram,
+    /// Bytes received, per bin.
+    pub(super) receipts: Counts,
+    pub(super) frames: Option<Box<Frames>>,
+    /// Sent in the window.
+    sent: Tally,
+    /// Sent in the window and lost ever.
+    pub(super) lost: Tally,
+    /// Feedback sent in the window.
+    feedback: Tally,
+    rtt: Histogram,
+    min_rtt: Option<TimeDelta>,
+    causes: Causes,
+    pub(super) completed: Option<Time>,
+}
+
+impl FlowRecorder {
+    pub(super) fn new(plan: &FlowPlan, grid: &Grid, window: Span) -> Self {
+        let live = window.intersect(Span::new(plan.start, plan.stop));
+        Self {
+            window,
+            propagation: plan.propagation,
+            received: Tally::default(),
+            arrived: Tally::default(),
+            owd_excess: Histogram::new(),
+            queue_wait: Histogram::new(),
+            receipts: Counts::new(grid.len()),
+            frames: (plan.kind == FlowKind::Media).then(|| Box::new(Frames::new(window))),
+            sent: Tally::default(),
+            lost: Tally::default(),
+            feedback: Tally::default(),
+            rtt: Histogram::new(),
+            min_rtt: None,
+            causes: Causes::new(live),
+            completed: None,
+        }
+    }
+
+    pub(super) fn sent(&mut self, now: Time, packet: &PacketMeta) {
+        if self.window.contains(now) {
+            let tally = if packet.control { &mut self.feedback } else { &mut self.sent };
+            tally.add(packet);
+        }
+    }
+
+    /// A data packet has arrived. Returns the delay of the frame that it completes, if any.
+    #[inline]
+    pub(super) fn delivered(&mut self, now: Time, bin: usize, packet: &PacketMeta) -> Option<TimeDelta> {
+        self.receipts.add(bin, packet.wire_size);
+        if self.window.contains(now) {
+            self.received.add(packet);
+            self.owd_excess.record(self.excess(now, packet));
+            self.queue_wait.record(packet.wait);
+        }
+        if self.window.contains(packet.sent_at) {
+            self.arrived.add(packet);
+        }
+        self.frames.as_mut()?.arrived(now, packet.frame)
+    }
+
+    /// One-way delay less propagation.
+    #[inline]
+    pub(super) fn excess(&self, now: Time, packet: &PacketMeta) -> TimeDelta {
+        now - packet.sent_at - self.propagation
+    }
+
+    /// A data packet is lost.
+    pub(super) fn dropped(&mut self, packet: &PacketMeta) {
+        if self.window.contains(packet.sent_at) {
+            self.lost.add(packet);
+        }
+        if let Some(frames) = &mut self.frames {
+            frames.dropped(packet.frame);
+        }
+    }
+
+    pub(super) fn rtt(&mut self, now: Time, rtt: TimeDelta) {
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
+        if self.window.contains(now) {
+            self.rtt.record(rtt);
+        }
+    }
+
+    pub(super) fn target(&mut self, now: Time, target: &weir_cc::Target) {
+        self.causes.target(now, target);
+    }
+
+    pub(super) fn delays(&self) -> FlowDelays {
+        FlowDelays {
+            owd_excess: self.owd_excess.clone(),
+            queue_wait: self.queue_wait.clone(),
+            rtt_excess: self.rtt.reduced_by(self.min_rtt.unwrap_or(TimeDelta::ZERO)),
+            frame_delay: self.frames.as_ref().map_or_else(Histogram::new, |frames| frames.delays.clone()),
+        }
+    }
+
+    /// Counts the time since the last change of the target; to be called after the run.
+    pub(super) fn settle(&mut self, active: Span) {
+        self.causes.advance(active.to);
+    }
+
+    /// The flow's metrics, after [`Self::settle`]. `active` is when it could send; `fair_share` its mean fair share
+    /// in bit/s.
+    pub(super) fn evaluate(
+        &self,
+        plan: &FlowPlan,
+        grid: &Grid,
+        active: Span,
+        fair_share: Value,
+        delays: &FlowDelays,
+        convergence: Vec<Convergence<Value>>,
+    ) -> FlowMeasures<Value> {
+        let live = self.window.intersect(active);
+        let rate = |bytes: u64| live.seconds().map(|seconds| bytes as f64 * 8.0 / seconds);
+        let bytes_with_fate = self.arrived.bytes + self.lost.bytes;
+        let packets_with_fate = self.arrived.packets + self.lost.packets;
+        let payload_rate_bps = rate(self.received.payload);
+        let frames = self.frames.as_deref();
+        let freezes = frames.map(|frames| frames.freezes(live));
+        FlowMeasures {
+            name: plan.name.clone(),
+            kind: plan.kind,
+            rate_bps: rate(self.received.bytes),
+            payload_rate_bps,
+            sent_rate_bps: rate(self.sent.bytes),
+            target_rate_bps: self.causes.mean_rate(),
+            rate_sd_bps: self.rate_sd(grid, live),
+            fair_share: payload_rate_bps.zip(fair_share).and_then(|(rate, fair)| share(rate, fair)),
+            loss_ratio: share(self.lost.bytes as f64, bytes_with_fate as f64),
+            packet_loss_ratio: share(self.lost.packets as f64, packets_with_fate as f64),
+            sent: self.sent.measures(),
+            received: self.received.measures(),
+            owd_excess_ms: (&delays.owd_excess).into(),
+            queue_wait_ms: (&delays.queue_wait).into(),
+            rtt_excess_ms: (&delays.rtt_excess).into(),
+            min_rtt_ms: self.min_rtt.map(TimeDelta::millis_f64),
+            frame_delay_ms: (&delays.frame_delay).into(),
+            frames_sent: frames.map(|frames| frames.sent as f64),
+            frames_complete: frames.map(|frames| frames.complete as f64),
+            frames_lost: frames.map(|frames| frames.lost as f64),
+            useful_rate_bps: frames.and_then(|frames| rate(frames.useful_bytes)),
+            freezes: freezes.map(|(count, _)| count as f64),
+            freeze_seconds: freezes.map(|(_, total)| total.secs_f64()),
+            time_per_cause: PerCause::from_fn(|cause: Cause| self.causes.seconds(cause)),
+            feedback_rate_bps: rate(self.feedback.bytes),
+            feedback_packet_rate: live.seconds().map(|seconds| self.feedback.packets as f64 / seconds),
+            feedback_share: share(self.feedback.bytes as f64, self.sent.bytes as f64),
+            completion_seconds: self.completed.map(|at| (at - plan.start).secs_f64()),
+            convergence,
+        }
+    }
+
+    /// Standard deviation of the received rate over the whole seconds in which the flow was active.
+    fn rate_sd(&self, grid: &Grid, live: Span) -> Value {
+        let rates: Vec<f64> = grid
+            .seconds()
+            .filter(|(_, second)| second.intersect(live) == *second)
+            .map(|(bins, _)| self.receipts.sum(bins) as f64 * 8.0)
+            .collect();
+        stats::sample_sd(&rates)
+    }
+}

@@ -1,0 +1,240 @@
+//! Video frames on their way: when the last packet of each arrives, and where the picture freezes.
+
+use weir_net::Time;
+use weir_sim::{FrameMeta, PacketMeta};
+use weir_units::TimeDelta;
+
+use super::histogram::Histogram;
+use super::span::Span;
+
+/// A frame complete this long after its capture is still of use in a conversation (ITU-T G.114's mouth-to-ear limit).
+const USEFUL_WITHIN: TimeDelta = TimeDelta::from_millis(150);
+/// Frames that can be under way before the ring grows; a power of two.
+const INITIAL_FRAMES: usize = 64;
+/// The ring does not grow beyond this; then the oldest frames are given up.
+const MAX_FRAMES: usize = 1 << 16;
+
+/// Follows the frames of a flow.
+#[derive(Debug)]
+pub(super) struct Frames {
+    window: Span,
+    /// Frames under way, at their number modulo the length (a power of two).
+    ring: Vec<OpenFrame>,
+    /// Captured in the window.
+    pub(super) sent: u64,
+    /// Captured in the window and complete by the end of the run.
+    pub(super) complete: u64,
+    /// Captured in the window and lost a packet.
+    pub(super) lost: u64,
+    /// Payload bytes of frames that completed in the window, within [`USEFUL_WITHIN`] of their capture.
+    pub(super) useful_bytes: u64,
+    /// From capture to completion, of frames that completed in the window.
+    pub(super) delays: Histogram,
+    freezes: Freezes,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct OpenFrame {
+    captured: Time,
+    number: u32,
+    bytes: u32,
+    /// Packets still to come; 0 once complete or lost.
+    missing: u16,
+}
+
+impl OpenFrame {
+    const NONE: Self = Self { captured: Time::ZERO, number: PacketMeta::NO_FRAME, bytes: 0, missing: 0 };
+}
+
+impl Frames {
+    pub(super) fn new(window: Span) -> Self {
+        Self {
+            window,
+            ring: vec![OpenFrame::NONE; INITIAL_FRAMES],
+            sent: 0,
+            complete: 0,
+            lost: 0,
+            useful_bytes: 0,
+            delays: Histogram::new(),
+            freezes: Freezes::default(),
+        }
+    }
+
+    pub(super) fn captured(&mut self, now: Time, frame: &FrameMeta) {
+        self.sent += u64::from(self.window.contains(now));
+        while self.slot(frame.number).missing > 0 && self.ring.len() < MAX_FRAMES {
+            self.grow();
+        }
+        let FrameMeta { number, packets, bytes, .. } = *frame;
+        *self.slot(number) = OpenFrame { captured: now, number, bytes, missing: packets };
+    }
+
+    /// A packet of `number` has arrived; if it was the frame's last, how long the frame took.
+    #[inline]
+    pub(super) fn arrived(&mut self, now: Time, number: u32) -> Option<TimeDelta> {
+        let slot = self.slot(number);
+        if slot.number != number || slot.missing == 0 {
+            return None;
+        }
+        slot.missing -= 1;
+        let frame = *slot;
+        (frame.missing == 0).then(|| self.completed(now, frame))
+    }
+
+    /// A packet of `number` is lost, and with it the frame.
+    pub(super) fn dropped(&mut self, number: u32) {
+        let slot = self.slot(number);
+        if slot.number == number && slot.missing > 0 {
+            slot.missing = 0;
+            let captured = slot.captured;
+            self.lost += u64::from(self.window.contains(captured));
+        }
+    }
+
+    /// Number and total length of the freezes, the gap up to the end of `live` included.
+    pub(super) fn freezes(&self, live: Span) -> (u64, TimeDelta) {
+        let mut freezes = self.freezes.clone();
+        freezes.frame(live.to, true);
+        (freezes.count, freezes.total)
+    }
+
+    fn completed(&mut self, now: Time, frame: OpenFrame) -> TimeDelta {
+        let delay = now - frame.captured;
+        self.complete += u64::from(self.window.contains(frame.captured));
+        if self.window.contains(now) {
+            self.delays.record(delay);
+            if delay <= USEFUL_WITHIN {
+                self.useful_bytes += u64::from(frame.bytes);
+            }
+        }
+        if now < self.window.to {
+            self.freezes.frame(now, now >= self.window.from);
+        }
+        delay
+    }
+
+    #[inline]
+    fn slot(&mut self, number: u32) -> &mut OpenFrame {
+        let mask = self.ring.len() - 1;
+        &mut self.ring[number as usize & mask]
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let larger = vec![OpenFrame::NONE; self.ring.len() * 2];
+        let frames = core::mem::replace(&mut self.ring, larger);
+        for frame in frames.into_iter().filter(|frame| frame.missing > 0) {
+            *self.slot(frame.number) = frame;
+        }
+    }
+}
+
+/// The intervals that the mean is taken over, the present one included.
+const WINDOW_FRAMES: usize = 30;
+/// Intervals that must be known before one can be a freeze.
+const MIN_FRAMES: usize = 5;
+/// A freeze is at least this many times the mean interval …
+const FREEZE_FACTOR: u32 = 3;
+/// … and longer than it by this, in milliseconds.
+const FREEZE_EXCESS_MS: u32 = 150;
+
+/// Freezes by the rule of W3C webrtc-stats (`freezeCount`): an interval between frames of at least
+/// max(3·mean, mean + 150 ms), in whole milliseconds.
+#[derive(Clone, Debug, Default)]
+struct Freezes {
+    last: Option<Time>,
+    intervals_ms: [u32; WINDOW_FRAMES],
+    seen: usize,
+    sum_ms: u32,
+    count: u64,
+    total: TimeDelta,
+}
+
+impl Freezes {
+    fn frame(&mut self, now: Time, counts: bool) {
+        let Some(last) = self.last.replace(now) else { return };
+        let interval = now - last;
+        // A day at most, so that the sum cannot overflow.
+        let ms = (interval.micros() / 1000).clamp(0, 86_400_000) as u32;
+        let oldest = &mut self.intervals_ms[self.seen % WINDOW_FRAMES];
+        self.sum_ms = self.sum_ms - *oldest + ms;
+        *oldest = ms;
+        self.seen += 1;
+        if counts && self.is_freeze(ms) {
+            self.count += 1;
+            self.total += interval;
+        }
+    }
+
+    fn is_freeze(&self, ms: u32) -> bool {
+        let known = self.seen.min(WINDOW_FRAMES);
+        let mean = self.sum_ms / known.max(1) as u32;
+        known >= MIN_FRAMES && ms >= (FREEZE_FACTOR * mean).max(mean + FREEZE_EXCESS_MS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames 33 ms apart, then one after a gap of `gap` ms.
+    fn freezes_after(regular: u64, gap: u64) -> Freezes {
+        let mut freezes = Freezes::default();
+        for k in 0..=regular {
+            freezes.frame(Time::from_millis(33 * k), true);
+        }
+        freezes.frame(Time::from_millis(33 * regular + gap), true);
+        freezes
+    }
+
+    #[test]
+    fn a_gap_of_200_ms_freezes_a_picture_of_30_frames_per_second() {
+        // Mean of 29 · 33 + 200 = 1157 over 30: 38 ms; threshold max(114, 188) = 188 ≤ 200.
+        let freezes = freezes_after(40, 200);
+        assert_eq!((freezes.count, freezes.total), (1, TimeDelta::from_millis(200)));
+    }
+
+    #[test]
+    fn a_gap_of_185_ms_does_not() {
+        // Mean of 29 · 33 + 185 = 1142 over 30: 38 ms; threshold 188 > 185. At 188 ms it would.
+        assert_eq!(freezes_after(40, 185).count, 0);
+        assert_eq!(freezes_after(40, 187).count, 0);
+        assert_eq!(freezes_after(40, 188).count, 1);
+    }
+
+    #[test]
+    fn five_intervals_are_needed_to_judge() {
+        // Four of 33 ms and one of 1000: mean 1132 / 5 = 226, threshold max(678, 376) = 678 ≤ 1000.
+        assert_eq!(freezes_after(4, 1000).count, 1);
+        assert_eq!(freezes_after(3, 1000).count, 0);
+    }
+
+    #[test]
+    fn the_mean_forgets_after_thirty_intervals() {
+        // A slow start of 10 frames/s, then 30 intervals of 33 ms: only those are in the mean.
+        let mut freezes = Freezes::default();
+        for k in 0..50 {
+            freezes.frame(Time::from_millis(100 * k), true);
+        }
+        for k in 1..=30 {
+            freezes.frame(Time::from_millis(4900 + 33 * k), true);
+        }
+        assert_eq!(freezes.sum_ms, 990);
+    }
+
+    #[test]
+    fn the_ring_grows_while_frames_stay_open() {
+        let window = Span::new(Time::ZERO, Time::from_millis(100_000));
+        let mut frames = Frames::new(window);
+        for number in 0..200 {
+            let meta = FrameMeta { number, packets: 1, bytes: 1000, key: false };
+            frames.captured(Time::from_millis(10 * u64::from(number)), &meta);
+        }
+        assert_eq!(frames.ring.len(), 256);
+        for number in 0..200 {
+            let delay = frames.arrived(Time::from_millis(3000), number);
+            assert_eq!(delay, Some(TimeDelta::from_millis(3000 - 10 * i64::from(number))));
+        }
+        assert_eq!((frames.sent, frames.complete), (200, 200));
+    }
+}

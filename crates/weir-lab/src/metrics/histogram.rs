@@ -1,0 +1,261 @@
+//! Delays counted in bins whose width grows with the delay: percentiles of millions of packets in a few kB.
+
+use weir_units::TimeDelta;
+
+/// Bins per octave (a doubling of the delay), as a power of two.
+const OCTAVE_BITS: u32 = 8;
+/// Bins per octave: a bin is at most 1/256 = 0.39 % of the delays in it wide.
+const BINS_PER_OCTAVE: usize = 1 << OCTAVE_BITS;
+/// Delays below 2^10 ns (about 1 us) share one bin.
+const SMALLEST_BITS: u32 = 10;
+/// The delay in nanoseconds from which on bins are narrow.
+const SMALLEST: u64 = 1 << SMALLEST_BITS;
+
+/// A log-linear histogram of delays: bins are at most 0.39 % of their delay wide from 1.024 us to beyond any run;
+/// shorter delays share one bin. Mean, minimum and maximum are exact; a percentile is within one bin of the exact
+/// one. Negative delays count as zero.
+///
+/// Memory is 1 kB per doubling between the shortest and the longest delay; recording allocates only where a delay
+/// falls outside the octaves seen so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Histogram {
+    count: u64,
+    sum: u64,
+    sum_of_squares: f64,
+    min: u64,
+    max: u64,
+    below_smallest: u64,
+    /// The octave of `bins[0]`, counted from the one that begins at [`SMALLEST`].
+    first_octave: usize,
+    bins: Vec<u32>,
+}
+
+/// A step of a [`Histogram`]'s cumulative distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CdfPoint {
+    /// A delay, in milliseconds.
+    pub delay_ms: f64,
+    /// The share of recorded delays at or below it, in (0, 1].
+    pub share: f64,
+}
+
+impl Histogram {
+    /// An empty histogram; it allocates nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts one delay.
+    #[inline]
+    pub fn record(&mut self, delay: TimeDelta) {
+        let nanos = delay.nanos().max(0) as u64;
+        self.min = if self.count == 0 { nanos } else { self.min.min(nanos) };
+        self.max = self.max.max(nanos);
+        self.count += 1;
+        self.sum = self.sum.saturating_add(nanos);
+        self.sum_of_squares += nanos as f64 * nanos as f64;
+        self.add_to_bin(nanos, 1);
+    }
+
+    /// Adds everything that `other` has counted.
+    pub fn merge(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        self.max = self.max.max(other.max);
+        self.count += other.count;
+        self.sum = self.sum.saturating_add(other.sum);
+        self.sum_of_squares += other.sum_of_squares;
+        self.below_smallest += other.below_smallest;
+        for (bin, count) in other.occupied() {
+            self.add_to_bin(bin.low, count);
+        }
+    }
+
+    /// The same delays, each shorter by `offset` (but not below zero). Each counts at the middle of its bin, so a
+    /// percentile is off by one more bin of the longer delay; mean, minimum and maximum stay exact as long as no
+    /// delay is shorter than `offset`.
+    pub fn reduced_by(&self, offset: TimeDelta) -> Self {
+        let offset = offset.nanos().max(0) as u64;
+        let mut reduced = Self::new();
+        if self.count == 0 {
+            return reduced;
+        }
+        reduced.count = self.count;
+        reduced.min = self.min.saturating_sub(offset);
+        reduced.max = self.max.saturating_sub(offset);
+        reduced.sum = self.sum.saturating_sub(offset.saturating_mul(self.count));
+        // Σ(x − o)² = Σx² − o·(2·Σx − n·o)
+        let by = offset as f64;
+        let removed = by * (2.0 * self.sum as f64 - self.count as f64 * by);
+        reduced.sum_of_squares = (self.sum_of_squares - removed).max(0.0);
+        reduced.below_smallest = self.below_smallest;
+        for (bin, count) in self.occupied() {
+            let middle = (bin.low + bin.width / 2).clamp(self.min, self.max);
+            reduced.add_to_bin(middle.saturating_sub(offset), count);
+        }
+        reduced
+    }
+
+    /// How many delays were recorded.
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The mean in milliseconds; `None` if nothing was recorded.
+    pub fn mean_ms(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e6)
+    }
+
+    /// The standard deviation (of all recorded delays, divisor n) in milliseconds; `None` if nothing was recorded.
+    pub fn sd_ms(&self) -> Option<f64> {
+        let mean = self.sum as f64 / self.count as f64;
+        (self.count > 0).then(|| {
+            let variance = self.sum_of_squares / self.count as f64 - mean * mean;
+            variance.max(0.0).sqrt() / 1e6
+        })
+    }
+
+    /// The shortest delay; `None` if nothing was recorded.
+    pub fn min(&self) -> Option<TimeDelta> {
+        (self.count > 0).then(|| TimeDelta::from_nanos(self.min as i64))
+    }
+
+    /// The longest delay; `None` if nothing was recorded.
+    pub fn max(&self) -> Option<TimeDelta> {
+        (self.count > 0).then(|| TimeDelta::from_nanos(self.max as i64))
+    }
+
+    /// The delay in milliseconds below which the share `q` of all delays lies, `q` in [0, 1] (clamped): linear
+    /// interpolation between order statistics at rank `(n − 1)·q` (Hyndman and Fan 1996, type 7). `None` if nothing
+    /// was recorded or `q` is NaN.
+    pub fn quantile_ms(&self, q: f64) -> Option<f64> {
+        if self.count == 0 || q.is_nan() {
+            return None;
+        }
+        let rank = (self.count - 1) as f64 * q.clamp(0.0, 1.0);
+        let below = rank.floor();
+        let low = self.order_statistic(below as u64);
+        let high = self.order_statistic(rank.ceil() as u64);
+        Some((low + (rank - below) * (high - low)) / 1e6)
+    }
+
+    /// The cumulative distribution: one step per occupied bin, thinned evenly to at most `max_points` (at least 2)
+    /// with the first and the last kept.
+    pub fn cdf(&self, max_points: usize) -> Vec<CdfPoint> {
+        let mut points = Vec::new();
+        let mut counted = 0;
+        let bins = self.shared_bin().into_iter().chain(self.occupied());
+        for (bin, count) in bins {
+            counted += u64::from(count);
+            let delay = (bin.low + bin.width).min(self.max);
+            points.push(CdfPoint { delay_ms: delay as f64 / 1e6, share: counted as f64 / self.count as f64 });
+        }
+        thin(points, max_points.max(2))
+    }
+
+    /// The delay of the given rank (0 for the shortest) in nanoseconds, its place within its bin interpolated.
+    fn order_statistic(&self, rank: u64) -> f64 {
+        if rank == 0 {
+            return self.min as f64;
+        }
+        if rank + 1 >= self.count {
+            return self.max as f64;
+        }
+        let (bin, count, before) = self.bin_of(rank);
+        let place = ((rank - before) as f64 + 0.5) / count as f64;
+        let value = bin.low as f64 + place * bin.width as f64;
+        value.clamp(self.min as f64, self.max as f64)
+    }
+
+    /// The bin that holds the delay of the given rank, what it counts, and what the bins before it count together.
+    fn bin_of(&self, rank: u64) -> (Bin, u64, u64) {
+        let mut before = self.below_smallest;
+        if rank < before {
+            return (Bin { low: 0, width: SMALLEST }, before, 0);
+        }
+        for (octave, counts) in self.bins.chunks(BINS_PER_OCTAVE).enumerate() {
+            let in_octave: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+            if rank >= before + in_octave {
+                before += in_octave;
+                continue;
+            }
+            for (within, &count) in counts.iter().enumerate() {
+                if rank < before + u64::from(count) {
+                    return (self.bin(octave * BINS_PER_OCTAVE + within), u64::from(count), before);
+                }
+                before += u64::from(count);
+            }
+        }
+        (Bin { low: self.max, width: 0 }, 1, rank)
+    }
+
+    /// The bin of the delays below [`SMALLEST`], if it has any.
+    fn shared_bin(&self) -> Option<(Bin, u32)> {
+        let count = u32::try_from(self.below_smallest).unwrap_or(u32::MAX);
+        (count > 0).then_some((Bin { low: 0, width: SMALLEST }, count))
+    }
+
+    fn occupied(&self) -> impl Iterator<Item = (Bin, u32)> + '_ {
+        let occupied = self.bins.iter().enumerate().filter(|&(_, &count)| count > 0);
+        occupied.map(|(index, &count)| (self.bin(index), count))
+    }
+
+    /// The bin that `bins[index]` counts.
+    fn bin(&self, index: usize) -> Bin {
+        let octave = (self.first_octave + index / BINS_PER_OCTAVE) as u32;
+        let width_bits = octave + SMALLEST_BITS - OCTAVE_BITS;
+        let low = ((BINS_PER_OCTAVE + index % BINS_PER_OCTAVE) as u64) << width_bits;
+        Bin { low, width: 1 << width_bits }
+    }
+
+    #[inline]
+    fn add_to_bin(&mut self, nanos: u64, count: u32) {
+        if nanos < SMALLEST {
+            self.below_smallest += u64::from(count);
+            return;
+        }
+        let magnitude = nanos.ilog2();
+        let octave = (magnitude - SMALLEST_BITS) as usize;
+        let within = (nanos >> (magnitude - OCTAVE_BITS)) as usize & (BINS_PER_OCTAVE - 1);
+        let index = octave.wrapping_sub(self.first_octave).wrapping_mul(BINS_PER_OCTAVE).wrapping_add(within);
+        match self.bins.get_mut(index) {
+            Some(bin) => *bin = bin.saturating_add(count),
+            None => self.grow_and_add(octave, within, count),
+        }
+    }
+
+    #[cold]
+    fn grow_and_add(&mut self, octave: usize, within: usize, count: u32) {
+        if self.bins.is_empty() {
+            self.first_octave = octave;
+        }
+        if octave < self.first_octave {
+            let missing = (self.first_octave - octave) * BINS_PER_OCTAVE;
+            self.bins.splice(0..0, core::iter::repeat_n(0, missing));
+            self.first_octave = octave;
+        }
+        let octaves = octave - self.first_octave + 1;
+        if self.bins.len() < octaves * BINS_PER_OCTAVE {
+            self.bins.resize(octaves * BINS_PER_OCTAVE, 0);
+        }
+        let bin = &mut self.bins[(octaves - 1) * BINS_PER_OCTAVE + within];
+        *bin = bin.saturating_add(count);
+    }
+}
+
+/// Delays from `low` to below `low + width`, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Bin {
+    low: u64,
+    width: u64,
+}
+
+fn thin(points: Vec<CdfPoint>, max_points: usize) -> Vec<CdfPoint> {
+    if points.len() <= max_points {
+        return points;
+    }
+    let last = points.len() - 1;
+    (0..max_points).map(|i| points[i * last / (max_points - 1)]).collect()
+}

@@ -1,0 +1,99 @@
+//! What a link carried, dropped and made wait.
+
+use weir_net::Service;
+use weir_sim::Loss;
+use weir_units::TimeDelta;
+
+use super::bins::{Counts, Grid};
+use super::histogram::Histogram;
+use super::plan::LinkPlan;
+use super::span::Span;
+use crate::results::{LinkMeasures, Utilisation, Value};
+use crate::stats;
+
+/// Follows a link.
+#[derive(Debug)]
+pub(super) struct LinkRecorder {
+    bytes: u64,
+    packets: u64,
+    /// Refused by the queue.
+    refused: u64,
+    /// Lost by chance after having been carried.
+    lost: u64,
+    waits: Histogram,
+    /// Bytes that came out, per bin.
+    pub(super) exits: Counts,
+}
+
+impl LinkRecorder {
+    pub(super) fn new(grid: &Grid) -> Self {
+        Self {
+            bytes: 0,
+            packets: 0,
+            refused: 0,
+            lost: 0,
+            waits: Histogram::new(),
+            exits: Counts::new(grid.len()),
+        }
+    }
+
+    #[inline]
+    pub(super) fn exit(&mut self, bin: usize, in_window: bool, wire_size: u32, wait: TimeDelta) {
+        self.exits.add(bin, wire_size);
+        if in_window {
+            self.bytes += u64::from(wire_size);
+            self.packets += 1;
+            self.waits.record(wait);
+        }
+    }
+
+    /// A packet is lost; one that is lost by chance has also been counted as an exit, as it used the link.
+    pub(super) fn dropped(&mut self, in_window: bool, loss: Loss) {
+        let count = match loss {
+            Loss::Queue(_) => &mut self.refused,
+            Loss::Random => &mut self.lost,
+        };
+        *count += u64::from(in_window);
+    }
+
+    /// The link's metrics; `fair_share` is the mean over its flows.
+    pub(super) fn evaluate(
+        &self,
+        plan: &LinkPlan,
+        grid: &Grid,
+        window: Span,
+        fair_share: Value,
+    ) -> LinkMeasures<Value> {
+        let seconds = self.utilisation_per_second(&plan.service, grid);
+        let offered = self.packets + self.refused;
+        LinkMeasures {
+            name: plan.name.clone(),
+            bottleneck: plan.bottleneck,
+            utilisation: Utilisation {
+                time_mean: stats::mean(&seconds),
+                time_sd: stats::sample_sd(&seconds),
+                bits: share(self.bytes as f64, capacity(&plan.service, window)),
+                fair_share,
+            },
+            loss_ratio: share((self.refused + self.lost) as f64, offered as f64),
+            queue_ms: (&self.waits).into(),
+        }
+    }
+
+    /// Carried bytes over possible bytes, for each whole second of the window in which something was possible.
+    fn utilisation_per_second(&self, service: &Service, grid: &Grid) -> Vec<f64> {
+        grid.seconds()
+            .filter_map(|(bins, span)| share(self.exits.sum(bins) as f64, capacity(service, span)))
+            .collect()
+    }
+}
+
+/// Bytes that `service` can carry in `span`.
+pub(super) fn capacity(service: &Service, span: Span) -> f64 {
+    if span.from < span.to { service.capacity(span.from, span.to).bytes_f64() } else { 0.0 }
+}
+
+/// `part / whole`; `None` of nothing.
+pub(super) fn share(part: f64, whole: f64) -> Value {
+    (whole > 0.0).then(|| part / whole)
+}

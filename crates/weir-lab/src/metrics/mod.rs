@@ -1,0 +1,27 @@
+//! What a run amounts to: rates, losses, delays, frames, fairness, utilisation, all as streams.
+//!
+//! A [`Recorder`] watches a simulation and keeps counters, [histograms](Histogram) and 100-ms bins, never packets.
+//! What it measures is decided before the run by a [`MeasurePlan`]; what it measured is a
+//! [`RunMetrics`](crate::results::RunMetrics) and, on request, a [`Series`] for plots. Definitions, units and
+//! sources of all metrics are in `docs/metrics.md`.
+
+mod bins;
+mod causes;
+mod convergence;
+mod evaluate;
+mod fairness;
+mod flow;
+mod frames;
+mod histogram;
+mod link;
+mod plan;
+mod recorder;
+mod series;
+mod shares;
+mod span;
+
+pub use fairness::jain;
+pub use histogram::{CdfPoint, Histogram};
+pub use plan::{FlowKind, FlowPlan, LinkPlan, MeasurePlan};
+pub use recorder::{FlowDelays, Measured, Recorder};
+pub use series::{FlowSeries, LinkSeries, Series, SignalSeries, write_cdf_csv};

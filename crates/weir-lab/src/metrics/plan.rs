@@ -1,0 +1,67 @@
+//! What is to be measured, decided before a run.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weir_net::{Service, Time};
+use weir_units::{DataRate, TimeDelta};
+
+/// What to measure in a run. Flows and links are in the order of the simulation's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasurePlan {
+    /// When the run ends.
+    pub end: Time,
+    /// The measurement window, its start included and its end not; cut off at the end of the run.
+    pub window: (Time, Time),
+    /// The flows.
+    pub flows: Vec<FlowPlan>,
+    /// The links.
+    pub links: Vec<LinkPlan>,
+    /// Whether to record time series too.
+    pub series: bool,
+}
+
+/// What to know about a flow in order to measure it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowPlan {
+    /// Its name.
+    pub name: String,
+    /// What it carries.
+    pub kind: FlowKind,
+    /// When it starts.
+    pub start: Time,
+    /// When it stops sending; [`Time::MAX`] for never.
+    pub stop: Time,
+    /// Propagation delay from the sender to the receiver, all links together, without serialisation.
+    pub propagation: TimeDelta,
+    /// The link that limits it on its way forward, by index; flows with the same bottleneck share it.
+    pub bottleneck: Option<usize>,
+    /// The highest rate it can use, on the wire; `None` for no limit.
+    pub max_rate: Option<DataRate>,
+    /// Names of the signals of its controller's sender half; empty for none.
+    pub sender_signals: Vec<String>,
+    /// Names of the signals of its controller's receiver half; empty for none.
+    pub receiver_signals: Vec<String>,
+}
+
+/// What a flow carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowKind {
+    /// Video under a controller.
+    Media,
+    /// Packets at a constant rate.
+    Constant,
+    /// A TCP transfer.
+    Tcp,
+}
+
+/// What to know about a link in order to measure it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkPlan {
+    /// Its name.
+    pub name: String,
+    /// What it serves and when.
+    pub service: Service,
+    /// Whether it is some flow's bottleneck.
+    pub bottleneck: bool,
+}

@@ -1,0 +1,129 @@
+//! Series and distributions as comma-separated values (RFC 4180).
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use weir_cc::Cause;
+use weir_sim::Side;
+
+use super::columns::{FlowSeries, LinkSeries, Series, SignalSeries};
+use crate::metrics::histogram::Histogram;
+
+/// A column to be written.
+enum Column<'a> {
+    Numbers(&'a [f64]),
+    Causes(&'a [Option<Cause>]),
+}
+
+impl Series {
+    /// Writes one line per bin: the time in seconds, then a column per quantity, named `flow.quantity_unit` or
+    /// `link.quantity_unit`, signals `flow.sender.name.min` and so on. Empty where there is no value.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
+        let flows = self.flows.iter().flat_map(FlowSeries::columns);
+        let links = self.links.iter().flat_map(LinkSeries::columns);
+        let columns: Vec<_> = flows.chain(links).collect();
+        write!(out, "time_s")?;
+        for (name, _) in &columns {
+            write!(out, ",{}", quoted(name))?;
+        }
+        writeln!(out)?;
+        for (row, time) in self.time_s.iter().enumerate() {
+            write!(out, "{time}")?;
+            for (_, column) in &columns {
+                column.write_cell(out, row)?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the cumulative distribution of each named delay, at most `max_points` of each: lines of
+/// `name,delay_ms,share`.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_cdf_csv<'a>(
+    out: &mut impl Write,
+    delays: impl IntoIterator<Item = (&'a str, &'a Histogram)>,
+    max_points: usize,
+) -> io::Result<()> {
+    writeln!(out, "name,delay_ms,share")?;
+    for (name, histogram) in delays {
+        let name = quoted(name);
+        for point in histogram.cdf(max_points) {
+            writeln!(out, "{name},{},{}", point.delay_ms, point.share)?;
+        }
+    }
+    Ok(())
+}
+
+impl Column<'_> {
+    fn write_cell(&self, out: &mut impl Write, row: usize) -> io::Result<()> {
+        match self {
+            Self::Numbers(values) => match values.get(row) {
+                Some(value) if value.is_finite() => write!(out, ",{value}"),
+                _ => write!(out, ","),
+            },
+            Self::Causes(causes) => {
+                write!(out, ",{}", causes.get(row).copied().flatten().map_or("", Cause::name))
+            }
+        }
+    }
+}
+
+impl FlowSeries {
+    fn columns(&self) -> Vec<(String, Column<'_>)> {
+        let numbers = [
+            ("send_rate_bps", &self.send_rate_bps),
+            ("receive_rate_bps", &self.receive_rate_bps),
+            ("target_rate_bps", &self.target_rate_bps),
+            ("loss_ratio", &self.loss_ratio),
+            ("owd_excess_mean_ms", &self.owd_excess_mean_ms),
+            ("owd_excess_max_ms", &self.owd_excess_max_ms),
+            ("frame_delay_max_ms", &self.frame_delay_max_ms),
+        ];
+        let mut columns = named(&self.name, &numbers);
+        columns.push((format!("{}.cause", self.name), Column::Causes(&self.cause)));
+        columns.extend(self.signals.iter().flat_map(|signal| signal.columns(&self.name)));
+        columns
+    }
+}
+
+impl SignalSeries {
+    fn columns(&self, flow: &str) -> Vec<(String, Column<'_>)> {
+        let side = match self.side {
+            Side::Sender => "sender",
+            Side::Receiver => "receiver",
+        };
+        named(&format!("{flow}.{side}.{}", self.name), &[("min", &self.min), ("max", &self.max)])
+    }
+}
+
+impl LinkSeries {
+    fn columns(&self) -> Vec<(String, Column<'_>)> {
+        let numbers = [
+            ("capacity_bps", &self.capacity_bps),
+            ("rate_bps", &self.rate_bps),
+            ("queue_mean_ms", &self.queue_mean_ms),
+            ("queue_max_ms", &self.queue_max_ms),
+        ];
+        named(&self.name, &numbers)
+    }
+}
+
+fn named<'a>(owner: &str, columns: &[(&str, &'a Vec<f64>)]) -> Vec<(String, Column<'a>)> {
+    columns.iter().map(|(name, values)| (format!("{owner}.{name}"), Column::Numbers(values))).collect()
+}
+
+/// `text` as a field: in quotes if it needs them (RFC 4180 §2).
+fn quoted(text: &str) -> Cow<'_, str> {
+    if text.contains([',', '"', '\n', '\r']) {
+        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(text)
+    }
+}

@@ -1,0 +1,9 @@
+//! A run as columns over a grid of 100 ms, for plots and files.
+
+mod columns;
+mod csv;
+mod recorder;
+
+pub use columns::{FlowSeries, LinkSeries, Series, SignalSeries};
+pub use csv::write_cdf_csv;
+pub(super) use recorder::SeriesRecorder;

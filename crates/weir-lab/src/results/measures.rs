@@ -1,0 +1,274 @@
+//! The metrics of a run. `V` is [`Value`] for one run and `Option<Statistic>` over several.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weir_cc::Cause;
+use weir_units::TimeDelta;
+
+use super::over_runs::{OverRuns, Statistic, Value, over_runs};
+use crate::metrics::{FlowKind, Histogram};
+
+/// Everything measured within the measurement window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Measures<V> {
+    /// The flows, in the scenario's order.
+    pub flows: Vec<FlowMeasures<V>>,
+    /// All media flows together.
+    pub media: Pooled<V>,
+    /// The links, in the scenario's order.
+    pub links: Vec<LinkMeasures<V>>,
+    /// Fairness among the flows of a bottleneck.
+    pub jain: Jain<V>,
+}
+
+/// The metrics of a flow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowMeasures<V> {
+    /// Its name.
+    pub name: String,
+    /// What it carries.
+    pub kind: FlowKind,
+    /// Bits received per second of activity, on the wire.
+    pub rate_bps: V,
+    /// Bits of payload received per second of activity.
+    pub payload_rate_bps: V,
+    /// Bits sent per second of activity, on the wire.
+    pub sent_rate_bps: V,
+    /// Time average of the controller's target sending rate.
+    pub target_rate_bps: V,
+    /// Standard deviation of the received rate over whole seconds.
+    pub rate_sd_bps: V,
+    /// Payload rate over the fair share of the bottleneck.
+    pub fair_share: V,
+    /// Bytes lost over bytes sent whose fate is known.
+    pub loss_ratio: V,
+    /// Packets lost over packets sent whose fate is known.
+    pub packet_loss_ratio: V,
+    /// What was sent.
+    pub sent: Traffic<V>,
+    /// What was received.
+    pub received: Traffic<V>,
+    /// One-way delay less propagation.
+    pub owd_excess_ms: DelayStatistics<V>,
+    /// Waiting time in the queues of bottlenecks.
+    pub queue_wait_ms: DelayStatistics<V>,
+    /// Round-trip time less the least of the run.
+    pub rtt_excess_ms: DelayStatistics<V>,
+    /// The least round-trip time of the run.
+    pub min_rtt_ms: V,
+    /// From a frame's capture to the arrival of its last packet.
+    pub frame_delay_ms: DelayStatistics<V>,
+    /// Frames captured.
+    pub frames_sent: V,
+    /// Frames captured of which all packets arrived.
+    pub frames_complete: V,
+    /// Frames captured of which a packet was lost.
+    pub frames_lost: V,
+    /// Payload of frames that were complete within 150 ms of their capture, in bits per second of activity.
+    pub useful_rate_bps: V,
+    /// Freezes of the picture.
+    pub freezes: V,
+    /// Their length together.
+    pub freeze_seconds: V,
+    /// Seconds for which each cause limited the rate.
+    pub time_per_cause: PerCause<V>,
+    /// Bits of feedback per second of activity, on the wire.
+    pub feedback_rate_bps: V,
+    /// Packets of feedback per second of activity.
+    pub feedback_packet_rate: V,
+    /// Bytes of feedback over bytes sent.
+    pub feedback_share: V,
+    /// From the start of a finite transfer to its end.
+    pub completion_seconds: V,
+    /// Each change of the flow's share and how long it took to follow.
+    pub convergence: Vec<Convergence<V>>,
+}
+
+/// Bytes and packets.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Traffic<V> {
+    /// Bytes on the wire.
+    pub bytes: V,
+    /// Bytes of payload.
+    pub payload_bytes: V,
+    /// Packets.
+    pub packets: V,
+}
+
+/// The distribution of a delay over packets or frames, in milliseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DelayStatistics<V> {
+    /// Mean.
+    pub mean: V,
+    /// Standard deviation.
+    pub sd: V,
+    /// 5 % lie below.
+    pub p5: V,
+    /// Half lie below.
+    pub p50: V,
+    /// 95 % lie below.
+    pub p95: V,
+    /// 99 % lie below.
+    pub p99: V,
+    /// The longest.
+    pub max: V,
+}
+
+impl From<&Histogram> for DelayStatistics<Value> {
+    fn from(delays: &Histogram) -> Self {
+        Self {
+            mean: delays.mean_ms(),
+            sd: delays.sd_ms(),
+            p5: delays.quantile_ms(0.05),
+            p50: delays.quantile_ms(0.5),
+            p95: delays.quantile_ms(0.95),
+            p99: delays.quantile_ms(0.99),
+            max: delays.max().map(TimeDelta::millis_f64),
+        }
+    }
+}
+
+/// A value for each [`Cause`], by its name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct PerCause<V> {
+    /// [`Cause::RampUp`].
+    pub ramp_up: V,
+    /// [`Cause::Delay`].
+    pub delay: V,
+    /// [`Cause::Loss`].
+    pub loss: V,
+    /// [`Cause::Receiver`].
+    pub receiver: V,
+    /// [`Cause::Application`].
+    pub application: V,
+    /// [`Cause::Coupling`].
+    pub coupling: V,
+    /// [`Cause::Probe`].
+    pub probe: V,
+    /// [`Cause::Minimum`].
+    pub minimum: V,
+    /// [`Cause::Maximum`].
+    pub maximum: V,
+}
+
+impl<V> PerCause<V> {
+    /// The value of each cause.
+    pub fn from_fn(mut value: impl FnMut(Cause) -> V) -> Self {
+        Self {
+            ramp_up: value(Cause::RampUp),
+            delay: value(Cause::Delay),
+            loss: value(Cause::Loss),
+            receiver: value(Cause::Receiver),
+            application: value(Cause::Application),
+            coupling: value(Cause::Coupling),
+            probe: value(Cause::Probe),
+            minimum: value(Cause::Minimum),
+            maximum: value(Cause::Maximum),
+        }
+    }
+
+    /// The value of `cause`.
+    pub const fn get(&self, cause: Cause) -> &V {
+        match cause {
+            Cause::RampUp => &self.ramp_up,
+            Cause::Delay => &self.delay,
+            Cause::Loss => &self.loss,
+            Cause::Receiver => &self.receiver,
+            Cause::Application => &self.application,
+            Cause::Coupling => &self.coupling,
+            Cause::Probe => &self.probe,
+            Cause::Minimum => &self.minimum,
+            Cause::Maximum => &self.maximum,
+        }
+    }
+}
+
+/// How long a flow took to reach its max-min share after the share changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Convergence<V> {
+    /// When the share changed, in seconds of the run.
+    pub at_seconds: V,
+    /// The share since then.
+    pub share_bps: V,
+    /// How long it took; the time until the next change if it was not reached.
+    pub seconds: V,
+    /// 1 if it was not reached, else 0; over runs, the part of them in which it was not.
+    pub not_converged: V,
+}
+
+/// All media flows of a run together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pooled<V> {
+    /// Sum of the flows' received rates, on the wire.
+    pub rate_bps: V,
+    /// Bytes lost over bytes sent whose fate is known.
+    pub loss_ratio: V,
+    /// Packets lost over packets sent whose fate is known.
+    pub packet_loss_ratio: V,
+    /// One-way delay less propagation.
+    pub owd_excess_ms: DelayStatistics<V>,
+    /// Waiting time in the queues of bottlenecks.
+    pub queue_wait_ms: DelayStatistics<V>,
+    /// Round-trip time less the flow's least of the run.
+    pub rtt_excess_ms: DelayStatistics<V>,
+    /// From a frame's capture to the arrival of its last packet.
+    pub frame_delay_ms: DelayStatistics<V>,
+}
+
+/// The metrics of a link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LinkMeasures<V> {
+    /// Its name.
+    pub name: String,
+    /// Whether it is some flow's bottleneck.
+    pub bottleneck: bool,
+    /// How much of its capacity was used.
+    pub utilisation: Utilisation<V>,
+    /// Packets lost, in the queue or by chance, over packets that came to the link.
+    pub loss_ratio: V,
+    /// Waiting time in its queue, over the packets that came through it.
+    pub queue_ms: DelayStatistics<V>,
+}
+
+/// How much of a link's capacity was used.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Utilisation<V> {
+    /// Mean over whole seconds of carried over possible bits.
+    pub time_mean: V,
+    /// Standard deviation of the same.
+    pub time_sd: V,
+    /// Carried bits over possible bits.
+    pub bits: V,
+    /// Mean over the flows that it is the bottleneck of: payload rate over fair share.
+    pub fair_share: V,
+}
+
+/// Jain's index of the rates of the adaptive flows that share a bottleneck with the first of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Jain<V> {
+    /// The index of the mean rates.
+    pub of_means: V,
+    /// The mean of the index over the whole seconds in which all of these flows are active.
+    pub mean_of_instant: V,
+}
+
+over_runs!(Measures {; flows, media, links, jain });
+over_runs!(FlowMeasures { name, kind;
+    rate_bps, payload_rate_bps, sent_rate_bps, target_rate_bps, rate_sd_bps, fair_share, loss_ratio,
+    packet_loss_ratio, sent, received, owd_excess_ms, queue_wait_ms, rtt_excess_ms, min_rtt_ms, frame_delay_ms,
+    frames_sent, frames_complete, frames_lost, useful_rate_bps, freezes, freeze_seconds, time_per_cause,
+    feedback_rate_bps, feedback_packet_rate, feedback_share, completion_seconds, convergence,
+});
+over_runs!(Traffic {; bytes, payload_bytes, packets });
+over_runs!(DelayStatistics {; mean, sd, p5, p50, p95, p99, max });
+over_runs!(PerCause {;
+    ramp_up, delay, loss, receiver, application, coupling, probe, minimum, maximum
+});
+over_runs!(Convergence {; at_seconds, share_bps, seconds, not_converged });
+over_runs!(Pooled {;
+    rate_bps, loss_ratio, packet_loss_ratio, owd_excess_ms, queue_wait_ms, rtt_excess_ms, frame_delay_ms
+});
+over_runs!(LinkMeasures { name, bottleneck; utilisation, loss_ratio, queue_ms });
+over_runs!(Utilisation {; time_mean, time_sd, bits, fair_share });
+over_runs!(Jain {; of_means, mean_of_instant });

@@ -1,0 +1,15 @@
+//! What runs amount to, as values that serialise with stable keys. `docs/metrics.md` defines each of them.
+
+mod measures;
+mod over_runs;
+mod summary;
+
+pub use measures::{
+    Convergence, DelayStatistics, FlowMeasures, Jain, LinkMeasures, Measures, PerCause, Pooled, Traffic,
+    Utilisation,
+};
+pub use over_runs::{OverRuns, Statistic, Value};
+pub use summary::{ControllerSummary, Summary, UnevenRuns, results_schema};
+
+/// The metrics of one run.
+pub type RunMetrics = Measures<Value>;

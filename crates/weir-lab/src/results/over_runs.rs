@@ -1,0 +1,80 @@
+//! From the values of single runs to statistics over runs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::stats::Estimate;
+
+/// A metric of one run; `None` where it is not defined (the delay of a flow that received nothing).
+pub type Value = Option<f64>;
+
+/// A metric over runs: percentiles and the like are taken per run, then averaged.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Statistic {
+    /// The mean over the runs that have a value.
+    pub mean: f64,
+    /// Half the width of the mean's 95 % confidence interval (Student's t); null for a single run.
+    pub ci95: Option<f64>,
+    /// In how many runs the metric is not defined; left out if in none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub missing: usize,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// What can be summarised over runs.
+pub trait OverRuns {
+    /// The same with a [`Statistic`] in place of each [`Value`].
+    type Summary;
+
+    /// Summarises the first run and the others, in seed order.
+    fn over_runs(first: &Self, others: &[&Self]) -> Self::Summary;
+}
+
+impl OverRuns for Value {
+    type Summary = Option<Statistic>;
+
+    fn over_runs(first: &Self, others: &[&Self]) -> Option<Statistic> {
+        let finite = |value: &Self| value.filter(|v| v.is_finite());
+        let values: Vec<f64> =
+            core::iter::once(first).chain(others.iter().copied()).filter_map(finite).collect();
+        let Estimate { mean, half_width } = Estimate::of(&values)?;
+        Some(Statistic { mean, ci95: half_width, missing: others.len() + 1 - values.len() })
+    }
+}
+
+impl<T: OverRuns> OverRuns for Vec<T> {
+    type Summary = Vec<T::Summary>;
+
+    /// Element by element; runs that have fewer elements than the first do not count for the rest.
+    fn over_runs(first: &Self, others: &[&Self]) -> Self::Summary {
+        let summarise = |(i, element): (usize, &T)| {
+            let same: Vec<&T> = others.iter().filter_map(|other| other.get(i)).collect();
+            T::over_runs(element, &same)
+        };
+        first.iter().enumerate().map(summarise).collect()
+    }
+}
+
+/// Implements [`OverRuns`] field by field; what comes before the semicolon is taken from the first run.
+macro_rules! over_runs {
+    ($type:ident { $($kept:ident),*; $($field:ident),* $(,)? }) => {
+        impl OverRuns for $type<Value> {
+            type Summary = $type<Option<Statistic>>;
+
+            fn over_runs(first: &Self, others: &[&Self]) -> Self::Summary {
+                $type {
+                    $($kept: first.$kept.clone(),)*
+                    $($field: {
+                        let others: Vec<_> = others.iter().map(|run| &run.$field).collect();
+                        OverRuns::over_runs(&first.$field, &others)
+                    },)*
+                }
+            }
+        }
+    };
+}
+pub(super) use over_runs;

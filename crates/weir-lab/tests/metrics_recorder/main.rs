@@ -1,0 +1,124 @@
+//! Each metric from a run made by hand.
+
+mod causes;
+mod convergence;
+mod delays;
+mod frames;
+mod links;
+mod series;
+mod shares;
+mod traffic;
+
+use weir_cc::{Cause, Pacing, Target};
+use weir_lab::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_lab::results::{RunMetrics, Value};
+use weir_net::{Service, Time};
+use weir_sim::{FrameMeta, Monitor, PacketMeta};
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+/// Propagation delay of all flows.
+const PROPAGATION_MS: i64 = 25;
+/// Header bytes of all packets.
+const HEADERS: u32 = 40;
+
+/// A media flow over link 0 for the whole run.
+fn media(name: &str) -> FlowPlan {
+    FlowPlan {
+        name: name.to_owned(),
+        kind: FlowKind::Media,
+        start: Time::ZERO,
+        stop: Time::MAX,
+        propagation: TimeDelta::from_millis(PROPAGATION_MS),
+        bottleneck: Some(0),
+        max_rate: None,
+        sender_signals: Vec::new(),
+        receiver_signals: Vec::new(),
+    }
+}
+
+/// A run of `end_ms` over one link of 1 Mbit/s, measured from start to end.
+fn plan(end_ms: u64, flows: Vec<FlowPlan>) -> MeasurePlan {
+    let end = Time::from_millis(end_ms);
+    let service = Service::Constant(DataRate::from_mbps(1));
+    let link = LinkPlan { name: "bottleneck".to_owned(), service, bottleneck: true };
+    MeasurePlan { end, window: (Time::ZERO, end), flows, links: vec![link], series: false }
+}
+
+/// A run over time, in milliseconds.
+struct Run(Recorder);
+
+impl Run {
+    fn new(plan: MeasurePlan) -> Self {
+        Self(Recorder::new(plan))
+    }
+
+    /// The same but measured only from `from_ms` to `to_ms`.
+    fn within(mut plan: MeasurePlan, from_ms: u64, to_ms: u64) -> Self {
+        plan.window = (Time::from_millis(from_ms), Time::from_millis(to_ms));
+        Self::new(plan)
+    }
+
+    fn sends(&mut self, flow: usize, sent_ms: u64, wire_size: u32) -> PacketMeta {
+        let packet = data(sent_ms, wire_size);
+        self.0.sent(packet.sent_at, flow, &packet);
+        packet
+    }
+
+    /// A packet of flow `flow` goes all the way.
+    fn passes(&mut self, flow: usize, sent_ms: u64, received_ms: u64, wire_size: u32) {
+        let packet = self.sends(flow, sent_ms, wire_size);
+        self.0.delivered(Time::from_millis(received_ms), flow, &packet);
+    }
+
+    /// Bytes that arrive every 100 ms from `from_ms` to `to_ms`, the end excluded, at `kbps`.
+    fn flows_at(&mut self, flow: usize, from_ms: u64, to_ms: u64, kbps: u32) {
+        for ms in (from_ms..to_ms).step_by(100) {
+            self.passes(flow, ms, ms, kbps * 100 / 8);
+        }
+    }
+
+    fn captures(&mut self, number: u32, at_ms: u64, packets: u16, bytes: u32) {
+        let frame = FrameMeta { number, packets, bytes, key: false };
+        self.0.frame(Time::from_millis(at_ms), 0, &frame);
+    }
+
+    /// A packet of a frame arrives.
+    fn brings(&mut self, number: u32, at_ms: u64) {
+        let packet = PacketMeta { frame: number, ..data(at_ms.saturating_sub(50), 1000) };
+        self.0.delivered(Time::from_millis(at_ms), 0, &packet);
+    }
+
+    fn aims(&mut self, at_ms: u64, kbps: u64, cause: Cause) {
+        let rate = DataRate::from_kbps(kbps);
+        let target = Target {
+            media_rate: rate,
+            sending_rate: rate,
+            pacing: Pacing::Unpaced,
+            window: None::<DataSize>,
+            padding: DataRate::ZERO,
+            cause,
+        };
+        self.0.target(Time::from_millis(at_ms), 0, &target);
+    }
+
+    fn metrics(self) -> RunMetrics {
+        self.0.finish().metrics
+    }
+}
+
+fn data(sent_ms: u64, wire_size: u32) -> PacketMeta {
+    PacketMeta {
+        sent_at: Time::from_millis(sent_ms),
+        wait: TimeDelta::ZERO,
+        wire_size,
+        payload: wire_size.saturating_sub(HEADERS),
+        frame: PacketMeta::NO_FRAME,
+        control: false,
+    }
+}
+
+#[track_caller]
+fn near(actual: Value, expected: f64, tolerance: f64) {
+    let actual = actual.expect("a value");
+    assert!((actual - expected).abs() <= tolerance, "{actual} instead of {expected}");
+}

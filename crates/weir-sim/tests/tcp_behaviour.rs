@@ -1,0 +1,274 @@
+//! What the TCP endpoints do when segments are lost, step by step in simulated time (round-trip time 100 ms).
+
+mod tcp_rig;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use tcp_rig::Rig;
+use weir_cc::SendTime;
+use weir_cc::window::{Cubic, NewReno};
+use weir_sim::tcp::{Segment, TcpConfig, TcpStats};
+use weir_units::{DataSize, TimeDelta};
+
+const MSS: u64 = 1448;
+
+fn ms(ms: i64) -> SendTime {
+    SendTime::from_millis(ms)
+}
+
+/// Which copies of which segments are lost: the first copy has number 1.
+type Losses<'a> = &'a [(u32, u32)];
+
+/// What was seen on the way of one connection.
+#[derive(Default)]
+struct Trace {
+    sent: Vec<(i64, Segment)>,
+    acks: usize,
+}
+
+impl Trace {
+    /// When copies of a data segment left, in ms.
+    fn times_of(&self, number: u32) -> Vec<i64> {
+        self.data().filter(|(_, segment)| segment.number == number).map(|&(at, _)| at).collect()
+    }
+
+    fn data(&self) -> impl Iterator<Item = &(i64, Segment)> {
+        self.sent.iter().filter(|(_, segment)| !segment.syn)
+    }
+
+    /// Data segments that left at `at` ms.
+    fn sent_at(&self, at: i64) -> usize {
+        self.data().filter(|&&(sent, _)| sent == at).count()
+    }
+}
+
+/// A run of one connection to its end or for a minute.
+struct Run {
+    trace: Trace,
+    stats: TcpStats,
+    finished: Option<i64>,
+    delivered: DataSize,
+}
+
+fn run_config(config: TcpConfig, segments: u64, losses: Losses<'_>) -> Run {
+    let trace = Rc::new(RefCell::new(Trace::default()));
+    let seen = Rc::clone(&trace);
+    let losses = losses.to_vec();
+    let lose = move |now: SendTime, segment: Option<&Segment>| {
+        let mut seen = seen.borrow_mut();
+        let Some(segment) = segment else {
+            seen.acks += 1;
+            return false;
+        };
+        seen.sent.push((now.nanos() / 1_000_000, *segment));
+        let copy = seen.times_of(segment.number).len() as u32;
+        !segment.syn && losses.contains(&(segment.number, copy))
+    };
+    let mut rig = Rig::new(config, NewReno::new(), Some(segments * MSS), lose);
+    rig.run(ms(60_000));
+    Run {
+        trace: trace.take(),
+        stats: rig.sender.stats(),
+        finished: rig.sender.finished_at().map(|at| at.nanos() / 1_000_000),
+        delivered: rig.receiver.delivered(),
+    }
+}
+
+fn run(segments: u64, losses: Losses<'_>) -> Run {
+    let run = run_config(TcpConfig::default(), segments, losses);
+    assert_eq!(run.delivered, DataSize::from_bytes(segments * MSS));
+    run
+}
+
+fn without_sack() -> TcpConfig {
+    TcpConfig { sack: false, ..TcpConfig::default() }
+}
+
+#[test]
+fn handshake_costs_one_round_trip_and_measures_it() {
+    let run = run(1, &[]);
+    assert_eq!(run.trace.times_of(0), [100]);
+    // The acknowledgement of a single segment is delayed by 40 ms: 100 + (140 - 100) / 8.
+    assert_eq!(run.stats.srtt, Some(TimeDelta::from_millis(105)));
+    assert_eq!(run.finished, Some(240));
+}
+
+#[test]
+fn lost_syn_is_repeated_after_a_second_and_data_begins_with_one_segment() {
+    let trace = Rc::new(RefCell::new(Trace::default()));
+    let seen = Rc::clone(&trace);
+    let lose = move |now: SendTime, segment: Option<&Segment>| {
+        let Some(segment) = segment else { return false };
+        seen.borrow_mut().sent.push((now.nanos() / 1_000_000, *segment));
+        segment.syn && !segment.retransmission
+    };
+    let mut rig = Rig::new(TcpConfig::default(), NewReno::new(), Some(10 * MSS), lose);
+    rig.run(ms(1100));
+    assert_eq!(trace.borrow().sent_at(1100), 1);
+    assert_eq!(rig.sender.stats().timeouts, 1);
+    assert_eq!(rig.sender.stats().rto, TimeDelta::from_secs(3));
+    rig.run(ms(10_000));
+    assert_eq!(rig.receiver.delivered(), DataSize::from_bytes(10 * MSS));
+}
+
+#[test]
+fn slow_start_doubles_the_flight_each_round_trip() {
+    let run = run(150, &[]);
+    assert_eq!([100, 200, 300, 400].map(|at| run.trace.sent_at(at)), [10, 20, 40, 80]);
+    assert_eq!((run.stats.segments, run.stats.retransmissions, run.stats.timeouts), (150, 0, 0));
+}
+
+#[test]
+fn finite_transfer_ends_with_its_last_byte() {
+    let mut rig = Rig::new(TcpConfig::default(), NewReno::new(), Some(100_000), |_, _| false);
+    rig.run(ms(10_000));
+    assert_eq!(rig.receiver.delivered(), DataSize::from_bytes(100_000));
+    assert_eq!(rig.sender.stats().segments, 70);
+    // 10 + 20 + 40 segments, each window in a round trip after the handshake's.
+    assert_eq!(rig.sender.finished_at(), Some(ms(400)));
+    assert_eq!((rig.sender.next_timeout(), rig.sender.pipe()), (None, 0));
+}
+
+#[test]
+fn empty_transfer_ends_with_the_handshake() {
+    let mut rig = Rig::new(TcpConfig::default(), NewReno::new(), Some(0), |_, _| false);
+    rig.run(ms(10_000));
+    assert_eq!(rig.sender.finished_at(), Some(ms(100)));
+    assert_eq!(rig.sender.stats().segments, 0);
+}
+
+#[test]
+fn stopped_sender_repairs_what_it_sent_and_adds_nothing() {
+    let lose = |_, segment: Option<&Segment>| segment.is_some_and(|s| s.number == 20 && !s.retransmission);
+    let mut rig = Rig::new(TcpConfig::default(), NewReno::new(), None, lose);
+    rig.run(ms(250));
+    rig.sender.stop(ms(250));
+    rig.run(ms(10_000));
+    assert_eq!(rig.receiver.delivered(), DataSize::from_bytes(30 * MSS));
+    assert_eq!(rig.sender.finished_at(), Some(ms(400)));
+}
+
+#[test]
+fn delayed_acknowledgements_halve_their_number() {
+    let every = |ack_every| {
+        let config = TcpConfig { ack_every, ..TcpConfig::default() };
+        run_config(config, 150, &[]).trace.acks
+    };
+    // The SYN-ACK comes on top.
+    assert_eq!((every(1), every(2)), (151, 76));
+}
+
+#[test]
+fn single_loss_is_repaired_one_round_trip_later() {
+    for config in [TcpConfig::default(), without_sack()] {
+        let run = run_config(config, 400, &[(20, 1)]);
+        assert_eq!(run.trace.times_of(20), [200, 300]);
+        assert_eq!((run.stats.retransmissions, run.stats.fast_recoveries, run.stats.timeouts), (1, 1, 0));
+        assert_eq!(run.delivered, DataSize::from_bytes(400 * MSS));
+    }
+}
+
+#[test]
+fn recovery_leaves_half_the_flight_without_what_limited_transmit_added() {
+    let lose = |_, segment: Option<&Segment>| segment.is_some_and(|s| s.number == 20 && !s.retransmission);
+    for config in [TcpConfig::default(), without_sack()] {
+        let mut rig = Rig::new(config, NewReno::new(), None, lose);
+        rig.run(ms(310));
+        // At 300 ms acknowledgements of 10..20 open the window to 30: segments 20..50 are out, half of 30 is 15.
+        assert_eq!(rig.sender.window().ssthresh, 15.0);
+        rig.run(ms(400));
+        assert!((15.0..17.0).contains(&rig.sender.window().cwnd), "{:?}", rig.sender.window());
+        let mut rig = Rig::new(config, Cubic::new(), None, lose);
+        rig.run(ms(310));
+        assert_eq!(rig.sender.window().ssthresh, 21.0); // 0.7 · 30
+    }
+}
+
+const FIVE_OF_A_WINDOW: Losses<'static> = &[(10, 1), (13, 1), (16, 1), (19, 1), (22, 1)];
+
+#[test]
+fn sack_repairs_many_losses_of_a_window_in_one_round_trip() {
+    let run = run(400, FIVE_OF_A_WINDOW);
+    for &(number, _) in FIVE_OF_A_WINDOW {
+        assert_eq!(run.trace.times_of(number), [200, 300]);
+    }
+    assert_eq!((run.stats.retransmissions, run.stats.fast_recoveries, run.stats.timeouts), (5, 1, 0));
+}
+
+#[test]
+fn newreno_repairs_one_loss_per_round_trip() {
+    let config = TcpConfig { min_rto: TimeDelta::from_secs(1), ..without_sack() };
+    let run = run_config(config, 400, FIVE_OF_A_WINDOW);
+    let repaired: Vec<_> =
+        FIVE_OF_A_WINDOW.iter().map(|&(number, _)| run.trace.times_of(number)[1]).collect();
+    assert_eq!(repaired, [300, 400, 500, 600, 700]);
+    assert_eq!((run.stats.retransmissions, run.stats.fast_recoveries, run.stats.timeouts), (5, 1, 0));
+    assert_eq!(run.delivered, DataSize::from_bytes(400 * MSS));
+}
+
+#[test]
+fn lost_retransmission_is_left_to_the_timer() {
+    // The last cumulative acknowledgement came at 300 ms; the timeout is 100 + 200 ms.
+    let run = run(400, &[(20, 1), (20, 2)]);
+    assert_eq!(run.trace.times_of(20), [200, 300, 600]);
+    assert_eq!(run.stats.timeouts, 1);
+}
+
+#[test]
+fn lost_tail_is_left_to_the_timer() {
+    // Segment 8 is acknowledged at 100 + 100 + 40 ms, which makes the timeout 105 + 200 ms.
+    let run = run(10, &[(9, 1)]);
+    assert_eq!(run.trace.times_of(9), [100, 545]);
+    assert_eq!((run.stats.retransmissions, run.stats.timeouts), (1, 1));
+}
+
+#[test]
+fn lost_tail_is_rescued_if_recovery_is_under_way() {
+    let run = run(30, &[(12, 1), (29, 1)]);
+    assert_eq!(run.trace.times_of(12), [200, 300]);
+    assert_eq!(run.trace.times_of(29), [200, 400]);
+    assert_eq!((run.stats.retransmissions, run.stats.timeouts), (2, 0));
+}
+
+#[test]
+fn limited_transmit_saves_small_windows_from_the_timer() {
+    for sack in [true, false] {
+        let with = |limited_transmit| {
+            let config = TcpConfig { initial_window: 3, limited_transmit, sack, ..TcpConfig::default() };
+            let run = run_config(config, 20, &[(0, 1)]);
+            (run.trace.times_of(0), run.stats.timeouts)
+        };
+        assert_eq!(with(true), (vec![100, 300], 0));
+        assert_eq!(with(false), (vec![100, 400], 1));
+    }
+}
+
+#[test]
+fn timer_backs_off_by_doubling() {
+    // 300, 600, 1200, 2400 ms apart.
+    let run = run(1, &[(0, 1), (0, 2), (0, 3), (0, 4)]);
+    assert_eq!(run.trace.times_of(0), [100, 400, 1000, 2200, 4600]);
+}
+
+#[test]
+fn after_a_timeout_a_lost_window_is_sent_again_in_slow_start() {
+    let whole_window: Vec<_> = (10..30).map(|number| (number, 1)).collect();
+    for config in [TcpConfig::default(), without_sack()] {
+        let run = run_config(config, 400, &whole_window);
+        // The timer started at 200 ms; the acknowledgement of the single segment is delayed by 40 ms.
+        assert_eq!([500, 640, 740].map(|at| run.trace.sent_at(at)), [1, 2, 4]);
+        assert_eq!((run.stats.retransmissions, run.stats.timeouts), (20, 1));
+        assert_eq!(run.delivered, DataSize::from_bytes(400 * MSS));
+    }
+}
+
+#[test]
+fn receive_window_bounds_the_flight() {
+    let config = TcpConfig { receive_window: 25, ..TcpConfig::default() };
+    let run = run_config(config, 300, &[]);
+    let per_round: Vec<_> = (1..=6).map(|round| run.trace.sent_at(100 * round)).collect();
+    assert_eq!(per_round[..2], [10, 20]);
+    assert!(per_round[2..].iter().all(|&sent| sent <= 25), "{per_round:?}");
+    assert_eq!(run.delivered, DataSize::from_bytes(300 * MSS));
+}

@@ -1,0 +1,130 @@
+//! What holds for the TCP endpoints whatever the network does.
+
+mod tcp_rig;
+
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use tcp_rig::Rig;
+use weir_cc::window::{Cubic, NewReno};
+use weir_cc::{ArrivalTime, SendTime};
+use weir_sim::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig, TcpReceiver, TcpSender};
+use weir_units::{DataSize, TimeDelta};
+
+fn config() -> impl Strategy<Value = TcpConfig> {
+    (any::<bool>(), any::<bool>(), 1u32..20, 1u32..4, prop_oneof![4u32..30, Just(1 << 20)]).prop_map(
+        |(sack, limited_transmit, initial_window, ack_every, receive_window)| TcpConfig {
+            sack,
+            limited_transmit,
+            initial_window,
+            ack_every,
+            receive_window,
+            ..TcpConfig::default()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn everything_is_delivered_exactly_once_whatever_is_lost(
+        config in config(),
+        bytes in 0u64..400_000,
+        data_loss in 0.0f64..0.3,
+        ack_loss in 0.0f64..0.3,
+        seed in any::<u64>(),
+    ) {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let lose = move |_, segment: Option<&Segment>| {
+            random.random_bool(if segment.is_some() { data_loss } else { ack_loss })
+        };
+        let mut rig = Rig::new(config, NewReno::new(), Some(bytes), lose);
+        rig.run(SendTime::MAX);
+        prop_assert!(rig.sender.finished_at().is_some());
+        prop_assert_eq!(rig.receiver.delivered(), DataSize::from_bytes(bytes));
+        let stats = rig.sender.stats();
+        prop_assert_eq!(stats.segments - stats.retransmissions, bytes.div_ceil(1448));
+        prop_assert_eq!((rig.sender.pipe(), rig.sender.next_timeout()), (0, None));
+    }
+}
+
+/// What an ill-behaved network or peer may do to a sender.
+#[derive(Clone, Debug)]
+enum Step {
+    /// An acknowledgement with these values relative to what was sent.
+    Ack { cumulative: u32, sacks: [(u32, u32); 3], syn: bool },
+    /// So many milliseconds pass.
+    Wait(i64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let block = (0u32..300, 0u32..300);
+    prop_oneof![
+        4 => (0u32..200, [block.clone(), block.clone(), block], prop::bool::weighted(0.1))
+            .prop_map(|(cumulative, sacks, syn)| Step::Ack { cumulative, sacks, syn }),
+        1 => (0i64..2000).prop_map(Step::Wait),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn sender_answers_any_acknowledgement_with_segments_in_order(
+        config in config(),
+        steps in proptest::collection::vec(step(), 1..120),
+    ) {
+        let mut sender = TcpSender::new(config, Box::new(Cubic::new()), None);
+        let mut now = SendTime::from_millis(5);
+        sender.start(SendTime::ZERO);
+        let (mut new, mut acknowledged) = (0, 0);
+        for step in steps {
+            match step {
+                Step::Ack { cumulative, sacks, syn } => {
+                    let sacks = sacks.map(|(start, length)| SackBlock {
+                        start: acknowledged + start,
+                        end: acknowledged + start + length,
+                    });
+                    let cumulative = acknowledged + cumulative;
+                    let ack = Acknowledgement { cumulative, syn, sacks, echo: SendTime::from_millis(3) };
+                    sender.on_ack(now, &ack);
+                    if !syn && cumulative <= new {
+                        acknowledged = cumulative.max(acknowledged);
+                    }
+                }
+                Step::Wait(ms) => {
+                    now += TimeDelta::from_millis(ms);
+                    sender.on_timeout(now);
+                    prop_assert!(sender.next_timeout().is_none_or(|timeout| timeout > now));
+                }
+            }
+            for _ in 0..2000 {
+                let Some(segment) = sender.poll_segment(now) else { break };
+                if segment.retransmission {
+                    prop_assert!(segment.syn || (acknowledged..new).contains(&segment.number));
+                } else if !segment.syn {
+                    prop_assert_eq!(segment.number, new);
+                    new += 1;
+                }
+            }
+            prop_assert!(sender.poll_segment(now).is_none(), "polling does not end");
+            prop_assert!(sender.window().cwnd >= 1.0);
+        }
+    }
+
+    #[test]
+    fn receiver_takes_any_segment(
+        numbers in proptest::collection::vec(prop_oneof![0u32..100, any::<u32>()], 1..100),
+    ) {
+        let mut sender = TcpSender::new(TcpConfig::default(), Box::new(NewReno::new()), None);
+        sender.start(SendTime::ZERO);
+        let syn = sender.poll_segment(SendTime::ZERO).expect("a SYN is due");
+        let mut receiver = TcpReceiver::new(TcpConfig::default());
+        for (ms, number) in numbers.into_iter().enumerate() {
+            let now = ArrivalTime::from_millis(ms as i64);
+            receiver.on_segment(now, &Segment { number, syn: false, payload: 1448, ..syn });
+            if let Some(ack) = receiver.poll_ack(now) {
+                prop_assert_eq!(receiver.delivered(), DataSize::from_bytes(u64::from(ack.cumulative) * 1448));
+            }
+        }
+    }
+}
