@@ -6,14 +6,14 @@ use weir_units::TimeDelta;
 const OCTAVE_BITS: u32 = 8;
 /// Bins per octave: a bin is at most 1/256 = 0.39 % of the delays in it wide.
 const BINS_PER_OCTAVE: usize = 1 << OCTAVE_BITS;
-/// Delays below 2^10 ns (about 1 us) share one bin.
+/// Delays below 2^10 ns (about 1 us) share one bin and are taken for zero.
 const SMALLEST_BITS: u32 = 10;
-/// The delay in nanoseconds from which on bins are narrow.
+/// The same in nanoseconds.
 const SMALLEST: u64 = 1 << SMALLEST_BITS;
 
 /// A log-linear histogram of delays: bins are at most 0.39 % of their delay wide from 1.024 us to beyond any run;
-/// shorter delays share one bin. Mean, minimum and maximum are exact; a percentile is within one bin of the exact
-/// one. Negative delays count as zero.
+/// shorter delays share one bin, in which percentiles read zero. Mean, minimum and maximum are exact; a percentile is
+/// within one bin of the exact one. Negative delays count as zero.
 ///
 /// Memory is 1 kB per doubling between the shortest and the longest delay; recording allocates only where a delay
 /// falls outside the octaves seen so far.
@@ -173,7 +173,7 @@ impl Histogram {
     fn bin_of(&self, rank: u64) -> (Bin, u64, u64) {
         let mut before = self.below_smallest;
         if rank < before {
-            return (Bin { low: 0, width: SMALLEST }, before, 0);
+            return (Bin::SHARED, before, 0);
         }
         for (octave, counts) in self.bins.chunks(BINS_PER_OCTAVE).enumerate() {
             let in_octave: u64 = counts.iter().map(|&count| u64::from(count)).sum();
@@ -194,7 +194,7 @@ impl Histogram {
     /// The bin of the delays below [`SMALLEST`], if it has any.
     fn shared_bin(&self) -> Option<(Bin, u32)> {
         let count = u32::try_from(self.below_smallest).unwrap_or(u32::MAX);
-        (count > 0).then_some((Bin { low: 0, width: SMALLEST }, count))
+        (count > 0).then_some((Bin::SHARED, count))
     }
 
     fn occupied(&self) -> impl Iterator<Item = (Bin, u32)> + '_ {
@@ -250,6 +250,11 @@ impl Histogram {
 struct Bin {
     low: u64,
     width: u64,
+}
+
+impl Bin {
+    /// All delays below [`SMALLEST`], taken for zero: that is what nearly all of them are.
+    const SHARED: Self = Self { low: 0, width: 0 };
 }
 
 fn thin(points: Vec<CdfPoint>, max_points: usize) -> Vec<CdfPoint> {

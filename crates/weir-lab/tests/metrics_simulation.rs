@@ -1,0 +1,102 @@
+//! The recorder in a simulation, where the answer is known.
+
+use weir_lab::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_lab::results::{RunMetrics, Value};
+use weir_net::{LinkConfig, QueueConfig, Service, Time};
+use weir_sim::{ClockSpec, FlowSpec, LinkSpec, SimSpec, Simulation, Traffic};
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+const DELAY: TimeDelta = TimeDelta::from_millis(25);
+/// Packets that the queue holds, the one in service included.
+const QUEUE: u32 = 20;
+
+/// 60 s of packets of 1000 bytes at a constant rate over 1 Mbit/s, measured from 10 s to 50 s.
+fn constant(kbps: u64, loss: f64) -> RunMetrics {
+    let end = Time::from_millis(60_000);
+    let queue = QueueConfig { limit_packets: Some(QUEUE), ..QueueConfig::default() };
+    let service = Service::Constant(DataRate::from_mbps(1));
+    let config = LinkConfig { queue, loss, ..LinkConfig::new(service.clone(), DELAY) };
+    let flow = FlowSpec {
+        name: "cross".to_owned(),
+        forward: vec![0],
+        reverse: Vec::new(),
+        start: Time::ZERO,
+        stop: Time::MAX,
+        sender_clock: ClockSpec::default(),
+        receiver_clock: ClockSpec::default(),
+        traffic: Traffic::Constant {
+            rate: DataRate::from_kbps(kbps),
+            packet_size: DataSize::from_bytes(1000),
+        },
+    };
+    let plan = MeasurePlan {
+        end,
+        window: (Time::from_millis(10_000), Time::from_millis(50_000)),
+        flows: vec![FlowPlan {
+            name: flow.name.clone(),
+            kind: FlowKind::Constant,
+            start: flow.start,
+            stop: flow.stop,
+            propagation: DELAY,
+            bottleneck: Some(0),
+            max_rate: None,
+            sender_signals: Vec::new(),
+            receiver_signals: Vec::new(),
+        }],
+        links: vec![LinkPlan { name: "forward".to_owned(), service, bottleneck: true }],
+        series: false,
+    };
+    let links = vec![LinkSpec { name: "forward".to_owned(), config, bottleneck: true }];
+    let spec = SimSpec { seed: 1, end, links, flows: vec![flow] };
+    Simulation::new(spec, Recorder::new(plan)).expect("a valid spec").run().finish().metrics
+}
+
+#[track_caller]
+fn near(actual: Value, expected: f64, tolerance: f64) {
+    let actual = actual.expect("a value");
+    assert!((actual - expected).abs() <= tolerance, "{actual} instead of {expected}");
+}
+
+#[test]
+fn below_capacity_packets_wait_for_nothing_but_their_own_service() {
+    let metrics = constant(500, 0.0);
+    let (flow, link) = (&metrics.flows[0], &metrics.links[0]);
+    assert_eq!(flow.rate_bps, Some(500_000.0));
+    assert_eq!(flow.loss_ratio, Some(0.0));
+    // 8000 bits at 1 Mbit/s.
+    assert_eq!((flow.owd_excess_ms.mean, flow.owd_excess_ms.max), (Some(8.0), Some(8.0)));
+    assert_eq!((flow.queue_wait_ms.max, link.queue_ms.max), (Some(0.0), Some(0.0)));
+    near(link.utilisation.bits, 0.5, 1e-9);
+    near(link.utilisation.time_mean, 0.5, 1e-9);
+    near(link.utilisation.fair_share, 0.5 * 972.0 / 1000.0, 1e-9);
+}
+
+#[test]
+fn above_capacity_the_queue_stays_full_and_the_excess_is_lost() {
+    let metrics = constant(1500, 0.0);
+    let (flow, link) = (&metrics.flows[0], &metrics.links[0]);
+    near(flow.rate_bps, 1e6, 1.0);
+    near(flow.loss_ratio, 1.0 / 3.0, 1e-3);
+    near(flow.packet_loss_ratio, 1.0 / 3.0, 1e-3);
+    near(link.loss_ratio, 1.0 / 3.0, 1e-3);
+    near(link.utilisation.bits, 1.0, 1e-9);
+    near(link.utilisation.time_sd, 0.0, 1e-9);
+    // A packet is taken when fewer than 20 are there: it waits for the 18 behind the one in service and for the
+    // rest of that one, which lasts between 0 and 8 ms.
+    let wait = flow.queue_wait_ms.mean.expect("packets were received");
+    assert!((18.0 * 8.0..=19.0 * 8.0).contains(&wait), "{wait}");
+    near(flow.owd_excess_ms.mean, wait + 8.0, 1e-6);
+    assert_eq!(flow.queue_wait_ms, link.queue_ms);
+}
+
+#[test]
+fn what_chance_takes_has_used_the_link() {
+    let metrics = constant(500, 0.1);
+    let (flow, link) = (&metrics.flows[0], &metrics.links[0]);
+    // 2500 packets in 40 s; standard deviation of the ratio √(0.1 · 0.9 / 2500) = 0.006.
+    near(flow.loss_ratio, 0.1, 0.024);
+    // The link counts by the time of loss, the flow by that of sending: a packet may fall into one window only.
+    near(link.loss_ratio, flow.loss_ratio.expect("packets were sent"), 2.0 / 2500.0);
+    near(link.utilisation.bits, 0.5, 1e-9);
+    near(flow.rate_bps, 500e3 * (1.0 - flow.loss_ratio.expect("packets were sent")), 400.0);
+}
