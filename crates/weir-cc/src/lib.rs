@@ -18,6 +18,11 @@ pub mod report;
 pub mod time;
 pub mod window;
 
+#[cfg(test)]
+mod closed_loop;
+#[cfg(test)]
+mod properties;
+
 pub use controller::{
     AtReceiver, Cause, Controller, Decision, LimitsOutOfOrder, Observer, Pacing, PathEvent, RateLimits,
     Receiver, Share, Signal, Target,

@@ -1,1 +1,30 @@
-fn main() {}
+//! The command `weir`: judges congestion controllers.
+//!
+//! Exit codes: 0 done, 1 something outside failed in the middle, 2 the input is wrong and nothing was written.
+
+mod args;
+mod check;
+mod failure;
+mod list;
+mod output;
+mod progress;
+mod run;
+mod table;
+
+use std::process::ExitCode;
+
+use args::{Args, Command};
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let outcome = match Args::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::List(args) => list::list(&args),
+        Command::Schema(args) => list::schema(&args),
+        Command::Check(args) => check::check(&args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use weir_sim::{Simulation, SpecError};
 
 use crate::error::ScenarioError;
-use crate::metrics::{FlowDelays, MeasurePlan, Measured, Recorder, Series};
+use crate::metrics::{FlowDelays, FlowKind, Histogram, MeasurePlan, Measured, Recorder, Series};
 use crate::results::{RunMetrics, Summary, UnevenRuns};
 use crate::scenario::{RunOptions, Scenario, TraceUse};
 use crate::traces::TraceStore;
@@ -12,12 +12,8 @@ use crate::traces::TraceStore;
 /// What to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The name under which the results go.
-    pub name: &'a str,
-    /// The scenario.
+    /// The scenario, which says what its results are called and which controllers to compare.
     pub scenario: &'a Scenario,
-    /// Controllers that take over all media flows, one after the other; empty for those of the scenario itself.
-    pub controllers: &'a [String],
     /// One run of each controller per seed, at least one.
     pub seeds: &'a [u64],
     /// Threads; the results do not depend on them.
@@ -59,6 +55,34 @@ pub struct Sample {
     pub series: Option<Series>,
 }
 
+impl Comparison {
+    /// Whether there is media to judge.
+    pub fn has_media(&self) -> bool {
+        self.controllers.iter().flat_map(|c| &c.sample.plan.flows).any(|flow| flow.kind == FlowKind::Media)
+    }
+
+    /// A sentence for each trace that stood in for another.
+    pub fn stand_ins(&self) -> impl Iterator<Item = String> {
+        self.traces.iter().filter(|t| t.used != t.wanted).map(|t| {
+            format!(
+                "The trace `{}` was not found; `{}` stood in for it. Give its directory with --data or WEIR_DATA.",
+                t.wanted, t.used
+            )
+        })
+    }
+}
+
+impl Sample {
+    /// The queuing delay (one-way delay less propagation) of each flow, with its name.
+    pub fn queuing_delays(&self) -> impl Iterator<Item = (&str, &Histogram)> {
+        self.plan
+            .flows
+            .iter()
+            .zip(&self.delays)
+            .map(|(flow, delays)| (flow.name.as_str(), &delays.owd_excess))
+    }
+}
+
 /// Why a comparison cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ComparisonError {
@@ -84,23 +108,19 @@ pub enum ComparisonError {
 impl Request<'_> {
     /// How many runs this makes.
     pub fn runs(&self) -> usize {
-        self.controllers.len().max(1) * self.seeds.len()
+        self.scenario.controllers.len().max(1) * self.seeds.len()
     }
 
     /// Runs everything; `done` is called after each run, from any thread.
     ///
     /// # Errors
     /// The scenario names something that is not there, or makes no sense to the simulator.
-    pub fn run(
-        &self,
-        store: &TraceStore,
-        done: &(dyn Fn() + Sync),
-    ) -> Result<Comparison, ComparisonError> {
+    pub fn run(&self, store: &TraceStore, done: &(dyn Fn() + Sync)) -> Result<Comparison, ComparisonError> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(self.jobs)
             .build()
             .map_err(|e| ComparisonError::Threads { jobs: self.jobs, problem: e.to_string() })?;
-        let choices: Vec<Option<&str>> = match self.controllers {
+        let choices: Vec<Option<&str>> = match self.scenario.controllers.as_slice() {
             [] => vec![None],
             some => some.iter().map(|name| Some(name.as_str())).collect(),
         };
@@ -151,7 +171,7 @@ impl Request<'_> {
             controllers.push(ControllerRuns { name, runs, sample });
         }
         let runs = controllers.iter().map(|c| (c.name.as_str(), c.runs.as_slice()));
-        let summary = Summary::from_runs(self.name, self.seeds, runs)?;
+        let summary = Summary::from_runs(&self.scenario.name, self.seeds, runs)?;
         Ok(Comparison { summary, controllers, traces })
     }
 }

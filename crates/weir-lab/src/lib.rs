@@ -1,5 +1,15 @@
-//! Placeholder
+//! The lab: scenario files, the registry from names to controllers, metrics, comparisons, statistics, reports.
 
+pub mod comparison;
+pub mod demo;
+pub mod error;
 pub mod metrics;
+pub mod panels;
+pub mod registry;
+pub mod report;
 pub mod results;
+pub mod scenario;
+pub mod shipped;
 pub mod stats;
+pub mod tables;
+pub mod traces;

@@ -19,9 +19,10 @@ pub(crate) fn write_report(report: &Report<'_>, ssrc: u32, source: u32, out: &mu
 /// The reports on `source` in an RTCP compound packet; parts that cannot be read are skipped.
 pub(crate) fn reports_about(source: u32, bytes: &[u8]) -> impl Iterator<Item = Report<'static>> {
     rtcp::messages(bytes).filter_map(Result::ok).filter_map(move |message| match message {
-        Message::ReceiverReport(report) => {
-            report.blocks().find(|block| block.ssrc == source).map(|block| Report::Reception(reception(&block)))
-        }
+        Message::ReceiverReport(report) => report
+            .blocks()
+            .find(|block| block.ssrc == source)
+            .map(|block| Report::Reception(reception(&block))),
         Message::Remb(remb) => {
             let about_us = remb.ssrcs().any(|ssrc| ssrc == source);
             about_us.then(|| Report::Ceiling(DataRate::from_bps(remb.bitrate)))

@@ -151,5 +151,12 @@ pub(crate) enum Component {
 
 /// What is measured of a packet that leaves now.
 pub(crate) fn meta(now: Time, wire_size: u32, payload: u32, control: bool) -> PacketMeta {
-    PacketMeta { sent_at: now, wait: TimeDelta::ZERO, wire_size, payload, frame: PacketMeta::NO_FRAME, control }
+    PacketMeta {
+        sent_at: now,
+        wait: TimeDelta::ZERO,
+        wire_size,
+        payload,
+        frame: PacketMeta::NO_FRAME,
+        control,
+    }
 }

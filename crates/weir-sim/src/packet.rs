@@ -91,7 +91,12 @@ mod tests {
     #[test]
     fn slots_are_used_again() {
         let mut pool = RtcpPool::default();
-        let write = |byte| move |out: &mut [u8]| { out[0] = byte; Some(1) };
+        let write = |byte| {
+            move |out: &mut [u8]| {
+                out[0] = byte;
+                Some(1)
+            }
+        };
         let (first, _) = pool.store(write(1)).unwrap();
         let (second, _) = pool.store(write(2)).unwrap();
         assert_eq!((pool.bytes(first), pool.bytes(second)), (&[1][..], &[2][..]));

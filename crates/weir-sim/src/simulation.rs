@@ -38,7 +38,9 @@ impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Link { name, problem } => write!(f, "link `{name}`: {problem}"),
-            Self::Route { flow } => write!(f, "flow `{flow}` needs a route over existing links, both ways if it has feedback"),
+            Self::Route { flow } => {
+                write!(f, "flow `{flow}` needs a route over existing links, both ways if it has feedback")
+            }
         }
     }
 }
@@ -59,9 +61,10 @@ impl<M: Monitor> Simulation<M> {
                 return Err(SpecError::Route { flow: flow.name.clone() });
             }
         }
-        let mut network = Network::new(spec.seed, &spec.links, &spec.flows, monitor).map_err(|(link, error)| {
-            SpecError::Link { name: spec.links[link].name.clone(), problem: error.to_string() }
-        })?;
+        let mut network =
+            Network::new(spec.seed, &spec.links, &spec.flows, monitor).map_err(|(link, error)| {
+                SpecError::Link { name: spec.links[link].name.clone(), problem: error.to_string() }
+            })?;
         let pairs = spec.flows.into_iter().enumerate();
         let endpoints: Vec<Endpoint> =
             pairs.flat_map(|(index, flow)| Endpoint::pair(spec.seed, index, flow)).collect();
@@ -104,5 +107,4 @@ impl<M: Monitor> Simulation<M> {
     pub fn monitor(&self) -> &M {
         &self.network.monitor
     }
-
 }

@@ -26,7 +26,8 @@ impl ConstantSource {
         let wire_size = u32::try_from(packet_size.bytes()).unwrap_or(u32::MAX);
         let rate = rate.bps();
         let nanobits = u64::from(wire_size).saturating_mul(8_000_000_000);
-        let (interval, rest) = (nanobits.checked_div(rate).unwrap_or(0), nanobits.checked_rem(rate).unwrap_or(0));
+        let (interval, rest) =
+            (nanobits.checked_div(rate).unwrap_or(0), nanobits.checked_rem(rate).unwrap_or(0));
         Self { life, rate, wire_size, interval, rest, next: life.start, rests: 0 }
     }
 
@@ -39,7 +40,13 @@ impl ConstantSource {
             return Time::MAX;
         }
         let payload = self.wire_size.saturating_sub(UDP_OVERHEAD);
-        network.send(now, self.life.flow, Side::Sender, meta(now, self.wire_size, payload, false), Body::Constant);
+        network.send(
+            now,
+            self.life.flow,
+            Side::Sender,
+            meta(now, self.wire_size, payload, false),
+            Body::Constant,
+        );
         self.rests += self.rest;
         let whole = u64::from(self.rests >= self.rate);
         self.rests -= whole * self.rate;
@@ -58,6 +65,9 @@ mod tests {
         // 8000 bits at 3 Mbit/s are 2 666 666 ns and 2/3: three packets take 8 ms.
         let source = ConstantSource::new(life, DataRate::from_mbps(3), DataSize::from_bytes(1000));
         assert_eq!((source.interval, source.rest), (2_666_666, 2_000_000));
-        assert_eq!(ConstantSource::new(life, DataRate::ZERO, DataSize::from_bytes(1)).first_wake(), Time::MAX);
+        assert_eq!(
+            ConstantSource::new(life, DataRate::ZERO, DataSize::from_bytes(1)).first_wake(),
+            Time::MAX
+        );
     }
 }

@@ -58,7 +58,12 @@ impl MediaSource {
         self.drain(now, local, decided, network)
     }
 
-    pub(crate) fn deliver<M: Monitor>(&mut self, now: Time, packet: &SimPacket, network: &mut Network<M>) -> Time {
+    pub(crate) fn deliver<M: Monitor>(
+        &mut self,
+        now: Time,
+        packet: &SimPacket,
+        network: &mut Network<M>,
+    ) -> Time {
         let Body::Rtcp { slot } = packet.body else { return self.next_wake(now) };
         let local = SendTime::from_nanos(self.clock.read(now));
         let rtt = self.sender.on_rtcp(local, network.rtcp.bytes(slot));
@@ -70,7 +75,13 @@ impl MediaSource {
     }
 
     /// Lets everything out that is due, and tells the monitor what changed.
-    fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, heard: bool, network: &mut Network<M>) -> Time {
+    fn drain<M: Monitor>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        heard: bool,
+        network: &mut Network<M>,
+    ) -> Time {
         let flow = self.life.flow;
         while let Some(frame) = self.sender.poll_frame(local) {
             let meta = FrameMeta {
@@ -85,7 +96,13 @@ impl MediaSource {
             self.send(now, &packet, network);
         }
         while let Some((slot, len)) = network.rtcp.store(|out| self.sender.poll_rtcp(local, out)) {
-            network.send(now, flow, Side::Sender, meta(now, len as u32 + UDP_OVERHEAD, 0, true), Body::Rtcp { slot });
+            network.send(
+                now,
+                flow,
+                Side::Sender,
+                meta(now, len as u32 + UDP_OVERHEAD, 0, true),
+                Body::Rtcp { slot },
+            );
         }
         if self.sender.take_target_change() {
             network.monitor.target(now, flow, self.sender.target());
@@ -136,7 +153,12 @@ impl MediaSink {
         Self { life, clock, receiver: MediaReceiver::new(receiver, config, own, source, rtcp), signals }
     }
 
-    pub(crate) fn deliver<M: Monitor>(&mut self, now: Time, packet: &SimPacket, network: &mut Network<M>) -> Time {
+    pub(crate) fn deliver<M: Monitor>(
+        &mut self,
+        now: Time,
+        packet: &SimPacket,
+        network: &mut Network<M>,
+    ) -> Time {
         let local = ArrivalTime::from_nanos(self.clock.read(now));
         match packet.body {
             Body::Media { header, ecn } => {

@@ -48,7 +48,8 @@ impl Endpoint {
             }
             Traffic::Media { controller, receiver, config } => {
                 let random = |purpose| generator(seed, &spec.name, purpose);
-                let source = MediaSource::new(life, near, controller, config, random("video"), random("sender rtcp"));
+                let source =
+                    MediaSource::new(life, near, controller, config, random("video"), random("sender rtcp"));
                 let sink = MediaSink::new(life, far, receiver, config, random("receiver rtcp"));
                 [Self::MediaSource(Box::new(source)), Self::MediaSink(Box::new(sink))]
             }
@@ -82,7 +83,12 @@ impl Endpoint {
     }
 
     /// A packet has arrived. Returns when the host wants to wake next.
-    pub(crate) fn deliver<M: Monitor>(&mut self, now: Time, packet: &SimPacket, network: &mut Network<M>) -> Time {
+    pub(crate) fn deliver<M: Monitor>(
+        &mut self,
+        now: Time,
+        packet: &SimPacket,
+        network: &mut Network<M>,
+    ) -> Time {
         network.monitor.delivered(now, packet.flow as usize, &packet.meta);
         match self {
             Self::MediaSource(source) => source.deliver(now, packet, network),

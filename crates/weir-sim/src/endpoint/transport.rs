@@ -55,7 +55,12 @@ impl TcpSource {
         self.drain(now, local, network)
     }
 
-    pub(crate) fn deliver<M: Monitor>(&mut self, now: Time, packet: &SimPacket, network: &mut Network<M>) -> Time {
+    pub(crate) fn deliver<M: Monitor>(
+        &mut self,
+        now: Time,
+        packet: &SimPacket,
+        network: &mut Network<M>,
+    ) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
         if let Body::Acknowledgement(ack) = &packet.body {
             if let Some(rtt) = self.sender.on_ack(local, ack) {
@@ -93,7 +98,12 @@ impl TcpSink {
         Self { life, clock, config, receiver: TcpReceiver::new(config) }
     }
 
-    pub(crate) fn deliver<M: Monitor>(&mut self, now: Time, packet: &SimPacket, network: &mut Network<M>) -> Time {
+    pub(crate) fn deliver<M: Monitor>(
+        &mut self,
+        now: Time,
+        packet: &SimPacket,
+        network: &mut Network<M>,
+    ) -> Time {
         if let Body::Segment(segment) = &packet.body {
             let local = ArrivalTime::from_nanos(self.clock.read(now));
             self.receiver.on_segment(local, segment);

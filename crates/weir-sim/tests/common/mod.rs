@@ -39,7 +39,11 @@ pub fn constant(kbps: u64) -> Traffic {
 }
 
 pub fn tcp() -> Traffic {
-    Traffic::Tcp { law: Box::new(NewReno::default()), config: weir_sim::tcp::TcpConfig::default(), size: None }
+    Traffic::Tcp {
+        law: Box::new(NewReno::default()),
+        config: weir_sim::tcp::TcpConfig::default(),
+        size: None,
+    }
 }
 
 pub fn gcc_2016() -> Traffic {

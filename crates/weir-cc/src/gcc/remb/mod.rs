@@ -25,6 +25,11 @@ mod config;
 mod receiver;
 mod sender;
 
+#[cfg(test)]
+mod closed_loop;
+#[cfg(test)]
+mod receiver_tests;
+
 pub use config::{Config, ConfigError, GrowOn};
 pub use receiver::GccReceiver;
 pub use sender::GccSender;

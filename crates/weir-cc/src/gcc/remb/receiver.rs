@@ -14,7 +14,7 @@ use crate::receive_rate::ReceiveRate;
 use crate::report::Report;
 use crate::time::ArrivalTime;
 
-/// After so long without a packet grouping starts anew (libwebrtc).
+/// After so long without a packet grouping starts anew (libwebrtc); so it does where the clock was set back by more.
 const SILENCE: TimeDelta = TimeDelta::from_secs(2);
 /// The detector says nothing before this many samples.
 const FIRST_VERDICT: u32 = 2;
@@ -84,6 +84,13 @@ impl GccReceiver {
         }
     }
 
+    /// No gradient spans a silence or a clock that was set.
+    fn restart(&mut self) {
+        self.kalman.restart();
+        self.detector = Detector::new(self.config.overuse_time);
+        self.last_sample = None;
+    }
+
     /// Whether `A_r` fell so far below the value sent last that the sender must know at once.
     fn fell(&self) -> bool {
         self.remb_sent.is_some_and(|sent| self.rate.rate().bps_f64() < self.config.remb_drop * sent.bps_f64())
@@ -93,17 +100,17 @@ impl GccReceiver {
 impl Receiver for GccReceiver {
     fn on_arrival(&mut self, packet: &Arrival) {
         self.received.on_arrival(packet.at, packet.size);
-        if self.remb_due.is_none() {
-            self.remb_due = Some(packet.at + self.config.remb_interval);
+        // Where the clock was set back, what was due by its old reading is due an interval from now.
+        let next = packet.at + self.config.remb_interval;
+        self.remb_due = Some(self.remb_due.map_or(next, |due| due.min(next)));
+        if self.last_sample.is_some_and(|last| last - packet.at > SILENCE) {
+            self.frames = Frames::new(SILENCE);
+            self.restart();
         }
         match self.frames.on_arrival(packet) {
             Grouped::Pending => {}
             Grouped::Sample(sample) => self.on_frame(&sample, packet.at),
-            Grouped::Restarted => {
-                self.kalman.restart();
-                self.detector = Detector::new(self.config.overuse_time);
-                self.last_sample = None;
-            }
+            Grouped::Restarted => self.restart(),
         }
     }
 

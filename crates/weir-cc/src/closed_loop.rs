@@ -1,0 +1,255 @@
+//! Both halves of a law over a bottleneck of the simplest kind, in simulated time.
+
+use std::collections::VecDeque;
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use crate::controller::{Controller, RateLimits, Receiver, Signal};
+use crate::history::SendHistory;
+use crate::pacer::Pacer;
+use crate::packet::{Arrival, Ecn, SendState, Stamp};
+use crate::report::{ReceptionReport, Report};
+use crate::time::{ArrivalTime, SendTime};
+
+const TICK: TimeDelta = TimeDelta::from_millis(1);
+/// There and back: feedback takes no time, packets take that of both ways.
+const PROPAGATION: TimeDelta = TimeDelta::from_millis(50);
+/// What the queue holds, at the present capacity.
+const QUEUE: TimeDelta = TimeDelta::from_millis(300);
+const PAYLOAD_LIMIT: u64 = 1200;
+const FRAMES_PER_SECOND: u64 = 30;
+const RECEPTION_INTERVAL: TimeDelta = TimeDelta::from_secs(1);
+/// Between the clocks of the hosts.
+const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
+
+/// 50 to 2500 kbit/s, from 300 kbit/s.
+pub(crate) fn limits() -> RateLimits {
+    let kbps = DataRate::from_kbps;
+    RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap()
+}
+
+/// What offers packets at the media rate.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// Frames, each split evenly into packets of at most the limit; so many have been captured.
+    Video { frames: u64 },
+    /// A packet of full size as soon as there are so many bits.
+    Steady { bits: f64 },
+}
+
+impl Source {
+    pub(crate) const VIDEO: Self = Self::Video { frames: 0 };
+    pub(crate) const STEADY: Self = Self::Steady { bits: 0.0 };
+
+    /// Adds what comes into being at `now`, a tick after the time before.
+    fn offer(&mut self, now: SendTime, rate: DataRate, waiting: &mut VecDeque<Packet>) {
+        match self {
+            Self::Video { frames } => {
+                let due = TimeDelta::from_secs(*frames as i64) / FRAMES_PER_SECOND as i64;
+                if now - SendTime::ZERO >= due {
+                    let media_time = *frames * 90_000 / FRAMES_PER_SECOND;
+                    let bytes = rate.bps() / 8 / FRAMES_PER_SECOND;
+                    let packets = bytes.div_ceil(PAYLOAD_LIMIT);
+                    let size = DataSize::from_bytes(bytes / packets);
+                    waiting.extend((1..=packets).map(|n| Packet { media_time, size, last: n == packets }));
+                    *frames += 1;
+                }
+            }
+            Self::Steady { bits } => {
+                let size = DataSize::from_bytes(PAYLOAD_LIMIT);
+                *bits += rate.bps_f64() * TICK.secs_f64();
+                while *bits >= size.bits_f64() {
+                    *bits -= size.bits_f64();
+                    waiting.push_back(Packet { media_time: 0, size, last: true });
+                }
+            }
+        }
+    }
+}
+
+/// A source that fills its target, a pacer, a FIFO queue with drop-tail, a receiver that also sends
+/// receiver reports, and a silent way back.
+#[derive(Debug)]
+pub(crate) struct Loop {
+    sender: Box<dyn Controller>,
+    receiver: Box<dyn Receiver>,
+    pub(crate) capacity: DataRate,
+    pub(crate) feedback_cut: bool,
+    now: SendTime,
+    source: Source,
+    waiting: VecDeque<Packet>,
+    pacer: Pacer,
+    history: SendHistory,
+    link_free: SendTime,
+    flying: VecDeque<Arrival>,
+    reception: Reception,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    media_time: u64,
+    size: DataSize,
+    last: bool,
+}
+
+impl Loop {
+    pub(crate) fn new(
+        sender: impl Controller + 'static,
+        receiver: impl Receiver + 'static,
+        source: Source,
+        capacity: DataRate,
+    ) -> Self {
+        Self {
+            sender: Box::new(sender),
+            receiver: Box::new(receiver),
+            capacity,
+            feedback_cut: false,
+            now: SendTime::ZERO,
+            source,
+            waiting: VecDeque::new(),
+            pacer: Pacer::new(TICK),
+            history: SendHistory::new(TimeDelta::from_secs(5)),
+            link_free: SendTime::ZERO,
+            flying: VecDeque::new(),
+            reception: Reception::default(),
+        }
+    }
+
+    /// What `watch` sees after each ms of the next `span`.
+    pub(crate) fn run<T>(&mut self, span: TimeDelta, watch: impl Fn(&Self) -> T) -> Vec<T> {
+        (0..span.nanos() / TICK.nanos())
+            .map(|_| {
+                self.tick();
+                watch(self)
+            })
+            .collect()
+    }
+
+    /// The present value of a signal of the sender half.
+    pub(crate) fn sender_signal(&self, name: &str) -> f64 {
+        value_of(name, self.sender.signals(), |out| self.sender.read_signals(out))
+    }
+
+    /// The present value of a signal of the receiver half.
+    pub(crate) fn receiver_signal(&self, name: &str) -> f64 {
+        value_of(name, self.receiver.signals(), |out| self.receiver.read_signals(out))
+    }
+
+    /// The target rate in bit/s.
+    pub(crate) fn target_rate(&self) -> f64 {
+        self.sender.target().sending_rate.bps_f64()
+    }
+
+    /// How long a packet that leaves now would wait in the queue.
+    pub(crate) fn queuing_delay(&self) -> TimeDelta {
+        (self.link_free - self.now).max(TimeDelta::ZERO)
+    }
+
+    fn tick(&mut self) {
+        self.now += TICK;
+        self.arrive();
+        self.report();
+        if self.sender.next_timeout().is_some_and(|due| due <= self.now) {
+            self.sender.on_timeout(self.now, &self.state());
+        }
+        self.source.offer(self.now, self.sender.target().media_rate, &mut self.waiting);
+        self.send();
+    }
+
+    fn state(&self) -> SendState {
+        let queued = self.waiting.iter().map(|packet| packet.size).sum();
+        SendState { in_flight: self.history.in_flight(), queued, application_limited: false }
+    }
+
+    fn send(&mut self) {
+        self.pacer.apply(self.now, &self.sender.target());
+        while self.pacer.next_departure() <= self.now
+            && let Some(packet) = self.waiting.pop_front()
+        {
+            self.pacer.on_sent(self.now, packet.size);
+            let sent = self.history.on_sent(self.now, packet.size, false);
+            self.sender.on_sent(&sent, &self.state());
+            self.transmit(sent.id, &packet);
+        }
+    }
+
+    fn transmit(&mut self, id: u64, packet: &Packet) {
+        let begin = self.link_free.max(self.now);
+        if begin - self.now > QUEUE {
+            return;
+        }
+        self.link_free = begin + packet.size / self.capacity;
+        self.flying.push_back(Arrival {
+            id,
+            departure: self.now,
+            at: receiver_clock(self.link_free + PROPAGATION),
+            size: packet.size,
+            ecn: Ecn::NotEct,
+            media_time: packet.media_time,
+            marker: packet.last,
+            stamp: Stamp::default(),
+        });
+    }
+
+    fn arrive(&mut self) {
+        while let Some(packet) = self.flying.front()
+            && packet.at <= receiver_clock(self.now)
+        {
+            self.receiver.on_arrival(packet);
+            self.reception.on_arrival(packet.id);
+            self.flying.pop_front();
+        }
+    }
+
+    fn report(&mut self) {
+        let (state, clock) = (self.state(), receiver_clock(self.now));
+        while let Some(report) = self.receiver.poll_report(clock) {
+            if !self.feedback_cut {
+                let feedback = self.history.join(self.now, &report);
+                self.sender.on_feedback(self.now, &feedback, &state);
+            }
+        }
+        if let Some(report) = self.reception.poll(self.now)
+            && !self.feedback_cut
+        {
+            let feedback = self.history.join(self.now, &Report::Reception(report));
+            self.sender.on_feedback(self.now, &feedback, &state);
+        }
+    }
+}
+
+fn receiver_clock(at: SendTime) -> ArrivalTime {
+    ArrivalTime::ZERO + OFFSET + (at - SendTime::ZERO)
+}
+
+fn value_of(name: &str, signals: &[Signal], read: impl FnOnce(&mut [f64])) -> f64 {
+    let mut values = vec![0.0; signals.len()];
+    read(&mut values);
+    values[signals.iter().position(|signal| signal.name == name).unwrap()]
+}
+
+/// The loss of each second, as a receiver report tells it. Packets come in order.
+#[derive(Debug, Default)]
+struct Reception {
+    expected: u64,
+    received: u64,
+    next_id: u64,
+    due: SendTime,
+}
+
+impl Reception {
+    fn on_arrival(&mut self, id: u64) {
+        self.expected += id + 1 - self.next_id;
+        self.received += 1;
+        self.next_id = id + 1;
+    }
+
+    fn poll(&mut self, now: SendTime) -> Option<ReceptionReport> {
+        if now < self.due || self.received == 0 {
+            return None;
+        }
+        let lost = (self.expected - self.received) * 256 / self.expected;
+        *self = Self { next_id: self.next_id, due: now + RECEPTION_INTERVAL, ..Self::default() };
+        Some(ReceptionReport { fraction_lost: lost.min(255) as u8, ..ReceptionReport::default() })
+    }
+}

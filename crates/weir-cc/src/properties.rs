@@ -1,0 +1,441 @@
+//! What holds of every law, by its interface alone, whatever comes.
+//!
+//! A law joins by a line in [`LAWS`]. The strategies and the checks also serve the laws' own properties, which add
+//! what only they promise.
+
+use proptest::prelude::*;
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use crate::controller::{AtReceiver, Controller, Decision, PathEvent, RateLimits, Receiver, Share, Signal};
+use crate::gcc::remb::{self, GccReceiver, GccSender};
+use crate::nada::{self, Nada, NadaObserver};
+use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
+use crate::report::{Feedback, LawReport, NadaReport, ReceptionReport, Record, Report};
+use crate::time::{ArrivalTime, SendTime};
+
+/// A law by name, and both its halves for given limits.
+#[derive(Clone, Copy, Debug)]
+struct Law {
+    name: &'static str,
+    build: fn(RateLimits) -> Halves,
+}
+
+type Halves = (Box<dyn Controller>, Box<dyn Receiver>);
+
+#[rustfmt::skip]
+const LAWS: &[Law] = &[
+    Law { name: "gcc-2016", build: |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap()) },
+    Law { name: "nada", build: |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap())) },
+];
+
+fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {
+    (Box::new(sender), Box::new(receiver))
+}
+
+/// No report may be further off than this once packets arrive.
+const LONGEST_REPORT_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
+
+fn rate() -> impl Strategy<Value = DataRate> {
+    prop_oneof![any::<u64>(), 0..10_000_000_u64].prop_map(DataRate::from_bps)
+}
+
+fn size() -> impl Strategy<Value = DataSize> {
+    prop_oneof![any::<u64>(), 0..3000_u64].prop_map(DataSize::from_bytes)
+}
+
+fn span() -> impl Strategy<Value = TimeDelta> {
+    prop_oneof![any::<i64>(), -1_000_000_000..5_000_000_000_i64].prop_map(TimeDelta::from_nanos)
+}
+
+/// Mostly a little later, now and then a jump to anywhere within a year.
+fn step() -> impl Strategy<Value = TimeDelta> {
+    const YEAR: i64 = 31_536_000_000_000_000;
+    prop_oneof![
+        20 => 0..300_000_000_i64,
+        1 => -YEAR..YEAR,
+    ]
+    .prop_map(TimeDelta::from_nanos)
+}
+
+fn ecn() -> impl Strategy<Value = Ecn> {
+    prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce])
+}
+
+pub(crate) fn limits() -> impl Strategy<Value = RateLimits> {
+    prop::array::uniform3(1..20_000_000_u64).prop_map(|mut bounds| {
+        bounds.sort_unstable();
+        let [min, start, max] = bounds.map(DataRate::from_bps);
+        RateLimits::new(min, start, max).unwrap()
+    })
+}
+
+/// Something that happens to a sender half.
+#[derive(Clone, Debug)]
+pub(crate) enum Call {
+    Sent(DataSize, bool),
+    Packets(Vec<PacketResult>, Option<TimeDelta>, u8),
+    Ceiling(DataRate),
+    Reception(ReceptionReport, Option<TimeDelta>),
+    Law(LawReport, Option<TimeDelta>),
+    Timeout,
+    Event(PathEvent),
+    Adopt(DataRate),
+}
+
+/// A call, the time since the one before, and the state of the endpoint.
+pub(crate) type TimedCall = (TimeDelta, Call, SendState);
+
+pub(crate) fn calls() -> impl Strategy<Value = Vec<TimedCall>> {
+    let state = (size(), size(), any::<bool>()).prop_map(|(in_flight, queued, application_limited)| {
+        SendState { in_flight, queued, application_limited }
+    });
+    prop::collection::vec((step(), call(), state), 0..200)
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let rtt = || prop::option::of(span());
+    let results = prop::collection::vec(packet_result(), 0..8);
+    let event = prop_oneof![
+        limits().prop_map(PathEvent::Limits),
+        Just(PathEvent::Paused),
+        Just(PathEvent::Resumed),
+        Just(PathEvent::RouteChanged)
+    ];
+    prop_oneof![
+        4 => (size(), any::<bool>()).prop_map(|(size, padding)| Call::Sent(size, padding)),
+        2 => (results, rtt(), any::<u8>()).prop_map(|(results, rtt, missed)| Call::Packets(results, rtt, missed)),
+        2 => rate().prop_map(Call::Ceiling),
+        2 => (reception_report(), rtt()).prop_map(|(report, rtt)| Call::Reception(report, rtt)),
+        4 => (law_report(), rtt()).prop_map(|(report, rtt)| Call::Law(report, rtt)),
+        3 => Just(Call::Timeout),
+        1 => event.prop_map(Call::Event),
+        1 => rate().prop_map(Call::Adopt),
+    ]
+}
+
+fn packet_result() -> impl Strategy<Value = PacketResult> {
+    let at = || any::<i64>().prop_map(ArrivalTime::from_nanos);
+    let fate = prop_oneof![
+        (at(), ecn()).prop_map(|(at, ecn)| Fate::Arrived { at, ecn }),
+        Just(Fate::Missing),
+        (at(), ecn()).prop_map(|(at, ecn)| Fate::Recovered { at, ecn }),
+    ];
+    (any::<u64>(), any::<i64>(), size(), any::<bool>(), fate).prop_map(|(id, at, size, padding, fate)| {
+        PacketResult { sent: SentPacket { id, at: SendTime::from_nanos(at), size, padding }, fate }
+    })
+}
+
+fn reception_report() -> impl Strategy<Value = ReceptionReport> {
+    (any::<u8>(), any::<i32>(), prop::array::uniform4(any::<u32>())).prop_map(
+        |(fraction_lost, cumulative_lost, [highest_sequence, jitter, last_sender_report, delay])| {
+            ReceptionReport {
+                fraction_lost,
+                cumulative_lost,
+                highest_sequence,
+                jitter,
+                last_sender_report,
+                delay_since_last_sender_report: delay,
+            }
+        },
+    )
+}
+
+fn law_report() -> impl Strategy<Value = LawReport> {
+    (any::<bool>(), span(), rate()).prop_map(|(ramp_up, congestion, receive_rate)| {
+        LawReport::Nada(NadaReport { ramp_up, congestion, receive_rate })
+    })
+}
+
+/// A sender half that lives through calls, and what must hold after each of them.
+#[derive(Debug)]
+pub(crate) struct Life {
+    pub(crate) sender: Box<dyn Controller>,
+    pub(crate) limits: RateLimits,
+    now: SendTime,
+    sent: u64,
+}
+
+impl Life {
+    pub(crate) fn new(sender: Box<dyn Controller>, limits: RateLimits) -> Self {
+        let life = Self { sender, limits, now: SendTime::ZERO, sent: 0 };
+        life.check();
+        life
+    }
+
+    /// Time passes, something happens, and what always holds is checked.
+    pub(crate) fn live(&mut self, (step, call, state): &TimedCall) -> Option<Decision> {
+        self.now += *step;
+        let decision = self.apply(call, state);
+        if let Some(decision) = decision {
+            self.check_rate(decision.rate);
+        }
+        self.check();
+        decision
+    }
+
+    fn apply(&mut self, call: &Call, state: &SendState) -> Option<Decision> {
+        match *call {
+            Call::Sent(size, padding) => {
+                self.sent += 1;
+                self.sender.on_sent(&SentPacket { id: self.sent, at: self.now, size, padding }, state);
+                None
+            }
+            Call::Packets(ref results, rtt, missed_reports) => {
+                self.hear(&Feedback::Packets { results, rtt, missed_reports }, state)
+            }
+            Call::Ceiling(rate) => self.hear(&Feedback::Ceiling(rate), state),
+            Call::Reception(report, rtt) => self.hear(&Feedback::Reception { report, rtt }, state),
+            Call::Law(report, rtt) => self.hear(&Feedback::Law { report, rtt }, state),
+            Call::Timeout => self.time_out(state),
+            Call::Event(event) => {
+                if let PathEvent::Limits(limits) = event {
+                    self.limits = limits;
+                }
+                self.sender.on_event(self.now, event)
+            }
+            Call::Adopt(rate) => {
+                self.sender.adopt(self.now, Share { rate });
+                None
+            }
+        }
+    }
+
+    fn hear(&mut self, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
+        self.sender.on_feedback(self.now, feedback, state)
+    }
+
+    /// A timeout that comes early changes nothing; one that has come asks for a later one, so that the same one
+    /// again is early.
+    fn time_out(&mut self, state: &SendState) -> Option<Decision> {
+        let decision =
+            if self.is_due() { self.sender.on_timeout(self.now, state) } else { self.time_out_early(state) };
+        assert!(!self.is_due(), "{:?} after a timeout at {:?}", self.sender.next_timeout(), self.now);
+        self.time_out_early(state);
+        decision
+    }
+
+    fn time_out_early(&mut self, state: &SendState) -> Option<Decision> {
+        let before = (self.sender.target(), self.sender.next_timeout());
+        let decision = self.sender.on_timeout(self.now, state);
+        assert_eq!((self.sender.target(), self.sender.next_timeout(), decision), (before.0, before.1, None));
+        decision
+    }
+
+    fn is_due(&self) -> bool {
+        self.sender.next_timeout().is_some_and(|due| due <= self.now)
+    }
+
+    fn check(&self) {
+        let target = self.sender.target();
+        self.check_rate(target.media_rate);
+        self.check_rate(target.sending_rate);
+        read_signals(self.sender.signals(), |out| self.sender.read_signals(out));
+    }
+
+    fn check_rate(&self, rate: DataRate) {
+        assert!(self.limits.clamp(rate) == rate, "{rate:?} outside {:?}", self.limits);
+    }
+
+    /// Packets leave every 10 ms at the sending rate for `span`; the sender hears nothing.
+    fn send_unheard(&mut self, span: TimeDelta) {
+        const STEP: TimeDelta = TimeDelta::from_millis(10);
+        for _ in 0..span.nanos() / STEP.nanos() {
+            let size = self.sender.target().sending_rate * STEP;
+            self.live(&(STEP, Call::Sent(size, false), SendState::default()));
+            if self.is_due() {
+                self.live(&(TimeDelta::ZERO, Call::Timeout, SendState::default()));
+            }
+        }
+    }
+
+    /// Packets leave for 100 ms; feedback of every kind says that the path carries them with ease.
+    fn send_with_ease(&mut self) {
+        const ROUND: TimeDelta = TimeDelta::from_millis(100);
+        let rtt = Some(TimeDelta::from_millis(80));
+        let (first, began, rate) = (self.sent + 1, self.now, self.sender.target().sending_rate);
+        self.send_unheard(ROUND);
+        let packets = self.sent + 1 - first;
+        let results = (0..packets).map(|n| {
+            let after = ROUND * (n as i64 + 1) / packets as i64;
+            let size = rate * (ROUND / packets as i64);
+            let at = ArrivalTime::ZERO + TimeDelta::from_secs(3600) + after;
+            let sent = SentPacket { id: first + n, at: began + after, size, padding: false };
+            PacketResult { sent, fate: Fate::Arrived { at, ecn: Ecn::NotEct } }
+        });
+        let nada = NadaReport { ramp_up: true, congestion: TimeDelta::ZERO, receive_rate: rate };
+        for feedback in [
+            Call::Packets(results.collect(), rtt, 0),
+            Call::Ceiling(self.limits.max()),
+            Call::Reception(ReceptionReport::default(), rtt),
+            Call::Law(LawReport::Nada(nada), rtt),
+        ] {
+            self.live(&(TimeDelta::ZERO, feedback, SendState::default()));
+        }
+    }
+}
+
+/// The present values of `signals`, none of them infinite.
+fn read_signals(signals: &[Signal], read: impl FnOnce(&mut [f64])) -> Vec<f64> {
+    let mut values = vec![f64::INFINITY; signals.len()];
+    read(&mut values);
+    let infinite = values.iter().position(|value| value.is_infinite());
+    assert!(infinite.is_none(), "{:?} is infinite", infinite.map(|i| signals[i].name));
+    values
+}
+
+/// Whatever came before: five seconds of silence lower the rate, and good feedback brings it to the maximum.
+pub(crate) fn survives_silence(sender: Box<dyn Controller>, limits: RateLimits, calls: &[TimedCall]) {
+    let mut life = Life::new(sender, limits);
+    for call in calls {
+        life.live(call);
+    }
+    for event in [PathEvent::Resumed, PathEvent::Limits(limits)] {
+        life.live(&(TimeDelta::ZERO, Call::Event(event), SendState::default()));
+    }
+    let before = life.sender.target().sending_rate;
+    life.send_unheard(TimeDelta::from_secs(5));
+    let after = life.sender.target().sending_rate;
+    assert!(after <= before.scale(0.5).max(limits.min()), "{before:?} → {after:?}");
+    (0..100).for_each(|_| life.send_with_ease());
+    assert_eq!(life.sender.target().sending_rate, limits.max());
+}
+
+/// Usual limits: from any rate within them recovery takes a few seconds.
+pub(crate) fn usual_limits() -> RateLimits {
+    let kbps = DataRate::from_kbps;
+    RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap()
+}
+
+/// Packets in order of arrival: some twice, some late, some lost, by clocks that now and then are set.
+pub(crate) fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
+    let number = || prop_oneof![12 => 0..3_i64, 4 => -5..8_i64, 1 => any::<i64>()];
+    let times = (step(), step());
+    let packet = (times, number(), number(), size(), ecn(), any::<bool>(), span());
+    prop::collection::vec(packet, 0..200).prop_map(|packets| {
+        let (mut at, mut departure, mut id, mut frame) = (ArrivalTime::ZERO, SendTime::ZERO, 0_u64, 0_u64);
+        let arrive = |((later, sent_later), ahead, frames, size, ecn, marker, rtt)| {
+            at += later;
+            departure += sent_later;
+            id = id.wrapping_add_signed(ahead);
+            frame = frame.wrapping_add_signed(frames);
+            let media_time = frame.wrapping_mul(3000);
+            Arrival { id, departure, at, size, ecn, media_time, marker, stamp: Stamp { rtt } }
+        };
+        packets.into_iter().map(arrive).collect()
+    })
+}
+
+/// A report by content: times since `zero`.
+#[derive(Debug, PartialEq)]
+enum Content {
+    Packets(Vec<(u16, Option<TimeDelta>, Ecn)>, u8, Option<TimeDelta>),
+    Other(Report<'static>),
+}
+
+fn content(report: &Report<'_>, zero: ArrivalTime) -> Content {
+    match *report {
+        Report::Packets { records, number, at } => {
+            let record = |r: &Record| (r.sequence, r.arrival.map(|at| at - zero), r.ecn);
+            Content::Packets(records.iter().map(record).collect(), number, at.map(|at| at - zero))
+        }
+        Report::Ceiling(rate) => Content::Other(Report::Ceiling(rate)),
+        Report::Reception(report) => Content::Other(Report::Reception(report)),
+        Report::Law { report, echo } => Content::Other(Report::Law { report, echo }),
+    }
+}
+
+/// The reports on `arrivals`, with what must hold after each of them; the receiver's clock is ahead by `offset`.
+fn reports(receiver: &mut dyn Receiver, arrivals: &[Arrival], offset: TimeDelta) -> Vec<Content> {
+    let zero = ArrivalTime::ZERO + offset;
+    let mut told = Vec::new();
+    for packet in arrivals {
+        let at = packet.at + offset;
+        if let Some(due) = receiver.next_timeout().filter(|&due| due < at) {
+            drain(receiver, due, |report| told.push(content(report, zero)));
+        }
+        receiver.on_arrival(&Arrival { at, ..*packet });
+        let due = receiver.next_timeout();
+        assert!(
+            due.is_some_and(|due| due <= at + LONGEST_REPORT_INTERVAL),
+            "{due:?} after an arrival at {at:?}"
+        );
+        drain(receiver, at, |report| told.push(content(report, zero)));
+        read_signals(receiver.signals(), |out| receiver.read_signals(out));
+    }
+    told
+}
+
+fn drain(receiver: &mut dyn Receiver, now: ArrivalTime, mut tell: impl FnMut(&Report<'_>)) {
+    const MOST_AT_ONCE: usize = 10;
+    let before = receiver.next_timeout();
+    let mut reports = 0;
+    while let Some(report) = receiver.poll_report(now) {
+        tell(&report);
+        reports += 1;
+        assert!(reports <= MOST_AT_ONCE, "it never stops reporting");
+    }
+    assert!(reports == 0 || before.is_some_and(|due| due <= now), "a report before its time");
+    assert!(receiver.next_timeout().is_none_or(|next| next > now));
+}
+
+fn law() -> impl Strategy<Value = Law> {
+    prop::sample::select(LAWS)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200 * LAWS.len() as u32))]
+
+    #[test]
+    fn a_sender_keeps_its_promises_whatever_comes(law in law(), limits in limits(), calls in calls()) {
+        let mut life = Life::new((law.build)(limits).0, limits);
+        for call in &calls {
+            life.live(call);
+        }
+    }
+
+    #[test]
+    fn a_sender_survives_five_seconds_of_silence_whatever_came_before(law in law(), calls in calls()) {
+        survives_silence((law.build)(usual_limits()).0, usual_limits(), &calls);
+    }
+
+    #[test]
+    fn a_receiver_keeps_its_promises_whatever_comes(law in law(), limits in limits(), arrivals in arrivals()) {
+        let (_, mut receiver) = (law.build)(limits);
+        for report in reports(&mut *receiver, &arrivals, TimeDelta::ZERO) {
+            if let Content::Other(Report::Ceiling(rate)) = report {
+                prop_assert_eq!(rate, limits.clamp(rate));
+            }
+        }
+    }
+
+    #[test]
+    fn hours_between_the_clocks_do_not_change_the_reports(
+        law in law(),
+        arrivals in arrivals(),
+        offset in -100_000_000_000_000..100_000_000_000_000_i64,
+    ) {
+        let reports_at = |offset| reports(&mut *(law.build)(usual_limits()).1, &arrivals, offset);
+        prop_assert_eq!(reports_at(TimeDelta::ZERO), reports_at(TimeDelta::from_nanos(offset)));
+    }
+}
+
+#[test]
+fn no_two_laws_share_a_name() {
+    for (i, law) in LAWS.iter().enumerate() {
+        assert!(LAWS[..i].iter().all(|other| other.name != law.name), "{}", law.name);
+    }
+}
+
+#[test]
+fn every_signal_has_a_name_and_a_meaning_of_its_own() {
+    for law in LAWS {
+        let (sender, receiver) = (law.build)(usual_limits());
+        for signals in [sender.signals(), receiver.signals()] {
+            assert!(!signals.is_empty(), "{} shows nothing", law.name);
+            for (i, signal) in signals.iter().enumerate() {
+                assert!(!signal.name.is_empty() && !signal.meaning.is_empty());
+                assert!(signals[..i].iter().all(|other| other.name != signal.name), "{}", signal.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What can be said on the command line.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// Judge congestion controllers for real-time media.
+#[derive(Debug, Parser)]
+#[command(name = "weir", version, about, propagate_version = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a scenario; without one the demo: a call from a moving car, under each controller.
+    Run(RunArgs),
+    /// List what there is.
+    List(ListArgs),
+    /// Print a JSON Schema.
+    Schema(SchemaArgs),
+    /// Check a scenario file without running it.
+    Check(CheckArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// A shipped scenario (see `weir list scenarios`) or a file.
+    pub(crate) scenario: Option<String>,
+    /// Controllers to compare: each takes over all media flows, over the same network and the same video.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) controller: Vec<String>,
+    /// Runs per controller, each with a seed of its own [default: what the scenario says].
+    #[arg(long, value_name = "N")]
+    pub(crate) runs: Option<NonZeroU32>,
+    /// Seed of the first run; the others follow it [default: what the scenario says, else 1].
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+    /// Threads [default: one per core]; results do not depend on them.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroU32>,
+    /// How long each run lasts, such as `30s`.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) duration: Option<String>,
+    /// Change a value of the scenario, such as `links.forward.delay=40ms`; may be given often.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Directory for report, results, series and the scenario as it was run [default: weir-out/NAME].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Print the results as JSON, and write files only with --out.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress bar.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    /// What to list.
+    pub(crate) what: Listing,
+    /// Directory with recorded traces in `traces/`.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Print as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Listing {
+    /// Controllers of media flows.
+    Controllers,
+    /// Scenarios that ship with weir.
+    Scenarios,
+    /// Traces that can be found.
+    Traces,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SchemaArgs {
+    /// Of what.
+    #[arg(default_value = "scenario")]
+    pub(crate) what: SchemaOf,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// Scenario files.
+    Scenario,
+    /// The output of `weir run --json`.
+    Results,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckArgs {
+    /// A scenario file, or the name of a shipped one.
+    pub(crate) scenario: String,
+    /// Change a value of the scenario before checking it.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Directory with recorded traces in `traces/`.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+}

@@ -1,0 +1,77 @@
+//! `weir list` and `weir schema`.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+use weir_lab::scenario::{Scenario, scenario_schema};
+use weir_lab::traces::TraceStore;
+use weir_lab::{registry, results, shipped};
+
+use crate::args::{ListArgs, Listing, SchemaArgs, SchemaOf};
+use crate::failure::Failure;
+use crate::table;
+
+/// Lists controllers, scenarios or traces.
+pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
+    let (header, rows) = match args.what {
+        Listing::Controllers => controllers(),
+        Listing::Scenarios => scenarios()?,
+        Listing::Traces => (&["name"][..], traces(args)),
+    };
+    let mut out = anstream::stdout().lock();
+    if args.json {
+        let object = |row: &Vec<String>| -> Value {
+            header
+                .iter()
+                .zip(row)
+                .map(|(key, value)| ((*key).to_owned(), json!(value)))
+                .collect::<serde_json::Map<_, _>>()
+                .into()
+        };
+        let all: Vec<Value> = rows.iter().map(object).collect();
+        writeln!(out, "{}", serde_json::to_string_pretty(&all).map_err(std::io::Error::from)?)?;
+    } else {
+        writeln!(out, "{}", table::plain(header, &rows))?;
+    }
+    Ok(())
+}
+
+/// Prints a JSON Schema.
+pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Failure> {
+    let text = match args.what {
+        SchemaOf::Scenario => serde_json::to_string_pretty(scenario_schema()),
+        SchemaOf::Results => serde_json::to_string_pretty(&results::results_schema()),
+    };
+    writeln!(anstream::stdout().lock(), "{}", text.map_err(std::io::Error::from)?)?;
+    Ok(())
+}
+
+type Rows = (&'static [&'static str], Vec<Vec<String>>);
+
+fn controllers() -> Rows {
+    let row = |c: &registry::ControllerInfo| {
+        [c.name, c.summary, c.source, c.placement, c.feedback].map(str::to_owned).to_vec()
+    };
+    (
+        &["name", "summary", "source", "placement", "feedback"],
+        registry::controllers().iter().map(row).collect(),
+    )
+}
+
+fn scenarios() -> Result<Rows, Failure> {
+    let row = |shipped: &shipped::Shipped| -> Result<Vec<String>, Failure> {
+        let scenario = Scenario::open(shipped.name, &[])?;
+        Ok(vec![
+            shipped.name.to_owned(),
+            scenario.title.clone(),
+            scenario.duration.to_string(),
+            scenario.runs.to_string(),
+        ])
+    };
+    let rows = shipped::SCENARIOS.iter().map(row).collect::<Result<_, _>>()?;
+    Ok((&["name", "title", "duration", "runs"], rows))
+}
+
+fn traces(args: &ListArgs) -> Vec<Vec<String>> {
+    TraceStore::find(args.data.as_deref()).names().into_iter().map(|name| vec![name]).collect()
+}

@@ -1,0 +1,253 @@
+//! What is wrong with a scenario, where, and what would be right.
+
+use std::fmt;
+
+use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+
+/// A problem with a scenario. Its message begins with `file:line:column`; as a [`Diagnostic`] it also shows the
+/// line and says what would be right. Several problems of one scenario come together.
+#[derive(Clone, Debug)]
+pub struct ScenarioError(Box<Inner>);
+
+#[derive(Clone, Debug)]
+struct Inner {
+    source: NamedSource<String>,
+    place: Option<Place>,
+    problem: Problem,
+    others: Vec<ScenarioError>,
+}
+
+/// Where in a text a problem lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    offset: usize,
+    length: usize,
+    line: usize,
+    column: usize,
+}
+
+/// What is wrong with the value at a path, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) path: KeyPath,
+    /// Whether the key itself is wrong and not its value.
+    pub(crate) at_key: bool,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+}
+
+impl Problem {
+    /// The value at `path` is wrong.
+    pub(crate) fn value(path: &KeyPath, message: impl Into<String>) -> Self {
+        Self { path: path.clone(), at_key: false, message: message.into(), help: None }
+    }
+
+    /// The key at the end of `path` is wrong.
+    pub(crate) fn key(path: &KeyPath, message: impl Into<String>) -> Self {
+        Self { at_key: true, ..Self::value(path, message) }
+    }
+
+    /// The same with advice.
+    pub(crate) fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+}
+
+/// The keys that lead to a value: `links`, `forward`, `steps`, `1`, `rate`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct KeyPath(pub(crate) Vec<String>);
+
+impl KeyPath {
+    /// The path `keys`.
+    pub(crate) fn of(keys: &[&str]) -> Self {
+        Self(keys.iter().map(|&k| k.to_owned()).collect())
+    }
+
+    /// The path one key further.
+    pub(crate) fn with(&self, key: &str) -> Self {
+        let mut keys = self.0.clone();
+        keys.push(key.to_owned());
+        Self(keys)
+    }
+
+    /// The path to the item `index` of the array at this path.
+    pub(crate) fn item(&self, index: usize) -> Self {
+        self.with(&index.to_string())
+    }
+
+    /// The last key.
+    pub(crate) fn last(&self) -> &str {
+        self.0.last().map_or("", String::as_str)
+    }
+}
+
+impl fmt::Display for KeyPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, key) in self.0.iter().enumerate() {
+            let dot = if i == 0 { "" } else { "." };
+            let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+            if bare { write!(f, "{dot}{key}")? } else { write!(f, "{dot}{key:?}")? }
+        }
+        Ok(())
+    }
+}
+
+impl ScenarioError {
+    /// `problem` at `span` of `text`, which is called `name`.
+    pub(crate) fn new(name: &str, text: &str, span: Option<(usize, usize)>, problem: Problem) -> Self {
+        let place = span.map(|(start, end)| Place::in_text(text, start, end));
+        let source = NamedSource::new(name, text.to_owned());
+        Self(Box::new(Inner { source, place, problem, others: Vec::new() }))
+    }
+
+    /// The first of `errors`, which carries the others; `None` if there is none.
+    pub(crate) fn together(errors: Vec<Self>) -> Option<Self> {
+        let mut errors = errors.into_iter();
+        let mut first = errors.next()?;
+        first.0.others = errors.collect();
+        Some(first)
+    }
+
+    /// What is wrong, without the place.
+    pub fn message(&self) -> &str {
+        &self.0.problem.message
+    }
+
+    /// What would be right.
+    pub fn advice(&self) -> Option<&str> {
+        self.0.problem.help.as_deref()
+    }
+
+    /// Line and column, both from 1; `None` for what no line of the text caused.
+    pub fn position(&self) -> Option<(usize, usize)> {
+        self.0.place.map(|p| (p.line, p.column))
+    }
+
+    /// Further problems of the same scenario.
+    pub fn others(&self) -> &[Self] {
+        &self.0.others
+    }
+}
+
+impl Place {
+    fn in_text(text: &str, start: usize, end: usize) -> Self {
+        let start = floor_boundary(text, start);
+        let before = &text[..start];
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        let line = before.matches('\n').count() + 1;
+        let column = before[line_start..].chars().count() + 1;
+        // A span over several lines is shown by its first.
+        let first_line = text[start..].find('\n').map_or(text.len(), |i| start + i);
+        let end = floor_boundary(text, end).clamp(start, first_line.max(start));
+        Self { offset: start, length: end - start, line, column }
+    }
+}
+
+fn floor_boundary(text: &str, offset: usize) -> usize {
+    let offset = offset.min(text.len());
+    (0..=offset).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0)
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.source.name())?;
+        if let Some((line, column)) = self.position() {
+            write!(f, ":{line}:{column}")?;
+        }
+        write!(f, ": {}", self.message())
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+impl Diagnostic for ScenarioError {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.advice().map(|help| Box::new(help) as _)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.0.place.map(|_| &self.0.source as _)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let place = self.0.place?;
+        Some(Box::new(std::iter::once(LabeledSpan::new(Some("here".into()), place.offset, place.length))))
+    }
+
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
+        let others = self.others();
+        let diagnostics = || Box::new(others.iter().map(|other| other as &dyn Diagnostic));
+        (!others.is_empty()).then(|| diagnostics() as _)
+    }
+}
+
+/// The name among `names` that `wrong` was probably meant to be.
+pub(crate) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wrong = wrong.to_lowercase();
+    let first = wrong.chars().next().unwrap_or_default();
+    names
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(&wrong, &name.to_lowercase()), name))
+        .filter(|&(distance, name)| distance <= (name.len() / 3).max(1))
+        // Rarely is the first letter the wrong one.
+        .min_by_key(|&(distance, name)| (distance, !name.to_lowercase().starts_with(first)))
+        .map(|(_, name)| name)
+}
+
+/// Advice for a name that is none of `names`.
+pub(crate) fn advice<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    if let Some(name) = nearest(wrong, names.iter().copied()) {
+        return format!("did you mean `{name}`?");
+    }
+    match names.as_slice() {
+        [] => "there are none here".to_owned(),
+        [only] => format!("known here is only `{only}`"),
+        _ => format!("known here are {}", list(&names)),
+    }
+}
+
+/// `` `a`, `b` and `c` ``.
+pub(crate) fn list(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_count_from_one_and_in_characters() {
+        let text = "a = 1\nµ = 2\nb = \"xy\"";
+        assert_eq!(Place::in_text(text, 0, 1), Place { offset: 0, length: 1, line: 1, column: 1 });
+        // µ takes two bytes: `2` begins at byte 11 and is the fifth character of line 2.
+        assert_eq!(Place::in_text(text, 11, 12), Place { offset: 11, length: 1, line: 2, column: 5 });
+        assert_eq!(Place::in_text(text, 17, 99), Place { offset: 17, length: 4, line: 3, column: 5 });
+        assert_eq!(Place::in_text(text, 999, 9999).line, 3, "beyond the end is at the end");
+        assert_eq!(Place::in_text(text, 7, 8).offset, 6, "within a character is at its begin");
+        assert_eq!(Place::in_text(text, 0, 20).length, 5, "only the first line is marked");
+    }
+
+    #[test]
+    fn the_nearest_name_is_near_or_none() {
+        let names = ["delay", "rate", "queue"];
+        assert_eq!(nearest("dealy", names), Some("delay"));
+        assert_eq!(nearest("Rate", names), Some("rate"));
+        assert_eq!(nearest("rat", ["at", "rate"]), Some("rate"), "the first letter decides");
+        assert_eq!(nearest("colour", names), None);
+        assert_eq!(advice("dealy", names), "did you mean `delay`?");
+        assert_eq!(advice("colour", names), "known here are `delay`, `rate` and `queue`");
+        assert_eq!(advice("colour", ["a"]), "known here is only `a`");
+        assert_eq!(advice("colour", []), "there are none here");
+    }
+
+    #[test]
+    fn paths_read_as_they_are_written() {
+        assert_eq!(KeyPath::of(&["links", "a b", "steps"]).item(1).to_string(), "links.\"a b\".steps.1");
+    }
+}

@@ -1,0 +1,63 @@
+//! Compressed text that the page inflates itself.
+
+use std::io::{self, Write};
+use std::sync::OnceLock;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+
+/// `text` in zlib's format (RFC 1950), in base64.
+pub(super) fn compress(text: &str) -> String {
+    let deflate = || -> io::Result<Vec<u8>> {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(text.as_bytes())?;
+        encoder.finish()
+    };
+    // Writing to memory does not fail.
+    STANDARD.encode(deflate().unwrap_or_default())
+}
+
+/// The plotting library, compressed; it takes a moment once per process.
+pub(super) fn library() -> &'static str {
+    static COMPRESSED: OnceLock<String> = OnceLock::new();
+    COMPRESSED.get_or_init(|| compress(first_script(&plotly::Plot::offline_js_sources())))
+}
+
+/// The content of the first script element: the crate offers Plotly and MathJax together, Plotly first.
+fn first_script(html: &str) -> &str {
+    let content = html.split_once('>').map_or(html, |(_, content)| content);
+    content.split_once("</script>").map_or(content, |(script, _)| script)
+}
+
+#[cfg(test)]
+pub(super) fn decompress(text: &str) -> String {
+    use std::io::Read;
+    let bytes = STANDARD.decode(text).unwrap();
+    let mut inflated = String::new();
+    flate2::read::ZlibDecoder::new(bytes.as_slice()).read_to_string(&mut inflated).unwrap();
+    inflated
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_compressed_can_be_inflated() {
+        let text = "weir ".repeat(1000);
+        let compressed = compress(&text);
+        assert!(compressed.len() < 100);
+        assert_eq!(decompress(&compressed), text);
+    }
+
+    #[test]
+    fn the_library_is_plotly_without_mathjax() {
+        let script = decompress(library());
+        assert!(script.starts_with("/**\n* plotly.js v3"), "{}", &script[..60]);
+        assert!(!script.contains("</script"));
+        assert!((4_000_000..5_000_000).contains(&script.len()), "{}", script.len());
+        assert!(library().len() < 2_000_000);
+    }
+}

@@ -1,0 +1,115 @@
+//! Queuing delays of all controllers as cumulative distributions.
+
+use serde_json::{Value, json};
+
+use super::scales::Scales;
+use super::{Figure, axis, base_layout, number, with};
+use crate::report::decimate::stretches;
+use crate::report::escape::label;
+use crate::report::input::{CdfStep, ControllerPanel};
+use crate::report::palette;
+
+const HEIGHT: usize = 380;
+/// Delays below are drawn here: a logarithmic axis has no zero.
+pub(in crate::report) const SHORTEST_MS: f64 = 0.1;
+
+/// The figure; `None` if no controller has a distribution.
+pub(super) fn figure(panels: &[ControllerPanel], scales: &Scales) -> Option<Figure> {
+    let known = panels.iter().enumerate().filter(|(_, panel)| !panel.queuing_delay.is_empty());
+    let traces: Vec<Value> = known.map(|(index, panel)| distribution(index, panel, scales)).collect();
+    (!traces.is_empty()).then(|| Figure {
+        id: "queuing-delay".to_owned(),
+        height: HEIGHT,
+        over_time: false,
+        traces,
+        layout: layout(panels),
+    })
+}
+
+fn layout(panels: &[ControllerPanel]) -> Value {
+    let longest = panels.iter().filter_map(|panel| panel.queuing_delay.last()).map(|step| step.delay_ms);
+    let longest = longest.filter(|delay| delay.is_finite()).fold(100.0, f64::max);
+    let guide = |share: f64| {
+        json!({
+            "type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y", "y0": share, "y1": share,
+            "line": { "color": palette::MUTED, "width": 1, "dash": "dash" },
+        })
+    };
+    with(
+        base_layout(HEIGHT),
+        json!({
+            "hovermode": "closest",
+            "margin": { "l": 76, "r": 26, "t": 8, "b": 46 },
+            "xaxis": with(axis("queuing delay (ms)"), json!({
+                "type": "log", "range": [number(libm::log10(SHORTEST_MS)), number(libm::log10(longest * 1.1))],
+                "tickvals": [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000],
+                "ticktext": ["≤ 0.1", "0.3", "1", "3", "10", "30", "100", "300", "1000", "3000", "10000"],
+                "ticks": "outside", "ticklen": 4, "tickcolor": palette::CAPACITY_EDGE,
+            })),
+            "yaxis": with(axis("share of packets"), json!({
+                "range": [0, 1.01], "tickvals": [0, 0.25, 0.5, 0.75, 0.95], "tickformat": ".0%",
+            })),
+            "shapes": [guide(0.5), guide(0.95)],
+        }),
+    )
+}
+
+fn distribution(index: usize, panel: &ControllerPanel, scales: &Scales) -> Value {
+    let steps = thinned(&panel.queuing_delay, scales.max_points - 1);
+    let start = steps.first().map(|step| CdfStep { share: 0.0, ..*step });
+    let (x, y): (Vec<Value>, Vec<Value>) = start
+        .iter()
+        .chain(&steps)
+        .map(|step| (number(step.delay_ms.max(SHORTEST_MS)), number(step.share)))
+        .unzip();
+    json!({
+        "type": "scatter", "mode": "lines", "name": label(&panel.name), "x": x, "y": y,
+        "line": { "color": palette::controller(index), "width": 2.2, "dash": palette::dash(index), "shape": "hv" },
+        "hovertemplate": "%{y:.1%} within %{x:.3~r} ms",
+    })
+}
+
+/// At most `max_points` steps, the last one among them: the last of each stretch.
+fn thinned(steps: &[CdfStep], max_points: usize) -> Vec<CdfStep> {
+    stretches(steps.len(), max_points).map(|stretch| steps[stretch.end - 1]).collect()
+}
+
+/// The delay in milliseconds within which the share `q` of packets stayed.
+pub(in crate::report) fn quantile_ms(steps: &[CdfStep], q: f64) -> Option<f64> {
+    steps.iter().find(|step| step.share >= q).map(|step| step.delay_ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(delays: &[f64]) -> Vec<CdfStep> {
+        let share = |i: usize| (i + 1) as f64 / delays.len() as f64;
+        delays.iter().enumerate().map(|(i, &delay_ms)| CdfStep { delay_ms, share: share(i) }).collect()
+    }
+
+    #[test]
+    fn a_distribution_rises_from_zero_at_its_shortest_delay() {
+        let panel = ControllerPanel { queuing_delay: steps(&[0.0, 2.0, 8.0, 9.0]), ..Default::default() };
+        let trace = distribution(0, &panel, &Scales::of(&[]));
+        assert_eq!(trace["x"], json!([0.1, 0.1, 2.0, 8.0, 9.0]));
+        assert_eq!(trace["y"], json!([0.0, 0.25, 0.5, 0.75, 1.0]));
+    }
+
+    #[test]
+    fn a_long_distribution_is_thinned_and_keeps_its_end() {
+        let delays: Vec<f64> = (1..=7_777).map(f64::from).collect();
+        let kept = thinned(&steps(&delays), 1_999);
+        assert_eq!(kept.len(), 1_999);
+        assert_eq!(kept[1_998], CdfStep { delay_ms: 7_777.0, share: 1.0 });
+    }
+
+    #[test]
+    fn a_quantile_is_the_first_delay_that_covers_the_share() {
+        // Shares 0.25, 0.5, 0.75 and 1: half are covered at 2, 95 % only at 9.
+        let steps = steps(&[1.0, 2.0, 8.0, 9.0]);
+        assert_eq!(quantile_ms(&steps, 0.5), Some(2.0));
+        assert_eq!(quantile_ms(&steps, 0.95), Some(9.0));
+        assert_eq!(quantile_ms(&[], 0.5), None);
+    }
+}

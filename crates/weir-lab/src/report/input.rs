@@ -1,0 +1,149 @@
+//! What a report shows, as plain values.
+
+use weir_cc::Cause;
+
+/// A comparison of controllers in one scenario. Columns over time have one entry per bin, NaN where there is no
+/// value; a column that is shorter than the time column ends early.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReportInput {
+    /// What is compared, in a few words.
+    pub title: String,
+    /// Where the numbers come from: scenario, runs, seeds.
+    pub source: String,
+    /// What the comparison amounts to, in a sentence.
+    pub verdict: String,
+    /// The scenario file.
+    pub scenario: String,
+    /// The controllers in numbers.
+    pub summary: SummaryTable,
+    /// The controllers over time, in the order of the summary's rows.
+    pub controllers: Vec<ControllerPanel>,
+    /// What a reader should know besides; a paragraph each.
+    pub notes: Vec<String>,
+}
+
+/// A row per controller, a column per metric.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SummaryTable {
+    /// The metrics.
+    pub columns: Vec<Column>,
+    /// The controllers.
+    pub rows: Vec<Row>,
+}
+
+/// A metric of the summary.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its short name.
+    pub label: String,
+    /// Its unit; empty for a pure number.
+    pub unit: String,
+    /// What it means, for the list of definitions.
+    pub definition: String,
+    /// Decimals shown.
+    pub decimals: usize,
+    /// Which value is emphasised.
+    pub best: Best,
+}
+
+/// Which value of a column is the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Best {
+    /// The highest.
+    Highest,
+    /// The lowest.
+    Lowest,
+    /// None is better than another.
+    Neither,
+}
+
+/// A controller in the summary.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// The controller's name.
+    pub name: String,
+    /// A value per column; `None` where the metric is not defined.
+    pub cells: Vec<Option<Cell>>,
+}
+
+/// A value of the summary, in the column's unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// The mean over runs.
+    pub mean: f64,
+    /// Half the width of its 95 % confidence interval; `None` for a single run.
+    pub ci95: Option<f64>,
+}
+
+/// A controller over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ControllerPanel {
+    /// Its name.
+    pub name: String,
+    /// Its variant or parameters, in a few words; may be empty.
+    pub description: String,
+    /// When each bin begins, in seconds; increasing.
+    pub time_s: Vec<f64>,
+    /// What the bottleneck could carry.
+    pub capacity_bps: Vec<f64>,
+    /// The flows.
+    pub flows: Vec<FlowCurves>,
+    /// What limited the first media flow.
+    pub cause: Vec<Option<Cause>>,
+    /// From capture to completion of the first media flow's frames, in milliseconds, the longest in the bin.
+    pub frame_delay_ms: Vec<f64>,
+    /// Packets of the first media flow lost over packets lost and received.
+    pub loss_ratio: Vec<f64>,
+    /// Cumulative distribution of the media packets' queuing delay, by increasing delay.
+    pub queuing_delay: Vec<CdfStep>,
+    /// The inner quantities of the first media flow's controller.
+    pub signals: Vec<SignalBand>,
+}
+
+/// The rates of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowCurves {
+    /// Its name.
+    pub name: String,
+    /// Whether it is what the report is about.
+    pub role: FlowRole,
+    /// Rate of the data sent.
+    pub send_rate_bps: Vec<f64>,
+    /// Rate of the data received.
+    pub receive_rate_bps: Vec<f64>,
+    /// The controller's target rate; empty if there is none.
+    pub target_rate_bps: Vec<f64>,
+}
+
+/// A flow's part in the comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowRole {
+    /// Media under the controller.
+    Media,
+    /// Other traffic.
+    Competitor,
+}
+
+/// A step of a cumulative distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CdfStep {
+    /// A delay in milliseconds.
+    pub delay_ms: f64,
+    /// The share of delays at or below it, in (0, 1].
+    pub share: f64,
+}
+
+/// An inner quantity of a controller.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SignalBand {
+    /// Its name in the controller's paper.
+    pub name: String,
+    /// Its unit; empty for a pure number.
+    pub unit: String,
+    /// What it means; may be empty.
+    pub meaning: String,
+    /// The least value in the bin.
+    pub min: Vec<f64>,
+    /// The greatest value in the bin.
+    pub max: Vec<f64>,
+}

@@ -1,0 +1,50 @@
+//! A comparison of controllers as one HTML page that needs nothing else: no network, no other file.
+//!
+//! The page holds the numbers as a table, each controller over time with what limited it, the distributions of the
+//! queuing delay, the controllers' signals and the scenario. Its figures and the plotting library (Plotly) are
+//! embedded compressed; the browser inflates them. The same input gives the same bytes.
+
+mod decimate;
+mod embed;
+mod escape;
+mod figure;
+mod input;
+mod page;
+mod palette;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+pub use input::{
+    Best, CdfStep, Cell, Column, ControllerPanel, FlowCurves, FlowRole, ReportInput, Row, SignalBand,
+    SummaryTable,
+};
+
+/// The page.
+pub fn render(input: &ReportInput) -> String {
+    let mut html = String::with_capacity(3 << 20);
+    // Writing to a string does not fail.
+    let _ = page::write(&mut html, input, &figure::Figures::of(input));
+    html
+}
+
+/// Writes the page to `path`, whole or not at all: into a file beside it that then takes its place.
+///
+/// # Errors
+/// Those of the file system.
+pub fn write(path: &Path, input: &ReportInput) -> io::Result<()> {
+    let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let written = fs::write(&part, render(input)).and_then(|()| fs::rename(&part, path));
+    if written.is_err() {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(&part);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,345 @@
+//! From a scenario and a seed to a simulation.
+
+use std::sync::Arc;
+
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use weir_cc::Ecn;
+use weir_media::MediaConfig;
+use weir_net::{InService, Jitter, LinkConfig, QueueConfig, Service, Time, Trace};
+use weir_sim::{ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic as SimTraffic, stream};
+use weir_units::{DataRate, TimeDelta};
+
+use super::flow::{EcnField, Flow, Media, Tcp, Traffic};
+use super::link::{self, LinkModel, Step, TraceOffset};
+use super::topology::{Network, PlannedFlow, PlannedLink, network};
+use super::{Clocks, Scenario};
+use crate::error::{KeyPath, Problem, ScenarioError};
+use crate::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan};
+use crate::registry;
+use crate::traces::{TraceStore, TraceStoreError};
+
+/// What distinguishes one run of a scenario from another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunOptions<'a> {
+    /// Seed of all randomness. Runs of the same seed meet the same network and the same video, whatever the
+    /// controller.
+    pub seed: u64,
+    /// Controller of all media flows in place of those that the scenario names.
+    pub controller: Option<&'a str>,
+    /// Whether to record time series.
+    pub series: bool,
+}
+
+/// A run, ready to go.
+#[derive(Debug)]
+pub struct Run {
+    /// What to simulate.
+    pub spec: SimSpec,
+    /// What to measure.
+    pub plan: MeasurePlan,
+    /// The traces in use.
+    pub traces: Vec<TraceUse>,
+}
+
+/// Which trace a link follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceUse {
+    /// The link.
+    pub link: String,
+    /// The trace that the scenario wants.
+    pub wanted: String,
+    /// The trace in use: the wanted one, or the fallback where there is no file.
+    pub used: String,
+}
+
+/// Receivers' clocks are off by between one hour and this many.
+const MOST_HOURS_OFF: f64 = 12.0;
+/// Bytes before the payload of a media packet: RTP 12, its extensions 12, UDP 8, IPv4 20.
+const MEDIA_HEADERS: u64 = 52;
+
+impl Scenario {
+    /// One run of the scenario.
+    ///
+    /// # Errors
+    /// A trace that is not there, a controller that is not known or refuses its options, a network that makes no
+    /// sense. A scenario from a file has only the first of these problems left.
+    pub fn build(&self, run: &RunOptions<'_>, store: &TraceStore) -> Result<Run, ScenarioError> {
+        match run.controller {
+            Some(controller) => {
+                let mut other = self.clone();
+                other.use_controller(controller)?;
+                Builder { scenario: &other, run, store }.build()
+            }
+            None => Builder { scenario: self, run, store }.build(),
+        }
+        .map_err(|problem| self.origin.error(problem))
+    }
+}
+
+struct Builder<'a> {
+    scenario: &'a Scenario,
+    run: &'a RunOptions<'a>,
+    store: &'a TraceStore,
+}
+
+impl Builder<'_> {
+    fn build(&self) -> Result<Run, Problem> {
+        let network = network(self.scenario)?;
+        let mut links = Vec::with_capacity(network.links.len());
+        let mut traces = Vec::new();
+        for planned in &network.links {
+            let (service, used) = self.service(planned)?;
+            traces.extend(used);
+            links.push(link_spec(planned, service));
+        }
+        let limits = bottlenecks(&network, &links);
+        for &limit in limits.iter().flatten() {
+            links[limit].bottleneck = true;
+        }
+        let starts: Vec<Time> = network.flows.iter().map(|flow| self.start(flow)).collect();
+        let plan = self.plan(&network, &links, &limits, &starts);
+        let flows = network
+            .flows
+            .iter()
+            .zip(&starts)
+            .map(|(flow, &start)| self.flow_spec(flow, start))
+            .collect::<Result<Vec<_>, _>>()?;
+        let plan = with_signals(plan, &flows);
+        let spec = SimSpec { seed: self.run.seed, end: time(self.scenario.duration), links, flows };
+        Ok(Run { spec, plan, traces })
+    }
+
+    fn service(&self, planned: &PlannedLink) -> Result<(Service, Option<TraceUse>), Problem> {
+        let model = &planned.model;
+        if let Some(wanted) = &model.trace {
+            let (trace, used) = self.trace(wanted, model.fallback.as_deref(), &planned.path)?;
+            let offset = self.trace_offset(model, &trace);
+            let service = Service::Trace { trace, offset, repeat: model.repeat.unwrap_or(true) };
+            let used = TraceUse { link: planned.name.clone(), wanted: wanted.clone(), used };
+            return Ok((service, Some(used)));
+        }
+        if let Some(steps) = &model.steps {
+            let steps = steps.iter().map(|&Step { at, rate }| (time(at), rate)).collect();
+            return Ok((Service::Steps(steps), None));
+        }
+        Ok((Service::Constant(model.rate.unwrap_or_default()), None))
+    }
+
+    fn trace(
+        &self,
+        wanted: &str,
+        fallback: Option<&str>,
+        link: &KeyPath,
+    ) -> Result<(Arc<Trace>, String), Problem> {
+        let fail = |key: &str, error: TraceStoreError| {
+            let problem = Problem::value(&link.with(key), error.to_string());
+            match error {
+                TraceStoreError::NotFound { advice, .. } => problem.help(advice),
+                _ => problem
+                    .help("one line per delivery opportunity: its time in whole milliseconds, never falling"),
+            }
+        };
+        match (self.store.load(wanted), fallback) {
+            (Ok(trace), _) => Ok((trace, wanted.to_owned())),
+            (Err(TraceStoreError::NotFound { .. }), Some(other)) => {
+                let trace = self.store.load(other).map_err(|error| fail("fallback", error))?;
+                Ok((trace, other.to_owned()))
+            }
+            (Err(error), _) => Err(fail("trace", error)),
+        }
+    }
+
+    /// A random offset is the same share of every trace, so that both directions of one recording stay together.
+    fn trace_offset(&self, model: &LinkModel, trace: &Trace) -> TimeDelta {
+        match model.trace_offset {
+            None => TimeDelta::ZERO,
+            Some(TraceOffset::At(offset)) => offset,
+            Some(TraceOffset::Word(_)) => trace.duration().scale(self.unit("traces", "offset")),
+        }
+    }
+
+    fn start(&self, flow: &PlannedFlow<'_>) -> Time {
+        let spread = flow.flow.start_spread.map(|spread| spread.scale(self.unit(&flow.copy.name, "start")));
+        time(flow.copy.start + spread.unwrap_or_default())
+    }
+
+    /// Uniform in [0, 1), from a stream of its own.
+    fn unit(&self, name: &str, purpose: &str) -> f64 {
+        let mut random = Pcg64Mcg::seed_from_u64(stream(self.run.seed, name, purpose));
+        (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn flow_spec(&self, planned: &PlannedFlow<'_>, start: Time) -> Result<FlowSpec, Problem> {
+        let traffic = traffic(planned.flow).map_err(|error| {
+            Problem::value(&planned.path.with("options"), error.to_string())
+                .help("see the options of the controller")
+        })?;
+        Ok(FlowSpec {
+            name: planned.copy.name.clone(),
+            forward: planned.forward.clone(),
+            reverse: planned.reverse.clone(),
+            start,
+            stop: planned.copy.stop.map_or(Time::MAX, time),
+            sender_clock: ClockSpec::default(),
+            receiver_clock: self.receiver_clock(planned),
+            traffic,
+        })
+    }
+
+    fn receiver_clock(&self, planned: &PlannedFlow<'_>) -> ClockSpec {
+        let given = planned.flow.receiver_clock.unwrap_or_default();
+        let usual = || match self.scenario.clocks {
+            Clocks::Synchronised => TimeDelta::ZERO,
+            Clocks::Independent => {
+                let hours = 1.0 + (MOST_HOURS_OFF - 1.0) * self.unit(&planned.copy.name, "clock");
+                TimeDelta::from_secs_f64(hours * 3600.0)
+            }
+        };
+        let offset = given.offset.unwrap_or_else(usual);
+        ClockSpec { offset, drift_ppm: given.drift_ppm, resolution: given.resolution }
+    }
+
+    fn plan(
+        &self,
+        network: &Network<'_>,
+        links: &[LinkSpec],
+        limits: &[Option<usize>],
+        starts: &[Time],
+    ) -> MeasurePlan {
+        let flow = |((planned, &bottleneck), &start): ((&PlannedFlow<'_>, &Option<usize>), &Time)| FlowPlan {
+            name: planned.copy.name.clone(),
+            kind: kind(&planned.flow.traffic),
+            start,
+            stop: planned.copy.stop.map_or(Time::MAX, time),
+            propagation: planned.forward.iter().map(|&l| links[l].config.delay).sum(),
+            bottleneck,
+            max_rate: planned.flow.max_rate(),
+            sender_signals: Vec::new(),
+            receiver_signals: Vec::new(),
+        };
+        MeasurePlan {
+            end: time(self.scenario.duration),
+            window: self.scenario.window(),
+            flows: network.flows.iter().zip(limits).zip(starts).map(flow).collect(),
+            links: links
+                .iter()
+                .map(|l| LinkPlan {
+                    name: l.name.clone(),
+                    service: l.config.service.clone(),
+                    bottleneck: l.bottleneck,
+                })
+                .collect(),
+            series: self.run.series,
+        }
+    }
+}
+
+impl Scenario {
+    /// The window of the metrics, cut off at the end of the run.
+    pub fn window(&self) -> (Time, Time) {
+        let measure = self.measure;
+        let from = measure.map_or(TimeDelta::ZERO, |m| m.from);
+        let to = measure.and_then(|m| m.to).map_or(self.duration, |to| to.min(self.duration));
+        (time(from), time(to))
+    }
+}
+
+impl Flow {
+    /// The highest rate that it can use on the wire; `None` for no limit.
+    fn max_rate(&self) -> Option<DataRate> {
+        match &self.traffic {
+            Traffic::Media(media) => {
+                let payload = media.max_rate().min(media.encoder.config().max_rate);
+                let limit = media.payload_limit.bytes();
+                Some(payload.scale((limit + MEDIA_HEADERS) as f64 / limit as f64))
+            }
+            Traffic::Constant(constant) => Some(constant.rate),
+            Traffic::Tcp(_) => None,
+        }
+    }
+}
+
+fn time(since_start: TimeDelta) -> Time {
+    Time::ZERO + since_start
+}
+
+fn kind(traffic: &Traffic) -> FlowKind {
+    match traffic {
+        Traffic::Media(_) => FlowKind::Media,
+        Traffic::Constant(_) => FlowKind::Constant,
+        Traffic::Tcp(_) => FlowKind::Tcp,
+    }
+}
+
+/// For each flow the slowest link of its way, the first of several.
+fn bottlenecks(network: &Network<'_>, links: &[LinkSpec]) -> Vec<Option<usize>> {
+    let rate = |&link: &usize| links[link].config.service.nominal_rate();
+    network.flows.iter().map(|flow| flow.forward.iter().copied().min_by_key(rate)).collect()
+}
+
+fn link_spec(planned: &PlannedLink, service: Service) -> LinkSpec {
+    let model = &planned.model;
+    let queue = QueueConfig {
+        limit_time: model.queue.time,
+        limit_bytes: model.queue.bytes,
+        limit_packets: model.queue.packets,
+        in_service: match model.queue.in_service {
+            link::InService::Counted => InService::Counted,
+            link::InService::Free => InService::Free,
+        },
+        mark_above: model.queue.mark_above,
+    };
+    let jitter = match model.jitter {
+        link::Jitter::None => Jitter::None,
+        link::Jitter::HalfNormal { sd, max } => Jitter::HalfNormal { sd, max },
+        link::Jitter::Uniform { max } => Jitter::Uniform { max },
+        link::Jitter::ClippedNormal { mean, sd, max } => Jitter::ClippedNormal { mean, sd, max },
+    };
+    let config = LinkConfig { service, queue, delay: model.delay, jitter, loss: model.loss };
+    LinkSpec { name: planned.name.clone(), config, bottleneck: false }
+}
+
+fn traffic(flow: &Flow) -> Result<SimTraffic, registry::RegistryError> {
+    match &flow.traffic {
+        Traffic::Media(media) => media_traffic(media),
+        Traffic::Constant(constant) => {
+            Ok(SimTraffic::Constant { rate: constant.rate, packet_size: constant.packet_size })
+        }
+        Traffic::Tcp(tcp) => tcp_traffic(tcp),
+    }
+}
+
+fn media_traffic(media: &Media) -> Result<SimTraffic, registry::RegistryError> {
+    let limits = media.limits()?;
+    let options = media.options.as_ref().map(|options| &options.0);
+    let halves = registry::build(&media.controller, options, limits)?;
+    let config = MediaConfig {
+        payload_limit: u16::try_from(media.payload_limit.bytes()).unwrap_or(u16::MAX),
+        rtcp_interval: media.rtcp_interval,
+        ecn: match media.ecn {
+            EcnField::NotEct => Ecn::NotEct,
+            EcnField::Ect0 => Ecn::Ect0,
+            EcnField::Ect1 => Ecn::Ect1,
+        },
+        ..MediaConfig::new(limits, media.encoder.config())
+    };
+    Ok(SimTraffic::Media { controller: halves.controller, receiver: halves.receiver, config })
+}
+
+fn tcp_traffic(tcp: &Tcp) -> Result<SimTraffic, registry::RegistryError> {
+    let law = registry::window_law(&tcp.law)?;
+    Ok(SimTraffic::Tcp { law, config: tcp.options.unwrap_or_default().config(), size: tcp.size })
+}
+
+/// The plan with the names of the controllers' signals.
+fn with_signals(mut plan: MeasurePlan, flows: &[FlowSpec]) -> MeasurePlan {
+    let names = |signals: &[weir_cc::Signal]| signals.iter().map(|s| s.name.to_owned()).collect();
+    for (plan, flow) in plan.flows.iter_mut().zip(flows) {
+        if let SimTraffic::Media { controller, receiver, .. } = &flow.traffic {
+            plan.sender_signals = names(controller.signals());
+            plan.receiver_signals = names(receiver.signals());
+        }
+    }
+    plan
+}

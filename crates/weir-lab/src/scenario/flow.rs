@@ -1,0 +1,329 @@
+//! Flows: who sends what to whom, and when.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weir_cc::{LimitsOutOfOrder, RateLimits};
+use weir_media::{EncoderConfig, KeyFrames};
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use super::tcp_options::TcpOptions;
+
+/// One flow, or several copies of one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Flow {
+    /// The node that sends; `left` in a dumbbell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The node that receives; `right` in a dumbbell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Names of the links on the way; the way with the fewest links unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<Vec<String>>,
+    /// Names of the links on the way back; the way with the fewest links unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse_route: Option<Vec<String>>,
+    /// When it starts.
+    #[serde(default)]
+    pub start: TimeDelta,
+    /// When it stops sending; never unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<TimeDelta>,
+    /// How many copies there are, named after the flow with `-1`, `-2`, … behind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub count: Option<u32>,
+    /// Each copy starts and stops this much after the one before; without `count` as often as the run is long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<TimeDelta>,
+    /// Each copy starts later by a time drawn uniformly from 0 to this, derived from the run's seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_spread: Option<TimeDelta>,
+    /// The receiver's clock, where it is to be other than the scenario's `clocks` say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver_clock: Option<Clock>,
+    /// What it carries.
+    #[serde(flatten)]
+    pub traffic: Traffic,
+}
+
+/// What a flow carries.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Traffic {
+    /// Video under a congestion controller.
+    Media(Media),
+    /// Packets of one size at a constant rate, without feedback.
+    Constant(Constant),
+    /// TCP.
+    Tcp(Tcp),
+}
+
+/// Video under a congestion controller.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Media {
+    /// Name of the controller, as in the registry.
+    pub controller: String,
+    /// Options of that controller, by the names of its configuration; its defaults unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<Options>,
+    /// The video encoder.
+    #[serde(default)]
+    pub encoder: Encoder,
+    /// Bounds of the controller's rate.
+    #[serde(default)]
+    pub rates: Rates,
+    /// Most payload bytes in a packet.
+    #[serde(default = "default_payload_limit")]
+    pub payload_limit: DataSize,
+    /// Mean interval of RTCP reports; each is drawn uniformly from 50 % to 150 % of it (RFC 3550 §6.2).
+    #[serde(default = "default_rtcp_interval")]
+    pub rtcp_interval: TimeDelta,
+    /// The ECN field of its packets.
+    #[serde(default)]
+    pub ecn: EcnField,
+}
+
+impl Media {
+    /// The highest rate of the controller.
+    pub fn max_rate(&self) -> DataRate {
+        self.rates.max.unwrap_or_else(|| self.encoder.config().max_rate)
+    }
+
+    /// The bounds of the controller's rate.
+    ///
+    /// # Errors
+    /// Bounds out of order.
+    pub fn limits(&self) -> Result<RateLimits, LimitsOutOfOrder> {
+        RateLimits::new(self.rates.min, self.rates.start, self.max_rate())
+    }
+}
+
+fn default_payload_limit() -> DataSize {
+    DataSize::from_bytes(1200)
+}
+
+fn default_rtcp_interval() -> TimeDelta {
+    TimeDelta::from_secs(1)
+}
+
+/// Options of a controller: a table whose keys the controller knows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Options(#[schemars(with = "serde_json::Map<String, serde_json::Value>")] pub toml::Table);
+
+/// The ECN field of a flow's packets (RFC 3168).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnField {
+    /// Not ECN-capable.
+    #[default]
+    NotEct,
+    /// ECT(0).
+    Ect0,
+    /// ECT(1).
+    Ect1,
+}
+
+/// Bounds of a controller's rate: 0 < `min` ≤ `start` ≤ `max`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rates {
+    /// The lowest rate.
+    #[serde(default = "default_min_rate")]
+    pub min: DataRate,
+    /// The rate to begin with.
+    #[serde(default = "default_start_rate")]
+    pub start: DataRate,
+    /// The highest rate; that of the encoder unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<DataRate>,
+}
+
+const fn default_min_rate() -> DataRate {
+    DataRate::from_kbps(50)
+}
+
+const fn default_start_rate() -> DataRate {
+    DataRate::from_kbps(300)
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        Self { min: default_min_rate(), start: default_start_rate(), max: None }
+    }
+}
+
+/// A video encoder: a preset, or a preset with changes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Encoder {
+    /// A preset as it is.
+    Preset(EncoderPreset),
+    /// A preset with changes.
+    Changed(ChangedEncoder),
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Self::Preset(EncoderPreset::default())
+    }
+}
+
+impl Encoder {
+    /// The encoder's configuration.
+    pub fn config(&self) -> EncoderConfig {
+        match self {
+            Self::Preset(preset) => preset.config(),
+            Self::Changed(changed) => changed.config(),
+        }
+    }
+}
+
+/// A ready-made encoder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EncoderPreset {
+    /// 30 frames/s of equal size, 50 to 2500 kbit/s, follows at once (nada-vs-gcc-2016).
+    #[default]
+    Papers,
+    /// 30 frames/s that scatter by 10 %, up to 2 Mbit/s, half a second to follow, key frames (gcc-2016).
+    #[serde(rename = "gcc-2016")]
+    Gcc2016,
+}
+
+impl EncoderPreset {
+    fn config(self) -> EncoderConfig {
+        match self {
+            Self::Papers => EncoderConfig::papers(),
+            Self::Gcc2016 => EncoderConfig::gcc_2016(),
+        }
+    }
+}
+
+/// A preset with changes; what is not given stays as in the preset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChangedEncoder {
+    /// The preset.
+    #[serde(default)]
+    pub preset: EncoderPreset,
+    /// Frames per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1.0, max = 1000.0))]
+    pub frame_rate: Option<f64>,
+    /// The lowest rate it can produce.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_rate: Option<DataRate>,
+    /// The highest rate it can produce.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_rate: Option<DataRate>,
+    /// Standard deviation of a frame's size as a share of the nominal size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 0.99))]
+    pub size_noise: Option<f64>,
+    /// A new target is taken over at most once in this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reaction: Option<TimeDelta>,
+    /// Key frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_frames: Option<KeyFrameChoice>,
+}
+
+impl ChangedEncoder {
+    fn config(&self) -> EncoderConfig {
+        let preset = self.preset.config();
+        let key_frames = match self.key_frames {
+            None => preset.key_frames,
+            Some(KeyFrameChoice::Word(NoKeyFrames::None)) => None,
+            Some(KeyFrameChoice::At(KeyFrameSpacing { every, size })) => Some(KeyFrames { every, size }),
+        };
+        EncoderConfig {
+            frame_rate: self.frame_rate.unwrap_or(preset.frame_rate),
+            min_rate: self.min_rate.unwrap_or(preset.min_rate),
+            max_rate: self.max_rate.unwrap_or(preset.max_rate),
+            size_noise: self.size_noise.unwrap_or(preset.size_noise),
+            reaction: self.reaction.unwrap_or(preset.reaction),
+            key_frames,
+        }
+    }
+}
+
+/// Key frames, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum KeyFrameChoice {
+    /// A word instead of a table.
+    Word(NoKeyFrames),
+    /// Key frames at a fixed distance.
+    At(KeyFrameSpacing),
+}
+
+/// No key frames, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoKeyFrames {
+    /// All frames alike.
+    None,
+}
+
+/// Key frames at a fixed distance.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KeyFrameSpacing {
+    /// One every so many frames, the first included.
+    #[schemars(range(min = 1))]
+    pub every: u32,
+    /// Size as a multiple of the nominal frame size.
+    #[schemars(range(min = 1.0, max = 1000.0))]
+    pub size: f64,
+}
+
+/// Packets of one size at a constant rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Constant {
+    /// Rate on the wire.
+    pub rate: DataRate,
+    /// Size of a packet on the wire.
+    #[serde(default = "default_packet_size")]
+    pub packet_size: DataSize,
+}
+
+fn default_packet_size() -> DataSize {
+    DataSize::from_bytes(1000)
+}
+
+/// A TCP transfer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Tcp {
+    /// Name of the window law.
+    #[serde(default = "default_law")]
+    pub law: String,
+    /// How much to transfer; without end unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<DataSize>,
+    /// Options of the endpoints; their defaults unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<TcpOptions>,
+}
+
+fn default_law() -> String {
+    "cubic".to_owned()
+}
+
+/// A host's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Clock {
+    /// What it reads at the start of the run; as the scenario's `clocks` say unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<TimeDelta>,
+    /// How much too fast it runs, in parts per million.
+    #[serde(default)]
+    #[schemars(range(min = -1000.0, max = 1000.0))]
+    pub drift_ppm: f64,
+    /// Readings are multiples of this; whole nanoseconds unless given.
+    #[serde(default)]
+    pub resolution: TimeDelta,
+}

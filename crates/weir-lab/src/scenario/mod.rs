@@ -1,0 +1,227 @@
+//! Scenario files: a network, the flows on it, and what to measure, in TOML with units in the values.
+//!
+//! [`Scenario::parse`] reads one and says of everything that is wrong where it stands and what would be right;
+//! [`set`] lays single values over it; [`Scenario::build`] makes a run of it. The format is described by the types
+//! of this module alone: the JSON Schema ([`scenario_schema`]) comes from them, and unknown keys, missing keys and
+//! wrong words are found by that schema.
+
+mod build;
+mod check;
+mod copies;
+mod flow;
+mod link;
+mod named;
+mod origin;
+pub mod set;
+mod shape;
+mod tcp_options;
+mod topology;
+mod validate;
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+use weir_units::TimeDelta;
+
+use crate::error::{KeyPath, Problem, ScenarioError, advice};
+use crate::{registry, shipped};
+use origin::Origin;
+pub(crate) use shape::Shape;
+
+pub use build::{Run, RunOptions, TraceUse};
+pub use flow::{
+    ChangedEncoder, Clock, Constant, EcnField, Encoder, EncoderPreset, Flow, KeyFrameChoice, KeyFrameSpacing,
+    Media, NoKeyFrames, Options, Rates, Tcp, Traffic,
+};
+pub use link::{Dumbbell, InService, Jitter, Link, LinkModel, Queue, RandomOffset, Step, TraceOffset};
+pub use named::Named;
+pub use tcp_options::TcpOptions;
+
+/// A scenario: a network, the flows on it, and what to measure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Under which name its results go; the name of the shipped scenario or of the file unless given.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// Where it comes from, such as a paper's table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// How long a run lasts.
+    pub duration: TimeDelta,
+    /// How many runs, each with a seed of its own, unless the caller says otherwise.
+    #[serde(default = "one_run")]
+    #[schemars(range(min = 1, max = 100_000))]
+    pub runs: u32,
+    /// Seed of the first run; the others follow it.
+    #[serde(default = "first_seed")]
+    pub seed: u64,
+    /// Controllers to compare: each takes over all media flows in turn. The flows' own unless given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub controllers: Vec<String>,
+    /// How the receivers' clocks stand to the senders'.
+    #[serde(default)]
+    pub clocks: Clocks,
+    /// The window in which the metrics are taken; the whole run unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<Measure>,
+    /// A dumbbell, in place of `links`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dumbbell: Option<Dumbbell>,
+    /// The links, by name.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub links: Named<Link>,
+    /// The flows, by name.
+    #[serde(default)]
+    pub flows: Named<Flow>,
+    /// Where it was written.
+    #[serde(skip)]
+    pub(crate) origin: Origin,
+}
+
+impl Scenario {
+    /// The scenario that `text` describes; `name` is what errors call it. Each of `overrides` is a `path=value` that
+    /// is laid over the text, in order, as by [`set::apply`].
+    ///
+    /// # Errors
+    /// Everything that is wrong with the text, each with its place and with what would be right.
+    pub fn parse(name: &str, text: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
+        let origin = Origin::of(name, text);
+        let mut table: Table =
+            toml::from_str(text).map_err(|error| origin.plain_error(error.span(), error.message()))?;
+        let overrides = overrides.iter().map(|o| set::set(&mut table, o)).collect::<Result<_, _>>()?;
+        let origin = origin.with(overrides);
+        origin.check(check::check(&table, scenario_shape()))?;
+        let scenario: Self =
+            table.try_into().map_err(|error: toml::de::Error| origin.plain_error(None, error.message()))?;
+        origin.check(validate::problems(&scenario))?;
+        Ok(Self { origin, ..scenario })
+    }
+
+    /// The scenario that ships under the name `name`, else that of the file `name`, with `overrides` as for
+    /// [`Self::parse`].
+    ///
+    /// # Errors
+    /// No such scenario or file, and as for [`Self::parse`].
+    pub fn open(name: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
+        if let Some(shipped) = shipped::find(name) {
+            let scenario = Self::parse(&format!("scenarios/{name}.toml"), shipped.text, overrides)?;
+            return Ok(scenario.named(name));
+        }
+        match std::fs::read_to_string(Path::new(name)) {
+            Ok(text) => {
+                let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
+                Self::parse(name, &text, overrides).map(|scenario| scenario.named(&stem))
+            }
+            Err(error) => {
+                let names = shipped::SCENARIOS.iter().map(|s| s.name);
+                let problem = Problem::value(
+                    &KeyPath::default(),
+                    format!("no scenario ships under this name, and as a file: {error}"),
+                );
+                Err(ScenarioError::new(name, "", None, problem.help(advice(name, names))))
+            }
+        }
+    }
+
+    /// The same under `name`, unless it names itself.
+    fn named(mut self, name: &str) -> Self {
+        if self.name.is_empty() {
+            name.clone_into(&mut self.name);
+        }
+        self
+    }
+
+    /// The seeds of all runs.
+    pub fn seeds(&self) -> Vec<u64> {
+        (0..u64::from(self.runs)).map(|run| self.seed.wrapping_add(run)).collect()
+    }
+
+    /// The controllers of the media flows, each once, joined by `+`; `none` without media flows.
+    pub fn controllers_in_use(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for (_, flow) in self.flows.iter() {
+            if let Traffic::Media(media) = &flow.traffic
+                && !names.contains(&media.controller.as_str())
+            {
+                names.push(&media.controller);
+            }
+        }
+        if names.is_empty() { "none".to_owned() } else { names.join("+") }
+    }
+
+    /// The same scenario as TOML, with every default written out.
+    ///
+    /// # Errors
+    /// A number beyond what TOML can hold; no scenario that was parsed has one.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        toml::to_string(&Value::try_from(self)?)
+    }
+
+    /// Puts all media flows under the controller `name`; options that were meant for another one are dropped.
+    ///
+    /// # Errors
+    /// An unknown controller.
+    pub fn use_controller(&mut self, name: &str) -> Result<(), ScenarioError> {
+        if !registry::controller_names().any(|known| known == name) {
+            let problem = Problem::value(&KeyPath::default(), format!("there is no controller `{name}`"))
+                .help(advice(name, registry::controller_names()));
+            return Err(ScenarioError::new("--controller", name, Some((0, name.len())), problem));
+        }
+        for flow in self.flows.values_mut() {
+            if let Traffic::Media(media) = &mut flow.traffic
+                && media.controller != name
+            {
+                name.clone_into(&mut media.controller);
+                media.options = None;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// JSON Schema of scenario files.
+pub fn scenario_schema() -> &'static serde_json::Value {
+    static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
+    &SCHEMA
+}
+
+fn scenario_shape() -> Shape<'static> {
+    Shape::new(scenario_schema())
+}
+
+const fn one_run() -> u32 {
+    1
+}
+
+const fn first_seed() -> u64 {
+    1
+}
+
+/// How the receivers' clocks stand to the senders'.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clocks {
+    /// Each receiver's clock is hours off, derived from the run's seed.
+    #[default]
+    Independent,
+    /// All clocks read the same.
+    Synchronised,
+}
+
+/// A window of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Measure {
+    /// Its begin.
+    #[serde(default)]
+    pub from: TimeDelta,
+    /// Its end; that of the run unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<TimeDelta>,
+}

@@ -1,0 +1,184 @@
+//! Values laid over a scenario file: `links.forward.delay=30ms`.
+
+use toml::{Table, Value};
+
+use super::check::{Child, check_value, child, is_tag, table_form, unknown_key};
+use super::origin::Override;
+use super::scenario_shape;
+use super::shape::{Form, Shape, TableForm};
+use crate::error::{KeyPath, Problem, ScenarioError, advice};
+
+/// Sets one value of the scenario `table`: `path=value`.
+///
+/// The path names keys with dots between them; links and flows go by their names, items of arrays by their number
+/// from 0, and a key that is not of letters, digits, `-` and `_` stands in double quotes. The value is read as
+/// TOML if it is TOML, else as text. A link's new `rate`, `steps` or `trace` takes the place of whatever capacity it
+/// had.
+///
+/// # Errors
+/// A path that no scenario has, a name that this scenario does not have, a value that cannot stand there.
+pub fn apply(table: &mut Table, assignment: &str) -> Result<(), ScenarioError> {
+    set(table, assignment).map(drop)
+}
+
+/// [`apply`], and what was set. A table is not changed by an assignment that is refused.
+pub(crate) fn set(table: &mut Table, assignment: &str) -> Result<Override, ScenarioError> {
+    let equals = assignment.find('=');
+    let fail = |problem: Problem| {
+        let end = equals.filter(|_| problem.at_key).unwrap_or(assignment.len());
+        let start = if problem.at_key { 0 } else { equals.map_or(0, |e| e + 1) };
+        ScenarioError::new("--set", assignment, Some((start, end)), problem)
+    };
+    split(assignment)
+        .and_then(|(path, text)| {
+            let mut root = Value::Table(table.clone());
+            place(&mut root, scenario_shape(), &KeyPath::default(), &path.0, text)?;
+            if let Value::Table(changed) = root {
+                *table = changed;
+            }
+            Ok(Override { text: assignment.to_owned(), path })
+        })
+        .map_err(fail)
+}
+
+fn split(assignment: &str) -> Result<(KeyPath, &str), Problem> {
+    let usage = "write `path=value`, such as `links.forward.delay=30ms`";
+    let bad = |message: String| Problem::key(&KeyPath::default(), message).help(usage);
+    let (path, value) =
+        assignment.split_once('=').ok_or_else(|| bad(format!("`{assignment}` has no `=`")))?;
+    let keys = keys(path).ok_or_else(|| bad(format!("`{path}` is no path of keys")))?;
+    Ok((KeyPath(keys), value.trim()))
+}
+
+/// The keys of a dotted path; `None` if one is empty or a quote stays open.
+fn keys(path: &str) -> Option<Vec<String>> {
+    let mut keys = Vec::new();
+    let mut rest = path.trim();
+    loop {
+        let (key, after) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"')?,
+            None => rest.split_at(rest.find('.').unwrap_or(rest.len())),
+        };
+        if key.is_empty() {
+            return None;
+        }
+        keys.push(key.to_owned());
+        if after.is_empty() {
+            return Some(keys);
+        }
+        rest = after.strip_prefix('.')?;
+    }
+}
+
+/// Puts `text` under `keys` into `value`, which stands at `here` and whose forms are those of `shape`.
+fn place(
+    value: &mut Value,
+    shape: Shape<'static>,
+    here: &KeyPath,
+    keys: &[String],
+    text: &str,
+) -> Result<(), Problem> {
+    let Some((key, rest)) = keys.split_first() else {
+        *value = read(text, shape, here)?;
+        return Ok(());
+    };
+    let path = here.with(key);
+    match value {
+        Value::Array(items) => {
+            let shape = item_shape(shape).ok_or_else(|| no_further(here, &path))?;
+            let count = items.len();
+            let item = key.parse().ok().and_then(|i: usize| items.get_mut(i)).ok_or_else(|| {
+                Problem::key(&path, format!("`{here}` has no item `{key}`"))
+                    .help(format!("it has {count}, counted from 0"))
+            })?;
+            place(item, shape, &path, rest, text)
+        }
+        Value::Table(table) => place_in_table(table, shape, &path, (key, rest), text),
+        ref word => {
+            let changed = preset_table(word, shape).ok_or_else(|| no_further(here, &path))?;
+            *value = Value::Table(changed);
+            place(value, shape, here, keys, text)
+        }
+    }
+}
+
+fn place_in_table(
+    table: &mut Table,
+    shape: Shape<'static>,
+    path: &KeyPath,
+    (key, rest): (&String, &[String]),
+    text: &str,
+) -> Result<(), Problem> {
+    if rest.is_empty() && is_tag(shape, key) {
+        // Which words are right is checked together with the rest of the table.
+        table.insert(key.clone(), Value::String(text.trim_matches('"').to_owned()));
+        return Ok(());
+    }
+    let form = table_form(table, shape, path)?;
+    match child(&form, table, key) {
+        Child::Unknown => Err(unknown_key(key, &form, path)),
+        Child::Any => {
+            table.insert(key.clone(), toml_value(text).unwrap_or_else(|| Value::String(text.to_owned())));
+            Ok(())
+        }
+        Child::Named(shape) => match table.get_mut(key) {
+            Some(value) => place(value, shape, path, rest, text),
+            None => Err(Problem::key(path, format!("there is no `{path}`"))
+                .help(advice(key, table.keys().map(String::as_str)))),
+        },
+        Child::Known(shape) => {
+            let value = table.entry(key.clone()).or_insert_with(|| Value::Table(Table::new()));
+            place(value, shape, path, rest, text)?;
+            if rest.is_empty() {
+                displace(table, &form, key);
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Takes out what cannot stand beside a link's new capacity `key`.
+fn displace(table: &mut Table, form: &TableForm<'static>, key: &str) {
+    let others: &[&str] = match key {
+        "rate" => &["steps", "trace", "fallback", "trace_offset", "repeat"],
+        "steps" => &["rate", "trace", "fallback", "trace_offset", "repeat"],
+        "trace" => &["rate", "steps"],
+        _ => &[],
+    };
+    if form.get("trace").is_some() {
+        table.retain(|name, _| !others.contains(&name));
+    }
+}
+
+/// The path leads into something that has no parts.
+fn no_further(here: &KeyPath, path: &KeyPath) -> Problem {
+    Problem::key(path, format!("`{here}` has no parts")).help(format!("set `{here}` itself"))
+}
+
+fn item_shape(shape: Shape<'static>) -> Option<Shape<'static>> {
+    shape.forms().into_iter().find_map(|form| if let Form::Array(items) = form { items } else { None })
+}
+
+/// The table that says the same as a word: `"papers"` is `{ preset = "papers" }`.
+fn preset_table(word: &Value, shape: Shape<'static>) -> Option<Table> {
+    const PRESET: &str = "preset";
+    let has_preset = |form: Form<'_>| matches!(form, Form::Table(table) if table.get(PRESET).is_some());
+    let known = word.is_str() && shape.forms().into_iter().any(has_preset);
+    known.then(|| Table::from_iter([(PRESET.to_owned(), word.clone())]))
+}
+
+/// The value that `text` means at `path`: TOML where that may stand here, else the text itself.
+fn read(text: &str, shape: Shape<'static>, path: &KeyPath) -> Result<Value, Problem> {
+    let as_text = Value::String(text.to_owned());
+    let value = toml_value(text).unwrap_or_else(|| as_text.clone());
+    match check_value(&value, shape, path).into_iter().next() {
+        None => Ok(value),
+        Some(_) if check_value(&as_text, shape, path).is_empty() => Ok(as_text),
+        Some(problem) => Err(problem),
+    }
+}
+
+fn toml_value(text: &str) -> Option<Value> {
+    let table: Table = toml::from_str(&format!("value = {text}")).ok()?;
+    if table.len() == 1 { table.into_iter().next().map(|(_, value)| value) } else { None }
+}

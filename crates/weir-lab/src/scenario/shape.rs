@@ -1,0 +1,216 @@
+//! A view of a JSON Schema that answers what may stand at a place: which keys a table has, which words a text can
+//! be, which unit a quantity has.
+
+use serde_json::Value;
+
+/// A schema, with the definitions that it refers to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape<'s> {
+    root: &'s Value,
+    node: &'s Value,
+}
+
+/// One form that a value can take.
+#[derive(Clone, Debug)]
+pub(crate) enum Form<'s> {
+    /// A table.
+    Table(TableForm<'s>),
+    /// An array whose items have this shape.
+    Array(Option<Shape<'s>>),
+    /// One certain word.
+    Word(&'s str),
+    /// A quantity with a unit.
+    Quantity(Unit),
+    /// Text.
+    Text,
+    /// `true` or `false`.
+    Boolean,
+    /// A number.
+    Number(NumberForm),
+}
+
+/// Which quantity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Rate,
+    Size,
+    Time,
+}
+
+/// Bounds of a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct NumberForm {
+    pub(crate) whole: bool,
+    pub(crate) min: Option<f64>,
+    pub(crate) max: Option<f64>,
+}
+
+/// The keys of a table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TableForm<'s> {
+    /// Known keys, in the order of the documentation.
+    pub(crate) keys: Vec<(&'s str, Shape<'s>)>,
+    /// Keys that must be there.
+    pub(crate) required: Vec<&'s str>,
+    /// What stands under any other key; `None` if there is no other key.
+    pub(crate) others: Option<Others<'s>>,
+}
+
+/// What stands under keys of one's own choice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Others<'s> {
+    /// Anything.
+    Any,
+    /// This.
+    Of(Shape<'s>),
+}
+
+impl<'s> Shape<'s> {
+    /// The shape that `schema` describes.
+    pub(crate) fn new(schema: &'s Value) -> Self {
+        Self { root: schema, node: schema }
+    }
+
+    fn at(self, node: &'s Value) -> Self {
+        Self { node, ..self }
+    }
+
+    /// Every form that a value can take here; null is none, TOML does not have it.
+    pub(crate) fn forms(self) -> Vec<Form<'s>> {
+        if let Some(name) = self.reference() {
+            if let Some(unit) = Unit::named(name) {
+                return vec![Form::Quantity(unit)];
+            }
+            if self.node.get("properties").is_none() {
+                return self.definition(name).map_or_else(Vec::new, Self::forms);
+            }
+        }
+        let choices = self.choices();
+        if self.node.get("properties").is_some() {
+            return self.table_forms(&choices);
+        }
+        if !choices.is_empty() {
+            return choices.into_iter().flat_map(Self::forms).collect();
+        }
+        self.simple_forms()
+    }
+
+    /// A table with keys of its own, one form for each of the choices that add further keys.
+    fn table_forms(self, choices: &[Self]) -> Vec<Form<'s>> {
+        let mut own = self.own_table();
+        if let Some(base) = self.reference().and_then(|name| self.definition(name)) {
+            own = base.own_table().and(own);
+        }
+        if choices.is_empty() {
+            return vec![Form::Table(own)];
+        }
+        let of_choice = |choice: &Self| choice.forms().into_iter().filter_map(Form::table);
+        choices.iter().flat_map(of_choice).map(|table| Form::Table(own.clone().and(table))).collect()
+    }
+
+    fn own_table(self) -> TableForm<'s> {
+        let properties = self.node.get("properties").and_then(Value::as_object);
+        let keys = properties
+            .into_iter()
+            .flat_map(|p| p.iter().map(|(key, node)| (key.as_str(), self.at(node))))
+            .collect();
+        let required = strings(self.node.get("required")).collect();
+        let others = match self.node.get("additionalProperties") {
+            Some(node @ Value::Object(_)) => Some(Others::Of(self.at(node))),
+            Some(Value::Bool(true)) => Some(Others::Any),
+            _ => None,
+        };
+        TableForm { keys, required, others }
+    }
+
+    fn simple_forms(self) -> Vec<Form<'s>> {
+        if let Some(word) = self.node.get("const").and_then(Value::as_str) {
+            return vec![Form::Word(word)];
+        }
+        if self.node.get("enum").is_some() {
+            return strings(self.node.get("enum")).map(Form::Word).collect();
+        }
+        let types = match self.node.get("type") {
+            Some(Value::String(one)) => vec![one.as_str()],
+            many => strings(many).collect(),
+        };
+        types.into_iter().filter_map(|name| self.form_of_type(name)).collect()
+    }
+
+    fn form_of_type(self, name: &str) -> Option<Form<'s>> {
+        match name {
+            "object" => Some(Form::Table(self.own_table())),
+            "array" => Some(Form::Array(self.node.get("items").map(|items| self.at(items)))),
+            "string" => Some(Form::Text),
+            "boolean" => Some(Form::Boolean),
+            "integer" | "number" => Some(Form::Number(self.number(name == "integer"))),
+            _ => None,
+        }
+    }
+
+    fn number(self, whole: bool) -> NumberForm {
+        let bound = |key| self.node.get(key).and_then(Value::as_f64);
+        NumberForm { whole, min: bound("minimum"), max: bound("maximum") }
+    }
+
+    fn choices(self) -> Vec<Self> {
+        ["oneOf", "anyOf"]
+            .iter()
+            .filter_map(|key| self.node.get(key)?.as_array())
+            .flatten()
+            .map(|node| self.at(node))
+            .collect()
+    }
+
+    fn reference(self) -> Option<&'s str> {
+        self.node.get("$ref")?.as_str()?.strip_prefix("#/$defs/")
+    }
+
+    fn definition(self, name: &str) -> Option<Self> {
+        self.root.get("$defs")?.get(name).map(|node| self.at(node))
+    }
+}
+
+impl Unit {
+    fn named(definition: &str) -> Option<Self> {
+        match definition {
+            "DataRate" => Some(Self::Rate),
+            "DataSize" => Some(Self::Size),
+            "TimeDelta" => Some(Self::Time),
+            _ => None,
+        }
+    }
+}
+
+impl<'s> Form<'s> {
+    fn table(self) -> Option<TableForm<'s>> {
+        if let Self::Table(table) = self { Some(table) } else { None }
+    }
+}
+
+impl<'s> TableForm<'s> {
+    /// The keys of both.
+    fn and(mut self, other: Self) -> Self {
+        self.keys.extend(other.keys);
+        self.required.extend(other.required);
+        self.others = self.others.or(other.others);
+        self
+    }
+
+    /// The shape of the value under `key`.
+    pub(crate) fn get(&self, key: &str) -> Option<Shape<'s>> {
+        self.keys.iter().find(|(name, _)| *name == key).map(|&(_, shape)| shape)
+    }
+
+    /// The key that tells this table from its alternatives, and its value: `kind = "media"`.
+    pub(crate) fn tag(&self) -> Option<(&'s str, &'s str)> {
+        self.keys.iter().find_map(|&(key, shape)| match shape.node.get("const") {
+            Some(Value::String(value)) => Some((key, value.as_str())),
+            _ => None,
+        })
+    }
+}
+
+fn strings(node: Option<&Value>) -> impl Iterator<Item = &str> {
+    node.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}

@@ -1,0 +1,85 @@
+//! Options of TCP endpoints.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weir_sim::tcp::TcpConfig;
+use weir_units::{DataSize, TimeDelta};
+
+/// Options of TCP endpoints; what is not given keeps the simulator's default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TcpOptions {
+    /// Data in a full segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mss: Option<DataSize>,
+    /// Headers of IP and TCP, and the size of an acknowledgement without SACK blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 40, max = 120))]
+    pub header: Option<u16>,
+    /// Window to begin with, in segments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub initial_window: Option<u32>,
+    /// Most segments that may be outstanding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 16_777_216))]
+    pub receive_window: Option<u32>,
+    /// Retransmission timeout before the first round-trip time is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_rto: Option<TimeDelta>,
+    /// Shortest retransmission timeout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_rto: Option<TimeDelta>,
+    /// Longest retransmission timeout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_rto: Option<TimeDelta>,
+    /// Lower bound of the deviation term of the retransmission timeout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_deviation: Option<TimeDelta>,
+    /// Every so many segments that arrive in order are acknowledged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub ack_every: Option<u32>,
+    /// Longest delay of an acknowledgement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_delay: Option<TimeDelta>,
+    /// Selective acknowledgements (RFC 2018, RFC 6675).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sack: Option<bool>,
+    /// Whether the first duplicate acknowledgements let new segments out (RFC 3042).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limited_transmit: Option<bool>,
+}
+
+impl TcpOptions {
+    /// The endpoints with these options.
+    pub fn config(&self) -> TcpConfig {
+        let usual = TcpConfig::default();
+        let mss = self.mss.and_then(|mss| u16::try_from(mss.bytes()).ok());
+        TcpConfig {
+            mss: mss.unwrap_or(usual.mss),
+            header: self.header.unwrap_or(usual.header),
+            initial_window: self.initial_window.unwrap_or(usual.initial_window),
+            receive_window: self.receive_window.unwrap_or(usual.receive_window),
+            initial_rto: self.initial_rto.unwrap_or(usual.initial_rto),
+            min_rto: self.min_rto.unwrap_or(usual.min_rto),
+            max_rto: self.max_rto.unwrap_or(usual.max_rto),
+            min_deviation: self.min_deviation.unwrap_or(usual.min_deviation),
+            ack_every: self.ack_every.unwrap_or(usual.ack_every),
+            ack_delay: self.ack_delay.unwrap_or(usual.ack_delay),
+            sack: self.sack.unwrap_or(usual.sack),
+            limited_transmit: self.limited_transmit.unwrap_or(usual.limited_transmit),
+        }
+    }
+
+    /// The options that are times longer than none, by their keys.
+    pub(crate) fn times(&self) -> [(&'static str, Option<TimeDelta>); 5] {
+        [
+            ("initial_rto", self.initial_rto),
+            ("min_rto", self.min_rto),
+            ("max_rto", self.max_rto),
+            ("min_deviation", self.min_deviation),
+            ("ack_delay", self.ack_delay),
+        ]
+    }
+}

@@ -1,0 +1,295 @@
+//! From links, dumbbells and routes to lists of link numbers.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::Scenario;
+use super::copies::{Copy, copies};
+use super::flow::{Flow, Traffic};
+use super::link::{Dumbbell, LinkModel, Queue};
+use crate::error::{KeyPath, Problem, advice, list};
+
+/// The network of a scenario, every shorthand expanded.
+#[derive(Debug, Default)]
+pub(crate) struct Network<'s> {
+    pub(crate) links: Vec<PlannedLink>,
+    pub(crate) flows: Vec<PlannedFlow<'s>>,
+}
+
+/// A link of the network.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedLink {
+    pub(crate) name: String,
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) model: LinkModel,
+    /// Where in the scenario it is described.
+    pub(crate) path: KeyPath,
+}
+
+/// A flow, or a copy of one.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedFlow<'s> {
+    pub(crate) copy: Copy,
+    pub(crate) flow: &'s Flow,
+    /// Where in the scenario it is described.
+    pub(crate) path: KeyPath,
+    /// Numbers of the links on the way.
+    pub(crate) forward: Vec<usize>,
+    /// Numbers of the links on the way back; empty for flows without feedback.
+    pub(crate) reverse: Vec<usize>,
+}
+
+/// The two ends of a dumbbell.
+const LEFT: &str = "left";
+const RIGHT: &str = "right";
+
+/// The network of `scenario`.
+pub(crate) fn network(scenario: &Scenario) -> Result<Network<'_>, Problem> {
+    match &scenario.dumbbell {
+        Some(dumbbell) => DumbbellBuilder::new(dumbbell).build(scenario),
+        None => directed(scenario),
+    }
+}
+
+impl Flow {
+    /// Whether something has to come back.
+    fn has_feedback(&self) -> bool {
+        !matches!(self.traffic, Traffic::Constant(_))
+    }
+}
+
+fn directed(scenario: &Scenario) -> Result<Network<'_>, Problem> {
+    let links: Vec<PlannedLink> = scenario
+        .links
+        .iter()
+        .map(|(name, link)| PlannedLink {
+            name: name.to_owned(),
+            from: link.from.clone(),
+            to: link.to.clone(),
+            model: link.model.clone(),
+            path: KeyPath::of(&["links", name]),
+        })
+        .collect();
+    let mut flows = Vec::new();
+    for (name, flow) in scenario.flows.iter() {
+        let path = KeyPath::of(&["flows", name]);
+        let (forward, reverse) = routes(&links, flow, &path)?;
+        flows.extend(copies(name, flow, scenario.duration).into_iter().map(|copy| PlannedFlow {
+            copy,
+            flow,
+            path: path.clone(),
+            forward: forward.clone(),
+            reverse: reverse.clone(),
+        }));
+    }
+    Ok(Network { links, flows })
+}
+
+fn routes(links: &[PlannedLink], flow: &Flow, path: &KeyPath) -> Result<(Vec<usize>, Vec<usize>), Problem> {
+    let from = end(links, flow.from.as_deref(), &path.with("from"))?;
+    let to = end(links, flow.to.as_deref(), &path.with("to"))?;
+    if from == to {
+        return Err(Problem::value(&path.with("to"), format!("`{path}` ends where it begins, at `{from}`"))
+            .help("let `from` and `to` be different nodes"));
+    }
+    let forward = route(links, from, to, flow.route.as_deref(), &path.with("route"))?;
+    if !flow.has_feedback() {
+        return Ok((forward, Vec::new()));
+    }
+    let reverse = route(links, to, from, flow.reverse_route.as_deref(), &path.with("reverse_route"))?;
+    Ok((forward, reverse))
+}
+
+/// A node that a flow begins or ends at.
+fn end<'a>(links: &[PlannedLink], node: Option<&'a str>, path: &KeyPath) -> Result<&'a str, Problem> {
+    let mut nodes: Vec<&str> = links.iter().flat_map(|link| [link.from.as_str(), link.to.as_str()]).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    match node {
+        Some(node) if nodes.contains(&node) => Ok(node),
+        Some(node) => {
+            Err(Problem::value(path, format!("no link touches the node `{node}`")).help(advice(node, nodes)))
+        }
+        None => Err(Problem::value(path, format!("`{path}` is missing")).help(format!(
+            "add `{}`; the links have the nodes {}",
+            path.last(),
+            list(&nodes)
+        ))),
+    }
+}
+
+/// The links from `from` to `to`: those of `given`, else the fewest.
+fn route(
+    links: &[PlannedLink],
+    from: &str,
+    to: &str,
+    given: Option<&[String]>,
+    path: &KeyPath,
+) -> Result<Vec<usize>, Problem> {
+    match given {
+        Some(names) => given_route(links, (from, to), names, path),
+        None => shortest(links, from, to).ok_or_else(|| {
+            Problem::value(path, format!("there is no way from `{from}` to `{to}`"))
+                .help(format!("add a link from `{from}` towards `{to}`"))
+        }),
+    }
+}
+
+fn given_route(
+    links: &[PlannedLink],
+    (from, to): (&str, &str),
+    names: &[String],
+    path: &KeyPath,
+) -> Result<Vec<usize>, Problem> {
+    let mut here = from;
+    let mut route = Vec::with_capacity(names.len());
+    for (i, name) in names.iter().enumerate() {
+        let at = path.item(i);
+        let number = links.iter().position(|link| link.name == *name).ok_or_else(|| {
+            let known = links.iter().map(|link| link.name.as_str());
+            Problem::value(&at, format!("there is no link `{name}`")).help(advice(name, known))
+        })?;
+        if links[number].from != here {
+            let starts = &links[number].from;
+            return Err(Problem::value(
+                &at,
+                format!("the link `{name}` begins at `{starts}`, not at `{here}`"),
+            )
+            .help("name the links in the order in which packets pass them"));
+        }
+        here = &links[number].to;
+        route.push(number);
+    }
+    if here == to && !route.is_empty() {
+        return Ok(route);
+    }
+    Err(Problem::value(path, format!("the route ends at `{here}`, not at `{to}`"))
+        .help("name every link of the way, the last one included"))
+}
+
+/// Breadth first; of several shortest ways the one whose links come first in the file.
+fn shortest(links: &[PlannedLink], from: &str, to: &str) -> Option<Vec<usize>> {
+    let mut came_by: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut queue = VecDeque::from([from]);
+    while let Some(node) = queue.pop_front().filter(|_| !came_by.contains_key(to)) {
+        for (number, link) in links.iter().enumerate().filter(|(_, link)| link.from == node) {
+            if link.to != from && !came_by.contains_key(link.to.as_str()) {
+                came_by.insert(&link.to, number);
+                queue.push_back(&link.to);
+            }
+        }
+    }
+    let mut route = Vec::new();
+    let mut here = to;
+    while here != from {
+        let number = *came_by.get(here)?;
+        route.push(number);
+        here = &links[number].from;
+    }
+    route.reverse();
+    Some(route)
+}
+
+/// Expands a dumbbell: the shared links exist if a flow uses them, each flow has links of its own at both ends.
+struct DumbbellBuilder<'d> {
+    dumbbell: &'d Dumbbell,
+    links: Vec<PlannedLink>,
+    bottleneck: Option<usize>,
+    reverse: Option<usize>,
+}
+
+impl<'d> DumbbellBuilder<'d> {
+    fn new(dumbbell: &'d Dumbbell) -> Self {
+        Self { dumbbell, links: Vec::new(), bottleneck: None, reverse: None }
+    }
+
+    fn build(mut self, scenario: &Scenario) -> Result<Network<'_>, Problem> {
+        let mut flows = Vec::new();
+        for (name, flow) in scenario.flows.iter() {
+            let path = KeyPath::of(&["flows", name]);
+            let rightwards = direction(flow, &path)?;
+            for copy in copies(name, flow, scenario.duration) {
+                let forward = self.way(&copy.name, "", rightwards);
+                let back = flow.has_feedback();
+                let reverse = if back { self.way(&copy.name, "back-", !rightwards) } else { Vec::new() };
+                flows.push(PlannedFlow { copy, flow, path: path.clone(), forward, reverse });
+            }
+        }
+        Ok(Network { links: self.links, flows })
+    }
+
+    /// Access, shared link and exit of `flow`; `prefix` tells the way back from the way there.
+    fn way(&mut self, flow: &str, prefix: &str, rightwards: bool) -> Vec<usize> {
+        let (near, far) = if rightwards { (LEFT, RIGHT) } else { (RIGHT, LEFT) };
+        let access = self.dumbbell.access.clone();
+        let exit = self.dumbbell.exit.clone().unwrap_or_else(|| access.clone());
+        let exit_key = if self.dumbbell.exit.is_some() { "exit" } else { "access" };
+        let (sender, receiver) = (format!("{flow}-{prefix}sender"), format!("{flow}-{prefix}receiver"));
+        let first = self.add(&format!("{prefix}access-{flow}"), (&sender, near), access, "access");
+        let middle = if rightwards { self.shared_bottleneck() } else { self.shared_reverse() };
+        let last = self.add(&format!("{prefix}exit-{flow}"), (far, &receiver), exit, exit_key);
+        vec![first, middle, last]
+    }
+
+    fn shared_bottleneck(&mut self) -> usize {
+        self.bottleneck.unwrap_or_else(|| {
+            let model = self.dumbbell.bottleneck.clone();
+            let number = self.add("bottleneck", (LEFT, RIGHT), model, "bottleneck");
+            self.bottleneck = Some(number);
+            number
+        })
+    }
+
+    fn shared_reverse(&mut self) -> usize {
+        self.reverse.unwrap_or_else(|| {
+            let (model, key) = match &self.dumbbell.reverse {
+                Some(model) => (model.clone(), "reverse"),
+                None => (self.default_reverse(), "access"),
+            };
+            let number = self.add("reverse", (RIGHT, LEFT), model, key);
+            self.reverse = Some(number);
+            number
+        })
+    }
+
+    fn default_reverse(&self) -> LinkModel {
+        let delay = self.dumbbell.bottleneck.delay;
+        LinkModel { delay, queue: Queue::UNLIMITED, ..self.dumbbell.access.clone() }
+    }
+
+    fn add(&mut self, name: &str, (from, to): (&str, &str), model: LinkModel, key: &str) -> usize {
+        let path = KeyPath::of(&["dumbbell", key]);
+        self.links.push(PlannedLink {
+            name: name.to_owned(),
+            from: from.to_owned(),
+            to: to.to_owned(),
+            model,
+            path,
+        });
+        self.links.len() - 1
+    }
+}
+
+/// Whether a flow of a dumbbell goes from left to right.
+fn direction(flow: &Flow, path: &KeyPath) -> Result<bool, Problem> {
+    for (key, given) in [("route", &flow.route), ("reverse_route", &flow.reverse_route)] {
+        if given.is_some() {
+            let path = path.with(key);
+            return Err(Problem::key(&path, format!("`{path}` has no meaning in a dumbbell"))
+                .help("leave it out: there is one way only"));
+        }
+    }
+    let side = |node: Option<&str>, key: &str, default| match node.unwrap_or(default) {
+        LEFT => Ok(true),
+        RIGHT => Ok(false),
+        other => Err(Problem::value(&path.with(key), format!("a dumbbell has no node `{other}`"))
+            .help(advice(other, [LEFT, RIGHT]))),
+    };
+    let from_left = side(flow.from.as_deref(), "from", LEFT)?;
+    let to_left = side(flow.to.as_deref(), "to", if from_left { RIGHT } else { LEFT })?;
+    if from_left == to_left {
+        return Err(Problem::value(&path.with("to"), format!("`{path}` ends on the side where it begins"))
+            .help("let `from` and `to` be different ends"));
+    }
+    Ok(from_left)
+}

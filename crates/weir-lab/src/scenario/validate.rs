@@ -1,0 +1,330 @@
+//! Does a scenario make sense? Each problem is found where it was written.
+
+use std::collections::BTreeSet;
+
+use weir_cc::RateLimits;
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use super::Scenario;
+use super::copies::MOST_COPIES;
+use super::flow::{Constant, Flow, Media, Tcp, Traffic};
+use super::link::{Jitter, LinkModel, Step, TraceOffset};
+use super::topology::{Network, network};
+use crate::error::{KeyPath, Problem, advice};
+use crate::registry;
+
+/// Smallest and largest payload limit of a media packet.
+const PAYLOAD_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize::from_bytes(9000));
+/// Largest packet on the wire.
+const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
+/// Smallest and largest segment of TCP.
+const SEGMENT_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize::from_bytes(60_000));
+
+/// Everything about `scenario` that makes no sense.
+pub(crate) fn problems(scenario: &Scenario) -> Vec<Problem> {
+    let mut all = Problems::default();
+    all.scenario(scenario);
+    for (name, link) in scenario.links.iter() {
+        let path = KeyPath::of(&["links", name]);
+        all.model(&link.model, &path);
+        if link.from == link.to {
+            all.value(&path.with("to"), format!("the link `{name}` leads to where it begins, `{}`", link.to))
+                .push_str("let `from` and `to` be different nodes");
+        }
+    }
+    if let Some(dumbbell) = &scenario.dumbbell {
+        let path = KeyPath::of(&["dumbbell"]);
+        all.model(&dumbbell.bottleneck, &path.with("bottleneck"));
+        all.model(&dumbbell.access, &path.with("access"));
+        let others = [("exit", &dumbbell.exit), ("reverse", &dumbbell.reverse)];
+        for (key, model) in others.into_iter().filter_map(|(key, model)| Some((key, model.as_ref()?))) {
+            all.model(model, &path.with(key));
+        }
+    }
+    for (name, flow) in scenario.flows.iter() {
+        all.flow(flow, &KeyPath::of(&["flows", name]));
+    }
+    if all.0.is_empty() {
+        match network(scenario) {
+            Ok(network) => all.network(scenario, &network),
+            Err(problem) => all.0.push(problem),
+        }
+    }
+    all.0
+}
+
+#[derive(Default)]
+struct Problems(Vec<Problem>);
+
+impl Problems {
+    /// Notes a problem of the value at `path`; the advice is to be written into what is returned.
+    fn value(&mut self, path: &KeyPath, message: String) -> &mut String {
+        self.note(Problem::value(path, message))
+    }
+
+    /// Notes a problem of the key at the end of `path`.
+    fn key(&mut self, path: &KeyPath, message: String) -> &mut String {
+        self.note(Problem::key(path, message))
+    }
+
+    fn note(&mut self, problem: Problem) -> &mut String {
+        self.0.push(problem.help(""));
+        let last = self.0.len() - 1;
+        self.0[last].help.get_or_insert_default()
+    }
+
+    fn not_negative(&mut self, path: &KeyPath, time: Option<TimeDelta>) {
+        if let Some(time) = time.filter(|t| t.is_negative()) {
+            self.value(path, format!("`{path}` is {time}, less than no time")).push_str("write 0s or longer");
+        }
+    }
+
+    fn positive(&mut self, path: &KeyPath, time: Option<TimeDelta>) {
+        if let Some(time) = time.filter(|&t| t <= TimeDelta::ZERO) {
+            self.value(path, format!("`{path}` is {time}")).push_str("write a time longer than 0s");
+        }
+    }
+
+    fn some_rate(&mut self, path: &KeyPath, rate: DataRate) {
+        if rate.is_zero() {
+            self.value(path, format!("`{path}` is {rate}")).push_str("write a rate above 0bps");
+        }
+    }
+
+    fn size(&mut self, path: &KeyPath, size: DataSize, (low, high): (DataSize, DataSize)) {
+        if size < low || size > high {
+            let advice = format!("write a size from {low} to {high}");
+            self.value(path, format!("`{path}` is {size}")).push_str(&advice);
+        }
+    }
+
+    fn scenario(&mut self, scenario: &Scenario) {
+        let root = KeyPath::default();
+        self.positive(&root.with("duration"), Some(scenario.duration));
+        if let Some(measure) = scenario.measure.filter(|_| scenario.duration > TimeDelta::ZERO) {
+            let path = root.with("measure");
+            self.not_negative(&path.with("from"), Some(measure.from));
+            if measure.from >= scenario.duration && !measure.from.is_negative() {
+                let (from, end) = (measure.from, scenario.duration);
+                self.value(&path.with("from"), format!("the window begins at {from}, the run ends at {end}"))
+                    .push_str("let the window begin before the run ends");
+            } else if let Some(to) = measure.to.filter(|&to| to <= measure.from) {
+                let from = measure.from;
+                self.value(&path.with("to"), format!("the window ends at {to}, before it begins at {from}"))
+                    .push_str("let `to` be later than `from`");
+            }
+        }
+        match (&scenario.dumbbell, scenario.links.is_empty()) {
+            (Some(_), false) => self
+                .key(&root.with("dumbbell"), "a scenario has either `dumbbell` or `links`".to_owned())
+                .push_str("leave out one of them; a dumbbell makes its own links"),
+            (None, true) => self
+                .value(&root.with("links"), "the scenario has no network".to_owned())
+                .push_str("add a `[links.NAME]` for each link, or a `[dumbbell]`"),
+            _ => {}
+        }
+        for (i, name) in scenario.controllers.iter().enumerate() {
+            self.controller_name(name, &root.with("controllers").item(i));
+        }
+        if scenario.flows.is_empty() {
+            self.value(&root.with("flows"), "the scenario has no flow".to_owned())
+                .push_str("add a `[flows.NAME]` for each flow");
+        }
+    }
+
+    fn model(&mut self, model: &LinkModel, path: &KeyPath) {
+        self.capacity(model, path);
+        self.not_negative(&path.with("delay"), Some(model.delay));
+        let queue = path.with("queue");
+        self.not_negative(&queue.with("time"), model.queue.time);
+        self.not_negative(&queue.with("mark_above"), model.queue.mark_above);
+        self.jitter(model.jitter, &path.with("jitter"));
+    }
+
+    fn capacity(&mut self, model: &LinkModel, path: &KeyPath) {
+        let given: Vec<&str> = [
+            ("rate", model.rate.is_some()),
+            ("steps", model.steps.is_some()),
+            ("trace", model.trace.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(key, given)| given.then_some(key))
+        .collect();
+        match given.as_slice() {
+            [] => self
+                .value(&path.with("rate"), format!("`{path}` has no capacity"))
+                .push_str("add one of `rate`, `steps` and `trace`"),
+            [_] => {}
+            [first, second, ..] => self
+                .key(&path.with(second), format!("`{path}` has both `{first}` and `{second}`"))
+                .push_str("a link has one of `rate`, `steps` and `trace`"),
+        }
+        if let Some(rate) = model.rate {
+            self.some_rate(&path.with("rate"), rate);
+        }
+        if let Some(steps) = &model.steps {
+            self.steps(steps, &path.with("steps"));
+        }
+        if let Some(TraceOffset::At(offset)) = model.trace_offset {
+            self.not_negative(&path.with("trace_offset"), Some(offset));
+        }
+        let of_traces = [
+            ("fallback", model.fallback.is_some()),
+            ("trace_offset", model.trace_offset.is_some()),
+            ("repeat", model.repeat.is_some()),
+        ];
+        for (key, _) in of_traces.into_iter().filter(|(_, given)| *given && model.trace.is_none()) {
+            let path = path.with(key);
+            self.key(&path, format!("`{path}` has no meaning without a trace"))
+                .push_str("leave it out, or add `trace`");
+        }
+    }
+
+    fn steps(&mut self, steps: &[Step], path: &KeyPath) {
+        match steps.first() {
+            None => self
+                .value(path, format!("`{path}` is empty"))
+                .push_str("begin with `{ at = \"0s\", rate = … }`"),
+            Some(first) if first.at != TimeDelta::ZERO => self
+                .value(&path.item(0).with("at"), format!("the first step is at {}", first.at))
+                .push_str("let the first step be at 0s"),
+            Some(_) => {}
+        }
+        for (i, pair) in steps.windows(2).enumerate().filter(|(_, pair)| pair[1].at <= pair[0].at) {
+            let (before, at) = (pair[0].at, pair[1].at);
+            self.value(
+                &path.item(i + 1).with("at"),
+                format!("the step at {at} comes after the one at {before}"),
+            )
+            .push_str("let each step be later than the one before");
+        }
+        if !steps.is_empty() && steps.iter().all(|step| step.rate.is_zero()) {
+            self.value(path, format!("`{path}` never has a rate")).push_str("let one step be above 0bps");
+        }
+    }
+
+    fn jitter(&mut self, jitter: Jitter, path: &KeyPath) {
+        let (mean, sd, max) = match jitter {
+            Jitter::None => (None, None, None),
+            Jitter::HalfNormal { sd, max } => (None, Some(sd), Some(max)),
+            Jitter::Uniform { max } => (None, None, Some(max)),
+            Jitter::ClippedNormal { mean, sd, max } => (Some(mean), Some(sd), Some(max)),
+        };
+        self.not_negative(&path.with("mean"), mean);
+        self.not_negative(&path.with("sd"), sd);
+        self.not_negative(&path.with("max"), max);
+    }
+
+    fn flow(&mut self, flow: &Flow, path: &KeyPath) {
+        self.not_negative(&path.with("start"), Some(flow.start));
+        self.not_negative(&path.with("start_spread"), flow.start_spread);
+        self.positive(&path.with("every"), flow.every);
+        let latest = flow.start + flow.start_spread.unwrap_or_default();
+        if let Some(stop) = flow.stop.filter(|&stop| stop <= latest) {
+            self.value(&path.with("stop"), format!("the flow stops at {stop}, before it starts at {latest}"))
+                .push_str("let `stop` be later than `start`");
+        }
+        if let Some(clock) = flow.receiver_clock {
+            self.not_negative(&path.with("receiver_clock").with("resolution"), Some(clock.resolution));
+        }
+        match &flow.traffic {
+            Traffic::Media(media) => self.media(media, path),
+            Traffic::Constant(constant) => self.constant(constant, path),
+            Traffic::Tcp(tcp) => self.tcp(tcp, path),
+        }
+    }
+
+    fn media(&mut self, media: &Media, path: &KeyPath) {
+        self.encoder(media, &path.with("encoder"));
+        self.size(&path.with("payload_limit"), media.payload_limit, PAYLOAD_LIMITS);
+        self.positive(&path.with("rtcp_interval"), Some(media.rtcp_interval));
+        let limits = match media.limits() {
+            Ok(limits) => Some(limits),
+            Err(error) => {
+                let (min, start, max) = (media.rates.min, media.rates.start, media.max_rate());
+                let path = path.with("rates");
+                self.value(&path, format!("{error}; they are min {min}, start {start}, max {max}"))
+                    .push_str("let `min`, `start` and `max` be in this order");
+                None
+            }
+        };
+        if self.controller_name(&media.controller, &path.with("controller"))
+            && let Some(limits) = limits
+        {
+            self.controller(media, limits, path);
+        }
+    }
+
+    /// Whether there is a controller of this name.
+    fn controller_name(&mut self, name: &str, path: &KeyPath) -> bool {
+        let known = registry::controller_names().any(|known| known == name);
+        if !known {
+            self.value(path, format!("there is no controller `{name}`"))
+                .push_str(&advice(name, registry::controller_names()));
+        }
+        known
+    }
+
+    fn controller(&mut self, media: &Media, limits: RateLimits, path: &KeyPath) {
+        let options = media.options.as_ref().map(|options| &options.0);
+        if let Err(error) = registry::build(&media.controller, options, limits) {
+            let advice = format!("see the options of `{}`", media.controller);
+            self.value(&path.with("options"), error.to_string()).push_str(&advice);
+        }
+    }
+
+    fn encoder(&mut self, media: &Media, path: &KeyPath) {
+        let config = media.encoder.config();
+        let (min, max) = (config.min_rate, config.max_rate);
+        if min.is_zero() || min > max {
+            self.value(path, format!("the encoder's rates are out of order: from {min} to {max}"))
+                .push_str("let 0 < `min_rate` ≤ `max_rate`");
+        }
+        self.not_negative(&path.with("reaction"), Some(config.reaction));
+    }
+
+    fn constant(&mut self, constant: &Constant, path: &KeyPath) {
+        self.some_rate(&path.with("rate"), constant.rate);
+        let limits = (DataSize::from_bytes(1), LARGEST_PACKET);
+        self.size(&path.with("packet_size"), constant.packet_size, limits);
+    }
+
+    fn tcp(&mut self, tcp: &Tcp, path: &KeyPath) {
+        let laws = || registry::window_laws().iter().map(|law| law.name);
+        if !laws().any(|name| name == tcp.law) {
+            let advice = advice(&tcp.law, laws());
+            self.value(&path.with("law"), format!("there is no window law `{}`", tcp.law)).push_str(&advice);
+        }
+        if tcp.size.is_some_and(|size| size == DataSize::ZERO) {
+            self.value(&path.with("size"), format!("`{}` is nothing", path.with("size")))
+                .push_str("write a size above 0B, or leave it out for a flow without end");
+        }
+        let options = tcp.options.unwrap_or_default();
+        let at = path.with("options");
+        if let Some(mss) = options.mss {
+            self.size(&at.with("mss"), mss, SEGMENT_LIMITS);
+        }
+        for (key, time) in options.times() {
+            self.positive(&at.with(key), time);
+        }
+    }
+
+    fn network(&mut self, scenario: &Scenario, network: &Network<'_>) {
+        let mut names = BTreeSet::new();
+        for flow in &network.flows {
+            if !names.insert(&flow.copy.name) {
+                self.key(&flow.path, format!("there are two flows `{}`", flow.copy.name)).push_str(
+                    "a copy takes the flow's name and its number; give one of the two another name",
+                );
+            }
+        }
+        for (name, flow) in scenario.flows.iter() {
+            let copies = network.flows.iter().filter(|f| std::ptr::eq(f.flow, flow)).count();
+            if flow.count.is_none() && copies as i64 >= MOST_COPIES {
+                let path = KeyPath::of(&["flows", name, "every"]);
+                self.value(&path, format!("`{path}` makes {MOST_COPIES} copies or more"))
+                    .push_str("let the copies be further apart, or say how many with `count`");
+            }
+        }
+    }
+}

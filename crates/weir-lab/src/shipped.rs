@@ -1,0 +1,40 @@
+//! The scenarios that ship with Weir, part of the binary.
+
+/// A scenario that ships.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shipped {
+    /// Its name: the path of its file in `scenarios/`, without the extension.
+    pub name: &'static str,
+    /// Its file.
+    pub text: &'static str,
+}
+
+macro_rules! shipped {
+    ($($name:literal),* $(,)?) => {
+        [$(Shipped { name: $name, text: include_str!(concat!("../../../scenarios/", $name, ".toml")) }),*]
+    };
+}
+
+/// Every scenario that ships, sorted by name.
+pub const SCENARIOS: &[Shipped] = &shipped![
+    "bench/cbr",
+    "bench/tcp",
+    "cellular/att-lte-uplink-2016",
+    "cellular/att-lte-uplink-2016-beside-cubic",
+    "cellular/verizon-lte-downlink",
+    "gcc-2016/short-queue-adaptive",
+    "gcc-2016/short-queue-static",
+    "gcc-2016/tcp-99",
+    "gcc-2016/tcp-one-adaptive",
+    "gcc-2016/tcp-one-static",
+    "gcc-2016/tcp-reverse",
+    "gcc-2016/tcp-short",
+    "gcc-2016/three-flows",
+    "gcc-2016/two-flows-variable",
+    "gcc-2016/variable-capacity",
+];
+
+/// The scenario that ships under the name `name`.
+pub fn find(name: &str) -> Option<&'static Shipped> {
+    SCENARIOS.iter().find(|scenario| scenario.name == name)
+}

@@ -1,0 +1,89 @@
+//! Whatever stands in a file or in a `--set`: an answer, never a panic.
+
+use proptest::prelude::*;
+use weir_lab::scenario::{RunOptions, Scenario};
+use weir_lab::shipped::SCENARIOS;
+use weir_lab::traces::TraceStore;
+use weir_sim::{Simulation, Unwatched};
+
+/// Text that is likely to mean something in a scenario.
+fn fragment() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[ -~\n]{0,12}",
+        prop::sample::select(vec![
+            "\"-1s\"",
+            "\"0s\"",
+            "\"9e9h\"",
+            "\"0bps\"",
+            "\"18Gbps\"",
+            "-1",
+            "0",
+            "1e308",
+            "nan",
+            "[]",
+            "{}",
+            "true",
+            "µ",
+            "links",
+            "flows",
+            "[links.forward]",
+            "kind = \"tcp\"",
+            "count = 10000",
+            "every = \"1ns\"",
+            "\n",
+            "=",
+            "\"",
+        ])
+        .prop_map(str::to_owned),
+    ]
+}
+
+/// What is accepted can be simulated and written out; what is refused is refused with a message.
+fn check(text: &str, overrides: &[String]) {
+    let scenario = match Scenario::parse("any.toml", text, overrides) {
+        Ok(scenario) => scenario,
+        Err(error) => return assert!(!error.message().is_empty()),
+    };
+    let written = scenario.to_toml().unwrap();
+    assert_eq!(Scenario::parse("again.toml", &written, &[]).unwrap(), scenario, "{written}");
+    match scenario.build(&RunOptions::default(), &TraceStore::at(None)) {
+        Ok(run) => assert!(Simulation::new(run.spec, Unwatched).is_ok(), "{written}"),
+        Err(error) => assert!(error.message().contains("trace"), "{error}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn a_damaged_file_is_read_or_refused(
+        which in 0..SCENARIOS.len(), at in any::<prop::sample::Index>(), cut in 0..40usize, put in fragment(),
+    ) {
+        let mut text: Vec<char> = SCENARIOS[which].text.chars().collect();
+        let at = at.index(text.len());
+        text.splice(at..(at + cut).min(text.len()), put.chars());
+        let text: String = text.into_iter().collect();
+        check(&text, &[]);
+    }
+
+    #[test]
+    fn an_arbitrary_value_at_any_key_is_taken_or_refused(
+        key in prop::sample::select(vec![
+            "duration", "runs", "measure.from", "measure.to", "links.forward.delay", "links.forward.rate",
+            "links.forward.steps", "links.forward.queue.packets", "links.forward.jitter", "links.forward.loss",
+            "flows.video.start", "flows.video.stop", "flows.video.count", "flows.video.every", "flows.video.start_spread",
+            "flows.video.rates.max", "flows.video.encoder.frame_rate", "flows.video.encoder.key_frames", "flows.video.options",
+            "flows.video.receiver_clock.offset", "flows.video.payload_limit", "flows.tcp.size", "flows.tcp.options.mss",
+        ]),
+        value in fragment(),
+    ) {
+        let text = weir_lab::shipped::find("gcc-2016/tcp-one-adaptive").unwrap().text;
+        check(text, &[format!("{key}={value}")]);
+    }
+
+    #[test]
+    fn an_arbitrary_override_is_taken_or_refused(path in "[a-z.\"0-9 ]{0,20}", value in fragment()) {
+        let text = SCENARIOS[0].text;
+        check(text, &[format!("{path}={value}"), path]);
+    }
+}
