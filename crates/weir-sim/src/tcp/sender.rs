@@ -292,8 +292,9 @@ impl TcpSender {
         if self.timed_out != first {
             self.timed_out = first;
             let flight = match self.state {
-                // What a timeout declared lost is not in flight any more.
+                // What a timeout declared lost, or SACK told of, is not in flight any more.
                 State::Loss => self.board.pipe(),
+                State::Recovery if self.config.sack => self.board.pipe(),
                 _ => self.board.flight() - self.limited,
             };
             if self.state == State::Recovery {
