@@ -121,8 +121,9 @@ pub(crate) fn loss_metric<'a>() -> Metric<'a> {
 pub(crate) fn cause_metric<'a>(cause: Cause) -> Metric<'a> {
     let definition = format!("share of the time in which {} limited the target rate", described(cause));
     Metric::new(cause.name(), "% of time", 0, Best::Neither, &definition, move |run| {
-        let shares: Vec<f64> = media(run).filter_map(|flow| *flow.time_per_cause.get(cause)).collect();
-        (!shares.is_empty()).then(|| 100.0 * shares.iter().sum::<f64>() / shares.len() as f64)
+        let seconds = |cause| media(run).filter_map(move |flow| *flow.time_per_cause.get(cause)).sum::<f64>();
+        let all: f64 = Cause::ALL.into_iter().map(seconds).sum();
+        (all > 0.0).then(|| 100.0 * seconds(cause) / all)
     })
 }
 

@@ -149,8 +149,9 @@ fn no_curve_has_more_than_two_thousand_points() {
             curves += 1;
         }
     }
-    // Per controller capacity, competitor, three of the video, ribbon, frame delay, loss, distribution, two signals.
-    assert_eq!(curves, 2 * 11);
+    // Per controller: capacity, competitor, three of the video, ribbon, two of the frame delay, loss, distribution and
+    // two signals.
+    assert_eq!(curves, 2 * 12);
 }
 
 #[test]

@@ -27,8 +27,7 @@ pub(super) fn figure(panels: &[ControllerPanel], scales: &Scales) -> Option<Figu
 }
 
 fn layout(panels: &[ControllerPanel]) -> Value {
-    let longest = panels.iter().filter_map(|panel| panel.queuing_delay.last()).map(|step| step.delay_ms);
-    let longest = longest.filter(|delay| delay.is_finite()).fold(100.0, f64::max);
+    let (shortest, longest) = span(panels);
     let guide = |share: f64| {
         json!({
             "type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y", "y0": share, "y1": share,
@@ -41,7 +40,7 @@ fn layout(panels: &[ControllerPanel]) -> Value {
             "hovermode": "closest",
             "margin": { "l": 76, "r": 26, "t": 8, "b": 46 },
             "xaxis": with(axis("queuing delay (ms)"), json!({
-                "type": "log", "range": [number(libm::log10(SHORTEST_MS)), number(libm::log10(longest * 1.1))],
+                "type": "log", "range": [number(libm::log10(shortest)), number(libm::log10(longest))],
                 "tickvals": [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000],
                 "ticktext": ["≤ 0.1", "0.3", "1", "3", "10", "30", "100", "300", "1000", "3000", "10000"],
                 "ticks": "outside", "ticklen": 4, "tickcolor": palette::CAPACITY_EDGE,
@@ -52,6 +51,16 @@ fn layout(panels: &[ControllerPanel]) -> Value {
             "shapes": [guide(0.5), guide(0.95)],
         }),
     )
+}
+
+/// Ends of the delay axis in milliseconds.
+fn span(panels: &[ControllerPanel]) -> (f64, f64) {
+    let ends = |end: fn(&[CdfStep]) -> Option<&CdfStep>| {
+        panels.iter().filter_map(move |panel| end(&panel.queuing_delay)).map(|step| step.delay_ms)
+    };
+    let shortest = ends(<[CdfStep]>::first).fold(f64::INFINITY, f64::min);
+    let longest = ends(<[CdfStep]>::last).filter(|delay| delay.is_finite()).fold(100.0, f64::max);
+    ((shortest / 1.2).clamp(SHORTEST_MS, 10.0), longest * 1.1)
 }
 
 fn distribution(index: usize, panel: &ControllerPanel, scales: &Scales) -> Value {
@@ -94,6 +103,15 @@ mod tests {
         let trace = distribution(0, &panel, &Scales::of(&[]));
         assert_eq!(trace["x"], json!([0.1, 0.1, 2.0, 8.0, 9.0]));
         assert_eq!(trace["y"], json!([0.0, 0.25, 0.5, 0.75, 1.0]));
+    }
+
+    #[test]
+    fn the_axis_spans_all_distributions() {
+        let panel = |delays| ControllerPanel { queuing_delay: steps(delays), ..ControllerPanel::default() };
+        // 2.4 / 1.2 = 2 and 400 * 1.1 = 440.
+        let (shortest, longest) = span(&[panel(&[2.4, 30.0]), panel(&[6.0, 400.0])]);
+        assert!((shortest - 2.0).abs() < 1e-9 && (longest - 440.0).abs() < 1e-9);
+        assert_eq!(span(&[panel(&[0.0, 1.0])]).0, SHORTEST_MS);
     }
 
     #[test]

@@ -91,7 +91,7 @@ fn delay_span(panels: &[ControllerPanel]) -> (f64, f64) {
 
 /// How many curves of full length there are.
 fn curves(panels: &[ControllerPanel]) -> usize {
-    let of_panel = |panel: &ControllerPanel| 7 + panel.flows.len() + panel.signals.len();
+    let of_panel = |panel: &ControllerPanel| 8 + panel.flows.len() + panel.signals.len();
     panels.iter().map(of_panel).sum()
 }
 
@@ -162,8 +162,8 @@ mod tests {
     fn many_curves_share_the_points() {
         assert_eq!(Scales::of(&[panel(1.0, 1.0, 1.0)]).max_points, 2000);
         let mut crowded = panel(1.0, 1.0, 1.0);
-        crowded.signals = vec![SignalBand::default(); 692];
-        // 7 + 1 + 692 = 700 curves: 350000 / 700 = 500 points each.
+        crowded.signals = vec![SignalBand::default(); 691];
+        // 8 + 1 + 691 = 700 curves: 350000 / 700 = 500 points each.
         assert_eq!(Scales::of(&[crowded]).max_points, 500);
     }
 }

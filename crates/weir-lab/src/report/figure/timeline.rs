@@ -23,7 +23,7 @@ pub(super) fn figure(index: usize, panel: &ControllerPanel, scales: &Scales) -> 
         traces.extend(media_rates(panel, flow, rank, palette::controller(index), scales));
     }
     traces.push(ribbon(panel, scales));
-    traces.push(frame_delay(panel, scales));
+    traces.extend(frame_delays(panel, scales));
     traces.push(losses(panel, scales));
     Figure {
         id: format!("timeline-{index}"),
@@ -186,24 +186,29 @@ fn cause_colours() -> Vec<(f64, &'static str)> {
     Cause::ALL.into_iter().flat_map(step).collect()
 }
 
-fn frame_delay(panel: &ControllerPanel, scales: &Scales) -> Value {
+/// Frame delays as a line, and those between gaps, which it does not show, as points.
+fn frame_delays(panel: &ControllerPanel, scales: &Scales) -> [Value; 2] {
     let positive: Vec<f64> =
         panel.frame_delay_ms.iter().map(|&delay| if delay > 0.0 { delay } else { f64::NAN }).collect();
     let Curve { x, y, .. } = Curve::of(&panel.time_s, &positive, scales.max_points);
-    let mode = if has_lone_point(&y) { "lines+markers" } else { "lines" };
-    json!({
-        "type": "scatter", "mode": mode, "name": "frame delay", "x": x, "y": y, "yaxis": "y3",
-        "line": { "color": palette::INK, "width": 1.2 }, "marker": { "size": 3 },
-        "hovertemplate": "%{y:.0f} ms",
-    })
+    let (lone_x, lone_y): (Vec<&Value>, Vec<&Value>) = lone(&y).map(|point| (&x[point], &y[point])).unzip();
+    let points = json!({
+        "type": "scatter", "mode": "markers", "x": lone_x, "y": lone_y, "yaxis": "y3", "hoverinfo": "skip",
+        "marker": { "size": 3, "color": palette::INK },
+    });
+    let line = json!({
+        "type": "scatter", "mode": "lines", "name": "frame delay", "x": x, "y": y, "yaxis": "y3",
+        "line": { "color": palette::INK, "width": 1.2 }, "hovertemplate": "%{y:.0f} ms",
+    });
+    [line, points]
 }
 
-/// Whether a point lies between two gaps, where a line does not show it.
-fn has_lone_point(values: &[Value]) -> bool {
+/// The points between two gaps.
+fn lone(values: &[Value]) -> impl Iterator<Item = usize> {
     let gap = |value: Option<&Value>| value.is_none_or(Value::is_null);
-    (0..values.len()).any(|i| {
-        let before = i.checked_sub(1).and_then(|i| values.get(i));
-        !values[i].is_null() && gap(before) && gap(values.get(i + 1))
+    (0..values.len()).filter(move |&point| {
+        let before = point.checked_sub(1).and_then(|before| values.get(before));
+        !values[point].is_null() && gap(before) && gap(values.get(point + 1))
     })
 }
 
@@ -300,11 +305,10 @@ mod tests {
     #[test]
     fn frame_delays_between_gaps_are_drawn_as_points() {
         let scales = Scales::of(&[panel()]);
-        let trace = frame_delay(&panel(), &scales);
-        assert_eq!(trace["y"], json!([20.0, null, 40.0, null, 60.0]));
-        assert_eq!(trace["mode"], "lines+markers");
-        assert!(!has_lone_point(&[json!(1), json!(2), Value::Null, json!(3), json!(4)]));
-        assert!(has_lone_point(&[json!(1)]));
+        let [line, points] = frame_delays(&panel(), &scales);
+        assert_eq!(line["y"], json!([20.0, null, 40.0, null, 60.0]));
+        assert_eq!((&points["x"], &points["y"]), (&json!([0.0, 0.2, 0.4]), &json!([20.0, 40.0, 60.0])));
+        assert_eq!(lone(&[json!(1), json!(2), Value::Null, json!(3), json!(4)]).count(), 0);
     }
 
     #[test]

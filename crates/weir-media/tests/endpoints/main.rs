@@ -1,0 +1,6 @@
+//! The two endpoints against each other in simulated time, by their interface alone.
+
+mod call;
+mod rig;
+mod sender;
+mod wire;

@@ -1,0 +1,227 @@
+//! A call over a link of the simplest kind: FIFO with drop-tail there, nothing but time back.
+
+use std::collections::VecDeque;
+
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
+use weir_cc::nada::{self, Nada, NadaObserver};
+use weir_cc::{ArrivalTime, AtReceiver, Controller, Ecn, RateLimits, Receiver, SendTime};
+use weir_media::{EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender};
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+pub(crate) const SENDER: u32 = 1;
+pub(crate) const RECEIVER: u32 = 2;
+/// One way.
+pub(crate) const PROPAGATION: TimeDelta = TimeDelta::from_millis(25);
+/// What the queue holds.
+const QUEUE: TimeDelta = TimeDelta::from_millis(300);
+/// Between the clocks of the hosts.
+const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
+const RTCP_ROOM: usize = 256;
+
+pub(crate) type Halves = (Box<dyn Controller>, Box<dyn Receiver>);
+
+/// 50 to 2500 kbit/s, from 300 kbit/s.
+pub(crate) fn limits() -> RateLimits {
+    let kbps = DataRate::from_kbps;
+    RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap()
+}
+
+pub(crate) fn config() -> MediaConfig {
+    MediaConfig::new(limits(), EncoderConfig::papers())
+}
+
+pub(crate) fn gcc_2016() -> Halves {
+    let config = remb::Config::default();
+    (
+        Box::new(GccSender::new(config, limits()).unwrap()),
+        Box::new(GccReceiver::new(config, limits()).unwrap()),
+    )
+}
+
+pub(crate) fn nada() -> Halves {
+    let config = nada::Config::default();
+    let observer = NadaObserver::new(config).unwrap();
+    (Box::new(Nada::new(config, limits()).unwrap()), Box::new(AtReceiver::new(observer)))
+}
+
+pub(crate) fn media_sender(controller: Box<dyn Controller>, config: MediaConfig) -> MediaSender {
+    let [video, rtcp] = [1, 2].map(Pcg64Mcg::seed_from_u64);
+    MediaSender::new(controller, config, SENDER, video, rtcp)
+}
+
+pub(crate) fn media_receiver(receiver: Box<dyn Receiver>, config: MediaConfig) -> MediaReceiver {
+    MediaReceiver::new(receiver, config, RECEIVER, SENDER, Pcg64Mcg::seed_from_u64(3))
+}
+
+/// Something the receiver got, or made, at a reading of its clock.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Event {
+    Media(MediaPacket),
+    SenderRtcp(Vec<u8>),
+    /// RTCP of the receiver, and the signals of its law then.
+    Told(Vec<u8>, Vec<f64>),
+}
+
+/// What the sender got of a report: the round-trip time, and the signals of its law afterwards.
+#[derive(Clone, Debug)]
+pub(crate) struct Heard {
+    pub(crate) rtt: Option<TimeDelta>,
+    pub(crate) signals: Vec<f64>,
+}
+
+#[derive(Debug)]
+enum OnWire {
+    Media(MediaPacket),
+    Rtcp(Vec<u8>),
+}
+
+/// A call with its link. Every packet that leaves is counted, and everything at the receiver is written down.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) sender: MediaSender,
+    receiver: MediaReceiver,
+    capacity: DataRate,
+    now: SendTime,
+    link_free: SendTime,
+    forward: VecDeque<(SendTime, OnWire)>,
+    backward: VecDeque<(SendTime, Vec<u8>)>,
+    /// Of so many packets of media one is lost; 0 for none.
+    pub(crate) media_loss: u64,
+    /// Of so many RTCP packets of the receiver one arrives; 0 for none.
+    pub(crate) reports_kept: u64,
+    pub(crate) packets: u64,
+    reports: u64,
+    pub(crate) events: Vec<(ArrivalTime, Event)>,
+    pub(crate) heard: Vec<Heard>,
+}
+
+impl Call {
+    pub(crate) fn new((controller, receiver): Halves, config: MediaConfig, capacity: DataRate) -> Self {
+        let mut sender = media_sender(controller, config);
+        sender.start(SendTime::ZERO);
+        Self {
+            sender,
+            receiver: media_receiver(receiver, config),
+            capacity,
+            now: SendTime::ZERO,
+            link_free: SendTime::ZERO,
+            forward: VecDeque::new(),
+            backward: VecDeque::new(),
+            media_loss: 0,
+            reports_kept: 1,
+            packets: 0,
+            reports: 0,
+            events: Vec::new(),
+            heard: Vec::new(),
+        }
+    }
+
+    pub(crate) fn run(&mut self, span: TimeDelta) {
+        let end = self.now + span;
+        while let Some(due) = self.next_event().filter(|&due| due <= end) {
+            self.now = self.now.max(due);
+            self.deliver_forward();
+            self.deliver_backward();
+            self.drain_sender();
+            self.drain_receiver();
+        }
+        self.now = end;
+    }
+
+    pub(crate) fn target_kbps(&self) -> f64 {
+        self.sender.target().sending_rate.bps_f64() / 1e3
+    }
+
+    fn next_event(&self) -> Option<SendTime> {
+        let receiver =
+            self.receiver.next_timeout().map(|due| SendTime::ZERO + (due - receiver_clock(SendTime::ZERO)));
+        let forward = self.forward.front().map(|(due, _)| *due);
+        let backward = self.backward.front().map(|(due, _)| *due);
+        [self.sender.next_timeout(), receiver, forward, backward].into_iter().flatten().min()
+    }
+
+    fn deliver_forward(&mut self) {
+        while let Some((_, what)) = self.forward.pop_front_if(|(due, _)| *due <= self.now) {
+            let at = receiver_clock(self.now);
+            let event = match what {
+                OnWire::Media(packet) => {
+                    self.receiver.on_packet(at, &packet.header, packet.payload, Ecn::NotEct);
+                    Event::Media(packet)
+                }
+                OnWire::Rtcp(bytes) => {
+                    self.receiver.on_rtcp(at, &bytes);
+                    Event::SenderRtcp(bytes)
+                }
+            };
+            self.events.push((at, event));
+        }
+    }
+
+    fn deliver_backward(&mut self) {
+        while let Some((_, bytes)) = self.backward.pop_front_if(|(due, _)| *due <= self.now) {
+            let rtt = self.sender.on_rtcp(self.now, &bytes);
+            let controller = self.sender.controller();
+            let mut signals = vec![0.0; controller.signals().len()];
+            controller.read_signals(&mut signals);
+            self.heard.push(Heard { rtt, signals });
+        }
+    }
+
+    fn drain_sender(&mut self) {
+        while self.sender.poll_frame(self.now).is_some() {}
+        self.sender.on_timeout(self.now);
+        while let Some(packet) = self.sender.poll_packet(self.now) {
+            self.packets += 1;
+            if !every(self.media_loss, self.packets) {
+                let size = packet.header.wire_len() as u64 + u64::from(packet.payload);
+                self.transmit(size, OnWire::Media(packet));
+            }
+        }
+        let mut out = [0; RTCP_ROOM];
+        while let Some(length) = self.sender.poll_rtcp(self.now, &mut out) {
+            self.transmit(length as u64, OnWire::Rtcp(out[..length].to_vec()));
+        }
+    }
+
+    fn transmit(&mut self, bytes: u64, what: OnWire) {
+        let begin = self.link_free.max(self.now);
+        if begin - self.now <= QUEUE {
+            self.link_free = begin + DataSize::from_bytes(bytes) / self.capacity;
+            self.forward.push_back((self.link_free + PROPAGATION, what));
+        }
+    }
+
+    fn drain_receiver(&mut self) {
+        let at = receiver_clock(self.now);
+        for bytes in poll_all(&mut self.receiver, at) {
+            self.reports += 1;
+            if every(self.reports_kept, self.reports) {
+                self.backward.push_back((self.now + PROPAGATION, bytes.clone()));
+            }
+            let law = self.receiver.receiver();
+            let mut signals = vec![0.0; law.signals().len()];
+            law.read_signals(&mut signals);
+            self.events.push((at, Event::Told(bytes, signals)));
+        }
+    }
+}
+
+/// The RTCP that the receiver has to send at `at`.
+fn poll_all(receiver: &mut MediaReceiver, at: ArrivalTime) -> Vec<Vec<u8>> {
+    let mut out = [0; RTCP_ROOM];
+    let mut packets = Vec::new();
+    while let Some(length) = receiver.poll_rtcp(at, &mut out) {
+        packets.push(out[..length].to_vec());
+    }
+    packets
+}
+
+fn receiver_clock(at: SendTime) -> ArrivalTime {
+    ArrivalTime::ZERO + OFFSET + (at - SendTime::ZERO)
+}
+
+fn every(one_of: u64, number: u64) -> bool {
+    one_of > 0 && number.is_multiple_of(one_of)
+}

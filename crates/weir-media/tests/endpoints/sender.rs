@@ -1,0 +1,277 @@
+//! The sending end by what leaves it and when.
+
+use proptest::prelude::*;
+use weir_cc::{Cause, Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime, Share, Target};
+use weir_media::{EncoderConfig, KeyFrames, MediaConfig, MediaPacket, MediaSender};
+use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_wire::rtcp::{Nada, ReceiverReport, Remb, ReportBlock};
+
+use crate::rig::{Call, RECEIVER, SENDER, config, gcc_2016, limits, media_receiver, media_sender, nada};
+
+/// A controller that always wants the same.
+#[derive(Debug)]
+struct Fixed(Target);
+
+impl Controller for Fixed {
+    fn on_feedback(&mut self, _: SendTime, _: &Feedback<'_>, _: &SendState) -> Option<Decision> {
+        None
+    }
+
+    fn on_event(&mut self, _: SendTime, _: PathEvent) -> Option<Decision> {
+        None
+    }
+
+    fn target(&self) -> Target {
+        self.0
+    }
+
+    fn adopt(&mut self, _: SendTime, share: Share) {
+        self.0.media_rate = share.rate;
+        self.0.sending_rate = share.rate;
+    }
+}
+
+fn target(kbps: u64) -> Target {
+    let rate = DataRate::from_kbps(kbps);
+    Target {
+        media_rate: rate,
+        sending_rate: rate,
+        pacing: Pacing::Unpaced,
+        window: None,
+        padding: DataRate::ZERO,
+        cause: Cause::RampUp,
+    }
+}
+
+fn started(target: Target) -> MediaSender {
+    let mut sender = media_sender(Box::new(Fixed(target)), config());
+    sender.start(SendTime::ZERO);
+    sender
+}
+
+/// What leaves until `end`.
+fn departures(sender: &mut MediaSender, end: SendTime) -> Vec<(SendTime, MediaPacket)> {
+    let mut left = Vec::new();
+    let mut now = SendTime::ZERO;
+    while let Some(due) = sender.next_timeout().filter(|&due| due <= end) {
+        now = now.max(due);
+        while sender.poll_frame(now).is_some() {}
+        sender.on_timeout(now);
+        while let Some(packet) = sender.poll_packet(now) {
+            left.push((now, packet));
+        }
+        while sender.poll_rtcp(now, &mut [0; 256]).is_some() {}
+    }
+    left
+}
+
+fn size(packet: &MediaPacket) -> u64 {
+    packet.header.wire_len() as u64 + u64::from(packet.payload)
+}
+
+fn kbps(packets: &[(SendTime, MediaPacket)], seconds: f64) -> f64 {
+    packets.iter().map(|(_, packet)| size(packet) as f64 * 8.0).sum::<f64>() / seconds / 1e3
+}
+
+fn second(s: i64) -> SendTime {
+    SendTime::from_millis(1000 * s)
+}
+
+/// NADA's report that acknowledges all packets up to `sequence`.
+fn acknowledgement(sequence: u16) -> Vec<u8> {
+    let mut bytes = vec![0; Nada::WIRE_LEN];
+    Nada { ssrc: RECEIVER, transport_sequence: sequence, ..Nada::default() }.write(&mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn gcc_2016_paces_at_one_and_a_half_times_the_target() {
+    let encoder =
+        EncoderConfig { key_frames: Some(KeyFrames { every: 3000, size: 4.0 }), ..EncoderConfig::papers() };
+    let mut sender = media_sender(gcc_2016().0, MediaConfig { encoder, ..config() });
+    sender.start(SendTime::ZERO);
+    let left = departures(&mut sender, SendTime::from_millis(90));
+    // 300 kbit/s at 30 frames/s: 1250 bytes, four times for a key frame: 5 packets of 1000 + 24 bytes.
+    assert!(left[..5].iter().all(|(_, packet)| packet.frame == Some(0) && size(packet) == 1024));
+    for pair in left[..5].windows(2) {
+        // 1024 · 8 bits at 450 kbit/s, rounded up to the nanosecond.
+        assert_eq!(pair[1].0 - pair[0].0, TimeDelta::from_nanos(18_204_445));
+    }
+}
+
+#[test]
+fn unpaced_frames_leave_at_once() {
+    let left = departures(&mut started(target(1200)), SendTime::from_millis(99));
+    // 5000 bytes a frame: 5 packets.
+    assert_eq!(left.len(), 15);
+    for (n, (at, packet)) in left.iter().enumerate() {
+        let frame = n / 5;
+        assert_eq!(packet.frame, Some(frame as u32));
+        assert_eq!(*at, SendTime::ZERO + TimeDelta::from_secs_f64(frame as f64 / 30.0));
+        // 90 kHz, rounded down.
+        assert!(packet.header.timestamp.abs_diff(3000 * frame as u32) <= 1);
+        assert_eq!((packet.header.marker, packet.header.sequence), (n % 5 == 4, n as u16));
+    }
+}
+
+#[test]
+fn padding_fills_up_to_the_rate_the_controller_asks_for() {
+    let mut sender = started(Target { padding: DataRate::from_kbps(500), ..target(200) });
+    let left = departures(&mut sender, second(10));
+    let (media, padding): (Vec<_>, Vec<_>) = left.iter().partition(|(_, packet)| packet.frame.is_some());
+    assert!((kbps(&left, 10.0) - 500.0).abs() < 10.0, "{} kbit/s", kbps(&left, 10.0));
+    // 200 kbit/s in 30 packets a second with 24 bytes of header each: 205.8 kbit/s.
+    assert!((kbps(&media, 10.0) - 205.8).abs() < 1.0, "{} kbit/s", kbps(&media, 10.0));
+    assert!(padding.iter().all(|(_, packet)| !packet.header.marker && packet.payload == 255));
+    assert!(left.windows(2).all(|pair| pair[1].1.header.sequence == pair[0].1.header.sequence + 1));
+    let without = departures(&mut started(target(200)), second(10));
+    assert!(without.iter().all(|(_, packet)| packet.frame.is_some()));
+}
+
+#[test]
+fn what_is_in_flight_stays_within_the_window() {
+    let window = DataSize::from_bytes(5000);
+    // 2500 kbit/s: frames of 10 417 bytes, packets of 1158 + 24 bytes.
+    let mut sender = started(Target { window: Some(window), ..target(2500) });
+    let left = departures(&mut sender, SendTime::from_millis(99));
+    assert_eq!(left.len(), 4);
+    assert!(left.iter().map(|(_, packet)| size(packet)).sum::<u64>() <= window.bytes());
+    // What waits does not call for attention: the next thing to do is the next frame.
+    assert_eq!(sender.next_timeout(), Some(SendTime::ZERO + TimeDelta::from_millis(100)));
+    let now = SendTime::from_millis(99);
+    sender.on_rtcp(now, &acknowledgement(1));
+    assert_eq!(sender.next_timeout().map(|due| due <= now), Some(true));
+    let more = std::iter::from_fn(|| sender.poll_packet(now)).count();
+    assert_eq!(more, 2, "room for as many as were acknowledged");
+}
+
+#[test]
+fn a_window_smaller_than_a_packet_lets_one_through_at_a_time() {
+    let mut sender = started(Target { window: Some(DataSize::from_bytes(100)), ..target(2500) });
+    sender.poll_frame(SendTime::ZERO);
+    for n in 0..5 {
+        assert!(sender.poll_packet(SendTime::ZERO).is_some());
+        assert!(sender.poll_packet(SendTime::ZERO).is_none());
+        sender.on_rtcp(SendTime::ZERO, &acknowledgement(n));
+    }
+}
+
+#[test]
+fn before_the_start_nothing_happens() {
+    let mut sender = media_sender(gcc_2016().0, config());
+    let now = second(1);
+    assert_eq!(sender.next_timeout(), None);
+    assert_eq!(sender.poll_frame(now), None);
+    assert_eq!(sender.poll_packet(now), None);
+    assert_eq!(sender.poll_rtcp(now, &mut [0; 256]), None);
+    assert_eq!(sender.on_timeout(now), None);
+    assert_eq!(sender.on_rtcp(now, &acknowledgement(0)), None);
+    assert_eq!(sender.target().media_rate, limits().start());
+}
+
+#[test]
+fn a_stop_drops_what_waits() {
+    let mut sender = started(Target { pacing: Pacing::Exact(DataRate::from_kbps(100)), ..target(1200) });
+    let before = departures(&mut sender, second(1));
+    assert!(before.len() < 20, "150 packets were made, 12 kbyte a second may leave");
+    sender.stop();
+    assert_eq!(sender.next_timeout(), None);
+    assert_eq!(sender.poll_frame(second(2)), None);
+    assert_eq!(sender.poll_packet(second(2)), None);
+    assert_eq!(sender.poll_rtcp(second(2), &mut [0; 256]), None);
+}
+
+#[test]
+fn a_share_becomes_the_target() {
+    let mut sender = started(target(300));
+    assert!(sender.take_target_change());
+    sender.adopt(SendTime::ZERO, Share { rate: DataRate::from_kbps(600) });
+    assert!(sender.take_target_change());
+    assert!(!sender.take_target_change());
+    let left = departures(&mut sender, second(10));
+    // 2500 bytes a frame in 3 packets.
+    assert!((kbps(&left, 10.0) - 617.0).abs() < 5.0, "{} kbit/s", kbps(&left, 10.0));
+}
+
+#[test]
+fn a_call_works_with_two_thirds_of_its_reports_lost() {
+    let mut call = Call::new(gcc_2016(), config(), DataRate::from_mbps(1));
+    call.reports_kept = 3;
+    call.run(TimeDelta::from_secs(60));
+    let mean = (0..30).map(|_| {
+        call.run(TimeDelta::from_secs(1));
+        call.target_kbps()
+    });
+    let mean = mean.sum::<f64>() / 30.0;
+    assert!((500.0..1100.0).contains(&mean), "{mean} kbit/s");
+}
+
+#[test]
+fn a_call_without_any_report_falls_to_the_minimum_and_goes_on() {
+    for law in [gcc_2016, nada] {
+        let mut call = Call::new(law(), config(), DataRate::from_mbps(1));
+        call.reports_kept = 0;
+        call.run(TimeDelta::from_secs(10));
+        // NADA sends up to 5 % above its reference rate while packets wait.
+        assert!(call.sender.target().sending_rate <= limits().min().scale(1.05));
+        let before = call.packets;
+        call.run(TimeDelta::from_secs(10));
+        // 30 frames a second of 208 + 24 bytes: 55.7 kbit/s, of which NADA's pacer lets out 52.5.
+        assert!(call.packets - before >= 270, "{} packets", call.packets - before);
+        call.reports_kept = 1;
+        call.run(TimeDelta::from_secs(30));
+        assert!(call.target_kbps() > 150.0, "{} kbit/s", call.target_kbps());
+    }
+}
+
+/// RTCP packets as they should be.
+fn sound() -> Vec<Vec<u8>> {
+    let mut remb = vec![0; Remb::wire_len(1)];
+    Remb::write(RECEIVER, 1_000_000, &[SENDER], &mut remb).unwrap();
+    let mut report = vec![0; ReceiverReport::wire_len(1)];
+    let block = ReportBlock { ssrc: SENDER, fraction_lost: 100, ..ReportBlock::default() };
+    ReceiverReport::write(RECEIVER, &[block], &mut report).unwrap();
+    vec![remb, report, acknowledgement(3)]
+}
+
+/// Any bytes, or sound ones in a row of which some have been changed.
+fn datagram() -> impl Strategy<Value = Vec<u8>> {
+    let packets = prop::collection::vec(prop::sample::select(sound()), 1..4);
+    let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6);
+    let changed = (packets, changes, any::<prop::sample::Index>()).prop_map(|(packets, changes, length)| {
+        let mut bytes = packets.concat();
+        for (place, value) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = value;
+        }
+        bytes.truncate(1 + length.index(2 * bytes.len()));
+        bytes
+    });
+    prop_oneof![prop::collection::vec(any::<u8>(), 0..200), changed]
+}
+
+proptest! {
+    #[test]
+    fn no_datagram_makes_an_endpoint_stumble(
+        datagrams in prop::collection::vec((0..200_i64, datagram()), 0..50),
+        law in prop::sample::select(vec![gcc_2016 as fn() -> _, nada]),
+    ) {
+        let (controller, receiver) = law();
+        let mut sender = media_sender(controller, config());
+        let mut receiver = media_receiver(receiver, config());
+        sender.start(SendTime::ZERO);
+        let mut now = SendTime::ZERO;
+        for (later, bytes) in datagrams {
+            now += TimeDelta::from_millis(later);
+            departures(&mut sender, now);
+            let rtt = sender.on_rtcp(now, &bytes);
+            prop_assert!(rtt.is_none_or(|rtt| !rtt.is_negative()));
+            receiver.on_rtcp(weir_cc::ArrivalTime::from_nanos(now.nanos()), &bytes);
+            let target = sender.target();
+            for rate in [target.media_rate, target.sending_rate] {
+                prop_assert_eq!(rate, limits().clamp(rate));
+            }
+        }
+        prop_assert!(!departures(&mut sender, now + TimeDelta::from_secs(1)).is_empty(), "it sends on");
+    }
+}

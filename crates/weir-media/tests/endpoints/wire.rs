@@ -1,0 +1,136 @@
+//! What is told as a value and what is told in bytes is the same thing.
+
+use weir_media::MediaConfig;
+use weir_units::{DataRate, TimeDelta};
+use weir_wire::media::STAMPED_LEN;
+use weir_wire::rtcp::{self, Message};
+use weir_wire::{ExtensionIds, MediaHeader};
+
+use crate::rig::{Call, Event, Halves, PROPAGATION, config, gcc_2016, media_receiver, nada};
+
+/// Long enough for the departure times, which wrap every 64 s, to wrap twice.
+const TWO_WRAPS: TimeDelta = TimeDelta::from_secs(130);
+
+/// Small packets: their numbers wrap too.
+fn small_packets() -> MediaConfig {
+    MediaConfig { payload_limit: 300, ..config() }
+}
+
+fn through_bytes(header: &MediaHeader) -> MediaHeader {
+    let ids = ExtensionIds::default();
+    let mut bytes = [0; STAMPED_LEN];
+    let length = header.write(&ids, &mut bytes).unwrap();
+    MediaHeader::parse(&bytes[..length], &ids).unwrap()
+}
+
+/// How often a counter began anew.
+fn wraps(counter: impl Iterator<Item = u32>) -> usize {
+    let values: Vec<u32> = counter.collect();
+    values.windows(2).filter(|pair| pair[1] < pair[0]).count()
+}
+
+fn headers(call: &Call) -> impl Iterator<Item = &MediaHeader> {
+    call.events.iter().filter_map(|(_, event)| match event {
+        Event::Media(packet) => Some(&packet.header),
+        _ => None,
+    })
+}
+
+/// A call whose receiver sees headers as values; then a second receiver that sees them as bytes must say the same.
+fn header_and_bytes_are_the_same_thing(law: fn() -> Halves) {
+    let mut call = Call::new(law(), small_packets(), DataRate::from_mbps(3));
+    call.media_loss = 1009;
+    call.run(TWO_WRAPS);
+    assert_eq!(wraps(headers(&call).map(|header| header.abs_send_time.ticks())), 2);
+    assert!(wraps(headers(&call).map(|header| u32::from(header.sequence))) >= 1);
+    assert!(wraps(headers(&call).map(|header| u32::from(header.transport_sequence))) >= 1);
+
+    let mut twin = media_receiver(law().1, small_packets());
+    let mut told = 0;
+    let mut out = [0; 256];
+    for (at, event) in &call.events {
+        match event {
+            Event::Media(packet) => {
+                let header = through_bytes(&packet.header);
+                assert_eq!(header, packet.header);
+                twin.on_packet(*at, &header, packet.payload, small_packets().ecn);
+            }
+            Event::SenderRtcp(bytes) => twin.on_rtcp(*at, bytes),
+            Event::Told(bytes, _) => {
+                let length = twin.poll_rtcp(*at, &mut out).expect("the other one had something to say");
+                assert_eq!(&out[..length], bytes);
+                told += 1;
+            }
+        }
+    }
+    assert!(told > 200, "{told} RTCP packets");
+}
+
+#[test]
+fn header_and_bytes_are_the_same_thing_for_gcc_2016() {
+    header_and_bytes_are_the_same_thing(gcc_2016);
+}
+
+#[test]
+fn header_and_bytes_are_the_same_thing_for_nada() {
+    header_and_bytes_are_the_same_thing(nada);
+}
+
+/// A call of 20 s over a path without a queue, and for each RTCP packet of the receiver: its bytes, the signals of
+/// the law that made it, and what the sender got of it.
+fn told_and_heard(law: fn() -> Halves) -> Vec<(Vec<u8>, Vec<f64>, crate::rig::Heard)> {
+    let mut call = Call::new(law(), config(), DataRate::from_mbps(100));
+    call.media_loss = 20;
+    call.run(TimeDelta::from_secs(20));
+    let told = call.events.into_iter().filter_map(|(_, event)| match event {
+        Event::Told(bytes, signals) => Some((bytes, signals)),
+        _ => None,
+    });
+    told.zip(call.heard).map(|((bytes, told), heard)| (bytes, told, heard)).collect()
+}
+
+#[test]
+fn the_sender_hears_the_ceiling_and_the_loss_that_the_receiver_tells() {
+    let (mut ceilings, mut reports) = (0, 0);
+    for (bytes, told, heard) in told_and_heard(gcc_2016) {
+        match rtcp::messages(&bytes).next().unwrap().unwrap() {
+            Message::Remb(_) => {
+                let (told, heard) = (told[6], heard.signals[1]);
+                // 18 significant bits, rounded down.
+                assert!(heard <= told && told - heard < told / f64::from(1 << 17), "{told}, {heard} bit/s");
+                ceilings += 1;
+            }
+            Message::ReceiverReport(report) => {
+                let block = report.blocks().next().unwrap();
+                assert_eq!(heard.signals[2], f64::from(block.fraction_lost) / 256.0);
+                assert!(heard.rtt.is_none() == (block.last_sender_report == 0));
+                if let Some(rtt) = heard.rtt {
+                    assert_near(rtt, PROPAGATION * 2);
+                }
+                reports += usize::from(block.fraction_lost > 0);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(ceilings >= 18 && reports >= 10, "{ceilings} REMBs, {reports} reports of loss");
+}
+
+#[test]
+fn the_sender_hears_the_congestion_that_the_receiver_tells() {
+    let mut reports = 0;
+    for (bytes, told, heard) in told_and_heard(nada) {
+        if let Message::Nada(_) = rtcp::messages(&bytes).next().unwrap().unwrap() {
+            let (told, heard_x) = (told[4], heard.signals[0]);
+            // The wire carries units of 0.1 ms.
+            assert!((told - heard_x).abs() <= 0.0501, "{told}, {heard_x} ms");
+            assert_near(heard.rtt.expect("an echo"), PROPAGATION * 2);
+            reports += usize::from(told > 0.0);
+        }
+    }
+    assert!(reports > 100, "{reports} reports of congestion");
+}
+
+/// Within a millisecond: packets also take the time of their transmission.
+fn assert_near(measured: TimeDelta, expected: TimeDelta) {
+    assert!((measured - expected).abs() < TimeDelta::from_millis(1), "{measured:?}, not {expected:?}");
+}
