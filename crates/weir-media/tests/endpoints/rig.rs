@@ -143,7 +143,7 @@ impl Call {
     }
 
     fn deliver_forward(&mut self) {
-        while let Some((_, what)) = self.forward.pop_front_if(|(due, _)| *due <= self.now) {
+        while let Some(what) = take_due(&mut self.forward, self.now) {
             let at = receiver_clock(self.now);
             let event = match what {
                 OnWire::Media(packet) => {
@@ -160,7 +160,7 @@ impl Call {
     }
 
     fn deliver_backward(&mut self) {
-        while let Some((_, bytes)) = self.backward.pop_front_if(|(due, _)| *due <= self.now) {
+        while let Some(bytes) = take_due(&mut self.backward, self.now) {
             let rtt = self.sender.on_rtcp(self.now, &bytes);
             let controller = self.sender.controller();
             let mut signals = vec![0.0; controller.signals().len()];
@@ -220,6 +220,11 @@ fn poll_all(receiver: &mut MediaReceiver, at: ArrivalTime) -> Vec<Vec<u8>> {
 
 fn receiver_clock(at: SendTime) -> ArrivalTime {
     ArrivalTime::ZERO + OFFSET + (at - SendTime::ZERO)
+}
+
+fn take_due<T>(queue: &mut VecDeque<(SendTime, T)>, now: SendTime) -> Option<T> {
+    queue.front().filter(|(due, _)| *due <= now)?;
+    queue.pop_front().map(|(_, what)| what)
 }
 
 fn every(one_of: u64, number: u64) -> bool {
