@@ -178,7 +178,15 @@ impl SendHistory {
         self.oldest += 1;
     }
 
-    fn expire(&mut self, now: SendTime) {
+    /// When the oldest packet leaves the horizon; `None` if nothing is in flight. A sender whose window is full and
+    /// whose reports are all lost wakes then, and goes on.
+    pub fn next_expiry(&self) -> Option<SendTime> {
+        let oldest = self.entries[self.oldest as usize & (self.entries.len() - 1)];
+        (!self.in_flight.is_zero()).then(|| oldest.at + self.horizon + TimeDelta::from_nanos(1))
+    }
+
+    /// Time passes: packets beyond the horizon are forgotten.
+    pub fn expire(&mut self, now: SendTime) {
         while self.oldest < self.next && now - self.entry(self.oldest).at > self.horizon {
             self.forget_oldest();
         }

@@ -6,7 +6,7 @@ use weir_cc::pacer::Pacer;
 use weir_cc::{Controller, Decision, Feedback, PathEvent, SendState, SendTime, Share, Target};
 use weir_units::{DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
-use weir_wire::media::{MediaHeader, Stamp};
+use weir_wire::media::{MediaHeader, PLAIN_LEN, STAMPED_LEN, Stamp};
 
 use crate::config::{MediaConfig, VIDEO_CLOCK_HZ};
 use crate::encoder::{Encoder, spread_factor};
@@ -64,6 +64,8 @@ pub struct MediaSender {
     target: Target,
     target_changed: bool,
     sequence: u16,
+    /// RTP timestamp of the last frame, which padding shares.
+    timestamp: u32,
     packets_sent: u32,
     octets_sent: u32,
 }
@@ -95,6 +97,7 @@ impl MediaSender {
             target,
             target_changed: true,
             sequence: 0,
+            timestamp: 0,
             packets_sent: 0,
             octets_sent: 0,
         }
@@ -145,14 +148,16 @@ impl MediaSender {
     /// The next packet that may leave now; call until `None`.
     pub fn poll_packet(&mut self, now: SendTime) -> Option<MediaPacket> {
         self.started?;
+        self.history.expire(now);
         self.departure_due().filter(|&due| due <= now)?;
         let piece = self.packetiser.pop();
+        self.timestamp = piece.map_or(self.timestamp, |p| p.timestamp);
         let stamp = self.controller.stamp().map(|stamp| Stamp::from_rtt_nanos(stamp.rtt.nanos()));
         let header = MediaHeader {
             payload_type: PAYLOAD_TYPE,
             marker: piece.is_some_and(|p| p.last),
             sequence: self.sequence,
-            timestamp: piece.map_or(0, |p| p.timestamp),
+            timestamp: self.timestamp,
             ssrc: self.ssrc,
             abs_send_time: AbsSendTime::from_nanos(now.nanos()),
             transport_sequence: self.history.next_id() as u16,
@@ -164,7 +169,8 @@ impl MediaSender {
         self.sequence = self.sequence.wrapping_add(1);
         self.packets_sent = self.packets_sent.wrapping_add(1);
         self.octets_sent = self.octets_sent.wrapping_add(u32::from(payload));
-        self.pacer.on_sent(now, size);
+        // Targets are rates of media: the pacer counts payload, as the encoder does.
+        self.pacer.on_sent(now, DataSize::from_bytes(u64::from(payload)));
         self.controller.on_sent(&sent, &self.state());
         self.controller_due = self.controller.next_timeout().unwrap_or(SendTime::MAX);
         Some(MediaPacket { header, payload, frame: piece.map(|p| p.frame) })
@@ -234,16 +240,24 @@ impl MediaSender {
         }
     }
 
-    /// When the next packet, media or padding, may leave; `None` while a window holds it or nothing waits.
+    /// When the next packet, media or padding, may leave; `None` if nothing waits. What a full window holds waits for
+    /// feedback, or until the history gives up on the oldest packet.
     fn departure_due(&self) -> Option<SendTime> {
         let Some(payload) = self.packetiser.peek() else {
             return self.pacer.next_padding(DataSize::from_bytes(u64::from(PADDING_PAYLOAD)));
         };
-        let size = DataSize::from_bytes(u64::from(payload));
-        let blocked = self.target.window.is_some_and(|window| {
-            !self.history.in_flight().is_zero() && self.history.in_flight() + size > window
-        });
-        (!blocked).then(|| self.pacer.next_departure())
+        if let Some(window) = self.target.window {
+            let in_flight = self.history.in_flight();
+            let size = DataSize::from_bytes((self.header_len() + usize::from(payload)) as u64);
+            if !in_flight.is_zero() && in_flight + size > window {
+                return self.history.next_expiry();
+            }
+        }
+        Some(self.pacer.next_departure())
+    }
+
+    fn header_len(&self) -> usize {
+        if self.controller.stamp().is_some() { STAMPED_LEN } else { PLAIN_LEN }
     }
 
     fn refresh(&mut self, now: SendTime) {

@@ -257,13 +257,13 @@ impl Div<DataRate> for DataSize {
         if rate.0 == 0 {
             return TimeDelta::MAX;
         }
-        match self.0.checked_mul(8 * NANOS as u64) {
-            Some(bit_nanos) => TimeDelta(i64::try_from(bit_nanos.div_ceil(rate.0)).unwrap_or(i64::MAX)),
-            None => {
-                let wide = u128::from(self.0) * 8 * NANOS as u128;
-                TimeDelta(i64::try_from(wide.div_ceil(u128::from(rate.0))).unwrap_or(i64::MAX))
-            }
-        }
+        let nanos = if let Some(bit_nanos) = self.0.checked_mul(8 * NANOS as u64) {
+            i64::try_from(bit_nanos.div_ceil(rate.0))
+        } else {
+            let wide = u128::from(self.0) * 8 * NANOS as u128;
+            i64::try_from(wide.div_ceil(u128::from(rate.0)))
+        };
+        TimeDelta(nanos.unwrap_or(i64::MAX))
     }
 }
 
