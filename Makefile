@@ -11,8 +11,11 @@ lint:
 fmt:
 	cargo fmt --all
 
+# On one core, so that the two of a small machine do not disturb each other.
 bench:
-	cargo bench --locked
+	cargo bench --locked --no-run
+	taskset -c 0 cargo bench --locked -p weir-net --bench link
+	taskset -c 0 cargo bench --locked -p weir-lab --bench scenarios
 
 demo:
 	cargo run --release --locked -- run

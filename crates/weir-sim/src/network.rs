@@ -4,7 +4,7 @@ use weir_net::{ConfigError, Exit, Link, Time};
 use weir_units::TimeDelta;
 
 use crate::monitor::{Loss, Monitor, PacketMeta, Side};
-use crate::packet::{Body, RtcpPool, SimPacket};
+use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket};
 use crate::schedule::Schedule;
 use crate::seed::stream;
 use crate::spec::{FlowSpec, LinkSpec};
@@ -27,7 +27,7 @@ pub(crate) const UDP_OVERHEAD: u32 = weir_wire::media::UDP_IPV4_OVERHEAD as u32;
 /// A link and whether waiting there counts as a packet's queuing delay.
 #[derive(Debug)]
 struct Node {
-    link: Link<SimPacket>,
+    link: Link<Ticket>,
     bottleneck: bool,
 }
 
@@ -39,6 +39,7 @@ pub(crate) struct Network<M> {
     first_hop: Vec<u32>,
     /// Components are the links, then the hosts.
     schedule: Schedule,
+    packets: PacketPool,
     pub(crate) rtcp: RtcpPool,
     pub(crate) monitor: M,
 }
@@ -70,6 +71,7 @@ impl<M: Monitor> Network<M> {
             hops,
             first_hop,
             schedule: Schedule::new(links.len() + 2 * flows.len()),
+            packets: PacketPool::default(),
             rtcp: RtcpPool::default(),
             monitor,
         })
@@ -89,52 +91,57 @@ impl<M: Monitor> Network<M> {
     }
 
     /// A host sends a packet.
+    #[inline]
     pub(crate) fn send(&mut self, now: Time, flow: usize, from: Side, meta: PacketMeta, body: Body) {
         self.monitor.sent(now, flow, &meta);
         let hop = self.first_hop[host(flow, from)];
         if let Hop::Link(link) = self.hops[hop as usize] {
-            self.enter(now, link as usize, SimPacket { meta, flow: flow as u32, hop, body });
+            let packet = SimPacket { meta, flow: flow as u32, body };
+            let (wire_size, ecn) = (meta.wire_size, packet.ecn());
+            let slot = self.packets.insert(packet);
+            self.enter(now, link as usize, Ticket { slot, hop, wire_size, ecn });
         }
     }
 
-    /// The packet that comes out of `link` at `now` travels on; what has reached a host is handed out.
+    /// What comes out of `link` at `now` travels on; what has reached a host is handed out.
     #[inline]
     pub(crate) fn pop(&mut self, now: Time, link: usize) -> Option<(usize, SimPacket)> {
         let Node { link: ring, bottleneck } = &mut self.links[link];
         let exit = ring.pop(now);
         self.schedule.set(link, ring.next_departure().unwrap_or(Time::MAX));
-        let Exit { mut packet, wait, lost, .. } = exit?;
+        let Exit { packet: mut ticket, wait, lost, .. } = exit?;
         if *bottleneck {
-            packet.meta.wait += wait;
+            self.packets.get_mut(ticket.slot).meta.wait += wait;
         }
-        self.monitor.link_exit(now, link, packet.meta.wire_size, wait);
+        self.monitor.link_exit(now, link, ticket.wire_size, wait);
         if lost {
-            self.lose(now, link, &packet, Loss::Random);
+            self.lose(now, link, ticket, Loss::Random);
             return None;
         }
-        packet.hop += 1;
-        match self.hops[packet.hop as usize] {
-            Hop::Host(host) => Some((host as usize, packet)),
+        ticket.hop += 1;
+        match self.hops[ticket.hop as usize] {
+            Hop::Host(host) => Some((host as usize, self.packets.take(ticket.slot).with_ecn(ticket.ecn))),
             Hop::Link(next) => {
-                self.enter(now, next as usize, packet);
+                self.enter(now, next as usize, ticket);
                 None
             }
         }
     }
 
     #[inline]
-    fn enter(&mut self, now: Time, link: usize, packet: SimPacket) {
+    fn enter(&mut self, now: Time, link: usize, ticket: Ticket) {
         let ring = &mut self.links[link].link;
         // A FIFO link that already has a wake-up keeps it: the new packet is behind the others.
         let idle = ring.is_empty();
-        match ring.enqueue(now, packet) {
+        match ring.enqueue(now, ticket) {
             Ok(()) if idle => self.schedule.set(link, ring.next_departure().unwrap_or(Time::MAX)),
             Ok(()) => {}
-            Err(dropped) => self.lose(now, link, &dropped.packet, Loss::Queue(dropped.reason)),
+            Err(dropped) => self.lose(now, link, dropped.packet, Loss::Queue(dropped.reason)),
         }
     }
 
-    fn lose(&mut self, now: Time, link: usize, packet: &SimPacket, loss: Loss) {
+    fn lose(&mut self, now: Time, link: usize, ticket: Ticket, loss: Loss) {
+        let packet = self.packets.take(ticket.slot);
         if let Body::Rtcp { slot } = packet.body {
             self.rtcp.release(slot);
         }

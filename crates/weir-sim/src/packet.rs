@@ -11,9 +11,65 @@ use crate::tcp::{Acknowledgement, Segment};
 pub(crate) struct SimPacket {
     pub(crate) meta: PacketMeta,
     pub(crate) flow: u32,
+    pub(crate) body: Body,
+}
+
+/// What the links carry: a small value that stands for a packet of the pool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticket {
+    /// The packet's slot in the pool.
+    pub(crate) slot: u32,
     /// Index of its next hop in the table of routes.
     pub(crate) hop: u32,
-    pub(crate) body: Body,
+    pub(crate) wire_size: u32,
+    pub(crate) ecn: Ecn,
+}
+
+impl weir_net::Packet for Ticket {
+    #[inline]
+    fn wire_size(&self) -> u32 {
+        self.wire_size
+    }
+
+    fn mark_ce(&mut self) -> bool {
+        let capable = self.ecn != Ecn::NotEct;
+        if capable {
+            self.ecn = Ecn::Ce;
+        }
+        capable
+    }
+}
+
+/// All packets under way. A slot is used again once its packet is gone.
+#[derive(Debug, Default)]
+pub(crate) struct PacketPool {
+    packets: Vec<SimPacket>,
+    free: Vec<u32>,
+}
+
+impl PacketPool {
+    #[inline]
+    pub(crate) fn insert(&mut self, packet: SimPacket) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.packets[slot as usize] = packet;
+            slot
+        } else {
+            self.packets.push(packet);
+            self.packets.len() as u32 - 1
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, slot: u32) -> &mut SimPacket {
+        &mut self.packets[slot as usize]
+    }
+
+    /// The packet leaves the pool.
+    #[inline]
+    pub(crate) fn take(&mut self, slot: u32) -> SimPacket {
+        self.free.push(slot);
+        self.packets[slot as usize]
+    }
 }
 
 /// What a packet carries.
@@ -21,7 +77,7 @@ pub(crate) struct SimPacket {
 pub(crate) enum Body {
     /// Unresponsive traffic.
     Constant,
-    /// A media packet.
+    /// A media packet; its ECN field travels in the ticket.
     Media { header: MediaHeader, ecn: Ecn },
     /// RTCP bytes in a slot of the pool.
     Rtcp { slot: u32 },
@@ -31,19 +87,21 @@ pub(crate) enum Body {
     Acknowledgement(Acknowledgement),
 }
 
-impl weir_net::Packet for SimPacket {
-    fn wire_size(&self) -> u32 {
-        self.meta.wire_size
+impl SimPacket {
+    /// The ECN field it leaves with.
+    pub(crate) fn ecn(&self) -> Ecn {
+        match self.body {
+            Body::Media { ecn, .. } => ecn,
+            Body::Constant | Body::Rtcp { .. } | Body::Segment(_) | Body::Acknowledgement(_) => Ecn::NotEct,
+        }
     }
 
-    fn mark_ce(&mut self) -> bool {
-        match &mut self.body {
-            Body::Media { ecn, .. } if *ecn != Ecn::NotEct => {
-                *ecn = Ecn::Ce;
-                true
-            }
-            _ => false,
+    /// The same with the ECN field it arrives with.
+    pub(crate) fn with_ecn(mut self, arrived: Ecn) -> Self {
+        if let Body::Media { ecn, .. } = &mut self.body {
+            *ecn = arrived;
         }
+        self
     }
 }
 
@@ -87,6 +145,34 @@ impl RtcpPool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mark_is_made_where_it_is_understood_and_arrives_with_the_packet() {
+        use weir_net::Packet;
+        let mut ticket = Ticket { slot: 0, hop: 0, wire_size: 1, ecn: Ecn::Ect1 };
+        assert!(ticket.mark_ce());
+        assert_eq!(ticket.ecn, Ecn::Ce);
+        assert!(!Ticket { ecn: Ecn::NotEct, ..ticket }.mark_ce());
+        let meta = crate::network::meta(weir_net::Time::ZERO, 1, 1, false);
+        let media = Body::Media { header: MediaHeader::default(), ecn: Ecn::Ect1 };
+        let packet = SimPacket { meta, flow: 0, body: media };
+        assert_eq!(packet.ecn(), Ecn::Ect1);
+        assert_eq!(packet.with_ecn(Ecn::Ce).ecn(), Ecn::Ce);
+        assert_eq!(SimPacket { body: Body::Constant, ..packet }.with_ecn(Ecn::Ce).ecn(), Ecn::NotEct);
+    }
+
+    #[test]
+    fn packets_leave_the_pool_once() {
+        let mut pool = PacketPool::default();
+        let packet = |flow| {
+            let meta = crate::network::meta(weir_net::Time::ZERO, 1, 1, false);
+            SimPacket { meta, flow, body: Body::Constant }
+        };
+        let (first, second) = (pool.insert(packet(1)), pool.insert(packet(2)));
+        assert_eq!((pool.take(first).flow, pool.get_mut(second).flow), (1, 2));
+        assert_eq!(pool.insert(packet(3)), first);
+        assert_eq!(pool.packets.len(), 2);
+    }
 
     #[test]
     fn slots_are_used_again() {

@@ -1,21 +1,91 @@
-//! Who wakes next: a tournament tree over one wake-up per component.
+//! Who wakes next: one wake-up per component.
 
 use weir_net::Time;
 
-/// Up to so many components are scanned; more compete in a tree.
-const SCANNED: usize = 16;
-
 /// The next wake-up of each component; among equal times the component with the lowest index is first.
-///
-/// The earliest is always known. A change costs a comparison, unless it concerns the earliest itself: then the few
-/// are scanned, or the many settle it along one path of a tournament tree.
 #[derive(Debug)]
-pub(crate) struct Schedule {
-    /// A heap-shaped tree: node `i` has the earlier of its children `2i` and `2i + 1`, node 1 is the root, and the
-    /// leaves, one per component, begin at `leaves`. Without a tree only the leaves are there.
+pub(crate) enum Schedule {
+    /// Few components are scanned.
+    Few(Scan),
+    /// Many compete.
+    Many(Tournament),
+}
+
+impl Schedule {
+    pub(crate) fn new(components: usize) -> Self {
+        if components <= Scan::MOST { Self::Few(Scan::new()) } else { Self::Many(Tournament::new(components)) }
+    }
+
+    /// The earliest wake-up and its component; [`Time::MAX`] if nobody wakes.
+    #[inline]
+    pub(crate) fn first(&self) -> (Time, usize) {
+        match self {
+            Self::Few(scan) => Scan::unpack(scan.first),
+            Self::Many(tournament) => {
+                let Wake { at, component } = tournament.nodes[1];
+                (Time::from_nanos(at), component as usize)
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, component: usize, at: Time) {
+        match self {
+            Self::Few(scan) => scan.set(component, at),
+            Self::Many(tournament) => tournament.set(component, at),
+        }
+    }
+}
+
+/// Wake-ups side by side, each with the component in its lowest bits, so that one comparison decides.
+#[derive(Debug)]
+pub(crate) struct Scan {
+    wakes: [u64; Self::MOST],
+    first: u64,
+}
+
+impl Scan {
+    const BITS: u32 = 4;
+    const MOST: usize = 1 << Self::BITS;
+    /// No wake-up; 2^60 ns are 36 years.
+    const NEVER: u64 = u64::MAX >> Self::BITS;
+
+    fn new() -> Self {
+        let wakes = core::array::from_fn(|component| Self::pack(component, Time::MAX));
+        Self { wakes, first: wakes[0] }
+    }
+
+    #[inline]
+    fn pack(component: usize, at: Time) -> u64 {
+        at.nanos().min(Self::NEVER) << Self::BITS | component as u64
+    }
+
+    #[inline]
+    fn unpack(wake: u64) -> (Time, usize) {
+        let at = match wake >> Self::BITS {
+            Self::NEVER => Time::MAX,
+            nanos => Time::from_nanos(nanos),
+        };
+        (at, wake as usize & (Self::MOST - 1))
+    }
+
+    #[inline]
+    fn set(&mut self, component: usize, at: Time) {
+        let wake = Self::pack(component, at);
+        let before = std::mem::replace(&mut self.wakes[component & (Self::MOST - 1)], wake);
+        if wake <= self.first {
+            self.first = wake;
+        } else if before == self.first {
+            self.first = self.wakes.iter().fold(u64::MAX, |first, &other| first.min(other));
+        }
+    }
+}
+
+/// A heap-shaped tree: node `i` has the earlier of its children `2i` and `2i + 1`, node 1 is the root, and the second
+/// half are the leaves, one per component.
+#[derive(Debug)]
+pub(crate) struct Tournament {
     nodes: Vec<Wake>,
-    leaves: usize,
-    first: Wake,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,56 +94,26 @@ struct Wake {
     component: u32,
 }
 
-impl Wake {
-    #[inline]
-    fn earlier(self, other: Self) -> Self {
-        if other.at < self.at { other } else { self }
-    }
-}
-
-impl Schedule {
-    pub(crate) fn new(components: usize) -> Self {
+impl Tournament {
+    fn new(components: usize) -> Self {
+        let leaves = components.next_power_of_two();
         let never = |component| Wake { at: u64::MAX, component: component as u32 };
-        let (leaves, room) = match components {
-            0..=SCANNED => (0, components.max(1)),
-            _ => (components.next_power_of_two(), components.next_power_of_two()),
-        };
         let mut nodes = vec![never(0); leaves];
-        nodes.extend((0..room).map(never));
+        nodes.extend((0..leaves).map(never));
         for node in (1..leaves).rev() {
             nodes[node] = nodes[2 * node];
         }
-        Self { first: never(0), nodes, leaves }
+        Self { nodes }
     }
 
-    /// The earliest wake-up and its component; [`Time::MAX`] if nobody wakes.
-    #[inline]
-    pub(crate) fn first(&self) -> (Time, usize) {
-        (Time::from_nanos(self.first.at), self.first.component as usize)
-    }
-
-    #[inline]
-    pub(crate) fn set(&mut self, component: usize, at: Time) {
-        let wake = Wake { at: at.nanos(), component: component as u32 };
-        if self.leaves > 0 {
-            self.climb(wake);
-            self.first = self.nodes[1];
-            return;
-        }
-        self.nodes[component] = wake;
-        if wake.component == self.first.component {
-            self.first = self.nodes[1..].iter().fold(self.nodes[0], |first, &other| first.earlier(other));
-        } else if (wake.at, wake.component) < (self.first.at, self.first.component) {
-            self.first = wake;
-        }
-    }
-
-    fn climb(&mut self, wake: Wake) {
-        let mut node = self.leaves + wake.component as usize;
-        self.nodes[node] = wake;
+    /// Settles the new wake-up along the path to the root, as far as it matters.
+    fn set(&mut self, component: usize, at: Time) {
+        let mut node = self.nodes.len() / 2 + component;
+        self.nodes[node].at = at.nanos();
         while node > 1 {
             // The left sibling has the even index.
-            let earlier = self.nodes[node & !1].earlier(self.nodes[node | 1]);
+            let (left, right) = (self.nodes[node & !1], self.nodes[node | 1]);
+            let earlier = if right.at < left.at { right } else { left };
             node /= 2;
             if self.nodes[node] == earlier {
                 return;

@@ -1,0 +1,91 @@
+//! How long whole scenarios take, metrics included, and how much memory: the figures of `docs/performance.md`.
+//!
+//! Each is run 15 times on one thread; the minimum is what the machine can do, the median what it did.
+#![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::hint::black_box;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Instant;
+
+use weir_lab::metrics::{Measured, Recorder};
+use weir_lab::scenario::{RunOptions, Scenario};
+use weir_lab::traces::TraceStore;
+use weir_sim::Simulation;
+
+/// Runs of each benchmark.
+const ROUNDS: usize = 15;
+
+/// Scenario, what is laid over it, whether series are recorded, and what must not be exceeded: ms and MB.
+const BENCHMARKS: [(&str, &str, &[&str], bool, f64, f64); 6] = [
+    ("bench/cbr", "bench/cbr", &[], false, 12.0, 10.0),
+    ("bench/tcp", "bench/tcp", &[], false, 350.0, 10.0),
+    ("one call, 200 s", "gcc-2016/variable-capacity", &[], false, 12.0, 10.0),
+    ("one call, 200 s, series", "gcc-2016/variable-capacity", &[], true, 25.0, f64::INFINITY),
+    ("one NADA call, 200 s", "gcc-2016/variable-capacity", &["controllers=[\"nada\"]"], false, 12.0, 10.0),
+    ("gcc-2016/tcp-99", "gcc-2016/tcp-99", &[], false, 1200.0, 10.0),
+];
+
+struct Counting;
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is handed to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = NOW.fetch_add(layout.size(), Relaxed) + layout.size();
+        PEAK.fetch_max(now, Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Seconds, delivered packets, and bytes of heap above those at the start.
+fn run(scenario: &Scenario, store: &TraceStore, series: bool) -> (f64, f64, usize) {
+    let controller = scenario.controllers.first().map(String::as_str);
+    let start = NOW.load(Relaxed);
+    PEAK.store(start, Relaxed);
+    let began = Instant::now();
+    let built = scenario.build(&RunOptions { seed: 1, controller, series }, store).expect("it ships");
+    let simulation = Simulation::new(built.spec, Recorder::new(built.plan)).expect("it ships");
+    let Measured { metrics, series, .. } = simulation.run().finish();
+    let seconds = began.elapsed().as_secs_f64();
+    black_box(series);
+    let packets = metrics.flows.iter().filter_map(|flow| flow.received.packets).sum();
+    (seconds, packets, PEAK.load(Relaxed) - start)
+}
+
+fn main() {
+    println!(
+        "{:<26}{:>12}{:>12}{:>14}{:>12}{:>10}",
+        "", "minimum ms", "median ms", "packets", "ns/packet", "heap MB"
+    );
+    let store = TraceStore::at(None);
+    for (label, name, overrides, series, most_ms, most_mb) in BENCHMARKS {
+        let overrides: Vec<String> = overrides.iter().map(|&o| o.to_owned()).collect();
+        let scenario = Scenario::open(name, &overrides).expect("it ships");
+        let mut rounds: Vec<_> = (0..ROUNDS).map(|_| run(&scenario, &store, series)).collect();
+        rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (minimum, packets, _) = rounds[0];
+        let median = rounds[ROUNDS / 2].0;
+        let heap = rounds.iter().map(|round| round.2).max().unwrap_or(0) as f64 / 1e6;
+        let over = if minimum * 1e3 > most_ms || heap > most_mb { "  over its bar" } else { "" };
+        println!(
+            "{label:<26}{:>12.2}{:>12.2}{packets:>14.0}{:>12.0}{heap:>10.2}{over}",
+            minimum * 1e3,
+            median * 1e3,
+            minimum * 1e9 / packets
+        );
+    }
+}
