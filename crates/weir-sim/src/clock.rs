@@ -49,7 +49,7 @@ impl Clock {
         }
         let mut due = Time::from_nanos(due.max(0) as u64).max(now);
         while self.read(due) < local {
-            due = due + TimeDelta::from_nanos(1);
+            due += TimeDelta::from_nanos(1);
         }
         due
     }

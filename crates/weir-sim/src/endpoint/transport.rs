@@ -62,10 +62,10 @@ impl TcpSource {
         network: &mut Network<M>,
     ) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
-        if let Body::Acknowledgement(ack) = &packet.body {
-            if let Some(rtt) = self.sender.on_ack(local, ack) {
-                network.monitor.rtt(now, self.life.flow, rtt);
-            }
+        if let Body::Acknowledgement(ack) = &packet.body
+            && let Some(rtt) = self.sender.on_ack(local, ack)
+        {
+            network.monitor.rtt(now, self.life.flow, rtt);
         }
         if !self.completed && self.sender.finished_at().is_some() {
             self.completed = true;

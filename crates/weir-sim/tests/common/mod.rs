@@ -9,14 +9,14 @@ use weir_net::{LinkConfig, QueueConfig, Service, Time};
 use weir_sim::{ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic};
 
 /// A link of `kbps`, 25 ms long, with a queue of 300 ms.
-pub fn link(name: &str, kbps: u64) -> LinkSpec {
+pub(crate) fn link(name: &str, kbps: u64) -> LinkSpec {
     let service = Service::Constant(DataRate::from_kbps(kbps));
     let mut config = LinkConfig::new(service, TimeDelta::from_millis(25));
     config.queue = QueueConfig { limit_time: Some(TimeDelta::from_millis(300)), ..QueueConfig::default() };
     LinkSpec { name: name.to_owned(), config, bottleneck: name == "forward" }
 }
 
-pub fn flow(name: &str, traffic: Traffic) -> FlowSpec {
+pub(crate) fn flow(name: &str, traffic: Traffic) -> FlowSpec {
     FlowSpec {
         name: name.to_owned(),
         forward: vec![0],
@@ -29,16 +29,16 @@ pub fn flow(name: &str, traffic: Traffic) -> FlowSpec {
     }
 }
 
-pub fn spec(kbps: u64, seconds: u64, flows: Vec<FlowSpec>) -> SimSpec {
+pub(crate) fn spec(kbps: u64, seconds: u64, flows: Vec<FlowSpec>) -> SimSpec {
     let links = vec![link("forward", kbps), link("reverse", kbps)];
     SimSpec { seed: 1, end: Time::from_millis(1000 * seconds), links, flows }
 }
 
-pub fn constant(kbps: u64) -> Traffic {
+pub(crate) fn constant(kbps: u64) -> Traffic {
     Traffic::Constant { rate: DataRate::from_kbps(kbps), packet_size: DataSize::from_bytes(1000) }
 }
 
-pub fn tcp() -> Traffic {
+pub(crate) fn tcp() -> Traffic {
     Traffic::Tcp {
         law: Box::new(NewReno::default()),
         config: weir_sim::tcp::TcpConfig::default(),
@@ -46,7 +46,7 @@ pub fn tcp() -> Traffic {
     }
 }
 
-pub fn gcc_2016() -> Traffic {
+pub(crate) fn gcc_2016() -> Traffic {
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(50), kbps(300), kbps(2000)).expect("in order");
     Traffic::Media {
