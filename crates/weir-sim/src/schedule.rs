@@ -13,7 +13,11 @@ pub(crate) enum Schedule {
 
 impl Schedule {
     pub(crate) fn new(components: usize) -> Self {
-        if components <= Scan::MOST { Self::Few(Scan::new()) } else { Self::Many(Tournament::new(components)) }
+        if components <= Scan::MOST {
+            Self::Few(Scan::new())
+        } else {
+            Self::Many(Tournament::new(components))
+        }
     }
 
     /// The earliest wake-up and its component; [`Time::MAX`] if nobody wakes.

@@ -49,6 +49,13 @@ impl Histogram {
     #[inline]
     pub fn record(&mut self, delay: TimeDelta) {
         let nanos = delay.nanos().max(0) as u64;
+        if nanos == 0 {
+            // Most packets of most links do not wait at all.
+            self.count += 1;
+            self.below_smallest += 1;
+            self.min = 0;
+            return;
+        }
         self.min = if self.count == 0 { nanos } else { self.min.min(nanos) };
         self.max = self.max.max(nanos);
         self.count += 1;

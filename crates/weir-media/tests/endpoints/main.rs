@@ -3,4 +3,5 @@
 mod call;
 mod rig;
 mod sender;
+mod session;
 mod wire;

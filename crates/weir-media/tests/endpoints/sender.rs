@@ -276,3 +276,24 @@ proptest! {
         prop_assert!(!departures(&mut sender, now + TimeDelta::from_secs(1)).is_empty(), "it sends on");
     }
 }
+
+#[test]
+fn a_full_window_whose_reports_are_all_lost_goes_on_when_the_history_gives_up() {
+    let window = Some(DataSize::from_bytes(5000));
+    let left = departures(&mut started(Target { window, ..target(600) }), second(12));
+    let after = |at| left.iter().filter(|(left, _)| *left > second(at)).count();
+    assert!(after(4) > 0, "nothing left after 4 s");
+    // Each 5 s another window: the last one after 10 s.
+    assert!(after(10) > 0, "nothing left after 10 s");
+    assert!(left.len() < 20, "{} packets are no three windows", left.len());
+}
+
+#[test]
+fn padding_shares_the_timestamp_of_the_frame_before_it() {
+    let left =
+        departures(&mut started(Target { padding: DataRate::from_kbps(500), ..target(200) }), second(3));
+    let timestamps: Vec<u32> = left.iter().map(|(_, packet)| packet.header.timestamp).collect();
+    assert!(left.iter().any(|(_, packet)| packet.frame.is_none()));
+    assert!(timestamps.is_sorted());
+    assert_eq!(timestamps.last(), Some(&270_000), "3 s at 90 kHz");
+}

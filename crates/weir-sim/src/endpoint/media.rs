@@ -2,7 +2,7 @@
 
 use rand_pcg::Pcg64Mcg;
 use weir_cc::{ArrivalTime, Controller, Receiver, SendTime};
-use weir_media::{MediaConfig, MediaPacket, MediaReceiver, MediaSender};
+use weir_media::{MediaConfig, MediaPacket, MediaReceiver, MediaSender, Session};
 use weir_net::Time;
 
 use super::{Life, SignalBuffer};
@@ -20,7 +20,8 @@ const fn ssrc(flow: usize, side: Side) -> u32 {
 pub(crate) struct MediaSource {
     life: Life,
     clock: Clock,
-    sender: MediaSender,
+    /// A session of one flow.
+    session: Session,
     ecn: weir_cc::Ecn,
     started: bool,
     signals: SignalBuffer,
@@ -37,7 +38,8 @@ impl MediaSource {
     ) -> Self {
         let signals = SignalBuffer::new(Side::Sender, controller.signals().len());
         let sender = MediaSender::new(controller, config, ssrc(life.flow, Side::Sender), video, rtcp);
-        Self { life, clock, sender, ecn: config.ecn, started: false, signals }
+        let session = Session::new(vec![sender]);
+        Self { life, clock, session, ecn: config.ecn, started: false, signals }
     }
 
     pub(crate) fn first_wake(&self) -> Time {
@@ -46,15 +48,16 @@ impl MediaSource {
 
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
         if now >= self.life.stop {
-            self.sender.stop();
+            self.session.stop();
             return Time::MAX;
         }
         let local = SendTime::from_nanos(self.clock.read(now));
         if !self.started {
             self.started = true;
-            self.sender.start(local);
+            self.session.start(local);
         }
-        let decided = self.sender.on_timeout(local).is_some();
+        let mut decided = false;
+        self.session.on_timeout(local, |_, _| decided = true);
         self.drain(now, local, decided, network)
     }
 
@@ -66,11 +69,9 @@ impl MediaSource {
     ) -> Time {
         let Body::Rtcp { slot } = packet.body else { return self.next_wake(now) };
         let local = SendTime::from_nanos(self.clock.read(now));
-        let rtt = self.sender.on_rtcp(local, network.rtcp.bytes(slot));
+        let (flow, monitor) = (self.life.flow, &mut network.monitor);
+        self.session.on_rtcp(local, network.rtcp.bytes(slot), |_, rtt| monitor.rtt(now, flow, rtt));
         network.rtcp.release(slot);
-        if let Some(rtt) = rtt {
-            network.monitor.rtt(now, self.life.flow, rtt);
-        }
         self.drain(now, local, true, network)
     }
 
@@ -83,7 +84,7 @@ impl MediaSource {
         network: &mut Network<M>,
     ) -> Time {
         let flow = self.life.flow;
-        while let Some(frame) = self.sender.poll_frame(local) {
+        while let Some((_, frame)) = self.session.poll_frame(local) {
             let meta = FrameMeta {
                 number: frame.number,
                 packets: frame.packets,
@@ -92,10 +93,10 @@ impl MediaSource {
             };
             network.monitor.frame(now, flow, &meta);
         }
-        while let Some(packet) = self.sender.poll_packet(local) {
+        while let Some((_, packet)) = self.session.poll_packet(local) {
             self.send(now, &packet, network);
         }
-        while let Some((slot, len)) = network.rtcp.store(|out| self.sender.poll_rtcp(local, out)) {
+        while let Some((slot, len)) = network.rtcp.store(|out| self.session.poll_rtcp(local, out)) {
             network.send(
                 now,
                 flow,
@@ -104,11 +105,11 @@ impl MediaSource {
                 Body::Rtcp { slot },
             );
         }
-        if self.sender.take_target_change() {
-            network.monitor.target(now, flow, self.sender.target());
+        for (_, sender) in self.session.take_target_changes() {
+            network.monitor.target(now, flow, sender.target());
         }
-        if heard {
-            self.signals.show(now, flow, network, |out| self.sender.controller().read_signals(out));
+        if heard && let [sender] = self.session.flows() {
+            self.signals.show(now, flow, network, |out| sender.controller().read_signals(out));
         }
         self.next_wake(now)
     }
@@ -125,7 +126,7 @@ impl MediaSource {
     }
 
     fn next_wake(&self, now: Time) -> Time {
-        match self.sender.next_timeout() {
+        match self.session.next_timeout() {
             Some(due) => self.clock.when(due.nanos(), now).min(self.life.stop),
             None => Time::MAX,
         }
