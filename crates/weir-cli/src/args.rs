@@ -1,9 +1,10 @@
 //! What can be said on the command line.
 
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::builder::PossibleValuesParser;
+use clap::{Parser, Subcommand, ValueEnum, value_parser};
+use weir_lab::registry;
 
 /// Judge congestion controllers for real-time media.
 #[derive(Debug, Parser)]
@@ -31,18 +32,20 @@ pub(crate) struct RunArgs {
     pub(crate) scenario: Option<String>,
     /// Controllers to compare: each takes over all media flows, over the same network and the same video.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(value_parser = PossibleValuesParser::new(registry::controller_names()))]
     pub(crate) controller: Vec<String>,
     /// Runs per controller, each with a seed of its own [default: what the scenario says].
-    #[arg(long, value_name = "N")]
-    pub(crate) runs: Option<NonZeroU32>,
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: Option<u32>,
     /// Seed of the first run; the others follow it [default: what the scenario says, else 1].
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
     /// Threads [default: one per core]; results do not depend on them.
-    #[arg(long, value_name = "N")]
-    pub(crate) jobs: Option<NonZeroU32>,
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
     /// How long each run lasts, such as `30s`.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) duration: Option<String>,
     /// Change a value of the scenario, such as `links.forward.delay=40ms`; may be given often.
     #[arg(long, value_name = "PATH=VALUE")]

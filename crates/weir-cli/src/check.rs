@@ -1,24 +1,34 @@
 //! `weir check`: is a scenario file right?
 
+use std::io::Write;
+
 use weir_lab::scenario::{RunOptions, Scenario};
 use weir_lab::traces::TraceStore;
 
 use crate::args::CheckArgs;
+use crate::effective::try_to_build;
 use crate::failure::Failure;
 
 /// Parses and builds the scenario, and says what it is.
 pub(crate) fn check(args: &CheckArgs) -> Result<(), Failure> {
     let scenario = Scenario::open(&args.scenario, &args.set)?;
-    let run = scenario
-        .build(&RunOptions { seed: 1, ..RunOptions::default() }, &TraceStore::find(args.data.as_deref()))?;
-    anstream::println!(
-        "{} is a scenario: {} ({} links, {} flows, {}, {} runs)",
+    let store = TraceStore::find(args.data.as_deref());
+    try_to_build(&scenario, &store)?;
+    let run = scenario.build(&RunOptions { seed: scenario.seed, ..RunOptions::default() }, &store)?;
+    writeln!(
+        anstream::stdout(),
+        "{} is right: {} ({}, {}, {} of {})",
         args.scenario,
         scenario.title,
-        run.plan.links.len(),
-        run.plan.flows.len(),
+        counted(run.plan.links.len(), "link"),
+        counted(run.plan.flows.len(), "flow"),
+        counted(scenario.runs as usize, "run"),
         scenario.duration,
-        scenario.runs
-    );
+    )?;
     Ok(())
+}
+
+/// `1 link`, `2 links`.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }

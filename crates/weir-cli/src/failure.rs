@@ -1,11 +1,16 @@
 //! How commands fail: one clear message and an exit code that means something.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use comfy_table::Table;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use weir_lab::comparison::ComparisonError;
 use weir_lab::error::ScenarioError;
+
+/// Nothing that is read by a program is broken into lines.
+const UNBROKEN: usize = 10_000;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -13,12 +18,28 @@ pub(crate) enum Failure {
     /// The scenario is wrong.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
+    /// An option of the command line makes the scenario wrong.
+    #[error("{option}: {problem}")]
+    Option {
+        /// The option and its value.
+        option: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
     /// The scenario cannot be run.
     #[error("{0}")]
     Comparison(ComparisonError),
-    /// A directory or file cannot be written; found before anything was run.
+    /// A directory cannot be written; found before anything was run.
     #[error("{path}: cannot be written: {source}; give a directory that can be, with --out")]
     Unwritable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file cannot be written, after everything was run.
+    #[error("{path}: cannot be written: {source}")]
+    Write {
         /// Which.
         path: PathBuf,
         /// Why.
@@ -41,29 +62,30 @@ impl From<ComparisonError> for Failure {
 impl Failure {
     /// Says what happened on standard error, and with which code to exit.
     pub(crate) fn report(&self) -> ExitCode {
-        match self {
-            Self::Scenario(error) => {
-                let mut text = String::new();
-                let theme =
-                    if colours() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-                let handler = GraphicalReportHandler::new_themed(theme).with_links(false);
-                if handler.render_report(&mut text, error).is_err() {
-                    text = error.to_string();
-                }
-                anstream::eprintln!("{text}");
-                ExitCode::from(2)
-            }
-            Self::Comparison(_) | Self::Unwritable { .. } => {
-                anstream::eprintln!("error: {self}");
-                ExitCode::from(2)
-            }
+        let (text, code) = match self {
             // Who closes the pipe has seen enough.
-            Self::Print(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-            Self::Print(_) => {
-                anstream::eprintln!("error: {self}");
-                ExitCode::from(1)
+            Self::Print(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+            Self::Scenario(error) => (with_source(error), 2),
+            Self::Option { .. } | Self::Comparison(_) | Self::Unwritable { .. } => {
+                (format!("error: {self}"), 2)
             }
-        }
+            Self::Write { .. } | Self::Print(_) => (format!("error: {self}"), 1),
+        };
+        // Where nobody listens, the exit code still tells.
+        let _ = writeln!(anstream::stderr(), "{}", text.trim_end());
+        ExitCode::from(code)
+    }
+}
+
+/// The error with the line that it is about.
+fn with_source(error: &ScenarioError) -> String {
+    let theme = if colours() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let width = Table::new().use_stderr().width().map_or(UNBROKEN, usize::from);
+    let handler = GraphicalReportHandler::new_themed(theme).with_links(false).with_width(width);
+    let mut text = String::new();
+    match handler.render_report(&mut text, error) {
+        Ok(()) => text,
+        Err(_) => error.to_string(),
     }
 }
 

@@ -4,8 +4,10 @@
 
 mod args;
 mod check;
+mod effective;
 mod failure;
 mod list;
+mod numbers;
 mod output;
 mod progress;
 mod run;

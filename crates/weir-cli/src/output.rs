@@ -1,32 +1,57 @@
-//! The files of a comparison. The directory is tried before anything runs; each file appears whole or not at all.
+//! The files of a comparison. The directory is tried before anything runs; the files appear whole or not at all.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
-/// A directory that can be written.
+/// A directory that can be written. What was made of it disappears again unless files are written.
 #[derive(Debug)]
 pub(crate) struct OutputDirectory {
     path: PathBuf,
+    /// The directories that were not there before, outermost first.
+    made: Vec<PathBuf>,
 }
+
+/// Files by their names.
+pub(crate) type Files = Vec<(String, Vec<u8>)>;
 
 impl OutputDirectory {
     /// Makes the directory if it is not there and tries to write into it.
     pub(crate) fn prepare(path: &Path) -> Result<Self, Failure> {
-        let directory = Self { path: path.to_owned() };
-        let fail = |source| Failure::Unwritable { path: path.to_owned(), source };
-        fs::create_dir_all(path).map_err(fail)?;
+        let mut made: Vec<PathBuf> = path
+            .ancestors()
+            .filter(|directory| !directory.as_os_str().is_empty())
+            .take_while(|directory| !directory.exists())
+            .map(Path::to_owned)
+            .collect();
+        made.reverse();
+        let directory = Self { path: path.to_owned(), made };
         let trial = path.join(".weir-trial");
-        fs::write(&trial, b"").and_then(|()| fs::remove_file(&trial)).map_err(fail)?;
+        fs::create_dir_all(path)
+            .and_then(|()| fs::write(&trial, b""))
+            .and_then(|()| fs::remove_file(&trial))
+            .map_err(|source| Failure::Unwritable { path: path.to_owned(), source })?;
         Ok(directory)
     }
 
-    /// Writes `name`, which may lie in a directory of its own.
-    pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<(), Failure> {
-        let path = self.path.join(name);
-        write_whole(&path, content).map_err(|source| Failure::Unwritable { path, source })
+    /// Writes all files, or none if one cannot be written: first beside where they belong, then each into its place.
+    pub(crate) fn write(&mut self, files: &Files) -> Result<(), Failure> {
+        let fail = |path: &Path, source| Failure::Write { path: path.to_owned(), source };
+        let mut parts = Parts::default();
+        for (name, content) in files {
+            let part = self.path.join(format!("{name}.part"));
+            parts.0.push(part.clone());
+            fs::write(&part, content).map_err(|error| fail(&part, error))?;
+        }
+        for (name, _) in files {
+            let path = self.path.join(name);
+            let part = self.path.join(format!("{name}.part"));
+            fs::rename(&part, &path).map_err(|error| fail(&path, error))?;
+        }
+        self.made.clear();
+        Ok(())
     }
 
     /// The path of `name`.
@@ -35,20 +60,79 @@ impl OutputDirectory {
     }
 }
 
-fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".part");
-    let partial = PathBuf::from(partial);
-    let written = fs::File::create(&partial).and_then(|mut file| file.write_all(content));
-    match written.and_then(|()| fs::rename(&partial, path)) {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            // What is left of it says nothing; that it cannot be removed either adds nothing to the error.
-            let _ = fs::remove_file(&partial);
-            Err(error)
+impl Drop for OutputDirectory {
+    fn drop(&mut self) {
+        for directory in self.made.iter().rev() {
+            // Whoever put something there meanwhile keeps it.
+            let _: io::Result<()> = fs::remove_dir(directory);
         }
+    }
+}
+
+/// Files that are not in their places yet.
+#[derive(Default)]
+struct Parts(Vec<PathBuf>);
+
+impl Drop for Parts {
+    fn drop(&mut self) {
+        for part in &self.0 {
+            // Those in their places are no longer here.
+            let _: io::Result<()> = fs::remove_file(part);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(names: &[&str]) -> Files {
+        names.iter().map(|&name| (name.to_owned(), name.as_bytes().to_vec())).collect()
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entry = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+        let mut names: Vec<String> = fs::read_dir(directory).unwrap().map(entry).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_directory_into_which_nothing_was_written_disappears() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("a/b");
+        let directory = OutputDirectory::prepare(&path).unwrap();
+        assert!(path.is_dir());
+        drop(directory);
+        assert!(names(root.path()).is_empty());
+    }
+
+    #[test]
+    fn a_directory_that_was_there_stays() {
+        let root = tempfile::tempdir().unwrap();
+        drop(OutputDirectory::prepare(root.path()).unwrap());
+        assert!(root.path().is_dir());
+    }
+
+    #[test]
+    fn all_files_are_written_and_nothing_beside_them() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("out");
+        let mut directory = OutputDirectory::prepare(&path).unwrap();
+        directory.write(&files(&["a", "b"])).unwrap();
+        drop(directory);
+        assert_eq!(names(&path), ["a", "b"]);
+        assert_eq!(fs::read(path.join("b")).unwrap(), b"b");
+    }
+
+    #[test]
+    fn where_one_file_cannot_be_written_none_is() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("out");
+        let mut directory = OutputDirectory::prepare(&path).unwrap();
+        let error = directory.write(&files(&["a", "missing/b"])).unwrap_err().to_string();
+        assert!(error.contains("b.part: cannot be written: "), "{error}");
+        drop(directory);
+        assert!(names(root.path()).is_empty());
     }
 }

@@ -1,21 +1,23 @@
 //! `weir run`: runs a scenario under one controller or several, or the demo.
 
 use std::io::Write;
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
 use indicatif::ProgressBar;
 use weir_lab::comparison::{Comparison, Request};
 use weir_lab::report::{self, ReportInput, SummaryTable};
+use weir_lab::results::Summary;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_lab::{demo, metrics, panels, registry, tables};
 
 use crate::args::RunArgs;
+use crate::check::counted;
 use crate::failure::Failure;
-use crate::output::OutputDirectory;
-use crate::{progress, table};
+use crate::output::{Files, OutputDirectory};
+use crate::{effective, progress, table};
 
 /// Where results go unless the caller says otherwise.
 const DEFAULT_OUT: &str = "weir-out";
@@ -24,9 +26,10 @@ const CDF_POINTS: usize = 1000;
 
 /// Runs what the arguments ask for.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
+    let session = Session { args, store: TraceStore::find(args.data.as_deref()) };
     match &args.scenario {
-        Some(name) => Session::new(args, name)?.single(name),
-        None => Session::new(args, "demo")?.demo(),
+        Some(name) => session.single(name),
+        None => session.demo(),
     }
 }
 
@@ -34,202 +37,187 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 struct Session<'a> {
     args: &'a RunArgs,
     store: TraceStore,
-    jobs: usize,
-    out: Option<OutputDirectory>,
 }
 
-impl<'a> Session<'a> {
-    fn new(args: &'a RunArgs, name: &str) -> Result<Self, Failure> {
-        let jobs = args
-            .jobs
-            .map_or_else(|| available_parallelism().map_or(1, NonZeroUsize::get), |jobs| jobs.get() as usize);
-        let session = Self { args, store: TraceStore::find(args.data.as_deref()), jobs, out: None };
-        // Bad input comes before a directory that cannot be written, and both before the first run.
-        session.scenario(if args.scenario.is_some() { name } else { demo::ALONE }, &[])?;
-        let path = match (&args.out, args.json) {
-            (Some(path), _) => Some(path.clone()),
-            (None, true) => None,
-            (None, false) => Some(Path::new(DEFAULT_OUT).join(directory_name(name))),
-        };
-        let out = path.map(|path| OutputDirectory::prepare(&path)).transpose()?;
-        Ok(Self { out, ..session })
-    }
+/// A scenario that was run.
+struct Part<'a> {
+    scenario: &'a Scenario,
+    comparison: &'a Comparison,
+    /// What the names of its files end in.
+    suffix: &'a str,
+}
 
-    /// The scenario as it will be run: every argument that changes it is a value laid over it.
-    fn scenario(&self, name: &str, controllers: &[String]) -> Result<Scenario, Failure> {
-        let mut overrides = self.args.set.clone();
-        let mut lay = |path: &str, value: String| overrides.push(format!("{path}={value}"));
-        if let Some(duration) = &self.args.duration {
-            lay("duration", duration.clone());
-        }
-        if let Some(runs) = self.args.runs.map(NonZeroU32::get) {
-            lay("runs", runs.to_string());
-        }
-        if let Some(seed) = self.args.seed {
-            lay("seed", seed.to_string());
-        }
-        let controllers = if self.args.controller.is_empty() { controllers } else { &self.args.controller };
-        if !controllers.is_empty() {
-            lay("controllers", format!("{controllers:?}"));
-        }
-        let scenario = Scenario::open(name, &overrides)?;
-        // What only building finds wrong is found before anything is written.
-        for controller in scenario.controllers.iter().map(Some).chain(std::iter::once(None)) {
-            let options = weir_lab::scenario::RunOptions {
-                seed: scenario.seed,
-                controller: controller.map(String::as_str),
-                series: false,
-            };
-            scenario.build(&options, &self.store)?;
-        }
-        Ok(scenario)
-    }
-
-    fn compare(&self, scenario: &Scenario, bar: &ProgressBar, series: bool) -> Result<Comparison, Failure> {
-        let seeds = scenario.seeds();
-        let request = Request { scenario, seeds: &seeds, jobs: self.jobs, series };
-        bar.set_message(scenario.name.to_owned());
-        bar.inc_length(request.runs() as u64);
-        Ok(request.run(&self.store, &|| bar.inc(1))?)
-    }
-
-    fn bar(&self) -> ProgressBar {
-        progress::bar(self.args.quiet || self.args.json)
-    }
-
+impl Session<'_> {
     fn single(&self, name: &str) -> Result<(), Failure> {
-        let scenario = self.scenario(name, &[])?;
+        let scenario = effective::scenario(self.args, name, &[], &self.store)?;
+        let mut directory = self.output(&scenario.name)?;
         let bar = self.bar();
-        let comparison = self.compare(&scenario, &bar, self.out.is_some())?;
+        let comparison = self.compare(&scenario, &bar, directory.is_some())?;
         bar.finish_and_clear();
         let summary = tables::summary_table(&comparison);
-        let verdict = demo::verdict(&comparison);
-        let input = self.report(&scenario, &comparison, &summary, &verdict)?;
-        self.write(&[(&scenario, &comparison)], input.as_ref())?;
+        let verdict = comparison.verdict();
+        let part = Part { scenario: &scenario, comparison: &comparison, suffix: "" };
+        write(directory.as_mut(), &[part], &summary, &verdict)?;
+        let notes = comparison.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
-            return print_json(&mut out, &[&comparison]);
+            return print_json(&mut out, &[&comparison.summary], &notes);
         }
-        writeln!(out, "{}", heading(&scenario))?;
+        writeln!(out, "{}\n", heading(&scenario))?;
+        let width = table::terminal_width();
         if comparison.has_media() {
-            writeln!(out, "{}", table::summary("controller", &summary))?;
+            writeln!(out, "{}", table::summary("controller", &summary, width))?;
         }
         for controller in &comparison.controllers {
             let flows = tables::flow_table(&controller.runs);
-            if flows.rows.len() > 1 || !comparison.has_media() {
-                writeln!(out, "\n{}\n{}", controller.name, table::summary("flow", &flows))?;
+            if !comparison.has_media() {
+                writeln!(out, "{}", table::summary("flow", &flows, width))?;
+            } else if flows.rows.len() > 1 {
+                let title = format!("flows, {}", controller.name);
+                writeln!(out, "{}", table::summary(&title, &flows, width))?;
             }
         }
-        self.closing(&mut out, &[&comparison], &verdict)
+        closing(&mut out, directory.as_ref(), &notes, &verdict)
     }
 
     fn demo(&self) -> Result<(), Failure> {
         let all: Vec<String> = registry::controller_names().map(str::to_owned).collect();
-        let alone = self.scenario(demo::ALONE, &all)?;
-        let beside = self.scenario(demo::BESIDE_CUBIC, &all)?;
+        let alone = effective::scenario(self.args, demo::ALONE, &all, &self.store)?;
+        let beside = effective::scenario(self.args, demo::BESIDE_CUBIC, &all, &self.store)?;
+        let mut directory = self.output("demo")?;
         let bar = self.bar();
-        let call = self.compare(&alone, &bar, self.out.is_some())?;
+        let call = self.compare(&alone, &bar, directory.is_some())?;
         let contest = self.compare(&beside, &bar, false)?;
         bar.finish_and_clear();
-        let summary: SummaryTable = demo::table(&call, &contest);
+        let summary = demo::table(&call, &contest);
         let verdict = demo::verdict(&call);
-        let input = self.report(&alone, &call, &summary, &verdict)?;
-        self.write(&[(&alone, &call), (&beside, &contest)], input.as_ref())?;
+        let parts = [
+            Part { scenario: &alone, comparison: &call, suffix: "" },
+            Part { scenario: &beside, comparison: &contest, suffix: "-beside-cubic" },
+        ];
+        write(directory.as_mut(), &parts, &summary, &verdict)?;
+        let notes = call.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
-            return print_json(&mut out, &[&call, &contest]);
+            return print_json(&mut out, &[&call.summary, &contest.summary], &notes);
         }
         writeln!(out, "{}", heading(&alone))?;
-        writeln!(out, "{}", table::summary("controller", &summary))?;
-        self.closing(&mut out, &[&call, &contest], &verdict)
+        writeln!(out, "share beside CUBIC: the same of {}\n", beside.name)?;
+        writeln!(out, "{}", table::summary("controller", &summary, table::terminal_width()))?;
+        closing(&mut out, directory.as_ref(), &notes, &verdict)
     }
 
-    fn report(
-        &self,
-        scenario: &Scenario,
-        comparison: &Comparison,
-        summary: &SummaryTable,
-        verdict: &str,
-    ) -> Result<Option<ReportInput>, Failure> {
-        let input = self
-            .out
-            .is_some()
-            .then(|| panels::report_input(scenario, comparison, summary.clone(), verdict.to_owned()));
-        Ok(input.transpose().map_err(std::io::Error::other)?)
+    /// Where the files go; `None` if there are none.
+    fn output(&self, name: &str) -> Result<Option<OutputDirectory>, Failure> {
+        let path = match &self.args.out {
+            Some(path) => path.clone(),
+            None if self.args.json => return Ok(None),
+            None => Path::new(DEFAULT_OUT).join(directory_name(name)),
+        };
+        OutputDirectory::prepare(&path).map(Some)
     }
 
-    /// Report, results, series and the scenarios as they were run.
-    fn write(
-        &self,
-        comparisons: &[(&Scenario, &Comparison)],
-        input: Option<&ReportInput>,
-    ) -> Result<(), Failure> {
-        let (Some(out), Some(input)) = (&self.out, input) else { return Ok(()) };
-        for (index, (scenario, comparison)) in comparisons.iter().enumerate() {
-            let suffix = if index == 0 { String::new() } else { format!("-{}", index + 1) };
-            out.write(
-                &format!("scenario{suffix}.toml"),
-                scenario.to_toml().map_err(std::io::Error::other)?.as_bytes(),
-            )?;
-            out.write(&format!("results{suffix}.json"), &json(comparison)?)?;
-            for controller in &comparison.controllers {
-                let Some(series) = &controller.sample.series else { continue };
-                let mut csv = Vec::new();
-                series.write_csv(&mut csv)?;
-                out.write(&format!("series-{}.csv", controller.name), &csv)?;
-                let mut cdf = Vec::new();
-                metrics::write_cdf_csv(&mut cdf, controller.sample.queuing_delays(), CDF_POINTS)?;
-                out.write(&format!("queuing-delay-{}.csv", controller.name), &cdf)?;
-            }
-        }
-        out.write("report.html", report::render(input).as_bytes())
+    fn bar(&self) -> ProgressBar {
+        progress::bar(self.args.quiet)
     }
 
-    /// Stand-in traces, where the files are, and the sentence to repeat as the last line.
-    fn closing(
-        &self,
-        out: &mut impl Write,
-        comparisons: &[&Comparison],
-        verdict: &str,
-    ) -> Result<(), Failure> {
-        for note in comparisons.iter().flat_map(|comparison| comparison.stand_ins()).take(1) {
-            writeln!(out, "{note}")?;
-        }
-        if let Some(directory) = &self.out {
-            writeln!(out, "report: {}", directory.path("report.html").display())?;
-        }
-        writeln!(out, "{verdict}")?;
-        Ok(())
+    fn compare(&self, scenario: &Scenario, bar: &ProgressBar, series: bool) -> Result<Comparison, Failure> {
+        let seeds = scenario.seeds();
+        let cores = || available_parallelism().map_or(1, NonZeroUsize::get);
+        let jobs = self.args.jobs.map_or_else(cores, |jobs| jobs as usize);
+        let request = Request { scenario, seeds: &seeds, jobs, series };
+        bar.set_message(scenario.name.clone());
+        bar.inc_length(request.runs() as u64);
+        Ok(request.run(&self.store, &|| bar.inc(1))?)
     }
 }
 
-fn heading(scenario: &Scenario) -> String {
-    format!(
-        "{}: {} · {} runs of {} · mean ± 95 % interval",
-        scenario.name, scenario.title, scenario.runs, scenario.duration
-    )
+/// Report, results, series and the scenarios as they were run. The report is about the first.
+fn write(
+    directory: Option<&mut OutputDirectory>,
+    parts: &[Part<'_>],
+    summary: &SummaryTable,
+    verdict: &str,
+) -> Result<(), Failure> {
+    let (Some(directory), Some(first)) = (directory, parts.first()) else { return Ok(()) };
+    let mut files = Files::new();
+    for part in parts {
+        let suffix = part.suffix;
+        let scenario = part.scenario.to_toml().map_err(std::io::Error::other)?;
+        files.push((format!("scenario{suffix}.toml"), scenario.into_bytes()));
+        files.push((format!("results{suffix}.json"), results(part.comparison)?));
+        add_series(&mut files, part.comparison)?;
+    }
+    let input: ReportInput =
+        panels::report_input(first.scenario, first.comparison, summary.clone(), verdict.to_owned())
+            .map_err(std::io::Error::other)?;
+    files.push(("report.html".to_owned(), report::render(&input).into_bytes()));
+    directory.write(&files)
 }
 
-fn json(comparison: &Comparison) -> Result<Vec<u8>, Failure> {
+fn results(comparison: &Comparison) -> Result<Vec<u8>, Failure> {
     let mut text = serde_json::to_vec_pretty(&comparison.summary).map_err(std::io::Error::from)?;
     text.push(b'\n');
     Ok(text)
 }
 
-/// One comparison is an object, several are an array.
-fn print_json(out: &mut impl Write, comparisons: &[&Comparison]) -> Result<(), Failure> {
-    let summaries: Vec<_> = comparisons.iter().map(|comparison| &comparison.summary).collect();
-    let text = match summaries.as_slice() {
+/// Time series and distributions of the first seed, as tables.
+fn add_series(files: &mut Files, comparison: &Comparison) -> Result<(), Failure> {
+    for controller in &comparison.controllers {
+        let Some(series) = &controller.sample.series else { continue };
+        let (mut over_time, mut delays) = (Vec::new(), Vec::new());
+        series.write_csv(&mut over_time)?;
+        metrics::write_cdf_csv(&mut delays, controller.sample.queuing_delays(), CDF_POINTS)?;
+        files.push((format!("series-{}.csv", controller.name), over_time));
+        files.push((format!("queuing-delay-{}.csv", controller.name), delays));
+    }
+    Ok(())
+}
+
+fn heading(scenario: &Scenario) -> String {
+    let Scenario { name, title, runs, duration, seed, .. } = scenario;
+    let seeds = match scenario.seeds().last() {
+        Some(last) if last != seed => format!("seeds {seed} to {last}, mean ± 95 % interval"),
+        _ => format!("seed {seed}"),
+    };
+    format!("\u{1b}[1m{title}\u{1b}[0m\n{name}: {} of {duration}, {seeds}", counted(*runs as usize, "run"))
+}
+
+/// Stand-in traces, where the report is, and the sentence to repeat as the last line.
+fn closing(
+    out: &mut impl Write,
+    directory: Option<&OutputDirectory>,
+    notes: &[String],
+    verdict: &str,
+) -> Result<(), Failure> {
+    let width = table::terminal_width();
+    for note in notes {
+        writeln!(out, "{}", table::sentence(note, width))?;
+    }
+    if let Some(directory) = directory {
+        writeln!(out, "Report: {}", directory.path("report.html").display())?;
+    }
+    writeln!(out, "{}", table::sentence(verdict, width))?;
+    Ok(())
+}
+
+/// The results alone on standard output, an object for one comparison and an array for several; what a reader should
+/// know besides on standard error.
+fn print_json(out: &mut impl Write, summaries: &[&Summary], notes: &[String]) -> Result<(), Failure> {
+    let text = match summaries {
         [one] => serde_json::to_string_pretty(one),
         several => serde_json::to_string_pretty(several),
     };
     writeln!(out, "{}", text.map_err(std::io::Error::from)?)?;
+    for note in notes {
+        writeln!(anstream::stderr(), "{note}")?;
+    }
     Ok(())
 }
 
-/// A scenario's name as a directory below the default one.
+/// A scenario's name as a directory.
 fn directory_name(name: &str) -> PathBuf {
-    let stem = name.strip_suffix(".toml").unwrap_or(name);
     let harmless = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-    PathBuf::from(stem.trim_start_matches(['.', '/']).chars().map(harmless).collect::<String>())
+    let name: String = name.trim_start_matches(['.', '/']).chars().map(harmless).collect();
+    PathBuf::from(if name.is_empty() { "scenario" } else { &name })
 }

@@ -1,59 +1,194 @@
-//! Tables that align.
+//! Tables that align, on any width.
 
-use comfy_table::presets::{NOTHING, UTF8_HORIZONTAL_ONLY};
-use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table};
-use weir_lab::report::{Best, SummaryTable};
+use comfy_table::presets::NOTHING;
+use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table};
+use weir_lab::report::SummaryTable;
 
-/// Words in columns.
-pub(crate) fn plain(header: &[&str], rows: &[Vec<String>]) -> Table {
+use crate::numbers::{Number, aligned, best_of};
+
+/// Between columns.
+const GAP: &str = "   ";
+/// Headers are broken into lines where they are longer than this and than what stands below them.
+const HEADER_WIDTH: usize = 9;
+
+/// Words in columns; they wrap within the terminal, but for the first of each row, a name.
+pub(crate) fn plain(header: &[&str], rows: &[Vec<String>]) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(header.iter().map(|name| Cell::new(name).add_attribute(Attribute::Bold)));
     table.add_rows(rows);
-    table
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    if let Some(names) = table.column_mut(0) {
+        names.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    table.trim_fmt()
 }
 
-/// Numbers in columns, with their 95 % intervals; the best value of a column is bold.
-pub(crate) fn summary(first: &str, summary: &SummaryTable) -> Table {
-    let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
-    let header = summary.columns.iter().map(|column| match column.unit.as_str() {
+/// Columns of the terminal that standard output is; `None` where it is none.
+pub(crate) fn terminal_width() -> Option<usize> {
+    Table::new().width().map(usize::from)
+}
+
+/// A sentence in lines that fit the terminal; in one where there is none.
+pub(crate) fn sentence(text: &str, width: Option<usize>) -> String {
+    width.map_or_else(|| text.to_owned(), |width| broken(text, width).join("\n"))
+}
+
+/// Numbers in columns, with their 95 % intervals; the best of each metric is bold. Where a row per controller is wider
+/// than `width`, there is a row per metric, and as many controllers beside each other as fit.
+pub(crate) fn summary(first: &str, summary: &SummaryTable, width: Option<usize>) -> String {
+    let wide = by_row(first, summary).draw();
+    let Some(width) = width.filter(|&width| columns(&wide) > width) else { return wide };
+    let mut blocks = Vec::new();
+    let mut from = 0;
+    while from < summary.rows.len() {
+        let fits = |&to: &usize| columns(&by_metric(first, summary, from..to).draw()) <= width;
+        let to = (from + 2..=summary.rows.len()).take_while(fits).last().unwrap_or(from + 1);
+        blocks.push(by_metric(first, summary, from..to).draw());
+        from = to;
+    }
+    blocks.join("\n")
+}
+
+fn columns(text: &str) -> usize {
+    text.lines().map(visible).max().unwrap_or(0)
+}
+
+/// What is drawn: texts in columns, the first of them flush left, all others flush right.
+struct Grid {
+    header: Vec<Vec<String>>,
+    rows: Vec<Vec<Text>>,
+}
+
+struct Text {
+    text: String,
+    bold: bool,
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self { text: text.to_owned(), bold: false }
+    }
+}
+
+/// A row per controller.
+fn by_row(first: &str, summary: &SummaryTable) -> Grid {
+    let mut header = vec![vec![first.to_owned()]];
+    let mut rows: Vec<Vec<Text>> = summary.rows.iter().map(|row| vec![row.name.as_str().into()]).collect();
+    for (index, column) in summary.columns.iter().enumerate() {
+        let numbers: Vec<Option<Number>> =
+            summary.rows.iter().map(|row| Number::of(row, index, column.decimals)).collect();
+        let best = best_of(column.best, numbers.iter().flatten());
+        let texts = aligned(&numbers);
+        let width = texts.iter().map(|text| visible(text)).max().unwrap_or(0);
+        let mut lines = broken(&column.label, width.max(HEADER_WIDTH));
+        lines.push(column.unit.clone());
+        header.push(lines);
+        for ((row, text), number) in rows.iter_mut().zip(texts).zip(&numbers) {
+            let bold = best.is_some() && number.as_ref().map(Number::mean) == best.as_deref();
+            row.push(Text { text, bold });
+        }
+    }
+    Grid { header, rows }
+}
+
+/// A row per metric, for some of the controllers.
+fn by_metric(first: &str, summary: &SummaryTable, shown: std::ops::Range<usize>) -> Grid {
+    let labels = summary.columns.iter().map(|column| match column.unit.as_str() {
         "" => column.label.clone(),
-        unit => format!("{}\n{unit}", column.label),
+        unit => format!("{}, {unit}", column.label),
     });
-    table.set_header(std::iter::once(first.to_owned()).chain(header));
-    let best: Vec<Option<f64>> = (0..summary.columns.len()).map(|column| best_of(summary, column)).collect();
-    for row in &summary.rows {
-        let cells = row.cells.iter().enumerate().map(|(i, cell)| {
-            let text = cell.as_ref().map_or_else(
-                || "–".to_owned(),
-                |cell| {
-                    let decimals = summary.columns[i].decimals;
-                    match cell.ci95 {
-                        Some(half) => format!("{:.decimals$} ±{half:.decimals$}", cell.mean),
-                        None => format!("{:.decimals$}", cell.mean),
-                    }
-                },
-            );
-            let is_best = cell.as_ref().is_some_and(|cell| best[i] == Some(cell.mean));
-            let shown = Cell::new(text).set_alignment(CellAlignment::Right);
-            if is_best { shown.add_attribute(Attribute::Bold) } else { shown }
-        });
-        table.add_row(std::iter::once(Cell::new(&row.name)).chain(cells));
+    let mut header = vec![vec![first.to_owned()]];
+    let mut rows: Vec<Vec<Text>> = labels.map(|label| vec![label.as_str().into()]).collect();
+    let number =
+        |row: usize, column: usize| Number::of(&summary.rows[row], column, summary.columns[column].decimals);
+    let best: Vec<Option<String>> = (0..summary.columns.len())
+        .map(|column| {
+            let all: Vec<Number> = (0..summary.rows.len()).filter_map(|row| number(row, column)).collect();
+            best_of(summary.columns[column].best, all.iter())
+        })
+        .collect();
+    for index in shown {
+        header.push(vec![summary.rows[index].name.clone()]);
+        let numbers: Vec<_> = (0..summary.columns.len()).map(|column| number(index, column)).collect();
+        for (((row, text), number), best) in rows.iter_mut().zip(aligned(&numbers)).zip(&numbers).zip(&best) {
+            let bold = best.is_some() && number.as_ref().map(Number::mean) == best.as_deref();
+            row.push(Text { text, bold });
+        }
     }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
+    Grid { header, rows }
 }
 
-/// The best mean of a column, if rows compete.
-fn best_of(summary: &SummaryTable, column: usize) -> Option<f64> {
-    let means = summary.rows.iter().filter_map(|row| row.cells[column].as_ref()).map(|cell| cell.mean);
-    match summary.columns[column].best {
-        _ if summary.rows.len() < 2 => None,
-        Best::Highest => means.max_by(f64::total_cmp),
-        Best::Lowest => means.min_by(f64::total_cmp),
-        Best::Neither => None,
+impl Grid {
+    fn draw(&self) -> String {
+        let widths = self.widths();
+        let height = self.header.iter().map(Vec::len).max().unwrap_or(0);
+        let mut lines = Vec::new();
+        for line in 0..height {
+            // Headers stand on the rule.
+            let text = |lines: &Vec<String>| {
+                (line + lines.len()).checked_sub(height).map_or("", |i| lines[i].as_str()).into()
+            };
+            let cells: Vec<Text> = self.header.iter().map(text).collect();
+            lines.push(drawn(&cells, &widths));
+        }
+        lines.retain(|line| !line.is_empty());
+        let width = widths.iter().sum::<usize>() + visible(GAP) * widths.len().saturating_sub(1);
+        lines.push("─".repeat(width));
+        lines.extend(self.rows.iter().map(|row| drawn(row, &widths)));
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let mut widths: Vec<usize> =
+            self.header.iter().map(|lines| lines.iter().map(|l| visible(l)).max().unwrap_or(0)).collect();
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(visible(&cell.text));
+            }
+        }
+        widths
     }
 }
+
+fn drawn(cells: &[Text], widths: &[usize]) -> String {
+    let cell = |(index, (cell, &width)): (usize, (&Text, &usize))| {
+        let space = " ".repeat(width.saturating_sub(visible(&cell.text)));
+        let (text, end) = cell.text.split_at(cell.text.trim_end().len());
+        let text = if cell.bold { format!("\u{1b}[1m{text}\u{1b}[0m{end}") } else { cell.text.clone() };
+        if index == 0 { text + &space } else { space + &text }
+    };
+    let cells: Vec<String> = cells.iter().zip(widths).enumerate().map(cell).collect();
+    cells.join(GAP).trim_end().to_owned()
+}
+
+/// `label` in lines of at most `width`, one for each word at least.
+fn broken(label: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in label.split(' ') {
+        match lines.last_mut().filter(|line| visible(line) + 1 + visible(word) <= width) {
+            Some(line) => *line = format!("{line} {word}"),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Columns that `text` takes on a terminal: escapes take none.
+fn visible(text: &str) -> usize {
+    let mut escape = false;
+    text.chars()
+        .filter(|&c| {
+            let shown = !escape && c != '\u{1b}';
+            escape = c == '\u{1b}' || escape && c != 'm';
+            shown
+        })
+        .count()
+}
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;

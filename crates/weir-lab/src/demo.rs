@@ -2,12 +2,11 @@
 
 use weir_cc::Cause;
 
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, Wording};
 use crate::metrics::FlowKind;
 use crate::report::{Best, Row, SummaryTable};
 use crate::results::RunMetrics;
-use crate::stats::paired_difference;
-use crate::tables::{Metric, call_metrics, cause_metric, loss_metric, media_sum};
+use crate::tables::{Metric, call_metrics, cause_metric, loss_metric};
 
 /// The scenario of the call alone.
 pub const ALONE: &str = "cellular/att-lte-uplink-2016";
@@ -54,35 +53,9 @@ fn share_beside_tcp(run: &RunMetrics) -> Option<f64> {
 
 /// The sentence to repeat: which controller delivered most video in time, by how much, and how sure that is.
 pub fn verdict(alone: &Comparison) -> String {
-    let useful = |run: &RunMetrics| media_sum(run, |flow| flow.useful_rate_bps).map_or(0.0, |bps| bps / 1e3);
-    let mut ranking: Vec<(&str, Vec<f64>)> =
-        alone.controllers.iter().map(|c| (c.name.as_str(), c.runs.iter().map(useful).collect())).collect();
-    let mean = |rates: &[f64]| crate::stats::mean(rates).unwrap_or(0.0);
-    ranking.sort_by(|(_, a), (_, b)| mean(b).total_cmp(&mean(a)));
-    let Some((best, rates)) = ranking.first() else { return "Nothing was compared.".to_owned() };
-    let runs = alone.summary.runs;
-    let over =
-        if runs == 1 { "in one run".to_owned() } else { format!("over {runs} stretches of the drive") };
-    let amount = format!("{:.0} kbit/s of video within 150 ms", mean(rates));
-    let Some((second, others)) = ranking.get(1) else {
-        return format!("{best} delivered {amount} {over}.");
+    let over = match alone.summary.runs {
+        1 => "in one stretch of the drive".to_owned(),
+        runs => format!("over {runs} stretches of the drive"),
     };
-    match paired_difference(rates, others) {
-        Some(difference) if difference.excludes_zero() => {
-            let half_width = difference.half_width.unwrap_or(0.0);
-            format!(
-                "{best} would serve this call best: {amount} {over}, {:.0} ± {half_width:.0} kbit/s more than {second}.",
-                difference.mean
-            )
-        }
-        Some(difference) if difference.half_width.is_some() => format!(
-            "{best} and {second} serve this call alike: {amount} by {best} {over}, and the difference of {:.0} ± {:.0} \
-             kbit/s includes zero.",
-            difference.mean,
-            difference.half_width.unwrap_or(0.0)
-        ),
-        _ => format!(
-            "{best} delivered {amount} {over}; one run says nothing about the difference to {second}."
-        ),
-    }
+    alone.verdict_as(&Wording { best: "would serve this call best", alike: "serve this call alike", over })
 }

@@ -22,9 +22,10 @@ pub fn report_input(
     summary: SummaryTable,
     verdict: String,
 ) -> Result<ReportInput, TomlError> {
-    let runs = match comparison.summary.runs {
-        1 => format!("one run, seed {}", scenario.seed),
-        runs => format!("{runs} runs, seeds {} to {}", scenario.seed, scenario.seed + runs as u64 - 1),
+    let runs = match comparison.summary.seeds.as_slice() {
+        [] => "no run".to_owned(),
+        [seed] => format!("one run, seed {seed}"),
+        [first, .., last] => format!("{} runs, seeds {first} to {last}", comparison.summary.runs),
     };
     let origin = scenario.source.as_ref().map_or_else(String::new, |source| format!(" · {source}"));
     Ok(ReportInput {
@@ -34,13 +35,13 @@ pub fn report_input(
         scenario: scenario.to_toml()?,
         summary,
         controllers: comparison.controllers.iter().filter_map(panel).collect(),
-        notes: notes(comparison, scenario.seed),
+        notes: notes(comparison),
     })
 }
 
-fn notes(comparison: &Comparison, seed: u64) -> Vec<String> {
-    let mut notes: Vec<String> = comparison.stand_ins().collect();
-    if comparison.summary.runs > 1 {
+fn notes(comparison: &Comparison) -> Vec<String> {
+    let mut notes: Vec<String> = comparison.stand_ins();
+    if let [seed, _, ..] = comparison.summary.seeds.as_slice() {
         notes.push(format!(
             "Numbers in the table are means over all runs with the half width of their 95 % confidence interval \
              (Student's t). Curves show the run of seed {seed}."

@@ -8,10 +8,13 @@ use crate::report::{Best, Cell, Column, Row, SummaryTable};
 use crate::results::{FlowMeasures, RunMetrics, Value};
 use crate::stats::Estimate;
 
+/// How a cell is filled from one run.
+type FromRun<'a> = Box<dyn Fn(&RunMetrics) -> Value + 'a>;
+
 /// A column and how to fill it from one run.
 pub(crate) struct Metric<'a> {
     pub(crate) column: Column,
-    pub(crate) value: Box<dyn Fn(&RunMetrics) -> Option<f64> + 'a>,
+    value: FromRun<'a>,
 }
 
 impl<'a> Metric<'a> {
@@ -56,12 +59,12 @@ pub fn summary_table(comparison: &Comparison) -> SummaryTable {
 /// of one (`name-1`, `name-2`, …) share a row with the mean of their values.
 pub fn flow_table(runs: &[RunMetrics]) -> SummaryTable {
     let names = runs.first().map(|run| groups(&run.flows)).unwrap_or_default();
-    let columns: Vec<Metric<'_>> = flow_metrics(String::new());
+    let columns: Vec<Metric<'_>> = flow_metrics("");
     let rows = names
         .into_iter()
         .map(|(group, count)| Row {
             name: if count == 1 { group.clone() } else { format!("{group} × {count}") },
-            cells: flow_metrics(group).iter().map(|m| m.cell(runs)).collect(),
+            cells: flow_metrics(&group).iter().map(|m| m.cell(runs)).collect(),
         })
         .collect();
     without_empty_columns(SummaryTable { columns: columns.into_iter().map(|m| m.column).collect(), rows })
@@ -117,10 +120,12 @@ pub(crate) fn loss_metric<'a>() -> Metric<'a> {
     })
 }
 
-/// Share of the time for which `cause` limited the media flows, in per cent.
+/// Share of the time for which `cause` held the media flows down, in per cent.
 pub(crate) fn cause_metric<'a>(cause: Cause) -> Metric<'a> {
     let definition = format!("share of the time in which {} limited the target rate", described(cause));
-    Metric::new(cause.name(), "% of time", 0, Best::Neither, &definition, move |run| {
+    let word = if matches!(cause, Cause::Minimum | Cause::Maximum) { "at" } else { "to" };
+    let label = format!("time lost {word} {}", cause.name());
+    Metric::new(&label, "%", 0, Best::Neither, &definition, move |run| {
         let seconds = |cause| media(run).filter_map(move |flow| *flow.time_per_cause.get(cause)).sum::<f64>();
         let all: f64 = Cause::ALL.into_iter().map(seconds).sum();
         (all > 0.0).then(|| 100.0 * seconds(cause) / all)
@@ -186,7 +191,7 @@ fn network_metrics<'a>() -> Vec<Metric<'a>> {
     ]
 }
 
-fn flow_metrics<'a>(group: String) -> Vec<Metric<'a>> {
+fn flow_metrics(group: &str) -> Vec<Metric<'_>> {
     type Pick = fn(&FlowMeasures<Value>) -> Value;
     let columns: [(&str, &str, usize, Pick, f64); 6] = [
         ("rate", "kbit/s", 0, |f| f.rate_bps, 1e-3),
@@ -197,7 +202,6 @@ fn flow_metrics<'a>(group: String) -> Vec<Metric<'a>> {
         ("frame delay p95", "ms", 0, |f| f.frame_delay_ms.p95, 1.0),
     ];
     let metric = |(label, unit, decimals, pick, scale): (&str, &str, usize, Pick, f64)| {
-        let group = group.clone();
         Metric::new(label, unit, decimals, Best::Neither, "", move |run| {
             let own = run.flows.iter().filter(|flow| group_of(&flow.name, &run.flows) == group);
             let values: Vec<f64> = own.filter_map(pick).collect();

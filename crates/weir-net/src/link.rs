@@ -25,6 +25,8 @@ pub struct Link<P> {
     /// In order of arrival: `departed` packets that have left the queue, then the queue.
     ring: VecDeque<Transit<P>>,
     departed: usize,
+    /// Departure of the first packet in the queue, ns; [`NEVER`] for an empty queue.
+    next_out: u64,
     queued_bytes: u64,
     head: Head,
     /// Exit of the packet taken last, ns.
@@ -80,6 +82,7 @@ impl<P: Packet> Link<P> {
             loss: LossSource::new(config.loss, loss),
             ring: VecDeque::new(),
             departed: 0,
+            next_out: NEVER,
             queued_bytes: 0,
             head: Head { since: 0, left: WHOLE },
             last_exit: 0,
@@ -97,7 +100,10 @@ impl<P: Packet> Link<P> {
         let Some(slot) = self.server.offer(self.now, size) else {
             return Err(Dropped { packet, reason: DropReason::DeadLink });
         };
-        if let Some(reason) = self.refusal(size, &slot) {
+        if self.departed == self.ring.len() {
+            // An idle link takes everything.
+            self.next_out = slot.departure;
+        } else if let Some(reason) = self.refusal(size, &slot) {
             return Err(Dropped { packet, reason });
         }
         self.server.take(&slot);
@@ -124,7 +130,7 @@ impl<P: Packet> Link<P> {
         if self.departed > 0 {
             self.departed -= 1;
         } else {
-            self.leave_queue(transit.slot.departure, size_of(&transit.packet));
+            self.leave_queue(size_of(&transit.packet));
         }
         let wait = span(transit.slot.wait);
         let marked = self.queue.mark_above.is_some_and(|above| wait > above) && transit.packet.mark_ce();
@@ -155,6 +161,7 @@ impl<P: Packet> Link<P> {
             (self.ring[index].slot, self.ring[index].exit) = (slot, exit);
         }
         self.server = Server::constant(server, free_at);
+        self.next_out = self.ring.get(self.departed).map_or(NEVER, |first| first.slot.departure);
     }
 
     /// What waits at `now`. The packet in service counts as a packet, and its unserved part as bytes.
@@ -192,20 +199,21 @@ impl<P: Packet> Link<P> {
     #[inline]
     fn advance(&mut self, now: Time) {
         self.now = self.latest(now);
-        while let Some(transit) = self.ring.get(self.departed) {
-            if transit.slot.departure > self.now {
-                break;
-            }
-            let (departure, size) = (transit.slot.departure, size_of(&transit.packet));
-            self.leave_queue(departure, size);
+        while self.next_out <= self.now
+            && let Some(transit) = self.ring.get(self.departed)
+        {
+            let size = size_of(&transit.packet);
             self.departed += 1;
+            self.leave_queue(size);
         }
     }
 
+    /// The first packet in the queue, of `size` bytes, is no longer in it.
     #[inline]
-    fn leave_queue(&mut self, departure: u64, size: u32) {
+    fn leave_queue(&mut self, size: u32) {
         self.queued_bytes = self.queued_bytes.saturating_sub(u64::from(size));
-        self.head = Head { since: departure, left: WHOLE };
+        self.head = Head { since: self.next_out, left: WHOLE };
+        self.next_out = self.ring.get(self.departed).map_or(NEVER, |first| first.slot.departure);
     }
 
     /// The later of `now` and the latest time given before; always earlier than [`NEVER`].

@@ -103,9 +103,9 @@ impl<M: Monitor> Network<M> {
         }
     }
 
-    /// What comes out of `link` at `now` travels on; what has reached a host is handed out.
+    /// What comes out of `link` at `now` travels on; what has reached a host is handed out, to be [taken](Self::take).
     #[inline]
-    pub(crate) fn pop(&mut self, now: Time, link: usize) -> Option<(usize, SimPacket)> {
+    pub(crate) fn pop(&mut self, now: Time, link: usize) -> Option<(usize, Ticket)> {
         let Node { link: ring, bottleneck } = &mut self.links[link];
         let exit = ring.pop(now);
         self.schedule.set(link, ring.next_departure().unwrap_or(Time::MAX));
@@ -120,12 +120,18 @@ impl<M: Monitor> Network<M> {
         }
         ticket.hop += 1;
         match self.hops[ticket.hop as usize] {
-            Hop::Host(host) => Some((host as usize, self.packets.take(ticket.slot).with_ecn(ticket.ecn))),
+            Hop::Host(host) => Some((host as usize, ticket)),
             Hop::Link(next) => {
                 self.enter(now, next as usize, ticket);
                 None
             }
         }
+    }
+
+    /// The packet that has arrived.
+    #[inline]
+    pub(crate) fn take(&mut self, ticket: Ticket) -> SimPacket {
+        self.packets.take(ticket.slot, ticket.ecn)
     }
 
     #[inline]
@@ -141,7 +147,7 @@ impl<M: Monitor> Network<M> {
     }
 
     fn lose(&mut self, now: Time, link: usize, ticket: Ticket, loss: Loss) {
-        let packet = self.packets.take(ticket.slot);
+        let packet = self.take(ticket);
         if let Body::Rtcp { slot } = packet.body {
             self.rtcp.release(slot);
         }

@@ -64,11 +64,15 @@ impl PacketPool {
         &mut self.packets[slot as usize]
     }
 
-    /// The packet leaves the pool.
+    /// The packet leaves the pool, with the ECN field it arrives with.
     #[inline]
-    pub(crate) fn take(&mut self, slot: u32) -> SimPacket {
+    pub(crate) fn take(&mut self, slot: u32, arrived: Ecn) -> SimPacket {
         self.free.push(slot);
-        self.packets[slot as usize]
+        let packet = &mut self.packets[slot as usize];
+        if let Body::Media { ecn, .. } = &mut packet.body {
+            *ecn = arrived;
+        }
+        *packet
     }
 }
 
@@ -94,14 +98,6 @@ impl SimPacket {
             Body::Media { ecn, .. } => ecn,
             Body::Constant | Body::Rtcp { .. } | Body::Segment(_) | Body::Acknowledgement(_) => Ecn::NotEct,
         }
-    }
-
-    /// The same with the ECN field it arrives with.
-    pub(crate) fn with_ecn(mut self, arrived: Ecn) -> Self {
-        if let Body::Media { ecn, .. } = &mut self.body {
-            *ecn = arrived;
-        }
-        self
     }
 }
 
@@ -157,8 +153,11 @@ mod tests {
         let media = Body::Media { header: MediaHeader::default(), ecn: Ecn::Ect1 };
         let packet = SimPacket { meta, flow: 0, body: media };
         assert_eq!(packet.ecn(), Ecn::Ect1);
-        assert_eq!(packet.with_ecn(Ecn::Ce).ecn(), Ecn::Ce);
-        assert_eq!(SimPacket { body: Body::Constant, ..packet }.with_ecn(Ecn::Ce).ecn(), Ecn::NotEct);
+        let mut pool = PacketPool::default();
+        let slot = pool.insert(packet);
+        assert_eq!(pool.take(slot, Ecn::Ce).ecn(), Ecn::Ce);
+        let slot = pool.insert(SimPacket { body: Body::Constant, ..packet });
+        assert_eq!(pool.take(slot, Ecn::Ce).ecn(), Ecn::NotEct);
     }
 
     #[test]
@@ -169,7 +168,7 @@ mod tests {
             SimPacket { meta, flow, body: Body::Constant }
         };
         let (first, second) = (pool.insert(packet(1)), pool.insert(packet(2)));
-        assert_eq!((pool.take(first).flow, pool.get_mut(second).flow), (1, 2));
+        assert_eq!((pool.take(first, Ecn::NotEct).flow, pool.get_mut(second).flow), (1, 2));
         assert_eq!(pool.insert(packet(3)), first);
         assert_eq!(pool.packets.len(), 2);
     }

@@ -41,10 +41,12 @@ impl Schedule {
     }
 }
 
-/// Wake-ups side by side, each with the component in its lowest bits, so that one comparison decides.
+/// Wake-ups side by side, each with the component in its lowest bits, so that one comparison decides. They stand in
+/// four groups of four, whose earliest are known.
 #[derive(Debug)]
 pub(crate) struct Scan {
-    wakes: [u64; Self::MOST],
+    wakes: [[u64; 4]; 4],
+    earliest: [u64; 4],
     first: u64,
 }
 
@@ -55,8 +57,9 @@ impl Scan {
     const NEVER: u64 = u64::MAX >> Self::BITS;
 
     fn new() -> Self {
-        let wakes = core::array::from_fn(|component| Self::pack(component, Time::MAX));
-        Self { wakes, first: wakes[0] }
+        let never = |group: usize, place: usize| Self::pack(4 * group + place, Time::MAX);
+        let wakes = core::array::from_fn(|group| core::array::from_fn(|place| never(group, place)));
+        Self { wakes, earliest: core::array::from_fn(|group| never(group, 0)), first: never(0, 0) }
     }
 
     #[inline]
@@ -75,13 +78,11 @@ impl Scan {
 
     #[inline]
     fn set(&mut self, component: usize, at: Time) {
-        let wake = Self::pack(component, at);
-        let before = std::mem::replace(&mut self.wakes[component & (Self::MOST - 1)], wake);
-        if wake <= self.first {
-            self.first = wake;
-        } else if before == self.first {
-            self.first = self.wakes.iter().fold(u64::MAX, |first, &other| first.min(other));
-        }
+        let earliest_of = |wakes: &[u64; 4]| wakes[0].min(wakes[1]).min(wakes[2].min(wakes[3]));
+        let group = component / 4 % 4;
+        self.wakes[group][component % 4] = Self::pack(component, at);
+        self.earliest[group] = earliest_of(&self.wakes[group]);
+        self.first = earliest_of(&self.earliest);
     }
 }
 

@@ -90,7 +90,8 @@ impl<M: Monitor> Simulation<M> {
             }
             match component {
                 Component::Link(link) => {
-                    if let Some((host, packet)) = self.network.pop(now, link) {
+                    if let Some((host, ticket)) = self.network.pop(now, link) {
+                        let packet = self.network.take(ticket);
                         let next = self.endpoints[host].deliver(now, &packet, &mut self.network);
                         self.network.wake_host(host, next);
                     }

@@ -1,0 +1,89 @@
+//! The scenario as it will be run: what the command line changes is laid over it, and all of it is tried before
+//! anything runs or is written.
+
+use weir_lab::error::ScenarioError;
+use weir_lab::scenario::{RunOptions, Scenario, Traffic};
+use weir_lab::traces::TraceStore;
+
+use crate::args::RunArgs;
+use crate::failure::Failure;
+
+/// What one option of the command line lays over the scenario.
+struct Change {
+    /// The option as it was written.
+    option: String,
+    assignment: String,
+}
+
+/// The scenario `name` as `args` change it; `controllers` are compared unless the arguments name others.
+pub(crate) fn scenario(
+    args: &RunArgs,
+    name: &str,
+    controllers: &[String],
+    store: &TraceStore,
+) -> Result<Scenario, Failure> {
+    let mut overrides = args.set.clone();
+    let mut scenario = Scenario::open(name, &overrides)?;
+    for change in changes(args, controllers) {
+        overrides.push(change.assignment.clone());
+        scenario = Scenario::open(name, &overrides).map_err(|error| change.blame(error))?;
+    }
+    if !args.controller.is_empty() && !has_media(&scenario) {
+        return Err(Failure::Option {
+            option: format!("--controller {}", args.controller.join(",")),
+            problem: format!("`{name}` has no media flow that it could control; leave it out"),
+        });
+    }
+    try_to_build(&scenario, store)?;
+    Ok(scenario)
+}
+
+/// Finds what only building finds wrong, such as a trace that is not there.
+pub(crate) fn try_to_build(scenario: &Scenario, store: &TraceStore) -> Result<(), ScenarioError> {
+    let chosen = scenario.controllers.iter().map(|name| Some(name.as_str()));
+    for controller in chosen.chain([None]) {
+        scenario.build(&RunOptions { seed: scenario.seed, controller, series: false }, store)?;
+    }
+    Ok(())
+}
+
+fn changes(args: &RunArgs, controllers: &[String]) -> Vec<Change> {
+    let change = |option: &str, path: &str, value: &str| Change {
+        option: format!("--{option} {value}"),
+        assignment: format!("{path}={value}"),
+    };
+    let mut changes = Vec::new();
+    changes.extend(args.duration.as_deref().map(|duration| change("duration", "duration", duration)));
+    changes.extend(args.runs.map(|runs| change("runs", "runs", &runs.to_string())));
+    changes.extend(args.seed.map(|seed| change("seed", "seed", &seed.to_string())));
+    let controllers = if args.controller.is_empty() { controllers } else { &args.controller };
+    if !controllers.is_empty() {
+        changes.push(change("controller", "controllers", &format!("{:?}", each_once(controllers))));
+    }
+    changes
+}
+
+fn each_once(names: &[String]) -> Vec<&str> {
+    let mut once: Vec<&str> = Vec::new();
+    for name in names {
+        if !once.contains(&name.as_str()) {
+            once.push(name);
+        }
+    }
+    once
+}
+
+fn has_media(scenario: &Scenario) -> bool {
+    scenario.flows.iter().any(|(_, flow)| matches!(flow.traffic, Traffic::Media(_)))
+}
+
+impl Change {
+    /// Without this change all was well. What is wrong in the file now is shown there, all else at the option.
+    fn blame(&self, error: ScenarioError) -> Failure {
+        if !error.to_string().starts_with("--set:") {
+            return Failure::Scenario(error);
+        }
+        let advice = error.advice().map_or_else(String::new, |advice| format!("; {advice}"));
+        Failure::Option { option: self.option.clone(), problem: format!("{}{advice}", error.message()) }
+    }
+}

@@ -1,0 +1,129 @@
+//! Numbers and their intervals as text that aligns at the decimal point and at the `±`.
+
+use weir_lab::report::{Best, Row};
+
+/// A mean and the half width of its 95 % interval, as they are shown.
+#[derive(Clone, Debug)]
+pub(crate) struct Number {
+    value: f64,
+    mean: String,
+    half: Option<String>,
+}
+
+impl Number {
+    /// The number in the cell `index` of `row`; `None` where the metric is not defined.
+    pub(crate) fn of(row: &Row, index: usize, decimals: usize) -> Option<Self> {
+        let cell = row.cells.get(index)?.filter(|cell| cell.mean.is_finite())?;
+        let half = cell.ci95.map(|half| format!("{half:.decimals$}"));
+        Some(Self { value: cell.mean, mean: format!("{:.decimals$}", cell.mean), half })
+    }
+
+    /// The mean as it is shown.
+    pub(crate) fn mean(&self) -> &str {
+        &self.mean
+    }
+}
+
+/// The best mean as it is shown: what looks equal is equally good. `None` if all are, or if none is better.
+pub(crate) fn best_of<'a>(best: Best, numbers: impl Iterator<Item = &'a Number> + Clone) -> Option<String> {
+    let highest = numbers.clone().max_by(|a, b| a.value.total_cmp(&b.value))?;
+    let lowest = numbers.min_by(|a, b| a.value.total_cmp(&b.value))?;
+    match best {
+        _ if highest.mean == lowest.mean => None,
+        Best::Highest => Some(highest.mean.clone()),
+        Best::Lowest => Some(lowest.mean.clone()),
+        Best::Neither => None,
+    }
+}
+
+/// The numbers with their points and their `±` below each other; `–` where there is none.
+pub(crate) fn aligned(numbers: &[Option<Number>]) -> Vec<String> {
+    let means = Widths::of(numbers.iter().flatten().map(|number| number.mean.as_str()));
+    let halves = Widths::of(numbers.iter().flatten().filter_map(|number| number.half.as_deref()));
+    let text = |number: &Option<Number>| match number {
+        None => means.place("–", "") + &" ".repeat(halves.beside()),
+        Some(Number { mean, half: None, .. }) => means.padded(mean) + &" ".repeat(halves.beside()),
+        Some(Number { mean, half: Some(half), .. }) => {
+            format!("{} ± {}", means.padded(mean), halves.padded(half))
+        }
+    };
+    numbers.iter().map(text).collect()
+}
+
+/// The widest whole part and the widest fraction, its point included.
+#[derive(Clone, Copy, Default)]
+struct Widths {
+    whole: usize,
+    fraction: usize,
+}
+
+impl Widths {
+    fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+        texts.fold(Self::default(), |widths, text| {
+            let (whole, fraction) = parts(text);
+            Self { whole: widths.whole.max(whole.len()), fraction: widths.fraction.max(fraction.len()) }
+        })
+    }
+
+    fn padded(self, text: &str) -> String {
+        let (whole, fraction) = parts(text);
+        self.place(whole, fraction)
+    }
+
+    fn place(self, whole: &str, fraction: &str) -> String {
+        format!("{whole:>0$}{fraction:<1$}", self.whole, self.fraction)
+    }
+
+    /// What an interval takes beside its mean.
+    fn beside(self) -> usize {
+        if self.whole == 0 { 0 } else { self.whole + self.fraction + " ± ".chars().count() }
+    }
+}
+
+fn parts(text: &str) -> (&str, &str) {
+    text.split_at(text.find('.').unwrap_or(text.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_lab::report::Cell;
+
+    use super::*;
+
+    fn number(mean: f64, ci95: Option<f64>, decimals: usize) -> Option<Number> {
+        let row = Row { name: String::new(), cells: vec![Some(Cell { mean, ci95 })] };
+        Number::of(&row, 0, decimals)
+    }
+
+    #[test]
+    fn points_and_intervals_stand_below_each_other() {
+        let numbers =
+            [number(1497.2, Some(1435.0), 0), number(0.02, Some(0.01), 2), None, number(33.0, None, 1)];
+        let expected = ["1497    ± 1435   ", "   0.02 ±    0.01", "   –             ", "  33.0           "];
+        assert_eq!(aligned(&numbers), expected);
+    }
+
+    #[test]
+    fn without_intervals_there_is_no_room_for_them() {
+        assert_eq!(aligned(&[number(5.0, None, 0), None, number(12.0, None, 0)]), [" 5", " –", "12"]);
+        assert_eq!(aligned(&[None, None]), ["–", "–"]);
+    }
+
+    #[test]
+    fn what_looks_equal_is_equally_good_and_where_all_is_nothing_is_best() {
+        let best = |best, means: [f64; 3]| {
+            let numbers: Vec<Number> = means.into_iter().filter_map(|mean| number(mean, None, 1)).collect();
+            best_of(best, numbers.iter())
+        };
+        assert_eq!(best(Best::Highest, [1.04, 1.0, 0.2]).as_deref(), Some("1.0"));
+        assert_eq!(best(Best::Lowest, [1.0, 0.2, 0.21]).as_deref(), Some("0.2"));
+        assert_eq!(best(Best::Lowest, [1.0, 1.01, 1.02]), None);
+        assert_eq!(best(Best::Neither, [1.0, 2.0, 3.0]), None);
+    }
+
+    #[test]
+    fn a_value_that_is_no_number_is_not_shown() {
+        assert!(number(f64::NAN, None, 1).is_none());
+        assert!(Number::of(&Row::default(), 0, 1).is_none());
+    }
+}

@@ -1,0 +1,118 @@
+use weir_lab::report::{Best, Cell, Column, Row};
+
+use super::*;
+
+fn column(label: &str, unit: &str, decimals: usize, best: Best) -> Column {
+    let definition = String::new();
+    Column { label: label.to_owned(), unit: unit.to_owned(), definition, decimals, best }
+}
+
+fn table() -> SummaryTable {
+    let cell = |mean, ci95| Some(Cell { mean, ci95: Some(ci95) });
+    SummaryTable {
+        columns: vec![
+            column("useful rate", "kbit/s", 0, Best::Highest),
+            column("freezes", "", 1, Best::Lowest),
+            column("time lost to delay", "%", 0, Best::Neither),
+        ],
+        rows: vec![
+            Row { name: "gcc-2016".to_owned(), cells: vec![cell(529.0, 215.0), cell(14.1, 3.4), None] },
+            Row { name: "nada".to_owned(), cells: vec![cell(1552.4, 8.0), cell(3.5, 13.1), cell(9.0, 1.0)] },
+        ],
+    }
+}
+
+fn without_escapes(text: &str) -> String {
+    text.replace("\u{1b}[1m", "").replace("\u{1b}[0m", "")
+}
+
+#[test]
+fn columns_align_below_headers_that_stand_on_the_rule() {
+    let drawn = without_escapes(&summary("controller", &table(), None));
+    let expected = [
+        "                 useful                 time lost",
+        "                   rate       freezes    to delay",
+        "controller       kbit/s                         %",
+        "─────────────────────────────────────────────────",
+        "gcc-2016      529 ± 215   14.1 ±  3.4       –",
+        "nada         1552 ±   8    3.5 ± 13.1       9 ± 1",
+    ];
+    assert_eq!(drawn.lines().collect::<Vec<_>>(), expected, "{drawn}");
+}
+
+#[test]
+fn on_a_narrow_terminal_there_is_a_row_per_metric() {
+    let mut table = table();
+    // A fourth metric makes a row per controller too wide.
+    let values = [(1.0, 0.5), (2.0, 0.5)].map(|(mean, half)| Some(Cell { mean, ci95: Some(half) }));
+    table.columns.push(column("loss", "%", 2, Best::Neither));
+    for (row, value) in table.rows.iter_mut().zip(values) {
+        row.cells.push(value);
+    }
+    let drawn = without_escapes(&summary("controller", &table, Some(60)));
+    let expected = [
+        "controller                     gcc-2016              nada",
+        "─────────────────────────────────────────────────────────",
+        "useful rate, kbit/s     529    ± 215      1552    ±  8",
+        "freezes                  14.1  ±   3.4       3.5  ± 13.1",
+        "time lost to delay, %     –                  9    ±  1",
+        "loss, %                   1.00 ±   0.50      2.00 ±  0.50",
+    ];
+    assert_eq!(drawn.lines().collect::<Vec<_>>(), expected, "{drawn}");
+}
+
+#[test]
+fn controllers_that_do_not_fit_beside_each_other_follow_each_other() {
+    let drawn = summary("controller", &table(), Some(30));
+    let names: Vec<usize> = ["gcc-2016", "nada"].map(|name| drawn.find(name).unwrap()).to_vec();
+    assert!(names[0] < names[1]);
+    assert_eq!(drawn.matches("useful rate").count(), 2, "{drawn}");
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal_if_one_controller_fits() {
+    for width in [40, 60, 80, 200] {
+        let drawn = summary("controller", &table(), Some(width));
+        assert!(columns(&drawn) <= width, "{width}:\n{drawn}");
+    }
+}
+
+#[test]
+fn only_the_best_is_bold_whichever_way_the_table_lies() {
+    for width in [None, Some(53), Some(40)] {
+        let drawn = summary("controller", &table(), width);
+        let bold: Vec<&str> = drawn
+            .split("\u{1b}[1m")
+            .skip(1)
+            .filter_map(|rest| rest.split("\u{1b}[0m").next())
+            .filter_map(|text| text.split_whitespace().next())
+            .collect();
+        assert_eq!(bold, ["1552", "3.5"], "{drawn}");
+    }
+}
+
+#[test]
+fn labels_break_at_words() {
+    assert_eq!(broken("time lost to delay", 9), ["time lost", "to delay"]);
+    assert_eq!(broken("utilisation", 9), ["utilisation"]);
+    assert_eq!(broken("share beside CUBIC", 12), ["share beside", "CUBIC"]);
+}
+
+#[test]
+fn a_sentence_wraps_at_words_where_there_is_a_terminal() {
+    assert_eq!(sentence("nada serves this call best.", Some(12)), "nada serves\nthis call\nbest.");
+    assert_eq!(sentence("nada serves this call best.", None), "nada serves this call best.");
+}
+
+#[test]
+fn escapes_take_no_room() {
+    assert_eq!(visible("\u{1b}[1m9 ± 1\u{1b}[0m"), 5);
+}
+
+#[test]
+fn words_stand_in_columns_of_their_own() {
+    let rows = [["a", "first"], ["longer", "second"]].map(|row| row.map(str::to_owned).to_vec());
+    let lines: Vec<String> =
+        without_escapes(&plain(&["name", "title"], &rows)).lines().map(str::to_owned).collect();
+    assert_eq!(lines, ["name    title", "a       first", "longer  second"]);
+}

@@ -1,0 +1,145 @@
+//! The demo: what runs without a scenario.
+
+use serde_json::Value;
+
+use crate::support::{Outcome, Place};
+
+const SHORT: &str = "run --duration 10s --runs 3";
+
+/// The lines of the table: from the rule on, to the first empty line.
+fn rows(stdout: &str) -> Vec<Vec<&str>> {
+    let lines = stdout.lines().skip_while(|line| !line.starts_with('─')).skip(1);
+    lines.take_while(|line| !line.is_empty()).map(|line| line.split_whitespace().collect()).collect()
+}
+
+#[test]
+fn it_ends_with_the_table_the_report_and_the_sentence() {
+    let place = Place::new();
+    let outcome = place.weir(SHORT);
+    let names: Vec<&str> = rows(&outcome.stdout).iter().filter_map(|row| row.first().copied()).collect();
+    assert_eq!(names, ["gcc-2016", "nada"], "{}", outcome.stdout);
+    let last: Vec<&str> = outcome.stdout.lines().rev().take(2).collect();
+    assert_eq!(last[1], "Report: weir-out/demo/report.html");
+    assert!(
+        place.read("weir-out/demo/report.html").starts_with("<!"),
+        "the report is where it is said to be"
+    );
+    assert!(last[0].contains("serve this call") && last[0].contains(" ± "), "{}", last[0]);
+    assert!(last[0].contains("over 3 stretches of the drive") && last[0].ends_with('.'), "{}", last[0]);
+}
+
+/// The headers, each read downwards, by the columns in which `row` has its numbers.
+fn headers(stdout: &str) -> Vec<String> {
+    let header: Vec<Vec<char>> = stdout
+        .lines()
+        .skip_while(|line| !line.is_empty())
+        .take_while(|line| !line.starts_with('─'))
+        .map(|line| line.chars().collect())
+        .collect();
+    let width = header.iter().map(Vec::len).max().unwrap_or(0);
+    let at = |line: &Vec<char>, column: usize| line.get(column).copied().unwrap_or(' ');
+    let blank = |column: usize| header.iter().all(|line| at(line, column) == ' ');
+    // Columns are three spaces apart, words of a header one.
+    let starts = (0..width).filter(|&c| !blank(c) && (c == 0 || (c >= 2 && blank(c - 1) && blank(c - 2))));
+    let starts: Vec<usize> = starts.collect();
+    let ends = starts.iter().skip(1).copied().chain([width]);
+    let words = |(&start, end): (&usize, usize)| {
+        let lines = header.iter().map(|line| (start..end).map(|c| at(line, c)).collect::<String>());
+        lines.collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    starts.iter().zip(ends).map(words).collect()
+}
+
+#[test]
+fn its_columns_stand_in_their_order() {
+    let outcome = Place::new().weir(SHORT);
+    let expected = [
+        "controller",
+        "useful rate kbit/s",
+        "frame delay p95 ms",
+        "freezes",
+        "frozen s",
+        "share beside CUBIC %",
+        "loss %",
+        "time lost to delay %",
+        "time lost to loss %",
+        "time lost to ramp-up %",
+        "time lost to receiver %",
+        "time lost at minimum %",
+    ];
+    assert_eq!(headers(&outcome.stdout), expected, "{}", outcome.stdout);
+    for row in rows(&outcome.stdout) {
+        // A name, then mean, ± and interval of each metric.
+        assert_eq!(row.len(), 1 + 3 * 11, "{row:?}");
+    }
+}
+
+#[test]
+fn the_sentence_is_computed_from_the_runs() {
+    let place = Place::new();
+    let outcome = place.weir(SHORT);
+    let results: Value = serde_json::from_str(&place.read("weir-out/demo/results.json")).unwrap();
+    let useful =
+        |controller: &Value| controller["flows"][0]["useful_rate_bps"]["mean"].as_f64().unwrap() / 1e3;
+    let controllers = results["controllers"].as_array().unwrap();
+    let best = controllers.iter().max_by(|a, b| useful(a).total_cmp(&useful(b))).unwrap();
+    let sentence = outcome.last_line();
+    assert!(sentence.starts_with(best["name"].as_str().unwrap()), "{sentence}");
+    assert!(sentence.contains(&format!("{:.0} kbit/s of video", useful(best))), "{sentence}");
+    assert!(place.read("weir-out/demo/report.html").contains(sentence), "the report says the same");
+}
+
+#[test]
+fn without_recorded_traces_a_synthetic_one_stands_in_and_that_is_said() {
+    let place = Place::new();
+    place.write("empty/README", "no traces");
+    let note = "The trace `att-lte-driving-2016.up` was not found; `synthetic-lte` stood in for it.";
+    let mut from_environment = place.command(&["run", "--duration", "5s", "--runs", "2"]);
+    let mut without_any = place.command(&["run", "--duration", "5s", "--runs", "2"]);
+    from_environment.env("WEIR_DATA", place.path().join("empty"));
+    without_any.env_remove("WEIR_DATA");
+    for command in [&mut from_environment, &mut without_any] {
+        let outcome = Outcome::of(command);
+        assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+        assert_eq!(outcome.stdout.matches(note).count(), 1, "{}", outcome.stdout);
+        assert!(
+            outcome.last_line().contains("stretches of the drive"),
+            "the sentence is still the last line"
+        );
+        assert!(place.read("weir-out/demo/report.html").contains("was not found"), "the report says it too");
+    }
+    let json = Outcome::of(place.command(&["run", "--duration", "1s", "--json"]).env("WEIR_DATA", "empty"));
+    assert!(serde_json::from_str::<Value>(&json.stdout).is_ok());
+    assert_eq!(json.stderr.matches(note).count(), 1, "{}", json.stderr);
+    let recorded = place.weir("run --duration 5s --runs 2");
+    assert!(!recorded.stdout.contains("stood in"), "with the recorded trace there is nothing to say");
+}
+
+#[test]
+fn both_comparisons_are_there_as_files_and_run_again_to_the_same_results() {
+    let place = Place::new();
+    place.weir(SHORT);
+    for suffix in ["", "-beside-cubic"] {
+        place.weir(&format!("run weir-out/demo/scenario{suffix}.toml --out again{suffix}"));
+        let again = place.read(&format!("again{suffix}/results.json"));
+        assert_eq!(again, place.read(&format!("weir-out/demo/results{suffix}.json")));
+    }
+}
+
+#[test]
+fn as_json_it_is_both_comparisons() {
+    let json: Value = serde_json::from_str(&Place::new().weir(&format!("{SHORT} --json")).stdout).unwrap();
+    let names: Vec<&str> = json.as_array().unwrap().iter().filter_map(|s| s["scenario"].as_str()).collect();
+    assert_eq!(names, ["cellular/att-lte-uplink-2016", "cellular/att-lte-uplink-2016-beside-cubic"]);
+    for summary in json.as_array().unwrap() {
+        assert_eq!(summary["controllers"].as_array().map(Vec::len), Some(2));
+        assert_eq!(summary["seeds"], serde_json::json!([1, 2, 3]));
+    }
+}
+
+#[test]
+fn it_compares_the_controllers_that_are_named() {
+    let outcome = Place::new().weir(&format!("{SHORT} --controller nada"));
+    assert_eq!(rows(&outcome.stdout).len(), 1, "{}", outcome.stdout);
+    assert!(outcome.last_line().starts_with("nada carried "), "{}", outcome.last_line());
+}

@@ -1,0 +1,8 @@
+//! The command as its callers meet it: a process with arguments, two streams, an exit code and files.
+
+mod bad_input;
+mod demo;
+mod listings;
+mod results;
+mod same_bytes;
+mod support;

@@ -1,0 +1,74 @@
+//! Comparisons whose numbers are known.
+
+use weir_lab::comparison::{Comparison, ControllerRuns, Sample};
+use weir_lab::metrics::{FlowDelays, FlowKind, FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_lab::results::{FlowMeasures, RunMetrics, Summary, Value};
+use weir_net::{Service, Time};
+use weir_units::{DataRate, TimeDelta};
+
+/// Ten seconds over the bottleneck `forward`.
+pub(crate) fn plan(flows: &[(&str, FlowKind)]) -> MeasurePlan {
+    let end = Time::from_millis(10_000);
+    let flow = |&(name, kind): &(&str, FlowKind)| FlowPlan {
+        name: name.to_owned(),
+        kind,
+        start: Time::ZERO,
+        stop: Time::MAX,
+        propagation: TimeDelta::ZERO,
+        bottleneck: Some(0),
+        max_rate: None,
+        sender_signals: Vec::new(),
+        receiver_signals: Vec::new(),
+    };
+    let service = Service::Constant(DataRate::from_mbps(1));
+    MeasurePlan {
+        end,
+        window: (Time::ZERO, end),
+        flows: flows.iter().map(flow).collect(),
+        links: vec![LinkPlan { name: "forward".to_owned(), service, bottleneck: true }],
+        series: false,
+    }
+}
+
+/// A run in which nothing happened.
+pub(crate) fn empty_run(flows: &[(&str, FlowKind)]) -> RunMetrics {
+    Recorder::new(plan(flows)).finish().metrics
+}
+
+/// A run of one call whose frames came in time at `kbps`.
+pub(crate) fn call(kbps: f64) -> RunMetrics {
+    let mut run = empty_run(&[("video", FlowKind::Media)]);
+    flow(&mut run, "video").useful_rate_bps = Some(kbps * 1e3);
+    run
+}
+
+/// The flow `name` of `run`.
+pub(crate) fn flow<'a>(run: &'a mut RunMetrics, name: &str) -> &'a mut FlowMeasures<Value> {
+    run.flows.iter_mut().find(|flow| flow.name == name).unwrap()
+}
+
+/// The comparison of these runs; seeds count from 1.
+pub(crate) fn comparison(controllers: &[(&str, Vec<RunMetrics>)]) -> Comparison {
+    let seeds: Vec<u64> = (1..=controllers.first().map_or(0, |(_, runs)| runs.len() as u64)).collect();
+    let runs = controllers.iter().map(|(name, runs)| (*name, runs.as_slice()));
+    let entry = |(name, runs): &(&str, Vec<RunMetrics>)| {
+        let flows: Vec<(&str, FlowKind)> = runs[0].flows.iter().map(|f| (f.name.as_str(), f.kind)).collect();
+        let delays = vec![FlowDelays::default(); flows.len()];
+        let sample = Sample { plan: plan(&flows), delays, series: None };
+        ControllerRuns { name: (*name).to_owned(), runs: runs.clone(), sample }
+    };
+    Comparison {
+        summary: Summary::from_runs("hand/made", &seeds, runs).unwrap(),
+        controllers: controllers.iter().map(entry).collect(),
+        traces: Vec::new(),
+    }
+}
+
+/// Calls at these useful rates in kbit/s, one run each.
+pub(crate) fn calls(controllers: &[(&str, &[f64])]) -> Comparison {
+    let runs: Vec<(&str, Vec<RunMetrics>)> = controllers
+        .iter()
+        .map(|(name, rates)| (*name, rates.iter().map(|&kbps| call(kbps)).collect()))
+        .collect();
+    comparison(&runs)
+}
