@@ -46,8 +46,8 @@ impl Packetiser {
         }
     }
 
-    /// Takes a frame in and returns the number of its packets: `⌈size / limit⌉`, all of the same size but for the
-    /// last, which may be smaller.
+    /// Takes a frame in and returns the number of its packets: `⌈size / limit⌉`, whose sizes differ by a byte at
+    /// most, the larger ones first.
     pub fn push(&mut self, frame: &Frame, timestamp: u32) -> u16 {
         let bytes = u32::try_from(frame.size.bytes()).unwrap_or(u32::MAX);
         let packets = u16::try_from(bytes.div_ceil(self.payload_limit)).unwrap_or(u16::MAX);

@@ -168,7 +168,8 @@ impl MediaSender {
         let sent = self.history.on_sent(now, size, piece.is_none());
         self.sequence = self.sequence.wrapping_add(1);
         self.packets_sent = self.packets_sent.wrapping_add(1);
-        self.octets_sent = self.octets_sent.wrapping_add(u32::from(payload));
+        // Padding does not count (RFC 3550 §6.4.1).
+        self.octets_sent = self.octets_sent.wrapping_add(piece.map_or(0, |p| u32::from(p.payload)));
         // Targets are rates of media: the pacer counts payload, as the encoder does.
         self.pacer.on_sent(now, DataSize::from_bytes(u64::from(payload)));
         self.controller.on_sent(&sent, &self.state());

@@ -128,6 +128,13 @@ impl<M: Monitor> Network<M> {
         }
     }
 
+    /// The packet has arrived where nobody wants it.
+    #[inline]
+    pub(crate) fn discard(&mut self, now: Time, ticket: Ticket) {
+        let packet = self.packets.release(ticket.slot);
+        self.monitor.delivered(now, packet.flow as usize, &packet.meta);
+    }
+
     /// The packet that has arrived.
     #[inline]
     pub(crate) fn take(&mut self, ticket: Ticket) -> SimPacket {

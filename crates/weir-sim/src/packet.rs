@@ -64,6 +64,13 @@ impl PacketPool {
         &mut self.packets[slot as usize]
     }
 
+    /// The packet leaves the pool; it may be looked at until the next one comes.
+    #[inline]
+    pub(crate) fn release(&mut self, slot: u32) -> &SimPacket {
+        self.free.push(slot);
+        &self.packets[slot as usize]
+    }
+
     /// The packet leaves the pool, with the ECN field it arrives with.
     #[inline]
     pub(crate) fn take(&mut self, slot: u32, arrived: Ecn) -> SimPacket {

@@ -91,9 +91,14 @@ impl<M: Monitor> Simulation<M> {
             match component {
                 Component::Link(link) => {
                     if let Some((host, ticket)) = self.network.pop(now, link) {
-                        let packet = self.network.take(ticket);
-                        let next = self.endpoints[host].deliver(now, &packet, &mut self.network);
-                        self.network.wake_host(host, next);
+                        let endpoint = &mut self.endpoints[host];
+                        if matches!(endpoint, Endpoint::Drain) {
+                            self.network.discard(now, ticket);
+                        } else {
+                            let packet = self.network.take(ticket);
+                            let next = endpoint.deliver(now, &packet, &mut self.network);
+                            self.network.wake_host(host, next);
+                        }
                     }
                 }
                 Component::Host(host) => {

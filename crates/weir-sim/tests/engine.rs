@@ -3,9 +3,9 @@
 mod common;
 
 use common::{constant, flow, gcc_2016, spec, tcp};
-use weir_cc::{Target, TimeDelta};
+use weir_cc::{DataSize, Target, TimeDelta};
 use weir_net::{QueueConfig, Time};
-use weir_sim::{ClockSpec, FrameMeta, Loss, Monitor, PacketMeta, SimSpec, Simulation};
+use weir_sim::{ClockSpec, FrameMeta, Loss, Monitor, PacketMeta, SimSpec, Simulation, Traffic};
 
 /// Counts everything, and folds everything into one number.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -17,6 +17,7 @@ struct Tally {
     control_delivered: u64,
     control_dropped: u64,
     frames: u64,
+    completed: u64,
     longest_wait: TimeDelta,
     rtts: Vec<TimeDelta>,
     last_target: u64,
@@ -54,6 +55,9 @@ impl Monitor for Tally {
     }
     fn frame(&mut self, _now: Time, _flow: usize, _frame: &FrameMeta) {
         self.frames += 1;
+    }
+    fn completed(&mut self, _now: Time, _flow: usize) {
+        self.completed += 1;
     }
     fn rtt(&mut self, _now: Time, _flow: usize, rtt: TimeDelta) {
         self.rtts.push(rtt);
@@ -156,6 +160,14 @@ fn a_flow_sends_between_its_start_and_its_stop() {
     let tally = run(spec(1000, 30, vec![bulk]));
     let rate = tally.delivered_bytes * 8 / 10;
     assert!((900_000..1_050_000).contains(&rate), "{rate} bit/s");
+    assert_eq!(tally.completed, 0, "a stop is no completion");
+}
+
+#[test]
+fn a_finite_transfer_is_complete_once() {
+    let Traffic::Tcp { law, config, .. } = tcp() else { unreachable!() };
+    let short = Traffic::Tcp { law, config, size: Some(DataSize::from_bytes(100_000)) };
+    assert_eq!(run(spec(1000, 10, vec![flow("short", short)])).completed, 1);
 }
 
 #[test]

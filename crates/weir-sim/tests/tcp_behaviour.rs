@@ -127,6 +127,7 @@ fn finite_transfer_ends_with_its_last_byte() {
     assert_eq!(rig.sender.stats().segments, 70);
     // 10 + 20 + 40 segments, each window in a round trip after the handshake's.
     assert_eq!(rig.sender.finished_at(), Some(ms(400)));
+    assert!(rig.sender.is_complete());
     assert_eq!((rig.sender.next_timeout(), rig.sender.pipe()), (None, 0));
 }
 
@@ -147,6 +148,7 @@ fn stopped_sender_repairs_what_it_sent_and_adds_nothing() {
     rig.run(ms(10_000));
     assert_eq!(rig.receiver.delivered(), DataSize::from_bytes(30 * MSS));
     assert_eq!(rig.sender.finished_at(), Some(ms(400)));
+    assert!(!rig.sender.is_complete());
 }
 
 #[test]

@@ -43,7 +43,8 @@
 //!     `x_offset`.
 //!
 //! A consequence of the RFC's own rule, not of this implementation: jitter above 10 ms practically switches the
-//! ramp-up off, which demands that every raw delay of the last 500 ms is below `QEPS`.
+//! ramp-up off, which demands that every raw delay of the last 500 ms is below `QEPS`. Another one: the report does not
+//! say what `x_curr` is made of, so the sender calls every gradual update limited by delay, losses and marks included.
 
 mod config;
 mod congestion;

@@ -67,7 +67,7 @@ impl TcpSource {
         {
             network.monitor.rtt(now, self.life.flow, rtt);
         }
-        if !self.completed && self.sender.finished_at().is_some() {
+        if !self.completed && self.sender.is_complete() {
             self.completed = true;
             network.monitor.completed(now, self.life.flow);
         }

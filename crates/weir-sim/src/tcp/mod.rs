@@ -15,6 +15,8 @@
 //!    acknowledgement that ends the recovery before.
 //! 6. By default the timer's deviation term is at least 200 ms, as in Linux, instead of 1 s for the whole
 //!    timer (RFC 6298 §2.4).
+//! 7. Where the timer runs out in SACK recovery, or again for a later segment of the same loss, `ssthresh` comes from
+//!    what is in flight (`pipe`) and not from all that is outstanding (RFC 5681 eq. (4)).
 
 mod bits;
 mod config;

@@ -429,6 +429,11 @@ impl TcpSender {
         self.finished_at
     }
 
+    /// Whether all of the transfer is acknowledged; never if a stop left part of it out.
+    pub fn is_complete(&self) -> bool {
+        self.finished_at.is_some() && !self.transfer.is_cut_short()
+    }
+
     /// Counts so far, and the present estimates.
     pub fn stats(&self) -> TcpStats {
         TcpStats {

@@ -30,6 +30,11 @@ impl Transfer {
         self.end = self.end.min(number);
     }
 
+    /// Whether a stop has left out part of it.
+    pub(super) fn is_cut_short(&self) -> bool {
+        self.end < self.segments
+    }
+
     /// One beyond the last segment to send.
     pub(super) fn end(&self) -> u32 {
         self.end

@@ -20,8 +20,9 @@
 //!    known by a REMB of at most `α` times the one before, or by more than 10 % loss.
 //! 7. Three seconds without feedback halve the rate, then each further second. The paper has no rule.
 //! 8. REMB compares with the last value *sent*, as libwebrtc does.
-//! 9. A receiver's clock that was set back by more than two seconds restarts grouping, as such a silence does; γ and
-//!    `A_r` are kept. The paper has no rule.
+//! 9. Two seconds without a packet restart grouping and the gradient estimate (libwebrtc), and so does a receiver's
+//!    clock that was set back by more; γ, the noise variance and `A_r` are kept. The paper has no rule.
+//! 10. A change of route forgets `A_r` and the loss ratio and keeps the rate. The paper has no rule.
 
 mod config;
 mod receiver;
