@@ -58,7 +58,7 @@ pub struct Arrival {
     pub departure: SendTime,
     /// When it arrived.
     pub at: ArrivalTime,
-    /// RTP header and payload.
+    /// Payload: rates of arrivals then compare with targets, which are rates of media.
     pub size: DataSize,
     /// ECN field on arrival.
     pub ecn: Ecn,

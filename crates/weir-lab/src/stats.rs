@@ -67,9 +67,11 @@ fn t_quantile(freedom: usize) -> f64 {
     table.get(freedom).copied().unwrap_or_else(|| compute_t_quantile(freedom))
 }
 
+/// To twelve digits: the last ones of a series of transcendental functions differ between processors.
 fn compute_t_quantile(freedom: usize) -> f64 {
     let upper = 1.0 - (1.0 - CONFIDENCE) / 2.0;
-    StudentsT::new(0.0, 1.0, freedom as f64).map_or(f64::INFINITY, |t| t.inverse_cdf(upper))
+    let quantile = StudentsT::new(0.0, 1.0, freedom as f64).map_or(f64::INFINITY, |t| t.inverse_cdf(upper));
+    (quantile * 1e12).round() / 1e12
 }
 
 #[cfg(test)]

@@ -53,7 +53,8 @@ fn recorder(series: bool) -> Recorder {
         receiver_signals: Vec::new(),
     };
     let service = Service::Constant(DataRate::from_mbps(100));
-    let links = vec![LinkPlan { name: "bottleneck".to_owned(), service, bottleneck: true }];
+    let links =
+        vec![LinkPlan { name: "bottleneck".to_owned(), service, delay: TimeDelta::ZERO, bottleneck: true }];
     let flows = (0..FLOWS).map(flow).collect();
     Recorder::new(MeasurePlan { end, window: (Time::ZERO, end), flows, links, series })
 }

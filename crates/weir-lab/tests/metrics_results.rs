@@ -24,7 +24,7 @@ fn run(bytes: u32, delay_ms: u64) -> RunMetrics {
         receiver_signals: Vec::new(),
     };
     let service = Service::Constant(DataRate::from_mbps(1));
-    let link = LinkPlan { name: "forward".to_owned(), service, bottleneck: true };
+    let link = LinkPlan { name: "forward".to_owned(), service, delay: TimeDelta::ZERO, bottleneck: true };
     let mut recorder = Recorder::new(MeasurePlan {
         end,
         window: (Time::ZERO, end),

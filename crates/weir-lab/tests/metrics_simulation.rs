@@ -43,7 +43,12 @@ fn constant(kbps: u64, loss: f64) -> RunMetrics {
             sender_signals: Vec::new(),
             receiver_signals: Vec::new(),
         }],
-        links: vec![LinkPlan { name: "forward".to_owned(), service, bottleneck: true }],
+        links: vec![LinkPlan {
+            name: "forward".to_owned(),
+            service,
+            delay: TimeDelta::from_millis(25),
+            bottleneck: true,
+        }],
         series: false,
     };
     let links = vec![LinkSpec { name: "forward".to_owned(), config, bottleneck: true }];

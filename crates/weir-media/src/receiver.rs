@@ -26,6 +26,8 @@ pub struct MediaReceiver {
     media_times: TimestampUnwrapper,
     rng: Pcg64Mcg,
     report_due: Option<ArrivalTime>,
+    /// When the last packet arrived.
+    newest: Option<ArrivalTime>,
 }
 
 impl MediaReceiver {
@@ -48,6 +50,7 @@ impl MediaReceiver {
             media_times: TimestampUnwrapper::new(),
             rng: rtcp,
             report_due: None,
+            newest: None,
         }
     }
 
@@ -56,15 +59,19 @@ impl MediaReceiver {
         if header.ssrc != self.source {
             return;
         }
-        if self.report_due.is_none() {
-            self.report_due = Some(now + self.rtcp_interval());
-        }
+        // The next report is never further off than an interval, even if the clock was set back.
+        let latest = now + self.config.rtcp_interval.scale(1.0 + self.config.rtcp_spread);
+        let due = self.report_due.unwrap_or_else(|| now + self.rtcp_interval());
+        self.report_due = Some(due.min(latest));
+        let elapsed = self.newest.replace(now).map_or(TimeDelta::ZERO, |newest| now - newest);
         self.statistics.on_packet(header.sequence, header.timestamp, media_ticks(now));
         let arrival = Arrival {
             id: self.ids.unwrap(header.transport_sequence),
-            departure: SendTime::from_nanos(self.departures.unwrap(header.abs_send_time)),
+            departure: SendTime::from_nanos(
+                self.departures.unwrap_after(header.abs_send_time, elapsed.nanos()),
+            ),
             at: now,
-            size: DataSize::from_bytes(header.wire_len() as u64 + u64::from(payload)),
+            size: DataSize::from_bytes(u64::from(payload)),
             ecn,
             media_time: self.media_times.unwrap(header.timestamp),
             marker: header.marker,

@@ -11,7 +11,9 @@ pub(crate) fn write_report(report: &Report<'_>, ssrc: u32, source: u32, out: &mu
     match *report {
         Report::Ceiling(rate) => Remb::write(ssrc, rate.bps(), &[source], out).ok(),
         Report::Reception(report) => ReceiverReport::write(ssrc, &[block(&report, source)], out).ok(),
-        Report::Law { report: LawReport::Nada(report), echo } => nada(&report, echo, ssrc).write(out).ok(),
+        Report::Law { report: LawReport::Nada(report), echo } => {
+            nada(&report, echo, ssrc, source).write(out).ok()
+        }
         _ => None,
     }
 }
@@ -27,7 +29,7 @@ pub(crate) fn reports_about(source: u32, bytes: &[u8]) -> impl Iterator<Item = R
             let about_us = remb.ssrcs().any(|ssrc| ssrc == source);
             about_us.then(|| Report::Ceiling(DataRate::from_bps(remb.bitrate)))
         }
-        Message::Nada(report) => Some(nada_report(&report)),
+        Message::Nada(report) => (report.source == source).then(|| nada_report(&report)),
         _ => None,
     })
 }
@@ -78,9 +80,10 @@ fn reception(block: &ReportBlock) -> ReceptionReport {
     }
 }
 
-fn nada(report: &NadaReport, echo: Echo, ssrc: u32) -> Nada {
+fn nada(report: &NadaReport, echo: Echo, ssrc: u32, source: u32) -> Nada {
     Nada {
         ssrc,
+        source,
         ramp_up: report.ramp_up,
         congestion: Nada::congestion_from_nanos(report.congestion.nanos()),
         transport_sequence: echo.sequence,

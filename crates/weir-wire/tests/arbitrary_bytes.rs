@@ -176,10 +176,11 @@ proptest! {
 
     #[test]
     fn nada_reports_are_read_as_written(
-        (ssrc, ramp_up, transport_sequence, receive_rate, held) in any::<(u32, bool, u16, u32, u32)>(),
+        (ssrc, source, ramp_up, transport_sequence) in any::<(u32, u32, bool, u16)>(),
+        (receive_rate, held) in any::<(u32, u32)>(),
         congestion in 0..=Nada::MAX_CONGESTION,
     ) {
-        let report = Nada { ssrc, ramp_up, congestion, transport_sequence, receive_rate, held };
+        let report = Nada { ssrc, source, ramp_up, congestion, transport_sequence, receive_rate, held };
         let mut bytes = [0; Nada::WIRE_LEN];
         prop_assert_eq!(report.write(&mut bytes), Ok(bytes.len()));
         prop_assert_eq!(only_message(&bytes), Message::Nada(report));

@@ -201,7 +201,7 @@ impl Config {
             ("kappa", positive(self.kappa), "above 0"),
             ("eta", gain(self.eta), "0 or above"),
             ("tau", span(self.tau), "longer than 0"),
-            ("feedback_interval", span(self.feedback_interval), "longer than 0"),
+            ("feedback_interval", self.feedback_interval >= TimeDelta::from_millis(1), "at least 1 ms"),
             ("log_window", self.log_window >= self.feedback_interval, "at least `feedback_interval`"),
             ("queue_epsilon", span(self.queue_epsilon), "longer than 0"),
             ("filter_delay", not_negative(self.filter_delay), "0 or longer"),

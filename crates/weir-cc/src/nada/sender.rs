@@ -31,6 +31,7 @@ pub struct Nada {
     /// What waits in the shaping buffer.
     queued: DataSize,
     cause: Cause,
+    application_limited: bool,
     silence_due: Option<SendTime>,
 }
 
@@ -52,6 +53,7 @@ impl Nada {
             updated: None,
             queued: DataSize::ZERO,
             cause: Cause::RampUp,
+            application_limited: false,
             silence_due: None,
         })
     }
@@ -90,7 +92,13 @@ impl Nada {
 
     fn decision(&self, base: DataRate) -> Decision {
         let rate = self.reference_rate();
-        Decision { rate, base, cause: self.limits.cause(rate, self.cause), rtt: self.rtt }
+        Decision { rate, base, cause: self.cause_of(rate), rtt: self.rtt }
+    }
+
+    /// What limits `rate`: a bound, else the source, else what the law found.
+    fn cause_of(&self, rate: DataRate) -> Cause {
+        let cause = if self.application_limited { Cause::Application } else { self.cause };
+        self.limits.cause(rate, cause)
     }
 }
 
@@ -108,6 +116,7 @@ impl Controller for Nada {
         let base = self.reference_rate();
         self.rtt = rtt.or(self.rtt);
         self.queued = state.queued;
+        self.application_limited = state.application_limited;
         self.on_report(now, report);
         self.silence_due = None;
         Some(self.decision(base))
@@ -164,7 +173,7 @@ impl Controller for Nada {
             pacing,
             window: None,
             padding: DataRate::ZERO,
-            cause: self.limits.cause(rate, self.cause),
+            cause: self.cause_of(rate),
         }
     }
 

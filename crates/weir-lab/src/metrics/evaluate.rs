@@ -36,7 +36,7 @@ impl Evaluation<'_> {
     }
 
     fn contention(&self, link: usize) -> Contention<'_> {
-        Contention::new(link, &self.plan.links[link].service, &self.plan.flows, self.active)
+        Contention::new(link, &self.plan.links[link], &self.plan.flows, self.active)
     }
 
     fn flow(&self, flow: usize, contentions: &[Contention<'_>]) -> FlowMeasures<Value> {

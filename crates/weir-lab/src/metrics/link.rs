@@ -1,6 +1,6 @@
 //! What a link carried, dropped and made wait.
 
-use weir_net::Service;
+use weir_net::Time;
 use weir_sim::Loss;
 use weir_units::TimeDelta;
 
@@ -64,7 +64,7 @@ impl LinkRecorder {
         window: Span,
         fair_share: Value,
     ) -> LinkMeasures<Value> {
-        let seconds = self.utilisation_per_second(&plan.service, grid);
+        let seconds = self.utilisation_per_second(plan, grid);
         let offered = self.packets + self.refused;
         LinkMeasures {
             name: plan.name.clone(),
@@ -72,7 +72,7 @@ impl LinkRecorder {
             utilisation: Utilisation {
                 time_mean: stats::mean(&seconds),
                 time_sd: stats::sample_sd(&seconds),
-                bits: share(self.bytes as f64, capacity(&plan.service, window)),
+                bits: share(self.bytes as f64, capacity(plan, window)),
                 fair_share,
             },
             loss_ratio: share((self.refused + self.lost) as f64, offered as f64),
@@ -81,16 +81,18 @@ impl LinkRecorder {
     }
 
     /// Carried bytes over possible bytes, for each whole second of the window in which something was possible.
-    fn utilisation_per_second(&self, service: &Service, grid: &Grid) -> Vec<f64> {
+    fn utilisation_per_second(&self, plan: &LinkPlan, grid: &Grid) -> Vec<f64> {
         grid.seconds()
-            .filter_map(|(bins, span)| share(self.exits.sum(bins) as f64, capacity(service, span)))
+            .filter_map(|(bins, span)| share(self.exits.sum(bins) as f64, capacity(plan, span)))
             .collect()
     }
 }
 
-/// Bytes that `service` can carry in `span`.
-pub(super) fn capacity(service: &Service, span: Span) -> f64 {
-    if span.from < span.to { service.capacity(span.from, span.to).bytes_f64() } else { 0.0 }
+/// Bytes that can come out of a link in `span`: what it could serve one propagation delay earlier.
+pub(super) fn capacity(plan: &LinkPlan, span: Span) -> f64 {
+    let served = |out: Time| Time::from_nanos(out.nanos().saturating_sub(plan.delay.nanos().max(0) as u64));
+    let (from, to) = (served(span.from), served(span.to));
+    if from < to { plan.service.capacity(from, to).bytes_f64() } else { 0.0 }
 }
 
 /// `part / whole`; `None` of nothing.

@@ -62,6 +62,8 @@ pub struct LinkPlan {
     pub name: String,
     /// What it serves and when.
     pub service: Service,
+    /// Propagation delay: a packet that comes out used the capacity of this much earlier.
+    pub delay: TimeDelta,
     /// Whether it is some flow's bottleneck.
     pub bottleneck: bool,
 }

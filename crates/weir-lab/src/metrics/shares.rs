@@ -4,7 +4,7 @@ use weir_net::{Service, Time};
 use weir_units::DataRate;
 
 use super::link::capacity;
-use super::plan::FlowPlan;
+use super::plan::{FlowPlan, LinkPlan};
 use super::span::Span;
 
 /// A flow that shares a bottleneck.
@@ -19,21 +19,21 @@ pub(super) struct Sharer {
 /// A bottleneck and the flows on it.
 #[derive(Debug)]
 pub(super) struct Contention<'a> {
-    service: &'a Service,
+    plan: &'a LinkPlan,
     /// Which flows these are, by their index in the plan.
     flows: Vec<usize>,
     sharers: Vec<Sharer>,
 }
 
 impl<'a> Contention<'a> {
-    pub(super) fn new(link: usize, service: &'a Service, plans: &[FlowPlan], active: &[Span]) -> Self {
+    pub(super) fn new(link: usize, plan: &'a LinkPlan, plans: &[FlowPlan], active: &[Span]) -> Self {
         let on_link = |plan: &&FlowPlan| plan.bottleneck == Some(link);
         let sharer = |(plan, &active): (&FlowPlan, &Span)| Sharer {
             active,
             max_bps: plan.max_rate.map_or(f64::INFINITY, DataRate::bps_f64),
         };
         Self {
-            service,
+            plan,
             flows: (0..plans.len()).filter(|&i| plans.get(i).as_ref().is_some_and(on_link)).collect(),
             sharers: plans.iter().zip(active).filter(|(plan, _)| on_link(plan)).map(sharer).collect(),
         }
@@ -52,7 +52,7 @@ impl<'a> Contention<'a> {
         let bits: f64 = pieces(live, self.activity_changes())
             .map(|piece| {
                 let flows = self.sharers.iter().filter(|sharer| sharer.active.contains(piece.from)).count();
-                capacity(self.service, piece) * 8.0 / flows.max(1) as f64
+                capacity(self.plan, piece) * 8.0 / flows.max(1) as f64
             })
             .sum();
         Some(bits / seconds)
@@ -62,9 +62,9 @@ impl<'a> Contention<'a> {
     /// each with the flow's max-min share in bit/s. Empty where the capacity changes all the time (a trace).
     pub(super) fn ideal_shares(&self, flow: usize, window: Span) -> Vec<(Span, f64)> {
         let Some(own) = self.sharer(flow) else { return Vec::new() };
-        let steps = match self.service {
+        let steps = match &self.plan.service {
             Service::Constant(_) => Vec::new(),
-            Service::Steps(steps) => steps.iter().map(|&(at, _)| at).collect(),
+            Service::Steps(steps) => steps.iter().map(|&(at, _)| at + self.plan.delay).collect(),
             Service::Trace { .. } => return Vec::new(),
         };
         pieces(window, self.activity_changes().chain(steps))
@@ -74,7 +74,7 @@ impl<'a> Contention<'a> {
     }
 
     fn max_min_share(&self, own: Sharer, piece: Span) -> Option<f64> {
-        let rate = capacity(self.service, piece) * 8.0 / piece.seconds()?;
+        let rate = capacity(self.plan, piece) * 8.0 / piece.seconds()?;
         let active = self.sharers.iter().filter(|sharer| sharer.active.contains(piece.from));
         let limits: Vec<f64> = active.map(|sharer| sharer.max_bps).collect();
         Some(max_min_level(rate, &limits).min(own.max_bps))

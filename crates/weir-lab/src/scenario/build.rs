@@ -8,7 +8,7 @@ use weir_cc::Ecn;
 use weir_media::MediaConfig;
 use weir_net::{InService, Jitter, LinkConfig, QueueConfig, Service, Time, Trace};
 use weir_sim::{ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic as SimTraffic, stream};
-use weir_units::{DataRate, TimeDelta};
+use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::flow::{EcnField, Flow, Media, Tcp, Traffic};
 use super::link::{self, LinkModel, Step, TraceOffset};
@@ -93,7 +93,7 @@ impl Builder<'_> {
             traces.extend(used);
             links.push(link_spec(planned, service));
         }
-        let limits = bottlenecks(&network, &links);
+        let limits = bottlenecks(&network, &links, time(self.scenario.duration));
         for &limit in limits.iter().flatten() {
             links[limit].bottleneck = true;
         }
@@ -227,6 +227,7 @@ impl Builder<'_> {
                 .map(|l| LinkPlan {
                     name: l.name.clone(),
                     service: l.config.service.clone(),
+                    delay: l.config.delay,
                     bottleneck: l.bottleneck,
                 })
                 .collect(),
@@ -272,9 +273,11 @@ fn kind(traffic: &Traffic) -> FlowKind {
     }
 }
 
-/// For each flow the slowest link of its way, the first of several.
-fn bottlenecks(network: &Network<'_>, links: &[LinkSpec]) -> Vec<Option<usize>> {
-    let rate = |&link: &usize| links[link].config.service.nominal_rate();
+/// For each flow the link of its way that can carry least until `end`, the first of several.
+fn bottlenecks(network: &Network<'_>, links: &[LinkSpec], end: Time) -> Vec<Option<usize>> {
+    let capacities: Vec<DataSize> =
+        links.iter().map(|link| link.config.service.capacity(Time::ZERO, end)).collect();
+    let rate = |&link: &usize| capacities[link];
     network.flows.iter().map(|flow| flow.forward.iter().copied().min_by_key(rate)).collect()
 }
 

@@ -17,6 +17,12 @@ use crate::registry;
 const PAYLOAD_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize::from_bytes(9000));
 /// Largest packet on the wire.
 const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
+/// Longest run.
+const LONGEST_RUN: TimeDelta = TimeDelta::from_secs(24 * 3600);
+/// RTCP more often than this would be the traffic itself.
+const SHORTEST_RTCP_INTERVAL: TimeDelta = TimeDelta::from_millis(1);
+/// More would be several packets in a nanosecond.
+const HIGHEST_RATE: DataRate = DataRate::from_mbps(1_000_000);
 /// Smallest and largest segment of TCP.
 const SEGMENT_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize::from_bytes(60_000));
 
@@ -88,6 +94,8 @@ impl Problems {
     fn some_rate(&mut self, path: &KeyPath, rate: DataRate) {
         if rate.is_zero() {
             self.value(path, format!("`{path}` is {rate}")).push_str("write a rate above 0bps");
+        } else if rate > HIGHEST_RATE {
+            self.value(path, format!("`{path}` is {rate}")).push_str("write a rate of at most 1000Gbps");
         }
     }
 
@@ -101,6 +109,10 @@ impl Problems {
     fn scenario(&mut self, scenario: &Scenario) {
         let root = KeyPath::default();
         self.positive(&root.with("duration"), Some(scenario.duration));
+        if scenario.duration > LONGEST_RUN {
+            let message = format!("a run of {} would outlast patience and memory", scenario.duration);
+            self.value(&root.with("duration"), message).push_str(&format!("write at most {LONGEST_RUN}"));
+        }
         if let Some(measure) = scenario.measure.filter(|_| scenario.duration > TimeDelta::ZERO) {
             let path = root.with("measure");
             self.not_negative(&path.with("from"), Some(measure.from));
@@ -237,7 +249,11 @@ impl Problems {
     fn media(&mut self, media: &Media, path: &KeyPath) {
         self.encoder(media, &path.with("encoder"));
         self.size(&path.with("payload_limit"), media.payload_limit, PAYLOAD_LIMITS);
-        self.positive(&path.with("rtcp_interval"), Some(media.rtcp_interval));
+        if media.rtcp_interval < SHORTEST_RTCP_INTERVAL {
+            let message = format!("reports every {} are too many", media.rtcp_interval);
+            let advice = format!("write at least {SHORTEST_RTCP_INTERVAL}");
+            self.value(&path.with("rtcp_interval"), message).push_str(&advice);
+        }
         let limits = match media.limits() {
             Ok(limits) => Some(limits),
             Err(error) => {

@@ -25,7 +25,12 @@ pub(crate) fn plan(flows: &[(&str, FlowKind)]) -> MeasurePlan {
         end,
         window: (Time::ZERO, end),
         flows: flows.iter().map(flow).collect(),
-        links: vec![LinkPlan { name: "forward".to_owned(), service, bottleneck: true }],
+        links: vec![LinkPlan {
+            name: "forward".to_owned(),
+            service,
+            delay: TimeDelta::ZERO,
+            bottleneck: true,
+        }],
         series: false,
     }
 }

@@ -80,7 +80,9 @@ fn second(s: i64) -> SendTime {
 /// NADA's report that acknowledges all packets up to `sequence`.
 fn acknowledgement(sequence: u16) -> Vec<u8> {
     let mut bytes = vec![0; Nada::WIRE_LEN];
-    Nada { ssrc: RECEIVER, transport_sequence: sequence, ..Nada::default() }.write(&mut bytes).unwrap();
+    Nada { ssrc: RECEIVER, source: SENDER, transport_sequence: sequence, ..Nada::default() }
+        .write(&mut bytes)
+        .unwrap();
     bytes
 }
 

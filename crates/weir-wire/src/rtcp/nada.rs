@@ -7,12 +7,13 @@
 //!  0                   1                   2                   3
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-//! |V=2|P|    0    |    PT=204     |          length = 5           |
+//! |V=2|P|    0    |    PT=204     |          length = 6           |
 //! |                       SSRC of who reports                     |
 //! |      'N'      |      'A'      |      'D'      |      'A'      |
 //! |M|     x_curr, 15 bits         |      transport sequence       |
 //! |                     r_recv, 32 bits, bit/s                    |
 //! |                     held, 32 bits, microseconds               |
+//! |                       SSRC reported on                        |
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
 //!
@@ -38,6 +39,8 @@ const CONGESTION_UNIT_NANOS: i64 = 100_000;
 pub struct Nada {
     /// Who reports.
     pub ssrc: u32,
+    /// The source reported on.
+    pub source: u32,
     /// Whether accelerated ramp-up is allowed (`rmode` 0).
     pub ramp_up: bool,
     /// Aggregate congestion signal `x_curr` in units of 100 µs, 0 to 32767; writing saturates.
@@ -52,7 +55,7 @@ pub struct Nada {
 
 impl Nada {
     /// Length on the wire in bytes.
-    pub const WIRE_LEN: usize = HEADER_LEN + SSRC_LEN + NAME.len() + 12;
+    pub const WIRE_LEN: usize = HEADER_LEN + SSRC_LEN + NAME.len() + 16;
     /// The largest congestion signal the wire carries: 3.2767 s.
     pub const MAX_CONGESTION: u16 = GRADUAL - 1;
 
@@ -100,6 +103,7 @@ impl Nada {
             transport_sequence: reader.u16()?,
             receive_rate: reader.u32()?,
             held: reader.u32()?,
+            source: reader.u32()?,
         })
     }
 
@@ -116,6 +120,7 @@ impl Nada {
         writer.u16(self.transport_sequence);
         writer.u32(self.receive_rate);
         writer.u32(self.held);
+        writer.u32(self.source);
         Ok(Self::WIRE_LEN)
     }
 }
@@ -141,13 +146,14 @@ mod tests {
     }
 
     fn written(report: &Nada) -> Vec<u8> {
-        let mut buffer = [0xEE; 24];
-        assert_eq!(report.write(&mut buffer), Ok(24));
+        let mut buffer = [0xEE; 28];
+        assert_eq!(report.write(&mut buffer), Ok(28));
         buffer.to_vec()
     }
 
     const EXAMPLE: Nada = Nada {
         ssrc: 0x0102_0304,
+        source: 0x0A0B_0C0D,
         ramp_up: false,
         // 10 ms.
         congestion: 100,
@@ -158,9 +164,10 @@ mod tests {
     };
 
     #[test]
-    fn a_report_is_24_bytes() {
+    fn a_report_is_28_bytes() {
         // 100 = 0x64 with the upper bit for gradual mode; 1 000 000 = 0xf4240; 2000 = 0x7d0.
-        let bytes = hex("80 cc 00 05 01 02 03 04 4e 41 44 41 80 64 ff ff 00 0f 42 40 00 00 07 d0");
+        let bytes =
+            hex("80 cc 00 06 01 02 03 04 4e 41 44 41 80 64 ff ff 00 0f 42 40 00 00 07 d0 0a 0b 0c 0d");
         assert_eq!(written(&EXAMPLE), bytes);
         assert_eq!(parse(&bytes), Ok(EXAMPLE));
         assert_eq!((EXAMPLE.congestion_nanos(), EXAMPLE.held_nanos()), (10_000_000, 2_000_000));

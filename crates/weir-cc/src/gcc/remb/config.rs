@@ -167,7 +167,7 @@ impl Config {
             ("decrease", self.decrease > 0.0 && self.decrease < 1.0, "in (0, 1)"),
             ("receive_rate_bound", self.receive_rate_bound >= 1.0, "at least 1"),
             ("rate_window", span(self.rate_window), "longer than 0"),
-            ("remb_interval", span(self.remb_interval), "longer than 0"),
+            ("remb_interval", self.remb_interval >= TimeDelta::from_millis(1), "at least 1 ms"),
             ("remb_drop", ratio(self.remb_drop), "in [0, 1]"),
             ("loss_low", ratio(self.loss_low), "in [0, 1]"),
             ("loss_high", ratio(self.loss_high) && self.loss_high >= self.loss_low, "in [`loss_low`, 1]"),

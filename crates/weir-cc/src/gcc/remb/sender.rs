@@ -27,6 +27,7 @@ pub struct GccSender {
     /// `f_l` of the last receiver report.
     loss_ratio: f64,
     starting: bool,
+    application_limited: bool,
     cause: Cause,
     rtt: Option<TimeDelta>,
     silence_due: Option<SendTime>,
@@ -47,6 +48,7 @@ impl GccSender {
             ceiling: None,
             loss_ratio: 0.0,
             starting: config.fast_start,
+            application_limited: false,
             cause: Cause::RampUp,
             rtt: None,
             silence_due: None,
@@ -103,8 +105,14 @@ impl GccSender {
         self.rate = self.limits.clamp_bps(self.rate);
     }
 
+    /// What limits the rate: a bound, else the source, else what the law found.
+    fn cause(&self) -> Cause {
+        let cause = if self.application_limited { Cause::Application } else { self.cause };
+        self.limits.cause(self.rate(), cause)
+    }
+
     fn decision(&self, base: DataRate) -> Decision {
-        Decision { rate: self.rate(), base, cause: self.limits.cause(self.rate(), self.cause), rtt: self.rtt }
+        Decision { rate: self.rate(), base, cause: self.cause(), rtt: self.rtt }
     }
 }
 
@@ -115,13 +123,9 @@ impl Controller for GccSender {
         }
     }
 
-    fn on_feedback(
-        &mut self,
-        now: SendTime,
-        feedback: &Feedback<'_>,
-        _state: &SendState,
-    ) -> Option<Decision> {
+    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
         let base = self.rate();
+        self.application_limited = state.application_limited;
         match feedback {
             Feedback::Ceiling(ceiling) => self.on_ceiling(*ceiling),
             Feedback::Reception { report, rtt } => {
@@ -174,7 +178,7 @@ impl Controller for GccSender {
             pacing: Pacing::Factor(self.config.pacing_factor),
             window: None,
             padding: DataRate::ZERO,
-            cause: self.limits.cause(rate, self.cause),
+            cause: self.cause(),
         }
     }
 
@@ -287,6 +291,16 @@ mod tests {
         s.on_timeout(SendTime::from_millis(4000), &STATE);
         assert_eq!(s.target().media_rate, kbps(250));
         assert_eq!(report(&mut s, 0), DataRate::from_bps(262_500));
+    }
+
+    #[test]
+    fn a_source_that_offers_less_is_named_as_the_cause() {
+        let mut s = sender(Config::default());
+        let state = SendState { application_limited: true, ..STATE };
+        s.on_feedback(SendTime::ZERO, &Feedback::Ceiling(kbps(1200)), &state);
+        assert_eq!(s.target().cause, Cause::Application);
+        assert_eq!(ceiling(&mut s, kbps(1200)), kbps(1200));
+        assert_eq!(s.target().cause, Cause::RampUp);
     }
 
     #[test]

@@ -115,7 +115,7 @@ impl SeriesRecorder {
             links: link_series
                 .map(|((waits, link), plan)| LinkSeries {
                     name: plan.name.clone(),
-                    capacity_bps: rates(&grid, |_, span| capacity(&plan.service, span)),
+                    capacity_bps: rates(&grid, |_, span| capacity(plan, span)),
                     rate_bps: rates(&grid, |bin, _| f64::from(link.exits.get(bin))),
                     queue_mean_ms: waits.means(),
                     queue_max_ms: waits.maxima(),
