@@ -111,7 +111,8 @@ impl Problems {
         self.positive(&root.with("duration"), Some(scenario.duration));
         if scenario.duration > LONGEST_RUN {
             let message = format!("a run of {} would outlast patience and memory", scenario.duration);
-            self.value(&root.with("duration"), message).push_str(&format!("write at most {LONGEST_RUN}"));
+            let advice = format!("write at most {LONGEST_RUN}");
+            self.value(&root.with("duration"), message).push_str(&advice);
         }
         if let Some(measure) = scenario.measure.filter(|_| scenario.duration > TimeDelta::ZERO) {
             let path = root.with("measure");
