@@ -1,4 +1,4 @@
-//! The interface every law speaks: a sender half, a receiver half, and an observer that fits at either end.
+//! The interface every law speaks: a sender half, a receiver half, and the observer that a receiver half may be.
 
 use core::fmt::Debug;
 
@@ -70,8 +70,8 @@ pub trait Receiver: Send + Debug {
     fn read_signals(&self, _out: &mut [f64]) {}
 }
 
-/// A law's eye: turns arrivals into the law's own report. It can be mounted at the receiver ([`AtReceiver`])
-/// or at the sender over per-packet feedback, without a second implementation.
+/// A law's eye: turns arrivals into the law's own report. It knows arrivals and nothing else, so that it fits at
+/// either end; here it is mounted at the receiver ([`AtReceiver`]).
 pub trait Observer: Send + Debug {
     /// A packet has arrived.
     fn on_arrival(&mut self, packet: &Arrival);
