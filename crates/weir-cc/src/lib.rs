@@ -3,6 +3,20 @@
 //! A law has two halves behind one interface: a [`Controller`] at the sender and a [`Receiver`] at the
 //! receiver. Both are sans-IO: they are told the time and what happened, and they answer with values. They know
 //! no clock, socket, randomness, file or runtime, allocate nothing in steady state and panic on no input.
+//!
+//! ```
+//! use weir_cc::gcc::remb::{Config, GccSender};
+//! use weir_cc::{Cause, Controller, DataRate, Feedback, RateLimits, SendState, SendTime};
+//!
+//! let kbps = DataRate::from_kbps;
+//! let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500))?;
+//! let mut controller = GccSender::new(Config::default(), limits)?;
+//! // A REMB has come:
+//! controller.on_feedback(SendTime::from_millis(1000), &Feedback::Ceiling(kbps(450)), &SendState::default());
+//! let target = controller.target();
+//! assert_eq!((target.media_rate, target.cause), (kbps(450), Cause::RampUp));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod base_delay;
 pub mod controller;
