@@ -95,6 +95,8 @@ fn table_1_packets_are_lost_only_after_the_capacity_fell() {
     report.row("share of them, %", 1, &shares);
     let gamma = |run: &Run| largest(&run.between(&run.signal(VIDEO, "gamma").max, FALL, 108.0));
     report.row("largest threshold from 100 to 108 s, ms", 1, &RUNS.each(gamma));
+    let over = |run: &Run| largest(&run.between(&run.signal(VIDEO, "usage").max, 105.0, 110.0));
+    report.row("runs with over-use from 105 to 110 s, share", 1, &RUNS.each(over));
     let queue = |run: &Run| mean(&run.between(&run.series.links[0].queue_mean_ms, 140.0, RECOVERY));
     report.row("wait in the queue from 140 to 150 s, ms", 0, &RUNS.each(queue));
     for run in &RUNS.0 {

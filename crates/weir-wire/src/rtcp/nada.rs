@@ -227,8 +227,8 @@ mod tests {
 
     #[test]
     fn a_small_buffer_is_left_as_it_was() {
-        let mut buffer = [0xEE; 23];
-        assert_eq!(EXAMPLE.write(&mut buffer), Err(BufferTooSmall { needed: 24, available: 23 }));
-        assert_eq!(buffer, [0xEE; 23]);
+        let mut buffer = [0xEE; 27];
+        assert_eq!(EXAMPLE.write(&mut buffer), Err(BufferTooSmall { needed: 28, available: 27 }));
+        assert_eq!(buffer, [0xEE; 27]);
     }
 }
