@@ -6,6 +6,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
@@ -82,7 +83,8 @@ fn run(scenario: &Scenario, store: &TraceStore, benchmark: &Benchmark) -> (f64, 
     (seconds, packets, PEAK.load(Relaxed) - start)
 }
 
-fn main() {
+fn main() -> ExitCode {
+    let mut exit = ExitCode::SUCCESS;
     println!(
         "{:<26}{:>12}{:>12}{:>14}{:>12}{:>10}",
         "", "minimum ms", "median ms", "packets", "ns/packet", "heap MB"
@@ -96,7 +98,11 @@ fn main() {
         let (minimum, packets, _) = rounds[0];
         let median = rounds[ROUNDS / 2].0;
         let heap = rounds.iter().map(|round| round.2).max().unwrap_or(0) as f64 / 1e6;
-        let over = if minimum * 1e3 > most_ms || heap > most_mb { "  over its bar" } else { "" };
+        let over = minimum * 1e3 > most_ms || heap > most_mb;
+        if over {
+            exit = ExitCode::FAILURE;
+        }
+        let over = if over { "  over its bar" } else { "" };
         println!(
             "{label:<26}{:>12.2}{:>12.2}{packets:>14.0}{:>12.0}{heap:>10.2}{over}",
             minimum * 1e3,
@@ -104,4 +110,5 @@ fn main() {
             minimum * 1e9 / packets
         );
     }
+    exit
 }

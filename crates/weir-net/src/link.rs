@@ -94,6 +94,7 @@ impl<P: Packet> Link<P> {
     ///
     /// # Errors
     /// [`Dropped`] with the packet and the reason if the link does not take it.
+    #[inline]
     pub fn enqueue(&mut self, now: Time, packet: P) -> Result<(), Dropped<P>> {
         self.advance(now);
         let size = size_of(&packet);
@@ -121,6 +122,7 @@ impl<P: Packet> Link<P> {
     }
 
     /// The next packet that has come out at the far end by `now`. Call until `None`.
+    #[inline]
     pub fn pop(&mut self, now: Time) -> Option<Exit<P>> {
         self.now = self.latest(now);
         if self.ring.front()?.exit > self.now {

@@ -86,6 +86,7 @@ impl<M: Monitor> Network<M> {
         }
     }
 
+    #[inline]
     pub(crate) fn wake_host(&mut self, host: usize, at: Time) {
         self.schedule.set(self.links.len() + host, at);
     }

@@ -35,6 +35,7 @@ impl ConstantSource {
         if self.rate == 0 { Time::MAX } else { self.life.start }
     }
 
+    #[inline]
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
         if now >= self.life.stop {
             return Time::MAX;

@@ -71,6 +71,7 @@ impl Endpoint {
     }
 
     /// The host's time has come. Returns when it wants to wake next.
+    #[inline]
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
         match self {
             Self::Constant(source) => source.wake(now, network),
