@@ -167,7 +167,7 @@ impl Loop {
             && let Some(packet) = self.waiting.pop_front()
         {
             self.pacer.on_sent(self.now, packet.size);
-            let sent = self.history.on_sent(self.now, packet.size, false);
+            let sent = self.history.on_sent(self.now, DataSize::ZERO, packet.size, false, None);
             self.sender.on_sent(&sent, &self.state());
             self.transmit(sent.id, &packet);
         }

@@ -4,7 +4,7 @@ use core::fmt::Debug;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::packet::{Arrival, SendState, SentPacket, Stamp};
+use crate::packet::{Arrival, ProbeId, SendState, SentPacket, Stamp};
 use crate::report::{Echo, Feedback, LawReport, Report};
 use crate::time::{ArrivalTime, SendTime};
 
@@ -35,6 +35,12 @@ pub trait Controller: Send + Debug {
 
     /// What goes into the header of each packet, for laws whose receiver half needs it.
     fn stamp(&self) -> Option<Stamp> {
+        None
+    }
+
+    /// A probe to send, if the law wants one: a command, read once and sent once. Asked after each call that can
+    /// change the target.
+    fn poll_probe(&mut self) -> Option<Probe> {
         None
     }
 
@@ -224,6 +230,20 @@ pub struct Decision {
     pub cause: Cause,
     /// The law's round-trip time, if it knows one.
     pub rtt: Option<TimeDelta>,
+}
+
+/// A command to send a cluster of packets at a rate above the target, to see whether the path carries it. Media goes
+/// first, padding fills up; each packet of the cluster carries the id ([`SentPacket::probe`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Its id, told again by each packet of it.
+    pub id: ProbeId,
+    /// The rate to send it at.
+    pub rate: DataRate,
+    /// It ends when so many packets have left …
+    pub packets: u32,
+    /// … and so many bytes.
+    pub size: DataSize,
 }
 
 /// The rate that coupling assigns to a flow.

@@ -5,7 +5,7 @@
 
 use weir_units::{DataSize, TimeDelta};
 
-use crate::packet::{Fate, PacketResult, SentPacket};
+use crate::packet::{Fate, PacketResult, ProbeId, SentPacket};
 use crate::report::{Echo, Feedback, Record, Report};
 use crate::time::SendTime;
 
@@ -21,11 +21,24 @@ enum Known {
 struct Entry {
     at: SendTime,
     size: u32,
+    /// Bytes of `size` that are not payload.
+    overhead: u8,
     padding: bool,
     known: Known,
+    probe: Option<ProbeId>,
 }
 
-const VACANT: Entry = Entry { at: SendTime::ZERO, size: 0, padding: false, known: Known::Arrived };
+const VACANT: Entry =
+    Entry { at: SendTime::ZERO, size: 0, overhead: 0, padding: false, known: Known::Arrived, probe: None };
+
+impl Entry {
+    fn packet(&self, id: u64) -> SentPacket {
+        let size = DataSize::from_bytes(u64::from(self.size));
+        let payload = size.saturating_sub(DataSize::from_bytes(u64::from(self.overhead)));
+        SentPacket { id, at: self.at, size, payload, padding: self.padding, probe: self.probe }
+    }
+}
+
 /// Reports tell 16 bits of a number: more packets than this cannot be told apart.
 const MAX_PACKETS: usize = 1 << 16;
 const FIRST_CAPACITY: usize = 256;
@@ -61,18 +74,27 @@ impl SendHistory {
         }
     }
 
-    /// A packet leaves; the history gives it its number.
-    pub fn on_sent(&mut self, at: SendTime, size: DataSize, padding: bool) -> SentPacket {
+    /// A packet of `header` (at most 255) and `payload` bytes leaves; the history gives it its number.
+    pub fn on_sent(
+        &mut self,
+        at: SendTime,
+        header: DataSize,
+        payload: DataSize,
+        padding: bool,
+        probe: Option<ProbeId>,
+    ) -> SentPacket {
         self.expire(at);
         if self.len() == self.entries.len() {
             self.make_room();
         }
         let id = self.next;
         self.next += 1;
-        let size32 = u32::try_from(size.bytes()).unwrap_or(u32::MAX);
-        *self.entry(id) = Entry { at, size: size32, padding, known: Known::InFlight };
-        self.in_flight += DataSize::from_bytes(u64::from(size32));
-        SentPacket { id, at, size, padding }
+        let overhead = u8::try_from(header.bytes()).unwrap_or(u8::MAX);
+        let size = u32::try_from(payload.bytes().saturating_add(u64::from(overhead))).unwrap_or(u32::MAX);
+        let entry = Entry { at, size, overhead, padding, known: Known::InFlight, probe };
+        *self.entry(id) = entry;
+        self.in_flight += DataSize::from_bytes(u64::from(size));
+        entry.packet(id)
     }
 
     /// The number that the next packet will get.
@@ -100,7 +122,7 @@ impl SendHistory {
                     ((now - sent) - (made - arrived)).max(TimeDelta::ZERO)
                 });
                 let missed_reports = self.missed(number);
-                Feedback::Packets { results: &self.results, rtt, missed_reports }
+                Feedback::Packets { results: &self.results, at, rtt, missed_reports }
             }
             Report::Ceiling(rate) => Feedback::Ceiling(rate),
             Report::Reception(report) => {
@@ -140,10 +162,9 @@ impl SendHistory {
             (_, Known::Arrived) | (None, Known::Missing) => return,
         };
         entry.known = if record.arrival.is_some() { Known::Arrived } else { Known::Missing };
-        let size = DataSize::from_bytes(u64::from(entry.size));
-        let sent = SentPacket { id, at, size, padding: entry.padding };
+        let sent = entry.packet(id);
         if before == Known::InFlight {
-            self.in_flight = self.in_flight.saturating_sub(size);
+            self.in_flight = self.in_flight.saturating_sub(sent.size);
         }
         if let Some(arrived) = record.arrival
             && newest.is_none_or(|(departure, _)| at >= departure)
@@ -260,7 +281,7 @@ mod tests {
     fn history_of(packets: u64, interval_ms: i64) -> SendHistory {
         let mut history = SendHistory::new(TimeDelta::from_secs(2));
         for i in 0..packets {
-            history.on_sent(at(i as i64 * interval_ms), SIZE, false);
+            history.on_sent(at(i as i64 * interval_ms), DataSize::ZERO, SIZE, false, None);
         }
         history
     }
@@ -338,7 +359,7 @@ mod tests {
     #[test]
     fn packets_never_acknowledged_leave_flight_at_the_horizon() {
         let mut history = history_of(10, 1);
-        history.on_sent(at(2_004), SIZE, false);
+        history.on_sent(at(2_004), DataSize::ZERO, SIZE, false, None);
         // Older than 2 s at 2004 ms: those sent at 0 to 3 ms. Six and the new one are left.
         assert_eq!(history.in_flight(), DataSize::from_bytes(7000));
         let late = [record(0, Some(1)), record(4, Some(5))];
@@ -380,7 +401,7 @@ mod tests {
     fn more_packets_than_numbers_forget_the_oldest() {
         let mut history = SendHistory::new(TimeDelta::from_secs(1000));
         for _ in 0..70_000 {
-            history.on_sent(at(0), SIZE, false);
+            history.on_sent(at(0), DataSize::ZERO, SIZE, false, None);
         }
         assert_eq!(history.in_flight(), DataSize::from_bytes(65_536_000));
         assert_eq!(history.entries.len(), MAX_PACKETS);
@@ -396,7 +417,7 @@ mod tests {
             for (step, (kind, back, arrived)) in steps.into_iter().enumerate() {
                 let now = step as i64 * 10;
                 if kind < 2 {
-                    let sent = history.on_sent(at(now), SIZE, false);
+                    let sent = history.on_sent(at(now), DataSize::ZERO, SIZE, false, None);
                     model.push((sent.id, now, true));
                 } else if let Some(target) = history.next_id().checked_sub(1 + u64::from(back)) {
                     let records = [record(target as u16, arrived.then_some(now))];

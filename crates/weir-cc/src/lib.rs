@@ -27,6 +27,7 @@ pub mod loss_intervals;
 pub mod nada;
 pub mod pacer;
 pub mod packet;
+pub mod packet_feedback;
 pub mod receive_rate;
 pub mod report;
 pub mod time;
@@ -38,10 +39,10 @@ mod closed_loop;
 mod properties;
 
 pub use controller::{
-    AtReceiver, Cause, Controller, Decision, LimitsOutOfOrder, Observer, Pacing, PathEvent, RateLimits,
-    Receiver, Share, Signal, Target,
+    AtReceiver, Cause, Controller, Decision, LimitsOutOfOrder, Observer, Pacing, PathEvent, Probe,
+    RateLimits, Receiver, Share, Signal, Target,
 };
-pub use packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
+pub use packet::{Arrival, Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket, Stamp};
 pub use report::{Echo, Feedback, LawReport, NadaReport, ReceptionReport, Record, Report};
 pub use time::{ApparentDelay, ArrivalTime, SendTime};
 pub use weir_units::{DataRate, DataSize, TimeDelta};

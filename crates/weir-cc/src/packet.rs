@@ -1,6 +1,8 @@
 //! What a law is told about packets: as they are sent, as they arrive, and what became of them.
 
-use weir_units::{DataSize, TimeDelta};
+use core::num::NonZeroU16;
+
+use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::time::{ArrivalTime, SendTime};
 
@@ -11,11 +13,18 @@ pub struct SentPacket {
     pub id: u64,
     /// When it left.
     pub at: SendTime,
-    /// Bytes that feedback will account for: RTP header and payload.
+    /// RTP header and payload: what counts as in flight.
     pub size: DataSize,
+    /// The payload alone: what the receiver counts ([`Arrival::size`]) and targets mean.
+    pub payload: DataSize,
     /// Whether it carries no media, only padding.
     pub padding: bool,
+    /// The probe that it belongs to.
+    pub probe: Option<ProbeId>,
 }
+
+/// Names a [`Probe`](crate::controller::Probe) among those of a controller under way.
+pub type ProbeId = NonZeroU16;
 
 /// The state of the sending endpoint that a law may want to know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +56,8 @@ pub enum Ecn {
 pub struct Stamp {
     /// The sender's round-trip time, zero while unknown.
     pub rtt: TimeDelta,
+    /// The rate it sends at, zero while unknown.
+    pub rate: DataRate,
 }
 
 /// A packet as it arrived, times unwrapped from the wire.

@@ -73,7 +73,7 @@ pub(crate) fn limits() -> impl Strategy<Value = RateLimits> {
 #[derive(Clone, Debug)]
 pub(crate) enum Call {
     Sent(DataSize, bool),
-    Packets(Vec<PacketResult>, Option<TimeDelta>, u8),
+    Packets(Vec<PacketResult>, Option<ArrivalTime>, Option<TimeDelta>, u8),
     Ceiling(DataRate),
     Reception(ReceptionReport, Option<TimeDelta>),
     Law(LawReport, Option<TimeDelta>),
@@ -95,6 +95,7 @@ pub(crate) fn calls() -> impl Strategy<Value = Vec<TimedCall>> {
 fn call() -> impl Strategy<Value = Call> {
     let rtt = || prop::option::of(span());
     let results = prop::collection::vec(packet_result(), 0..8);
+    let made = prop::option::of(any::<i64>().prop_map(ArrivalTime::from_nanos));
     let event = prop_oneof![
         limits().prop_map(PathEvent::Limits),
         Just(PathEvent::Paused),
@@ -103,7 +104,8 @@ fn call() -> impl Strategy<Value = Call> {
     ];
     prop_oneof![
         4 => (size(), any::<bool>()).prop_map(|(size, padding)| Call::Sent(size, padding)),
-        2 => (results, rtt(), any::<u8>()).prop_map(|(results, rtt, missed)| Call::Packets(results, rtt, missed)),
+        2 => (results, made, rtt(), any::<u8>())
+            .prop_map(|(results, at, rtt, missed)| Call::Packets(results, at, rtt, missed)),
         2 => rate().prop_map(Call::Ceiling),
         2 => (reception_report(), rtt()).prop_map(|(report, rtt)| Call::Reception(report, rtt)),
         4 => (law_report(), rtt()).prop_map(|(report, rtt)| Call::Law(report, rtt)),
@@ -121,7 +123,8 @@ fn packet_result() -> impl Strategy<Value = PacketResult> {
         (at(), ecn()).prop_map(|(at, ecn)| Fate::Recovered { at, ecn }),
     ];
     (any::<u64>(), any::<i64>(), size(), any::<bool>(), fate).prop_map(|(id, at, size, padding, fate)| {
-        PacketResult { sent: SentPacket { id, at: SendTime::from_nanos(at), size, padding }, fate }
+        let at = SendTime::from_nanos(at);
+        PacketResult { sent: SentPacket { id, at, size, payload: size, padding, probe: None }, fate }
     })
 }
 
@@ -177,11 +180,13 @@ impl Life {
         match *call {
             Call::Sent(size, padding) => {
                 self.sent += 1;
-                self.sender.on_sent(&SentPacket { id: self.sent, at: self.now, size, padding }, state);
+                let (id, at) = (self.sent, self.now);
+                let sent = SentPacket { id, at, size, payload: size, padding, probe: None };
+                self.sender.on_sent(&sent, state);
                 None
             }
-            Call::Packets(ref results, rtt, missed_reports) => {
-                self.hear(&Feedback::Packets { results, rtt, missed_reports }, state)
+            Call::Packets(ref results, at, rtt, missed_reports) => {
+                self.hear(&Feedback::Packets { results, at, rtt, missed_reports }, state)
             }
             Call::Ceiling(rate) => self.hear(&Feedback::Ceiling(rate), state),
             Call::Reception(report, rtt) => self.hear(&Feedback::Reception { report, rtt }, state),
@@ -259,12 +264,13 @@ impl Life {
             let after = ROUND * (n as i64 + 1) / packets as i64;
             let size = rate * (ROUND / packets as i64);
             let at = ArrivalTime::ZERO + TimeDelta::from_secs(3600) + after;
-            let sent = SentPacket { id: first + n, at: began + after, size, padding: false };
+            let (id, departure) = (first + n, began + after);
+            let sent = SentPacket { id, at: departure, size, payload: size, padding: false, probe: None };
             PacketResult { sent, fate: Fate::Arrived { at, ecn: Ecn::NotEct } }
         });
         let nada = NadaReport { ramp_up: true, congestion: TimeDelta::ZERO, receive_rate: rate };
         for feedback in [
-            Call::Packets(results.collect(), rtt, 0),
+            Call::Packets(results.collect(), None, rtt, 0),
             Call::Ceiling(self.limits.max()),
             Call::Reception(ReceptionReport::default(), rtt),
             Call::Law(LawReport::Nada(nada), rtt),
@@ -319,7 +325,16 @@ pub(crate) fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
             id = id.wrapping_add_signed(ahead);
             frame = frame.wrapping_add_signed(frames);
             let media_time = frame.wrapping_mul(3000);
-            Arrival { id, departure, at, size, ecn, media_time, marker, stamp: Stamp { rtt } }
+            Arrival {
+                id,
+                departure,
+                at,
+                size,
+                ecn,
+                media_time,
+                marker,
+                stamp: Stamp { rtt, rate: DataRate::ZERO },
+            }
         };
         packets.into_iter().map(arrive).collect()
     })
@@ -430,8 +445,8 @@ fn no_two_laws_share_a_name() {
 fn every_signal_has_a_name_and_a_meaning_of_its_own() {
     for law in LAWS {
         let (sender, receiver) = (law.build)(usual_limits());
+        assert!(!sender.signals().is_empty(), "{} shows nothing", law.name);
         for signals in [sender.signals(), receiver.signals()] {
-            assert!(!signals.is_empty(), "{} shows nothing", law.name);
             for (i, signal) in signals.iter().enumerate() {
                 assert!(!signal.name.is_empty() && !signal.meaning.is_empty());
                 assert!(signals[..i].iter().all(|other| other.name != signal.name), "{}", signal.name);

@@ -102,6 +102,8 @@ pub enum Feedback<'a> {
     Packets {
         /// The packets whose fate the report told for the first time, or changed.
         results: &'a [PacketResult],
+        /// When the report was made, by the receiver's clock; `None` where the format does not carry it.
+        at: Option<ArrivalTime>,
         /// Round-trip time by the newest packet, without the time the receiver held it.
         rtt: Option<TimeDelta>,
         /// How many reports were lost since the one before.

@@ -75,9 +75,10 @@ impl MediaReceiver {
             ecn,
             media_time: self.media_times.unwrap(header.timestamp),
             marker: header.marker,
-            stamp: header
-                .stamp
-                .map_or_else(Stamp::default, |stamp| Stamp { rtt: TimeDelta::from_nanos(stamp.rtt_nanos()) }),
+            stamp: header.stamp.map_or_else(Stamp::default, |stamp| Stamp {
+                rtt: TimeDelta::from_nanos(stamp.rtt_nanos()),
+                ..Stamp::default()
+            }),
         };
         self.receiver.on_arrival(&arrival);
     }

@@ -164,14 +164,15 @@ impl MediaSender {
             stamp,
         };
         let payload = piece.map_or(PADDING_PAYLOAD, |p| p.payload);
-        let size = DataSize::from_bytes(header.wire_len() as u64 + u64::from(payload));
-        let sent = self.history.on_sent(now, size, piece.is_none());
+        let bytes = DataSize::from_bytes(u64::from(payload));
+        let header_bytes = DataSize::from_bytes(header.wire_len() as u64);
+        let sent = self.history.on_sent(now, header_bytes, bytes, piece.is_none(), None);
         self.sequence = self.sequence.wrapping_add(1);
         self.packets_sent = self.packets_sent.wrapping_add(1);
         // Padding does not count (RFC 3550 §6.4.1).
         self.octets_sent = self.octets_sent.wrapping_add(piece.map_or(0, |p| u32::from(p.payload)));
         // Targets are rates of media: the pacer counts payload, as the encoder does.
-        self.pacer.on_sent(now, DataSize::from_bytes(u64::from(payload)));
+        self.pacer.on_sent(now, bytes);
         self.controller.on_sent(&sent, &self.state());
         self.controller_due = self.controller.next_timeout().unwrap_or(SendTime::MAX);
         Some(MediaPacket { header, payload, frame: piece.map(|p| p.frame) })

@@ -219,7 +219,8 @@ mod tests {
     }
 
     fn sent(at: i64) -> SentPacket {
-        SentPacket { id: 0, at: ms(at), size: DataSize::from_bytes(1200), padding: false }
+        let size = DataSize::from_bytes(1200);
+        SentPacket { id: 0, at: ms(at), size, payload: size, padding: false, probe: None }
     }
 
     fn tell(sender: &mut Nada, at: i64, report: NadaReport, queued: u64) -> Decision {

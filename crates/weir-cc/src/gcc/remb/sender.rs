@@ -281,7 +281,9 @@ mod tests {
             id: 0,
             at: SendTime::ZERO,
             size: weir_units::DataSize::from_bytes(1200),
+            payload: weir_units::DataSize::from_bytes(1200),
             padding: false,
+            probe: None,
         };
         s.on_sent(&packet, &STATE);
         assert_eq!(s.next_timeout(), Some(SendTime::from_millis(3000)));
