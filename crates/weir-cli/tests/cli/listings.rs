@@ -13,7 +13,7 @@ fn controllers_are_listed_with_what_they_are() {
     let outcome = Place::new().weir("list controllers");
     assert_eq!(names(&outcome), ["gcc-2016", "nada"]);
     let header: Vec<&str> = outcome.stdout.lines().next().unwrap_or_default().split_whitespace().collect();
-    assert_eq!(header, ["name", "summary", "source", "placement", "feedback"]);
+    assert_eq!(header, ["name", "summary", "source", "placement", "feedback", "presets"]);
     assert!(outcome.stdout.contains("RFC 8698"));
 }
 
