@@ -32,6 +32,12 @@ pub const SCENARIOS: &[Shipped] = &shipped![
     "gcc-2016/three-flows",
     "gcc-2016/two-flows-variable",
     "gcc-2016/variable-capacity",
+    "quality/four-times",
+    "quality/loss-20",
+    "quality/loss-5",
+    "quality/single-flow",
+    "quality/steady",
+    "quality/step",
 ];
 
 /// The scenario that ships under the name `name`.
