@@ -111,7 +111,7 @@ fn output_that_cannot_be_printed_is_another_failure_than_bad_input() {
 fn the_command_tells_what_it_can_do() {
     let place = Place::new();
     let help = place.weir("--help").stdout;
-    for command in ["run", "list", "schema", "check"] {
+    for command in ["run", "compare", "list", "schema", "check"] {
         assert!(help.contains(&format!("  {command} ")), "{help}");
     }
     assert_eq!(place.weir("--version").stdout, format!("weir {}\n", env!("CARGO_PKG_VERSION")));
