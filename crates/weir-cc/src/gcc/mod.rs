@@ -2,6 +2,7 @@
 //!
 //! The parts stand once and are named as the papers name them; a variant composes them:
 //!
+//! * [`bursts`]: packets to samples, one per burst (draft-ietf-rmcat-gcc-02 §5.1, §5.2);
 //! * [`frames`]: arrivals to samples, one per video frame (gcc-2016 §3.3, eq. (4));
 //! * [`kalman`]: the gradient estimate (gcc-2016 §4.1);
 //! * [`threshold`]: the threshold γ, adaptive or static (gcc-2016 §4.2);
@@ -12,6 +13,7 @@
 //! Variants: [`remb`], the receiver-side form of gcc-2016 (Carlucci, De Cicco, Holmer, Mascolo: "Analysis and
 //! Design of the Google Congestion Control for Web Real-time Communication", MMSys 2016).
 
+pub mod bursts;
 pub mod detector;
 pub mod frames;
 pub mod kalman;

@@ -4,6 +4,7 @@ use core::fmt;
 
 use weir_units::TimeDelta;
 
+use crate::gcc::detector::DetectorConfig;
 use crate::gcc::kalman::KalmanConfig;
 use crate::gcc::loss::LossConfig;
 use crate::gcc::rate_control::{IncreasePer, RateControlConfig};
@@ -205,6 +206,10 @@ impl Config {
                 max_gap: TimeDelta::from_millis(100),
             }),
         }
+    }
+
+    pub(super) fn detector(&self) -> DetectorConfig {
+        DetectorConfig { overuse_time: self.overuse_time, ..DetectorConfig::GCC_2016 }
     }
 
     pub(super) fn rate_control(&self) -> RateControlConfig {
