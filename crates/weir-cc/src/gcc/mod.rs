@@ -4,7 +4,8 @@
 //!
 //! * [`bursts`]: packets to samples, one per burst (draft-ietf-rmcat-gcc-02 §5.1, §5.2);
 //! * [`frames`]: arrivals to samples, one per video frame (gcc-2016 §3.3, eq. (4));
-//! * [`kalman`]: the gradient estimate (gcc-2016 §4.1);
+//! * [`kalman`]: the gradient estimate (gcc-2016 §4.1); [`two_state`]: the one that also estimates the capacity
+//!   (nada-vs-gcc-2016 eq. (7)); [`noise`]: the noise variance of either;
 //! * [`threshold`]: the threshold γ, adaptive or static (gcc-2016 §4.2);
 //! * [`detector`]: over-use, normal, under-use (gcc-2016 §3.3, fig. 3);
 //! * [`rate_control`]: the remote rate controller (gcc-2016 §3.3, fig. 4, eq. (3));
@@ -18,6 +19,8 @@ pub mod detector;
 pub mod frames;
 pub mod kalman;
 pub mod loss;
+pub mod noise;
 pub mod rate_control;
 pub mod remb;
 pub mod threshold;
+pub mod two_state;

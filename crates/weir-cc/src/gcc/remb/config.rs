@@ -7,6 +7,7 @@ use weir_units::TimeDelta;
 use crate::gcc::detector::DetectorConfig;
 use crate::gcc::kalman::KalmanConfig;
 use crate::gcc::loss::LossConfig;
+use crate::gcc::noise::{Averaging, NoiseConfig, Outliers};
 use crate::gcc::rate_control::{IncreasePer, RateControlConfig};
 use crate::gcc::threshold::{AdaptiveThreshold, Threshold};
 
@@ -184,13 +185,14 @@ impl Config {
     }
 
     pub(super) fn kalman(&self) -> KalmanConfig {
-        KalmanConfig {
-            state_noise: self.state_noise,
-            initial_error: self.initial_error,
-            noise_averaging: self.noise_averaging,
-            initial_noise: self.initial_noise,
-            noise_floor: self.noise_floor,
-        }
+        let noise = NoiseConfig {
+            initial: self.initial_noise,
+            floor: self.noise_floor,
+            averaging: Averaging::Fixed(self.noise_averaging),
+            outliers: Outliers::Keep,
+            about_mean: false,
+        };
+        KalmanConfig { state_noise: self.state_noise, initial_error: self.initial_error, noise }
     }
 
     pub(super) fn threshold(&self) -> Threshold {

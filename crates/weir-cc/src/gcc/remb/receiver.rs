@@ -68,7 +68,7 @@ impl GccReceiver {
 
     fn on_frame(&mut self, sample: &FrameSample, now: ArrivalTime) {
         self.samples = self.samples.saturating_add(1);
-        let m = self.kalman.update(sample.gradient.millis_f64());
+        let m = self.kalman.update(sample.gradient.millis_f64(), sample.inter_departure);
         self.scaled = m * f64::from(self.samples.min(self.config.scale_cap));
         let usage = if self.samples < FIRST_VERDICT {
             Usage::Normal
