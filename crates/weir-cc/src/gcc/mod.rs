@@ -9,15 +9,19 @@
 //! * [`threshold`]: the threshold γ, adaptive or static (gcc-2016 §4.2);
 //! * [`detector`]: over-use, normal, under-use (gcc-2016 §3.3, fig. 3);
 //! * [`rate_control`]: the remote rate controller (gcc-2016 §3.3, fig. 4, eq. (3));
+//! * [`aimd`]: the rate controller at the sender (draft-ietf-rmcat-gcc-02 §5.5, libwebrtc);
+//! * [`link_capacity`]: what over-use tells of the capacity (draft-ietf-rmcat-gcc-02 §5.5, libwebrtc);
 //! * [`loss`]: the loss-based controller (gcc-2016 §3.2, eq. (5)).
 //!
 //! Variants: [`remb`], the receiver-side form of gcc-2016 (Carlucci, De Cicco, Holmer, Mascolo: "Analysis and
 //! Design of the Google Congestion Control for Web Real-time Communication", MMSys 2016).
 
+pub mod aimd;
 pub mod bursts;
 pub mod detector;
 pub mod frames;
 pub mod kalman;
+pub mod link_capacity;
 pub mod loss;
 pub mod noise;
 pub mod rate_control;
