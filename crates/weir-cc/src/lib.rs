@@ -28,6 +28,7 @@ pub mod nada;
 pub mod pacer;
 pub mod packet;
 pub mod packet_feedback;
+pub mod prober;
 pub mod receive_rate;
 pub mod report;
 pub mod time;
