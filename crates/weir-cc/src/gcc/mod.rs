@@ -11,12 +11,15 @@
 //! * [`rate_control`]: the remote rate controller (gcc-2016 §3.3, fig. 4, eq. (3));
 //! * [`aimd`]: the rate controller at the sender (draft-ietf-rmcat-gcc-02 §5.5, libwebrtc);
 //! * [`link_capacity`]: what over-use tells of the capacity (draft-ietf-rmcat-gcc-02 §5.5, libwebrtc);
-//! * [`loss`]: the loss-based controller (gcc-2016 §3.2, eq. (5)).
+//! * [`loss`]: the loss-based controller (gcc-2016 §3.2, eq. (5));
+//! * [`alr`], [`probe_controller`], [`probe_estimator`]: when the source limits the rate, when to probe, what a probe says
+//!   (libwebrtc).
 //!
 //! Variants: [`remb`], the receiver-side form of gcc-2016 (Carlucci, De Cicco, Holmer, Mascolo: "Analysis and
 //! Design of the Google Congestion Control for Web Real-time Communication", MMSys 2016).
 
 pub mod aimd;
+pub mod alr;
 pub mod bursts;
 pub mod detector;
 pub mod frames;
@@ -24,6 +27,8 @@ pub mod kalman;
 pub mod link_capacity;
 pub mod loss;
 pub mod noise;
+pub mod probe_controller;
+pub mod probe_estimator;
 pub mod rate_control;
 pub mod remb;
 pub mod threshold;
