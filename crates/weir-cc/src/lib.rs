@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod at_sender;
 pub mod base_delay;
 pub mod controller;
 pub mod filters;
@@ -39,6 +40,7 @@ mod closed_loop;
 #[cfg(test)]
 mod properties;
 
+pub use at_sender::AtSender;
 pub use controller::{
     AtReceiver, Cause, Controller, Decision, LimitsOutOfOrder, Observer, Pacing, PathEvent, Probe,
     RateLimits, Receiver, Share, Signal, Target,

@@ -10,6 +10,7 @@ use crate::controller::{AtReceiver, Controller, Decision, PathEvent, RateLimits,
 use crate::gcc::remb::{self, GccReceiver, GccSender};
 use crate::nada::{self, Nada, NadaObserver};
 use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
+use crate::packet_feedback::PacketFeedback;
 use crate::report::{Feedback, LawReport, NadaReport, ReceptionReport, Record, Report};
 use crate::time::{ArrivalTime, SendTime};
 
@@ -26,6 +27,7 @@ type Halves = (Box<dyn Controller>, Box<dyn Receiver>);
 const LAWS: &[Law] = &[
     Law { name: "gcc-2016", build: |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap()) },
     Law { name: "nada", build: |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap())) },
+    Law { name: "nada at the sender", build: |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50))) },
 ];
 
 fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {
@@ -263,8 +265,8 @@ impl Life {
         let results = (0..packets).map(|n| {
             let after = ROUND * (n as i64 + 1) / packets as i64;
             let size = rate * (ROUND / packets as i64);
-            let at = ArrivalTime::ZERO + TimeDelta::from_secs(3600) + after;
             let (id, departure) = (first + n, began + after);
+            let at = ArrivalTime::ZERO + TimeDelta::from_secs(3600) + (departure - SendTime::ZERO);
             let sent = SentPacket { id, at: departure, size, payload: size, padding: false, probe: None };
             PacketResult { sent, fate: Fate::Arrived { at, ecn: Ecn::NotEct } }
         });

@@ -46,6 +46,15 @@ struct Latest {
 }
 
 impl NadaObserver {
+    pub(super) const SIGNALS: &[Signal] = &[
+        Signal { name: "d_queue", unit: "ms", meaning: "queuing delay, smallest of the last packets" },
+        Signal { name: "d_tilde", unit: "ms", meaning: "queuing delay, warped after recent loss" },
+        Signal { name: "p_loss", unit: "", meaning: "smoothed loss ratio" },
+        Signal { name: "p_mark", unit: "", meaning: "smoothed ratio of packets marked by ECN" },
+        Signal { name: "x_curr", unit: "ms", meaning: "aggregate congestion signal as reported" },
+        Signal { name: "r_recv", unit: "bit/s", meaning: "receive rate over the log window" },
+    ];
+
     /// An observer that knows nothing of the path yet.
     ///
     /// # Errors
@@ -185,15 +194,7 @@ impl Observer for NadaObserver {
     }
 
     fn signals(&self) -> &'static [Signal] {
-        const SIGNALS: &[Signal] = &[
-            Signal { name: "d_queue", unit: "ms", meaning: "queuing delay, smallest of the last packets" },
-            Signal { name: "d_tilde", unit: "ms", meaning: "queuing delay, warped after recent loss" },
-            Signal { name: "p_loss", unit: "", meaning: "smoothed loss ratio" },
-            Signal { name: "p_mark", unit: "", meaning: "smoothed ratio of packets marked by ECN" },
-            Signal { name: "x_curr", unit: "ms", meaning: "aggregate congestion signal as reported" },
-            Signal { name: "r_recv", unit: "bit/s", meaning: "receive rate over the log window" },
-        ];
-        SIGNALS
+        Self::SIGNALS
     }
 
     fn read_signals(&self, out: &mut [f64]) {

@@ -36,6 +36,13 @@ pub struct Nada {
 }
 
 impl Nada {
+    pub(super) const SIGNALS: &[Signal] = &[
+        Signal { name: "x_curr", unit: "ms", meaning: "aggregate congestion signal of the last report" },
+        Signal { name: "x_offset", unit: "ms", meaning: "x_curr above its value at equilibrium" },
+        Signal { name: "x_diff", unit: "ms", meaning: "change of x_curr since the report before" },
+        Signal { name: "r_ref", unit: "bit/s", meaning: "reference rate" },
+    ];
+
     /// A sender half that begins at the start rate; `RMIN` and `RMAX` are those of `limits`.
     ///
     /// # Errors
@@ -183,13 +190,7 @@ impl Controller for Nada {
     }
 
     fn signals(&self) -> &'static [Signal] {
-        const SIGNALS: &[Signal] = &[
-            Signal { name: "x_curr", unit: "ms", meaning: "aggregate congestion signal of the last report" },
-            Signal { name: "x_offset", unit: "ms", meaning: "x_curr above its value at equilibrium" },
-            Signal { name: "x_diff", unit: "ms", meaning: "change of x_curr since the report before" },
-            Signal { name: "r_ref", unit: "bit/s", meaning: "reference rate" },
-        ];
-        SIGNALS
+        Self::SIGNALS
     }
 
     fn read_signals(&self, out: &mut [f64]) {
