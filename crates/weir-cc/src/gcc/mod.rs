@@ -6,6 +6,8 @@
 //! * [`frames`]: arrivals to samples, one per video frame (gcc-2016 §3.3, eq. (4));
 //! * [`kalman`]: the gradient estimate (gcc-2016 §4.1); [`two_state`]: the one that also estimates the capacity
 //!   (nada-vs-gcc-2016 eq. (7)); [`noise`]: the noise variance of either;
+//! * [`kalman`]: the gradient estimate (gcc-2016 §4.1);
+//! * [`trendline`]: the slope of the delay (libwebrtc);
 //! * [`threshold`]: the threshold γ, adaptive or static (gcc-2016 §4.2);
 //! * [`detector`]: over-use, normal, under-use (gcc-2016 §3.3, fig. 3);
 //! * [`rate_control`]: the remote rate controller (gcc-2016 §3.3, fig. 4, eq. (3));
@@ -14,6 +16,9 @@
 //! * [`loss`]: the loss-based controller (gcc-2016 §3.2, eq. (5));
 //! * [`alr`], [`probe_controller`], [`probe_estimator`]: when the source limits the rate, when to probe, what a probe says
 //!   (libwebrtc).
+//! * [`throughput`]: the acknowledged rate (libwebrtc);
+//! * [`loss`]: the loss-based controller (gcc-2016 §3.2, eq. (5));
+//! * [`rtt_backoff`]: less where the round-trip time is far too long (libwebrtc).
 //!
 //! Variants: [`remb`], the receiver-side form of gcc-2016 (Carlucci, De Cicco, Holmer, Mascolo: "Analysis and
 //! Design of the Google Congestion Control for Web Real-time Communication", MMSys 2016).
@@ -31,5 +36,8 @@ pub mod probe_controller;
 pub mod probe_estimator;
 pub mod rate_control;
 pub mod remb;
+pub mod rtt_backoff;
 pub mod threshold;
 pub mod two_state;
+pub mod throughput;
+pub mod trendline;
