@@ -1,8 +1,10 @@
-//! The sending end of a media flow: encoder → packetiser → pacer, steered by a controller.
+//! The sending end of a media flow: encoder → packetiser → pacer, steered by a controller. While a probe is under way
+//! the prober takes the pacer's place.
 
 use rand_pcg::Pcg64Mcg;
 use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
+use weir_cc::prober::Prober;
 use weir_cc::{Controller, Decision, Feedback, PathEvent, SendState, SendTime, Share, Target};
 use weir_units::{DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
@@ -54,6 +56,7 @@ pub struct MediaSender {
     encoder: Encoder,
     packetiser: Packetiser,
     pacer: Pacer,
+    prober: Prober,
     history: SendHistory,
     rng: Pcg64Mcg,
     /// `None` before the start and after the stop.
@@ -88,6 +91,7 @@ impl MediaSender {
             encoder: Encoder::new(config.encoder, config.limits.start(), video),
             packetiser: Packetiser::new(config.payload_limit),
             pacer: Pacer::new(TimeDelta::ZERO),
+            prober: Prober::new(),
             history: SendHistory::new(HISTORY_HORIZON),
             rng: rtcp,
             started: None,
@@ -115,6 +119,7 @@ impl MediaSender {
     pub fn stop(&mut self) {
         self.started = None;
         self.packetiser.clear();
+        self.prober = Prober::new();
     }
 
     /// When something is to be done next; `None` while stopped.
@@ -132,6 +137,7 @@ impl MediaSender {
         let frame = self.encoder.capture(self.target.media_rate);
         let packets = self.packetiser.push(&frame, ticks as u32);
         self.frame_due = started + self.encoder.next_capture();
+        self.tell_prober();
         Some(SentFrame { number: frame.number, packets, size: frame.size, key: frame.key })
     }
 
@@ -149,6 +155,7 @@ impl MediaSender {
     pub fn poll_packet(&mut self, now: SendTime) -> Option<MediaPacket> {
         self.started?;
         self.history.expire(now);
+        self.prober.expire(now);
         self.departure_due().filter(|&due| due <= now)?;
         let piece = self.packetiser.pop();
         self.timestamp = piece.map_or(self.timestamp, |p| p.timestamp);
@@ -166,13 +173,15 @@ impl MediaSender {
         let payload = piece.map_or(PADDING_PAYLOAD, |p| p.payload);
         let bytes = DataSize::from_bytes(u64::from(payload));
         let header_bytes = DataSize::from_bytes(header.wire_len() as u64);
-        let sent = self.history.on_sent(now, header_bytes, bytes, piece.is_none(), None);
+        let probe = self.prober.current();
+        let sent = self.history.on_sent(now, header_bytes, bytes, piece.is_none(), probe);
         self.sequence = self.sequence.wrapping_add(1);
         self.packets_sent = self.packets_sent.wrapping_add(1);
         // Padding does not count (RFC 3550 §6.4.1).
         self.octets_sent = self.octets_sent.wrapping_add(piece.map_or(0, |p| u32::from(p.payload)));
-        // Targets are rates of media: the pacer counts payload, as the encoder does.
+        // Targets are rates of media: pacer and prober count payload, as the encoder does.
         self.pacer.on_sent(now, bytes);
+        self.prober.on_sent(now, bytes);
         self.controller.on_sent(&sent, &self.state());
         self.controller_due = self.controller.next_timeout().unwrap_or(SendTime::MAX);
         Some(MediaPacket { header, payload, frame: piece.map(|p| p.frame) })
@@ -242,11 +251,13 @@ impl MediaSender {
         }
     }
 
-    /// When the next packet, media or padding, may leave; `None` if nothing waits. What a full window holds waits for
-    /// feedback, or until the history gives up on the oldest packet.
+    /// When the next packet, media or padding, may leave; `None` if nothing waits. A probe has its own pace. What a full
+    /// window holds waits for feedback, or until the history gives up on the oldest packet.
     fn departure_due(&self) -> Option<SendTime> {
+        let probing = self.prober.next_departure();
         let Some(payload) = self.packetiser.peek() else {
-            return self.pacer.next_padding(DataSize::from_bytes(u64::from(PADDING_PAYLOAD)));
+            let padding = DataSize::from_bytes(u64::from(PADDING_PAYLOAD));
+            return probing.or_else(|| self.pacer.next_padding(padding));
         };
         if let Some(window) = self.target.window {
             let in_flight = self.history.in_flight();
@@ -255,7 +266,14 @@ impl MediaSender {
                 return self.history.next_expiry();
             }
         }
-        Some(self.pacer.next_departure())
+        Some(probing.unwrap_or_else(|| self.pacer.next_departure()))
+    }
+
+    /// What waits lets a probe begin.
+    fn tell_prober(&mut self) {
+        if let Some(payload) = self.packetiser.peek() {
+            self.prober.on_queued(DataSize::from_bytes(u64::from(payload)));
+        }
     }
 
     fn header_len(&self) -> usize {
@@ -268,6 +286,10 @@ impl MediaSender {
         self.pacer.apply(now, &target);
         self.target_changed |= target != self.target;
         self.target = target;
+        while let Some(probe) = self.controller.poll_probe() {
+            self.prober.push(now, probe);
+        }
+        self.tell_prober();
     }
 
     fn rtcp_interval(&mut self) -> TimeDelta {
