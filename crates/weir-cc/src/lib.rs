@@ -32,6 +32,7 @@ pub mod packet_feedback;
 pub mod prober;
 pub mod receive_rate;
 pub mod report;
+pub mod scream;
 pub mod time;
 pub mod window;
 
