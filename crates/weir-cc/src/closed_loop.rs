@@ -7,7 +7,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use crate::controller::{Controller, RateLimits, Receiver, Signal};
 use crate::history::SendHistory;
 use crate::pacer::Pacer;
-use crate::packet::{Arrival, Ecn, SendState, Stamp};
+use crate::packet::{Arrival, Ecn, SendState};
 use crate::report::{ReceptionReport, Report};
 use crate::time::{ArrivalTime, SendTime};
 
@@ -209,7 +209,7 @@ impl Loop {
             ecn: if marked { Ecn::Ce } else { self.ecn },
             media_time: packet.media_time,
             marker: packet.last,
-            stamp: Stamp::default(),
+            stamp: self.sender.stamp().unwrap_or_default(),
         });
     }
 

@@ -21,6 +21,7 @@
 pub mod at_sender;
 pub mod base_delay;
 pub mod controller;
+pub mod dccc;
 pub mod filters;
 pub mod gcc;
 pub mod history;
@@ -47,6 +48,6 @@ pub use controller::{
     RateLimits, Receiver, Share, Signal, Target,
 };
 pub use packet::{Arrival, Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket, Stamp};
-pub use report::{Echo, Feedback, LawReport, NadaReport, ReceptionReport, Record, Report};
+pub use report::{DcccReport, Echo, Feedback, LawReport, NadaReport, ReceptionReport, Record, Report};
 pub use time::{ApparentDelay, ArrivalTime, SendTime};
 pub use weir_units::{DataRate, DataSize, TimeDelta};

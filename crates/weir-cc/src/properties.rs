@@ -7,35 +7,50 @@ use proptest::prelude::*;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::{AtReceiver, Controller, Decision, PathEvent, RateLimits, Receiver, Share, Signal};
+use crate::dccc::{self, Dccc, DcccObserver};
 use crate::gcc::remb::{self, GccReceiver, GccSender};
 use crate::nada::{self, Nada, NadaObserver};
 use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
 use crate::packet_feedback::PacketFeedback;
-use crate::report::{Feedback, LawReport, NadaReport, ReceptionReport, Record, Report};
+use crate::report::{DcccReport, Feedback, LawReport, NadaReport, ReceptionReport, Record, Report};
 use crate::scream::v1::Scream;
 use crate::scream::{self, ScreamReceiver};
-use crate::time::{ArrivalTime, SendTime};
+use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 /// A law by name, and both its halves for given limits.
 #[derive(Clone, Copy, Debug)]
 struct Law {
     name: &'static str,
     build: fn(RateLimits) -> Halves,
+    /// Rounds of good feedback, each of one report, after which it is at the maximum of [`usual_limits`].
+    rounds_to_recover: usize,
 }
+
+impl Law {
+    const fn new(name: &'static str, build: fn(RateLimits) -> Halves) -> Self {
+        Self { name, build, rounds_to_recover: ROUNDS_TO_RECOVER }
+    }
+
+    /// For a law that climbs slowly by its own design.
+    const fn recovering_within(self, rounds_to_recover: usize) -> Self {
+        Self { rounds_to_recover, ..self }
+    }
+}
+
+const ROUNDS_TO_RECOVER: usize = 100;
 
 type Halves = (Box<dyn Controller>, Box<dyn Receiver>);
 
 #[rustfmt::skip]
 const LAWS: &[Law] = &[
-    Law { name: "gcc-2016", build: |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap()) },
-    Law { name: "scream", build: |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1()) },
-    Law { name: "nada", build: |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap())) },
-    Law { name: "nada at the sender", build: |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50))) },
+    Law::new("gcc-2016", |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap())),
+    // RFC 8298 §4.1.3 lets the rate grow by 200 kbit/s per second, by a fifth of that where congestion was met last.
+    Law::new("scream", |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1())).recovering_within(600),
+    Law::new("nada", |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap()))),
+    Law::new("nada at the sender", |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50)))),
+    // It rises by 8 kbit/s with each report, whatever its rate: (2500 − 50)/8 = 306 of them.
+    Law::new("dccc", |limits| halves(Dccc::new(dccc::Config::default(), limits).unwrap(), AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()))).recovering_within(320),
 ];
-
-/// Laws that need longer than the others to come back from a silence by a rule of their own: RFC 8298 §4.1.3 lets the
-/// rate grow by 200 kbit/s per second, by a fifth of that where congestion was met last.
-const SLOW_TO_RECOVER: &[(&str, usize)] = &[("scream", 600)];
 
 fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {
     (Box::new(sender), Box::new(receiver))
@@ -153,9 +168,17 @@ fn reception_report() -> impl Strategy<Value = ReceptionReport> {
 }
 
 fn law_report() -> impl Strategy<Value = LawReport> {
-    (any::<bool>(), span(), rate()).prop_map(|(ramp_up, congestion, receive_rate)| {
+    let nada = (any::<bool>(), span(), rate()).prop_map(|(ramp_up, congestion, receive_rate)| {
         LawReport::Nada(NadaReport { ramp_up, congestion, receive_rate })
-    })
+    });
+    let dccc = (span(), rate(), span(), size(), any::<i64>()).prop_map(
+        |(delay, sending_rate, interarrival, packet_size, at)| {
+            let delay = ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO + delay);
+            let at = ArrivalTime::from_nanos(at);
+            LawReport::Dccc(DcccReport { delay, sending_rate, interarrival, packet_size, at })
+        },
+    );
+    prop_oneof![nada, dccc]
 }
 
 /// A sender half that lives through calls, and what must hold after each of them.
@@ -278,13 +301,28 @@ impl Life {
             PacketResult { sent, fate: Fate::Arrived { at, ecn: Ecn::NotEct } }
         });
         let nada = NadaReport { ramp_up: true, congestion: TimeDelta::ZERO, receive_rate: rate };
+        let dccc = self.ease_by_dccc(rate);
         for feedback in [
             Call::Packets(results.collect(), None, rtt, 0),
             Call::Ceiling(self.limits.max()),
             Call::Reception(ReceptionReport::default(), rtt),
             Call::Law(LawReport::Nada(nada), rtt),
+            Call::Law(LawReport::Dccc(dccc), rtt),
         ] {
             self.live(&(TimeDelta::ZERO, feedback, SendState::default()));
+        }
+    }
+
+    /// DCCC's report on packets that took 40 ms and arrived as fast as they were sent, made 40 ms ago.
+    fn ease_by_dccc(&self, rate: DataRate) -> DcccReport {
+        let (way, packet_size) = (TimeDelta::from_millis(40), DataSize::from_bytes(1200));
+        let made = ArrivalTime::from_nanos(self.now.nanos()) - way;
+        DcccReport {
+            delay: ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO + way),
+            sending_rate: rate,
+            interarrival: packet_size / rate,
+            packet_size,
+            at: made,
         }
     }
 }
@@ -298,15 +336,12 @@ fn read_signals(signals: &[Signal], read: impl FnOnce(&mut [f64])) -> Vec<f64> {
     values
 }
 
-/// Rounds of 100 ms of good feedback that bring a law back to the maximum.
-const ROUNDS_TO_RECOVER: usize = 100;
-
 /// Whatever came before: five seconds of silence lower the rate, and good feedback brings it to the maximum.
 pub(crate) fn survives_silence(sender: Box<dyn Controller>, limits: RateLimits, calls: &[TimedCall]) {
     recovers_from_silence(sender, limits, calls, ROUNDS_TO_RECOVER);
 }
 
-/// The same for a law that recovers within `rounds`.
+/// As [`survives_silence`], with so many rounds to recover.
 fn recovers_from_silence(
     sender: Box<dyn Controller>,
     limits: RateLimits,
@@ -377,7 +412,20 @@ fn content(report: &Report<'_>, zero: ArrivalTime) -> Content {
         }
         Report::Ceiling(rate) => Content::Other(Report::Ceiling(rate)),
         Report::Reception(report) => Content::Other(Report::Reception(report)),
-        Report::Law { report, echo } => Content::Other(Report::Law { report, echo }),
+        Report::Law { report, echo } => {
+            Content::Other(Report::Law { report: without_offset(report, zero), echo })
+        }
+    }
+}
+
+/// A law's report by a receiver's clock that reads 0 at `zero`.
+fn without_offset(report: LawReport, zero: ArrivalTime) -> LawReport {
+    let offset = zero - ArrivalTime::ZERO;
+    match report {
+        LawReport::Dccc(report) => {
+            LawReport::Dccc(DcccReport { delay: report.delay + -offset, at: report.at - offset, ..report })
+        }
+        LawReport::Nada(_) => report,
     }
 }
 
@@ -432,9 +480,8 @@ proptest! {
 
     #[test]
     fn a_sender_survives_five_seconds_of_silence_whatever_came_before(law in law(), calls in calls()) {
-        let slow = SLOW_TO_RECOVER.iter().find(|(name, _)| *name == law.name);
-        let rounds = slow.map_or(ROUNDS_TO_RECOVER, |&(_, rounds)| rounds);
-        recovers_from_silence((law.build)(usual_limits()).0, usual_limits(), &calls, rounds);
+        let sender = (law.build)(usual_limits()).0;
+        recovers_from_silence(sender, usual_limits(), &calls, law.rounds_to_recover);
     }
 
     #[test]

@@ -6,19 +6,17 @@
 //! * [`frames`]: arrivals to samples, one per video frame (gcc-2016 §3.3, eq. (4));
 //! * [`kalman`]: the gradient estimate (gcc-2016 §4.1); [`two_state`]: the one that also estimates the capacity
 //!   (nada-vs-gcc-2016 eq. (7)); [`noise`]: the noise variance of either;
-//! * [`kalman`]: the gradient estimate (gcc-2016 §4.1);
 //! * [`trendline`]: the slope of the delay (libwebrtc);
 //! * [`threshold`]: the threshold γ, adaptive or static (gcc-2016 §4.2);
 //! * [`detector`]: over-use, normal, under-use (gcc-2016 §3.3, fig. 3);
 //! * [`rate_control`]: the remote rate controller (gcc-2016 §3.3, fig. 4, eq. (3));
 //! * [`aimd`]: the rate controller at the sender (draft-ietf-rmcat-gcc-02 §5.5, libwebrtc);
 //! * [`link_capacity`]: what over-use tells of the capacity (draft-ietf-rmcat-gcc-02 §5.5, libwebrtc);
-//! * [`loss`]: the loss-based controller (gcc-2016 §3.2, eq. (5));
-//! * [`alr`], [`probe_controller`], [`probe_estimator`]: when the source limits the rate, when to probe, what a probe says
-//!   (libwebrtc).
 //! * [`throughput`]: the acknowledged rate (libwebrtc);
 //! * [`loss`]: the loss-based controller (gcc-2016 §3.2, eq. (5));
-//! * [`rtt_backoff`]: less where the round-trip time is far too long (libwebrtc).
+//! * [`rtt_backoff`]: less where the round-trip time is far too long (libwebrtc);
+//! * [`alr`], [`probe_controller`], [`probe_estimator`]: when the source limits the rate, when to probe, what a probe
+//!   says (libwebrtc).
 //!
 //! Variants: [`remb`], the receiver-side form of gcc-2016 (Carlucci, De Cicco, Holmer, Mascolo: "Analysis and
 //! Design of the Google Congestion Control for Web Real-time Communication", MMSys 2016).
@@ -38,6 +36,6 @@ pub mod rate_control;
 pub mod remb;
 pub mod rtt_backoff;
 pub mod threshold;
-pub mod two_state;
 pub mod throughput;
 pub mod trendline;
+pub mod two_state;
