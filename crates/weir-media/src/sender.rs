@@ -9,9 +9,11 @@ use weir_cc::{Controller, Decision, Feedback, PathEvent, SendState, SendTime, Sh
 use weir_units::{DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
 use weir_wire::media::{MediaHeader, PLAIN_LEN, STAMPED_LEN, Stamp};
+use weir_wire::rtcp;
 
 use crate::config::{MediaConfig, VIDEO_CLOCK_HZ};
 use crate::encoder::{Encoder, spread_factor};
+use crate::packet_report::PacketReportReader;
 use crate::packetiser::Packetiser;
 use crate::report;
 
@@ -58,6 +60,7 @@ pub struct MediaSender {
     pacer: Pacer,
     prober: Prober,
     history: SendHistory,
+    packet_reports: PacketReportReader,
     rng: Pcg64Mcg,
     /// `None` before the start and after the stop.
     started: Option<SendTime>,
@@ -66,7 +69,6 @@ pub struct MediaSender {
     controller_due: SendTime,
     target: Target,
     target_changed: bool,
-    sequence: u16,
     /// RTP timestamp of the last frame, which padding shares.
     timestamp: u32,
     packets_sent: u32,
@@ -93,6 +95,7 @@ impl MediaSender {
             pacer: Pacer::new(TimeDelta::ZERO),
             prober: Prober::new(),
             history: SendHistory::new(HISTORY_HORIZON),
+            packet_reports: PacketReportReader::new(),
             rng: rtcp,
             started: None,
             frame_due: SendTime::MAX,
@@ -100,7 +103,6 @@ impl MediaSender {
             controller_due: SendTime::MAX,
             target,
             target_changed: true,
-            sequence: 0,
             timestamp: 0,
             packets_sent: 0,
             octets_sent: 0,
@@ -160,14 +162,16 @@ impl MediaSender {
         let piece = self.packetiser.pop();
         self.timestamp = piece.map_or(self.timestamp, |p| p.timestamp);
         let stamp = self.controller.stamp().map(|stamp| Stamp::from_rtt_nanos(stamp.rtt.nanos()));
+        // One stream on a transport of its own: both numbers are the same.
+        let sequence = self.history.next_id() as u16;
         let header = MediaHeader {
             payload_type: PAYLOAD_TYPE,
             marker: piece.is_some_and(|p| p.last),
-            sequence: self.sequence,
+            sequence,
             timestamp: self.timestamp,
             ssrc: self.ssrc,
             abs_send_time: AbsSendTime::from_nanos(now.nanos()),
-            transport_sequence: self.history.next_id() as u16,
+            transport_sequence: sequence,
             stamp,
         };
         let payload = piece.map_or(PADDING_PAYLOAD, |p| p.payload);
@@ -175,7 +179,6 @@ impl MediaSender {
         let header_bytes = DataSize::from_bytes(header.wire_len() as u64);
         let probe = self.prober.current();
         let sent = self.history.on_sent(now, header_bytes, bytes, piece.is_none(), probe);
-        self.sequence = self.sequence.wrapping_add(1);
         self.packets_sent = self.packets_sent.wrapping_add(1);
         // Padding does not count (RFC 3550 §6.4.1).
         self.octets_sent = self.octets_sent.wrapping_add(piece.map_or(0, |p| u32::from(p.payload)));
@@ -205,8 +208,10 @@ impl MediaSender {
     pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) -> Option<TimeDelta> {
         self.started?;
         let mut rtt = None;
-        for report in report::reports_about(self.ssrc, bytes) {
+        for message in rtcp::messages(bytes).filter_map(Result::ok) {
             let state = self.state();
+            let packets = &mut self.packet_reports;
+            let Some(report) = report::report_about(self.ssrc, now, &message, packets) else { continue };
             let feedback: Feedback<'_> = self.history.join(now, &report);
             rtt = feedback.rtt().or(rtt);
             self.controller.on_feedback(now, &feedback, &state);
