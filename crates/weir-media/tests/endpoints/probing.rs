@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use weir_cc::{
-    Cause, Controller, Decision, Feedback, Pacing, PathEvent, Probe, ProbeId, SendState, SendTime,
-    SentPacket, Share, Target,
+    Controller, Decision, Feedback, PathEvent, Probe, ProbeId, SendState, SendTime, SentPacket, Share, Target,
 };
 use weir_media::MediaSender;
 use weir_units::{DataRate, DataSize};
 
 use crate::rig::{config, media_sender};
+use crate::sender::target;
 
 /// A controller of 300 kbit/s, as fast as the encoder makes packets, that asks for probes in the beginning and writes
 /// down what leaves.
@@ -33,15 +33,7 @@ impl Controller for Probing {
     }
 
     fn target(&self) -> Target {
-        let rate = DataRate::from_kbps(300);
-        Target {
-            media_rate: rate,
-            sending_rate: rate,
-            pacing: Pacing::Unpaced,
-            window: None,
-            padding: DataRate::ZERO,
-            cause: Cause::RampUp,
-        }
+        target(300)
     }
 
     fn poll_probe(&mut self) -> Option<Probe> {

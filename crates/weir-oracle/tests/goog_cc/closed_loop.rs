@@ -38,6 +38,8 @@ pub(crate) struct Path {
     pub(crate) capacity: Vec<(SendTime, DataRate)>,
     /// Probability that a packet is lost behind the queue.
     pub(crate) loss: f64,
+    /// Packets are delayed by up to this behind the queue, evenly distributed, without overtaking.
+    pub(crate) jitter: TimeDelta,
     pub(crate) duration: TimeDelta,
 }
 
@@ -233,10 +235,13 @@ impl<'a> Loop<'a> {
             self.observed.lost += 1;
             return;
         };
+        let late = if self.path.jitter > TimeDelta::ZERO { self.random.next() } else { 0.0 };
+        let at = receiver_clock(out + PROPAGATION + self.path.jitter.scale(late));
+        let at = self.flying.back().map_or(at, |before| at.max(before.at));
         self.flying.push_back(Arrival {
             id,
             departure: self.now,
-            at: receiver_clock(out + PROPAGATION),
+            at,
             size,
             ecn: Ecn::NotEct,
             media_time: 0,

@@ -9,4 +9,5 @@
 
 mod closed_loop;
 mod oracle;
+mod recorded;
 mod scenarios;

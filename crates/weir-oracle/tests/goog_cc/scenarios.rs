@@ -11,7 +11,7 @@ const DURATION: TimeDelta = TimeDelta::from_secs(30);
 const RAMP: TimeDelta = TimeDelta::from_secs(5);
 const STEP: TimeDelta = TimeDelta::from_secs(10);
 /// Calls of each scenario.
-const SEEDS: u64 = 10;
+pub(crate) const SEEDS: u64 = 10;
 const RATE_WINDOW: TimeDelta = TimeDelta::from_secs(1);
 
 /// A call by name.
@@ -43,7 +43,7 @@ fn scenario(name: &'static str, start: u64, capacity: &[(TimeDelta, u64)], loss:
     let kbps = DataRate::from_kbps;
     let capacity = capacity.iter().map(|&(at, rate)| (SendTime::ZERO + at, kbps(rate))).collect();
     let limits = RateLimits::new(kbps(50), kbps(start), kbps(10_000)).unwrap();
-    Scenario { name, path: Path { capacity, loss, duration: DURATION }, limits }
+    Scenario { name, path: Path { capacity, loss, jitter: TimeDelta::ZERO, duration: DURATION }, limits }
 }
 
 /// What is said of a call.
@@ -139,7 +139,7 @@ pub(crate) const HEAD: &str = "\
 |---|---|---|---|---|---|---|";
 
 /// A call of libwebrtc of December 2024.
-fn goog_cc(limits: RateLimits) -> Box<dyn Sender> {
+pub(crate) fn goog_cc(limits: RateLimits) -> Box<dyn Sender> {
     Box::new(GoogCc::new(limits, LossReports::Receiver, LossModel::December2024))
 }
 
