@@ -1,17 +1,16 @@
 //! A call over one bottleneck, event by event: a source that always fills the target, pacer and prober, a queue with
-//! drop-tail, random loss behind it, per-packet feedback and receiver reports on a way back that loses nothing. Bytes
-//! are those of packets on the link, and the target means the same bytes.
+//! drop-tail, random loss behind it, the law's feedback and receiver reports on a way back that loses nothing. Bytes are
+//! those of packets on the link, and the target means the same bytes.
 
 use std::collections::VecDeque;
 
 use weir_cc::history::{SendHistory, compact_ntp};
 use weir_cc::pacer::Pacer;
-use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::prober::Prober;
 use weir_cc::{
-    Arrival, ArrivalTime, Ecn, Receiver, ReceptionReport, Record, Report, SendState, SendTime, Stamp,
+    Arrival, ArrivalTime, DataRate, DataSize, Echo, Ecn, LawReport, Receiver, ReceptionReport, Record,
+    Report, SendState, SendTime, Stamp, TimeDelta,
 };
-use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::oracle::Sender;
 
@@ -19,9 +18,8 @@ use crate::oracle::Sender;
 const PROPAGATION: TimeDelta = TimeDelta::from_millis(50);
 /// What the queue holds, at the present capacity.
 const QUEUE: TimeDelta = TimeDelta::from_millis(300);
-const FEEDBACK_INTERVAL: TimeDelta = TimeDelta::from_millis(50);
 const RECEPTION_INTERVAL: TimeDelta = TimeDelta::from_secs(1);
-/// Per-packet feedback tells arrivals in steps of so much (transport-wide feedback).
+/// Receivers see arrivals in steps of so much (transport-wide feedback).
 const ARRIVAL_STEP: i64 = 250_000;
 const FRAMES_PER_SECOND: i64 = 30;
 const PACKET_LIMIT: u64 = 1200;
@@ -81,13 +79,14 @@ pub(crate) struct Loop<'a> {
     now: SendTime,
     first_frame: SendTime,
     frames: i64,
-    media: VecDeque<DataSize>,
+    media: VecDeque<Media>,
+    media_time: u64,
     pacer: Pacer,
     prober: Prober,
     history: SendHistory,
     link: Link,
     flying: VecDeque<Arrival>,
-    receiver: PacketFeedback,
+    receiver: Box<dyn Receiver>,
     reception: Reception,
     returning: VecDeque<(SendTime, Returning)>,
     observed: Observed,
@@ -96,13 +95,28 @@ pub(crate) struct Loop<'a> {
 #[derive(Debug)]
 enum Returning {
     Packets(Vec<Record>, u8, Option<ArrivalTime>),
+    Ceiling(DataRate),
+    Law(LawReport, Echo),
     Reception(ReceptionReport),
+}
+
+/// A media packet that waits.
+#[derive(Clone, Copy, Debug)]
+struct Media {
+    time: u64,
+    size: DataSize,
+    last: bool,
 }
 
 impl<'a> Loop<'a> {
     /// A call in which `seed` decides which packets random loss takes and when, within a frame's time, the first
     /// frame is captured.
-    pub(crate) fn new(sender: &'a mut dyn Sender, path: &'a Path, seed: u64) -> Self {
+    pub(crate) fn new(
+        sender: &'a mut dyn Sender,
+        receiver: Box<dyn Receiver>,
+        path: &'a Path,
+        seed: u64,
+    ) -> Self {
         let mut random = Lcg::new(seed);
         let phase = (TimeDelta::from_secs(1) / FRAMES_PER_SECOND).scale(random.next());
         Self {
@@ -113,12 +127,13 @@ impl<'a> Loop<'a> {
             first_frame: SendTime::ZERO + phase,
             frames: 0,
             media: VecDeque::new(),
+            media_time: 0,
             pacer: Pacer::new(TimeDelta::ZERO),
             prober: Prober::new(),
             history: SendHistory::new(TimeDelta::from_secs(10)),
             link: Link { capacity: path.capacity[0].1, free: SendTime::ZERO },
             flying: VecDeque::new(),
-            receiver: PacketFeedback::new(FEEDBACK_INTERVAL),
+            receiver,
             reception: Reception::default(),
             returning: VecDeque::new(),
             observed: Observed::default(),
@@ -134,7 +149,7 @@ impl<'a> Loop<'a> {
             if self.now >= end {
                 return self.observed;
             }
-            self.link.follow(self.now, self.path.capacity_at(self.now));
+            self.follow_capacity();
             self.arrive();
             self.report();
             self.take_reports();
@@ -172,9 +187,26 @@ impl<'a> Loop<'a> {
         .unwrap()
     }
 
+    /// What waits is sent at the present capacity.
+    fn follow_capacity(&mut self) {
+        let capacity = self.path.capacity_at(self.now);
+        if capacity == self.link.capacity {
+            return;
+        }
+        let ratio = self.link.capacity.bps_f64() / capacity.bps_f64();
+        self.link = Link { capacity, free: self.now + self.link.wait(self.now).scale(ratio) };
+        let sent = receiver_clock(self.now + PROPAGATION);
+        for packet in self.flying.iter_mut().filter(|packet| packet.at > sent) {
+            packet.at = sent + (packet.at - sent).scale(ratio);
+        }
+    }
+
     fn state(&self) -> SendState {
-        let queued = self.media.iter().copied().sum();
-        SendState { in_flight: self.history.in_flight(), queued, application_limited: false }
+        SendState { in_flight: self.history.in_flight(), queued: self.queued(), application_limited: false }
+    }
+
+    fn queued(&self) -> DataSize {
+        self.media.iter().map(|media| media.size).sum()
     }
 
     fn refresh(&mut self) {
@@ -192,13 +224,14 @@ impl<'a> Loop<'a> {
         if self.frame_due() > self.now {
             return;
         }
+        let time = (self.frames * 90_000 / FRAMES_PER_SECOND) as u64;
         self.frames += 1;
         let bytes = self.sender.target().media_rate.bps() / 8 / FRAMES_PER_SECOND as u64;
         let packets = bytes.div_ceil(PACKET_LIMIT);
         for n in 0..packets {
             let size = DataSize::from_bytes((bytes + n) / packets);
             self.prober.on_queued(size);
-            self.media.push_back(size);
+            self.media.push_back(Media { time, size, last: n + 1 == packets });
         }
     }
 
@@ -216,7 +249,8 @@ impl<'a> Loop<'a> {
         self.prober.expire(self.now);
         while self.departure_due().is_some_and(|due| due <= self.now) {
             let media = self.media.pop_front();
-            let size = media.unwrap_or(PADDING);
+            let size = media.map_or(PADDING, |media| media.size);
+            self.media_time = media.map_or(self.media_time, |media| media.time);
             let probe = self.prober.current();
             let sent = self.history.on_sent(self.now, DataSize::ZERO, size, media.is_none(), probe);
             self.prober.on_sent(self.now, size);
@@ -225,11 +259,11 @@ impl<'a> Loop<'a> {
             self.sender.on_sent(&sent, &state);
             self.refresh();
             self.observed.sent += 1;
-            self.transmit(sent.id, size);
+            self.transmit(sent.id, size, media.is_some_and(|media| media.last));
         }
     }
 
-    fn transmit(&mut self, id: u64, size: DataSize) {
+    fn transmit(&mut self, id: u64, size: DataSize, marker: bool) {
         let out = self.link.take(self.now, size);
         let Some(out) = out.filter(|_| self.random.next() >= self.path.loss) else {
             self.observed.lost += 1;
@@ -244,8 +278,8 @@ impl<'a> Loop<'a> {
             at,
             size,
             ecn: Ecn::NotEct,
-            media_time: 0,
-            marker: false,
+            media_time: self.media_time,
+            marker,
             stamp: Stamp::default(),
         });
     }
@@ -266,8 +300,13 @@ impl<'a> Loop<'a> {
     fn report(&mut self) {
         let back = self.now + PROPAGATION;
         while let Some(report) = self.receiver.poll_report(receiver_clock(self.now)) {
-            let Report::Packets { records, number, at } = report else { unreachable!("its kind of report") };
-            self.returning.push_back((back, Returning::Packets(records.to_vec(), number, at)));
+            let report = match report {
+                Report::Packets { records, number, at } => Returning::Packets(records.to_vec(), number, at),
+                Report::Ceiling(rate) => Returning::Ceiling(rate),
+                Report::Law { report, echo } => Returning::Law(report, echo),
+                Report::Reception(report) => Returning::Reception(report),
+            };
+            self.returning.push_back((back, report));
         }
         if let Some(report) = self.reception.poll(self.now) {
             self.returning.push_back((back, Returning::Reception(report)));
@@ -281,9 +320,11 @@ impl<'a> Loop<'a> {
                 Returning::Packets(records, number, at) => {
                     Report::Packets { records, number: *number, at: *at }
                 }
+                Returning::Ceiling(rate) => Report::Ceiling(*rate),
+                Returning::Law(report, echo) => Report::Law { report: *report, echo: *echo },
                 Returning::Reception(report) => Report::Reception(*report),
             };
-            let queued = self.media.iter().copied().sum();
+            let queued = self.queued();
             let feedback = self.history.join(self.now, &report);
             // The bytes in flight before the report: what it settles is in it.
             let state = SendState { queued, ..SendState::default() };
@@ -303,15 +344,6 @@ struct Link {
 impl Link {
     fn wait(&self, now: SendTime) -> TimeDelta {
         (self.free - now).max(TimeDelta::ZERO)
-    }
-
-    /// What waits is sent at the new capacity.
-    fn follow(&mut self, now: SendTime, capacity: DataRate) {
-        if capacity != self.capacity {
-            let ratio = self.capacity.bps_f64() / capacity.bps_f64();
-            self.free = now + self.wait(now).scale(ratio);
-            self.capacity = capacity;
-        }
     }
 
     /// When a packet that comes now has been sent; `None` if there is no room.

@@ -11,15 +11,17 @@ use goog_cc::transport::{
 };
 use goog_cc::units;
 use goog_cc::{GoogCcConfig, GoogCcNetworkController, LossBasedBweV2Config};
+use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{
-    ArrivalTime, Cause, Controller, Fate, Feedback, Pacing, Probe, ProbeId, RateLimits, ReceptionReport,
-    SendState, SendTime, SentPacket, Target,
+    ArrivalTime, Cause, Controller, Fate, Feedback, Pacing, Probe, ProbeId, RateLimits, Receiver,
+    ReceptionReport, SendState, SendTime, SentPacket, Target,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 /// The crate reads the wall clock for the beginning of application-limited regions (in ms since its construction) and
 /// compares it with the time of the last probe. Simulated time begins so late that the reading never decides.
 const EPOCH: TimeDelta = TimeDelta::from_secs(100_000);
+const FEEDBACK_INTERVAL: TimeDelta = TimeDelta::from_millis(50);
 const PROCESS_INTERVAL: TimeDelta = TimeDelta::from_millis(25);
 
 /// What the closed loop needs of a sender half; [`Controller`] says what the calls mean.
@@ -31,6 +33,9 @@ pub(crate) trait Sender {
     fn target(&self) -> Target;
     fn poll_probe(&mut self) -> Option<Probe>;
 }
+
+/// Both halves.
+pub(crate) type Halves = (Box<dyn Sender>, Box<dyn Receiver>);
 
 impl<C: Controller> Sender for C {
     fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
@@ -93,7 +98,7 @@ pub(crate) struct GoogCc {
 }
 
 impl GoogCc {
-    pub(crate) fn new(limits: RateLimits, reports: LossReports, model: LossModel) -> Self {
+    fn new(limits: RateLimits, reports: LossReports, model: LossModel) -> Self {
         let start = timestamp(SendTime::ZERO);
         let field_trials = FieldTrials { loss_based_bwe_v2: model.config(), ..FieldTrials::default() };
         let constraints = TargetRateConstraints {
@@ -122,6 +127,11 @@ impl GoogCc {
         goog_cc.apply(&update);
         goog_cc.process(SendTime::ZERO, DataSize::ZERO);
         goog_cc
+    }
+
+    /// The controller and feedback for each packet.
+    pub(crate) fn halves(limits: RateLimits, reports: LossReports, model: LossModel) -> Halves {
+        (Box::new(Self::new(limits, reports, model)), Box::new(PacketFeedback::new(FEEDBACK_INTERVAL)))
     }
 
     fn process(&mut self, now: SendTime, queued: DataSize) {

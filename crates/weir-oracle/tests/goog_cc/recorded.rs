@@ -78,9 +78,9 @@ impl Sender for Recorder<'_> {
 
 /// What goog_cc is told in a call, and its targets.
 fn record(scenario: &Scenario, seed: u64) -> (Vec<Entry>, Vec<f64>) {
-    let mut inner = goog_cc(scenario.limits);
+    let (mut inner, receiver) = goog_cc(scenario.limits);
     let mut recorder = Recorder { inner: &mut *inner, entries: Vec::new(), targets: Vec::new() };
-    Loop::new(&mut recorder, &scenario.path, seed).run();
+    Loop::new(&mut recorder, receiver, &scenario.path, seed).run();
     (recorder.entries, recorder.targets)
 }
 
@@ -138,7 +138,7 @@ fn calls() -> Vec<Scenario> {
 fn goog_cc_told_again_what_it_was_told_decides_the_same() {
     for scenario in calls() {
         let (entries, targets) = record(&scenario, 1);
-        let again = replay(&mut *goog_cc(scenario.limits), &entries);
+        let again = replay(&mut *goog_cc(scenario.limits).0, &entries);
         assert_eq!(decreases(&again), decreases(&targets), "{}", scenario.name);
         let (matched, close) = (matched(&decreases(&targets), &decreases(&again)), close(&again, &targets));
         assert!(targets.len() > 500 && matched == 1.0 && close == 1.0, "{}: {close}", scenario.name);

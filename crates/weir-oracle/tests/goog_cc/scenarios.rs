@@ -1,10 +1,12 @@
 //! The five calls, what is measured in them, and what goog_cc makes of them.
 
-use weir_cc::{RateLimits, SendTime};
+use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
+use weir_cc::nada::{self, Nada, NadaObserver};
+use weir_cc::{AtReceiver, RateLimits, SendTime};
 use weir_units::{DataRate, TimeDelta};
 
 use crate::closed_loop::{Loop, Observed, Path};
-use crate::oracle::{GoogCc, LossModel, LossReports, Sender};
+use crate::oracle::{GoogCc, Halves, LossModel, LossReports};
 
 const DURATION: TimeDelta = TimeDelta::from_secs(30);
 /// The second measurement leaves this out.
@@ -63,11 +65,13 @@ pub(crate) struct Measured {
     pub(crate) queue_p95: f64,
 }
 
+type Build = fn(RateLimits) -> Halves;
+
 /// The calls of all seeds.
-pub(crate) fn run(scenario: &Scenario, build: impl Fn(RateLimits) -> Box<dyn Sender>) -> Vec<Measured> {
+pub(crate) fn run(scenario: &Scenario, build: impl Fn(RateLimits) -> Halves) -> Vec<Measured> {
     let call = |seed| {
-        let mut sender = build(scenario.limits);
-        measure(&scenario.path, Loop::new(&mut *sender, &scenario.path, seed).run())
+        let (mut sender, receiver) = build(scenario.limits);
+        measure(&scenario.path, Loop::new(&mut *sender, receiver, &scenario.path, seed).run())
     };
     (1..=SEEDS).map(call).collect()
 }
@@ -139,12 +143,35 @@ pub(crate) const HEAD: &str = "\
 |---|---|---|---|---|---|---|";
 
 /// A call of libwebrtc of December 2024.
-pub(crate) fn goog_cc(limits: RateLimits) -> Box<dyn Sender> {
-    Box::new(GoogCc::new(limits, LossReports::Receiver, LossModel::December2024))
+pub(crate) fn goog_cc(limits: RateLimits) -> Halves {
+    GoogCc::halves(limits, LossReports::Receiver, LossModel::December2024)
 }
 
-fn calls(name: &str, build: impl Fn(RateLimits) -> Box<dyn Sender>) -> Vec<Measured> {
+fn gcc_2016(limits: RateLimits) -> Halves {
+    let config = remb::Config::default();
+    let receiver = GccReceiver::new(config, limits).unwrap();
+    (Box::new(GccSender::new(config, limits).unwrap()), Box::new(receiver))
+}
+
+fn nada(limits: RateLimits) -> Halves {
+    let config = nada::Config::default();
+    let observer = NadaObserver::new(config).unwrap();
+    (Box::new(Nada::new(config, limits).unwrap()), Box::new(AtReceiver::new(observer)))
+}
+
+fn calls(name: &str, build: impl Fn(RateLimits) -> Halves) -> Vec<Measured> {
     run(scenarios().iter().find(|scenario| scenario.name == name).unwrap(), build)
+}
+
+#[test]
+fn how_the_laws_compare() {
+    let laws: [(&str, Build); 3] = [("goog_cc", goog_cc), ("gcc-2016", gcc_2016), ("nada", nada)];
+    println!("{HEAD}");
+    for scenario in scenarios() {
+        for (name, build) in laws {
+            println!("{}", row(scenario.name, name, &run(&scenario, build)));
+        }
+    }
 }
 
 #[test]
@@ -153,7 +180,7 @@ fn what_goog_cc_does_depends_on_how_it_hears_of_loss() {
     for scenario in scenarios() {
         for model in [LossModel::December2024, LossModel::June2025] {
             for reports in [LossReports::Receiver, LossReports::PacketsOnly, LossReports::Withheld] {
-                let calls = run(&scenario, |limits| Box::new(GoogCc::new(limits, reports, model)));
+                let calls = run(&scenario, |limits| GoogCc::halves(limits, reports, model));
                 println!("{}", row(scenario.name, &format!("{model:?}, {reports:?}"), &calls));
             }
         }
@@ -179,9 +206,7 @@ fn goog_cc_fills_a_steady_link_and_climbs_slowly_after_a_step() {
 
 #[test]
 fn goog_cc_without_receiver_reports_or_their_substitute_never_uses_its_loss_based_estimate() {
-    let with = |reports| {
-        move |limits| -> Box<dyn Sender> { Box::new(GoogCc::new(limits, reports, LossModel::December2024)) }
-    };
+    let with = |reports| move |limits| GoogCc::halves(limits, reports, LossModel::December2024);
     let share = |reports| mean(&calls("loss-20", with(reports)), |call| call.share_after_ramp);
     // At 20 % the estimate may not exceed 75 kbit/s / (0.2 - 0.05) = 500 kbit/s, 17 % of 3 Mbit/s.
     assert!(share(LossReports::Receiver) < 0.17);
@@ -193,8 +218,8 @@ fn goog_cc_without_receiver_reports_or_their_substitute_never_uses_its_loss_base
 fn a_call_repeats_itself() {
     let scenario = &scenarios()[3];
     let targets = || {
-        let mut sender = goog_cc(scenario.limits);
-        Loop::new(&mut *sender, &scenario.path, 7).run().targets
+        let (mut sender, receiver) = goog_cc(scenario.limits);
+        Loop::new(&mut *sender, receiver, &scenario.path, 7).run().targets
     };
     assert_eq!(targets(), targets());
 }
