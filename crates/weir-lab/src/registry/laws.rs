@@ -1,19 +1,29 @@
 //! Every controller, by name.
 
+use weir_cc::dccc::{self, Dccc, DcccObserver};
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
 use weir_cc::nada::{self, Nada, NadaObserver};
-use weir_cc::{AtReceiver, Controller, RateLimits, Receiver};
+use weir_cc::scream::v1::Scream;
+use weir_cc::scream::{self, ScreamReceiver};
+use weir_cc::{AtReceiver, Controller, RateLimits, Receiver, TimeDelta};
+use weir_media::PacketFormat;
 
-use super::law::{Entry, Law};
+use super::law::{Entry, Law, Preset};
 use super::{ControllerInfo, Halves};
 
 /// In the order in which they are listed.
 pub(super) fn entries() -> Vec<Entry> {
-    vec![Entry::of::<Gcc2016>(), Entry::of::<NadaRfc8698>()]
+    vec![
+        Entry::of::<Gcc2016>(),
+        Entry::of::<NadaRfc8698>(),
+        Entry::of::<ScreamRfc8298>(),
+        Entry::of::<Dccc2017>(),
+    ]
 }
 
 fn halves(controller: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {
-    Halves { controller: Box::new(controller), receiver: Box::new(receiver) }
+    let packet_format = PacketFormat::TransportWide;
+    Halves { controller: Box::new(controller), receiver: Box::new(receiver), packet_format }
 }
 
 fn words(error: impl std::error::Error) -> String {
@@ -61,5 +71,57 @@ impl Law for NadaRfc8698 {
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
         let controller = Nada::new(config, limits).map_err(words)?;
         Ok(halves(controller, AtReceiver::new(NadaObserver::new(config).map_err(words)?)))
+    }
+}
+
+struct ScreamRfc8298;
+
+impl Law for ScreamRfc8298 {
+    type Config = scream::v1::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "scream",
+            summary: "Self-Clocked Rate Adaptation for Multimedia: a window by queuing delay, a media rate by the window",
+            source: "RFC 8298",
+            placement: "sender",
+            feedback: "the fate of each packet (RFC 8888), 2.5 to 50 times a second by the rate",
+            presets: Vec::new(),
+        }
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = Scream::new(config, limits).map_err(words)?;
+        Ok(Halves { packet_format: PacketFormat::Rfc8888, ..halves(controller, ScreamReceiver::v1()) })
+    }
+}
+
+struct Dccc2017;
+
+impl Law for Dccc2017 {
+    type Config = dccc::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "dccc",
+            summary: "Delay-constrained congestion control: marginal utility against the price of delay, gradient and loss",
+            source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017",
+            placement: "receiver (averages) and sender (rate)",
+            feedback: "the law's own report each round trip; rate and RTT in the packets' headers",
+            presets: Vec::new(),
+        }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![Preset {
+            name: "dccc-2017",
+            summary: "a threshold of 100 ms for the one-way delay, as in the paper; needs synchronised clocks",
+            config: dccc::Config::dccc_2017(TimeDelta::from_millis(100)),
+        }]
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = Dccc::new(config, limits).map_err(words)?;
+        Ok(halves(controller, AtReceiver::new(DcccObserver::new(config).map_err(words)?)))
     }
 }

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 use toml::Table;
 use weir_cc::{Controller, LimitsOutOfOrder, RateLimits, Receiver, Signal};
+use weir_media::PacketFormat;
 use weir_sim::Side;
 use weir_units::DataRate;
 
@@ -50,6 +51,8 @@ pub struct Halves {
     pub controller: Box<dyn Controller>,
     /// The receiver half.
     pub receiver: Box<dyn Receiver>,
+    /// The RTCP form in which the receiver half tells the fate of single packets, if it does.
+    pub packet_format: PacketFormat,
 }
 
 /// Why there is no such controller.
