@@ -2,7 +2,7 @@
 
 use rand_pcg::Pcg64Mcg;
 use weir_cc::{Arrival, ArrivalTime, Ecn, Receiver, Report, SendTime, Stamp};
-use weir_units::{DataSize, TimeDelta};
+use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::abs_send_time::AbsSendTimeUnwrapper;
 use weir_wire::media::MediaHeader;
 use weir_wire::seq::{TimestampUnwrapper, Unwrapper};
@@ -77,7 +77,7 @@ impl MediaReceiver {
             marker: header.marker,
             stamp: header.stamp.map_or_else(Stamp::default, |stamp| Stamp {
                 rtt: TimeDelta::from_nanos(stamp.rtt_nanos()),
-                ..Stamp::default()
+                rate: DataRate::from_bps(u64::from(stamp.rate)),
             }),
         };
         self.receiver.on_arrival(&arrival);

@@ -8,7 +8,7 @@ use weir_cc::prober::Prober;
 use weir_cc::{Controller, Decision, Feedback, PathEvent, SendState, SendTime, Share, Target};
 use weir_units::{DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
-use weir_wire::media::{MediaHeader, PLAIN_LEN, STAMPED_LEN, Stamp};
+use weir_wire::media::{MediaHeader, Stamp, header_len};
 use weir_wire::rtcp;
 
 use crate::config::{MediaConfig, VIDEO_CLOCK_HZ};
@@ -161,7 +161,6 @@ impl MediaSender {
         self.departure_due().filter(|&due| due <= now)?;
         let piece = self.packetiser.pop();
         self.timestamp = piece.map_or(self.timestamp, |p| p.timestamp);
-        let stamp = self.controller.stamp().map(|stamp| Stamp::from_rtt_nanos(stamp.rtt.nanos()));
         // One stream on a transport of its own: both numbers are the same.
         let sequence = self.history.next_id() as u16;
         let header = MediaHeader {
@@ -172,7 +171,7 @@ impl MediaSender {
             ssrc: self.ssrc,
             abs_send_time: AbsSendTime::from_nanos(now.nanos()),
             transport_sequence: sequence,
-            stamp,
+            stamp: self.stamp(),
         };
         let payload = piece.map_or(PADDING_PAYLOAD, |p| p.payload);
         let bytes = DataSize::from_bytes(u64::from(payload));
@@ -266,7 +265,7 @@ impl MediaSender {
         };
         if let Some(window) = self.target.window {
             let in_flight = self.history.in_flight();
-            let size = DataSize::from_bytes((self.header_len() + usize::from(payload)) as u64);
+            let size = DataSize::from_bytes((header_len(self.stamp()) + usize::from(payload)) as u64);
             if !in_flight.is_zero() && in_flight + size > window {
                 return self.history.next_expiry();
             }
@@ -281,8 +280,8 @@ impl MediaSender {
         }
     }
 
-    fn header_len(&self) -> usize {
-        if self.controller.stamp().is_some() { STAMPED_LEN } else { PLAIN_LEN }
+    fn stamp(&self) -> Option<Stamp> {
+        self.controller.stamp().map(|stamp| Stamp::new(stamp.rtt.nanos(), stamp.rate.bps()))
     }
 
     fn refresh(&mut self, now: SendTime) {

@@ -347,7 +347,7 @@ proptest! {
             sequence,
             abs_send_time: weir_wire::AbsSendTime::from_ticks(ticks),
             transport_sequence: number,
-            stamp: rtt.map(|rtt| Stamp { rtt }),
+            stamp: rtt.map(|rtt| Stamp { rtt, rate: 0 }),
             ..MediaHeader::default()
         };
         let mut bytes = vec![0; ours.wire_len()];

@@ -1,6 +1,7 @@
 //! The two endpoints against each other in simulated time, by their interface alone.
 
 mod call;
+mod feedback;
 mod probing;
 mod rig;
 mod sender;

@@ -2,7 +2,7 @@
 
 use weir_media::MediaConfig;
 use weir_units::{DataRate, TimeDelta};
-use weir_wire::media::STAMPED_LEN;
+use weir_wire::media::RATED_LEN;
 use weir_wire::rtcp::{self, Message};
 use weir_wire::{ExtensionIds, MediaHeader};
 
@@ -18,7 +18,7 @@ fn small_packets() -> MediaConfig {
 
 fn through_bytes(header: &MediaHeader) -> MediaHeader {
     let ids = ExtensionIds::default();
-    let mut bytes = [0; STAMPED_LEN];
+    let mut bytes = [0; RATED_LEN];
     let length = header.write(&ids, &mut bytes).unwrap();
     MediaHeader::parse(&bytes[..length], &ids).unwrap()
 }
