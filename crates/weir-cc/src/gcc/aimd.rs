@@ -231,9 +231,13 @@ impl Aimd {
     /// Whether an over-use that persists may lower `A` again: a round-trip time after the last change, or at once
     /// if `R` is far below `A`.
     pub fn may_reduce_again(&self, received: Option<DataRate>, now: SendTime) -> bool {
-        let interval = self.rtt.clamp(LEAST_REDUCTION_INTERVAL, MOST_REDUCTION_INTERVAL);
-        self.changed.is_none_or(|changed| now - changed >= interval)
+        self.changed.is_none_or(|changed| now - changed >= self.reduction_interval())
             || received.is_some_and(|r| r.bps_f64() < self.config.far_below * self.rate)
+    }
+
+    /// How long a reduction has to show its effect before the next one.
+    pub fn reduction_interval(&self) -> TimeDelta {
+        self.rtt.clamp(LEAST_REDUCTION_INTERVAL, MOST_REDUCTION_INTERVAL)
     }
 
     /// Over-use while `R` is not known: `A` is halved.

@@ -17,9 +17,14 @@
 //! * [`rtt_backoff`]: less where the round-trip time is far too long (libwebrtc);
 //! * [`alr`], [`probe_controller`], [`probe_estimator`]: when the source limits the rate, when to probe, what a probe
 //!   says (libwebrtc).
+//! * [`loss`]: the loss-based controller (gcc-2016 §3.2, eq. (5)); [`loss_v1`]: that of libwebrtc until 2021;
+//!   [`loss_count`]: the loss ratio by per-packet feedback.
 //!
-//! Variants: [`remb`], the receiver-side form of gcc-2016 (Carlucci, De Cicco, Holmer, Mascolo: "Analysis and
-//! Design of the Google Congestion Control for Web Real-time Communication", MMSys 2016).
+//! Variants:
+//!
+//! * [`remb`], the receiver-side form of gcc-2016 (Carlucci, De Cicco, Holmer, Mascolo: "Analysis and Design of the
+//!   Google Congestion Control for Web Real-time Communication", MMSys 2016);
+//! * [`send_side`], the sender-side form of draft-ietf-rmcat-gcc-02, Kalman filter and all.
 
 pub mod aimd;
 pub mod alr;
@@ -29,12 +34,15 @@ pub mod frames;
 pub mod kalman;
 pub mod link_capacity;
 pub mod loss;
+pub mod loss_count;
+pub mod loss_v1;
 pub mod noise;
 pub mod probe_controller;
 pub mod probe_estimator;
 pub mod rate_control;
 pub mod remb;
 pub mod rtt_backoff;
+pub mod send_side;
 pub mod threshold;
 pub mod throughput;
 pub mod trendline;
