@@ -13,12 +13,11 @@
 //! * [`aimd`]: the rate controller at the sender (draft-ietf-rmcat-gcc-02 §5.5, libwebrtc);
 //! * [`link_capacity`]: what over-use tells of the capacity (draft-ietf-rmcat-gcc-02 §5.5, libwebrtc);
 //! * [`throughput`]: the acknowledged rate (libwebrtc);
-//! * [`loss`]: the loss-based controller (gcc-2016 §3.2, eq. (5));
+//! * [`loss`]: the loss-based controller (gcc-2016 §3.2, eq. (5)); [`loss_based_v1`]: the same as libwebrtc has it;
+//!   [`loss_count`]: the loss ratio by per-packet feedback;
 //! * [`rtt_backoff`]: less where the round-trip time is far too long (libwebrtc);
 //! * [`alr`], [`probe_controller`], [`probe_estimator`]: when the source limits the rate, when to probe, what a probe
 //!   says (libwebrtc).
-//! * [`loss`]: the loss-based controller (gcc-2016 §3.2, eq. (5)); [`loss_v1`]: that of libwebrtc until 2021;
-//!   [`loss_count`]: the loss ratio by per-packet feedback.
 //!
 //! Variants:
 //!
@@ -34,8 +33,8 @@ pub mod frames;
 pub mod kalman;
 pub mod link_capacity;
 pub mod loss;
+pub mod loss_based_v1;
 pub mod loss_count;
-pub mod loss_v1;
 pub mod noise;
 pub mod probe_controller;
 pub mod probe_estimator;

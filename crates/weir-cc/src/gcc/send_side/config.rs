@@ -9,7 +9,7 @@ use crate::gcc::bursts::BurstConfig;
 use crate::gcc::detector::{DetectorConfig, FirstShare};
 use crate::gcc::kalman::KalmanConfig;
 use crate::gcc::loss::LossConfig;
-use crate::gcc::loss_v1::LossV1Config;
+use crate::gcc::loss_based_v1::LossV1Config;
 use crate::gcc::noise::{Averaging, ByTime, NoiseConfig, Outliers};
 use crate::gcc::threshold::{AdaptiveThreshold, Threshold, gains};
 use crate::gcc::two_state::TwoStateConfig;
@@ -369,7 +369,8 @@ impl Config {
 
     pub(super) fn loss_v1(&self) -> LossV1Config {
         let Self { loss_low: low, loss_high: high, loss_decrease: decrease, .. } = *self;
-        LossV1Config { low, high, decrease, ..LossV1Config::LIBWEBRTC }
+        // The ratio is taken as soon as there are packets enough.
+        LossV1Config { low, high, decrease, interval: TimeDelta::ZERO, ..LossV1Config::default() }
     }
 }
 

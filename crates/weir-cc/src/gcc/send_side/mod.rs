@@ -26,7 +26,8 @@
 //! 6. While over-use lasts the rate falls at most once per round trip, that bounded by 10 and 200 ms (libwebrtc). It
 //!    neither falls nor is bounded by a receive rate that is not known, and a decrease never raises it.
 //! 7. The loss ratio is that of RFC 3550 between the highest numbers of two reports, in 1/256; the first report
-//!    initialises it. With [`LossForm::LibwebrtcV1`] the rate is updated with each feedback and not each 25 ms.
+//!    initialises it. [`LossForm::LibwebrtcV1`] counts the fates that are told until there are 20, and the rate is updated
+//!    with each feedback, not each 25 ms.
 //! 8. Three seconds without feedback that tells of an arrival halve the rate, then each further second. The draft has
 //!    no rule.
 //! 9. The pacer is that of the endpoint: it drains at `A`, and does not collect packets for 5 ms first.

@@ -9,8 +9,8 @@ use crate::gcc::aimd::Aimd;
 use crate::gcc::bursts::Received;
 use crate::gcc::detector::Usage;
 use crate::gcc::loss::{LossConfig, LossVerdict};
-use crate::gcc::loss_count::{Loss, LossCount};
-use crate::gcc::loss_v1::LossV1;
+use crate::gcc::loss_based_v1::LossBasedV1;
+use crate::gcc::loss_count::LossCount;
 use crate::gcc::rate_control::RateState;
 use crate::packet::{Fate, PacketResult, SendState, SentPacket};
 use crate::receive_rate::ReceiveRate;
@@ -56,14 +56,14 @@ pub struct SendSideGcc {
 #[derive(Debug)]
 enum LossControl {
     Paper(LossConfig),
-    V1(LossV1),
+    V1(LossBasedV1),
 }
 
 impl LossControl {
     fn new(config: &Config) -> Self {
         match config.loss {
             LossForm::Paper => Self::Paper(config.paper_loss()),
-            LossForm::LibwebrtcV1 => Self::V1(LossV1::new(config.loss_v1())),
+            LossForm::LibwebrtcV1 => Self::V1(LossBasedV1::new(config.loss_v1())),
         }
     }
 }
@@ -142,20 +142,26 @@ impl SendSideGcc {
     }
 
     /// draft-ietf-rmcat-gcc-02 §6
-    fn control_loss(&mut self, loss: Option<Loss>, now: SendTime) -> LossVerdict {
+    fn control_loss(&mut self, results: &[PacketResult], now: SendTime) -> LossVerdict {
         let delay = self.aimd.rate();
-        let (rate, verdict) = match (&mut self.loss, loss) {
-            (LossControl::Paper(_), None) => (self.rate, LossVerdict::Hold),
-            (LossControl::Paper(config), Some(loss)) => {
-                self.loss_ratio = loss.ratio();
-                config.update(self.rate, self.loss_ratio)
-            }
-            (LossControl::V1(v1), loss) => {
-                if let Some(loss) = loss {
-                    v1.on_report(loss, now);
-                    self.loss_ratio = v1.ratio();
+        let (rate, verdict) = match &mut self.loss {
+            LossControl::Paper(config) => match self.losses.on_results(results) {
+                None => (self.rate, LossVerdict::Hold),
+                Some(loss) => {
+                    self.loss_ratio = loss.ratio();
+                    config.update(self.rate, self.loss_ratio)
                 }
-                v1.update(self.rate, delay, self.rtt.unwrap_or(TimeDelta::ZERO), now)
+            },
+            LossControl::V1(v1) => {
+                v1.on_results(results, now);
+                self.loss_ratio = v1.loss_ratio();
+                if v1.is_starting(now) && delay > self.rate {
+                    v1.forget_rates();
+                    (delay, LossVerdict::Increase)
+                } else {
+                    v1.remember(self.rate, now);
+                    v1.update(self.rate, self.rtt.unwrap_or(TimeDelta::ZERO), now)
+                }
             }
         };
         self.rate = self.limits.clamp_bps(rate.min(delay)); // A_s cannot exceed A_r.
@@ -227,8 +233,7 @@ impl Controller for SendSideGcc {
         }
         let usage = self.observe(now);
         self.control_delay(usage, now);
-        let loss = self.losses.on_results(results);
-        let verdict = self.control_loss(loss, now);
+        let verdict = self.control_loss(results, now);
         self.cause = self.find_cause(verdict);
         Some(self.decision(base))
     }
