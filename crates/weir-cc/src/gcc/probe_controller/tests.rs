@@ -17,6 +17,9 @@ fn controller() -> ProbeController {
     ProbeController::new(ProbeControllerConfig::LIBWEBRTC_2025, limits())
 }
 
+/// No probe.
+const NONE: [u64; 0] = [];
+
 /// Rates asked for, in kbit/s.
 fn asked(controller: &mut ProbeController) -> Vec<u64> {
     core::iter::from_fn(|| controller.poll()).map(|probe| probe.rate.bps() / 1000).collect()
@@ -41,7 +44,7 @@ fn the_first_probes_are_3_and_6_times_the_start_rate() {
     let told = |probe: &Probe| (probe.id.get(), probe.rate.bps() / 1000, probe.packets, probe.size.bytes());
     assert_eq!(probes.iter().map(told).collect::<Vec<_>>(), [(1, 900, 5, 1687), (2, 1800, 5, 3375)]);
     controller.start(at(10));
-    assert_eq!(asked(&mut controller), [], "only once");
+    assert_eq!(asked(&mut controller), NONE, "only once");
 }
 
 #[test]
@@ -51,14 +54,14 @@ fn a_result_above_70_percent_leads_to_a_probe_of_twice_the_estimate() {
     asked(&mut controller);
     // 0.7 · 1800 = 1260.
     controller.on_estimate(at(100), kbps(1260), Limited::Delay);
-    assert_eq!(asked(&mut controller), []);
+    assert_eq!(asked(&mut controller), NONE);
     controller.on_estimate(at(150), kbps(1261), Limited::Delay);
     assert_eq!(asked(&mut controller), [2522]);
     // 0.7 · 2522 = 1765.4; then the maximum ends it.
     controller.on_estimate(at(250), kbps(2500), Limited::Delay);
     assert_eq!(asked(&mut controller), [5000]);
     controller.on_estimate(at(350), kbps(4900), Limited::Delay);
-    assert_eq!(asked(&mut controller), []);
+    assert_eq!(asked(&mut controller), NONE);
 }
 
 #[test]
@@ -72,7 +75,7 @@ fn waiting_ends_after_a_second() {
     controller.on_timeout(at(1000));
     assert_eq!(controller.next_timeout(), None);
     controller.on_estimate(at(1001), kbps(1700), Limited::Delay);
-    assert_eq!(asked(&mut controller), []);
+    assert_eq!(asked(&mut controller), NONE);
 }
 
 #[test]
@@ -81,7 +84,7 @@ fn a_limited_source_is_probed_for_each_5_s_at_twice_the_estimate() {
     controller.on_alr(at(3100), Some(at(3000)));
     assert_eq!(controller.next_timeout(), Some(at(8000)));
     controller.on_timeout(at(7999));
-    assert_eq!(asked(&mut controller), []);
+    assert_eq!(asked(&mut controller), NONE);
     controller.on_timeout(at(8000));
     assert_eq!(asked(&mut controller), [2000]);
     // Waiting until 9 s, then 5 s after the last.
@@ -98,7 +101,7 @@ fn nothing_is_probed_while_something_else_limits_and_it_is_tried_again() {
         controller.on_alr(at(3000), Some(at(3000)));
         controller.on_estimate(at(7000), kbps(1000), limited);
         controller.on_timeout(at(8000));
-        assert_eq!(asked(&mut controller), [], "{limited:?}");
+        assert_eq!(asked(&mut controller), NONE, "{limited:?}");
         assert_eq!(controller.next_timeout(), Some(at(8025)));
         controller.on_estimate(at(8010), kbps(1000), Limited::Delay);
         controller.on_timeout(at(8025));
@@ -114,7 +117,7 @@ fn while_loss_limits_and_the_rate_grows_probes_are_at_most_half_again() {
     controller.on_timeout(at(8000));
     assert_eq!(asked(&mut controller), [1500]);
     controller.on_estimate(at(8100), kbps(1400), Limited::Delay);
-    assert_eq!(asked(&mut controller), [], "a bounded probe has no further ones");
+    assert_eq!(asked(&mut controller), NONE, "a bounded probe has no further ones");
 }
 
 #[test]
@@ -129,7 +132,7 @@ fn what_a_drop_took_away_is_probed_for_if_the_source_was_limited() {
     controller.on_recovered(at(3500));
     assert_eq!(asked(&mut controller), [1700]);
     controller.on_recovered(at(3600));
-    assert_eq!(asked(&mut controller), [], "not twice in 5 s");
+    assert_eq!(asked(&mut controller), NONE, "not twice in 5 s");
 }
 
 #[test]
@@ -143,21 +146,21 @@ fn a_drop_is_not_probed_for_without_reason() {
     // 1321 are more than 66 % of 2000.
     let mut small = dropped(1321);
     small.on_recovered(at(3500));
-    assert_eq!(asked(&mut small), []);
+    assert_eq!(asked(&mut small), NONE);
     // A drop of 5 s ago is history.
     let mut late = dropped(1000);
     late.on_recovered(at(8000));
-    assert_eq!(asked(&mut late), []);
+    assert_eq!(asked(&mut late), NONE);
     // The source was limited 3 s ago.
     let mut unlimited = dropped(1000);
     unlimited.on_alr(at(3100), None);
     unlimited.on_recovered(at(6100));
-    assert_eq!(asked(&mut unlimited), []);
+    assert_eq!(asked(&mut unlimited), NONE);
     // 0.95 · 1700 = 1615: the estimate is there already.
     let mut recovered = dropped(1000);
     recovered.on_estimate(at(3400), kbps(1615), Limited::Delay);
     recovered.on_recovered(at(3500));
-    assert_eq!(asked(&mut recovered), []);
+    assert_eq!(asked(&mut recovered), NONE);
 }
 
 #[test]
@@ -166,7 +169,7 @@ fn a_raised_maximum_is_probed_for() {
     controller.set_limits(at(3000), RateLimits::new(kbps(50), kbps(300), kbps(8000)).unwrap());
     assert_eq!(asked(&mut controller), [8000]);
     controller.set_limits(at(4000), limits());
-    assert_eq!(asked(&mut controller), []);
+    assert_eq!(asked(&mut controller), NONE);
 }
 
 #[test]
@@ -181,10 +184,10 @@ fn more_for_the_streams_is_probed_for_while_the_source_is_limited() {
     assert_eq!(allocated(1000, 1500), [1500, 2000]);
     assert_eq!(allocated(1000, 2500), [2000]);
     assert_eq!(allocated(1000, 2000), [2000]);
-    assert_eq!(allocated(1000, 1000), []);
+    assert_eq!(allocated(1000, 1000), NONE);
     let mut unlimited = complete(1000);
     unlimited.set_allocated(at(3000), kbps(1500));
-    assert_eq!(asked(&mut unlimited), []);
+    assert_eq!(asked(&mut unlimited), NONE);
 }
 
 #[test]
@@ -208,7 +211,7 @@ fn initial_probes_repeat_while_no_stream_can_use_anything() {
         assert_eq!(asked(&mut controller), [900], "at {second} s");
     }
     controller.on_timeout(at(5000));
-    assert_eq!(asked(&mut controller), []);
+    assert_eq!(asked(&mut controller), NONE);
     assert_eq!(controller.next_timeout(), None);
 }
 
