@@ -1,33 +1,49 @@
 //! The receiver half of every law that works at the sender: the fate of single packets, told at an interval.
 
-use weir_units::TimeDelta;
+use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::Receiver;
 use crate::packet::{Arrival, Ecn};
+use crate::receive_rate::ReceiveRate;
 use crate::report::{Record, Report};
 use crate::time::ArrivalTime;
 
-/// One report covers at most so many packet numbers; what lies before them is left out.
+/// So many packets are remembered behind the highest that has arrived, and one report covers at most so many.
 pub const MOST_RECORDS: u64 = 1024;
 
-/// Tells which packets arrived and when, at a fixed interval while packets come.
+/// Tells which packets arrived and when, at an interval while packets come.
 ///
-/// A report covers the numbers from the first that no report has covered to the highest that has arrived. A packet
-/// that comes late, below the numbers already covered, is told by the next report, which then begins with it; of the
-/// packets in between, those told before appear as not seen again and change nothing (the
-/// [history](crate::history::SendHistory) tells each fate once).
+/// A report covers the numbers from the first that no report has covered to the highest that has arrived. A packet that
+/// comes late, below the numbers already covered, is told by the next report, which then begins with it. What such a
+/// report repeats it repeats truthfully: a packet told to have arrived stays so, with the same time (RFC 8888 §3.1
+/// demands it; the [history](crate::history::SendHistory) tells each fate once, and transport-wide feedback tells no
+/// arrival twice, which is up to its writer).
+///
+/// * Of several copies the first one counts, and a mark (CE) on any of them that comes before the report.
+/// * A packet more than [`MOST_RECORDS`] behind the highest is left out. If the next number follows it, numbers have
+///   begun anew, and so do the reports.
 #[derive(Debug)]
 pub struct PacketFeedback {
+    pace: Pace,
     interval: TimeDelta,
-    /// What has arrived since the last report.
-    arrived: Vec<Seen>,
+    /// What has arrived, by number modulo its length.
+    seen: Box<[Option<Seen>]>,
+    /// What the next report covers.
+    open: Option<Open>,
+    /// The last packet that was too far behind.
+    stray: Option<u64>,
     records: Vec<Record>,
-    /// The first number that no report has covered.
-    next_id: Option<u64>,
     /// When the last report was made.
     reported: Option<ArrivalTime>,
     due: Option<ArrivalTime>,
     number: u8,
+}
+
+/// Numbers from `begin` on, and before `end`, the one after the highest that has arrived; none if they are the same.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    begin: u64,
+    end: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,14 +53,53 @@ struct Seen {
     ecn: Ecn,
 }
 
+/// How the interval comes about.
+#[derive(Debug)]
+enum Pace {
+    Fixed,
+    Adaptive(ReceiveRate),
+}
+
+/// What a report takes on the wire in libwebrtc's estimate: 20 bytes for IPv4, 8 for UDP, 10 for SRTP and 30 on average
+/// for the feedback.
+const REPORT_LEN: u64 = 20 + 8 + 10 + 30;
+/// Of so many bytes received one may go back as a report: 5 %.
+const RECEIVED_PER_REPORTED: u64 = 20;
+const SHORTEST: TimeDelta = TimeDelta::from_millis(50);
+const LONGEST: TimeDelta = TimeDelta::from_millis(250);
+/// While no rate is known.
+const DEFAULT: TimeDelta = TimeDelta::from_millis(100);
+/// The receive rate is measured over so long.
+const RATE_WINDOW: TimeDelta = TimeDelta::from_millis(500);
+
+/// How often to report what comes at `rate`: reports take 5 % of it, within 50 and 250 ms, as in libwebrtc (which
+/// takes the rate of the way back).
+fn adaptive_interval(rate: Option<DataRate>) -> TimeDelta {
+    let received_per_report = DataSize::from_bytes(REPORT_LEN * RECEIVED_PER_REPORTED);
+    rate.map_or(DEFAULT, |rate| (received_per_report / rate).clamp(SHORTEST, LONGEST))
+}
+
 impl PacketFeedback {
     /// Reports each `interval`, but at least 1 ms apart.
     pub fn new(interval: TimeDelta) -> Self {
+        Self::paced(Pace::Fixed, interval.max(TimeDelta::from_millis(1)))
+    }
+
+    /// Reports as often as 5 % of the receive rate allow, in reports of 68 bytes: 217.6 ms at 50 kbit/s, 108.8 ms at
+    /// 100 kbit/s; at least each 250 ms, at most each 50 ms, each 100 ms while the rate is not known. The rate is that
+    /// of payload over the last 500 ms.
+    pub fn adaptive() -> Self {
+        Self::paced(Pace::Adaptive(ReceiveRate::new(RATE_WINDOW)), DEFAULT)
+    }
+
+    fn paced(pace: Pace, interval: TimeDelta) -> Self {
         Self {
-            interval: interval.max(TimeDelta::from_millis(1)),
-            arrived: Vec::new(),
-            records: Vec::new(),
-            next_id: None,
+            pace,
+            interval,
+            seen: vec![None; MOST_RECORDS as usize].into_boxed_slice(),
+            open: None,
+            stray: None,
+            records: Vec::with_capacity(MOST_RECORDS as usize),
             reported: None,
             due: None,
             number: 0,
@@ -53,43 +108,70 @@ impl PacketFeedback {
 
     /// From the next packet on reports each `interval`, but at least 1 ms apart.
     pub fn set_interval(&mut self, interval: TimeDelta) {
+        self.pace = Pace::Fixed;
         self.interval = interval.max(TimeDelta::from_millis(1));
     }
 
     /// What has arrived is reported at `now`, the interval notwithstanding.
     pub fn hurry(&mut self, now: ArrivalTime) {
-        if !self.arrived.is_empty() {
+        if self.open.is_some_and(|open| open.begin < open.end) {
             self.due = Some(now);
         }
     }
 
-    /// Fills `records` with the numbers from the first one of interest to the highest that has arrived.
-    fn collect(&mut self) {
-        self.records.clear();
-        // The first copy of a packet counts.
-        self.arrived.sort_unstable_by_key(|seen| (seen.id, seen.at));
-        let (Some(first), Some(last)) = (self.arrived.first(), self.arrived.last()) else { return };
-        let end = last.id.saturating_add(1);
-        let begin = self.next_id.unwrap_or(first.id).min(first.id).max(end.saturating_sub(MOST_RECORDS));
-        let mut seen = self.arrived.iter().skip_while(|seen| seen.id < begin).peekable();
-        for id in begin..end {
-            let mut record = Record { sequence: id as u16, arrival: None, ecn: Ecn::NotEct };
-            while let Some(copy) = seen.next_if(|seen| seen.id == id) {
-                record.arrival = record.arrival.or(Some(copy.at));
-                if record.ecn != Ecn::Ce {
-                    record.ecn = copy.ecn;
+    /// Remembers a packet and opens the numbers up to it, or from it on, for the next report.
+    fn see(&mut self, packet: &Arrival) {
+        let Arrival { id, at, ecn, .. } = *packet;
+        let anew = Open { begin: id, end: id };
+        let open = self.open.get_or_insert(anew);
+        if open.end.saturating_sub(id) > MOST_RECORDS {
+            let follows = self.stray.is_some_and(|stray| stray.checked_add(1) == Some(id));
+            self.stray = Some(id);
+            if !follows {
+                return;
+            }
+            *open = anew;
+        }
+        let seen = &mut self.seen[place(id)];
+        match seen {
+            Some(first) if first.id == id => {
+                if ecn == Ecn::Ce {
+                    first.ecn = Ecn::Ce;
                 }
             }
-            self.records.push(record);
+            _ => {
+                *seen = Some(Seen { id, at, ecn });
+                open.begin = open.begin.min(id);
+                open.end = open.end.max(id.saturating_add(1));
+            }
         }
-        self.next_id = Some(self.next_id.map_or(end, |next| next.max(end)));
-        self.arrived.clear();
     }
+
+    /// Fills `records` with the numbers that are open, and closes them.
+    fn collect(&mut self) {
+        self.records.clear();
+        let Some(open) = &mut self.open else { return };
+        let begin = open.begin.max(open.end.saturating_sub(MOST_RECORDS));
+        let seen = &self.seen;
+        self.records.extend((begin..open.end).map(|id| {
+            let seen = seen[place(id)].filter(|seen| seen.id == id);
+            let ecn = seen.map_or(Ecn::NotEct, |seen| seen.ecn);
+            Record { sequence: id as u16, arrival: seen.map(|seen| seen.at), ecn }
+        }));
+        open.begin = open.end;
+    }
+}
+
+const fn place(id: u64) -> usize {
+    (id % MOST_RECORDS) as usize
 }
 
 impl Receiver for PacketFeedback {
     fn on_arrival(&mut self, packet: &Arrival) {
-        self.arrived.push(Seen { id: packet.id, at: packet.at, ecn: packet.ecn });
+        self.see(packet);
+        if let Pace::Adaptive(rate) = &mut self.pace {
+            rate.on_arrival(packet.at, packet.size);
+        }
         // Never further off than an interval, even if the clock was set back.
         let latest = packet.at + self.interval;
         let regular = self.reported.map_or(latest, |reported| reported + self.interval);
@@ -104,7 +186,13 @@ impl Receiver for PacketFeedback {
         self.due.filter(|&due| due <= now)?;
         self.due = None;
         self.reported = Some(now);
+        if let Pace::Adaptive(rate) = &mut self.pace {
+            self.interval = adaptive_interval(rate.rate(now));
+        }
         self.collect();
+        if self.records.is_empty() {
+            return None;
+        }
         let number = self.number;
         self.number = number.wrapping_add(1);
         Some(Report::Packets { records: &self.records, number, at: Some(now) })
@@ -113,7 +201,9 @@ impl Receiver for PacketFeedback {
 
 #[cfg(test)]
 mod tests {
-    use weir_units::DataSize;
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
 
     use super::*;
     use crate::packet::Stamp;
@@ -163,19 +253,6 @@ mod tests {
     }
 
     #[test]
-    fn a_hurried_report_comes_at_once_and_the_next_one_an_interval_later() {
-        let mut receiver = PacketFeedback::new(TimeDelta::from_millis(400));
-        receiver.hurry(at(0));
-        assert_eq!(receiver.next_timeout(), None, "nothing has arrived");
-        receiver.set_interval(INTERVAL);
-        arrive(&mut receiver, 1, 10, Ecn::NotEct);
-        receiver.hurry(at(10));
-        assert_eq!(told(&mut receiver, 10), [(1, Some(10))]);
-        arrive(&mut receiver, 2, 20, Ecn::NotEct);
-        assert_eq!(receiver.next_timeout(), Some(at(60)));
-    }
-
-    #[test]
     fn a_late_packet_is_told_by_the_next_report() {
         let mut receiver = PacketFeedback::new(INTERVAL);
         arrive(&mut receiver, 1, 0, Ecn::NotEct);
@@ -183,7 +260,8 @@ mod tests {
         told(&mut receiver, 50);
         arrive(&mut receiver, 2, 60, Ecn::NotEct);
         arrive(&mut receiver, 4, 70, Ecn::NotEct);
-        assert_eq!(told(&mut receiver, 100), [(2, Some(60)), (3, None), (4, Some(70))]);
+        // What was told of 3 stays so.
+        assert_eq!(told(&mut receiver, 100), [(2, Some(60)), (3, Some(10)), (4, Some(70))]);
     }
 
     #[test]
@@ -196,10 +274,125 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_of_what_was_told_is_no_news() {
+        let mut receiver = PacketFeedback::new(INTERVAL);
+        arrive(&mut receiver, 7, 0, Ecn::Ect1);
+        assert_eq!(told(&mut receiver, 50), [(7, Some(0))]);
+        arrive(&mut receiver, 7, 60, Ecn::Ect1);
+        assert_eq!(receiver.next_timeout(), Some(at(100)));
+        assert_eq!(told(&mut receiver, 100), [], "there is nothing to tell");
+        arrive(&mut receiver, 8, 110, Ecn::Ect1);
+        let Some(Report::Packets { records, number, .. }) = receiver.poll_report(at(160)) else {
+            panic!("due")
+        };
+        assert_eq!((records.len(), number), (1, 1), "a report that was not made has no number");
+    }
+
+    #[test]
     fn a_leap_of_numbers_does_not_make_an_endless_report() {
         let mut receiver = PacketFeedback::new(INTERVAL);
         arrive(&mut receiver, 7, 0, Ecn::NotEct);
         arrive(&mut receiver, u64::MAX, 5, Ecn::NotEct);
-        assert!(told(&mut receiver, 50).len() as u64 <= MOST_RECORDS);
+        assert_eq!(told(&mut receiver, 50).len() as u64, MOST_RECORDS);
+    }
+
+    #[test]
+    fn a_packet_is_told_however_late_within_the_memory_and_not_beyond() {
+        let mut receiver = PacketFeedback::new(INTERVAL);
+        for id in (0..=3000).filter(|id| ![1976, 1977].contains(id)) {
+            arrive(&mut receiver, id, 0, Ecn::NotEct);
+        }
+        assert_eq!(told(&mut receiver, 50).len() as u64, MOST_RECORDS);
+        // 3001 - 1024 = 1977 is the last one remembered.
+        arrive(&mut receiver, 1976, 60, Ecn::NotEct);
+        assert_eq!(told(&mut receiver, 100), []);
+        arrive(&mut receiver, 1977, 110, Ecn::NotEct);
+        let told = told(&mut receiver, 160);
+        assert_eq!((told[0], told.len() as u64), ((1977, Some(110)), MOST_RECORDS));
+        assert!(told[1..].iter().all(|(_, arrival)| *arrival == Some(0)), "told as before");
+    }
+
+    #[test]
+    fn numbers_that_begin_anew_are_told_from_the_second_packet_on() {
+        let mut receiver = PacketFeedback::new(INTERVAL);
+        arrive(&mut receiver, 50_000, 0, Ecn::NotEct);
+        assert_eq!(told(&mut receiver, 50).len(), 1);
+        arrive(&mut receiver, 10, 60, Ecn::NotEct);
+        arrive(&mut receiver, 11, 61, Ecn::NotEct);
+        arrive(&mut receiver, 13, 62, Ecn::NotEct);
+        assert_eq!(told(&mut receiver, 110), [(11, Some(61)), (12, None), (13, Some(62))]);
+    }
+
+    #[test]
+    fn a_stray_packet_changes_nothing() {
+        let mut receiver = PacketFeedback::new(INTERVAL);
+        for (id, ms) in [(50_000, 0), (10, 1), (50_001, 2), (12, 3)] {
+            arrive(&mut receiver, id, ms, Ecn::NotEct);
+        }
+        assert_eq!(told(&mut receiver, 50), [(50_000, Some(0)), (50_001, Some(2))]);
+    }
+
+    #[test]
+    fn reports_take_a_twentieth_of_the_receive_rate() {
+        let ms = |kbps| adaptive_interval(Some(DataRate::from_kbps(kbps))).nanos() as f64 / 1e6;
+        // 68 · 8 / 0.05 = 10 880 bits: at 50 kbit/s 217.6 ms.
+        assert_eq!([ms(40), ms(50), ms(100), ms(217), ms(218)], [250.0, 217.6, 108.8, 50.138_249, 50.0]);
+        assert_eq!(adaptive_interval(Some(DataRate::ZERO)), LONGEST);
+        assert_eq!(adaptive_interval(None), DEFAULT);
+    }
+
+    /// The gaps between reports on packets of 1200 bytes that come each `gap` ms for 3 s.
+    fn gaps(receiver: &mut PacketFeedback, gap: i64) -> Vec<i64> {
+        let mut reports = Vec::new();
+        for ms in 0..3000 {
+            if ms % gap == 0 {
+                arrive(receiver, (ms / gap) as u64, ms, Ecn::NotEct);
+            }
+            if !told(receiver, ms).is_empty() {
+                reports.push(ms);
+            }
+        }
+        reports.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    }
+
+    #[test]
+    fn an_adaptive_receiver_reports_more_often_what_comes_faster() {
+        // 9600 bits each 96 ms: 5 or 6 packets within 500 ms, 96 or 115.2 kbit/s, 113.3 or 94.4 ms, which a clock of
+        // whole ms rounds up.
+        let slow = gaps(&mut PacketFeedback::adaptive(), 96);
+        assert!(slow[5..].iter().all(|gap| (95..=114).contains(gap)), "{slow:?}");
+        // 960 kbit/s.
+        let fast = gaps(&mut PacketFeedback::adaptive(), 10);
+        assert!(fast[5..].iter().all(|gap| *gap == 50), "{fast:?}");
+    }
+
+    proptest! {
+        /// Against a receiver that remembers everything: each report tells what arrived so far, exactly, and each
+        /// packet within the memory is told once it has arrived.
+        #[test]
+        fn what_is_told_is_true_and_nothing_is_left_out(
+            steps in prop::collection::vec((0..20_i64, -30..40_i64), 1..300)
+        ) {
+            let mut receiver = PacketFeedback::new(INTERVAL);
+            let mut model: BTreeMap<u64, (i64, bool)> = BTreeMap::new();
+            let (mut ms, mut newest) = (0, 1000_i64);
+            for (later, ahead) in steps {
+                ms += later;
+                let id = newest + ahead;
+                newest = newest.max(id);
+                arrive(&mut receiver, id as u64, ms, Ecn::NotEct);
+                model.entry(id as u64).or_insert((ms, false));
+                for (sequence, arrival) in told(&mut receiver, ms) {
+                    let known = model.get_mut(&u64::from(sequence));
+                    prop_assert_eq!(arrival, known.as_ref().map(|known| known.0));
+                    if let Some(known) = known {
+                        known.1 = true;
+                    }
+                }
+                if receiver.next_timeout().is_none() {
+                    prop_assert!(model.values().all(|known| known.1), "something was left out");
+                }
+            }
+        }
     }
 }
