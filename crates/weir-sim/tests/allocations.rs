@@ -6,7 +6,8 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use common::{constant, flow, gcc_2016, spec, tcp};
+use common::{constant, flow, gcc_2016, reporting_per_packet, spec, tcp};
+use weir_media::PacketFormat;
 use weir_net::Time;
 use weir_sim::{FlowSpec, Simulation, Unwatched};
 
@@ -54,6 +55,14 @@ fn constant_rate_packets_allocate_nothing() {
 #[test]
 fn a_call_allocates_nothing() {
     assert!(allocations_when_warm(vec![flow("video", gcc_2016())]) <= RINGS_THAT_MAY_DOUBLE);
+}
+
+#[test]
+fn reports_on_single_packets_allocate_nothing() {
+    for format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
+        let flows = vec![flow("video", reporting_per_packet(format))];
+        assert!(allocations_when_warm(flows) <= RINGS_THAT_MAY_DOUBLE, "{format:?}");
+    }
 }
 
 #[test]
