@@ -13,16 +13,20 @@ const MESSAGES: u32 = 20_000;
 /// In a message: 10 Mbit/s in packets of 1200 bytes, told each 100 ms.
 const PACKETS: usize = 104;
 
-/// When packets arrived, in ns: each 960 µs on average, with up to 2 ms of jitter, and of `one_lost_of` one not.
-fn arrivals(one_lost_of: u64) -> Vec<Option<i64>> {
+/// When packets arrived, in ns: each 960 µs on average, with up to 2 ms of jitter that puts them out of order only if
+/// `reordered`, and of `one_lost_of` one not.
+fn arrivals(one_lost_of: u64, reordered: bool) -> Vec<Option<i64>> {
     let mut state = 1_u64;
     let mut random = |below| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % below
     };
+    let mut newest = 0;
     (0..PACKETS as i64)
         .map(|n| {
-            let at = n * 960_000 + random(2_000_000) as i64;
+            let own = n * 960_000 + random(2_000_000) as i64;
+            newest = own.max(newest);
+            let at = if reordered { own } else { newest };
             (random(one_lost_of) > 0).then_some(at)
         })
         .collect()
@@ -73,8 +77,10 @@ fn main() {
     type Write = fn(&[Option<i64>], u8, &mut [u8]) -> usize;
     let formats: [(&str, Write); 2] =
         [("transport-wide", write_transport_wide), ("RFC 8888", write_rfc_8888)];
-    for (loss, one_lost_of) in [("no loss", u64::MAX), ("10 % loss", 10)] {
-        let arrivals = arrivals(one_lost_of);
+    for (case, one_lost_of, reordered) in
+        [("in order", u64::MAX, false), ("10 % lost", 10, false), ("out of order", u64::MAX, true)]
+    {
+        let arrivals = arrivals(one_lost_of, reordered);
         for (name, write) in formats {
             let mut bytes = [0; 1200];
             let length = write(&arrivals, 0, &mut bytes);
@@ -85,7 +91,7 @@ fn main() {
                 black_box(read(black_box(&bytes[..length])));
             });
             println!(
-                "{name:<15} {loss:<10} {length:4} bytes, written {written:4.1}, read {read:4.1} ns per packet"
+                "{name:<15} {case:<13} {length:4} bytes, written {written:4.1}, read {read:4.1} ns per packet"
             );
         }
     }

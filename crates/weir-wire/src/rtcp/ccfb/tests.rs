@@ -13,6 +13,7 @@ fn told(ccfb: &Ccfb<'_>) -> Vec<(u32, Told)> {
     ccfb.blocks().map(|block| (block.source, block.metrics().collect())).collect()
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as it is told of a packet")]
 const fn received(ecn: u8, offset: u16) -> Option<Metric> {
     Some(Metric { ecn, offset })
 }

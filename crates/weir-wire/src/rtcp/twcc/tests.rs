@@ -19,6 +19,7 @@ fn told(twcc: &Twcc<'_>) -> Vec<(u16, Option<i64>)> {
 }
 
 /// What `ms` milliseconds are in quarters.
+#[expect(clippy::unnecessary_wraps, reason = "as it is told of a packet")]
 fn quarters(ms: f64) -> Option<i64> {
     Some((ms * 4.0) as i64)
 }

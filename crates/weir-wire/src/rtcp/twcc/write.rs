@@ -129,13 +129,11 @@ impl<'a> Body<'a> {
     fn push(&mut self, arrival: Option<i64>) -> bool {
         let Some(nanos) = arrival else { return self.push_symbol(MISSING, &[]) };
         let ticks = nanos.saturating_add(TICK_NANOS / 2).div_euclid(TICK_NANOS);
-        let (reference, before) = match self.reference {
-            Some(reference) => (reference, self.ticks),
-            None => {
-                let reference = nanos.div_euclid(TICK_NANOS * REFERENCE_TICKS);
-                (reference, reference * REFERENCE_TICKS)
-            }
+        let begin = || {
+            let reference = nanos.div_euclid(TICK_NANOS * REFERENCE_TICKS);
+            (reference, reference * REFERENCE_TICKS)
         };
+        let (reference, before) = self.reference.map_or_else(begin, |reference| (reference, self.ticks));
         let delta = ticks - before;
         let fits = if let Ok(delta) = u8::try_from(delta) {
             self.push_symbol(SMALL, &[delta])
@@ -199,13 +197,13 @@ struct Pending {
 
 impl Pending {
     /// Whether one chunk can hold what waits and `symbol`, or hold the first seven of it and leave the rest waiting.
-    const fn accepts(&self, symbol: u16) -> bool {
+    const fn accepts(self, symbol: u16) -> bool {
         self.len < TWO_BIT_SYMBOLS
             || (self.len < ONE_BIT_SYMBOLS && !self.large && symbol != LARGE)
             || (self.uniform && symbol == self.first() && self.len < LONGEST_RUN)
     }
 
-    const fn first(&self) -> u16 {
+    const fn first(self) -> u16 {
         (self.symbols >> 26) as u16
     }
 
@@ -234,7 +232,7 @@ impl Pending {
     }
 
     /// The chunk that holds all that waits, if nothing comes after it.
-    const fn last_chunk(&self) -> u16 {
+    const fn last_chunk(self) -> u16 {
         if self.uniform {
             self.first() << RUN_SHIFT | self.len
         } else if self.len <= TWO_BIT_SYMBOLS {
@@ -244,7 +242,7 @@ impl Pending {
         }
     }
 
-    const fn two_bit_vector(&self) -> u16 {
+    const fn two_bit_vector(self) -> u16 {
         TWO_BIT_VECTOR | (self.symbols >> 14) as u16
     }
 }
