@@ -14,7 +14,8 @@ pub enum Report<'a> {
     Packets {
         /// One record per packet number that the report covers, in order of number.
         records: &'a [Record],
-        /// The report's own number, modulo 256, by which lost reports are counted.
+        /// The report's own number, modulo 256, by which lost reports are counted. Where the format carries none (RFC
+        /// 8888) the reader counts, and none is missed.
         number: u8,
         /// When the report was made; `None` where the format does not carry it.
         at: Option<ArrivalTime>,

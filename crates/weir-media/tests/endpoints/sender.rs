@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use weir_cc::{Cause, Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime, Share, Target};
 use weir_media::{EncoderConfig, KeyFrames, MediaConfig, MediaPacket, MediaSender};
 use weir_units::{DataRate, DataSize, TimeDelta};
-use weir_wire::rtcp::{Nada, ReceiverReport, Remb, ReportBlock};
+use weir_wire::rtcp::{Ccfb, Metric, Nada, ReceiverReport, Remb, ReportBlock, Twcc, TwccHeader};
 
 use crate::rig::{Call, RECEIVER, SENDER, config, gcc_2016, limits, media_receiver, media_sender, nada};
 
@@ -234,7 +234,15 @@ fn sound() -> Vec<Vec<u8>> {
     let mut report = vec![0; ReceiverReport::wire_len(1)];
     let block = ReportBlock { ssrc: SENDER, fraction_lost: 100, ..ReportBlock::default() };
     ReceiverReport::write(RECEIVER, &[block], &mut report).unwrap();
-    vec![remb, report, acknowledgement(3)]
+    let times = [Some(0), None, Some(1_000_000), Some(300_000_000), Some(299_000_000)];
+    let mut transport_wide = vec![0; 100];
+    let header = TwccHeader { ssrc: RECEIVER, source: SENDER, base_sequence: 1, number: 2 };
+    let length = Twcc::write(&header, times, &mut transport_wide).unwrap().length;
+    transport_wide.truncate(length);
+    let metrics = times.map(|time| time.map(|_| Metric { ecn: 3, offset: 20 }));
+    let mut rfc_8888 = vec![0; Ccfb::wire_len(times.len())];
+    Ccfb::write(RECEIVER, 70_000, SENDER, 4, metrics.into_iter(), &mut rfc_8888).unwrap();
+    vec![remb, report, acknowledgement(3), transport_wide, rfc_8888]
 }
 
 /// Any bytes, or sound ones in a row of which some have been changed.
