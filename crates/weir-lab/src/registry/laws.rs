@@ -2,7 +2,9 @@
 
 use weir_cc::dccc::{self, Dccc, DcccObserver};
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
+use weir_cc::gcc::send_side::{self, SendSideGcc};
 use weir_cc::nada::{self, Nada, NadaObserver};
+use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::scream::v1::Scream;
 use weir_cc::scream::{self, ScreamReceiver};
 use weir_cc::{AtReceiver, Controller, RateLimits, Receiver, TimeDelta};
@@ -15,6 +17,7 @@ use super::{ControllerInfo, Halves};
 pub(super) fn entries() -> Vec<Entry> {
     vec![
         Entry::of::<Gcc2016>(),
+        Entry::of::<GccSendSide>(),
         Entry::of::<NadaRfc8698>(),
         Entry::of::<ScreamRfc8298>(),
         Entry::of::<Dccc2017>(),
@@ -49,6 +52,36 @@ impl Law for Gcc2016 {
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
         let controller = GccSender::new(config, limits).map_err(words)?;
         Ok(halves(controller, GccReceiver::new(config, limits).map_err(words)?))
+    }
+}
+
+struct GccSendSide;
+
+impl Law for GccSendSide {
+    type Config = send_side::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "gcc-send-side",
+            summary: "Google Congestion Control with all of it at the sender, by a Kalman filter over bursts of packets",
+            source: "draft-ietf-rmcat-gcc-02",
+            placement: "sender",
+            feedback: "the arrival of each packet (transport-wide feedback), each 50 ms",
+            presets: Vec::new(),
+        }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![Preset {
+            name: "nada-vs-gcc-2016",
+            summary: "gradient and capacity in one filter, a slower threshold, no pacer: what was compared with NADA in 2016",
+            config: send_side::Config::nada_vs_gcc_2016(),
+        }]
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = SendSideGcc::new(config, limits).map_err(words)?;
+        Ok(halves(controller, PacketFeedback::new(config.feedback_interval)))
     }
 }
 

@@ -56,14 +56,14 @@ pub struct SendSideGcc {
 #[derive(Debug)]
 enum LossControl {
     Paper(LossConfig),
-    V1(LossBasedV1),
+    V1(Box<LossBasedV1>),
 }
 
 impl LossControl {
     fn new(config: &Config) -> Self {
         match config.loss {
             LossForm::Paper => Self::Paper(config.paper_loss()),
-            LossForm::LibwebrtcV1 => Self::V1(LossBasedV1::new(config.loss_v1())),
+            LossForm::LibwebrtcV1 => Self::V1(Box::new(LossBasedV1::new(config.loss_v1()))),
         }
     }
 }
