@@ -15,6 +15,7 @@ use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Sta
 use crate::packet_feedback::PacketFeedback;
 use crate::report::{DcccReport, Feedback, LawReport, NadaReport, ReceptionReport, Record, Report};
 use crate::scream::v1::Scream;
+use crate::scream::v2::ScreamV2;
 use crate::scream::{self, ScreamReceiver};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
@@ -49,6 +50,7 @@ const LAWS: &[Law] = &[
     Law::new("gcc-send-side", |limits| halves(SendSideGcc::new(send_side::Config::default(), limits).unwrap(), PacketFeedback::new(send_side::Config::default().feedback_interval))).recovering_within(750),
     // RFC 8298 §4.1.3 lets the rate grow by 200 kbit/s per second, by a fifth of that where congestion was met last.
     Law::new("scream", |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1())).recovering_within(600),
+    Law::new("scream-v2", |limits| halves(ScreamV2::new(scream::v2::Config::default(), limits).unwrap(), ScreamReceiver::v2())),
     Law::new("nada", |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap()))),
     Law::new("nada at the sender", |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50)))),
     // It rises by 8 kbit/s with each report, whatever its rate: (2500 − 50)/8 = 306 of them.

@@ -13,7 +13,7 @@ const ROOM: usize = 1024;
 pub(super) struct InFlight {
     /// Number of each packet above the acknowledged ones, and all bytes sent up to its end.
     sent: VecDeque<(u64, u64)>,
-    /// All bytes sent.
+    /// All bytes sent, modulo 2^64.
     total: u64,
     /// All bytes up to the end of the highest acknowledged packet.
     acked: u64,
@@ -29,7 +29,7 @@ impl InFlight {
         if self.sent.len() == MOST_PACKETS {
             self.sent.pop_front();
         }
-        self.total = self.total.saturating_add(size);
+        self.total = self.total.wrapping_add(size);
         self.sent.push_back((id, self.total));
     }
 
@@ -46,12 +46,12 @@ impl InFlight {
             advanced = true;
             self.sent.pop_front();
         }
-        advanced.then(|| self.acked - before)
+        advanced.then(|| self.acked.wrapping_sub(before))
     }
 
     /// Bytes in flight.
     pub(super) fn bytes(&self) -> u64 {
-        self.total - self.acked
+        self.total.wrapping_sub(self.acked)
     }
 }
 
@@ -84,6 +84,17 @@ mod tests {
         assert_eq!(in_flight.acknowledge(2), None);
         assert_eq!(in_flight.acknowledge(3), None);
         assert_eq!(in_flight.bytes(), 900);
+    }
+
+    #[test]
+    fn the_count_of_bytes_may_wrap() {
+        let mut in_flight = InFlight::new();
+        (1..=3).for_each(|id| in_flight.on_sent(id, 1 << 63));
+        assert_eq!(in_flight.acknowledge(2), Some(0), "2 · 2^63");
+        assert_eq!(in_flight.bytes(), 1 << 63);
+        in_flight.on_sent(4, 10);
+        assert_eq!(in_flight.acknowledge(3), Some(1 << 63));
+        assert_eq!(in_flight.bytes(), 10);
     }
 
     #[test]

@@ -1,14 +1,19 @@
-//! SCReAM, Self-Clocked Rate Adaptation for Multimedia: RFC 8298 ([`v1`]).
+//! SCReAM, Self-Clocked Rate Adaptation for Multimedia: RFC 8298 ([`v1`]) and its second version ([`v2`]).
 //!
 //! A window in the manner of LEDBAT bounds what is in flight and keeps the queue delay near a target; acknowledgements
 //! clock the packets out. The rate of the encoder follows: it probes upwards while the queue delay shows no trend, falls
 //! back to what the path carries when it does, and yields to what waits in the RTP queue. The receiver only tells the
 //! fate of packets; everything is decided at the sender.
 //!
-//! Source: RFC 8298 (December 2017). Where it leaves something open, its authors' reference implementation at its state
+//! Version 2 drops the fast increase: its reference window, which what is in flight may exceed, grows by a packet per
+//! round trip and a share of itself, yields to L4S marks in proportion to their share and to queue delay as if it were
+//! marks, and sets the encoder's rate directly.
+//!
+//! Sources: RFC 8298 (December 2017); draft-johansson-ccwg-rfc8298bis-screamv2 in two working texts, of about submissions
+//! -01/-02 (*early*, [`v2::Config::early`]) and -05/-06 (*late*, the default). Where the RFC leaves something open, its authors' reference implementation at its state
 //! of May 2018 (*ref-2018*) is followed if nothing else is said. Blocks: what is in flight, round-trip time, queue delay,
-//! loss detection, the queue-delay target under competition; [`v1`] composes them with the trend, the window and the
-//! media rate control of the RFC. Every constant is in the version's `Config`; the bounds of the target bitrate are the
+//! loss detection, the queue-delay target under competition. [`v1`] composes them with the trend, the window and the
+//! media rate control of the RFC, [`v2`] with the averages, the reference window and the rate of the draft. Every constant is in the version's `Config`; the bounds of the target bitrate are the
 //! [`RateLimits`](crate::RateLimits).
 //!
 //! Deliberate divergences and readings of what the sources leave open:
@@ -43,8 +48,22 @@
 //! 12. A queue delay of 10 s or more is a clock that was set: the base delay is learnt anew. A round-trip time counts as
 //!     0.1 ms at least and 10 s at most.
 //! 13. A change of route begins everything anew, at the start rate at most.
+//!
+//! Of version 2 alone:
+//!
+//! 14. Before the first round-trip time there is no reference window: packets leave at 1.5 times the start rate. The first
+//!     round-trip time makes it the window of the start rate. The draft begins with `MIN_REF_WND`, whose rate at a short
+//!     round-trip time would have nothing to do with the start rate.
+//! 15. A CE mark is one of L4S if the last packet without a mark came as ECT(1), else a classic one: the law is not told
+//!     as what its packets leave. `l4s_alpha` begins at 0.
+//! 16. `rel_framesize_high`, by which large frames widen the send window, is 1: the law is not told where frames end.
+//! 17. The early text names `BYTES_IN_FLIGHT_LIMIT` and its compensation without values; those of the late text stand in.
+//!     The early target counts headers as in RFC 8298 (see 1); the late one subtracts `PACKET_OVERHEAD`.
+//! 18. Congestion, for the time since it and the window at it, is every reaction, that to queue delay included.
+//!     Reports that wait for a number of packets are not made: the draft does not give the number.
 
 pub mod v1;
+pub mod v2;
 
 mod competition;
 mod config;
@@ -55,6 +74,9 @@ mod network;
 mod receiver;
 mod recent_max;
 mod silence;
+
+#[cfg(test)]
+mod properties;
 
 pub use config::ConfigError;
 pub use receiver::ScreamReceiver;

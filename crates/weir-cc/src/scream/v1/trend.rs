@@ -128,8 +128,12 @@ mod tests {
     #[test]
     fn a_feedback_stands_for_each_interval_since_the_last() {
         let (mut often, mut seldom) = (trend(), trend());
-        [0, 50, 100, 150].into_iter().for_each(|at| often.on_feedback(ms(at), 1.0));
-        [0, 150].into_iter().for_each(|at| seldom.on_feedback(ms(at), 1.0));
+        for at in [0, 50, 100, 150] {
+            often.on_feedback(ms(at), 1.0);
+        }
+        for at in [0, 150] {
+            seldom.on_feedback(ms(at), 1.0);
+        }
         assert_eq!((often.get(), often.average), (seldom.get(), seldom.average));
         let before = often.average;
         often.on_feedback(ms(199), 5.0);

@@ -1,0 +1,24 @@
+//! SCReAM version 2 (draft-johansson-ccwg-rfc8298bis-screamv2): a reference window that grows additively and by a share
+//! of itself, reacts to L4S marks as DCTCP does and to queue delay as if it were marks, and sets the rate directly.
+
+mod averages;
+mod config;
+mod rate;
+mod sender;
+mod window;
+
+#[cfg(test)]
+mod closed_loop;
+
+pub use config::{Config, Edition, PostCongestion};
+pub use sender::ScreamV2;
+
+use super::receiver::ScreamReceiver;
+
+impl ScreamReceiver {
+    /// The receiver half of version 2: 10 to 1000 reports per second, by the rate that arrives, and one at the end of
+    /// each frame.
+    pub fn v2() -> Self {
+        Self::new(Config::CADENCE)
+    }
+}

@@ -1,0 +1,255 @@
+//! The sender: feedback → reference window → target rate.
+
+use weir_units::DataRate;
+
+use super::config::{Config, Edition};
+use super::rate::Basis;
+use super::window::{RefWindow, Seen};
+use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
+use crate::packet::{SendState, SentPacket};
+use crate::report::Feedback;
+use crate::scream::competition::QdelayTarget;
+use crate::scream::config::ConfigError;
+use crate::scream::loss::LossEventRate;
+use crate::scream::network::{Network, News};
+use crate::scream::silence::{SILENCE_FACTOR, Silence};
+use crate::time::SendTime;
+
+/// The sender half of SCReAM version 2.
+#[derive(Debug)]
+pub struct ScreamV2 {
+    config: Config,
+    limits: RateLimits,
+    network: Network,
+    /// `None` before the first round-trip time: then the start rate stands for it.
+    window: Option<RefWindow>,
+    qdelay_target: QdelayTarget,
+    loss_events: LossEventRate,
+    /// `target_rate` in bit/s.
+    target: f64,
+    silence: Silence,
+    /// What was last reacted to.
+    congestion: Cause,
+    cause: Cause,
+    application_limited: bool,
+}
+
+impl ScreamV2 {
+    /// A sender half that begins at the start rate.
+    ///
+    /// # Errors
+    /// The first constant of `config` out of its range.
+    pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            config,
+            limits,
+            network: Network::new(),
+            window: None,
+            qdelay_target: QdelayTarget::new(config.competition()),
+            loss_events: LossEventRate::new(),
+            target: limits.start().bps_f64(),
+            silence: Silence::new(config.feedback_timeout),
+            congestion: Cause::Delay,
+            cause: Cause::RampUp,
+            application_limited: false,
+        })
+    }
+
+    /// The window and the rate after `news`. Returns whether a rate was computed.
+    fn on_news(&mut self, now: SendTime, news: &News) -> bool {
+        let (Some(s_rtt), Some(rtt)) = (self.network.s_rtt(), self.network.rtt()) else {
+            return false;
+        };
+        let (config, in_flight) = (self.config, self.network.bytes_in_flight());
+        let seen = Seen {
+            s_rtt,
+            qdelay: self.network.qdelay(),
+            qdelay_target: self.qdelay_target.get(),
+            target_rate: self.target,
+            l4s: self.network.is_l4s(),
+        };
+        let window = self.window.get_or_insert_with(|| {
+            let mut window = RefWindow::new(&config);
+            window.set(&config, config.window_for(seen.target_rate, s_rtt));
+            window
+        });
+        window.on_flight(now, rtt, in_flight);
+        window.observe(now, &config, &seen, news);
+        let reaction = window.react(now, &config, &seen, news);
+        let at_maximum = config.edition == Edition::Late && self.target >= self.limits.max().bps_f64();
+        if news.acked.is_some() && !at_maximum {
+            window.grow(now, &config, &seen, news);
+        }
+        let compensate = match config.edition {
+            Edition::Early => window.l4s_is_inactive(&config, &seen),
+            Edition::Late => seen.qdelay > 0.25 * seen.qdelay_target,
+        };
+        let ref_wnd = window.ref_wnd();
+        let basis = Basis { ref_wnd, s_rtt, bytes_in_flight: in_flight as f64, compensate };
+        self.target = self.limits.clamp_bps(config.target_rate(&basis));
+        self.congestion = reaction.unwrap_or(self.congestion);
+        let calm = window.post_congestion(now, &config, s_rtt) >= 1.0;
+        self.cause = if calm { Cause::RampUp } else { self.congestion };
+        self.loss_events.on_feedback(now, rtt, reaction == Some(Cause::Loss));
+        if news.acked.is_some() {
+            self.qdelay_target.on_feedback(seen.qdelay, self.loss_events.get());
+        }
+        true
+    }
+
+    fn target_rate(&self) -> DataRate {
+        DataRate::from_bps_f64(self.target)
+    }
+
+    /// During silence only so much as to notice its end.
+    fn pacing_rate(&self) -> DataRate {
+        let min = self.config.rate_pace_min;
+        if self.silence.is_silent() {
+            min.max(self.limits.min())
+        } else {
+            min.max(self.target_rate()).scale(self.config.packet_pacing_headroom)
+        }
+    }
+
+    /// The rate is `target` from now on, and the window the one that belongs to it.
+    fn set_target(&mut self, target: f64) {
+        self.target = self.limits.clamp_bps(target);
+        if let (Some(window), Some(s_rtt)) = (self.window.as_mut(), self.network.s_rtt()) {
+            window.set(&self.config, self.config.window_for(self.target, s_rtt));
+        }
+    }
+
+    fn decision(&self, base: DataRate) -> Decision {
+        let rate = self.target_rate();
+        Decision { rate, base, cause: self.cause_of(rate), rtt: self.network.rtt() }
+    }
+
+    /// What limits `rate`: a bound, else the source, else what the law found.
+    fn cause_of(&self, rate: DataRate) -> Cause {
+        let cause = if self.application_limited { Cause::Application } else { self.cause };
+        self.limits.cause(rate, cause)
+    }
+}
+
+impl Controller for ScreamV2 {
+    fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
+        self.network.on_sent(packet, state);
+        if let (Some(window), Some(rtt)) = (self.window.as_mut(), self.network.rtt()) {
+            window.on_flight(packet.at, rtt, self.network.bytes_in_flight());
+        }
+        self.silence.on_sent(packet.at);
+    }
+
+    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
+        let Feedback::Packets { results, rtt, .. } = *feedback else {
+            return None;
+        };
+        let base = self.target_rate();
+        self.silence.end();
+        self.application_limited = state.application_limited;
+        let news = self.network.on_feedback(now, results, rtt, state);
+        self.on_news(now, &news).then(|| self.decision(base))
+    }
+
+    fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
+        if !self.silence.step(now) {
+            return None;
+        }
+        let base = self.target_rate();
+        self.target = self.limits.clamp_bps(SILENCE_FACTOR * self.target);
+        if let Some(window) = &mut self.window {
+            window.set(&self.config, SILENCE_FACTOR * window.ref_wnd());
+        }
+        self.cause = Cause::Receiver;
+        Some(self.decision(base))
+    }
+
+    fn on_event(&mut self, _now: SendTime, event: PathEvent) -> Option<Decision> {
+        let base = self.target_rate();
+        match event {
+            PathEvent::Limits(limits) => {
+                self.limits = limits;
+                self.target = limits.clamp_bps(self.target);
+            }
+            PathEvent::Paused | PathEvent::Resumed => {
+                self.silence.end();
+                return None;
+            }
+            PathEvent::RouteChanged => {
+                self.network.forget_path();
+                self.window = None;
+                self.qdelay_target = QdelayTarget::new(self.config.competition());
+                self.loss_events = LossEventRate::new();
+                self.target = self.limits.clamp_bps(self.target.min(self.limits.start().bps_f64()));
+                self.cause = Cause::RampUp;
+            }
+        }
+        Some(self.decision(base))
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        self.silence.next_timeout()
+    }
+
+    fn target(&self) -> Target {
+        let rate = self.target_rate();
+        // A closed window never opens by itself: during silence the pacing rate alone bounds what is sent.
+        let open = self.window.as_ref().filter(|_| !self.silence.is_silent());
+        let window = open.map(|window| self.network.window(window.ref_wnd() * self.config.ref_wnd_overhead));
+        Target {
+            media_rate: rate,
+            sending_rate: rate,
+            pacing: Pacing::Exact(self.pacing_rate()),
+            window,
+            padding: DataRate::ZERO,
+            cause: self.cause_of(rate),
+        }
+    }
+
+    fn adopt(&mut self, _now: SendTime, share: Share) {
+        self.set_target(share.rate.bps_f64());
+        self.cause = Cause::Coupling;
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        const SIGNALS: &[Signal] = &[
+            Signal { name: "ref_wnd", unit: "byte", meaning: "reference window" },
+            Signal { name: "ref_wnd_i", unit: "byte", meaning: "reference window at the last congestion" },
+            Signal {
+                name: "bytes_in_flight",
+                unit: "byte",
+                meaning: "sent after the highest acknowledged packet",
+            },
+            Signal { name: "qdelay", unit: "s", meaning: "queue delay of the highest acknowledged packet" },
+            Signal { name: "qdelay_avg", unit: "s", meaning: "its average: falls at once, rises slowly" },
+            Signal {
+                name: "qdelay_target",
+                unit: "s",
+                meaning: "queue delay from half of which the window yields",
+            },
+            Signal { name: "l4s_alpha", unit: "", meaning: "averaged share of packets marked by L4S" },
+            Signal { name: "s_rtt", unit: "s", meaning: "smoothed round-trip time" },
+            Signal { name: "loss_event_rate", unit: "", meaning: "share of round trips with a loss event" },
+            Signal { name: "target_rate", unit: "bit/s", meaning: "rate for the encoder" },
+        ];
+        SIGNALS
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        let window = |read: fn(&RefWindow) -> f64| self.window.as_ref().map_or(f64::NAN, read);
+        let values = [
+            window(RefWindow::ref_wnd),
+            window(RefWindow::ref_wnd_i),
+            self.network.bytes_in_flight() as f64,
+            self.network.qdelay(),
+            window(RefWindow::qdelay_avg),
+            self.qdelay_target.get(),
+            window(RefWindow::l4s_alpha),
+            self.network.s_rtt().unwrap_or(f64::NAN),
+            self.loss_events.get(),
+            self.target,
+        ];
+        out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+}

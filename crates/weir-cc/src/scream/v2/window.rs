@@ -1,0 +1,274 @@
+//! The reference window: how it reacts to congestion and how it grows. Sizes in bytes, times in s, rates in bit/s.
+
+use weir_units::TimeDelta;
+
+use super::averages::{L4sAlpha, QdelayAverage};
+use super::config::{Config, Edition, PostCongestion};
+use crate::controller::Cause;
+use crate::scream::network::News;
+use crate::scream::passed;
+use crate::scream::recent_max::RecentMax;
+use crate::time::SendTime;
+
+/// Lowest scale of growth and reaction near the window of the last congestion.
+const LOWEST_SCALE: f64 = 0.1;
+/// A gentle reaction or growth is at least this share of the full one (late text).
+const LEAST_SHARE: f64 = 0.25;
+/// After so long without congestion the early text takes the window back to what was in flight.
+const EARLY_RESTORATION: TimeDelta = TimeDelta::from_secs(5);
+/// The late text after so many round trips.
+const LATE_RESTORATION: f64 = 100.0;
+/// `l4s_alpha` below which growth yields to the queue delay (late text).
+const MARKS_SEEN: f64 = 1e-4;
+
+/// The path at a feedback.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) s_rtt: f64,
+    pub(super) qdelay: f64,
+    pub(super) qdelay_target: f64,
+    pub(super) target_rate: f64,
+    /// Whether marks are those of L4S.
+    pub(super) l4s: bool,
+}
+
+/// `ref_wnd` and what its reactions remember.
+#[derive(Debug)]
+pub(super) struct RefWindow {
+    ref_wnd: f64,
+    /// `ref_wnd_i`: the window at the last congestion.
+    ref_wnd_i: f64,
+    ref_wnd_i_at: Option<SendTime>,
+    reduced_at: Option<SendTime>,
+    congested_at: Option<SendTime>,
+    /// By round trips: the present one and the one before.
+    max_bytes_in_flight: RecentMax<2>,
+    l4s_alpha: L4sAlpha,
+    qdelay_avg: QdelayAverage,
+}
+
+impl RefWindow {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            ref_wnd: config.min_ref_wnd.bytes_f64(),
+            ref_wnd_i: 1.0,
+            ref_wnd_i_at: None,
+            reduced_at: None,
+            congested_at: None,
+            max_bytes_in_flight: RecentMax::new(),
+            l4s_alpha: L4sAlpha::default(),
+            qdelay_avg: QdelayAverage::default(),
+        }
+    }
+
+    /// So much is in flight now.
+    pub(super) fn on_flight(&mut self, now: SendTime, s_rtt: TimeDelta, bytes: u64) {
+        self.max_bytes_in_flight.push(now, s_rtt, bytes);
+    }
+
+    /// Takes the averages forward.
+    pub(super) fn observe(&mut self, now: SendTime, config: &Config, seen: &Seen, news: &News) {
+        let s_rtt = TimeDelta::from_secs_f64(seen.s_rtt);
+        if seen.l4s {
+            self.l4s_alpha.on_feedback(now, config, s_rtt, news.arrived, news.marked);
+        }
+        let interval = config.average_interval(s_rtt);
+        self.qdelay_avg.on_feedback(now, interval, config.qdelay_avg_gain, seen.qdelay);
+    }
+
+    /// Reacts to congestion, at most once per min(`VIRTUAL_RTT`, `s_rtt`). Returns what it reacted to.
+    pub(super) fn react(
+        &mut self,
+        now: SendTime,
+        config: &Config,
+        seen: &Seen,
+        news: &News,
+    ) -> Option<Cause> {
+        let interval = TimeDelta::from_secs_f64(seen.s_rtt).min(config.virtual_rtt);
+        if !passed(now, self.reduced_at, interval) {
+            return None;
+        }
+        let before = self.ref_wnd;
+        let virtual_mark = self.virtual_mark(config, seen);
+        let marked = news.marked > 0;
+        let mut factor = if news.lost {
+            config.beta_loss
+        } else if marked && !seen.l4s {
+            config.beta_ecn
+        } else if marked {
+            1.0 - self.l4s_backoff(now, config, seen)
+        } else {
+            1.0
+        };
+        let by_delay = virtual_mark > 0.0 && (config.edition == Edition::Early || !(news.lost || marked));
+        if by_delay {
+            factor *= 1.0 - config.delay_backoff(virtual_mark, before);
+        }
+        if !(news.lost || marked || by_delay) {
+            return None;
+        }
+        self.note_congestion(now, config, seen, before);
+        self.ref_wnd = config.min_ref_wnd.bytes_f64().max(self.ref_wnd * factor);
+        Some(if news.lost { Cause::Loss } else { Cause::Delay })
+    }
+
+    /// The L4S reaction, in [0, 1]; also takes the window back to what was in flight after a time without congestion.
+    fn l4s_backoff(&mut self, now: SendTime, config: &Config, seen: &Seen) -> f64 {
+        let share = config.mss_share(self.ref_wnd);
+        let mut backoff = self.l4s_alpha.alpha / 2.0;
+        let restore = match config.edition {
+            Edition::Early => {
+                backoff *= (1.0 - 2.0 * share).max(0.8);
+                passed(now, self.congested_at, EARLY_RESTORATION)
+            }
+            Edition::Late => {
+                backoff *= (1.0 - share).max(0.5);
+                if seen.qdelay < 0.25 * seen.qdelay_target {
+                    backoff *= self.scale(config, seen.l4s).max(LEAST_SHARE);
+                }
+                passed(now, self.congested_at, config.round_trips(seen.s_rtt, LATE_RESTORATION))
+            }
+        };
+        if restore {
+            if self.max_bytes_in_flight.previous() > 0 {
+                self.ref_wnd = self.ref_wnd.min(self.max_bytes_in_flight.previous() as f64);
+            }
+            if config.edition == Edition::Early {
+                backoff = backoff.max(0.25);
+                self.l4s_alpha.alpha = 0.25;
+            }
+        }
+        backoff
+    }
+
+    /// `l4s_alpha_v`: the queue delay as a share of marks, 0 while L4S marks are active.
+    fn virtual_mark(&self, config: &Config, seen: &Seen) -> f64 {
+        let half = seen.qdelay_target / 2.0;
+        if seen.qdelay <= half || !self.l4s_is_inactive(config, seen) {
+            return 0.0;
+        }
+        let excess = ((self.qdelay_avg.get() - half) / half).max(0.0);
+        match config.edition {
+            Edition::Early => excess.min(1.0),
+            Edition::Late => (2.0 * config.alpha_limit(seen) * excess).min(1.0),
+        }
+    }
+
+    /// Whether so few marks come that the queue is not controlled by them.
+    pub(super) fn l4s_is_inactive(&self, config: &Config, seen: &Seen) -> bool {
+        self.l4s_alpha.alpha < config.alpha_limit(seen)
+    }
+
+    fn note_congestion(&mut self, now: SendTime, config: &Config, seen: &Seen, ref_wnd: f64) {
+        let interval = match config.edition {
+            Edition::Early => TimeDelta::from_millis(250),
+            Edition::Late => TimeDelta::from_secs_f64(10.0 * seen.s_rtt),
+        };
+        if passed(now, self.ref_wnd_i_at, interval) {
+            self.ref_wnd_i = ref_wnd;
+            self.ref_wnd_i_at = Some(now);
+        }
+        (self.reduced_at, self.congested_at) = (Some(now), Some(now));
+    }
+
+    /// Grows by what was acknowledged without a mark.
+    pub(super) fn grow(&mut self, now: SendTime, config: &Config, seen: &Seen, news: &News) {
+        let clean = news.acked.unwrap_or(0).saturating_sub(news.marked_bytes);
+        let scale = self.scale(config, seen.l4s);
+        let base = config.base_increment(clean, self.ref_wnd, seen.s_rtt);
+        let cautious = match config.edition {
+            Edition::Early => scale,
+            Edition::Late => {
+                let mut share = scale.max(LEAST_SHARE) * (1.0 - config.mss_share(self.ref_wnd)).max(0.5);
+                if self.l4s_alpha.alpha < MARKS_SEEN {
+                    share *= (1.0 - self.qdelay_avg.get() / (seen.qdelay_target / 4.0)).max(0.1);
+                }
+                share
+            }
+        };
+        let windows = self.ref_wnd / config.mss.bytes_f64();
+        let post = self.post_congestion(now, config, seen.s_rtt);
+        let increment = base * cautious * (1.0 + config.mul_increase_factor * windows * post * scale);
+        let room =
+            config.mss.bytes_f64() + config.bytes_in_flight_head_room * self.max_bytes_in_flight.max() as f64;
+        if self.ref_wnd + increment <= room {
+            self.ref_wnd += increment;
+        }
+    }
+
+    /// How far the window is from that of the last congestion, from [`LOWEST_SCALE`] to 1.
+    fn scale(&self, config: &Config, l4s: bool) -> f64 {
+        let (steepness, lowest) = match config.edition {
+            Edition::Early if l4s => {
+                (4.0, LOWEST_SCALE.max((0.02 / config.mss_share(self.ref_wnd)).min(1.0)))
+            }
+            Edition::Early => (4.0, LOWEST_SCALE),
+            Edition::Late => (8.0, LOWEST_SCALE),
+        };
+        let distance = steepness * (self.ref_wnd - self.ref_wnd_i) / self.ref_wnd_i;
+        (distance * distance).clamp(lowest, 1.0)
+    }
+
+    /// How much of the time after congestion has passed, from 0 to 1.
+    pub(super) fn post_congestion(&self, now: SendTime, config: &Config, s_rtt: f64) -> f64 {
+        let Some(since) = self.congested_at else {
+            return 1.0;
+        };
+        let whole = match config.post_congestion {
+            PostCongestion::Time(time) => time,
+            PostCongestion::RoundTrips(count) => config.round_trips(s_rtt, count),
+        };
+        ((now - since).secs_f64() / whole.secs_f64()).clamp(0.0, 1.0)
+    }
+
+    pub(super) fn ref_wnd(&self) -> f64 {
+        self.ref_wnd
+    }
+
+    pub(super) fn ref_wnd_i(&self) -> f64 {
+        self.ref_wnd_i
+    }
+
+    pub(super) fn l4s_alpha(&self) -> f64 {
+        self.l4s_alpha.alpha
+    }
+
+    pub(super) fn qdelay_avg(&self) -> f64 {
+        self.qdelay_avg.get()
+    }
+
+    /// The window is so many bytes, or the minimum if that is more.
+    pub(super) fn set(&mut self, config: &Config, bytes: f64) {
+        self.ref_wnd = bytes.max(config.min_ref_wnd.bytes_f64());
+    }
+}
+
+impl Config {
+    /// `count` round trips, each at least `VIRTUAL_RTT`.
+    fn round_trips(&self, s_rtt: f64, count: f64) -> TimeDelta {
+        TimeDelta::from_secs_f64(count * s_rtt.max(self.virtual_rtt.secs_f64()))
+    }
+
+    /// `l4s_alpha_lim`: two marks per round trip.
+    fn alpha_limit(&self, seen: &Seen) -> f64 {
+        2.0 * self.mss.bits_f64() / (seen.target_rate * seen.s_rtt)
+    }
+
+    /// The reaction to a queue delay that counts as `mark` of all packets marked.
+    fn delay_backoff(&self, mark: f64, ref_wnd: f64) -> f64 {
+        match self.edition {
+            Edition::Early => mark / 2.0,
+            Edition::Late => mark / 2.0 * (1.0 - self.mss_share(ref_wnd)).max(0.5),
+        }
+    }
+
+    /// One `MSS` per round trip, less while that is shorter than `VIRTUAL_RTT`.
+    fn base_increment(&self, acked: u64, ref_wnd: f64, s_rtt: f64) -> f64 {
+        let short = (s_rtt / self.virtual_rtt.secs_f64()).min(1.0);
+        acked as f64 * self.mss_share(ref_wnd) * short * short
+    }
+}
+
+#[cfg(test)]
+#[path = "window_tests.rs"]
+mod tests;
