@@ -6,6 +6,7 @@ use weir_cc::gcc::send_side::{self, SendSideGcc};
 use weir_cc::nada::{self, Nada, NadaObserver};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::scream::v1::Scream;
+use weir_cc::scream::v2::ScreamV2;
 use weir_cc::scream::{self, ScreamReceiver};
 use weir_cc::{AtReceiver, Controller, RateLimits, Receiver, TimeDelta};
 use weir_media::PacketFormat;
@@ -20,6 +21,7 @@ pub(super) fn entries() -> Vec<Entry> {
         Entry::of::<GccSendSide>(),
         Entry::of::<NadaRfc8698>(),
         Entry::of::<ScreamRfc8298>(),
+        Entry::of::<ScreamVersion2>(),
         Entry::of::<Dccc2017>(),
     ]
 }
@@ -126,6 +128,36 @@ impl Law for ScreamRfc8298 {
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
         let controller = Scream::new(config, limits).map_err(words)?;
         Ok(Halves { packet_format: PacketFormat::Rfc8888, ..halves(controller, ScreamReceiver::v1()) })
+    }
+}
+
+struct ScreamVersion2;
+
+impl Law for ScreamVersion2 {
+    type Config = scream::v2::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "scream-v2",
+            summary: "SCReAM version 2: a reference window that yields to L4S marks, and to queuing delay like marks",
+            source: "draft-johansson-ccwg-rfc8298bis-screamv2",
+            placement: "sender",
+            feedback: "the fate of each packet (RFC 8888), at the end of each frame and at least 10 times a second",
+            presets: Vec::new(),
+        }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![Preset {
+            name: "scream-v2-early",
+            summary: "the draft's text of autumn 2024",
+            config: scream::v2::Config::early(),
+        }]
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = ScreamV2::new(config, limits).map_err(words)?;
+        Ok(Halves { packet_format: PacketFormat::Rfc8888, ..halves(controller, ScreamReceiver::v2()) })
     }
 }
 
