@@ -24,15 +24,13 @@ pub(super) struct CompetitionConfig {
 #[derive(Debug)]
 pub(super) struct QdelayTarget {
     config: CompetitionConfig,
-    /// `qdelay_norm_hist`, a ring; `next` is the oldest place.
-    history: [f64; VARIANCE_LENGTH],
-    next: usize,
+    history: NormHistory,
     target: f64,
 }
 
 impl QdelayTarget {
     pub(super) fn new(config: CompetitionConfig) -> Self {
-        Self { config, history: [0.0; VARIANCE_LENGTH], next: 0, target: config.low }
+        Self { config, history: NormHistory::new(), target: config.low }
     }
 
     /// Feedback has come with `qdelay` in s.
@@ -40,10 +38,9 @@ impl QdelayTarget {
         if !self.config.enabled {
             return;
         }
-        self.history[self.next] = qdelay / self.config.low;
-        self.next = (self.next + 1) % VARIANCE_LENGTH;
-        let variance = self.variance();
-        let wanted = (self.recent_mean() + variance.sqrt()) * self.config.low;
+        self.history.push(qdelay / self.config.low);
+        let variance = self.history.variance();
+        let wanted = (self.history.recent_mean() + variance.sqrt()) * self.config.low;
         self.target = self.config.target(self.target, wanted, variance, loss_event_rate);
     }
 
@@ -51,16 +48,49 @@ impl QdelayTarget {
     pub(super) fn get(&self) -> f64 {
         self.target
     }
+}
 
-    fn variance(&self) -> f64 {
-        let count = VARIANCE_LENGTH as f64;
-        let mean = self.history.iter().sum::<f64>() / count;
-        self.history.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count
+/// `qdelay_norm_hist` in millionths, with its running sums: whole numbers, so that they never drift.
+#[derive(Debug)]
+struct NormHistory {
+    /// A ring; `next` is the oldest place.
+    values: [u64; VARIANCE_LENGTH],
+    next: usize,
+    sum: u64,
+    squares: u128,
+    recent_sum: u64,
+}
+
+/// Millionths of a whole.
+const WHOLE: f64 = 1e6;
+
+impl NormHistory {
+    fn new() -> Self {
+        Self { values: [0; VARIANCE_LENGTH], next: 0, sum: 0, squares: 0, recent_sum: 0 }
     }
 
+    fn push(&mut self, normalised: f64) {
+        // Beyond a billion all queues are the same; sums stay far below their limits.
+        let value = (normalised * WHOLE).clamp(0.0, 1e15) as u64;
+        let square = |value: u64| u128::from(value) * u128::from(value);
+        let oldest = core::mem::replace(&mut self.values[self.next], value);
+        let leaving = self.values[(self.next + VARIANCE_LENGTH - MEAN_LENGTH) % VARIANCE_LENGTH];
+        self.sum = self.sum + value - oldest;
+        self.squares = self.squares + square(value) - square(oldest);
+        self.recent_sum = self.recent_sum + value - leaving;
+        self.next = (self.next + 1) % VARIANCE_LENGTH;
+    }
+
+    /// Of the whole history.
+    fn variance(&self) -> f64 {
+        let count = VARIANCE_LENGTH as u128;
+        let scaled = count * self.squares - u128::from(self.sum) * u128::from(self.sum);
+        scaled as f64 / (VARIANCE_LENGTH * VARIANCE_LENGTH) as f64 / (WHOLE * WHOLE)
+    }
+
+    /// Of the newest values.
     fn recent_mean(&self) -> f64 {
-        let newest = (0..MEAN_LENGTH).map(|back| (self.next + VARIANCE_LENGTH - 1 - back) % VARIANCE_LENGTH);
-        newest.map(|place| self.history[place]).sum::<f64>() / MEAN_LENGTH as f64
+        self.recent_sum as f64 / MEAN_LENGTH as f64 / WHOLE
     }
 }
 
@@ -115,7 +145,7 @@ mod tests {
         (0..200).for_each(|_| target.on_feedback(0.25, 0.0));
         // Variance 0, mean 2.5: 2.5·0.1.
         near(target.get(), 0.25);
-        near(target.recent_mean(), 2.5);
+        near(target.history.recent_mean(), 2.5);
     }
 
     #[test]
@@ -123,10 +153,10 @@ mod tests {
         let mut target = QdelayTarget::new(CONFIG);
         (0..50).for_each(|_| target.on_feedback(0.2, 0.0));
         // A quarter of the 200 is 2, the rest 0: mean 0.5, variance (50·1.5² + 150·0.5²)/200 = 0.75.
-        near(target.variance(), 0.75);
-        near(target.recent_mean(), 2.0);
+        near(target.history.variance(), 0.75);
+        near(target.history.recent_mean(), 2.0);
         (0..50).for_each(|_| target.on_feedback(0.1, 0.0));
-        near(target.recent_mean(), 1.0);
+        near(target.history.recent_mean(), 1.0);
     }
 
     #[test]

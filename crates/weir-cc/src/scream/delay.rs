@@ -40,17 +40,23 @@ impl QueueDelay {
 
 /// `s_rtt`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SmoothedRtt(Option<f64>);
+pub(super) struct SmoothedRtt(Option<(f64, TimeDelta)>);
 
 impl SmoothedRtt {
     pub(super) fn on_sample(&mut self, rtt: TimeDelta) {
         let sample = rtt.secs_f64().clamp(SHORTEST_RTT, LONGEST_RTT);
-        self.0 = Some(self.0.map_or(sample, |old| old + RTT_GAIN * (sample - old)));
+        let smoothed = self.get().map_or(sample, |old| old + RTT_GAIN * (sample - old));
+        self.0 = Some((smoothed, TimeDelta::from_secs_f64(smoothed)));
     }
 
     /// `s_rtt` in s; `None` before the first sample.
     pub(super) fn get(self) -> Option<f64> {
-        self.0
+        self.0.map(|(seconds, _)| seconds)
+    }
+
+    /// The same as a time.
+    pub(super) fn span(self) -> Option<TimeDelta> {
+        self.0.map(|(_, span)| span)
     }
 }
 

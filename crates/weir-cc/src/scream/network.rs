@@ -128,7 +128,7 @@ impl Network {
 
     /// The reordering window ends at a round-trip time, as RACK's does (RFC 8985 §6.2).
     fn reordering_bound(&self) -> TimeDelta {
-        self.s_rtt().map_or(FIRST_BOUND, TimeDelta::from_secs_f64)
+        self.rtt().unwrap_or(FIRST_BOUND)
     }
 
     /// `bytes_in_flight`.
@@ -143,7 +143,7 @@ impl Network {
 
     /// `s_rtt` as a time.
     pub(super) fn rtt(&self) -> Option<TimeDelta> {
-        self.s_rtt().map(TimeDelta::from_secs_f64)
+        self.rtt.span()
     }
 
     /// `qdelay` in s.
@@ -241,6 +241,17 @@ mod tests {
         // They leave its history; packet 11 makes 5 in flight in either sense.
         network.on_sent(&sent(11), &state(5));
         assert_eq!(network.window(3000.0), DataSize::from_bytes(3000));
+    }
+
+    #[test]
+    fn a_congested_way_back_delays_feedback_and_is_no_queue() {
+        let (mut early, mut late) = (ten_sent(), ten_sent());
+        let results = [arrived(1, Ecn::NotEct), arrived(2, Ecn::NotEct)];
+        let held = TimeDelta::from_millis(20);
+        early.on_feedback(ms(100), &results, Some(ms(100) - ms(20) - held), &state(10));
+        late.on_feedback(ms(600), &results, Some(ms(600) - ms(20) - held), &state(10));
+        assert_eq!((early.qdelay(), late.qdelay()), (0.0, 0.0));
+        assert_eq!((early.s_rtt(), late.s_rtt()), (Some(0.06), Some(0.56)));
     }
 
     #[test]

@@ -306,3 +306,7 @@ impl Controller for Scream {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 }
+
+#[cfg(test)]
+#[path = "sender_tests.rs"]
+mod tests;

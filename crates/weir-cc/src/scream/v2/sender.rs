@@ -253,3 +253,7 @@ impl Controller for ScreamV2 {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 }
+
+#[cfg(test)]
+#[path = "sender_tests.rs"]
+mod tests;

@@ -1,0 +1,85 @@
+//! A sender half by hand: packets of 1000 bytes, numbered from 0, and what becomes of them.
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use crate::controller::{Controller, Decision, RateLimits};
+use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::report::Feedback;
+use crate::time::{ArrivalTime, SendTime};
+
+pub(super) const SIZE: u64 = 1000;
+
+pub(super) fn kbps(rate: u64) -> DataRate {
+    DataRate::from_kbps(rate)
+}
+
+pub(super) fn ms(ms: i64) -> SendTime {
+    SendTime::from_millis(ms)
+}
+
+/// 100 to 2000 kbit/s, from 500 kbit/s.
+pub(super) fn limits() -> RateLimits {
+    RateLimits::new(kbps(100), kbps(500), kbps(2000)).unwrap()
+}
+
+/// A path of 30 ms there and 20 ms back, and clocks two hours apart.
+#[derive(Debug)]
+pub(super) struct Bench<C> {
+    pub(super) law: C,
+    sent: Vec<SentPacket>,
+    told: usize,
+}
+
+impl<C: Controller> Bench<C> {
+    pub(super) fn new(law: C) -> Self {
+        Self { law, sent: Vec::new(), told: 0 }
+    }
+
+    fn in_flight(&self) -> SendState {
+        let packets = (self.sent.len() - self.told) as u64;
+        SendState { in_flight: DataSize::from_bytes(packets * SIZE), ..SendState::default() }
+    }
+
+    /// `count` packets leave `at` ms.
+    pub(super) fn send(&mut self, at: i64, count: usize) {
+        for _ in 0..count {
+            let (id, size) = (self.sent.len() as u64, DataSize::from_bytes(SIZE));
+            let packet = SentPacket { id, at: ms(at), size, payload: size, padding: false, probe: None };
+            self.sent.push(packet);
+            self.law.on_sent(&packet, &self.in_flight());
+        }
+    }
+
+    /// The next packets have the fates in `ecn`, `None` for a missing one, after a queue of `queue` ms.
+    pub(super) fn tell(&mut self, queue: i64, ecn: &[Option<Ecn>]) -> Option<Decision> {
+        let state = self.in_flight();
+        let told = &self.sent[self.told..][..ecn.len()];
+        let result = |(&sent, ecn): (&SentPacket, &Option<Ecn>)| {
+            let at = ArrivalTime::from_millis(7_200_030 + queue) + (sent.at - SendTime::ZERO);
+            PacketResult { sent, fate: ecn.map_or(Fate::Missing, |ecn| Fate::Arrived { at, ecn }) }
+        };
+        let results: Vec<_> = told.iter().zip(ecn).map(result).collect();
+        let rtt = TimeDelta::from_millis(50 + queue);
+        let now = told.last()?.at + rtt;
+        self.told += ecn.len();
+        let feedback = Feedback::Packets { results: &results, at: None, rtt: Some(rtt), missed_reports: 0 };
+        self.law.on_feedback(now, &feedback, &state)
+    }
+
+    /// Each `gap` ms `count` packets leave and arrive without a queue, until `end` ms; timeouts come when due.
+    pub(super) fn flow(&mut self, begin: i64, end: i64, gap: i64, count: usize) {
+        for at in (begin..end).step_by(gap as usize) {
+            self.send(at, count);
+            while let Some(due) = self.law.next_timeout().filter(|&due| due <= ms(at)) {
+                self.law.on_timeout(due, &SendState::default());
+            }
+            self.tell(0, &vec![Some(Ecn::NotEct); count]);
+        }
+    }
+
+    pub(super) fn signal(&self, name: &str) -> f64 {
+        let mut values = vec![0.0; self.law.signals().len()];
+        self.law.read_signals(&mut values);
+        values[self.law.signals().iter().position(|signal| signal.name == name).unwrap()]
+    }
+}

@@ -1,0 +1,153 @@
+use weir_units::DataSize;
+
+use super::*;
+use crate::packet::Ecn;
+use crate::scream::fixture::{Bench, SIZE, kbps, limits, ms};
+
+const ARRIVED: Option<Ecn> = Some(Ecn::NotEct);
+
+fn bench() -> Bench<Scream> {
+    Bench::new(Scream::new(Config::default(), limits()).unwrap())
+}
+
+fn state() -> SendState {
+    SendState::default()
+}
+
+#[test]
+fn it_begins_at_the_start_rate_with_the_lowest_window() {
+    let target = bench().law.target();
+    assert_eq!((target.media_rate, target.sending_rate), (kbps(500), kbps(500)));
+    // MIN_CWND and a packet.
+    assert_eq!(target.window, Some(DataSize::from_bytes(4000)));
+    assert_eq!((target.pacing, target.cause), (Pacing::Exact(kbps(500)), Cause::RampUp));
+    assert_eq!(bench().law.next_timeout(), None);
+}
+
+#[test]
+fn acknowledgements_open_the_window_and_set_the_pace() {
+    let mut bench = bench();
+    bench.send(0, 3);
+    assert_eq!(bench.tell(0, &[ARRIVED; 2]), None);
+    // 1.5·1000 + 2000 > 3000: 5000 and a packet. 8·5000/0.05 = 800 kbit/s.
+    let target = bench.law.target();
+    assert_eq!((bench.signal("cwnd"), bench.signal("bytes_in_flight")), (5000.0, 1000.0));
+    assert_eq!(target.window, Some(DataSize::from_bytes(6000)));
+    assert_eq!(target.pacing, Pacing::Exact(kbps(800)));
+    assert_eq!(bench.signal("qdelay"), 0.0);
+}
+
+#[test]
+fn a_loss_lowers_window_and_rate_once_per_round_trip() {
+    let mut bench = bench();
+    bench.send(0, 10);
+    bench.tell(0, &[ARRIVED; 5]);
+    assert_eq!(bench.signal("cwnd"), 8000.0);
+    let decision = bench.tell(0, &[None, ARRIVED]).unwrap();
+    // 0.8·8000; 0.9·500.
+    assert_eq!((decision.base, decision.rate, decision.cause), (kbps(500), kbps(450), Cause::Loss));
+    assert_eq!((bench.signal("cwnd"), bench.signal("in_fast_increase")), (6400.0, 0.0));
+    assert_eq!(bench.tell(0, &[None, ARRIVED]), None, "within the same round trip");
+    bench.send(60, 2);
+    bench.tell(0, &[ARRIVED; 2]);
+    assert_eq!(bench.signal("target_bitrate"), 450e3);
+}
+
+#[test]
+fn a_mark_lowers_window_and_rate_by_a_tenth() {
+    let mut bench = bench();
+    bench.send(0, 10);
+    bench.tell(0, &[ARRIVED; 5]);
+    let decision = bench.tell(0, &[Some(Ecn::Ce)]).unwrap();
+    assert_eq!((decision.rate, decision.cause), (kbps(450), Cause::Delay));
+    assert_eq!(bench.signal("cwnd"), 7200.0);
+}
+
+#[test]
+fn the_window_is_wider_by_what_lost_reports_left_untold() {
+    let mut bench = bench();
+    bench.send(0, 3);
+    bench.tell(0, &[ARRIVED; 3]);
+    let window = bench.law.target().window.unwrap();
+    // Of these three packets no report tells.
+    bench.send(100, 3);
+    let results = [];
+    let feedback = Feedback::Packets { results: &results, at: None, rtt: None, missed_reports: 1 };
+    bench.law.on_feedback(
+        ms(200),
+        &feedback,
+        &SendState { in_flight: DataSize::from_bytes(3 * SIZE), ..state() },
+    );
+    assert_eq!(bench.law.target().window, Some(window), "they may still be told");
+}
+
+#[test]
+fn the_rate_climbs_each_fifth_of_a_second_while_the_source_fills_it() {
+    let mut bench = bench();
+    // 1000 bytes each 16 ms are 500 kbit/s.
+    bench.flow(0, 1000, 16, 1);
+    // At 200, 400, 600 and 800 ms: 40 kbit/s each.
+    assert_eq!(bench.law.target().media_rate, kbps(660));
+    assert_eq!(bench.law.target().cause, Cause::RampUp);
+}
+
+#[test]
+fn silence_halves_rate_and_window_and_leaves_a_trickle() {
+    let mut bench = bench();
+    bench.flow(0, 160, 16, 1);
+    assert_eq!(bench.signal("cwnd"), 3000.0);
+    for at in (160..1160).step_by(16) {
+        bench.send(at, 1);
+        bench.law.on_timeout(ms(at), &state());
+    }
+    let before = bench.law.target().media_rate;
+    let decision = bench.law.on_timeout(ms(1160), &state()).unwrap();
+    assert_eq!((decision.rate, decision.cause), (before.scale(0.5), Cause::Receiver));
+    let target = bench.law.target();
+    // RATE_PACE_MIN is below the lowest rate.
+    assert_eq!((target.window, target.pacing), (None, Pacing::Exact(kbps(100))));
+    for s in 2..6 {
+        bench.law.on_timeout(ms(s * 1000 + 160), &state());
+    }
+    assert_eq!((bench.law.target().media_rate, bench.law.target().cause), (kbps(100), Cause::Minimum));
+    bench.tell(0, &[ARRIVED]);
+    assert!(bench.law.target().window.is_some());
+}
+
+#[test]
+fn a_source_without_data_is_not_taken_for_a_silent_path() {
+    let mut bench = bench();
+    bench.send(0, 1);
+    bench.tell(0, &[ARRIVED]);
+    bench.law.on_timeout(ms(200), &state());
+    bench.law.on_timeout(ms(400), &state());
+    assert_eq!(bench.law.next_timeout(), None);
+    let before = bench.law.target().media_rate;
+    bench.send(60_000, 1);
+    assert_eq!((bench.law.next_timeout(), bench.law.target().media_rate), (Some(ms(60_200)), before));
+}
+
+#[test]
+fn events_and_coupling_become_the_laws_own_state() {
+    let mut bench = bench();
+    bench.flow(0, 160, 16, 1);
+    bench.law.adopt(ms(160), Share { rate: kbps(1600) });
+    let target = bench.law.target();
+    assert_eq!((target.media_rate, target.cause), (kbps(1600), Cause::Coupling));
+    // 1600 kbit/s in 50 ms are 10 000 bytes.
+    assert_eq!(bench.signal("cwnd"), 10_000.0);
+    let narrower = RateLimits::new(kbps(100), kbps(300), kbps(900)).unwrap();
+    let decision = bench.law.on_event(ms(170), PathEvent::Limits(narrower)).unwrap();
+    assert_eq!((decision.base, decision.rate, decision.cause), (kbps(1600), kbps(900), Cause::Maximum));
+    let decision = bench.law.on_event(ms(180), PathEvent::RouteChanged).unwrap();
+    assert_eq!((decision.rate, decision.rtt), (kbps(300), None));
+    assert_eq!((bench.signal("cwnd"), bench.signal("in_fast_increase")), (3000.0, 1.0));
+    assert_eq!(bench.law.on_event(ms(190), PathEvent::Resumed), None);
+}
+
+#[test]
+fn feedback_of_other_laws_is_none_of_its_business() {
+    let mut bench = bench();
+    assert_eq!(bench.law.on_feedback(ms(0), &Feedback::Ceiling(kbps(1)), &state()), None);
+    assert_eq!(bench.law.target().media_rate, kbps(500));
+}

@@ -1,0 +1,136 @@
+use weir_units::DataSize;
+
+use super::*;
+use crate::packet::Ecn;
+use crate::scream::fixture::{Bench, kbps, limits, ms};
+
+const ARRIVED: Option<Ecn> = Some(Ecn::NotEct);
+const L4S: Option<Ecn> = Some(Ecn::Ect1);
+const MARKED: Option<Ecn> = Some(Ecn::Ce);
+
+fn bench() -> Bench<ScreamV2> {
+    Bench::new(ScreamV2::new(Config::default(), limits()).unwrap())
+}
+
+fn state() -> SendState {
+    SendState::default()
+}
+
+fn near(value: f64, expected: f64) {
+    assert!((value - expected).abs() < 1e-5 * expected.abs(), "{value} instead of {expected}");
+}
+
+#[test]
+fn it_begins_at_the_start_rate_without_a_window() {
+    let target = bench().law.target();
+    assert_eq!((target.media_rate, target.sending_rate), (kbps(500), kbps(500)));
+    assert_eq!((target.window, target.cause), (None, Cause::RampUp));
+    assert_eq!(target.pacing, Pacing::Exact(kbps(750)));
+    assert!(bench().signal("ref_wnd").is_nan());
+}
+
+#[test]
+fn the_first_round_trip_makes_the_window_of_the_start_rate() {
+    let mut bench = bench();
+    bench.send(0, 4);
+    let decision = bench.tell(0, &[ARRIVED; 2]).unwrap();
+    // 500 kbit/s · 50 ms/8 · 1.02 = 3187.5 bytes; what grows by 2000 acknowledged: r = 0.3137,
+    // 2000·r·(1 − r)·(1 + 0.02·3.1875) = 458, within 1000 + 1.5·2000 in flight after it.
+    let r = 1000.0 / 3187.5;
+    let grown = 3187.5 + 2000.0 * r * (1.0 - r) * (1.0 + 0.02 * 3.1875);
+    near(bench.signal("ref_wnd"), grown);
+    // 8·ref_wnd/0.05 without headers, and a fifth less at most: r = 0.274 is 0.174 above 0.1.
+    let rate = 8.0 * grown / 0.05 / 1.02 * (1.1 - 1000.0 / grown);
+    near(decision.rate.bps_f64(), rate);
+    let target = bench.law.target();
+    assert_eq!(target.window, Some(DataSize::from_bytes_f64(5.0 * grown)));
+    assert_eq!(target.pacing, Pacing::Exact(target.media_rate.scale(1.5)));
+}
+
+#[test]
+fn marks_are_those_of_l4s_once_packets_come_as_ect_1() {
+    let mut l4s = bench();
+    l4s.law.adopt(ms(0), Share { rate: kbps(2000) });
+    l4s.send(0, 20);
+    l4s.tell(0, &[L4S; 20]);
+    l4s.send(100, 20);
+    let before = l4s.signal("ref_wnd");
+    l4s.tell(0, &[L4S, L4S, L4S, MARKED]);
+    assert!(l4s.signal("l4s_alpha") > 0.0);
+    assert!(l4s.signal("ref_wnd") > 0.9 * before, "an eighth of a quarter, halved");
+    let mut classic = bench();
+    classic.law.adopt(ms(0), Share { rate: kbps(2000) });
+    classic.send(0, 20);
+    classic.tell(0, &[Some(Ecn::Ect0); 20]);
+    classic.send(100, 20);
+    let before = classic.signal("ref_wnd");
+    classic.tell(0, &[Some(Ecn::Ect0), Some(Ecn::Ect0), Some(Ecn::Ect0), MARKED]);
+    assert_eq!(classic.signal("l4s_alpha"), 0.0);
+    assert!(classic.signal("ref_wnd") < 0.85 * before);
+}
+
+#[test]
+fn a_loss_lowers_the_rate_and_is_the_cause_for_a_hundred_round_trips() {
+    let mut bench = bench();
+    bench.law.adopt(ms(0), Share { rate: kbps(1500) });
+    bench.send(0, 20);
+    bench.tell(0, &[ARRIVED; 5]);
+    let decision = bench.tell(0, &[None, ARRIVED]).unwrap();
+    assert!(decision.rate < decision.base.scale(0.8), "{decision:?}");
+    assert_eq!(decision.cause, Cause::Loss);
+    bench.tell(0, &[ARRIVED; 13]);
+    bench.flow(100, 4900, 50, 2);
+    assert_eq!(bench.law.target().cause, Cause::Loss);
+    bench.flow(4900, 5500, 50, 2);
+    assert_ne!(bench.law.target().cause, Cause::Loss);
+}
+
+#[test]
+fn the_window_does_not_grow_at_the_highest_rate() {
+    let mut bench = bench();
+    bench.law.adopt(ms(0), Share { rate: kbps(2000) });
+    bench.send(0, 20);
+    bench.tell(0, &[ARRIVED; 2]);
+    let window = bench.signal("ref_wnd");
+    bench.law.adopt(ms(60), Share { rate: kbps(2000) });
+    let at_maximum = bench.signal("ref_wnd");
+    bench.tell(0, &[ARRIVED; 10]);
+    assert_eq!(bench.signal("ref_wnd"), at_maximum);
+    // 2000 kbit/s · 50 ms/8 · 1.02.
+    near(at_maximum, 12_750.0);
+    assert!(window >= at_maximum);
+}
+
+#[test]
+fn silence_halves_rate_and_window_and_leaves_a_trickle() {
+    let mut bench = bench();
+    bench.law.adopt(ms(0), Share { rate: kbps(1600) });
+    bench.send(0, 20);
+    bench.tell(0, &[ARRIVED; 10]);
+    let (rate, window) = (bench.law.target().media_rate, bench.signal("ref_wnd"));
+    bench.send(100, 1);
+    assert_eq!(bench.law.next_timeout(), Some(ms(1100)));
+    let decision = bench.law.on_timeout(ms(1100), &state()).unwrap();
+    near(decision.rate.bps_f64(), rate.bps_f64() / 2.0);
+    assert_eq!(decision.cause, Cause::Receiver);
+    near(bench.signal("ref_wnd"), window / 2.0);
+    let target = bench.law.target();
+    assert_eq!((target.window, target.pacing), (None, Pacing::Exact(kbps(100))));
+    (2..9).for_each(|s| _ = bench.law.on_timeout(ms(s * 1000 + 100), &state()));
+    assert_eq!((bench.law.target().media_rate, bench.signal("ref_wnd")), (kbps(100), 3000.0));
+}
+
+#[test]
+fn events_become_the_laws_own_state() {
+    let mut bench = bench();
+    bench.send(0, 4);
+    bench.tell(0, &[ARRIVED; 2]);
+    let narrower = RateLimits::new(kbps(100), kbps(200), kbps(400)).unwrap();
+    let decision = bench.law.on_event(ms(60), PathEvent::Limits(narrower)).unwrap();
+    assert_eq!((decision.rate, decision.cause), (kbps(400), Cause::Maximum));
+    let decision = bench.law.on_event(ms(70), PathEvent::RouteChanged).unwrap();
+    assert_eq!((decision.rate, decision.rtt), (kbps(200), None));
+    assert_eq!(bench.law.target().window, None);
+    assert_eq!(bench.law.on_event(ms(80), PathEvent::Paused), None);
+    assert_eq!(bench.law.next_timeout(), None);
+}
