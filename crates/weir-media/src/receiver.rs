@@ -3,7 +3,7 @@
 use rand_pcg::Pcg64Mcg;
 use weir_cc::{Arrival, ArrivalTime, Ecn, Receiver, Report, SendTime, Stamp};
 use weir_units::{DataRate, DataSize, TimeDelta};
-use weir_wire::abs_send_time::AbsSendTimeUnwrapper;
+use weir_wire::abs_send_time::{AbsSendTime, AbsSendTimeUnwrapper};
 use weir_wire::media::MediaHeader;
 use weir_wire::seq::{TimestampUnwrapper, Unwrapper};
 
@@ -23,6 +23,8 @@ pub struct MediaReceiver {
     statistics: ReceptionStatistics,
     ids: Unwrapper,
     departures: AbsSendTimeUnwrapper,
+    /// When the first packet left, as [`first_departure`] reads it.
+    departed: Option<SendTime>,
     media_times: TimestampUnwrapper,
     rng: Pcg64Mcg,
     report_due: Option<ArrivalTime>,
@@ -47,6 +49,7 @@ impl MediaReceiver {
             statistics: ReceptionStatistics::default(),
             ids: Unwrapper::new(),
             departures: AbsSendTimeUnwrapper::new(),
+            departed: None,
             media_times: TimestampUnwrapper::new(),
             rng: rtcp,
             report_due: None,
@@ -65,11 +68,11 @@ impl MediaReceiver {
         self.report_due = Some(due.min(latest));
         let elapsed = self.newest.replace(now).map_or(TimeDelta::ZERO, |newest| now - newest);
         self.statistics.on_packet(header.sequence, header.timestamp, media_ticks(now));
+        let departed = *self.departed.get_or_insert_with(|| first_departure(now, header.abs_send_time));
+        let since = self.departures.unwrap_after(header.abs_send_time, elapsed.nanos());
         let arrival = Arrival {
             id: self.ids.unwrap(header.transport_sequence),
-            departure: SendTime::from_nanos(
-                self.departures.unwrap_after(header.abs_send_time, elapsed.nanos()),
-            ),
+            departure: departed + TimeDelta::from_nanos(since),
             at: now,
             size: DataSize::from_bytes(u64::from(payload)),
             ecn,
@@ -128,6 +131,32 @@ impl MediaReceiver {
     }
 }
 
+/// Of the times that the 24 bits may mean, 64 s apart, the nearest to the receiver's clock: with synchronised clocks
+/// the sender's reading itself.
+fn first_departure(now: ArrivalTime, time: AbsSendTime) -> SendTime {
+    let before = time.nanos_since(AbsSendTime::from_nanos(now.nanos()));
+    SendTime::from_nanos(now.nanos().saturating_add(before))
+}
+
 fn media_ticks(at: ArrivalTime) -> u32 {
     (i128::from(at.nanos()) * i128::from(VIDEO_CLOCK_HZ) / 1_000_000_000) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_departure_is_the_nearest_that_the_bits_may_mean() {
+        let departure = |arrived: i64, left: i64| {
+            let left = AbsSendTime::from_nanos(left * 1_000_000);
+            first_departure(ArrivalTime::from_millis(arrived), left).nanos() / 1_000_000
+        };
+        assert_eq!(departure(2_125, 2_000), 2_000);
+        // The sender's 24 bits have begun again at 64 and 128 s.
+        assert_eq!(departure(128_100, 128_000), 128_000);
+        assert_eq!(departure(128_100, 127_900), 127_900);
+        // A clock that is 7168 s ahead, 112 times 64 s.
+        assert_eq!(departure(7_178_100, 10_000), 7_178_000);
+    }
 }

@@ -1,9 +1,13 @@
 //! Reports as RTCP bytes, and back.
 
-use weir_cc::{Echo, LawReport, NadaReport, ReceptionReport, Report, SendTime};
-use weir_units::{DataRate, TimeDelta};
+use weir_cc::{
+    ApparentDelay, ArrivalTime, DcccReport, Echo, LawReport, NadaReport, ReceptionReport, Report, SendTime,
+};
+use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::ntp::NtpTime;
-use weir_wire::rtcp::{self, Message, Nada, ReceiverReport, Remb, ReportBlock, SenderInfo, SenderReport};
+use weir_wire::rtcp::{
+    self, Dccc, Message, Nada, ReceiverReport, Remb, ReportBlock, SenderInfo, SenderReport,
+};
 
 use crate::config::PacketFormat;
 use crate::packet_report::{PacketReportReader, PacketReportWriter};
@@ -45,6 +49,9 @@ fn write_report(report: &Report<'_>, ssrc: u32, source: u32, out: &mut [u8]) -> 
         Report::Law { report: LawReport::Nada(report), echo } => {
             nada(&report, echo, ssrc, source).write(out).ok()
         }
+        Report::Law { report: LawReport::Dccc(report), echo } => {
+            dccc(&report, echo, ssrc, source).write(out).ok()
+        }
         _ => None,
     }
 }
@@ -67,6 +74,7 @@ pub(crate) fn report_about<'a>(
             about_us.then(|| Report::Ceiling(DataRate::from_bps(remb.bitrate)))
         }
         Message::Nada(report) => (report.source == source).then(|| nada_report(report)),
+        Message::Dccc(report) => (report.source == source).then(|| dccc_report(report)),
         Message::Twcc(feedback) => {
             (feedback.source == source).then(|| packets.read_transport_wide(now, feedback))
         }
@@ -147,6 +155,36 @@ fn nada_report(report: &Nada) -> Report<'static> {
     }
 }
 
+fn dccc(report: &DcccReport, echo: Echo, ssrc: u32, source: u32) -> Dccc {
+    Dccc {
+        ssrc,
+        source,
+        delay_nanos: (report.delay - NO_DELAY).nanos(),
+        made_nanos: report.at.nanos(),
+        interarrival: Dccc::interarrival_from_nanos(report.interarrival.nanos()),
+        sending_rate: Dccc::sending_rate_from_bps(report.sending_rate.bps()),
+        packet_size: Dccc::packet_size_from_bytes(report.packet_size.bytes()),
+        transport_sequence: echo.sequence,
+        held: Dccc::held_from_nanos(echo.held.nanos()),
+    }
+}
+
+fn dccc_report(report: &Dccc) -> Report<'static> {
+    Report::Law {
+        report: LawReport::Dccc(DcccReport {
+            delay: NO_DELAY + TimeDelta::from_nanos(report.delay_nanos),
+            sending_rate: DataRate::from_bps(u64::from(report.sending_rate)),
+            interarrival: TimeDelta::from_nanos(i64::from(report.interarrival)),
+            packet_size: DataSize::from_bytes(u64::from(report.packet_size)),
+            at: ArrivalTime::from_nanos(report.made_nanos),
+        }),
+        echo: Echo { sequence: report.transport_sequence, held: TimeDelta::from_nanos(report.held_nanos()) },
+    }
+}
+
+/// The wire carries apparent delays as their difference from this one.
+const NO_DELAY: ApparentDelay = ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,6 +226,16 @@ mod tests {
                 receive_rate: DataRate::from_kbps(1234),
             }),
             echo: Echo { sequence: 65_535, held: TimeDelta::from_micros(33_333) },
+        });
+        round_trip(Report::Law {
+            report: LawReport::Dccc(DcccReport {
+                delay: NO_DELAY + TimeDelta::from_secs(-7200),
+                sending_rate: DataRate::from_kbps(1500),
+                interarrival: TimeDelta::from_nanos(5_461_333),
+                packet_size: DataSize::from_bytes(1024),
+                at: ArrivalTime::from_nanos(7_200_123_456_789),
+            }),
+            echo: Echo { sequence: 1, held: TimeDelta::from_micros(100) },
         });
     }
 

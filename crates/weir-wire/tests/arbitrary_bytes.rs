@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use weir_wire::rtcp::{
-    self, Ccfb, Message, Metric, Nada, ReceiverReport, Reception, Remb, ReportBlock, SenderInfo,
+    self, Ccfb, Dccc, Message, Metric, Nada, ReceiverReport, Reception, Remb, ReportBlock, SenderInfo,
     SenderReport, Twcc, TwccHeader,
 };
 use weir_wire::rtp::{self, RtpHeader, RtpPacket};
@@ -41,7 +41,7 @@ fn read_everything(bytes: &[u8]) -> Result<(), TestCaseError> {
 fn read_packet(packet: &rtcp::RtcpPacket<'_>, datagram_len: usize) -> Result<(), TestCaseError> {
     let _ = packet.body();
     let _ = (SenderReport::parse(packet), ReceiverReport::parse(packet));
-    let _ = (Remb::parse(packet), Nada::parse(packet));
+    let _ = (Remb::parse(packet), Nada::parse(packet), Dccc::parse(packet));
     let _ = (Twcc::parse(packet), Ccfb::parse(packet));
     match Message::parse(packet) {
         Ok(Message::SenderReport(report)) => {
@@ -77,7 +77,7 @@ fn plausible_bytes() -> impl Strategy<Value = Vec<u8>> {
         },
     );
     let packet_type = prop_oneof![Just(200), Just(201), Just(204), Just(205), Just(206), any::<u8>()];
-    let name = prop_oneof![Just(*b"REMB"), Just(*b"NADA"), any::<[u8; 4]>()];
+    let name = prop_oneof![Just(*b"REMB"), Just(*b"NADA"), Just(*b"DCCC"), any::<[u8; 4]>()];
     let rtcp = (0x80..=0xBFu8, packet_type, 0..12u8, name, vec(any::<u8>(), 0..48)).prop_map(
         |(first, packet_type, length, name, tail)| {
             let ssrcs = vec![0; if packet_type == 206 { 8 } else { 4 }];
@@ -300,6 +300,28 @@ proptest! {
             prop_assert_eq!(block.metrics().collect::<Vec<_>>(), expected);
         }
         prop_assert!(blocks.next().is_none());
+    }
+
+    #[test]
+    fn dccc_reports_are_read_as_written(
+        (ssrc, source, packet_size, transport_sequence) in any::<(u32, u32, u16, u16)>(),
+        (delay_nanos, made_nanos, interarrival, sending_rate, held) in any::<(i64, i64, u32, u32, u32)>(),
+    ) {
+        let report = Dccc {
+            ssrc,
+            source,
+            delay_nanos,
+            made_nanos,
+            interarrival,
+            sending_rate,
+            packet_size,
+            transport_sequence,
+            held,
+        };
+        let mut bytes = [0; Dccc::WIRE_LEN];
+        prop_assert_eq!(report.write(&mut bytes), Ok(bytes.len()));
+        prop_assert_eq!(only_message(&bytes), Message::Dccc(report));
+        prop_assert_eq!(Dccc::held_from_nanos(report.held_nanos()), held);
     }
 
     #[test]

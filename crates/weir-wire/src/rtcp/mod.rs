@@ -15,6 +15,7 @@
 
 mod ccfb;
 mod compound;
+mod dccc;
 mod nada;
 mod remb;
 mod report;
@@ -22,6 +23,7 @@ mod twcc;
 
 pub use ccfb::{Blocks, Ccfb, CcfbBlock, CcfbWriter, Metric, Metrics};
 pub use compound::{Compound, RtcpPacket, compound};
+pub use dccc::Dccc;
 pub use nada::Nada;
 pub use remb::Remb;
 pub use report::{ReceiverReport, ReportBlock, SenderInfo, SenderReport, fraction_lost};
@@ -58,6 +60,8 @@ pub enum Message<'a> {
     Twcc(Twcc<'a>),
     /// Congestion control feedback (RFC 8888).
     Ccfb(Ccfb<'a>),
+    /// DCCC's feedback.
+    Dccc(Dccc),
     /// Anything else.
     Other(RtcpPacket<'a>),
 }
@@ -74,7 +78,10 @@ impl<'a> Message<'a> {
             (PAYLOAD_FEEDBACK, APPLICATION_FEEDBACK) => {
                 Self::or_other(Remb::parse(packet).map(Self::Remb), packet)
             }
-            (APPLICATION, nada::SUBTYPE) => Self::or_other(Nada::parse(packet).map(Self::Nada), packet),
+            (APPLICATION, nada::SUBTYPE) => match Nada::parse(packet) {
+                Err(ParseError::Name { .. }) => Self::or_other(Dccc::parse(packet).map(Self::Dccc), packet),
+                parsed => parsed.map(Self::Nada),
+            },
             (TRANSPORT_FEEDBACK, twcc::FORMAT) => Twcc::parse(packet).map(Self::Twcc),
             (TRANSPORT_FEEDBACK, ccfb::FORMAT) => Ccfb::parse(packet).map(Self::Ccfb),
             _ => Ok(Self::Other(*packet)),
@@ -109,6 +116,8 @@ mod tests {
             "8f ce 00 04 00 00 00 00 00 00 00 00 52 45 4d 42 00 ff ff ff ",
             "8f ce 00 03 00 00 00 00 00 00 00 00 4f 54 48 52 ",
             "80 cc 00 06 00 00 00 01 4e 41 44 41 80 64 00 05 00 0f 42 40 00 00 07 d0 00 00 00 02 ",
+            "80 cc 00 0b 00 00 00 01 44 43 43 43 00 00 00 00 07 1b 4e 30 00 00 00 00 c4 65 36 00 ",
+            "00 5b 8d 80 00 16 e3 60 04 00 00 05 00 00 07 d0 00 00 00 02 ",
             "80 cc 00 02 00 00 00 01 4f 54 48 52 ",
             "81 cc 00 02 00 00 00 01 4e 41 44 41 ",
             "81 cb 00 01 00 00 00 01 ",
@@ -122,12 +131,13 @@ mod tests {
                 Message::ReceiverReport(_) => b'r',
                 Message::Remb(_) => b'b',
                 Message::Nada(_) => b'n',
+                Message::Dccc(_) => b'd',
                 Message::Twcc(_) => b't',
                 Message::Ccfb(_) => b'c',
                 Message::Other(_) => b'?',
             })
             .collect();
-        assert_eq!(kinds, b"srb?n???tc?");
+        assert_eq!(kinds, b"srb?nd???tc?");
     }
 
     #[test]

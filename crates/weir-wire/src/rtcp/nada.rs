@@ -125,7 +125,8 @@ impl Nada {
     }
 }
 
-const fn saturate(value: i64, limit: u32) -> u32 {
+/// `value` within 0 and `limit`.
+pub(super) const fn saturate(value: i64, limit: u32) -> u32 {
     if value <= 0 {
         0
     } else if value > limit as i64 {
