@@ -18,6 +18,16 @@ pub enum RateState {
 }
 
 impl RateState {
+    /// As [`Self::after`], but the rate falls until under-use is signalled: "until the queuing derivative is smaller
+    /// than a second negative threshold" (dccc-2017 §V-D).
+    #[must_use]
+    pub fn after_strictly(self, usage: Usage) -> Self {
+        match (usage, self) {
+            (Usage::Normal, Self::Decrease) => Self::Decrease,
+            (usage, state) => state.after(usage),
+        }
+    }
+
     /// The state after `usage` (gcc-2016 fig. 4; table of draft-ietf-rmcat-gcc-02 §5.5).
     #[must_use]
     pub fn after(self, usage: Usage) -> Self {
@@ -52,6 +62,8 @@ pub struct RateControlConfig {
     pub decrease: f64,
     /// `A_r` is at most this multiple of the receive rate.
     pub bound: f64,
+    /// Whether a decrease goes on until under-use, rather than until the queue no longer grows.
+    pub strict_under: bool,
 }
 
 /// `A_r`, the rate of the delay-based controller.
@@ -72,7 +84,8 @@ impl RateControl {
     /// Takes the detector's verdict on a sample that came `elapsed` after the one before, and the receive rate `R`;
     /// while `R` is unknown the rate is neither lowered nor bounded by it. Returns `A_r`.
     pub fn update(&mut self, usage: Usage, received: Option<DataRate>, elapsed: TimeDelta) -> DataRate {
-        self.state = self.state.after(usage);
+        self.state =
+            if self.config.strict_under { self.state.after_strictly(usage) } else { self.state.after(usage) };
         match (self.state, received) {
             (RateState::Increase, _) => self.rate *= self.increase_factor(elapsed),
             (RateState::Decrease, Some(r)) => self.rate = self.rate.min(self.config.decrease * r.bps_f64()),
@@ -107,8 +120,13 @@ impl RateControl {
 mod tests {
     use super::*;
 
-    const PAPER: RateControlConfig =
-        RateControlConfig { increase: 1.05, increase_per: IncreasePer::Frame, decrease: 0.85, bound: 1.5 };
+    const PAPER: RateControlConfig = RateControlConfig {
+        increase: 1.05,
+        increase_per: IncreasePer::Frame,
+        decrease: 0.85,
+        bound: 1.5,
+        strict_under: false,
+    };
     const FRAME: TimeDelta = TimeDelta::from_millis(33);
 
     fn control(config: RateControlConfig) -> RateControl {
@@ -132,6 +150,21 @@ mod tests {
             assert_eq!(Increase.after(usage), from_increase);
             assert_eq!(Decrease.after(usage), from_decrease);
         }
+    }
+
+    #[test]
+    fn a_strict_decrease_ends_with_under_use_alone() {
+        use RateState::{Decrease, Hold, Increase};
+        assert_eq!(Decrease.after_strictly(Usage::Normal), Decrease);
+        assert_eq!(Decrease.after_strictly(Usage::Under), Hold);
+        assert_eq!(Hold.after_strictly(Usage::Normal), Increase);
+        let mut control = control(RateControlConfig { strict_under: true, ..PAPER });
+        control.update(Usage::Over, received(1000), FRAME);
+        // Still falling: 0.85 · 900 = 765.
+        assert_eq!(control.update(Usage::Normal, received(900), FRAME), DataRate::from_kbps(765));
+        assert_eq!(control.update(Usage::Under, received(800), FRAME), DataRate::from_kbps(765));
+        // 765 · 1.05 = 803.25.
+        assert_eq!(control.update(Usage::Normal, received(800), FRAME), DataRate::from_bps(803_250));
     }
 
     #[test]

@@ -220,6 +220,7 @@ impl Config {
             increase_per: self.increase_per,
             decrease: self.decrease,
             bound: self.receive_rate_bound,
+            strict_under: false,
         }
     }
 

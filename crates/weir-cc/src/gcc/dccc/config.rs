@@ -1,0 +1,148 @@
+//! Every constant of the simplified GCC.
+
+use core::fmt;
+
+use weir_units::TimeDelta;
+
+use crate::gcc::detector::{DetectorConfig, FirstShare};
+use crate::gcc::rate_control::{IncreasePer, RateControlConfig};
+
+/// When the rate is computed. Divergence 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum Update {
+    /// With each packet; growth is spread over time.
+    Continuous,
+    /// Once per REMB interval, by the newest packet.
+    Tick,
+}
+
+/// Constants of the simplified GCC; [`Config::default`] is dccc-2017, appendix C-B.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct Config {
+    /// `η`, increase factor per second, above 1. dccc-2017 appendix C-B.
+    pub increase: f64,
+    /// `α`, decrease factor, in (0, 1). dccc-2017 appendix C-B.
+    pub decrease: f64,
+    /// `γ`, threshold of the gradient in ms per packet, above 0. dccc-2017 appendix C-B.
+    pub threshold: f64,
+    /// A REMB is sent this often, at least 1 ms. dccc-2017 appendix C-B.
+    pub remb_interval: TimeDelta,
+    /// A REMB is sent at once when the rate falls below this share of the value sent last, in (0, 1]; `None` for never.
+    /// Divergence 2.
+    pub remb_drop: Option<f64>,
+    /// When the rate is computed. Divergence 1.
+    pub update: Update,
+    /// Whether a decrease goes on until under-use. Divergence 3.
+    pub strict_under: bool,
+    /// Window of the receive rate `R`, longer than 0. Divergence 4.
+    pub rate_window: TimeDelta,
+    /// The rate is at most this multiple of `R`, at least 1. Divergence 4.
+    pub receive_rate_bound: f64,
+    /// Without a REMB for so long the rate is halved, then each second; longer than 0. Divergence 7.
+    pub feedback_timeout: TimeDelta,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            increase: 1.2,
+            decrease: 0.9,
+            threshold: 0.4,
+            remb_interval: TimeDelta::from_secs(1),
+            remb_drop: Some(0.97),
+            update: Update::Continuous,
+            strict_under: false,
+            rate_window: TimeDelta::from_millis(500),
+            receive_rate_bound: 1.5,
+            feedback_timeout: TimeDelta::from_secs(3),
+        }
+    }
+}
+
+/// A constant out of its range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    field: &'static str,
+    expected: &'static str,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` must be {}", self.field, self.expected)
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+impl Config {
+    /// Checks every constant.
+    ///
+    /// # Errors
+    /// The first constant out of its range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let ratio = |v: f64| v > 0.0 && v <= 1.0;
+        let span = |v: TimeDelta| v > TimeDelta::ZERO;
+        let bound = self.receive_rate_bound >= 1.0 && self.receive_rate_bound.is_finite();
+        let rules = [
+            ("increase", self.increase > 1.0 && self.increase.is_finite(), "above 1"),
+            ("decrease", self.decrease > 0.0 && self.decrease < 1.0, "in (0, 1)"),
+            ("threshold", self.threshold > 0.0 && self.threshold.is_finite(), "above 0"),
+            ("remb_interval", self.remb_interval >= TimeDelta::from_millis(1), "at least 1 ms"),
+            ("remb_drop", self.remb_drop.is_none_or(ratio), "in (0, 1]"),
+            ("rate_window", span(self.rate_window), "longer than 0"),
+            ("receive_rate_bound", bound, "at least 1"),
+            ("feedback_timeout", span(self.feedback_timeout), "longer than 0"),
+        ];
+        match rules.into_iter().find(|(_, holds, _)| !holds) {
+            Some((field, _, expected)) => Err(ConfigError { field, expected }),
+            None => Ok(()),
+        }
+    }
+
+    /// A gradient above the threshold is over-use at once.
+    pub(super) const fn detector() -> DetectorConfig {
+        DetectorConfig {
+            overuse_time: TimeDelta::ZERO,
+            first_share: FirstShare::All,
+            min_samples: 1,
+            gradient_must_not_fall: false,
+        }
+    }
+
+    pub(super) fn rate_control(&self) -> RateControlConfig {
+        RateControlConfig {
+            increase: self.increase,
+            increase_per: IncreasePer::Second,
+            decrease: self.decrease,
+            bound: self.receive_rate_bound,
+            strict_under: self.strict_under,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_out_of_range_are_named() {
+        assert_eq!(Config::default().validate(), Ok(()));
+        let error = Config { threshold: 0.0, ..Config::default() }.validate().unwrap_err();
+        assert_eq!(error.to_string(), "`threshold` must be above 0");
+        for wrong in [
+            Config { increase: 1.0, ..Config::default() },
+            Config { decrease: f64::NAN, ..Config::default() },
+            Config { remb_drop: Some(0.0), ..Config::default() },
+            Config { remb_interval: TimeDelta::ZERO, ..Config::default() },
+            Config { receive_rate_bound: 0.5, ..Config::default() },
+        ] {
+            assert!(wrong.validate().is_err(), "{wrong:?}");
+        }
+    }
+}

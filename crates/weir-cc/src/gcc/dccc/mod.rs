@@ -1,0 +1,40 @@
+//! The simplified GCC of dccc-2017: "gcc-dccc".
+//!
+//! The comparison that D'Aronco et al. made for DCCC: an ideal source instead of an encoder, so that the gradient of the
+//! delay can be taken from one packet to the next without a filter, and a fixed threshold. The receiver tells its rate
+//! in REMB messages; the sender sends at it, evenly spaced.
+//!
+//! Source: D'Aronco, Toni, Mena, Zhu, Frossard, "Improved Utility-based Congestion Control for Delay-Constrained
+//! Communication", 2017 ("dccc-2017"), appendix C-B: `η = 1.2`, `α = 0.9`, `γ = 0.4 ms`, a REMB each second. For the
+//! rest it refers to draft-alvestrand-rmcat-congestion-02 ("alv-02"). Blocks: [`GccDcccReceiver`], which composes the
+//! [detector](crate::gcc::detector) and the [rate controller](crate::gcc::rate_control) of GCC, and
+//! [`GccDcccSender`].
+//!
+//! Readings of what the paper leaves open, and deliberate divergences:
+//!
+//! 1. `η` is a factor per second: per packet it would double the rate in four packets. The state machine moves with
+//!    each packet and the rate grows in between ([`Update::Continuous`]), or both happen once per REMB
+//!    ([`Update::Tick`]), by the newest packet.
+//! 2. A REMB is sent at once when the rate has fallen by more than 3 %, as gcc-2016 has it; alv-02 asks for it without
+//!    a figure. [`Config::remb_drop`] can switch it off.
+//! 3. The state machine is that of alv-02: after over-use it holds the rate once the queue no longer grows. The paper's
+//!    §V-D says that the rate falls until under-use; [`Config::strict_under`] does that.
+//! 4. The receive rate is taken over 500 ms and bounds the rate at 1.5 times itself (alv-02).
+//! 5. Packets that arrive out of order are ignored, except in the receive rate. Two seconds without a packet, or a clock
+//!    set back by as much, make the next one a first one.
+//! 6. The loss-based controller is left out: the paper compares delays alone.
+//! 7. Three seconds without a REMB halve the rate, then each further second. The paper has no rule.
+//!
+//! A packet that is larger than the one before takes longer to transmit, which looks like a growing queue: this law is
+//! made for packets of one size.
+
+mod config;
+mod receiver;
+mod sender;
+
+#[cfg(test)]
+mod closed_loop;
+
+pub use config::{Config, ConfigError, Update};
+pub use receiver::GccDcccReceiver;
+pub use sender::GccDcccSender;

@@ -1,0 +1,285 @@
+//! The receiver half: packets → gradient → detector → rate → REMB.
+
+use weir_units::{DataRate, TimeDelta};
+
+use super::config::{Config, ConfigError, Update};
+use crate::controller::{RateLimits, Receiver, Signal};
+use crate::gcc::detector::{Detector, Usage};
+use crate::gcc::rate_control::{RateControl, RateState};
+use crate::packet::Arrival;
+use crate::receive_rate::ReceiveRate;
+use crate::report::Report;
+use crate::time::{ApparentDelay, ArrivalTime, SendTime};
+
+/// After so long without a packet, or where the clock was set back by as much, the next packet is a first one.
+const SILENCE: TimeDelta = TimeDelta::from_secs(2);
+
+/// The delay-based controller of dccc-2017's simplified GCC, at the receiver.
+#[derive(Debug)]
+pub struct GccDcccReceiver {
+    config: Config,
+    detector: Detector,
+    usage: Usage,
+    rate: RateControl,
+    received: ReceiveRate,
+    previous: Option<Previous>,
+    /// `d_i` in ms; NaN before the second packet.
+    gradient: f64,
+    measured: Option<DataRate>,
+    updated: Option<ArrivalTime>,
+    remb_due: Option<ArrivalTime>,
+    remb_sent: Option<DataRate>,
+}
+
+/// The packet before.
+#[derive(Clone, Copy, Debug)]
+struct Previous {
+    departure: SendTime,
+    at: ArrivalTime,
+}
+
+impl GccDcccReceiver {
+    /// A receiver half for rates within `limits`.
+    ///
+    /// # Errors
+    /// The first constant of `config` out of its range.
+    pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            config,
+            detector: Detector::new(Config::detector()),
+            usage: Usage::Normal,
+            rate: RateControl::new(config.rate_control(), limits),
+            received: ReceiveRate::new(config.rate_window),
+            previous: None,
+            gradient: f64::NAN,
+            measured: None,
+            updated: None,
+            remb_due: None,
+            remb_sent: None,
+        })
+    }
+
+    /// Takes the gradient between `previous` and `packet` into the detector. Whether there was one to take.
+    fn detect(&mut self, previous: &Previous, packet: &Arrival) -> bool {
+        let inter_departure = packet.departure - previous.departure;
+        if inter_departure < TimeDelta::ZERO {
+            return false;
+        }
+        let delay = ApparentDelay::between(packet.departure, packet.at);
+        self.gradient = (delay - ApparentDelay::between(previous.departure, previous.at)).millis_f64();
+        // Even of packets that left at once the second one was above the threshold for a time.
+        let elapsed = inter_departure.max(TimeDelta::from_nanos(1));
+        self.usage = self.detector.update(self.gradient, self.gradient, self.config.threshold, elapsed);
+        true
+    }
+
+    fn update_rate(&mut self, now: ArrivalTime) {
+        let elapsed = self.updated.replace(now).map_or(TimeDelta::ZERO, |last| now - last);
+        self.measured = self.received.rate(now);
+        self.rate.update(self.usage, self.measured, elapsed);
+    }
+
+    /// Whether the rate fell so far below the value sent last that the sender must know at once.
+    fn fell(&self) -> bool {
+        let sent = self.remb_sent.zip(self.config.remb_drop);
+        sent.is_some_and(|(sent, drop)| self.rate.rate().bps_f64() < drop * sent.bps_f64())
+    }
+
+    fn restart(&mut self) {
+        self.detector = Detector::new(Config::detector());
+        self.usage = Usage::Normal;
+        self.gradient = f64::NAN;
+        self.updated = None;
+        self.previous = None;
+    }
+}
+
+impl Receiver for GccDcccReceiver {
+    fn on_arrival(&mut self, packet: &Arrival) {
+        self.received.on_arrival(packet.at, packet.size);
+        // Where the clock was set back, what was due by its old reading is due an interval from now.
+        let next = packet.at + self.config.remb_interval;
+        self.remb_due = Some(self.remb_due.map_or(next, |due| due.min(next)));
+        if self.previous.is_some_and(|previous| (packet.at - previous.at).abs() > SILENCE) {
+            self.restart();
+        }
+        if let Some(previous) = self.previous {
+            if !self.detect(&previous, packet) {
+                return;
+            }
+            if self.config.update == Update::Continuous {
+                self.update_rate(packet.at);
+                if self.fell() {
+                    self.remb_due = Some(packet.at);
+                }
+            }
+        }
+        self.updated.get_or_insert(packet.at);
+        self.previous = Some(Previous { departure: packet.departure, at: packet.at });
+    }
+
+    fn next_timeout(&self) -> Option<ArrivalTime> {
+        self.remb_due
+    }
+
+    fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>> {
+        self.remb_due.filter(|&due| due <= now)?;
+        self.remb_due = Some(now + self.config.remb_interval);
+        if self.config.update == Update::Tick {
+            self.update_rate(now);
+        }
+        self.remb_sent = Some(self.rate.rate());
+        Some(Report::Ceiling(self.rate.rate()))
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        const SIGNALS: &[Signal] = &[
+            Signal { name: "d", unit: "ms", meaning: "gradient of the one-way delay from packet to packet" },
+            Signal { name: "usage", unit: "", meaning: "-1 under-use, 0 normal, 1 over-use" },
+            Signal { name: "state", unit: "", meaning: "-1 decrease, 0 hold, 1 increase" },
+            Signal { name: "R", unit: "bit/s", meaning: "receive rate" },
+            Signal { name: "A", unit: "bit/s", meaning: "rate of the delay-based controller" },
+        ];
+        SIGNALS
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        let usage = match self.usage {
+            Usage::Under => -1.0,
+            Usage::Normal => 0.0,
+            Usage::Over => 1.0,
+        };
+        let state = match self.rate.state() {
+            RateState::Decrease => -1.0,
+            RateState::Hold => 0.0,
+            RateState::Increase => 1.0,
+        };
+        let measured = self.measured.map_or(f64::NAN, DataRate::bps_f64);
+        let values = [self.gradient, usage, state, measured, self.rate.rate().bps_f64()];
+        out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_units::DataSize;
+
+    use super::*;
+    use crate::packet::{Ecn, Stamp};
+
+    const CLOCK: TimeDelta = TimeDelta::from_secs(7200);
+
+    fn receiver(config: Config) -> GccDcccReceiver {
+        let kbps = DataRate::from_kbps;
+        let limits = RateLimits::new(kbps(100), kbps(1000), kbps(6000)).unwrap();
+        GccDcccReceiver::new(config, limits).unwrap()
+    }
+
+    /// A packet of 1000 bytes; times in µs.
+    fn packet(departure: i64, arrival: i64) -> Arrival {
+        Arrival {
+            id: 0,
+            departure: SendTime::ZERO + TimeDelta::from_micros(departure),
+            at: at(arrival),
+            size: DataSize::from_bytes(1000),
+            ecn: Ecn::NotEct,
+            media_time: 0,
+            marker: true,
+            stamp: Stamp::default(),
+        }
+    }
+
+    fn at(us: i64) -> ArrivalTime {
+        ArrivalTime::ZERO + CLOCK + TimeDelta::from_micros(us)
+    }
+
+    /// Packets each 8 ms, 1 Mbit/s, all of which take 25 ms.
+    fn steady(receiver: &mut GccDcccReceiver, packets: i64) {
+        (0..packets).for_each(|n| receiver.on_arrival(&packet(8000 * n, 8000 * n + 25_000)));
+    }
+
+    fn remb(receiver: &mut GccDcccReceiver, us: i64) -> Option<DataRate> {
+        match receiver.poll_report(at(us))? {
+            Report::Ceiling(rate) => Some(rate),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn signals(receiver: &GccDcccReceiver) -> [f64; 5] {
+        let mut out = [0.0; 5];
+        assert_eq!(receiver.signals().len(), out.len());
+        receiver.read_signals(&mut out);
+        out
+    }
+
+    #[test]
+    fn a_gradient_beyond_the_threshold_of_either_sign_is_told_by_one_packet() {
+        let mut receiver = receiver(Config::default());
+        steady(&mut receiver, 2);
+        assert_eq!(signals(&receiver)[..3], [0.0, 0.0, 1.0]);
+        // Departures 8 ms apart, arrivals 8.401 ms: d = 0.401 ms.
+        receiver.on_arrival(&packet(16_000, 41_401));
+        assert_eq!(signals(&receiver)[1..3], [1.0, -1.0]);
+        // 8.4 ms apart: not above.
+        receiver.on_arrival(&packet(24_000, 49_801));
+        assert_eq!(signals(&receiver)[1..3], [0.0, 0.0]);
+        // 7.5 ms apart.
+        receiver.on_arrival(&packet(32_000, 57_301));
+        assert_eq!(signals(&receiver)[1..3], [-1.0, 0.0]);
+    }
+
+    #[test]
+    fn the_rate_grows_by_a_fifth_in_a_second_and_is_told_each_second() {
+        let mut receiver = receiver(Config::default());
+        steady(&mut receiver, 126);
+        // 125 gaps of 8 ms: 1000 · 1.2; the first REMB is due a second after the first packet.
+        assert_eq!(remb(&mut receiver, 1_024_999), None);
+        let rate = remb(&mut receiver, 1_025_000).unwrap();
+        assert!(rate.bps().abs_diff(1_200_000) < 10, "{rate:?}");
+        assert_eq!(receiver.next_timeout(), Some(at(2_025_000)));
+    }
+
+    #[test]
+    fn over_use_falls_to_a_share_of_the_receive_rate_and_is_told_at_once() {
+        let mut receiver = receiver(Config::default());
+        steady(&mut receiver, 126);
+        remb(&mut receiver, 1_025_000);
+        let late = packet(8000 * 126, 8000 * 126 + 25_500);
+        receiver.on_arrival(&late);
+        // R: 63 packets of 8000 bits within 500 ms, 1008 kbit/s; 0.9 of it.
+        assert_eq!(remb(&mut receiver, 8000 * 126 + 25_500), Some(DataRate::from_bps(907_200)));
+        let mut quiet = self::receiver(Config { remb_drop: None, ..Config::default() });
+        steady(&mut quiet, 126);
+        remb(&mut quiet, 1_025_000);
+        quiet.on_arrival(&late);
+        assert_eq!(quiet.next_timeout(), Some(at(2_025_000)));
+    }
+
+    #[test]
+    fn at_ticks_the_newest_packet_decides() {
+        let mut receiver = receiver(Config { update: Update::Tick, ..Config::default() });
+        steady(&mut receiver, 126);
+        assert_eq!(signals(&receiver)[4], 1e6, "not before the tick");
+        let rate = remb(&mut receiver, 1_025_000).unwrap();
+        assert!(rate.bps().abs_diff(1_200_000) < 10, "{rate:?}");
+        receiver.on_arrival(&packet(8000 * 126, 8000 * 126 + 25_500));
+        assert_eq!(signals(&receiver)[4], rate.bps_f64());
+        receiver.on_arrival(&packet(8000 * 127, 8000 * 127 + 25_500));
+        // Normal again: another second of growth. Nothing came for 500 ms, so there is no R to bound it.
+        let rate = remb(&mut receiver, 2_025_000).unwrap();
+        assert!(rate.bps().abs_diff(1_440_000) < 10, "{rate:?}");
+    }
+
+    #[test]
+    fn packets_out_of_order_and_silences_have_no_gradient() {
+        let mut receiver = receiver(Config::default());
+        steady(&mut receiver, 10);
+        receiver.on_arrival(&packet(0, 8000 * 9 + 30_000));
+        assert_eq!(signals(&receiver)[0], 0.0);
+        receiver.on_arrival(&packet(5_000_000, 5_100_000));
+        assert!(signals(&receiver)[0].is_nan());
+        receiver.on_arrival(&packet(5_008_000, 5_108_000));
+        assert_eq!(signals(&receiver)[0], 0.0);
+    }
+}
