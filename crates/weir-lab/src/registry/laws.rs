@@ -1,6 +1,7 @@
 //! Every controller, by name.
 
 use weir_cc::dccc::{self, Dccc, DcccObserver};
+use weir_cc::gcc::dccc::{self as gcc_dccc, GccDcccReceiver, GccDcccSender};
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
 use weir_cc::gcc::send_side::{self, SendSideGcc};
 use weir_cc::nada::{self, Nada, NadaObserver};
@@ -10,6 +11,7 @@ use weir_cc::scream::v2::ScreamV2;
 use weir_cc::scream::{self, ScreamReceiver};
 use weir_cc::{AtReceiver, Controller, RateLimits, Receiver, TimeDelta};
 use weir_media::PacketFormat;
+use weir_cc::{AtReceiver, Controller, RateLimits, Receiver, TimeDelta};
 
 use super::law::{Entry, Law, Preset};
 use super::{ControllerInfo, Halves};
@@ -24,6 +26,7 @@ pub(super) fn entries() -> Vec<Entry> {
         Entry::of::<ScreamVersion2>(),
         Entry::of::<Dccc2017>(),
     ]
+    vec![Entry::of::<Gcc2016>(), Entry::of::<NadaRfc8698>(), Entry::of::<Dccc2017>(), Entry::of::<GccDccc>()]
 }
 
 fn halves(controller: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {
@@ -173,6 +176,10 @@ impl Law for Dccc2017 {
             source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017",
             placement: "receiver (averages) and sender (rate)",
             feedback: "the law's own report each round trip; rate and RTT in the packets' headers",
+            summary: "Delay-Constrained Congestion Control: a price for delay above a threshold, and for what is lost",
+            source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017",
+            placement: "receiver (averages) and sender (rate)",
+            feedback: "the law's own report each round-trip time",
             presets: Vec::new(),
         }
     }
@@ -181,6 +188,7 @@ impl Law for Dccc2017 {
         vec![Preset {
             name: "dccc-2017",
             summary: "a threshold of 100 ms for the one-way delay, as in the paper; needs synchronised clocks",
+            summary: "a fixed threshold of 100 ms on the one-way delay, for synchronised clocks; stamps of 1 ms",
             config: dccc::Config::dccc_2017(TimeDelta::from_millis(100)),
         }]
     }
@@ -188,5 +196,27 @@ impl Law for Dccc2017 {
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
         let controller = Dccc::new(config, limits).map_err(words)?;
         Ok(halves(controller, AtReceiver::new(DcccObserver::new(config).map_err(words)?)))
+    }
+}
+
+struct GccDccc;
+
+impl Law for GccDccc {
+    type Config = gcc_dccc::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "gcc-dccc",
+            summary: "the simplified GCC that DCCC was compared with: gradient by packet, fixed threshold",
+            source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017, appendix C-B",
+            placement: "receiver",
+            feedback: "REMB each second or on a drop",
+            presets: Vec::new(),
+        }
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = GccDcccSender::new(config, limits).map_err(words)?;
+        Ok(halves(controller, GccDcccReceiver::new(config, limits).map_err(words)?))
     }
 }
