@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use weir_units::TimeDelta;
+
 /// The minimum of the last `length` samples. One scan per query: made for the short windows of the laws.
 #[derive(Clone, Debug)]
 pub struct WindowedMin<T> {
@@ -32,6 +34,45 @@ impl<T: Ord + Copy> WindowedMin<T> {
     /// Forgets every sample.
     pub fn clear(&mut self) {
         self.samples.clear();
+    }
+}
+
+/// The median of the last `length` samples: of an even number, the mean of the two in the middle, rounded down.
+#[derive(Clone, Debug)]
+pub struct WindowedMedian {
+    /// In order of time.
+    samples: VecDeque<TimeDelta>,
+    /// In order of size.
+    sorted: Vec<TimeDelta>,
+    length: usize,
+}
+
+impl WindowedMedian {
+    /// A filter over the last `length` samples; 0 is taken as 1, the sample itself.
+    pub fn new(length: usize) -> Self {
+        let length = length.max(1);
+        Self { samples: VecDeque::with_capacity(length), sorted: Vec::with_capacity(length), length }
+    }
+
+    /// Takes a sample in; the oldest one leaves a full window. Returns the median.
+    pub fn push(&mut self, sample: TimeDelta) -> TimeDelta {
+        if self.samples.len() == self.length
+            && let Some(oldest) = self.samples.pop_front()
+            && let Ok(place) = self.sorted.binary_search(&oldest)
+        {
+            self.sorted.remove(place);
+        }
+        self.samples.push_back(sample);
+        let place = self.sorted.partition_point(|&other| other < sample);
+        self.sorted.insert(place, sample);
+        let (low, high) = (self.sorted[(self.sorted.len() - 1) / 2], self.sorted[self.sorted.len() / 2]);
+        low + (high - low) / 2
+    }
+
+    /// Forgets every sample.
+    pub fn clear(&mut self) {
+        self.samples.clear();
+        self.sorted.clear();
     }
 }
 
@@ -67,5 +108,18 @@ mod tests {
         filter.push(1);
         filter.push(6);
         assert_eq!(filter.min(), Some(6));
+    }
+
+    #[test]
+    fn the_median_is_in_the_middle_of_the_last_samples() {
+        let mut filter = WindowedMedian::new(5);
+        // 9 | 9 2: 5.5, rounded down | 9 2 7 | 9 2 7 4: (4 + 7)/2 | 9 2 7 4 4 | 2 7 4 4 30 | 7 4 4 30 31 | 4 4 30 31 32
+        let medians = [9, 2, 7, 4, 4, 30, 31, 32].map(|ns| filter.push(TimeDelta::from_nanos(ns)).nanos());
+        assert_eq!(medians, [9, 5, 7, 5, 4, 4, 7, 30]);
+        filter.clear();
+        assert_eq!(filter.push(TimeDelta::from_nanos(3)).nanos(), 3);
+        let mut single = WindowedMedian::new(0);
+        single.push(TimeDelta::from_nanos(3));
+        assert_eq!(single.push(TimeDelta::from_nanos(8)).nanos(), 8);
     }
 }

@@ -11,6 +11,7 @@ use crate::dccc::{self, Dccc, DcccObserver};
 use crate::gcc::dccc::{self as gcc_dccc, GccDcccReceiver, GccDcccSender};
 use crate::gcc::remb::{self, GccReceiver, GccSender};
 use crate::gcc::send_side::{self, SendSideGcc};
+use crate::nada::v2016::{self, Nada2016, Nada2016Observer};
 use crate::nada::{self, Nada, NadaObserver};
 use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
 use crate::packet_feedback::PacketFeedback;
@@ -57,6 +58,7 @@ const LAWS: &[Law] = &[
     Law::new("nada at the sender", |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50)))),
     // It rises by 8 kbit/s with each report, whatever its rate: (2500 − 50)/8 = 306 of them.
     Law::new("dccc", |limits| halves(Dccc::new(dccc::Config::default(), limits).unwrap(), AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()))).recovering_within(320),
+    Law::new("nada-2016", |limits| halves(Nada2016::new(v2016::Config::default(), limits).unwrap(), AtReceiver::new(Nada2016Observer::new(v2016::Config::default()).unwrap()))),
 ];
 
 fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {

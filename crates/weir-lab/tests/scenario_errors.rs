@@ -318,7 +318,7 @@ fn controllers_laws_and_their_options_are_known() {
         "controller = \"gcc-2016\"",
         "controller = \"gcc\"",
         "20:14: there is no controller `gcc`",
-        "known here are `gcc-2016` and `nada`",
+        "known here are `gcc-2016`, ",
     );
     check(
         "controller = \"gcc-2016\"",

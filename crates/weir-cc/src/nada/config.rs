@@ -176,6 +176,29 @@ impl fmt::Display for ConfigError {
 
 impl core::error::Error for ConfigError {}
 
+/// A field, whether its value will do, and what is expected.
+pub(super) type Check = (&'static str, bool, &'static str);
+
+impl ConfigError {
+    /// The first of `rules` that does not hold.
+    pub(super) fn first_broken(rules: &[Check]) -> Result<(), Self> {
+        match rules.iter().find(|(_, holds, _)| !holds) {
+            Some(&(field, _, expected)) => Err(Self { field, expected }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl NadaPacing {
+    /// Whether a factor is one.
+    pub(super) fn is_sound(self) -> bool {
+        match self {
+            Self::Factor(factor) => factor >= 1.0 && factor.is_finite(),
+            Self::Shaped | Self::Unpaced => true,
+        }
+    }
+}
+
 impl Config {
     /// Checks every constant.
     ///
@@ -190,10 +213,6 @@ impl Config {
         let bound = match self.congestion_bound {
             CongestionBound::At(bound) => span(bound),
             CongestionBound::Wire | CongestionBound::Unbounded => true,
-        };
-        let pacing = match self.pacing {
-            NadaPacing::Factor(factor) => factor >= 1.0 && factor.is_finite(),
-            NadaPacing::Shaped | NadaPacing::Unpaced => true,
         };
         let rules = [
             ("priority", positive(self.priority), "above 0"),
@@ -223,12 +242,9 @@ impl Config {
             ("congestion_bound", bound, "longer than 0"),
             ("clock_step", self.clock_step > self.log_window, "longer than `log_window`"),
             ("feedback_timeout", self.feedback_timeout > self.feedback_interval, "above `feedback_interval`"),
-            ("pacing", pacing, "a factor of at least 1"),
+            ("pacing", self.pacing.is_sound(), "a factor of at least 1"),
         ];
-        match rules.into_iter().find(|(_, holds, _)| !holds) {
-            Some((field, _, expected)) => Err(ConfigError { field, expected }),
-            None => Ok(()),
-        }
+        ConfigError::first_broken(&rules)
     }
 }
 

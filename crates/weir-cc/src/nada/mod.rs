@@ -54,6 +54,7 @@ mod rate;
 mod rule;
 mod sender;
 mod silence;
+pub mod v2016;
 mod window;
 
 #[cfg(test)]

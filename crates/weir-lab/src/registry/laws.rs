@@ -4,6 +4,7 @@ use weir_cc::dccc::{self, Dccc, DcccObserver};
 use weir_cc::gcc::dccc::{self as gcc_dccc, GccDcccReceiver, GccDcccSender};
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
 use weir_cc::gcc::send_side::{self, SendSideGcc};
+use weir_cc::nada::v2016::{self, Nada2016, Nada2016Observer};
 use weir_cc::nada::{self, Nada, NadaObserver};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::scream::v1::Scream;
@@ -11,7 +12,6 @@ use weir_cc::scream::v2::ScreamV2;
 use weir_cc::scream::{self, ScreamReceiver};
 use weir_cc::{AtReceiver, Controller, RateLimits, Receiver, TimeDelta};
 use weir_media::PacketFormat;
-use weir_cc::{AtReceiver, Controller, RateLimits, Receiver, TimeDelta};
 
 use super::law::{Entry, Law, Preset};
 use super::{ControllerInfo, Halves};
@@ -21,12 +21,14 @@ pub(super) fn entries() -> Vec<Entry> {
     vec![
         Entry::of::<Gcc2016>(),
         Entry::of::<GccSendSide>(),
+        Entry::of::<GccDccc>(),
         Entry::of::<NadaRfc8698>(),
+        Entry::of::<NadaAtSender>(),
+        Entry::of::<Nada2016Draft>(),
         Entry::of::<ScreamRfc8298>(),
         Entry::of::<ScreamVersion2>(),
         Entry::of::<Dccc2017>(),
     ]
-    vec![Entry::of::<Gcc2016>(), Entry::of::<NadaRfc8698>(), Entry::of::<Dccc2017>(), Entry::of::<GccDccc>()]
 }
 
 fn halves(controller: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {
@@ -109,6 +111,65 @@ impl Law for NadaRfc8698 {
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
         let controller = Nada::new(config, limits).map_err(words)?;
         Ok(halves(controller, AtReceiver::new(NadaObserver::new(config).map_err(words)?)))
+    }
+}
+
+struct NadaAtSender;
+
+impl Law for NadaAtSender {
+    type Config = nada::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "nada-at-sender",
+            summary: "NADA with its observer at the sender: the same law over per-packet feedback",
+            source: "RFC 8698 §5.3",
+            placement: "sender",
+            feedback: "the fate of each packet, two reports in one interval of the law",
+            presets: Vec::new(),
+        }
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = nada::at_sender(config, limits).map_err(words)?;
+        Ok(halves(controller, PacketFeedback::new(config.feedback_interval / 2)))
+    }
+}
+
+struct Nada2016Draft;
+
+impl Law for Nada2016Draft {
+    type Config = v2016::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "nada-2016",
+            summary: "NADA as it was compared with GCC in 2016: loss in proportion, delay always warped",
+            source: "Carlucci, De Cicco, Ilharco, Mascolo 2016; draft-zhu-rmcat-nada-06",
+            placement: "receiver (signal) and sender (rate)",
+            feedback: "the law's own report each 100 ms",
+            presets: Vec::new(),
+        }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![
+            Preset {
+                name: "reproduction",
+                summary: "what comes nearest to the figures of nada-vs-gcc-2016: x_ref 10 ms, κ 1, unpaced",
+                config: v2016::Config::reproduction(),
+            },
+            Preset {
+                name: "framework",
+                summary: "as the code of the simulation framework had it, whole numbers included",
+                config: v2016::Config::framework(),
+            },
+        ]
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = Nada2016::new(config, limits).map_err(words)?;
+        Ok(halves(controller, AtReceiver::new(Nada2016Observer::new(config).map_err(words)?)))
     }
 }
 
