@@ -316,8 +316,8 @@ fn flows_need_a_way_there_and_back() {
 fn controllers_laws_and_their_options_are_known() {
     check(
         "controller = \"gcc-2016\"",
-        "controller = \"gcc\"",
-        "20:14: there is no controller `gcc`",
+        "controller = \"bbr\"",
+        "20:14: there is no controller `bbr`",
         "known here are `gcc-2016`, ",
     );
     check(

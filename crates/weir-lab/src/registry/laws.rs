@@ -237,10 +237,6 @@ impl Law for Dccc2017 {
             source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017",
             placement: "receiver (averages) and sender (rate)",
             feedback: "the law's own report each round trip; rate and RTT in the packets' headers",
-            summary: "Delay-Constrained Congestion Control: a price for delay above a threshold, and for what is lost",
-            source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017",
-            placement: "receiver (averages) and sender (rate)",
-            feedback: "the law's own report each round-trip time",
             presets: Vec::new(),
         }
     }
@@ -248,7 +244,6 @@ impl Law for Dccc2017 {
     fn presets() -> Vec<Preset<Self::Config>> {
         vec![Preset {
             name: "dccc-2017",
-            summary: "a threshold of 100 ms for the one-way delay, as in the paper; needs synchronised clocks",
             summary: "a fixed threshold of 100 ms on the one-way delay, for synchronised clocks; stamps of 1 ms",
             config: dccc::Config::dccc_2017(TimeDelta::from_millis(100)),
         }]
