@@ -31,6 +31,8 @@ pub struct Config {
     pub decrease: f64,
     /// `γ`, threshold of the gradient in ms per packet, above 0. dccc-2017 appendix C-B.
     pub threshold: f64,
+    /// Packets have a gradient only if their sizes differ by at most this share, in [0, 1]. Divergence 5.
+    pub size_tolerance: f64,
     /// A REMB is sent this often, at least 1 ms. dccc-2017 appendix C-B.
     pub remb_interval: TimeDelta,
     /// A REMB is sent at once when the rate falls below this share of the value sent last, in (0, 1]; `None` for never.
@@ -54,6 +56,7 @@ impl Default for Config {
             increase: 1.2,
             decrease: 0.9,
             threshold: 0.4,
+            size_tolerance: 0.01,
             remb_interval: TimeDelta::from_secs(1),
             remb_drop: Some(0.97),
             update: Update::Continuous,
@@ -93,6 +96,7 @@ impl Config {
             ("increase", self.increase > 1.0 && self.increase.is_finite(), "above 1"),
             ("decrease", self.decrease > 0.0 && self.decrease < 1.0, "in (0, 1)"),
             ("threshold", self.threshold > 0.0 && self.threshold.is_finite(), "above 0"),
+            ("size_tolerance", (0.0..=1.0).contains(&self.size_tolerance), "in [0, 1]"),
             ("remb_interval", self.remb_interval >= TimeDelta::from_millis(1), "at least 1 ms"),
             ("remb_drop", self.remb_drop.is_none_or(ratio), "in (0, 1]"),
             ("rate_window", span(self.rate_window), "longer than 0"),
@@ -138,6 +142,7 @@ mod tests {
         for wrong in [
             Config { increase: 1.0, ..Config::default() },
             Config { decrease: f64::NAN, ..Config::default() },
+            Config { size_tolerance: -0.1, ..Config::default() },
             Config { remb_drop: Some(0.0), ..Config::default() },
             Config { remb_interval: TimeDelta::ZERO, ..Config::default() },
             Config { receive_rate_bound: 0.5, ..Config::default() },

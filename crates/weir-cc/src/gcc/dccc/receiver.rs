@@ -1,6 +1,6 @@
 //! The receiver half: packets → gradient → detector → rate → REMB.
 
-use weir_units::{DataRate, TimeDelta};
+use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::config::{Config, ConfigError, Update};
 use crate::controller::{RateLimits, Receiver, Signal};
@@ -36,6 +36,15 @@ pub struct GccDcccReceiver {
 struct Previous {
     departure: SendTime,
     at: ArrivalTime,
+    size: DataSize,
+}
+
+impl Previous {
+    /// Whether `size` differs by at most the share `tolerance` of the larger one.
+    fn has_size_of(&self, size: DataSize, tolerance: f64) -> bool {
+        let (small, large) = (self.size.min(size).bytes_f64(), self.size.max(size).bytes_f64());
+        large - small <= tolerance * large
+    }
 }
 
 impl GccDcccReceiver {
@@ -60,18 +69,13 @@ impl GccDcccReceiver {
         })
     }
 
-    /// Takes the gradient between `previous` and `packet` into the detector. Whether there was one to take.
-    fn detect(&mut self, previous: &Previous, packet: &Arrival) -> bool {
-        let inter_departure = packet.departure - previous.departure;
-        if inter_departure < TimeDelta::ZERO {
-            return false;
-        }
+    /// Takes the gradient between `previous` and `packet` into the detector.
+    fn detect(&mut self, previous: &Previous, packet: &Arrival) {
         let delay = ApparentDelay::between(packet.departure, packet.at);
         self.gradient = (delay - ApparentDelay::between(previous.departure, previous.at)).millis_f64();
         // Even of packets that left at once the second one was above the threshold for a time.
-        let elapsed = inter_departure.max(TimeDelta::from_nanos(1));
+        let elapsed = (packet.departure - previous.departure).max(TimeDelta::from_nanos(1));
         self.usage = self.detector.update(self.gradient, self.gradient, self.config.threshold, elapsed);
-        true
     }
 
     fn update_rate(&mut self, now: ArrivalTime) {
@@ -104,10 +108,13 @@ impl Receiver for GccDcccReceiver {
         if self.previous.is_some_and(|previous| (packet.at - previous.at).abs() > SILENCE) {
             self.restart();
         }
-        if let Some(previous) = self.previous {
-            if !self.detect(&previous, packet) {
-                return;
-            }
+        if self.previous.is_some_and(|previous| packet.departure < previous.departure) {
+            return;
+        }
+        if let Some(previous) = self.previous
+            && previous.has_size_of(packet.size, self.config.size_tolerance)
+        {
+            self.detect(&previous, packet);
             if self.config.update == Update::Continuous {
                 self.update_rate(packet.at);
                 if self.fell() {
@@ -116,7 +123,7 @@ impl Receiver for GccDcccReceiver {
             }
         }
         self.updated.get_or_insert(packet.at);
-        self.previous = Some(Previous { departure: packet.departure, at: packet.at });
+        self.previous = Some(Previous { departure: packet.departure, at: packet.at, size: packet.size });
     }
 
     fn next_timeout(&self) -> Option<ArrivalTime> {
@@ -163,8 +170,6 @@ impl Receiver for GccDcccReceiver {
 
 #[cfg(test)]
 mod tests {
-    use weir_units::DataSize;
-
     use super::*;
     use crate::packet::{Ecn, Stamp};
 
@@ -269,6 +274,25 @@ mod tests {
         // Normal again: another second of growth. Nothing came for 500 ms, so there is no R to bound it.
         let rate = remb(&mut receiver, 2_025_000).unwrap();
         assert!(rate.bps().abs_diff(1_440_000) < 10, "{rate:?}");
+    }
+
+    #[test]
+    fn packets_of_different_sizes_have_no_gradient() {
+        let mut receiver = receiver(Config::default());
+        steady(&mut receiver, 10);
+        let sized = |n: i64, bytes| Arrival {
+            size: DataSize::from_bytes(bytes),
+            ..packet(8000 * n, 8000 * n + 25_000 + 2000)
+        };
+        // 1100 bytes come 2 ms later than 1000 would; after them 1110 bytes are of the same size.
+        receiver.on_arrival(&sized(10, 1100));
+        assert_eq!(signals(&receiver)[..3], [0.0, 0.0, 1.0]);
+        receiver.on_arrival(&sized(11, 1110));
+        assert_eq!(signals(&receiver)[..3], [0.0, 0.0, 1.0]);
+        receiver.on_arrival(&packet(8000 * 12, 8000 * 12 + 30_000));
+        assert_eq!(signals(&receiver)[1], 0.0);
+        receiver.on_arrival(&packet(8000 * 13, 8000 * 13 + 31_000));
+        assert_eq!(signals(&receiver)[..2], [1.0, 1.0]);
     }
 
     #[test]
