@@ -351,7 +351,7 @@ pub(crate) fn survives_silence(sender: Box<dyn Controller>, limits: RateLimits, 
 }
 
 /// As [`survives_silence`], with so many rounds to recover.
-fn recovers_from_silence(
+pub(crate) fn recovers_from_silence(
     sender: Box<dyn Controller>,
     limits: RateLimits,
     calls: &[TimedCall],

@@ -40,6 +40,8 @@ mod sender;
 #[cfg(test)]
 mod closed_loop;
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;
 
 pub use config::{Config, ConfigError, ControlForm, FilterForm, Grouping, LossForm, SendSidePacing};
