@@ -82,10 +82,10 @@ impl Dccc {
     }
 
     /// dccc-2017 appendix C-A, on feedback packet received. `None` if the report says nothing of rates.
-    fn on_report(&mut self, now: SendTime, report: &DcccReport) -> Option<()> {
+    fn on_report(&mut self, now: SendTime, report: &DcccReport, rtt: Option<TimeDelta>) -> Option<()> {
         let now = SendTime::from_nanos(self.config.stamped(now.nanos()));
         // RTT = e + e_b, e_b from the making of the report until now: the clocks' offset cancels. Eq. (9).
-        let rtt = report.delay - ApparentDelay::between(now, report.at);
+        let rtt = rtt.unwrap_or_else(|| report.delay - ApparentDelay::between(now, report.at));
         if rtt <= TimeDelta::ZERO {
             return None;
         }
@@ -174,13 +174,13 @@ impl Controller for Dccc {
     }
 
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
-        let Feedback::Law { report: LawReport::Dccc(report), .. } = feedback else {
+        let Feedback::Law { report: LawReport::Dccc(report), rtt } = feedback else {
             return None;
         };
         let base = self.rate();
         self.application_limited = state.application_limited;
         self.silence_due = None;
-        self.on_report(now, report)?;
+        self.on_report(now, report, *rtt)?;
         Some(self.decision(base))
     }
 
