@@ -7,7 +7,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use crate::controller::{Controller, RateLimits, Receiver, Signal};
 use crate::history::SendHistory;
 use crate::pacer::Pacer;
-use crate::packet::{Arrival, Ecn, SendState, Stamp};
+use crate::packet::{Arrival, Ecn, SendState};
 use crate::report::{ReceptionReport, Report};
 use crate::time::{ArrivalTime, SendTime};
 
@@ -75,6 +75,8 @@ pub(crate) struct Loop {
     receiver: Box<dyn Receiver>,
     pub(crate) capacity: DataRate,
     pub(crate) feedback_cut: bool,
+    /// Reports of the law's receiver half.
+    reports: u64,
     now: SendTime,
     source: Source,
     waiting: VecDeque<Packet>,
@@ -104,6 +106,7 @@ impl Loop {
             receiver: Box::new(receiver),
             capacity,
             feedback_cut: false,
+            reports: 0,
             now: SendTime::ZERO,
             source,
             waiting: VecDeque::new(),
@@ -138,6 +141,11 @@ impl Loop {
     /// The target rate in bit/s.
     pub(crate) fn target_rate(&self) -> f64 {
         self.sender.target().sending_rate.bps_f64()
+    }
+
+    /// How many reports the law's receiver half has made.
+    pub(crate) fn reports(&self) -> u64 {
+        self.reports
     }
 
     /// How long a packet that leaves now would wait in the queue.
@@ -187,7 +195,7 @@ impl Loop {
             ecn: Ecn::NotEct,
             media_time: packet.media_time,
             marker: packet.last,
-            stamp: Stamp::default(),
+            stamp: self.sender.stamp().unwrap_or_default(),
         });
     }
 
@@ -204,6 +212,7 @@ impl Loop {
     fn report(&mut self) {
         let (state, clock) = (self.state(), receiver_clock(self.now));
         while let Some(report) = self.receiver.poll_report(clock) {
+            self.reports += 1;
             if !self.feedback_cut {
                 let feedback = self.history.join(self.now, &report);
                 self.sender.on_feedback(self.now, &feedback, &state);

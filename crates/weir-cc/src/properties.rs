@@ -8,9 +8,12 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::{AtReceiver, Controller, Decision, PathEvent, RateLimits, Receiver, Share, Signal};
 use crate::gcc::remb::{self, GccReceiver, GccSender};
+use crate::ledbat::{self, Ledbat};
 use crate::nada::{self, Nada, NadaObserver};
 use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
-use crate::report::{Feedback, LawReport, NadaReport, ReceptionReport, Record, Report};
+use crate::rap::{self, Rap};
+use crate::report::{Feedback, LawReport, NadaReport, ReceptionReport, Record, Report, TfrcReport};
+use crate::tfrc::{self, Tfrc, TfrcObserver};
 use crate::time::{ArrivalTime, SendTime};
 
 /// A law by name, and both its halves for given limits.
@@ -25,7 +28,10 @@ type Halves = (Box<dyn Controller>, Box<dyn Receiver>);
 #[rustfmt::skip]
 const LAWS: &[Law] = &[
     Law { name: "gcc-2016", build: |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap()) },
+    Law { name: "ledbat", build: |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap()) },
     Law { name: "nada", build: |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap())) },
+    Law { name: "rap", build: |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap()) },
+    Law { name: "tfrc", build: |limits| halves(Tfrc::new(tfrc::Config::default(), limits).unwrap(), AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap())) },
 ];
 
 fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {
@@ -144,9 +150,14 @@ fn reception_report() -> impl Strategy<Value = ReceptionReport> {
 }
 
 fn law_report() -> impl Strategy<Value = LawReport> {
-    (any::<bool>(), span(), rate()).prop_map(|(ramp_up, congestion, receive_rate)| {
+    let nada = (any::<bool>(), span(), rate()).prop_map(|(ramp_up, congestion, receive_rate)| {
         LawReport::Nada(NadaReport { ramp_up, congestion, receive_rate })
-    })
+    });
+    let loss_event_rate = prop_oneof![4 => 0.0..=1.0, 1 => Just(0.0), 1 => any::<f64>()];
+    let tfrc = (loss_event_rate, rate()).prop_map(|(loss_event_rate, receive_rate)| {
+        LawReport::Tfrc(TfrcReport { loss_event_rate, receive_rate })
+    });
+    prop_oneof![nada, tfrc]
 }
 
 /// A sender half that lives through calls, and what must hold after each of them.
@@ -274,6 +285,7 @@ impl Life {
             Call::Ceiling(self.limits.max()),
             Call::Reception(ReceptionReport::default(), rtt),
             Call::Law(LawReport::Nada(nada), rtt),
+            Call::Law(LawReport::Tfrc(TfrcReport { loss_event_rate: 0.0, receive_rate: rate }), rtt),
         ] {
             self.live(&(TimeDelta::ZERO, feedback, SendState::default()));
         }

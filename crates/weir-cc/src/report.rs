@@ -82,6 +82,8 @@ impl ReceptionReport {
 pub enum LawReport {
     /// NADA (RFC 8698 §4.3, §5.3).
     Nada(NadaReport),
+    /// TFRC (RFC 5348 §3.2.2).
+    Tfrc(TfrcReport),
 }
 
 /// NADA's 48-bit report (RFC 8698 §5.3).
@@ -92,6 +94,15 @@ pub struct NadaReport {
     /// `x_curr`, the aggregate congestion signal; the wire carries it in 100 µs up to 3.2767 s.
     pub congestion: TimeDelta,
     /// `r_recv`, the receive rate over the last log window.
+    pub receive_rate: DataRate,
+}
+
+/// TFRC's feedback (RFC 5348 §3.2.2), besides the echo.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TfrcReport {
+    /// `p`, the loss event rate in [0, 1]; 0 before the first loss event.
+    pub loss_event_rate: f64,
+    /// `X_recv`, the receive rate over the last round trip.
     pub receive_rate: DataRate,
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use toml::Table;
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
 use weir_cc::nada::{self, Nada, NadaObserver};
+use weir_cc::tfrc::{self, Tfrc, TfrcObserver};
 use weir_cc::window::{Cubic, NewReno, WindowLaw};
 use weir_cc::{AtReceiver, Controller, LimitsOutOfOrder, RateLimits, Receiver, Signal};
 use weir_sim::Side;
@@ -109,11 +110,23 @@ const NADA: Entry = Entry {
     schema: || schema_for!(nada::Config).to_value(),
 };
 
-const ENTRIES: [Entry; 2] = [GCC_2016, NADA];
+const TFRC: Entry = Entry {
+    info: ControllerInfo {
+        name: "tfrc",
+        summary: "TCP-friendly rate control: what TCP would send at this loss event rate and round-trip time",
+        source: "RFC 5348",
+        placement: "receiver (loss event rate) and sender (rate)",
+        feedback: "the law's own report once per round trip and at a loss event",
+    },
+    build: tfrc,
+    schema: || schema_for!(tfrc::Config).to_value(),
+};
+
+const ENTRIES: [Entry; 3] = [GCC_2016, NADA, TFRC];
 
 /// Every controller.
 pub fn controllers() -> &'static [ControllerInfo] {
-    const INFOS: [ControllerInfo; ENTRIES.len()] = [GCC_2016.info, NADA.info];
+    const INFOS: [ControllerInfo; ENTRIES.len()] = [GCC_2016.info, NADA.info, TFRC.info];
     &INFOS
 }
 
@@ -178,6 +191,13 @@ fn nada(options: Option<&Table>, limits: RateLimits) -> Result<Halves, String> {
     let config: nada::Config = config(options)?;
     let controller = Nada::new(config, limits).map_err(|e| e.to_string())?;
     let observer = NadaObserver::new(config).map_err(|e| e.to_string())?;
+    Ok(Halves { controller: Box::new(controller), receiver: Box::new(AtReceiver::new(observer)) })
+}
+
+fn tfrc(options: Option<&Table>, limits: RateLimits) -> Result<Halves, String> {
+    let config: tfrc::Config = config(options)?;
+    let controller = Tfrc::new(config, limits).map_err(|e| e.to_string())?;
+    let observer = TfrcObserver::new(config).map_err(|e| e.to_string())?;
     Ok(Halves { controller: Box::new(controller), receiver: Box::new(AtReceiver::new(observer)) })
 }
 

@@ -1,9 +1,11 @@
 //! Reports as RTCP bytes, and back.
 
-use weir_cc::{Echo, LawReport, NadaReport, ReceptionReport, Report, SendTime};
+use weir_cc::{Echo, LawReport, NadaReport, ReceptionReport, Report, SendTime, TfrcReport};
 use weir_units::{DataRate, TimeDelta};
 use weir_wire::ntp::NtpTime;
-use weir_wire::rtcp::{self, Message, Nada, ReceiverReport, Remb, ReportBlock, SenderInfo, SenderReport};
+use weir_wire::rtcp::{
+    self, Message, Nada, ReceiverReport, Remb, ReportBlock, SenderInfo, SenderReport, Tfrc,
+};
 
 /// Writes `report`, made by `ssrc` on the packets of `source`. `None` if it does not fit, or has no RTCP form here:
 /// per-packet reports do not yet.
@@ -13,6 +15,9 @@ pub(crate) fn write_report(report: &Report<'_>, ssrc: u32, source: u32, out: &mu
         Report::Reception(report) => ReceiverReport::write(ssrc, &[block(&report, source)], out).ok(),
         Report::Law { report: LawReport::Nada(report), echo } => {
             nada(&report, echo, ssrc, source).write(out).ok()
+        }
+        Report::Law { report: LawReport::Tfrc(report), echo } => {
+            tfrc(&report, echo, ssrc, source).write(out).ok()
         }
         _ => None,
     }
@@ -30,6 +35,7 @@ pub(crate) fn reports_about(source: u32, bytes: &[u8]) -> impl Iterator<Item = R
             about_us.then(|| Report::Ceiling(DataRate::from_bps(remb.bitrate)))
         }
         Message::Nada(report) => (report.source == source).then(|| nada_report(&report)),
+        Message::Tfrc(report) => (report.source == source).then(|| tfrc_report(&report)),
         _ => None,
     })
 }
@@ -103,6 +109,30 @@ fn nada_report(report: &Nada) -> Report<'static> {
     }
 }
 
+fn tfrc(report: &TfrcReport, echo: Echo, ssrc: u32, source: u32) -> Tfrc {
+    Tfrc {
+        ssrc,
+        source,
+        loss_event_rate: Tfrc::loss_event_rate_from(report.loss_event_rate),
+        receive_rate: u32::try_from(report.receive_rate.bps()).unwrap_or(u32::MAX),
+        held: u32::try_from((echo.held.nanos().max(0).saturating_add(500)) / 1000).unwrap_or(u32::MAX),
+        transport_sequence: echo.sequence,
+    }
+}
+
+fn tfrc_report(report: &Tfrc) -> Report<'static> {
+    Report::Law {
+        report: LawReport::Tfrc(TfrcReport {
+            loss_event_rate: report.loss_event_rate(),
+            receive_rate: DataRate::from_bps(u64::from(report.receive_rate)),
+        }),
+        echo: Echo {
+            sequence: report.transport_sequence,
+            held: TimeDelta::from_micros(i64::from(report.held)),
+        },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +162,13 @@ mod tests {
                 receive_rate: DataRate::from_kbps(1234),
             }),
             echo: Echo { sequence: 65_535, held: TimeDelta::from_micros(33_333) },
+        });
+        round_trip(Report::Law {
+            report: LawReport::Tfrc(TfrcReport {
+                loss_event_rate: 3.0 / 1024.0,
+                receive_rate: DataRate::from_kbps(1234),
+            }),
+            echo: Echo { sequence: 7, held: TimeDelta::from_micros(33_333) },
         });
     }
 

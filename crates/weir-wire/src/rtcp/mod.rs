@@ -17,11 +17,13 @@ mod compound;
 mod nada;
 mod remb;
 mod report;
+mod tfrc;
 
 pub use compound::{Compound, RtcpPacket, compound};
 pub use nada::Nada;
 pub use remb::Remb;
 pub use report::{ReceiverReport, ReportBlock, SenderInfo, SenderReport, fraction_lost};
+pub use tfrc::Tfrc;
 
 use crate::error::ParseError;
 
@@ -48,6 +50,8 @@ pub enum Message<'a> {
     Remb(Remb<'a>),
     /// NADA's report.
     Nada(Nada),
+    /// TFRC's feedback.
+    Tfrc(Tfrc),
     /// Anything else.
     Other(RtcpPacket<'a>),
 }
@@ -64,8 +68,16 @@ impl<'a> Message<'a> {
             (PAYLOAD_FEEDBACK, APPLICATION_FEEDBACK) => {
                 Self::or_other(Remb::parse(packet).map(Self::Remb), packet)
             }
-            (APPLICATION, nada::SUBTYPE) => Self::or_other(Nada::parse(packet).map(Self::Nada), packet),
+            (APPLICATION, 0) => Self::or_other(Self::application(packet), packet),
             _ => Ok(Self::Other(*packet)),
+        }
+    }
+
+    /// An APP packet by its name: each law tries its own.
+    fn application(packet: &RtcpPacket<'a>) -> Result<Self, ParseError> {
+        match Nada::parse(packet).map(Self::Nada) {
+            Err(ParseError::Name { .. }) => Tfrc::parse(packet).map(Self::Tfrc),
+            parsed => parsed,
         }
     }
 
@@ -97,6 +109,7 @@ mod tests {
             "8f ce 00 04 00 00 00 00 00 00 00 00 52 45 4d 42 00 ff ff ff ",
             "8f ce 00 03 00 00 00 00 00 00 00 00 4f 54 48 52 ",
             "80 cc 00 06 00 00 00 01 4e 41 44 41 80 64 00 05 00 0f 42 40 00 00 07 d0 00 00 00 02 ",
+            "80 cc 00 07 00 00 00 01 54 46 52 43 04 00 00 00 00 0f 42 40 00 00 07 d0 00 05 00 00 00 00 00 02 ",
             "80 cc 00 02 00 00 00 01 4f 54 48 52 ",
             "81 cc 00 02 00 00 00 01 4e 41 44 41 ",
             "81 cb 00 01 00 00 00 01",
@@ -107,10 +120,11 @@ mod tests {
                 Message::ReceiverReport(_) => b'r',
                 Message::Remb(_) => b'b',
                 Message::Nada(_) => b'n',
+                Message::Tfrc(_) => b't',
                 Message::Other(_) => b'?',
             })
             .collect();
-        assert_eq!(kinds, b"srb?n???");
+        assert_eq!(kinds, b"srb?nt???");
     }
 
     #[test]
