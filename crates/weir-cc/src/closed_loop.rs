@@ -77,6 +77,12 @@ pub(crate) struct Loop {
     pub(crate) feedback_cut: bool,
     /// Reports of the law's receiver half.
     reports: u64,
+    /// Packets leave as this …
+    pub(crate) ecn: Ecn,
+    /// … and are marked, unless it is [`Ecn::NotEct`], when they would wait longer than this.
+    pub(crate) mark_above: TimeDelta,
+    /// Packets that the full queue dropped.
+    pub(crate) dropped: u64,
     now: SendTime,
     source: Source,
     waiting: VecDeque<Packet>,
@@ -107,6 +113,9 @@ impl Loop {
             capacity,
             feedback_cut: false,
             reports: 0,
+            ecn: Ecn::NotEct,
+            mark_above: QUEUE,
+            dropped: 0,
             now: SendTime::ZERO,
             source,
             waiting: VecDeque::new(),
@@ -170,8 +179,10 @@ impl Loop {
     }
 
     fn send(&mut self) {
+        self.history.expire(self.now);
         self.pacer.apply(self.now, &self.sender.target());
         while self.pacer.next_departure() <= self.now
+            && self.fits_window()
             && let Some(packet) = self.waiting.pop_front()
         {
             self.pacer.on_sent(self.now, packet.size);
@@ -181,18 +192,30 @@ impl Loop {
         }
     }
 
+    /// Whether the window, if there is one, lets the next packet be in flight.
+    fn fits_window(&self) -> bool {
+        let (Some(window), Some(packet)) = (self.sender.target().window, self.waiting.front()) else {
+            return true;
+        };
+        let in_flight = self.history.in_flight();
+        in_flight.is_zero() || in_flight + packet.size <= window
+    }
+
     fn transmit(&mut self, id: u64, packet: &Packet) {
         let begin = self.link_free.max(self.now);
-        if begin - self.now > QUEUE {
+        let wait = begin - self.now;
+        if wait > QUEUE {
+            self.dropped += 1;
             return;
         }
+        let marked = self.ecn != Ecn::NotEct && wait > self.mark_above;
         self.link_free = begin + packet.size / self.capacity;
         self.flying.push_back(Arrival {
             id,
             departure: self.now,
             at: receiver_clock(self.link_free + PROPAGATION),
             size: packet.size,
-            ecn: Ecn::NotEct,
+            ecn: if marked { Ecn::Ce } else { self.ecn },
             media_time: packet.media_time,
             marker: packet.last,
             stamp: self.sender.stamp().unwrap_or_default(),

@@ -77,7 +77,7 @@ pub trait Receiver: Send + Debug {
 }
 
 /// A law's eye: turns arrivals into the law's own report. It knows arrivals and nothing else, so that it fits at
-/// either end; here it is mounted at the receiver ([`AtReceiver`]).
+/// either end: at the receiver ([`AtReceiver`]) or at the sender ([`AtSender`](crate::AtSender)).
 pub trait Observer: Send + Debug {
     /// A packet has arrived.
     fn on_arrival(&mut self, packet: &Arrival);

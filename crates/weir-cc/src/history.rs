@@ -20,22 +20,29 @@ enum Known {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     at: SendTime,
+    /// Bytes, and [`PADDING`] if it carries no media: an entry has 16 bytes.
     size: u32,
-    /// Bytes of `size` that are not payload.
+    /// Bytes of the size that are not payload.
     overhead: u8,
-    padding: bool,
     known: Known,
     probe: Option<ProbeId>,
 }
 
-const VACANT: Entry =
-    Entry { at: SendTime::ZERO, size: 0, overhead: 0, padding: false, known: Known::Arrived, probe: None };
+/// The bit of [`Entry::size`] that marks padding.
+const PADDING: u32 = 1 << 31;
+
+const VACANT: Entry = Entry { at: SendTime::ZERO, size: 0, overhead: 0, known: Known::Arrived, probe: None };
 
 impl Entry {
+    fn size(&self) -> DataSize {
+        DataSize::from_bytes(u64::from(self.size & !PADDING))
+    }
+
     fn packet(&self, id: u64) -> SentPacket {
-        let size = DataSize::from_bytes(u64::from(self.size));
+        let size = self.size();
         let payload = size.saturating_sub(DataSize::from_bytes(u64::from(self.overhead)));
-        SentPacket { id, at: self.at, size, payload, padding: self.padding, probe: self.probe }
+        let padding = self.size & PADDING != 0;
+        SentPacket { id, at: self.at, size, payload, padding, probe: self.probe }
     }
 }
 
@@ -90,10 +97,11 @@ impl SendHistory {
         let id = self.next;
         self.next += 1;
         let overhead = u8::try_from(header.bytes()).unwrap_or(u8::MAX);
-        let size = u32::try_from(payload.bytes().saturating_add(u64::from(overhead))).unwrap_or(u32::MAX);
-        let entry = Entry { at, size, overhead, padding, known: Known::InFlight, probe };
+        let size = payload.bytes().saturating_add(u64::from(overhead)).min(u64::from(PADDING - 1)) as u32;
+        let size = if padding { size | PADDING } else { size };
+        let entry = Entry { at, size, overhead, known: Known::InFlight, probe };
         *self.entry(id) = entry;
-        self.in_flight += DataSize::from_bytes(u64::from(size));
+        self.in_flight += entry.size();
         entry.packet(id)
     }
 
@@ -189,7 +197,7 @@ impl SendHistory {
         let entry = self.entry(id);
         if entry.known == Known::InFlight {
             entry.known = Known::Arrived;
-            let size = DataSize::from_bytes(u64::from(entry.size));
+            let size = entry.size();
             self.in_flight = self.in_flight.saturating_sub(size);
         }
     }
@@ -303,6 +311,19 @@ mod tests {
 
     fn packets(records: &[Record], number: u8, made_ms: i64) -> Report<'_> {
         Report::Packets { records, number, at: Some(ArrivalTime::from_millis(made_ms)) }
+    }
+
+    #[test]
+    fn a_remembered_packet_is_small_and_whole() {
+        assert_eq!(size_of::<Entry>(), 16);
+        let mut history = SendHistory::new(TimeDelta::from_secs(2));
+        let (header, payload) = (DataSize::from_bytes(24), DataSize::from_bytes(u64::MAX));
+        let probe = ProbeId::new(7);
+        let sent = history.on_sent(at(0), header, payload, true, probe);
+        assert_eq!((sent.padding, sent.probe, sent.size.bytes()), (true, probe, (1 << 31) - 1));
+        assert_eq!(sent.size.saturating_sub(sent.payload), header);
+        let sent = history.on_sent(at(0), header, SIZE, false, None);
+        assert_eq!((sent.padding, sent.probe, sent.payload), (false, None, SIZE));
     }
 
     #[test]

@@ -18,10 +18,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod at_sender;
 mod backlog;
 pub mod base_delay;
 pub mod config_error;
 pub mod controller;
+pub mod dccc;
 pub mod filters;
 pub mod gcc;
 pub mod history;
@@ -32,10 +34,12 @@ pub mod nada;
 pub mod pacer;
 pub mod packet;
 pub mod packet_feedback;
+pub mod prober;
 pub mod rap;
 pub mod receive_rate;
 pub mod report;
 mod rtt_estimate;
+pub mod scream;
 pub mod tfrc;
 pub mod time;
 pub mod window;
@@ -45,11 +49,14 @@ mod closed_loop;
 #[cfg(test)]
 mod properties;
 
+pub use at_sender::AtSender;
 pub use controller::{
     AtReceiver, Cause, Controller, Decision, LimitsOutOfOrder, Observer, Pacing, PathEvent, Probe,
     RateLimits, Receiver, Share, Signal, Target,
 };
 pub use packet::{Arrival, Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket, Stamp};
-pub use report::{Echo, Feedback, LawReport, NadaReport, ReceptionReport, Record, Report, TfrcReport};
+pub use report::{
+    DcccReport, Echo, Feedback, LawReport, NadaReport, ReceptionReport, Record, Report, TfrcReport,
+};
 pub use time::{ApparentDelay, ArrivalTime, SendTime};
 pub use weir_units::{DataRate, DataSize, TimeDelta};

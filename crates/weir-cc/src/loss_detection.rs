@@ -29,7 +29,7 @@ impl LossDetection {
         for result in results {
             match result.fate {
                 Fate::Arrived { .. } => {
-                    self.newest = Some(self.newest.map_or(result.sent.id, |n| n.max(result.sent.id)))
+                    self.newest = Some(self.newest.map_or(result.sent.id, |n| n.max(result.sent.id)));
                 }
                 Fate::Recovered { .. } => self.forget(result.sent.id),
                 Fate::Missing => {}

@@ -51,6 +51,18 @@ impl PacketFeedback {
         }
     }
 
+    /// From the next packet on reports each `interval`, but at least 1 ms apart.
+    pub fn set_interval(&mut self, interval: TimeDelta) {
+        self.interval = interval.max(TimeDelta::from_millis(1));
+    }
+
+    /// What has arrived is reported at `now`, the interval notwithstanding.
+    pub fn hurry(&mut self, now: ArrivalTime) {
+        if !self.arrived.is_empty() {
+            self.due = Some(now);
+        }
+    }
+
     /// Fills `records` with the numbers from the first one of interest to the highest that has arrived.
     fn collect(&mut self) {
         self.records.clear();
@@ -148,6 +160,19 @@ mod tests {
         arrive(&mut receiver, 65_540, 70, Ecn::NotEct);
         assert_eq!(receiver.next_timeout(), Some(at(110)));
         assert_eq!(told(&mut receiver, 110), [(2, None), (3, None), (4, Some(70))]);
+    }
+
+    #[test]
+    fn a_hurried_report_comes_at_once_and_the_next_one_an_interval_later() {
+        let mut receiver = PacketFeedback::new(TimeDelta::from_millis(400));
+        receiver.hurry(at(0));
+        assert_eq!(receiver.next_timeout(), None, "nothing has arrived");
+        receiver.set_interval(INTERVAL);
+        arrive(&mut receiver, 1, 10, Ecn::NotEct);
+        receiver.hurry(at(10));
+        assert_eq!(told(&mut receiver, 10), [(1, Some(10))]);
+        arrive(&mut receiver, 2, 20, Ecn::NotEct);
+        assert_eq!(receiver.next_timeout(), Some(at(60)));
     }
 
     #[test]

@@ -7,31 +7,60 @@ use proptest::prelude::*;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::{AtReceiver, Controller, Decision, PathEvent, RateLimits, Receiver, Share, Signal};
+use crate::dccc::{self, Dccc, DcccObserver};
 use crate::gcc::remb::{self, GccReceiver, GccSender};
+use crate::gcc::send_side::{self, SendSideGcc};
 use crate::ledbat::{self, Ledbat};
 use crate::nada::{self, Nada, NadaObserver};
 use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
+use crate::packet_feedback::PacketFeedback;
 use crate::rap::{self, Rap};
-use crate::report::{Feedback, LawReport, NadaReport, ReceptionReport, Record, Report, TfrcReport};
+use crate::report::{
+    DcccReport, Feedback, LawReport, NadaReport, ReceptionReport, Record, Report, TfrcReport,
+};
+use crate::scream::v1::Scream;
+use crate::scream::{self, ScreamReceiver};
 use crate::tfrc::{self, Tfrc, TfrcObserver};
-use crate::time::{ArrivalTime, SendTime};
+use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 /// A law by name, and both its halves for given limits.
 #[derive(Clone, Copy, Debug)]
 struct Law {
     name: &'static str,
     build: fn(RateLimits) -> Halves,
+    /// Rounds of good feedback, each of one report, after which it is at the maximum of [`usual_limits`].
+    rounds_to_recover: usize,
 }
+
+impl Law {
+    const fn new(name: &'static str, build: fn(RateLimits) -> Halves) -> Self {
+        Self { name, build, rounds_to_recover: ROUNDS_TO_RECOVER }
+    }
+
+    /// For a law that climbs slowly by its own design.
+    const fn recovering_within(self, rounds_to_recover: usize) -> Self {
+        Self { rounds_to_recover, ..self }
+    }
+}
+
+const ROUNDS_TO_RECOVER: usize = 100;
 
 type Halves = (Box<dyn Controller>, Box<dyn Receiver>);
 
 #[rustfmt::skip]
 const LAWS: &[Law] = &[
-    Law { name: "gcc-2016", build: |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap()) },
-    Law { name: "ledbat", build: |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap()) },
-    Law { name: "nada", build: |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap())) },
-    Law { name: "rap", build: |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap()) },
-    Law { name: "tfrc", build: |limits| halves(Tfrc::new(tfrc::Config::default(), limits).unwrap(), AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap())) },
+    Law::new("gcc-2016", |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap())),
+    // 8 % per second: ln 50 / ln 1.08 = 51 s, and a while of additive growth near what was taken for the capacity.
+    Law::new("gcc-send-side", |limits| halves(SendSideGcc::new(send_side::Config::default(), limits).unwrap(), PacketFeedback::new(send_side::Config::default().feedback_interval))).recovering_within(750),
+    // RFC 8298 §4.1.3 lets the rate grow by 200 kbit/s per second, by a fifth of that where congestion was met last.
+    Law::new("scream", |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1())).recovering_within(600),
+    Law::new("nada", |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap()))),
+    Law::new("nada at the sender", |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50)))),
+    // It rises by 8 kbit/s with each report, whatever its rate: (2500 − 50)/8 = 306 of them.
+    Law::new("dccc", |limits| halves(Dccc::new(dccc::Config::default(), limits).unwrap(), AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()))).recovering_within(320),
+    Law::new("ledbat", |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap())),
+    Law::new("rap", |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap())),
+    Law::new("tfrc", |limits| halves(Tfrc::new(tfrc::Config::default(), limits).unwrap(), AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap()))),
 ];
 
 fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {
@@ -153,11 +182,18 @@ fn law_report() -> impl Strategy<Value = LawReport> {
     let nada = (any::<bool>(), span(), rate()).prop_map(|(ramp_up, congestion, receive_rate)| {
         LawReport::Nada(NadaReport { ramp_up, congestion, receive_rate })
     });
+    let dccc = (span(), rate(), span(), size(), any::<i64>()).prop_map(
+        |(delay, sending_rate, interarrival, packet_size, at)| {
+            let delay = ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO + delay);
+            let at = ArrivalTime::from_nanos(at);
+            LawReport::Dccc(DcccReport { delay, sending_rate, interarrival, packet_size, at })
+        },
+    );
     let loss_event_rate = prop_oneof![4 => 0.0..=1.0, 1 => Just(0.0), 1 => any::<f64>()];
     let tfrc = (loss_event_rate, rate()).prop_map(|(loss_event_rate, receive_rate)| {
         LawReport::Tfrc(TfrcReport { loss_event_rate, receive_rate })
     });
-    prop_oneof![nada, tfrc]
+    prop_oneof![nada, dccc, tfrc]
 }
 
 /// A sender half that lives through calls, and what must hold after each of them.
@@ -274,20 +310,35 @@ impl Life {
         let results = (0..packets).map(|n| {
             let after = ROUND * (n as i64 + 1) / packets as i64;
             let size = rate * (ROUND / packets as i64);
-            let at = ArrivalTime::ZERO + TimeDelta::from_secs(3600) + after;
             let (id, departure) = (first + n, began + after);
+            let at = ArrivalTime::ZERO + TimeDelta::from_secs(3600) + (departure - SendTime::ZERO);
             let sent = SentPacket { id, at: departure, size, payload: size, padding: false, probe: None };
             PacketResult { sent, fate: Fate::Arrived { at, ecn: Ecn::NotEct } }
         });
         let nada = NadaReport { ramp_up: true, congestion: TimeDelta::ZERO, receive_rate: rate };
+        let dccc = self.ease_by_dccc(rate);
         for feedback in [
             Call::Packets(results.collect(), None, rtt, 0),
             Call::Ceiling(self.limits.max()),
             Call::Reception(ReceptionReport::default(), rtt),
             Call::Law(LawReport::Nada(nada), rtt),
+            Call::Law(LawReport::Dccc(dccc), rtt),
             Call::Law(LawReport::Tfrc(TfrcReport { loss_event_rate: 0.0, receive_rate: rate }), rtt),
         ] {
             self.live(&(TimeDelta::ZERO, feedback, SendState::default()));
+        }
+    }
+
+    /// DCCC's report on packets that took 40 ms and arrived as fast as they were sent, made 40 ms ago.
+    fn ease_by_dccc(&self, rate: DataRate) -> DcccReport {
+        let (way, packet_size) = (TimeDelta::from_millis(40), DataSize::from_bytes(1200));
+        let made = ArrivalTime::from_nanos(self.now.nanos()) - way;
+        DcccReport {
+            delay: ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO + way),
+            sending_rate: rate,
+            interarrival: packet_size / rate,
+            packet_size,
+            at: made,
         }
     }
 }
@@ -303,6 +354,16 @@ fn read_signals(signals: &[Signal], read: impl FnOnce(&mut [f64])) -> Vec<f64> {
 
 /// Whatever came before: five seconds of silence lower the rate, and good feedback brings it to the maximum.
 pub(crate) fn survives_silence(sender: Box<dyn Controller>, limits: RateLimits, calls: &[TimedCall]) {
+    recovers_from_silence(sender, limits, calls, ROUNDS_TO_RECOVER);
+}
+
+/// As [`survives_silence`], with so many rounds to recover.
+fn recovers_from_silence(
+    sender: Box<dyn Controller>,
+    limits: RateLimits,
+    calls: &[TimedCall],
+    rounds: usize,
+) {
     let mut life = Life::new(sender, limits);
     for call in calls {
         life.live(call);
@@ -314,7 +375,7 @@ pub(crate) fn survives_silence(sender: Box<dyn Controller>, limits: RateLimits, 
     life.send_unheard(TimeDelta::from_secs(5));
     let after = life.sender.target().sending_rate;
     assert!(after <= before.scale(0.5).max(limits.min()), "{before:?} → {after:?}");
-    (0..100).for_each(|_| life.send_with_ease());
+    (0..rounds).for_each(|_| life.send_with_ease());
     assert_eq!(life.sender.target().sending_rate, limits.max());
 }
 
@@ -367,7 +428,20 @@ fn content(report: &Report<'_>, zero: ArrivalTime) -> Content {
         }
         Report::Ceiling(rate) => Content::Other(Report::Ceiling(rate)),
         Report::Reception(report) => Content::Other(Report::Reception(report)),
-        Report::Law { report, echo } => Content::Other(Report::Law { report, echo }),
+        Report::Law { report, echo } => {
+            Content::Other(Report::Law { report: without_offset(report, zero), echo })
+        }
+    }
+}
+
+/// A law's report by a receiver's clock that reads 0 at `zero`.
+fn without_offset(report: LawReport, zero: ArrivalTime) -> LawReport {
+    let offset = zero - ArrivalTime::ZERO;
+    match report {
+        LawReport::Dccc(report) => {
+            LawReport::Dccc(DcccReport { delay: report.delay + -offset, at: report.at - offset, ..report })
+        }
+        LawReport::Nada(_) | LawReport::Tfrc(_) => report,
     }
 }
 
@@ -422,7 +496,8 @@ proptest! {
 
     #[test]
     fn a_sender_survives_five_seconds_of_silence_whatever_came_before(law in law(), calls in calls()) {
-        survives_silence((law.build)(usual_limits()).0, usual_limits(), &calls);
+        let sender = (law.build)(usual_limits()).0;
+        recovers_from_silence(sender, usual_limits(), &calls, law.rounds_to_recover);
     }
 
     #[test]

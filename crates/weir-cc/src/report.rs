@@ -2,10 +2,10 @@
 //!
 //! The [send history](crate::history::SendHistory) turns the one into the other.
 
-use weir_units::{DataRate, TimeDelta};
+use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::packet::{Ecn, PacketResult};
-use crate::time::ArrivalTime;
+use crate::time::{ApparentDelay, ArrivalTime};
 
 /// What a receiver half has to say to the sender half.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,6 +82,8 @@ impl ReceptionReport {
 pub enum LawReport {
     /// NADA (RFC 8698 §4.3, §5.3).
     Nada(NadaReport),
+    /// DCCC (dccc-2017 appendix C-A).
+    Dccc(DcccReport),
     /// TFRC (RFC 5348 §3.2.2).
     Tfrc(TfrcReport),
 }
@@ -95,6 +97,32 @@ pub struct NadaReport {
     pub congestion: TimeDelta,
     /// `r_recv`, the receive rate over the last log window.
     pub receive_rate: DataRate,
+}
+
+/// DCCC's feedback packet (dccc-2017 appendix C-A): averages over the packets since the report before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DcccReport {
+    /// `e_r`, the mean one-way delay.
+    pub delay: ApparentDelay,
+    /// `x_r(t − RTT)`, the mean of the sending rates that the packets carried; zero while unknown.
+    pub sending_rate: DataRate,
+    /// `Δt^a`, the mean interarrival time; zero while unknown, as with the first packet of a flow.
+    pub interarrival: TimeDelta,
+    /// The mean payload of the packets with an interarrival time.
+    pub packet_size: DataSize,
+    /// When the report was made, by the receiver's clock.
+    pub at: ArrivalTime,
+}
+
+impl DcccReport {
+    /// `x_recv`, the rate in bit/s at which the packets arrived (dccc-2017 eq. (20)); `None` if the report does not
+    /// say it, or not how fast they were sent.
+    pub fn receive_rate(&self) -> Option<f64> {
+        let known = self.interarrival > TimeDelta::ZERO
+            && !self.packet_size.is_zero()
+            && !self.sending_rate.is_zero();
+        known.then(|| self.packet_size.bits_f64() / self.interarrival.secs_f64())
+    }
 }
 
 /// TFRC's feedback (RFC 5348 §3.2.2), besides the echo.

@@ -92,6 +92,13 @@ impl ApparentDelay {
     }
 }
 
+impl Add<TimeDelta> for ApparentDelay {
+    type Output = Self;
+    fn add(self, span: TimeDelta) -> Self {
+        Self(self.0.saturating_add(span.nanos()))
+    }
+}
+
 impl Sub for ApparentDelay {
     type Output = TimeDelta;
     fn sub(self, other: Self) -> TimeDelta {

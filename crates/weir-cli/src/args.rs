@@ -18,6 +18,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Run a scenario; without one the demo: a call from a moving car, under each controller.
     Run(RunArgs),
+    /// Put controllers side by side in a handful of scenarios: a row each, to choose by.
+    Compare(CompareArgs),
     /// List what there is.
     List(ListArgs),
     /// Print a JSON Schema.
@@ -62,6 +64,42 @@ pub(crate) struct RunArgs {
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompareArgs {
+    /// Controllers [default: all].
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(value_parser = PossibleValuesParser::new(registry::controller_names()))]
+    pub(crate) controller: Vec<String>,
+    /// Runs per controller and scenario [default: what the scenarios say].
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: Option<u32>,
+    /// Threads [default: one per core]; results do not depend on them.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+    /// Also measure what a packet costs the sender half, on this machine.
+    #[arg(long)]
+    pub(crate) cost: bool,
+    /// Form of the table.
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: Format,
+    /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// No progress bar.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Format {
+    /// Columns that align.
+    Table,
+    /// Markdown, with the definition of each column.
+    Markdown,
+    /// JSON.
+    Json,
 }
 
 #[derive(Debug, clap::Args)]

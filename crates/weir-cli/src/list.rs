@@ -50,10 +50,14 @@ type Rows = (&'static [&'static str], Vec<Vec<String>>);
 
 fn controllers() -> Rows {
     let row = |c: &registry::ControllerInfo| {
-        [c.name, c.summary, c.source, c.placement, c.feedback].map(str::to_owned).to_vec()
+        let presets: Vec<&str> = c.presets.iter().map(|preset| preset.name).collect();
+        let presets = if presets.is_empty() { "–".to_owned() } else { presets.join(", ") };
+        let mut row = [c.name, c.summary, c.source, c.placement, c.feedback].map(str::to_owned).to_vec();
+        row.push(presets);
+        row
     };
     (
-        &["name", "summary", "source", "placement", "feedback"],
+        &["name", "summary", "source", "placement", "feedback", "presets"],
         registry::controllers().iter().map(row).collect(),
     )
 }

@@ -4,6 +4,7 @@
 
 mod args;
 mod check;
+mod compare;
 mod effective;
 mod failure;
 mod list;
@@ -21,6 +22,7 @@ use clap::Parser;
 fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Compare(args) => compare::compare(&args),
         Command::List(args) => list::list(&args),
         Command::Schema(args) => list::schema(&args),
         Command::Check(args) => check::check(&args),

@@ -3,9 +3,8 @@
 use weir_cc::Cause;
 
 use crate::comparison::{Comparison, Wording};
-use crate::metrics::FlowKind;
+use crate::portrait::share_beside_tcp;
 use crate::report::{Best, Row, SummaryTable};
-use crate::results::RunMetrics;
 use crate::tables::{Metric, call_metrics, cause_metric, loss_metric};
 
 /// The scenario of the call alone.
@@ -39,16 +38,6 @@ pub fn table(alone: &Comparison, beside: &Comparison) -> SummaryTable {
     });
     let rows = rows.collect();
     SummaryTable { columns: metrics.into_iter().map(|metric| metric.column).collect(), rows }
-}
-
-/// The call's part of what all flows got, in per cent.
-fn share_beside_tcp(run: &RunMetrics) -> Option<f64> {
-    let rate = |kind| {
-        let own = run.flows.iter().filter(|flow| flow.kind == kind);
-        own.filter_map(|flow| flow.rate_bps).sum::<f64>()
-    };
-    let (media, tcp) = (rate(FlowKind::Media), rate(FlowKind::Tcp));
-    (media + tcp > 0.0).then(|| 100.0 * media / (media + tcp))
 }
 
 /// The sentence to repeat: which controller delivered most video in time, by how much, and how sure that is.

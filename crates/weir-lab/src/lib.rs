@@ -1,10 +1,12 @@
 //! The lab: scenario files, the registry from names to controllers, metrics, comparisons, statistics, reports.
 
 pub mod comparison;
+pub mod cost;
 pub mod demo;
 pub mod error;
 pub mod metrics;
 pub mod panels;
+pub mod portrait;
 pub mod registry;
 pub mod report;
 pub mod results;

@@ -32,6 +32,14 @@ pub const SCENARIOS: &[Shipped] = &shipped![
     "gcc-2016/three-flows",
     "gcc-2016/two-flows-variable",
     "gcc-2016/variable-capacity",
+    "quality/beside-cubic",
+    "quality/four-times",
+    "quality/loss-20",
+    "quality/loss-5",
+    "quality/single-flow",
+    "quality/steady",
+    "quality/step",
+    "quality/three-flows",
 ];
 
 /// The scenario that ships under the name `name`.

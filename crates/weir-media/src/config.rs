@@ -23,10 +23,24 @@ pub struct MediaConfig {
     pub rtcp_spread: f64,
     /// ECN field of media packets as they leave.
     pub ecn: Ecn,
+    /// How the receiver writes per-packet reports. The sender reads every format.
+    pub packet_format: PacketFormat,
+}
+
+/// The RTCP form of per-packet reports (`Report::Packets`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PacketFormat {
+    /// Transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01): arrival times to 250 µs, no ECN,
+    /// not when the report was made.
+    #[default]
+    TransportWide,
+    /// Congestion control feedback (RFC 8888): arrival times to 1/1024 s, ECN, and when the report was made.
+    Rfc8888,
 }
 
 impl MediaConfig {
-    /// A flow with the papers' defaults: payload of 1200 bytes, reports every second ± 50 %, no ECN.
+    /// A flow with the papers' defaults: payload of 1200 bytes, reports every second ± 50 %, no ECN, transport-wide
+    /// feedback where the law reports per packet.
     pub const fn new(limits: RateLimits, encoder: EncoderConfig) -> Self {
         Self {
             limits,
@@ -35,6 +49,7 @@ impl MediaConfig {
             rtcp_interval: TimeDelta::from_secs(1),
             rtcp_spread: 0.5,
             ecn: Ecn::NotEct,
+            packet_format: PacketFormat::TransportWide,
         }
     }
 }

@@ -9,10 +9,15 @@
 //! 2. RTCP packets travel alone, not in compounds (RFC 5506), with NTP times that count from the sender clock's zero.
 //! 3. The first packet of a source is believed: no probation (RFC 3550 A.1).
 //! 4. A frame's packets differ in size by at most a byte.
-//! 5. Per-packet reports (`Report::Packets`) have no RTCP form yet: no law here sends them.
+//! 5. A flow is one stream on a transport of its own: its RTP sequence number is the lower 16 bits of its transport-wide
+//!    number, padding included, so that RFC 8888, which tells of RTP sequence numbers, and transport-wide feedback tell
+//!    of the same numbers.
+//! 6. A packet that per-packet feedback tells to have arrived without telling when is left out of the report: its fate
+//!    stays open. The receivers here always tell when.
 
 mod config;
 mod encoder;
+mod packet_report;
 mod packetiser;
 mod receiver;
 mod reception;
@@ -20,7 +25,7 @@ mod report;
 mod sender;
 mod session;
 
-pub use config::{MediaConfig, VIDEO_CLOCK_HZ};
+pub use config::{MediaConfig, PacketFormat, VIDEO_CLOCK_HZ};
 pub use encoder::{Encoder, EncoderConfig, Frame, KeyFrames};
 pub use packetiser::Packetiser;
 pub use receiver::MediaReceiver;

@@ -2,7 +2,7 @@
 
 use rand_pcg::Pcg64Mcg;
 use weir_cc::{Arrival, ArrivalTime, Ecn, Receiver, Report, SendTime, Stamp};
-use weir_units::{DataSize, TimeDelta};
+use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::abs_send_time::AbsSendTimeUnwrapper;
 use weir_wire::media::MediaHeader;
 use weir_wire::seq::{TimestampUnwrapper, Unwrapper};
@@ -10,16 +10,16 @@ use weir_wire::seq::{TimestampUnwrapper, Unwrapper};
 use crate::config::{MediaConfig, VIDEO_CLOCK_HZ};
 use crate::encoder::spread_factor;
 use crate::reception::ReceptionStatistics;
-use crate::report;
+use crate::report::{self, ReportWriter};
 
 /// The receiving end of a media flow.
 #[derive(Debug)]
 pub struct MediaReceiver {
     receiver: Box<dyn Receiver>,
     config: MediaConfig,
-    /// Our own source identifier, and the one we report on.
-    ssrc: u32,
+    /// The source that we report on.
     source: u32,
+    reports: ReportWriter,
     statistics: ReceptionStatistics,
     ids: Unwrapper,
     departures: AbsSendTimeUnwrapper,
@@ -42,8 +42,8 @@ impl MediaReceiver {
         Self {
             receiver,
             config,
-            ssrc,
             source,
+            reports: ReportWriter::new(config.packet_format, ssrc, source),
             statistics: ReceptionStatistics::default(),
             ids: Unwrapper::new(),
             departures: AbsSendTimeUnwrapper::new(),
@@ -77,7 +77,7 @@ impl MediaReceiver {
             marker: header.marker,
             stamp: header.stamp.map_or_else(Stamp::default, |stamp| Stamp {
                 rtt: TimeDelta::from_nanos(stamp.rtt_nanos()),
-                ..Stamp::default()
+                rate: DataRate::from_bps(u64::from(stamp.rate)),
             }),
         };
         self.receiver.on_arrival(&arrival);
@@ -101,16 +101,19 @@ impl MediaReceiver {
 
     /// Writes the RTCP packet that is due into `out` and returns its length; call until `None`.
     pub fn poll_rtcp(&mut self, now: ArrivalTime, out: &mut [u8]) -> Option<usize> {
+        if let Some(written) = self.reports.write_rest(out) {
+            return Some(written);
+        }
         if self.receiver.next_timeout().is_some_and(|due| due <= now)
             && let Some(law) = self.receiver.poll_report(now)
-            && let Some(written) = report::write_report(&law, self.ssrc, self.source, out)
+            && let Some(written) = self.reports.write(&law, out)
         {
             return Some(written);
         }
         if self.report_due.is_some_and(|due| due <= now) {
             self.report_due = Some(now + self.rtcp_interval());
             let report = self.statistics.report(now)?;
-            return report::write_report(&Report::Reception(report), self.ssrc, self.source, out);
+            return self.reports.write(&Report::Reception(report), out);
         }
         None
     }

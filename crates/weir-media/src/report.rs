@@ -7,9 +7,40 @@ use weir_wire::rtcp::{
     self, Message, Nada, ReceiverReport, Remb, ReportBlock, SenderInfo, SenderReport, Tfrc,
 };
 
-/// Writes `report`, made by `ssrc` on the packets of `source`. `None` if it does not fit, or has no RTCP form here:
-/// per-packet reports do not yet.
-pub(crate) fn write_report(report: &Report<'_>, ssrc: u32, source: u32, out: &mut [u8]) -> Option<usize> {
+use crate::config::PacketFormat;
+use crate::packet_report::{PacketReportReader, PacketReportWriter};
+
+/// Writes the reports that `ssrc` makes on the packets of `source`.
+#[derive(Debug)]
+pub(crate) struct ReportWriter {
+    ssrc: u32,
+    source: u32,
+    packets: PacketReportWriter,
+}
+
+impl ReportWriter {
+    pub(crate) fn new(format: PacketFormat, ssrc: u32, source: u32) -> Self {
+        Self { ssrc, source, packets: PacketReportWriter::new(format, ssrc, source) }
+    }
+
+    /// Writes `report`. `None` if it does not fit, or says nothing. What does not fit of a per-packet report comes with
+    /// [`Self::write_rest`].
+    pub(crate) fn write(&mut self, report: &Report<'_>, out: &mut [u8]) -> Option<usize> {
+        if let Report::Packets { records, number, at } = *report {
+            self.packets.write(records, number, at, out)
+        } else {
+            write_report(report, self.ssrc, self.source, out)
+        }
+    }
+
+    /// Writes what is left of the last per-packet report; call until `None`.
+    pub(crate) fn write_rest(&mut self, out: &mut [u8]) -> Option<usize> {
+        self.packets.write_rest(out)
+    }
+}
+
+/// Writes `report`, made by `ssrc` on the packets of `source`. `None` if it does not fit.
+fn write_report(report: &Report<'_>, ssrc: u32, source: u32, out: &mut [u8]) -> Option<usize> {
     match *report {
         Report::Ceiling(rate) => Remb::write(ssrc, rate.bps(), &[source], out).ok(),
         Report::Reception(report) => ReceiverReport::write(ssrc, &[block(&report, source)], out).ok(),
@@ -23,9 +54,15 @@ pub(crate) fn write_report(report: &Report<'_>, ssrc: u32, source: u32, out: &mu
     }
 }
 
-/// The reports on `source` in an RTCP compound packet; parts that cannot be read are skipped.
-pub(crate) fn reports_about(source: u32, bytes: &[u8]) -> impl Iterator<Item = Report<'static>> {
-    rtcp::messages(bytes).filter_map(Result::ok).filter_map(move |message| match message {
+/// What `message`, which came at `now`, reports on `source`, if anything. The records of a per-packet report stand in
+/// `packets`.
+pub(crate) fn report_about<'a>(
+    source: u32,
+    now: SendTime,
+    message: &Message<'_>,
+    packets: &'a mut PacketReportReader,
+) -> Option<Report<'a>> {
+    match message {
         Message::ReceiverReport(report) => report
             .blocks()
             .find(|block| block.ssrc == source)
@@ -34,10 +71,17 @@ pub(crate) fn reports_about(source: u32, bytes: &[u8]) -> impl Iterator<Item = R
             let about_us = remb.ssrcs().any(|ssrc| ssrc == source);
             about_us.then(|| Report::Ceiling(DataRate::from_bps(remb.bitrate)))
         }
-        Message::Nada(report) => (report.source == source).then(|| nada_report(&report)),
-        Message::Tfrc(report) => (report.source == source).then(|| tfrc_report(&report)),
+        Message::Nada(report) => (report.source == source).then(|| nada_report(report)),
+        Message::Tfrc(report) => (report.source == source).then(|| tfrc_report(report)),
+        Message::Twcc(feedback) => {
+            (feedback.source == source).then(|| packets.read_transport_wide(now, feedback))
+        }
+        Message::Ccfb(feedback) => feedback
+            .blocks()
+            .find(|block| block.source == source)
+            .map(|block| packets.read_rfc_8888(now, feedback, &block)),
         _ => None,
-    })
+    }
 }
 
 /// Writes a sender report of `ssrc`.
@@ -139,9 +183,21 @@ mod tests {
 
     fn round_trip(report: Report<'static>) {
         let mut bytes = [0; 256];
-        let len = write_report(&report, 2, 1, &mut bytes).expect("the buffer is large enough");
-        assert_eq!(reports_about(1, &bytes[..len]).collect::<Vec<_>>(), [report]);
-        assert_eq!(write_report(&report, 2, 1, &mut [0; 8]), None);
+        let mut writer = ReportWriter::new(PacketFormat::TransportWide, 2, 1);
+        let len = writer.write(&report, &mut bytes).expect("the buffer is large enough");
+        assert_eq!(read(1, &bytes[..len], |read| *read == report), [true]);
+        assert_eq!(writer.write(&report, &mut [0; 8]), None);
+        assert_eq!(writer.write_rest(&mut bytes), None);
+    }
+
+    fn read<T>(source: u32, bytes: &[u8], mut look: impl FnMut(&Report<'_>) -> T) -> Vec<T> {
+        let mut packets = PacketReportReader::new();
+        let messages = rtcp::messages(bytes).filter_map(Result::ok);
+        messages
+            .filter_map(|message| {
+                report_about(source, SendTime::ZERO, &message, &mut packets).map(|report| look(&report))
+            })
+            .collect()
     }
 
     #[test]
@@ -176,7 +232,7 @@ mod tests {
     fn reports_on_others_are_not_ours() {
         let mut bytes = [0; 256];
         let len = write_report(&Report::Ceiling(DataRate::from_kbps(1)), 2, 1, &mut bytes).unwrap();
-        assert_eq!(reports_about(7, &bytes[..len]).count(), 0);
+        assert!(read(7, &bytes[..len], |_| ()).is_empty());
     }
 
     #[test]

@@ -1,15 +1,19 @@
-//! The sending end of a media flow: encoder → packetiser → pacer, steered by a controller.
+//! The sending end of a media flow: encoder → packetiser → pacer, steered by a controller. While a probe is under way
+//! the prober takes the pacer's place.
 
 use rand_pcg::Pcg64Mcg;
 use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
+use weir_cc::prober::Prober;
 use weir_cc::{Controller, Decision, Feedback, PathEvent, SendState, SendTime, Share, Target};
 use weir_units::{DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
-use weir_wire::media::{MediaHeader, PLAIN_LEN, STAMPED_LEN, Stamp};
+use weir_wire::media::{MediaHeader, Stamp, header_len};
+use weir_wire::rtcp;
 
 use crate::config::{MediaConfig, VIDEO_CLOCK_HZ};
 use crate::encoder::{Encoder, spread_factor};
+use crate::packet_report::PacketReportReader;
 use crate::packetiser::Packetiser;
 use crate::report;
 
@@ -54,7 +58,9 @@ pub struct MediaSender {
     encoder: Encoder,
     packetiser: Packetiser,
     pacer: Pacer,
+    prober: Prober,
     history: SendHistory,
+    packet_reports: PacketReportReader,
     rng: Pcg64Mcg,
     /// `None` before the start and after the stop.
     started: Option<SendTime>,
@@ -63,7 +69,6 @@ pub struct MediaSender {
     controller_due: SendTime,
     target: Target,
     target_changed: bool,
-    sequence: u16,
     /// RTP timestamp of the last frame, which padding shares.
     timestamp: u32,
     packets_sent: u32,
@@ -88,7 +93,9 @@ impl MediaSender {
             encoder: Encoder::new(config.encoder, config.limits.start(), video),
             packetiser: Packetiser::new(config.payload_limit),
             pacer: Pacer::new(TimeDelta::ZERO),
+            prober: Prober::new(),
             history: SendHistory::new(HISTORY_HORIZON),
+            packet_reports: PacketReportReader::new(),
             rng: rtcp,
             started: None,
             frame_due: SendTime::MAX,
@@ -96,7 +103,6 @@ impl MediaSender {
             controller_due: SendTime::MAX,
             target,
             target_changed: true,
-            sequence: 0,
             timestamp: 0,
             packets_sent: 0,
             octets_sent: 0,
@@ -115,6 +121,7 @@ impl MediaSender {
     pub fn stop(&mut self) {
         self.started = None;
         self.packetiser.clear();
+        self.prober = Prober::new();
     }
 
     /// When something is to be done next; `None` while stopped.
@@ -132,6 +139,7 @@ impl MediaSender {
         let frame = self.encoder.capture(self.target.media_rate);
         let packets = self.packetiser.push(&frame, ticks as u32);
         self.frame_due = started + self.encoder.next_capture();
+        self.tell_prober();
         Some(SentFrame { number: frame.number, packets, size: frame.size, key: frame.key })
     }
 
@@ -149,30 +157,33 @@ impl MediaSender {
     pub fn poll_packet(&mut self, now: SendTime) -> Option<MediaPacket> {
         self.started?;
         self.history.expire(now);
+        self.prober.expire(now);
         self.departure_due().filter(|&due| due <= now)?;
         let piece = self.packetiser.pop();
         self.timestamp = piece.map_or(self.timestamp, |p| p.timestamp);
-        let stamp = self.controller.stamp().map(|stamp| Stamp::from_rtt_nanos(stamp.rtt.nanos()));
+        // One stream on a transport of its own: both numbers are the same.
+        let sequence = self.history.next_id() as u16;
         let header = MediaHeader {
             payload_type: PAYLOAD_TYPE,
             marker: piece.is_some_and(|p| p.last),
-            sequence: self.sequence,
+            sequence,
             timestamp: self.timestamp,
             ssrc: self.ssrc,
             abs_send_time: AbsSendTime::from_nanos(now.nanos()),
-            transport_sequence: self.history.next_id() as u16,
-            stamp,
+            transport_sequence: sequence,
+            stamp: self.stamp(),
         };
         let payload = piece.map_or(PADDING_PAYLOAD, |p| p.payload);
         let bytes = DataSize::from_bytes(u64::from(payload));
         let header_bytes = DataSize::from_bytes(header.wire_len() as u64);
-        let sent = self.history.on_sent(now, header_bytes, bytes, piece.is_none(), None);
-        self.sequence = self.sequence.wrapping_add(1);
+        let probe = self.prober.current();
+        let sent = self.history.on_sent(now, header_bytes, bytes, piece.is_none(), probe);
         self.packets_sent = self.packets_sent.wrapping_add(1);
         // Padding does not count (RFC 3550 §6.4.1).
         self.octets_sent = self.octets_sent.wrapping_add(piece.map_or(0, |p| u32::from(p.payload)));
-        // Targets are rates of media: the pacer counts payload, as the encoder does.
+        // Targets are rates of media: pacer and prober count payload, as the encoder does.
         self.pacer.on_sent(now, bytes);
+        self.prober.on_sent(now, bytes);
         self.controller.on_sent(&sent, &self.state());
         self.controller_due = self.controller.next_timeout().unwrap_or(SendTime::MAX);
         Some(MediaPacket { header, payload, frame: piece.map(|p| p.frame) })
@@ -196,8 +207,10 @@ impl MediaSender {
     pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) -> Option<TimeDelta> {
         self.started?;
         let mut rtt = None;
-        for report in report::reports_about(self.ssrc, bytes) {
+        for message in rtcp::messages(bytes).filter_map(Result::ok) {
             let state = self.state();
+            let packets = &mut self.packet_reports;
+            let Some(report) = report::report_about(self.ssrc, now, &message, packets) else { continue };
             let feedback: Feedback<'_> = self.history.join(now, &report);
             rtt = feedback.rtt().or(rtt);
             self.controller.on_feedback(now, &feedback, &state);
@@ -242,24 +255,33 @@ impl MediaSender {
         }
     }
 
-    /// When the next packet, media or padding, may leave; `None` if nothing waits. What a full window holds waits for
-    /// feedback, or until the history gives up on the oldest packet.
+    /// When the next packet, media or padding, may leave; `None` if nothing waits. A probe has its own pace. What a full
+    /// window holds waits for feedback, or until the history gives up on the oldest packet.
     fn departure_due(&self) -> Option<SendTime> {
+        let probing = self.prober.next_departure();
         let Some(payload) = self.packetiser.peek() else {
-            return self.pacer.next_padding(DataSize::from_bytes(u64::from(PADDING_PAYLOAD)));
+            let padding = DataSize::from_bytes(u64::from(PADDING_PAYLOAD));
+            return probing.or_else(|| self.pacer.next_padding(padding));
         };
         if let Some(window) = self.target.window {
             let in_flight = self.history.in_flight();
-            let size = DataSize::from_bytes((self.header_len() + usize::from(payload)) as u64);
+            let size = DataSize::from_bytes((header_len(self.stamp()) + usize::from(payload)) as u64);
             if !in_flight.is_zero() && in_flight + size > window {
                 return self.history.next_expiry();
             }
         }
-        Some(self.pacer.next_departure())
+        Some(probing.unwrap_or_else(|| self.pacer.next_departure()))
     }
 
-    fn header_len(&self) -> usize {
-        if self.controller.stamp().is_some() { STAMPED_LEN } else { PLAIN_LEN }
+    /// What waits lets a probe begin.
+    fn tell_prober(&mut self) {
+        if let Some(payload) = self.packetiser.peek() {
+            self.prober.on_queued(DataSize::from_bytes(u64::from(payload)));
+        }
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        self.controller.stamp().map(|stamp| Stamp::new(stamp.rtt.nanos(), stamp.rate.bps()))
     }
 
     fn refresh(&mut self, now: SendTime) {
@@ -268,6 +290,10 @@ impl MediaSender {
         self.pacer.apply(now, &target);
         self.target_changed |= target != self.target;
         self.target = target;
+        while let Some(probe) = self.controller.poll_probe() {
+            self.prober.push(now, probe);
+        }
+        self.tell_prober();
     }
 
     fn rtcp_interval(&mut self) -> TimeDelta {

@@ -108,8 +108,9 @@ impl SimPacket {
     }
 }
 
-/// Largest RTCP packet that is sent.
-pub(crate) const RTCP_CAPACITY: usize = 256;
+/// Largest RTCP packet that is sent: what UDP over IPv4 leaves of 1500 bytes. A slot is touched only as far as it is
+/// written, so its size costs room and no time.
+pub(crate) const RTCP_CAPACITY: usize = 1500 - weir_wire::media::UDP_IPV4_OVERHEAD;
 
 /// RTCP bytes in flight.
 #[derive(Debug, Default)]

@@ -9,10 +9,20 @@
 //! |V=2|0|1|   0   |M|     PT      |        sequence number        |
 //! |                           timestamp                           |
 //! |                             SSRC                              |
-//! |            0xBEDE             |     length = 2, stamped: 3    |
+//! |            0xBEDE             | length = 2, stamped: 3, or 4  |
 //! | ID=3  | len=2 |           abs-send-time (24 bits)             |
 //! | ID=5  | len=1 |      transport sequence       | ID=7  | len=1 |   not stamped: zero for the last byte
 //! |     RTT in units of 100 us    |               0               |   only if stamped
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! ```
+//!
+//! A stamp with a rate ends so:
+//!
+//! ```text
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! | ID=5  | len=1 |      transport sequence       | ID=7  | len=5 |
+//! |     RTT in units of 100 us    |     rate in bit/s, upper 16   |
+//! |           lower 16            |               0               |
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
 //!
@@ -33,34 +43,46 @@ pub const UDP_HEADER_LEN: usize = 8;
 /// What UDP over IPv4 adds to each packet, in bytes.
 pub const UDP_IPV4_OVERHEAD: usize = IPV4_HEADER_LEN + UDP_HEADER_LEN;
 
-/// What a law's sender tells its receiver with each packet: a header extension of two bytes.
-///
-/// It holds the sender's round-trip time as a 16-bit number of 100 µs, 0 while unknown; the largest value, 6.5535 s,
-/// stands for itself and anything longer.
+/// What a law's sender tells its receiver with each packet: a header extension of two bytes, or of six if it knows the
+/// rate it sends at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stamp {
-    /// Round-trip time in units of 100 µs.
+    /// The sender's round-trip time in units of 100 µs, 0 while unknown; the largest value, 6.5535 s, stands for itself
+    /// and anything longer.
     pub rtt: u16,
+    /// The rate it sends at in bit/s, 0 while unknown or of no use; 2³² − 1 stands for itself and anything faster.
+    pub rate: u32,
 }
 
 /// Nanoseconds in the unit of the stamp's round-trip time.
 const RTT_UNIT_NANOS: i64 = 100_000;
+/// Length of a stamp without its rate, in bytes.
+const RTT_LEN: usize = 2;
+/// Length of a stamp with its rate, in bytes.
+const RTT_AND_RATE_LEN: usize = 6;
 
 impl Stamp {
-    /// The stamp for a round-trip time in nanoseconds, to the nearest unit. Zero or less means unknown; anything
-    /// longer is at least one unit, so that a short path is not taken for an unknown one.
-    pub const fn from_rtt_nanos(nanos: i64) -> Self {
-        if nanos <= 0 {
-            return Self { rtt: 0 };
+    /// The stamp for a round-trip time in nanoseconds, to the nearest unit, and a rate in bit/s. A time of zero or less
+    /// means unknown; anything longer is at least one unit, so that a short path is not taken for an unknown one. A
+    /// rate of zero means unknown.
+    pub const fn new(rtt_nanos: i64, rate_bps: u64) -> Self {
+        let rate = if rate_bps > u32::MAX as u64 { u32::MAX } else { rate_bps as u32 };
+        if rtt_nanos <= 0 {
+            return Self { rtt: 0, rate };
         }
-        let units = nanos.saturating_add(RTT_UNIT_NANOS / 2) / RTT_UNIT_NANOS;
+        let units = rtt_nanos.saturating_add(RTT_UNIT_NANOS / 2) / RTT_UNIT_NANOS;
         let rtt = if units > u16::MAX as i64 { u16::MAX } else { units as u16 };
-        Self { rtt: if rtt == 0 { 1 } else { rtt } }
+        Self { rtt: if rtt == 0 { 1 } else { rtt }, rate }
     }
 
     /// The round-trip time in nanoseconds, 0 while unknown.
     pub const fn rtt_nanos(self) -> i64 {
         self.rtt as i64 * RTT_UNIT_NANOS
+    }
+
+    /// Length of its data on the wire in bytes.
+    const fn data_len(self) -> usize {
+        if self.rate == 0 { RTT_LEN } else { RTT_AND_RATE_LEN }
     }
 }
 
@@ -157,13 +179,24 @@ pub struct MediaHeader {
 
 /// Length of a media header without a stamp, in bytes.
 pub const PLAIN_LEN: usize = FIXED_HEADER_LEN + 12;
-/// Length of a media header with a stamp, in bytes.
+/// Length of a media header with a stamp without its rate, in bytes.
 pub const STAMPED_LEN: usize = PLAIN_LEN + 4;
+/// Length of a media header with a stamp and its rate, in bytes: no media header is longer.
+pub const RATED_LEN: usize = PLAIN_LEN + 8;
+
+/// Length on the wire in bytes of a media header with this stamp: [`PLAIN_LEN`], [`STAMPED_LEN`] or [`RATED_LEN`].
+pub const fn header_len(stamp: Option<Stamp>) -> usize {
+    match stamp {
+        None => PLAIN_LEN,
+        Some(Stamp { rate: 0, .. }) => STAMPED_LEN,
+        Some(_) => RATED_LEN,
+    }
+}
 
 impl MediaHeader {
-    /// Length on the wire in bytes: [`PLAIN_LEN`] or [`STAMPED_LEN`].
+    /// Length on the wire in bytes; see [`header_len`].
     pub const fn wire_len(&self) -> usize {
-        if self.stamp.is_some() { STAMPED_LEN } else { PLAIN_LEN }
+        header_len(self.stamp)
     }
 
     /// Writes the header to the start of `buffer` and returns its length.
@@ -185,8 +218,11 @@ impl MediaHeader {
         writer.u8(element_prefix(ids.transport_sequence, 2));
         writer.u16(self.transport_sequence);
         if let Some(stamp) = self.stamp {
-            writer.u8(element_prefix(ids.stamp, 2));
+            writer.u8(element_prefix(ids.stamp, stamp.data_len() as u8));
             writer.u16(stamp.rtt);
+            if stamp.rate > 0 {
+                writer.u32(stamp.rate);
+            }
         }
         writer.zeros();
         Ok(length)
@@ -214,7 +250,7 @@ impl MediaHeader {
             ssrc: packet.ssrc,
             abs_send_time: AbsSendTime::from_ticks(u32::from_be_bytes([0, high, middle, low])),
             transport_sequence: required(packet, ids.transport_sequence).map(u16::from_be_bytes)?,
-            stamp: optional(packet, ids.stamp)?.map(|rtt| Stamp { rtt: u16::from_be_bytes(rtt) }),
+            stamp: stamp(packet, ids.stamp)?,
         })
     }
 }
@@ -230,6 +266,16 @@ const fn element_prefix(id: u8, data_len: u8) -> u8 {
 fn required<const N: usize>(packet: &RtpPacket<'_>, id: u8) -> Result<[u8; N], ParseError> {
     optional(packet, id)?
         .ok_or_else(|| ParseError::MissingExtension { offset: packet.extension_offset(), id })
+}
+
+fn stamp(packet: &RtpPacket<'_>, id: u8) -> Result<Option<Stamp>, ParseError> {
+    if let Some(&[high, low, ref rate @ ..]) = packet.extension(id)
+        && let Ok(rate) = rate.try_into()
+    {
+        let stamp = Stamp { rtt: u16::from_be_bytes([high, low]), rate: u32::from_be_bytes(rate) };
+        return Ok(Some(stamp));
+    }
+    Ok(optional(packet, id)?.map(|rtt| Stamp { rtt: u16::from_be_bytes(rtt), rate: 0 }))
 }
 
 fn optional<const N: usize>(packet: &RtpPacket<'_>, id: u8) -> Result<Option<[u8; N]>, ParseError> {
@@ -267,8 +313,10 @@ mod tests {
 
     fn any_header() -> impl Strategy<Value = MediaHeader> {
         let fixed = (0..=127u8, any::<bool>(), any::<u16>(), any::<u32>(), any::<u32>());
-        (fixed, any::<u32>(), any::<u16>(), any::<Option<u16>>()).prop_map(
-            |((payload_type, marker, sequence, timestamp, ssrc), ticks, transport_sequence, rtt)| {
+        let rate = prop_oneof![Just(0), any::<u32>()];
+        let stamp = prop::option::of((any::<u16>(), rate).prop_map(|(rtt, rate)| Stamp { rtt, rate }));
+        (fixed, any::<u32>(), any::<u16>(), stamp).prop_map(
+            |((payload_type, marker, sequence, timestamp, ssrc), ticks, transport_sequence, stamp)| {
                 MediaHeader {
                     payload_type,
                     marker,
@@ -277,7 +325,7 @@ mod tests {
                     ssrc,
                     abs_send_time: AbsSendTime::from_ticks(ticks),
                     transport_sequence,
-                    stamp: rtt.map(|rtt| Stamp { rtt }),
+                    stamp,
                 }
             },
         )
@@ -291,7 +339,7 @@ mod tests {
     proptest! {
         #[test]
         fn header_and_bytes_are_the_same_thing(header in any_header(), ids in any_ids()) {
-            let mut buffer = [0xEE; STAMPED_LEN];
+            let mut buffer = [0xEE; RATED_LEN];
             let length = header.write(&ids, &mut buffer).unwrap();
             prop_assert_eq!(length, header.wire_len());
             prop_assert!(buffer[length..].iter().all(|&byte| byte == 0xEE));
@@ -304,11 +352,12 @@ mod tests {
         fn the_general_writer_writes_the_same_bytes(header in any_header()) {
             let time = header.abs_send_time.ticks().to_be_bytes();
             let sequence = header.transport_sequence.to_be_bytes();
-            let rtt = header.stamp.unwrap_or_default().rtt.to_be_bytes();
+            let stamp = header.stamp.unwrap_or_default();
+            let rtt_and_rate = [&stamp.rtt.to_be_bytes()[..], &stamp.rate.to_be_bytes()].concat();
             let extensions = [
                 Extension { id: 3, data: &time[1..] },
                 Extension { id: 5, data: &sequence },
-                Extension { id: 7, data: &rtt },
+                Extension { id: 7, data: if stamp.rate == 0 { &rtt_and_rate[..2] } else { &rtt_and_rate } },
             ];
             let general = RtpHeader {
                 marker: header.marker,
@@ -319,7 +368,7 @@ mod tests {
                 extensions: &extensions[..if header.stamp.is_some() { 3 } else { 2 }],
                 ..RtpHeader::default()
             };
-            let (mut ours, mut theirs) = ([0; STAMPED_LEN], [0; STAMPED_LEN]);
+            let (mut ours, mut theirs) = ([0; RATED_LEN], [0; RATED_LEN]);
             let length = header.write(&IDS, &mut ours).unwrap();
             prop_assert_eq!(general.write(&mut theirs), Ok(length));
             prop_assert_eq!(ours, theirs);
@@ -339,10 +388,24 @@ mod tests {
     fn a_stamped_header_has_28_bytes() {
         let mut buffer = [0xEE; 28];
         // 50 ms are 500 = 0x01f4 units of 100 us.
-        let header = example(Some(Stamp::from_rtt_nanos(50_000_000)));
+        let header = example(Some(Stamp::new(50_000_000, 0)));
         assert_eq!(header.write(&IDS, &mut buffer), Ok(28));
         let expected =
             hex("90 e0 ff ff 12 34 56 78 ca fe ba be be de 00 03 32 31 61 f9 51 01 f4 71 01 f4 00 00");
+        assert_eq!(buffer[..], expected);
+        assert_eq!(MediaHeader::parse(&expected, &IDS), Ok(header));
+    }
+
+    #[test]
+    fn a_header_with_a_rate_has_32_bytes() {
+        let mut buffer = [0xEE; 32];
+        // 1 500 000 = 0x16e360 bit/s; length 4 words.
+        let header = example(Some(Stamp::new(50_000_000, 1_500_000)));
+        assert_eq!(header.write(&IDS, &mut buffer), Ok(32));
+        let expected = hex(concat!(
+            "90 e0 ff ff 12 34 56 78 ca fe ba be be de 00 04 32 31 61 f9 51 01 f4 75 01 f4 00 16 ",
+            "e3 60 00 00"
+        ));
         assert_eq!(buffer[..], expected);
         assert_eq!(MediaHeader::parse(&expected, &IDS), Ok(header));
     }
@@ -382,15 +445,17 @@ mod tests {
 
     #[test]
     fn the_stamp_rounds_saturates_and_keeps_a_short_path_known() {
-        assert_eq!(Stamp::from_rtt_nanos(0).rtt, 0);
-        assert_eq!(Stamp::from_rtt_nanos(-5).rtt, 0);
-        assert_eq!(Stamp::from_rtt_nanos(1).rtt, 1);
-        assert_eq!(Stamp::from_rtt_nanos(149_999).rtt, 1);
-        assert_eq!(Stamp::from_rtt_nanos(150_000).rtt, 2);
+        assert_eq!(Stamp::new(0, 0).rtt, 0);
+        assert_eq!(Stamp::new(-5, 0).rtt, 0);
+        assert_eq!(Stamp::new(1, 0).rtt, 1);
+        assert_eq!(Stamp::new(149_999, 0).rtt, 1);
+        assert_eq!(Stamp::new(150_000, 0).rtt, 2);
         // 6.5535 s is the longest.
-        assert_eq!(Stamp::from_rtt_nanos(6_553_500_000).rtt, 65535);
-        assert_eq!(Stamp::from_rtt_nanos(i64::MAX).rtt, 65535);
-        assert_eq!(Stamp { rtt: 65535 }.rtt_nanos(), 6_553_500_000);
+        assert_eq!(Stamp::new(6_553_500_000, 0).rtt, 65535);
+        assert_eq!(Stamp::new(i64::MAX, 0).rtt, 65535);
+        assert_eq!(Stamp { rtt: 65535, rate: 0 }.rtt_nanos(), 6_553_500_000);
+        assert_eq!(Stamp::new(0, 4_294_967_295).rate, u32::MAX);
+        assert_eq!(Stamp::new(0, 4_294_967_296).rate, u32::MAX);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use weir_wire::rtcp::{
-    self, Message, Nada, ReceiverReport, Remb, ReportBlock, SenderInfo, SenderReport, Tfrc,
+    self, Ccfb, Message, Metric, Nada, ReceiverReport, Reception, Remb, ReportBlock, SenderInfo,
+    SenderReport, Tfrc, Twcc, TwccHeader,
 };
 use weir_wire::rtp::{self, RtpHeader, RtpPacket};
 use weir_wire::seq::{self, TimestampUnwrapper, Unwrapper};
@@ -41,6 +42,7 @@ fn read_packet(packet: &rtcp::RtcpPacket<'_>, datagram_len: usize) -> Result<(),
     let _ = packet.body();
     let _ = (SenderReport::parse(packet), ReceiverReport::parse(packet));
     let _ = (Remb::parse(packet), Nada::parse(packet), Tfrc::parse(packet));
+    let _ = (Twcc::parse(packet), Ccfb::parse(packet));
     match Message::parse(packet) {
         Ok(Message::SenderReport(report)) => {
             prop_assert_eq!(report.blocks().count(), usize::from(packet.count));
@@ -51,6 +53,16 @@ fn read_packet(packet: &rtcp::RtcpPacket<'_>, datagram_len: usize) -> Result<(),
         Ok(Message::Remb(remb)) => prop_assert!(i64::try_from(remb.bitrate).is_ok()),
         Ok(Message::Nada(report)) => prop_assert!(report.congestion <= Nada::MAX_CONGESTION),
         Ok(Message::Tfrc(report)) => prop_assert!((0.0..=1.0).contains(&report.loss_event_rate())),
+        Ok(Message::Twcc(feedback)) => {
+            let statuses: Vec<_> = feedback.statuses().collect();
+            prop_assert_eq!(statuses.len(), usize::from(feedback.status_count));
+            let next = feedback.base_sequence.wrapping_add(feedback.status_count).wrapping_sub(1);
+            prop_assert!(statuses.last().is_none_or(|(sequence, _)| *sequence == next));
+        }
+        Ok(Message::Ccfb(feedback)) => {
+            let metrics: usize = feedback.blocks().map(|block| block.metrics().count()).sum();
+            prop_assert!(12 + 8 * feedback.blocks().count() + 2 * metrics <= 4 + packet.padded_body.len());
+        }
         Ok(_) => {}
         Err(error) => prop_assert!(error.offset() <= datagram_len),
     }
@@ -73,7 +85,43 @@ fn plausible_bytes() -> impl Strategy<Value = Vec<u8>> {
             [vec![first, packet_type, 0, length], ssrcs, name.to_vec(), tail].concat()
         },
     );
-    prop_oneof![rtp, rtcp.clone(), vec(rtcp, 1..4).prop_map(|packets| packets.concat())]
+    let feedback = per_packet_feedback();
+    prop_oneof![rtp, rtcp.clone(), feedback, vec(rtcp, 1..4).prop_map(|packets| packets.concat())]
+}
+
+/// Bytes that begin like transport-wide feedback or that of RFC 8888, and are about as long as they say.
+fn per_packet_feedback() -> impl Strategy<Value = Vec<u8>> {
+    let first = prop_oneof![Just(0x8F), Just(0xAF), Just(0x8B), Just(0xAB)];
+    let counts = (any::<u16>(), 0..40u16, any::<u32>());
+    let words = vec(prop_oneof![any::<u32>(), Just(0), 0x2000_2000..0x2008_2008u32], 0..12);
+    (first, counts, words, -1..=1i16).prop_map(|(first, (sequence, count, time), words, more)| {
+        let length = (4 + words.len() as u16).wrapping_add_signed(more);
+        let fixed = [vec![first, 205], length.to_be_bytes().to_vec(), vec![7; 8]].concat();
+        let counts = [sequence.to_be_bytes(), count.to_be_bytes()].concat();
+        let rest: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+        [fixed, counts, time.to_be_bytes().to_vec(), rest].concat()
+    })
+}
+
+/// Packets in a row: how many were lost before each that arrived, and by how many ns it came after the one before.
+fn arrivals() -> impl Strategy<Value = Vec<Option<i64>>> {
+    let lost = prop_oneof![8 => Just(0), 2 => 0..4usize, 1 => 0..40usize, 1 => 0..9000usize];
+    let after = prop_oneof![
+        8 => 0..60_000_000i64,
+        2 => -30_000_000..300_000_000i64,
+        1 => -9_000_000_000..9_000_000_000i64,
+    ];
+    // Within 24 bits of 64 ms.
+    (-500_000_000..500_000_000i64, vec((lost, after), 0..300)).prop_map(|(begin, steps)| {
+        let mut at = begin * 1_000_000;
+        let mut arrivals = Vec::new();
+        for (lost, after) in steps {
+            arrivals.resize(arrivals.len() + lost, None);
+            at += after;
+            arrivals.push(Some(at));
+        }
+        arrivals
+    })
 }
 
 fn any_block() -> impl Strategy<Value = ReportBlock> {
@@ -201,6 +249,70 @@ proptest! {
         prop_assert_eq!(report.write(&mut bytes), Ok(bytes.len()));
         prop_assert_eq!(only_message(&bytes), Message::Tfrc(report));
         prop_assert_eq!(Tfrc::loss_event_rate_from(report.loss_event_rate()), loss_event_rate);
+    }
+
+    #[test]
+    fn transport_wide_feedback_is_read_as_written(
+        (ssrc, source, mut base_sequence, mut number) in any::<(u32, u32, u16, u8)>(),
+        arrivals in arrivals(),
+        room in 24..1500usize,
+    ) {
+        let mut rest = &arrivals[..];
+        let mut bytes = vec![0xEE; room];
+        while !rest.is_empty() {
+            let header = TwccHeader { ssrc, source, base_sequence, number };
+            let written = Twcc::write(&header, rest.iter().copied(), &mut bytes).unwrap();
+            prop_assert!(written.packets > 0 && written.length <= room.min(Twcc::MAX_LEN));
+            let Message::Twcc(read) = only_message(&bytes[..written.length]) else { panic!("feedback") };
+            prop_assert_eq!((read.ssrc, read.source, read.number), (ssrc, source, number));
+            prop_assert_eq!((read.base_sequence, read.statuses().len()), (base_sequence, written.packets));
+            let (told, after) = rest.split_at(written.packets);
+            for ((sequence, reception), arrival) in read.statuses().zip(told) {
+                prop_assert_eq!(sequence, base_sequence);
+                match (reception, *arrival) {
+                    (Reception::Missing, None) => {}
+                    (Reception::At(_), Some(at)) => {
+                        let seen = read.reference_nanos() + reception.nanos().unwrap();
+                        prop_assert!((seen - at).abs() <= 125_000, "{} ns off", seen - at);
+                    }
+                    other => panic!("{other:?}"),
+                }
+                base_sequence = base_sequence.wrapping_add(1);
+            }
+            number = number.wrapping_add(1);
+            rest = after;
+        }
+    }
+
+    #[test]
+    fn feedback_of_rfc_8888_is_read_as_written(
+        (ssrc, timestamp) in any::<(u32, u32)>(),
+        streams in vec((any::<(u32, u16)>(), vec(prop::option::of((0..4u8, 0..0x2000u16)), 0..60)), 0..5),
+    ) {
+        let streams: Vec<(u32, u16, Vec<Option<Metric>>)> = streams
+            .into_iter()
+            .map(|((source, begin), metrics)| {
+                let metric = |(ecn, offset)| Metric { ecn, offset };
+                (source, begin, metrics.into_iter().map(|told| told.map(metric)).collect())
+            })
+            .collect();
+        let mut bytes = [0xEE; 1000];
+        let mut writer = rtcp::CcfbWriter::new(&mut bytes);
+        for (source, begin, metrics) in &streams {
+            prop_assert_eq!(writer.stream(*source, *begin, metrics.iter().copied()), Ok(()));
+        }
+        let length = writer.finish(ssrc, timestamp).unwrap();
+        let Message::Ccfb(read) = only_message(&bytes[..length]) else { panic!("feedback") };
+        prop_assert_eq!((read.ssrc, read.timestamp), (ssrc, timestamp));
+        let mut blocks = read.blocks();
+        for (source, begin, metrics) in streams {
+            let block = blocks.next().unwrap();
+            prop_assert_eq!((block.source, block.begin_sequence), (source, begin));
+            let expected: Vec<_> =
+                metrics.into_iter().enumerate().map(|(n, told)| (begin.wrapping_add(n as u16), told)).collect();
+            prop_assert_eq!(block.metrics().collect::<Vec<_>>(), expected);
+        }
+        prop_assert!(blocks.next().is_none());
     }
 
     #[test]

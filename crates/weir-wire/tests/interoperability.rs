@@ -4,9 +4,19 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use rtc_rtcp::payload_feedbacks::receiver_estimated_maximum_bitrate::ReceiverEstimatedMaximumBitrate;
 use rtc_rtcp::reception_report::ReceptionReport;
+use rtc_rtcp::transport_feedbacks::cc_feedback_report::{
+    CcFeedbackMetricBlock, CcFeedbackReport, CcFeedbackReportBlock, Ecn,
+};
+use rtc_rtcp::transport_feedbacks::transport_layer_cc::{
+    PacketStatusChunk, RecvDelta, RunLengthChunk, StatusChunkTypeTcc, StatusVectorChunk, SymbolSizeTypeTcc,
+    SymbolTypeTcc, TransportLayerCc,
+};
 use rtc_rtcp::{receiver_report, sender_report};
 use rtc_shared::marshal::{Marshal, Unmarshal};
-use weir_wire::rtcp::{Message, ReceiverReport, Remb, ReportBlock, SenderInfo, SenderReport, messages};
+use weir_wire::rtcp::{
+    CcfbWriter, Message, Metric, ReceiverReport, Reception, Remb, ReportBlock, SenderInfo, SenderReport,
+    Twcc, TwccHeader, messages,
+};
 use weir_wire::{Extension, ExtensionIds, MediaHeader, NtpTime, RtpHeader, RtpPacket, Stamp};
 
 type Element = (u8, Vec<u8>);
@@ -116,7 +126,194 @@ fn only_message(bytes: &[u8]) -> Message<'_> {
     message
 }
 
+/// Packets in a row and when each arrived, in quarters of a millisecond; the last one did.
+fn any_quarters() -> impl Strategy<Value = Vec<Option<i64>>> {
+    let step = prop_oneof![3 => 0..255i64, 1 => -300..3000i64];
+    let packet = prop_oneof![3 => step.prop_map(Some), 1 => Just(None)];
+    (1_000_000..1i64 << 31, vec(packet, 0..200)).prop_map(|(begin, packets)| {
+        let mut at = begin;
+        let times = packets.into_iter().map(|step| {
+            at += step.unwrap_or(0);
+            step.map(|_| at)
+        });
+        times.chain([Some(begin)]).collect()
+    })
+}
+
+/// The symbols of a message of theirs.
+fn their_symbols(message: &TransportLayerCc) -> Vec<SymbolTypeTcc> {
+    let mut symbols = Vec::new();
+    for chunk in &message.packet_chunks {
+        match chunk {
+            PacketStatusChunk::RunLengthChunk(run) => {
+                let length = symbols.len() + usize::from(run.run_length);
+                symbols.resize(length, run.packet_status_symbol);
+            }
+            PacketStatusChunk::StatusVectorChunk(vector) => symbols.extend(&vector.symbol_list),
+        }
+    }
+    symbols.truncate(usize::from(message.packet_status_count));
+    symbols
+}
+
+/// When the packets of a message of theirs arrived, in quarters of a millisecond.
+fn their_quarters(message: &TransportLayerCc) -> Vec<Option<i64>> {
+    let mut at = i64::from(message.reference_time) * 256;
+    let mut deltas = message.recv_deltas.iter();
+    let symbols = their_symbols(message).into_iter();
+    symbols
+        .map(|symbol| {
+            (symbol != SymbolTypeTcc::PacketNotReceived).then(|| {
+                at += deltas.next().unwrap().delta / 250;
+                at
+            })
+        })
+        .collect()
+}
+
+/// Chunks of any kind with as many deltas as they call for. Their reader takes what a vector holds beyond the count for
+/// packets, so the count is that of all symbols.
+fn any_message_of_theirs() -> impl Strategy<Value = TransportLayerCc> {
+    let symbol = prop_oneof![
+        Just(SymbolTypeTcc::PacketNotReceived),
+        Just(SymbolTypeTcc::PacketReceivedSmallDelta),
+        Just(SymbolTypeTcc::PacketReceivedLargeDelta)
+    ];
+    let run = (symbol.clone(), 1..40u16).prop_map(|(packet_status_symbol, run_length)| {
+        let type_tcc = StatusChunkTypeTcc::RunLengthChunk;
+        PacketStatusChunk::RunLengthChunk(RunLengthChunk { type_tcc, packet_status_symbol, run_length })
+    });
+    let vector = |symbol_size, symbol_list| {
+        let type_tcc = StatusChunkTypeTcc::StatusVectorChunk;
+        PacketStatusChunk::StatusVectorChunk(StatusVectorChunk { type_tcc, symbol_size, symbol_list })
+    };
+    let one_bit = vec(any::<bool>(), 14).prop_map(move |bits| {
+        let symbols = bits.iter().map(|&bit| SymbolTypeTcc::from(u16::from(bit)));
+        vector(SymbolSizeTypeTcc::OneBit, symbols.collect())
+    });
+    let two_bits = vec(symbol, 7).prop_map(move |list| vector(SymbolSizeTypeTcc::TwoBit, list));
+    let chunks = vec(prop_oneof![run, one_bit, two_bits], 1..10);
+    (any::<(u32, u32, u16, u8)>(), 0..1u32 << 23, chunks, vec(any::<(u8, i16)>(), 400)).prop_map(
+        |((sender_ssrc, media_ssrc, base_sequence_number, fb_pkt_count), reference_time, chunks, deltas)| {
+            let mut message = TransportLayerCc {
+                sender_ssrc,
+                media_ssrc,
+                base_sequence_number,
+                packet_status_count: u16::MAX,
+                reference_time,
+                fb_pkt_count,
+                packet_chunks: chunks,
+                recv_deltas: Vec::new(),
+            };
+            let symbols = their_symbols(&message);
+            message.packet_status_count = symbols.len() as u16;
+            let received = symbols.into_iter().filter(|symbol| *symbol != SymbolTypeTcc::PacketNotReceived);
+            message.recv_deltas = received
+                .zip(deltas)
+                .map(|(symbol, (small, large))| {
+                    let is_small = symbol == SymbolTypeTcc::PacketReceivedSmallDelta;
+                    let delta = if is_small { i64::from(small) } else { i64::from(large) };
+                    RecvDelta { type_tcc_packet: symbol, delta: 250 * delta }
+                })
+                .collect();
+            message
+        },
+    )
+}
+
+fn our_quarters(message: &Twcc<'_>) -> Vec<Option<i64>> {
+    let reference = i64::from(message.reference_time) * 256;
+    let quarter = |reception| match reception {
+        Reception::Missing => None,
+        Reception::At(ticks) => Some(reference + i64::from(ticks)),
+        Reception::Untimed => panic!("every message here tells times"),
+    };
+    message.statuses().map(|(_, reception)| quarter(reception)).collect()
+}
+
+fn their_metric(metric: Option<Metric>) -> CcFeedbackMetricBlock {
+    let ecn = |ecn| match ecn {
+        0 => Ecn::NotEct,
+        1 => Ecn::Ect1,
+        2 => Ecn::Ect0,
+        _ => Ecn::Ce,
+    };
+    metric.map_or_else(CcFeedbackMetricBlock::default, |metric| CcFeedbackMetricBlock {
+        received: true,
+        ecn: ecn(metric.ecn),
+        arrival_time_offset: metric.offset,
+    })
+}
+
 proptest! {
+    #[test]
+    fn transport_wide_feedback_of_ours_is_read_by_others(
+        (ssrc, source, base_sequence, number) in any::<(u32, u32, u16, u8)>(),
+        quarters in any_quarters(),
+    ) {
+        let header = TwccHeader { ssrc, source, base_sequence, number };
+        let mut bytes = [0; 1200];
+        let times = quarters.iter().map(|quarter| quarter.map(|quarter| quarter * 250_000));
+        let written = Twcc::write(&header, times, &mut bytes).unwrap();
+        let bytes = &bytes[..written.length];
+        let theirs = TransportLayerCc::unmarshal(&mut &bytes[..]).unwrap();
+        prop_assert_eq!(
+            (theirs.sender_ssrc, theirs.media_ssrc, theirs.base_sequence_number, theirs.fb_pkt_count),
+            (ssrc, source, base_sequence, number)
+        );
+        prop_assert_eq!(usize::from(theirs.packet_status_count), written.packets);
+        prop_assert_eq!(&their_quarters(&theirs)[..], &quarters[..written.packets]);
+        // What they read they write in the same bytes.
+        let again = theirs.marshal().unwrap();
+        prop_assert_eq!(&again[..], bytes);
+    }
+
+    #[test]
+    fn transport_wide_feedback_of_others_is_read_by_us(theirs in any_message_of_theirs()) {
+        let bytes = theirs.marshal().unwrap();
+        let Message::Twcc(ours) = only_message(&bytes) else { panic!("transport-wide feedback") };
+        prop_assert_eq!(
+            (ours.ssrc, ours.source, ours.base_sequence, ours.number),
+            (theirs.sender_ssrc, theirs.media_ssrc, theirs.base_sequence_number, theirs.fb_pkt_count)
+        );
+        prop_assert_eq!(ours.reference_time as u32, theirs.reference_time);
+        prop_assert_eq!(our_quarters(&ours), their_quarters(&theirs));
+    }
+
+    #[test]
+    fn feedback_of_rfc_8888_is_the_same_in_both(
+        (ssrc, timestamp) in any::<(u32, u32)>(),
+        streams in vec((any::<(u32, u16)>(), vec(prop::option::of((0..4u8, 0..0x2000u16)), 0..60)), 0..5),
+    ) {
+        let metric = |(ecn, offset)| Metric { ecn, offset };
+        let mut our_bytes = [0; 1000];
+        let mut writer = CcfbWriter::new(&mut our_bytes);
+        let mut theirs =
+            CcFeedbackReport { sender_ssrc: ssrc, report_blocks: Vec::new(), report_timestamp: timestamp };
+        for ((source, begin), metrics) in &streams {
+            let metrics: Vec<_> = metrics.iter().map(|told| told.map(metric)).collect();
+            writer.stream(*source, *begin, metrics.iter().copied()).unwrap();
+            theirs.report_blocks.push(CcFeedbackReportBlock {
+                media_ssrc: *source,
+                begin_sequence: *begin,
+                metric_blocks: metrics.into_iter().map(their_metric).collect(),
+            });
+        }
+        let length = writer.finish(ssrc, timestamp).unwrap();
+        let their_bytes = theirs.marshal().unwrap();
+        prop_assert_eq!(&their_bytes[..], &our_bytes[..length]);
+        let read_by_them = CcFeedbackReport::unmarshal(&mut &our_bytes[..length]).unwrap();
+        prop_assert_eq!(&read_by_them, &theirs);
+
+        let Message::Ccfb(ours) = only_message(&their_bytes) else { panic!("congestion control feedback") };
+        let blocks = ours.blocks().map(|block| CcFeedbackReportBlock {
+            media_ssrc: block.source,
+            begin_sequence: block.begin_sequence,
+            metric_blocks: block.metrics().map(|(_, metric)| their_metric(metric)).collect(),
+        });
+        prop_assert_eq!(blocks.collect::<Vec<_>>(), theirs.report_blocks);
+    }
+
     #[test]
     fn rtp_is_the_same_in_both(packet in any_rtp()) {
         let their_bytes = packet.marshal().unwrap();
@@ -150,7 +347,7 @@ proptest! {
             sequence,
             abs_send_time: weir_wire::AbsSendTime::from_ticks(ticks),
             transport_sequence: number,
-            stamp: rtt.map(|rtt| Stamp { rtt }),
+            stamp: rtt.map(|rtt| Stamp { rtt, rate: 0 }),
             ..MediaHeader::default()
         };
         let mut bytes = vec![0; ours.wire_len()];

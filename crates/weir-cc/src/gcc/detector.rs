@@ -14,32 +14,89 @@ pub enum Usage {
     Over,
 }
 
+/// When a gradient above the threshold is over-use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DetectorConfig {
+    /// The gradient must have been above the threshold for longer than this.
+    pub overuse_time: TimeDelta,
+    /// Share of the time before the first sample above the threshold that counts as above: half of it (libwebrtc), as
+    /// the crossing lies somewhere in between, or all of it.
+    pub first_share: FirstShare,
+    /// So many samples in a row must have been above (libwebrtc: 2).
+    pub min_samples: u32,
+    /// Whether the gradient must not have fallen since the sample before (draft-ietf-rmcat-gcc-02 §5.4).
+    pub gradient_must_not_fall: bool,
+}
+
+impl DetectorConfig {
+    /// 100 ms above the threshold. gcc-2016 §3.3.
+    pub const GCC_2016: Self = Self {
+        overuse_time: TimeDelta::from_millis(100),
+        first_share: FirstShare::All,
+        min_samples: 1,
+        gradient_must_not_fall: false,
+    };
+
+    /// 10 ms above the threshold, in two samples or more, the last of which did not fall. draft-ietf-rmcat-gcc-02
+    /// §5.4; the count from libwebrtc.
+    pub const DRAFT_02: Self = Self {
+        overuse_time: TimeDelta::from_millis(10),
+        first_share: FirstShare::Half,
+        min_samples: 2,
+        gradient_must_not_fall: true,
+    };
+}
+
+/// How much of the time before the first sample above the threshold counts as above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstShare {
+    /// All of it.
+    All,
+    /// Half of it.
+    Half,
+}
+
 /// Compares the gradient with the threshold; over-use only after the gradient was above it for a while.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detector {
-    overuse_time: TimeDelta,
+    config: DetectorConfig,
+    /// For how long and in how many samples the gradient has been above the threshold.
     above: TimeDelta,
+    samples: u32,
+    /// The gradient of the sample before.
+    previous: f64,
     usage: Usage,
 }
 
 impl Detector {
-    /// A detector that signals over-use after the gradient was above the threshold for more than `overuse_time`.
-    pub fn new(overuse_time: TimeDelta) -> Self {
-        Self { overuse_time, above: TimeDelta::ZERO, usage: Usage::Normal }
+    /// A detector that has seen nothing.
+    pub fn new(config: DetectorConfig) -> Self {
+        Self { config, above: TimeDelta::ZERO, samples: 0, previous: 0.0, usage: Usage::Normal }
     }
 
-    /// Takes gradient `x` and threshold `gamma` (both in ms) of a sample that came `elapsed` after the one before.
-    pub fn update(&mut self, x: f64, gamma: f64, elapsed: TimeDelta) -> Usage {
-        if x > gamma {
-            self.above += elapsed;
-            if self.above > self.overuse_time {
+    /// Takes gradient `m` of a sample that left `elapsed` after the one before, the same as `scaled` for comparison
+    /// with the threshold `gamma` (both in ms).
+    pub fn update(&mut self, m: f64, scaled: f64, gamma: f64, elapsed: TimeDelta) -> Usage {
+        if scaled > gamma {
+            let first = self.samples == 0 && self.config.first_share == FirstShare::Half;
+            self.above += if first { elapsed / 2 } else { elapsed };
+            self.samples = self.samples.saturating_add(1);
+            if self.is_overuse(m) {
                 self.usage = Usage::Over;
             }
         } else {
             self.above = TimeDelta::ZERO;
-            self.usage = if x < -gamma { Usage::Under } else { Usage::Normal };
+            self.samples = 0;
+            self.usage = if scaled < -gamma { Usage::Under } else { Usage::Normal };
         }
+        self.previous = m;
         self.usage
+    }
+
+    fn is_overuse(&self, m: f64) -> bool {
+        self.above > self.config.overuse_time
+            && self.samples >= self.config.min_samples
+            && (m >= self.previous || !self.config.gradient_must_not_fall)
     }
 
     /// The present state.
@@ -54,22 +111,53 @@ mod tests {
 
     #[test]
     fn overuse_takes_more_than_100_ms_above_the_threshold() {
-        let mut detector = Detector::new(TimeDelta::from_millis(100));
+        let mut detector = Detector::new(DetectorConfig::GCC_2016);
         let frame = TimeDelta::from_millis(33);
         // 33, 66, 99 ms above: not yet; 132 ms: over.
         for _ in 0..3 {
-            assert_eq!(detector.update(13.0, 12.5, frame), Usage::Normal);
+            assert_eq!(detector.update(13.0, 13.0, 12.5, frame), Usage::Normal);
         }
-        assert_eq!(detector.update(13.0, 12.5, frame), Usage::Over);
-        assert_eq!(detector.update(13.0, 12.5, frame), Usage::Over, "it stays while above");
-        assert_eq!(detector.update(12.5, 12.5, frame), Usage::Normal, "equality is not above");
-        assert_eq!(detector.update(13.0, 12.5, frame), Usage::Normal, "and the time counts anew");
+        assert_eq!(detector.update(13.0, 13.0, 12.5, frame), Usage::Over);
+        assert_eq!(detector.update(13.0, 13.0, 12.5, frame), Usage::Over, "it stays while above");
+        assert_eq!(detector.update(12.5, 12.5, 12.5, frame), Usage::Normal, "equality is not above");
+        assert_eq!(detector.update(13.0, 13.0, 12.5, frame), Usage::Normal, "and the time counts anew");
     }
 
     #[test]
     fn underuse_is_signalled_at_once() {
-        let mut detector = Detector::new(TimeDelta::from_millis(100));
-        assert_eq!(detector.update(-12.6, 12.5, TimeDelta::ZERO), Usage::Under);
-        assert_eq!(detector.update(-12.5, 12.5, TimeDelta::ZERO), Usage::Normal);
+        let mut detector = Detector::new(DetectorConfig::GCC_2016);
+        assert_eq!(detector.update(-12.6, -12.6, 12.5, TimeDelta::ZERO), Usage::Under);
+        assert_eq!(detector.update(-12.5, -12.5, 12.5, TimeDelta::ZERO), Usage::Normal);
+    }
+
+    #[test]
+    fn the_first_sample_above_counts_half_and_one_is_not_enough() {
+        let draft = DetectorConfig::DRAFT_02;
+        let ms = TimeDelta::from_millis;
+        let mut detector = Detector::new(draft);
+        // 30 / 2 = 15 ms above, but one sample only; then 15 + 5.
+        assert_eq!(detector.update(1.0, 20.0, 12.5, ms(30)), Usage::Normal);
+        assert_eq!(detector.update(1.0, 20.0, 12.5, ms(5)), Usage::Over);
+        // 8 / 2 = 4, 4 + 6 = 10 is not more than 10, 11 is.
+        let mut detector = Detector::new(draft);
+        assert_eq!(
+            [8, 6, 1].map(|gap| detector.update(1.0, 20.0, 12.5, ms(gap))),
+            [Usage::Normal, Usage::Normal, Usage::Over]
+        );
+        // Without the count the first sample of 15 ms is over-use.
+        let mut detector = Detector::new(DetectorConfig { min_samples: 1, ..draft });
+        assert_eq!(detector.update(1.0, 20.0, 12.5, ms(30)), Usage::Over);
+    }
+
+    #[test]
+    fn a_falling_gradient_is_not_yet_overuse_but_does_not_end_it_either() {
+        let ms = TimeDelta::from_millis;
+        let mut detector = Detector::new(DetectorConfig::DRAFT_02);
+        let mut update = |m: f64| detector.update(m, 20.0 * m, 12.5, ms(30));
+        assert_eq!(
+            [1.0, 0.9, 0.8, 0.8].map(&mut update),
+            [Usage::Normal, Usage::Normal, Usage::Normal, Usage::Over]
+        );
+        assert_eq!([0.7, 0.6].map(&mut update), [Usage::Over, Usage::Normal]);
     }
 }

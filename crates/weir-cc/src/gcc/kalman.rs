@@ -1,16 +1,19 @@
-//! The Kalman filter that estimates the queuing delay gradient (gcc-2016 §4.1).
+//! The Kalman filter that estimates the queuing delay gradient (gcc-2016 §4.1, draft-ietf-rmcat-gcc-02 §5.3).
+
+use weir_units::TimeDelta;
+
+use super::noise::{NoiseConfig, NoiseVariance};
 
 /// Scalar Kalman filter: state `m`, the gradient in ms per frame; measurement `d` with noise of unknown variance.
-/// gcc-2016 eqs (10)-(16).
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// gcc-2016 eqs (10)-(16); the draft's filter differs in how it estimates the noise.
+#[derive(Clone, Debug)]
 pub struct ScalarKalman {
     config: KalmanConfig,
     /// `m`, the gradient estimate in ms.
     m: f64,
     /// `P`, the estimate's error variance in ms².
     p: f64,
-    /// `σ²_n`, the measurement noise variance in ms².
-    noise: f64,
+    noise: NoiseVariance,
     gain: f64,
 }
 
@@ -21,28 +24,23 @@ pub struct KalmanConfig {
     pub state_noise: f64,
     /// `P(0)`, the initial error variance in ms². gcc-2016 §4.1.2.
     pub initial_error: f64,
-    /// `β`, weight of the old noise variance. gcc-2016 eq. (16).
-    pub noise_averaging: f64,
-    /// `σ²_n(0)` in ms².
-    pub initial_noise: f64,
-    /// Lower bound of `σ²_n` in ms²; zero for none.
-    pub noise_floor: f64,
+    /// How the measurement noise variance is estimated.
+    pub noise: NoiseConfig,
 }
 
 impl ScalarKalman {
     /// A filter that knows nothing yet: `m(0) = 0`.
     pub fn new(config: KalmanConfig) -> Self {
-        Self { config, m: 0.0, p: config.initial_error, noise: config.initial_noise, gain: 0.0 }
+        Self { config, m: 0.0, p: config.initial_error, noise: NoiseVariance::new(config.noise), gain: 0.0 }
     }
 
-    /// Takes a measurement `d` in ms and returns the new estimate `m` in ms.
-    pub fn update(&mut self, d: f64) -> f64 {
-        let innovation = d - self.m;
-        let beta = self.config.noise_averaging;
-        self.noise = beta * self.noise + (1.0 - beta) * innovation * innovation; // eq. (16)
-        self.noise = self.noise.max(self.config.noise_floor);
+    /// Takes a measurement `d` in ms of a sample that left `inter_departure` after the one before; returns the new
+    /// estimate `m` in ms.
+    pub fn update(&mut self, d: f64, inter_departure: TimeDelta) -> f64 {
+        self.noise.on_sample(inter_departure);
+        self.noise.learn(d - self.m); // eq. (16)
         let predicted = self.p + self.config.state_noise;
-        self.gain = predicted / (predicted + self.noise); // eq. (12)
+        self.gain = predicted / (predicted + self.noise.variance()); // eq. (12)
         self.m = (1.0 - self.gain) * self.m + self.gain * d; // eq. (11)
         self.p = (1.0 - self.gain) * predicted; // eq. (14)
         self.m
@@ -52,6 +50,13 @@ impl ScalarKalman {
     pub fn restart(&mut self) {
         self.m = 0.0;
         self.p = self.config.initial_error;
+    }
+
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        self.restart();
+        self.gain = 0.0;
+        self.noise.reset();
     }
 
     /// `m`, the gradient estimate in ms.
@@ -66,21 +71,24 @@ impl ScalarKalman {
 
     /// `σ²_n`, the measurement noise variance in ms².
     pub fn noise_variance(&self) -> f64 {
-        self.noise
+        self.noise.variance()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::noise::{Averaging, ByTime, Outliers};
     use super::*;
 
-    const PAPER: KalmanConfig = KalmanConfig {
-        state_noise: 1e-3,
-        initial_error: 0.1,
-        noise_averaging: 0.95,
-        initial_noise: 50.0,
-        noise_floor: 0.0,
+    const NOISE: NoiseConfig = NoiseConfig {
+        initial: 50.0,
+        floor: 0.0,
+        averaging: Averaging::Fixed(0.95),
+        outliers: Outliers::Keep,
+        about_mean: false,
     };
+    const PAPER: KalmanConfig = KalmanConfig { state_noise: 1e-3, initial_error: 0.1, noise: NOISE };
+    const FRAME: TimeDelta = TimeDelta::from_millis(33);
 
     #[test]
     fn five_steps_by_hand() {
@@ -89,40 +97,61 @@ mod tests {
         // Step 2: z = -2.010337557; σ² = 46.3125 + 0.05·4.04145709 = 46.51457285; P+Q = 0.10179118;
         // K = 0.10179118 / 46.61636404 = 0.00218359; m = 0.010337557 - K·2.010337557 = 0.00594780.
         let mut filter = ScalarKalman::new(PAPER);
-        assert!((filter.update(5.0) - 0.010_337_557_1).abs() < 1e-9);
+        assert!((filter.update(5.0, FRAME) - 0.010_337_557_1).abs() < 1e-9);
         assert!((filter.gain() - 0.002_067_511_4).abs() < 1e-9);
-        assert!((filter.update(-2.0) - 0.005_947_797).abs() < 1e-8);
+        assert!((filter.update(-2.0, FRAME) - 0.005_947_797).abs() < 1e-8);
         // Steps 3 to 5 in the information form, which shares no line with the filter's update:
         // 1/P' = 1/(P+Q) + 1/σ²;  m' = P'·(m/(P+Q) + d/σ²).
-        let (mut m, mut p, mut v) = (filter.m, filter.p, filter.noise);
+        let (mut m, mut p, mut v) = (filter.m, filter.p, filter.noise_variance());
         for d in [3.0, 3.0, 0.0] {
             v = 0.95 * v + 0.05 * (d - m) * (d - m);
             let prior = p + 1e-3;
             p = 1.0 / (1.0 / prior + 1.0 / v);
             m = p * (m / prior + d / v);
-            assert!((filter.update(d) - m).abs() < 1e-9);
+            assert!((filter.update(d, FRAME) - m).abs() < 1e-9);
         }
     }
 
     #[test]
     fn without_noise_the_filter_follows_and_without_uncertainty_it_ignores() {
-        let mut sure =
-            ScalarKalman::new(KalmanConfig { initial_noise: 1e-12, noise_averaging: 1.0, ..PAPER });
-        sure.update(4.0);
+        let fixed = NoiseConfig { averaging: Averaging::Fixed(1.0), ..NOISE };
+        let noiseless = NoiseConfig { initial: 1e-12, ..fixed };
+        let mut sure = ScalarKalman::new(KalmanConfig { noise: noiseless, ..PAPER });
+        sure.update(4.0, FRAME);
         assert!(sure.gain() > 0.999_999);
-        let certain = KalmanConfig { state_noise: 0.0, initial_error: 1e-15, noise_averaging: 1.0, ..PAPER };
+        let certain = KalmanConfig { state_noise: 0.0, initial_error: 1e-15, noise: fixed };
         let mut stubborn = ScalarKalman::new(certain);
-        stubborn.update(4.0);
+        stubborn.update(4.0, FRAME);
         assert!(stubborn.gain() < 1e-12);
     }
 
     #[test]
     fn the_floor_keeps_the_gain_below_one_on_a_path_without_noise() {
-        let mut filter = ScalarKalman::new(KalmanConfig { noise_floor: 1.0, ..PAPER });
+        let mut filter =
+            ScalarKalman::new(KalmanConfig { noise: NoiseConfig { floor: 1.0, ..NOISE }, ..PAPER });
         for _ in 0..10_000 {
-            filter.update(0.0);
+            filter.update(0.0, FRAME);
         }
         assert_eq!(filter.noise_variance(), 1.0);
         assert!(filter.gain() < 0.04);
+    }
+
+    #[test]
+    fn the_drafts_form_bounds_outliers_and_weighs_by_time() {
+        let noise = NoiseConfig {
+            floor: 1.0,
+            averaging: Averaging::ByTime(ByTime::LIBWEBRTC),
+            outliers: Outliers::ClampAbove,
+            ..NOISE
+        };
+        let mut filter = ScalarKalman::new(KalmanConfig { noise, ..PAPER });
+        // ΔT = 100 ms, d = 100: z' = 3·√50, σ² = 0.99³·50 + (1 - 0.99³)·450 = 61.8804; K = 0.101/61.9814 =
+        // 0.00162952; m = 0.162952 by the whole d; P = 0.101·(1 - K) = 0.10083542.
+        assert!((filter.update(100.0, TimeDelta::from_millis(100)) - 0.162_952).abs() < 1e-6);
+        assert!((filter.noise_variance() - 61.8804).abs() < 1e-9);
+        // d = -3: z = -3.162952, σ² = 0.970299·61.8804 + 0.029701·10.0042654 = 60.3396276; P+Q = 0.10183542;
+        // K = 0.10183542/60.441463 = 0.00168486; m = 0.162952 - K·3.162952 = 0.1576229.
+        assert!((filter.update(-3.0, TimeDelta::from_millis(100)) - 0.157_622_9).abs() < 1e-6);
+        assert!((filter.noise_variance() - 60.339_628).abs() < 1e-5);
     }
 }

@@ -4,7 +4,8 @@ use weir_units::TimeDelta;
 
 use crate::time::ArrivalTime;
 
-/// Gains and bounds of the adaptive threshold; `γ` is in ms, gains per ms.
+/// Gains and bounds of the adaptive threshold; `γ` is in ms, gains per ms. Gains of several sources stand in
+/// [`gains`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveThreshold {
     /// `γ(0)` in ms.
@@ -19,8 +20,19 @@ pub struct AdaptiveThreshold {
     pub max: f64,
     /// A gradient further than this above γ, in ms, is an outlier and leaves γ alone. draft-ietf-rmcat-gcc-02 §5.4.
     pub outlier: f64,
-    /// The time between two updates counts at most so much (libwebrtc since 2016).
+    /// The time between two updates counts at most so much (libwebrtc since 2016: 100 ms); [`TimeDelta::MAX`] for no
+    /// bound.
     pub max_gap: TimeDelta,
+}
+
+/// `(k_u, k_d)` in 1/ms by source.
+pub mod gains {
+    /// gcc-2016 §4.2, draft-ietf-rmcat-gcc-02 §5.4 and libwebrtc of July 2015.
+    pub const DRAFT_02: (f64, f64) = (0.01, 0.000_18);
+    /// libwebrtc from February to August 2016.
+    pub const LIBWEBRTC_2016: (f64, f64) = (0.004, 0.000_06);
+    /// libwebrtc since August 2016.
+    pub const LIBWEBRTC_2025: (f64, f64) = (0.0087, 0.039);
 }
 
 /// The threshold γ.
@@ -115,6 +127,19 @@ mod tests {
         assert_eq!(threshold.gamma(), 6.0);
         threshold.update(7.0, at(1));
         assert_eq!(threshold.gamma(), 6.0, "time that runs backwards changes nothing");
+    }
+
+    #[test]
+    fn a_fast_fall_may_pass_the_gradient_but_not_the_lowest_threshold() {
+        let (gain_up, gain_down) = gains::LIBWEBRTC_2025;
+        let mut threshold = Threshold::adaptive(AdaptiveThreshold { gain_up, gain_down, ..PAPER });
+        threshold.update(0.0, at(0));
+        // k·Δt = 0.039·30 = 1.17: 12.5 + 1.17·(10 - 12.5) = 9.575, below the gradient.
+        threshold.update(10.0, at(30));
+        assert!((threshold.gamma() - 9.575).abs() < 1e-12);
+        // 0.039·100 = 3.9: 9.575 + 3.9·(8 - 9.575) = 3.4, kept at 6.
+        threshold.update(8.0, at(130));
+        assert_eq!(threshold.gamma(), 6.0);
     }
 
     #[test]

@@ -30,7 +30,8 @@ fn alone_it_takes_the_link_and_keeps_the_queue_at_the_target() {
             .run(TimeDelta::from_secs(60), |path| (path.target_rate(), path.queuing_delay().millis_f64()));
         let rate = mean(seen[40_000..].iter().map(|seen| seen.0)) / CAPACITY.bps_f64();
         let queue = mean(seen[40_000..].iter().map(|seen| seen.1));
-        assert!((0.95..1.05).contains(&rate), "{rate} of the capacity at {target} ms");
+        // Whole packets leave up to one of them of the window empty: 9600 bits per 75 to 150 ms.
+        assert!((0.95..1.13).contains(&rate), "{rate} of the capacity at {target} ms");
         // A packet of 1200 bytes takes 9.6 ms; the smallest of four samples is what is kept at the target.
         assert!((queue - target).abs() < 15.0, "{queue} ms, not {target}");
     }
@@ -41,7 +42,7 @@ fn a_video_takes_the_link_too() {
     let mut path = path(Config::default(), Source::VIDEO, CAPACITY);
     let rates = path.run(TimeDelta::from_secs(60), Loop::target_rate);
     let rate = mean(rates[40_000..].iter().copied()) / CAPACITY.bps_f64();
-    assert!((0.85..1.05).contains(&rate), "{rate} of the capacity");
+    assert!((0.85..1.13).contains(&rate), "{rate} of the capacity");
 }
 
 #[test]

@@ -26,7 +26,8 @@
 //! 5. A congestion timeout leaves one packet of window (§2.4.2) or half of what there was, the smaller one, so that
 //!    each further timeout halves the rate; `CTO` ends at 4 s.
 //! 6. Acknowledgements are reports each 10 ms, not one per packet; all their delay samples count, in order of number.
-//!    §2.4.1 asks for one per round trip at least.
+//!    §2.4.1 asks for one per round trip at least. A round-trip sample is the mean time in flight of the packets of a
+//!    report, its wait included: so `cwnd/SRTT` is what the window lets through.
 //! 7. A queuing delay of 10 s or more is a clock that was set: the base delay is learnt anew. Minutes of the base
 //!    history count from the first packet, by the receiver's clock.
 //! 8. The window is bounded by what the maximum rate has in flight, and one packet.

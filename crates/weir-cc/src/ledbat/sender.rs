@@ -180,6 +180,15 @@ impl Ledbat {
     }
 }
 
+/// How long the packets that arrived were in flight, on average: the round-trip time with the wait for the report, as
+/// the window feels it.
+fn time_in_flight(now: SendTime, results: &[PacketResult]) -> Option<TimeDelta> {
+    let arrived = results.iter().filter(|result| matches!(result.fate, Fate::Arrived { .. }));
+    let (total, count) = arrived
+        .fold((0.0, 0_u32), |(total, count), result| (total + (now - result.sent.at).secs_f64(), count + 1));
+    (count > 0).then(|| TimeDelta::from_secs_f64(total / f64::from(count)))
+}
+
 impl Controller for Ledbat {
     fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
         if !packet.padding && !packet.payload.is_zero() && packet.payload <= packet.size {
@@ -192,14 +201,14 @@ impl Controller for Ledbat {
     }
 
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
-        let Feedback::Packets { results, rtt, .. } = *feedback else { return None };
+        let Feedback::Packets { results, .. } = *feedback else { return None };
         if results.is_empty() {
             return None;
         }
         let base = self.rate();
         self.queued = state.queued;
         self.application_limited = state.application_limited;
-        if let Some(sample) = rtt {
+        if let Some(sample) = time_in_flight(now, results) {
             self.measure_rtt(sample);
         }
         let (acked, marked) = self.on_results(results);

@@ -2,9 +2,10 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::{Config, CongestionBound, LossAverage, Nada, NadaObserver};
+use super::{Config, CongestionBound, LossAverage, Nada, NadaObserver, at_sender};
 use crate::closed_loop::{Loop, Source, limits};
 use crate::controller::AtReceiver;
+use crate::packet_feedback::PacketFeedback;
 
 fn path(config: Config, capacity: DataRate) -> Loop {
     let receiver = AtReceiver::new(NadaObserver::new(config).unwrap());
@@ -105,6 +106,25 @@ fn after_five_seconds_without_feedback_the_rate_is_low_and_comes_back() {
     path.feedback_cut = false;
     let after = path.run(TimeDelta::from_secs(10), r_ref);
     assert!(after[9999] > 0.85 * before, "{} of {before} bit/s", after[9999]);
+}
+
+/// Mean target of the last minute of two, with a fall of capacity on the way and the observer at either end.
+fn settled(mut path: Loop) -> f64 {
+    path.run(TimeDelta::from_secs(30), Loop::target_rate);
+    path.capacity = DataRate::from_kbps(1200);
+    path.run(TimeDelta::from_secs(30), Loop::target_rate);
+    mean(&path.run(TimeDelta::from_secs(60), Loop::target_rate))
+}
+
+#[test]
+fn it_does_not_matter_much_at_which_end_the_observer_sits() {
+    let config = Config::default();
+    let at_receiver = settled(path(config, HIGH));
+    for interval in [20, 50, 100].map(TimeDelta::from_millis) {
+        let sender = at_sender(config, limits()).unwrap();
+        let at_sender = settled(Loop::new(sender, PacketFeedback::new(interval), Source::STEADY, HIGH));
+        assert!((at_sender / at_receiver - 1.0).abs() < 0.03, "{at_sender} and {at_receiver} bit/s");
+    }
 }
 
 #[test]

@@ -48,9 +48,12 @@
 
 mod config;
 mod congestion;
+mod log;
 mod observer;
 mod rate;
+mod rule;
 mod sender;
+mod silence;
 mod window;
 
 #[cfg(test)]
@@ -58,6 +61,20 @@ mod closed_loop;
 #[cfg(test)]
 mod properties;
 
+use crate::at_sender::{AtSender, join_signals};
+use crate::controller::{RateLimits, Signal};
+
 pub use config::{Config, ConfigError, CongestionBound, LossAverage, NadaPacing};
 pub use observer::NadaObserver;
-pub use sender::Nada;
+pub use rule::{Nada, Rfc8698};
+pub use sender::Sender;
+
+/// NADA with both its parts at the sender (RFC 8698 §5.3, per-packet feedback); the receiver half is
+/// [`PacketFeedback`](crate::packet_feedback::PacketFeedback).
+///
+/// # Errors
+/// The first constant of `config` out of its range.
+pub fn at_sender(config: Config, limits: RateLimits) -> Result<AtSender<NadaObserver, Nada>, ConfigError> {
+    const SIGNALS: [Signal; 9] = join_signals(Rfc8698::SIGNALS, NadaObserver::SIGNALS);
+    Ok(AtSender::new(NadaObserver::new(config)?, Nada::new(config, limits)?, &SIGNALS))
+}

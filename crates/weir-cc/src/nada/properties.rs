@@ -37,8 +37,7 @@ proptest! {
         for timed in &calls {
             let decided = life.live(timed).is_some();
             match timed.1 {
-                Call::Law(LawReport::Nada(_), _)
-                | Call::Event(PathEvent::Limits(_) | PathEvent::RouteChanged) => prop_assert!(decided),
+                Call::Law(LawReport::Nada(_), _) | Call::Event(PathEvent::Limits(_) | PathEvent::RouteChanged) => prop_assert!(decided),
                 Call::Timeout => {}
                 _ => prop_assert!(!decided),
             }

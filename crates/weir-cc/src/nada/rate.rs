@@ -1,4 +1,4 @@
-//! The sender's equations (RFC 8698 §4.3, §5.2.2). Rates in bit/s, congestion in ms.
+//! The sender's equations, those that variants share and those of RFC 8698 (§4.3, §5.2.2). Rates in bit/s, congestion in ms.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -23,11 +23,73 @@ pub(super) struct Shaped {
     pub(super) sending: DataRate,
 }
 
+/// The gains of the gradual update.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gains {
+    /// `KAPPA`.
+    pub(super) kappa: f64,
+    /// `ETA`.
+    pub(super) eta: f64,
+    /// `TAU`.
+    pub(super) tau: TimeDelta,
+}
+
+impl Gains {
+    /// Gradual update from `rate` above 0, `elapsed` after the one before; at `equilibrium` (ms) the rate would stand.
+    /// RFC 8698 eqs. (5) to (7); nada-vs-gcc-2016 eqs. (3) to (5) with `K1 = κ·δ/τ²` and `K2 = κ·η/τ`.
+    pub(super) fn gradual(
+        &self,
+        rate: f64,
+        equilibrium: f64,
+        elapsed: TimeDelta,
+        congestion: f64,
+        change: f64,
+    ) -> Gradual {
+        let tau = self.tau.millis_f64();
+        let delta = elapsed.clamp(TimeDelta::ZERO, self.tau).millis_f64();
+        let offset = congestion - equilibrium;
+        let step = self.kappa * (delta / tau) * (offset / tau) + self.kappa * self.eta * change / tau;
+        Gradual { offset, rate: rate * (1.0 - step) }
+    }
+}
+
+/// `gamma`, the step of the ramp-up: at most `most`, and no more than fills the queue to `bound` until the sender can
+/// react, `reaction` later. RFC 8698 eq. (3).
+pub(super) fn gamma(most: f64, bound: TimeDelta, reaction: TimeDelta) -> f64 {
+    most.min(bound.secs_f64() / reaction.secs_f64())
+}
+
+/// The rate-shaping buffer. RFC 8698 §5.2.2.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shaping {
+    /// `BETA_S`.
+    pub(super) sending_gain: f64,
+    /// `BETA_V`.
+    pub(super) media_gain: f64,
+    /// `FPS`, in 1/s: at a gain of 1 the buffer would drain within one frame.
+    pub(super) frame_rate: f64,
+    /// A rate moves by at most this share.
+    pub(super) cap: f64,
+}
+
+impl Shaping {
+    /// With `queued` in the buffer the encoder yields and the network gets more.
+    pub(super) fn shape(&self, limits: &RateLimits, rate: DataRate, queued: DataSize) -> Shaped {
+        let cap = self.cap * rate.bps_f64();
+        let drain = queued.bits_f64() * self.frame_rate;
+        let media_cut = DataRate::from_bps_f64(cap.min(self.media_gain * drain));
+        let sending_gain = DataRate::from_bps_f64(cap.min(self.sending_gain * drain));
+        Shaped {
+            media: rate.saturating_sub(media_cut).max(limits.min()),
+            sending: (rate + sending_gain).min(limits.max()),
+        }
+    }
+}
+
 impl Config {
-    /// `gamma`, the step of the ramp-up. RFC 8698 eq. (3).
-    pub(super) fn gamma(&self, rtt: TimeDelta) -> f64 {
+    fn gamma(&self, rtt: TimeDelta) -> f64 {
         let reaction = rtt.max(TimeDelta::ZERO) + self.feedback_interval + self.filter_delay;
-        self.gamma_max.min(self.queue_bound.secs_f64() / reaction.secs_f64())
+        gamma(self.gamma_max, self.queue_bound, reaction)
     }
 
     /// Accelerated ramp-up. RFC 8698 eq. (4).
@@ -44,23 +106,17 @@ impl Config {
         x_curr: f64,
         x_diff: f64,
     ) -> Gradual {
-        let tau = self.tau.millis_f64();
-        let delta = elapsed.clamp(TimeDelta::ZERO, self.tau).millis_f64();
         let equilibrium = self.priority * self.reference_congestion.millis_f64() * max / r_ref;
-        let offset = x_curr - equilibrium;
-        let step = self.kappa * (delta / tau) * (offset / tau) + self.kappa * self.eta * x_diff / tau;
-        Gradual { offset, rate: r_ref * (1.0 - step) }
+        let gains = Gains { kappa: self.kappa, eta: self.eta, tau: self.tau };
+        gains.gradual(r_ref, equilibrium, elapsed, x_curr, x_diff)
     }
 
-    /// The rate-shaping buffer with `queued` in it: the encoder yields, the network gets more. RFC 8698 §5.2.2.
-    pub(super) fn shape(&self, limits: &RateLimits, r_ref: DataRate, queued: DataSize) -> Shaped {
-        let cap = self.shaping_cap * r_ref.bps_f64();
-        let drain = queued.bits_f64() * self.frame_rate;
-        let media_cut = DataRate::from_bps_f64(cap.min(self.media_gain * drain));
-        let sending_gain = DataRate::from_bps_f64(cap.min(self.sending_gain * drain));
-        Shaped {
-            media: r_ref.saturating_sub(media_cut).max(limits.min()),
-            sending: (r_ref + sending_gain).min(limits.max()),
+    pub(super) fn shaping(&self) -> Shaping {
+        Shaping {
+            sending_gain: self.sending_gain,
+            media_gain: self.media_gain,
+            frame_rate: self.frame_rate,
+            cap: self.shaping_cap,
         }
     }
 }
@@ -134,10 +190,10 @@ mod tests {
         // 0.1 · 8 · 2000 · 30 = 48 000 bit/s (RFC 8698 §5.2.2); 5 % of 1 Mbit/s is more.
         let config = Config::default();
         let limits = RateLimits::new(kbps(150), kbps(150), kbps(1500)).unwrap();
-        let shaped = config.shape(&limits, kbps(1000), DataSize::from_bytes(2000));
+        let shaped = config.shaping().shape(&limits, kbps(1000), DataSize::from_bytes(2000));
         assert_eq!(shaped, Shaped { media: kbps(952), sending: kbps(1048) });
         assert_eq!(
-            config.shape(&limits, kbps(1000), DataSize::ZERO),
+            config.shaping().shape(&limits, kbps(1000), DataSize::ZERO),
             Shaped { media: kbps(1000), sending: kbps(1000) }
         );
     }
@@ -148,13 +204,16 @@ mod tests {
         let limits = RateLimits::new(kbps(150), kbps(150), kbps(1500)).unwrap();
         let full = DataSize::from_bytes(1_000_000);
         // 5 % of 1000, of 1480 (1406, 1554 → RMAX) and of 154 (146.3 → RMIN, 161.7).
-        assert_eq!(config.shape(&limits, kbps(1000), full), Shaped { media: kbps(950), sending: kbps(1050) });
         assert_eq!(
-            config.shape(&limits, kbps(1480), full),
+            config.shaping().shape(&limits, kbps(1000), full),
+            Shaped { media: kbps(950), sending: kbps(1050) }
+        );
+        assert_eq!(
+            config.shaping().shape(&limits, kbps(1480), full),
             Shaped { media: kbps(1406), sending: kbps(1500) }
         );
         assert_eq!(
-            config.shape(&limits, kbps(154), full),
+            config.shaping().shape(&limits, kbps(154), full),
             Shaped { media: kbps(150), sending: DataRate::from_bps(161_700) }
         );
     }

@@ -13,7 +13,7 @@ fn controllers_are_listed_with_what_they_are() {
     let outcome = Place::new().weir("list controllers");
     assert_eq!(names(&outcome), ["gcc-2016", "nada"]);
     let header: Vec<&str> = outcome.stdout.lines().next().unwrap_or_default().split_whitespace().collect();
-    assert_eq!(header, ["name", "summary", "source", "placement", "feedback"]);
+    assert_eq!(header, ["name", "summary", "source", "placement", "feedback", "presets"]);
     assert!(outcome.stdout.contains("RFC 8698"));
 }
 
@@ -111,7 +111,7 @@ fn output_that_cannot_be_printed_is_another_failure_than_bad_input() {
 fn the_command_tells_what_it_can_do() {
     let place = Place::new();
     let help = place.weir("--help").stdout;
-    for command in ["run", "list", "schema", "check"] {
+    for command in ["run", "compare", "list", "schema", "check"] {
         assert!(help.contains(&format!("  {command} ")), "{help}");
     }
     assert_eq!(place.weir("--version").stdout, format!("weir {}\n", env!("CARGO_PKG_VERSION")));

@@ -1,6 +1,7 @@
 //! The command as its callers meet it: a process with arguments, two streams, an exit code and files.
 
 mod bad_input;
+mod compare;
 mod demo;
 mod listings;
 mod results;

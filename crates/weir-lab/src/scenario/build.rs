@@ -318,6 +318,7 @@ fn media_traffic(media: &Media) -> Result<SimTraffic, registry::RegistryError> {
     let options = media.options.as_ref().map(|options| &options.0);
     let halves = registry::build(&media.controller, options, limits)?;
     let config = MediaConfig {
+        packet_format: halves.packet_format,
         payload_limit: u16::try_from(media.payload_limit.bytes()).unwrap_or(u16::MAX),
         rtcp_interval: media.rtcp_interval,
         ecn: match media.ecn {

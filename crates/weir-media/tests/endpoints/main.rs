@@ -1,6 +1,8 @@
 //! The two endpoints against each other in simulated time, by their interface alone.
 
 mod call;
+mod feedback;
+mod probing;
 mod rig;
 mod sender;
 mod session;

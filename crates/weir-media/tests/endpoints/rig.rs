@@ -18,7 +18,7 @@ pub(crate) const PROPAGATION: TimeDelta = TimeDelta::from_millis(25);
 const QUEUE: TimeDelta = TimeDelta::from_millis(300);
 /// Between the clocks of the hosts.
 const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
-const RTCP_ROOM: usize = 256;
+pub(crate) const RTCP_ROOM: usize = 1472;
 
 pub(crate) type Halves = (Box<dyn Controller>, Box<dyn Receiver>);
 

@@ -31,7 +31,7 @@ impl Controller for Fixed {
     }
 }
 
-fn target(kbps: u64) -> Target {
+pub(crate) fn target(kbps: u64) -> Target {
     let rate = DataRate::from_kbps(kbps);
     Target {
         media_rate: rate,

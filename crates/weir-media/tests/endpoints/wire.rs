@@ -2,11 +2,11 @@
 
 use weir_media::MediaConfig;
 use weir_units::{DataRate, TimeDelta};
-use weir_wire::media::STAMPED_LEN;
+use weir_wire::media::RATED_LEN;
 use weir_wire::rtcp::{self, Message};
 use weir_wire::{ExtensionIds, MediaHeader};
 
-use crate::rig::{Call, Event, Halves, PROPAGATION, config, gcc_2016, media_receiver, nada};
+use crate::rig::{Call, Event, Halves, PROPAGATION, RTCP_ROOM, config, gcc_2016, media_receiver, nada};
 
 /// Long enough for the departure times, which wrap every 64 s, to wrap twice.
 const TWO_WRAPS: TimeDelta = TimeDelta::from_secs(130);
@@ -18,7 +18,7 @@ fn small_packets() -> MediaConfig {
 
 fn through_bytes(header: &MediaHeader) -> MediaHeader {
     let ids = ExtensionIds::default();
-    let mut bytes = [0; STAMPED_LEN];
+    let mut bytes = [0; RATED_LEN];
     let length = header.write(&ids, &mut bytes).unwrap();
     MediaHeader::parse(&bytes[..length], &ids).unwrap()
 }
@@ -47,7 +47,7 @@ fn header_and_bytes_are_the_same_thing(law: fn() -> Halves) {
 
     let mut twin = media_receiver(law().1, small_packets());
     let mut told = 0;
-    let mut out = [0; 256];
+    let mut out = [0; RTCP_ROOM];
     for (at, event) in &call.events {
         match event {
             Event::Media(packet) => {

@@ -59,11 +59,17 @@ impl<'a> RtcpPacket<'a> {
 
     /// A reader of the body, if the packet is of the type looked for.
     pub(super) fn reader_of(&self, expected: u8) -> Result<Reader<'a>, ParseError> {
-        if self.packet_type != expected {
-            let offset = self.offset + 1;
-            return Err(ParseError::PacketType { offset, found: self.packet_type, expected });
-        }
+        self.require_type(expected)?;
         Ok(Reader::new(self.body()?, self.offset + HEADER_LEN))
+    }
+
+    /// An error unless the packet is of type `expected`.
+    pub(super) fn require_type(&self, expected: u8) -> Result<(), ParseError> {
+        if self.packet_type == expected {
+            return Ok(());
+        }
+        let offset = self.offset + 1;
+        Err(ParseError::PacketType { offset, found: self.packet_type, expected })
     }
 
     /// An error unless the five bits are `expected`.

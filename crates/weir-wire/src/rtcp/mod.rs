@@ -13,17 +13,21 @@
 //! }
 //! ```
 
+mod ccfb;
 mod compound;
 mod nada;
 mod remb;
 mod report;
 mod tfrc;
+mod twcc;
 
+pub use ccfb::{Blocks, Ccfb, CcfbBlock, CcfbWriter, Metric, Metrics};
 pub use compound::{Compound, RtcpPacket, compound};
 pub use nada::Nada;
 pub use remb::Remb;
 pub use report::{ReceiverReport, ReportBlock, SenderInfo, SenderReport, fraction_lost};
 pub use tfrc::Tfrc;
+pub use twcc::{Reception, Statuses, Twcc, TwccHeader, Written};
 
 use crate::error::ParseError;
 
@@ -33,6 +37,8 @@ pub const SENDER_REPORT: u8 = 200;
 pub const RECEIVER_REPORT: u8 = 201;
 /// Packet type of a message defined by an application (APP).
 pub const APPLICATION: u8 = 204;
+/// Packet type of transport-layer feedback (RFC 4585 §6.1).
+pub const TRANSPORT_FEEDBACK: u8 = 205;
 /// Packet type of payload-specific feedback (RFC 4585 §6.1).
 pub const PAYLOAD_FEEDBACK: u8 = 206;
 /// Feedback message type of application-layer feedback (RFC 4585 §6.4), which REMB is.
@@ -52,6 +58,10 @@ pub enum Message<'a> {
     Nada(Nada),
     /// TFRC's feedback.
     Tfrc(Tfrc),
+    /// Transport-wide feedback.
+    Twcc(Twcc<'a>),
+    /// Congestion control feedback (RFC 8888).
+    Ccfb(Ccfb<'a>),
     /// Anything else.
     Other(RtcpPacket<'a>),
 }
@@ -69,6 +79,8 @@ impl<'a> Message<'a> {
                 Self::or_other(Remb::parse(packet).map(Self::Remb), packet)
             }
             (APPLICATION, 0) => Self::or_other(Self::application(packet), packet),
+            (TRANSPORT_FEEDBACK, twcc::FORMAT) => Twcc::parse(packet).map(Self::Twcc),
+            (TRANSPORT_FEEDBACK, ccfb::FORMAT) => Ccfb::parse(packet).map(Self::Ccfb),
             _ => Ok(Self::Other(*packet)),
         }
     }
@@ -112,7 +124,10 @@ mod tests {
             "80 cc 00 07 00 00 00 01 54 46 52 43 04 00 00 00 00 0f 42 40 00 00 07 d0 00 05 00 00 00 00 00 02 ",
             "80 cc 00 02 00 00 00 01 4f 54 48 52 ",
             "81 cc 00 02 00 00 00 01 4e 41 44 41 ",
-            "81 cb 00 01 00 00 00 01",
+            "81 cb 00 01 00 00 00 01 ",
+            "8f cd 00 04 9a cb 04 42 00 00 00 00 00 00 00 00 00 00 00 00 ",
+            "8b cd 00 02 00 00 00 01 00 00 00 01 ",
+            "81 cd 00 02 00 00 00 01 00 00 00 01",
         ));
         let kinds: Vec<u8> = messages(&bytes)
             .map(|message| match message.unwrap() {
@@ -120,11 +135,13 @@ mod tests {
                 Message::ReceiverReport(_) => b'r',
                 Message::Remb(_) => b'b',
                 Message::Nada(_) => b'n',
-                Message::Tfrc(_) => b't',
+                Message::Tfrc(_) => b'f',
+                Message::Twcc(_) => b't',
+                Message::Ccfb(_) => b'c',
                 Message::Other(_) => b'?',
             })
             .collect();
-        assert_eq!(kinds, b"srb?nt???");
+        assert_eq!(kinds, b"srb?nf???tc?");
     }
 
     #[test]

@@ -4,8 +4,10 @@ use core::fmt;
 
 use weir_units::TimeDelta;
 
+use crate::gcc::detector::DetectorConfig;
 use crate::gcc::kalman::KalmanConfig;
 use crate::gcc::loss::LossConfig;
+use crate::gcc::noise::{Averaging, NoiseConfig, Outliers};
 use crate::gcc::rate_control::{IncreasePer, RateControlConfig};
 use crate::gcc::threshold::{AdaptiveThreshold, Threshold};
 
@@ -183,13 +185,14 @@ impl Config {
     }
 
     pub(super) fn kalman(&self) -> KalmanConfig {
-        KalmanConfig {
-            state_noise: self.state_noise,
-            initial_error: self.initial_error,
-            noise_averaging: self.noise_averaging,
-            initial_noise: self.initial_noise,
-            noise_floor: self.noise_floor,
-        }
+        let noise = NoiseConfig {
+            initial: self.initial_noise,
+            floor: self.noise_floor,
+            averaging: Averaging::Fixed(self.noise_averaging),
+            outliers: Outliers::Keep,
+            about_mean: false,
+        };
+        KalmanConfig { state_noise: self.state_noise, initial_error: self.initial_error, noise }
     }
 
     pub(super) fn threshold(&self) -> Threshold {
@@ -205,6 +208,10 @@ impl Config {
                 max_gap: TimeDelta::from_millis(100),
             }),
         }
+    }
+
+    pub(super) fn detector(&self) -> DetectorConfig {
+        DetectorConfig { overuse_time: self.overuse_time, ..DetectorConfig::GCC_2016 }
     }
 
     pub(super) fn rate_control(&self) -> RateControlConfig {

@@ -49,7 +49,7 @@ impl GccReceiver {
             frames: Frames::new(SILENCE),
             kalman: ScalarKalman::new(config.kalman()),
             threshold: config.threshold(),
-            detector: Detector::new(config.overuse_time),
+            detector: Detector::new(config.detector()),
             rate: RateControl::new(config.rate_control(), limits),
             received: ReceiveRate::new(config.rate_window),
             samples: 0,
@@ -68,12 +68,12 @@ impl GccReceiver {
 
     fn on_frame(&mut self, sample: &FrameSample, now: ArrivalTime) {
         self.samples = self.samples.saturating_add(1);
-        let m = self.kalman.update(sample.gradient.millis_f64());
+        let m = self.kalman.update(sample.gradient.millis_f64(), sample.inter_departure);
         self.scaled = m * f64::from(self.samples.min(self.config.scale_cap));
         let usage = if self.samples < FIRST_VERDICT {
             Usage::Normal
         } else {
-            self.detector.update(self.scaled, self.threshold.gamma(), sample.inter_departure)
+            self.detector.update(m, self.scaled, self.threshold.gamma(), sample.inter_departure)
         };
         self.threshold.update(self.scaled, sample.arrival);
         let elapsed = self.last_sample.replace(now).map_or(TimeDelta::ZERO, |last| now - last);
@@ -87,7 +87,7 @@ impl GccReceiver {
     /// No gradient spans a silence or a clock that was set.
     fn restart(&mut self) {
         self.kalman.restart();
-        self.detector = Detector::new(self.config.overuse_time);
+        self.detector = Detector::new(self.config.detector());
         self.last_sample = None;
     }
 

@@ -3,7 +3,7 @@
 use weir_units::DataSize;
 
 use super::*;
-use crate::packet::Stamp;
+use crate::packet::{Ecn, Stamp};
 use crate::time::SendTime;
 
 /// Between the clocks of the hosts.

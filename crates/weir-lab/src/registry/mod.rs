@@ -2,23 +2,24 @@
 
 use std::sync::LazyLock;
 
-use schemars::schema_for;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use toml::Table;
-use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
-use weir_cc::nada::{self, Nada, NadaObserver};
-use weir_cc::tfrc::{self, Tfrc, TfrcObserver};
-use weir_cc::window::{Cubic, NewReno, WindowLaw};
-use weir_cc::{AtReceiver, Controller, LimitsOutOfOrder, RateLimits, Receiver, Signal};
+use weir_cc::{Controller, LimitsOutOfOrder, RateLimits, Receiver, Signal};
+use weir_media::PacketFormat;
 use weir_sim::Side;
 use weir_units::DataRate;
+
+mod law;
+mod laws;
+mod windows;
+
+pub use windows::{WindowLawInfo, window_law, window_laws};
 
 use crate::error::advice;
 use crate::scenario::Shape;
 
 /// What is known of a controller, for whoever has to choose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControllerInfo {
     /// Its name in scenarios and on the command line.
     pub name: &'static str,
@@ -30,6 +31,17 @@ pub struct ControllerInfo {
     pub placement: &'static str,
     /// What the receiver tells the sender.
     pub feedback: &'static str,
+    /// Named configurations besides the default, for the option `preset`.
+    pub presets: Vec<PresetInfo>,
+}
+
+/// A named configuration of a controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PresetInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is for, in a sentence.
+    pub summary: &'static str,
 }
 
 /// The two halves of a controller.
@@ -39,17 +51,8 @@ pub struct Halves {
     pub controller: Box<dyn Controller>,
     /// The receiver half.
     pub receiver: Box<dyn Receiver>,
-}
-
-/// What is known of a window law of TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowLawInfo {
-    /// Its name in scenarios.
-    pub name: &'static str,
-    /// What it is, in a sentence.
-    pub summary: &'static str,
-    /// The RFC that it implements.
-    pub source: &'static str,
+    /// The RTCP form in which the receiver half tells the fate of single packets, if it does.
+    pub packet_format: PacketFormat,
 }
 
 /// Why there is no such controller.
@@ -78,55 +81,14 @@ pub enum RegistryError {
     },
 }
 
-type Build = fn(Option<&Table>, RateLimits) -> Result<Halves, String>;
+use law::Entry;
 
-struct Entry {
-    info: ControllerInfo,
-    build: Build,
-    schema: fn() -> Value,
-}
-
-const GCC_2016: Entry = Entry {
-    info: ControllerInfo {
-        name: "gcc-2016",
-        summary: "Google Congestion Control: a delay gradient filter at the receiver, loss at the sender",
-        source: "Carlucci, De Cicco, Holmer, Mascolo, MMSys 2016",
-        placement: "receiver (delay) and sender (loss)",
-        feedback: "REMB each second or on a drop, RTCP receiver reports",
-    },
-    build: gcc_2016,
-    schema: || schema_for!(remb::Config).to_value(),
-};
-
-const NADA: Entry = Entry {
-    info: ControllerInfo {
-        name: "nada",
-        summary: "Network-Assisted Dynamic Adaptation: one congestion signal from delay, loss and marks",
-        source: "RFC 8698",
-        placement: "receiver (signal) and sender (rate)",
-        feedback: "the law's own report each 100 ms",
-    },
-    build: nada,
-    schema: || schema_for!(nada::Config).to_value(),
-};
-
-const TFRC: Entry = Entry {
-    info: ControllerInfo {
-        name: "tfrc",
-        summary: "TCP-friendly rate control: what TCP would send at this loss event rate and round-trip time",
-        source: "RFC 5348",
-        placement: "receiver (loss event rate) and sender (rate)",
-        feedback: "the law's own report once per round trip and at a loss event",
-    },
-    build: tfrc,
-    schema: || schema_for!(tfrc::Config).to_value(),
-};
-
-const ENTRIES: [Entry; 3] = [GCC_2016, NADA, TFRC];
+static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(laws::entries);
 
 /// Every controller.
 pub fn controllers() -> &'static [ControllerInfo] {
-    const INFOS: [ControllerInfo; ENTRIES.len()] = [GCC_2016.info, NADA.info, TFRC.info];
+    static INFOS: LazyLock<Vec<ControllerInfo>> =
+        LazyLock::new(|| ENTRIES.iter().map(|entry| entry.info.clone()).collect());
     &INFOS
 }
 
@@ -136,10 +98,10 @@ pub fn controller_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Both halves of the controller `name`. `options` stand by the names of the controller's `Config`; what they do
-/// not name keeps its default.
+/// not name keeps the value of the configuration that `preset` names, or its default.
 ///
 /// # Errors
-/// An unknown name, an unknown option, an option out of its range.
+/// An unknown name, an unknown preset or option, an option out of its range.
 pub fn build(name: &str, options: Option<&Table>, limits: RateLimits) -> Result<Halves, RegistryError> {
     let entry =
         ENTRIES.iter().find(|entry| entry.info.name == name).ok_or_else(|| unknown_controller(name))?;
@@ -161,9 +123,7 @@ pub fn signals(name: &str, side: Side) -> Option<&'static [Signal]> {
 
 /// JSON Schema of the options of the controller `name`.
 pub fn options_schema(name: &str) -> Option<&'static Value> {
-    static SCHEMAS: LazyLock<Vec<(&'static str, Value)>> =
-        LazyLock::new(|| ENTRIES.iter().map(|entry| (entry.info.name, (entry.schema)())).collect());
-    SCHEMAS.iter().find(|(known, _)| *known == name).map(|(_, schema)| schema)
+    ENTRIES.iter().find(|entry| entry.info.name == name).map(|entry| &entry.schema)
 }
 
 pub(crate) fn options_shape(name: &str) -> Option<Shape<'static>> {
@@ -173,64 +133,6 @@ pub(crate) fn options_shape(name: &str) -> Option<Shape<'static>> {
 fn unknown_controller(name: &str) -> RegistryError {
     let advice = advice(name, controller_names());
     RegistryError::Unknown { what: "controller", name: name.to_owned(), advice }
-}
-
-fn config<C: DeserializeOwned + Default>(options: Option<&Table>) -> Result<C, String> {
-    let Some(options) = options else { return Ok(C::default()) };
-    options.clone().try_into().map_err(|error: toml::de::Error| error.message().to_owned())
-}
-
-fn gcc_2016(options: Option<&Table>, limits: RateLimits) -> Result<Halves, String> {
-    let config: remb::Config = config(options)?;
-    let controller = GccSender::new(config, limits).map_err(|e| e.to_string())?;
-    let receiver = GccReceiver::new(config, limits).map_err(|e| e.to_string())?;
-    Ok(Halves { controller: Box::new(controller), receiver: Box::new(receiver) })
-}
-
-fn nada(options: Option<&Table>, limits: RateLimits) -> Result<Halves, String> {
-    let config: nada::Config = config(options)?;
-    let controller = Nada::new(config, limits).map_err(|e| e.to_string())?;
-    let observer = NadaObserver::new(config).map_err(|e| e.to_string())?;
-    Ok(Halves { controller: Box::new(controller), receiver: Box::new(AtReceiver::new(observer)) })
-}
-
-fn tfrc(options: Option<&Table>, limits: RateLimits) -> Result<Halves, String> {
-    let config: tfrc::Config = config(options)?;
-    let controller = Tfrc::new(config, limits).map_err(|e| e.to_string())?;
-    let observer = TfrcObserver::new(config).map_err(|e| e.to_string())?;
-    Ok(Halves { controller: Box::new(controller), receiver: Box::new(AtReceiver::new(observer)) })
-}
-
-/// Every window law of TCP.
-pub fn window_laws() -> &'static [WindowLawInfo] {
-    const INFOS: [WindowLawInfo; 2] = [
-        WindowLawInfo {
-            name: "newreno",
-            summary: "one segment more per round trip, half after a loss",
-            source: "RFC 5681, RFC 6582",
-        },
-        WindowLawInfo {
-            name: "cubic",
-            summary: "growth by the cube of the time since the last loss, 70 % after a loss",
-            source: "RFC 9438",
-        },
-    ];
-    &INFOS
-}
-
-/// The window law `name`.
-///
-/// # Errors
-/// An unknown name.
-pub fn window_law(name: &str) -> Result<Box<dyn WindowLaw>, RegistryError> {
-    match name {
-        "newreno" => Ok(Box::new(NewReno::new())),
-        "cubic" => Ok(Box::new(Cubic::new())),
-        _ => {
-            let advice = advice(name, window_laws().iter().map(|law| law.name));
-            Err(RegistryError::Unknown { what: "window law", name: name.to_owned(), advice })
-        }
-    }
 }
 
 #[cfg(test)]

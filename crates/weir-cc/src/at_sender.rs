@@ -1,0 +1,250 @@
+//! An [`Observer`] mounted at the sender: the same eye, the same law, and a receiver that tells single packets.
+//!
+//! The receiver half is [`PacketFeedback`](crate::packet_feedback::PacketFeedback). Of each report the mount rebuilds
+//! the arrivals, shows them to the observer in the order in which they came, lets it make its reports at the
+//! receiver's times, and hands these to the law as if they had crossed the network. The observer cannot tell the
+//! difference, but for what per-packet feedback does not carry:
+//!
+//! 1. `media_time` and `marker` are not known at the sender, and neither are duplicates: both fields are as in a
+//!    packet without media, and of two copies the first one counts.
+//! 2. A report that is lost takes its packets with it: to the observer they are lost as well.
+//! 3. Departures are exact; those that travel with the packet have the resolution of the wire.
+//! 4. A report of the observer waits for the next feedback, up to one interval of it.
+
+use std::collections::VecDeque;
+
+use crate::controller::{Controller, Decision, Observer, PathEvent, Probe, Share, Signal, Target};
+use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
+use crate::report::Feedback;
+use crate::time::{ArrivalTime, SendTime};
+
+/// Changes of the stamp that are remembered. A law changes it with its reports: seconds of them.
+const STAMPS: usize = 128;
+/// Results for which room is made at the beginning.
+const ROOM: usize = 256;
+/// Between two arrivals so many reports are made at most, the last one late: a clock that leaps owes no more.
+const MOST_REPORTS: usize = 256;
+/// Signals that an observer can show here.
+const MOST_SIGNALS: usize = 32;
+
+/// A law `L` with its [`Observer`] `O`, both at the sender.
+#[derive(Debug)]
+pub struct AtSender<O, L> {
+    observer: O,
+    law: L,
+    /// Those of the law, then those of the observer that `shown` counts up.
+    signals: &'static [Signal],
+    /// Places in the observer's list.
+    shown: Vec<usize>,
+    stamps: Stamps,
+    /// The arrivals of the feedback at hand, in order of arrival.
+    arrivals: Vec<Arrival>,
+    newest_sent: Option<u64>,
+}
+
+impl<O: Observer, L: Controller> AtSender<O, L> {
+    /// Mounts `observer` beside `law`. `signals` is the list to show: the law's, then of the observer's those that
+    /// are wanted, in their order ([`join_signals`] makes it).
+    pub fn new(observer: O, law: L, signals: &'static [Signal]) -> Self {
+        let extra = signals.get(law.signals().len()..).unwrap_or_default();
+        let place = |wanted: &Signal| observer.signals().iter().position(|own| own.name == wanted.name);
+        let shown = extra.iter().map(|wanted| place(wanted).unwrap_or(MOST_SIGNALS)).collect();
+        Self {
+            observer,
+            law,
+            signals,
+            shown,
+            stamps: Stamps::new(),
+            arrivals: Vec::with_capacity(ROOM),
+            newest_sent: None,
+        }
+    }
+
+    /// The arrivals that `results` tell, in order of arrival. What was not sent here has not arrived either.
+    fn rebuild(&mut self, results: &[PacketResult]) {
+        self.arrivals.clear();
+        for PacketResult { sent, fate } in results {
+            let (Fate::Arrived { at, ecn } | Fate::Recovered { at, ecn }) = *fate else { continue };
+            if self.newest_sent.is_some_and(|newest| sent.id <= newest) {
+                self.arrivals.push(arrival(sent, at, ecn, self.stamps.of(sent.id)));
+            }
+        }
+        self.arrivals.sort_unstable_by_key(|packet| (packet.at, packet.id));
+    }
+
+    /// The reports due before `end`, or at it where `inclusive`, each handed to the law.
+    fn report(&mut self, end: ArrivalTime, inclusive: bool, told: &Told<'_>) -> Option<Decision> {
+        let mut decided = None;
+        for made in 1..=MOST_REPORTS {
+            let due = self.observer.next_report().filter(|&due| due < end || (inclusive && due == end));
+            let Some(due) = due else { break };
+            let now = if made < MOST_REPORTS { due } else { end };
+            let Some(report) = self.observer.report(now) else { continue };
+            let feedback = Feedback::Law { report, rtt: told.feedback.rtt() };
+            decided = merged(decided, self.law.on_feedback(told.now, &feedback, told.state));
+        }
+        decided
+    }
+}
+
+/// What every report of one feedback shares.
+struct Told<'a> {
+    now: SendTime,
+    feedback: &'a Feedback<'a>,
+    state: &'a SendState,
+}
+
+/// A packet as it arrived, as far as its sender knows.
+fn arrival(sent: &SentPacket, at: ArrivalTime, ecn: Ecn, stamp: Stamp) -> Arrival {
+    let (id, departure, size) = (sent.id, sent.at, sent.payload);
+    Arrival { id, departure, at, size, ecn, media_time: 0, marker: false, stamp }
+}
+
+/// One decision for two: from where the first began to where the last came.
+fn merged(first: Option<Decision>, last: Option<Decision>) -> Option<Decision> {
+    match (first, last) {
+        (Some(first), Some(last)) => Some(Decision { base: first.base, ..last }),
+        (first, last) => last.or(first),
+    }
+}
+
+impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
+    fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
+        self.newest_sent = self.newest_sent.max(Some(packet.id));
+        self.stamps.put(packet.id, self.law.stamp().unwrap_or_default());
+        self.law.on_sent(packet, state);
+    }
+
+    /// A law's own report is none here: it would be the same news twice. The other kinds go on to the law.
+    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
+        let (results, at) = match *feedback {
+            Feedback::Packets { results, at, .. } => (results, at),
+            Feedback::Law { .. } => return None,
+            _ => return self.law.on_feedback(now, feedback, state),
+        };
+        self.rebuild(results);
+        let told = Told { now, feedback, state };
+        let mut decided = None;
+        for n in 0..self.arrivals.len() {
+            let packet = self.arrivals[n];
+            decided = merged(decided, self.report(packet.at, false, &told));
+            self.observer.on_arrival(&packet);
+        }
+        let newest = self.arrivals.last().map(|packet| packet.at);
+        match at.or(newest) {
+            Some(end) => merged(decided, self.report(end, true, &told)),
+            None => decided,
+        }
+    }
+
+    fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
+        self.law.on_timeout(now, state)
+    }
+
+    fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
+        self.law.on_event(now, event)
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        self.law.next_timeout()
+    }
+
+    fn target(&self) -> Target {
+        self.law.target()
+    }
+
+    // No stamp: it need not travel, it is remembered.
+
+    fn poll_probe(&mut self) -> Option<Probe> {
+        self.law.poll_probe()
+    }
+
+    fn adopt(&mut self, now: SendTime, share: Share) {
+        self.law.adopt(now, share);
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        self.signals
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        let (law, observer) = out.split_at_mut(self.law.signals().len().min(out.len()));
+        self.law.read_signals(law);
+        let mut values = [f64::NAN; MOST_SIGNALS];
+        let known = self.observer.signals().len().min(MOST_SIGNALS);
+        self.observer.read_signals(&mut values[..known]);
+        for (slot, &place) in observer.iter_mut().zip(&self.shown) {
+            *slot = values.get(place).copied().unwrap_or(f64::NAN);
+        }
+    }
+}
+
+/// The signals of a law, then those of its observer whose names the law does not use itself. For constants: `N` that
+/// is not the length of the list is an error at compile time.
+///
+/// # Panics
+/// If `N` is not that length.
+pub const fn join_signals<const N: usize>(law: &[Signal], observer: &[Signal]) -> [Signal; N] {
+    let mut joined = [Signal { name: "", unit: "", meaning: "" }; N];
+    let mut length = 0;
+    let mut next = 0;
+    while next < law.len() + observer.len() {
+        let from_law = next < law.len();
+        let signal = if from_law { law[next] } else { observer[next - law.len()] };
+        if from_law || !names(law, signal.name) {
+            joined[length] = signal;
+            length += 1;
+        }
+        next += 1;
+    }
+    assert!(length == N, "`N` must be the number of different signals");
+    joined
+}
+
+/// Whether one of `signals` has this name.
+const fn names(signals: &[Signal], name: &str) -> bool {
+    let mut next = 0;
+    while next < signals.len() {
+        if same(signals[next].name.as_bytes(), name.as_bytes()) {
+            return true;
+        }
+        next += 1;
+    }
+    false
+}
+
+const fn same(left: &[u8], right: &[u8]) -> bool {
+    let mut next = 0;
+    while next < left.len() && next < right.len() && left[next] == right[next] {
+        next += 1;
+    }
+    next == left.len() && next == right.len()
+}
+
+/// The stamps of one's own packets: each with the first packet that bore it.
+#[derive(Debug)]
+struct Stamps(VecDeque<(u64, Stamp)>);
+
+impl Stamps {
+    fn new() -> Self {
+        Self(VecDeque::with_capacity(STAMPS))
+    }
+
+    fn put(&mut self, id: u64, stamp: Stamp) {
+        if self.0.back().is_some_and(|&(_, last)| last == stamp) {
+            return;
+        }
+        if self.0.len() == STAMPS {
+            self.0.pop_front();
+        }
+        self.0.push_back((id, stamp));
+    }
+
+    /// The stamp of packet `id`; nothing in it if it left too long ago.
+    fn of(&self, id: u64) -> Stamp {
+        self.0.iter().rev().find(|&&(first, _)| first <= id).map_or(Stamp::default(), |&(_, stamp)| stamp)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,439 @@
+//! The same arrivals seen from both ends.
+
+use proptest::prelude::*;
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use super::*;
+use crate::controller::{AtReceiver, Cause, Pacing, Receiver};
+use crate::history::SendHistory;
+use crate::nada::{self, NadaObserver};
+use crate::packet_feedback::PacketFeedback;
+use crate::report::{LawReport, NadaReport, Report};
+
+/// Between the clocks of the hosts.
+const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
+
+fn kbps(rate: u64) -> DataRate {
+    DataRate::from_kbps(rate)
+}
+
+fn ms(ms: i64) -> SendTime {
+    SendTime::from_millis(ms)
+}
+
+/// A law that writes down what it is told; its rate is the number of reports in kbit/s.
+#[derive(Debug)]
+struct Clerk {
+    reports: Vec<LawReport>,
+    rtts: Vec<Option<TimeDelta>>,
+    others: usize,
+    stamp: Stamp,
+}
+
+impl Clerk {
+    const SIGNALS: &[Signal] = &[
+        Signal { name: "reports", unit: "", meaning: "reports so far" },
+        Signal { name: "both", unit: "", meaning: "what law and observer call the same" },
+    ];
+
+    fn new() -> Self {
+        Self { reports: Vec::new(), rtts: Vec::new(), others: 0, stamp: Stamp::default() }
+    }
+
+    fn rate(&self) -> DataRate {
+        kbps(self.reports.len() as u64)
+    }
+}
+
+impl Controller for Clerk {
+    fn on_feedback(&mut self, _: SendTime, feedback: &Feedback<'_>, _: &SendState) -> Option<Decision> {
+        let base = self.rate();
+        match *feedback {
+            Feedback::Law { report, rtt } => {
+                self.reports.push(report);
+                self.rtts.push(rtt);
+            }
+            _ => self.others += 1,
+        }
+        Some(Decision { rate: self.rate(), base, cause: Cause::Delay, rtt: feedback.rtt() })
+    }
+
+    fn on_timeout(&mut self, _: SendTime, _: &SendState) -> Option<Decision> {
+        Some(Decision { rate: kbps(7), base: kbps(8), cause: Cause::Receiver, rtt: None })
+    }
+
+    fn on_event(&mut self, _: SendTime, _: PathEvent) -> Option<Decision> {
+        Some(Decision { rate: kbps(5), base: kbps(6), cause: Cause::RampUp, rtt: None })
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        Some(ms(4321))
+    }
+
+    fn target(&self) -> Target {
+        let rate = self.rate();
+        Target {
+            media_rate: rate,
+            sending_rate: rate,
+            pacing: Pacing::Unpaced,
+            window: None,
+            padding: DataRate::ZERO,
+            cause: Cause::Delay,
+        }
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        Some(self.stamp)
+    }
+
+    fn poll_probe(&mut self) -> Option<Probe> {
+        let id = core::num::NonZeroU16::MIN;
+        Some(Probe { id, rate: kbps(1), packets: 1, size: DataSize::ZERO })
+    }
+
+    fn adopt(&mut self, _: SendTime, share: Share) {
+        self.stamp.rate = share.rate;
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        Self::SIGNALS
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        out.copy_from_slice(&[self.reports.len() as f64, 1.0]);
+    }
+}
+
+/// An observer whose reports depend on every field of every arrival and on their order.
+#[derive(Debug)]
+struct Witness {
+    digest: u64,
+    arrivals: u64,
+    interval: TimeDelta,
+    due: Option<ArrivalTime>,
+}
+
+impl Witness {
+    const SIGNALS: &[Signal] = &[
+        Signal { name: "digest", unit: "", meaning: "of all arrivals" },
+        Signal { name: "both", unit: "", meaning: "what law and observer call the same" },
+        Signal { name: "arrivals", unit: "", meaning: "so far" },
+    ];
+
+    fn new(interval: TimeDelta) -> Self {
+        Self { digest: 0, arrivals: 0, interval, due: None }
+    }
+
+    fn take(&mut self, value: u64) {
+        self.digest = (self.digest ^ value).wrapping_mul(0x0100_0000_01b3).rotate_left(7);
+    }
+}
+
+impl Observer for Witness {
+    fn on_arrival(&mut self, packet: &Arrival) {
+        self.arrivals += 1;
+        for value in
+            [packet.id, packet.size.bytes(), u64::from(packet.ecn == Ecn::Ce), packet.stamp.rate.bps()]
+        {
+            self.take(value);
+        }
+        self.take(packet.at.nanos() as u64);
+        self.take(packet.departure.nanos() as u64);
+        self.due.get_or_insert(packet.at + self.interval);
+    }
+
+    fn next_report(&self) -> Option<ArrivalTime> {
+        self.due
+    }
+
+    fn report(&mut self, now: ArrivalTime) -> Option<LawReport> {
+        let due = self.due.filter(|&due| due <= now)?;
+        self.due = Some((due + self.interval).max(now + TimeDelta::from_nanos(1)));
+        self.take(now.nanos() as u64);
+        let congestion = TimeDelta::from_nanos(self.digest as i64);
+        Some(LawReport::Nada(NadaReport { ramp_up: false, congestion, receive_rate: kbps(self.arrivals) }))
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        Self::SIGNALS
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        out.copy_from_slice(&[self.digest as f64, 2.0, self.arrivals as f64]);
+    }
+}
+
+const SHOWN: [Signal; 4] = join_signals(Clerk::SIGNALS, Witness::SIGNALS);
+
+fn mount<O: Observer>(observer: O) -> AtSender<O, Clerk> {
+    AtSender::new(observer, Clerk::new(), &SHOWN)
+}
+
+/// A packet of an open-loop path: when it leaves after the one before, how long it takes, its size, whether it is
+/// marked and whether it arrives.
+#[derive(Clone, Copy, Debug)]
+struct Trip {
+    gap: i64,
+    delay: i64,
+    size: u64,
+    marked: bool,
+    lost: bool,
+}
+
+fn trips() -> impl Strategy<Value = Vec<Trip>> {
+    let gap = prop_oneof![20 => 0..15_000_000_i64, 1 => 0..2_000_000_000_i64];
+    // Mostly 40 ms and a little, at times far more: packets overtake each other.
+    let delay = prop_oneof![9 => 40_000_000..60_000_000_i64, 1 => 40_000_000..300_000_000_i64];
+    let trip = (gap, delay, 1..1400_u64, prop::bool::weighted(0.1), prop::bool::weighted(0.1));
+    let trip = trip.prop_map(|(gap, delay, size, marked, lost)| Trip { gap, delay, size, marked, lost });
+    prop::collection::vec(trip, 1..400)
+}
+
+/// The arrivals of `trips` in order of arrival, and the packets sent, as an endpoint would have them with `stamp` on
+/// each.
+fn arrivals(trips: &[Trip], stamp: impl Fn(u64) -> Stamp) -> Vec<Arrival> {
+    let mut departure = SendTime::ZERO;
+    let mut arrivals = Vec::new();
+    for (trip, id) in trips.iter().zip(0..) {
+        departure += TimeDelta::from_nanos(trip.gap);
+        if !trip.lost {
+            arrivals.push(Arrival {
+                id,
+                departure,
+                at: ArrivalTime::from_nanos(departure.nanos() + trip.delay) + OFFSET,
+                size: DataSize::from_bytes(trip.size),
+                ecn: if trip.marked { Ecn::Ce } else { Ecn::Ect0 },
+                media_time: 0,
+                marker: false,
+                stamp: stamp(id),
+            });
+        }
+    }
+    arrivals.sort_by_key(|packet| (packet.at, packet.id));
+    arrivals
+}
+
+/// What `receiver` reports of `arrivals` until `end`, each report made when it is due: after all arrivals before that
+/// time and at it.
+fn polled(
+    receiver: &mut dyn Receiver,
+    arrivals: &[Arrival],
+    end: ArrivalTime,
+    mut tell: impl FnMut(ArrivalTime, &Report<'_>),
+) {
+    let mut next = 0;
+    loop {
+        let arrival = arrivals.get(next).map(|packet| packet.at);
+        let due = receiver.next_timeout().filter(|&due| due <= end);
+        match (arrival, due) {
+            (Some(at), due) if due.is_none_or(|due| at <= due) => {
+                receiver.on_arrival(&arrivals[next]);
+                next += 1;
+            }
+            (_, Some(due)) => {
+                while let Some(report) = receiver.poll_report(due) {
+                    tell(due, &report);
+                }
+            }
+            (_, None) => break,
+        }
+    }
+}
+
+/// The reports of an observer at the receiver and of the same one at the sender, fed by a report each `interval`.
+fn both<O: Observer>(
+    build: impl Fn() -> O,
+    trips: &[Trip],
+    interval: TimeDelta,
+) -> (Vec<LawReport>, Vec<LawReport>) {
+    // The law changes its stamp with every fifth packet.
+    let stamp = |id: u64| Stamp { rate: kbps(100 + id / 5), ..Stamp::default() };
+    let arrivals = arrivals(trips, stamp);
+    let mut sender = mount(build());
+    let mut history = SendHistory::new(TimeDelta::from_secs(100_000));
+    let mut departure = SendTime::ZERO;
+    for (trip, id) in trips.iter().zip(0..) {
+        departure += TimeDelta::from_nanos(trip.gap);
+        sender.adopt(departure, Share { rate: stamp(id).rate });
+        let sent = history.on_sent(
+            departure,
+            DataSize::from_bytes(12),
+            DataSize::from_bytes(trip.size),
+            false,
+            None,
+        );
+        sender.on_sent(&sent, &SendState::default());
+    }
+    let mut end = ArrivalTime::ZERO;
+    polled(&mut PacketFeedback::new(interval), &arrivals, ArrivalTime::MAX, |made, report| {
+        end = made;
+        let feedback = history.join(departure, report);
+        sender.on_feedback(departure, &feedback, &SendState::default());
+    });
+    let mut reports = Vec::new();
+    polled(&mut AtReceiver::new(build()), &arrivals, end, |_, report| {
+        let Report::Law { report, .. } = *report else { panic!("{report:?}") };
+        reports.push(report);
+    });
+    (reports, sender.law.reports)
+}
+
+proptest! {
+    // 128 stamps, one for each five packets, reach back 640 packets: more than there are.
+    #[test]
+    fn any_observer_sees_the_same_at_either_end(trips in trips(), every in 10..300_i64, interval in 1..200_i64) {
+        let build = || Witness::new(TimeDelta::from_millis(every));
+        let (receiver, sender) = both(build, &trips, TimeDelta::from_millis(interval));
+        prop_assert_eq!(receiver, sender);
+    }
+
+    #[test]
+    fn nada_reports_the_same_at_either_end(trips in trips(), interval in 1..200_i64) {
+        let build = || NadaObserver::new(nada::Config::default()).unwrap();
+        let (receiver, sender) = both(build, &trips, TimeDelta::from_millis(interval));
+        prop_assert_eq!(receiver, sender);
+    }
+}
+
+fn sent(id: u64, at: i64) -> SentPacket {
+    let size = DataSize::from_bytes(1212);
+    SentPacket { id, at: ms(at), size, payload: DataSize::from_bytes(1200), padding: false, probe: None }
+}
+
+fn came(id: u64, sent_at: i64, at: i64) -> PacketResult {
+    PacketResult {
+        sent: sent(id, sent_at),
+        fate: Fate::Arrived { at: ArrivalTime::from_millis(at), ecn: Ecn::NotEct },
+    }
+}
+
+/// Tells `sender` the `results` in a report made `at`.
+fn tell<O: Observer>(
+    sender: &mut AtSender<O, Clerk>,
+    results: &[PacketResult],
+    at: Option<i64>,
+) -> Option<Decision> {
+    let rtt = Some(TimeDelta::from_millis(80));
+    let at = at.map(ArrivalTime::from_millis);
+    let feedback = Feedback::Packets { results, at, rtt, missed_reports: 0 };
+    sender.on_feedback(ms(0), &feedback, &SendState::default())
+}
+
+fn witness_each_100_ms() -> AtSender<Witness, Clerk> {
+    let mut sender = mount(Witness::new(TimeDelta::from_millis(100)));
+    (0..10).for_each(|id| sender.on_sent(&sent(id, 0), &SendState::default()));
+    sender
+}
+
+#[test]
+fn reports_are_made_up_to_the_time_of_the_feedback_and_decide_once() {
+    let mut sender = witness_each_100_ms();
+    assert_eq!(tell(&mut sender, &[came(0, 0, 50)], Some(149)), None, "due at 150");
+    // Due at 150 and 250 ms: one decision, from before the first to after the second.
+    let decision = tell(&mut sender, &[came(1, 0, 200)], Some(250)).unwrap();
+    assert_eq!((decision.base, decision.rate), (kbps(0), kbps(2)));
+    assert_eq!(decision.rtt, Some(TimeDelta::from_millis(80)));
+    assert_eq!(sender.law.rtts, [decision.rtt; 2]);
+    assert_eq!(tell(&mut sender, &[], Some(349)), None);
+    assert!(tell(&mut sender, &[], Some(350)).is_some(), "without news time goes on");
+}
+
+#[test]
+fn without_a_time_in_the_feedback_the_newest_arrival_is_its_time() {
+    let mut sender = witness_each_100_ms();
+    assert_eq!(tell(&mut sender, &[came(0, 0, 50), came(1, 0, 149)], None), None);
+    assert_eq!(tell(&mut sender, &[], None), None);
+    assert!(tell(&mut sender, &[came(2, 0, 150)], None).is_some());
+    let Some(&LawReport::Nada(report)) = sender.law.reports.first() else { panic!("it was due") };
+    assert_eq!(report.receive_rate, kbps(3), "a packet that comes when the report is due is in it");
+}
+
+#[test]
+fn a_packet_that_was_not_sent_here_did_not_arrive() {
+    let mut sender = witness_each_100_ms();
+    tell(&mut sender, &[came(10, 0, 50)], Some(1000));
+    assert_eq!(sender.observer.arrivals, 0);
+    tell(&mut sender, &[came(9, 0, 50)], Some(60));
+    assert_eq!(sender.observer.arrivals, 1);
+}
+
+#[test]
+fn a_packet_that_is_recovered_has_arrived_and_a_missing_one_has_not() {
+    let mut sender = witness_each_100_ms();
+    let recovered = Fate::Recovered { at: ArrivalTime::from_millis(70), ecn: Ecn::Ce };
+    tell(
+        &mut sender,
+        &[
+            PacketResult { sent: sent(3, 0), fate: recovered },
+            PacketResult { sent: sent(4, 0), fate: Fate::Missing },
+        ],
+        None,
+    );
+    assert_eq!(sender.observer.arrivals, 1);
+}
+
+#[test]
+fn a_clock_that_leaps_a_year_does_not_owe_all_its_reports() {
+    let mut sender = witness_each_100_ms();
+    tell(&mut sender, &[came(0, 0, 50), came(1, 0, 31_536_000_000)], None);
+    assert_eq!(sender.law.reports.len(), MOST_REPORTS);
+    assert!(sender.observer.due.is_some_and(|due| due > ArrivalTime::from_millis(31_536_000_000)));
+}
+
+#[test]
+fn the_laws_own_report_is_nothing_new_and_other_feedback_goes_on() {
+    let mut sender = witness_each_100_ms();
+    let report =
+        LawReport::Nada(NadaReport { ramp_up: true, congestion: TimeDelta::ZERO, receive_rate: kbps(1) });
+    let law = Feedback::Law { report, rtt: None };
+    assert_eq!(sender.on_feedback(ms(0), &law, &SendState::default()), None);
+    assert!(sender.on_feedback(ms(0), &Feedback::Ceiling(kbps(3)), &SendState::default()).is_some());
+    assert_eq!((sender.law.reports.len(), sender.law.others), (0, 1));
+}
+
+#[test]
+fn everything_else_is_the_laws() {
+    let mut sender = witness_each_100_ms();
+    let state = SendState::default();
+    assert_eq!(sender.on_timeout(ms(0), &state).map(|d| d.rate), Some(kbps(7)));
+    assert_eq!(sender.on_event(ms(0), PathEvent::Paused).map(|d| d.rate), Some(kbps(5)));
+    assert_eq!(sender.next_timeout(), Some(ms(4321)));
+    assert_eq!(sender.poll_probe().map(|probe| probe.rate), Some(kbps(1)));
+    assert_eq!(sender.target(), sender.law.target());
+    assert_eq!(sender.stamp(), None, "the stamp does not travel");
+}
+
+#[test]
+fn signals_are_the_laws_and_then_those_the_law_does_not_name() {
+    let mut sender = witness_each_100_ms();
+    tell(&mut sender, &[came(0, 0, 50), came(1, 0, 60)], Some(150));
+    let names: Vec<&str> = sender.signals().iter().map(|signal| signal.name).collect();
+    assert_eq!(names, ["reports", "both", "digest", "arrivals"]);
+    let mut values = [0.0; 4];
+    sender.read_signals(&mut values);
+    assert_eq!(values, [1.0, 1.0, sender.observer.digest as f64, 2.0]);
+}
+
+#[test]
+fn a_signal_that_nobody_has_is_unknown() {
+    const WRONG: [Signal; 3] =
+        [Clerk::SIGNALS[0], Clerk::SIGNALS[1], Signal { name: "digests", unit: "", meaning: "" }];
+    let sender = AtSender::new(Witness::new(TimeDelta::from_millis(100)), Clerk::new(), &WRONG);
+    let mut values = [0.0; 3];
+    sender.read_signals(&mut values);
+    assert!(values[2].is_nan());
+}
+
+#[test]
+fn stamps_are_remembered_as_long_as_there_is_room() {
+    let mut stamps = Stamps::new();
+    let stamp = |n| Stamp { rate: kbps(n), ..Stamp::default() };
+    for id in 0..3 * STAMPS as u64 {
+        stamps.put(id, stamp(id / 2));
+    }
+    // A change with every other packet: the last 128 changes began with packets 128, 130, … 382.
+    assert_eq!(stamps.0.len(), STAMPS);
+    assert_eq!((stamps.of(383), stamps.of(128), stamps.of(129)), (stamp(191), stamp(64), stamp(64)));
+    assert_eq!(stamps.of(127), Stamp::default());
+    assert_eq!(stamps.of(100_000), stamp(191));
+}

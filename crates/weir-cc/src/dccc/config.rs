@@ -1,0 +1,222 @@
+//! Every constant of DCCC.
+
+use core::fmt;
+
+use weir_units::{DataRate, TimeDelta};
+
+/// How the delay threshold `T` is chosen. dccc-2017 appendix B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum DelayThreshold {
+    /// This one-way delay, the application's wish; longer than 0. Needs synchronised clocks. Appendix B, 1 and 2.
+    Fixed(TimeDelta),
+    /// This one-way delay, but at least the smallest one observed; longer than 0. Needs synchronised clocks.
+    /// Appendix B, 1: a `T` below the propagation delay leaves the path unused.
+    AtLeastMinimum(TimeDelta),
+    /// So much above the smallest one-way delay observed; 0 or longer. Appendix B, 2 and 3, with a margin.
+    AboveMinimum(TimeDelta),
+}
+
+/// How the mean interarrival time of a window is measured. Divergence 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum Interarrival {
+    /// From the last packet of the window before to the last of this one, over the packets in between.
+    Timestamps,
+    /// The length of the window over the packets in it. dccc-2017 appendix C-A. With few packets in a window this
+    /// takes the rate for too low on average, and a flow may not leave a low rate.
+    Count,
+}
+
+/// Constants of DCCC; [`Config::default`] is dccc-2017, table I, with the threshold for clocks that are apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct Config {
+    /// `h`, weight of the flow's utility `h·ln x`, above 0: rates at the same price are proportional to it. Eq. (10);
+    /// table I suggests 5 to 50 kbit/s.
+    pub utility_weight: DataRate,
+    /// `β`, scale of the delay price, in (0, 1]. Eq. (16); table I suggests 0.05 to 0.2.
+    pub price_scale: f64,
+    /// `η = k_r·RTT`, normalised gain, above 0. Eq. (43); table I suggests 0.1 to 0.4.
+    pub gain: f64,
+    /// `T`, one-way delay above which delay has a price. Eq. (16); table I suggests 5 to 250 ms.
+    pub threshold: DelayThreshold,
+    /// Shortest `T_s`, at least 1 ms. Divergence 5.
+    pub min_interval: TimeDelta,
+    /// Longest `T_s`, at most 1 s. Divergence 5.
+    pub max_interval: TimeDelta,
+    /// How the interarrival time is measured. Divergence 4.
+    pub interarrival: Interarrival,
+    /// Time stamps are whole multiples of this; `None` for as they are. dccc-2017 appendix C-A uses 1 ms.
+    pub clock_resolution: Option<TimeDelta>,
+    /// `α`, share of the old value in the smoothed rates, in [0, 1); 0 for none. Eq. (49), which uses 0.5.
+    pub smoothing: f64,
+    /// Whether delay below `T` is free, as in eq. (16). Otherwise it has a negative price, as eq. (25) is printed.
+    pub clamp_delay_price: bool,
+    /// `g` counts at most so much, above 0: one bad window then takes away at most the share `η·g_max` of the rate.
+    /// `None` for no bound, as in the paper.
+    pub g_max: Option<f64>,
+    /// So many intervals without a packet are a pause, and so many without a report a silence; 2 to 10. Divergences 7
+    /// and 8.
+    pub silence_intervals: u32,
+    /// After so long without a report the smallest delay is learnt anew; longer than 0. Divergence 6.
+    pub relearn_after: TimeDelta,
+    /// A delay so much above the smallest one is a clock that was set; longer than 0. Divergence 6.
+    pub clock_step: TimeDelta,
+}
+
+/// `T_s` while the RTT is unknown. Divergence 5.
+const FIRST_INTERVAL: TimeDelta = TimeDelta::from_millis(100);
+
+impl Default for Config {
+    fn default() -> Self {
+        let ms = TimeDelta::from_millis;
+        Self {
+            utility_weight: DataRate::from_kbps(20),
+            price_scale: 0.1,
+            gain: 0.4,
+            threshold: DelayThreshold::AboveMinimum(ms(50)),
+            min_interval: ms(10),
+            max_interval: TimeDelta::from_secs(1),
+            interarrival: Interarrival::Timestamps,
+            clock_resolution: None,
+            smoothing: 0.0,
+            clamp_delay_price: true,
+            g_max: None,
+            silence_intervals: 4,
+            relearn_after: TimeDelta::from_secs(3),
+            clock_step: TimeDelta::from_secs(10),
+        }
+    }
+}
+
+/// A constant out of its range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    field: &'static str,
+    expected: &'static str,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` must be {}", self.field, self.expected)
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+impl Config {
+    /// The controller of the paper's simulations: a fixed threshold on the one-way delay, which needs synchronised
+    /// clocks, and time stamps of 1 ms. dccc-2017 §V-A, appendix C-A.
+    pub fn dccc_2017(threshold: TimeDelta) -> Self {
+        Self {
+            threshold: DelayThreshold::Fixed(threshold),
+            clock_resolution: Some(TimeDelta::from_millis(1)),
+            ..Self::default()
+        }
+    }
+
+    /// Checks every constant.
+    ///
+    /// # Errors
+    /// The first constant out of its range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let positive = |v: f64| v > 0.0 && v.is_finite();
+        let span = |v: TimeDelta| v > TimeDelta::ZERO;
+        let (ms, second) = (TimeDelta::from_millis(1), TimeDelta::from_secs(1));
+        let threshold = match self.threshold {
+            DelayThreshold::Fixed(t) | DelayThreshold::AtLeastMinimum(t) => span(t),
+            DelayThreshold::AboveMinimum(margin) => !margin.is_negative(),
+        };
+        let max_interval = self.max_interval >= self.min_interval && self.max_interval <= second;
+        let rules = [
+            ("utility_weight", !self.utility_weight.is_zero(), "above 0"),
+            ("price_scale", self.price_scale > 0.0 && self.price_scale <= 1.0, "in (0, 1]"),
+            ("gain", positive(self.gain), "above 0"),
+            ("threshold", threshold, "longer than 0, a margin 0 or longer"),
+            ("min_interval", self.min_interval >= ms, "at least 1 ms"),
+            ("max_interval", max_interval, "from `min_interval` to 1 s"),
+            ("clock_resolution", self.clock_resolution.is_none_or(span), "longer than 0"),
+            ("smoothing", (0.0..1.0).contains(&self.smoothing), "in [0, 1)"),
+            ("g_max", self.g_max.is_none_or(positive), "above 0"),
+            ("silence_intervals", (2..=10).contains(&self.silence_intervals), "2 to 10"),
+            ("relearn_after", span(self.relearn_after), "longer than 0"),
+            ("clock_step", span(self.clock_step), "longer than 0"),
+        ];
+        match rules.into_iter().find(|(_, holds, _)| !holds) {
+            Some((field, _, expected)) => Err(ConfigError { field, expected }),
+            None => Ok(()),
+        }
+    }
+
+    /// `T_s` at a round-trip time; unknown if not positive. Divergence 5.
+    pub(super) fn interval(&self, rtt: TimeDelta) -> TimeDelta {
+        let rtt = if rtt > TimeDelta::ZERO { rtt } else { FIRST_INTERVAL };
+        rtt.clamp(self.min_interval, self.max_interval)
+    }
+
+    /// The time without packets or reports that is a silence, at an interval of `T_s`.
+    pub(super) fn silence(&self, interval: TimeDelta) -> TimeDelta {
+        interval * i64::from(self.silence_intervals)
+    }
+
+    /// A clock's reading of `nanos` at the resolution of the time stamps.
+    pub(super) fn stamped(&self, nanos: i64) -> i64 {
+        match self.clock_resolution.map(TimeDelta::nanos) {
+            Some(tick) if tick > 0 => nanos.div_euclid(tick).saturating_mul(tick),
+            _ => nanos,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_out_of_range_are_named() {
+        assert_eq!(Config::default().validate(), Ok(()));
+        assert_eq!(Config::dccc_2017(TimeDelta::from_millis(100)).validate(), Ok(()));
+        let error = Config { gain: f64::NAN, ..Config::default() }.validate().unwrap_err();
+        assert_eq!(error.to_string(), "`gain` must be above 0");
+        for wrong in [
+            Config::dccc_2017(TimeDelta::ZERO),
+            Config { utility_weight: DataRate::ZERO, ..Config::default() },
+            Config { price_scale: 1.5, ..Config::default() },
+            Config {
+                threshold: DelayThreshold::AboveMinimum(TimeDelta::from_millis(-1)),
+                ..Config::default()
+            },
+            Config { min_interval: TimeDelta::ZERO, ..Config::default() },
+            Config { max_interval: TimeDelta::from_secs(2), ..Config::default() },
+            Config { smoothing: 1.0, ..Config::default() },
+            Config { g_max: Some(0.0), ..Config::default() },
+            Config { silence_intervals: 1, ..Config::default() },
+        ] {
+            assert!(wrong.validate().is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn the_interval_is_the_round_trip_time_within_bounds() {
+        let config = Config::default();
+        let ms = TimeDelta::from_millis;
+        let at = |rtt| config.interval(ms(rtt));
+        assert_eq!([at(0), at(3), at(70), at(4000)], [ms(100), ms(10), ms(70), ms(1000)]);
+        assert_eq!(config.silence(ms(70)), ms(280));
+    }
+
+    #[test]
+    fn time_stamps_are_cut_to_the_resolution() {
+        let config = Config::dccc_2017(TimeDelta::from_millis(100));
+        assert_eq!(config.stamped(1_999_999), 1_000_000);
+        assert_eq!(config.stamped(-1), -1_000_000);
+        assert_eq!(Config::default().stamped(1_999_999), 1_999_999);
+    }
+}

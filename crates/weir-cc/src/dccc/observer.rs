@@ -1,0 +1,197 @@
+//! The receiver's computations: media packets → `e_r`, `x_r(t − RTT)`, `Δt^a` → feedback every RTT.
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use super::config::{Config, ConfigError, Interarrival};
+use crate::controller::{Observer, Signal};
+use crate::packet::Arrival;
+use crate::report::{DcccReport, LawReport};
+use crate::time::{ApparentDelay, ArrivalTime, SendTime};
+
+/// DCCC's view of a path, by the packets that arrive. dccc-2017 appendix C-A.
+#[derive(Debug)]
+pub struct DcccObserver {
+    config: Config,
+    /// The latest arrival.
+    newest: Option<ArrivalTime>,
+    /// `T_s` by the newest stamp.
+    interval: TimeDelta,
+    window: Window,
+    /// When the last report was made.
+    reported: ArrivalTime,
+    due: Option<ArrivalTime>,
+    latest: Option<DcccReport>,
+}
+
+/// Sums over the packets since the last report.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    /// The last arrival before the window: from there on interarrival times count.
+    begin: ArrivalTime,
+    packets: u32,
+    /// Packets that have an interarrival time, and their bytes: all but the first one of a flow.
+    spaced: u32,
+    received: DataSize,
+    /// Delays as differences from the first one.
+    first_delay: Option<ApparentDelay>,
+    delays: i128,
+    rates: u128,
+}
+
+impl Window {
+    fn from(begin: ArrivalTime) -> Self {
+        Self {
+            begin,
+            packets: 0,
+            spaced: 0,
+            received: DataSize::ZERO,
+            first_delay: None,
+            delays: 0,
+            rates: 0,
+        }
+    }
+
+    fn add(&mut self, delay: ApparentDelay, rate: DataRate) {
+        let first = *self.first_delay.get_or_insert(delay);
+        self.packets = self.packets.saturating_add(1);
+        self.delays += i128::from((delay - first).nanos());
+        self.rates += u128::from(rate.bps());
+    }
+
+    fn add_spaced(&mut self, size: DataSize) {
+        self.spaced = self.spaced.saturating_add(1);
+        self.received += size;
+    }
+
+    /// `e_r`, the mean delay; `None` before the first packet.
+    fn delay(&self) -> Option<ApparentDelay> {
+        let above_first = self.delays / i128::from(self.packets.max(1));
+        self.first_delay.map(|first| first + TimeDelta::from_nanos(above_first as i64))
+    }
+
+    /// `x_r(t − RTT)`, the mean of the rates stamped on the packets.
+    fn sending_rate(&self) -> DataRate {
+        DataRate::from_bps((self.rates / u128::from(self.packets.max(1))) as u64)
+    }
+
+    /// The mean payload of the packets that have an interarrival time.
+    fn packet_size(&self) -> DataSize {
+        let packets = u64::from(self.spaced.max(1));
+        DataSize::from_bytes((self.received.bytes().saturating_add(packets / 2)) / packets)
+    }
+}
+
+impl DcccObserver {
+    /// An observer that knows nothing of the path yet.
+    ///
+    /// # Errors
+    /// The first constant of `config` out of its range.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            config,
+            newest: None,
+            interval: config.interval(TimeDelta::ZERO),
+            window: Window::from(ArrivalTime::ZERO),
+            reported: ArrivalTime::ZERO,
+            due: None,
+            latest: None,
+        })
+    }
+
+    fn stamped(&self, at: ArrivalTime) -> ArrivalTime {
+        ArrivalTime::from_nanos(self.config.stamped(at.nanos()))
+    }
+
+    /// Brings the time up to an arrival `at`. Whether the packet begins anew: it is the first one, or the first after
+    /// a pause, or the clock was set back.
+    fn advance(&mut self, at: ArrivalTime) -> bool {
+        let silence = self.config.silence(self.interval);
+        let begins = self.newest.is_none_or(|newest| at - newest >= silence || newest - at >= silence);
+        self.newest = Some(self.newest.filter(|_| !begins).map_or(at, |newest| newest.max(at)));
+        begins
+    }
+
+    /// `Δt^a` of the window at a report at `now`; zero while no packet has one.
+    fn interarrival(&self, now: ArrivalTime) -> TimeDelta {
+        let (Some(newest), true) = (self.newest, self.window.spaced > 0) else { return TimeDelta::ZERO };
+        let span = match self.config.interarrival {
+            Interarrival::Timestamps => self.stamped(newest) - self.stamped(self.window.begin),
+            Interarrival::Count => self.stamped(now) - self.stamped(self.reported),
+        };
+        span.max(TimeDelta::ZERO) / i64::from(self.window.spaced) // eq. (20)
+    }
+}
+
+impl Observer for DcccObserver {
+    fn on_arrival(&mut self, packet: &Arrival) {
+        let begins = self.advance(packet.at);
+        self.interval = self.config.interval(packet.stamp.rtt);
+        if begins {
+            self.window = Window::from(packet.at);
+        } else {
+            self.window.add_spaced(packet.size);
+        }
+        let departure = SendTime::from_nanos(self.config.stamped(packet.departure.nanos()));
+        let delay = ApparentDelay::between(departure, self.stamped(packet.at));
+        self.window.add(delay, packet.stamp.rate);
+        // A first packet is told at once. The next report is never further off than an interval, even if the clock was
+        // set back.
+        let latest = if begins { packet.at } else { packet.at + self.interval };
+        let regular = (self.reported + self.interval).max(packet.at);
+        self.due = Some(self.due.unwrap_or(regular).min(latest));
+    }
+
+    fn next_report(&self) -> Option<ArrivalTime> {
+        self.due
+    }
+
+    fn report(&mut self, now: ArrivalTime) -> Option<LawReport> {
+        self.due.filter(|&due| due <= now)?;
+        self.due = None;
+        let delay = self.window.delay()?;
+        let interarrival = self.interarrival(now);
+        if self.window.spaced > 0 && interarrival <= TimeDelta::ZERO {
+            // Packets that came at once have no rate: with the next ones they will.
+            self.due = Some(now + self.interval);
+            return None;
+        }
+        let report = DcccReport {
+            delay,
+            sending_rate: self.window.sending_rate(),
+            interarrival,
+            packet_size: self.window.packet_size(),
+            at: self.stamped(now),
+        };
+        self.latest = Some(report);
+        self.reported = now;
+        self.due = Some(now + self.interval);
+        self.window = Window::from(self.newest.unwrap_or(now));
+        Some(LawReport::Dccc(report))
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        const SIGNALS: &[Signal] = &[
+            Signal { name: "x_sent", unit: "bit/s", meaning: "mean sending rate of the packets of a window" },
+            Signal { name: "x_recv", unit: "bit/s", meaning: "rate at which they arrived" },
+            Signal { name: "dt_a", unit: "ms", meaning: "mean interarrival time" },
+            Signal { name: "T_s", unit: "ms", meaning: "interval between reports" },
+        ];
+        SIGNALS
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        let rated = self.latest.as_ref().filter(|report| report.receive_rate().is_some());
+        let of = |value: fn(&DcccReport) -> f64| rated.map_or(f64::NAN, value);
+        let values = [
+            of(|report| report.sending_rate.bps_f64()),
+            of(|report| report.receive_rate().unwrap_or(f64::NAN)),
+            of(|report| report.interarrival.millis_f64()),
+            self.interval.millis_f64(),
+        ];
+        out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+}
+
+#[cfg(test)]
+mod tests;

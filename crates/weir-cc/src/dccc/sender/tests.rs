@@ -1,0 +1,262 @@
+//! The sender's half, by hand.
+
+use weir_units::DataSize;
+
+use super::*;
+use crate::time::ArrivalTime;
+
+fn kbps(rate: u64) -> DataRate {
+    DataRate::from_kbps(rate)
+}
+
+fn ms(ms: i64) -> TimeDelta {
+    TimeDelta::from_millis(ms)
+}
+
+fn at(ms: i64) -> SendTime {
+    SendTime::from_millis(ms)
+}
+
+fn limits(min: u64, start: u64, max: u64) -> RateLimits {
+    RateLimits::new(kbps(min), kbps(start), kbps(max)).unwrap()
+}
+
+fn dccc(config: Config) -> Dccc {
+    Dccc::new(config, limits(10, 1000, 5000)).unwrap()
+}
+
+/// T = 100 ms on the one-way delay.
+fn fixed() -> Config {
+    Config { threshold: DelayThreshold::Fixed(ms(100)), ..Config::default() }
+}
+
+fn sent(at_ms: i64) -> SentPacket {
+    let size = DataSize::from_bytes(1000);
+    SentPacket { id: 0, at: at(at_ms), size, payload: size, padding: false, probe: None }
+}
+
+/// A report made `back` ms before `now`, by a receiver whose clock is ahead by `offset` ms.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    offset: i64,
+    delay: i64,
+    back: i64,
+    sent: u64,
+    received: u64,
+}
+
+/// e = 130, e_b = 20: RTT = 150 ms. Sent and received at 1 Mbit/s.
+const TOLD: Told = Told { offset: 0, delay: 130, back: 20, sent: 1000, received: 1000 };
+
+impl Told {
+    fn report(&self, now: i64) -> DcccReport {
+        let packet_size = DataSize::from_bytes(1000);
+        DcccReport {
+            delay: ApparentDelay::between(at(0), ArrivalTime::from_millis(self.offset + self.delay)),
+            sending_rate: kbps(self.sent),
+            interarrival: packet_size / kbps(self.received),
+            packet_size,
+            at: ArrivalTime::from_millis(self.offset + now - self.back),
+        }
+    }
+}
+
+fn tell_at(sender: &mut Dccc, now: i64, told: &Told) -> Option<Decision> {
+    let feedback = Feedback::Law { report: LawReport::Dccc(told.report(now)), rtt: None };
+    sender.on_feedback(at(now), &feedback, &SendState::default())
+}
+
+fn tell(sender: &mut Dccc, told: &Told) -> DataRate {
+    tell_at(sender, 1000, told).unwrap().rate
+}
+
+#[test]
+fn it_begins_at_the_start_rate_paced_evenly() {
+    let sender = dccc(Config::default());
+    let target = sender.target();
+    assert_eq!((target.media_rate, target.pacing), (kbps(1000), Pacing::Exact(kbps(1000))));
+    assert_eq!(target.cause, Cause::RampUp);
+    assert_eq!(sender.stamp(), Some(Stamp { rtt: TimeDelta::ZERO, rate: kbps(1000) }));
+}
+
+#[test]
+fn a_delay_above_the_threshold_lowers_the_rate() {
+    let mut sender = dccc(fixed());
+    // v = 0.1 · 30/150 = 0.02 = h/x: the rate stands.
+    assert_eq!(tell(&mut sender, &TOLD), kbps(1000));
+    assert_eq!(sender.target().cause, Cause::Delay);
+    // e = 180, RTT = 200: v = 0.04: 1000 · (1 + 0.4 · (0.02 − 0.04)) = 992.
+    assert_eq!(tell(&mut sender, &Told { delay: 180, ..TOLD }), kbps(992));
+    assert_eq!(sender.stamp(), Some(Stamp { rtt: ms(200), rate: kbps(992) }));
+}
+
+#[test]
+fn below_the_threshold_the_rate_rises_by_the_same_step() {
+    let mut sender = dccc(fixed());
+    assert_eq!(tell(&mut sender, &Told { delay: 60, ..TOLD }), kbps(1008));
+    assert_eq!(sender.target().cause, Cause::RampUp);
+    // As eq. (25) is printed: v = 0.1 · (−40/80): 1008 · (1 + 0.4 · 0.05) + 8 = 1036.16.
+    let mut printed = dccc(Config { clamp_delay_price: false, ..fixed() });
+    tell(&mut printed, &Told { delay: 100, ..TOLD });
+    assert_eq!(tell(&mut printed, &Told { delay: 60, ..TOLD }), DataRate::from_bps(1_036_160));
+}
+
+#[test]
+fn receiving_less_than_was_sent_lowers_the_rate() {
+    let mut sender = dccc(fixed());
+    // g = 1000/800 − 1 = 0.25: 1000 · (1 − 0.1) + 8 = 908. The delay stands: loss.
+    assert_eq!(tell(&mut sender, &Told { delay: 60, received: 800, ..TOLD }), kbps(908));
+    assert_eq!(sender.target().cause, Cause::Loss);
+    // The delay has grown by 20 ms within an RTT of 100 ms: the queue grows.
+    tell(&mut sender, &Told { delay: 80, received: 800, ..TOLD });
+    assert_eq!(sender.target().cause, Cause::Delay);
+}
+
+#[test]
+fn a_draining_queue_raises_the_rate() {
+    let mut sender = dccc(fixed());
+    // g = 1000/1250 − 1 = −0.2: 1000 · 1.08 + 8.
+    assert_eq!(tell(&mut sender, &Told { delay: 60, received: 1250, ..TOLD }), kbps(1088));
+}
+
+#[test]
+fn smoothed_rates_are_those_of_the_same_packets() {
+    let mut sender = dccc(Config { smoothing: 0.5, ..fixed() });
+    let low = Told { delay: 60, ..TOLD };
+    assert_eq!(tell(&mut sender, &low), kbps(1008));
+    // x_recv = (1000 + 600)/2 = 800; x_sent = 1000: g = 0.25. 1008 · 0.9 + 8 = 915.2.
+    assert_eq!(tell(&mut sender, &Told { received: 600, ..low }), DataRate::from_bps(915_200));
+}
+
+#[test]
+fn hours_between_the_clocks_do_not_matter_above_the_smallest_delay() {
+    for offset in [0, 36_000_000, -36_000_000] {
+        let mut sender = dccc(Config::default());
+        let told = Told { offset, delay: 50, ..TOLD };
+        assert_eq!(tell(&mut sender, &told), kbps(1008));
+        assert_eq!(sender.stamp().map(|stamp| stamp.rtt), Some(ms(70)));
+        // T = 50 + 50; e = 128, RTT = 148: v = 0.1 · 28/148 = 0.018919.
+        // 1008 · (1 − 0.4 · 0.018919) + 8 = 1008.371…
+        let rate = tell(&mut sender, &Told { delay: 128, ..told });
+        assert_eq!(rate.bps() / 10, 100_837, "offset {offset}");
+    }
+}
+
+#[test]
+fn a_fixed_threshold_with_clocks_apart_leaves_no_less_than_h_over_beta() {
+    let mut sender = dccc(fixed());
+    for _ in 0..1000 {
+        tell(&mut sender, &Told { offset: 36_000_000, ..TOLD });
+    }
+    // v = β: x = h/β = 200 kbit/s.
+    assert_eq!(sender.target().media_rate, kbps(200));
+}
+
+#[test]
+fn a_threshold_below_the_smallest_delay_yields_to_it() {
+    let threshold = DelayThreshold::AtLeastMinimum(ms(50));
+    let mut sender = dccc(Config { threshold, ..Config::default() });
+    // The path alone takes 60 ms: no price.
+    assert_eq!(tell(&mut sender, &Told { delay: 60, ..TOLD }), kbps(1008));
+    // e − 60 = 15, RTT = 95: 1008 · (1 − 0.4 · 0.1 · 15/95) + 8 = 1009.633…
+    assert_eq!(tell(&mut sender, &Told { delay: 75, ..TOLD }).bps() / 10, 100_963);
+    // Where the path takes 20 ms it is 50 ms that counts: e − 50 = 25, RTT = 95.
+    tell(&mut sender, &Told { delay: 20, ..TOLD });
+    tell(&mut sender, &Told { delay: 75, ..TOLD });
+    let mut out = [0.0; 6];
+    sender.read_signals(&mut out);
+    assert_eq!((out[0], out[4]), (25.0, 95.0));
+}
+
+#[test]
+fn a_clock_that_was_set_is_not_a_queue() {
+    let mut sender = dccc(Config::default());
+    tell(&mut sender, &Told { delay: 50, ..TOLD });
+    assert_eq!(tell(&mut sender, &Told { offset: 10_000, delay: 50, ..TOLD }), kbps(1016));
+    // And back: the smallest delay follows.
+    assert_eq!(tell(&mut sender, &Told { delay: 50, ..TOLD }), kbps(1024));
+}
+
+#[test]
+fn the_smallest_delay_is_learnt_anew_after_a_silence_and_on_another_route() {
+    let mut sender = dccc(Config::default());
+    let near = Told { delay: 20, ..TOLD };
+    let far = Told { delay: 200, ..TOLD };
+    let standing = |sender: &Dccc| sender.prices.map(|prices| prices.excess);
+    tell_at(&mut sender, 1000, &near);
+    tell_at(&mut sender, 3999, &far);
+    assert_eq!(standing(&sender), Some(ms(130)));
+    tell_at(&mut sender, 6999, &far);
+    assert_eq!(standing(&sender), Some(ms(-50)));
+    tell_at(&mut sender, 7100, &near);
+    let event = sender.on_event(at(7150), PathEvent::RouteChanged).unwrap();
+    assert_eq!(event.rtt, None);
+    assert!(event.rate <= kbps(1000));
+    tell_at(&mut sender, 7200, &far);
+    assert_eq!(standing(&sender), Some(ms(-50)));
+}
+
+#[test]
+fn a_report_without_a_rate_tells_the_round_trip_time_alone() {
+    let mut sender = dccc(fixed());
+    let report = DcccReport { interarrival: TimeDelta::ZERO, ..TOLD.report(1000) };
+    let feedback = Feedback::Law { report: LawReport::Dccc(report), rtt: None };
+    assert_eq!(sender.on_feedback(at(1000), &feedback, &SendState::default()), None);
+    assert_eq!(sender.stamp(), Some(Stamp { rtt: ms(150), rate: kbps(1000) }));
+}
+
+#[test]
+fn a_round_trip_time_that_cannot_be_is_discarded() {
+    let mut sender = dccc(fixed());
+    assert_eq!(tell_at(&mut sender, 1000, &Told { delay: -30, ..TOLD }), None);
+    assert_eq!(sender.stamp().map(|stamp| stamp.rtt), Some(TimeDelta::ZERO));
+}
+
+#[test]
+fn one_bad_window_brings_the_rate_to_the_minimum_unless_bounded() {
+    let lost = Told { delay: 60, received: 100, ..TOLD };
+    let mut sender = dccc(fixed());
+    assert_eq!(tell(&mut sender, &lost), kbps(10));
+    assert_eq!(sender.target().cause, Cause::Minimum);
+    // 1000 · (1 − 0.4) + 8.
+    assert_eq!(tell(&mut dccc(Config { g_max: Some(1.0), ..fixed() }), &lost), kbps(608));
+}
+
+#[test]
+fn silence_halves_the_rate_each_round_trip_down_to_the_minimum() {
+    let mut sender = dccc(fixed());
+    let state = SendState::default();
+    sender.on_sent(&sent(0), &state);
+    assert_eq!(sender.next_timeout(), Some(at(1000)), "while the RTT is unknown");
+    tell(&mut sender, &TOLD);
+    assert_eq!(sender.next_timeout(), None);
+    sender.on_sent(&sent(1010), &state);
+    // 4 · 150 ms later, then each 150 ms.
+    assert_eq!(sender.next_timeout(), Some(at(1610)));
+    assert_eq!(sender.on_timeout(at(1609), &state), None);
+    let decision = sender.on_timeout(at(1610), &state).unwrap();
+    assert_eq!((decision.base, decision.rate, decision.cause), (kbps(1000), kbps(500), Cause::Receiver));
+    assert_eq!(sender.on_timeout(at(1610), &state), None, "twice is harmless");
+    assert_eq!(sender.on_timeout(at(1760), &state).map(|decision| decision.rate), Some(kbps(250)));
+    assert_eq!(sender.next_timeout(), Some(at(1910)));
+    sender.on_event(at(1800), PathEvent::Paused);
+    assert_eq!(sender.next_timeout(), None);
+}
+
+#[test]
+fn events_and_coupling_become_the_laws_own_state() {
+    let mut sender = dccc(fixed());
+    sender.adopt(at(0), Share { rate: kbps(600) });
+    assert_eq!((sender.target().media_rate, sender.target().cause), (kbps(600), Cause::Coupling));
+    assert_eq!(tell(&mut sender, &Told { delay: 60, ..TOLD }), kbps(608));
+    let decision = sender.on_event(at(1100), PathEvent::Limits(limits(10, 300, 400))).unwrap();
+    assert_eq!((decision.base, decision.rate, decision.cause), (kbps(608), kbps(400), Cause::Maximum));
+}
+
+#[test]
+fn feedback_of_other_laws_is_none_of_its_business() {
+    let mut sender = dccc(fixed());
+    let state = SendState::default();
+    assert_eq!(sender.on_feedback(at(0), &Feedback::Ceiling(kbps(1)), &state), None);
+    assert_eq!(sender.target().media_rate, kbps(1000));
+}

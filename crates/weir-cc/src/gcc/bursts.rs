@@ -1,0 +1,312 @@
+//! Grouping of packets into bursts and the deltas between bursts (draft-ietf-rmcat-gcc-02 §5.1, §5.2; libwebrtc).
+
+use weir_units::{DataSize, TimeDelta};
+
+use crate::time::{ArrivalTime, SendTime};
+
+/// What makes a burst, and when grouping begins anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BurstConfig {
+    /// `burst_time`: packets that leave within so long of a burst's first one belong to it, and so does a packet that
+    /// arrives at most so long after the burst while the delay falls. draft-ietf-rmcat-gcc-02 table 1.
+    /// `None`: each packet is a burst of its own.
+    pub burst_time: Option<TimeDelta>,
+    /// A burst may grow by falling delay only for so long after its first arrival (libwebrtc since 2019).
+    pub longest: Option<TimeDelta>,
+    /// Packets that would begin a burst while arrivals ran backwards between the two before are ignored; so many in a
+    /// row begin grouping anew (libwebrtc: 3). `None`: they begin a burst, and there is just no sample.
+    pub backward_limit: Option<u32>,
+    /// An arrival delta this much longer than passed at the sender begins grouping anew: the receiver's clock was
+    /// set (libwebrtc: 3 s).
+    pub clock_jump: Option<TimeDelta>,
+}
+
+impl BurstConfig {
+    /// Bursts as the draft has them: 5 ms and no guards but that arrivals which ran backwards make no sample.
+    pub const DRAFT_02: Self = Self {
+        burst_time: Some(TimeDelta::from_millis(5)),
+        longest: None,
+        backward_limit: None,
+        clock_jump: None,
+    };
+
+    /// Bursts and guards of libwebrtc in 2025.
+    pub const LIBWEBRTC_2025: Self = Self {
+        burst_time: Some(TimeDelta::from_millis(5)),
+        longest: Some(TimeDelta::from_millis(100)),
+        backward_limit: Some(3),
+        clock_jump: Some(TimeDelta::from_secs(3)),
+    };
+}
+
+/// A packet that has arrived, as feedback told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// When it left, by the sender's clock.
+    pub departure: SendTime,
+    /// When it arrived, by the receiver's clock.
+    pub arrival: ArrivalTime,
+    /// Its bytes.
+    pub size: DataSize,
+}
+
+/// What two consecutive bursts say about the queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BurstSample {
+    /// `T(i) − T(i−1)`: between the departures of the bursts' last packets. draft-ietf-rmcat-gcc-02 §5.1.
+    pub inter_departure: TimeDelta,
+    /// `t(i) − t(i−1)`: between the arrivals of the bursts' last packets, not negative.
+    pub inter_arrival: TimeDelta,
+    /// `ΔL`: by how many bytes the burst is larger than the one before.
+    pub size_delta: f64,
+    /// `t(i)`: arrival of the burst's last packet.
+    pub arrival: ArrivalTime,
+}
+
+impl BurstSample {
+    /// `d(i) = (t(i) − t(i−1)) − (T(i) − T(i−1))`: positive while the queue grows. draft-ietf-rmcat-gcc-02 §5.1.
+    pub fn gradient(&self) -> TimeDelta {
+        self.inter_arrival - self.inter_departure
+    }
+}
+
+/// Groups packets that leave or arrive together. A burst is complete when the first packet of the next one is known;
+/// so the third burst's first packet brings the first sample.
+#[derive(Clone, Debug)]
+pub struct Bursts {
+    config: BurstConfig,
+    current: Option<Burst>,
+    previous: Option<Burst>,
+    /// How often in a row arrivals ran backwards.
+    backward: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Burst {
+    first_departure: SendTime,
+    last_departure: SendTime,
+    first_arrival: ArrivalTime,
+    last_arrival: ArrivalTime,
+    /// When the sender heard of its last packet.
+    heard: SendTime,
+    size: DataSize,
+}
+
+impl Burst {
+    fn begin(packet: &Received, heard: SendTime) -> Self {
+        Self {
+            first_departure: packet.departure,
+            last_departure: packet.departure,
+            first_arrival: packet.arrival,
+            last_arrival: packet.arrival,
+            heard,
+            size: packet.size,
+        }
+    }
+
+    fn join(&mut self, packet: &Received, heard: SendTime) {
+        self.last_departure = self.last_departure.max(packet.departure);
+        self.last_arrival = packet.arrival;
+        self.heard = heard;
+        self.size += packet.size;
+    }
+}
+
+impl Bursts {
+    /// Grouping that has seen nothing.
+    pub fn new(config: BurstConfig) -> Self {
+        Self { config, current: None, previous: None, backward: 0 }
+    }
+
+    /// Takes the next packet in order of arrival, heard of at `now`. A packet that left before the current burst is
+    /// ignored.
+    pub fn on_packet(&mut self, packet: &Received, now: SendTime) -> Option<BurstSample> {
+        let Some(current) = &mut self.current else {
+            self.current = Some(Burst::begin(packet, now));
+            return None;
+        };
+        if packet.departure < current.first_departure {
+            return None;
+        }
+        if self.config.holds(current, packet) {
+            current.join(packet, now);
+            return None;
+        }
+        let complete = *current;
+        let verdict = self.previous.map_or(Verdict::Begin, |previous| self.judge(&previous, &complete));
+        if matches!(verdict, Verdict::Begin | Verdict::Sample(_)) {
+            self.previous = Some(complete);
+            self.current = Some(Burst::begin(packet, now));
+        }
+        match verdict {
+            Verdict::Sample(sample) => return Some(sample),
+            Verdict::Restart => self.restart(),
+            Verdict::Begin | Verdict::Ignore => {}
+        }
+        None
+    }
+
+    /// Forgets every burst.
+    pub fn restart(&mut self) {
+        *self = Self::new(self.config);
+    }
+
+    fn judge(&mut self, previous: &Burst, complete: &Burst) -> Verdict {
+        let inter_arrival = complete.last_arrival - previous.last_arrival;
+        let passed = complete.heard - previous.heard;
+        if self.config.clock_jump.is_some_and(|jump| inter_arrival - passed >= jump) {
+            return Verdict::Restart;
+        }
+        if inter_arrival.is_negative() {
+            self.backward = self.backward.saturating_add(1);
+            return match self.config.backward_limit {
+                Some(limit) if self.backward >= limit => Verdict::Restart,
+                Some(_) => Verdict::Ignore,
+                None => Verdict::Begin,
+            };
+        }
+        self.backward = 0;
+        Verdict::Sample(BurstSample {
+            inter_departure: complete.last_departure - previous.last_departure,
+            inter_arrival,
+            size_delta: complete.size.bytes_f64() - previous.size.bytes_f64(),
+            arrival: complete.last_arrival,
+        })
+    }
+}
+
+/// What becomes of a packet that does not belong to the current burst.
+#[derive(Clone, Copy, Debug)]
+enum Verdict {
+    /// It begins the next burst, and the two before say something.
+    Sample(BurstSample),
+    /// It begins the next burst; nothing can be said.
+    Begin,
+    /// It is ignored, and so is that arrivals ran backwards.
+    Ignore,
+    /// Everything is forgotten.
+    Restart,
+}
+
+impl BurstConfig {
+    /// Whether `packet` belongs to the burst.
+    fn holds(&self, burst: &Burst, packet: &Received) -> bool {
+        let Some(burst_time) = self.burst_time else { return false };
+        let departed = packet.departure - burst.last_departure;
+        let arrived = packet.arrival - burst.last_arrival;
+        let young = self.longest.is_none_or(|longest| packet.arrival - burst.first_arrival < longest);
+        departed == TimeDelta::ZERO
+            || (arrived < departed && arrived <= burst_time && young)
+            || packet.departure - burst.first_departure <= burst_time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(departure_us: i64, arrival_us: i64, bytes: u64) -> Received {
+        Received {
+            departure: SendTime::from_nanos(departure_us * 1000),
+            arrival: ArrivalTime::from_nanos(arrival_us * 1000),
+            size: DataSize::from_bytes(bytes),
+        }
+    }
+
+    /// The samples that packets (departure and arrival in ms, 1000 bytes) bring, each heard of as it arrives.
+    fn samples(config: BurstConfig, packets: &[(i64, i64)]) -> Vec<BurstSample> {
+        let mut bursts = Bursts::new(config);
+        let take = |&(departure, arrival): &(i64, i64)| {
+            bursts.on_packet(&packet(departure * 1000, arrival * 1000, 1000), SendTime::from_millis(arrival))
+        };
+        packets.iter().filter_map(take).collect()
+    }
+
+    fn gradients(config: BurstConfig, packets: &[(i64, i64)]) -> Vec<i64> {
+        samples(config, packets).iter().map(|sample| sample.gradient().nanos() / 1_000_000).collect()
+    }
+
+    #[test]
+    fn deltas_span_last_departures_and_last_arrivals() {
+        // Bursts: {0, 2, 5} arriving at 100, 104, 108; {20} at 130; the third begins at 40. Last to last:
+        // departures 20 - 5 = 15, arrivals 130 - 108 = 22, d = 7 ms; sizes 1000 - 3000.
+        let config = BurstConfig::DRAFT_02;
+        let sent = [(0, 100), (2, 104), (5, 108), (20, 130), (40, 150)];
+        let [sample] = samples(config, &sent)[..] else { panic!("one sample") };
+        assert_eq!(sample.inter_departure, TimeDelta::from_millis(15));
+        assert_eq!(sample.inter_arrival, TimeDelta::from_millis(22));
+        assert_eq!(sample.gradient(), TimeDelta::from_millis(7));
+        assert_eq!(sample.size_delta, -2000.0);
+        assert_eq!(sample.arrival, ArrivalTime::from_millis(130));
+    }
+
+    #[test]
+    fn a_packet_later_than_the_burst_time_joins_only_while_the_delay_falls() {
+        // 20 arrives 3 ms after 0 though it left 20 ms later: it queued behind it. One burst {0, 20}, then {40}.
+        let joined = [(0, 100), (20, 103), (40, 141), (60, 160)];
+        assert_eq!(samples(BurstConfig::DRAFT_02, &joined)[0].inter_departure, TimeDelta::from_millis(20));
+        // 6 ms after: no burst. 6 ms after the departure too: the delay does not fall, no burst either.
+        let apart = [(0, 100), (20, 106), (40, 141)];
+        assert_eq!(gradients(BurstConfig::DRAFT_02, &apart), [-14]);
+        let even = [(0, 100), (6, 106), (40, 141)];
+        assert_eq!(gradients(BurstConfig::DRAFT_02, &even), [0]);
+    }
+
+    #[test]
+    fn what_leaves_at_once_is_one_burst_however_it_arrives() {
+        let at_once = [(0, 100), (20, 120), (20, 140), (20, 160), (40, 180)];
+        // {0}, {20 20 20} until 160: d = 60 - 20.
+        assert_eq!(gradients(BurstConfig::DRAFT_02, &at_once), [40]);
+    }
+
+    #[test]
+    fn a_burst_by_falling_delay_has_its_longest_in_2025() {
+        // Every packet leaves 6 ms after the one before and arrives 5 ms after: the delay falls. The draft lets the
+        // burst grow on; libwebrtc ends it 100 ms after its first arrival: {0 … 114} and {120 … 234}, 24 · 5 apart.
+        let falling: Vec<_> = (0..60).map(|n| (6 * n, 5 * n)).collect();
+        assert!(samples(BurstConfig::DRAFT_02, &falling).is_empty());
+        let capped = samples(BurstConfig::LIBWEBRTC_2025, &falling);
+        assert_eq!(capped[0].inter_arrival, TimeDelta::from_millis(100));
+        assert_eq!(capped.len(), 1);
+    }
+
+    #[test]
+    fn each_packet_alone_is_an_option() {
+        let config = BurstConfig { burst_time: None, ..BurstConfig::DRAFT_02 };
+        assert_eq!(gradients(config, &[(0, 100), (0, 101), (1, 104), (33, 133)]), [1, 2]);
+    }
+
+    #[test]
+    fn a_packet_that_left_before_the_burst_is_ignored() {
+        let late = [(0, 100), (20, 120), (10, 121), (40, 141), (60, 161)];
+        assert_eq!(gradients(BurstConfig::DRAFT_02, &late), [0, 1]);
+    }
+
+    #[test]
+    fn arrivals_that_run_backwards_make_no_sample() {
+        // The clock is set back by 50 ms before the third packet, which seems to come together with the second one:
+        // {0} until 100, {20, 40} until 90: no sample; {60} until 110: d = 0.
+        let set_back = [(0, 100), (20, 120), (40, 90), (60, 110), (80, 130)];
+        let [sample] = samples(BurstConfig::DRAFT_02, &set_back)[..] else { panic!("one sample") };
+        assert_eq!((sample.arrival, sample.gradient()), (ArrivalTime::from_millis(110), TimeDelta::ZERO));
+        // libwebrtc looks at {0} and {20, 40} until three packets in a row (60, 80, 100) were ignored, and forgets;
+        // {120} and {140} make the first sample, due with 160.
+        let longer: Vec<_> = (0..9).map(|n| (20 * n, 20 * n + if n < 2 { 100 } else { 50 })).collect();
+        let [sample] = samples(BurstConfig::LIBWEBRTC_2025, &longer)[..] else { panic!("one sample") };
+        assert_eq!(sample.arrival, ArrivalTime::from_millis(190));
+    }
+
+    #[test]
+    fn an_arrival_clock_that_leaps_begins_anew() {
+        let mut bursts = Bursts::new(BurstConfig::LIBWEBRTC_2025);
+        // 3 s more at the receiver than at the sender between {20} and {40}.
+        let mut seen = Vec::new();
+        for n in 0..7 {
+            let leap = if n < 2 { 0 } else { 3000 };
+            let received = packet(20_000 * n, 20_000 * n + leap * 1000, 1000);
+            seen.push(bursts.on_packet(&received, SendTime::from_millis(20 * n)).is_some());
+        }
+        // The sample {20, 40}, due with 60, is left out; 80, 100, 120 are the next three.
+        assert_eq!(seen, [false, false, true, false, false, false, true]);
+    }
+}

@@ -1,0 +1,105 @@
+//! The loss ratio by per-packet feedback: what lies between the highest number of a report and that of the one
+//! before, as a receiver report of RFC 3550 would tell it.
+
+use crate::packet::{Fate, PacketResult};
+
+/// Packets expected and lost between two reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Packets from above the highest number of the report before to that of this one; at least one.
+    pub expected: u64,
+    /// Those of them that have not arrived, less late ones from further back; at most `expected`.
+    pub lost: u64,
+}
+
+impl Loss {
+    /// The loss in 1/256, rounded down, at most 255/256. RFC 3550 §6.4.1.
+    pub fn fraction(&self) -> u8 {
+        let fraction = u128::from(self.lost) * 256 / u128::from(self.expected.max(1));
+        u8::try_from(fraction).unwrap_or(u8::MAX)
+    }
+
+    /// The loss as a ratio in [0, 1), in steps of 1/256.
+    pub fn ratio(&self) -> f64 {
+        f64::from(self.fraction()) / 256.0
+    }
+}
+
+/// Counts losses from report to report. Packets that a lost report told of count as lost: nobody heard of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LossCount {
+    highest: Option<u64>,
+}
+
+impl LossCount {
+    /// Nothing has been reported yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The loss up to a report of `results`; `None` for the first one and for one that brings no higher number.
+    pub fn on_results(&mut self, results: &[PacketResult]) -> Option<Loss> {
+        let arrived = results.iter().filter(|result| !matches!(result.fate, Fate::Missing));
+        let (received, newest) = arrived
+            .fold((0_u64, None), |(count, newest), result| (count + 1, newest.max(Some(result.sent.id))));
+        let newest = newest?;
+        let Some(highest) = self.highest else {
+            self.highest = Some(newest);
+            return None;
+        };
+        let expected = newest.checked_sub(highest).filter(|&expected| expected > 0)?;
+        self.highest = Some(newest);
+        Some(Loss { expected, lost: expected.saturating_sub(received) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_units::DataSize;
+
+    use super::*;
+    use crate::packet::{Ecn, SentPacket};
+    use crate::time::{ArrivalTime, SendTime};
+
+    /// A report: numbers, and whether each of them arrived.
+    fn report(packets: &[(u64, bool)]) -> Vec<PacketResult> {
+        let size = DataSize::from_bytes(1000);
+        let result = |&(id, arrived): &(u64, bool)| PacketResult {
+            sent: SentPacket { id, at: SendTime::ZERO, size, payload: size, padding: false, probe: None },
+            fate: if arrived {
+                Fate::Arrived { at: ArrivalTime::ZERO, ecn: Ecn::NotEct }
+            } else {
+                Fate::Missing
+            },
+        };
+        packets.iter().map(result).collect()
+    }
+
+    #[test]
+    fn the_loss_lies_between_highest_numbers() {
+        let mut count = LossCount::new();
+        assert_eq!(count.on_results(&report(&[(0, true), (1, false), (2, true)])), None, "the first one");
+        // 3 to 7: 3 and 6 are missing.
+        let loss = count.on_results(&report(&[(3, false), (4, true), (5, true), (6, false), (7, true)]));
+        assert_eq!(loss, Some(Loss { expected: 5, lost: 2 }));
+        // 2·256/5 = 102.4.
+        assert_eq!(loss.unwrap().fraction(), 102);
+        // 6 comes late with 8: 1 - 2 is no loss.
+        assert_eq!(count.on_results(&report(&[(6, true), (8, true)])), Some(Loss { expected: 1, lost: 0 }));
+        assert_eq!(count.on_results(&report(&[(3, true)])), None, "no higher number");
+    }
+
+    #[test]
+    fn what_a_lost_report_told_counts_as_lost() {
+        let mut count = LossCount::new();
+        count.on_results(&report(&[(0, true)]));
+        // The report on 1 to 4 is lost: 5 expected from 1 to 6 but two.
+        assert_eq!(count.on_results(&report(&[(5, true), (6, true)])), Some(Loss { expected: 6, lost: 4 }));
+    }
+
+    #[test]
+    fn fractions_stay_below_one() {
+        assert_eq!(Loss { expected: u64::MAX, lost: u64::MAX }.fraction(), 255);
+        assert_eq!(Loss { expected: 4, lost: 1 }.ratio(), 0.25);
+    }
+}

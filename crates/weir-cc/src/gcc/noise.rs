@@ -1,0 +1,239 @@
+//! The variance of the measurement noise, which sets a Kalman filter's gain (gcc-2016 eq. (16),
+//! draft-ietf-rmcat-gcc-02 §5.3).
+
+use weir_units::TimeDelta;
+
+use crate::filters::WindowedMin;
+
+/// Frames per second for which the averaging weights of [`Averaging::ByTime`] are meant.
+const FRAMES_PER_SECOND: f64 = 30.0;
+/// An innovation of more standard deviations than this is an outlier. draft-ietf-rmcat-gcc-02 §5.3.
+const OUTLIER: f64 = 3.0;
+
+/// Weight of the old variance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Averaging {
+    /// `β`, the same for each sample. gcc-2016 eq. (16).
+    Fixed(f64),
+    /// `(1 − χ)^(30·ΔT_min)`: the more frequent the samples, the less each of them weighs. draft-ietf-rmcat-gcc-02
+    /// §5.3.
+    ByTime(ByTime),
+}
+
+/// Constants of [`Averaging::ByTime`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ByTime {
+    /// `χ` at the start, in [0.001, 0.1]. libwebrtc: 0.01.
+    pub chi_start: f64,
+    /// For so many samples it is the start. libwebrtc: 300.
+    pub start: u32,
+    /// `χ` after the start. libwebrtc: 0.002.
+    pub chi: f64,
+    /// `K`: `ΔT_min` is the smallest inter-departure time of so many samples. libwebrtc: 60.
+    pub window: usize,
+}
+
+impl ByTime {
+    /// `χ` and `K` of libwebrtc, within the range that the draft gives for `χ`; it leaves `K` open.
+    pub const LIBWEBRTC: Self = Self { chi_start: 0.01, start: 300, chi: 0.002, window: 60 };
+}
+
+/// What of an outlier counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outliers {
+    /// All of it. gcc-2016.
+    Keep,
+    /// A positive one counts three standard deviations. draft-ietf-rmcat-gcc-02 §5.3.
+    ClampAbove,
+    /// It counts three standard deviations, whatever its sign. libwebrtc.
+    Clamp,
+}
+
+/// How the noise variance is estimated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NoiseConfig {
+    /// `σ²_n(0)` in ms².
+    pub initial: f64,
+    /// Lower bound of `σ²_n` in ms²; zero for none.
+    pub floor: f64,
+    /// Weight of the old variance.
+    pub averaging: Averaging,
+    /// What of an outlier counts.
+    pub outliers: Outliers,
+    /// Whether the noise's own mean is estimated and taken off (libwebrtc).
+    pub about_mean: bool,
+}
+
+/// The noise variance `σ²_n`.
+#[derive(Clone, Debug)]
+pub struct NoiseVariance {
+    config: NoiseConfig,
+    variance: f64,
+    mean: f64,
+    /// Samples so far, as far as the start goes.
+    samples: u32,
+    /// Inter-departure times of the last samples, without those that left together.
+    periods: WindowedMin<TimeDelta>,
+    /// What the last weight was computed of, and the weight.
+    weight: Option<(TimeDelta, bool, f64)>,
+}
+
+impl NoiseVariance {
+    /// An estimate that knows nothing yet.
+    pub fn new(config: NoiseConfig) -> Self {
+        let window = match config.averaging {
+            Averaging::Fixed(_) => 1,
+            Averaging::ByTime(by_time) => by_time.window,
+        };
+        Self {
+            config,
+            variance: config.initial,
+            mean: 0.0,
+            samples: 0,
+            periods: WindowedMin::new(window),
+            weight: None,
+        }
+    }
+
+    /// `σ²_n` in ms².
+    pub fn variance(&self) -> f64 {
+        self.variance
+    }
+
+    /// A sample has come that left `inter_departure` after the one before. One that left together with it says
+    /// nothing about how frequent samples are.
+    pub fn on_sample(&mut self, inter_departure: TimeDelta) {
+        self.samples = self.samples.saturating_add(1);
+        if inter_departure > TimeDelta::ZERO {
+            self.periods.push(inter_departure);
+        }
+    }
+
+    /// Learns from the innovation of that sample, in ms.
+    pub fn learn(&mut self, innovation: f64) {
+        let beta = self.weight();
+        let z = self.without_outlier(innovation);
+        if self.config.about_mean {
+            self.mean = beta * self.mean + (1.0 - beta) * z;
+        }
+        let deviation = z - self.mean;
+        let variance = beta * self.variance + (1.0 - beta) * deviation * deviation; // eq. (16)
+        self.variance = variance.max(self.config.floor);
+    }
+
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        self.variance = self.config.initial;
+        self.mean = 0.0;
+        self.samples = 0;
+        self.periods.clear();
+    }
+
+    fn without_outlier(&self, innovation: f64) -> f64 {
+        let bound = OUTLIER * self.variance.sqrt();
+        match self.config.outliers {
+            Outliers::Keep => innovation,
+            Outliers::ClampAbove => innovation.min(bound),
+            Outliers::Clamp => innovation.clamp(-bound, bound),
+        }
+    }
+
+    fn weight(&mut self) -> f64 {
+        let by_time = match self.config.averaging {
+            Averaging::Fixed(beta) => return beta,
+            Averaging::ByTime(by_time) => by_time,
+        };
+        let period = self.periods.min().unwrap_or(TimeDelta::ZERO);
+        let starting = self.samples <= by_time.start;
+        match self.weight {
+            Some((of_period, of_start, weight)) if (of_period, of_start) == (period, starting) => weight,
+            _ => {
+                let chi = if starting { by_time.chi_start } else { by_time.chi };
+                // α(i) of draft-ietf-rmcat-gcc-02 §5.3
+                let weight = libm::pow(1.0 - chi, FRAMES_PER_SECOND * period.secs_f64());
+                self.weight = Some((period, starting, weight));
+                weight
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DRAFT: NoiseConfig = NoiseConfig {
+        initial: 50.0,
+        floor: 1.0,
+        averaging: Averaging::ByTime(ByTime::LIBWEBRTC),
+        outliers: Outliers::ClampAbove,
+        about_mean: false,
+    };
+
+    fn after(config: NoiseConfig, innovation: f64, period_ms: i64) -> f64 {
+        let mut noise = NoiseVariance::new(config);
+        noise.on_sample(TimeDelta::from_millis(period_ms));
+        noise.learn(innovation);
+        noise.variance()
+    }
+
+    #[test]
+    fn the_weight_follows_the_time_between_samples() {
+        // 100 ms: α = 0.99^(30·0.1) = 0.99³ = 0.970299; 0.970299·50 + 0.029701·100 = 51.48505.
+        assert!((after(DRAFT, 10.0, 100) - 51.485_05).abs() < 1e-9);
+        // 200 ms: α = 0.99⁶ = 0.941480149…; 0.941480149·50 + 0.058519851·100 = 52.92599.
+        assert!((after(DRAFT, 10.0, 200) - 52.925_992_5).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_shortest_of_the_last_periods_counts_and_none_of_no_length() {
+        let mut noise = NoiseVariance::new(DRAFT);
+        for ms in [300, 100, 0, 200] {
+            noise.on_sample(TimeDelta::from_millis(ms));
+        }
+        noise.learn(10.0);
+        assert!((noise.variance() - 51.485_05).abs() < 1e-9);
+        // 60 samples later the 100 ms are forgotten: α = 0.99⁶.
+        (0..60).for_each(|_| noise.on_sample(TimeDelta::from_millis(200)));
+        let before = noise.variance();
+        noise.learn(0.0);
+        assert!((noise.variance() - 0.941_480_149 * before).abs() < 1e-6);
+    }
+
+    #[test]
+    fn after_the_start_the_average_is_slower() {
+        let mut noise = NoiseVariance::new(DRAFT);
+        (0..301).for_each(|_| noise.on_sample(TimeDelta::from_millis(100)));
+        // 0.998³ = 0.994011992; ·50 + 0.005988008·100 = 50.2994004.
+        noise.learn(10.0);
+        assert!((noise.variance() - 50.299_400_4).abs() < 1e-6);
+    }
+
+    #[test]
+    fn outliers_count_three_standard_deviations_above_or_on_both_sides() {
+        let both = NoiseConfig { outliers: Outliers::Clamp, ..DRAFT };
+        let none = NoiseConfig { outliers: Outliers::Keep, ..DRAFT };
+        // (3σ)² = 450: 0.970299·50 + 0.029701·450 = 61.8804. As it is, 100² : 48.51495 + 297.01 = 345.52495.
+        for (config, above, below) in
+            [(DRAFT, 61.8804, 345.524_95), (both, 61.8804, 61.8804), (none, 345.524_95, 345.524_95)]
+        {
+            assert!((after(config, 100.0, 100) - above).abs() < 1e-9);
+            assert!((after(config, -100.0, 100) - below).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_mean_of_the_noise_is_taken_off_where_asked() {
+        // mean = 0.029701·10 = 0.29701; 0.970299·50 + 0.029701·(0.29701 - 10)² = 48.51495 + 2.7962902 = 51.3112402.
+        let config = NoiseConfig { about_mean: true, ..DRAFT };
+        assert!((after(config, 10.0, 100) - 51.311_240_2).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_fixed_weight_and_the_floor() {
+        // 0.95·50 + 0.05·25 = 48.75.
+        let fixed = NoiseConfig { averaging: Averaging::Fixed(0.95), ..DRAFT };
+        assert!((after(fixed, 5.0, 7) - 48.75).abs() < 1e-12);
+        assert_eq!(after(NoiseConfig { initial: 1.01, ..fixed }, 0.0, 7), 1.0);
+    }
+}

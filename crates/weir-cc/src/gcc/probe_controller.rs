@@ -1,0 +1,340 @@
+//! When to probe, and at what rate (libwebrtc's `ProbeController`, June 2025).
+//!
+//! The composition tells it of estimates, of application-limited regions, of the end of over-use and of bounds; it asks
+//! for probes by [`ProbeController::poll`]. Their results come from the
+//! [probe estimator](super::probe_estimator::ProbeEstimator) and return here as estimates.
+
+use weir_units::{DataRate, TimeDelta};
+
+use crate::controller::{Probe, RateLimits};
+use crate::packet::ProbeId;
+use crate::time::SendTime;
+
+/// At most so many probes are asked for at once.
+const MOST: usize = 2;
+/// A probe that is due and may not be sent now is tried again after so long (libwebrtc's process interval).
+const RETRY: TimeDelta = TimeDelta::from_millis(25);
+
+/// Rates and times of probing; rates are factors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProbeControllerConfig {
+    /// The first two probes, of the start rate.
+    pub initial: [f64; MOST],
+    /// If the estimate then exceeds this share of the last probe …
+    pub further_threshold: f64,
+    /// … one more follows, of this multiple of the estimate, and so on.
+    pub further_step: f64,
+    /// A result is waited for so long.
+    pub wait: TimeDelta,
+    /// Packets in a probe, at least.
+    pub min_packets: u32,
+    /// How long a probe lasts.
+    pub duration: TimeDelta,
+    /// Whether to probe each [`Self::alr_interval`] while the source is limited.
+    pub alr_periodic: bool,
+    /// From one probe to the next, and from the beginning of the region to the first.
+    pub alr_interval: TimeDelta,
+    /// Of the estimate.
+    pub alr_scale: f64,
+    /// No probe above this multiple of the estimate while loss limits the rate and it grows.
+    pub loss_limited_scale: f64,
+    /// No probe above this multiple of what the streams can use.
+    pub allocation_bound: f64,
+    /// Probes when the streams can use more, of what they can use …
+    pub allocation: [f64; MOST],
+    /// … and at most of this multiple of the estimate.
+    pub allocation_estimate_bound: f64,
+    /// Rules of probing for what was lost.
+    pub recovery: RecoveryConfig,
+    /// Whether to probe each second in the first 5 s, at the first of [`Self::initial`], while no stream can use anything.
+    pub repeat_initial: bool,
+    /// How long the probes are repeated.
+    pub repeat_for: TimeDelta,
+    /// How long such a probe lasts.
+    pub repeat_duration: TimeDelta,
+}
+
+/// When the estimate that a drop has taken away is probed for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RecoveryConfig {
+    /// A fall below this share of the estimate is a drop.
+    pub drop: f64,
+    /// It is remembered so long.
+    pub memory: TimeDelta,
+    /// The probe's share of the estimate before.
+    pub share: f64,
+    /// The probe must promise more than the estimate even if the result is this share lower.
+    pub uncertainty: f64,
+    /// Only if the source is limited, or was until at most so long ago.
+    pub alr_memory: TimeDelta,
+    /// From one such probe to the next.
+    pub interval: TimeDelta,
+}
+
+impl ProbeControllerConfig {
+    /// libwebrtc of June 2025, with periodic probes.
+    pub const LIBWEBRTC_2025: Self = Self {
+        initial: [3.0, 6.0],
+        further_threshold: 0.7,
+        further_step: 2.0,
+        wait: TimeDelta::from_secs(1),
+        min_packets: 5,
+        duration: TimeDelta::from_millis(15),
+        alr_periodic: true,
+        alr_interval: TimeDelta::from_secs(5),
+        alr_scale: 2.0,
+        loss_limited_scale: 1.5,
+        allocation_bound: 2.0,
+        allocation: [1.0, 2.0],
+        allocation_estimate_bound: 2.0,
+        recovery: RecoveryConfig {
+            drop: 0.66,
+            memory: TimeDelta::from_secs(5),
+            share: 0.85,
+            uncertainty: 0.05,
+            alr_memory: TimeDelta::from_secs(3),
+            interval: TimeDelta::from_secs(5),
+        },
+        repeat_initial: false,
+        repeat_for: TimeDelta::from_secs(5),
+        repeat_duration: TimeDelta::from_millis(100),
+    };
+}
+
+/// What limits the estimate, as far as probing is concerned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Limited {
+    /// The delay-based estimate, and the detector sees normal use: probing is allowed.
+    #[default]
+    Delay,
+    /// The detector sees over-use or under-use.
+    DelayIncreased,
+    /// Loss, but the estimate grows: careful probing is allowed.
+    LossIncreasing,
+    /// Loss, and the estimate falls or is tried out with padding.
+    Loss,
+    /// The round-trip time.
+    Rtt,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum State {
+    /// No probe has been asked for.
+    Init,
+    /// Results may lead to a further probe if the estimate exceeds this.
+    Waiting(DataRate),
+    /// No result is waited for.
+    Complete,
+}
+
+/// Decides when to probe.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbeController {
+    config: ProbeControllerConfig,
+    state: State,
+    limits: RateLimits,
+    estimate: DataRate,
+    limited: Limited,
+    allocated: Option<DataRate>,
+    /// The last probes were asked for.
+    asked: SendTime,
+    /// A probe that was due could not be sent.
+    retry: Option<SendTime>,
+    repeat_until: Option<SendTime>,
+    alr_since: Option<SendTime>,
+    alr_ended: Option<SendTime>,
+    /// When the estimate last dropped, and from where.
+    dropped: Option<(SendTime, DataRate)>,
+    recovered: Option<SendTime>,
+    next_id: ProbeId,
+    pending: [Option<Probe>; MOST],
+}
+
+impl ProbeController {
+    /// A controller that has not probed yet.
+    pub fn new(config: ProbeControllerConfig, limits: RateLimits) -> Self {
+        Self {
+            config,
+            state: State::Init,
+            limits,
+            estimate: limits.start(),
+            limited: Limited::Delay,
+            allocated: None,
+            asked: SendTime::ZERO,
+            retry: None,
+            repeat_until: None,
+            alr_since: None,
+            alr_ended: None,
+            dropped: None,
+            recovered: None,
+            next_id: ProbeId::MIN,
+            pending: [None; MOST],
+        }
+    }
+
+    /// Another path, or the same from the beginning: all but what the streams can use is forgotten. Probing starts
+    /// again with [`Self::start`].
+    pub fn restart(&mut self) {
+        let (allocated, next_id) = (self.allocated, self.next_id);
+        *self = Self { allocated, next_id, ..Self::new(self.config, self.limits) };
+    }
+
+    /// The first packets can be sent: asks for the first probes, once.
+    pub fn start(&mut self, now: SendTime) {
+        if self.state != State::Init {
+            return;
+        }
+        if self.config.repeat_initial && self.allocated.is_none() {
+            self.repeat_until = Some(now + self.config.repeat_for);
+        }
+        let start = self.limits.start();
+        self.probe(now, &self.config.initial.map(|factor| start.scale(factor)), true);
+    }
+
+    /// The estimate is `rate`, limited by `limited`.
+    pub fn on_estimate(&mut self, now: SendTime, rate: DataRate, limited: Limited) {
+        self.limited = limited;
+        if rate < self.estimate.scale(self.config.recovery.drop) {
+            self.dropped = Some((now, self.estimate));
+        }
+        self.estimate = rate;
+        if let State::Waiting(further) = self.state
+            && rate > further
+        {
+            self.probe(now, &[rate.scale(self.config.further_step)], true);
+        }
+    }
+
+    /// The source has been limited since `since`; `None` if it is not. `now` is when that was seen.
+    pub fn on_alr(&mut self, now: SendTime, since: Option<SendTime>) {
+        if self.alr_since.is_some() && since.is_none() {
+            self.alr_ended = Some(now);
+        }
+        self.alr_since = since;
+    }
+
+    /// The detector sees normal use again after under-use: what a drop has taken away may be back.
+    pub fn on_recovered(&mut self, now: SendTime) {
+        let recovery = self.config.recovery;
+        let limited_lately =
+            self.alr_since.is_some() || self.alr_ended.is_some_and(|ended| now - ended < recovery.alr_memory);
+        let Some((_, before)) = self.dropped.filter(|(at, _)| now - *at < recovery.memory) else { return };
+        let rate = before.scale(recovery.share);
+        let promising = rate.scale(1.0 - recovery.uncertainty) > self.estimate;
+        let too_soon = self.recovered.is_some_and(|last| now - last <= recovery.interval);
+        if limited_lately && self.state == State::Complete && promising && !too_soon {
+            self.recovered = Some(now);
+            self.probe(now, &[rate], false);
+        }
+    }
+
+    /// New bounds. A raised maximum is probed for.
+    pub fn set_limits(&mut self, now: SendTime, limits: RateLimits) {
+        let raised = limits.max() > self.limits.max();
+        self.limits = limits;
+        if self.state == State::Complete && raised && self.estimate < limits.max() {
+            self.probe(now, &[limits.max()], false);
+        }
+    }
+
+    /// What the streams can use together. More than before, while the source is limited, is probed for.
+    pub fn set_allocated(&mut self, now: SendTime, rate: DataRate) {
+        self.repeat_until = None;
+        let changed = self.allocated.replace(rate) != Some(rate);
+        let room = self.estimate < self.limits.max() && self.estimate < rate;
+        if self.state != State::Complete || !changed || !room || self.alr_since.is_none() {
+            return;
+        }
+        let bound = self.estimate.scale(self.config.allocation_estimate_bound);
+        let [first, second] = self.config.allocation.map(|factor| rate.scale(factor));
+        if bound < first {
+            self.probe(now, &[bound], true);
+        } else if second.min(bound) > first {
+            self.probe(now, &[first, second.min(bound)], bound < second);
+        } else {
+            self.probe(now, &[first], bound < second);
+        }
+    }
+
+    /// The time of [`Self::next_timeout`] has come; early or twice is harmless.
+    pub fn on_timeout(&mut self, now: SendTime) {
+        if matches!(self.state, State::Waiting(_)) && now - self.asked >= self.config.wait {
+            self.state = State::Complete;
+        }
+        if self.state != State::Complete || self.retry.is_some_and(|retry| now < retry) {
+            return;
+        }
+        if self.repetition_due().is_some_and(|due| now >= due) {
+            self.probe(now, &[self.estimate.scale(self.config.initial[0])], true);
+        } else if self.periodic_due().is_some_and(|due| now >= due) {
+            self.probe(now, &[self.estimate.scale(self.config.alr_scale)], true);
+        }
+    }
+
+    /// When [`Self::on_timeout`] wants to be called; after `on_timeout(t)` later than `t`.
+    pub fn next_timeout(&self) -> Option<SendTime> {
+        match self.state {
+            State::Init => None,
+            State::Waiting(_) => Some(self.asked + self.config.wait),
+            State::Complete => {
+                let due = self.repetition_due().into_iter().chain(self.periodic_due()).min()?;
+                Some(self.retry.map_or(due, |retry| due.max(retry)))
+            }
+        }
+    }
+
+    /// The next probe to send, once.
+    pub fn poll(&mut self) -> Option<Probe> {
+        self.pending.iter_mut().find_map(Option::take)
+    }
+
+    fn periodic_due(&self) -> Option<SendTime> {
+        let since = self.alr_since.filter(|_| self.config.alr_periodic)?;
+        Some(since.max(self.asked) + self.config.alr_interval)
+    }
+
+    fn repetition_due(&self) -> Option<SendTime> {
+        let due = self.asked + self.config.wait;
+        self.repeat_until.filter(|&until| due < until).map(|_| due)
+    }
+
+    /// Asks for probes of these rates, as far as what limits the estimate allows. `further`: results may lead to
+    /// another one.
+    fn probe(&mut self, now: SendTime, rates: &[DataRate], mut further: bool) {
+        let mut bound = self.limits.max();
+        if let Some(allocated) = self.allocated.filter(|rate| !rate.is_zero()) {
+            bound = bound.min(allocated.scale(self.config.allocation_bound));
+        }
+        match self.limited {
+            Limited::DelayIncreased | Limited::Loss | Limited::Rtt => {
+                self.retry = Some(now + RETRY);
+                return;
+            }
+            Limited::LossIncreasing => {
+                bound = bound.min(self.estimate.scale(self.config.loss_limited_scale));
+            }
+            Limited::Delay => {}
+        }
+        let duration = match self.repeat_until {
+            Some(until) if now < until => self.config.repeat_duration,
+            _ => self.config.duration,
+        };
+        self.pending = [None; MOST];
+        let mut last = DataRate::ZERO;
+        for (pending, &rate) in self.pending.iter_mut().zip(rates) {
+            further &= rate < bound;
+            last = rate.min(bound);
+            let id = self.next_id;
+            self.next_id = id.checked_add(1).unwrap_or(ProbeId::MIN);
+            let packets = self.config.min_packets;
+            *pending = Some(Probe { id, rate: last, packets, size: last * duration });
+        }
+        self.asked = now;
+        self.retry = None;
+        self.state =
+            if further { State::Waiting(last.scale(self.config.further_threshold)) } else { State::Complete };
+    }
+}
+
+#[cfg(test)]
+mod tests;

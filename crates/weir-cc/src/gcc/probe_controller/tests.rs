@@ -1,0 +1,222 @@
+use super::*;
+
+fn kbps(rate: u64) -> DataRate {
+    DataRate::from_kbps(rate)
+}
+
+fn at(ms: i64) -> SendTime {
+    SendTime::from_millis(ms)
+}
+
+/// 50 kbit/s to 5 Mbit/s, from 300 kbit/s.
+fn limits() -> RateLimits {
+    RateLimits::new(kbps(50), kbps(300), kbps(5000)).unwrap()
+}
+
+fn controller() -> ProbeController {
+    ProbeController::new(ProbeControllerConfig::LIBWEBRTC_2025, limits())
+}
+
+/// Rates asked for, in kbit/s.
+fn asked(controller: &mut ProbeController) -> Vec<u64> {
+    core::iter::from_fn(|| controller.poll()).map(|probe| probe.rate.bps() / 1000).collect()
+}
+
+/// A controller whose first probes showed `estimate` and whose waiting is over at 2 s.
+fn complete(estimate: u64) -> ProbeController {
+    let mut controller = controller();
+    controller.start(at(0));
+    asked(&mut controller);
+    controller.on_timeout(at(1000));
+    controller.on_estimate(at(2000), kbps(estimate), Limited::Delay);
+    controller
+}
+
+#[test]
+fn the_first_probes_are_3_and_6_times_the_start_rate() {
+    let mut controller = controller();
+    controller.start(at(0));
+    // 15 ms at 900 kbit/s = 1687 bytes, at 1800 kbit/s = 3375.
+    let probes: Vec<Probe> = core::iter::from_fn(|| controller.poll()).collect();
+    let told = |probe: &Probe| (probe.id.get(), probe.rate.bps() / 1000, probe.packets, probe.size.bytes());
+    assert_eq!(probes.iter().map(told).collect::<Vec<_>>(), [(1, 900, 5, 1687), (2, 1800, 5, 3375)]);
+    controller.start(at(10));
+    assert_eq!(asked(&mut controller), [], "only once");
+}
+
+#[test]
+fn a_result_above_70_percent_leads_to_a_probe_of_twice_the_estimate() {
+    let mut controller = controller();
+    controller.start(at(0));
+    asked(&mut controller);
+    // 0.7 · 1800 = 1260.
+    controller.on_estimate(at(100), kbps(1260), Limited::Delay);
+    assert_eq!(asked(&mut controller), []);
+    controller.on_estimate(at(150), kbps(1261), Limited::Delay);
+    assert_eq!(asked(&mut controller), [2522]);
+    // 0.7 · 2522 = 1765.4; then the maximum ends it.
+    controller.on_estimate(at(250), kbps(2500), Limited::Delay);
+    assert_eq!(asked(&mut controller), [5000]);
+    controller.on_estimate(at(350), kbps(4900), Limited::Delay);
+    assert_eq!(asked(&mut controller), []);
+}
+
+#[test]
+fn waiting_ends_after_a_second() {
+    let mut controller = controller();
+    controller.start(at(0));
+    asked(&mut controller);
+    assert_eq!(controller.next_timeout(), Some(at(1000)));
+    controller.on_timeout(at(999));
+    assert_eq!(controller.next_timeout(), Some(at(1000)));
+    controller.on_timeout(at(1000));
+    assert_eq!(controller.next_timeout(), None);
+    controller.on_estimate(at(1001), kbps(1700), Limited::Delay);
+    assert_eq!(asked(&mut controller), []);
+}
+
+#[test]
+fn a_limited_source_is_probed_for_each_5_s_at_twice_the_estimate() {
+    let mut controller = complete(1000);
+    controller.on_alr(at(3100), Some(at(3000)));
+    assert_eq!(controller.next_timeout(), Some(at(8000)));
+    controller.on_timeout(at(7999));
+    assert_eq!(asked(&mut controller), []);
+    controller.on_timeout(at(8000));
+    assert_eq!(asked(&mut controller), [2000]);
+    // Waiting until 9 s, then 5 s after the last.
+    controller.on_timeout(at(9000));
+    assert_eq!(controller.next_timeout(), Some(at(13_000)));
+    controller.on_alr(at(9100), None);
+    assert_eq!(controller.next_timeout(), None);
+}
+
+#[test]
+fn nothing_is_probed_while_something_else_limits_and_it_is_tried_again() {
+    for limited in [Limited::DelayIncreased, Limited::Loss, Limited::Rtt] {
+        let mut controller = complete(1000);
+        controller.on_alr(at(3000), Some(at(3000)));
+        controller.on_estimate(at(7000), kbps(1000), limited);
+        controller.on_timeout(at(8000));
+        assert_eq!(asked(&mut controller), [], "{limited:?}");
+        assert_eq!(controller.next_timeout(), Some(at(8025)));
+        controller.on_estimate(at(8010), kbps(1000), Limited::Delay);
+        controller.on_timeout(at(8025));
+        assert_eq!(asked(&mut controller), [2000]);
+    }
+}
+
+#[test]
+fn while_loss_limits_and_the_rate_grows_probes_are_at_most_half_again() {
+    let mut controller = complete(1000);
+    controller.on_alr(at(3000), Some(at(3000)));
+    controller.on_estimate(at(7000), kbps(1000), Limited::LossIncreasing);
+    controller.on_timeout(at(8000));
+    assert_eq!(asked(&mut controller), [1500]);
+    controller.on_estimate(at(8100), kbps(1400), Limited::Delay);
+    assert_eq!(asked(&mut controller), [], "a bounded probe has no further ones");
+}
+
+#[test]
+fn what_a_drop_took_away_is_probed_for_if_the_source_was_limited() {
+    let mut controller = complete(2000);
+    controller.on_alr(at(2000), Some(at(2000)));
+    controller.on_alr(at(3000), None);
+    // 1320 are 66 %.
+    controller.on_estimate(at(3000), kbps(1319), Limited::DelayIncreased);
+    controller.on_estimate(at(3500), kbps(1319), Limited::Delay);
+    // 0.85 · 2000 = 1700; 0.95 · 1700 = 1615 > 1319.
+    controller.on_recovered(at(3500));
+    assert_eq!(asked(&mut controller), [1700]);
+    controller.on_recovered(at(3600));
+    assert_eq!(asked(&mut controller), [], "not twice in 5 s");
+}
+
+#[test]
+fn a_drop_is_not_probed_for_without_reason() {
+    let dropped = |estimate| {
+        let mut controller = complete(2000);
+        controller.on_alr(at(2000), Some(at(2000)));
+        controller.on_estimate(at(3000), kbps(estimate), Limited::Delay);
+        controller
+    };
+    // 1321 are more than 66 % of 2000.
+    let mut small = dropped(1321);
+    small.on_recovered(at(3500));
+    assert_eq!(asked(&mut small), []);
+    // A drop of 5 s ago is history.
+    let mut late = dropped(1000);
+    late.on_recovered(at(8000));
+    assert_eq!(asked(&mut late), []);
+    // The source was limited 3 s ago.
+    let mut unlimited = dropped(1000);
+    unlimited.on_alr(at(3100), None);
+    unlimited.on_recovered(at(6100));
+    assert_eq!(asked(&mut unlimited), []);
+    // 0.95 · 1700 = 1615: the estimate is there already.
+    let mut recovered = dropped(1000);
+    recovered.on_estimate(at(3400), kbps(1615), Limited::Delay);
+    recovered.on_recovered(at(3500));
+    assert_eq!(asked(&mut recovered), []);
+}
+
+#[test]
+fn a_raised_maximum_is_probed_for() {
+    let mut controller = complete(1000);
+    controller.set_limits(at(3000), RateLimits::new(kbps(50), kbps(300), kbps(8000)).unwrap());
+    assert_eq!(asked(&mut controller), [8000]);
+    controller.set_limits(at(4000), limits());
+    assert_eq!(asked(&mut controller), []);
+}
+
+#[test]
+fn more_for_the_streams_is_probed_for_while_the_source_is_limited() {
+    let allocated = |estimate, rate| {
+        let mut controller = complete(estimate);
+        controller.on_alr(at(2000), Some(at(2000)));
+        controller.set_allocated(at(3000), kbps(rate));
+        asked(&mut controller)
+    };
+    // Twice the estimate, 2000, bounds the second, which is 3000.
+    assert_eq!(allocated(1000, 1500), [1500, 2000]);
+    assert_eq!(allocated(1000, 2500), [2000]);
+    assert_eq!(allocated(1000, 2000), [2000]);
+    assert_eq!(allocated(1000, 1000), []);
+    let mut unlimited = complete(1000);
+    unlimited.set_allocated(at(3000), kbps(1500));
+    assert_eq!(asked(&mut unlimited), []);
+}
+
+#[test]
+fn no_probe_exceeds_twice_what_the_streams_can_use() {
+    let mut controller = controller();
+    controller.set_allocated(at(0), kbps(700));
+    controller.start(at(0));
+    assert_eq!(asked(&mut controller), [900, 1400]);
+}
+
+#[test]
+fn initial_probes_repeat_while_no_stream_can_use_anything() {
+    let config = ProbeControllerConfig { repeat_initial: true, ..ProbeControllerConfig::LIBWEBRTC_2025 };
+    let mut controller = ProbeController::new(config, limits());
+    controller.start(at(0));
+    // 100 ms at 900 kbit/s.
+    assert_eq!(controller.poll().map(|probe| probe.size.bytes()), Some(11_250));
+    asked(&mut controller);
+    for second in 1..5 {
+        controller.on_timeout(at(second * 1000));
+        assert_eq!(asked(&mut controller), [900], "at {second} s");
+    }
+    controller.on_timeout(at(5000));
+    assert_eq!(asked(&mut controller), []);
+    assert_eq!(controller.next_timeout(), None);
+}
+
+#[test]
+fn a_restart_probes_again_with_fresh_ids() {
+    let mut controller = complete(2000);
+    controller.restart();
+    controller.start(at(5000));
+    let ids: Vec<u16> = core::iter::from_fn(|| controller.poll()).map(|probe| probe.id.get()).collect();
+    assert_eq!(ids, [3, 4]);
+}

@@ -1,0 +1,278 @@
+//! What a probe says about the path (libwebrtc's `ProbeBitrateEstimator`, June 2025).
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use crate::controller::Probe;
+use crate::packet::ProbeId;
+use crate::time::{ArrivalTime, SendTime};
+
+/// Clusters of which packets may be on their way at a time. The oldest makes room.
+const ROOM: usize = 8;
+
+/// When a probe's result counts, and what it says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProbeEstimatorConfig {
+    /// Share of the cluster's packets, and of its bytes, that must have arrived.
+    pub min_received: f64,
+    /// The cluster may not take longer than this, sent or received, and is forgotten so long after its last arrival.
+    pub longest: TimeDelta,
+    /// Received faster than this multiple of the rate it was sent at, it does not count.
+    pub max_ratio: f64,
+    /// Received at less than this share of the rate it was sent at, it has filled the path …
+    pub unsaturated: f64,
+    /// … of which this share is then the result.
+    pub utilisation: f64,
+    /// A result does not fall below this share of the acknowledged rate.
+    pub drop_share: f64,
+}
+
+impl ProbeEstimatorConfig {
+    /// 80 % received within 1 s; 0.95 of what a full path carries. libwebrtc of June 2025.
+    pub const LIBWEBRTC_2025: Self = Self {
+        min_received: 0.8,
+        longest: TimeDelta::from_secs(1),
+        max_ratio: 2.0,
+        unsaturated: 0.9,
+        utilisation: 0.95,
+        drop_share: 0.85,
+    };
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cluster {
+    probe: Probe,
+    seen: Option<Seen>,
+}
+
+/// What has arrived of a cluster.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    packets: u32,
+    size: DataSize,
+    first_sent: SendTime,
+    last_sent: (SendTime, DataSize),
+    first_arrived: (ArrivalTime, DataSize),
+    last_arrived: ArrivalTime,
+}
+
+/// Measures the rate of each probe from the packets of it that arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbeEstimator {
+    config: ProbeEstimatorConfig,
+    clusters: [Option<Cluster>; ROOM],
+}
+
+impl ProbeEstimator {
+    /// An estimator that expects nothing.
+    pub fn new(config: ProbeEstimatorConfig) -> Self {
+        Self { config, clusters: [None; ROOM] }
+    }
+
+    /// `probe` was asked for: packets of it will arrive.
+    pub fn expect(&mut self, probe: Probe) {
+        let free = self.clusters.iter().position(Option::is_none).unwrap_or_else(|| {
+            self.clusters.rotate_left(1);
+            ROOM - 1
+        });
+        self.clusters[free] = Some(Cluster { probe, seen: None });
+    }
+
+    /// A packet of the probe `id` of `size`, sent at `sent`, arrived at `at`: the rate that the probe shows, if enough
+    /// of it has arrived. With each further packet the result is told anew; the last one of a feedback counts.
+    pub fn on_arrived(
+        &mut self,
+        id: ProbeId,
+        sent: SendTime,
+        at: ArrivalTime,
+        size: DataSize,
+    ) -> Option<DataRate> {
+        self.forget(at);
+        let cluster = self.clusters.iter_mut().flatten().find(|cluster| cluster.probe.id == id)?;
+        let seen = match &mut cluster.seen {
+            Some(seen) => {
+                seen.add(sent, at, size);
+                seen
+            }
+            none => none.insert(Seen::first(sent, at, size)),
+        };
+        seen.result(&cluster.probe, &self.config)
+    }
+
+    /// The result as it applies where the estimate is `estimate` and `acknowledged` the acknowledged rate: a probe
+    /// never lowers the estimate much below what gets through.
+    pub fn applied(&self, result: DataRate, estimate: DataRate, acknowledged: Option<DataRate>) -> DataRate {
+        acknowledged.map_or(result, |r| result.max(estimate.min(r.scale(self.config.drop_share))))
+    }
+
+    fn forget(&mut self, now: ArrivalTime) {
+        for cluster in &mut self.clusters {
+            let last = cluster.and_then(|cluster| cluster.seen).map(|seen| seen.last_arrived);
+            if last.is_some_and(|last| now - last > self.config.longest) {
+                *cluster = None;
+            }
+        }
+    }
+}
+
+impl Seen {
+    fn first(sent: SendTime, at: ArrivalTime, size: DataSize) -> Self {
+        Self {
+            packets: 1,
+            size,
+            first_sent: sent,
+            last_sent: (sent, size),
+            first_arrived: (at, size),
+            last_arrived: at,
+        }
+    }
+
+    fn add(&mut self, sent: SendTime, at: ArrivalTime, size: DataSize) {
+        self.packets = self.packets.saturating_add(1);
+        self.size += size;
+        self.first_sent = self.first_sent.min(sent);
+        if sent > self.last_sent.0 {
+            self.last_sent = (sent, size);
+        }
+        if at < self.first_arrived.0 {
+            self.first_arrived = (at, size);
+        }
+        self.last_arrived = self.last_arrived.max(at);
+    }
+
+    fn result(&self, probe: &Probe, config: &ProbeEstimatorConfig) -> Option<DataRate> {
+        let enough_packets = (f64::from(probe.packets) * config.min_received) as u32;
+        let enough_bytes = probe.size.bytes_f64() * config.min_received;
+        if self.packets < enough_packets || self.size.bytes_f64() < enough_bytes {
+            return None;
+        }
+        let valid = |span: TimeDelta| (span > TimeDelta::ZERO && span <= config.longest).then_some(span);
+        let sending = valid(self.last_sent.0 - self.first_sent)?;
+        let receiving = valid(self.last_arrived - self.first_arrived.0)?;
+        // The last packet takes its time after it left, the first one took its time before it arrived.
+        let sent = self.size.saturating_sub(self.last_sent.1).bits_f64() / sending.secs_f64();
+        let received = self.size.saturating_sub(self.first_arrived.1).bits_f64() / receiving.secs_f64();
+        if received > config.max_ratio * sent {
+            return None;
+        }
+        let shown = if received < config.unsaturated * sent {
+            config.utilisation * received
+        } else {
+            sent.min(received)
+        };
+        Some(DataRate::from_bps_f64(shown))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKET: DataSize = DataSize::from_bytes(1000);
+
+    fn id(id: u16) -> ProbeId {
+        ProbeId::new(id).unwrap()
+    }
+
+    fn probe(number: u16) -> Probe {
+        Probe { id: id(number), rate: DataRate::from_kbps(800), packets: 5, size: DataSize::from_bytes(5000) }
+    }
+
+    fn estimator() -> ProbeEstimator {
+        let mut estimator = ProbeEstimator::new(ProbeEstimatorConfig::LIBWEBRTC_2025);
+        estimator.expect(probe(1));
+        estimator
+    }
+
+    /// Packets of 1000 bytes of probe 1 by the times they left and arrived, in ms: the last result, in kbit/s.
+    fn result(estimator: &mut ProbeEstimator, packets: &[(i64, i64)]) -> Option<u64> {
+        let results = packets.iter().map(|&(sent, arrived)| {
+            let at = ArrivalTime::from_millis(arrived);
+            estimator.on_arrived(id(1), SendTime::from_millis(sent), at, PACKET)
+        });
+        results.last().flatten().map(|rate| rate.bps() / 1000)
+    }
+
+    #[test]
+    fn a_path_that_is_not_full_shows_the_rate_sent() {
+        // 3 · 8000 bit in 30 ms, sent and received.
+        assert_eq!(result(&mut estimator(), &[(0, 10), (10, 20), (20, 30), (30, 40)]), Some(800));
+        // Received in 32 ms: 750 kbit/s, more than 0.9 · 800.
+        assert_eq!(result(&mut estimator(), &[(0, 10), (10, 20), (20, 30), (30, 42)]), Some(750));
+        // Received in 28 ms: 857 kbit/s, but sent at 800.
+        assert_eq!(result(&mut estimator(), &[(0, 10), (10, 20), (20, 30), (30, 38)]), Some(800));
+    }
+
+    #[test]
+    fn a_full_path_shows_95_percent_of_what_it_carries() {
+        // 24 000 bit in 60 ms: 400 kbit/s, less than 0.9 · 800; 0.95 · 400 = 380.
+        assert_eq!(result(&mut estimator(), &[(0, 10), (10, 30), (20, 50), (30, 70)]), Some(380));
+    }
+
+    #[test]
+    fn four_of_five_packets_and_bytes_are_enough_and_three_are_not() {
+        assert_eq!(result(&mut estimator(), &[(0, 10), (10, 20), (20, 30)]), None);
+        let mut large = ProbeEstimator::new(ProbeEstimatorConfig::LIBWEBRTC_2025);
+        large.expect(Probe { size: DataSize::from_bytes(5001), ..probe(1) });
+        // 4000 bytes are less than 0.8 · 5001.
+        assert_eq!(result(&mut large, &[(0, 10), (10, 20), (20, 30), (30, 40)]), None);
+    }
+
+    #[test]
+    fn order_does_not_matter() {
+        assert_eq!(result(&mut estimator(), &[(30, 40), (10, 20), (0, 10), (20, 30)]), Some(800));
+    }
+
+    #[test]
+    fn results_that_cannot_be_are_none() {
+        // Received in 14 ms: 1714 kbit/s, more than twice 800.
+        assert_eq!(result(&mut estimator(), &[(0, 10), (10, 20), (20, 22), (30, 24)]), None);
+        // Sent or received at once, or over more than 1 s.
+        assert_eq!(result(&mut estimator(), &[(0, 10), (0, 20), (0, 30), (0, 40)]), None);
+        assert_eq!(result(&mut estimator(), &[(0, 10), (10, 10), (20, 10), (30, 10)]), None);
+        assert_eq!(result(&mut estimator(), &[(0, 10), (10, 20), (20, 30), (1001, 40)]), None);
+        assert_eq!(result(&mut estimator(), &[(0, 0), (10, 400), (20, 800), (30, 1001)]), None);
+    }
+
+    #[test]
+    fn a_cluster_is_forgotten_a_second_after_its_last_packet() {
+        let mut estimator = estimator();
+        assert_eq!(result(&mut estimator, &[(0, 10), (10, 20), (20, 30)]), None);
+        assert_eq!(result(&mut estimator, &[(30, 1031)]), None);
+        // Nothing of it is known any more.
+        assert_eq!(result(&mut estimator, &[(31, 1032), (32, 1033), (33, 1034), (34, 1035)]), None);
+    }
+
+    #[test]
+    fn clusters_are_told_apart_and_the_oldest_makes_room() {
+        let mut estimator = estimator();
+        for number in 2..=9 {
+            estimator.expect(probe(number));
+        }
+        assert_eq!(
+            result(&mut estimator, &[(0, 10), (10, 20), (20, 30), (30, 40)]),
+            None,
+            "the first is gone"
+        );
+        let arrive = |estimator: &mut ProbeEstimator, number, ms| {
+            estimator.on_arrived(id(number), SendTime::from_millis(ms), ArrivalTime::from_millis(ms), PACKET)
+        };
+        for ms in 0..3 {
+            assert_eq!(arrive(&mut estimator, 2, ms), None);
+            assert_eq!(arrive(&mut estimator, 9, ms), None);
+        }
+        assert_eq!(arrive(&mut estimator, 9, 3), Some(DataRate::from_mbps(8)));
+    }
+
+    #[test]
+    fn a_result_applies_no_lower_than_what_gets_through() {
+        let kbps = DataRate::from_kbps;
+        let applied = |result, estimate, acknowledged: Option<u64>| {
+            estimator().applied(kbps(result), kbps(estimate), acknowledged.map(kbps)).bps() / 1000
+        };
+        assert_eq!(applied(300, 1000, None), 300);
+        // 0.85 · 1000 = 850.
+        assert_eq!(applied(300, 1000, Some(1000)), 850);
+        assert_eq!(applied(300, 500, Some(1000)), 500);
+        assert_eq!(applied(900, 1000, Some(1000)), 900);
+    }
+}

@@ -1,0 +1,142 @@
+//! Back-off while the round-trip time is far too long, or no feedback comes (libwebrtc's `RttBasedBackoff`).
+
+use weir_units::TimeDelta;
+
+use crate::time::SendTime;
+
+/// Constants of the back-off.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct RttBackoffConfig {
+    /// A round-trip time above this lowers the rate. libwebrtc.
+    pub limit: TimeDelta,
+    /// Share of the rate that is left after a step, in (0, 1). libwebrtc.
+    pub factor: f64,
+    /// The same while it is silence alone that makes the round-trip time long: a long silence must halve the rate.
+    /// libwebrtc has 0.8 here too.
+    pub silence_factor: f64,
+    /// Between two steps. libwebrtc.
+    pub interval: TimeDelta,
+}
+
+impl Default for RttBackoffConfig {
+    fn default() -> Self {
+        Self {
+            limit: TimeDelta::from_secs(3),
+            factor: 0.8,
+            silence_factor: 0.5,
+            interval: TimeDelta::from_secs(1),
+        }
+    }
+}
+
+impl RttBackoffConfig {
+    /// Name, whether it holds and what is expected, of each constant.
+    pub fn rules(&self) -> [(&'static str, bool, &'static str); 4] {
+        let share = |v: f64| v > 0.0 && v < 1.0;
+        [
+            ("limit", self.limit > TimeDelta::ZERO, "longer than 0"),
+            ("factor", share(self.factor), "in (0, 1)"),
+            ("silence_factor", share(self.silence_factor), "in (0, 1)"),
+            ("interval", self.interval >= TimeDelta::from_millis(1), "at least 1 ms"),
+        ]
+    }
+}
+
+/// The round-trip time of the last feedback, grown by how long nothing has been heard of what was sent since.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RttBackoff {
+    config: RttBackoffConfig,
+    rtt: TimeDelta,
+    /// When the round-trip time was last measured; at first when the first packet left.
+    heard: Option<SendTime>,
+    sent: Option<SendTime>,
+    lowered: Option<SendTime>,
+}
+
+impl RttBackoff {
+    /// A back-off that has seen nothing.
+    pub fn new(config: RttBackoffConfig) -> Self {
+        Self { config, rtt: TimeDelta::ZERO, heard: None, sent: None, lowered: None }
+    }
+
+    /// A packet left.
+    pub fn on_sent(&mut self, at: SendTime) {
+        self.sent = Some(at);
+        // What was heard lies in the past; else the clock was set back.
+        self.heard = Some(self.heard.map_or(at, |heard| heard.min(at)));
+    }
+
+    /// Feedback that came at `now` tells the round-trip time `rtt`, without what packets waited at the receiver.
+    pub fn on_rtt(&mut self, rtt: TimeDelta, now: SendTime) {
+        self.rtt = rtt.max(TimeDelta::ZERO);
+        self.heard = Some(now);
+    }
+
+    /// The round-trip time, plus the time from its measurement to the last packet sent.
+    pub fn corrected_rtt(&self) -> TimeDelta {
+        let waiting = self.sent.zip(self.heard).map_or(TimeDelta::ZERO, |(sent, heard)| sent - heard);
+        waiting.max(TimeDelta::ZERO) + self.rtt
+    }
+
+    /// Whether the round-trip time is above the limit: then nothing else lets the rate change.
+    pub fn is_above_limit(&self) -> bool {
+        self.corrected_rtt() > self.config.limit
+    }
+
+    /// The factor by which to lower the rate at `now`, if a step is due. To be asked while above the limit.
+    pub fn step(&mut self, now: SendTime) -> Option<f64> {
+        // A clock that was set back must not silence it.
+        let due = self.lowered.is_none_or(|lowered| (now - lowered).abs() >= self.config.interval);
+        due.then(|| {
+            self.lowered = Some(now);
+            if self.rtt > self.config.limit { self.config.factor } else { self.config.silence_factor }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: i64) -> SendTime {
+        SendTime::from_millis(ms)
+    }
+
+    #[test]
+    fn what_is_sent_and_not_heard_of_adds_to_the_round_trip_time() {
+        let mut backoff = RttBackoff::new(RttBackoffConfig::default());
+        backoff.on_sent(at(1000));
+        assert_eq!(backoff.corrected_rtt(), TimeDelta::ZERO);
+        backoff.on_sent(at(1150));
+        backoff.on_rtt(TimeDelta::from_millis(200), at(1200));
+        assert_eq!(backoff.corrected_rtt(), TimeDelta::from_millis(200), "nothing was sent since");
+        backoff.on_sent(at(4000));
+        assert!(!backoff.is_above_limit(), "2.8 + 0.2 s");
+        backoff.on_sent(at(4001));
+        assert!(backoff.is_above_limit());
+        backoff.on_rtt(TimeDelta::from_millis(3001), at(5000));
+        assert!(backoff.is_above_limit(), "a long round trip alone");
+    }
+
+    #[test]
+    fn a_source_without_data_waits_for_nothing() {
+        let mut backoff = RttBackoff::new(RttBackoffConfig::default());
+        backoff.on_sent(at(0));
+        backoff.on_rtt(TimeDelta::from_millis(50), at(50));
+        assert_eq!(backoff.corrected_rtt(), TimeDelta::from_millis(50), "however late it is asked");
+    }
+
+    #[test]
+    fn steps_are_a_second_apart_and_larger_in_silence() {
+        let mut backoff = RttBackoff::new(RttBackoffConfig::default());
+        assert_eq!(backoff.step(at(-2000)), Some(0.5));
+        backoff.on_rtt(TimeDelta::from_secs(4), at(-1500));
+        assert_eq!(backoff.step(at(0)), Some(0.8));
+        assert_eq!(backoff.step(at(999)), None);
+        assert_eq!(backoff.step(at(1000)), Some(0.8));
+        assert_eq!(backoff.step(at(-5000)), Some(0.8), "the clock was set back");
+    }
+}

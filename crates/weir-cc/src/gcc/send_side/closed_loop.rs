@@ -1,0 +1,114 @@
+//! The sender-side form over a bottleneck.
+
+use weir_units::{DataRate, TimeDelta};
+
+use super::{Config, ControlForm, FilterForm, Grouping, LossForm, SendSideGcc};
+use crate::closed_loop::{Loop, Source, limits};
+use crate::packet_feedback::PacketFeedback;
+
+const CAPACITY: DataRate = DataRate::from_mbps(1);
+
+fn path(config: &Config) -> Loop {
+    let sender = SendSideGcc::new(*config, limits()).unwrap();
+    Loop::new(sender, PacketFeedback::new(config.feedback_interval), Source::VIDEO, CAPACITY)
+}
+
+fn variants() -> [(&'static str, Config); 7] {
+    let (draft, paper) = (Config::draft_02(), Config::nada_vs_gcc_2016());
+    let as_implemented =
+        Config { control: ControlForm::Libwebrtc2016, rate_window: TimeDelta::from_secs(1), ..paper };
+    [
+        ("draft-02", draft),
+        ("nada-vs-gcc-2016", paper),
+        ("draft-02, two states", Config { filter: FilterForm::TwoState, ..draft }),
+        ("draft-02, per packet", Config { grouping: Grouping::PerPacket, ..draft }),
+        ("draft-02, loss v1", Config { loss: LossForm::LibwebrtcV1, ..draft }),
+        ("nada-vs-gcc-2016, loss v1", Config { loss: LossForm::LibwebrtcV1, ..paper }),
+        ("nada-vs-gcc-2016, libwebrtc's control", as_implemented),
+    ]
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    sum / count
+}
+
+/// Mean target rate in kbit/s, median and 95th percentile of the queuing delay in ms, over the next `seconds`.
+fn watch(path: &mut Loop, seconds: i64) -> (f64, f64, f64) {
+    let seen = path.run(TimeDelta::from_secs(seconds), |p| (p.target_rate(), p.queuing_delay().millis_f64()));
+    let mut delays: Vec<f64> = seen.iter().map(|&(_, delay)| delay).collect();
+    delays.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| delays[(share * delays.len() as f64) as usize];
+    (mean(seen.iter().map(|&(rate, _)| rate / 1e3)), at(0.5), at(0.95))
+}
+
+#[test]
+fn one_flow_climbs_by_eight_per_cent_a_second_to_the_capacity() {
+    for (name, config) in &variants()[..2] {
+        let mut path = path(config);
+        path.run(TimeDelta::from_secs(10), Loop::target_rate);
+        // 300·1.08^10 = 648 kbit/s, less what the first reports take.
+        let rate = path.target_rate() / 1e3;
+        assert!((600.0..650.0).contains(&rate), "{name}: {rate} kbit/s after 10 s");
+        // 300·1.08^16 = 1028.
+        path.run(TimeDelta::from_secs(7), Loop::target_rate);
+        let (rate, ..) = watch(&mut path, 3);
+        assert!((900.0..1030.0).contains(&rate), "{name}: {rate} kbit/s");
+    }
+}
+
+#[test]
+fn every_variant_fills_the_path_with_a_short_queue() {
+    for (name, config) in variants() {
+        let mut path = path(&config);
+        path.run(TimeDelta::from_secs(20), Loop::target_rate);
+        let (rate, median, high) = watch(&mut path, 60);
+        assert!((850.0..1000.0).contains(&rate), "{name}: {rate} kbit/s");
+        // Unpaced, a frame alone queues for 0 to 33 ms.
+        let alone = if config.pacing == super::SendSidePacing::Unpaced { 33.0 } else { 5.0 };
+        assert!(median < alone / 2.0 + 10.0, "{name}: median {median} ms");
+        assert!(high < alone + 40.0, "{name}: 95th percentile {high} ms");
+    }
+}
+
+#[test]
+fn a_capacity_drop_is_followed_within_seconds() {
+    for (name, config) in variants() {
+        let mut path = path(&config);
+        path.run(TimeDelta::from_secs(60), Loop::target_rate);
+        path.capacity = DataRate::from_kbps(400);
+        path.run(TimeDelta::from_secs(5), Loop::target_rate);
+        let (rate, median, high) = watch(&mut path, 20);
+        assert!((300.0..420.0).contains(&rate), "{name}: {rate} kbit/s");
+        assert!(median < 25.0 && high < 100.0, "{name}: {median} and {high} ms");
+    }
+}
+
+#[test]
+fn a_capacity_that_comes_back_is_found_again() {
+    let mut path = path(&Config::draft_02());
+    path.run(TimeDelta::from_secs(30), Loop::target_rate);
+    path.capacity = DataRate::from_kbps(400);
+    path.run(TimeDelta::from_secs(30), Loop::target_rate);
+    path.capacity = CAPACITY;
+    path.run(TimeDelta::from_secs(25), Loop::target_rate);
+    let (rate, ..) = watch(&mut path, 10);
+    assert!(rate > 850.0, "{rate} kbit/s");
+}
+
+#[test]
+fn after_five_seconds_without_feedback_the_rate_is_low_and_comes_back() {
+    let mut path = path(&Config::draft_02());
+    path.run(TimeDelta::from_secs(30), Loop::target_rate);
+    let before = path.target_rate();
+    path.feedback_cut = true;
+    path.run(TimeDelta::from_secs(5), Loop::target_rate);
+    // Halved 3 and 4 s after the last feedback, and once more if that came at the very beginning.
+    let silent = path.target_rate();
+    assert!((0.12 * before..0.26 * before).contains(&silent), "{silent} of {before} bit/s");
+    path.feedback_cut = false;
+    // What was lost to silence counts as lost packets in the first report; then 8 % a second: ln 16 / ln 1.08 = 36 s.
+    path.run(TimeDelta::from_secs(40), Loop::target_rate);
+    let (rate, ..) = watch(&mut path, 10);
+    assert!(rate > 800.0, "{rate} kbit/s");
+}

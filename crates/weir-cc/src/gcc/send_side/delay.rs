@@ -1,0 +1,131 @@
+//! From arrivals to the detector's signal: grouping, arrival-time filter, adaptive threshold, over-use detector
+//! (draft-ietf-rmcat-gcc-02 §5.1 to §5.4).
+
+use super::config::{Config, FilterForm};
+use crate::gcc::bursts::{BurstSample, Bursts, Received};
+use crate::gcc::detector::{Detector, Usage};
+use crate::gcc::kalman::ScalarKalman;
+use crate::gcc::threshold::Threshold;
+use crate::gcc::two_state::TwoStateKalman;
+use crate::time::SendTime;
+
+/// The detector says nothing before this many samples.
+const FIRST_VERDICT: u32 = 2;
+
+/// The arrival-time filter.
+#[derive(Debug)]
+enum Filter {
+    Scalar(ScalarKalman),
+    TwoState(TwoStateKalman),
+}
+
+impl Filter {
+    fn update(&mut self, sample: &BurstSample, usage: Usage) -> f64 {
+        match self {
+            Self::Scalar(filter) => filter.update(sample.gradient().millis_f64(), sample.inter_departure),
+            Self::TwoState(filter) => filter.update(sample, usage),
+        }
+    }
+
+    fn reset(&mut self) {
+        match self {
+            Self::Scalar(filter) => filter.reset(),
+            Self::TwoState(filter) => filter.reset(),
+        }
+    }
+
+    fn gain(&self) -> f64 {
+        match self {
+            Self::Scalar(filter) => filter.gain(),
+            Self::TwoState(filter) => filter.gain(),
+        }
+    }
+
+    fn noise_variance(&self) -> f64 {
+        match self {
+            Self::Scalar(filter) => filter.noise_variance(),
+            Self::TwoState(filter) => filter.noise_variance(),
+        }
+    }
+}
+
+/// Sees arrivals, says whether the path is over-used.
+#[derive(Debug)]
+pub(super) struct DelaySignal {
+    config: Config,
+    bursts: Bursts,
+    filter: Filter,
+    threshold: Threshold,
+    detector: Detector,
+    samples: u32,
+    scaled: f64,
+}
+
+impl DelaySignal {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            config: *config,
+            bursts: Bursts::new(config.bursts()),
+            filter: match config.filter {
+                FilterForm::Scalar => Filter::Scalar(ScalarKalman::new(config.scalar())),
+                FilterForm::TwoState => Filter::TwoState(TwoStateKalman::new(config.two_state())),
+            },
+            threshold: config.threshold(),
+            detector: Detector::new(config.detector()),
+            samples: 0,
+            scaled: 0.0,
+        }
+    }
+
+    /// Takes the next packet in order of arrival, heard of at `now`; returns the present signal.
+    pub(super) fn on_packet(&mut self, packet: &Received, now: SendTime) -> Usage {
+        if let Some(sample) = self.bursts.on_packet(packet, now) {
+            self.on_sample(&sample);
+        }
+        self.detector.usage()
+    }
+
+    /// No gradient spans a silence. The threshold is kept.
+    pub(super) fn restart(&mut self) {
+        self.bursts.restart();
+        self.filter.reset();
+        self.detector = Detector::new(self.config.detector());
+        self.samples = 0;
+        self.scaled = 0.0;
+    }
+
+    /// `m` as compared with the threshold, in ms.
+    pub(super) fn gradient(&self) -> f64 {
+        self.scaled
+    }
+
+    /// `del_var_th` in ms.
+    pub(super) fn gamma(&self) -> f64 {
+        self.threshold.gamma()
+    }
+
+    /// The gain of the filter's last update.
+    pub(super) fn gain(&self) -> f64 {
+        self.filter.gain()
+    }
+
+    /// `var_v` in ms².
+    pub(super) fn noise_variance(&self) -> f64 {
+        self.filter.noise_variance()
+    }
+
+    pub(super) fn usage(&self) -> Usage {
+        self.detector.usage()
+    }
+
+    pub(super) fn on_sample(&mut self, sample: &BurstSample) {
+        self.samples = self.samples.saturating_add(1);
+        let m = self.filter.update(sample, self.detector.usage());
+        self.scaled = m * f64::from(self.samples.min(self.config.scale_cap));
+        if self.samples < FIRST_VERDICT {
+            return;
+        }
+        self.detector.update(m, self.scaled, self.threshold.gamma(), sample.inter_departure);
+        self.threshold.update(self.scaled, sample.arrival);
+    }
+}

@@ -1,0 +1,341 @@
+//! The sender half: per-packet feedback → `A_r` and `A_s` → `A`.
+
+use weir_units::{DataRate, TimeDelta};
+
+use super::config::{Config, ConfigError, LossForm, SendSidePacing};
+use super::delay::DelaySignal;
+use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
+use crate::gcc::aimd::Aimd;
+use crate::gcc::bursts::Received;
+use crate::gcc::detector::Usage;
+use crate::gcc::loss::{LossConfig, LossVerdict};
+use crate::gcc::loss_based_v1::LossBasedV1;
+use crate::gcc::loss_count::LossCount;
+use crate::gcc::rate_control::RateState;
+use crate::packet::{Fate, PacketResult, SendState, SentPacket};
+use crate::receive_rate::ReceiveRate;
+use crate::report::Feedback;
+use crate::time::SendTime;
+
+/// After so long without feedback grouping and filter start anew. libwebrtc.
+const SILENCE: TimeDelta = TimeDelta::from_secs(2);
+/// How often the rate is halved while feedback is silent.
+const SILENCE_STEP: TimeDelta = TimeDelta::from_secs(1);
+/// Share of the rate that is left after each step of silence.
+const SILENCE_FACTOR: f64 = 0.5;
+/// Arrivals of one feedback for which room is made at the beginning.
+const ROOM: usize = 256;
+
+/// GCC at the sender.
+#[derive(Debug)]
+pub struct SendSideGcc {
+    config: Config,
+    limits: RateLimits,
+    delay: DelaySignal,
+    received: ReceiveRate,
+    /// `R`, as of the last feedback.
+    measured: Option<DataRate>,
+    /// The delay-based controller and its rate `A_r`.
+    aimd: Aimd,
+    decreased: Option<SendTime>,
+    losses: LossCount,
+    loss: LossControl,
+    /// `f_l` of the last report.
+    loss_ratio: f64,
+    /// `A_s` in bit/s, never above `A_r`: it is the target `A` itself.
+    rate: f64,
+    /// The arrivals of one feedback, in order of arrival.
+    arrivals: Vec<Received>,
+    heard: Option<SendTime>,
+    rtt: Option<TimeDelta>,
+    application_limited: bool,
+    cause: Cause,
+    silence_due: Option<SendTime>,
+}
+
+#[derive(Debug)]
+enum LossControl {
+    Paper(LossConfig),
+    V1(LossBasedV1),
+}
+
+impl LossControl {
+    fn new(config: &Config) -> Self {
+        match config.loss {
+            LossForm::Paper => Self::Paper(config.paper_loss()),
+            LossForm::LibwebrtcV1 => Self::V1(LossBasedV1::new(config.loss_v1())),
+        }
+    }
+}
+
+impl SendSideGcc {
+    /// A sender half for rates within `limits`.
+    ///
+    /// # Errors
+    /// The first constant of `config` out of its range.
+    pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            config,
+            limits,
+            delay: DelaySignal::new(&config),
+            received: ReceiveRate::new(config.rate_window),
+            measured: None,
+            aimd: Aimd::new(config.aimd(), limits),
+            decreased: None,
+            losses: LossCount::new(),
+            loss: LossControl::new(&config),
+            loss_ratio: 0.0,
+            rate: limits.start().bps_f64(),
+            arrivals: Vec::with_capacity(ROOM),
+            heard: None,
+            rtt: None,
+            application_limited: false,
+            cause: Cause::RampUp,
+            silence_due: None,
+        })
+    }
+
+    fn rate(&self) -> DataRate {
+        DataRate::from_bps_f64(self.rate)
+    }
+
+    /// Takes out what arrived, in order of arrival; whether there was anything.
+    fn collect(&mut self, results: &[PacketResult]) -> bool {
+        self.arrivals.clear();
+        self.arrivals.extend(results.iter().filter_map(|result| match result.fate {
+            Fate::Arrived { at, .. } | Fate::Recovered { at, .. } => {
+                Some(Received { departure: result.sent.at, arrival: at, size: result.sent.payload })
+            }
+            Fate::Missing => None,
+        }));
+        if !self.arrivals.is_sorted_by_key(|packet| packet.arrival) {
+            self.arrivals.sort_unstable_by_key(|packet| (packet.arrival, packet.departure));
+        }
+        !self.arrivals.is_empty()
+    }
+
+    /// The signal of the arrivals that were collected; measures `R` on the way.
+    fn observe(&mut self, now: SendTime) -> Usage {
+        let mut overused = false;
+        for packet in &self.arrivals {
+            self.received.on_arrival(packet.arrival, packet.size);
+            overused |= self.delay.on_packet(packet, now) == Usage::Over;
+        }
+        self.measured = self.arrivals.last().and_then(|newest| self.received.rate(newest.arrival));
+        if overused { Usage::Over } else { self.delay.usage() }
+    }
+
+    /// draft-ietf-rmcat-gcc-02 §5.5
+    fn control_delay(&mut self, usage: Usage, now: SendTime) {
+        if usage == Usage::Over {
+            if self.measured.is_none() || !self.may_decrease(now) {
+                return;
+            }
+            self.decreased = Some(now);
+        }
+        self.aimd.update(usage, self.measured, now);
+    }
+
+    fn may_decrease(&self, now: SendTime) -> bool {
+        self.decreased.is_none_or(|last| (now - last).abs() >= self.aimd.reduction_interval())
+    }
+
+    /// draft-ietf-rmcat-gcc-02 §6
+    fn control_loss(&mut self, results: &[PacketResult], now: SendTime) -> LossVerdict {
+        let delay = self.aimd.rate();
+        let (rate, verdict) = match &mut self.loss {
+            LossControl::Paper(config) => match self.losses.on_results(results) {
+                None => (self.rate, LossVerdict::Hold),
+                Some(loss) => {
+                    self.loss_ratio = loss.ratio();
+                    config.update(self.rate, self.loss_ratio)
+                }
+            },
+            LossControl::V1(v1) => {
+                v1.on_results(results, now);
+                self.loss_ratio = v1.loss_ratio();
+                if v1.is_starting(now) && delay > self.rate {
+                    v1.forget_rates();
+                    (delay, LossVerdict::Increase)
+                } else {
+                    v1.remember(self.rate, now);
+                    v1.update(self.rate, self.rtt.unwrap_or(TimeDelta::ZERO), now)
+                }
+            }
+        };
+        self.rate = self.limits.clamp_bps(rate.min(delay)); // A_s cannot exceed A_r.
+        verdict
+    }
+
+    /// What the law found to limit the rate.
+    fn find_cause(&self, verdict: LossVerdict) -> Cause {
+        let by_loss = match verdict {
+            LossVerdict::Decrease => true,
+            LossVerdict::Hold => self.loss_ratio >= self.config.loss_low,
+            LossVerdict::Increase => false,
+        };
+        if by_loss && self.rate < self.aimd.rate() {
+            Cause::Loss
+        } else if self.aimd.state() == RateState::Increase && self.aimd.capacity().mean().is_none() {
+            Cause::RampUp
+        } else {
+            Cause::Delay
+        }
+    }
+
+    /// What limits the rate: a bound, else the source, else what the law found.
+    fn cause(&self) -> Cause {
+        let cause = if self.application_limited { Cause::Application } else { self.cause };
+        self.limits.cause(self.rate(), cause)
+    }
+
+    fn set_rate(&mut self, rate: f64, now: SendTime) {
+        self.aimd.set_rate(rate, now);
+        self.rate = self.aimd.rate();
+    }
+
+    /// What was learnt of the path is forgotten, but neither the threshold nor a rate.
+    fn restart(&mut self) {
+        self.delay.restart();
+        self.losses = LossCount::new();
+    }
+
+    fn decision(&self, base: DataRate) -> Decision {
+        Decision { rate: self.rate(), base, cause: self.cause(), rtt: self.rtt }
+    }
+}
+
+impl Controller for SendSideGcc {
+    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
+        if self.silence_due.is_none() {
+            self.silence_due = Some(packet.at + self.config.feedback_timeout);
+        }
+    }
+
+    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
+        let &Feedback::Packets { results, rtt, .. } = feedback else { return None };
+        if !self.collect(results) {
+            return None;
+        }
+        let base = self.rate();
+        match self.heard.replace(now) {
+            // Growth is counted from the first feedback.
+            None => self.aimd.set_rate(self.rate, now),
+            Some(last) if (now - last).abs() > SILENCE => self.restart(),
+            Some(_) => {}
+        }
+        self.silence_due = Some(now + self.config.feedback_timeout);
+        self.application_limited = state.application_limited;
+        if let Some(rtt) = rtt {
+            self.rtt = Some(rtt);
+            self.aimd.set_rtt(rtt);
+        }
+        let usage = self.observe(now);
+        self.control_delay(usage, now);
+        let verdict = self.control_loss(results, now);
+        self.cause = self.find_cause(verdict);
+        Some(self.decision(base))
+    }
+
+    fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
+        self.silence_due.filter(|&due| due <= now)?;
+        self.silence_due = Some(now + SILENCE_STEP);
+        let base = self.rate();
+        self.set_rate(self.rate * SILENCE_FACTOR, now);
+        self.cause = Cause::Receiver;
+        Some(self.decision(base))
+    }
+
+    fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
+        let base = self.rate();
+        match event {
+            PathEvent::Limits(limits) => {
+                self.limits = limits;
+                self.aimd.set_limits(limits);
+                self.rate = limits.clamp_bps(self.rate);
+            }
+            PathEvent::Paused => self.silence_due = None,
+            PathEvent::Resumed => self.silence_due = Some(now + self.config.feedback_timeout),
+            PathEvent::RouteChanged => {
+                self.delay = DelaySignal::new(&self.config);
+                self.received = ReceiveRate::new(self.config.rate_window);
+                self.aimd = Aimd::new(self.config.aimd(), self.limits);
+                self.set_rate(self.rate, now);
+                self.losses = LossCount::new();
+                self.loss = LossControl::new(&self.config);
+                self.loss_ratio = 0.0;
+                (self.measured, self.decreased, self.rtt) = (None, None, None);
+            }
+        }
+        Some(self.decision(base))
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        self.silence_due
+    }
+
+    fn target(&self) -> Target {
+        let rate = self.rate();
+        Target {
+            media_rate: rate,
+            sending_rate: rate,
+            pacing: match self.config.pacing {
+                SendSidePacing::Factor(factor) => Pacing::Factor(factor),
+                SendSidePacing::Unpaced => Pacing::Unpaced,
+            },
+            window: None,
+            padding: DataRate::ZERO,
+            cause: self.cause(),
+        }
+    }
+
+    fn adopt(&mut self, now: SendTime, share: Share) {
+        self.set_rate(share.rate.bps_f64(), now);
+        self.cause = Cause::Coupling;
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        const SIGNALS: &[Signal] = &[
+            Signal { name: "m", unit: "ms", meaning: "gradient as compared with the threshold" },
+            Signal { name: "del_var_th", unit: "ms", meaning: "threshold" },
+            Signal { name: "k", unit: "", meaning: "Kalman gain of the gradient" },
+            Signal { name: "var_v", unit: "ms²", meaning: "variance of the measurement noise" },
+            Signal { name: "usage", unit: "", meaning: "-1 under-use, 0 normal, 1 over-use" },
+            Signal { name: "state", unit: "", meaning: "-1 decrease, 0 hold, 1 increase" },
+            Signal { name: "R", unit: "bit/s", meaning: "receive rate" },
+            Signal { name: "C", unit: "bit/s", meaning: "link capacity by the receive rates at over-use" },
+            Signal { name: "A_r", unit: "bit/s", meaning: "rate of the delay-based controller" },
+            Signal { name: "A_s", unit: "bit/s", meaning: "rate of the loss-based controller, the target A" },
+            Signal { name: "f_l", unit: "", meaning: "loss ratio of the last report" },
+        ];
+        SIGNALS
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        let usage = match self.delay.usage() {
+            Usage::Under => -1.0,
+            Usage::Normal => 0.0,
+            Usage::Over => 1.0,
+        };
+        let state = match self.aimd.state() {
+            RateState::Decrease => -1.0,
+            RateState::Hold => 0.0,
+            RateState::Increase => 1.0,
+        };
+        let values = [
+            self.delay.gradient(),
+            self.delay.gamma(),
+            self.delay.gain(),
+            self.delay.noise_variance(),
+            usage,
+            state,
+            self.measured.map_or(f64::NAN, DataRate::bps_f64),
+            self.aimd.capacity().mean().unwrap_or(f64::NAN),
+            self.aimd.rate(),
+            self.rate,
+            self.loss_ratio,
+        ];
+        out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+}

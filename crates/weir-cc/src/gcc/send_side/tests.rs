@@ -1,0 +1,210 @@
+//! The sender half by itself.
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use super::{Config, LossForm, SendSideGcc};
+use crate::controller::{Cause, Controller, PathEvent, RateLimits, Share};
+use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::report::Feedback;
+use crate::time::{ArrivalTime, SendTime};
+
+const SIZE: DataSize = DataSize::from_bytes(1250);
+const GAP: i64 = 10;
+const RTT: TimeDelta = TimeDelta::from_millis(100);
+
+fn kbps(rate: u64) -> DataRate {
+    DataRate::from_kbps(rate)
+}
+
+fn at(ms: i64) -> SendTime {
+    SendTime::from_millis(ms)
+}
+
+/// A sender at 1 Mbit/s, and what it hears: a packet each 10 ms (1 Mbit/s), reported in fives.
+struct Heard {
+    sender: SendSideGcc,
+    next: u64,
+    now: SendTime,
+    offset: TimeDelta,
+    backwards: bool,
+}
+
+impl Heard {
+    fn new(config: &Config) -> Self {
+        let limits = RateLimits::new(kbps(50), kbps(1000), kbps(2500)).unwrap();
+        let sender = SendSideGcc::new(*config, limits).unwrap();
+        Self { sender, next: 0, now: SendTime::ZERO, offset: TimeDelta::ZERO, backwards: false }
+    }
+
+    /// Feedback on five packets; `delay` by number in ms, `None` for a lost one.
+    fn hear(&mut self, delay: impl Fn(u64) -> Option<i64>) -> DataRate {
+        let result = |id: u64| {
+            let departure = id as i64 * GAP;
+            let sent =
+                SentPacket { id, at: at(departure), size: SIZE, payload: SIZE, padding: false, probe: None };
+            let arrival = |delay| ArrivalTime::from_millis(departure + delay) + self.offset;
+            let fate = delay(id)
+                .map_or(Fate::Missing, |delay| Fate::Arrived { at: arrival(delay), ecn: Ecn::NotEct });
+            PacketResult { sent, fate }
+        };
+        let mut results: Vec<_> = (self.next..self.next + 5).map(result).collect();
+        if self.backwards {
+            results.reverse();
+        }
+        self.next += 5;
+        self.now = at(self.next as i64 * GAP) + RTT;
+        let feedback = Feedback::Packets { results: &results, at: None, rtt: Some(RTT), missed_reports: 0 };
+        self.sender.on_feedback(self.now, &feedback, &SendState::default());
+        self.sender.target().media_rate
+    }
+
+    /// So many reports of constant delay.
+    fn hear_well(&mut self, reports: usize) {
+        for _ in 0..reports {
+            self.hear(|_| Some(50));
+        }
+    }
+
+    /// A second of constant delay.
+    fn settle(&mut self) {
+        self.hear_well(20);
+    }
+
+    fn signal(&self, name: &str) -> f64 {
+        let mut values = vec![0.0; self.sender.signals().len()];
+        self.sender.read_signals(&mut values);
+        values[self.sender.signals().iter().position(|signal| signal.name == name).unwrap()]
+    }
+}
+
+/// From packet 100 on the delay grows by 3 ms per packet: 30 % more than the path carries.
+fn overload(id: u64) -> i64 {
+    50 + 3 * (id as i64 - 100).max(0)
+}
+
+#[test]
+fn a_constant_delay_lets_the_rate_grow_by_eight_per_cent_a_second() {
+    let mut heard = Heard::new(&Config::draft_02());
+    heard.hear(|_| Some(50));
+    heard.hear(|_| Some(50));
+    let first = heard.sender.target().media_rate.bps_f64();
+    heard.hear_well(20);
+    let second = heard.sender.target().media_rate.bps_f64();
+    assert!((second / first - 1.08).abs() < 1e-6, "{first} to {second}");
+    assert_eq!(heard.sender.target().cause, Cause::RampUp);
+    assert_eq!(heard.signal("R"), 1e6);
+    // R bounds it: 1.5 · 1 Mbit/s.
+    heard.hear_well(200);
+    assert_eq!(heard.sender.target().media_rate, kbps(1500));
+}
+
+#[test]
+fn overuse_takes_the_rate_below_the_receive_rate_once_per_round_trip() {
+    let mut heard = Heard::new(&Config::draft_02());
+    heard.settle();
+    let mut falls = Vec::new();
+    let mut before = heard.sender.target().media_rate;
+    for _ in 0..12 {
+        let rate = heard.hear(|id| Some(overload(id)));
+        if rate < before {
+            assert_eq!(rate.bps_f64(), (0.85 * heard.signal("R")).floor(), "β·R");
+            assert_eq!(heard.sender.target().cause, Cause::Delay);
+            falls.push(heard.now);
+        }
+        before = rate;
+    }
+    assert!(falls.len() >= 3, "{falls:?}");
+    assert!(falls.windows(2).all(|pair| pair[1] - pair[0] >= RTT), "{falls:?}");
+    assert_eq!(heard.signal("usage"), 1.0);
+    assert!(heard.signal("C") > 0.0);
+}
+
+#[test]
+fn hours_between_the_clocks_and_order_within_a_report_change_nothing() {
+    let life = |offset_hours: i64, backwards: bool| {
+        let mut heard = Heard::new(&Config::nada_vs_gcc_2016());
+        heard.offset = TimeDelta::from_secs(3600 * offset_hours);
+        heard.backwards = backwards;
+        heard.settle();
+        (0..20)
+            .map(|_| (heard.hear(|id| Some(overload(id))), heard.signal("m"), heard.signal("f_l")))
+            .collect::<Vec<_>>()
+    };
+    let here = life(0, false);
+    assert!(here.iter().any(|&(_, m, _)| m > 15.0));
+    assert_eq!(life(7, false), here);
+    assert_eq!(life(-7, true), here);
+}
+
+#[test]
+fn much_loss_lowers_the_rate_and_some_holds_it() {
+    let mut heard = Heard::new(&Config::draft_02());
+    heard.settle();
+    let before = heard.sender.target().media_rate.bps_f64();
+    // 1 of 5: 51/256; 1 − 0.5·51/256 = 0.900390625. R falls with it, but not to a 1.5th.
+    let after = heard.hear(|id| (id % 5 != 2).then_some(50)).bps_f64();
+    assert!((after / before - 0.900_390_625).abs() < 1e-6, "{before} to {after}");
+    assert_eq!(heard.sender.target().cause, Cause::Loss);
+    assert_eq!(heard.signal("f_l"), 51.0 / 256.0);
+    // Without loss 5 % per report, up to A_r.
+    let again = heard.hear(|_| Some(50)).bps_f64();
+    assert!((again / after - 1.05).abs() < 1e-6);
+    heard.hear_well(5);
+    assert_eq!(heard.signal("A_s"), heard.signal("A_r"));
+}
+
+#[test]
+fn the_loss_controller_of_libwebrtc_waits_for_twenty_packets_and_a_round_trip() {
+    let mut heard = Heard::new(&Config { loss: LossForm::LibwebrtcV1, ..Config::draft_02() });
+    heard.hear_well(5);
+    let mut falls = 0;
+    let mut before = heard.sender.target().media_rate;
+    for _ in 0..20 {
+        let rate = heard.hear(|id| (id % 5 != 2).then_some(50));
+        falls += usize::from(rate < before);
+        before = rate;
+    }
+    // A second of 20 % loss, reports of 20 packets each 200 ms: a fall needs one of them and 300 ms + 100 ms.
+    assert!((2..=3).contains(&falls), "{falls}");
+    assert_eq!(heard.sender.target().cause, Cause::Loss);
+}
+
+#[test]
+fn silence_halves_the_rate_each_second_and_reports_of_nothing_are_silence() {
+    let mut heard = Heard::new(&Config::draft_02());
+    heard.settle();
+    let (rate, last) = (heard.sender.target().media_rate, heard.now);
+    heard.hear(|_| None);
+    let due = last + TimeDelta::from_secs(3);
+    assert_eq!(heard.sender.next_timeout(), Some(due));
+    heard.sender.on_timeout(due, &SendState::default());
+    heard.sender.on_timeout(due + TimeDelta::from_secs(1), &SendState::default());
+    let target = heard.sender.target();
+    assert!((target.media_rate.bps_f64() / rate.bps_f64() - 0.25).abs() < 1e-5);
+    assert_eq!(target.cause, Cause::Receiver);
+    // Two more seconds without a packet: grouping and the count of losses begin anew, and the rate grows again.
+    heard.next += 400;
+    heard.hear(|_| Some(250));
+    heard.hear(|_| Some(250));
+    assert!(heard.sender.target().media_rate > target.media_rate);
+    assert_eq!((heard.signal("m"), heard.signal("f_l")), (0.0, 0.0));
+}
+
+#[test]
+fn coupling_limits_and_a_new_route_become_the_laws_own_state() {
+    let mut heard = Heard::new(&Config::draft_02());
+    heard.settle();
+    heard.sender.adopt(heard.now, Share { rate: kbps(600) });
+    assert_eq!(heard.sender.target().media_rate, kbps(600));
+    assert_eq!(heard.sender.target().cause, Cause::Coupling);
+    // 600·1.08^0.05 = 602.31.
+    let next = heard.hear(|_| Some(50)).bps_f64();
+    assert!((602e3..603e3).contains(&next), "{next}");
+    let limits = RateLimits::new(kbps(50), kbps(300), kbps(400)).unwrap();
+    heard.sender.on_event(heard.now, PathEvent::Limits(limits));
+    assert_eq!(heard.sender.target().media_rate, kbps(400));
+    assert_eq!(heard.sender.target().cause, Cause::Maximum);
+    heard.sender.on_event(heard.now, PathEvent::RouteChanged);
+    assert_eq!(heard.sender.target().media_rate, kbps(400));
+    assert!(heard.signal("R").is_nan() && heard.signal("C").is_nan());
+}

@@ -1,0 +1,374 @@
+//! The acknowledged rate `R` (libwebrtc's `RobustThroughputEstimator`, the default since August 2023).
+
+use std::collections::VecDeque;
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use super::bursts::Received;
+use crate::time::SendTime;
+
+/// Constants of the acknowledged rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct ThroughputConfig {
+    /// The rate is unknown below so many packets. libwebrtc.
+    pub required_packets: u32,
+    /// The window keeps so many packets however long that takes … libwebrtc.
+    pub window_packets: u32,
+    /// … and the packets of so long however many they are … libwebrtc.
+    pub window: TimeDelta,
+    /// … but no more packets than this, up to 1000 … libwebrtc.
+    pub max_packets: u32,
+    /// … and nothing older than this. libwebrtc.
+    pub max_window: TimeDelta,
+}
+
+impl Default for ThroughputConfig {
+    fn default() -> Self {
+        Self {
+            required_packets: 10,
+            window_packets: 20,
+            window: TimeDelta::from_secs(1),
+            max_packets: 500,
+            max_window: TimeDelta::from_secs(5),
+        }
+    }
+}
+
+impl ThroughputConfig {
+    /// Name, whether it holds and what is expected, of each constant.
+    pub fn rules(&self) -> [(&'static str, bool, &'static str); 5] {
+        let required = (2..=self.window_packets).contains(&self.required_packets);
+        [
+            ("required_packets", required, "from 2 to `window_packets`"),
+            ("window_packets", self.window_packets <= self.max_packets, "at most `max_packets`"),
+            ("window", self.window > TimeDelta::ZERO, "longer than 0"),
+            ("max_packets", self.max_packets <= 1000, "at most 1000"),
+            ("max_window", self.max_window >= self.window, "at least `window`"),
+        ]
+    }
+}
+
+/// An arrival further back than this behind the newest means that the receiver's clock was set.
+const MOST_REORDERING: TimeDelta = TimeDelta::from_secs(1);
+/// Spans count at least so much.
+const LEAST_SPAN: TimeDelta = TimeDelta::from_millis(1);
+
+/// Rate of what arrives, without the longest gap, and at most the rate of what was sent.
+///
+/// Sums and the longest gaps are carried along; the window is looked through only where a packet came out of order
+/// or one of the longest gaps left it.
+#[derive(Clone, Debug)]
+pub struct Throughput {
+    config: ThroughputConfig,
+    /// The window, by arrival.
+    packets: VecDeque<Received>,
+    bytes: DataSize,
+    /// Packets in the window that left before the one that arrived before them.
+    inversions: usize,
+    gaps: Gaps,
+    /// The latest departure that has left the window.
+    discarded: Option<SendTime>,
+}
+
+impl Throughput {
+    /// A meter that has seen nothing.
+    pub fn new(config: ThroughputConfig) -> Self {
+        Self {
+            config,
+            packets: VecDeque::with_capacity(config.max_packets as usize + 1),
+            bytes: DataSize::ZERO,
+            inversions: 0,
+            gaps: Gaps::default(),
+            discarded: None,
+        }
+    }
+
+    /// Forgets everything, and keeps its room.
+    pub fn restart(&mut self) {
+        self.packets.clear();
+        self.bytes = DataSize::ZERO;
+        self.inversions = 0;
+        self.gaps = Gaps::default();
+        self.discarded = None;
+    }
+
+    /// Takes a packet that has arrived, best in order of arrival.
+    pub fn on_packet(&mut self, packet: &Received) {
+        match self.packets.back() {
+            Some(last) if packet.arrival < last.arrival => {
+                if last.arrival - packet.arrival > MOST_REORDERING {
+                    self.restart();
+                    return;
+                }
+                self.insert(*packet);
+            }
+            last => {
+                if let Some(last) = last {
+                    self.inversions += usize::from(packet.departure < last.departure);
+                    self.gaps.enter(packet.arrival - last.arrival);
+                }
+                self.packets.push_back(*packet);
+            }
+        }
+        self.bytes += packet.size;
+        while self.is_too_long() {
+            self.drop_first();
+        }
+    }
+
+    /// `R`; `None` while there are too few packets.
+    pub fn rate(&mut self) -> Option<DataRate> {
+        if self.packets.len() < self.config.required_packets as usize {
+            return None;
+        }
+        let (first, last) = (*self.packets.front()?, *self.packets.back()?);
+        let [longest, second] = self.gaps.two_longest().or_else(|| {
+            self.gaps = Gaps::of(&self.packets);
+            self.gaps.two_longest()
+        })?;
+        let span = (last.arrival - first.arrival) - longest + second;
+        let received = self.bytes.saturating_sub(first.size) / span.max(LEAST_SPAN);
+        let sent = if self.inversions == 0 && self.discarded.is_none_or(|late| first.departure >= late) {
+            Some(self.sent_in_order(&first, &last))
+        } else {
+            self.sent_out_of_order()
+        };
+        Some(sent.map_or(received, |sent| sent.min(received)))
+    }
+
+    /// A packet that arrived before others that are known already.
+    fn insert(&mut self, packet: Received) {
+        let place = self.packets.partition_point(|known| known.arrival <= packet.arrival);
+        self.packets.insert(place, packet);
+        self.gaps.unknown = true;
+        let inversions = self.packets.iter().zip(self.packets.iter().skip(1));
+        self.inversions = inversions.filter(|(a, b)| b.departure < a.departure).count();
+    }
+
+    fn is_too_long(&self) -> bool {
+        let (Some(first), Some(last)) = (self.packets.front(), self.packets.back()) else { return false };
+        let (packets, span) = (self.packets.len(), last.arrival - first.arrival);
+        packets > self.config.max_packets as usize
+            || span > self.config.max_window
+            || (packets > self.config.window_packets as usize && span > self.config.window)
+    }
+
+    fn drop_first(&mut self) {
+        let Some(first) = self.packets.pop_front() else { return };
+        self.bytes = self.bytes.saturating_sub(first.size);
+        if let Some(next) = self.packets.front() {
+            self.inversions -= usize::from(next.departure < first.departure);
+            self.gaps.leave(next.arrival - first.arrival);
+        }
+        self.discarded = Some(self.discarded.map_or(first.departure, |late| late.max(first.departure)));
+    }
+
+    /// Rate of sending without the bytes of the packet that left last, where packets arrived as they left.
+    fn sent_in_order(&self, first: &Received, last: &Received) -> DataRate {
+        // Of those that left at once the first to arrive counts as the last.
+        let at_once = self.packets.iter().rev().take_while(|packet| packet.departure == last.departure);
+        let size = at_once.last().map_or(last.size, |packet| packet.size);
+        self.bytes.saturating_sub(size) / (last.departure - first.departure).max(LEAST_SPAN)
+    }
+
+    /// The same where some did not; those that left before what has left the window do not count. `None` if too few
+    /// do.
+    fn sent_out_of_order(&self) -> Option<DataRate> {
+        let mut usable = 0;
+        let mut bytes = DataSize::ZERO;
+        let mut first = SendTime::MAX;
+        let mut last: Option<&Received> = None;
+        for packet in self.packets.iter().filter(|p| self.discarded.is_none_or(|late| p.departure >= late)) {
+            usable += 1;
+            bytes += packet.size;
+            first = first.min(packet.departure);
+            if last.is_none_or(|last| packet.departure > last.departure) {
+                last = Some(packet);
+            }
+        }
+        let last = last.filter(|_| usable >= self.config.required_packets)?;
+        Some(bytes.saturating_sub(last.size) / (last.departure - first).max(LEAST_SPAN))
+    }
+}
+
+/// The two longest lengths of gaps between arrivals in a window, and how many gaps have them: on a path without
+/// jitter nearly all have one length, so that one of them leaving says little.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gaps {
+    longest: (TimeDelta, usize),
+    /// May have lost gaps where its count is zero: then only a look through the window tells.
+    next: (TimeDelta, usize),
+    /// A packet came in between others.
+    unknown: bool,
+}
+
+impl Gaps {
+    fn of(packets: &VecDeque<Received>) -> Self {
+        let mut gaps = Self::default();
+        for (a, b) in packets.iter().zip(packets.iter().skip(1)) {
+            gaps.enter(b.arrival - a.arrival);
+        }
+        gaps
+    }
+
+    fn enter(&mut self, gap: TimeDelta) {
+        if gap > self.longest.0 {
+            self.next = self.longest;
+            self.longest = (gap, 1);
+        } else if gap == self.longest.0 {
+            self.longest.1 += 1;
+        } else if gap > self.next.0 {
+            self.next = (gap, 1);
+        } else if gap == self.next.0 {
+            self.next.1 += 1;
+        }
+    }
+
+    fn leave(&mut self, gap: TimeDelta) {
+        for (length, count) in [&mut self.longest, &mut self.next] {
+            if gap == *length {
+                *count = count.saturating_sub(1);
+            }
+        }
+    }
+
+    /// The longest gap and the second longest; `None` where they cannot be told any more.
+    fn two_longest(&self) -> Option<[TimeDelta; 2]> {
+        match (self.longest, self.next) {
+            _ if self.unknown => None,
+            ((longest, 2..), _) => Some([longest, longest]),
+            ((longest, 1), (next, 1..)) => Some([longest, next]),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::time::ArrivalTime;
+
+    fn packet(departure_ms: i64, arrival_ms: i64, bytes: u64) -> Received {
+        Received {
+            departure: SendTime::from_millis(departure_ms),
+            arrival: ArrivalTime::from_millis(arrival_ms),
+            size: DataSize::from_bytes(bytes),
+        }
+    }
+
+    fn meter(packets: &[Received]) -> Throughput {
+        let mut meter = Throughput::new(ThroughputConfig::default());
+        for packet in packets {
+            meter.on_packet(packet);
+        }
+        meter
+    }
+
+    fn steady(packets: i64) -> Vec<Received> {
+        (0..packets).map(|n| packet(10 * n, 50 + 10 * n, 1250)).collect()
+    }
+
+    #[test]
+    fn a_steady_flow_has_its_rate_from_the_tenth_packet_on() {
+        assert_eq!(meter(&steady(9)).rate(), None);
+        for packets in [10, 20, 21, 100, 101, 102, 600, 3000] {
+            assert_eq!(meter(&steady(packets)).rate(), Some(DataRate::from_mbps(1)), "{packets} packets");
+        }
+    }
+
+    #[test]
+    fn the_window_is_a_second_or_twenty_packets() {
+        assert_eq!(meter(&steady(500)).packets.len(), 101);
+        let slow: Vec<_> = (0..60).map(|n| packet(200 * n, 200 * n, 1250)).collect();
+        assert_eq!(meter(&slow).packets.len(), 20);
+        // Five seconds at most, however few: 1 s apart, six packets.
+        let slower: Vec<_> = (0..60).map(|n| packet(1000 * n, 1000 * n, 1250)).collect();
+        assert_eq!(meter(&slower).packets.len(), 6);
+        let fast: Vec<_> = (0..2000).map(|n| packet(n, n, 1250)).collect();
+        assert_eq!(meter(&fast).packets.len(), 500);
+    }
+
+    #[test]
+    fn the_longest_gap_counts_as_the_second_longest() {
+        // 1250 bytes each 10 ms, then a stop of 200 ms after the fifth: span 90 + 190 = 280, less 200, plus 10 = 90 ms:
+        // 9·10 000 bit / 90 ms = 1 Mbit/s; sent at 1 Mbit/s as well.
+        let stopped: Vec<_> =
+            (0..10).map(|n| packet(10 * n, 10 * n + if n < 5 { 0 } else { 190 }, 1250)).collect();
+        assert_eq!(meter(&stopped).rate(), Some(DataRate::from_mbps(1)));
+        // Two such stops do count: span 90 + 380 = 470 = 9 · 10 000 / 0.47.
+        let twice: Vec<_> =
+            (0..10).map(|n| packet(10 * n, 10 * n + 190 * ((n + 1) / 4).min(2), 1250)).collect();
+        assert_eq!(meter(&twice).rate(), Some(DataRate::from_bps(191_489)));
+    }
+
+    #[test]
+    fn the_rate_is_never_above_the_rate_of_sending() {
+        // Sent each 20 ms, arriving each 10 ms: 0.5 Mbit/s.
+        let burst: Vec<_> = (0..20).map(|n| packet(20 * n, 10 * n, 1250)).collect();
+        assert_eq!(meter(&burst).rate(), Some(DataRate::from_kbps(500)));
+    }
+
+    #[test]
+    fn the_packets_at_either_end_do_not_count() {
+        // Received: without the first (5000 bytes): 9·1250·8/90 ms = 1 Mbit/s. Sent: without the last: more.
+        let mut large_first = steady(10);
+        large_first[0].size = DataSize::from_bytes(5000);
+        assert_eq!(meter(&large_first).rate(), Some(DataRate::from_mbps(1)));
+        // Sent: without the first of the two that left last: (8·1250 + 1250)·8/80 ms = 1.125; received 1 Mbit/s.
+        let mut at_once = steady(10);
+        at_once[9].departure = at_once[8].departure;
+        assert_eq!(meter(&at_once).rate(), Some(DataRate::from_mbps(1)));
+    }
+
+    #[test]
+    fn a_clock_set_back_begins_anew() {
+        let mut meter = meter(&steady(100));
+        meter.on_packet(&packet(1000, -10, 1250));
+        assert_eq!((meter.rate(), meter.packets.len()), (None, 0));
+    }
+
+    /// The rate by its definition.
+    fn by_definition(window: &[Received], discarded: Option<SendTime>) -> Option<DataRate> {
+        if window.len() < 10 {
+            return None;
+        }
+        let mut gaps: Vec<_> = window.windows(2).map(|pair| pair[1].arrival - pair[0].arrival).collect();
+        gaps.sort_unstable();
+        let span = window.last()?.arrival - window[0].arrival - gaps[gaps.len() - 1] + gaps[gaps.len() - 2];
+        let total: DataSize = window.iter().map(|p| p.size).sum();
+        let received = total.saturating_sub(window[0].size) / span.max(LEAST_SPAN);
+        let usable: Vec<_> =
+            window.iter().filter(|p| discarded.is_none_or(|late| p.departure >= late)).collect();
+        if usable.len() < 10 {
+            return Some(received);
+        }
+        let first = usable.iter().map(|p| p.departure).min()?;
+        let latest = usable.iter().map(|p| p.departure).max()?;
+        let last = usable.iter().find(|p| p.departure == latest)?;
+        let sent: DataSize = usable.iter().map(|p| p.size).sum();
+        Some(received.min(sent.saturating_sub(last.size) / (latest - first).max(LEAST_SPAN)))
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_carried_along_is_what_the_definition_says(
+            steps in prop::collection::vec((0..60_i64, -30..60_i64, 1..1500_u64), 1..400),
+        ) {
+            let mut meter = Throughput::new(ThroughputConfig::default());
+            let (mut departure, mut arrival) = (0, 0);
+            for (later, arrived, size) in steps {
+                departure += later;
+                arrival += arrived;
+                meter.on_packet(&packet(departure - arrived.min(0), arrival, size));
+                let window: Vec<_> = meter.packets.iter().copied().collect();
+                prop_assert!(window.is_sorted_by_key(|packet| packet.arrival));
+                prop_assert_eq!(meter.rate(), by_definition(&window, meter.discarded));
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The sender of RFC 8698.
+
+use super::super::{Config, Nada};
+use super::*;
+use crate::report::NadaReport;
+
+fn kbps(rate: u64) -> DataRate {
+    DataRate::from_kbps(rate)
+}
+
+fn ms(ms: i64) -> SendTime {
+    SendTime::from_millis(ms)
+}
+
+fn limits(min: u64, start: u64, max: u64) -> RateLimits {
+    RateLimits::new(kbps(min), kbps(start), kbps(max)).unwrap()
+}
+
+fn nada() -> Nada {
+    Nada::new(Config::default(), limits(150, 500, 1500)).unwrap()
+}
+
+fn sent(at: i64) -> SentPacket {
+    let size = DataSize::from_bytes(1200);
+    SentPacket { id: 0, at: ms(at), size, payload: size, padding: false, probe: None }
+}
+
+fn tell(sender: &mut Nada, at: i64, report: NadaReport, queued: u64) -> Decision {
+    let feedback = Feedback::Law { report: LawReport::Nada(report), rtt: Some(TimeDelta::from_millis(80)) };
+    let state = SendState { queued: DataSize::from_bytes(queued), ..SendState::default() };
+    sender.on_feedback(ms(at), &feedback, &state).unwrap()
+}
+
+fn gradual(x_curr: i64) -> NadaReport {
+    NadaReport { ramp_up: false, congestion: TimeDelta::from_millis(x_curr), receive_rate: kbps(500) }
+}
+
+fn ramp_up(receive_rate: u64) -> NadaReport {
+    NadaReport { ramp_up: true, congestion: TimeDelta::ZERO, receive_rate: kbps(receive_rate) }
+}
+
+/// Ramp-up at a congestion signal of `x_curr` ms and an unknown receive rate, which holds the rate.
+fn ramp_up_at(x_curr: i64) -> NadaReport {
+    NadaReport { congestion: TimeDelta::from_millis(x_curr), ..ramp_up(0) }
+}
+
+fn signals(sender: &Nada) -> [f64; 4] {
+    let mut out = [0.0; 4];
+    assert_eq!(sender.signals().len(), out.len());
+    sender.read_signals(&mut out);
+    out
+}
+
+#[test]
+fn it_begins_at_the_start_rate() {
+    let target = nada().target();
+    assert_eq!((target.media_rate, target.sending_rate), (kbps(500), kbps(500)));
+    assert_eq!(target.cause, Cause::RampUp);
+    assert_eq!(nada().next_timeout(), None);
+}
+
+#[test]
+fn ramp_up_goes_by_the_receive_rate_and_the_round_trip_time() {
+    let mut sender = nada();
+    // gamma = 50/(80 + 220) = 1/6: 600·7/6 = 700.
+    let decision = tell(&mut sender, 100, ramp_up(600), 0);
+    assert_eq!((decision.base, decision.rate, decision.cause), (kbps(500), kbps(700), Cause::RampUp));
+    assert_eq!(decision.rtt, Some(TimeDelta::from_millis(80)));
+    assert_eq!(tell(&mut sender, 200, ramp_up(0), 0).rate, kbps(700), "an unknown receive rate holds");
+    assert_eq!(tell(&mut sender, 300, ramp_up(1400), 0).cause, Cause::Maximum);
+}
+
+#[test]
+fn a_gradual_update_takes_the_change_since_the_last_report_of_either_mode() {
+    let mut sender = nada();
+    tell(&mut sender, 100, ramp_up(0), 0);
+    // x_offset = 40 − 10·1500/500 = 10; x_diff = 40 − 0;
+    // 500·(1 − 0.5·0.2·10/500 − 40/500) = 500·(1 − 0.002 − 0.08) = 459.
+    let decision = tell(&mut sender, 200, gradual(40), 0);
+    assert_eq!((decision.rate, decision.cause), (kbps(459), Cause::Delay));
+    let [x_curr, x_offset, x_diff, r_ref] = signals(&sender);
+    assert_eq!((x_curr, x_diff), (40.0, 40.0));
+    assert!((x_offset - 10.0).abs() < 1e-9 && (r_ref - 459e3).abs() < 1e-6);
+}
+
+#[test]
+fn the_rate_stays_within_the_limits() {
+    let mut sender = nada();
+    let decision = tell(&mut sender, 100, gradual(i64::MAX / 2_000_000), 0);
+    assert_eq!((decision.rate, decision.cause), (kbps(150), Cause::Minimum));
+    let backwards = tell(&mut sender, -100, gradual(0), 0);
+    assert_eq!(backwards.rate, kbps(1500));
+}
+
+#[test]
+fn the_shaping_buffer_drains_by_both_rates() {
+    let mut sender = Nada::new(Config::default(), limits(150, 1000, 1500)).unwrap();
+    // r_ref = 1000 stays at x = 15. 2000 bytes: ±48 kbit/s.
+    tell(&mut sender, 0, ramp_up_at(15), 0);
+    tell(&mut sender, 100, gradual(15), 2000);
+    let target = sender.target();
+    assert_eq!((target.media_rate, target.sending_rate), (kbps(952), kbps(1048)));
+    assert_eq!(target.pacing, Pacing::Factor(1.0));
+}
+
+#[test]
+fn pacing_without_shaping_leaves_the_rates_alone() {
+    for (pacing, expected) in
+        [(NadaPacing::Unpaced, Pacing::Unpaced), (NadaPacing::Factor(2.5), Pacing::Factor(2.5))]
+    {
+        let mut sender = Nada::new(Config { pacing, ..Config::default() }, limits(150, 500, 1500)).unwrap();
+        tell(&mut sender, 100, ramp_up(0), 2000);
+        let target = sender.target();
+        assert_eq!((target.media_rate, target.sending_rate), (kbps(500), kbps(500)));
+        assert_eq!(target.pacing, expected);
+    }
+}
+
+#[test]
+fn missing_reports_halve_the_rate_each_second_down_to_the_minimum() {
+    let mut sender = nada();
+    let state = SendState::default();
+    sender.on_sent(&sent(0), &state);
+    sender.on_sent(&sent(900), &state);
+    assert_eq!(sender.next_timeout(), Some(ms(1000)));
+    assert_eq!(sender.on_timeout(ms(999), &state), None);
+    let decision = sender.on_timeout(ms(1000), &state).unwrap();
+    assert_eq!((decision.base, decision.rate), (kbps(500), kbps(250)));
+    assert_eq!(sender.on_timeout(ms(1000), &state), None, "twice is harmless");
+    assert_eq!(sender.on_timeout(ms(2000), &state).map(|d| d.rate), Some(kbps(150)));
+    assert_eq!(sender.next_timeout(), Some(ms(3000)));
+}
+
+#[test]
+fn after_a_silence_the_first_report_has_no_difference() {
+    let mut sender = nada();
+    tell(&mut sender, 100, gradual(30), 0);
+    let state = SendState::default();
+    sender.on_sent(&sent(110), &state);
+    sender.on_timeout(ms(1110), &state);
+    let before = sender.target().media_rate;
+    // x = 10·1500/r_ref is the equilibrium: without a difference the rate stands.
+    let x = 15e6 / before.bps_f64();
+    let report = NadaReport { congestion: TimeDelta::from_millis_f64(x), ..gradual(0) };
+    let after = tell(&mut sender, 9000, report, 0);
+    assert!(after.rate.bps().abs_diff(before.bps()) <= 1, "{before:?} → {after:?}");
+    assert_eq!(sender.next_timeout(), None);
+}
+
+#[test]
+fn a_source_without_data_is_not_taken_for_a_silent_path() {
+    let mut sender = nada();
+    let state = SendState::default();
+    sender.on_sent(&sent(0), &state);
+    tell(&mut sender, 100, ramp_up(0), 0);
+    assert_eq!(sender.next_timeout(), None);
+    sender.on_sent(&sent(60_000), &state);
+    assert_eq!(sender.next_timeout(), Some(ms(61_000)));
+    sender.on_event(ms(60_001), PathEvent::Paused);
+    assert_eq!(sender.next_timeout(), None);
+}
+
+#[test]
+fn events_and_coupling_become_the_laws_own_state() {
+    let mut sender = nada();
+    sender.adopt(ms(0), Share { rate: kbps(900) });
+    assert_eq!((sender.target().media_rate, sender.target().cause), (kbps(900), Cause::Coupling));
+    assert_eq!(tell(&mut sender, 100, ramp_up(0), 0).base, kbps(900));
+    let narrower = PathEvent::Limits(limits(100, 300, 600));
+    let decision = sender.on_event(ms(200), narrower).unwrap();
+    assert_eq!((decision.base, decision.rate, decision.cause), (kbps(900), kbps(600), Cause::Maximum));
+    let decision = sender.on_event(ms(300), PathEvent::RouteChanged).unwrap();
+    assert_eq!((decision.rate, decision.rtt), (kbps(300), None));
+    assert_eq!(sender.on_event(ms(400), PathEvent::Resumed), None);
+}
+
+#[test]
+fn feedback_of_other_laws_is_none_of_its_business() {
+    let mut sender = nada();
+    let state = SendState::default();
+    assert_eq!(sender.on_feedback(ms(0), &Feedback::Ceiling(kbps(1)), &state), None);
+    assert_eq!(sender.target().media_rate, kbps(500));
+}

@@ -1,0 +1,47 @@
+//! What a law does when no report comes: half the rate after a while, and half of it again each second.
+
+use weir_units::TimeDelta;
+
+use crate::time::SendTime;
+
+/// How often the rate is halved while reports are missing.
+const STEP: TimeDelta = TimeDelta::from_secs(1);
+/// Share of the rate that is left after each step of silence.
+pub(super) const FACTOR: f64 = 0.5;
+
+/// The clock of a silence. It runs from the first packet that is sent after a report: a source without data is not
+/// taken for a silent path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Silence {
+    timeout: TimeDelta,
+    due: Option<SendTime>,
+}
+
+impl Silence {
+    /// A silence begins to count `timeout` after a packet that no report followed.
+    pub(super) fn new(timeout: TimeDelta) -> Self {
+        Self { timeout, due: None }
+    }
+
+    pub(super) fn on_sent(&mut self, at: SendTime) {
+        self.due.get_or_insert(at + self.timeout);
+    }
+
+    /// A report has come, or none is expected.
+    pub(super) fn end(&mut self) {
+        self.due = None;
+    }
+
+    /// Whether a step is due at `now`; the next one is a second later.
+    pub(super) fn step(&mut self, now: SendTime) -> bool {
+        let due = self.due.is_some_and(|due| due <= now);
+        if due {
+            self.due = Some(now + STEP);
+        }
+        due
+    }
+
+    pub(super) fn due(&self) -> Option<SendTime> {
+        self.due
+    }
+}

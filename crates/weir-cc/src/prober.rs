@@ -1,0 +1,223 @@
+//! The prober: when the packets of a probe leave. It owns no packets.
+//!
+//! A cluster leaves at the probe's rate, whatever the pacer would say: the next packet is due when the bytes before
+//! it are paid for at that rate since the cluster began. The rules of beginning and giving up are libwebrtc's
+//! (`BitrateProber`, June 2025).
+
+use weir_units::{DataSize, TimeDelta};
+
+use crate::controller::Probe;
+use crate::packet::ProbeId;
+use crate::time::SendTime;
+
+/// Clusters that may wait; libwebrtc's probe controller asks for two at a time.
+const ROOM: usize = 8;
+/// A packet that comes later than so long after its time makes the cluster worthless.
+const LATEST: TimeDelta = TimeDelta::from_millis(10);
+/// A cluster waits at most so long for another one to be asked for after it, without having begun.
+const LONGEST_WAIT: TimeDelta = TimeDelta::from_secs(5);
+/// Probing begins with a packet of at least so many bytes, or of as much as leaves in [`SPACING`], whichever is less.
+const SMALLEST_START: DataSize = DataSize::from_bytes(200);
+const SPACING: TimeDelta = TimeDelta::from_millis(2);
+
+#[derive(Clone, Copy, Debug)]
+struct Cluster {
+    probe: Probe,
+    asked: SendTime,
+    began: Option<SendTime>,
+    packets: u32,
+    sent: DataSize,
+}
+
+impl Cluster {
+    /// When what was sent is paid for.
+    fn paid(&self) -> Option<SendTime> {
+        self.began.map(|began| began + self.sent / self.probe.rate)
+    }
+}
+
+/// Sends the probes that a controller asks for, one after the other.
+///
+/// While it is active ([`Self::next_departure`] is `Some`), packets leave when it says and not when the pacer says,
+/// media first and padding where there is none, and each is told to [`Self::on_sent`].
+#[derive(Clone, Debug, Default)]
+pub struct Prober {
+    clusters: [Option<Cluster>; ROOM],
+    active: bool,
+    /// When the next packet is due; `None` for at once.
+    due: Option<SendTime>,
+}
+
+impl Prober {
+    /// A prober with nothing to do.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The controller asks for `probe`. It waits its turn, and for the first packet that is large enough
+    /// ([`Self::on_queued`]). Without effect if the rate is zero or too many wait.
+    pub fn push(&mut self, now: SendTime, probe: Probe) {
+        while self.clusters[0].is_some_and(|first| now - first.asked > LONGEST_WAIT) {
+            self.drop_first();
+        }
+        if let Some(free) = self.clusters.iter_mut().find(|cluster| cluster.is_none())
+            && !probe.rate.is_zero()
+        {
+            *free = Some(Cluster { probe, asked: now, began: None, packets: 0, sent: DataSize::ZERO });
+        }
+    }
+
+    /// A media packet of `size` waits to be sent: what waits here may begin.
+    pub fn on_queued(&mut self, size: DataSize) {
+        if let Some(first) = self.clusters[0]
+            && !self.active
+            && size >= SMALLEST_START.min(first.probe.rate * SPACING)
+        {
+            self.active = true;
+            self.due = None;
+        }
+    }
+
+    /// Time passes: a cluster whose next packet should have left too long ago is given up.
+    pub fn expire(&mut self, now: SendTime) {
+        if self.active && self.due.is_some_and(|due| now - due > LATEST) {
+            self.drop_first();
+            // The next one, if any, has not begun: it is not late.
+            self.due = None;
+        }
+    }
+
+    /// When the next packet of a probe is due, if one is under way; a time long past stands for at once.
+    pub fn next_departure(&self) -> Option<SendTime> {
+        self.active.then(|| self.due.unwrap_or(SendTime::from_nanos(i64::MIN)))
+    }
+
+    /// The probe that the packet that leaves next belongs to.
+    pub fn current(&self) -> Option<ProbeId> {
+        self.clusters[0].filter(|_| self.active).map(|cluster| cluster.probe.id)
+    }
+
+    /// A packet of [`Self::current`] of `size` bytes left at `now`.
+    pub fn on_sent(&mut self, now: SendTime, size: DataSize) {
+        let Some(cluster) = self.clusters[0].as_mut().filter(|_| self.active) else { return };
+        cluster.began.get_or_insert(now);
+        cluster.packets += 1;
+        cluster.sent += size;
+        self.due = cluster.paid();
+        if cluster.packets >= cluster.probe.packets && cluster.sent >= cluster.probe.size {
+            self.drop_first();
+        }
+    }
+
+    fn drop_first(&mut self) {
+        self.clusters[0] = None;
+        self.clusters.rotate_left(1);
+        self.active &= self.clusters[0].is_some();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weir_units::DataRate;
+
+    const PACKET: DataSize = DataSize::from_bytes(1000);
+
+    fn at(ms: i64) -> SendTime {
+        SendTime::from_millis(ms)
+    }
+
+    fn probe(id: u16, kbps: u64, packets: u32, bytes: u64) -> Probe {
+        Probe {
+            id: ProbeId::new(id).unwrap(),
+            rate: DataRate::from_kbps(kbps),
+            packets,
+            size: DataSize::from_bytes(bytes),
+        }
+    }
+
+    /// Sends packets of 1000 bytes as soon as they are due; times in ms and ids.
+    fn send_all(prober: &mut Prober, mut now: SendTime) -> Vec<(i64, u16)> {
+        let mut left = Vec::new();
+        while let Some(due) = prober.next_departure() {
+            now = now.max(due);
+            left.push((now.nanos() / 1_000_000, prober.current().unwrap().get()));
+            prober.on_sent(now, PACKET);
+        }
+        left
+    }
+
+    #[test]
+    fn packets_leave_at_the_rate_until_both_packets_and_bytes_are_enough() {
+        let mut prober = Prober::new();
+        prober.push(at(0), probe(1, 800, 2, 2500));
+        prober.on_queued(PACKET);
+        // 8000 bit at 800 kbit/s = 10 ms; 2500 bytes take three packets.
+        assert_eq!(send_all(&mut prober, at(5)), [(5, 1), (15, 1), (25, 1)]);
+        prober.push(at(100), probe(2, 800, 4, 2500));
+        prober.on_queued(PACKET);
+        assert_eq!(send_all(&mut prober, at(100)).len(), 4);
+        assert_eq!(prober.current(), None);
+    }
+
+    #[test]
+    fn the_second_cluster_follows_when_the_first_is_paid_for() {
+        let mut prober = Prober::new();
+        prober.push(at(0), probe(1, 800, 2, 2000));
+        prober.push(at(0), probe(2, 1600, 2, 2000));
+        prober.on_queued(PACKET);
+        assert_eq!(send_all(&mut prober, at(0)), [(0, 1), (10, 1), (20, 2), (25, 2)]);
+    }
+
+    #[test]
+    fn a_cluster_waits_for_a_packet_that_is_large_enough() {
+        let mut prober = Prober::new();
+        prober.push(at(0), probe(1, 8000, 2, 2000));
+        // 2 ms at 8 Mbit/s are 2000 bytes, so 200 decide.
+        prober.on_queued(DataSize::from_bytes(199));
+        assert_eq!(prober.next_departure(), None);
+        prober.on_queued(DataSize::from_bytes(200));
+        assert!(prober.next_departure().is_some());
+        // 2 ms at 80 kbit/s are 20 bytes.
+        let mut slow = Prober::new();
+        slow.push(at(0), probe(1, 80, 2, 2000));
+        slow.on_queued(DataSize::from_bytes(20));
+        assert!(slow.next_departure().is_some());
+    }
+
+    #[test]
+    fn a_late_packet_ends_its_cluster_and_the_next_begins() {
+        let mut prober = Prober::new();
+        prober.push(at(0), probe(1, 800, 5, 5000));
+        prober.push(at(0), probe(2, 800, 1, 1000));
+        prober.on_queued(PACKET);
+        prober.on_sent(at(0), PACKET);
+        prober.expire(at(20));
+        assert_eq!(prober.current().map(ProbeId::get), Some(1), "due at 10 ms, 10 ms late");
+        prober.expire(at(21));
+        assert_eq!(prober.current().map(ProbeId::get), Some(2));
+        assert_eq!(send_all(&mut prober, at(21)), [(21, 2)]);
+    }
+
+    #[test]
+    fn what_waited_too_long_is_forgotten_when_another_is_asked_for() {
+        let mut prober = Prober::new();
+        prober.push(at(0), probe(1, 800, 1, 1000));
+        prober.push(at(5000), probe(2, 800, 1, 1000));
+        prober.push(at(5001), probe(3, 800, 1, 1000));
+        prober.on_queued(PACKET);
+        let ids: Vec<u16> = send_all(&mut prober, at(5001)).iter().map(|left| left.1).collect();
+        assert_eq!(ids, [2, 3]);
+    }
+
+    #[test]
+    fn more_probes_than_there_is_room_for_are_refused() {
+        let mut prober = Prober::new();
+        for id in 1..=20 {
+            prober.push(at(0), probe(id, 800, 1, 1000));
+        }
+        prober.push(at(0), probe(21, 0, 1, 1000));
+        prober.on_queued(PACKET);
+        assert_eq!(send_all(&mut prober, at(0)).len(), ROOM);
+    }
+}

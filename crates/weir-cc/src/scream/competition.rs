@@ -1,0 +1,138 @@
+//! The queue-delay target, and how it gives way to flows that fill the queue (RFC 8298 §4.1.2.3).
+
+/// Feedbacks over which the variance is taken …
+const VARIANCE_LENGTH: usize = 200;
+/// … and the mean.
+const MEAN_LENGTH: usize = 50;
+
+/// Constants of the competing-flow compensation; times in s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CompetitionConfig {
+    /// `QDELAY_TARGET_LO`.
+    pub(super) low: f64,
+    /// `QDELAY_TARGET_HI`.
+    pub(super) high: f64,
+    /// `loss_event_rate` above which others are taken for loss-based.
+    pub(super) loss_threshold: f64,
+    /// Variance of the normalised queue delay below which the target follows it.
+    pub(super) variance_threshold: f64,
+    /// Whether the target moves at all.
+    pub(super) enabled: bool,
+}
+
+/// `qdelay_target`.
+#[derive(Debug)]
+pub(super) struct QdelayTarget {
+    config: CompetitionConfig,
+    /// `qdelay_norm_hist`, a ring; `next` is the oldest place.
+    history: [f64; VARIANCE_LENGTH],
+    next: usize,
+    target: f64,
+}
+
+impl QdelayTarget {
+    pub(super) fn new(config: CompetitionConfig) -> Self {
+        Self { config, history: [0.0; VARIANCE_LENGTH], next: 0, target: config.low }
+    }
+
+    /// Feedback has come with `qdelay` in s.
+    pub(super) fn on_feedback(&mut self, qdelay: f64, loss_event_rate: f64) {
+        if !self.config.enabled {
+            return;
+        }
+        self.history[self.next] = qdelay / self.config.low;
+        self.next = (self.next + 1) % VARIANCE_LENGTH;
+        let variance = self.variance();
+        let wanted = (self.recent_mean() + variance.sqrt()) * self.config.low;
+        self.target = self.config.target(self.target, wanted, variance, loss_event_rate);
+    }
+
+    /// In s.
+    pub(super) fn get(&self) -> f64 {
+        self.target
+    }
+
+    fn variance(&self) -> f64 {
+        let count = VARIANCE_LENGTH as f64;
+        let mean = self.history.iter().sum::<f64>() / count;
+        self.history.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count
+    }
+
+    fn recent_mean(&self) -> f64 {
+        let newest = (0..MEAN_LENGTH).map(|back| (self.next + VARIANCE_LENGTH - 1 - back) % VARIANCE_LENGTH);
+        newest.map(|place| self.history[place]).sum::<f64>() / MEAN_LENGTH as f64
+    }
+}
+
+impl CompetitionConfig {
+    /// The target after `old`. RFC 8298 §4.1.2.3.
+    fn target(&self, old: f64, wanted: f64, variance: f64, loss_event_rate: f64) -> f64 {
+        let target = if loss_event_rate > self.loss_threshold {
+            1.5 * wanted
+        } else if variance < self.variance_threshold {
+            wanted
+        } else if wanted < self.low {
+            (0.5 * old).max(wanted)
+        } else {
+            0.9 * old
+        };
+        target.max(self.low).min(self.high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: CompetitionConfig = CompetitionConfig {
+        low: 0.1,
+        high: 0.4,
+        loss_threshold: 0.002,
+        variance_threshold: 0.2,
+        enabled: true,
+    };
+
+    fn near(value: f64, expected: f64) {
+        assert!((value - expected).abs() < 1e-9, "{value} instead of {expected}");
+    }
+
+    #[test]
+    fn each_branch_of_the_rule() {
+        // Losses: 1.5·0.2. A steady queue: as wanted. Noise: 0.9·0.3, or towards what is wanted, by half at most.
+        near(CONFIG.target(0.3, 0.2, 0.5, 0.003), 0.3);
+        near(CONFIG.target(0.3, 0.2, 0.1, 0.001), 0.2);
+        near(CONFIG.target(0.3, 0.2, 0.5, 0.001), 0.27);
+        near(CONFIG.target(0.3, 0.09, 0.5, 0.001), 0.15);
+        // Bounds.
+        near(CONFIG.target(0.3, 0.9, 0.1, 0.0), 0.4);
+        near(CONFIG.target(0.3, 0.05, 0.1, 0.0), 0.1);
+    }
+
+    #[test]
+    fn a_steady_long_queue_raises_the_target_to_it() {
+        let mut target = QdelayTarget::new(CONFIG);
+        near(target.get(), 0.1);
+        (0..200).for_each(|_| target.on_feedback(0.25, 0.0));
+        // Variance 0, mean 2.5: 2.5·0.1.
+        near(target.get(), 0.25);
+        near(target.recent_mean(), 2.5);
+    }
+
+    #[test]
+    fn mean_and_variance_cover_their_lengths() {
+        let mut target = QdelayTarget::new(CONFIG);
+        (0..50).for_each(|_| target.on_feedback(0.2, 0.0));
+        // A quarter of the 200 is 2, the rest 0: mean 0.5, variance (50·1.5² + 150·0.5²)/200 = 0.75.
+        near(target.variance(), 0.75);
+        near(target.recent_mean(), 2.0);
+        (0..50).for_each(|_| target.on_feedback(0.1, 0.0));
+        near(target.recent_mean(), 1.0);
+    }
+
+    #[test]
+    fn without_compensation_the_target_stays() {
+        let mut target = QdelayTarget::new(CompetitionConfig { enabled: false, ..CONFIG });
+        (0..200).for_each(|_| target.on_feedback(0.3, 0.5));
+        near(target.get(), 0.1);
+    }
+}

@@ -1,0 +1,96 @@
+//! Bytes in flight as SCReAM counts them: what was sent after the highest acknowledged packet (RFC 8298 §4.1.2).
+
+use std::collections::VecDeque;
+
+/// Reports tell 16 bits of a number: so many packets can be told apart.
+const MOST_PACKETS: usize = 1 << 16;
+const ROOM: usize = 1024;
+
+/// Bytes sent, as a sequence that acknowledgements cut from below.
+///
+/// A packet whose fate no report told (the report was lost) is not in flight once a later packet is acknowledged.
+#[derive(Debug)]
+pub(super) struct InFlight {
+    /// Number of each packet above the acknowledged ones, and all bytes sent up to its end.
+    sent: VecDeque<(u64, u64)>,
+    /// All bytes sent.
+    total: u64,
+    /// All bytes up to the end of the highest acknowledged packet.
+    acked: u64,
+}
+
+impl InFlight {
+    pub(super) fn new() -> Self {
+        Self { sent: VecDeque::with_capacity(ROOM), total: 0, acked: 0 }
+    }
+
+    /// The packet `id` of `size` bytes has left.
+    pub(super) fn on_sent(&mut self, id: u64, size: u64) {
+        if self.sent.len() == MOST_PACKETS {
+            self.sent.pop_front();
+        }
+        self.total = self.total.saturating_add(size);
+        self.sent.push_back((id, self.total));
+    }
+
+    /// The packet `id` has arrived. Returns `bytes_newly_acked`: what lies between the highest acknowledged packet
+    /// before and this one, lost packets included; `None` if it is not above it, or was never sent.
+    pub(super) fn acknowledge(&mut self, id: u64) -> Option<u64> {
+        if self.sent.back().is_none_or(|&(newest, _)| newest < id) {
+            return None;
+        }
+        let before = self.acked;
+        let mut advanced = false;
+        while let Some(&(_, end)) = self.sent.front().filter(|(front, _)| *front <= id) {
+            self.acked = end;
+            advanced = true;
+            self.sent.pop_front();
+        }
+        advanced.then(|| self.acked - before)
+    }
+
+    /// Bytes in flight.
+    pub(super) fn bytes(&self) -> u64 {
+        self.total - self.acked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn five_packets() -> InFlight {
+        let mut in_flight = InFlight::new();
+        (1..=5).for_each(|id| in_flight.on_sent(id, id * 100));
+        in_flight
+    }
+
+    #[test]
+    fn an_acknowledgement_takes_what_came_before_with_it() {
+        let mut in_flight = five_packets();
+        assert_eq!(in_flight.bytes(), 1500);
+        // 1 to 3, whatever became of 1 and 2: 100 + 200 + 300.
+        assert_eq!(in_flight.acknowledge(3), Some(600));
+        assert_eq!(in_flight.bytes(), 900);
+        assert_eq!(in_flight.acknowledge(5), Some(900));
+        assert_eq!(in_flight.bytes(), 0);
+    }
+
+    #[test]
+    fn late_and_unknown_packets_acknowledge_nothing() {
+        let mut in_flight = five_packets();
+        assert_eq!(in_flight.acknowledge(6), None, "never sent");
+        in_flight.acknowledge(3);
+        assert_eq!(in_flight.acknowledge(2), None);
+        assert_eq!(in_flight.acknowledge(3), None);
+        assert_eq!(in_flight.bytes(), 900);
+    }
+
+    #[test]
+    fn more_packets_than_can_be_told_apart_stay_in_flight() {
+        let mut in_flight = InFlight::new();
+        (0..70_000).for_each(|id| in_flight.on_sent(id, 10));
+        assert_eq!((in_flight.sent.len(), in_flight.bytes()), (MOST_PACKETS, 700_000));
+        assert_eq!(in_flight.acknowledge(69_999), Some(700_000));
+    }
+}

@@ -1,0 +1,69 @@
+//! SCReAM, Self-Clocked Rate Adaptation for Multimedia: RFC 8298 ([`v1`]).
+//!
+//! A window in the manner of LEDBAT bounds what is in flight and keeps the queue delay near a target; acknowledgements
+//! clock the packets out. The rate of the encoder follows: it probes upwards while the queue delay shows no trend, falls
+//! back to what the path carries when it does, and yields to what waits in the RTP queue. The receiver only tells the
+//! fate of packets; everything is decided at the sender.
+//!
+//! Source: RFC 8298 (December 2017). Where it leaves something open, its authors' reference implementation at its state
+//! of May 2018 (*ref-2018*) is followed if nothing else is said. Blocks: what is in flight, round-trip time, queue delay,
+//! loss detection, the queue-delay target under competition; [`v1`] composes them with the trend, the window and the
+//! media rate control of the RFC. Every constant is in the version's `Config`; the bounds of the target bitrate are the
+//! [`RateLimits`](crate::RateLimits).
+//!
+//! Deliberate divergences and readings of what the sources leave open:
+//!
+//! 1. Rates count payload, as all rates of Weir do: target, transmitted, acknowledged and produced rate. The RFC's target
+//!    includes headers, which it tells the application to subtract. Windows and bytes in flight count RTP packets with
+//!    their headers. The pacing rate comes from the window, and Weir's pacer charges payload: packets leave faster by the
+//!    share of the header, 1 to 2 %.
+//! 2. Bytes in flight are those sent after the highest acknowledged packet (RFC 8298 §4.1.2). An endpoint also counts
+//!    packets whose fate no report told because the report was lost; the window it is given is wider by these.
+//! 3. Feedback tells the fate of each packet once ([`Feedback::Packets`](crate::Feedback::Packets)) instead of the
+//!    RFC's loss run-lengths and a counter of marks; its cadence is the RFC's, by the payload received in the last half
+//!    second.
+//! 4. The reordering window begins at 0, grows to the largest lateness seen, up to a round-trip time as in RFC 8985, and
+//!    does not shrink. RFC 8298 §4.1.2.4 gives no first value and no bound. At most 128 missing packets are watched.
+//! 5. `loss_event_rate` moves by 1 % per round trip (ref-2018); the RFC defines it in words only. The same for
+//!    `target_bitrate_last_max`: the largest of three values of `min(current_rate, target_bitrate)`, taken at loss and
+//!    ECN events and at the end of fast increase, at least 2 s apart.
+//! 6. Outside fast increase the target moves by the *difference* between what the path showed and itself (ref-2018).
+//!    As RFC 8298 §4.1.3 is printed the rate itself is added and the target can only rise to its limit;
+//!    [`Increment`](v1::Increment) selects that form. A consequence of the rule in either reading: while the encoder
+//!    fills its target exactly, the rate rises in fast increase only.
+//! 7. `rtp_queue_size` is the least size of the interval: a frame that was captured a moment ago and is about to leave is
+//!    not a queue that must be drained. The queue is the endpoint's; the law never discards it (a SHOULD of §4.1.3).
+//! 8. A packet may leave when the send window holds it whole, not when the window is above 0; an endpoint with nothing in
+//!    flight may always send. Before the first round-trip time packets leave at the start rate.
+//! 9. One second without feedback halves window and rate, and so does each further second. Meanwhile the window is open
+//!    and packets leave at `RATE_PACE_MIN`, or at the lowest rate of the limits if that is higher: RFC 8298 §1 and §8 ask
+//!    for a minimum rate and give no rule. The clock runs from the first packet that is sent after a feedback.
+//! 10. The five seconds after which fast increase resumes begin again at each reaction to congestion (ref-2018).
+//! 11. An interval in which nothing was sent, acknowledged or queued changes nothing: an idle flow does not climb.
+//! 12. A queue delay of 10 s or more is a clock that was set: the base delay is learnt anew. A round-trip time counts as
+//!     0.1 ms at least and 10 s at most.
+//! 13. A change of route begins everything anew, at the start rate at most.
+
+pub mod v1;
+
+mod competition;
+mod config;
+mod delay;
+mod in_flight;
+mod loss;
+mod network;
+mod receiver;
+mod recent_max;
+mod silence;
+
+pub use config::ConfigError;
+pub use receiver::ScreamReceiver;
+
+use weir_units::TimeDelta;
+
+use crate::time::SendTime;
+
+/// Whether `span` has passed since `since`: also if it never was, and if the clock was set back to before it.
+fn passed(now: SendTime, since: Option<SendTime>, span: TimeDelta) -> bool {
+    since.is_none_or(|since| now < since || now - since >= span)
+}

@@ -1,0 +1,258 @@
+//! What both versions learn from feedback: what is in flight, round-trip time, queue delay, losses and marks.
+
+use weir_units::{DataSize, TimeDelta};
+
+use super::delay::{QueueDelay, SmoothedRtt};
+use super::in_flight::InFlight;
+use super::loss::LossDetector;
+use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::time::{ApparentDelay, ArrivalTime, SendTime};
+
+/// Lateness from which the reordering window learns, before a round-trip time is known.
+const FIRST_BOUND: TimeDelta = TimeDelta::from_millis(100);
+
+/// What one feedback told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct News {
+    /// Bytes from the highest acknowledged packet before to the present one, lost packets included; `None` if the
+    /// feedback brought no higher one.
+    pub(super) acked: Option<u64>,
+    /// Payload bytes that arrived.
+    pub(super) received: u64,
+    /// Bytes that arrived with a CE mark.
+    pub(super) marked_bytes: u64,
+    /// Packets that arrived …
+    pub(super) arrived: u32,
+    /// … and those of them with a CE mark.
+    pub(super) marked: u32,
+    /// Whether packets are declared lost.
+    pub(super) lost: bool,
+}
+
+/// The path as feedback shows it.
+#[derive(Debug)]
+pub(super) struct Network {
+    in_flight: InFlight,
+    rtt: SmoothedRtt,
+    delay: QueueDelay,
+    losses: LossDetector,
+    /// Bytes that the endpoint counts as in flight although they lie below the highest acknowledged packet: what
+    /// became of them no report has told.
+    stale: u64,
+    /// Whether unmarked packets come as ECT(1): then marks are those of L4S. `None` before the first one.
+    l4s: Option<bool>,
+}
+
+impl Network {
+    pub(super) fn new() -> Self {
+        Self {
+            in_flight: InFlight::new(),
+            rtt: SmoothedRtt::default(),
+            delay: QueueDelay::default(),
+            losses: LossDetector::new(),
+            stale: 0,
+            l4s: None,
+        }
+    }
+
+    pub(super) fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
+        self.in_flight.on_sent(packet.id, packet.size.bytes());
+        self.stale = state.in_flight.bytes().saturating_sub(self.in_flight.bytes());
+    }
+
+    /// Feedback has come; `state` is that of the endpoint before it. RFC 8298 §4.1.2, steps up to the detection of
+    /// losses and marks.
+    pub(super) fn on_feedback(
+        &mut self,
+        now: SendTime,
+        results: &[PacketResult],
+        rtt: Option<TimeDelta>,
+        state: &SendState,
+    ) -> News {
+        let mut news = News::default();
+        let mut settled = 0_u64;
+        let mut newest = None;
+        for PacketResult { sent, fate } in results {
+            let size = sent.size.bytes();
+            match *fate {
+                Fate::Arrived { at, ecn } => {
+                    settled = settled.saturating_add(size);
+                    self.arrive(&mut news, sent, ecn);
+                    newest = self.acknowledge(&mut news, sent, at).or(newest);
+                }
+                Fate::Recovered { at, ecn } => {
+                    self.losses.on_recovered(now, sent.id, self.reordering_bound());
+                    self.arrive(&mut news, sent, ecn);
+                    newest = self.acknowledge(&mut news, sent, at).or(newest);
+                }
+                Fate::Missing => {
+                    settled = settled.saturating_add(size);
+                    news.lost |= self.losses.on_missing(now, sent.id);
+                }
+            }
+        }
+        if let Some((departure, arrival)) = newest {
+            self.rtt.on_sample(rtt.unwrap_or(now - departure));
+            self.delay.on_packet(arrival, ApparentDelay::between(departure, arrival));
+        }
+        news.lost |= self.losses.declare(now, self.reordering_bound());
+        self.stale = state.in_flight.bytes().saturating_sub(settled).saturating_sub(self.in_flight.bytes());
+        news
+    }
+
+    fn arrive(&mut self, news: &mut News, sent: &SentPacket, ecn: Ecn) {
+        news.received = news.received.saturating_add(sent.payload.bytes());
+        news.arrived += 1;
+        match ecn {
+            Ecn::Ce => {
+                news.marked += 1;
+                news.marked_bytes = news.marked_bytes.saturating_add(sent.size.bytes());
+            }
+            Ecn::Ect0 => self.l4s = Some(false),
+            Ecn::Ect1 => self.l4s = Some(true),
+            Ecn::NotEct => {}
+        }
+    }
+
+    /// Departure and arrival of `sent` if it is the highest acknowledged packet so far.
+    fn acknowledge(
+        &mut self,
+        news: &mut News,
+        sent: &SentPacket,
+        at: ArrivalTime,
+    ) -> Option<(SendTime, ArrivalTime)> {
+        let acked = self.in_flight.acknowledge(sent.id)?;
+        news.acked = Some(news.acked.unwrap_or(0).saturating_add(acked));
+        Some((sent.at, at))
+    }
+
+    /// The reordering window ends at a round-trip time, as RACK's does (RFC 8985 §6.2).
+    fn reordering_bound(&self) -> TimeDelta {
+        self.s_rtt().map_or(FIRST_BOUND, TimeDelta::from_secs_f64)
+    }
+
+    /// `bytes_in_flight`.
+    pub(super) fn bytes_in_flight(&self) -> u64 {
+        self.in_flight.bytes()
+    }
+
+    /// `s_rtt` in s.
+    pub(super) fn s_rtt(&self) -> Option<f64> {
+        self.rtt.get()
+    }
+
+    /// `s_rtt` as a time.
+    pub(super) fn rtt(&self) -> Option<TimeDelta> {
+        self.s_rtt().map(TimeDelta::from_secs_f64)
+    }
+
+    /// `qdelay` in s.
+    pub(super) fn qdelay(&self) -> f64 {
+        self.delay.get()
+    }
+
+    /// Whether a CE mark is one of L4S. Before packets without a mark have come, marks are classic.
+    pub(super) fn is_l4s(&self) -> bool {
+        self.l4s == Some(true)
+    }
+
+    /// The window that lets `bytes` be in flight in SCReAM's sense, in the endpoint's sense.
+    pub(super) fn window(&self, bytes: f64) -> DataSize {
+        DataSize::from_bytes_f64(bytes) + DataSize::from_bytes(self.stale)
+    }
+
+    /// The path is another one; what is in flight stays.
+    pub(super) fn forget_path(&mut self) {
+        self.rtt = SmoothedRtt::default();
+        self.delay = QueueDelay::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: u64 = 1012;
+    const PAYLOAD: u64 = 1000;
+
+    fn ms(ms: i64) -> SendTime {
+        SendTime::from_millis(ms)
+    }
+
+    /// Packet `id` leaves at `10·id` ms.
+    fn sent(id: u64) -> SentPacket {
+        let bytes = DataSize::from_bytes;
+        SentPacket {
+            id,
+            at: ms(10 * id as i64),
+            size: bytes(SIZE),
+            payload: bytes(PAYLOAD),
+            padding: false,
+            probe: None,
+        }
+    }
+
+    fn state(packets: u64) -> SendState {
+        SendState { in_flight: DataSize::from_bytes(packets * SIZE), ..SendState::default() }
+    }
+
+    fn arrived(id: u64, ecn: Ecn) -> PacketResult {
+        let at = ArrivalTime::from_millis(3_600_000 + 10 * id as i64 + 40);
+        PacketResult { sent: sent(id), fate: Fate::Arrived { at, ecn } }
+    }
+
+    fn ten_sent() -> Network {
+        let mut network = Network::new();
+        (1..=10).for_each(|id| network.on_sent(&sent(id), &state(id)));
+        network
+    }
+
+    #[test]
+    fn a_feedback_tells_what_arrived_what_is_lost_and_what_is_marked() {
+        let mut network = ten_sent();
+        let missing = PacketResult { sent: sent(2), fate: Fate::Missing };
+        let results = [arrived(1, Ecn::Ect1), missing, arrived(3, Ecn::Ce), arrived(4, Ecn::Ect1)];
+        let news = network.on_feedback(ms(130), &results, None, &state(10));
+        assert_eq!(
+            news,
+            News {
+                acked: Some(4 * SIZE),
+                received: 3 * PAYLOAD,
+                marked_bytes: SIZE,
+                arrived: 3,
+                marked: 1,
+                lost: true
+            }
+        );
+        assert_eq!(network.bytes_in_flight(), 6 * SIZE);
+        // Without a time of receipt: since packet 4 left, 130 − 40.
+        assert_eq!(network.s_rtt(), Some(0.09));
+        assert!(network.is_l4s());
+    }
+
+    #[test]
+    fn what_no_report_told_does_not_fill_the_window() {
+        let mut network = ten_sent();
+        // The report on 1 to 4 was lost.
+        network.on_feedback(ms(130), &[arrived(5, Ecn::NotEct), arrived(6, Ecn::NotEct)], None, &state(10));
+        assert_eq!(network.bytes_in_flight(), 4 * SIZE);
+        // The endpoint still counts 1 to 4 and 7 to 10: the window is wider by the former.
+        assert_eq!(network.window(3000.0), DataSize::from_bytes(3000 + 4 * SIZE));
+        // They leave its history; packet 11 makes 5 in flight in either sense.
+        network.on_sent(&sent(11), &state(5));
+        assert_eq!(network.window(3000.0), DataSize::from_bytes(3000));
+    }
+
+    #[test]
+    fn an_old_report_only_fills_gaps() {
+        let mut network = ten_sent();
+        let missing = PacketResult { sent: sent(3), fate: Fate::Missing };
+        network.on_feedback(ms(130), &[missing, arrived(5, Ecn::NotEct)], None, &state(10));
+        let qdelay = network.qdelay();
+        let late = Fate::Recovered { at: ArrivalTime::from_millis(3_600_500), ecn: Ecn::NotEct };
+        let news =
+            network.on_feedback(ms(140), &[PacketResult { sent: sent(3), fate: late }], None, &state(5));
+        assert_eq!((news.acked, news.received, news.lost), (None, PAYLOAD, false));
+        assert_eq!((network.qdelay(), network.bytes_in_flight()), (qdelay, 5 * SIZE));
+    }
+}

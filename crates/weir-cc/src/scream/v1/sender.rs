@@ -1,0 +1,308 @@
+//! The sender: feedback → congestion window → media rate.
+
+use weir_units::{DataRate, TimeDelta};
+
+use super::config::Config;
+use super::rate::{self, RateControl};
+use super::trend::Trend;
+use super::window::{self, Window, counts};
+use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
+use crate::packet::{PacketResult, SendState, SentPacket};
+use crate::report::Feedback;
+use crate::scream::competition::QdelayTarget;
+use crate::scream::config::ConfigError;
+use crate::scream::loss::LossEventRate;
+use crate::scream::network::{Network, News};
+use crate::scream::silence::{SILENCE_FACTOR, Silence};
+use crate::time::SendTime;
+
+/// The sender half of SCReAM, RFC 8298.
+#[derive(Debug)]
+pub struct Scream {
+    config: Config,
+    limits: RateLimits,
+    network: Network,
+    trend: Trend,
+    window: Window,
+    qdelay_target: QdelayTarget,
+    loss_events: LossEventRate,
+    rate: RateControl,
+    silence: Silence,
+    /// When a loss event, and when a mark, was last reacted to.
+    loss_at: Option<SendTime>,
+    mark_at: Option<SendTime>,
+    /// What ended the last fast increase.
+    congestion: Cause,
+    cause: Cause,
+    application_limited: bool,
+}
+
+impl Scream {
+    /// A sender half that begins at the start rate.
+    ///
+    /// # Errors
+    /// The first constant of `config` out of its range.
+    pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            config,
+            limits,
+            network: Network::new(),
+            trend: Trend::new(config.trend_interval, config.qdelay_weight, config.trend_memory),
+            window: Window::new(&config),
+            qdelay_target: QdelayTarget::new(config.competition()),
+            loss_events: LossEventRate::new(),
+            rate: RateControl::new(limits.start().bps_f64()),
+            silence: Silence::new(config.feedback_timeout),
+            loss_at: None,
+            mark_at: None,
+            congestion: Cause::Delay,
+            cause: Cause::RampUp,
+            application_limited: false,
+        })
+    }
+
+    /// RFC 8298 §4.1.2: the steps on each feedback. Returns whether a loss or ECN event changed the rate.
+    fn on_packets(
+        &mut self,
+        now: SendTime,
+        results: &[PacketResult],
+        rtt: Option<TimeDelta>,
+        state: &SendState,
+    ) -> bool {
+        let news = self.network.on_feedback(now, results, rtt, state);
+        self.rate.on_received(news.received);
+        self.window.on_acked(news.acked.unwrap_or(0));
+        self.window.on_flight(now, &self.config, self.network.bytes_in_flight());
+        if news.acked.is_some() {
+            self.trend.on_feedback(now, self.network.qdelay() / self.qdelay_target.get());
+        }
+        let beta = self.event(now, &news);
+        if let Some((window_factor, rate_factor)) = beta {
+            self.window.on_congestion(now, &self.config, window_factor);
+            self.rate.on_congestion(now, rate_factor, &self.limits);
+            self.cause = self.congestion;
+        } else if news.acked.is_some() {
+            self.update_window(now);
+        }
+        if news.acked.is_some() {
+            self.qdelay_target.on_feedback(self.network.qdelay(), self.loss_events.get());
+        }
+        beta.is_some()
+    }
+
+    /// The factors of window and rate if `news` is a loss or an ECN event. RFC 8298 §4.1.2.2, §4.1.3.
+    fn event(&mut self, now: SendTime, news: &News) -> Option<(f64, f64)> {
+        let rtt = self.network.rtt();
+        let loss = news.lost && counts(now, self.loss_at, rtt);
+        let mark = news.marked > 0 && counts(now, self.mark_at, rtt);
+        if news.acked.is_some() || loss {
+            self.loss_events.on_feedback(now, rtt.unwrap_or_default(), loss);
+        }
+        if loss {
+            (self.loss_at, self.congestion) = (Some(now), Cause::Loss);
+            Some((self.config.beta_loss, self.config.beta_r))
+        } else if mark {
+            (self.mark_at, self.congestion) = (Some(now), Cause::Delay);
+            Some((self.config.beta_ecn, self.config.beta_ecn))
+        } else {
+            None
+        }
+    }
+
+    fn update_window(&mut self, now: SendTime) {
+        let seen = window::Seen {
+            bytes_in_flight: self.network.bytes_in_flight(),
+            qdelay: self.network.qdelay(),
+            qdelay_target: self.qdelay_target.get(),
+            qdelay_trend: self.trend.get(),
+        };
+        if self.window.update(&self.config, &seen) {
+            self.rate.note_max(now);
+            self.congestion = Cause::Delay;
+        }
+        self.window.resume(now, &self.config, self.trend.get());
+    }
+
+    /// RFC 8298 §4.1.3. Returns whether a rate was computed.
+    fn update_rate(&mut self, now: SendTime, state: &SendState) -> bool {
+        if !self.rate.is_due(now, self.config.rate_adjust_interval) {
+            return false;
+        }
+        if self.silence.is_silent() {
+            self.rate.measure_only(now, &self.config, state.queued.bytes());
+            return false;
+        }
+        let seen = rate::Seen {
+            in_fast_increase: self.window.in_fast_increase(),
+            qdelay_trend: self.trend.get(),
+            qdelay_trend_mem: self.trend.memory(),
+        };
+        let computed = self.rate.update(now, &self.config, &self.limits, state.queued.bytes(), &seen);
+        if computed {
+            self.cause = if seen.in_fast_increase { Cause::RampUp } else { self.congestion };
+        }
+        computed
+    }
+
+    fn target_bitrate(&self) -> DataRate {
+        DataRate::from_bps_f64(self.rate.target())
+    }
+
+    /// RFC 8298 §4.1.2.6; before the first round-trip time the start rate, during silence only so much as to notice
+    /// its end.
+    fn pacing_rate(&self) -> DataRate {
+        let min = self.config.rate_pace_min;
+        if self.silence.is_silent() {
+            return min.max(self.limits.min());
+        }
+        match self.network.s_rtt() {
+            Some(s_rtt) => DataRate::from_bps_f64(self.config.pacing_rate(self.window.cwnd(), s_rtt)),
+            None => min.max(self.target_bitrate()),
+        }
+    }
+
+    fn decision(&self, base: DataRate) -> Decision {
+        let rate = self.target_bitrate();
+        Decision { rate, base, cause: self.cause_of(rate), rtt: self.network.rtt() }
+    }
+
+    /// What limits `rate`: a bound, else the source, else what the law found.
+    fn cause_of(&self, rate: DataRate) -> Cause {
+        let cause = if self.application_limited { Cause::Application } else { self.cause };
+        self.limits.cause(rate, cause)
+    }
+
+    /// The path is another one: everything begins anew, at the start rate at most.
+    fn begin_anew(&mut self) {
+        let config = self.config;
+        self.network.forget_path();
+        self.trend = Trend::new(config.trend_interval, config.qdelay_weight, config.trend_memory);
+        self.window = Window::new(&config);
+        self.qdelay_target = QdelayTarget::new(config.competition());
+        self.loss_events = LossEventRate::new();
+        let target = self.rate.target().min(self.limits.start().bps_f64());
+        self.rate.set(self.limits.clamp_bps(target));
+        self.cause = Cause::RampUp;
+    }
+}
+
+impl Controller for Scream {
+    fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
+        self.network.on_sent(packet, state);
+        self.window.on_flight(packet.at, &self.config, self.network.bytes_in_flight());
+        self.rate.on_sent(packet, state.queued.bytes(), self.config.rate_adjust_interval);
+        self.silence.on_sent(packet.at);
+    }
+
+    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
+        let Feedback::Packets { results, rtt, .. } = *feedback else {
+            return None;
+        };
+        let base = self.target_bitrate();
+        self.silence.end();
+        self.application_limited = state.application_limited;
+        self.on_packets(now, results, rtt, state).then(|| self.decision(base))
+    }
+
+    fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
+        let base = self.target_bitrate();
+        let mut computed = false;
+        if self.silence.step(now) {
+            self.window.shrink(&self.config, SILENCE_FACTOR);
+            self.rate.set(self.limits.clamp_bps(SILENCE_FACTOR * self.rate.target()));
+            self.cause = Cause::Receiver;
+            computed = true;
+        }
+        computed |= self.update_rate(now, state);
+        computed.then(|| self.decision(base))
+    }
+
+    fn on_event(&mut self, _now: SendTime, event: PathEvent) -> Option<Decision> {
+        let base = self.target_bitrate();
+        match event {
+            PathEvent::Limits(limits) => {
+                self.limits = limits;
+                self.rate.set(limits.clamp_bps(self.rate.target()));
+            }
+            PathEvent::Paused | PathEvent::Resumed => {
+                self.silence.end();
+                return None;
+            }
+            PathEvent::RouteChanged => self.begin_anew(),
+        }
+        Some(self.decision(base))
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        let (rate, silence) = (self.rate.next_timeout(), self.silence.next_timeout());
+        rate.into_iter().chain(silence).min()
+    }
+
+    fn target(&self) -> Target {
+        let rate = self.target_bitrate();
+        let qdelay_target = self.qdelay_target.get();
+        let sendable = self.config.sendable(self.window.cwnd(), self.network.qdelay(), qdelay_target);
+        // A closed window never opens by itself: during silence the pacing rate alone bounds what is sent.
+        let window = (!self.silence.is_silent()).then(|| self.network.window(sendable));
+        Target {
+            media_rate: rate,
+            sending_rate: rate,
+            pacing: Pacing::Exact(self.pacing_rate()),
+            window,
+            padding: DataRate::ZERO,
+            cause: self.cause_of(rate),
+        }
+    }
+
+    fn adopt(&mut self, _now: SendTime, share: Share) {
+        let rate = self.limits.clamp_bps(share.rate.bps_f64());
+        self.rate.set(rate);
+        self.window.raise_to(rate * self.network.s_rtt().unwrap_or(0.0) / 8.0);
+        self.cause = Cause::Coupling;
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        const SIGNALS: &[Signal] = &[
+            Signal { name: "cwnd", unit: "byte", meaning: "congestion window" },
+            Signal {
+                name: "bytes_in_flight",
+                unit: "byte",
+                meaning: "sent after the highest acknowledged packet",
+            },
+            Signal { name: "qdelay", unit: "s", meaning: "queue delay of the highest acknowledged packet" },
+            Signal { name: "qdelay_target", unit: "s", meaning: "queue delay that the window aims at" },
+            Signal { name: "qdelay_trend", unit: "", meaning: "whether the queue delay is about to grow" },
+            Signal { name: "qdelay_trend_mem", unit: "", meaning: "the trend's largest value, fading" },
+            Signal { name: "s_rtt", unit: "s", meaning: "smoothed round-trip time" },
+            Signal { name: "in_fast_increase", unit: "", meaning: "1 while window and rate grow freely" },
+            Signal { name: "loss_event_rate", unit: "", meaning: "share of round trips with a loss event" },
+            Signal { name: "target_bitrate", unit: "bit/s", meaning: "rate for the encoder" },
+            Signal {
+                name: "target_bitrate_last_max",
+                unit: "bit/s",
+                meaning: "rate reached at the last congestion",
+            },
+            Signal { name: "current_rate", unit: "bit/s", meaning: "sent or received in the last interval" },
+        ];
+        SIGNALS
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        let values = [
+            self.window.cwnd(),
+            self.network.bytes_in_flight() as f64,
+            self.network.qdelay(),
+            self.qdelay_target.get(),
+            self.trend.get(),
+            self.trend.memory(),
+            self.network.s_rtt().unwrap_or(f64::NAN),
+            f64::from(u8::from(self.window.in_fast_increase())),
+            self.loss_events.get(),
+            self.rate.target(),
+            self.rate.last_max(),
+            self.rate.current_rate(),
+        ];
+        out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+}

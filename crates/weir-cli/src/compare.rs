@@ -1,0 +1,131 @@
+//! `weir compare`: a row per controller, to choose by.
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+use weir_lab::comparison::{Comparison, Request};
+use weir_lab::cost::{self, Minute};
+use weir_lab::report::{Best, Cell, Column, SummaryTable};
+use weir_lab::scenario::Scenario;
+use weir_lab::traces::TraceStore;
+use weir_lab::{portrait, registry};
+
+use crate::args::{CompareArgs, Format};
+use crate::failure::Failure;
+use crate::{progress, table};
+
+/// Rounds of the measurement of cost; the least counts, as others can only slow a round down.
+const ROUNDS: usize = 15;
+
+/// Runs the scenarios of the portrait and prints the table.
+pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
+    let controllers: Vec<String> = match args.controller.as_slice() {
+        [] => registry::controller_names().map(str::to_owned).collect(),
+        some => some.to_vec(),
+    };
+    let store = TraceStore::find(args.data.as_deref());
+    let mut overrides = vec![format!("controllers={}", json!(controllers))];
+    overrides.extend(args.runs.map(|runs| format!("runs={runs}")));
+    let bar = progress::bar(args.quiet);
+    let run = |name: &str| -> Result<Comparison, Failure> {
+        let scenario = Scenario::open(name, &overrides)?;
+        let seeds = scenario.seeds();
+        let cores = || available_parallelism().map_or(1, NonZeroUsize::get);
+        let jobs = args.jobs.map_or_else(cores, |jobs| jobs as usize);
+        let request = Request { scenario: &scenario, seeds: &seeds, jobs, series: false };
+        bar.set_message(scenario.name.clone());
+        bar.inc_length(request.runs() as u64);
+        Ok(request.run(&store, &|| bar.inc(1))?)
+    };
+    let comparisons = portrait::SCENARIOS.into_iter().map(run).collect::<Result<Vec<_>, _>>()?;
+    let comparisons: Box<[Comparison; portrait::SCENARIOS.len()]> =
+        comparisons.into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("one each"));
+    let mut summary = portrait::table(&comparisons);
+    if args.cost {
+        add_cost(&mut summary);
+    }
+    bar.finish_and_clear();
+    let mut out = anstream::stdout().lock();
+    match args.format {
+        Format::Table => {
+            writeln!(out, "{}", table::summary("controller", &summary, table::terminal_width()))?;
+        }
+        Format::Markdown => write!(out, "{}", markdown(&summary))?,
+        Format::Json => {
+            let text = serde_json::to_string_pretty(&rows(&summary)).map_err(std::io::Error::from)?;
+            writeln!(out, "{text}")?;
+        }
+    }
+    for note in comparisons[0].stand_ins() {
+        writeln!(anstream::stderr(), "{note}")?;
+    }
+    Ok(())
+}
+
+fn add_cost(summary: &mut SummaryTable) {
+    summary.columns.push(Column {
+        label: "cost per packet".to_owned(),
+        unit: "ns".to_owned(),
+        definition: "of the sender half with its history, on this machine, least of 15 rounds".to_owned(),
+        decimals: 0,
+        best: Best::Lowest,
+    });
+    for row in &mut summary.rows {
+        let nanos = (0..ROUNDS).filter_map(|_| nanos_per_packet(&row.name)).reduce(f64::min);
+        row.cells.push(nanos.map(|mean| Cell { mean, ci95: None }));
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the face may look at the clock")]
+fn nanos_per_packet(controller: &str) -> Option<f64> {
+    let minute = Minute::of(controller).ok()?;
+    let began = Instant::now();
+    std::hint::black_box(minute.run());
+    Some(began.elapsed().as_nanos() as f64 / f64::from(cost::PACKETS))
+}
+
+/// A table for a page, with the definitions below it.
+fn markdown(summary: &SummaryTable) -> String {
+    let heads = summary.columns.iter().map(|column| match column.unit.as_str() {
+        "" => column.label.clone(),
+        unit => format!("{}, {unit}", column.label),
+    });
+    let head: Vec<String> = std::iter::once("controller".to_owned()).chain(heads).collect();
+    let mut text = line(&head) + &line(&vec!["---".to_owned(); head.len()]);
+    for row in &summary.rows {
+        let cells = summary.columns.iter().zip(&row.cells).map(|(column, cell)| {
+            let decimals = column.decimals;
+            match cell {
+                None => "–".to_owned(),
+                Some(Cell { mean, ci95: None }) => format!("{mean:.decimals$}"),
+                Some(Cell { mean, ci95: Some(half) }) => format!("{mean:.decimals$} ± {half:.decimals$}"),
+            }
+        });
+        text += &line(&std::iter::once(format!("`{}`", row.name)).chain(cells).collect::<Vec<_>>());
+    }
+    text.push('\n');
+    let defined = |column: &Column| format!("* **{}**: {}.\n", column.label, column.definition);
+    text.extend(summary.columns.iter().map(defined));
+    text
+}
+
+fn line(cells: &[String]) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// An object per controller, its values by the names of the columns.
+fn rows(summary: &SummaryTable) -> Value {
+    let object = |row: &weir_lab::report::Row| {
+        let mut object = Map::new();
+        object.insert("controller".to_owned(), json!(row.name));
+        for (column, cell) in summary.columns.iter().zip(&row.cells) {
+            let value = cell.as_ref().map(|cell| json!({ "mean": cell.mean, "ci95": cell.ci95 }));
+            object.insert(column.label.clone(), json!(value));
+        }
+        Value::Object(object)
+    };
+    summary.rows.iter().map(object).collect()
+}

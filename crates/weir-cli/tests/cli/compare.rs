@@ -1,0 +1,35 @@
+//! `weir compare`.
+
+use serde_json::Value;
+
+use crate::support::Place;
+
+const SHORT: &str = "compare --runs 2 --quiet";
+
+#[test]
+fn a_row_per_controller_says_the_same_in_every_form() {
+    let place = Place::new();
+    let json = place.weir(&format!("{SHORT} --format json"));
+    let rows: Value = serde_json::from_str(&json.stdout).unwrap();
+    let rows = rows.as_array().unwrap();
+    let names: Vec<&str> = rows.iter().filter_map(|row| row["controller"].as_str()).collect();
+    assert!(names.contains(&"nada"), "{names:?}");
+    let markdown = place.weir(&format!("{SHORT} --format markdown")).stdout;
+    let table = place.weir(SHORT).stdout;
+    for row in rows {
+        let name = row["controller"].as_str().unwrap();
+        let rate = format!("{:.0}", row["useful rate"]["mean"].as_f64().unwrap());
+        let line = markdown.lines().find(|line| line.starts_with(&format!("| `{name}` |"))).unwrap();
+        assert!(line.contains(&format!("| {rate} ")), "{line}");
+        let line = table.lines().find(|line| line.split_whitespace().next() == Some(name)).unwrap();
+        assert!(line.split_whitespace().any(|word| word == rate), "{line}");
+    }
+    assert!(rows[0].get("cost per packet").is_none());
+}
+
+#[test]
+fn cost_is_measured_where_it_is_asked_for() {
+    let outcome = Place::new().weir(&format!("{SHORT} --controller gcc-2016 --cost --format json"));
+    let rows: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert!(rows[0]["cost per packet"]["mean"].as_f64().is_some_and(|nanos| nanos > 1.0), "{rows}");
+}

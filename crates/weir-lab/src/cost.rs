@@ -1,0 +1,168 @@
+//! What a controller's sender half costs: a fixed minute of packets and feedback to put it through.
+//!
+//! The minute is the same for every law, whatever rate it computes: 15 000 packets of 1000 bytes, one each 4 ms, on a
+//! path whose queue rises to 200 ms and drains each 10 s and that loses every 500th packet. What the receiver half makes
+//! of the arrivals is prepared beforehand. Counted is everything that the sender does per packet and per report: number
+//! it, remember it, tell the law, join the report with what was sent, compute. Not counted: parsing RTCP, and pacing.
+
+use weir_cc::history::SendHistory;
+use weir_cc::{
+    Arrival, ArrivalTime, Controller, DataRate, DataSize, Ecn, RateLimits, ReceptionReport, Record, Report,
+    SendState, SendTime, Stamp, TimeDelta,
+};
+
+use crate::registry::{self, Halves, RegistryError};
+
+/// Packets of the minute.
+pub const PACKETS: u32 = 15_000;
+const PACKET_INTERVAL: TimeDelta = TimeDelta::from_millis(4);
+const HEADER: DataSize = DataSize::from_bytes(24);
+const PAYLOAD: DataSize = DataSize::from_bytes(976);
+const LOST_EACH: u32 = 500;
+/// The queue rises for the first four fifths of this and drains in the last.
+const QUEUE_PERIOD: TimeDelta = TimeDelta::from_secs(10);
+const QUEUE_PEAK: TimeDelta = TimeDelta::from_millis(200);
+const PROPAGATION: TimeDelta = TimeDelta::from_millis(25);
+const RECEPTION_INTERVAL: TimeDelta = TimeDelta::from_secs(1);
+/// Between the clocks of the hosts.
+const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
+
+/// A sender half and everything that will happen to it.
+#[derive(Debug)]
+pub struct Minute {
+    controller: Box<dyn Controller>,
+    history: SendHistory,
+    /// Reports in order of time, and the records that they refer to.
+    reports: Vec<(SendTime, Stored)>,
+    records: Vec<Record>,
+}
+
+/// A report whose records stand elsewhere.
+#[derive(Clone, Debug)]
+enum Stored {
+    Packets { records: std::ops::Range<usize>, number: u8, at: Option<ArrivalTime> },
+    Other(Report<'static>),
+}
+
+impl Minute {
+    /// The controller `name` before its minute.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub fn of(name: &str) -> Result<Self, RegistryError> {
+        let limits =
+            RateLimits::new(DataRate::from_kbps(50), DataRate::from_mbps(1), DataRate::from_mbps(5))?;
+        let Halves { controller, mut receiver, .. } = registry::build(name, None, limits)?;
+        let mut minute = Self {
+            controller,
+            history: SendHistory::new(TimeDelta::from_secs(2)),
+            reports: Vec::new(),
+            records: Vec::new(),
+        };
+        let mut highest = 0;
+        let mut reception_due = RECEPTION_INTERVAL;
+        for number in (0..PACKETS).filter(|number| number % LOST_EACH != LOST_EACH - 1) {
+            let sent = PACKET_INTERVAL * i64::from(number);
+            let arrival = sent + PROPAGATION + queue(sent);
+            let at = ArrivalTime::ZERO + OFFSET + arrival;
+            while let Some(due) = receiver.next_timeout().filter(|&due| due <= at) {
+                minute.poll(&mut *receiver, due);
+            }
+            receiver.on_arrival(&Arrival {
+                id: u64::from(number),
+                departure: SendTime::ZERO + sent,
+                at,
+                size: PAYLOAD,
+                ecn: Ecn::NotEct,
+                media_time: u64::from(number / 8) * 3000,
+                marker: number % 8 == 7,
+                stamp: Stamp { rtt: TimeDelta::from_millis(60), rate: DataRate::from_mbps(2) },
+            });
+            minute.poll(&mut *receiver, at);
+            if arrival >= reception_due {
+                reception_due += RECEPTION_INTERVAL;
+                let report = ReceptionReport {
+                    fraction_lost: u8::from(number / LOST_EACH != highest / LOST_EACH),
+                    highest_sequence: number,
+                    ..ReceptionReport::default()
+                };
+                highest = number;
+                let heard = SendTime::ZERO + arrival + PROPAGATION;
+                minute.reports.push((heard, Stored::Other(Report::Reception(report))));
+            }
+        }
+        Ok(minute)
+    }
+
+    fn poll(&mut self, receiver: &mut dyn weir_cc::Receiver, now: ArrivalTime) {
+        let heard = SendTime::ZERO + (now - ArrivalTime::ZERO) - OFFSET + PROPAGATION;
+        while let Some(report) = receiver.poll_report(now) {
+            let stored = match report {
+                Report::Packets { records, number, at } => {
+                    let begin = self.records.len();
+                    self.records.extend_from_slice(records);
+                    Stored::Packets { records: begin..self.records.len(), number, at }
+                }
+                Report::Ceiling(rate) => Stored::Other(Report::Ceiling(rate)),
+                Report::Reception(report) => Stored::Other(Report::Reception(report)),
+                Report::Law { report, echo } => Stored::Other(Report::Law { report, echo }),
+            };
+            self.reports.push((heard, stored));
+        }
+    }
+
+    /// Lives the minute; what this takes, over [`PACKETS`], is the cost per packet.
+    pub fn run(mut self) -> DataRate {
+        let mut next = 0;
+        for number in 0..PACKETS {
+            let now = SendTime::ZERO + PACKET_INTERVAL * i64::from(number);
+            while let Some((at, stored)) = self.reports.get(next).filter(|(at, _)| *at <= now) {
+                let report = match stored {
+                    Stored::Packets { records, number, at } => {
+                        Report::Packets { records: &self.records[records.clone()], number: *number, at: *at }
+                    }
+                    Stored::Other(report) => *report,
+                };
+                let state = SendState { in_flight: self.history.in_flight(), ..SendState::default() };
+                let feedback = self.history.join(*at, &report);
+                self.controller.on_feedback(*at, &feedback, &state);
+                next += 1;
+            }
+            let sent = self.history.on_sent(now, HEADER, PAYLOAD, false, None);
+            let state = SendState { in_flight: self.history.in_flight(), ..SendState::default() };
+            self.controller.on_sent(&sent, &state);
+            if self.controller.next_timeout().is_some_and(|due| due <= now) {
+                self.controller.on_timeout(now, &state);
+            }
+        }
+        self.controller.target().sending_rate
+    }
+}
+
+/// How long a packet that is sent so long after the start waits.
+fn queue(sent: TimeDelta) -> TimeDelta {
+    let phase = (sent.nanos() % QUEUE_PERIOD.nanos()) as f64 / QUEUE_PERIOD.nanos() as f64;
+    QUEUE_PEAK.scale(if phase < 0.8 { phase / 0.8 } else { (1.0 - phase) / 0.2 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_queue_rises_to_its_peak_and_drains() {
+        let at = |ms| queue(TimeDelta::from_millis(ms)).millis_f64().round();
+        assert_eq!([0, 4000, 8000, 9000, 10_000].map(at), [0.0, 100.0, 200.0, 100.0, 0.0]);
+    }
+
+    #[test]
+    fn every_law_hears_reports_for_the_whole_minute() {
+        for name in registry::controller_names() {
+            let minute = Minute::of(name).unwrap();
+            let last = minute.reports.last().map(|(at, _)| *at - SendTime::ZERO);
+            assert!(last.is_some_and(|last| last > TimeDelta::from_secs(58)), "{name}: {last:?}");
+            assert!(minute.reports.is_sorted_by_key(|(at, _)| *at), "{name}");
+            assert!(!minute.run().is_zero(), "{name}");
+        }
+    }
+}

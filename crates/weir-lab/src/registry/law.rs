@@ -1,0 +1,125 @@
+//! How a law stands in the registry.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use toml::Table;
+use weir_cc::RateLimits;
+
+use super::{ControllerInfo, Halves, PresetInfo};
+use crate::error::advice;
+
+/// A law that scenarios can name.
+pub(super) trait Law {
+    /// Its constants.
+    type Config: DeserializeOwned + Serialize + JsonSchema + Default;
+
+    /// What it is, without the presets.
+    fn info() -> ControllerInfo;
+
+    /// Named configurations besides the default.
+    fn presets() -> Vec<Preset<Self::Config>> {
+        Vec::new()
+    }
+
+    /// Both halves.
+    ///
+    /// # Errors
+    /// A constant out of its range, in words.
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String>;
+}
+
+/// A named configuration.
+pub(super) struct Preset<C> {
+    pub(super) name: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) config: C,
+}
+
+/// A [`Law`], its type forgotten.
+pub(super) struct Entry {
+    pub(super) info: ControllerInfo,
+    pub(super) build: fn(Option<&Table>, RateLimits) -> Result<Halves, String>,
+    pub(super) schema: Value,
+}
+
+impl Entry {
+    pub(super) fn of<L: Law>() -> Self {
+        let presets: Vec<PresetInfo> =
+            L::presets().iter().map(|p| PresetInfo { name: p.name, summary: p.summary }).collect();
+        let schema = schema::<L>(&presets);
+        Self { info: ControllerInfo { presets, ..L::info() }, build: build::<L>, schema }
+    }
+}
+
+/// The key of the options that names a preset.
+const PRESET: &str = "preset";
+
+fn schema<L: Law>(presets: &[PresetInfo]) -> Value {
+    let mut schema = schemars::schema_for!(L::Config).to_value();
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut)
+        && !presets.is_empty()
+    {
+        let choices: Vec<Value> =
+            presets.iter().map(|p| json!({ "const": p.name, "description": p.summary })).collect();
+        let preset = json!({
+            "description": "A named configuration that the other options change; the default unless given.",
+            "oneOf": choices,
+        });
+        properties.insert(PRESET.to_owned(), preset);
+    }
+    schema
+}
+
+fn build<L: Law>(options: Option<&Table>, limits: RateLimits) -> Result<Halves, String> {
+    L::halves(config::<L>(options)?, limits)
+}
+
+fn config<L: Law>(options: Option<&Table>) -> Result<L::Config, String> {
+    let Some(options) = options else { return Ok(L::Config::default()) };
+    let mut changes = options.clone();
+    let table = match changes.remove(PRESET) {
+        None => changes,
+        Some(name) => {
+            let name = name.as_str().ok_or_else(|| format!("`{PRESET}` must be text"))?;
+            let mut table = preset::<L>(name)?;
+            merge(&mut table, changes);
+            table
+        }
+    };
+    table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())
+}
+
+fn preset<L: Law>(name: &str) -> Result<Table, String> {
+    let presets = L::presets();
+    let Some(preset) = presets.iter().find(|preset| preset.name == name) else {
+        let advice = advice(name, presets.iter().map(|preset| preset.name));
+        return Err(format!("there is no preset `{name}`; {advice}"));
+    };
+    Table::try_from(&preset.config).map_err(|error| error.to_string())
+}
+
+/// Puts `changes` over `table`, tables within tables key by key.
+fn merge(table: &mut Table, changes: Table) {
+    for (key, change) in changes {
+        match (table.get_mut(&key), change) {
+            (Some(toml::Value::Table(inner)), toml::Value::Table(change)) => merge(inner, change),
+            (_, change) => {
+                table.insert(key, change);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_go_over_a_preset_key_by_key() {
+        let mut table: Table = toml::from_str("a = 1\nb = { c = 2, d = 3 }").unwrap();
+        merge(&mut table, toml::from_str("b = { d = 4 }\ne = 5").unwrap());
+        assert_eq!(table, toml::from_str("a = 1\nb = { c = 2, d = 4 }\ne = 5").unwrap());
+    }
+}

@@ -1,0 +1,235 @@
+//! Every controller, by name.
+
+use weir_cc::dccc::{self, Dccc, DcccObserver};
+use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
+use weir_cc::ledbat::{self, Ledbat};
+use weir_cc::nada::{self, Nada, NadaObserver};
+use weir_cc::rap::{self, Rap};
+use weir_cc::scream::v1::Scream;
+use weir_cc::scream::{self, ScreamReceiver};
+use weir_cc::tfrc::{self, Tfrc, TfrcObserver};
+use weir_cc::{AtReceiver, Controller, RateLimits, Receiver, TimeDelta};
+use weir_media::PacketFormat;
+
+use super::law::{Entry, Law, Preset};
+use super::{ControllerInfo, Halves};
+
+/// In the order in which they are listed.
+pub(super) fn entries() -> Vec<Entry> {
+    vec![
+        Entry::of::<Gcc2016>(),
+        Entry::of::<NadaRfc8698>(),
+        Entry::of::<ScreamRfc8298>(),
+        Entry::of::<Dccc2017>(),
+        Entry::of::<LedbatRfc6817>(),
+        Entry::of::<TfrcRfc5348>(),
+        Entry::of::<Rap1999>(),
+    ]
+}
+
+fn halves(controller: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {
+    let packet_format = PacketFormat::TransportWide;
+    Halves { controller: Box::new(controller), receiver: Box::new(receiver), packet_format }
+}
+
+fn words(error: impl std::error::Error) -> String {
+    error.to_string()
+}
+
+struct Gcc2016;
+
+impl Law for Gcc2016 {
+    type Config = remb::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "gcc-2016",
+            summary: "Google Congestion Control: a delay gradient filter at the receiver, loss at the sender",
+            source: "Carlucci, De Cicco, Holmer, Mascolo, MMSys 2016",
+            placement: "receiver (delay) and sender (loss)",
+            feedback: "REMB each second or on a drop, RTCP receiver reports",
+            presets: Vec::new(),
+        }
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = GccSender::new(config, limits).map_err(words)?;
+        Ok(halves(controller, GccReceiver::new(config, limits).map_err(words)?))
+    }
+}
+
+struct NadaRfc8698;
+
+impl Law for NadaRfc8698 {
+    type Config = nada::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "nada",
+            summary: "Network-Assisted Dynamic Adaptation: one congestion signal from delay, loss and marks",
+            source: "RFC 8698",
+            placement: "receiver (signal) and sender (rate)",
+            feedback: "the law's own report each 100 ms",
+            presets: Vec::new(),
+        }
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = Nada::new(config, limits).map_err(words)?;
+        Ok(halves(controller, AtReceiver::new(NadaObserver::new(config).map_err(words)?)))
+    }
+}
+
+struct ScreamRfc8298;
+
+impl Law for ScreamRfc8298 {
+    type Config = scream::v1::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "scream",
+            summary: "Self-Clocked Rate Adaptation for Multimedia: a window by queuing delay, a media rate by the window",
+            source: "RFC 8298",
+            placement: "sender",
+            feedback: "the fate of each packet (RFC 8888), 2.5 to 50 times a second by the rate",
+            presets: Vec::new(),
+        }
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = Scream::new(config, limits).map_err(words)?;
+        Ok(Halves { packet_format: PacketFormat::Rfc8888, ..halves(controller, ScreamReceiver::v1()) })
+    }
+}
+
+struct Dccc2017;
+
+impl Law for Dccc2017 {
+    type Config = dccc::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "dccc",
+            summary: "Delay-constrained congestion control: marginal utility against the price of delay, gradient and loss",
+            source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017",
+            placement: "receiver (averages) and sender (rate)",
+            feedback: "the law's own report each round trip; rate and RTT in the packets' headers",
+            presets: Vec::new(),
+        }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![Preset {
+            name: "dccc-2017",
+            summary: "a threshold of 100 ms for the one-way delay, as in the paper; needs synchronised clocks",
+            config: dccc::Config::dccc_2017(TimeDelta::from_millis(100)),
+        }]
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = Dccc::new(config, limits).map_err(words)?;
+        Ok(halves(controller, AtReceiver::new(DcccObserver::new(config).map_err(words)?)))
+    }
+}
+
+struct LedbatRfc6817;
+
+impl Law for LedbatRfc6817 {
+    type Config = ledbat::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "ledbat",
+            summary: "Low Extra Delay Background Transport: a window that keeps the queuing delay at a target",
+            source: "RFC 6817",
+            placement: "sender",
+            feedback: "the fate of each packet, each 10 ms",
+            presets: Vec::new(),
+        }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![
+            Preset {
+                name: "dccc-2017",
+                summary: "a gain of 0.5 and packets of 1094 bytes, as compared with DCCC",
+                config: ledbat::Config::dccc_2017(),
+            },
+            Preset {
+                name: "target-60ms",
+                summary: "a target of 60 ms, that of LEDBAT++",
+                config: ledbat::Config::with_target(TimeDelta::from_millis(60)),
+            },
+            Preset {
+                name: "target-25ms",
+                summary: "a target of 25 ms, that of the first draft",
+                config: ledbat::Config::with_target(TimeDelta::from_millis(25)),
+            },
+        ]
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = Ledbat::new(config, limits).map_err(words)?;
+        Ok(halves(controller, ledbat::receiver(&config).map_err(words)?))
+    }
+}
+
+struct TfrcRfc5348;
+
+impl Law for TfrcRfc5348 {
+    type Config = tfrc::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "tfrc",
+            summary: "TCP-friendly rate control: what TCP would send at this loss event rate and round-trip time",
+            source: "RFC 5348",
+            placement: "receiver (loss event rate) and sender (rate)",
+            feedback: "the law's own report each round trip and at a loss event; RTT in the packets' headers",
+            presets: Vec::new(),
+        }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![Preset {
+            name: "ns2",
+            summary: "what of ns-2.35's TFRC bears on the steady state",
+            config: tfrc::Config::ns2(),
+        }]
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = Tfrc::new(config, limits).map_err(words)?;
+        Ok(halves(controller, AtReceiver::new(TfrcObserver::new(config).map_err(words)?)))
+    }
+}
+
+struct Rap1999;
+
+impl Law for Rap1999 {
+    type Config = rap::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "rap",
+            summary: "Rate Adaptation Protocol: a packet per round trip more each round trip, half after a loss",
+            source: "Rejaie, Handley, Estrin, INFOCOM 1999, as in ns-2.35",
+            placement: "sender",
+            feedback: "the fate of each packet, each 10 ms",
+            presets: Vec::new(),
+        }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![Preset {
+            name: "ns2",
+            summary: "ns-2.35's start and packets of 1000 bytes",
+            config: rap::Config::ns2(),
+        }]
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = Rap::new(config, limits).map_err(words)?;
+        Ok(halves(controller, rap::receiver(&config).map_err(words)?))
+    }
+}

@@ -1,0 +1,246 @@
+use weir_wire::rtcp::{self, Message};
+
+use super::*;
+
+const HOURS: TimeDelta = TimeDelta::from_secs(5 * 3600);
+const ROOM: usize = 1472;
+
+/// 5 h and so many µs by the receiver's clock.
+fn at(micros: i64) -> ArrivalTime {
+    ArrivalTime::ZERO + HOURS + TimeDelta::from_micros(micros)
+}
+
+fn record(sequence: u16, micros: Option<i64>) -> Record {
+    Record { sequence, arrival: micros.map(at), ecn: Ecn::NotEct }
+}
+
+/// The RTCP packets of a report.
+fn packets(
+    writer: &mut PacketReportWriter,
+    records: &[Record],
+    number: u8,
+    made: i64,
+    room: usize,
+) -> Vec<Vec<u8>> {
+    let mut out = vec![0; room];
+    let mut packets = Vec::new();
+    let mut length = writer.write(records, number, Some(at(made)), &mut out);
+    while let Some(written) = length {
+        packets.push(out[..written].to_vec());
+        length = writer.write_rest(&mut out);
+    }
+    packets
+}
+
+#[derive(Debug, PartialEq)]
+struct Told {
+    records: Vec<Record>,
+    number: u8,
+    at: Option<ArrivalTime>,
+}
+
+fn read(reader: &mut PacketReportReader, now: SendTime, bytes: &[u8]) -> Told {
+    let report = match rtcp::messages(bytes).next().unwrap().unwrap() {
+        Message::Twcc(feedback) => reader.read_transport_wide(now, &feedback),
+        Message::Ccfb(feedback) => reader.read_rfc_8888(now, &feedback, &feedback.blocks().next().unwrap()),
+        other => panic!("{other:?}"),
+    };
+    let Report::Packets { records, number, at } = report else { panic!("{report:?}") };
+    Told { records: records.to_vec(), number, at }
+}
+
+fn writer(format: PacketFormat) -> PacketReportWriter {
+    PacketReportWriter::new(format, 2, 1)
+}
+
+/// By how much what is read of `span` is off after the first packet, in ns.
+fn error(told: &Told, packet: usize, span: i64) -> i64 {
+    let seen = told.records[packet].arrival.unwrap() - told.records[0].arrival.unwrap();
+    seen.nanos() - span * 1000
+}
+
+#[test]
+fn transport_wide_feedback_tells_differences_to_250_us() {
+    let records =
+        [record(65_534, Some(100)), record(65_535, None), record(0, Some(30_300)), record(1, Some(12_345))];
+    let mut writer = writer(PacketFormat::TransportWide);
+    let bytes = packets(&mut writer, &records, 9, 40_000, ROOM);
+    assert_eq!(bytes.len(), 1);
+    let told = read(&mut PacketReportReader::new(), SendTime::ZERO, &bytes[0]);
+    assert_eq!((told.number, told.at), (9, None));
+    let seen: Vec<_> = told.records.iter().map(|r| (r.sequence, r.arrival.is_some())).collect();
+    assert_eq!(seen, [(65_534, true), (65_535, false), (0, true), (1, true)]);
+    assert!(error(&told, 2, 30_200).abs() <= 250_000 && error(&told, 3, 12_245).abs() <= 250_000);
+}
+
+#[test]
+fn rfc_8888_tells_times_to_a_1024th_of_a_second_marks_and_when_it_was_made() {
+    let mut records =
+        [record(65_534, Some(100)), record(65_535, None), record(0, Some(30_300)), record(1, Some(12_345))];
+    let ecns = [Ecn::Ect0, Ecn::NotEct, Ecn::Ce, Ecn::Ect1];
+    for (record, ecn) in records.iter_mut().zip(ecns) {
+        record.ecn = ecn;
+    }
+    let mut writer = writer(PacketFormat::Rfc8888);
+    let bytes = packets(&mut writer, &records, 9, 40_000, ROOM);
+    assert_eq!(bytes.len(), 1);
+    let told = read(&mut PacketReportReader::new(), SendTime::ZERO + HOURS, &bytes[0]);
+    assert_eq!(told.records.iter().map(|r| r.ecn).collect::<Vec<_>>(), ecns);
+    // The sender's clock reads about the same: even the absolute time is right, to 1/65536 s rounded down.
+    let made = told.at.unwrap();
+    assert!((0..15_260).contains(&(at(40_000) - made).nanos()));
+    for (told, record) in told.records.iter().zip(&records) {
+        assert_eq!(told.sequence, record.sequence);
+        let late = told.arrival.zip(record.arrival).map(|(told, record)| (told - record).nanos());
+        assert!(late.is_none_or(|late| (-15_260..976_563).contains(&late)), "{late:?} ns");
+        assert_eq!(told.arrival.is_some(), record.arrival.is_some());
+    }
+}
+
+#[test]
+fn times_go_on_where_the_wire_wraps() {
+    // 2^24 · 64 ms and 65 536 s.
+    for (format, period) in [
+        (PacketFormat::TransportWide, TimeDelta::from_micros(1_073_741_824_000)),
+        (PacketFormat::Rfc8888, TimeDelta::from_secs(65_536)),
+    ] {
+        let (mut writer, mut reader) = (writer(format), PacketReportReader::new());
+        let mut seen = Vec::new();
+        for n in 0..20 {
+            // From a second before the wrap to a second after it.
+            let arrival =
+                ArrivalTime::ZERO + period - TimeDelta::from_secs(1) + TimeDelta::from_millis(100 * n);
+            let records = [Record { sequence: n as u16, arrival: Some(arrival), ecn: Ecn::NotEct }];
+            let mut out = [0; 100];
+            let length = writer.write(&records, 0, Some(arrival), &mut out).unwrap();
+            seen.extend(read(&mut reader, SendTime::ZERO, &out[..length]).records[0].arrival);
+        }
+        for pair in seen.windows(2) {
+            let error = (pair[1] - pair[0]).nanos() - 100_000_000;
+            assert!(error.abs() <= 976_563, "{format:?}: {error} ns");
+        }
+    }
+}
+
+#[test]
+fn the_first_time_is_the_one_nearest_to_the_senders_clock() {
+    for (format, unit) in [(PacketFormat::TransportWide, 250_000), (PacketFormat::Rfc8888, 1_000_000)] {
+        // 100 days: both formats have wrapped by then.
+        let now = SendTime::ZERO + TimeDelta::from_secs(100 * 86_400);
+        let arrival = ArrivalTime::from_nanos(now.nanos() + 7_000_000_000);
+        let records = [Record { sequence: 0, arrival: Some(arrival), ecn: Ecn::NotEct }];
+        let mut out = [0; 100];
+        let length = writer(format).write(&records, 0, Some(arrival), &mut out).unwrap();
+        let told = read(&mut PacketReportReader::new(), now, &out[..length]);
+        assert!((told.records[0].arrival.unwrap() - arrival).nanos().abs() <= unit);
+    }
+}
+
+#[test]
+fn a_long_report_goes_on_in_further_packets_each_with_a_number_of_its_own() {
+    let records: Vec<_> = (0..900_u16)
+        .map(|n| record(n.wrapping_sub(100), (n % 7 != 6).then_some(i64::from(n) * 8000)))
+        .collect();
+    for (format, room) in [(PacketFormat::TransportWide, 600), (PacketFormat::Rfc8888, ROOM)] {
+        let (mut writer, mut reader) = (writer(format), PacketReportReader::new());
+        let bytes = packets(&mut writer, &records, 254, 7_200_000, room);
+        assert!(bytes.len() > 1 && bytes.iter().all(|bytes| bytes.len() <= room.min(1200)));
+        let told: Vec<_> = bytes.iter().map(|bytes| read(&mut reader, SendTime::ZERO, bytes)).collect();
+        let seen = told.iter().flat_map(|told| &told.records).map(|r| (r.sequence, r.arrival.is_some()));
+        assert!(seen.eq(records.iter().map(|r| (r.sequence, r.arrival.is_some()))));
+        if format == PacketFormat::TransportWide {
+            let numbers: Vec<_> = told.iter().map(|told| told.number).collect();
+            assert_eq!(numbers, (0..bytes.len()).map(|n| 254_u8.wrapping_add(n as u8)).collect::<Vec<_>>());
+            let next = packets(&mut writer, &[record(900, Some(1))], 255, 2, room);
+            let next = read(&mut reader, SendTime::ZERO, &next[0]).number;
+            assert_eq!(next, numbers[numbers.len() - 1].wrapping_add(1), "the next report goes on counting");
+        }
+    }
+}
+
+#[test]
+fn times_too_far_apart_for_a_message_are_told_in_two() {
+    let records = [record(0, Some(0)), record(1, None), record(2, Some(9_000_000))];
+    let bytes = packets(&mut writer(PacketFormat::TransportWide), &records, 0, 9_000_000, ROOM);
+    let mut reader = PacketReportReader::new();
+    let told: Vec<_> =
+        bytes.iter().flat_map(|bytes| read(&mut reader, SendTime::ZERO, bytes).records).collect();
+    assert_eq!((bytes.len(), told.len()), (2, 3));
+    let span = told[2].arrival.unwrap() - told[0].arrival.unwrap();
+    assert_eq!(span, TimeDelta::from_secs(9));
+}
+
+#[test]
+fn overlapping_reports_tell_an_arrival_again_in_rfc_8888_alone() {
+    let first = [record(1, Some(0)), record(2, None), record(3, Some(10_000))];
+    let second = [record(2, Some(50_000)), record(3, Some(10_000)), record(4, Some(51_000))];
+    for (format, again) in [(PacketFormat::TransportWide, false), (PacketFormat::Rfc8888, true)] {
+        let (mut writer, mut reader) = (writer(format), PacketReportReader::new());
+        packets(&mut writer, &first, 0, 20_000, ROOM);
+        let bytes = packets(&mut writer, &second, 1, 60_000, ROOM);
+        let told = read(&mut reader, SendTime::ZERO, &bytes[0]);
+        let seen: Vec<_> = told.records.iter().map(|r| r.arrival.is_some()).collect();
+        assert_eq!(seen, [true, again, true]);
+    }
+}
+
+#[test]
+fn numbers_with_a_gap_are_told_in_two_messages() {
+    let records = [record(5, Some(0)), record(7, Some(1000))];
+    for format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
+        let mut reader = PacketReportReader::new();
+        let bytes = packets(&mut writer(format), &records, 0, 2000, ROOM);
+        let told = bytes.iter().flat_map(|bytes| read(&mut reader, SendTime::ZERO, bytes).records);
+        assert_eq!(told.map(|r| r.sequence).collect::<Vec<_>>(), [5, 7]);
+    }
+}
+
+#[test]
+fn no_report_and_no_room_are_no_packet() {
+    for format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
+        let mut writer = writer(format);
+        assert_eq!(writer.write(&[], 0, None, &mut [0; 100]), None);
+        assert_eq!(writer.write(&[record(0, Some(0))], 0, None, &mut [0; 20]), None);
+        assert_eq!(writer.write_rest(&mut [0; 100]), None);
+        let records: Vec<_> = (0..300).map(|n| record(n, Some(i64::from(n)))).collect();
+        assert!(writer.write(&records, 0, None, &mut [0; 100]).is_some());
+        assert_eq!(writer.write_rest(&mut [0; 20]), None);
+        assert_eq!(writer.write_rest(&mut [0; 1000]), None, "what had no room is dropped");
+    }
+}
+
+#[test]
+fn rfc_8888_counts_reports_by_their_times() {
+    let (mut writer, mut reader) = (writer(PacketFormat::Rfc8888), PacketReportReader::new());
+    let mut number = |made| {
+        let bytes = packets(&mut writer, &[record(0, Some(0))], 77, made, ROOM);
+        read(&mut reader, SendTime::ZERO, &bytes[0]).number
+    };
+    let first = number(1000);
+    assert_eq!([number(1000), number(2000), number(90_000)].map(|n| n.wrapping_sub(first)), [0, 1, 2]);
+}
+
+#[test]
+fn an_arrival_whose_time_is_not_told_is_left_out() {
+    let metrics = [Some(Metric { ecn: 0, offset: Metric::UNAVAILABLE }), None, Some(Metric::default())];
+    let mut out = [0; 100];
+    let length = Ccfb::write(2, 0, 1, 10, metrics.into_iter(), &mut out).unwrap();
+    let told = read(&mut PacketReportReader::new(), SendTime::ZERO, &out[..length]);
+    assert_eq!(told.records.iter().map(|r| r.sequence).collect::<Vec<_>>(), [11, 12]);
+}
+
+#[test]
+fn numbers_that_begin_anew_are_told_again() {
+    let mut told = super::Told::default();
+    let remember = |told: &mut super::Told, sequence| {
+        let known = told.contains(sequence);
+        told.insert(sequence);
+        known
+    };
+    assert!(!remember(&mut told, 65_000) && remember(&mut told, 65_000));
+    // 1023 further: remembered still; 1024 further: not any more.
+    assert!(!remember(&mut told, 487) && told.contains(65_000));
+    assert!(!remember(&mut told, 488) && !told.contains(65_000));
+    assert!(!remember(&mut told, 30_000) && !told.contains(488));
+    assert!(!remember(&mut told, 488) && !told.contains(30_000));
+}

@@ -1,0 +1,231 @@
+//! Per-packet reports and stamps on their way through the bytes.
+
+use std::sync::{Arc, Mutex};
+
+use weir_cc::packet_feedback::PacketFeedback;
+use weir_cc::{
+    Arrival, ArrivalTime, Cause, Controller, Decision, Fate, Feedback, Pacing, PathEvent, Receiver, Report,
+    SendState, SendTime, Share, Stamp, Target,
+};
+use weir_media::{MediaConfig, PacketFormat};
+use weir_units::{DataRate, TimeDelta};
+use weir_wire::rtcp::{self, Message};
+
+use crate::rig::{Call, Event, PROPAGATION, config};
+
+/// What a controller heard in a report: the fates by packet number, and the rest.
+#[derive(Clone, Debug)]
+struct Heard {
+    fates: Vec<(u64, Fate)>,
+    at: Option<ArrivalTime>,
+    rtt: Option<TimeDelta>,
+    missed_reports: u8,
+}
+
+/// A controller that always wants the same and writes down what it hears.
+#[derive(Debug)]
+struct Listener {
+    target: Target,
+    stamp: Option<Stamp>,
+    heard: Arc<Mutex<Vec<Heard>>>,
+}
+
+impl Listener {
+    fn new(stamp: Option<Stamp>) -> (Self, Arc<Mutex<Vec<Heard>>>) {
+        let rate = DataRate::from_mbps(2);
+        let target = Target {
+            media_rate: rate,
+            sending_rate: rate,
+            pacing: Pacing::Exact(rate.scale(1.5)),
+            window: None,
+            padding: DataRate::ZERO,
+            cause: Cause::RampUp,
+        };
+        let heard = Arc::default();
+        (Self { target, stamp, heard: Arc::clone(&heard) }, heard)
+    }
+}
+
+impl Controller for Listener {
+    fn on_feedback(&mut self, _: SendTime, feedback: &Feedback<'_>, _: &SendState) -> Option<Decision> {
+        if let Feedback::Packets { results, at, rtt, missed_reports } = *feedback {
+            let fates = results.iter().map(|result| (result.sent.id, result.fate)).collect();
+            self.heard.lock().unwrap().push(Heard { fates, at, rtt, missed_reports });
+        }
+        None
+    }
+
+    fn on_event(&mut self, _: SendTime, _: PathEvent) -> Option<Decision> {
+        None
+    }
+
+    fn target(&self) -> Target {
+        self.target
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        self.stamp
+    }
+
+    fn adopt(&mut self, _: SendTime, _: Share) {}
+}
+
+/// A receiver half that reports per packet and writes down the stamps it sees.
+#[derive(Debug)]
+struct Seeing {
+    feedback: PacketFeedback,
+    stamps: Arc<Mutex<Vec<Stamp>>>,
+}
+
+impl Receiver for Seeing {
+    fn on_arrival(&mut self, packet: &Arrival) {
+        self.stamps.lock().unwrap().push(packet.stamp);
+        self.feedback.on_arrival(packet);
+    }
+
+    fn next_timeout(&self) -> Option<ArrivalTime> {
+        self.feedback.next_timeout()
+    }
+
+    fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>> {
+        self.feedback.poll_report(now)
+    }
+}
+
+const INTERVAL: TimeDelta = TimeDelta::from_millis(100);
+
+/// A call at 2 Mbit/s in small packets over a path without a queue.
+fn call(format: PacketFormat) -> (Call, Arc<Mutex<Vec<Heard>>>) {
+    let (listener, heard) = Listener::new(None);
+    let config = MediaConfig { payload_limit: 240, packet_format: format, ..config() };
+    let halves = (Box::new(listener) as _, Box::new(PacketFeedback::new(INTERVAL)) as _);
+    (Call::new(halves, config, DataRate::from_mbps(100)), heard)
+}
+
+/// Some 73 000 packets: their numbers wrap.
+const LONG: TimeDelta = TimeDelta::from_secs(70);
+
+/// For each packet by its number when it arrived, if it did, as the receiver saw it.
+fn arrivals(call: &Call) -> Vec<Option<ArrivalTime>> {
+    let mut arrivals = vec![None; call.packets as usize];
+    let mut newest = 0_u64;
+    for (at, event) in &call.events {
+        if let Event::Media(packet) = event {
+            let ahead = packet.header.transport_sequence.wrapping_sub(newest as u16);
+            newest += u64::from(ahead);
+            assert_eq!(packet.header.sequence, packet.header.transport_sequence);
+            arrivals[newest as usize] = Some(*at);
+        }
+    }
+    arrivals
+}
+
+/// Each fate that was heard is what happened, each packet's was heard once, and times are off by no more than
+/// `resolution`, all by about the same.
+fn fates_are_right(call: &Call, heard: &[Heard], resolution: TimeDelta) {
+    let arrivals = arrivals(call);
+    let mut next = 0;
+    let mut lost = 0;
+    let (mut earliest, mut latest) = (TimeDelta::MAX, -TimeDelta::MAX);
+    for &(id, fate) in heard.iter().flat_map(|heard| &heard.fates) {
+        assert_eq!(id, next, "packets come in order and none is left out");
+        next += 1;
+        match (fate, arrivals[id as usize]) {
+            (Fate::Arrived { at, .. }, Some(arrived)) => {
+                earliest = earliest.min(at - arrived);
+                latest = latest.max(at - arrived);
+            }
+            (Fate::Missing, None) => lost += 1,
+            other => panic!("packet {id}: {other:?}"),
+        }
+    }
+    assert!(next > 1 << 16 && next + 200 > call.packets, "{next} of {} packets", call.packets);
+    assert!(lost > next / 25, "{lost} of {next} packets lost");
+    assert!(latest - earliest <= resolution, "times are off by {earliest:?} to {latest:?}");
+}
+
+/// What the messages of the receiver are.
+fn told(call: &Call) -> (usize, usize) {
+    let (mut transport_wide, mut rfc_8888) = (0, 0);
+    for (_, event) in &call.events {
+        let Event::Told(bytes, _) = event else { continue };
+        match rtcp::messages(bytes).next().unwrap().unwrap() {
+            Message::Twcc(_) => transport_wide += 1,
+            Message::Ccfb(_) => rfc_8888 += 1,
+            Message::ReceiverReport(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    (transport_wide, rfc_8888)
+}
+
+#[test]
+fn the_controller_hears_the_fates_that_transport_wide_feedback_tells() {
+    let (mut call, heard) = call(PacketFormat::TransportWide);
+    call.media_loss = 20;
+    call.run(LONG);
+    let heard = heard.lock().unwrap();
+    assert_eq!(told(&call), (heard.len(), 0));
+    assert!(heard.len() >= 690, "{} reports", heard.len());
+    fates_are_right(&call, &heard, TimeDelta::from_micros(250));
+    assert!(heard.iter().all(|heard| heard.missed_reports == 0));
+    assert!(heard.iter().all(|heard| heard.at.is_none() && heard.rtt.is_none()), "the format does not tell");
+}
+
+#[test]
+fn the_controller_hears_the_fates_and_the_round_trip_time_that_rfc_8888_tells() {
+    let (mut call, heard) = call(PacketFormat::Rfc8888);
+    call.media_loss = 20;
+    call.run(LONG);
+    let heard = heard.lock().unwrap();
+    assert_eq!(told(&call), (0, heard.len()));
+    fates_are_right(&call, &heard, TimeDelta::from_micros(993));
+    for heard in heard.iter() {
+        assert_eq!(heard.missed_reports, 0);
+        let error = heard.rtt.expect("the format tells when the report was made") - PROPAGATION * 2;
+        assert!(error.abs() <= TimeDelta::from_micros(1100), "off by {error:?}");
+        assert!(heard.at.is_some());
+    }
+}
+
+#[test]
+fn lost_reports_are_counted_where_the_format_numbers_them() {
+    for (format, numbered) in [(PacketFormat::TransportWide, true), (PacketFormat::Rfc8888, false)] {
+        let (mut call, heard) = call(format);
+        call.reports_kept = 4;
+        call.run(TimeDelta::from_secs(20));
+        let heard = heard.lock().unwrap();
+        // One of four RTCP packets arrives, of which one a second is a receiver report.
+        assert!(heard.len() >= 45, "{} reports", heard.len());
+        let missed: usize = heard.iter().map(|heard| usize::from(heard.missed_reports)).sum();
+        if numbered {
+            // Nothing is known of those before the first and after the last that arrived.
+            let unknown = told(&call).0 - heard.len() - missed;
+            assert!(unknown <= 10, "{unknown} reports unaccounted for");
+        } else {
+            assert_eq!(missed, 0);
+        }
+    }
+}
+
+#[test]
+fn the_receiver_sees_the_stamp_that_the_controller_gives() {
+    let kbps = DataRate::from_kbps;
+    for (rate, header_len) in [(DataRate::ZERO, 28), (kbps(1234), 32), (DataRate::from_mbps(5000), 32)] {
+        let stamp = Stamp { rtt: TimeDelta::from_micros(12_300), rate };
+        let (listener, _) = Listener::new(Some(stamp));
+        let stamps = Arc::default();
+        let seeing = Seeing { feedback: PacketFeedback::new(INTERVAL), stamps: Arc::clone(&stamps) };
+        let mut call = Call::new((Box::new(listener), Box::new(seeing)), config(), DataRate::from_mbps(100));
+        call.run(TimeDelta::from_secs(1));
+        let stamps = stamps.lock().unwrap();
+        // 32 bits hold no more.
+        let expected = Stamp { rate: rate.min(DataRate::from_bps(u64::from(u32::MAX))), ..stamp };
+        assert!(stamps.len() > 100 && stamps.iter().all(|seen| *seen == expected), "{expected:?}");
+        let lengths = call.events.iter().filter_map(|(_, event)| match event {
+            Event::Media(packet) => Some(packet.header.wire_len()),
+            _ => None,
+        });
+        assert!(lengths.into_iter().all(|length| length == header_len));
+    }
+}

@@ -1,0 +1,235 @@
+//! Congestion control feedback (RFC 8888): the fate of single packets of each stream by their RTP sequence numbers.
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |V=2|P| FMT=11  |    PT=205     |            length             |
+//! |                       SSRC of who reports                     |
+//! |                       SSRC of a stream                        |   a block,
+//! |          begin_seq            |          num_reports          |   as many
+//! |R|ECN|  arrival time offset    |R|ECN|  arrival time offset    |   as there
+//! |  ... one for each packet, zeros up to 32 bits                 |   are streams
+//! |                 report timestamp, 16.16 s                     |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! ```
+//!
+//! * `R`: whether the packet was received; if not, the other 15 bits mean nothing.
+//! * `ECN`: the two bits of its IP header (RFC 3168).
+//! * arrival time offset: how long before the report timestamp it arrived, in 1/1024 s; 0x1FFE stands for more than
+//!   8189/1024 s, 0x1FFF for a time that is not known or after the report.
+//! * report timestamp: the middle 32 bits of the NTP time of the receiver's clock.
+//!
+//! Where the RFC leaves room:
+//!
+//! 1. `num_reports` is the number of packets, as libwebrtc and pion send it. The RFC's text can also be read as that
+//!    number less one, and older senders do: a packet whose length fits only that reading is read so.
+//! 2. An arrival time offset is rounded down. A decoded time is then late by up to 1/1024 s.
+
+mod write;
+
+pub use write::CcfbWriter;
+
+use super::TRANSPORT_FEEDBACK;
+use super::compound::{HEADER_LEN, RtcpPacket, SSRC_LEN};
+use crate::cursor::Reader;
+use crate::error::ParseError;
+
+/// Feedback message type of congestion control feedback.
+pub(super) const FORMAT: u8 = 11;
+const BLOCK_HEADER_LEN: usize = SSRC_LEN + 4;
+const METRIC_LEN: usize = 2;
+const TIMESTAMP_LEN: usize = 4;
+/// Most packets of a stream in a message (RFC 8888 §3.1).
+const MOST_METRICS: usize = 16_384;
+
+const RECEIVED: u16 = 1 << 15;
+const ECN_SHIFT: u32 = 13;
+
+/// Congestion control feedback.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ccfb<'a> {
+    /// Who reports.
+    pub ssrc: u32,
+    /// When the report was made: the middle 32 bits of NTP time, in 1/65536 s.
+    pub timestamp: u32,
+    blocks: &'a [u8],
+    /// What is added to `num_reports`.
+    excess: u8,
+}
+
+/// What is told of the packets of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CcfbBlock<'a> {
+    /// The stream.
+    pub source: u32,
+    /// RTP sequence number of the first packet told of.
+    pub begin_sequence: u16,
+    metrics: &'a [u8],
+}
+
+/// What is told of a packet that arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Metric {
+    /// The two ECN bits of its IP header: 0 not ECN-capable, 1 ECT(1), 2 ECT(0), 3 congestion experienced.
+    pub ecn: u8,
+    /// How long before the report it arrived, in 1/1024 s, 0 to 8191; see [`Self::OVER_RANGE`] and
+    /// [`Self::UNAVAILABLE`].
+    pub offset: u16,
+}
+
+impl Metric {
+    /// The offset that stands for more than 8189/1024 s.
+    pub const OVER_RANGE: u16 = 0x1FFE;
+    /// The offset that stands for a time that is not known, or after the report.
+    pub const UNAVAILABLE: u16 = 0x1FFF;
+
+    /// The offset of a packet that arrived `nanos` nanoseconds before the report, rounded down.
+    pub const fn offset_from_nanos(nanos: i64) -> u16 {
+        match nanos {
+            ..0 => Self::UNAVAILABLE,
+            // 8190 / 1024 s take 7 998 046 875 ns.
+            7_998_046_875.. => Self::OVER_RANGE,
+            _ => (nanos * 1024 / 1_000_000_000) as u16,
+        }
+    }
+
+    /// How long before the report the packet arrived, in nanoseconds rounded down; `None` if the offset does not tell.
+    pub const fn offset_nanos(self) -> Option<i64> {
+        if self.offset >= Self::OVER_RANGE {
+            return None;
+        }
+        Some(self.offset as i64 * 1_000_000_000 / 1024)
+    }
+
+    const fn from_word(word: u16) -> Option<Self> {
+        if word & RECEIVED == 0 {
+            return None;
+        }
+        Some(Self { ecn: (word >> ECN_SHIFT) as u8 & 0b11, offset: word & Self::UNAVAILABLE })
+    }
+
+    const fn word(self) -> u16 {
+        RECEIVED | (self.ecn as u16 & 0b11) << ECN_SHIFT | self.offset & Self::UNAVAILABLE
+    }
+}
+
+/// Bytes of the metrics of `packets`, filled up to 32 bits.
+const fn metrics_len(packets: usize) -> usize {
+    packets.next_multiple_of(2) * METRIC_LEN
+}
+
+impl<'a> Ccfb<'a> {
+    /// After so many nanoseconds report timestamps repeat: 2³² / 65536 s, 18.2 h.
+    pub const PERIOD_NANOS: i64 = (1 << 16) * 1_000_000_000;
+
+    /// Reads congestion control feedback.
+    ///
+    /// # Errors
+    /// If the packet is of another type or format, or its length does not fit its blocks.
+    pub fn parse(packet: &RtcpPacket<'a>) -> Result<Self, ParseError> {
+        let mut reader = packet.reader_of(TRANSPORT_FEEDBACK)?;
+        packet.require_format(FORMAT)?;
+        let ssrc = reader.u32()?;
+        reader.require(TIMESTAMP_LEN)?;
+        let begin = reader.offset();
+        let (blocks, timestamp) = reader.rest().split_at(reader.rest().len() - TIMESTAMP_LEN);
+        let timestamp = Reader::new(timestamp, begin + blocks.len()).u32()?;
+        let as_read = |excess| Self { ssrc, timestamp, blocks, excess };
+        match as_read(0).check(begin) {
+            Ok(()) => Ok(as_read(0)),
+            Err(error) => as_read(1).check(begin).map(|()| as_read(1)).map_err(|_| error),
+        }
+    }
+
+    /// An error unless the blocks end where the report timestamp begins.
+    fn check(&self, begin: usize) -> Result<(), ParseError> {
+        let mut reader = Reader::new(self.blocks, begin);
+        while !reader.rest().is_empty() {
+            CcfbBlock::read(&mut reader, self.excess)?;
+        }
+        Ok(())
+    }
+
+    /// What is told of each stream.
+    pub fn blocks(&self) -> Blocks<'a> {
+        Blocks { reader: Reader::new(self.blocks, 0), excess: self.excess }
+    }
+
+    /// The report timestamp in nanoseconds, rounded to the nearest.
+    pub const fn timestamp_nanos(&self) -> i64 {
+        crate::ntp::nanos_from_units(self.timestamp)
+    }
+
+    /// Length on the wire in bytes of a message about `packets` packets of a single stream.
+    pub const fn wire_len(packets: usize) -> usize {
+        HEADER_LEN + SSRC_LEN + BLOCK_HEADER_LEN + metrics_len(packets) + TIMESTAMP_LEN
+    }
+
+    /// Of how many packets of a single stream a message of `length` bytes can tell.
+    pub const fn most_packets(length: usize) -> usize {
+        let packets = length.saturating_sub(Self::wire_len(0)) / 4 * 4 / METRIC_LEN;
+        if packets > MOST_METRICS { MOST_METRICS } else { packets }
+    }
+}
+
+/// What is told of each stream; see [`Ccfb::blocks`].
+#[derive(Clone, Debug)]
+pub struct Blocks<'a> {
+    reader: Reader<'a>,
+    excess: u8,
+}
+
+impl<'a> Iterator for Blocks<'a> {
+    type Item = CcfbBlock<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // Parsing has found them to be sound.
+        CcfbBlock::read(&mut self.reader, self.excess).ok()
+    }
+}
+
+impl<'a> CcfbBlock<'a> {
+    fn read(reader: &mut Reader<'a>, excess: u8) -> Result<Self, ParseError> {
+        let source = reader.u32()?;
+        let begin_sequence = reader.u16()?;
+        let packets = usize::from(reader.u16()?) + usize::from(excess);
+        let metrics = reader.slice(metrics_len(packets))?;
+        Ok(Self { source, begin_sequence, metrics: &metrics[..METRIC_LEN * packets] })
+    }
+
+    /// What is told of each packet, by number.
+    pub fn metrics(&self) -> Metrics<'a> {
+        Metrics { sequence: self.begin_sequence, rest: self.metrics }
+    }
+}
+
+/// What is told of each packet of a stream; see [`CcfbBlock::metrics`].
+#[derive(Clone, Debug)]
+pub struct Metrics<'a> {
+    sequence: u16,
+    rest: &'a [u8],
+}
+
+impl Iterator for Metrics<'_> {
+    /// The packet's RTP sequence number, and what is told if it arrived.
+    type Item = (u16, Option<Metric>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (&word, rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        let sequence = self.sequence;
+        self.sequence = sequence.wrapping_add(1);
+        Some((sequence, Metric::from_word(u16::from_be_bytes(word))))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.rest.len() / METRIC_LEN;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Metrics<'_> {}
+
+#[cfg(test)]
+mod tests;
