@@ -107,9 +107,18 @@ impl Loop {
         source: Source,
         capacity: DataRate,
     ) -> Self {
+        Self::of(Box::new(sender), Box::new(receiver), source, capacity)
+    }
+
+    pub(crate) fn of(
+        sender: Box<dyn Controller>,
+        receiver: Box<dyn Receiver>,
+        source: Source,
+        capacity: DataRate,
+    ) -> Self {
         Self {
-            sender: Box::new(sender),
-            receiver: Box::new(receiver),
+            sender,
+            receiver,
             capacity,
             feedback_cut: false,
             reports: 0,

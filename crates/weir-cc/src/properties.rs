@@ -3,6 +3,8 @@
 //! A law joins by a line in [`LAWS`]. The strategies and the checks also serve the laws' own properties, which add
 //! what only they promise.
 
+mod closed_loop;
+
 use proptest::prelude::*;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -30,16 +32,23 @@ struct Law {
     build: fn(RateLimits) -> Halves,
     /// Rounds of good feedback, each of one report, after which it is at the maximum of [`usual_limits`].
     rounds_to_recover: usize,
+    /// A start rate from which it comes down on a path of 1 Mbit/s.
+    highest_start_kbps: u64,
 }
 
 impl Law {
     const fn new(name: &'static str, build: fn(RateLimits) -> Halves) -> Self {
-        Self { name, build, rounds_to_recover: ROUNDS_TO_RECOVER }
+        Self { name, build, rounds_to_recover: ROUNDS_TO_RECOVER, highest_start_kbps: 100_000 }
     }
 
     /// For a law that climbs slowly by its own design.
     const fn recovering_within(self, rounds_to_recover: usize) -> Self {
         Self { rounds_to_recover, ..self }
+    }
+
+    /// For a law whose equilibrium grows with the maximum rate: one of 100 Mbit/s is out of its range.
+    const fn starting_at_most(self, highest_start_kbps: u64) -> Self {
+        Self { highest_start_kbps, ..self }
     }
 }
 
@@ -54,8 +63,10 @@ const LAWS: &[Law] = &[
     Law::new("gcc-send-side", |limits| halves(SendSideGcc::new(send_side::Config::default(), limits).unwrap(), PacketFeedback::new(send_side::Config::default().feedback_interval))).recovering_within(750),
     // RFC 8298 §4.1.3 lets the rate grow by 200 kbit/s per second, by a fifth of that where congestion was met last.
     Law::new("scream", |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1())).recovering_within(600),
-    Law::new("nada", |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap()))),
-    Law::new("nada at the sender", |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50)))),
+    // x_curr = XREF·RMAX/r ends at 500 ms: with RMAX = 100 Mbit/s no rate below 2 Mbit/s is in equilibrium.
+    // x_curr = XREF·RMAX/r ends at 500 ms: with RMAX = 100 Mbit/s no rate below 2 Mbit/s is in equilibrium.
+    Law::new("nada", |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap()))).starting_at_most(10_000),
+    Law::new("nada at the sender", |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50)))).starting_at_most(10_000),
     // It rises by 8 kbit/s with each report, whatever its rate: (2500 − 50)/8 = 306 of them.
     Law::new("dccc", |limits| halves(Dccc::new(dccc::Config::default(), limits).unwrap(), AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()))).recovering_within(320),
     Law::new("ledbat", |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap())),
