@@ -118,11 +118,13 @@ impl Rap {
         }
     }
 
-    /// Each packet that arrived is a sample, less the time it waited for the report.
-    fn measure_rtts(&mut self, now: SendTime, results: &[PacketResult], made: ArrivalTime) {
+    /// Each packet that arrived is a sample, less the time it waited for the report, where the report was `made` at a
+    /// known time.
+    fn measure_rtts(&mut self, now: SendTime, results: &[PacketResult], made: Option<ArrivalTime>) {
         for PacketResult { sent, fate } in results {
             if let Fate::Arrived { at, .. } = *fate {
-                self.measure_rtt(now, (now - sent.at) - (made - at));
+                let waited = made.map_or(TimeDelta::ZERO, |made| made - at);
+                self.measure_rtt(now, (now - sent.at) - waited);
             }
         }
     }
@@ -206,10 +208,9 @@ impl Controller for Rap {
         self.queued = state.queued;
         self.application_limited = state.application_limited;
         self.heard = true;
-        if let Some(made) = at {
-            self.measure_rtts(now, results, made);
-        } else if let Some(sample) = rtt {
-            self.measure_rtt(now, sample);
+        match (at, rtt) {
+            (None, Some(sample)) => self.measure_rtt(now, sample),
+            (made, _) => self.measure_rtts(now, results, made),
         }
         while self.outstanding.front().is_some_and(|&(id, _)| id <= newest) {
             self.outstanding.pop_front();

@@ -55,6 +55,16 @@ fn a_round_trip_leaves_out_what_a_packet_waited() {
     assert_eq!(sender.next_timeout(), Some(ms(210)));
 }
 
+#[test]
+fn a_report_that_does_not_say_when_it_was_made_counts_the_wait_in() {
+    let mut sender = rap(Config::default());
+    send(&mut sender, 0..1, 0);
+    let results = arrived(0..1, 0);
+    let feedback = Feedback::Packets { results: &results, at: None, rtt: None, missed_reports: 0 };
+    let decision = sender.on_feedback(ms(110), &feedback, &SendState::default()).unwrap();
+    assert_eq!(decision.rtt, Some(TimeDelta::from_millis(110)));
+}
+
 /// A sender whose first step, with an SRTT of 100 ms, ends at 210 ms.
 fn settled(config: Config) -> Rap {
     let mut sender = rap(config);
