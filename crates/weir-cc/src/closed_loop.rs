@@ -75,6 +75,8 @@ pub(crate) struct Loop {
     receiver: Box<dyn Receiver>,
     pub(crate) capacity: DataRate,
     pub(crate) feedback_cut: bool,
+    /// Reports of the law's receiver half.
+    reports: u64,
     /// Packets leave as this …
     pub(crate) ecn: Ecn,
     /// … and are marked, unless it is [`Ecn::NotEct`], when they would wait longer than this.
@@ -105,11 +107,21 @@ impl Loop {
         source: Source,
         capacity: DataRate,
     ) -> Self {
+        Self::of(Box::new(sender), Box::new(receiver), source, capacity)
+    }
+
+    pub(crate) fn of(
+        sender: Box<dyn Controller>,
+        receiver: Box<dyn Receiver>,
+        source: Source,
+        capacity: DataRate,
+    ) -> Self {
         Self {
-            sender: Box::new(sender),
-            receiver: Box::new(receiver),
+            sender,
+            receiver,
             capacity,
             feedback_cut: false,
+            reports: 0,
             ecn: Ecn::NotEct,
             mark_above: QUEUE,
             dropped: 0,
@@ -149,6 +161,11 @@ impl Loop {
         self.sender.target().sending_rate.bps_f64()
     }
 
+    /// How many reports the law's receiver half has made.
+    pub(crate) fn reports(&self) -> u64 {
+        self.reports
+    }
+
     /// How long a packet that leaves now would wait in the queue.
     pub(crate) fn queuing_delay(&self) -> TimeDelta {
         (self.link_free - self.now).max(TimeDelta::ZERO)
@@ -171,6 +188,7 @@ impl Loop {
     }
 
     fn send(&mut self) {
+        self.history.expire(self.now);
         self.pacer.apply(self.now, &self.sender.target());
         while self.pacer.next_departure() <= self.now
             && self.fits_window()
@@ -226,6 +244,7 @@ impl Loop {
     fn report(&mut self) {
         let (state, clock) = (self.state(), receiver_clock(self.now));
         while let Some(report) = self.receiver.poll_report(clock) {
+            self.reports += 1;
             if !self.feedback_cut {
                 let feedback = self.history.join(self.now, &report);
                 self.sender.on_feedback(self.now, &feedback, &state);

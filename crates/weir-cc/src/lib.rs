@@ -19,21 +19,28 @@
 //! ```
 
 pub mod at_sender;
+mod backlog;
 pub mod base_delay;
+pub mod config_error;
 pub mod controller;
 pub mod dccc;
 pub mod filters;
 pub mod gcc;
 pub mod history;
+pub mod ledbat;
+mod loss_detection;
 pub mod loss_intervals;
 pub mod nada;
 pub mod pacer;
 pub mod packet;
 pub mod packet_feedback;
 pub mod prober;
+pub mod rap;
 pub mod receive_rate;
 pub mod report;
+mod rtt_estimate;
 pub mod scream;
+pub mod tfrc;
 pub mod time;
 pub mod window;
 
@@ -48,6 +55,8 @@ pub use controller::{
     RateLimits, Receiver, Share, Signal, Target,
 };
 pub use packet::{Arrival, Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket, Stamp};
-pub use report::{DcccReport, Echo, Feedback, LawReport, NadaReport, ReceptionReport, Record, Report};
+pub use report::{
+    DcccReport, Echo, Feedback, LawReport, NadaReport, ReceptionReport, Record, Report, TfrcReport,
+};
 pub use time::{ApparentDelay, ArrivalTime, SendTime};
 pub use weir_units::{DataRate, DataSize, TimeDelta};

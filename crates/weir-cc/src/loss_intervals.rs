@@ -1,4 +1,4 @@
-//! Average loss interval (RFC 5348 §5.4).
+//! Average loss interval (RFC 5348 §5.4) with history discounting (§5.5).
 //!
 //! A loss interval is the number of packets from one loss event to the next. What makes a loss event (each gap,
 //! or one per round-trip time) is for the law to say.
@@ -9,20 +9,36 @@ const HISTORY: usize = 8;
 const WEIGHTS: [f64; HISTORY] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
 /// The loss intervals of a flow: the open one and the last eight closed ones.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct LossIntervals {
     /// `I_0`, packets since the newest loss event.
     open: u64,
     /// `I_1` to `I_8`, newest first.
     closed: [u64; HISTORY],
+    /// `DF_1` to `DF_8`: what each closed interval still counts.
+    discounts: [f64; HISTORY],
     /// How many of `closed` hold an interval.
     known: usize,
+    /// `THRESHOLD`, the least that an interval is discounted to at once; 1 for no discounting.
+    threshold: f64,
+}
+
+impl Default for LossIntervals {
+    fn default() -> Self {
+        Self::discounting(1.0)
+    }
 }
 
 impl LossIntervals {
-    /// No loss event yet; what comes before the first one is an interval as well.
+    /// No loss event yet; what comes before the first one is an interval as well. Old intervals are not discounted.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// No loss event yet. While the open interval is longer than twice the average of the closed ones, these count
+    /// for less, down to `threshold` (`THRESHOLD`, 0.25) of their weight (RFC 5348 §5.5); 1 switches that off.
+    pub fn discounting(threshold: f64) -> Self {
+        Self { open: 0, closed: [0; HISTORY], discounts: [1.0; HISTORY], known: 0, threshold }
     }
 
     /// The open interval grows by `packets`.
@@ -32,10 +48,20 @@ impl LossIntervals {
 
     /// A loss event: the open interval is closed and a new one of no packets begins.
     pub fn on_loss_event(&mut self) {
+        self.close(self.open, 0);
+    }
+
+    /// A loss event that was found late: the open interval is closed at `length` packets, and a new one that has
+    /// already grown to `open` begins.
+    pub fn close(&mut self, length: u64, open: u64) {
+        let discount = self.discount();
         self.closed.copy_within(..HISTORY - 1, 1);
-        self.closed[0] = self.open;
+        self.discounts.copy_within(..HISTORY - 1, 1);
+        self.discounts[1..].iter_mut().for_each(|kept| *kept *= discount);
+        self.closed[0] = length;
+        self.discounts[0] = 1.0;
         self.known = (self.known + 1).min(HISTORY);
-        self.open = 0;
+        self.open = open;
     }
 
     /// `I_0`: packets since the newest loss event, or since the beginning.
@@ -46,24 +72,42 @@ impl LossIntervals {
     /// The average loss interval in packets: the greater of the averages with and without the open interval.
     /// `None` before the first loss event.
     pub fn average(&self) -> Option<f64> {
-        let open = core::iter::once(self.open);
-        let with_open = self.weighted(open.chain(self.closed))?;
-        Some(with_open.max(self.average_closed()?))
+        let closed = self.average_closed()?;
+        let discount = self.discount();
+        let open = core::iter::once((self.open, 1.0));
+        let kept =
+            self.closed.into_iter().zip(self.discounts).map(|(length, kept)| (length, kept * discount));
+        Some(self.weighted(open.chain(kept))?.max(closed))
     }
 
     /// The average of the closed intervals alone, in packets; it stands still between loss events. `None` before
     /// the first one.
     pub fn average_closed(&self) -> Option<f64> {
-        self.weighted(self.closed.into_iter())
+        self.weighted(self.closed.into_iter().zip(self.discounts))
     }
 
-    fn weighted(&self, intervals: impl Iterator<Item = u64>) -> Option<f64> {
+    /// `DF`: what the closed intervals count beside the open one. RFC 5348 §5.5.
+    fn discount(&self) -> f64 {
+        match self.average_closed() {
+            Some(average) if self.open as f64 > 2.0 * average => {
+                (2.0 * average / self.open as f64).max(self.threshold)
+            }
+            _ => 1.0,
+        }
+    }
+
+    /// The average of lengths, each with what it still counts, newest first.
+    fn weighted(&self, intervals: impl Iterator<Item = (u64, f64)>) -> Option<f64> {
         if self.known == 0 {
             return None;
         }
-        let weights = &WEIGHTS[..self.known];
-        let total: f64 = intervals.zip(weights).map(|(interval, weight)| interval as f64 * weight).sum();
-        Some(total / weights.iter().sum::<f64>())
+        let (total, weights) = intervals.zip(&WEIGHTS[..self.known]).fold(
+            (0.0, 0.0),
+            |(total, weights), ((length, kept), weight)| {
+                (total + weight * kept * length as f64, weights + weight * kept)
+            },
+        );
+        Some(total / weights)
     }
 }
 
@@ -117,5 +161,35 @@ mod tests {
         // A huge oldest interval leaves after eight more: 6·10/6 = 10.
         let long_ago = intervals(&[1_000_000, 10, 10, 10, 10, 10, 10, 10, 10, 0]);
         assert!((long_ago.average().unwrap() - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_long_open_interval_discounts_what_is_older() {
+        let mut history = LossIntervals::discounting(0.25);
+        // Before the first loss 20 packets, then 10; now I_0 = 40.
+        for length in [20, 10] {
+            history.extend(length);
+            history.on_loss_event();
+        }
+        history.extend(40);
+        // Closed: (10 + 20)/2 = 15; 40 > 30, so DF = 30/40 = 0.75; (40 + 0.75·10)/(1 + 0.75) = 47.5/1.75.
+        assert_eq!(history.average_closed(), Some(15.0));
+        assert!((history.average().unwrap() - 47.5 / 1.75).abs() < 1e-12);
+        // The discount in force at the next loss event stays with the two: DF_2 = DF_3 = 0.75, DF_1 = 1, and
+        // (40 + 0.75·10 + 0.75·20)/2.5 = 62.5/2.5 = 25.
+        history.on_loss_event();
+        assert_eq!(history.average_closed(), Some(25.0));
+        // I_0 = 200 > 50: 50/200 = 0.25, at the threshold; at 2000 it stays there:
+        // (2000 + 0.25·40 + 0.25·0.75·10)/(1 + 0.25 + 0.1875) = 2011.875/1.4375.
+        history.extend(2000);
+        assert!((history.average().unwrap() - 2011.875 / 1.4375).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_event_found_late_closes_at_its_own_packet() {
+        let mut history = LossIntervals::new();
+        history.extend(100);
+        history.close(97, 3);
+        assert_eq!((history.average_closed(), history.open()), (Some(97.0), 3));
     }
 }

@@ -3,6 +3,8 @@
 //! A law joins by a line in [`LAWS`]. The strategies and the checks also serve the laws' own properties, which add
 //! what only they promise.
 
+mod closed_loop;
+
 use proptest::prelude::*;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -11,14 +13,19 @@ use crate::dccc::{self, Dccc, DcccObserver};
 use crate::gcc::dccc::{self as gcc_dccc, GccDcccReceiver, GccDcccSender};
 use crate::gcc::remb::{self, GccReceiver, GccSender};
 use crate::gcc::send_side::{self, SendSideGcc};
+use crate::ledbat::{self, Ledbat};
 use crate::nada::v2016::{self, Nada2016, Nada2016Observer};
 use crate::nada::{self, Nada, NadaObserver};
 use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
 use crate::packet_feedback::PacketFeedback;
-use crate::report::{DcccReport, Feedback, LawReport, NadaReport, ReceptionReport, Record, Report};
+use crate::rap::{self, Rap};
+use crate::report::{
+    DcccReport, Feedback, LawReport, NadaReport, ReceptionReport, Record, Report, TfrcReport,
+};
 use crate::scream::v1::Scream;
 use crate::scream::v2::ScreamV2;
 use crate::scream::{self, ScreamReceiver};
+use crate::tfrc::{self, Tfrc, TfrcObserver};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 /// A law by name, and both its halves for given limits.
@@ -28,16 +35,23 @@ struct Law {
     build: fn(RateLimits) -> Halves,
     /// Rounds of good feedback, each of one report, after which it is at the maximum of [`usual_limits`].
     rounds_to_recover: usize,
+    /// A start rate from which it comes down on a path of 1 Mbit/s.
+    highest_start_kbps: u64,
 }
 
 impl Law {
     const fn new(name: &'static str, build: fn(RateLimits) -> Halves) -> Self {
-        Self { name, build, rounds_to_recover: ROUNDS_TO_RECOVER }
+        Self { name, build, rounds_to_recover: ROUNDS_TO_RECOVER, highest_start_kbps: 100_000 }
     }
 
     /// For a law that climbs slowly by its own design.
     const fn recovering_within(self, rounds_to_recover: usize) -> Self {
         Self { rounds_to_recover, ..self }
+    }
+
+    /// For a law whose equilibrium grows with the maximum rate: one of 100 Mbit/s is out of its range.
+    const fn starting_at_most(self, highest_start_kbps: u64) -> Self {
+        Self { highest_start_kbps, ..self }
     }
 }
 
@@ -59,6 +73,15 @@ const LAWS: &[Law] = &[
     // It rises by 8 kbit/s with each report, whatever its rate: (2500 − 50)/8 = 306 of them.
     Law::new("dccc", |limits| halves(Dccc::new(dccc::Config::default(), limits).unwrap(), AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()))).recovering_within(320),
     Law::new("nada-2016", |limits| halves(Nada2016::new(v2016::Config::default(), limits).unwrap(), AtReceiver::new(Nada2016Observer::new(v2016::Config::default()).unwrap()))),
+    // x_curr = XREF·RMAX/r ends at 500 ms: with RMAX = 100 Mbit/s no rate below 2 Mbit/s is in equilibrium.
+    // x_curr = XREF·RMAX/r ends at 500 ms: with RMAX = 100 Mbit/s no rate below 2 Mbit/s is in equilibrium.
+    Law::new("nada", |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap()))).starting_at_most(10_000),
+    Law::new("nada at the sender", |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50)))).starting_at_most(10_000),
+    // It rises by 8 kbit/s with each report, whatever its rate: (2500 − 50)/8 = 306 of them.
+    Law::new("dccc", |limits| halves(Dccc::new(dccc::Config::default(), limits).unwrap(), AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()))).recovering_within(320),
+    Law::new("ledbat", |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap())),
+    Law::new("rap", |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap())),
+    Law::new("tfrc", |limits| halves(Tfrc::new(tfrc::Config::default(), limits).unwrap(), AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap()))),
 ];
 
 fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {
@@ -187,7 +210,11 @@ fn law_report() -> impl Strategy<Value = LawReport> {
             LawReport::Dccc(DcccReport { delay, sending_rate, interarrival, packet_size, at })
         },
     );
-    prop_oneof![nada, dccc]
+    let loss_event_rate = prop_oneof![4 => 0.0..=1.0, 1 => Just(0.0), 1 => any::<f64>()];
+    let tfrc = (loss_event_rate, rate()).prop_map(|(loss_event_rate, receive_rate)| {
+        LawReport::Tfrc(TfrcReport { loss_event_rate, receive_rate })
+    });
+    prop_oneof![nada, dccc, tfrc]
 }
 
 /// A sender half that lives through calls, and what must hold after each of them.
@@ -317,6 +344,7 @@ impl Life {
             Call::Reception(ReceptionReport::default(), rtt),
             Call::Law(LawReport::Nada(nada), rtt),
             Call::Law(LawReport::Dccc(dccc), rtt),
+            Call::Law(LawReport::Tfrc(TfrcReport { loss_event_rate: 0.0, receive_rate: rate }), rtt),
         ] {
             self.live(&(TimeDelta::ZERO, feedback, SendState::default()));
         }
@@ -434,7 +462,7 @@ fn without_offset(report: LawReport, zero: ArrivalTime) -> LawReport {
         LawReport::Dccc(report) => {
             LawReport::Dccc(DcccReport { delay: report.delay + -offset, at: report.at - offset, ..report })
         }
-        LawReport::Nada(_) => report,
+        LawReport::Nada(_) | LawReport::Tfrc(_) => report,
     }
 }
 

@@ -22,7 +22,11 @@ pub struct ReceiveRate {
     /// Arrival of the first packet since there was nothing.
     first: Option<ArrivalTime>,
     newest: ArrivalTime,
+    /// Packets that arrived until then have been forgotten.
+    forgotten: ArrivalTime,
 }
+
+const LONG_AGO: ArrivalTime = ArrivalTime::from_nanos(i64::MIN);
 
 impl ReceiveRate {
     /// A meter over the last `window`; one that is not positive is taken as a nanosecond.
@@ -33,7 +37,14 @@ impl ReceiveRate {
             received: DataSize::ZERO,
             first: None,
             newest: ArrivalTime::ZERO,
+            forgotten: LONG_AGO,
         }
+    }
+
+    /// The window is `window` from now on; one that is not positive is taken as a nanosecond. What a longer window
+    /// would hold and a shorter one has forgotten does not count, nor does the time in which it came.
+    pub fn set_window(&mut self, window: TimeDelta) {
+        self.window = window.max(TimeDelta::from_nanos(1));
     }
 
     /// `size` has arrived `at`. A time before the newest one counts as the newest; one that lies further back than
@@ -61,12 +72,13 @@ impl ReceiveRate {
         if self.packets.is_empty() {
             return None;
         }
-        let begin = first.max(now - self.window);
+        let begin = first.max(now - self.window).max(self.forgotten);
         Some(self.received / (now - begin))
     }
 
     fn expire(&mut self, now: ArrivalTime) {
         let begin = now - self.window;
+        self.forgotten = self.forgotten.max(begin);
         while let Some(&(at, size)) = self.packets.front()
             && at <= begin
         {
@@ -82,6 +94,7 @@ impl ReceiveRate {
         self.packets.clear();
         self.received = DataSize::ZERO;
         self.first = None;
+        self.forgotten = LONG_AGO;
     }
 }
 
@@ -165,5 +178,17 @@ mod tests {
         let mut meter = one_mbps(100_000, 101_000);
         (0..200).step_by(20).for_each(|t| meter.on_arrival(ms(t), SIZE));
         assert_eq!(meter.rate(ms(180)), Some(DataRate::from_kbps(500)));
+    }
+
+    #[test]
+    fn a_window_that_grows_fills_again() {
+        // 1 Mbit/s, and the last 20 ms hold two packets; a window of 100 ms then begins where those did.
+        let mut meter = ReceiveRate::new(TimeDelta::from_millis(20));
+        (0..1000).step_by(10).for_each(|t| meter.on_arrival(ms(t), SIZE));
+        meter.set_window(TimeDelta::from_millis(100));
+        for t in (1000..1200).step_by(10) {
+            meter.on_arrival(ms(t), SIZE);
+            assert_eq!(meter.rate(ms(t)), Some(DataRate::from_mbps(1)), "{t} ms");
+        }
     }
 }

@@ -85,6 +85,8 @@ pub enum LawReport {
     Nada(NadaReport),
     /// DCCC (dccc-2017 appendix C-A).
     Dccc(DcccReport),
+    /// TFRC (RFC 5348 §3.2.2).
+    Tfrc(TfrcReport),
 }
 
 /// NADA's 48-bit report (RFC 8698 §5.3).
@@ -122,6 +124,15 @@ impl DcccReport {
             && !self.sending_rate.is_zero();
         known.then(|| self.packet_size.bits_f64() / self.interarrival.secs_f64())
     }
+}
+
+/// TFRC's feedback (RFC 5348 §3.2.2), besides the echo.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TfrcReport {
+    /// `p`, the loss event rate in [0, 1]; 0 before the first loss event.
+    pub loss_event_rate: f64,
+    /// `X_recv`, the receive rate over the last round trip.
+    pub receive_rate: DataRate,
 }
 
 /// What a law's sender half consumes.

@@ -2,11 +2,12 @@
 
 use weir_cc::{
     ApparentDelay, ArrivalTime, DcccReport, Echo, LawReport, NadaReport, ReceptionReport, Report, SendTime,
+    TfrcReport,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::ntp::NtpTime;
 use weir_wire::rtcp::{
-    self, Dccc, Message, Nada, ReceiverReport, Remb, ReportBlock, SenderInfo, SenderReport,
+    self, Dccc, Message, Nada, ReceiverReport, Remb, ReportBlock, SenderInfo, SenderReport, Tfrc,
 };
 
 use crate::config::PacketFormat;
@@ -52,6 +53,9 @@ fn write_report(report: &Report<'_>, ssrc: u32, source: u32, out: &mut [u8]) -> 
         Report::Law { report: LawReport::Dccc(report), echo } => {
             dccc(&report, echo, ssrc, source).write(out).ok()
         }
+        Report::Law { report: LawReport::Tfrc(report), echo } => {
+            tfrc(&report, echo, ssrc, source).write(out).ok()
+        }
         _ => None,
     }
 }
@@ -75,6 +79,7 @@ pub(crate) fn report_about<'a>(
         }
         Message::Nada(report) => (report.source == source).then(|| nada_report(report)),
         Message::Dccc(report) => (report.source == source).then(|| dccc_report(report)),
+        Message::Tfrc(report) => (report.source == source).then(|| tfrc_report(report)),
         Message::Twcc(feedback) => {
             (feedback.source == source).then(|| packets.read_transport_wide(now, feedback))
         }
@@ -185,6 +190,30 @@ fn dccc_report(report: &Dccc) -> Report<'static> {
 /// The wire carries apparent delays as their difference from this one.
 const NO_DELAY: ApparentDelay = ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO);
 
+fn tfrc(report: &TfrcReport, echo: Echo, ssrc: u32, source: u32) -> Tfrc {
+    Tfrc {
+        ssrc,
+        source,
+        loss_event_rate: Tfrc::loss_event_rate_from(report.loss_event_rate),
+        receive_rate: u32::try_from(report.receive_rate.bps()).unwrap_or(u32::MAX),
+        held: u32::try_from((echo.held.nanos().max(0).saturating_add(500)) / 1000).unwrap_or(u32::MAX),
+        transport_sequence: echo.sequence,
+    }
+}
+
+fn tfrc_report(report: &Tfrc) -> Report<'static> {
+    Report::Law {
+        report: LawReport::Tfrc(TfrcReport {
+            loss_event_rate: report.loss_event_rate(),
+            receive_rate: DataRate::from_bps(u64::from(report.receive_rate)),
+        }),
+        echo: Echo {
+            sequence: report.transport_sequence,
+            held: TimeDelta::from_micros(i64::from(report.held)),
+        },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,6 +265,13 @@ mod tests {
                 at: ArrivalTime::from_nanos(7_200_123_456_789),
             }),
             echo: Echo { sequence: 1, held: TimeDelta::from_micros(100) },
+        });
+        round_trip(Report::Law {
+            report: LawReport::Tfrc(TfrcReport {
+                loss_event_rate: 3.0 / 1024.0,
+                receive_rate: DataRate::from_kbps(1234),
+            }),
+            echo: Echo { sequence: 7, held: TimeDelta::from_micros(33_333) },
         });
     }
 

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use weir_wire::rtcp::{
     self, Ccfb, Dccc, Message, Metric, Nada, ReceiverReport, Reception, Remb, ReportBlock, SenderInfo,
-    SenderReport, Twcc, TwccHeader,
+    SenderReport, Tfrc, Twcc, TwccHeader,
 };
 use weir_wire::rtp::{self, RtpHeader, RtpPacket};
 use weir_wire::seq::{self, TimestampUnwrapper, Unwrapper};
@@ -41,7 +41,7 @@ fn read_everything(bytes: &[u8]) -> Result<(), TestCaseError> {
 fn read_packet(packet: &rtcp::RtcpPacket<'_>, datagram_len: usize) -> Result<(), TestCaseError> {
     let _ = packet.body();
     let _ = (SenderReport::parse(packet), ReceiverReport::parse(packet));
-    let _ = (Remb::parse(packet), Nada::parse(packet), Dccc::parse(packet));
+    let _ = (Remb::parse(packet), Nada::parse(packet), Dccc::parse(packet), Tfrc::parse(packet));
     let _ = (Twcc::parse(packet), Ccfb::parse(packet));
     match Message::parse(packet) {
         Ok(Message::SenderReport(report)) => {
@@ -52,6 +52,7 @@ fn read_packet(packet: &rtcp::RtcpPacket<'_>, datagram_len: usize) -> Result<(),
         }
         Ok(Message::Remb(remb)) => prop_assert!(i64::try_from(remb.bitrate).is_ok()),
         Ok(Message::Nada(report)) => prop_assert!(report.congestion <= Nada::MAX_CONGESTION),
+        Ok(Message::Tfrc(report)) => prop_assert!((0.0..=1.0).contains(&report.loss_event_rate())),
         Ok(Message::Twcc(feedback)) => {
             let statuses: Vec<_> = feedback.statuses().collect();
             prop_assert_eq!(statuses.len(), usize::from(feedback.status_count));
@@ -236,6 +237,18 @@ proptest! {
         prop_assert_eq!(only_message(&bytes), Message::Nada(report));
         prop_assert_eq!(Nada::congestion_from_nanos(report.congestion_nanos()), congestion);
         prop_assert_eq!(Nada::held_from_nanos(report.held_nanos()), held);
+    }
+
+    #[test]
+    fn tfrc_reports_are_read_as_written(
+        (ssrc, source, loss_event_rate, transport_sequence) in any::<(u32, u32, u32, u16)>(),
+        (receive_rate, held) in any::<(u32, u32)>(),
+    ) {
+        let report = Tfrc { ssrc, source, loss_event_rate, receive_rate, held, transport_sequence };
+        let mut bytes = [0; Tfrc::WIRE_LEN];
+        prop_assert_eq!(report.write(&mut bytes), Ok(bytes.len()));
+        prop_assert_eq!(only_message(&bytes), Message::Tfrc(report));
+        prop_assert_eq!(Tfrc::loss_event_rate_from(report.loss_event_rate()), loss_event_rate);
     }
 
     #[test]

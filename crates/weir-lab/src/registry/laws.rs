@@ -4,12 +4,15 @@ use weir_cc::dccc::{self, Dccc, DcccObserver};
 use weir_cc::gcc::dccc::{self as gcc_dccc, GccDcccReceiver, GccDcccSender};
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
 use weir_cc::gcc::send_side::{self, SendSideGcc};
+use weir_cc::ledbat::{self, Ledbat};
 use weir_cc::nada::v2016::{self, Nada2016, Nada2016Observer};
 use weir_cc::nada::{self, Nada, NadaObserver};
 use weir_cc::packet_feedback::PacketFeedback;
+use weir_cc::rap::{self, Rap};
 use weir_cc::scream::v1::Scream;
 use weir_cc::scream::v2::ScreamV2;
 use weir_cc::scream::{self, ScreamReceiver};
+use weir_cc::tfrc::{self, Tfrc, TfrcObserver};
 use weir_cc::{AtReceiver, Controller, RateLimits, Receiver, TimeDelta};
 use weir_media::PacketFormat;
 
@@ -28,6 +31,9 @@ pub(super) fn entries() -> Vec<Entry> {
         Entry::of::<ScreamRfc8298>(),
         Entry::of::<ScreamVersion2>(),
         Entry::of::<Dccc2017>(),
+        Entry::of::<LedbatRfc6817>(),
+        Entry::of::<TfrcRfc5348>(),
+        Entry::of::<Rap1999>(),
     ]
 }
 
@@ -274,5 +280,107 @@ impl Law for GccDccc {
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
         let controller = GccDcccSender::new(config, limits).map_err(words)?;
         Ok(halves(controller, GccDcccReceiver::new(config, limits).map_err(words)?))
+    }
+}
+
+struct LedbatRfc6817;
+
+impl Law for LedbatRfc6817 {
+    type Config = ledbat::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "ledbat",
+            summary: "Low Extra Delay Background Transport: a window that keeps the queuing delay at a target",
+            source: "RFC 6817",
+            placement: "sender",
+            feedback: "the fate of each packet, each 10 ms",
+            presets: Vec::new(),
+        }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![
+            Preset {
+                name: "dccc-2017",
+                summary: "a gain of 0.5 and packets of 1094 bytes, as compared with DCCC",
+                config: ledbat::Config::dccc_2017(),
+            },
+            Preset {
+                name: "target-60ms",
+                summary: "a target of 60 ms, that of LEDBAT++",
+                config: ledbat::Config::with_target(TimeDelta::from_millis(60)),
+            },
+            Preset {
+                name: "target-25ms",
+                summary: "a target of 25 ms, that of the first draft",
+                config: ledbat::Config::with_target(TimeDelta::from_millis(25)),
+            },
+        ]
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = Ledbat::new(config, limits).map_err(words)?;
+        Ok(halves(controller, ledbat::receiver(&config).map_err(words)?))
+    }
+}
+
+struct TfrcRfc5348;
+
+impl Law for TfrcRfc5348 {
+    type Config = tfrc::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "tfrc",
+            summary: "TCP-friendly rate control: what TCP would send at this loss event rate and round-trip time",
+            source: "RFC 5348",
+            placement: "receiver (loss event rate) and sender (rate)",
+            feedback: "the law's own report each round trip and at a loss event; RTT in the packets' headers",
+            presets: Vec::new(),
+        }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![Preset {
+            name: "ns2",
+            summary: "what of ns-2.35's TFRC bears on the steady state",
+            config: tfrc::Config::ns2(),
+        }]
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = Tfrc::new(config, limits).map_err(words)?;
+        Ok(halves(controller, AtReceiver::new(TfrcObserver::new(config).map_err(words)?)))
+    }
+}
+
+struct Rap1999;
+
+impl Law for Rap1999 {
+    type Config = rap::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "rap",
+            summary: "Rate Adaptation Protocol: a packet per round trip more each round trip, half after a loss",
+            source: "Rejaie, Handley, Estrin, INFOCOM 1999, as in ns-2.35",
+            placement: "sender",
+            feedback: "the fate of each packet, each 10 ms",
+            presets: Vec::new(),
+        }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![Preset {
+            name: "ns2",
+            summary: "ns-2.35's start and packets of 1000 bytes",
+            config: rap::Config::ns2(),
+        }]
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = Rap::new(config, limits).map_err(words)?;
+        Ok(halves(controller, rap::receiver(&config).map_err(words)?))
     }
 }

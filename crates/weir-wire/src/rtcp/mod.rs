@@ -19,6 +19,7 @@ mod dccc;
 mod nada;
 mod remb;
 mod report;
+mod tfrc;
 mod twcc;
 
 pub use ccfb::{Blocks, Ccfb, CcfbBlock, CcfbWriter, Metric, Metrics};
@@ -27,6 +28,7 @@ pub use dccc::Dccc;
 pub use nada::Nada;
 pub use remb::Remb;
 pub use report::{ReceiverReport, ReportBlock, SenderInfo, SenderReport, fraction_lost};
+pub use tfrc::Tfrc;
 pub use twcc::{Reception, Statuses, Twcc, TwccHeader, Written};
 
 use crate::error::ParseError;
@@ -56,6 +58,8 @@ pub enum Message<'a> {
     Remb(Remb<'a>),
     /// NADA's report.
     Nada(Nada),
+    /// TFRC's feedback.
+    Tfrc(Tfrc),
     /// Transport-wide feedback.
     Twcc(Twcc<'a>),
     /// Congestion control feedback (RFC 8888).
@@ -78,14 +82,22 @@ impl<'a> Message<'a> {
             (PAYLOAD_FEEDBACK, APPLICATION_FEEDBACK) => {
                 Self::or_other(Remb::parse(packet).map(Self::Remb), packet)
             }
-            (APPLICATION, nada::SUBTYPE) => match Nada::parse(packet) {
-                Err(ParseError::Name { .. }) => Self::or_other(Dccc::parse(packet).map(Self::Dccc), packet),
-                parsed => parsed.map(Self::Nada),
-            },
+            (APPLICATION, 0) => Self::application(packet),
             (TRANSPORT_FEEDBACK, twcc::FORMAT) => Twcc::parse(packet).map(Self::Twcc),
             (TRANSPORT_FEEDBACK, ccfb::FORMAT) => Ccfb::parse(packet).map(Self::Ccfb),
             _ => Ok(Self::Other(*packet)),
         }
+    }
+
+    /// An APP packet by its name: each law tries its own.
+    fn application(packet: &RtcpPacket<'a>) -> Result<Self, ParseError> {
+        let laws: [fn(&RtcpPacket<'a>) -> Result<Self, ParseError>; 3] = [
+            |packet| Nada::parse(packet).map(Self::Nada),
+            |packet| Dccc::parse(packet).map(Self::Dccc),
+            |packet| Tfrc::parse(packet).map(Self::Tfrc),
+        ];
+        let known = |parsed: &Result<Self, ParseError>| !matches!(parsed, Err(ParseError::Name { .. }));
+        laws.iter().map(|parse| parse(packet)).find(known).unwrap_or(Ok(Self::Other(*packet)))
     }
 
     /// Another application's name is no error: the packet is not ours to read.
@@ -118,6 +130,7 @@ mod tests {
             "80 cc 00 06 00 00 00 01 4e 41 44 41 80 64 00 05 00 0f 42 40 00 00 07 d0 00 00 00 02 ",
             "80 cc 00 0b 00 00 00 01 44 43 43 43 00 00 00 00 07 1b 4e 30 00 00 00 00 c4 65 36 00 ",
             "00 5b 8d 80 00 16 e3 60 04 00 00 05 00 00 07 d0 00 00 00 02 ",
+            "80 cc 00 07 00 00 00 01 54 46 52 43 04 00 00 00 00 0f 42 40 00 00 07 d0 00 05 00 00 00 00 00 02 ",
             "80 cc 00 02 00 00 00 01 4f 54 48 52 ",
             "81 cc 00 02 00 00 00 01 4e 41 44 41 ",
             "81 cb 00 01 00 00 00 01 ",
@@ -132,12 +145,14 @@ mod tests {
                 Message::Remb(_) => b'b',
                 Message::Nada(_) => b'n',
                 Message::Dccc(_) => b'd',
+                Message::Tfrc(_) => b'f',
                 Message::Twcc(_) => b't',
                 Message::Ccfb(_) => b'c',
                 Message::Other(_) => b'?',
             })
             .collect();
         assert_eq!(kinds, b"srb?nd???tc?");
+        assert_eq!(kinds, b"srb?nf???tc?");
     }
 
     #[test]

@@ -28,7 +28,7 @@ use super::compound::{HEADER_LEN, RtcpPacket, SSRC_LEN, read_name, start};
 use crate::error::{BufferTooSmall, ParseError};
 
 /// Subtype of the APP packet.
-pub(super) const SUBTYPE: u8 = 0;
+const SUBTYPE: u8 = 0;
 const NAME: [u8; 4] = *b"NADA";
 const GRADUAL: u16 = 1 << 15;
 /// Nanoseconds in the unit of the congestion signal.

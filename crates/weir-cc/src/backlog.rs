@@ -1,0 +1,40 @@
+//! What the encoder may make while earlier frames still wait in the pacer.
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use crate::controller::RateLimits;
+
+/// Share of the sending rate that the encoder keeps, however much waits.
+const LEAST_SHARE: f64 = 0.5;
+
+/// The encoder's rate beside a backlog: `sending` less the rate at which `queued` leaves within `drain`, at least half
+/// of `sending`, and within the limits. Where packets leave at exactly the rate at which frames are made, a backlog
+/// would otherwise stay for ever: each frame that comes out large adds to it.
+pub(crate) fn media_rate(
+    limits: &RateLimits,
+    sending: DataRate,
+    queued: DataSize,
+    drain: TimeDelta,
+) -> DataRate {
+    let room = sending.saturating_sub(queued / drain);
+    limits.clamp(room.max(sending.scale(LEAST_SHARE)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_encoder_leaves_room_for_what_waits() {
+        let kbps = DataRate::from_kbps;
+        let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap();
+        let media = |rate, bytes| {
+            media_rate(&limits, kbps(rate), DataSize::from_bytes(bytes), TimeDelta::from_millis(500))
+        };
+        assert_eq!(media(1000, 0), kbps(1000));
+        // 6250 bytes in 0.5 s are 100 kbit/s.
+        assert_eq!(media(1000, 6250), kbps(900));
+        assert_eq!(media(1000, 1_000_000), kbps(500));
+        assert_eq!(media(60, 1_000_000), kbps(50), "the minimum");
+    }
+}

@@ -1,0 +1,67 @@
+//! What was in flight of late: the most that was sent within a round trip.
+
+use weir_units::{DataSize, TimeDelta};
+
+use crate::time::SendTime;
+
+/// Bytes sent in the present round trip and in the one before.
+#[derive(Clone, Debug)]
+pub(super) struct Flight {
+    began: Option<SendTime>,
+    present: f64,
+    before: f64,
+}
+
+impl Flight {
+    pub(super) fn new() -> Self {
+        Self { began: None, present: 0.0, before: 0.0 }
+    }
+
+    /// `size` left `at`; a round trip takes `rtt`.
+    pub(super) fn on_sent(&mut self, at: SendTime, size: DataSize, rtt: TimeDelta) {
+        self.turn(at, rtt);
+        self.began.get_or_insert(at);
+        self.present += size.bytes_f64();
+    }
+
+    /// The greater of both round trips in bytes, at `now`.
+    pub(super) fn most(&mut self, now: SendTime, rtt: TimeDelta) -> f64 {
+        self.turn(now, rtt);
+        self.largest()
+    }
+
+    pub(super) fn largest(&self) -> f64 {
+        self.present.max(self.before)
+    }
+
+    fn turn(&mut self, now: SendTime, rtt: TimeDelta) {
+        let Some(began) = self.began else { return };
+        let passed = now - began;
+        if passed < rtt && !passed.is_negative() {
+            return;
+        }
+        self.before = if passed < rtt * 2 { self.present } else { 0.0 };
+        self.present = 0.0;
+        self.began = Some(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fuller_of_two_round_trips_counts() {
+        let ms = SendTime::from_millis;
+        let rtt = TimeDelta::from_millis(100);
+        let mut flight = Flight::new();
+        assert_eq!(flight.most(ms(0), rtt), 0.0);
+        for t in [0, 30, 60, 110, 140] {
+            flight.on_sent(ms(t), DataSize::from_bytes(1000), rtt);
+        }
+        // 0, 30 and 60 ms; then 110 and 140 ms.
+        assert_eq!(flight.most(ms(150), rtt), 3000.0);
+        assert_eq!(flight.most(ms(215), rtt), 2000.0);
+        assert_eq!(flight.most(ms(320), rtt), 0.0);
+    }
+}

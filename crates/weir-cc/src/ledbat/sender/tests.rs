@@ -1,0 +1,190 @@
+use super::*;
+use crate::time::ArrivalTime;
+
+const RTT: i64 = 100;
+
+fn kbps(rate: u64) -> DataRate {
+    DataRate::from_kbps(rate)
+}
+
+fn ms(ms: i64) -> SendTime {
+    SendTime::from_millis(ms)
+}
+
+/// Packets of 1000 bytes; 20 to 10 000 kbit/s, from 800: 10 packets per round trip of 100 ms.
+fn ledbat() -> Ledbat {
+    let config =
+        Config { segment_size: DataSize::from_bytes(1000), flight_headroom: 1.0, ..Config::default() };
+    let limits = RateLimits::new(kbps(20), kbps(800), kbps(10_000)).unwrap();
+    Ledbat::new(config, limits).unwrap()
+}
+
+fn packet(id: u64, at: i64) -> SentPacket {
+    let size = DataSize::from_bytes(1000);
+    SentPacket { id, at: ms(at), size, payload: size, padding: false, probe: None }
+}
+
+/// `bytes` in flight.
+fn flying(bytes: u64) -> SendState {
+    SendState { in_flight: DataSize::from_bytes(bytes), ..SendState::default() }
+}
+
+fn feed(sender: &mut Ledbat, at: i64, results: &[PacketResult], state: &SendState) {
+    let rtt = Some(TimeDelta::from_millis(RTT));
+    let feedback = Feedback::Packets { results, at: None, rtt, missed_reports: 0 };
+    sender.on_feedback(ms(at), &feedback, state).unwrap();
+}
+
+/// Packets `ids` left at `at` and met a queue of `queue` ms; reported a round trip later.
+fn ack(sender: &mut Ledbat, ids: core::ops::Range<u64>, at: i64, queue: i64, state: &SendState) {
+    let arrived = ArrivalTime::from_millis(3_600_000 + at + 25 + queue);
+    let results: Vec<_> = ids
+        .map(|id| PacketResult {
+            sent: packet(id, at),
+            fate: Fate::Arrived { at: arrived, ecn: Ecn::NotEct },
+        })
+        .collect();
+    feed(sender, at + RTT, &results, state);
+}
+
+#[test]
+fn it_begins_at_the_start_rate_and_with_what_that_has_in_flight() {
+    let mut sender = ledbat();
+    let target = sender.target();
+    assert_eq!((target.media_rate, target.window, target.cause), (kbps(800), None, Cause::RampUp));
+    ack(&mut sender, 0..1, 0, 0, &flying(100_000));
+    // 800 kbit/s · 100 ms = 10 000 bytes, and 1 · 1 · 1000 · 1000/10 000 = 100.
+    assert_eq!(sender.cwnd, 10_100.0);
+    assert_eq!(sender.target().window, Some(DataSize::from_bytes(10_100)));
+    assert_eq!(sender.target().sending_rate, kbps(808));
+}
+
+/// A sender with a window of 10 000 bytes and a base delay.
+fn settled() -> Ledbat {
+    let mut sender = ledbat();
+    ack(&mut sender, 0..1, 0, 0, &flying(100_000));
+    sender.cwnd = 10_000.0;
+    sender
+}
+
+#[test]
+fn the_window_moves_in_proportion_to_the_distance_from_the_target() {
+    // off_target = (100 − q)/100; two packets: GAIN · off · 2000 · 1000/10 000 = 200 · off. The samples of 0 ms are
+    // more than a round trip older.
+    for (queue, window) in [(0, 10_200.0), (50, 10_100.0), (100, 10_000.0), (200, 9_800.0), (350, 9_500.0)] {
+        let mut sender = settled();
+        ack(&mut sender, 1..3, 200, queue, &flying(100_000));
+        assert!((sender.cwnd - window).abs() < 1e-9, "{queue} ms: {}", sender.cwnd);
+    }
+    let mut sender = settled();
+    ack(&mut sender, 1..3, 200, 150, &flying(100_000));
+    assert_eq!(sender.target().cause, Cause::Delay);
+    assert!((sender.off_target().unwrap() + 0.5).abs() < 1e-12);
+}
+
+#[test]
+fn the_window_keeps_to_what_is_in_flight_and_never_below_two_packets() {
+    let mut sender = settled();
+    // 4000 bytes in flight and one packet.
+    ack(&mut sender, 1..3, 200, 0, &flying(4_000));
+    assert_eq!(sender.cwnd, 5_000.0);
+    // A hundred packets above a queue of a second: far below zero.
+    ack(&mut sender, 3..103, 400, 1000, &flying(100_000));
+    assert_eq!(sender.cwnd, 2_000.0);
+}
+
+#[test]
+fn what_was_sent_within_a_round_trip_counts_as_in_flight() {
+    let mut sender = settled();
+    (0..6).for_each(|n| sender.on_sent(&packet(10 + n, 120 + n as i64), &flying(0)));
+    ack(&mut sender, 1..3, 200, 0, &flying(1_000));
+    // Six packets within the round trip before, and one.
+    assert_eq!(sender.cwnd, 7_000.0);
+}
+
+/// Of packets 10 to 13 the first is missing.
+fn lose(sender: &mut Ledbat, first: u64, at: i64) {
+    let mut results = vec![PacketResult { sent: packet(first, at), fate: Fate::Missing }];
+    let arrived = ArrivalTime::from_millis(3_600_000 + at + 125);
+    let fate = Fate::Arrived { at: arrived, ecn: Ecn::NotEct };
+    results.extend((1..4).map(|n| PacketResult { sent: packet(first + n, at), fate }));
+    feed(sender, at + RTT, &results, &flying(100_000));
+}
+
+#[test]
+fn a_loss_halves_the_window_once_per_round_trip() {
+    let mut sender = settled();
+    // The queue of the others is at the target: no other change.
+    lose(&mut sender, 10, 200);
+    assert_eq!((sender.cwnd, sender.target().cause), (5_000.0, Cause::Loss));
+    lose(&mut sender, 20, 299);
+    assert_eq!(sender.cwnd, 5_000.0);
+    lose(&mut sender, 30, 300);
+    assert_eq!(sender.cwnd, 2_500.0);
+    lose(&mut sender, 40, 500);
+    assert_eq!(sender.cwnd, 2_000.0, "two packets are the least");
+}
+
+#[test]
+fn two_later_packets_do_not_make_a_loss() {
+    let mut sender = settled();
+    let fate = Fate::Arrived { at: ArrivalTime::from_millis(3_600_325), ecn: Ecn::NotEct };
+    let missing = PacketResult { sent: packet(10, 200), fate: Fate::Missing };
+    let later = |id| PacketResult { sent: packet(id, 200), fate };
+    feed(&mut sender, 300, &[missing, later(11), later(12)], &flying(100_000));
+    assert_eq!(sender.cwnd, 10_000.0);
+}
+
+#[test]
+fn a_mark_is_a_loss() {
+    let mut sender = settled();
+    let fate = Fate::Arrived { at: ArrivalTime::from_millis(3_600_325), ecn: Ecn::Ce };
+    feed(&mut sender, 300, &[PacketResult { sent: packet(10, 200), fate }], &flying(100_000));
+    assert_eq!(sender.cwnd, 5_000.0);
+}
+
+#[test]
+fn silence_leaves_one_packet_and_then_halves() {
+    let mut sender = settled();
+    assert_eq!(sender.next_timeout(), None);
+    sender.on_sent(&packet(10, 200), &flying(0));
+    // SRTT + 4·RTTVAR = 300 ms is below the least of 1 s.
+    assert_eq!(sender.next_timeout(), Some(ms(1200)));
+    assert_eq!(sender.on_timeout(ms(1199), &flying(0)), None);
+    let decision = sender.on_timeout(ms(1200), &flying(0)).unwrap();
+    // 1000 bytes per 100 ms.
+    assert_eq!((decision.rate, decision.cause), (kbps(80), Cause::Receiver));
+    assert_eq!(sender.next_timeout(), Some(ms(3200)));
+    sender.on_timeout(ms(3200), &flying(0));
+    assert_eq!(sender.rate(), kbps(40));
+    assert_eq!(sender.target().window, Some(DataSize::from_bytes(1000)), "a packet always fits");
+    assert_eq!(sender.next_timeout(), Some(ms(7200)));
+    // The next acknowledgement lifts it to two packets.
+    ack(&mut sender, 10..11, 7100, 0, &flying(1_000));
+    assert_eq!(sender.cwnd, 2_000.0);
+}
+
+#[test]
+fn coupling_gives_the_rate_and_the_window_follows() {
+    let mut sender = settled();
+    sender.adopt(ms(200), Share { rate: kbps(400) });
+    let target = sender.target();
+    assert_eq!((target.sending_rate, target.cause), (kbps(400), Cause::Coupling));
+    assert_eq!(target.window, Some(DataSize::from_bytes(5000)));
+}
+
+#[test]
+fn headers_fill_the_window_but_are_no_media() {
+    let mut sender = settled();
+    let size = DataSize::from_bytes(1250);
+    sender.on_sent(&SentPacket { size, ..packet(10, 200) }, &flying(0));
+    // 10 000 bytes per 100 ms, four fifths of them payload.
+    assert_eq!(sender.target().media_rate, kbps(640));
+}
+
+#[test]
+fn a_change_of_route_forgets_the_delays() {
+    let mut sender = settled();
+    sender.on_event(ms(200), PathEvent::RouteChanged);
+    assert_eq!((sender.rate(), sender.delay.get()), (kbps(800), None));
+}

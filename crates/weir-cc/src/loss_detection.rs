@@ -1,0 +1,118 @@
+//! From fates to losses: a packet is lost when three later ones have arrived.
+//!
+//! A per-packet report calls everything missing that lies below its newest packet; some of that is only late. TCP
+//! waits for three later packets (RFC 5681 §3.2), RAP for a distance of three.
+
+use crate::packet::{Fate, PacketResult, SentPacket};
+
+/// Later packets after which a missing one is lost.
+const THRESHOLD: u64 = 3;
+/// Missing packets that may wait for later ones. Those of one path are at most the distance; more come only where a
+/// report covers numbers beyond the newest arrival, and are lost.
+const MOST_PENDING: usize = 8;
+
+/// Missing packets that may still come.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LossDetection {
+    pending: [Option<SentPacket>; MOST_PENDING],
+    /// The highest number that has arrived.
+    newest: Option<u64>,
+}
+
+impl LossDetection {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the fates of a report in and tells `lost` of each packet that is lost by now.
+    pub(crate) fn on_results(&mut self, results: &[PacketResult], mut lost: impl FnMut(&SentPacket)) {
+        for result in results {
+            match result.fate {
+                Fate::Arrived { .. } => {
+                    self.newest = Some(self.newest.map_or(result.sent.id, |n| n.max(result.sent.id)));
+                }
+                Fate::Recovered { .. } => self.forget(result.sent.id),
+                Fate::Missing => {}
+            }
+        }
+        for slot in &mut self.pending {
+            if let Some(packet) = slot.take_if(|packet| is_lost(self.newest, packet.id)) {
+                lost(&packet);
+            }
+        }
+        for result in results.iter().filter(|result| result.fate == Fate::Missing) {
+            let sent = result.sent;
+            match self.pending.iter_mut().find(|slot| slot.is_none()) {
+                Some(slot) if !is_lost(self.newest, sent.id) => *slot = Some(sent),
+                _ => lost(&sent),
+            }
+        }
+    }
+
+    fn forget(&mut self, id: u64) {
+        for slot in &mut self.pending {
+            slot.take_if(|packet| packet.id == id);
+        }
+    }
+}
+
+fn is_lost(newest: Option<u64>, id: u64) -> bool {
+    newest.is_some_and(|newest| newest.saturating_sub(id) >= THRESHOLD)
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_units::DataSize;
+
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::time::{ArrivalTime, SendTime};
+
+    const AT: ArrivalTime = ArrivalTime::ZERO;
+    const ARRIVED: Fate = Fate::Arrived { at: AT, ecn: Ecn::NotEct };
+    const RECOVERED: Fate = Fate::Recovered { at: AT, ecn: Ecn::NotEct };
+
+    fn lost(detection: &mut LossDetection, fates: &[(u64, Fate)]) -> Vec<u64> {
+        let result = |&(id, fate): &(u64, Fate)| {
+            let size = DataSize::from_bytes(1000);
+            let sent =
+                SentPacket { id, at: SendTime::ZERO, size, payload: size, padding: false, probe: None };
+            PacketResult { sent, fate }
+        };
+        let results: Vec<_> = fates.iter().map(result).collect();
+        let mut lost = Vec::new();
+        detection.on_results(&results, |packet| lost.push(packet.id));
+        lost
+    }
+
+    #[test]
+    fn a_missing_packet_is_lost_once_a_packet_three_later_has_come() {
+        let mut detection = LossDetection::new();
+        assert!(lost(&mut detection, &[(0, ARRIVED), (1, Fate::Missing), (2, ARRIVED)]).is_empty());
+        assert!(lost(&mut detection, &[(3, ARRIVED)]).is_empty());
+        assert_eq!(lost(&mut detection, &[(4, ARRIVED)]), [1]);
+        assert!(lost(&mut detection, &[(5, ARRIVED)]).is_empty(), "told once");
+    }
+
+    #[test]
+    fn in_one_report_the_newest_decides() {
+        let mut detection = LossDetection::new();
+        let report = [(1, Fate::Missing), (2, Fate::Missing), (3, Fate::Missing), (5, ARRIVED)];
+        assert_eq!(lost(&mut detection, &report), [1, 2]);
+        assert_eq!(lost(&mut detection, &[(6, ARRIVED)]), [3]);
+    }
+
+    #[test]
+    fn a_packet_that_comes_late_is_not_lost() {
+        let mut detection = LossDetection::new();
+        lost(&mut detection, &[(1, Fate::Missing), (2, ARRIVED)]);
+        assert!(lost(&mut detection, &[(1, RECOVERED), (3, ARRIVED), (4, ARRIVED), (5, ARRIVED)]).is_empty());
+    }
+
+    #[test]
+    fn more_missing_ones_than_can_wait_are_lost() {
+        let mut detection = LossDetection::new();
+        let report: Vec<_> = (0..10).map(|id| (100 + id, Fate::Missing)).collect();
+        assert_eq!(lost(&mut detection, &report), [108, 109]);
+    }
+}

@@ -1,0 +1,306 @@
+//! The gap between packets: additive increase each step, multiplicative decrease at a loss.
+
+use std::collections::VecDeque;
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use super::config::Config;
+use super::round_trip::RoundTrip;
+use crate::backlog::media_rate;
+use crate::config_error::ConfigError;
+use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
+use crate::loss_detection::LossDetection;
+use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::report::Feedback;
+use crate::time::{ArrivalTime, SendTime};
+
+/// Packets for which room is made at the beginning, and the most that are kept.
+const ROOM: usize = 256;
+const MOST_OUTSTANDING: usize = 1 << 16;
+
+/// The sender half of RAP.
+#[derive(Debug)]
+pub struct Rap {
+    config: Config,
+    limits: RateLimits,
+    /// `ipg` in seconds.
+    gap: f64,
+    rtt: RoundTrip,
+    losses: LossDetection,
+    /// Packets of which no report has told, and when they left.
+    outstanding: VecDeque<(u64, SendTime)>,
+    /// Packets below this number belong to congestion that was reacted to: ns-2's `INACTIVE`.
+    active_from: u64,
+    /// The number after that of the last packet.
+    next_id: u64,
+    /// `dctr` in bytes: payload sent since the last step.
+    sent: f64,
+    /// Whether a report came since the rate last grew.
+    heard: bool,
+    /// When the step ends: ns-2's RTT timer.
+    step_due: Option<SendTime>,
+    queued: DataSize,
+    application_limited: bool,
+    cause: Cause,
+}
+
+impl Rap {
+    /// A sender half that begins at the start rate, or with the configured gap.
+    ///
+    /// # Errors
+    /// The first constant of `config` out of its range.
+    pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let mut rap = Self {
+            limits,
+            gap: 0.0,
+            rtt: RoundTrip::new(&config),
+            losses: LossDetection::new(),
+            outstanding: VecDeque::with_capacity(ROOM),
+            active_from: 0,
+            next_id: 0,
+            sent: 0.0,
+            heard: false,
+            step_due: None,
+            queued: DataSize::ZERO,
+            application_limited: false,
+            cause: Cause::RampUp,
+            config,
+        };
+        let start = rap.gap_of(limits.start().bps_f64());
+        rap.set_gap(config.initial_gap.map_or(start, TimeDelta::secs_f64));
+        Ok(rap)
+    }
+
+    fn packet_bits(&self) -> f64 {
+        self.config.packet_size.bits_f64()
+    }
+
+    fn gap_of(&self, bps: f64) -> f64 {
+        self.packet_bits() / bps
+    }
+
+    /// The gap, as far as the limits of the rate allow.
+    fn set_gap(&mut self, gap: f64) {
+        self.gap = self.gap_of(self.limits.clamp_bps(self.packet_bits() / gap));
+    }
+
+    fn rate(&self) -> DataRate {
+        DataRate::from_bps_f64(self.packet_bits() / self.gap)
+    }
+
+    /// The rate that the short-term round-trip time bends.
+    fn fine_grained_rate(&self) -> DataRate {
+        let factor = if self.config.fine_grain { self.rtt.fine_grain_factor() } else { 1.0 };
+        DataRate::from_bps_f64(self.limits.clamp_bps(self.packet_bits() / self.gap * factor))
+    }
+
+    fn begin_step(&mut self, now: SendTime) {
+        self.step_due = Some(now + self.rtt.smoothed());
+    }
+
+    fn first_sample(&mut self, now: SendTime) {
+        if self.config.initial_gap.is_some() {
+            self.set_gap(self.rtt.srtt);
+        } else {
+            self.begin_step(now);
+        }
+    }
+
+    fn measure_rtt(&mut self, now: SendTime, sample: TimeDelta) {
+        let first = !self.rtt.is_known();
+        self.rtt.add(sample, &self.config);
+        if first {
+            self.first_sample(now);
+        } else if self.config.initial_gap.is_none() {
+            let latest = now + self.rtt.smoothed();
+            self.step_due = self.step_due.map(|due| due.min(latest));
+        }
+    }
+
+    /// Each packet that arrived is a sample, less the time it waited for the report, where the report was `made` at a
+    /// known time.
+    fn measure_rtts(&mut self, now: SendTime, results: &[PacketResult], made: Option<ArrivalTime>) {
+        for PacketResult { sent, fate } in results {
+            if let Fate::Arrived { at, .. } = *fate {
+                let waited = made.map_or(TimeDelta::ZERO, |made| made - at);
+                self.measure_rtt(now, (now - sent.at) - waited);
+            }
+        }
+    }
+
+    /// What the reported packets say of congestion that was not reacted to yet.
+    fn congestion(&mut self, results: &[PacketResult]) -> bool {
+        let active_from = self.active_from;
+        let mut found = results.iter().any(|PacketResult { sent, fate }| {
+            sent.id >= active_from && matches!(fate, Fate::Arrived { ecn: Ecn::Ce, .. })
+        });
+        self.losses.on_results(results, |packet| found |= packet.id >= active_from);
+        found
+    }
+
+    /// All packets in flight belong to the same congestion; the rate does not grow for a round trip.
+    fn on_loss(&mut self, now: SendTime, cause: Cause) {
+        self.set_gap(self.gap / self.config.beta);
+        self.active_from = self.next_id;
+        self.cause = cause;
+        self.begin_step(now);
+    }
+
+    /// Timer-based detection: packets of which no report told in time. Returns whether that is news.
+    fn time_out(&mut self, now: SendTime) -> bool {
+        let timeout = self.rtt.timeout(&self.config);
+        let mut lost = false;
+        while let Some(&(id, at)) = self.outstanding.front()
+            && at + timeout <= now
+        {
+            self.outstanding.pop_front();
+            lost |= id >= self.active_from;
+        }
+        lost
+    }
+
+    /// ns-2's RTT timer: one packet per round trip more, if the rate was used.
+    fn step(&mut self, now: SendTime) {
+        let srtt = self.rtt.srtt;
+        let allowed = self.config.packet_size.bytes_f64() * srtt / self.gap;
+        if self.heard && self.sent >= self.config.usage_threshold * allowed {
+            self.set_gap(self.gap * srtt / (self.config.alpha * self.gap + srtt));
+            self.heard = false;
+        }
+        self.sent = 0.0;
+        self.begin_step(now);
+    }
+
+    fn timeout_due(&self) -> Option<SendTime> {
+        self.outstanding.front().map(|&(_, at)| at + self.rtt.timeout(&self.config))
+    }
+
+    fn cause_of(&self, rate: DataRate) -> Cause {
+        let cause = if self.application_limited { Cause::Application } else { self.cause };
+        self.limits.cause(rate, cause)
+    }
+
+    fn decision(&self, base: DataRate) -> Decision {
+        let rate = self.rate();
+        let rtt = self.rtt.is_known().then(|| self.rtt.smoothed());
+        Decision { rate, base, cause: self.cause_of(rate), rtt }
+    }
+}
+
+impl Controller for Rap {
+    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
+        if self.outstanding.len() == MOST_OUTSTANDING {
+            self.outstanding.pop_front();
+        }
+        self.outstanding.push_back((packet.id, packet.at));
+        self.next_id = packet.id.saturating_add(1);
+        self.sent += packet.payload.bytes_f64();
+        if self.step_due.is_none() {
+            self.begin_step(packet.at);
+        }
+    }
+
+    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
+        let Feedback::Packets { results, at, rtt, .. } = *feedback else { return None };
+        let newest = results.iter().map(|result| result.sent.id).max()?;
+        let base = self.rate();
+        self.queued = state.queued;
+        self.application_limited = state.application_limited;
+        self.heard = true;
+        match (at, rtt) {
+            (None, Some(sample)) => self.measure_rtt(now, sample),
+            (made, _) => self.measure_rtts(now, results, made),
+        }
+        while self.outstanding.front().is_some_and(|&(id, _)| id <= newest) {
+            self.outstanding.pop_front();
+        }
+        if self.congestion(results) {
+            self.on_loss(now, Cause::Loss);
+        }
+        Some(self.decision(base))
+    }
+
+    fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
+        self.next_timeout().filter(|&due| due <= now)?;
+        let base = self.rate();
+        self.queued = state.queued;
+        if self.time_out(now) {
+            self.on_loss(now, Cause::Receiver);
+        }
+        if self.step_due.is_some_and(|due| due <= now) {
+            self.step(now);
+        }
+        Some(self.decision(base))
+    }
+
+    fn on_event(&mut self, _now: SendTime, event: PathEvent) -> Option<Decision> {
+        let base = self.rate();
+        match event {
+            PathEvent::Limits(limits) => {
+                self.limits = limits;
+                self.set_gap(self.gap);
+            }
+            PathEvent::Paused | PathEvent::Resumed => {
+                self.outstanding.clear();
+                self.step_due = None;
+                self.sent = 0.0;
+                self.queued = DataSize::ZERO;
+                return None;
+            }
+            PathEvent::RouteChanged => {
+                self.set_gap(self.gap.max(self.gap_of(self.limits.start().bps_f64())));
+                self.rtt = RoundTrip::new(&self.config);
+                self.cause = Cause::RampUp;
+            }
+        }
+        Some(self.decision(base))
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        match (self.step_due, self.timeout_due()) {
+            (Some(step), Some(timeout)) => Some(step.min(timeout)),
+            (step, timeout) => step.or(timeout),
+        }
+    }
+
+    fn target(&self) -> Target {
+        let sending = self.fine_grained_rate();
+        Target {
+            media_rate: media_rate(&self.limits, sending, self.queued, self.config.drain_time),
+            sending_rate: sending,
+            pacing: Pacing::Factor(1.0),
+            window: None,
+            padding: DataRate::ZERO,
+            cause: self.cause_of(self.rate()),
+        }
+    }
+
+    fn adopt(&mut self, _now: SendTime, share: Share) {
+        self.gap = self.gap_of(self.limits.clamp(share.rate).bps_f64());
+        self.cause = Cause::Coupling;
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        const SIGNALS: &[Signal] = &[
+            Signal { name: "ipg", unit: "ms", meaning: "gap between packets" },
+            Signal { name: "SRTT", unit: "ms", meaning: "smoothed round-trip time, the length of a step" },
+            Signal { name: "timeout", unit: "ms", meaning: "after this long without news a packet is lost" },
+            Signal { name: "XRTT/FRTT", unit: "", meaning: "long-term over short-term round-trip time" },
+        ];
+        SIGNALS
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        let values = [
+            self.gap * 1e3,
+            if self.rtt.is_known() { self.rtt.srtt * 1e3 } else { f64::NAN },
+            self.rtt.timeout(&self.config).millis_f64(),
+            self.rtt.fine_grain_factor(),
+        ];
+        out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+}
+
+#[cfg(test)]
+mod tests;

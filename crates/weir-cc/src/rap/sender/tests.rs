@@ -1,0 +1,186 @@
+use super::*;
+
+fn kbps(rate: u64) -> DataRate {
+    DataRate::from_kbps(rate)
+}
+
+fn ms(ms: i64) -> SendTime {
+    SendTime::from_millis(ms)
+}
+
+/// Packets of 1000 bytes; 1 to 10 000 kbit/s, from 400: 5 packets per round trip of 100 ms.
+fn rap(config: Config) -> Rap {
+    let limits = RateLimits::new(kbps(1), kbps(400), kbps(10_000)).unwrap();
+    Rap::new(Config { packet_size: DataSize::from_bytes(1000), ..config }, limits).unwrap()
+}
+
+fn packet(id: u64, at: i64) -> SentPacket {
+    let size = DataSize::from_bytes(1000);
+    SentPacket { id, at: ms(at), size, payload: size, padding: false, probe: None }
+}
+
+fn send(sender: &mut Rap, ids: core::ops::Range<u64>, at: i64) {
+    ids.for_each(|id| sender.on_sent(&packet(id, at), &SendState::default()));
+}
+
+fn feed(sender: &mut Rap, at: i64, results: &[PacketResult]) -> Decision {
+    // The receiver's clock is an hour ahead, and a packet of 50 ms of way waited 10 ms.
+    let made = Some(ArrivalTime::from_millis(3_600_000 + at - 50));
+    let feedback = Feedback::Packets { results, at: made, rtt: None, missed_reports: 0 };
+    sender.on_feedback(ms(at), &feedback, &SendState::default()).unwrap()
+}
+
+/// Packets `ids`, which left at `at`, arrived 50 ms later, were reported after 10 ms and heard of 50 ms after that.
+fn arrived(ids: core::ops::Range<u64>, at: i64) -> Vec<PacketResult> {
+    let fate = Fate::Arrived { at: ArrivalTime::from_millis(3_600_000 + at + 50), ecn: Ecn::NotEct };
+    ids.map(|id| PacketResult { sent: packet(id, at), fate }).collect()
+}
+
+fn ack(sender: &mut Rap, ids: core::ops::Range<u64>, at: i64) -> Decision {
+    feed(sender, at + 110, &arrived(ids, at))
+}
+
+fn time_out(sender: &mut Rap, at: i64) -> Option<Decision> {
+    sender.on_timeout(ms(at), &SendState::default())
+}
+
+#[test]
+fn a_round_trip_leaves_out_what_a_packet_waited() {
+    let mut sender = rap(Config::default());
+    send(&mut sender, 0..1, 0);
+    let decision = ack(&mut sender, 0..1, 0);
+    assert_eq!(decision.rtt, Some(TimeDelta::from_millis(100)));
+    assert_eq!(decision.rate, kbps(400), "the start rate stays");
+    // The first step ends a round trip after the first acknowledgement.
+    assert_eq!(sender.next_timeout(), Some(ms(210)));
+}
+
+#[test]
+fn a_report_that_does_not_say_when_it_was_made_counts_the_wait_in() {
+    let mut sender = rap(Config::default());
+    send(&mut sender, 0..1, 0);
+    let results = arrived(0..1, 0);
+    let feedback = Feedback::Packets { results: &results, at: None, rtt: None, missed_reports: 0 };
+    let decision = sender.on_feedback(ms(110), &feedback, &SendState::default()).unwrap();
+    assert_eq!(decision.rtt, Some(TimeDelta::from_millis(110)));
+}
+
+/// A sender whose first step, with an SRTT of 100 ms, ends at 210 ms.
+fn settled(config: Config) -> Rap {
+    let mut sender = rap(config);
+    send(&mut sender, 0..1, 0);
+    ack(&mut sender, 0..1, 0);
+    sender
+}
+
+#[test]
+fn each_step_adds_a_packet_per_round_trip() {
+    let mut sender = settled(Config::default());
+    for step in 0..3_i64 {
+        let at = 210 + 100 * step;
+        let ids = 10 * step as u64 + 1..10 * step as u64 + 9;
+        send(&mut sender, ids.clone(), at - 109);
+        ack(&mut sender, ids, at - 110);
+        let decision = time_out(&mut sender, at).unwrap();
+        // 80 kbit/s more: 480, 560, 640.
+        assert_eq!(decision.rate, kbps(480 + 80 * step as u64));
+    }
+}
+
+#[test]
+fn a_step_that_was_not_used_adds_nothing() {
+    // Five packets are allowed in a step, so 2500 bytes must have been sent. The first packet counts.
+    for (packets, rate) in [(1, 400), (2, 480)] {
+        let mut sender = settled(Config::default());
+        send(&mut sender, 1..1 + packets, 150);
+        assert_eq!(time_out(&mut sender, 210).unwrap().rate, kbps(rate));
+    }
+}
+
+#[test]
+fn a_step_without_a_report_adds_nothing() {
+    let mut sender = settled(Config::default());
+    send(&mut sender, 1..9, 200);
+    assert_eq!(time_out(&mut sender, 210).unwrap().rate, kbps(480));
+    send(&mut sender, 9..17, 300);
+    assert_eq!(time_out(&mut sender, 310).unwrap().rate, kbps(480));
+}
+
+#[test]
+fn all_losses_of_a_flight_halve_the_rate_once() {
+    let mut sender = settled(Config::default());
+    send(&mut sender, 1..20, 110);
+    let missing = |ids: core::ops::Range<u64>| {
+        ids.map(|id| PacketResult { sent: packet(id, 110), fate: Fate::Missing }).collect::<Vec<_>>()
+    };
+    let report = [missing(1..3), arrived(3..6, 110)].concat();
+    let decision = feed(&mut sender, 220, &report);
+    assert_eq!((decision.rate, decision.cause), (kbps(200), Cause::Loss));
+    assert_eq!(sender.step_due, Some(ms(320)), "a whole round trip without growth");
+    // Later losses among the twenty are the same congestion.
+    let report = [missing(6..8), arrived(8..11, 110)].concat();
+    assert_eq!(feed(&mut sender, 230, &report).rate, kbps(200));
+    // A loss among packets that left after the reaction is another one.
+    send(&mut sender, 20..30, 240);
+    let report = [missing(20..21), arrived(21..24, 240)].concat();
+    assert_eq!(feed(&mut sender, 350, &report).rate, kbps(100));
+}
+
+#[test]
+fn a_packet_is_lost_three_numbers_below_the_newest() {
+    let mut sender = settled(Config::default());
+    send(&mut sender, 1..10, 110);
+    let missing = PacketResult { sent: packet(1, 110), fate: Fate::Missing };
+    let report = [vec![missing], arrived(2..4, 110)].concat();
+    assert_eq!(feed(&mut sender, 220, &report).rate, kbps(400));
+    assert_eq!(feed(&mut sender, 220, &arrived(4..5, 110)).rate, kbps(200));
+}
+
+#[test]
+fn packets_without_news_are_lost_after_the_timeout_and_halve_the_rate_again_and_again() {
+    let mut sender = settled(Config { usage_threshold: 1.0, ..Config::default() });
+    send(&mut sender, 1..3, 200);
+    // 1.2 · 100 + 10 ms; the step ends before.
+    assert_eq!(sender.timeout_due(), Some(ms(330)));
+    time_out(&mut sender, 210);
+    send(&mut sender, 3..4, 250);
+    let decision = time_out(&mut sender, 330).unwrap();
+    assert_eq!((decision.rate, decision.cause), (kbps(200), Cause::Receiver));
+    // Packet 3 left before the reaction: the same congestion. Packet 4 is another.
+    send(&mut sender, 4..5, 340);
+    assert_eq!(time_out(&mut sender, 380).unwrap().rate, kbps(200));
+    assert_eq!(time_out(&mut sender, 470).unwrap().rate, kbps(100));
+}
+
+#[test]
+fn ns2_begins_with_a_packet_each_two_seconds_and_then_one_per_round_trip() {
+    let mut sender = rap(Config::ns2());
+    // 8000 bits in 2 s.
+    assert_eq!(sender.target().sending_rate, kbps(4));
+    send(&mut sender, 0..1, 0);
+    assert_eq!(ack(&mut sender, 0..1, 0).rate, kbps(80));
+    // The first step lasts two seconds; one packet of the one allowed was sent.
+    assert_eq!(sender.step_due, Some(ms(2000)));
+    assert_eq!(time_out(&mut sender, 2000).unwrap().rate, kbps(160));
+}
+
+#[test]
+fn fine_grain_follows_the_round_trip_time_and_leaves_the_gap() {
+    let mut sender = settled(Config { fine_grain: true, ..Config::default() });
+    send(&mut sender, 1..2, 110);
+    // A round trip of 200 ms: XRTT/FRTT = 101/190.
+    let mut late = arrived(1..2, 110);
+    late[0].fate = Fate::Arrived { at: ArrivalTime::from_millis(3_600_000 + 260), ecn: Ecn::NotEct };
+    assert_eq!(feed(&mut sender, 320, &late).rate, kbps(400));
+    let rate = sender.target().sending_rate.bps_f64();
+    assert!((rate - 400e3 * 101.0 / 190.0).abs() < 1.0, "{rate}");
+}
+
+#[test]
+fn coupling_gives_the_rate_and_the_next_step_adds_to_it() {
+    let mut sender = settled(Config::default());
+    sender.adopt(ms(150), Share { rate: kbps(160) });
+    assert_eq!((sender.rate(), sender.target().cause), (kbps(160), Cause::Coupling));
+    send(&mut sender, 1..3, 150);
+    assert_eq!(time_out(&mut sender, 210).unwrap().rate, kbps(240));
+}

@@ -1,0 +1,102 @@
+//! The round-trip time `R` and what the sender derives from it (RFC 5348 §4.3, §4.5; RFC 6298 §2).
+
+use weir_units::TimeDelta;
+
+use super::config::Config;
+use crate::rtt_estimate::{RttEstimate, bounded};
+
+/// The averages of a connection's round-trip time. Times in seconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoundTrip {
+    /// `R`.
+    pub(super) r: f64,
+    /// The newest sample.
+    pub(super) latest: TimeDelta,
+    /// `R_sqmean`, average of √`R_sample`.
+    sqrt_mean: f64,
+    /// √`R_sample`.
+    sqrt_latest: f64,
+    /// What TCP makes of the samples.
+    tcp: RttEstimate,
+}
+
+impl RoundTrip {
+    /// After the first sample.
+    pub(super) fn first(sample: TimeDelta) -> Self {
+        let latest = bounded(sample);
+        let r = latest.secs_f64();
+        Self { r, latest, sqrt_mean: r.sqrt(), sqrt_latest: r.sqrt(), tcp: RttEstimate::first(sample) }
+    }
+
+    /// After a further sample.
+    pub(super) fn add(&mut self, sample: TimeDelta, config: &Config) {
+        self.latest = bounded(sample);
+        let r_sample = self.latest.secs_f64();
+        let (q, q2) = (config.rtt_filter, config.sqrt_rtt_filter);
+        self.r = q * self.r + (1.0 - q) * r_sample; // RFC 5348 §4.3 step 2
+        self.sqrt_latest = r_sample.sqrt();
+        if self.sqrt_mean.is_nan() {
+            self.sqrt_mean = self.sqrt_latest;
+        }
+        self.sqrt_mean = q2 * self.sqrt_mean + (1.0 - q2) * self.sqrt_latest; // RFC 5348 §4.5
+        self.tcp.add(sample);
+    }
+
+    pub(super) fn smoothed(&self) -> TimeDelta {
+        TimeDelta::from_secs_f64(self.r)
+    }
+
+    /// SRTT + 4·RTTVAR in seconds. RFC 6298 §2.3, without the least value.
+    pub(super) fn retransmission_timeout(&self) -> f64 {
+        self.tcp.timeout()
+    }
+
+    /// `X_inst/X` = `R_sqmean`/√`R_sample`. RFC 5348 §4.5.
+    pub(super) fn oscillation_factor(&self) -> f64 {
+        if self.sqrt_mean.is_nan() { 1.0 } else { self.sqrt_mean / self.sqrt_latest }
+    }
+
+    /// The averages of √R begin anew with the next sample: the newest one bends the rate no more.
+    pub(super) fn settle(&mut self) {
+        self.sqrt_mean = f64::NAN;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: i64) -> TimeDelta {
+        TimeDelta::from_millis(ms)
+    }
+
+    fn first(sample: i64) -> RoundTrip {
+        RoundTrip::first(ms(sample))
+    }
+
+    #[test]
+    fn the_average_keeps_nine_tenths_of_the_past() {
+        let mut rtt = first(100);
+        assert_eq!(rtt.smoothed(), ms(100));
+        // 0.9·100 + 0.1·200 = 110.
+        rtt.add(ms(200), &Config::default());
+        assert_eq!(rtt.smoothed(), ms(110));
+        // ns-2: 0.95·100 + 0.05·200 = 105.
+        let mut slow = first(100);
+        slow.add(ms(200), &Config::ns2());
+        assert_eq!(slow.smoothed(), ms(105));
+    }
+
+    #[test]
+    fn a_longer_round_trip_lowers_the_rate_for_the_moment() {
+        let mut rtt = first(100);
+        assert_eq!(rtt.oscillation_factor(), 1.0);
+        // √0.1 = 0.316228, √0.4 = 0.632456: (0.9·0.316228 + 0.1·0.632456)/0.632456 = 0.55.
+        rtt.add(ms(400), &Config::default());
+        assert!((rtt.oscillation_factor() - 0.55).abs() < 1e-9);
+        rtt.settle();
+        assert_eq!(rtt.oscillation_factor(), 1.0);
+        rtt.add(ms(50), &Config::default());
+        assert!((rtt.oscillation_factor() - 1.0).abs() < 1e-12, "a first sample again");
+    }
+}

@@ -1,0 +1,363 @@
+//! The sender: reports → the rate `X` (RFC 5348 §4).
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use super::config::{Config, Increase, MOST_SIZE, RetransmissionTimeout};
+use super::data_limited::DataLimited;
+use super::equation::packets_per_rtt;
+use super::receive_set::ReceiveSet;
+use super::round_trip::RoundTrip;
+use crate::backlog::media_rate;
+use crate::config_error::ConfigError;
+use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
+use crate::packet::{SendState, SentPacket, Stamp};
+use crate::report::{Feedback, LawReport, TfrcReport};
+use crate::time::SendTime;
+
+/// Weight of the past in the average packet size. RFC 5348 §4.1 averages over loss intervals, which only the
+/// receiver knows.
+const SIZE_FILTER: f64 = 0.99;
+/// What is left of a receive rate at a loss while the application limits the rate. RFC 5348 §4.3.
+const DATA_LIMITED_LOSS: f64 = 0.85;
+/// The nofeedback timer never runs out sooner.
+const LEAST_NOFEEDBACK: TimeDelta = TimeDelta::from_millis(1);
+
+/// The sender half of TFRC. RFC 5348 §4.
+#[derive(Debug)]
+pub struct Tfrc {
+    config: Config,
+    limits: RateLimits,
+    /// `X`, allowed sending rate in bytes/s.
+    x: f64,
+    /// `X_Bps`, the equation's rate in bytes/s; `None` while `p` is 0.
+    x_bps: Option<f64>,
+    /// `p` of the last report.
+    p: f64,
+    /// `R` and its relatives; `None` before the first sample.
+    rtt: Option<RoundTrip>,
+    /// `s`, average payload in bytes.
+    segment: f64,
+    receive_set: ReceiveSet,
+    /// `tld`, when the rate was last doubled; after slow start when it last changed.
+    changed: Option<SendTime>,
+    data_limited: DataLimited,
+    nofeedback_due: Option<SendTime>,
+    /// Whether a packet left since the nofeedback timer was set.
+    sent: bool,
+    queued: DataSize,
+    application_limited: bool,
+    cause: Cause,
+}
+
+impl Tfrc {
+    /// A sender half that begins at the start rate.
+    ///
+    /// # Errors
+    /// The first constant of `config` out of its range.
+    pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            limits,
+            x: bytes_per_second(limits.start()),
+            x_bps: None,
+            p: 0.0,
+            rtt: None,
+            segment: config.segment_size.bytes_f64(),
+            receive_set: ReceiveSet::of(f64::INFINITY, SendTime::ZERO),
+            changed: None,
+            data_limited: DataLimited::default(),
+            nofeedback_due: None,
+            sent: false,
+            queued: DataSize::ZERO,
+            application_limited: false,
+            cause: Cause::RampUp,
+            config,
+        })
+    }
+
+    /// RFC 5348 §4.3.
+    fn on_report(&mut self, now: SendTime, report: &TfrcReport, sample: Option<TimeDelta>) {
+        if let Some(sample) = sample {
+            match &mut self.rtt {
+                Some(rtt) => rtt.add(sample, &self.config),
+                None => self.rtt = Some(RoundTrip::first(sample)),
+            }
+        }
+        let Some(rtt) = self.rtt else { return };
+        let p_before = self.p;
+        self.p = if report.loss_event_rate > 0.0 { report.loss_event_rate.min(1.0) } else { 0.0 };
+        self.x_bps = (self.p > 0.0).then(|| self.equation(&rtt));
+        if self.changed.is_none() {
+            // §4.2: the first feedback.
+            self.changed = Some(now);
+            self.receive_set = ReceiveSet::of(f64::INFINITY, now);
+            self.set(self.initial_rate(&rtt));
+            return;
+        }
+        let received = bytes_per_second(report.receive_rate);
+        let recv_limit = self.recv_limit(now, received, &rtt, self.p > p_before);
+        match self.x_bps {
+            Some(x_bps) => self.follow_equation(now, x_bps.min(recv_limit), &rtt, p_before > 0.0),
+            None => self.slow_start(now, recv_limit, &rtt),
+        }
+    }
+
+    /// Takes the receive rate in; returns what it allows. RFC 5348 §4.3 step 4.
+    fn recv_limit(&mut self, now: SendTime, received: f64, rtt: &RoundTrip, worse: bool) -> f64 {
+        let covered = now - rtt.latest;
+        let limited = self.data_limited.on_report(now, covered, rtt.smoothed()) && received > 0.0;
+        if limited && worse {
+            self.receive_set.halve();
+            self.receive_set.maximize(DATA_LIMITED_LOSS * received, now);
+            return self.receive_set.max();
+        }
+        if limited {
+            self.receive_set.maximize(received, now);
+        } else {
+            self.receive_set.update(received, now, rtt.smoothed());
+        }
+        2.0 * self.receive_set.max()
+    }
+
+    fn follow_equation(&mut self, now: SendTime, allowed: f64, rtt: &RoundTrip, after_slow_start: bool) {
+        let allowed = allowed.max(self.least());
+        let rise = match self.config.increase {
+            Increase::OnePacketPerRtt if after_slow_start => {
+                let elapsed = self.changed.map_or(0.0, |changed| (now - changed).secs_f64() / rtt.r);
+                self.segment / rtt.r * elapsed.clamp(0.0, 2.0)
+            }
+            Increase::OnePacketPerRtt | Increase::AtOnce => f64::INFINITY,
+        };
+        self.changed = Some(now);
+        self.cause = Cause::Loss;
+        self.set(allowed.min(self.x + rise));
+    }
+
+    fn slow_start(&mut self, now: SendTime, recv_limit: f64, rtt: &RoundTrip) {
+        self.cause = Cause::RampUp;
+        if self.changed.is_none_or(|doubled| now - doubled >= rtt.smoothed() || now < doubled) {
+            self.changed = Some(now);
+            self.set((2.0 * self.x).min(recv_limit).max(self.initial_rate(rtt)));
+        }
+    }
+
+    /// `X_Bps`. RFC 5348 §3.1.
+    fn equation(&self, rtt: &RoundTrip) -> f64 {
+        let t_rto = match self.config.retransmission_timeout {
+            RetransmissionTimeout::FourRoundTrips => 4.0,
+            RetransmissionTimeout::Measured => rtt.retransmission_timeout() / rtt.r,
+        };
+        self.segment / rtt.r * packets_per_rtt(self.p, t_rto, self.config.timeout_term)
+    }
+
+    /// `W_init/R`: four segments per round trip, but at most 4380 bytes where two are less. RFC 5348 §4.2.
+    fn initial_rate(&self, rtt: &RoundTrip) -> f64 {
+        let mss = self.config.segment_size.bytes_f64();
+        (4.0 * mss).min((2.0 * mss).max(4380.0)) / rtt.r
+    }
+
+    /// `s/t_mbi`. RFC 5348 §4.3.
+    fn least(&self) -> f64 {
+        self.segment / self.config.max_backoff_interval.secs_f64()
+    }
+
+    fn set(&mut self, x: f64) {
+        self.x = self.limits.clamp_bps(x * 8.0) / 8.0;
+    }
+
+    fn restart_timer(&mut self, now: SendTime) {
+        let two_packets = TimeDelta::from_secs_f64(2.0 * self.segment / self.x);
+        let rtts = self.rtt.map_or(TimeDelta::ZERO, |rtt| rtt.smoothed().scale(self.config.nofeedback_rtts));
+        let span = rtts.max(two_packets).clamp(LEAST_NOFEEDBACK, self.config.max_nofeedback);
+        self.nofeedback_due = Some(now + span);
+        self.sent = false;
+    }
+
+    /// RFC 5348 §4.4.
+    fn on_nofeedback(&mut self, now: SendTime) {
+        let idle = !self.sent;
+        if !idle && let Some(rtt) = &mut self.rtt {
+            // The last round trip is stale: what it took off the rate stays off, what it added goes.
+            let factor = if self.config.oscillation_prevention { rtt.oscillation_factor() } else { 1.0 };
+            rtt.settle();
+            self.set(self.x * factor.min(1.0));
+        }
+        let x_recv = self.receive_set.max().min(self.x);
+        match (self.rtt, self.x_bps) {
+            (None, _) if idle => {}
+            (Some(rtt), Some(_)) if idle && x_recv < self.initial_rate(&rtt) => {}
+            (Some(rtt), None) if idle && self.x < 2.0 * self.initial_rate(&rtt) => {}
+            (None, _) | (Some(_), None) => self.set((self.x / 2.0).max(self.least())),
+            (Some(_), Some(x_bps)) if x_bps > 2.0 * x_recv => self.update_limits(now, x_recv, x_bps),
+            (Some(_), Some(x_bps)) => self.update_limits(now, x_bps.min(self.x) / 2.0, x_bps),
+        }
+        if !idle {
+            self.cause = Cause::Receiver;
+        }
+    }
+
+    /// *Update_Limits*, which here never raises the rate. RFC 5348 §4.4.
+    fn update_limits(&mut self, now: SendTime, limit: f64, x_bps: f64) {
+        let limit = limit.max(self.least());
+        self.receive_set = ReceiveSet::of(limit / 2.0, now);
+        self.set(x_bps.min(limit).max(self.least()).min(self.x));
+    }
+
+    fn allowed_rate(&self) -> DataRate {
+        DataRate::from_bps_f64(self.x * 8.0)
+    }
+
+    /// `X_inst`. RFC 5348 §4.5.
+    fn instantaneous_rate(&self) -> DataRate {
+        let factor = match &self.rtt {
+            Some(rtt) if self.config.oscillation_prevention => rtt.oscillation_factor(),
+            _ => 1.0,
+        };
+        DataRate::from_bps_f64(self.limits.clamp_bps(self.x * 8.0 * factor))
+    }
+
+    fn cause_of(&self, rate: DataRate) -> Cause {
+        let cause = if self.application_limited { Cause::Application } else { self.cause };
+        self.limits.cause(rate, cause)
+    }
+
+    fn decision(&self, base: DataRate) -> Decision {
+        let rate = self.allowed_rate();
+        Decision { rate, base, cause: self.cause_of(rate), rtt: self.rtt.map(|rtt| rtt.smoothed()) }
+    }
+}
+
+fn bytes_per_second(rate: DataRate) -> f64 {
+    rate.bps_f64() / 8.0
+}
+
+impl Controller for Tfrc {
+    fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
+        if !packet.padding {
+            let size = packet.payload.bytes_f64().clamp(1.0, MOST_SIZE);
+            self.segment = SIZE_FILTER * self.segment + (1.0 - SIZE_FILTER) * size;
+        }
+        if !state.application_limited {
+            self.data_limited.on_rate_used_up(packet.at);
+        }
+        self.sent = true;
+        if self.nofeedback_due.is_none() {
+            self.nofeedback_due = Some(packet.at + self.config.initial_nofeedback);
+        }
+    }
+
+    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
+        let Feedback::Law { report: LawReport::Tfrc(report), rtt } = feedback else {
+            return None;
+        };
+        let base = self.allowed_rate();
+        self.queued = state.queued;
+        self.application_limited = state.application_limited;
+        self.on_report(now, report, *rtt);
+        self.restart_timer(now);
+        Some(self.decision(base))
+    }
+
+    fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
+        self.nofeedback_due.filter(|&due| due <= now)?;
+        let base = self.allowed_rate();
+        self.queued = state.queued;
+        self.on_nofeedback(now);
+        self.restart_timer(now);
+        Some(self.decision(base))
+    }
+
+    fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
+        let base = self.allowed_rate();
+        match event {
+            PathEvent::Limits(limits) => {
+                self.limits = limits;
+                self.set(self.x);
+            }
+            PathEvent::Paused | PathEvent::Resumed => {
+                self.nofeedback_due = None;
+                self.queued = DataSize::ZERO;
+                return None;
+            }
+            PathEvent::RouteChanged => {
+                self.set(self.x.min(bytes_per_second(self.limits.start())));
+                self.rtt = None;
+                self.changed = None;
+                self.receive_set = ReceiveSet::of(f64::INFINITY, now);
+                self.cause = Cause::RampUp;
+            }
+        }
+        Some(self.decision(base))
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        self.nofeedback_due
+    }
+
+    fn target(&self) -> Target {
+        let sending = self.instantaneous_rate();
+        Target {
+            media_rate: media_rate(&self.limits, sending, self.queued, self.config.drain_time),
+            sending_rate: sending,
+            pacing: Pacing::Factor(1.0),
+            window: None,
+            padding: DataRate::ZERO,
+            cause: self.cause_of(self.allowed_rate()),
+        }
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        let rtt = self.rtt.map_or(TimeDelta::ZERO, |rtt| rtt.smoothed());
+        Some(Stamp { rtt, rate: self.allowed_rate() })
+    }
+
+    fn adopt(&mut self, now: SendTime, share: Share) {
+        self.set(bytes_per_second(share.rate));
+        // From here on the receive rate bounds the rate as if this one had been received.
+        self.receive_set = ReceiveSet::of(self.x / 2.0, now);
+        if let Some(rtt) = &mut self.rtt {
+            rtt.settle();
+        }
+        self.cause = Cause::Coupling;
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        const SIGNALS: &[Signal] = &[
+            Signal { name: "X", unit: "bit/s", meaning: "allowed sending rate" },
+            Signal {
+                name: "X_Bps",
+                unit: "bit/s",
+                meaning: "rate of the throughput equation; none before a loss",
+            },
+            Signal {
+                name: "X_inst",
+                unit: "bit/s",
+                meaning: "allowed sending rate as the last round trip bends it",
+            },
+            Signal {
+                name: "X_recv",
+                unit: "bit/s",
+                meaning: "greatest of the receive rates that bound the rate",
+            },
+            Signal { name: "p", unit: "", meaning: "loss event rate of the last report" },
+            Signal { name: "R", unit: "ms", meaning: "average round-trip time" },
+        ];
+        SIGNALS
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        let x_recv = self.receive_set.max();
+        let values = [
+            self.x * 8.0,
+            self.x_bps.map_or(f64::NAN, |x| x * 8.0),
+            self.instantaneous_rate().bps_f64(),
+            if x_recv.is_finite() { x_recv * 8.0 } else { f64::NAN },
+            self.p,
+            self.rtt.map_or(f64::NAN, |rtt| rtt.r * 1e3),
+        ];
+        out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+}
+
+#[cfg(test)]
+mod tests;
