@@ -66,7 +66,9 @@ mod tests {
     fn after(samples: &[i64]) -> (RoundTrip, Config) {
         let config = Config::default();
         let mut rtt = RoundTrip::new(&config);
-        samples.iter().for_each(|&ms| rtt.add(TimeDelta::from_millis(ms), &config));
+        for &ms in samples {
+            rtt.add(TimeDelta::from_millis(ms), &config);
+        }
         (rtt, config)
     }
 
