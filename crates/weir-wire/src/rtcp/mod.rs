@@ -151,7 +151,7 @@ mod tests {
                 Message::Other(_) => b'?',
             })
             .collect();
-        assert_eq!(kinds, b"srb?nd???tc?");
+        assert_eq!(kinds, b"srb?ndf???tc?");
         assert_eq!(kinds, b"srb?nf???tc?");
     }
 
