@@ -54,6 +54,10 @@
 //!     counts as 0.1 ms at least and 10 s at most.
 //! 13. A change of route begins everything anew, at the start rate at most.
 //!
+//! A consequence of the law's own rules, not of this implementation: a flow that begins beside a standing queue takes
+//! it for propagation, and of several flows the youngest gets most, as with LEDBAT. The base delay is renewed as RFC
+//! 6817 has it, over ten minutes; ref-2018 drops it when the queue never empties, which the RFC does not.
+//!
 //! Of version 2 alone:
 //!
 //! 14. Before the first round-trip time there is no reference window: packets leave at 1.5 times the start rate.
