@@ -7,9 +7,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use common::{constant, flow, gcc_2016, reporting_per_packet, spec, tcp};
-use weir_media::PacketFormat;
+use weir_cc::scream::ScreamReceiver;
+use weir_cc::scream::v1::{self, Scream};
+use weir_cc::scream::v2::{self, ScreamV2};
+use weir_cc::{Controller, DataRate, RateLimits};
+use weir_media::{EncoderConfig, MediaConfig, PacketFormat};
 use weir_net::Time;
-use weir_sim::{FlowSpec, Simulation, Unwatched};
+use weir_sim::{FlowSpec, Simulation, Traffic, Unwatched};
 
 struct Counting;
 
@@ -62,6 +66,24 @@ fn reports_on_single_packets_allocate_nothing() {
     for format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
         let flows = vec![flow("video", reporting_per_packet(format))];
         assert!(allocations_when_warm(flows) <= RINGS_THAT_MAY_DOUBLE, "{format:?}");
+    }
+}
+
+#[test]
+fn a_call_with_a_window_allocates_nothing() {
+    let kbps = DataRate::from_kbps;
+    let limits = RateLimits::new(kbps(50), kbps(300), kbps(2000)).expect("in order");
+    let config = MediaConfig {
+        packet_format: PacketFormat::Rfc8888,
+        ..MediaConfig::new(limits, EncoderConfig::gcc_2016())
+    };
+    let first = Scream::new(v1::Config::default(), limits).expect("valid");
+    let second = ScreamV2::new(v2::Config::default(), limits).expect("valid");
+    let laws: [(Box<dyn Controller>, ScreamReceiver); 2] =
+        [(Box::new(first), ScreamReceiver::v1()), (Box::new(second), ScreamReceiver::v2())];
+    for (controller, receiver) in laws {
+        let call = Traffic::Media { controller, receiver: Box::new(receiver), config };
+        assert!(allocations_when_warm(vec![flow("video", call)]) <= RINGS_THAT_MAY_DOUBLE);
     }
 }
 
