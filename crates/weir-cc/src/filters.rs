@@ -4,36 +4,42 @@ use std::collections::VecDeque;
 
 use weir_units::TimeDelta;
 
-/// The minimum of the last `length` samples. One scan per query: made for the short windows of the laws.
+/// The minimum of the last `length` samples. One scan each time the minimum leaves: made for the short windows of the
+/// laws.
 #[derive(Clone, Debug)]
 pub struct WindowedMin<T> {
     samples: VecDeque<T>,
     length: usize,
+    min: Option<T>,
 }
 
 impl<T: Ord + Copy> WindowedMin<T> {
     /// A filter over the last `length` samples; 0 is taken as 1, the sample itself.
     pub fn new(length: usize) -> Self {
         let length = length.max(1);
-        Self { samples: VecDeque::with_capacity(length), length }
+        Self { samples: VecDeque::with_capacity(length), length, min: None }
     }
 
     /// Takes a sample in; the oldest one leaves a full window.
     pub fn push(&mut self, sample: T) {
-        if self.samples.len() == self.length {
-            self.samples.pop_front();
-        }
+        let leaving = if self.samples.len() == self.length { self.samples.pop_front() } else { None };
         self.samples.push_back(sample);
+        self.min = match self.min {
+            Some(min) if min < sample && leaving == Some(min) => self.samples.iter().copied().min(),
+            Some(min) if min < sample => Some(min),
+            _ => Some(sample),
+        };
     }
 
     /// The smallest sample of the window; `None` before the first one.
     pub fn min(&self) -> Option<T> {
-        self.samples.iter().copied().min()
+        self.min
     }
 
     /// Forgets every sample.
     pub fn clear(&mut self) {
         self.samples.clear();
+        self.min = None;
     }
 }
 
@@ -90,6 +96,16 @@ mod tests {
             filter.min()
         });
         assert_eq!(minima, [5, 2, 2, 2, 7, 4].map(Some));
+    }
+
+    #[test]
+    fn the_minimum_is_that_of_a_scan() {
+        let mut filter = WindowedMin::new(7);
+        let samples: Vec<u32> = (0..1000_u32).map(|n| n.wrapping_mul(2_654_435_769) >> 28).collect();
+        for (n, &sample) in samples.iter().enumerate() {
+            filter.push(sample);
+            assert_eq!(filter.min(), samples[(n + 1).saturating_sub(7)..=n].iter().copied().min());
+        }
     }
 
     #[test]
