@@ -23,11 +23,9 @@
 //!
 //! * [`remb`], the receiver-side form of gcc-2016 (Carlucci, De Cicco, Holmer, Mascolo: "Analysis and Design of the
 //!   Google Congestion Control for Web Real-time Communication", MMSys 2016);
-//! * [`send_side`], the sender-side form of draft-ietf-rmcat-gcc-02, Kalman filter and all.
-//! Variants: [`remb`], the receiver-side form of gcc-2016 (Carlucci, De Cicco, Holmer, Mascolo: "Analysis and
-//! Design of the Google Congestion Control for Web Real-time Communication", MMSys 2016); [`dccc`], the simplified form
-//! that dccc-2017 compares itself with (D'Aronco, Toni, Mena, Zhu, Frossard: "Improved Utility-based Congestion Control
-//! for Delay-Constrained Communication", 2017).
+//! * [`send_side`], the sender-side form of draft-ietf-rmcat-gcc-02, Kalman filter and all;
+//! * [`dccc`], the simplified form that dccc-2017 compares itself with (D'Aronco, Toni, Mena, Zhu, Frossard: "Improved
+//!   Utility-based Congestion Control for Delay-Constrained Communication", 2017).
 
 pub mod aimd;
 pub mod alr;

@@ -30,7 +30,8 @@
 //!    with each feedback, not each 25 ms.
 //! 8. Three seconds without feedback that tells of an arrival halve the rate, then each further second. The draft has
 //!    no rule.
-//! 9. The pacer is that of the endpoint: it drains at `A`, and does not collect packets for 5 ms first.
+//! 9. The pacer is that of the endpoint: it drains at `A`, and does not collect packets for 5 ms first. Nothing lets it
+//!    catch up, so that what waits in it when `A` falls waits long; [`Config::pacing`] may be a larger factor.
 //! 10. A change of route forgets all but the rate. The draft has no rule.
 
 mod config;
