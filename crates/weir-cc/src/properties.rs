@@ -68,8 +68,8 @@ const LAWS: &[Law] = &[
     // RFC 8298 §4.1.3 lets the rate grow by 200 kbit/s per second, by a fifth of that where congestion was met last.
     Law::new("scream", |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1())).recovering_within(600),
     Law::new("scream-v2", |limits| halves(ScreamV2::new(scream::v2::Config::default(), limits).unwrap(), ScreamReceiver::v2())),
-    Law::new("nada-2016", |limits| halves(Nada2016::new(v2016::Config::default(), limits).unwrap(), AtReceiver::new(Nada2016Observer::new(v2016::Config::default()).unwrap()))),
     // x_curr = XREF·RMAX/r ends at 500 ms: with RMAX = 100 Mbit/s no rate below 2 Mbit/s is in equilibrium.
+    Law::new("nada-2016", |limits| halves(Nada2016::new(v2016::Config::default(), limits).unwrap(), AtReceiver::new(Nada2016Observer::new(v2016::Config::default()).unwrap()))).starting_at_most(10_000),
     Law::new("nada", |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap()))).starting_at_most(10_000),
     Law::new("nada at the sender", |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50)))).starting_at_most(10_000),
     // It rises by 8 kbit/s with each report, whatever its rate: (2500 − 50)/8 = 306 of them.
