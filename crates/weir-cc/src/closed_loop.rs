@@ -8,6 +8,7 @@ use crate::controller::{Controller, RateLimits, Receiver, Signal};
 use crate::history::SendHistory;
 use crate::pacer::Pacer;
 use crate::packet::{Arrival, Ecn, SendState};
+use crate::prober::Prober;
 use crate::report::{ReceptionReport, Report};
 use crate::time::{ArrivalTime, SendTime};
 
@@ -17,6 +18,7 @@ const PROPAGATION: TimeDelta = TimeDelta::from_millis(50);
 /// What the queue holds, at the present capacity.
 const QUEUE: TimeDelta = TimeDelta::from_millis(300);
 const PAYLOAD_LIMIT: u64 = 1200;
+const PADDING: DataSize = DataSize::from_bytes(255);
 const FRAMES_PER_SECOND: u64 = 30;
 const RECEPTION_INTERVAL: TimeDelta = TimeDelta::from_secs(1);
 /// Between the clocks of the hosts.
@@ -77,6 +79,11 @@ pub(crate) struct Loop {
     pub(crate) feedback_cut: bool,
     /// Reports of the law's receiver half.
     reports: u64,
+    /// The source offers no more than this.
+    pub(crate) source_limit: DataRate,
+    /// Share of the packets that are lost before they reach the queue.
+    pub(crate) random_loss: f64,
+    random: u64,
     /// Packets leave as this …
     pub(crate) ecn: Ecn,
     /// … and are marked, unless it is [`Ecn::NotEct`], when they would wait longer than this.
@@ -87,6 +94,7 @@ pub(crate) struct Loop {
     source: Source,
     waiting: VecDeque<Packet>,
     pacer: Pacer,
+    prober: Prober,
     history: SendHistory,
     link_free: SendTime,
     flying: VecDeque<Arrival>,
@@ -122,6 +130,9 @@ impl Loop {
             capacity,
             feedback_cut: false,
             reports: 0,
+            source_limit: DataRate::MAX,
+            random_loss: 0.0,
+            random: 1,
             ecn: Ecn::NotEct,
             mark_above: QUEUE,
             dropped: 0,
@@ -129,6 +140,7 @@ impl Loop {
             source,
             waiting: VecDeque::new(),
             pacer: Pacer::new(TICK),
+            prober: Prober::new(),
             history: SendHistory::new(TimeDelta::from_secs(5)),
             link_free: SendTime::ZERO,
             flying: VecDeque::new(),
@@ -178,27 +190,56 @@ impl Loop {
         if self.sender.next_timeout().is_some_and(|due| due <= self.now) {
             self.sender.on_timeout(self.now, &self.state());
         }
-        self.source.offer(self.now, self.sender.target().media_rate, &mut self.waiting);
+        let rate = self.sender.target().media_rate.min(self.source_limit);
+        self.source.offer(self.now, rate, &mut self.waiting);
         self.send();
     }
 
     fn state(&self) -> SendState {
         let queued = self.waiting.iter().map(|packet| packet.size).sum();
-        SendState { in_flight: self.history.in_flight(), queued, application_limited: false }
+        let application_limited = self.source_limit < self.sender.target().media_rate;
+        SendState { in_flight: self.history.in_flight(), queued, application_limited }
     }
 
     fn send(&mut self) {
         self.history.expire(self.now);
+        while let Some(probe) = self.sender.poll_probe() {
+            self.prober.push(self.now, probe);
+        }
+        if let Some(packet) = self.waiting.front() {
+            self.prober.on_queued(packet.size);
+        }
+        self.prober.expire(self.now);
         self.pacer.apply(self.now, &self.sender.target());
-        while self.pacer.next_departure() <= self.now
-            && self.fits_window()
-            && let Some(packet) = self.waiting.pop_front()
-        {
+        while let Some((packet, padding)) = self.next_packet() {
+            let probe = self.prober.current();
             self.pacer.on_sent(self.now, packet.size);
-            let sent = self.history.on_sent(self.now, DataSize::ZERO, packet.size, false, None);
+            self.prober.on_sent(self.now, packet.size);
+            let sent = self.history.on_sent(self.now, DataSize::ZERO, packet.size, padding, probe);
             self.sender.on_sent(&sent, &self.state());
             self.transmit(sent.id, &packet);
         }
+    }
+
+    /// What leaves now, and whether it is padding: a probe has its own pace.
+    fn next_packet(&mut self) -> Option<(Packet, bool)> {
+        let probing = self.prober.next_departure();
+        if self.waiting.is_empty() {
+            let due = probing.or_else(|| self.pacer.next_padding(PADDING));
+            due.filter(|&due| due <= self.now)?;
+            return Some((Packet { media_time: 0, size: PADDING, last: false }, true));
+        }
+        let due = probing.unwrap_or_else(|| self.pacer.next_departure());
+        (due <= self.now && self.fits_window())
+            .then(|| self.waiting.pop_front())?
+            .map(|packet| (packet, false))
+    }
+
+    /// The next of random numbers in [0, 1) (Knuth's linear congruence).
+    fn random(&mut self) -> f64 {
+        self.random =
+            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.random >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Whether the window, if there is one, lets the next packet be in flight.
@@ -215,6 +256,9 @@ impl Loop {
         let wait = begin - self.now;
         if wait > QUEUE {
             self.dropped += 1;
+            return;
+        }
+        if self.random_loss > 0.0 && self.random() < self.random_loss {
             return;
         }
         let marked = self.ecn != Ecn::NotEct && wait > self.mark_above;

@@ -11,6 +11,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use crate::controller::{AtReceiver, Controller, Decision, PathEvent, RateLimits, Receiver, Share, Signal};
 use crate::dccc::{self, Dccc, DcccObserver};
 use crate::gcc::dccc::{self as gcc_dccc, GccDcccReceiver, GccDcccSender};
+use crate::gcc::goog_cc::{self, GoogCc};
 use crate::gcc::remb::{self, GccReceiver, GccSender};
 use crate::gcc::send_side::{self, SendSideGcc};
 use crate::ledbat::{self, Ledbat};
@@ -65,6 +66,8 @@ const LAWS: &[Law] = &[
     // 8 % per second: ln 50 / ln 1.08 = 51 s, and a while of additive growth near what was taken for the capacity.
     Law::new("gcc-send-side", |limits| halves(SendSideGcc::new(send_side::Config::default(), limits).unwrap(), PacketFeedback::new(send_side::Config::default().feedback_interval))).recovering_within(750),
     Law::new("gcc-dccc", |limits| halves(GccDcccSender::new(gcc_dccc::Config::default(), limits).unwrap(), GccDcccReceiver::new(gcc_dccc::Config::default(), limits).unwrap())),
+    // After heavy loss it may hold its rate for 60 s; then 8 % per second: ln 50 / ln 1.08 = 51 s.
+    Law::new("gcc", |limits| halves(GoogCc::new(goog_cc::Config::default(), limits).unwrap(), PacketFeedback::new(goog_cc::Config::default().feedback_interval))).recovering_within(1500),
     // RFC 8298 §4.1.3 lets the rate grow by 200 kbit/s per second, by a fifth of that where congestion was met last.
     Law::new("scream", |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1())).recovering_within(600),
     Law::new("scream-v2", |limits| halves(ScreamV2::new(scream::v2::Config::default(), limits).unwrap(), ScreamReceiver::v2())),

@@ -7,6 +7,9 @@ use crate::time::SendTime;
 
 /// When the source counts as limited.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct AlrConfig {
     /// The share of the estimate that a source has to fill.
     pub usage: f64,
@@ -16,6 +19,12 @@ pub struct AlrConfig {
     pub start: f64,
     /// And ends when less than this is.
     pub stop: f64,
+}
+
+impl Default for AlrConfig {
+    fn default() -> Self {
+        Self::LIBWEBRTC_2025
+    }
 }
 
 impl AlrConfig {

@@ -15,6 +15,7 @@
 //! * [`throughput`]: the acknowledged rate (libwebrtc);
 //! * [`loss`]: the loss-based controller (gcc-2016 §3.2, eq. (5)); [`loss_based_v1`]: the same as libwebrtc has it;
 //!   [`loss_count`]: the loss ratio by per-packet feedback;
+//!   [`loss_based_v2`]: the one by maximum likelihood (libwebrtc);
 //! * [`rtt_backoff`]: less where the round-trip time is far too long (libwebrtc);
 //! * [`alr`], [`probe_controller`], [`probe_estimator`]: when the source limits the rate, when to probe, what a probe
 //!   says (libwebrtc).
@@ -23,6 +24,7 @@
 //!
 //! * [`remb`], the receiver-side form of gcc-2016 (Carlucci, De Cicco, Holmer, Mascolo: "Analysis and Design of the
 //!   Google Congestion Control for Web Real-time Communication", MMSys 2016);
+//! * [`goog_cc`], libwebrtc's controller of today;
 //! * [`send_side`], the sender-side form of draft-ietf-rmcat-gcc-02, Kalman filter and all;
 //! * [`dccc`], the simplified form that dccc-2017 compares itself with (D'Aronco, Toni, Mena, Zhu, Frossard: "Improved
 //!   Utility-based Congestion Control for Delay-Constrained Communication", 2017).
@@ -33,10 +35,12 @@ pub mod bursts;
 pub mod dccc;
 pub mod detector;
 pub mod frames;
+pub mod goog_cc;
 pub mod kalman;
 pub mod link_capacity;
 pub mod loss;
 pub mod loss_based_v1;
+pub mod loss_based_v2;
 pub mod loss_count;
 pub mod noise;
 pub mod probe_controller;

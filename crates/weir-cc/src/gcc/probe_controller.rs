@@ -17,6 +17,9 @@ const RETRY: TimeDelta = TimeDelta::from_millis(25);
 
 /// Rates and times of probing; rates are factors.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ProbeControllerConfig {
     /// The first two probes, of the start rate.
     pub initial: [f64; MOST],
@@ -56,6 +59,9 @@ pub struct ProbeControllerConfig {
 
 /// When the estimate that a drop has taken away is probed for.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct RecoveryConfig {
     /// A fall below this share of the estimate is a drop.
     pub drop: f64,
@@ -69,6 +75,12 @@ pub struct RecoveryConfig {
     pub alr_memory: TimeDelta,
     /// From one such probe to the next.
     pub interval: TimeDelta,
+}
+
+impl Default for ProbeControllerConfig {
+    fn default() -> Self {
+        Self::LIBWEBRTC_2025
+    }
 }
 
 impl ProbeControllerConfig {
@@ -99,6 +111,12 @@ impl ProbeControllerConfig {
         repeat_for: TimeDelta::from_secs(5),
         repeat_duration: TimeDelta::from_millis(100),
     };
+}
+
+impl Default for RecoveryConfig {
+    fn default() -> Self {
+        ProbeControllerConfig::LIBWEBRTC_2025.recovery
+    }
 }
 
 /// What limits the estimate, as far as probing is concerned.

@@ -11,6 +11,9 @@ const ROOM: usize = 8;
 
 /// When a probe's result counts, and what it says.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ProbeEstimatorConfig {
     /// Share of the cluster's packets, and of its bytes, that must have arrived.
     pub min_received: f64,
@@ -24,6 +27,12 @@ pub struct ProbeEstimatorConfig {
     pub utilisation: f64,
     /// A result does not fall below this share of the acknowledged rate.
     pub drop_share: f64,
+}
+
+impl Default for ProbeEstimatorConfig {
+    fn default() -> Self {
+        Self::LIBWEBRTC_2025
+    }
 }
 
 impl ProbeEstimatorConfig {

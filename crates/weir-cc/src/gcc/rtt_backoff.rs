@@ -2,6 +2,7 @@
 
 use weir_units::TimeDelta;
 
+use crate::controller::Cause;
 use crate::time::SendTime;
 
 /// Constants of the back-off.
@@ -54,12 +55,14 @@ pub struct RttBackoff {
     heard: Option<SendTime>,
     sent: Option<SendTime>,
     lowered: Option<SendTime>,
+    /// The rate has been lowered since the last measurement: only another one ends that, not a clock that is set.
+    unheard: bool,
 }
 
 impl RttBackoff {
     /// A back-off that has seen nothing.
     pub fn new(config: RttBackoffConfig) -> Self {
-        Self { config, rtt: TimeDelta::ZERO, heard: None, sent: None, lowered: None }
+        Self { config, rtt: TimeDelta::ZERO, heard: None, sent: None, lowered: None, unheard: false }
     }
 
     /// A packet left.
@@ -73,6 +76,7 @@ impl RttBackoff {
     pub fn on_rtt(&mut self, rtt: TimeDelta, now: SendTime) {
         self.rtt = rtt.max(TimeDelta::ZERO);
         self.heard = Some(now);
+        self.unheard = false;
     }
 
     /// The round-trip time, plus the time from its measurement to the last packet sent.
@@ -83,16 +87,22 @@ impl RttBackoff {
 
     /// Whether the round-trip time is above the limit: then nothing else lets the rate change.
     pub fn is_above_limit(&self) -> bool {
-        self.corrected_rtt() > self.config.limit
+        self.unheard || self.corrected_rtt() > self.config.limit
     }
 
-    /// The factor by which to lower the rate at `now`, if a step is due. To be asked while above the limit.
-    pub fn step(&mut self, now: SendTime) -> Option<f64> {
+    /// The factor by which to lower the rate at `now`, if a step is due, and why: the delay, or a receiver that is not
+    /// heard. To be asked while above the limit.
+    pub fn step(&mut self, now: SendTime) -> Option<(f64, Cause)> {
         // A clock that was set back must not silence it.
         let due = self.lowered.is_none_or(|lowered| (now - lowered).abs() >= self.config.interval);
         due.then(|| {
             self.lowered = Some(now);
-            if self.rtt > self.config.limit { self.config.factor } else { self.config.silence_factor }
+            self.unheard = true;
+            if self.rtt > self.config.limit {
+                (self.config.factor, Cause::Delay)
+            } else {
+                (self.config.silence_factor, Cause::Receiver)
+            }
         })
     }
 }
@@ -132,11 +142,11 @@ mod tests {
     #[test]
     fn steps_are_a_second_apart_and_larger_in_silence() {
         let mut backoff = RttBackoff::new(RttBackoffConfig::default());
-        assert_eq!(backoff.step(at(-2000)), Some(0.5));
+        assert_eq!(backoff.step(at(-2000)), Some((0.5, Cause::Receiver)));
         backoff.on_rtt(TimeDelta::from_secs(4), at(-1500));
-        assert_eq!(backoff.step(at(0)), Some(0.8));
+        assert_eq!(backoff.step(at(0)), Some((0.8, Cause::Delay)));
         assert_eq!(backoff.step(at(999)), None);
-        assert_eq!(backoff.step(at(1000)), Some(0.8));
-        assert_eq!(backoff.step(at(-5000)), Some(0.8), "the clock was set back");
+        assert_eq!(backoff.step(at(1000)), Some((0.8, Cause::Delay)));
+        assert_eq!(backoff.step(at(-5000)), Some((0.8, Cause::Delay)), "the clock was set back");
     }
 }

@@ -1,0 +1,197 @@
+//! The delay-based estimate: bursts → trend → detector → rate (libwebrtc's `DelayBasedBwe`).
+
+use weir_units::{DataRate, TimeDelta};
+
+use super::config::Config;
+use crate::controller::RateLimits;
+use crate::gcc::aimd::Aimd;
+use crate::gcc::bursts::{BurstSample, Bursts, Received};
+use crate::gcc::detector::{Detector, Usage};
+use crate::gcc::threshold::Threshold;
+use crate::gcc::trendline::{Trend, Trendline};
+use crate::time::SendTime;
+
+/// Before so many samples the detector says nothing.
+const FIRST_VERDICT: u32 = 2;
+
+/// What became of the estimate with a feedback.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Outcome {
+    /// The estimate in bit/s, if it was computed.
+    pub(super) rate: Option<f64>,
+    /// Whether a probe set it.
+    pub(super) probe: bool,
+    /// Whether under-use has ended.
+    pub(super) recovered: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct DelayBased {
+    stream_timeout: TimeDelta,
+    /// As they are at the beginning.
+    fresh: (Threshold, Detector),
+    bursts: Bursts,
+    trendline: Trendline,
+    threshold: Threshold,
+    detector: Detector,
+    aimd: Aimd,
+    trend: Trend,
+    /// When the last feedback with arrivals came.
+    heard: Option<SendTime>,
+}
+
+impl DelayBased {
+    pub(super) fn new(config: &Config, limits: RateLimits) -> Self {
+        let fresh = (config.threshold(), Detector::new(config.detector()));
+        Self {
+            stream_timeout: config.stream_timeout,
+            fresh,
+            bursts: Bursts::new(config.bursts()),
+            trendline: Trendline::new(config.trendline),
+            threshold: fresh.0,
+            detector: fresh.1,
+            aimd: Aimd::new(config.aimd, limits),
+            trend: Trend { slope: 0.0, scaled: 0.0 },
+            heard: None,
+        }
+    }
+
+    pub(super) fn aimd(&self) -> &Aimd {
+        &self.aimd
+    }
+
+    pub(super) fn aimd_mut(&mut self) -> &mut Aimd {
+        &mut self.aimd
+    }
+
+    pub(super) fn usage(&self) -> Usage {
+        self.detector.usage()
+    }
+
+    pub(super) fn trend(&self) -> Trend {
+        self.trend
+    }
+
+    pub(super) fn gamma(&self) -> f64 {
+        self.threshold.gamma()
+    }
+
+    /// Another path: everything but the bounds is forgotten; it begins at the start rate of `limits`.
+    pub(super) fn change_route(&mut self, config: &Config, limits: RateLimits) {
+        self.restart();
+        self.aimd = Aimd::new(config.aimd, limits);
+        self.heard = None;
+    }
+
+    /// Takes what arrived, in order of arrival, the acknowledged rate and the result of a probe.
+    pub(super) fn on_feedback<'a>(
+        &mut self,
+        packets: impl Iterator<Item = &'a Received>,
+        acknowledged: Option<DataRate>,
+        probe: Option<DataRate>,
+        now: SendTime,
+    ) -> Outcome {
+        if self.heard.replace(now).is_none_or(|heard| (now - heard).abs() > self.stream_timeout) {
+            self.restart();
+        }
+        let mut recovered = false;
+        for packet in packets {
+            let before = self.usage();
+            self.on_packet(packet, now);
+            recovered |= before == Usage::Under && self.usage() == Usage::Normal;
+        }
+        self.update(acknowledged, probe, recovered, now)
+    }
+
+    fn on_packet(&mut self, packet: &Received, now: SendTime) {
+        let Some(sample) = self.bursts.on_packet(packet, now) else { return };
+        // A burst is known to be complete, and counts as seen, when the next one arrives.
+        let sample = BurstSample { arrival: packet.arrival, ..sample };
+        self.trend = self.trendline.update(&sample);
+        if self.trendline.samples() < FIRST_VERDICT {
+            return;
+        }
+        let Trend { slope, scaled } = self.trend;
+        self.detector.update(slope, scaled, self.threshold.gamma(), sample.inter_departure);
+        self.threshold.update(scaled, sample.arrival);
+    }
+
+    fn update(
+        &mut self,
+        acknowledged: Option<DataRate>,
+        probe: Option<DataRate>,
+        recovered: bool,
+        now: SendTime,
+    ) -> Outcome {
+        let nothing = Outcome { rate: None, probe: false, recovered: false };
+        let aimd = &mut self.aimd;
+        if self.detector.usage() == Usage::Over {
+            if !aimd.may_reduce_again(acknowledged, now) {
+                return nothing;
+            }
+            if acknowledged.is_some() {
+                aimd.update(Usage::Over, acknowledged, now);
+            } else {
+                aimd.halve(now);
+            }
+            return Outcome { rate: Some(aimd.rate()), ..nothing };
+        }
+        if let Some(probe) = probe {
+            aimd.set_rate(probe.bps_f64(), now);
+            return Outcome { rate: Some(aimd.rate()), probe: true, ..nothing };
+        }
+        Outcome { rate: Some(aimd.update(self.detector.usage(), acknowledged, now)), probe: false, recovered }
+    }
+
+    /// No trend spans a silence: grouping, trend, detector and γ begin anew.
+    fn restart(&mut self) {
+        self.bursts.restart();
+        self.trendline.restart();
+        (self.threshold, self.detector) = self.fresh;
+        self.trend = Trend { slope: 0.0, scaled: 0.0 };
+    }
+}
+
+/// The span of the longest feedback rounds that are averaged.
+const ROUNDS: usize = 32;
+
+/// The round-trip time that the rate control goes by: the mean of the longest of each of the last 32 feedbacks,
+/// waiting at the receiver included (libwebrtc).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FeedbackRtt {
+    longest: [TimeDelta; ROUNDS],
+    count: usize,
+    sum: TimeDelta,
+}
+
+impl FeedbackRtt {
+    pub(super) const NONE: Self = Self { longest: [TimeDelta::ZERO; ROUNDS], count: 0, sum: TimeDelta::ZERO };
+    /// Longer than any round trip that means something; sums of these do not overflow.
+    const MOST: TimeDelta = TimeDelta::from_secs(100_000);
+
+    /// Takes the longest round trip of a feedback; returns the mean.
+    pub(super) fn add(&mut self, longest: TimeDelta) -> TimeDelta {
+        let longest = longest.clamp(TimeDelta::ZERO, Self::MOST);
+        let slot = &mut self.longest[self.count % ROUNDS];
+        self.sum = self.sum - *slot + longest;
+        *slot = longest;
+        self.count += 1;
+        self.sum / self.count.min(ROUNDS) as i64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_round_trip_time_is_the_mean_of_the_last_32() {
+        let mut rtt = FeedbackRtt::NONE;
+        assert_eq!(rtt.add(TimeDelta::from_millis(100)), TimeDelta::from_millis(100));
+        assert_eq!(rtt.add(TimeDelta::from_millis(200)), TimeDelta::from_millis(150));
+        let last = (0..32).map(|_| rtt.add(TimeDelta::from_millis(80))).last();
+        assert_eq!(last, Some(TimeDelta::from_millis(80)));
+        rtt.add(TimeDelta::MAX);
+        assert!(rtt.add(TimeDelta::from_nanos(-1)) <= FeedbackRtt::MOST);
+    }
+}

@@ -1,0 +1,376 @@
+//! The sender half: per-packet feedback in, target and probes out (libwebrtc's `GoogCcNetworkController`).
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use super::config::{Config, ConfigError};
+use super::delay::{DelayBased, FeedbackRtt, Outcome};
+use super::target::TargetRate;
+use crate::controller::{
+    Cause, Controller, Decision, Pacing, PathEvent, Probe, RateLimits, Share, Signal, Target,
+};
+use crate::gcc::alr::AlrDetector;
+use crate::gcc::bursts::Received;
+use crate::gcc::detector::Usage;
+use crate::gcc::loss_based_v2::{LossBasedV2, LossState};
+use crate::gcc::probe_controller::{Limited, ProbeController};
+use crate::gcc::probe_estimator::ProbeEstimator;
+use crate::gcc::throughput::Throughput;
+use crate::packet::{Fate, PacketResult, ProbeId, SendState, SentPacket};
+use crate::report::Feedback;
+use crate::time::{ArrivalTime, SendTime};
+
+/// No packet is larger than this.
+const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
+/// Arrivals of one feedback for which room is made at the beginning.
+const ROOM: usize = 256;
+
+/// A packet that has arrived.
+#[derive(Clone, Copy, Debug)]
+struct Acknowledged {
+    packet: Received,
+    id: u64,
+    probe: Option<ProbeId>,
+}
+
+/// libwebrtc's controller at the sender.
+#[derive(Debug)]
+pub struct GoogCc {
+    config: Config,
+    limits: RateLimits,
+    delay: DelayBased,
+    target: TargetRate,
+    throughput: Throughput,
+    /// `R` as last known.
+    acknowledged: Option<DataRate>,
+    feedback_rtt: FeedbackRtt,
+    rtt: Option<TimeDelta>,
+    alr: AlrDetector,
+    probing: ProbeController,
+    probe_results: ProbeEstimator,
+    /// Whether the last change of the delay-based estimate was a probe's.
+    probed: bool,
+    /// Whether coupling has had the last word.
+    coupled: bool,
+    /// When the next tick is due; `None` until the first packet leaves and while paused.
+    tick: Option<SendTime>,
+    paused: bool,
+    /// The arrivals of the present feedback, in order of arrival.
+    arrivals: Vec<Acknowledged>,
+}
+
+impl GoogCc {
+    /// A sender half for rates within `limits`.
+    ///
+    /// # Errors
+    /// The first constant of `config` out of its range.
+    pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            config,
+            limits,
+            delay: DelayBased::new(&config, limits),
+            target: TargetRate::new(&config, limits),
+            throughput: Throughput::new(config.throughput),
+            acknowledged: None,
+            feedback_rtt: FeedbackRtt::NONE,
+            rtt: None,
+            alr: AlrDetector::new(config.alr, limits.start()),
+            probing: ProbeController::new(config.probing, limits),
+            probe_results: ProbeEstimator::new(config.probe_result),
+            probed: false,
+            coupled: false,
+            tick: None,
+            paused: false,
+            arrivals: Vec::with_capacity(ROOM),
+        })
+    }
+
+    fn rate(&self) -> DataRate {
+        DataRate::from_bps_f64(self.target.rate())
+    }
+
+    fn decision(&self, base: DataRate) -> Decision {
+        Decision { rate: self.rate(), base, cause: self.cause(), rtt: self.rtt }
+    }
+
+    /// What limits the rate: a bound, else loss or the round-trip time, else the source, else what the delay-based
+    /// estimate came from.
+    fn cause(&self) -> Cause {
+        let aimd = self.delay.aimd();
+        let cause = match self.target.limited_by() {
+            Some(cause) => cause,
+            None if self.alr.since().is_some() => Cause::Application,
+            None if self.coupled => Cause::Coupling,
+            None if self.probed => Cause::Probe,
+            None if self.delay.usage() != Usage::Normal || aimd.capacity().mean().is_some() => Cause::Delay,
+            None => Cause::RampUp,
+        };
+        self.limits.cause(self.rate(), cause)
+    }
+
+    fn on_results(&mut self, now: SendTime, results: &[PacketResult]) {
+        self.collect(results);
+        self.measure_rtt(now);
+        self.target.on_results(results, now);
+        let limited_since = self.alr.since();
+        self.probing.on_alr(now, limited_since);
+        for arrival in &self.arrivals {
+            self.throughput.on_packet(&arrival.packet);
+        }
+        let acknowledged = self.throughput.rate();
+        if let Some(rate) = acknowledged {
+            self.acknowledged = Some(rate);
+            self.target.set_acknowledged(rate.bps_f64());
+        }
+        let probe = self.probe_result(acknowledged);
+        let outcome = self.update_delay_based(acknowledged, probe, now);
+        self.target.observe(results, limited_since.is_some(), now);
+        self.announce(now);
+        if outcome.recovered {
+            self.probing.on_recovered(now);
+        }
+    }
+
+    /// Gathers what arrived, in order of arrival.
+    fn collect(&mut self, results: &[PacketResult]) {
+        self.arrivals.clear();
+        let mut newest = ArrivalTime::from_nanos(i64::MIN);
+        let mut in_order = true;
+        for result in results {
+            let (Fate::Arrived { at, .. } | Fate::Recovered { at, .. }) = result.fate else { continue };
+            let SentPacket { id, at: departure, payload, probe, .. } = result.sent;
+            let packet = Received { departure, arrival: at, size: payload.min(LARGEST_PACKET) };
+            in_order &= at >= newest;
+            newest = at;
+            self.arrivals.push(Acknowledged { packet, id, probe });
+        }
+        if !in_order {
+            self.arrivals.sort_unstable_by_key(|a| (a.packet.arrival, a.packet.departure, a.id));
+        }
+    }
+
+    /// Round-trip times of this feedback: the longest as it is, the shortest without what packets waited for the last.
+    fn measure_rtt(&mut self, now: SendTime) {
+        let Some(last) = self.arrivals.last().map(|last| last.packet.arrival) else { return };
+        let (mut longest, mut shortest) = (TimeDelta::ZERO, TimeDelta::MAX);
+        for Acknowledged { packet, .. } in &self.arrivals {
+            let round = now - packet.departure;
+            longest = longest.max(round);
+            shortest = shortest.min(round - (last - packet.arrival));
+        }
+        self.target.on_rtt(shortest.max(TimeDelta::ZERO), now);
+        let mean = self.feedback_rtt.add(longest);
+        self.delay.aimd_mut().set_rtt(mean);
+    }
+
+    /// What the last probe of this feedback shows, if any.
+    fn probe_result(&mut self, acknowledged: Option<DataRate>) -> Option<DataRate> {
+        let mut result = None;
+        for arrival in &self.arrivals {
+            let Some(id) = arrival.probe else { continue };
+            let Received { departure, arrival: at, size } = arrival.packet;
+            result = self.probe_results.on_arrived(id, departure, at, size).or(result);
+        }
+        let estimate = DataRate::from_bps_f64(self.delay.aimd().rate());
+        Some(self.probe_results.applied(result?, estimate, acknowledged))
+    }
+
+    fn update_delay_based(
+        &mut self,
+        acknowledged: Option<DataRate>,
+        probe: Option<DataRate>,
+        now: SendTime,
+    ) -> Outcome {
+        if self.arrivals.is_empty() {
+            return Outcome { rate: None, probe: false, recovered: false };
+        }
+        let packets = self.arrivals.iter().map(|arrival| &arrival.packet);
+        let outcome = self.delay.on_feedback(packets, acknowledged, probe, now);
+        if let Some(rate) = outcome.rate {
+            let fell = self.delay.usage() == Usage::Over;
+            self.probed = outcome.probe || (self.probed && !fell);
+            self.coupled &= !outcome.probe && !fell;
+            self.target.set_delay_based(rate, outcome.probe);
+        }
+        outcome
+    }
+
+    /// Tells the parts that go by the target what it is now.
+    fn announce(&mut self, now: SendTime) {
+        let rate = self.rate();
+        self.alr.set_estimate(rate);
+        let limited = if self.delay.usage() != Usage::Normal {
+            Limited::DelayIncreased
+        } else if self.target.backoff().is_above_limit() {
+            Limited::Rtt
+        } else {
+            match self.target.loss_state() {
+                LossState::DelayBased => Limited::Delay,
+                LossState::Increasing => Limited::LossIncreasing,
+                LossState::Decreasing | LossState::IncreasingWithPadding => Limited::Loss,
+            }
+        };
+        self.probing.on_estimate(now, rate, limited);
+    }
+
+    /// Another path: all is forgotten; it begins at the start rate, or at what the old one carried if that is less.
+    fn change_route(&mut self, now: SendTime) {
+        let start = self.acknowledged.unwrap_or(self.limits.start()).min(self.limits.start());
+        let start = self.limits.clamp(start);
+        let limits = RateLimits::new(self.limits.min(), start, self.limits.max()).unwrap_or(self.limits);
+        self.delay.change_route(&self.config, limits);
+        self.throughput.restart();
+        self.acknowledged = None;
+        self.target = TargetRate::new(&self.config, limits);
+        self.feedback_rtt = FeedbackRtt::NONE;
+        self.rtt = None;
+        self.alr = AlrDetector::new(self.config.alr, start);
+        self.probe_results = ProbeEstimator::new(self.config.probe_result);
+        (self.probed, self.coupled) = (false, false);
+        self.probing.restart();
+        if self.tick.is_some() {
+            self.probing.start(now);
+        }
+    }
+
+    /// The next tick is an interval away, or nearer.
+    fn keep_ticking(&mut self, now: SendTime) {
+        if let Some(tick) = self.tick {
+            self.tick = Some(tick.min(now + self.config.process_interval));
+        }
+    }
+}
+
+impl Controller for GoogCc {
+    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
+        self.alr.on_sent(packet.at, packet.payload.min(LARGEST_PACKET));
+        self.target.on_sent(packet.at);
+        match self.tick {
+            // The first tick is due at once: it asks for the first probes.
+            None if !self.paused => self.tick = Some(packet.at),
+            _ => self.keep_ticking(packet.at),
+        }
+    }
+
+    fn on_feedback(
+        &mut self,
+        now: SendTime,
+        feedback: &Feedback<'_>,
+        _state: &SendState,
+    ) -> Option<Decision> {
+        let base = self.rate();
+        match *feedback {
+            Feedback::Packets { results, rtt, .. } if !results.is_empty() => {
+                self.rtt = rtt.or(self.rtt);
+                self.on_results(now, results);
+            }
+            Feedback::Ceiling(ceiling) => {
+                // Zero stands for none.
+                let ceiling = if ceiling.is_zero() { f64::INFINITY } else { ceiling.bps_f64() };
+                self.target.set_ceiling(ceiling);
+            }
+            Feedback::Packets { .. } | Feedback::Reception { .. } | Feedback::Law { .. } => return None,
+        }
+        self.keep_ticking(now);
+        Some(self.decision(base))
+    }
+
+    fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
+        self.tick.filter(|&tick| tick <= now)?;
+        self.tick = Some(now + self.config.process_interval);
+        let base = self.rate();
+        self.probing.start(now);
+        self.target.update(now);
+        self.probing.on_alr(now, self.alr.since());
+        self.probing.on_timeout(now);
+        self.announce(now);
+        Some(self.decision(base))
+    }
+
+    fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
+        let base = self.rate();
+        match event {
+            PathEvent::Limits(limits) => {
+                self.limits = limits;
+                self.delay.aimd_mut().set_limits(limits);
+                self.target.set_limits(limits);
+                self.probing.set_limits(now, limits);
+                self.announce(now);
+            }
+            PathEvent::Paused => {
+                self.tick = None;
+                self.paused = true;
+            }
+            PathEvent::Resumed => {
+                self.paused = false;
+                self.keep_ticking(now);
+            }
+            PathEvent::RouteChanged => self.change_route(now),
+        }
+        Some(self.decision(base))
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        self.tick
+    }
+
+    fn target(&self) -> Target {
+        let rate = self.rate();
+        let pads = self.target.loss_state() == LossState::IncreasingWithPadding;
+        Target {
+            media_rate: rate,
+            sending_rate: rate,
+            pacing: Pacing::Factor(self.config.pacing_factor),
+            window: None,
+            padding: if pads { rate } else { DataRate::ZERO },
+            cause: self.cause(),
+        }
+    }
+
+    fn poll_probe(&mut self) -> Option<Probe> {
+        let probe = self.probing.poll()?;
+        self.probe_results.expect(probe);
+        Some(probe)
+    }
+
+    fn adopt(&mut self, now: SendTime, share: Share) {
+        let rate = self.limits.clamp_bps(share.rate.bps_f64());
+        self.delay.aimd_mut().set_rate(rate, now);
+        self.target.adopt(rate);
+        (self.coupled, self.probed) = (true, false);
+        self.announce(now);
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        const SIGNALS: &[Signal] = &[
+            Signal { name: "A_delay", unit: "bit/s", meaning: "delay-based estimate" },
+            Signal { name: "R", unit: "bit/s", meaning: "acknowledged rate" },
+            Signal { name: "trend", unit: "ms", meaning: "slope of the delay as it is compared with γ" },
+            Signal { name: "γ", unit: "ms", meaning: "threshold of the trend" },
+            Signal { name: "C̄", unit: "bit/s", meaning: "mean of R at over-use" },
+            Signal { name: "loss", unit: "", meaning: "average loss ratio of the last observations" },
+            Signal { name: "p", unit: "", meaning: "inherent loss of the likeliest channel" },
+            Signal { name: "A_loss", unit: "bit/s", meaning: "loss-based estimate" },
+            Signal { name: "RTT", unit: "ms", meaning: "round-trip time by which the back-off goes" },
+            Signal { name: "ALR", unit: "", meaning: "1 while the source limits the rate" },
+        ];
+        SIGNALS
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        let v2 = self.target.v2();
+        let values = [
+            self.delay.aimd().rate(),
+            self.acknowledged.map_or(f64::NAN, DataRate::bps_f64),
+            self.delay.trend().scaled,
+            self.delay.gamma(),
+            self.delay.aimd().capacity().mean().unwrap_or(f64::NAN),
+            v2.map_or(self.target.v1().loss_ratio(), LossBasedV2::average_loss),
+            v2.map_or(f64::NAN, LossBasedV2::inherent_loss),
+            v2.and_then(LossBasedV2::result).map_or(f64::NAN, |result| result.0),
+            self.target.backoff().corrected_rtt().millis_f64(),
+            f64::from(u8::from(self.alr.since().is_some())),
+        ];
+        out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+}

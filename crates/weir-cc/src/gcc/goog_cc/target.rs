@@ -1,0 +1,188 @@
+//! The target: the least of what delay, loss and the receiver allow (libwebrtc's `SendSideBandwidthEstimation`).
+
+use weir_units::TimeDelta;
+
+use super::config::Config;
+use crate::controller::{Cause, RateLimits};
+use crate::gcc::loss::LossVerdict;
+use crate::gcc::loss_based_v1::LossBasedV1;
+use crate::gcc::loss_based_v2::{LossBasedV2, LossState};
+use crate::gcc::rtt_backoff::RttBackoff;
+use crate::packet::PacketResult;
+use crate::time::SendTime;
+
+/// The target rate and what it comes from; rates are in bit/s.
+#[derive(Clone, Debug)]
+pub(super) struct TargetRate {
+    limits: RateLimits,
+    v1: LossBasedV1,
+    v2: Option<LossBasedV2>,
+    in_start_phase: bool,
+    backoff: RttBackoff,
+    /// The delay-based estimate; infinite before the first.
+    delay_based: f64,
+    /// The receiver's ceiling; infinite without one.
+    ceiling: f64,
+    /// Before the ceiling.
+    rate: f64,
+    loss_state: LossState,
+    rtt: TimeDelta,
+    /// What set `rate`: loss, or the round-trip time.
+    limited_by: Option<Cause>,
+}
+
+impl TargetRate {
+    pub(super) fn new(config: &Config, limits: RateLimits) -> Self {
+        Self {
+            limits,
+            v1: LossBasedV1::new(config.loss_v1),
+            v2: config.use_loss_v2.then(|| LossBasedV2::new(config.loss_v2, limits)),
+            in_start_phase: config.use_loss_v2 && config.loss_v2.in_start_phase,
+            backoff: RttBackoff::new(config.rtt_backoff),
+            delay_based: f64::INFINITY,
+            ceiling: f64::INFINITY,
+            rate: limits.start().bps_f64(),
+            loss_state: LossState::DelayBased,
+            rtt: TimeDelta::ZERO,
+            limited_by: None,
+        }
+    }
+
+    /// The target.
+    pub(super) fn rate(&self) -> f64 {
+        self.limits.clamp_bps(self.rate.min(self.ceiling))
+    }
+
+    /// What limits it, if it is not the delay-based estimate.
+    pub(super) fn limited_by(&self) -> Option<Cause> {
+        if self.rate > self.ceiling { Some(Cause::Receiver) } else { self.limited_by }
+    }
+
+    pub(super) fn loss_state(&self) -> LossState {
+        self.loss_state
+    }
+
+    pub(super) fn v2(&self) -> Option<&LossBasedV2> {
+        self.v2.as_ref()
+    }
+
+    pub(super) fn v1(&self) -> &LossBasedV1 {
+        &self.v1
+    }
+
+    pub(super) fn backoff(&self) -> &RttBackoff {
+        &self.backoff
+    }
+
+    pub(super) fn set_limits(&mut self, limits: RateLimits) {
+        self.limits = limits;
+        if let Some(v2) = &mut self.v2 {
+            v2.set_limits(limits);
+        }
+        self.set(self.rate);
+    }
+
+    pub(super) fn set_ceiling(&mut self, ceiling: f64) {
+        self.ceiling = ceiling;
+    }
+
+    pub(super) fn on_sent(&mut self, at: SendTime) {
+        self.backoff.on_sent(at);
+    }
+
+    /// Feedback that came at `now` shows round-trip times: the shortest without what packets waited.
+    pub(super) fn on_rtt(&mut self, rtt: TimeDelta, now: SendTime) {
+        self.backoff.on_rtt(rtt, now);
+        if rtt > TimeDelta::ZERO {
+            self.rtt = rtt;
+        }
+    }
+
+    /// Takes the fates that the older loss controller counts.
+    pub(super) fn on_results(&mut self, results: &[PacketResult], now: SendTime) {
+        if self.v1.on_results(results, now) {
+            self.update(now);
+        }
+    }
+
+    pub(super) fn set_acknowledged(&mut self, rate: f64) {
+        if let Some(v2) = &mut self.v2 {
+            v2.set_acknowledged(rate);
+        }
+    }
+
+    /// The delay-based estimate is `rate`. A probe's result, or coupling's word, is not bound by what came before.
+    pub(super) fn set_delay_based(&mut self, rate: f64, replace: bool) {
+        self.delay_based = rate;
+        if replace {
+            self.v1.forget_rates();
+        }
+        self.set(if replace { rate } else { self.rate });
+    }
+
+    /// Coupling's word: the model of loss goes on from it too.
+    pub(super) fn adopt(&mut self, rate: f64) {
+        self.set_delay_based(rate, true);
+        if let Some(v2) = &mut self.v2 {
+            v2.adopt(rate);
+        }
+        self.limited_by = None;
+    }
+
+    /// Takes the fates that the newer loss controller observes, and computes the target.
+    pub(super) fn observe(&mut self, results: &[PacketResult], in_limited_region: bool, now: SendTime) {
+        if let Some(v2) = &mut self.v2 {
+            v2.update(results, self.delay_based, in_limited_region);
+            self.update(now);
+        }
+    }
+
+    /// Computes the target; to be called with each feedback and tick.
+    pub(super) fn update(&mut self, now: SendTime) {
+        if self.backoff.is_above_limit() {
+            self.back_off(now);
+            return;
+        }
+        self.limited_by = None;
+        let loss_decides = self.v2.as_ref().is_some_and(|v2| v2.result().is_some() && self.in_start_phase);
+        let trusted = self.delay_based.is_finite() && self.v1.is_starting(now) && !loss_decides;
+        if trusted && self.delay_based > self.rate {
+            self.v1.forget_rates();
+            self.v1.remember(self.rate, now);
+            self.set(self.delay_based);
+            return;
+        }
+        self.v1.remember(self.rate, now);
+        if self.v1.has_report() {
+            self.apply_loss(now);
+        }
+    }
+
+    fn apply_loss(&mut self, now: SendTime) {
+        if let Some((rate, state)) = self.v2.as_ref().and_then(LossBasedV2::result) {
+            self.loss_state = state;
+            self.limited_by = (state != LossState::DelayBased).then_some(Cause::Loss);
+            self.set(rate);
+            return;
+        }
+        let (rate, verdict) = self.v1.update(self.rate, self.rtt, now);
+        let lossy = verdict != LossVerdict::Increase && self.v1.loss_ratio() > 0.0;
+        self.limited_by = lossy.then_some(Cause::Loss);
+        self.set(rate);
+    }
+
+    fn back_off(&mut self, now: SendTime) {
+        if self.rate > self.limits.min().bps_f64()
+            && let Some((factor, cause)) = self.backoff.step(now)
+        {
+            self.limited_by = Some(cause);
+            // The receiver's ceiling is no reason to begin further up.
+            self.set(self.rate() * factor);
+        }
+    }
+
+    /// The rate within what the delay-based estimate and the limits allow.
+    fn set(&mut self, rate: f64) {
+        self.rate = self.limits.clamp_bps(rate.min(self.delay_based));
+    }
+}

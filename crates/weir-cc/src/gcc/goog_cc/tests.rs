@@ -1,0 +1,276 @@
+//! The sender half by its interface.
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use super::{Config, GoogCc};
+use crate::controller::{Cause, Controller, Pacing, PathEvent, Probe, RateLimits, Share};
+use crate::packet::{Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket};
+use crate::report::Feedback;
+use crate::time::{ArrivalTime, SendTime};
+
+const STATE: SendState =
+    SendState { in_flight: DataSize::ZERO, queued: DataSize::ZERO, application_limited: false };
+/// One way.
+const DELAY_MS: i64 = 40;
+
+fn kbps(rate: u64) -> DataRate {
+    DataRate::from_kbps(rate)
+}
+
+fn limits() -> RateLimits {
+    RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap()
+}
+
+fn at(ms: i64) -> SendTime {
+    SendTime::from_millis(ms)
+}
+
+/// A sender half and what it has sent and not yet been told of.
+struct Call {
+    sender: GoogCc,
+    now_ms: i64,
+    next: u64,
+    pending: Vec<SentPacket>,
+}
+
+impl Call {
+    fn new(config: &Config) -> Self {
+        Self { sender: GoogCc::new(*config, limits()).unwrap(), now_ms: 0, next: 0, pending: Vec::new() }
+    }
+
+    fn rate(&self) -> u64 {
+        self.sender.target().media_rate.bps() / 1000
+    }
+
+    fn signal(&self, name: &str) -> f64 {
+        let signals = self.sender.signals();
+        let mut values = vec![0.0; signals.len()];
+        self.sender.read_signals(&mut values);
+        values[signals.iter().position(|signal| signal.name == name).unwrap()]
+    }
+
+    fn send(&mut self, bytes: u64, probe: Option<ProbeId>) {
+        let size = DataSize::from_bytes(bytes);
+        let sent =
+            SentPacket { id: self.next, at: at(self.now_ms), size, payload: size, padding: false, probe };
+        self.next += 1;
+        self.sender.on_sent(&sent, &STATE);
+        self.pending.push(sent);
+    }
+
+    fn tick(&mut self) {
+        if self.sender.next_timeout().is_some_and(|due| due <= at(self.now_ms)) {
+            self.sender.on_timeout(at(self.now_ms), &STATE);
+        }
+    }
+
+    fn probes(&mut self) -> Vec<Probe> {
+        core::iter::from_fn(|| self.sender.poll_probe()).collect()
+    }
+
+    /// For `ms` packets of `bytes` leave each 10 ms; feedback comes each 50 ms, where `queue_ms` says how long the packet
+    /// sent at a time waited, `None` for lost.
+    fn run(&mut self, ms: i64, bytes: u64, queue_ms: impl Fn(i64) -> Option<i64>) {
+        for _ in 0..ms / 10 {
+            self.now_ms += 10;
+            self.tick();
+            self.send(bytes, None);
+            if self.now_ms % 50 == 0 {
+                self.hear(&queue_ms);
+            }
+        }
+    }
+
+    /// Feedback on what was sent a round trip ago or earlier.
+    fn hear(&mut self, queue_ms: impl Fn(i64) -> Option<i64>) {
+        let told = at(self.now_ms - 2 * DELAY_MS);
+        let results: Vec<_> = self
+            .pending
+            .iter()
+            .filter(|sent| sent.at <= told)
+            .map(|sent| {
+                let left = sent.at.nanos() / 1_000_000;
+                let fate = match queue_ms(left) {
+                    Some(wait) => Fate::Arrived {
+                        at: ArrivalTime::from_millis(7_200_000 + left + DELAY_MS + wait),
+                        ecn: Ecn::NotEct,
+                    },
+                    None => Fate::Missing,
+                };
+                PacketResult { sent: *sent, fate }
+            })
+            .collect();
+        self.pending.retain(|sent| sent.at > told);
+        let feedback = Feedback::Packets {
+            results: &results,
+            at: None,
+            rtt: Some(TimeDelta::from_millis(2 * DELAY_MS)),
+            missed_reports: 0,
+        };
+        self.sender.on_feedback(at(self.now_ms), &feedback, &STATE);
+    }
+}
+
+#[test]
+fn it_begins_at_the_start_rate_and_asks_for_two_probes() {
+    let mut call = Call::new(&Config::default());
+    let target = call.sender.target();
+    assert_eq!((target.media_rate, target.cause), (kbps(300), Cause::RampUp));
+    assert_eq!((target.pacing, target.padding), (Pacing::Factor(2.5), DataRate::ZERO));
+    assert_eq!(call.sender.next_timeout(), None);
+    call.send(1000, None);
+    assert_eq!(call.sender.next_timeout(), Some(at(0)));
+    call.tick();
+    let probes = call.probes();
+    // 3 and 6 times the start rate: 900 and 1800 kbit/s.
+    assert_eq!(probes.iter().map(|probe| probe.rate).collect::<Vec<_>>(), [kbps(900), kbps(1800)]);
+    assert_eq!(call.sender.next_timeout(), Some(at(25)));
+    assert_eq!(call.probes().len(), 0, "each is asked for once");
+}
+
+#[test]
+fn a_probes_result_becomes_the_rate_at_once() {
+    let mut call = Call::new(&Config::default());
+    call.send(1000, None);
+    call.tick();
+    let probe = call.probes()[0];
+    // 1000 bytes each 10 ms: 800 kbit/s are shown, within 10 % of what was asked for.
+    for _ in 0..6 {
+        call.now_ms += 10;
+        call.send(1000, Some(probe.id));
+    }
+    call.now_ms += 100;
+    call.hear(|_| Some(0));
+    assert_eq!((call.rate(), call.sender.target().cause), (800, Cause::Probe));
+}
+
+#[test]
+fn without_congestion_the_rate_grows_by_eight_per_cent_per_second() {
+    let mut call = Call::new(&Config::default());
+    // 375 bytes each 10 ms: 300 kbit/s; growth ends at 1.5·300 + 10 = 460.
+    call.run(1000, 375, |_| Some(0));
+    let before = call.rate();
+    call.run(1000, 375, |_| Some(0));
+    let growth = call.rate() as f64 / before as f64;
+    assert!((1.06..1.10).contains(&growth), "{before} kbit/s · {growth}");
+    call.run(10_000, 375, |_| Some(0));
+    assert_eq!(call.rate(), 460);
+}
+
+#[test]
+fn a_growing_queue_lowers_the_rate_below_what_arrives() {
+    let mut call = Call::new(&Config::default());
+    call.run(3000, 375, |_| Some(0));
+    // The queue grows by 2 ms per 10 ms: 250 of 300 kbit/s arrive; 0.85·250 − 5 = 207.5.
+    call.run(600, 375, |left| Some((left - 3000).max(0) / 5));
+    assert!((180..290).contains(&call.rate()), "{}", call.rate());
+    assert_eq!(call.sender.target().cause, Cause::Delay);
+    assert!(call.signal("C̄") > 200e3);
+}
+
+#[test]
+fn packets_out_of_order_are_taken_in_order_of_arrival() {
+    let rate_after = |swap: bool| {
+        let mut call = Call::new(&Config::default());
+        for _ in 0..40 {
+            for _ in 0..5 {
+                call.now_ms += 10;
+                call.send(375, None);
+            }
+            if swap {
+                call.pending.reverse();
+            }
+            call.now_ms += 100;
+            call.hear(|_| Some(0));
+            call.now_ms -= 100;
+        }
+        (call.rate(), call.signal("R"), call.signal("trend"))
+    };
+    assert_eq!(rate_after(false), rate_after(true));
+}
+
+#[test]
+fn heavy_loss_limits_and_padding_helps_to_come_back() {
+    let mut call = Call::new(&Config::default());
+    call.run(2000, 1250, |_| Some(0));
+    // 40 % of 1 Mbit/s.
+    call.run(8000, 1250, |left| (left / 10 % 5 < 3).then_some(0));
+    assert_eq!(call.sender.target().cause, Cause::Loss);
+    assert!(call.signal("loss") > 0.35, "{}", call.signal("loss"));
+    let mut padded = false;
+    for _ in 0..100 {
+        call.run(100, 1250, |_| Some(0));
+        padded |= call.sender.target().padding == call.sender.target().media_rate;
+    }
+    assert!(padded);
+}
+
+#[test]
+fn the_older_loss_controller_is_an_option() {
+    let mut call = Call::new(&Config { use_loss_v2: false, ..Config::default() });
+    call.run(3000, 1250, |_| Some(0));
+    let before = call.rate();
+    call.run(5000, 1250, |left| (left / 10 % 5 < 3).then_some(0));
+    assert!(call.rate() < before / 2, "{before} → {}", call.rate());
+    assert_eq!(call.sender.target().cause, Cause::Loss);
+}
+
+#[test]
+fn a_ceiling_bounds_the_target_until_it_is_taken_away() {
+    let mut call = Call::new(&Config::default());
+    call.sender.on_feedback(at(0), &Feedback::Ceiling(kbps(200)), &STATE);
+    assert_eq!((call.rate(), call.sender.target().cause), (200, Cause::Receiver));
+    call.sender.on_feedback(at(0), &Feedback::Ceiling(DataRate::ZERO), &STATE);
+    assert_eq!(call.rate(), 300);
+}
+
+#[test]
+fn silence_halves_the_rate_each_second_and_feedback_ends_it() {
+    let mut call = Call::new(&Config::default());
+    call.run(2000, 375, |_| Some(0));
+    let before = call.rate();
+    for _ in 0..410 {
+        call.now_ms += 10;
+        call.tick();
+        call.send(375, None);
+    }
+    // 3 and 4 s after the last feedback.
+    assert_eq!(call.rate(), before / 4);
+    assert_eq!(call.sender.target().cause, Cause::Receiver);
+    call.hear(|_| Some(0));
+    assert!(call.rate() > before / 2);
+}
+
+#[test]
+fn nothing_and_what_other_laws_hear_change_nothing() {
+    let mut call = Call::new(&Config::default());
+    let empty = Feedback::Packets { results: &[], at: None, rtt: None, missed_reports: 3 };
+    assert_eq!(call.sender.on_feedback(at(0), &empty, &STATE), None);
+    let reception = Feedback::Reception { report: crate::report::ReceptionReport::default(), rtt: None };
+    assert_eq!(call.sender.on_feedback(at(0), &reception, &STATE), None);
+    assert_eq!(call.rate(), 300);
+}
+
+#[test]
+fn events_and_coupling_become_the_laws_own_state() {
+    let mut call = Call::new(&Config::default());
+    call.run(2000, 375, |_| Some(0));
+    call.sender.adopt(at(2000), Share { rate: kbps(700) });
+    assert_eq!((call.rate(), call.sender.target().cause), (700, Cause::Coupling));
+    call.run(200, 875, |_| Some(0));
+    assert!((690..=720).contains(&call.rate()), "{}", call.rate());
+    let narrower = RateLimits::new(kbps(50), kbps(100), kbps(250)).unwrap();
+    call.sender.on_event(at(2200), PathEvent::Limits(narrower));
+    assert_eq!((call.rate(), call.sender.target().cause), (250, Cause::Maximum));
+    call.sender.on_event(at(2200), PathEvent::Limits(limits()));
+    // At what the old path carried, or at the start rate if that is less: and probing begins anew.
+    call.probes();
+    call.sender.on_event(at(2200), PathEvent::RouteChanged);
+    assert_eq!((call.rate(), call.probes().len()), (300, 2));
+    call.sender.on_event(at(2200), PathEvent::Paused);
+    assert_eq!(call.sender.next_timeout(), None);
+    call.sender.on_event(at(9000), PathEvent::Resumed);
+    call.now_ms = 9000;
+    call.send(375, None);
+    assert_eq!(call.sender.next_timeout(), Some(at(9000)));
+}

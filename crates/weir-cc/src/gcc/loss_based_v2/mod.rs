@@ -1,0 +1,326 @@
+//! The loss-based controller by maximum likelihood (libwebrtc's `LossBasedBweV2`, the default since 2023).
+//!
+//! A path is thought to lose a share `p` of everything, and all that is sent above its bandwidth `b`. Of a few
+//! candidates for `b` the one is taken under which what was observed is likeliest; bounds by loss, by the acknowledged
+//! rate and by the delay-based estimate do the rest.
+//!
+//! Left out are options that are off in both dated sets: acceleration of the ramp-up, smoothing of the sending rate, a
+//! candidate at the bound in application-limited regions.
+
+mod config;
+mod model;
+mod observations;
+
+#[cfg(test)]
+mod tests;
+
+use weir_units::TimeDelta;
+
+pub use config::LossV2Config;
+use model::{Channel, Model};
+use observations::Observations;
+
+use crate::controller::RateLimits;
+use crate::packet::PacketResult;
+use crate::time::SendTime;
+
+/// How long the first hold lasts, and the longest.
+const FIRST_HOLD: TimeDelta = TimeDelta::from_millis(300);
+const LONGEST_HOLD: TimeDelta = TimeDelta::from_secs(60);
+/// The bound of growth within a window is at least so many bit/s.
+const LEAST_WINDOW_BOUND: f64 = 5000.0;
+
+/// Whether loss limits the rate, and which way it goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LossState {
+    /// It does not: the delay-based estimate or the maximum does.
+    #[default]
+    DelayBased,
+    /// It does, and the estimate falls or is held.
+    Decreasing,
+    /// It does, and the estimate grows.
+    Increasing,
+    /// The same, and padding may show that there is room.
+    IncreasingWithPadding,
+}
+
+/// After a fall the estimate may not exceed `rate` until a time that doubles with each fall.
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    until: Option<SendTime>,
+    duration: TimeDelta,
+    rate: f64,
+}
+
+impl Hold {
+    const NONE: Self = Self { until: None, duration: FIRST_HOLD, rate: f64::INFINITY };
+
+    /// Not where its end is further off than a hold can be: then the clock was set back.
+    fn lasts(&self, now: SendTime) -> bool {
+        self.until.is_some_and(|until| until > now && until - now <= self.duration)
+    }
+}
+
+/// The rate and the beginning of the present period of padding.
+#[derive(Clone, Copy, Debug, Default)]
+struct PaddingPeriod {
+    rate: f64,
+    since: Option<SendTime>,
+}
+
+impl PaddingPeriod {
+    fn lasts(&self, now: SendTime, duration: TimeDelta) -> bool {
+        self.since.is_some_and(|since| (now - since).abs() <= duration)
+    }
+}
+
+/// Growth within the present window ends at `bound`.
+#[derive(Clone, Copy, Debug)]
+struct GrowthWindow {
+    since: Option<SendTime>,
+    bound: f64,
+}
+
+/// The loss-based estimate. Rates are in bit/s.
+#[derive(Clone, Debug)]
+pub struct LossBasedV2 {
+    config: LossV2Config,
+    limits: RateLimits,
+    observations: Observations,
+    /// The likeliest channel; `None` before the first observation.
+    best: Option<Channel>,
+    average_loss: f64,
+    acknowledged: Option<f64>,
+    delay_based: f64,
+    estimate: f64,
+    state: LossState,
+    growth: GrowthWindow,
+    hold: Hold,
+    padding: PaddingPeriod,
+}
+
+impl LossBasedV2 {
+    /// An estimate that has seen nothing. `limits` bound it.
+    pub fn new(config: LossV2Config, limits: RateLimits) -> Self {
+        Self {
+            config,
+            limits,
+            observations: Observations::new(&config),
+            best: None,
+            average_loss: 0.0,
+            acknowledged: None,
+            delay_based: f64::INFINITY,
+            estimate: limits.start().bps_f64(),
+            state: LossState::DelayBased,
+            growth: GrowthWindow { since: None, bound: f64::INFINITY },
+            hold: Hold::NONE,
+            padding: PaddingPeriod::default(),
+        }
+    }
+
+    /// New bounds.
+    pub fn set_limits(&mut self, limits: RateLimits) {
+        self.limits = limits;
+    }
+
+    /// `R`, the acknowledged rate.
+    pub fn set_acknowledged(&mut self, rate: f64) {
+        self.acknowledged = Some(rate);
+    }
+
+    /// The estimate becomes `rate` (bit/s) by coupling's word.
+    pub fn adopt(&mut self, rate: f64) {
+        self.estimate = rate;
+        if let Some(best) = &mut self.best {
+            best.bandwidth = rate;
+        }
+    }
+
+    /// The estimate and the state, once there are enough observations.
+    pub fn result(&self) -> Option<(f64, LossState)> {
+        let ready = self.best.is_some() && self.observations.count() >= self.config.min_observations as usize;
+        ready.then_some((self.estimate, self.state))
+    }
+
+    /// `ℓ`, the average loss ratio.
+    pub fn average_loss(&self) -> f64 {
+        self.average_loss
+    }
+
+    /// `p`, the inherent loss of the likeliest channel.
+    pub fn inherent_loss(&self) -> f64 {
+        self.best.map_or(self.config.inherent_loss, |best| best.inherent_loss)
+    }
+
+    /// Takes the fates of packets, the delay-based estimate (bit/s; infinite before the first) and whether the application limits the rate.
+    pub fn update(&mut self, results: &[PacketResult], delay_based: f64, in_limited_region: bool) {
+        self.delay_based = delay_based;
+        if !self.observations.add(&self.config, results) {
+            return;
+        }
+        self.average_loss = self.observations.average_loss(&self.config);
+        let Some(now) = self.observations.last() else { return };
+        if self.best.is_none() && !delay_based.is_finite() {
+            return;
+        }
+        let present = *self.best.get_or_insert_with(|| {
+            self.estimate = delay_based;
+            Channel { bandwidth: delay_based, inherent_loss: self.config.inherent_loss }
+        });
+        let mut best = self.likeliest(&present, now, in_limited_region);
+        // No growth while more is lost than the channel loses by itself.
+        if self.average_loss > best.inherent_loss {
+            best.bandwidth = best.bandwidth.min(present.bandwidth);
+        }
+        if self.is_loss_limited() {
+            best.bandwidth = self.bound_growth(present.bandwidth, best.bandwidth, now);
+        }
+        let bounded = self.bound(best.bandwidth);
+        self.best = Some(self.settle(best, bounded));
+        if self.holds(bounded, now) {
+            return;
+        }
+        self.change_state(bounded, now);
+        self.estimate = bounded;
+        self.open_growth_window(now);
+    }
+
+    /// The likeliest of the candidates.
+    fn likeliest(&self, present: &Channel, now: SendTime, in_limited_region: bool) -> Channel {
+        let bound = if self.is_loss_limited() && self.growth.bound.is_finite() {
+            self.growth.bound
+        } else {
+            self.limits.max().bps_f64()
+        };
+        let padded = self.padding.lasts(now, self.config.padding);
+        let acknowledged = self.acknowledged.filter(|_| !in_limited_region || padded);
+        let delay_based = Some(self.delay_based).filter(|&rate| rate > present.bandwidth);
+        let multiples = self.config.candidates.map(|factor| Some(factor * present.bandwidth));
+        let model = Model::new(&self.config, &self.observations, self.average_loss);
+        let (mut best, mut most) = (*present, f64::NEG_INFINITY);
+        for bandwidth in multiples.into_iter().chain([acknowledged, delay_based]).flatten() {
+            let bandwidth = bandwidth.min(bound.max(present.bandwidth));
+            let candidate = model.fit(&Channel { bandwidth, ..*present });
+            let objective = model.objective(&candidate);
+            if objective > most {
+                (best, most) = (candidate, objective);
+            }
+        }
+        best
+    }
+
+    /// How far the bandwidth may grow while loss limits it.
+    fn bound_growth(&self, present: f64, candidate: f64, now: SendTime) -> f64 {
+        let mut grown = candidate;
+        if self.growth.since.is_some_and(|since| since + self.config.increase_window > now) {
+            grown = grown.min(self.growth.bound);
+        }
+        if let Some(acknowledged) = self.acknowledged
+            && self.is_growing(present, grown)
+        {
+            let near_hold = acknowledged < self.config.hold_threshold * self.hold.rate;
+            let near_hold = near_hold && self.hold.rate.is_finite();
+            let factor = if near_hold { self.config.ramp_up_in_hold } else { self.config.ramp_up };
+            grown = grown.min(factor * acknowledged).max(present);
+            if self.state == LossState::Decreasing && grown <= present {
+                // So that the state changes.
+                grown = present + 1.0;
+            }
+        }
+        grown
+    }
+
+    /// The bandwidth between the bounds of this instant.
+    fn bound(&self, bandwidth: f64) -> f64 {
+        bandwidth.min(self.upper_bound()).min(self.delay_based).max(self.lower_bound())
+    }
+
+    /// What the average loss allows.
+    fn upper_bound(&self) -> f64 {
+        let excess = self.average_loss - self.config.bound_loss;
+        if excess > 0.0 { self.config.bound_balance.bps_f64() / excess } else { self.limits.max().bps_f64() }
+    }
+
+    fn lower_bound(&self) -> f64 {
+        let acknowledged = self.acknowledged.unwrap_or(0.0);
+        self.limits.min().bps_f64().max(self.config.least_of_acknowledged * acknowledged)
+    }
+
+    /// What becomes of the model.
+    fn settle(&self, best: Channel, bounded: f64) -> Channel {
+        if self.config.bound_best && bounded < best.bandwidth {
+            Channel { bandwidth: bounded, inherent_loss: 0.0 }
+        } else if self.config.least_of_acknowledged > 0.0 {
+            Channel { bandwidth: best.bandwidth.max(self.lower_bound()), ..best }
+        } else {
+            best
+        }
+    }
+
+    /// Whether the estimate is held, and if so at which rate.
+    fn holds(&mut self, bounded: f64, now: SendTime) -> bool {
+        let held = self.state == LossState::Decreasing && self.hold.lasts(now) && bounded < self.delay_based;
+        if held {
+            if self.config.least_of_acknowledged > 0.0 {
+                self.hold.rate = self.hold.rate.max(self.lower_bound());
+            }
+            self.estimate = bounded.min(self.hold.rate);
+        }
+        held
+    }
+
+    fn change_state(&mut self, bounded: f64, now: SendTime) {
+        let limited = bounded < self.delay_based && bounded < self.limits.max().bps_f64();
+        if limited && self.is_growing(self.estimate, bounded) && self.may_go_on_growing(bounded, now) {
+            let with_padding = self.config.padding > TimeDelta::ZERO;
+            if with_padding && bounded > self.padding.rate {
+                self.padding = PaddingPeriod { rate: bounded, since: Some(now) };
+            }
+            self.state = if with_padding { LossState::IncreasingWithPadding } else { LossState::Increasing };
+        } else if limited {
+            if self.state != LossState::Decreasing && self.config.hold_factor > 0.0 {
+                self.hold = Hold {
+                    until: Some(now + self.hold.duration),
+                    duration: self.hold.duration.scale(self.config.hold_factor).min(LONGEST_HOLD),
+                    rate: bounded,
+                };
+            }
+            self.padding = PaddingPeriod::default();
+            self.state = LossState::Decreasing;
+        } else {
+            self.hold = Hold::NONE;
+            self.padding = PaddingPeriod::default();
+            self.state = LossState::DelayBased;
+        }
+    }
+
+    /// From time to time growth under loss gets a new bound.
+    fn open_growth_window(&mut self, now: SendTime) {
+        // A clock that was set back must not keep the bound for ever.
+        let over = self.growth.since.is_none_or(|since| (now - since).abs() > self.config.increase_window);
+        if let Some(best) = self.best
+            && self.is_loss_limited()
+            && over
+        {
+            let bound = (best.bandwidth * self.config.increase).max(LEAST_WINDOW_BOUND);
+            self.growth = GrowthWindow { since: Some(now), bound };
+        }
+    }
+
+    fn is_loss_limited(&self) -> bool {
+        self.state != LossState::DelayBased
+    }
+
+    fn is_growing(&self, from: f64, to: f64) -> bool {
+        let grew = matches!(self.state, LossState::Increasing | LossState::IncreasingWithPadding);
+        self.is_loss_limited() && (to > from || (to == from && grew))
+    }
+
+    /// Growth with padding goes on while its period lasts or the rate grows beyond the period's.
+    fn may_go_on_growing(&self, rate: f64, now: SendTime) -> bool {
+        self.config.padding == TimeDelta::ZERO
+            || self.state != LossState::IncreasingWithPadding
+            || self.padding.lasts(now, self.config.padding)
+            || rate > self.padding.rate
+    }
+}
