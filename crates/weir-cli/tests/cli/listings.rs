@@ -12,9 +12,17 @@ pub(crate) fn names(outcome: &Outcome) -> Vec<&str> {
 fn controllers_are_listed_with_what_they_are() {
     let outcome = Place::new().weir("list controllers");
     let names = names(&outcome);
-    for name in
-        ["gcc-2016", "gcc-send-side", "gcc-dccc", "nada", "nada-at-sender", "nada-2016", "scream", "dccc"]
-    {
+    for name in [
+        "gcc",
+        "gcc-2016",
+        "gcc-send-side",
+        "gcc-dccc",
+        "nada",
+        "nada-at-sender",
+        "nada-2016",
+        "scream",
+        "dccc",
+    ] {
         assert!(names.contains(&name), "{name} among {names:?}");
     }
     let header: Vec<&str> = outcome.stdout.lines().next().unwrap_or_default().split_whitespace().collect();

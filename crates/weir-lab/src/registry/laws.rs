@@ -2,6 +2,7 @@
 
 use weir_cc::dccc::{self, Dccc, DcccObserver};
 use weir_cc::gcc::dccc::{self as gcc_dccc, GccDcccReceiver, GccDcccSender};
+use weir_cc::gcc::goog_cc::{self, GoogCc};
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
 use weir_cc::gcc::send_side::{self, SendSideGcc};
 use weir_cc::ledbat::{self, Ledbat};
@@ -22,6 +23,7 @@ use super::{ControllerInfo, Halves};
 /// In the order in which they are listed.
 pub(super) fn entries() -> Vec<Entry> {
     vec![
+        Entry::of::<Gcc>(),
         Entry::of::<Gcc2016>(),
         Entry::of::<GccSendSide>(),
         Entry::of::<GccDccc>(),
@@ -44,6 +46,36 @@ fn halves(controller: impl Controller + 'static, receiver: impl Receiver + 'stat
 
 fn words(error: impl std::error::Error) -> String {
     error.to_string()
+}
+
+struct Gcc;
+
+impl Law for Gcc {
+    type Config = goog_cc::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "gcc",
+            summary: "Google Congestion Control as browsers run it: trend of the delay, likelihood of loss, probes",
+            source: "libwebrtc of June 2025",
+            placement: "sender",
+            feedback: "the arrival of each packet (transport-wide feedback), each 50 ms",
+            presets: Vec::new(),
+        }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![Preset {
+            name: "libwebrtc-2024-12",
+            summary: "the constants of the loss controller as they stood in the source of December 2024",
+            config: goog_cc::Config::libwebrtc_2024_12(),
+        }]
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = GoogCc::new(config, limits).map_err(words)?;
+        Ok(halves(controller, PacketFeedback::new(config.feedback_interval)))
+    }
 }
 
 struct Gcc2016;
