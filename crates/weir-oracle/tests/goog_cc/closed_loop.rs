@@ -214,6 +214,10 @@ impl<'a> Loop<'a> {
         while let Some(probe) = self.sender.poll_probe() {
             self.prober.push(self.now, probe);
         }
+        // What waits lets a probe begin.
+        if let Some(media) = self.media.front() {
+            self.prober.on_queued(media.size);
+        }
     }
 
     fn frame_due(&self) -> SendTime {

@@ -1,7 +1,9 @@
 //! The five calls, what is measured in them, and what goog_cc makes of them.
 
+use weir_cc::gcc::goog_cc;
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
 use weir_cc::nada::{self, Nada, NadaObserver};
+use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{AtReceiver, RateLimits, SendTime};
 use weir_units::{DataRate, TimeDelta};
 
@@ -32,7 +34,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         step_at(STEP),
         scenario("loss-5", 300, &steady, 0.05),
         scenario("loss-20", 300, &steady, 0.2),
-        scenario("start-at-four-times", 4000, &[(TimeDelta::ZERO, 1000)], 0.0),
+        scenario("four-times", 4000, &[(TimeDelta::ZERO, 1000)], 0.0),
     ]
 }
 
@@ -65,7 +67,8 @@ pub(crate) struct Measured {
     pub(crate) queue_p95: f64,
 }
 
-type Build = fn(RateLimits) -> Halves;
+/// Builds a law for given limits.
+pub(crate) type Build = fn(RateLimits) -> Halves;
 
 /// The calls of all seeds.
 pub(crate) fn run(scenario: &Scenario, build: impl Fn(RateLimits) -> Halves) -> Vec<Measured> {
@@ -143,8 +146,31 @@ pub(crate) const HEAD: &str = "\
 |---|---|---|---|---|---|---|";
 
 /// A call of libwebrtc of December 2024.
-pub(crate) fn goog_cc(limits: RateLimits) -> Halves {
+fn libwebrtc(limits: RateLimits) -> Halves {
     GoogCc::halves(limits, LossReports::Receiver, LossModel::December2024)
+}
+
+/// The same where there are no receiver reports, as for `gcc`.
+pub(crate) fn goog_cc_2024(limits: RateLimits) -> Halves {
+    GoogCc::halves(limits, LossReports::PacketsOnly, LossModel::December2024)
+}
+
+/// With the constants of June 2025.
+pub(crate) fn goog_cc_2025(limits: RateLimits) -> Halves {
+    GoogCc::halves(limits, LossReports::PacketsOnly, LossModel::June2025)
+}
+
+pub(crate) fn gcc_2024(limits: RateLimits) -> Halves {
+    gcc(&goog_cc::Config::libwebrtc_2024_12(), limits)
+}
+
+pub(crate) fn gcc_2025(limits: RateLimits) -> Halves {
+    gcc(&goog_cc::Config::libwebrtc_2025(), limits)
+}
+
+fn gcc(config: &goog_cc::Config, limits: RateLimits) -> Halves {
+    let receiver = PacketFeedback::new(config.feedback_interval);
+    (Box::new(goog_cc::GoogCc::new(*config, limits).unwrap()), Box::new(receiver))
 }
 
 fn gcc_2016(limits: RateLimits) -> Halves {
@@ -159,17 +185,43 @@ fn nada(limits: RateLimits) -> Halves {
     (Box::new(Nada::new(config, limits).unwrap()), Box::new(AtReceiver::new(observer)))
 }
 
+/// goog_cc without receiver reports and `gcc` with the same constants.
+pub(crate) const PAIRS: [(&str, Build, Build); 2] =
+    [("December 2024", goog_cc_2024, gcc_2024), ("June 2025", goog_cc_2025, gcc_2025)];
+
 fn calls(name: &str, build: impl Fn(RateLimits) -> Halves) -> Vec<Measured> {
     run(scenarios().iter().find(|scenario| scenario.name == name).unwrap(), build)
 }
 
 #[test]
 fn how_the_laws_compare() {
-    let laws: [(&str, Build); 3] = [("goog_cc", goog_cc), ("gcc-2016", gcc_2016), ("nada", nada)];
+    let laws: [(&str, Build); 7] = [
+        ("goog_cc", libwebrtc),
+        ("goog_cc, feedback only", goog_cc_2024),
+        ("gcc of December 2024", gcc_2024),
+        ("goog_cc of June 2025, feedback only", goog_cc_2025),
+        ("gcc", gcc_2025),
+        ("gcc-2016", gcc_2016),
+        ("nada", nada),
+    ];
     println!("{HEAD}");
     for scenario in scenarios() {
         for (name, build) in laws {
             println!("{}", row(scenario.name, name, &run(&scenario, build)));
+        }
+    }
+}
+
+#[test]
+fn gcc_does_in_each_call_what_goog_cc_does() {
+    for (constants, theirs, ours) in PAIRS {
+        for scenario in scenarios() {
+            let (theirs, ours) = (run(&scenario, theirs), run(&scenario, ours));
+            let apart = |of: fn(&Measured) -> f64| (mean(&ours, of) - mean(&theirs, of)).abs();
+            let who = format!("{} of {constants}", scenario.name);
+            assert!(apart(|call| call.share) < 0.02, "{who}");
+            assert!(apart(|call| call.loss) < 0.01, "{who}");
+            assert!(apart(|call| call.queue_p50) < 5.0, "{who}");
         }
     }
 }
@@ -189,7 +241,7 @@ fn what_goog_cc_does_depends_on_how_it_hears_of_loss() {
 
 #[test]
 fn what_goog_cc_gets_after_the_step_depends_on_where_its_sawtooth_stands() {
-    let calls = |at: i64| run(&step_at(TimeDelta::from_secs(at)), goog_cc);
+    let calls = |at: i64| run(&step_at(TimeDelta::from_secs(at)), libwebrtc);
     let shares: Vec<f64> = (6..=14).map(|at| mean(&calls(at), |call| call.share)).collect();
     println!("step at 6 to 14 s, share in %: {:.1?}", shares.iter().map(|s| s * 100.0).collect::<Vec<_>>());
     assert!(shares.iter().all(|share| (0.25..0.75).contains(share)));
@@ -197,11 +249,11 @@ fn what_goog_cc_gets_after_the_step_depends_on_where_its_sawtooth_stands() {
 
 #[test]
 fn goog_cc_fills_a_steady_link_and_climbs_slowly_after_a_step() {
-    let steady = calls("steady", goog_cc);
+    let steady = calls("steady", libwebrtc);
     assert!(mean(&steady, |call| call.share) > 0.9);
     assert!(steady.iter().all(|call| call.reached.is_some_and(|s| s < 2.0) && call.loss == 0.0));
     // 8 % a second from 0.6 Mbit/s take 19 s to 90 % of 3 Mbit/s.
-    assert!(mean(&calls("step", goog_cc), |call| call.share) < 0.6);
+    assert!(mean(&calls("step", libwebrtc), |call| call.share) < 0.6);
 }
 
 #[test]
@@ -218,7 +270,7 @@ fn goog_cc_without_receiver_reports_or_their_substitute_never_uses_its_loss_base
 fn a_call_repeats_itself() {
     let scenario = &scenarios()[3];
     let targets = || {
-        let (mut sender, receiver) = goog_cc(scenario.limits);
+        let (mut sender, receiver) = libwebrtc(scenario.limits);
         Loop::new(&mut *sender, receiver, &scenario.path, 7).run().targets
     };
     assert_eq!(targets(), targets());
