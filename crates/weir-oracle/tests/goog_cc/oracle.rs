@@ -286,6 +286,7 @@ impl LossModel {
                 use_byte_loss_rate: true,
                 padding_duration: units::TimeDelta::from_millis(2000),
                 bound_best_candidate: true,
+                use_in_start_phase: true,
                 ..former
             },
         }
