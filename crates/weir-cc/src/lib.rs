@@ -56,7 +56,8 @@ pub use controller::{
 };
 pub use packet::{Arrival, Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket, Stamp};
 pub use report::{
-    DcccReport, Echo, Feedback, LawReport, NadaReport, ReceptionReport, Record, Report, TfrcReport,
+    DcccReport, Echo, Feedback, LawReport, NadaDelayReport, NadaReport, ReceptionReport, Record, Report,
+    TfrcReport,
 };
 pub use time::{ApparentDelay, ArrivalTime, SendTime};
 pub use weir_units::{DataRate, DataSize, TimeDelta};

@@ -15,13 +15,14 @@ use crate::gcc::goog_cc::{self, GoogCc};
 use crate::gcc::remb::{self, GccReceiver, GccSender};
 use crate::gcc::send_side::{self, SendSideGcc};
 use crate::ledbat::{self, Ledbat};
+use crate::nada::dccc::{self as nada_dccc, NadaDccc, NadaDcccObserver};
 use crate::nada::v2016::{self, Nada2016, Nada2016Observer};
 use crate::nada::{self, Nada, NadaObserver};
 use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
 use crate::packet_feedback::PacketFeedback;
 use crate::rap::{self, Rap};
 use crate::report::{
-    DcccReport, Feedback, LawReport, NadaReport, ReceptionReport, Record, Report, TfrcReport,
+    DcccReport, Feedback, LawReport, NadaDelayReport, NadaReport, ReceptionReport, Record, Report, TfrcReport,
 };
 use crate::scream::v1::Scream;
 use crate::scream::v2::ScreamV2;
@@ -38,16 +39,29 @@ struct Law {
     rounds_to_recover: usize,
     /// A start rate from which it comes down on a path of 1 Mbit/s.
     highest_start_kbps: u64,
+    /// Whether it takes one-way delays for true: hours between the clocks are then hours of delay.
+    absolute_delays: bool,
 }
 
 impl Law {
     const fn new(name: &'static str, build: fn(RateLimits) -> Halves) -> Self {
-        Self { name, build, rounds_to_recover: ROUNDS_TO_RECOVER, highest_start_kbps: 100_000 }
+        Self {
+            name,
+            build,
+            rounds_to_recover: ROUNDS_TO_RECOVER,
+            highest_start_kbps: 100_000,
+            absolute_delays: false,
+        }
     }
 
     /// For a law that climbs slowly by its own design.
     const fn recovering_within(self, rounds_to_recover: usize) -> Self {
         Self { rounds_to_recover, ..self }
+    }
+
+    /// For a law that needs synchronised clocks.
+    const fn by_absolute_delays(self) -> Self {
+        Self { absolute_delays: true, ..self }
     }
 
     /// For a law whose equilibrium grows with the maximum rate: one of 100 Mbit/s is out of its range.
@@ -80,6 +94,7 @@ const LAWS: &[Law] = &[
     Law::new("ledbat", |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap())),
     Law::new("rap", |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap())),
     Law::new("tfrc", |limits| halves(Tfrc::new(tfrc::Config::default(), limits).unwrap(), AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap()))),
+    Law::new("nada-dccc", |limits| halves(NadaDccc::new(nada_dccc::Config::default(), limits).unwrap(), AtReceiver::new(NadaDcccObserver::new(nada_dccc::Config::default()).unwrap()))).by_absolute_delays(),
 ];
 
 fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {
@@ -212,7 +227,9 @@ fn law_report() -> impl Strategy<Value = LawReport> {
     let tfrc = (loss_event_rate, rate()).prop_map(|(loss_event_rate, receive_rate)| {
         LawReport::Tfrc(TfrcReport { loss_event_rate, receive_rate })
     });
-    prop_oneof![nada, dccc, tfrc]
+    let nada_delay = (span(), span())
+        .prop_map(|(congestion, reference)| LawReport::NadaDelay(NadaDelayReport { congestion, reference }));
+    prop_oneof![nada, dccc, tfrc, nada_delay]
 }
 
 /// A sender half that lives through calls, and what must hold after each of them.
@@ -336,6 +353,8 @@ impl Life {
         });
         let nada = NadaReport { ramp_up: true, congestion: TimeDelta::ZERO, receive_rate: rate };
         let dccc = self.ease_by_dccc(rate);
+        let propagation = TimeDelta::from_millis(40);
+        let delay = NadaDelayReport { congestion: propagation, reference: propagation };
         for feedback in [
             Call::Packets(results.collect(), None, rtt, 0),
             Call::Ceiling(self.limits.max()),
@@ -343,6 +362,7 @@ impl Life {
             Call::Law(LawReport::Nada(nada), rtt),
             Call::Law(LawReport::Dccc(dccc), rtt),
             Call::Law(LawReport::Tfrc(TfrcReport { loss_event_rate: 0.0, receive_rate: rate }), rtt),
+            Call::Law(LawReport::NadaDelay(delay), rtt),
         ] {
             self.live(&(TimeDelta::ZERO, feedback, SendState::default()));
         }
@@ -460,7 +480,7 @@ fn without_offset(report: LawReport, zero: ArrivalTime) -> LawReport {
         LawReport::Dccc(report) => {
             LawReport::Dccc(DcccReport { delay: report.delay + -offset, at: report.at - offset, ..report })
         }
-        LawReport::Nada(_) | LawReport::Tfrc(_) => report,
+        LawReport::Nada(_) | LawReport::NadaDelay(_) | LawReport::Tfrc(_) => report,
     }
 }
 
@@ -535,6 +555,7 @@ proptest! {
         arrivals in arrivals(),
         offset in -100_000_000_000_000..100_000_000_000_000_i64,
     ) {
+        prop_assume!(!law.absolute_delays);
         let reports_at = |offset| reports(&mut *(law.build)(usual_limits()).1, &arrivals, offset);
         prop_assert_eq!(reports_at(TimeDelta::ZERO), reports_at(TimeDelta::from_nanos(offset)));
     }

@@ -87,6 +87,8 @@ pub enum LawReport {
     Dccc(DcccReport),
     /// TFRC (RFC 5348 §3.2.2).
     Tfrc(TfrcReport),
+    /// NADA's first drafts (draft-zhu-rmcat-nada-03 §5).
+    NadaDelay(NadaDelayReport),
 }
 
 /// NADA's 48-bit report (RFC 8698 §5.3).
@@ -133,6 +135,15 @@ pub struct TfrcReport {
     pub loss_event_rate: f64,
     /// `X_recv`, the receive rate over the last round trip.
     pub receive_rate: DataRate,
+}
+
+/// The report of NADA's first drafts: delays, from which the sender computes the rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NadaDelayReport {
+    /// `x_n`, the smoothed one-way delay with the penalties for losses and marks.
+    pub congestion: TimeDelta,
+    /// `x_ref`, the reference delay.
+    pub reference: TimeDelta,
 }
 
 /// What a law's sender half consumes.

@@ -45,6 +45,10 @@ pub const SCENARIOS: &[Shipped] = &shipped![
     "quality/steady",
     "quality/step",
     "quality/three-flows",
+    "nada-vs-gcc-2016/tcp-one",
+    "nada-vs-gcc-2016/three-flows",
+    "nada-vs-gcc-2016/two-flows-variable",
+    "nada-vs-gcc-2016/variable-capacity",
 ];
 
 /// The scenario that ships under the name `name`.

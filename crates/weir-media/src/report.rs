@@ -1,13 +1,13 @@
 //! Reports as RTCP bytes, and back.
 
 use weir_cc::{
-    ApparentDelay, ArrivalTime, DcccReport, Echo, LawReport, NadaReport, ReceptionReport, Report, SendTime,
-    TfrcReport,
+    ApparentDelay, ArrivalTime, DcccReport, Echo, LawReport, NadaDelayReport, NadaReport, ReceptionReport,
+    Report, SendTime, TfrcReport,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::ntp::NtpTime;
 use weir_wire::rtcp::{
-    self, Dccc, Message, Nada, ReceiverReport, Remb, ReportBlock, SenderInfo, SenderReport, Tfrc,
+    self, Dccc, Message, Nada, NadaDelay, ReceiverReport, Remb, ReportBlock, SenderInfo, SenderReport, Tfrc,
 };
 
 use crate::config::PacketFormat;
@@ -56,6 +56,9 @@ fn write_report(report: &Report<'_>, ssrc: u32, source: u32, out: &mut [u8]) -> 
         Report::Law { report: LawReport::Tfrc(report), echo } => {
             tfrc(&report, echo, ssrc, source).write(out).ok()
         }
+        Report::Law { report: LawReport::NadaDelay(report), echo } => {
+            nada_delay(&report, echo, ssrc, source).write(out).ok()
+        }
         _ => None,
     }
 }
@@ -87,6 +90,7 @@ pub(crate) fn report_about<'a>(
             .blocks()
             .find(|block| block.source == source)
             .map(|block| packets.read_rfc_8888(now, feedback, &block)),
+        Message::NadaDelay(report) => (report.source == source).then(|| nada_delay_report(report)),
         _ => None,
     }
 }
@@ -214,6 +218,28 @@ fn tfrc_report(report: &Tfrc) -> Report<'static> {
     }
 }
 
+fn nada_delay(report: &NadaDelayReport, echo: Echo, ssrc: u32, source: u32) -> NadaDelay {
+    NadaDelay {
+        ssrc,
+        source,
+        congestion: NadaDelay::micros_from_nanos(report.congestion.nanos()),
+        reference: NadaDelay::micros_from_nanos(report.reference.nanos()),
+        transport_sequence: echo.sequence,
+        held: NadaDelay::micros_from_nanos(echo.held.nanos()),
+    }
+}
+
+fn nada_delay_report(report: &NadaDelay) -> Report<'static> {
+    let micros = |value| TimeDelta::from_micros(i64::from(value));
+    Report::Law {
+        report: LawReport::NadaDelay(NadaDelayReport {
+            congestion: micros(report.congestion),
+            reference: micros(report.reference),
+        }),
+        echo: Echo { sequence: report.transport_sequence, held: micros(report.held) },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,6 +298,13 @@ mod tests {
                 receive_rate: DataRate::from_kbps(1234),
             }),
             echo: Echo { sequence: 7, held: TimeDelta::from_micros(33_333) },
+        });
+        round_trip(Report::Law {
+            report: LawReport::NadaDelay(NadaDelayReport {
+                congestion: TimeDelta::from_micros(105_001),
+                reference: TimeDelta::from_micros(25_002),
+            }),
+            echo: Echo { sequence: 65_534, held: TimeDelta::from_micros(33_333) },
         });
     }
 

@@ -3,8 +3,8 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use weir_wire::rtcp::{
-    self, Ccfb, Dccc, Message, Metric, Nada, ReceiverReport, Reception, Remb, ReportBlock, SenderInfo,
-    SenderReport, Tfrc, Twcc, TwccHeader,
+    self, Ccfb, Dccc, Message, Metric, Nada, NadaDelay, ReceiverReport, Reception, Remb, ReportBlock,
+    SenderInfo, SenderReport, Tfrc, Twcc, TwccHeader,
 };
 use weir_wire::rtp::{self, RtpHeader, RtpPacket};
 use weir_wire::seq::{self, TimestampUnwrapper, Unwrapper};
@@ -41,7 +41,13 @@ fn read_everything(bytes: &[u8]) -> Result<(), TestCaseError> {
 fn read_packet(packet: &rtcp::RtcpPacket<'_>, datagram_len: usize) -> Result<(), TestCaseError> {
     let _ = packet.body();
     let _ = (SenderReport::parse(packet), ReceiverReport::parse(packet));
-    let _ = (Remb::parse(packet), Nada::parse(packet), Dccc::parse(packet), Tfrc::parse(packet));
+    let _ = (
+        Remb::parse(packet),
+        Nada::parse(packet),
+        NadaDelay::parse(packet),
+        Dccc::parse(packet),
+        Tfrc::parse(packet),
+    );
     let _ = (Twcc::parse(packet), Ccfb::parse(packet));
     match Message::parse(packet) {
         Ok(Message::SenderReport(report)) => {

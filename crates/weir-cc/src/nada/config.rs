@@ -252,21 +252,87 @@ impl Config {
 mod tests {
     use super::*;
 
+    fn rejected(change: impl FnOnce(&mut Config)) -> String {
+        let mut config = Config::default();
+        change(&mut config);
+        config.validate().unwrap_err().to_string()
+    }
+
     #[test]
     fn constants_out_of_range_are_named() {
+        let (zero, negative) = (TimeDelta::ZERO, TimeDelta::from_nanos(-1));
         assert_eq!(Config::default().validate(), Ok(()));
-        let error = Config { kappa: f64::NAN, ..Config::default() }.validate().unwrap_err();
-        assert_eq!(error.to_string(), "`kappa` must be above 0");
-        for wrong in [
-            Config { tau: TimeDelta::ZERO, ..Config::default() },
-            Config { smoothing: 1.5, ..Config::default() },
-            Config { min_filter: 0, ..Config::default() },
-            Config { shaping_cap: f64::NAN, ..Config::default() },
-            Config { pacing: NadaPacing::Factor(0.5), ..Config::default() },
-            Config { congestion_bound: CongestionBound::At(TimeDelta::ZERO), ..Config::default() },
-        ] {
-            assert!(wrong.validate().is_err(), "{wrong:?}");
-        }
+        assert_eq!(rejected(|c| c.priority = 0.0), "`priority` must be above 0");
+        assert_eq!(
+            rejected(|c| c.reference_congestion = zero),
+            "`reference_congestion` must be longer than 0"
+        );
+        assert_eq!(rejected(|c| c.kappa = f64::NAN), "`kappa` must be above 0");
+        assert_eq!(rejected(|c| c.kappa = f64::INFINITY), "`kappa` must be above 0");
+        assert_eq!(rejected(|c| c.eta = -0.1), "`eta` must be 0 or above");
+        assert_eq!(rejected(|c| c.eta = f64::INFINITY), "`eta` must be 0 or above");
+        assert_eq!(rejected(|c| c.tau = zero), "`tau` must be longer than 0");
+        assert_eq!(rejected(|c| c.feedback_interval = zero), "`feedback_interval` must be at least 1 ms");
+        let window = "`log_window` must be at least `feedback_interval`";
+        assert_eq!(rejected(|c| c.log_window = TimeDelta::from_millis(99)), window);
+        assert_eq!(rejected(|c| c.queue_epsilon = zero), "`queue_epsilon` must be longer than 0");
+        assert_eq!(rejected(|c| c.filter_delay = negative), "`filter_delay` must be 0 or longer");
+        assert_eq!(rejected(|c| c.gamma_max = 0.0), "`gamma_max` must be above 0");
+        assert_eq!(rejected(|c| c.queue_bound = zero), "`queue_bound` must be longer than 0");
+        assert_eq!(rejected(|c| c.multiloss = -1.0), "`multiloss` must be 0 or above");
+        assert_eq!(rejected(|c| c.warp_threshold = zero), "`warp_threshold` must be longer than 0");
+        assert_eq!(rejected(|c| c.lambda = -1.0), "`lambda` must be 0 or above");
+        assert_eq!(rejected(|c| c.loss_reference = 0.0), "`loss_reference` must be in (0, 1]");
+        assert_eq!(rejected(|c| c.mark_reference = 1.1), "`mark_reference` must be in (0, 1]");
+        assert_eq!(rejected(|c| c.loss_penalty = negative), "`loss_penalty` must be 0 or longer");
+        assert_eq!(rejected(|c| c.mark_penalty = negative), "`mark_penalty` must be 0 or longer");
+        assert_eq!(rejected(|c| c.smoothing = 1.5), "`smoothing` must be in (0, 1]");
+        assert_eq!(rejected(|c| c.min_filter = 0), "`min_filter` must be 1 to 1000");
+        assert_eq!(rejected(|c| c.frame_rate = 0.0), "`frame_rate` must be above 0");
+        assert_eq!(rejected(|c| c.sending_gain = -0.1), "`sending_gain` must be 0 or above");
+        assert_eq!(rejected(|c| c.media_gain = -0.1), "`media_gain` must be 0 or above");
+        assert_eq!(rejected(|c| c.shaping_cap = f64::NAN), "`shaping_cap` must be in [0, 1]");
+        let bound = "`congestion_bound` must be longer than 0";
+        assert_eq!(rejected(|c| c.congestion_bound = CongestionBound::At(zero)), bound);
+        assert_eq!(
+            rejected(|c| c.clock_step = c.log_window),
+            "`clock_step` must be longer than `log_window`"
+        );
+        let timeout = "`feedback_timeout` must be above `feedback_interval`";
+        assert_eq!(rejected(|c| c.feedback_timeout = c.feedback_interval), timeout);
+        let pacing = "`pacing` must be a factor of at least 1";
+        assert_eq!(rejected(|c| c.pacing = NadaPacing::Factor(0.5)), pacing);
+        assert_eq!(rejected(|c| c.pacing = NadaPacing::Factor(f64::INFINITY)), pacing);
+    }
+
+    #[test]
+    fn the_edges_of_the_ranges_are_within_them() {
+        let (zero, millisecond) = (TimeDelta::ZERO, TimeDelta::from_millis(1));
+        let edge = Config {
+            eta: 0.0,
+            feedback_interval: millisecond,
+            log_window: millisecond,
+            filter_delay: zero,
+            multiloss: 0.0,
+            lambda: 0.0,
+            loss_reference: 1.0,
+            mark_reference: 1.0,
+            loss_penalty: zero,
+            mark_penalty: zero,
+            smoothing: 1.0,
+            min_filter: 1000,
+            sending_gain: 0.0,
+            media_gain: 0.0,
+            shaping_cap: 1.0,
+            congestion_bound: CongestionBound::At(TimeDelta::from_nanos(1)),
+            pacing: NadaPacing::Factor(1.0),
+            ..Config::default()
+        };
+        assert_eq!(edge.validate(), Ok(()));
+        let others = [CongestionBound::Wire, CongestionBound::Unbounded];
+        assert!(
+            others.iter().all(|&congestion_bound| Config { congestion_bound, ..edge }.validate().is_ok())
+        );
     }
 
     #[test]

@@ -114,6 +114,11 @@ impl Log {
         self.window.clear();
     }
 
+    /// The base delay; `None` before the first packet.
+    pub(super) fn base(&self) -> Option<ApparentDelay> {
+        self.base.get()
+    }
+
     /// How far `delay` lies above the base delay; zero while either is unknown.
     pub(super) fn above_base(&self, delay: Option<ApparentDelay>) -> TimeDelta {
         let above = delay.zip(self.base.get()).map(|(delay, base)| delay - base);
@@ -144,5 +149,111 @@ impl Log {
         let interval = self.spans.interval;
         self.due = Some(if due + interval > now { due + interval } else { now + interval });
         Some(ratios)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_units::DataSize;
+
+    use super::*;
+    use crate::packet::Stamp;
+    use crate::time::SendTime;
+
+    fn ms(ms: i64) -> TimeDelta {
+        TimeDelta::from_millis(ms)
+    }
+
+    fn at(ms: i64) -> ArrivalTime {
+        ArrivalTime::from_millis(ms)
+    }
+
+    fn log() -> Log {
+        Log::new(Spans { window: ms(500), interval: ms(100), clock_step: ms(10_000) })
+    }
+
+    /// Packet `id` of 1250 bytes arrives at `at` ms after `delay` ms.
+    fn arrive(log: &mut Log, id: u64, at: i64, delay: i64) -> News {
+        log.on_arrival(&Arrival {
+            id,
+            departure: SendTime::from_millis(at - delay),
+            at: ArrivalTime::from_millis(at),
+            size: DataSize::from_bytes(1250),
+            ecn: Ecn::NotEct,
+            media_time: 0,
+            marker: false,
+            stamp: Stamp::default(),
+        })
+    }
+
+    #[test]
+    fn gaps_and_late_packets_are_told_apart() {
+        let mut log = log();
+        let first = arrive(&mut log, 7, 100, 25);
+        assert_eq!((first.missing, first.queuing, first.after_silence), (Some(0), ms(0), true));
+        let next = arrive(&mut log, 11, 110, 35);
+        assert_eq!((next.missing, next.queuing, next.after_silence), (Some(3), ms(10), false));
+        assert_eq!((next.clocks_moved, next.set_back), (false, false));
+        for late in [9, 11] {
+            assert_eq!(arrive(&mut log, late, 120, 45).missing, None);
+        }
+        // What comes late raises no queuing delay and lowers no base.
+        assert_eq!((log.largest_queuing(), arrive(&mut log, 8, 130, 5).queuing), (ms(10), ms(0)));
+        assert_eq!(log.above_base(Some(next.delay)), ms(10));
+        assert_eq!(log.above_base(None), ms(0));
+    }
+
+    #[test]
+    fn times_do_not_run_backwards_within_the_window() {
+        let mut log = log();
+        arrive(&mut log, 1, 1000, 25);
+        let early = arrive(&mut log, 2, 500, 25);
+        assert_eq!((early.at, early.set_back), (at(1000), false));
+        let back = arrive(&mut log, 3, 499, 40);
+        assert_eq!((back.at, back.set_back, back.clocks_moved, back.queuing), (at(499), true, true, ms(0)));
+        assert!(back.after_silence, "the window has been emptied");
+    }
+
+    #[test]
+    fn a_delay_of_ten_seconds_is_a_clock_that_leapt() {
+        let mut log = log();
+        arrive(&mut log, 1, 1000, 25);
+        let below = arrive(&mut log, 2, 1010, 10_024);
+        assert_eq!((below.clocks_moved, below.queuing), (false, ms(9_999)));
+        let leapt = arrive(&mut log, 3, 1020, 10_025);
+        assert_eq!((leapt.clocks_moved, leapt.set_back, leapt.queuing), (true, false, ms(0)));
+        assert_eq!(log.base(), Some(leapt.delay));
+        assert_eq!(log.largest_queuing(), ms(0), "delays from before are forgotten");
+    }
+
+    #[test]
+    fn reports_are_due_an_interval_after_the_first_packet_and_after_each_other() {
+        let mut log = log();
+        assert_eq!((log.next_report(), log.begin_report(at(1000))), (None, None));
+        arrive(&mut log, 1, 1000, 25);
+        arrive(&mut log, 3, 1050, 25);
+        assert_eq!((log.next_report(), log.begin_report(at(1099))), (Some(at(1100)), None));
+        let ratios = log.begin_report(at(1100)).unwrap();
+        assert_eq!((ratios.packets, ratios.loss), (2, 1.0 / 3.0));
+        assert_eq!(log.next_report(), Some(at(1200)));
+        // Asked late it keeps the beat if it can; a whole interval late it begins a new one.
+        assert!(log.begin_report(at(1250)).is_some());
+        assert_eq!(log.next_report(), Some(at(1300)));
+        assert!(log.begin_report(at(1400)).is_some());
+        assert_eq!(log.next_report(), Some(at(1500)));
+        // An empty window: no report until packets come again.
+        assert_eq!((log.begin_report(at(1550)), log.next_report()), (None, None));
+        arrive(&mut log, 4, 2000, 25);
+        assert_eq!(log.next_report(), Some(at(2100)));
+    }
+
+    #[test]
+    fn late_packets_count_in_the_receive_rate() {
+        let mut log = log();
+        for (id, time) in [(1, 1000), (3, 1100), (2, 1200)] {
+            arrive(&mut log, id, time, 25);
+        }
+        // Two packets since the first one: 20 000 bits in 200 ms.
+        assert_eq!(log.receive_rate(at(1200)), Some(DataRate::from_kbps(100)));
     }
 }

@@ -1,4 +1,13 @@
-//! NADA, network-assisted dynamic adaptation: RFC 8698.
+//! NADA, network-assisted dynamic adaptation: RFC 8698, and in rooms of their own its earlier forms.
+//!
+//! | variant | as defined by | module |
+//! |---|---|---|
+//! | `nada` | RFC 8698, 2020 | this one |
+//! | `nada-2016` | the comparison with GCC of 2016, on draft-zhu-rmcat-nada-06 and draft-ietf-rmcat-nada-01 | [`v2016`] |
+//! | `nada-dccc` | the comparison with DCCC of 2017, on draft-zhu-rmcat-nada-03 | [`dccc`] |
+//!
+//! Shared are the log of the path, the shell of the sender ([`Sender`]) with its reaction to silence and its shaping
+//! buffer, and the gradual update; what a variant adds is its observer and its [rule](Rule).
 //!
 //! The receiver condenses queuing delay, loss and ECN marks into one number in milliseconds, the aggregate
 //! congestion signal `x_curr`, and reports it every 100 ms. The sender moves its reference rate `r_ref` until
@@ -7,7 +16,7 @@
 //! number, so that it is not starved.
 //!
 //! Source: RFC 8698 (February 2020), with its receiver computations at the receiver ([`NadaObserver`] mounted with
-//! [`AtReceiver`](crate::AtReceiver)). Blocks: [`NadaObserver`] (§4.2, §5.1) and [`Nada`] (§4.3, §5.2), the reaction
+//! [`AtReceiver`](crate::AtReceiver)) or, over per-packet feedback, at the sender ([`at_sender()`]). Blocks: [`NadaObserver`] (§4.2, §5.1) and [`Nada`] (§4.3, §5.2), the reaction
 //! of both to each of their inputs; the equations stand apart from the state. `RMIN` and `RMAX` are the sender's
 //! [`RateLimits`](crate::RateLimits). Every constant is in [`Config`].
 //!
@@ -48,6 +57,7 @@
 
 mod config;
 mod congestion;
+pub mod dccc;
 mod log;
 mod observer;
 mod rate;
@@ -68,7 +78,7 @@ use crate::controller::{RateLimits, Signal};
 pub use config::{Config, ConfigError, CongestionBound, LossAverage, NadaPacing};
 pub use observer::NadaObserver;
 pub use rule::{Nada, Rfc8698};
-pub use sender::Sender;
+pub use sender::{Present, Rule, Sender};
 
 /// NADA with both its parts at the sender (RFC 8698 §5.3, per-packet feedback); the receiver half is
 /// [`PacketFeedback`](crate::packet_feedback::PacketFeedback).

@@ -52,7 +52,6 @@ impl Rfc8698 {
 
 impl Rule for Rfc8698 {
     fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<(f64, Cause)> {
-        #[allow(irrefutable_let_patterns)]
         let LawReport::Nada(report) = report else { return None };
         let x_curr = report.congestion.millis_f64().max(0.0);
         self.x_diff = x_curr - self.x_curr.replace(x_curr).unwrap_or(x_curr); // eq. (6)

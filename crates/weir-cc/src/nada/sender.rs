@@ -14,6 +14,9 @@ use crate::time::SendTime;
 
 /// How a variant of NADA turns a report into a rate. Its state is what it remembers of earlier reports.
 pub trait Rule: Send + Debug {
+    /// A packet has left.
+    fn on_sent(&mut self, _at: SendTime) {}
+
     /// The rate in bit/s after `report`, not yet within the limits, and what limits it; `None` if the report is none
     /// of the variant's.
     fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<(f64, Cause)>;
@@ -104,6 +107,7 @@ impl<R: Rule> Sender<R> {
 impl<R: Rule> Controller for Sender<R> {
     fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
         self.silence.on_sent(packet.at);
+        self.rule.on_sent(packet.at);
     }
 
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {

@@ -45,3 +45,28 @@ impl Silence {
         self.due
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: i64) -> SendTime {
+        SendTime::from_millis(ms)
+    }
+
+    #[test]
+    fn it_begins_with_the_first_packet_that_no_report_follows() {
+        let mut silence = Silence::new(TimeDelta::from_millis(1500));
+        assert_eq!((silence.due(), silence.step(ms(10_000))), (None, false));
+        silence.on_sent(ms(100));
+        silence.on_sent(ms(900));
+        assert_eq!(silence.due(), Some(ms(1600)));
+        assert!(!silence.step(ms(1599)));
+        assert!(silence.step(ms(1600)));
+        // Then each second, from when it was noticed.
+        assert_eq!(silence.due(), Some(ms(2600)));
+        assert!(!silence.step(ms(1600)));
+        silence.end();
+        assert_eq!((silence.due(), silence.step(ms(10_000))), (None, false));
+    }
+}

@@ -12,7 +12,8 @@ const STARTS_KBPS: [u64; 4] = [10, 1_000, 10_000, 100_000];
 
 #[test]
 fn whatever_the_start_rate_it_comes_down_to_the_capacity_and_stays_there_on_average() {
-    for law in LAWS {
+    // The clocks of the loop are hours apart.
+    for law in LAWS.iter().filter(|law| !law.absolute_delays) {
         for start in STARTS_KBPS.into_iter().filter(|&start| start <= law.highest_start_kbps) {
             let kbps = DataRate::from_kbps;
             let limits = RateLimits::new(kbps(10), kbps(start), kbps(start.max(2_500))).unwrap();

@@ -6,6 +6,7 @@ use weir_cc::gcc::goog_cc::{self, GoogCc};
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
 use weir_cc::gcc::send_side::{self, SendSideGcc};
 use weir_cc::ledbat::{self, Ledbat};
+use weir_cc::nada::dccc::{self as nada_dccc, NadaDcccObserver};
 use weir_cc::nada::v2016::{self, Nada2016, Nada2016Observer};
 use weir_cc::nada::{self, Nada, NadaObserver};
 use weir_cc::packet_feedback::PacketFeedback;
@@ -30,6 +31,7 @@ pub(super) fn entries() -> Vec<Entry> {
         Entry::of::<NadaRfc8698>(),
         Entry::of::<NadaAtSender>(),
         Entry::of::<Nada2016Draft>(),
+        Entry::of::<NadaDccc>(),
         Entry::of::<ScreamRfc8298>(),
         Entry::of::<ScreamVersion2>(),
         Entry::of::<Dccc2017>(),
@@ -208,6 +210,28 @@ impl Law for Nada2016Draft {
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
         let controller = Nada2016::new(config, limits).map_err(words)?;
         Ok(halves(controller, AtReceiver::new(Nada2016Observer::new(config).map_err(words)?)))
+    }
+}
+
+struct NadaDccc;
+
+impl Law for NadaDccc {
+    type Config = nada_dccc::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "nada-dccc",
+            summary: "NADA as DCCC was compared with it in 2017: rate by the inverse of a delay; needs synchronised clocks",
+            source: "draft-zhu-rmcat-nada-03, as in D'Aronco, Toni, Mena, Zhu, Frossard 2017",
+            placement: "receiver (signal) and sender (rate)",
+            feedback: "the law's own report each 100 ms",
+            presets: Vec::new(),
+        }
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = nada_dccc::NadaDccc::new(config, limits).map_err(words)?;
+        Ok(halves(controller, AtReceiver::new(NadaDcccObserver::new(config).map_err(words)?)))
     }
 }
 

@@ -17,6 +17,7 @@ mod ccfb;
 mod compound;
 mod dccc;
 mod nada;
+mod nada_delay;
 mod remb;
 mod report;
 mod tfrc;
@@ -26,6 +27,7 @@ pub use ccfb::{Blocks, Ccfb, CcfbBlock, CcfbWriter, Metric, Metrics};
 pub use compound::{Compound, RtcpPacket, compound};
 pub use dccc::Dccc;
 pub use nada::Nada;
+pub use nada_delay::NadaDelay;
 pub use remb::Remb;
 pub use report::{ReceiverReport, ReportBlock, SenderInfo, SenderReport, fraction_lost};
 pub use tfrc::Tfrc;
@@ -66,6 +68,8 @@ pub enum Message<'a> {
     Ccfb(Ccfb<'a>),
     /// DCCC's feedback.
     Dccc(Dccc),
+    /// The report of NADA's first drafts.
+    NadaDelay(NadaDelay),
     /// Anything else.
     Other(RtcpPacket<'a>),
 }
@@ -85,6 +89,9 @@ impl<'a> Message<'a> {
             (APPLICATION, 0) => Self::application(packet),
             (TRANSPORT_FEEDBACK, twcc::FORMAT) => Twcc::parse(packet).map(Self::Twcc),
             (TRANSPORT_FEEDBACK, ccfb::FORMAT) => Ccfb::parse(packet).map(Self::Ccfb),
+            (APPLICATION, nada_delay::SUBTYPE) => {
+                Self::or_other(NadaDelay::parse(packet).map(Self::NadaDelay), packet)
+            }
             _ => Ok(Self::Other(*packet)),
         }
     }
@@ -132,7 +139,8 @@ mod tests {
             "00 5b 8d 80 00 16 e3 60 04 00 00 05 00 00 07 d0 00 00 00 02 ",
             "80 cc 00 07 00 00 00 01 54 46 52 43 04 00 00 00 00 0f 42 40 00 00 07 d0 00 05 00 00 00 00 00 02 ",
             "80 cc 00 02 00 00 00 01 4f 54 48 52 ",
-            "81 cc 00 02 00 00 00 01 4e 41 44 41 ",
+            "81 cc 00 07 00 00 00 01 4e 41 44 41 00 01 9a 28 00 00 61 a8 00 00 00 05 00 00 07 d0 00 00 00 02 ",
+            "82 cc 00 02 00 00 00 01 4e 41 44 41 ",
             "81 cb 00 01 00 00 00 01 ",
             "8f cd 00 04 9a cb 04 42 00 00 00 00 00 00 00 00 00 00 00 00 ",
             "8b cd 00 02 00 00 00 01 00 00 00 01 ",
@@ -148,10 +156,11 @@ mod tests {
                 Message::Tfrc(_) => b'f',
                 Message::Twcc(_) => b't',
                 Message::Ccfb(_) => b'c',
+                Message::NadaDelay(_) => b'e',
                 Message::Other(_) => b'?',
             })
             .collect();
-        assert_eq!(kinds, b"srb?ndf???tc?");
+        assert_eq!(kinds, b"srb?ndf?e??tc?");
     }
 
     #[test]

@@ -29,7 +29,7 @@ use crate::error::{BufferTooSmall, ParseError};
 
 /// Subtype of the APP packet.
 const SUBTYPE: u8 = 0;
-const NAME: [u8; 4] = *b"NADA";
+pub(super) const NAME: [u8; 4] = *b"NADA";
 const GRADUAL: u16 = 1 << 15;
 /// Nanoseconds in the unit of the congestion signal.
 const CONGESTION_UNIT_NANOS: i64 = 100_000;

@@ -121,7 +121,6 @@ impl Rule2016 {
 
 impl Rule for Rule2016 {
     fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<(f64, Cause)> {
-        #[allow(irrefutable_let_patterns)]
         let LawReport::Nada(report) = report else { return None };
         let config = self.config;
         let x_n = report.congestion.millis_f64().max(0.0);

@@ -1,0 +1,154 @@
+//! Every constant of nada-dccc.
+
+use weir_units::TimeDelta;
+
+use crate::nada::config::{ConfigError, NadaPacing};
+
+/// What the delay is measured against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum Reference {
+    /// The clocks agree: delays are true ones and `x_ref` is the least of them. zhu-03 §5.4, dccc-2017.
+    Synchronised,
+    /// The clocks may be hours apart: the least delay seen is taken for this one, which is `x_ref`.
+    Assumed(TimeDelta),
+}
+
+/// Constants of nada-dccc; [`Config::default`] is dccc-2017. `R_min` and `R_max` are the rate limits (dccc-2017: 0.1 and
+/// 6 Mbit/s).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct Config {
+    /// `w`, weight of the flow's priority, above 0. zhu-03 §5.2.
+    pub priority: f64,
+    /// `α`, weight of the newest packet in `x_n`, in (0, 1]. dccc-2017, Appendix C-B.
+    pub smoothing: f64,
+    /// `τ_0`, how far ahead the delay is predicted. dccc-2017, Appendix C-B; divergence 3.
+    pub prediction: TimeDelta,
+    /// Delay penalty of a lost packet. zhu-03 §5.1.
+    pub loss_penalty: TimeDelta,
+    /// Delay penalty of a marked packet. zhu-03 §5.1.
+    pub mark_penalty: TimeDelta,
+    /// What the delay is measured against. Divergence 5.
+    pub reference: Reference,
+    /// Interval between reports. Divergence 4.
+    pub feedback_interval: TimeDelta,
+    /// `T`, length of the slow start; 0 for none. zhu-03 §6.5; divergence 6.
+    pub slow_start: TimeDelta,
+    /// Nothing for so long is silence, after which reports stop. Divergence 8.
+    pub log_window: TimeDelta,
+    /// A raw queuing delay from here on is a clock that was set. Divergence 8.
+    pub clock_step: TimeDelta,
+    /// Without a report for so long the rate is halved, then each second. Divergence 8.
+    pub feedback_timeout: TimeDelta,
+    /// How packets leave; there is no shaping buffer. Divergence 9.
+    pub pacing: NadaPacing,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let ms = TimeDelta::from_millis;
+        Self {
+            priority: 1.0,
+            smoothing: 0.001,
+            prediction: ms(100),
+            loss_penalty: ms(1000),
+            mark_penalty: ms(200),
+            reference: Reference::Synchronised,
+            feedback_interval: ms(100),
+            slow_start: ms(10_000),
+            log_window: ms(500),
+            clock_step: ms(10_000),
+            feedback_timeout: ms(1000),
+            pacing: NadaPacing::Factor(1.0),
+        }
+    }
+}
+
+impl Config {
+    /// Checks every constant.
+    ///
+    /// # Errors
+    /// The first constant out of its range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let not_negative = |v: TimeDelta| !v.is_negative();
+        let reference = match self.reference {
+            Reference::Assumed(delay) => delay > TimeDelta::ZERO,
+            Reference::Synchronised => true,
+        };
+        let unshaped = self.pacing.is_sound() && self.pacing != NadaPacing::Shaped;
+        ConfigError::first_broken(&[
+            ("priority", self.priority > 0.0 && self.priority.is_finite(), "above 0"),
+            ("smoothing", self.smoothing > 0.0 && self.smoothing <= 1.0, "in (0, 1]"),
+            ("prediction", not_negative(self.prediction), "0 or longer"),
+            ("loss_penalty", not_negative(self.loss_penalty), "0 or longer"),
+            ("mark_penalty", not_negative(self.mark_penalty), "0 or longer"),
+            ("reference", reference, "longer than 0"),
+            ("feedback_interval", self.feedback_interval >= TimeDelta::from_millis(1), "at least 1 ms"),
+            ("slow_start", not_negative(self.slow_start), "0 or longer"),
+            ("log_window", self.log_window >= self.feedback_interval, "at least `feedback_interval`"),
+            ("clock_step", self.clock_step > self.log_window, "longer than `log_window`"),
+            ("feedback_timeout", self.feedback_timeout > self.feedback_interval, "above `feedback_interval`"),
+            ("pacing", unshaped, "`unpaced` or a factor of at least 1"),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rejected(change: impl FnOnce(&mut Config)) -> String {
+        let mut config = Config::default();
+        change(&mut config);
+        config.validate().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn constants_out_of_range_are_named() {
+        let (zero, negative) = (TimeDelta::ZERO, TimeDelta::from_nanos(-1));
+        assert_eq!(Config::default().validate(), Ok(()));
+        assert_eq!(rejected(|c| c.priority = 0.0), "`priority` must be above 0");
+        assert_eq!(rejected(|c| c.priority = f64::INFINITY), "`priority` must be above 0");
+        assert_eq!(rejected(|c| c.smoothing = 0.0), "`smoothing` must be in (0, 1]");
+        assert_eq!(rejected(|c| c.smoothing = 1.1), "`smoothing` must be in (0, 1]");
+        assert_eq!(rejected(|c| c.prediction = negative), "`prediction` must be 0 or longer");
+        assert_eq!(rejected(|c| c.loss_penalty = negative), "`loss_penalty` must be 0 or longer");
+        assert_eq!(rejected(|c| c.mark_penalty = negative), "`mark_penalty` must be 0 or longer");
+        assert_eq!(rejected(|c| c.reference = Reference::Assumed(zero)), "`reference` must be longer than 0");
+        assert_eq!(rejected(|c| c.feedback_interval = zero), "`feedback_interval` must be at least 1 ms");
+        assert_eq!(rejected(|c| c.slow_start = negative), "`slow_start` must be 0 or longer");
+        assert_eq!(rejected(|c| c.log_window = zero), "`log_window` must be at least `feedback_interval`");
+        assert_eq!(
+            rejected(|c| c.clock_step = c.log_window),
+            "`clock_step` must be longer than `log_window`"
+        );
+        let timeout = "`feedback_timeout` must be above `feedback_interval`";
+        assert_eq!(rejected(|c| c.feedback_timeout = c.feedback_interval), timeout);
+        let pacing = "`pacing` must be `unpaced` or a factor of at least 1";
+        assert_eq!(rejected(|c| c.pacing = NadaPacing::Shaped), pacing);
+        assert_eq!(rejected(|c| c.pacing = NadaPacing::Factor(0.5)), pacing);
+    }
+
+    #[test]
+    fn the_edges_of_the_ranges_are_within_them() {
+        let millisecond = TimeDelta::from_millis(1);
+        let edge = Config {
+            smoothing: 1.0,
+            prediction: TimeDelta::ZERO,
+            loss_penalty: TimeDelta::ZERO,
+            mark_penalty: TimeDelta::ZERO,
+            reference: Reference::Assumed(TimeDelta::from_nanos(1)),
+            feedback_interval: millisecond,
+            slow_start: TimeDelta::ZERO,
+            log_window: millisecond,
+            pacing: NadaPacing::Unpaced,
+            ..Config::default()
+        };
+        assert_eq!(edge.validate(), Ok(()));
+    }
+}

@@ -1,0 +1,255 @@
+//! The rate of nada-dccc: in inverse proportion to a predicted delay. Rates in bit/s, times in ms.
+
+use weir_units::TimeDelta;
+
+use super::config::Config;
+use crate::controller::{Cause, RateLimits, Signal};
+use crate::nada::ConfigError;
+use crate::nada::rate::Shaping;
+use crate::nada::sender::{Habits, Present, Rule, Sender};
+use crate::report::LawReport;
+use crate::time::SendTime;
+
+/// Reports count as at least so far apart. Divergence 7.
+const LEAST_INTERVAL: TimeDelta = TimeDelta::from_millis(1);
+
+/// The sender half of nada-dccc.
+pub type NadaDccc = Sender<RuleDccc>;
+
+impl NadaDccc {
+    /// A sender half that begins at the start rate; `R_min` and `R_max` are those of `limits`.
+    ///
+    /// # Errors
+    /// The first constant of `config` out of its range.
+    pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let unshaped = Shaping { sending_gain: 0.0, media_gain: 0.0, frame_rate: 0.0, cap: 0.0 };
+        let habits =
+            Habits { pacing: config.pacing, shaping: unshaped, feedback_timeout: config.feedback_timeout };
+        Ok(Self::by(RuleDccc::new(config), habits, limits))
+    }
+}
+
+/// How nada-dccc turns a report into a rate.
+#[derive(Debug)]
+pub struct RuleDccc {
+    config: Config,
+    /// `x_n` and `x_ref` of the newest report in ms.
+    x_n: Option<f64>,
+    x_ref: f64,
+    /// `x̂` in ms; NaN before the first report.
+    x_hat: f64,
+    updated: Option<SendTime>,
+    /// `t_0`, when the first packet left.
+    begun: Option<SendTime>,
+}
+
+impl Config {
+    /// `x̂`, where the delay will be. zhu-03 §5.2.
+    fn predicted(&self, x_n: f64, x_d: f64, elapsed: TimeDelta) -> f64 {
+        x_n + x_d * self.prediction.millis_f64() / elapsed.max(LEAST_INTERVAL).millis_f64()
+    }
+
+    /// `R_n`, not yet within the limits. zhu-03 §5.2.
+    fn rate(&self, limits: &RateLimits, x_ref: f64, x_hat: f64) -> f64 {
+        let (min, max) = (limits.min().bps_f64(), limits.max().bps_f64());
+        if x_hat <= 0.0 { max } else { min + self.priority * (max - min) * x_ref / x_hat }
+    }
+
+    /// What slow start allows `since` the first packet. zhu-03 §6.5.
+    fn slow_start(&self, limits: &RateLimits, since: TimeDelta) -> f64 {
+        let (min, max) = (limits.min().bps_f64(), limits.max().bps_f64());
+        if since >= self.slow_start {
+            max
+        } else {
+            min + since.millis_f64() / self.slow_start.millis_f64() * (max - min)
+        }
+    }
+}
+
+impl RuleDccc {
+    const SIGNALS: &[Signal] = &[
+        Signal { name: "x_n", unit: "ms", meaning: "smoothed one-way delay of the last report" },
+        Signal { name: "x_hat", unit: "ms", meaning: "where the delay is predicted to be" },
+        Signal { name: "x_ref", unit: "ms", meaning: "reference delay of the last report" },
+        Signal { name: "R_n", unit: "bit/s", meaning: "target rate" },
+    ];
+
+    fn new(config: Config) -> Self {
+        Self { config, x_n: None, x_ref: f64::NAN, x_hat: f64::NAN, updated: None, begun: None }
+    }
+}
+
+impl Rule for RuleDccc {
+    fn on_sent(&mut self, at: SendTime) {
+        // A sender's clock that was set back begins anew.
+        self.begun = Some(self.begun.map_or(at, |begun| begun.min(at)));
+    }
+
+    fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<(f64, Cause)> {
+        let LawReport::NadaDelay(report) = report else { return None };
+        let x_n = report.congestion.millis_f64();
+        let x_d = x_n - self.x_n.replace(x_n).unwrap_or(x_n);
+        let elapsed = self.updated.replace(now).map_or(self.config.feedback_interval, |last| now - last);
+        self.x_ref = report.reference.millis_f64();
+        self.x_hat = self.config.predicted(x_n, x_d, elapsed);
+        let rate = self.config.rate(&present.limits, self.x_ref, self.x_hat);
+        let since = now - *self.begun.get_or_insert(now);
+        let allowed = self.config.slow_start(&present.limits, since.max(TimeDelta::ZERO));
+        Some(if allowed < rate { (allowed, Cause::RampUp) } else { (rate, Cause::Delay) })
+    }
+
+    fn forget_congestion(&mut self) {
+        self.x_n = None;
+        self.updated = None;
+        self.x_hat = f64::NAN;
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        Self::SIGNALS
+    }
+
+    fn read_signals(&self, rate: f64, out: &mut [f64]) {
+        let values = [self.x_n.unwrap_or(f64::NAN), self.x_hat, self.x_ref, rate];
+        out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_units::{DataRate, DataSize};
+
+    use super::*;
+    use crate::controller::{Controller, Decision, Pacing, PathEvent};
+    use crate::packet::{SendState, SentPacket};
+    use crate::report::{Feedback, NadaDelayReport};
+
+    fn kbps(rate: u64) -> DataRate {
+        DataRate::from_kbps(rate)
+    }
+
+    fn ms(ms: i64) -> TimeDelta {
+        TimeDelta::from_millis(ms)
+    }
+
+    /// 0.1 to 6 Mbit/s, as in dccc-2017.
+    fn limits() -> RateLimits {
+        RateLimits::new(kbps(100), kbps(300), kbps(6000)).unwrap()
+    }
+
+    fn sender(slow_start: i64) -> NadaDccc {
+        NadaDccc::new(Config { slow_start: ms(slow_start), ..Config::default() }, limits()).unwrap()
+    }
+
+    fn tell(sender: &mut NadaDccc, at: i64, x_n: i64, x_ref: i64) -> Decision {
+        let report = LawReport::NadaDelay(NadaDelayReport { congestion: ms(x_n), reference: ms(x_ref) });
+        let feedback = Feedback::Law { report, rtt: None };
+        sender.on_feedback(SendTime::from_millis(at), &feedback, &SendState::default()).unwrap()
+    }
+
+    fn send(sender: &mut NadaDccc, at: i64) {
+        let (at, size) = (SendTime::from_millis(at), DataSize::from_bytes(1094));
+        let packet = SentPacket { id: 0, at, size, payload: size, padding: false, probe: None };
+        sender.on_sent(&packet, &SendState::default());
+    }
+
+    fn signals(sender: &NadaDccc) -> [f64; 4] {
+        let mut out = [0.0; 4];
+        assert_eq!(sender.signals().len(), out.len());
+        sender.read_signals(&mut out);
+        out
+    }
+
+    #[test]
+    fn at_rest_the_rate_is_in_inverse_proportion_to_the_delay() {
+        let mut sender = sender(0);
+        // 0.1 + 5.9·25/105.357… = 1.5: capacity and equilibrium of dccc-2017. Here 0.1 + 5.9·25/100 = 1.575.
+        let decision = tell(&mut sender, 100, 100, 25);
+        assert_eq!((decision.base, decision.rate, decision.cause), (kbps(300), kbps(1575), Cause::Delay));
+        assert_eq!(signals(&sender), [100.0, 100.0, 25.0, 1575e3]);
+        assert_eq!(tell(&mut sender, 200, 100, 25).rate, kbps(1575));
+    }
+
+    #[test]
+    fn a_rising_delay_is_predicted_to_go_on() {
+        let mut sender = sender(0);
+        tell(&mut sender, 100, 90, 25);
+        // x̂ = 100 + 10·100/50 = 120; 0.1 + 5.9·25/120 = 1.3291666…
+        assert_eq!(tell(&mut sender, 150, 100, 25).rate, DataRate::from_bps(1_329_167));
+        assert_eq!(signals(&sender)[1], 120.0);
+        // x̂ = 80 − 20·100/100 = 60; 0.1 + 5.9·25/60 = 2.5583333…
+        assert_eq!(tell(&mut sender, 250, 80, 25).rate, DataRate::from_bps(2_558_333));
+        // At once: as after 1 ms. x̂ = 81 + 1·100 = 181; 0.1 + 5.9·25/181 = 0.9149171…
+        assert_eq!(tell(&mut sender, 250, 81, 25).rate, DataRate::from_bps(914_917));
+    }
+
+    #[test]
+    fn a_delay_that_falls_to_nothing_gives_the_maximum() {
+        let mut sender = sender(0);
+        tell(&mut sender, 100, 200, 25);
+        // x̂ = 100 − 100·100/100 = 0.
+        let decision = tell(&mut sender, 200, 100, 25);
+        assert_eq!((decision.rate, decision.cause), (kbps(6000), Cause::Maximum));
+        assert_eq!(tell(&mut sender, 300, 100, -25).cause, Cause::Minimum, "clocks that disagree");
+    }
+
+    #[test]
+    fn priority_weighs_the_reference() {
+        let config = Config { priority: 0.5, ..Config::default() };
+        // 0.1 + 0.5·5.9·25/100 = 0.8375.
+        assert!((config.rate(&limits(), 25.0, 100.0) - 837_500.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn slow_start_rises_in_a_straight_line_from_the_first_packet_on() {
+        let mut sender = sender(10_000);
+        send(&mut sender, 1000);
+        send(&mut sender, 1500);
+        // 0.1 + 2.5/10·5.9 = 1.575; 0.1 + 5/10·5.9 = 3.05.
+        let decision = tell(&mut sender, 3500, 25, 25);
+        assert_eq!((decision.rate, decision.cause), (kbps(1575), Cause::RampUp));
+        assert_eq!(tell(&mut sender, 6000, 25, 25).rate, kbps(3050));
+        // A delay of four times the reference allows less than slow start: 1.575.
+        let decision = tell(&mut sender, 9000, 100, 25);
+        assert!(decision.rate < kbps(1575), "the delay is rising: {decision:?}");
+        assert_eq!(decision.cause, Cause::Delay);
+        tell(&mut sender, 10_900, 25, 25);
+        assert_eq!(tell(&mut sender, 11_000, 25, 25).rate, kbps(6000));
+    }
+
+    #[test]
+    fn without_a_packet_slow_start_begins_with_the_first_report() {
+        let mut sender = sender(10_000);
+        assert_eq!(tell(&mut sender, 5000, 25, 25).rate, kbps(100));
+        assert_eq!(tell(&mut sender, 10_000, 25, 25).rate, kbps(3050));
+    }
+
+    #[test]
+    fn after_silence_the_first_report_predicts_nothing() {
+        let mut sender = sender(0);
+        tell(&mut sender, 100, 50, 25);
+        send(&mut sender, 110);
+        let halved = sender.on_timeout(SendTime::from_millis(1110), &SendState::default()).unwrap();
+        assert_eq!(halved.rate, halved.base.scale(0.5));
+        assert!(signals(&sender)[0].is_nan() && signals(&sender)[1].is_nan());
+        assert_eq!(tell(&mut sender, 2000, 100, 25).rate, kbps(1575));
+        sender.on_event(SendTime::from_millis(2000), PathEvent::RouteChanged);
+        assert_eq!(tell(&mut sender, 2100, 200, 25).rate, DataRate::from_bps(837_500));
+    }
+
+    #[test]
+    fn packets_are_spaced_at_the_target_rate() {
+        let target = sender(0).target();
+        assert_eq!(
+            (target.pacing, target.media_rate, target.sending_rate),
+            (Pacing::Factor(1.0), kbps(300), kbps(300))
+        );
+        let other = LawReport::Nada(crate::report::NadaReport {
+            ramp_up: true,
+            congestion: ms(0),
+            receive_rate: kbps(1),
+        });
+        let feedback = Feedback::Law { report: other, rtt: None };
+        assert_eq!(sender(0).on_feedback(SendTime::ZERO, &feedback, &SendState::default()), None);
+    }
+}
