@@ -38,8 +38,13 @@ impl Experiment {
     /// The scenario that ships as `gcc-2016/NAME`, with `overrides` as `--set` takes them. Series are kept of the
     /// first seed of a comparison only, hence one comparison per seed.
     pub(crate) fn run(name: &str, overrides: &[&str]) -> Self {
+        Self::of(&format!("gcc-2016/{name}"), overrides)
+    }
+
+    /// The scenario that ships as `name`, likewise.
+    pub(crate) fn of(name: &str, overrides: &[&str]) -> Self {
         let overrides: Vec<String> = overrides.iter().map(|&o| o.to_owned()).collect();
-        let scenario = Scenario::open(&format!("gcc-2016/{name}"), &overrides).expect("it ships");
+        let scenario = Scenario::open(name, &overrides).expect("it ships");
         Self(SEEDS.map(|seed| Run::of(&scenario, seed)).collect())
     }
 

@@ -271,3 +271,36 @@ fn a_clock_set_back_does_not_stop_the_reports() {
     assert!(path.reports > reports + 8, "{} reports", path.reports);
     assert_eq!(path.last().congestion, TimeDelta::ZERO);
 }
+
+#[test]
+fn a_loss_is_forgotten_when_the_clock_is_set_back() {
+    let mut path = Path::new(Config::default());
+    path.run(1000, 25, |id| id == 96);
+    path.now = -3_600_000;
+    path.run(300, 25 - 3_601_000, NONE);
+    assert!(path.last().ramp_up, "the loss would lie an hour ahead");
+}
+
+#[test]
+fn half_a_second_after_a_loss_ramp_up_is_allowed_again() {
+    let mut path = Path::new(Config::default());
+    // Packet 95 is missing: it shows with packet 96, at 960 ms.
+    path.run(1410, 25, |id| id == 95);
+    assert!(!path.last().ramp_up, "at 1410 ms");
+    path.run(100, 25, NONE);
+    assert!(path.last().ramp_up, "at 1510 ms");
+    let mut path = Path::new(Config::default());
+    // Packet 100 shows its loss at 1010 ms, half a second before the report at 1510 ms.
+    path.run(1510, 25, |id| id == 100);
+    assert!(path.last().ramp_up);
+}
+
+#[test]
+fn the_filter_reads_nothing_from_before_a_silence() {
+    let mut path = Path::new(Config::default());
+    path.run(1000, 25, NONE);
+    path.now += 600;
+    path.run(10, 65, NONE);
+    path.run(100, 65, NONE);
+    assert_eq!(path.signal("d_queue"), 40.0);
+}

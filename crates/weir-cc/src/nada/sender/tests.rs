@@ -181,3 +181,60 @@ fn feedback_of_other_laws_is_none_of_its_business() {
     assert_eq!(sender.on_feedback(ms(0), &Feedback::Ceiling(kbps(1)), &state), None);
     assert_eq!(sender.target().media_rate, kbps(500));
 }
+
+#[test]
+fn a_source_that_offers_less_is_what_limits_the_rate() {
+    let mut sender = nada();
+    let feedback = Feedback::Law { report: LawReport::Nada(ramp_up(600)), rtt: None };
+    let state = SendState { application_limited: true, ..SendState::default() };
+    assert_eq!(sender.on_feedback(ms(100), &feedback, &state).map(|d| d.cause), Some(Cause::Application));
+    assert_eq!(tell(&mut sender, 200, ramp_up(600), 0).cause, Cause::RampUp);
+}
+
+#[test]
+fn the_round_trip_time_is_kept_until_a_new_one_comes() {
+    let mut sender = nada();
+    tell(&mut sender, 100, ramp_up(600), 0);
+    let feedback = Feedback::Law { report: LawReport::Nada(ramp_up(600)), rtt: None };
+    let decision = sender.on_feedback(ms(200), &feedback, &SendState::default()).unwrap();
+    assert_eq!((decision.rtt, decision.rate), (Some(TimeDelta::from_millis(80)), kbps(700)));
+    // Nothing is known of another path: gamma = 50/220, 600·(1 + 50/220) = 736.364, from the start rate.
+    sender.on_event(ms(300), PathEvent::RouteChanged);
+    let decision = sender.on_feedback(ms(400), &feedback, &SendState::default()).unwrap();
+    assert_eq!((decision.rtt, decision.rate), (None, DataRate::from_bps(736_364)));
+}
+
+#[test]
+fn the_buffer_counts_as_it_was_at_the_last_report_or_timeout() {
+    let mut sender = Nada::new(Config::default(), limits(150, 1000, 1500)).unwrap();
+    sender.on_sent(&sent(0), &SendState::default());
+    let state = SendState { queued: DataSize::from_bytes(500), ..SendState::default() };
+    sender.on_timeout(ms(1000), &state);
+    // 0.1 · 8 · 500 · 30 = 12 kbit/s, from half of 1000.
+    assert_eq!((sender.target().media_rate, sender.target().sending_rate), (kbps(488), kbps(512)));
+    sender.on_event(ms(1100), PathEvent::Paused);
+    assert_eq!((sender.target().media_rate, sender.target().sending_rate), (kbps(500), kbps(500)));
+}
+
+#[test]
+fn a_pause_and_another_route_forget_the_signal() {
+    for event in [PathEvent::Paused, PathEvent::Resumed, PathEvent::RouteChanged] {
+        let mut sender = nada();
+        tell(&mut sender, 100, gradual(30), 0);
+        sender.on_event(ms(200), event);
+        assert!(signals(&sender)[..3].iter().all(|value| value.is_nan()), "{event:?}");
+        // The next report counts for an interval, and against itself.
+        let rate = tell(&mut sender, 5000, gradual(40), 0);
+        assert_eq!(signals(&sender)[2], 0.0);
+        let expected =
+            Config::default().gradual(rate.base.bps_f64(), 1.5e6, TimeDelta::from_millis(100), 40.0, 0.0);
+        assert!((rate.rate.bps_f64() - expected.rate).abs() < 2.0, "{event:?}: {rate:?}");
+    }
+}
+
+#[test]
+fn a_negative_signal_is_none() {
+    let mut sender = nada();
+    tell(&mut sender, 100, gradual(-30), 0);
+    assert_eq!(signals(&sender)[0], 0.0);
+}
