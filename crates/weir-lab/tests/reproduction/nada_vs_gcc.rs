@@ -11,6 +11,8 @@ use crate::report::Report;
 const HALF: usize = 5;
 const SECOND: usize = 10;
 const FIVE: usize = 50;
+/// Fair share of three flows, in bit/s.
+const FAIR: f64 = 3.5e6 / 3.0;
 
 static ONE: LazyLock<Experiment> = LazyLock::new(|| of("variable-capacity"));
 static TWO: LazyLock<Experiment> = LazyLock::new(|| of("two-flows-variable"));
@@ -117,7 +119,6 @@ fn table_2_three_flows_share_a_link_without_loss() {
 #[test]
 fn fig_7_the_flows_come_together() {
     let mut report = Report::new("nada-vs-gcc-2016, fig. 7");
-    const FAIR: f64 = 3.5e6 / 3.0;
     for flow in ["video-1", "video-2", "video-3"] {
         let shares = THREE.each(|run| mean(&received(run, flow, 100.0, 120.0)) / FAIR);
         report.row(&format!("{flow}: rate over fair share from 100 to 120 s"), 2, &shares);
