@@ -176,6 +176,26 @@ impl fmt::Display for ConfigError {
 
 impl core::error::Error for ConfigError {}
 
+pub(super) fn positive(value: f64) -> bool {
+    value > 0.0 && value.is_finite()
+}
+
+pub(super) fn gain(value: f64) -> bool {
+    value >= 0.0 && value.is_finite()
+}
+
+pub(super) fn ratio(value: f64) -> bool {
+    value > 0.0 && value <= 1.0
+}
+
+pub(super) fn span(value: TimeDelta) -> bool {
+    value > TimeDelta::ZERO
+}
+
+pub(super) fn not_negative(value: TimeDelta) -> bool {
+    !value.is_negative()
+}
+
 /// A field, whether its value will do, and what is expected.
 pub(super) type Check = (&'static str, bool, &'static str);
 
@@ -205,11 +225,6 @@ impl Config {
     /// # Errors
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let positive = |v: f64| v > 0.0 && v.is_finite();
-        let gain = |v: f64| v >= 0.0 && v.is_finite();
-        let ratio = |v: f64| v > 0.0 && v <= 1.0;
-        let span = |v: TimeDelta| v > TimeDelta::ZERO;
-        let not_negative = |v: TimeDelta| !v.is_negative();
         let bound = match self.congestion_bound {
             CongestionBound::At(bound) => span(bound),
             CongestionBound::Wire | CongestionBound::Unbounded => true,

@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::nada::config::{ConfigError, NadaPacing};
+use crate::nada::config::{ConfigError, NadaPacing, not_negative, positive, ratio, span};
 
 /// What the delay is measured against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,15 +75,14 @@ impl Config {
     /// # Errors
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let not_negative = |v: TimeDelta| !v.is_negative();
         let reference = match self.reference {
-            Reference::Assumed(delay) => delay > TimeDelta::ZERO,
+            Reference::Assumed(delay) => span(delay),
             Reference::Synchronised => true,
         };
         let unshaped = self.pacing.is_sound() && self.pacing != NadaPacing::Shaped;
         ConfigError::first_broken(&[
-            ("priority", self.priority > 0.0 && self.priority.is_finite(), "above 0"),
-            ("smoothing", self.smoothing > 0.0 && self.smoothing <= 1.0, "in (0, 1]"),
+            ("priority", positive(self.priority), "above 0"),
+            ("smoothing", ratio(self.smoothing), "in (0, 1]"),
             ("prediction", not_negative(self.prediction), "0 or longer"),
             ("loss_penalty", not_negative(self.loss_penalty), "0 or longer"),
             ("mark_penalty", not_negative(self.mark_penalty), "0 or longer"),

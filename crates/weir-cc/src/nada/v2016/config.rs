@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::nada::config::{ConfigError, NadaPacing};
+use crate::nada::config::{ConfigError, NadaPacing, gain, not_negative, positive, span};
 
 /// From where rates are counted in the gradual update. Divergence 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,10 +142,6 @@ impl Config {
     /// # Errors
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let positive = |v: f64| v > 0.0 && v.is_finite();
-        let gain = |v: f64| v >= 0.0 && v.is_finite();
-        let span = |v: TimeDelta| v > TimeDelta::ZERO;
-        let not_negative = |v: TimeDelta| !v.is_negative();
         ConfigError::first_broken(&[
             ("priority", positive(self.priority), "above 0"),
             ("reference_congestion", span(self.reference_congestion), "longer than 0"),
