@@ -18,7 +18,7 @@
 //! Source: RFC 8698 (February 2020), with its receiver computations at the receiver ([`NadaObserver`] mounted with
 //! [`AtReceiver`](crate::AtReceiver)) or, over per-packet feedback, at the sender ([`at_sender()`]). Blocks: [`NadaObserver`] (§4.2, §5.1) and [`Nada`] (§4.3, §5.2), the reaction
 //! of both to each of their inputs; the equations stand apart from the state. `RMIN` and `RMAX` are the sender's
-//! [`RateLimits`](crate::RateLimits). Every constant is in [`Config`].
+//! [`RateLimits`]. Every constant is in [`Config`].
 //!
 //! Deliberate divergences and readings of what the RFC leaves open:
 //!
