@@ -126,8 +126,9 @@ impl SendHistory {
                 for record in records {
                     self.apply(record, &mut newest);
                 }
-                let rtt = newest.zip(at).map(|((sent, arrived), made): ((SendTime, _), _)| {
-                    ((now - sent) - (made - arrived)).max(TimeDelta::ZERO)
+                let rtt = newest.map(|(sent, arrived): (SendTime, _)| {
+                    let held = at.map_or(TimeDelta::ZERO, |made| made - arrived);
+                    ((now - sent) - held).max(TimeDelta::ZERO)
                 });
                 let missed_reports = self.missed(number);
                 Feedback::Packets { results: &self.results, at, rtt, missed_reports }
@@ -351,6 +352,10 @@ mod tests {
         let records = [record(1, Some(1025)), record(2, Some(1030))];
         let feedback = history.join(at(80), &packets(&records, 0, 1042));
         assert_eq!(feedback.rtt(), Some(TimeDelta::from_millis(48)));
+        // Where the format does not tell when the report was made, the holding time is in it: 80 - 20 = 60 ms.
+        let mut history = history_of(3, 10);
+        let report = Report::Packets { records: &records, number: 0, at: None };
+        assert_eq!(history.join(at(80), &report).rtt(), Some(TimeDelta::from_millis(60)));
     }
 
     #[test]

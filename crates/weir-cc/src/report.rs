@@ -155,7 +155,8 @@ pub enum Feedback<'a> {
         results: &'a [PacketResult],
         /// When the report was made, by the receiver's clock; `None` where the format does not carry it.
         at: Option<ArrivalTime>,
-        /// Round-trip time by the newest packet, without the time the receiver held it.
+        /// Round-trip time by the newest packet, without the time the receiver held it where the report tells when it
+        /// was made.
         rtt: Option<TimeDelta>,
         /// How many reports were lost since the one before.
         missed_reports: u8,

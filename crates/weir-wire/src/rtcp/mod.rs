@@ -98,13 +98,15 @@ impl<'a> Message<'a> {
 
     /// An APP packet by its name: each law tries its own.
     fn application(packet: &RtcpPacket<'a>) -> Result<Self, ParseError> {
-        let laws: [fn(&RtcpPacket<'a>) -> Result<Self, ParseError>; 3] = [
-            |packet| Nada::parse(packet).map(Self::Nada),
-            |packet| Dccc::parse(packet).map(Self::Dccc),
-            |packet| Tfrc::parse(packet).map(Self::Tfrc),
-        ];
-        let known = |parsed: &Result<Self, ParseError>| !matches!(parsed, Err(ParseError::Name { .. }));
-        laws.iter().map(|parse| parse(packet)).find(known).unwrap_or(Ok(Self::Other(*packet)))
+        let unknown = |parsed: &Result<Self, ParseError>| matches!(parsed, Err(ParseError::Name { .. }));
+        let mut parsed = Nada::parse(packet).map(Self::Nada);
+        if unknown(&parsed) {
+            parsed = Dccc::parse(packet).map(Self::Dccc);
+        }
+        if unknown(&parsed) {
+            parsed = Tfrc::parse(packet).map(Self::Tfrc);
+        }
+        Self::or_other(parsed, packet)
     }
 
     /// Another application's name is no error: the packet is not ours to read.
