@@ -38,6 +38,8 @@ mod target;
 #[cfg(test)]
 mod closed_loop;
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;
 
 pub use config::{Config, ConfigError};

@@ -1,0 +1,53 @@
+//! What holds of every composition beyond what holds of every law.
+
+use proptest::prelude::*;
+use weir_units::DataRate;
+
+use super::{Config, GoogCc};
+use crate::properties::{Call, Life, calls, limits, recovers_from_silence, usual_limits};
+
+/// 150 s of good feedback: a hold of the loss controller may last 60 s, and growth is 8 % per second.
+const ROUNDS_TO_RECOVER: usize = 1500;
+
+fn config() -> impl Strategy<Value = Config> {
+    let dated = prop::sample::select(vec![Config::libwebrtc_2025(), Config::libwebrtc_2024_12()]);
+    (dated, any::<bool>()).prop_map(|(dated, use_loss_v2)| Config { use_loss_v2, ..dated })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn every_composition_answers_fates_and_ceilings_and_no_other_feedback(
+        config in config(),
+        limits in limits(),
+        calls in calls(),
+    ) {
+        let mut life = Life::new(Box::new(GoogCc::new(config, limits).unwrap()), limits);
+        for timed in &calls {
+            let decided = life.live(timed).is_some();
+            match &timed.1 {
+                Call::Packets(results, ..) => prop_assert_eq!(decided, !results.is_empty()),
+                Call::Ceiling(_) | Call::Event(_) => prop_assert!(decided),
+                Call::Timeout => {}
+                _ => prop_assert!(!decided),
+            }
+            let target = life.sender.target();
+            prop_assert!(target.padding.is_zero() || target.padding == target.sending_rate);
+            while let Some(probe) = life.sender.poll_probe() {
+                prop_assert!(probe.rate <= life.limits.max() && probe.rate > DataRate::ZERO, "{:?}", probe);
+            }
+            let mut signals = [0.0; 10];
+            life.sender.read_signals(&mut signals);
+            let [delay_based, _, _, threshold, _, loss, ..] = signals;
+            prop_assert_eq!(delay_based, life.limits.clamp_bps(delay_based));
+            prop_assert!((6.0..=600.0).contains(&threshold) && (0.0..=1.0).contains(&loss), "{:?}", signals);
+        }
+    }
+
+    #[test]
+    fn every_composition_survives_five_seconds_of_silence(config in config(), calls in calls()) {
+        let sender = GoogCc::new(config, usual_limits()).unwrap();
+        recovers_from_silence(Box::new(sender), usual_limits(), &calls, ROUNDS_TO_RECOVER);
+    }
+}
