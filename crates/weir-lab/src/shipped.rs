@@ -37,6 +37,10 @@ pub const SCENARIOS: &[Shipped] = &shipped![
     "gcc-2016/three-flows",
     "gcc-2016/two-flows-variable",
     "gcc-2016/variable-capacity",
+    "nada-vs-gcc-2016/tcp-one",
+    "nada-vs-gcc-2016/three-flows",
+    "nada-vs-gcc-2016/two-flows-variable",
+    "nada-vs-gcc-2016/variable-capacity",
     "quality/beside-cubic",
     "quality/four-times",
     "quality/loss-20",
@@ -45,10 +49,6 @@ pub const SCENARIOS: &[Shipped] = &shipped![
     "quality/steady",
     "quality/step",
     "quality/three-flows",
-    "nada-vs-gcc-2016/tcp-one",
-    "nada-vs-gcc-2016/three-flows",
-    "nada-vs-gcc-2016/two-flows-variable",
-    "nada-vs-gcc-2016/variable-capacity",
 ];
 
 /// The scenario that ships under the name `name`.
