@@ -149,3 +149,28 @@ fn shipped_scenarios_are_found_by_their_names_only() {
     assert!(find("gcc-2016/tcp-99").is_some());
     assert!(find("gcc-2016/tcp-99.toml").is_none());
 }
+
+/// The text below each heading of a controller in `docs/controllers.md`, in one line.
+fn described_controllers() -> Vec<(String, String)> {
+    let docs = std::fs::read_to_string(root().join("docs/controllers.md")).unwrap();
+    let sections = docs.split("\n### `").skip(1).map(|section| section.split_once("`\n").unwrap());
+    sections
+        .map(|(name, text)| (name.to_owned(), text.split_whitespace().collect::<Vec<_>>().join(" ")))
+        .collect()
+}
+
+#[test]
+fn the_documentation_describes_every_controller_as_the_registry_does() {
+    let described = described_controllers();
+    let names: Vec<&str> = described.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, controller_names().collect::<Vec<_>>(), "headings of docs/controllers.md");
+    for (info, (_, text)) in controllers().iter().zip(&described) {
+        let facts =
+            format!("Source: {}. Placement: {}. Feedback: {}.", info.source, info.placement, info.feedback);
+        assert!(text.starts_with(&facts), "{}: not `{facts}`", info.name);
+        for preset in &info.presets {
+            let named = text.matches(&format!("`{}`", preset.name)).count();
+            assert!(named >= 2, "{}: preset {} is listed and explained", info.name, preset.name);
+        }
+    }
+}
