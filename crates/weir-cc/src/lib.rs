@@ -5,16 +5,26 @@
 //! no clock, socket, randomness, file or runtime, allocate nothing in steady state and panic on no input.
 //!
 //! ```
-//! use weir_cc::gcc::remb::{Config, GccSender};
-//! use weir_cc::{Cause, Controller, DataRate, Feedback, RateLimits, SendState, SendTime};
+//! use weir_cc::gcc::goog_cc::{Config, GoogCc};
+//! use weir_cc::history::SendHistory;
+//! use weir_cc::{Controller, DataRate, RateLimits, TimeDelta};
 //!
+//! # use weir_cc::{ArrivalTime, Cause, DataSize, Ecn, Record, Report, SendState, SendTime};
+//! # let (header, payload) = (DataSize::from_bytes(24), DataSize::from_bytes(1200));
+//! # let (now, later, state) = (SendTime::from_millis(0), SendTime::from_millis(50), SendState::default());
+//! # let arrival = Some(ArrivalTime::from_millis(25));
+//! # let records = [Record { sequence: 0, arrival, ecn: Ecn::NotEct }];
+//! # let report = Report::Packets { records: &records, number: 0, at: None };
 //! let kbps = DataRate::from_kbps;
 //! let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500))?;
-//! let mut controller = GccSender::new(Config::default(), limits)?;
-//! // A REMB has come:
-//! controller.on_feedback(SendTime::from_millis(1000), &Feedback::Ceiling(kbps(450)), &SendState::default());
-//! let target = controller.target();
-//! assert_eq!((target.media_rate, target.cause), (kbps(450), Cause::RampUp));
+//! let mut controller = GoogCc::new(Config::default(), limits)?;
+//! let mut history = SendHistory::new(TimeDelta::from_secs(5));
+//! // A packet leaves:
+//! controller.on_sent(&history.on_sent(now, header, payload, false, None), &state);
+//! // Later, feedback has come that tells which packets arrived and when:
+//! controller.on_feedback(later, &history.join(later, &report), &state);
+//! let target = controller.target(); // media rate, pacing, and the cause: what limits the rate now
+//! # assert_eq!((target.media_rate, target.cause), (kbps(301), Cause::RampUp));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
