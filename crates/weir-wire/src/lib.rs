@@ -3,7 +3,7 @@
 //! * [`rtp`]: the RTP header and its extensions, read in place and written from borrowed parts.
 //! * [`media`]: the one RTP header that Weir's endpoints send, as a plain value at the resolution of the wire.
 //! * [`rtcp`]: walking a datagram of RTCP packets; sender and receiver reports, transport-wide feedback,
-//!   congestion control feedback of RFC 8888, REMB, and NADA's report.
+//!   congestion control feedback of RFC 8888, REMB, and the reports of NADA, DCCC and TFRC.
 //! * [`seq`], [`abs_send_time`], [`ntp`]: the counters and clocks that wrap on the wire.
 //!
 //! A reader takes bytes from anyone: it answers every slice with a value or with a [`ParseError`] that says
