@@ -13,6 +13,8 @@ use crate::time::SendTime;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
     InFlight,
+    /// A report began above it before any covered it: that one is lost or late.
+    Untold,
     Missing,
     Arrived,
 }
@@ -60,6 +62,8 @@ pub struct SendHistory {
     entries: Vec<Entry>,
     oldest: u64,
     next: u64,
+    /// Below this number nothing is in flight.
+    settled: u64,
     horizon: TimeDelta,
     in_flight: DataSize,
     results: Vec<PacketResult>,
@@ -74,6 +78,7 @@ impl SendHistory {
             entries: vec![VACANT; FIRST_CAPACITY],
             oldest: 0,
             next: 0,
+            settled: 0,
             horizon,
             in_flight: DataSize::ZERO,
             results: Vec::with_capacity(FIRST_CAPACITY),
@@ -110,8 +115,10 @@ impl SendHistory {
         self.next
     }
 
-    /// Bytes of packets within the horizon whose fate no report has told. An [`Echo`] settles all packets up to the
-    /// one it names. Reports without packet numbers settle nothing: then this is what was sent within the horizon.
+    /// Bytes of packets within the horizon that may be under way. A report settles the packets that it covers and all
+    /// before them: what became of those that no report covered, because it was lost, is never told unless it comes
+    /// late, but they have left the path. An [`Echo`] settles all packets up to the one it names. Reports without packet
+    /// numbers settle nothing: then this is what was sent within the horizon.
     pub fn in_flight(&self) -> DataSize {
         self.in_flight
     }
@@ -122,6 +129,7 @@ impl SendHistory {
         match *report {
             Report::Packets { records, number, at } => {
                 self.results.clear();
+                self.settle_before(records);
                 let mut newest = None;
                 for record in records {
                     self.apply(record, &mut newest);
@@ -165,9 +173,9 @@ impl SendHistory {
         let before = entry.known;
         let at = entry.at;
         let fate = match (record.arrival, before) {
-            (Some(arrived), Known::InFlight) => Fate::Arrived { at: arrived, ecn: record.ecn },
+            (Some(arrived), Known::InFlight | Known::Untold) => Fate::Arrived { at: arrived, ecn: record.ecn },
             (Some(arrived), Known::Missing) => Fate::Recovered { at: arrived, ecn: record.ecn },
-            (None, Known::InFlight) => Fate::Missing,
+            (None, Known::InFlight | Known::Untold) => Fate::Missing,
             (_, Known::Arrived) | (None, Known::Missing) => return,
         };
         entry.known = if record.arrival.is_some() { Known::Arrived } else { Known::Missing };
@@ -183,28 +191,38 @@ impl SendHistory {
         self.results.push(PacketResult { sent, fate });
     }
 
+    /// What was sent before the first packet of `records` is no longer in flight. A later report may still tell its
+    /// fate.
+    fn settle_before(&mut self, records: &[Record]) {
+        let Some(first) = records.iter().find_map(|record| self.find(record.sequence)) else { return };
+        for id in self.settled.max(self.oldest)..first {
+            self.settle(id, Known::Untold);
+        }
+        self.settled = self.settled.max(first);
+    }
+
     /// Settles everything up to the echoed packet and measures the round-trip time by it.
     fn echoed(&mut self, now: SendTime, echo: Echo) -> Option<TimeDelta> {
         let id = self.find(echo.sequence)?;
         for settled in self.oldest..=id {
-            self.settle(settled);
+            self.settle(settled, Known::Arrived);
         }
         let sent = self.entry(id).at;
         self.oldest = id;
         Some(((now - sent) - echo.held).max(TimeDelta::ZERO))
     }
 
-    fn settle(&mut self, id: u64) {
+    fn settle(&mut self, id: u64, known: Known) {
         let entry = self.entry(id);
         if entry.known == Known::InFlight {
-            entry.known = Known::Arrived;
+            entry.known = known;
             let size = entry.size();
             self.in_flight = self.in_flight.saturating_sub(size);
         }
     }
 
     fn forget_oldest(&mut self) {
-        self.settle(self.oldest);
+        self.settle(self.oldest, Known::Arrived);
         self.oldest += 1;
     }
 
@@ -393,6 +411,37 @@ mod tests {
     }
 
     #[test]
+    fn what_a_lost_report_covered_leaves_flight_with_the_next_one() {
+        let mut history = history_of(6, 10);
+        history.join(at(60), &packets(&[record(0, Some(1000))], 0, 1005));
+        assert_eq!(history.in_flight(), DataSize::from_bytes(5000));
+        // Report 1, on packets 1 to 3, is lost.
+        let third = [record(4, Some(1040))];
+        assert_eq!(fates(&history.join(at(90), &packets(&third, 2, 1045))), [(4, "arrived")]);
+        assert_eq!(history.in_flight(), SIZE);
+    }
+
+    #[test]
+    fn a_report_that_comes_late_still_tells_and_settles_nothing_twice() {
+        let mut history = history_of(6, 10);
+        history.join(at(90), &packets(&[record(4, Some(1040))], 1, 1045));
+        assert_eq!(history.in_flight(), SIZE);
+        let late = [record(0, Some(1000)), record(1, None), record(2, Some(1020)), record(3, Some(1030))];
+        assert_eq!(
+            fates(&history.join(at(91), &packets(&late, 0, 1031))),
+            [(0, "arrived"), (1, "missing"), (2, "arrived"), (3, "arrived")]
+        );
+        assert_eq!(history.in_flight(), SIZE);
+        // A packet told anew below what is settled takes nothing of what was sent since.
+        history.on_sent(at(92), DataSize::ZERO, SIZE, false, None);
+        assert_eq!(
+            fates(&history.join(at(95), &packets(&[record(1, Some(1050))], 2, 1051))),
+            [(1, "recovered")]
+        );
+        assert_eq!(history.in_flight(), DataSize::from_bytes(2000));
+    }
+
+    #[test]
     fn an_echo_settles_what_came_before_it() {
         let mut history = history_of(5, 10);
         let report = LawReport::Nada(NadaReport {
@@ -435,7 +484,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bytes_in_flight_are_those_without_fate(
+        fn bytes_in_flight_are_those_above_all_that_reports_told(
             steps in prop::collection::vec((0u8..4, 0u16..40, any::<bool>()), 1..300)
         ) {
             let mut history = SendHistory::new(TimeDelta::from_millis(500));
@@ -448,8 +497,8 @@ mod tests {
                 } else if let Some(target) = history.next_id().checked_sub(1 + u64::from(back)) {
                     let records = [record(target as u16, arrived.then_some(now))];
                     history.join(at(now), &packets(&records, 0, now));
-                    if let Some(known) = model.iter_mut().find(|p| p.0 == target && now - p.1 <= 500) {
-                        known.2 = false;
+                    if model.iter().any(|p| p.0 == target && now - p.1 <= 500) {
+                        model.iter_mut().filter(|p| p.0 <= target).for_each(|p| p.2 = false);
                     }
                 } else {
                     history.join(at(now), &packets(&[], 0, now));
