@@ -173,7 +173,9 @@ impl SendHistory {
         let before = entry.known;
         let at = entry.at;
         let fate = match (record.arrival, before) {
-            (Some(arrived), Known::InFlight | Known::Untold) => Fate::Arrived { at: arrived, ecn: record.ecn },
+            (Some(arrived), Known::InFlight | Known::Untold) => {
+                Fate::Arrived { at: arrived, ecn: record.ecn }
+            }
             (Some(arrived), Known::Missing) => Fate::Recovered { at: arrived, ecn: record.ecn },
             (None, Known::InFlight | Known::Untold) => Fate::Missing,
             (_, Known::Arrived) | (None, Known::Missing) => return,

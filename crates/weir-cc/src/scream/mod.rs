@@ -23,9 +23,8 @@
 //!    target includes headers, which it tells the application to subtract. Windows and bytes in flight count RTP
 //!    packets with their headers. The pacing rate comes from the window, and Weir's pacer charges payload: packets
 //!    leave faster by the share of the header, 1 to 2 %.
-//! 2. Bytes in flight are those sent after the highest acknowledged packet (RFC 8298 §4.1.2). An endpoint also
-//!    counts packets whose fate no report told because the report was lost; the window it is given is wider by
-//!    these.
+//! 2. Bytes in flight are those sent after the highest acknowledged packet (RFC 8298 §4.1.2), as the endpoint's
+//!    [history](crate::history::SendHistory) counts them too.
 //! 3. Feedback tells the fate of each packet once ([`Feedback::Packets`](crate::Feedback::Packets)) instead of the
 //!    RFC's loss run-lengths and a counter of marks; its cadence is the RFC's, by the payload received in the last
 //!    half second.

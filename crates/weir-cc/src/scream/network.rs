@@ -1,11 +1,11 @@
 //! What both versions learn from feedback: what is in flight, round-trip time, queue delay, losses and marks.
 
-use weir_units::{DataSize, TimeDelta};
+use weir_units::TimeDelta;
 
 use super::delay::{QueueDelay, SmoothedRtt};
 use super::in_flight::InFlight;
 use super::loss::LossDetector;
-use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::packet::{Ecn, Fate, PacketResult, SentPacket};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 /// Lateness from which the reordering window learns, before a round-trip time is known.
@@ -36,9 +36,6 @@ pub(super) struct Network {
     rtt: SmoothedRtt,
     delay: QueueDelay,
     losses: LossDetector,
-    /// Bytes that the endpoint counts as in flight although they lie below the highest acknowledged packet: what
-    /// became of them no report has told.
-    stale: u64,
     /// Whether unmarked packets come as ECT(1): then marks are those of L4S. `None` before the first one.
     l4s: Option<bool>,
 }
@@ -50,33 +47,27 @@ impl Network {
             rtt: SmoothedRtt::default(),
             delay: QueueDelay::default(),
             losses: LossDetector::new(),
-            stale: 0,
             l4s: None,
         }
     }
 
-    pub(super) fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
+    pub(super) fn on_sent(&mut self, packet: &SentPacket) {
         self.in_flight.on_sent(packet.id, packet.size.bytes());
-        self.stale = state.in_flight.bytes().saturating_sub(self.in_flight.bytes());
     }
 
-    /// Feedback has come; `state` is that of the endpoint before it. RFC 8298 §4.1.2, steps up to the detection of
+    /// Feedback has come. RFC 8298 §4.1.2, steps up to the detection of
     /// losses and marks.
     pub(super) fn on_feedback(
         &mut self,
         now: SendTime,
         results: &[PacketResult],
         rtt: Option<TimeDelta>,
-        state: &SendState,
     ) -> News {
         let mut news = News::default();
-        let mut settled = 0_u64;
         let mut newest = None;
         for PacketResult { sent, fate } in results {
-            let size = sent.size.bytes();
             match *fate {
                 Fate::Arrived { at, ecn } => {
-                    settled = settled.saturating_add(size);
                     self.arrive(&mut news, sent, ecn);
                     newest = self.acknowledge(&mut news, sent, at).or(newest);
                 }
@@ -85,10 +76,7 @@ impl Network {
                     self.arrive(&mut news, sent, ecn);
                     newest = self.acknowledge(&mut news, sent, at).or(newest);
                 }
-                Fate::Missing => {
-                    settled = settled.saturating_add(size);
-                    news.lost |= self.losses.on_missing(now, sent.id);
-                }
+                Fate::Missing => news.lost |= self.losses.on_missing(now, sent.id),
             }
         }
         if let Some((departure, arrival)) = newest {
@@ -96,7 +84,6 @@ impl Network {
             self.delay.on_packet(arrival, ApparentDelay::between(departure, arrival));
         }
         news.lost |= self.losses.declare(now, self.reordering_bound());
-        self.stale = state.in_flight.bytes().saturating_sub(settled).saturating_sub(self.in_flight.bytes());
         news
     }
 
@@ -156,11 +143,6 @@ impl Network {
         self.l4s == Some(true)
     }
 
-    /// The window that lets `bytes` be in flight in SCReAM's sense, in the endpoint's sense.
-    pub(super) fn window(&self, bytes: f64) -> DataSize {
-        DataSize::from_bytes_f64(bytes) + DataSize::from_bytes(self.stale)
-    }
-
     /// The path is another one; what is in flight stays.
     pub(super) fn forget_path(&mut self) {
         self.rtt = SmoothedRtt::default();
@@ -170,6 +152,8 @@ impl Network {
 
 #[cfg(test)]
 mod tests {
+    use weir_units::DataSize;
+
     use super::*;
 
     const SIZE: u64 = 1012;
@@ -192,10 +176,6 @@ mod tests {
         }
     }
 
-    fn state(packets: u64) -> SendState {
-        SendState { in_flight: DataSize::from_bytes(packets * SIZE), ..SendState::default() }
-    }
-
     fn arrived(id: u64, ecn: Ecn) -> PacketResult {
         let at = ArrivalTime::from_millis(3_600_000 + 10 * id as i64 + 40);
         PacketResult { sent: sent(id), fate: Fate::Arrived { at, ecn } }
@@ -203,7 +183,7 @@ mod tests {
 
     fn ten_sent() -> Network {
         let mut network = Network::new();
-        (1..=10).for_each(|id| network.on_sent(&sent(id), &state(id)));
+        (1..=10).for_each(|id| network.on_sent(&sent(id)));
         network
     }
 
@@ -212,7 +192,7 @@ mod tests {
         let mut network = ten_sent();
         let missing = PacketResult { sent: sent(2), fate: Fate::Missing };
         let results = [arrived(1, Ecn::Ect1), missing, arrived(3, Ecn::Ce), arrived(4, Ecn::Ect1)];
-        let news = network.on_feedback(ms(130), &results, None, &state(10));
+        let news = network.on_feedback(ms(130), &results, None);
         assert_eq!(
             news,
             News {
@@ -231,25 +211,12 @@ mod tests {
     }
 
     #[test]
-    fn what_no_report_told_does_not_fill_the_window() {
-        let mut network = ten_sent();
-        // The report on 1 to 4 was lost.
-        network.on_feedback(ms(130), &[arrived(5, Ecn::NotEct), arrived(6, Ecn::NotEct)], None, &state(10));
-        assert_eq!(network.bytes_in_flight(), 4 * SIZE);
-        // The endpoint still counts 1 to 4 and 7 to 10: the window is wider by the former.
-        assert_eq!(network.window(3000.0), DataSize::from_bytes(3000 + 4 * SIZE));
-        // They leave its history; packet 11 makes 5 in flight in either sense.
-        network.on_sent(&sent(11), &state(5));
-        assert_eq!(network.window(3000.0), DataSize::from_bytes(3000));
-    }
-
-    #[test]
     fn a_congested_way_back_delays_feedback_and_is_no_queue() {
         let (mut early, mut late) = (ten_sent(), ten_sent());
         let results = [arrived(1, Ecn::NotEct), arrived(2, Ecn::NotEct)];
         let held = TimeDelta::from_millis(20);
-        early.on_feedback(ms(100), &results, Some(ms(100) - ms(20) - held), &state(10));
-        late.on_feedback(ms(600), &results, Some(ms(600) - ms(20) - held), &state(10));
+        early.on_feedback(ms(100), &results, Some(ms(100) - ms(20) - held));
+        late.on_feedback(ms(600), &results, Some(ms(600) - ms(20) - held));
         assert_eq!((early.qdelay(), late.qdelay()), (0.0, 0.0));
         assert_eq!((early.s_rtt(), late.s_rtt()), (Some(0.06), Some(0.56)));
     }
@@ -258,11 +225,10 @@ mod tests {
     fn an_old_report_only_fills_gaps() {
         let mut network = ten_sent();
         let missing = PacketResult { sent: sent(3), fate: Fate::Missing };
-        network.on_feedback(ms(130), &[missing, arrived(5, Ecn::NotEct)], None, &state(10));
+        network.on_feedback(ms(130), &[missing, arrived(5, Ecn::NotEct)], None);
         let qdelay = network.qdelay();
         let late = Fate::Recovered { at: ArrivalTime::from_millis(3_600_500), ecn: Ecn::NotEct };
-        let news =
-            network.on_feedback(ms(140), &[PacketResult { sent: sent(3), fate: late }], None, &state(5));
+        let news = network.on_feedback(ms(140), &[PacketResult { sent: sent(3), fate: late }], None);
         assert_eq!((news.acked, news.received, news.lost), (None, PAYLOAD, false));
         assert_eq!((network.qdelay(), network.bytes_in_flight()), (qdelay, 5 * SIZE));
     }

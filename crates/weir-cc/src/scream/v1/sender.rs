@@ -1,6 +1,6 @@
 //! The sender: feedback → congestion window → media rate.
 
-use weir_units::{DataRate, TimeDelta};
+use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::config::Config;
 use super::rate::{self, RateControl};
@@ -63,14 +63,8 @@ impl Scream {
     }
 
     /// RFC 8298 §4.1.2: the steps on each feedback. Returns whether a loss or ECN event changed the rate.
-    fn on_packets(
-        &mut self,
-        now: SendTime,
-        results: &[PacketResult],
-        rtt: Option<TimeDelta>,
-        state: &SendState,
-    ) -> bool {
-        let news = self.network.on_feedback(now, results, rtt, state);
+    fn on_packets(&mut self, now: SendTime, results: &[PacketResult], rtt: Option<TimeDelta>) -> bool {
+        let news = self.network.on_feedback(now, results, rtt);
         self.rate.on_received(news.received);
         self.window.on_acked(news.acked.unwrap_or(0));
         self.window.on_flight(now, &self.config, self.network.bytes_in_flight());
@@ -189,7 +183,7 @@ impl Scream {
 
 impl Controller for Scream {
     fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
-        self.network.on_sent(packet, state);
+        self.network.on_sent(packet);
         self.window.on_flight(packet.at, &self.config, self.network.bytes_in_flight());
         self.rate.on_sent(packet, state.queued.bytes(), self.config.rate_adjust_interval);
         self.silence.on_sent(packet.at);
@@ -202,7 +196,7 @@ impl Controller for Scream {
         let base = self.target_bitrate();
         self.silence.end();
         self.application_limited = state.application_limited;
-        self.on_packets(now, results, rtt, state).then(|| self.decision(base))
+        self.on_packets(now, results, rtt).then(|| self.decision(base))
     }
 
     fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
@@ -244,7 +238,7 @@ impl Controller for Scream {
         let qdelay_target = self.qdelay_target.get();
         let sendable = self.config.sendable(self.window.cwnd(), self.network.qdelay(), qdelay_target);
         // A closed window never opens by itself: during silence the pacing rate alone bounds what is sent.
-        let window = (!self.silence.is_silent()).then(|| self.network.window(sendable));
+        let window = (!self.silence.is_silent()).then(|| DataSize::from_bytes_f64(sendable));
         Target {
             media_rate: rate,
             sending_rate: rate,

@@ -1,6 +1,6 @@
 //! The sender: feedback → reference window → target rate.
 
-use weir_units::DataRate;
+use weir_units::{DataRate, DataSize};
 
 use super::config::{Config, Edition};
 use super::rate::Basis;
@@ -133,8 +133,8 @@ impl ScreamV2 {
 }
 
 impl Controller for ScreamV2 {
-    fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
-        self.network.on_sent(packet, state);
+    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
+        self.network.on_sent(packet);
         if let (Some(window), Some(rtt)) = (self.window.as_mut(), self.network.rtt()) {
             window.on_flight(packet.at, rtt, self.network.bytes_in_flight());
         }
@@ -148,7 +148,7 @@ impl Controller for ScreamV2 {
         let base = self.target_rate();
         self.silence.end();
         self.application_limited = state.application_limited;
-        let news = self.network.on_feedback(now, results, rtt, state);
+        let news = self.network.on_feedback(now, results, rtt);
         self.on_news(now, &news).then(|| self.decision(base))
     }
 
@@ -196,7 +196,8 @@ impl Controller for ScreamV2 {
         let rate = self.target_rate();
         // A closed window never opens by itself: during silence the pacing rate alone bounds what is sent.
         let open = self.window.as_ref().filter(|_| !self.silence.is_silent());
-        let window = open.map(|window| self.network.window(window.ref_wnd() * self.config.ref_wnd_overhead));
+        let window =
+            open.map(|window| DataSize::from_bytes_f64(window.ref_wnd() * self.config.ref_wnd_overhead));
         Target {
             media_rate: rate,
             sending_rate: rate,
