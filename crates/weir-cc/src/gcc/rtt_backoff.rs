@@ -51,8 +51,8 @@ impl RttBackoffConfig {
 pub struct RttBackoff {
     config: RttBackoffConfig,
     rtt: TimeDelta,
-    /// When the round-trip time was last measured; at first when the first packet left.
-    heard: Option<SendTime>,
+    /// When the first packet left that the last measurement does not follow: from then on feedback is waited for.
+    waiting: Option<SendTime>,
     sent: Option<SendTime>,
     lowered: Option<SendTime>,
     /// The rate has been lowered since the last measurement: only another one ends that, not a clock that is set.
@@ -62,26 +62,26 @@ pub struct RttBackoff {
 impl RttBackoff {
     /// A back-off that has seen nothing.
     pub fn new(config: RttBackoffConfig) -> Self {
-        Self { config, rtt: TimeDelta::ZERO, heard: None, sent: None, lowered: None, unheard: false }
+        Self { config, rtt: TimeDelta::ZERO, waiting: None, sent: None, lowered: None, unheard: false }
     }
 
     /// A packet left.
     pub fn on_sent(&mut self, at: SendTime) {
         self.sent = Some(at);
-        // What was heard lies in the past; else the clock was set back.
-        self.heard = Some(self.heard.map_or(at, |heard| heard.min(at)));
+        // The wait began in the past; else the clock was set back.
+        self.waiting = Some(self.waiting.map_or(at, |since| since.min(at)));
     }
 
-    /// Feedback that came at `now` tells the round-trip time `rtt`, without what packets waited at the receiver.
-    pub fn on_rtt(&mut self, rtt: TimeDelta, now: SendTime) {
+    /// Feedback tells the round-trip time `rtt`, without what packets waited at the receiver.
+    pub fn on_rtt(&mut self, rtt: TimeDelta) {
         self.rtt = rtt.max(TimeDelta::ZERO);
-        self.heard = Some(now);
+        self.waiting = None;
         self.unheard = false;
     }
 
-    /// The round-trip time, plus the time from its measurement to the last packet sent.
+    /// The round-trip time, plus the time from the first packet sent since its measurement to the last one.
     pub fn corrected_rtt(&self) -> TimeDelta {
-        let waiting = self.sent.zip(self.heard).map_or(TimeDelta::ZERO, |(sent, heard)| sent - heard);
+        let waiting = self.sent.zip(self.waiting).map_or(TimeDelta::ZERO, |(sent, since)| sent - since);
         waiting.max(TimeDelta::ZERO) + self.rtt
     }
 
@@ -121,13 +121,15 @@ mod tests {
         backoff.on_sent(at(1000));
         assert_eq!(backoff.corrected_rtt(), TimeDelta::ZERO);
         backoff.on_sent(at(1150));
-        backoff.on_rtt(TimeDelta::from_millis(200), at(1200));
+        assert_eq!(backoff.corrected_rtt(), TimeDelta::from_millis(150));
+        backoff.on_rtt(TimeDelta::from_millis(200));
         assert_eq!(backoff.corrected_rtt(), TimeDelta::from_millis(200), "nothing was sent since");
+        backoff.on_sent(at(1200));
         backoff.on_sent(at(4000));
         assert!(!backoff.is_above_limit(), "2.8 + 0.2 s");
         backoff.on_sent(at(4001));
         assert!(backoff.is_above_limit());
-        backoff.on_rtt(TimeDelta::from_millis(3001), at(5000));
+        backoff.on_rtt(TimeDelta::from_millis(3001));
         assert!(backoff.is_above_limit(), "a long round trip alone");
     }
 
@@ -135,15 +137,19 @@ mod tests {
     fn a_source_without_data_waits_for_nothing() {
         let mut backoff = RttBackoff::new(RttBackoffConfig::default());
         backoff.on_sent(at(0));
-        backoff.on_rtt(TimeDelta::from_millis(50), at(50));
+        backoff.on_rtt(TimeDelta::from_millis(50));
         assert_eq!(backoff.corrected_rtt(), TimeDelta::from_millis(50), "however late it is asked");
+        // An hour later it has data again: no feedback was missing meanwhile.
+        backoff.on_sent(at(3_600_000));
+        assert_eq!(backoff.corrected_rtt(), TimeDelta::from_millis(50));
+        assert!(!backoff.is_above_limit());
     }
 
     #[test]
     fn steps_are_a_second_apart_and_larger_in_silence() {
         let mut backoff = RttBackoff::new(RttBackoffConfig::default());
         assert_eq!(backoff.step(at(-2000)), Some((0.5, Cause::Receiver)));
-        backoff.on_rtt(TimeDelta::from_secs(4), at(-1500));
+        backoff.on_rtt(TimeDelta::from_secs(4));
         assert_eq!(backoff.step(at(0)), Some((0.8, Cause::Delay)));
         assert_eq!(backoff.step(at(999)), None);
         assert_eq!(backoff.step(at(1000)), Some((0.8, Cause::Delay)));

@@ -18,6 +18,8 @@
 //!    libwebrtc also takes it for the rate to begin with.
 //! 4. Silence: where a long round-trip time is made of waiting for feedback alone, the back-off halves the rate each second,
 //!    where libwebrtc takes a fifth off; [`RttBackoffConfig::silence_factor`](super::rtt_backoff::RttBackoffConfig).
+//!    The wait begins with the first packet sent since the last feedback and not with that feedback: a source that had
+//!    nothing to send for seconds is not taken for a silent receiver.
 //! 5. Times and rates are not rounded to milliseconds and bit/s.
 //! 6. Over-use while the acknowledged rate is unknown halves the rate once per round-trip time, as libwebrtc's comment
 //!    has it; its code does so with each feedback.

@@ -158,7 +158,7 @@ impl GoogCc {
             longest = longest.max(round);
             shortest = shortest.min(round - (last - packet.arrival));
         }
-        self.target.on_rtt(shortest.max(TimeDelta::ZERO), now);
+        self.target.on_rtt(shortest.max(TimeDelta::ZERO));
         let mean = self.feedback_rtt.add(longest);
         self.delay.aimd_mut().set_rtt(mean);
     }

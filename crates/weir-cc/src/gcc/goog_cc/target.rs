@@ -90,9 +90,9 @@ impl TargetRate {
         self.backoff.on_sent(at);
     }
 
-    /// Feedback that came at `now` shows round-trip times: the shortest without what packets waited.
-    pub(super) fn on_rtt(&mut self, rtt: TimeDelta, now: SendTime) {
-        self.backoff.on_rtt(rtt, now);
+    /// Feedback shows round-trip times: the shortest without what packets waited.
+    pub(super) fn on_rtt(&mut self, rtt: TimeDelta) {
+        self.backoff.on_rtt(rtt);
         if rtt > TimeDelta::ZERO {
             self.rtt = rtt;
         }

@@ -242,6 +242,28 @@ fn silence_halves_the_rate_each_second_and_feedback_ends_it() {
 }
 
 #[test]
+fn a_source_that_paused_goes_on_at_its_rate() {
+    for announced in [false, true] {
+        let mut call = Call::new(&Config::default());
+        call.run(2000, 375, |_| Some(0));
+        let before = call.rate();
+        if announced {
+            call.sender.on_event(at(call.now_ms), PathEvent::Paused);
+        }
+        call.now_ms += 10_000;
+        if announced {
+            call.sender.on_event(at(call.now_ms), PathEvent::Resumed);
+        }
+        call.send(375, None);
+        for _ in 0..10 {
+            call.now_ms += 10;
+            call.tick();
+        }
+        assert!(call.rate() >= before, "{before} → {}", call.rate());
+    }
+}
+
+#[test]
 fn nothing_and_what_other_laws_hear_change_nothing() {
     let mut call = Call::new(&Config::default());
     let empty = Feedback::Packets { results: &[], at: None, rtt: None, missed_reports: 3 };
