@@ -1,8 +1,8 @@
 //! Every constant of DCCC.
 
-use core::fmt;
-
 use weir_units::{DataRate, TimeDelta};
+
+use crate::config_error::{ConfigError, check};
 
 /// How the delay threshold `T` is chosen. dccc-2017 appendix B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,21 +96,6 @@ impl Default for Config {
     }
 }
 
-/// A constant out of its range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConfigError {
-    field: &'static str,
-    expected: &'static str,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` must be {}", self.field, self.expected)
-    }
-}
-
-impl core::error::Error for ConfigError {}
-
 impl Config {
     /// The controller of the paper's simulations: a fixed threshold on the one-way delay, which needs synchronised
     /// clocks, and time stamps of 1 ms. dccc-2017 §V-A, appendix C-A.
@@ -149,10 +134,7 @@ impl Config {
             ("relearn_after", span(self.relearn_after), "longer than 0"),
             ("clock_step", span(self.clock_step), "longer than 0"),
         ];
-        match rules.into_iter().find(|(_, holds, _)| !holds) {
-            Some((field, _, expected)) => Err(ConfigError { field, expected }),
-            None => Ok(()),
-        }
+        check(rules)
     }
 
     /// `T_s` at a round-trip time; unknown if not positive. Divergence 5.

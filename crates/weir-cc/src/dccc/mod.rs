@@ -62,6 +62,6 @@ mod closed_loop;
 #[cfg(test)]
 mod properties;
 
-pub use config::{Config, ConfigError, DelayThreshold, Interarrival};
+pub use config::{Config, DelayThreshold, Interarrival};
 pub use observer::DcccObserver;
 pub use sender::Dccc;

@@ -2,7 +2,8 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::config::{Config, ConfigError, Interarrival};
+use super::config::{Config, Interarrival};
+use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
 use crate::packet::Arrival;
 use crate::report::{DcccReport, LawReport};

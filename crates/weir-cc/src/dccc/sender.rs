@@ -2,8 +2,9 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::config::{Config, ConfigError, DelayThreshold};
+use super::config::{Config, DelayThreshold};
 use super::law::mismatch;
+use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
 use crate::packet::{SendState, SentPacket, Stamp};
 use crate::report::{DcccReport, Feedback, LawReport};

@@ -1,8 +1,8 @@
 //! Every constant of NADA.
 
-use core::fmt;
-
 use weir_units::TimeDelta;
+
+use crate::config_error::{ConfigError, check};
 
 /// Where the aggregate congestion signal ends. Divergence 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,21 +161,6 @@ impl Default for Config {
     }
 }
 
-/// A constant out of its range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConfigError {
-    field: &'static str,
-    expected: &'static str,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` must be {}", self.field, self.expected)
-    }
-}
-
-impl core::error::Error for ConfigError {}
-
 pub(super) fn positive(value: f64) -> bool {
     value > 0.0 && value.is_finite()
 }
@@ -194,19 +179,6 @@ pub(super) fn span(value: TimeDelta) -> bool {
 
 pub(super) fn not_negative(value: TimeDelta) -> bool {
     !value.is_negative()
-}
-
-/// A field, whether its value will do, and what is expected.
-pub(super) type Check = (&'static str, bool, &'static str);
-
-impl ConfigError {
-    /// The first of `rules` that does not hold.
-    pub(super) fn first_broken(rules: &[Check]) -> Result<(), Self> {
-        match rules.iter().find(|(_, holds, _)| !holds) {
-            Some(&(field, _, expected)) => Err(Self { field, expected }),
-            None => Ok(()),
-        }
-    }
 }
 
 impl NadaPacing {
@@ -259,7 +231,7 @@ impl Config {
             ("feedback_timeout", self.feedback_timeout > self.feedback_interval, "above `feedback_interval`"),
             ("pacing", self.pacing.is_sound(), "a factor of at least 1"),
         ];
-        ConfigError::first_broken(&rules)
+        check(rules)
     }
 }
 

@@ -73,9 +73,10 @@ mod closed_loop;
 mod properties;
 
 use crate::at_sender::{AtSender, join_signals};
+use crate::config_error::ConfigError;
 use crate::controller::{RateLimits, Signal};
 
-pub use config::{Config, ConfigError, CongestionBound, LossAverage, NadaPacing};
+pub use config::{Config, CongestionBound, LossAverage, NadaPacing};
 pub use observer::NadaObserver;
 pub use rule::{Nada, Rfc8698};
 pub use sender::{Present, Rule, Sender};

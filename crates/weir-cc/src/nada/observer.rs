@@ -2,10 +2,11 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::config::{Config, ConfigError, LossAverage};
+use super::config::{Config, LossAverage};
 use super::congestion::LossAge;
 use super::log::{Log, News, Spans};
 use super::window::Ratios;
+use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
 use crate::filters::WindowedMin;
 use crate::loss_intervals::LossIntervals;

@@ -1,7 +1,8 @@
 //! The rate by RFC 8698 §4.3.
 
-use super::config::{Config, ConfigError};
+use super::config::Config;
 use super::sender::{Habits, Present, Rule, Sender};
+use crate::config_error::ConfigError;
 use crate::controller::{Cause, RateLimits, Signal};
 use crate::report::LawReport;
 use crate::time::SendTime;

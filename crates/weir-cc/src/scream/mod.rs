@@ -89,7 +89,6 @@ mod fixture;
 #[cfg(test)]
 mod properties;
 
-pub use config::ConfigError;
 pub use receiver::ScreamReceiver;
 
 use weir_units::TimeDelta;

@@ -1,9 +1,8 @@
 //! Every constant of the simplified GCC.
 
-use core::fmt;
-
 use weir_units::TimeDelta;
 
+use crate::config_error::{ConfigError, check};
 use crate::gcc::detector::{DetectorConfig, FirstShare};
 use crate::gcc::rate_control::{IncreasePer, RateControlConfig};
 
@@ -68,21 +67,6 @@ impl Default for Config {
     }
 }
 
-/// A constant out of its range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConfigError {
-    field: &'static str,
-    expected: &'static str,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` must be {}", self.field, self.expected)
-    }
-}
-
-impl core::error::Error for ConfigError {}
-
 impl Config {
     /// Checks every constant.
     ///
@@ -103,10 +87,7 @@ impl Config {
             ("receive_rate_bound", bound, "at least 1"),
             ("feedback_timeout", span(self.feedback_timeout), "longer than 0"),
         ];
-        match rules.into_iter().find(|(_, holds, _)| !holds) {
-            Some((field, _, expected)) => Err(ConfigError { field, expected }),
-            None => Ok(()),
-        }
+        check(rules)
     }
 
     /// A gradient above the threshold is over-use at once.

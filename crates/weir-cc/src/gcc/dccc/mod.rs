@@ -37,6 +37,6 @@ mod sender;
 #[cfg(test)]
 mod closed_loop;
 
-pub use config::{Config, ConfigError, Update};
+pub use config::{Config, Update};
 pub use receiver::GccDcccReceiver;
 pub use sender::GccDcccSender;

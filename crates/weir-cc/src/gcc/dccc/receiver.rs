@@ -2,7 +2,8 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::config::{Config, ConfigError, Update};
+use super::config::{Config, Update};
+use crate::config_error::ConfigError;
 use crate::controller::{RateLimits, Receiver, Signal};
 use crate::gcc::detector::{Detector, Usage};
 use crate::gcc::rate_control::{RateControl, RateState};

@@ -2,7 +2,8 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::config::{Config, ConfigError};
+use super::config::Config;
+use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
 use crate::packet::{SendState, SentPacket};
 use crate::report::Feedback;

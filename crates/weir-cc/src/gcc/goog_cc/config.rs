@@ -1,9 +1,8 @@
 //! Every constant of libwebrtc's controller, by its parts.
 
-use core::fmt;
-
 use weir_units::TimeDelta;
 
+use crate::config_error::{ConfigError, Rule, check_group};
 use crate::gcc::aimd::AimdConfig;
 use crate::gcc::alr::AlrConfig;
 use crate::gcc::bursts::BurstConfig;
@@ -125,12 +124,7 @@ impl Config {
             ("probing.", &probing_rules(&self.probing)),
             ("probe_result.", &probe_result_rules(&self.probe_result)),
         ];
-        for (group, rules) in groups {
-            if let Some(&(field, _, expected)) = rules.iter().find(|rule| !rule.1) {
-                return Err(ConfigError { group, field, expected });
-            }
-        }
-        Ok(())
+        groups.into_iter().try_for_each(|(group, rules)| check_group(group, rules.iter().copied()))
     }
 
     fn own_rules(&self) -> [Rule; 13] {
@@ -183,9 +177,6 @@ impl Default for Config {
     }
 }
 
-/// A constant, whether it holds, and what is expected of it.
-type Rule = (&'static str, bool, &'static str);
-
 fn positive(value: f64) -> bool {
     value > 0.0 && value.is_finite()
 }
@@ -229,22 +220,6 @@ fn probe_result_rules(result: &ProbeEstimatorConfig) -> [Rule; 3] {
         ("max_ratio", positive(result.max_ratio), "above 0"),
     ]
 }
-
-/// A constant out of its range.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ConfigError {
-    group: &'static str,
-    field: &'static str,
-    expected: &'static str,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}{}` must be {}", self.group, self.field, self.expected)
-    }
-}
-
-impl core::error::Error for ConfigError {}
 
 #[cfg(test)]
 mod tests {

@@ -44,5 +44,5 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, ConfigError};
+pub use config::Config;
 pub use sender::GoogCc;

@@ -2,9 +2,10 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::config::{Config, ConfigError};
+use super::config::Config;
 use super::delay::{DelayBased, FeedbackRtt, Outcome};
 use super::target::TargetRate;
+use crate::config_error::ConfigError;
 use crate::controller::{
     Cause, Controller, Decision, Pacing, PathEvent, Probe, RateLimits, Share, Signal, Target,
 };

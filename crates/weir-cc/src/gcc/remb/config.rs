@@ -1,9 +1,8 @@
 //! Every constant of gcc-2016.
 
-use core::fmt;
-
 use weir_units::TimeDelta;
 
+use crate::config_error::{ConfigError, check};
 use crate::gcc::detector::DetectorConfig;
 use crate::gcc::kalman::KalmanConfig;
 use crate::gcc::loss::LossConfig;
@@ -126,21 +125,6 @@ impl Default for Config {
     }
 }
 
-/// A constant out of its range.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ConfigError {
-    field: &'static str,
-    expected: &'static str,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` must be {}", self.field, self.expected)
-    }
-}
-
-impl core::error::Error for ConfigError {}
-
 impl Config {
     /// Checks every constant.
     ///
@@ -178,10 +162,7 @@ impl Config {
             ("pacing_factor", self.pacing_factor >= 1.0, "at least 1"),
             ("feedback_timeout", span(self.feedback_timeout), "longer than 0"),
         ];
-        match rules.into_iter().find(|(_, holds, _)| !holds) {
-            Some((field, _, expected)) => Err(ConfigError { field, expected }),
-            None => Ok(()),
-        }
+        check(rules)
     }
 
     pub(super) fn kalman(&self) -> KalmanConfig {

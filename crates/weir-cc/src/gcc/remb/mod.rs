@@ -33,6 +33,6 @@ mod closed_loop;
 #[cfg(test)]
 mod receiver_tests;
 
-pub use config::{Config, ConfigError, GrowOn};
+pub use config::{Config, GrowOn};
 pub use receiver::GccReceiver;
 pub use sender::GccSender;

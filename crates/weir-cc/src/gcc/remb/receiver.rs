@@ -2,7 +2,8 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::config::{Config, ConfigError};
+use super::config::Config;
+use crate::config_error::ConfigError;
 use crate::controller::{RateLimits, Receiver, Signal};
 use crate::gcc::detector::{Detector, Usage};
 use crate::gcc::frames::{FrameSample, Frames, Grouped};

@@ -2,7 +2,8 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::config::{Config, ConfigError, GrowOn};
+use super::config::{Config, GrowOn};
+use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
 use crate::gcc::loss::{LossConfig, LossVerdict};
 use crate::packet::{SendState, SentPacket};

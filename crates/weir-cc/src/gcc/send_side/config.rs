@@ -1,9 +1,8 @@
 //! Every constant of the sender-side form.
 
-use core::fmt;
-
 use weir_units::TimeDelta;
 
+use crate::config_error::{ConfigError, Rule, check};
 use crate::gcc::aimd::AimdConfig;
 use crate::gcc::bursts::BurstConfig;
 use crate::gcc::detector::{DetectorConfig, FirstShare};
@@ -229,11 +228,7 @@ impl Config {
     /// # Errors
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let wrong = self.sampling_rules().into_iter().chain(self.rate_rules()).find(|(_, holds, _)| !holds);
-        match wrong {
-            Some((field, _, expected)) => Err(ConfigError { field, expected }),
-            None => Ok(()),
-        }
+        check(self.sampling_rules().into_iter().chain(self.rate_rules()))
     }
 
     /// Name, whether it holds and what is expected, of each constant from feedback to detector.
@@ -380,9 +375,6 @@ impl Default for Config {
     }
 }
 
-/// A constant's name, whether it is in its range, and the range.
-type Rule = (&'static str, bool, &'static str);
-
 fn positive(v: f64) -> bool {
     v > 0.0 && v.is_finite()
 }
@@ -390,21 +382,6 @@ fn positive(v: f64) -> bool {
 fn amount(v: f64) -> bool {
     v >= 0.0 && v.is_finite()
 }
-
-/// A constant out of its range.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ConfigError {
-    field: &'static str,
-    expected: &'static str,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` must be {}", self.field, self.expected)
-    }
-}
-
-impl core::error::Error for ConfigError {}
 
 #[cfg(test)]
 mod tests {

@@ -45,5 +45,5 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, ConfigError, ControlForm, FilterForm, Grouping, LossForm, SendSidePacing};
+pub use config::{Config, ControlForm, FilterForm, Grouping, LossForm, SendSidePacing};
 pub use sender::SendSideGcc;

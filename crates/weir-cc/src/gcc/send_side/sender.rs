@@ -2,8 +2,9 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::config::{Config, ConfigError, LossForm, SendSidePacing};
+use super::config::{Config, LossForm, SendSidePacing};
 use super::delay::DelaySignal;
+use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
 use crate::gcc::aimd::Aimd;
 use crate::gcc::bursts::Received;

@@ -2,7 +2,8 @@
 
 use weir_units::TimeDelta;
 
-use crate::nada::config::{ConfigError, NadaPacing, not_negative, positive, ratio, span};
+use crate::config_error::{ConfigError, check};
+use crate::nada::config::{NadaPacing, not_negative, positive, ratio, span};
 
 /// What the delay is measured against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +81,7 @@ impl Config {
             Reference::Synchronised => true,
         };
         let unshaped = self.pacing.is_sound() && self.pacing != NadaPacing::Shaped;
-        ConfigError::first_broken(&[
+        check([
             ("priority", positive(self.priority), "above 0"),
             ("smoothing", ratio(self.smoothing), "in (0, 1]"),
             ("prediction", not_negative(self.prediction), "0 or longer"),

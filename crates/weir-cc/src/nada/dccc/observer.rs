@@ -3,8 +3,8 @@
 use weir_units::TimeDelta;
 
 use super::config::{Config, Reference};
+use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
-use crate::nada::ConfigError;
 use crate::nada::log::{Log, News, Spans};
 use crate::packet::{Arrival, Ecn};
 use crate::report::{LawReport, NadaDelayReport};

@@ -3,8 +3,8 @@
 use weir_units::TimeDelta;
 
 use super::config::Config;
+use crate::config_error::ConfigError;
 use crate::controller::{Cause, RateLimits, Signal};
-use crate::nada::ConfigError;
 use crate::nada::rate::Shaping;
 use crate::nada::sender::{Habits, Present, Rule, Sender};
 use crate::report::LawReport;

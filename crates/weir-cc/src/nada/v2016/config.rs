@@ -2,7 +2,8 @@
 
 use weir_units::TimeDelta;
 
-use crate::nada::config::{ConfigError, NadaPacing, gain, not_negative, positive, span};
+use crate::config_error::{ConfigError, check};
+use crate::nada::config::{NadaPacing, gain, not_negative, positive, span};
 
 /// From where rates are counted in the gradual update. Divergence 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,7 +143,7 @@ impl Config {
     /// # Errors
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        ConfigError::first_broken(&[
+        check([
             ("priority", positive(self.priority), "above 0"),
             ("reference_congestion", span(self.reference_congestion), "longer than 0"),
             ("kappa", positive(self.kappa), "above 0"),

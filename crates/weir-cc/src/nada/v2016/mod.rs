@@ -45,8 +45,8 @@ mod closed_loop;
 #[cfg(test)]
 mod properties;
 
-use super::ConfigError;
 use crate::at_sender::{AtSender, join_signals};
+use crate::config_error::ConfigError;
 use crate::controller::{RateLimits, Signal};
 
 pub use config::{Config, OffsetForm};

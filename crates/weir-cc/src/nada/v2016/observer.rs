@@ -4,8 +4,8 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::config::Config;
 use super::congestion::DelayFilter;
+use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
-use crate::nada::ConfigError;
 use crate::nada::log::{Log, Spans};
 use crate::packet::Arrival;
 use crate::report::{LawReport, NadaReport};

@@ -4,8 +4,8 @@ use weir_units::TimeDelta;
 
 use super::config::{Config, OffsetForm};
 use super::congestion::whole;
+use crate::config_error::ConfigError;
 use crate::controller::{Cause, RateLimits, Signal};
-use crate::nada::ConfigError;
 use crate::nada::rate::{Gains, Gradual, Shaping, gamma};
 use crate::nada::sender::{Habits, Present, Rule, Sender};
 use crate::report::LawReport;

@@ -2,8 +2,9 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
+use crate::config_error::{ConfigError, check};
 use crate::scream::competition::CompetitionConfig;
-use crate::scream::config::{ConfigError, check, positive, ratio, span};
+use crate::scream::config::{positive, ratio, span};
 use crate::scream::receiver::Cadence;
 
 /// What the rate control adds to the target outside fast increase. Divergence 6.
@@ -128,7 +129,7 @@ impl Config {
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let within = |v: f64, most: f64| (0.0..=most).contains(&v);
-        check(&[
+        check([
             ("qdelay_target_lo", span(self.qdelay_target_lo), "longer than 0"),
             (
                 "qdelay_target_hi",

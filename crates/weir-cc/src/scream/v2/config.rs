@@ -2,8 +2,9 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
+use crate::config_error::{ConfigError, check};
 use crate::scream::competition::CompetitionConfig;
-use crate::scream::config::{ConfigError, check, positive, ratio, span};
+use crate::scream::config::{positive, ratio, span};
 use crate::scream::receiver::Cadence;
 
 /// Which working text of draft-johansson-ccwg-rfc8298bis-screamv2 the formulas are those of.
@@ -146,7 +147,7 @@ impl Config {
             PostCongestion::Time(time) => span(time),
             PostCongestion::RoundTrips(count) => positive(count),
         };
-        check(&[
+        check([
             ("qdelay_target_lo", span(self.qdelay_target_lo), "longer than 0"),
             (
                 "qdelay_target_hi",
