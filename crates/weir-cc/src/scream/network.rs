@@ -147,6 +147,8 @@ impl Network {
     pub(super) fn forget_path(&mut self) {
         self.rtt = SmoothedRtt::default();
         self.delay = QueueDelay::default();
+        self.losses = LossDetector::new();
+        self.l4s = None;
     }
 }
 
@@ -231,5 +233,24 @@ mod tests {
         let news = network.on_feedback(ms(140), &[PacketResult { sent: sent(3), fate: late }], None);
         assert_eq!((news.acked, news.received, news.lost), (None, PAYLOAD, false));
         assert_eq!((network.qdelay(), network.bytes_in_flight()), (qdelay, 5 * SIZE));
+    }
+
+    #[test]
+    fn another_path_knows_nothing_of_reordering_losses_and_marks_on_the_last_one() {
+        let mut network = ten_sent();
+        let missing = |id| PacketResult { sent: sent(id), fate: Fate::Missing };
+        let late = PacketResult {
+            fate: Fate::Recovered { at: ArrivalTime::from_millis(3_600_180), ecn: Ecn::Ect1 },
+            ..missing(1)
+        };
+        network.on_feedback(ms(130), &[missing(1), arrived(2, Ecn::Ect1)], None, &state(10));
+        network.on_feedback(ms(180), &[late, missing(3), arrived(4, Ecn::Ect1)], None, &state(8));
+        // The reordering window is 50 ms, and packet 3 waits for its end.
+        network.forget_path();
+        let news = network.on_feedback(ms(240), &[arrived(5, Ecn::NotEct)], None, &state(6));
+        assert!(!news.lost, "packet 3 was on the other path");
+        assert!(!network.is_l4s());
+        let news = network.on_feedback(ms(250), &[missing(6), arrived(7, Ecn::NotEct)], None, &state(5));
+        assert!(news.lost, "without reordering at once");
     }
 }

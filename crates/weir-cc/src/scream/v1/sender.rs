@@ -176,7 +176,7 @@ impl Scream {
         self.qdelay_target = QdelayTarget::new(config.competition());
         self.loss_events = LossEventRate::new();
         let target = self.rate.target().min(self.limits.start().bps_f64());
-        self.rate.set(self.limits.clamp_bps(target));
+        self.rate = RateControl::new(self.limits.clamp_bps(target));
         self.cause = Cause::RampUp;
     }
 }

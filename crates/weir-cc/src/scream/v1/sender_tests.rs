@@ -146,6 +146,17 @@ fn events_and_coupling_become_the_laws_own_state() {
 }
 
 #[test]
+fn another_route_knows_no_maximum_of_the_last_one() {
+    let mut bench = bench();
+    bench.flow(0, 400, 16, 1);
+    bench.send(400, 2);
+    bench.tell(0, &[None, ARRIVED]);
+    assert!(bench.signal("target_bitrate_last_max") > 400e3);
+    bench.law.on_event(ms(460), PathEvent::RouteChanged);
+    assert_eq!((bench.signal("target_bitrate_last_max"), bench.signal("current_rate")), (1.0, 0.0));
+}
+
+#[test]
 fn feedback_of_other_laws_is_none_of_its_business() {
     let mut bench = bench();
     assert_eq!(bench.law.on_feedback(ms(0), &Feedback::Ceiling(kbps(1)), &state()), None);
