@@ -1,8 +1,12 @@
-//! The files of a comparison. The directory is tried before anything runs; the files appear whole or not at all.
+//! The files of a comparison. The directory is tried before anything runs; the files appear whole or not at all, and
+//! those that an earlier run left of other controllers go.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use weir_lab::registry;
 
 use crate::failure::Failure;
 
@@ -13,6 +17,11 @@ pub(crate) struct OutputDirectory {
     /// The directories that were not there before, outermost first.
     made: Vec<PathBuf>,
 }
+
+/// What stands before and after a controller's name in the names of files.
+const BY_CONTROLLER: [(&str, &str); 2] = [("series-", ".csv"), ("queuing-delay-", ".csv")];
+/// Files of the demo's second part, which no other run writes.
+const BY_THE_DEMO: [&str; 2] = ["results-beside-cubic.json", "scenario-beside-cubic.toml"];
 
 /// Files by their names.
 pub(crate) type Files = Vec<(String, Vec<u8>)>;
@@ -51,6 +60,19 @@ impl OutputDirectory {
             fs::rename(&part, &path).map_err(|error| fail(&path, error))?;
         }
         self.made.clear();
+        self.remove_stale(files)
+    }
+
+    /// Removes what an earlier run left and this one has not written: beside the new results it would pass for theirs.
+    fn remove_stale(&self, files: &Files) -> Result<(), Failure> {
+        let fail = |path: &Path, source| Failure::Write { path: path.to_owned(), source };
+        for entry in fs::read_dir(&self.path).map_err(|error| fail(&self.path, error))? {
+            let path = entry.map_err(|error| fail(&self.path, error))?.path();
+            let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+            if varies(name) && path.is_file() && !files.iter().any(|(written, _)| written == name) {
+                fs::remove_file(&path).map_err(|error| fail(&path, error))?;
+            }
+        }
         Ok(())
     }
 
@@ -67,6 +89,19 @@ impl Drop for OutputDirectory {
             let _: io::Result<()> = fs::remove_dir(directory);
         }
     }
+}
+
+/// Whether `name` is one that runs write, but not every one of them.
+fn varies(name: &str) -> bool {
+    let subject = |(before, after): &(&str, &str)| name.strip_prefix(before)?.strip_suffix(after);
+    let mut subjects = BY_CONTROLLER.iter().filter_map(subject);
+    BY_THE_DEMO.contains(&name) || subjects.any(are_controllers)
+}
+
+/// Whether `subject` is what a run is called after: a controller, those of a scenario's flows, or none.
+fn are_controllers(subject: &str) -> bool {
+    let known = |name: &str| registry::controller_names().any(|controller| controller == name);
+    subject == "none" || subject.split('+').all(known)
 }
 
 /// Files that are not in their places yet.
@@ -123,6 +158,21 @@ mod tests {
         drop(directory);
         assert_eq!(names(&path), ["a", "b"]);
         assert_eq!(fs::read(path.join("b")).unwrap(), b"b");
+    }
+
+    #[test]
+    fn what_an_earlier_run_left_of_other_controllers_goes_and_nothing_else() {
+        let root = tempfile::tempdir().unwrap();
+        let mut directory = OutputDirectory::prepare(root.path()).unwrap();
+        let demo =
+            ["queuing-delay-nada.csv", "results-beside-cubic.json", "results.json", "series-gcc+nada.csv"];
+        directory.write(&files(&demo)).unwrap();
+        let own = ["results-monday.json", "scenario-nada.toml", "series-monday.csv", "series-nada.csv.bak"];
+        own.iter().for_each(|name| fs::write(root.path().join(name), b"kept").unwrap());
+        directory.write(&files(&["results.json", "series-gcc.csv"])).unwrap();
+        let mut left = [own.as_slice(), &["results.json", "series-gcc.csv"]].concat();
+        left.sort_unstable();
+        assert_eq!(names(root.path()), left);
     }
 
     #[test]
