@@ -1,5 +1,7 @@
 //! Tables that align, on any width.
 
+use std::ops::Range;
+
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table};
 use weir_lab::report::SummaryTable;
@@ -37,19 +39,28 @@ pub(crate) fn sentence(text: &str, width: Option<usize>) -> String {
 }
 
 /// Numbers in columns, with their 95 % intervals; the best of each metric is bold. Where a row per controller is wider
-/// than `width`, there is a row per metric, and as many controllers beside each other as fit.
+/// than `width`, there is a row per metric, and as many controllers beside each other as fit; or, where that takes fewer
+/// tables, as many metrics beside each other as fit.
 pub(crate) fn summary(first: &str, summary: &SummaryTable, width: Option<usize>) -> String {
-    let wide = by_row(first, summary).draw();
+    let wide = by_row(first, summary, 0..summary.columns.len()).draw();
     let Some(width) = width.filter(|&width| columns(&wide) > width) else { return wide };
+    let by_metric = blocks(summary.rows.len(), width, |shown| by_metric(first, summary, shown));
+    let by_row = blocks(summary.columns.len(), width, |shown| by_row(first, summary, shown));
+    let fewer = if by_row.len() < by_metric.len() { by_row } else { by_metric };
+    fewer.join("\n")
+}
+
+/// `count` columns in as few tables as fit the width, each with at least one.
+fn blocks(count: usize, width: usize, grid: impl Fn(Range<usize>) -> Grid) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut from = 0;
-    while from < summary.rows.len() {
-        let fits = |&to: &usize| columns(&by_metric(first, summary, from..to).draw()) <= width;
-        let to = (from + 2..=summary.rows.len()).take_while(fits).last().unwrap_or(from + 1);
-        blocks.push(by_metric(first, summary, from..to).draw());
+    while from < count {
+        let fits = |&to: &usize| columns(&grid(from..to).draw()) <= width;
+        let to = (from + 2..=count).take_while(fits).last().unwrap_or(from + 1);
+        blocks.push(grid(from..to).draw());
         from = to;
     }
-    blocks.join("\n")
+    blocks
 }
 
 fn columns(text: &str) -> usize {
@@ -73,11 +84,11 @@ impl From<&str> for Text {
     }
 }
 
-/// A row per controller.
-fn by_row(first: &str, summary: &SummaryTable) -> Grid {
+/// A row per controller, for some of the metrics.
+fn by_row(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
     let mut header = vec![vec![first.to_owned()]];
     let mut rows: Vec<Vec<Text>> = summary.rows.iter().map(|row| vec![row.name.as_str().into()]).collect();
-    for (index, column) in summary.columns.iter().enumerate() {
+    for (index, column) in summary.columns.iter().enumerate().take(shown.end).skip(shown.start) {
         let numbers: Vec<Option<Number>> =
             summary.rows.iter().map(|row| Number::of(row, index, column.decimals)).collect();
         let best = best_of(column.best, numbers.iter().flatten());
@@ -95,7 +106,7 @@ fn by_row(first: &str, summary: &SummaryTable) -> Grid {
 }
 
 /// A row per metric, for some of the controllers.
-fn by_metric(first: &str, summary: &SummaryTable, shown: std::ops::Range<usize>) -> Grid {
+fn by_metric(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
     let labels = summary.columns.iter().map(|column| match column.unit.as_str() {
         "" => column.label.clone(),
         unit => format!("{}, {unit}", column.label),

@@ -70,6 +70,18 @@ fn controllers_that_do_not_fit_beside_each_other_follow_each_other() {
 }
 
 #[test]
+fn many_controllers_stand_below_each_other_with_the_metrics_in_a_few_tables() {
+    let mut table = table();
+    table.rows = table.rows.iter().cycle().take(14).cloned().collect();
+    let drawn = without_escapes(&summary("controller", &table, Some(40)));
+    // Two metrics fit beside the names, the third follows; as columns the controllers would take 14 tables.
+    let heads: Vec<&str> = drawn.lines().filter(|line| line.starts_with("controller")).collect();
+    assert_eq!(heads.len(), 2, "{drawn}");
+    assert_eq!(drawn.lines().filter(|line| line.starts_with("gcc-2016")).count(), 14, "{drawn}");
+    assert!(columns(&drawn) <= 40, "{drawn}");
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal_if_one_controller_fits() {
     for width in [40, 60, 80, 200] {
         let drawn = summary("controller", &table(), Some(width));
