@@ -14,6 +14,7 @@ use weir_lab::traces::TraceStore;
 use weir_lab::{portrait, registry};
 
 use crate::args::{CompareArgs, Format};
+use crate::effective::each_once;
 use crate::failure::Failure;
 use crate::{progress, table};
 
@@ -22,9 +23,9 @@ const ROUNDS: usize = 15;
 
 /// Runs the scenarios of the portrait and prints the table.
 pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
-    let controllers: Vec<String> = match args.controller.as_slice() {
-        [] => registry::controller_names().map(str::to_owned).collect(),
-        some => some.to_vec(),
+    let controllers: Vec<&str> = match args.controller.as_slice() {
+        [] => registry::controller_names().collect(),
+        some => each_once(some),
     };
     let store = TraceStore::find(args.data.as_deref());
     let mut overrides = vec![format!("controllers={}", json!(controllers))];

@@ -63,7 +63,8 @@ fn changes(args: &RunArgs, controllers: &[String]) -> Vec<Change> {
     changes
 }
 
-fn each_once(names: &[String]) -> Vec<&str> {
+/// The names without repetitions.
+pub(crate) fn each_once(names: &[String]) -> Vec<&str> {
     let mut once: Vec<&str> = Vec::new();
     for name in names {
         if !once.contains(&name.as_str()) {

@@ -29,7 +29,8 @@ fn a_row_per_controller_says_the_same_in_every_form() {
 
 #[test]
 fn cost_is_measured_where_it_is_asked_for() {
-    let outcome = Place::new().weir(&format!("{SHORT} --controller gcc-2016 --cost --format json"));
+    let outcome = Place::new().weir(&format!("{SHORT} --controller gcc-2016,gcc-2016 --cost --format json"));
     let rows: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(rows.as_array().map(Vec::len), Some(1), "who is named twice has one row: {rows}");
     assert!(rows[0]["cost per packet"]["mean"].as_f64().is_some_and(|nanos| nanos > 1.0), "{rows}");
 }
