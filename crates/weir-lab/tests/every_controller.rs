@@ -1,0 +1,127 @@
+//! What every controller of the registry must manage, and the bars of `gcc`, through the whole of the endpoints:
+//! encoder, packetiser, pacer, RTCP as bytes on the reverse path.
+
+use weir_lab::comparison::Request;
+use weir_lab::metrics::Series;
+use weir_lab::registry::controller_names;
+use weir_lab::results::{FlowMeasures, RunMetrics, Value};
+use weir_lab::scenario::Scenario;
+use weir_lab::traces::TraceStore;
+
+/// Ratios of one-way delays mean nothing between clocks that are hours apart; the law says so.
+const NEEDS_SYNCHRONISED_CLOCKS: &[&str] = &["nada-dccc"];
+/// At a capacity of a tenth of its highest rate this law rests at ten times the propagation delay, and loses what no
+/// queue holds: frames in which nothing is missing are rare then.
+const OVERFLOWS_SHORT_QUEUES: &[&str] = &["nada-dccc"];
+
+struct Run {
+    metrics: RunMetrics,
+    series: Series,
+}
+
+impl Run {
+    fn of(scenario: &str, controller: &str, overrides: &[&str]) -> Self {
+        let mut overrides: Vec<String> = overrides.iter().map(|&o| o.to_owned()).collect();
+        overrides.push(format!("controllers=['{controller}']"));
+        if NEEDS_SYNCHRONISED_CLOCKS.contains(&controller) {
+            overrides.push("clocks=synchronised".to_owned());
+        }
+        let scenario = Scenario::open(&format!("quality/{scenario}"), &overrides).expect("it ships");
+        let request = Request { scenario: &scenario, seeds: &[1], jobs: 1, series: true };
+        let mut comparison = request.run(&TraceStore::at(None), &|| ()).expect("it runs");
+        let mut controller = comparison.controllers.remove(0);
+        let series = controller.sample.series.take().expect("it was asked for");
+        Self { metrics: controller.runs.remove(0), series }
+    }
+
+    fn flow(&self) -> &FlowMeasures<Value> {
+        &self.metrics.flows[0]
+    }
+
+    /// Rate received over `capacity` in bit/s.
+    fn share(&self, capacity: f64) -> f64 {
+        defined(self.flow().rate_bps) / capacity
+    }
+
+    fn frames_complete(&self) -> f64 {
+        defined(self.flow().frames_complete) / defined(self.flow().frames_sent)
+    }
+
+    fn loss(&self) -> f64 {
+        defined(self.metrics.media.packet_loss_ratio)
+    }
+
+    /// When the rate received over one second first reached `rate`, in seconds.
+    fn reached(&self, rate: f64) -> Option<f64> {
+        let received = &self.series.flows[0].receive_rate_bps;
+        let second = received.windows(10).position(|bins| bins.iter().sum::<f64>() / 10.0 >= rate)?;
+        Some(self.series.time_s[second] + 1.0)
+    }
+
+    /// Longest waits in the forward queue, by bins of 100 ms: (time in seconds, wait in ms).
+    fn waits(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.series.time_s.iter().copied().zip(self.series.links[0].queue_max_ms.iter().copied())
+    }
+}
+
+fn defined(value: Value) -> f64 {
+    value.expect("defined in every run")
+}
+
+#[test]
+fn every_controller_uses_a_plain_link() {
+    for controller in controller_names() {
+        let run = Run::of("single-flow", controller, &[]);
+        let share = run.share(1e6);
+        println!("{controller}: {:.1} % of the capacity in the last third", 100.0 * share);
+        assert!(share >= 0.4, "{controller}: {share}");
+    }
+}
+
+#[test]
+fn every_controller_delivers_video_from_low_and_from_high_starts() {
+    for controller in controller_names() {
+        for (scenario, capacity) in [("steady", 3e6), ("four-times", 1e6)] {
+            let run = Run::of(scenario, controller, &[]);
+            let (share, frames) = (run.share(capacity), run.frames_complete());
+            println!(
+                "{controller}, {scenario}: {:.1} % of the capacity, {:.1} % of the frames",
+                100.0 * share,
+                100.0 * frames
+            );
+            assert!(share >= 0.2, "{controller}, {scenario}: {share}");
+            let least = if OVERFLOWS_SHORT_QUEUES.contains(&controller) { 0.05 } else { 0.5 };
+            assert!(frames >= least, "{controller}, {scenario}: {frames} of the frames");
+        }
+    }
+}
+
+#[test]
+fn gcc_finds_a_steady_link_within_3_s_and_fills_it() {
+    let reached = Run::of("steady", "gcc", &[]).reached(0.9 * 3e6).expect("90 % at some time");
+    assert!(reached <= 3.0, "{reached} s");
+    let rest = Run::of("steady", "gcc", &["measure.from=5s", "measure.to=30s"]);
+    let share = rest.share(3e6);
+    println!("gcc, steady: 90 % after {reached:.1} s, {:.1} % from 5 to 30 s", 100.0 * share);
+    assert!(share >= 0.88, "{share}");
+    assert_eq!(rest.loss(), 0.0);
+}
+
+#[test]
+fn gcc_recovers_within_5_s_from_a_start_at_four_times_the_capacity() {
+    let run = Run::of("four-times", "gcc", &[]);
+    let (full, _) = run.waits().find(|&(_, wait)| wait > 150.0).expect("the start fills the queue");
+    let (drained, _) =
+        run.waits().find(|&(at, wait)| at > full && wait < 50.0).expect("the queue drains again");
+    let later: Vec<f64> = run.waits().filter(|&(at, _)| at >= 5.0).map(|(_, wait)| wait).collect();
+    let long = later.iter().filter(|&&wait| wait >= 50.0).count() as f64 / later.len() as f64;
+    println!(
+        "gcc, four-times: below 50 ms at {drained:.1} s, {:.1} % of the time above it after 5 s, loss {:.2} %",
+        100.0 * long,
+        100.0 * run.loss()
+    );
+    assert!(drained <= 5.0, "{drained} s");
+    // What is left are the peaks at which over-use is noticed.
+    assert!(long < 0.05, "{long}");
+    assert!(run.loss() < 0.03, "{}", run.loss());
+}
