@@ -243,14 +243,14 @@ mod tests {
             fate: Fate::Recovered { at: ArrivalTime::from_millis(3_600_180), ecn: Ecn::Ect1 },
             ..missing(1)
         };
-        network.on_feedback(ms(130), &[missing(1), arrived(2, Ecn::Ect1)], None, &state(10));
-        network.on_feedback(ms(180), &[late, missing(3), arrived(4, Ecn::Ect1)], None, &state(8));
+        network.on_feedback(ms(130), &[missing(1), arrived(2, Ecn::Ect1)], None);
+        network.on_feedback(ms(180), &[late, missing(3), arrived(4, Ecn::Ect1)], None);
         // The reordering window is 50 ms, and packet 3 waits for its end.
         network.forget_path();
-        let news = network.on_feedback(ms(240), &[arrived(5, Ecn::NotEct)], None, &state(6));
+        let news = network.on_feedback(ms(240), &[arrived(5, Ecn::NotEct)], None);
         assert!(!news.lost, "packet 3 was on the other path");
         assert!(!network.is_l4s());
-        let news = network.on_feedback(ms(250), &[missing(6), arrived(7, Ecn::NotEct)], None, &state(5));
+        let news = network.on_feedback(ms(250), &[missing(6), arrived(7, Ecn::NotEct)], None);
         assert!(news.lost, "without reordering at once");
     }
 }
