@@ -5,6 +5,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::*;
 use crate::controller::{AtReceiver, Cause, Pacing, Receiver};
+use crate::dccc::{self, DcccObserver};
 use crate::history::SendHistory;
 use crate::nada::{self, NadaObserver};
 use crate::packet_feedback::PacketFeedback;
@@ -290,6 +291,13 @@ proptest! {
     #[test]
     fn nada_reports_the_same_at_either_end(trips in trips(), interval in 1..200_i64) {
         let build = || NadaObserver::new(nada::Config::default()).unwrap();
+        let (receiver, sender) = both(build, &trips, TimeDelta::from_millis(interval));
+        prop_assert_eq!(receiver, sender);
+    }
+
+    #[test]
+    fn dccc_reports_the_same_at_either_end(trips in trips(), interval in 1..200_i64) {
+        let build = || DcccObserver::new(dccc::Config::default()).unwrap();
         let (receiver, sender) = both(build, &trips, TimeDelta::from_millis(interval));
         prop_assert_eq!(receiver, sender);
     }

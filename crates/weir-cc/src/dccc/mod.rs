@@ -7,8 +7,8 @@
 //!
 //! Source: D'Aronco, Toni, Mena, Zhu, Frossard, "Improved Utility-based Congestion Control for Delay-Constrained
 //! Communication", 2017 ("dccc-2017"). Blocks: [`DcccObserver`] (appendix C-A, media packets to feedback, mounted with
-//! [`AtReceiver`](crate::AtReceiver)) and [`Dccc`] (feedback to rate, eq. (25)); the equations stand apart from the
-//! state. Every constant is in [`Config`].
+//! [`AtReceiver`](crate::AtReceiver) or, over per-packet feedback, at the sender ([`at_sender()`])) and [`Dccc`]
+//! (feedback to rate, eq. (25)); the equations stand apart from the state. Every constant is in [`Config`].
 //!
 //! Variants are the three ways to choose `T` (appendix B, [`DelayThreshold`]):
 //!
@@ -62,6 +62,21 @@ mod closed_loop;
 #[cfg(test)]
 mod properties;
 
+use crate::at_sender::{AtSender, join_signals};
+use crate::config_error::ConfigError;
+use crate::controller::{RateLimits, Signal};
+
 pub use config::{Config, DelayThreshold, Interarrival};
 pub use observer::DcccObserver;
 pub use sender::Dccc;
+
+/// DCCC with both its parts at the sender, over per-packet feedback; the receiver half is
+/// [`PacketFeedback`](crate::packet_feedback::PacketFeedback). It reports at least as often as the law's shortest
+/// interval, [`Config::min_interval`], so that no interval is longer than `T_s` and none looks like a silence.
+///
+/// # Errors
+/// The first constant of `config` out of its range.
+pub fn at_sender(config: Config, limits: RateLimits) -> Result<AtSender<DcccObserver, Dccc>, ConfigError> {
+    const SIGNALS: [Signal; 10] = join_signals(Dccc::SIGNALS, DcccObserver::SIGNALS);
+    Ok(AtSender::new(DcccObserver::new(config)?, Dccc::new(config, limits)?, &SIGNALS))
+}

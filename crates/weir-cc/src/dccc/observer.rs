@@ -83,6 +83,13 @@ impl Window {
 }
 
 impl DcccObserver {
+    pub(super) const SIGNALS: &[Signal] = &[
+        Signal { name: "x_sent", unit: "bit/s", meaning: "mean sending rate of the packets of a window" },
+        Signal { name: "x_recv", unit: "bit/s", meaning: "rate at which they arrived" },
+        Signal { name: "dt_a", unit: "ms", meaning: "mean interarrival time" },
+        Signal { name: "T_s", unit: "ms", meaning: "interval between reports" },
+    ];
+
     /// An observer that knows nothing of the path yet.
     ///
     /// # Errors
@@ -172,13 +179,7 @@ impl Observer for DcccObserver {
     }
 
     fn signals(&self) -> &'static [Signal] {
-        const SIGNALS: &[Signal] = &[
-            Signal { name: "x_sent", unit: "bit/s", meaning: "mean sending rate of the packets of a window" },
-            Signal { name: "x_recv", unit: "bit/s", meaning: "rate at which they arrived" },
-            Signal { name: "dt_a", unit: "ms", meaning: "mean interarrival time" },
-            Signal { name: "T_s", unit: "ms", meaning: "interval between reports" },
-        ];
-        SIGNALS
+        Self::SIGNALS
     }
 
     fn read_signals(&self, out: &mut [f64]) {

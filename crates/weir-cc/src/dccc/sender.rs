@@ -56,6 +56,15 @@ struct Prices {
 }
 
 impl Dccc {
+    pub(super) const SIGNALS: &[Signal] = &[
+        Signal { name: "e - T", unit: "ms", meaning: "one-way delay above the threshold" },
+        Signal { name: "v", unit: "", meaning: "price of delay" },
+        Signal { name: "g", unit: "", meaning: "(x_sent - x_recv)/x_recv: gradient of the delay, or loss" },
+        Signal { name: "h/x", unit: "", meaning: "marginal utility, the price at which the rate stands" },
+        Signal { name: "RTT", unit: "ms", meaning: "one-way delays there and back" },
+        Signal { name: "x", unit: "bit/s", meaning: "sending rate" },
+    ];
+
     /// A sender half that begins at the start rate.
     ///
     /// # Errors
@@ -243,19 +252,7 @@ impl Controller for Dccc {
     }
 
     fn signals(&self) -> &'static [Signal] {
-        const SIGNALS: &[Signal] = &[
-            Signal { name: "e - T", unit: "ms", meaning: "one-way delay above the threshold" },
-            Signal { name: "v", unit: "", meaning: "price of delay" },
-            Signal {
-                name: "g",
-                unit: "",
-                meaning: "(x_sent - x_recv)/x_recv: gradient of the delay, or loss",
-            },
-            Signal { name: "h/x", unit: "", meaning: "marginal utility, the price at which the rate stands" },
-            Signal { name: "RTT", unit: "ms", meaning: "one-way delays there and back" },
-            Signal { name: "x", unit: "bit/s", meaning: "sending rate" },
-        ];
-        SIGNALS
+        Self::SIGNALS
     }
 
     fn read_signals(&self, out: &mut [f64]) {
