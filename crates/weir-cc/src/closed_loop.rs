@@ -9,7 +9,7 @@ use crate::history::SendHistory;
 use crate::pacer::Pacer;
 use crate::packet::{Arrival, Ecn, SendState};
 use crate::prober::Prober;
-use crate::report::{ReceptionReport, Report};
+use crate::report::{ReceptionReport, Record, Report};
 use crate::time::{ArrivalTime, SendTime};
 
 const TICK: TimeDelta = TimeDelta::from_millis(1);
@@ -18,6 +18,8 @@ const PROPAGATION: TimeDelta = TimeDelta::from_millis(50);
 /// What the queue holds, at the present capacity.
 const QUEUE: TimeDelta = TimeDelta::from_millis(300);
 const PAYLOAD_LIMIT: u64 = 1200;
+/// One packet of full size in each round trip.
+pub(crate) const PACKET_PER_ROUND_TRIP: DataRate = DataRate::from_kbps(192);
 const PADDING: DataSize = DataSize::from_bytes(255);
 const FRAMES_PER_SECOND: u64 = 30;
 const RECEPTION_INTERVAL: TimeDelta = TimeDelta::from_secs(1);
@@ -69,6 +71,53 @@ impl Source {
     }
 }
 
+/// What a network does to packets and reports besides losing packets, in shares of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mishaps {
+    /// Packets that arrive a second time, [`LATE`] after the first.
+    pub(crate) copied: f64,
+    /// Packets that arrive [`LATE`], after others that left later.
+    pub(crate) late: f64,
+    /// Reports that are lost.
+    pub(crate) reports_lost: f64,
+    /// Reports that come a second time, [`LATE`] after the first.
+    pub(crate) reports_copied: f64,
+    /// Reports that come [`LATE`].
+    pub(crate) reports_late: f64,
+}
+
+/// What is late overtakes nothing for so long.
+const LATE: TimeDelta = TimeDelta::from_millis(60);
+
+/// A report on its way, with the records it had borrowed.
+#[derive(Debug)]
+struct OnItsWay {
+    due: SendTime,
+    report: Report<'static>,
+    records: Vec<Record>,
+}
+
+impl OnItsWay {
+    fn new(due: SendTime, report: &Report<'_>) -> Self {
+        let (report, records) = match *report {
+            Report::Packets { records, number, at } => {
+                (Report::Packets { records: &[], number, at }, records.to_vec())
+            }
+            Report::Ceiling(rate) => (Report::Ceiling(rate), Vec::new()),
+            Report::Reception(report) => (Report::Reception(report), Vec::new()),
+            Report::Law { report, echo } => (Report::Law { report, echo }, Vec::new()),
+        };
+        Self { due, report, records }
+    }
+
+    fn report(&self) -> Report<'_> {
+        match self.report {
+            Report::Packets { number, at, .. } => Report::Packets { records: &self.records, number, at },
+            other => other,
+        }
+    }
+}
+
 /// A source that fills its target, a pacer, a FIFO queue with drop-tail, a receiver that also sends
 /// receiver reports, and a silent way back.
 #[derive(Debug)]
@@ -83,13 +132,21 @@ pub(crate) struct Loop {
     pub(crate) source_limit: DataRate,
     /// Share of the packets that are lost before they reach the queue.
     pub(crate) random_loss: f64,
-    random: u64,
+    pub(crate) mishaps: Mishaps,
+    /// By how much the receiver's clock has been set forward.
+    pub(crate) clock_step: TimeDelta,
+    /// By how much it is fast, in parts per million.
+    pub(crate) clock_drift_ppm: i64,
+    dice: Dice,
     /// Packets leave as this …
     pub(crate) ecn: Ecn,
     /// … and are marked, unless it is [`Ecn::NotEct`], when they would wait longer than this.
     pub(crate) mark_above: TimeDelta,
     /// Packets that the full queue dropped.
     pub(crate) dropped: u64,
+    /// What has left so far.
+    sent: DataSize,
+    last_probe: Option<DataRate>,
     now: SendTime,
     source: Source,
     waiting: VecDeque<Packet>,
@@ -97,7 +154,9 @@ pub(crate) struct Loop {
     prober: Prober,
     history: SendHistory,
     link_free: SendTime,
-    flying: VecDeque<Arrival>,
+    /// Packets by their arrival in true time; what the receiver's clock reads then is filled in then.
+    flying: VecDeque<(SendTime, Arrival)>,
+    on_their_way: VecDeque<OnItsWay>,
     reception: Reception,
 }
 
@@ -132,10 +191,15 @@ impl Loop {
             reports: 0,
             source_limit: DataRate::MAX,
             random_loss: 0.0,
-            random: 1,
+            mishaps: Mishaps::default(),
+            clock_step: TimeDelta::ZERO,
+            clock_drift_ppm: 0,
+            dice: Dice(1),
             ecn: Ecn::NotEct,
             mark_above: QUEUE,
             dropped: 0,
+            sent: DataSize::ZERO,
+            last_probe: None,
             now: SendTime::ZERO,
             source,
             waiting: VecDeque::new(),
@@ -144,6 +208,7 @@ impl Loop {
             history: SendHistory::new(TimeDelta::from_secs(5)),
             link_free: SendTime::ZERO,
             flying: VecDeque::new(),
+            on_their_way: VecDeque::new(),
             reception: Reception::default(),
         }
     }
@@ -171,6 +236,16 @@ impl Loop {
     /// The target rate in bit/s.
     pub(crate) fn target_rate(&self) -> f64 {
         self.sender.target().sending_rate.bps_f64()
+    }
+
+    /// The rate of the last probe that the sender half wanted.
+    pub(crate) fn last_probe(&self) -> Option<DataRate> {
+        self.last_probe
+    }
+
+    /// What has left so far, in bits.
+    pub(crate) fn sent_bits(&self) -> f64 {
+        self.sent.bits_f64()
     }
 
     /// How many reports the law's receiver half has made.
@@ -204,6 +279,7 @@ impl Loop {
     fn send(&mut self) {
         self.history.expire(self.now);
         while let Some(probe) = self.sender.poll_probe() {
+            self.last_probe = Some(probe.rate);
             self.prober.push(self.now, probe);
         }
         if let Some(packet) = self.waiting.front() {
@@ -216,6 +292,7 @@ impl Loop {
             self.pacer.on_sent(self.now, packet.size);
             self.prober.on_sent(self.now, packet.size);
             let sent = self.history.on_sent(self.now, DataSize::ZERO, packet.size, padding, probe);
+            self.sent += packet.size;
             self.sender.on_sent(&sent, &self.state());
             self.transmit(sent.id, &packet);
         }
@@ -235,13 +312,6 @@ impl Loop {
             .map(|packet| (packet, false))
     }
 
-    /// The next of random numbers in [0, 1) (Knuth's linear congruence).
-    fn random(&mut self) -> f64 {
-        self.random =
-            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.random >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
     /// Whether the window, if there is one, lets the next packet be in flight.
     fn fits_window(&self) -> bool {
         let (Some(window), Some(packet)) = (self.sender.target().window, self.waiting.front()) else {
@@ -258,38 +328,75 @@ impl Loop {
             self.dropped += 1;
             return;
         }
-        if self.random_loss > 0.0 && self.random() < self.random_loss {
+        if self.dice.shows(self.random_loss) {
             return;
         }
         let marked = self.ecn != Ecn::NotEct && wait > self.mark_above;
         self.link_free = begin + packet.size / self.capacity;
-        self.flying.push_back(Arrival {
+        let arrival = Arrival {
             id,
             departure: self.now,
-            at: receiver_clock(self.link_free + PROPAGATION),
+            at: ArrivalTime::ZERO,
             size: packet.size,
             ecn: if marked { Ecn::Ce } else { self.ecn },
             media_time: packet.media_time,
             marker: packet.last,
             stamp: self.sender.stamp().unwrap_or_default(),
-        });
+        };
+        let (at, Mishaps { copied, late, .. }) = (self.link_free + PROPAGATION, self.mishaps);
+        let at = if self.dice.shows(late) { at + LATE } else { at };
+        self.fly(at, arrival);
+        if self.dice.shows(copied) {
+            self.fly(at + LATE, arrival);
+        }
+    }
+
+    fn fly(&mut self, at: SendTime, arrival: Arrival) {
+        let place = self.flying.partition_point(|&(other, _)| other <= at);
+        self.flying.insert(place, (at, arrival));
     }
 
     fn arrive(&mut self) {
-        while let Some(packet) = self.flying.front()
-            && packet.at <= receiver_clock(self.now)
+        while let Some(&(at, packet)) = self.flying.front()
+            && at <= self.now
         {
-            self.receiver.on_arrival(packet);
+            self.receiver.on_arrival(&Arrival { at: self.receiver_clock(at), ..packet });
             self.reception.on_arrival(packet.id);
             self.flying.pop_front();
         }
     }
 
+    /// What the receiver's clock reads at a time of the sender's.
+    fn receiver_clock(&self, at: SendTime) -> ArrivalTime {
+        let elapsed = at - SendTime::ZERO;
+        let drift = elapsed / 1_000_000 * self.clock_drift_ppm;
+        ArrivalTime::ZERO + OFFSET + elapsed + drift + self.clock_step
+    }
+
+    /// Hands on the reports that were held up.
+    fn hear_late_reports(&mut self, state: &SendState) {
+        while self.on_their_way.front().is_some_and(|late| late.due <= self.now)
+            && let Some(late) = self.on_their_way.pop_front()
+        {
+            let feedback = self.history.join(self.now, &late.report());
+            self.sender.on_feedback(self.now, &feedback, state);
+        }
+    }
+
     fn report(&mut self) {
-        let (state, clock) = (self.state(), receiver_clock(self.now));
+        let (state, clock) = (self.state(), self.receiver_clock(self.now));
+        self.hear_late_reports(&state);
         while let Some(report) = self.receiver.poll_report(clock) {
             self.reports += 1;
-            if !self.feedback_cut {
+            let Mishaps { reports_lost, reports_copied, reports_late, .. } = self.mishaps;
+            if self.feedback_cut || self.dice.shows(reports_lost) {
+                continue;
+            }
+            let late = self.dice.shows(reports_late);
+            if late || self.dice.shows(reports_copied) {
+                self.on_their_way.push_back(OnItsWay::new(self.now + LATE, &report));
+            }
+            if !late {
                 let feedback = self.history.join(self.now, &report);
                 self.sender.on_feedback(self.now, &feedback, &state);
             }
@@ -303,8 +410,21 @@ impl Loop {
     }
 }
 
-fn receiver_clock(at: SendTime) -> ArrivalTime {
-    ArrivalTime::ZERO + OFFSET + (at - SendTime::ZERO)
+/// Random numbers.
+#[derive(Debug)]
+struct Dice(u64);
+
+impl Dice {
+    /// Whether something happens that does in this share of the cases.
+    fn shows(&mut self, share: f64) -> bool {
+        share > 0.0 && self.next() < share
+    }
+
+    /// The next number in [0, 1) (Knuth's linear congruence).
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
 }
 
 fn value_of(name: &str, signals: &[Signal], read: impl FnOnce(&mut [f64])) -> f64 {
@@ -313,7 +433,7 @@ fn value_of(name: &str, signals: &[Signal], read: impl FnOnce(&mut [f64])) -> f6
     values[signals.iter().position(|signal| signal.name == name).unwrap()]
 }
 
-/// The loss of each second, as a receiver report tells it. Packets come in order.
+/// The loss of each second, as a receiver report tells it. A late packet counts as received in the second it comes in.
 #[derive(Debug, Default)]
 struct Reception {
     expected: u64,
@@ -324,16 +444,17 @@ struct Reception {
 
 impl Reception {
     fn on_arrival(&mut self, id: u64) {
-        self.expected += id + 1 - self.next_id;
         self.received += 1;
-        self.next_id = id + 1;
+        let newer = (id + 1).saturating_sub(self.next_id);
+        self.expected += newer;
+        self.next_id += newer;
     }
 
     fn poll(&mut self, now: SendTime) -> Option<ReceptionReport> {
         if now < self.due || self.received == 0 {
             return None;
         }
-        let lost = (self.expected - self.received) * 256 / self.expected;
+        let lost = self.expected.saturating_sub(self.received) * 256 / self.expected.max(1);
         *self = Self { next_id: self.next_id, due: now + RECEPTION_INTERVAL, ..Self::default() };
         Some(ReceptionReport { fraction_lost: lost.min(255) as u8, ..ReceptionReport::default() })
     }

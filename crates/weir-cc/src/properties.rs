@@ -3,6 +3,7 @@
 //! A law joins by a line in [`LAWS`]. The strategies and the checks also serve the laws' own properties, which add
 //! what only they promise.
 
+mod calls;
 mod closed_loop;
 
 use proptest::prelude::*;
@@ -30,6 +31,9 @@ use crate::scream::{self, ScreamReceiver};
 use crate::tfrc::{self, Tfrc, TfrcObserver};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
+pub(crate) use calls::{Call, TimedCall, calls, limits};
+use calls::{ecn, size, span, step};
+
 /// A law by name, and both its halves for given limits.
 #[derive(Clone, Copy, Debug)]
 struct Law {
@@ -41,6 +45,11 @@ struct Law {
     highest_start_kbps: u64,
     /// Whether it takes one-way delays for true: hours between the clocks are then hours of delay.
     absolute_delays: bool,
+    /// By how much the receiver's clock must be set forward that the law knows it from a queue.
+    clock_step: TimeDelta,
+    /// Whether the target stays, while the source offers less, below the start rate, twice of what was sent and what a
+    /// probe found; and by how many full packets in a round trip it may exceed that.
+    packets_when_limited: Option<u32>,
 }
 
 impl Law {
@@ -51,6 +60,8 @@ impl Law {
             rounds_to_recover: ROUNDS_TO_RECOVER,
             highest_start_kbps: 100_000,
             absolute_delays: false,
+            clock_step: TimeDelta::from_secs(5),
+            packets_when_limited: None,
         }
     }
 
@@ -62,6 +73,21 @@ impl Law {
     /// For a law that needs synchronised clocks.
     const fn by_absolute_delays(self) -> Self {
         Self { absolute_delays: true, ..self }
+    }
+
+    /// For a law to which less than 10 s above the smallest delay of the last minutes are a queue.
+    const fn by_the_smallest_delay(self) -> Self {
+        Self { clock_step: TimeDelta::from_secs(11), ..self }
+    }
+
+    /// For a law that does not take an empty path for one that carries more than it ever did.
+    const fn bounded_when_limited(self) -> Self {
+        Self { packets_when_limited: Some(0), ..self }
+    }
+
+    /// The same for a law with a window, in whole packets.
+    const fn bounded_by_a_window_when_limited(self) -> Self {
+        Self { packets_when_limited: Some(1), ..self }
     }
 
     /// For a law whose equilibrium grows with the maximum rate: one of 100 Mbit/s is out of its range.
@@ -76,24 +102,29 @@ type Halves = (Box<dyn Controller>, Box<dyn Receiver>);
 
 #[rustfmt::skip]
 const LAWS: &[Law] = &[
-    Law::new("gcc-2016", |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap())),
+    Law::new("gcc-2016", |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap())).bounded_when_limited(),
     // 8 % per second: ln 50 / ln 1.08 = 51 s, and a while of additive growth near what was taken for the capacity.
-    Law::new("gcc-send-side", |limits| halves(SendSideGcc::new(send_side::Config::default(), limits).unwrap(), PacketFeedback::new(send_side::Config::default().feedback_interval))).recovering_within(750),
-    Law::new("gcc-dccc", |limits| halves(GccDcccSender::new(gcc_dccc::Config::default(), limits).unwrap(), GccDcccReceiver::new(gcc_dccc::Config::default(), limits).unwrap())),
+    Law::new("gcc-send-side", |limits| halves(SendSideGcc::new(send_side::Config::default(), limits).unwrap(), PacketFeedback::new(send_side::Config::default().feedback_interval))).recovering_within(750).bounded_when_limited(),
+    Law::new("gcc-dccc", |limits| halves(GccDcccSender::new(gcc_dccc::Config::default(), limits).unwrap(), GccDcccReceiver::new(gcc_dccc::Config::default(), limits).unwrap())).bounded_when_limited(),
     // After heavy loss it may hold its rate for 60 s; then 8 % per second: ln 50 / ln 1.08 = 51 s.
-    Law::new("gcc", |limits| halves(GoogCc::new(goog_cc::Config::default(), limits).unwrap(), PacketFeedback::new(goog_cc::Config::default().feedback_interval))).recovering_within(1500),
+    Law::new("gcc", |limits| halves(GoogCc::new(goog_cc::Config::default(), limits).unwrap(), PacketFeedback::new(goog_cc::Config::default().feedback_interval))).recovering_within(1500).bounded_when_limited(),
     // RFC 8298 §4.1.3 lets the rate grow by 200 kbit/s per second, by a fifth of that where congestion was met last.
-    Law::new("scream", |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1())).recovering_within(600),
-    Law::new("scream-v2", |limits| halves(ScreamV2::new(scream::v2::Config::default(), limits).unwrap(), ScreamReceiver::v2())),
+    Law::new("scream", |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1())).recovering_within(600).by_the_smallest_delay().bounded_when_limited(),
+    Law::new("scream-v2", |limits| halves(ScreamV2::new(scream::v2::Config::default(), limits).unwrap(), ScreamReceiver::v2())).by_the_smallest_delay().bounded_by_a_window_when_limited(),
     // x_curr = XREF·RMAX/r ends at 500 ms: with RMAX = 100 Mbit/s no rate below 2 Mbit/s is in equilibrium.
-    Law::new("nada-2016", |limits| halves(Nada2016::new(v2016::Config::default(), limits).unwrap(), AtReceiver::new(Nada2016Observer::new(v2016::Config::default()).unwrap()))).starting_at_most(10_000),
-    Law::new("nada", |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap()))).starting_at_most(10_000),
-    Law::new("nada at the sender", |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50)))).starting_at_most(10_000),
+    Law::new("nada-2016", |limits| halves(Nada2016::new(v2016::Config::default(), limits).unwrap(), AtReceiver::new(Nada2016Observer::new(v2016::Config::default()).unwrap()))).starting_at_most(10_000).bounded_when_limited(),
+    Law::new("nada", |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap()))).starting_at_most(10_000).by_the_smallest_delay().bounded_when_limited(),
+    Law::new("nada at the sender", |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50)))).starting_at_most(10_000).by_the_smallest_delay().bounded_when_limited(),
     // It rises by 8 kbit/s with each report, whatever its rate: (2500 − 50)/8 = 306 of them.
-    Law::new("dccc", |limits| halves(Dccc::new(dccc::Config::default(), limits).unwrap(), AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()))).recovering_within(320),
-    Law::new("ledbat", |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap())),
-    Law::new("rap", |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap())),
+    Law::new("dccc", |limits| halves(Dccc::new(dccc::Config::default(), limits).unwrap(), AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()))).recovering_within(320).by_the_smallest_delay().bounded_when_limited(),
+    // As above; at the sender the packets of the rounds are its feedback too.
+    Law::new("dccc at the sender", |limits| halves(dccc::at_sender(dccc::Config::default(), limits).unwrap(), PacketFeedback::new(dccc::Config::default().min_interval))).recovering_within(320).by_the_smallest_delay().bounded_when_limited(),
+    Law::new("ledbat", |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap())).by_the_smallest_delay().bounded_by_a_window_when_limited(),
+    Law::new("rap", |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap())).bounded_by_a_window_when_limited(),
+    // Before the first loss it never wants less than W_init in a round trip (RFC 5348 §4.3), here twice the start rate,
+    // whatever is sent.
     Law::new("tfrc", |limits| halves(Tfrc::new(tfrc::Config::default(), limits).unwrap(), AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap()))),
+    // Slow start rises with time, and then an empty queue means the maximum, whatever is sent.
     Law::new("nada-dccc", |limits| halves(NadaDccc::new(nada_dccc::Config::default(), limits).unwrap(), AtReceiver::new(NadaDcccObserver::new(nada_dccc::Config::default()).unwrap()))).by_absolute_delays(),
 ];
 
@@ -103,134 +134,6 @@ fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'static) 
 
 /// No report may be further off than this once packets arrive.
 const LONGEST_REPORT_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
-
-fn rate() -> impl Strategy<Value = DataRate> {
-    prop_oneof![any::<u64>(), 0..10_000_000_u64].prop_map(DataRate::from_bps)
-}
-
-fn size() -> impl Strategy<Value = DataSize> {
-    prop_oneof![any::<u64>(), 0..3000_u64].prop_map(DataSize::from_bytes)
-}
-
-fn span() -> impl Strategy<Value = TimeDelta> {
-    prop_oneof![any::<i64>(), -1_000_000_000..5_000_000_000_i64].prop_map(TimeDelta::from_nanos)
-}
-
-/// Mostly a little later, now and then a jump to anywhere within a year.
-fn step() -> impl Strategy<Value = TimeDelta> {
-    const YEAR: i64 = 31_536_000_000_000_000;
-    prop_oneof![
-        20 => 0..300_000_000_i64,
-        1 => -YEAR..YEAR,
-    ]
-    .prop_map(TimeDelta::from_nanos)
-}
-
-fn ecn() -> impl Strategy<Value = Ecn> {
-    prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce])
-}
-
-pub(crate) fn limits() -> impl Strategy<Value = RateLimits> {
-    prop::array::uniform3(1..20_000_000_u64).prop_map(|mut bounds| {
-        bounds.sort_unstable();
-        let [min, start, max] = bounds.map(DataRate::from_bps);
-        RateLimits::new(min, start, max).unwrap()
-    })
-}
-
-/// Something that happens to a sender half.
-#[derive(Clone, Debug)]
-pub(crate) enum Call {
-    Sent(DataSize, bool),
-    Packets(Vec<PacketResult>, Option<ArrivalTime>, Option<TimeDelta>, u8),
-    Ceiling(DataRate),
-    Reception(ReceptionReport, Option<TimeDelta>),
-    Law(LawReport, Option<TimeDelta>),
-    Timeout,
-    Event(PathEvent),
-    Adopt(DataRate),
-}
-
-/// A call, the time since the one before, and the state of the endpoint.
-pub(crate) type TimedCall = (TimeDelta, Call, SendState);
-
-pub(crate) fn calls() -> impl Strategy<Value = Vec<TimedCall>> {
-    let state = (size(), size(), any::<bool>()).prop_map(|(in_flight, queued, application_limited)| {
-        SendState { in_flight, queued, application_limited }
-    });
-    prop::collection::vec((step(), call(), state), 0..200)
-}
-
-fn call() -> impl Strategy<Value = Call> {
-    let rtt = || prop::option::of(span());
-    let results = prop::collection::vec(packet_result(), 0..8);
-    let made = prop::option::of(any::<i64>().prop_map(ArrivalTime::from_nanos));
-    let event = prop_oneof![
-        limits().prop_map(PathEvent::Limits),
-        Just(PathEvent::Paused),
-        Just(PathEvent::Resumed),
-        Just(PathEvent::RouteChanged)
-    ];
-    prop_oneof![
-        4 => (size(), any::<bool>()).prop_map(|(size, padding)| Call::Sent(size, padding)),
-        2 => (results, made, rtt(), any::<u8>())
-            .prop_map(|(results, at, rtt, missed)| Call::Packets(results, at, rtt, missed)),
-        2 => rate().prop_map(Call::Ceiling),
-        2 => (reception_report(), rtt()).prop_map(|(report, rtt)| Call::Reception(report, rtt)),
-        4 => (law_report(), rtt()).prop_map(|(report, rtt)| Call::Law(report, rtt)),
-        3 => Just(Call::Timeout),
-        1 => event.prop_map(Call::Event),
-        1 => rate().prop_map(Call::Adopt),
-    ]
-}
-
-fn packet_result() -> impl Strategy<Value = PacketResult> {
-    let at = || any::<i64>().prop_map(ArrivalTime::from_nanos);
-    let fate = prop_oneof![
-        (at(), ecn()).prop_map(|(at, ecn)| Fate::Arrived { at, ecn }),
-        Just(Fate::Missing),
-        (at(), ecn()).prop_map(|(at, ecn)| Fate::Recovered { at, ecn }),
-    ];
-    (any::<u64>(), any::<i64>(), size(), any::<bool>(), fate).prop_map(|(id, at, size, padding, fate)| {
-        let at = SendTime::from_nanos(at);
-        PacketResult { sent: SentPacket { id, at, size, payload: size, padding, probe: None }, fate }
-    })
-}
-
-fn reception_report() -> impl Strategy<Value = ReceptionReport> {
-    (any::<u8>(), any::<i32>(), prop::array::uniform4(any::<u32>())).prop_map(
-        |(fraction_lost, cumulative_lost, [highest_sequence, jitter, last_sender_report, delay])| {
-            ReceptionReport {
-                fraction_lost,
-                cumulative_lost,
-                highest_sequence,
-                jitter,
-                last_sender_report,
-                delay_since_last_sender_report: delay,
-            }
-        },
-    )
-}
-
-fn law_report() -> impl Strategy<Value = LawReport> {
-    let nada = (any::<bool>(), span(), rate()).prop_map(|(ramp_up, congestion, receive_rate)| {
-        LawReport::Nada(NadaReport { ramp_up, congestion, receive_rate })
-    });
-    let dccc = (span(), rate(), span(), size(), any::<i64>()).prop_map(
-        |(delay, sending_rate, interarrival, packet_size, at)| {
-            let delay = ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO + delay);
-            let at = ArrivalTime::from_nanos(at);
-            LawReport::Dccc(DcccReport { delay, sending_rate, interarrival, packet_size, at })
-        },
-    );
-    let loss_event_rate = prop_oneof![4 => 0.0..=1.0, 1 => Just(0.0), 1 => any::<f64>()];
-    let tfrc = (loss_event_rate, rate()).prop_map(|(loss_event_rate, receive_rate)| {
-        LawReport::Tfrc(TfrcReport { loss_event_rate, receive_rate })
-    });
-    let nada_delay = (span(), span())
-        .prop_map(|(congestion, reference)| LawReport::NadaDelay(NadaDelayReport { congestion, reference }));
-    prop_oneof![nada, dccc, tfrc, nada_delay]
-}
 
 /// A sender half that lives through calls, and what must hold after each of them.
 #[derive(Debug)]
@@ -414,7 +317,12 @@ pub(crate) fn recovers_from_silence(
     life.send_unheard(TimeDelta::from_secs(5));
     let after = life.sender.target().sending_rate;
     assert!(after <= before.scale(0.5).max(limits.min()), "{before:?} → {after:?}");
-    (0..rounds).for_each(|_| life.send_with_ease());
+    for _ in 0..rounds {
+        life.send_with_ease();
+        if life.sender.target().sending_rate == limits.max() {
+            break;
+        }
+    }
     assert_eq!(life.sender.target().sending_rate, limits.max());
 }
 

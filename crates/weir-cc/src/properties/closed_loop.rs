@@ -1,9 +1,11 @@
 //! What holds of every law over a bottleneck.
 
+use std::collections::VecDeque;
+
 use weir_units::{DataRate, TimeDelta};
 
-use super::LAWS;
-use crate::closed_loop::{Loop, Source};
+use super::{LAWS, Law, usual_limits};
+use crate::closed_loop::{Loop, Mishaps, PACKET_PER_ROUND_TRIP, Source};
 use crate::controller::RateLimits;
 
 const CAPACITY: DataRate = DataRate::from_mbps(1);
@@ -12,8 +14,7 @@ const STARTS_KBPS: [u64; 4] = [10, 1_000, 10_000, 100_000];
 
 #[test]
 fn whatever_the_start_rate_it_comes_down_to_the_capacity_and_stays_there_on_average() {
-    // The clocks of the loop are hours apart.
-    for law in LAWS.iter().filter(|law| !law.absolute_delays) {
+    for law in laws() {
         for start in STARTS_KBPS.into_iter().filter(|&start| start <= law.highest_start_kbps) {
             let kbps = DataRate::from_kbps;
             let limits = RateLimits::new(kbps(10), kbps(start), kbps(start.max(2_500))).unwrap();
@@ -25,6 +26,97 @@ fn whatever_the_start_rate_it_comes_down_to_the_capacity_and_stays_there_on_aver
             assert!(down.is_some_and(|ms| ms <= 10_000), "{} from {start} kbit/s: {down:?} ms", law.name);
             let mean = rates[10_000..].iter().sum::<f64>() / 10_000.0;
             assert!(mean <= bound, "{} from {start} kbit/s: {mean} bit/s", law.name);
+        }
+    }
+}
+
+/// A video call over the bottleneck.
+fn call(law: &Law) -> Loop {
+    let (sender, receiver) = (law.build)(usual_limits());
+    Loop::of(sender, receiver, Source::VIDEO, CAPACITY)
+}
+
+/// The mean target over `span` as a share of the capacity.
+fn mean_share(path: &mut Loop, span: TimeDelta) -> f64 {
+    let rates = path.run(span, Loop::target_rate);
+    rates.iter().sum::<f64>() / rates.len() as f64 / CAPACITY.bps_f64()
+}
+
+fn secs(secs: i64) -> TimeDelta {
+    TimeDelta::from_secs(secs)
+}
+
+/// Laws that do not need synchronised clocks: those of the loop are hours apart.
+fn laws() -> impl Iterator<Item = &'static Law> {
+    LAWS.iter().filter(|law| !law.absolute_delays)
+}
+
+#[test]
+fn copies_losses_and_a_wrong_order_of_packets_and_reports_do_no_lasting_harm() {
+    for law in laws() {
+        let mut path = call(law);
+        path.run(secs(10), |_| ());
+        path.random_loss = 0.02;
+        path.mishaps =
+            Mishaps { copied: 0.05, late: 0.05, reports_lost: 0.2, reports_copied: 0.2, reports_late: 0.2 };
+        path.run(secs(20), |_| ());
+        path.random_loss = 0.0;
+        path.mishaps = Mishaps::default();
+        // A round to recover in takes 100 ms.
+        path.run(secs(law.rounds_to_recover as i64 / 10).max(secs(20)), |_| ());
+        let share = mean_share(&mut path, secs(10));
+        assert!((0.8..1.2).contains(&share), "{}: {share} of the capacity", law.name);
+    }
+}
+
+#[test]
+fn a_clock_that_drifts_by_100_ppm_does_not_push_the_rate_away_from_the_capacity() {
+    for law in laws() {
+        for ppm in [-100, 100] {
+            let mut path = call(law);
+            path.clock_drift_ppm = ppm;
+            path.run(secs(50), |_| ());
+            let share = mean_share(&mut path, secs(10));
+            assert!((0.8..1.2).contains(&share), "{} at {ppm} ppm: {share} of the capacity", law.name);
+        }
+    }
+}
+
+#[test]
+fn twenty_seconds_after_the_receivers_clock_was_set_the_rate_is_back() {
+    for law in laws() {
+        for step in [secs(-5), law.clock_step] {
+            let mut path = call(law);
+            path.run(secs(20), |_| ());
+            path.clock_step = step;
+            path.run(secs(20), |_| ());
+            let share = mean_share(&mut path, secs(5));
+            assert!((0.4..1.2).contains(&share), "{} set by {step:?}: {share} of the capacity", law.name);
+        }
+    }
+}
+
+#[test]
+fn while_the_source_offers_a_tenth_of_the_capacity_the_target_does_not_run_away() {
+    let start = usual_limits().start().bps_f64();
+    for law in LAWS {
+        let Some(packets) = law.packets_when_limited else { continue };
+        let mut path = call(law);
+        path.source_limit = CAPACITY.scale(0.1);
+        // Five seconds must have passed before there is a rate of the last five.
+        path.run(secs(5), |_| ());
+        let slack = f64::from(packets) * PACKET_PER_ROUND_TRIP.bps_f64();
+        let mut sent: VecDeque<f64> = VecDeque::new();
+        for second in 0..55 {
+            let before = path.sent_bits();
+            let target = path.run(secs(1), Loop::target_rate).into_iter().fold(0.0, f64::max);
+            sent.push_front(path.sent_bits() - before);
+            sent.truncate(5);
+            let most = sent.iter().copied().fold(0.0, f64::max);
+            // A probe finds no more than the capacity.
+            let found = path.last_probe().map_or(0.0, |rate| rate.min(CAPACITY).bps_f64());
+            let bound = start.max(2.0 * most).max(found) + slack;
+            assert!(target <= bound, "{} at {second} s: {target} above {bound} bit/s", law.name);
         }
     }
 }

@@ -1,0 +1,137 @@
+//! Arbitrary calls to a sender half.
+
+use proptest::prelude::*;
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use crate::controller::{PathEvent, RateLimits};
+use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::report::{DcccReport, LawReport, NadaDelayReport, NadaReport, ReceptionReport, TfrcReport};
+use crate::time::{ApparentDelay, ArrivalTime, SendTime};
+
+fn rate() -> impl Strategy<Value = DataRate> {
+    prop_oneof![any::<u64>(), 0..10_000_000_u64].prop_map(DataRate::from_bps)
+}
+
+pub(super) fn size() -> impl Strategy<Value = DataSize> {
+    prop_oneof![any::<u64>(), 0..3000_u64].prop_map(DataSize::from_bytes)
+}
+
+pub(super) fn span() -> impl Strategy<Value = TimeDelta> {
+    prop_oneof![any::<i64>(), -1_000_000_000..5_000_000_000_i64].prop_map(TimeDelta::from_nanos)
+}
+
+/// Mostly a little later, now and then a jump to anywhere within a year.
+pub(super) fn step() -> impl Strategy<Value = TimeDelta> {
+    const YEAR: i64 = 31_536_000_000_000_000;
+    prop_oneof![
+        20 => 0..300_000_000_i64,
+        1 => -YEAR..YEAR,
+    ]
+    .prop_map(TimeDelta::from_nanos)
+}
+
+pub(super) fn ecn() -> impl Strategy<Value = Ecn> {
+    prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce])
+}
+
+pub(crate) fn limits() -> impl Strategy<Value = RateLimits> {
+    prop::array::uniform3(1..20_000_000_u64).prop_map(|mut bounds| {
+        bounds.sort_unstable();
+        let [min, start, max] = bounds.map(DataRate::from_bps);
+        RateLimits::new(min, start, max).unwrap()
+    })
+}
+
+/// Something that happens to a sender half.
+#[derive(Clone, Debug)]
+pub(crate) enum Call {
+    Sent(DataSize, bool),
+    Packets(Vec<PacketResult>, Option<ArrivalTime>, Option<TimeDelta>, u8),
+    Ceiling(DataRate),
+    Reception(ReceptionReport, Option<TimeDelta>),
+    Law(LawReport, Option<TimeDelta>),
+    Timeout,
+    Event(PathEvent),
+    Adopt(DataRate),
+}
+
+/// A call, the time since the one before, and the state of the endpoint.
+pub(crate) type TimedCall = (TimeDelta, Call, SendState);
+
+pub(crate) fn calls() -> impl Strategy<Value = Vec<TimedCall>> {
+    let state = (size(), size(), any::<bool>()).prop_map(|(in_flight, queued, application_limited)| {
+        SendState { in_flight, queued, application_limited }
+    });
+    prop::collection::vec((step(), call(), state), 0..200)
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let rtt = || prop::option::of(span());
+    let results = prop::collection::vec(packet_result(), 0..8);
+    let made = prop::option::of(any::<i64>().prop_map(ArrivalTime::from_nanos));
+    let event = prop_oneof![
+        limits().prop_map(PathEvent::Limits),
+        Just(PathEvent::Paused),
+        Just(PathEvent::Resumed),
+        Just(PathEvent::RouteChanged)
+    ];
+    prop_oneof![
+        4 => (size(), any::<bool>()).prop_map(|(size, padding)| Call::Sent(size, padding)),
+        2 => (results, made, rtt(), any::<u8>())
+            .prop_map(|(results, at, rtt, missed)| Call::Packets(results, at, rtt, missed)),
+        2 => rate().prop_map(Call::Ceiling),
+        2 => (reception_report(), rtt()).prop_map(|(report, rtt)| Call::Reception(report, rtt)),
+        4 => (law_report(), rtt()).prop_map(|(report, rtt)| Call::Law(report, rtt)),
+        3 => Just(Call::Timeout),
+        1 => event.prop_map(Call::Event),
+        1 => rate().prop_map(Call::Adopt),
+    ]
+}
+
+fn packet_result() -> impl Strategy<Value = PacketResult> {
+    let at = || any::<i64>().prop_map(ArrivalTime::from_nanos);
+    let fate = prop_oneof![
+        (at(), ecn()).prop_map(|(at, ecn)| Fate::Arrived { at, ecn }),
+        Just(Fate::Missing),
+        (at(), ecn()).prop_map(|(at, ecn)| Fate::Recovered { at, ecn }),
+    ];
+    (any::<u64>(), any::<i64>(), size(), any::<bool>(), fate).prop_map(|(id, at, size, padding, fate)| {
+        let at = SendTime::from_nanos(at);
+        PacketResult { sent: SentPacket { id, at, size, payload: size, padding, probe: None }, fate }
+    })
+}
+
+fn reception_report() -> impl Strategy<Value = ReceptionReport> {
+    (any::<u8>(), any::<i32>(), prop::array::uniform4(any::<u32>())).prop_map(
+        |(fraction_lost, cumulative_lost, [highest_sequence, jitter, last_sender_report, delay])| {
+            ReceptionReport {
+                fraction_lost,
+                cumulative_lost,
+                highest_sequence,
+                jitter,
+                last_sender_report,
+                delay_since_last_sender_report: delay,
+            }
+        },
+    )
+}
+
+fn law_report() -> impl Strategy<Value = LawReport> {
+    let nada = (any::<bool>(), span(), rate()).prop_map(|(ramp_up, congestion, receive_rate)| {
+        LawReport::Nada(NadaReport { ramp_up, congestion, receive_rate })
+    });
+    let dccc = (span(), rate(), span(), size(), any::<i64>()).prop_map(
+        |(delay, sending_rate, interarrival, packet_size, at)| {
+            let delay = ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO + delay);
+            let at = ArrivalTime::from_nanos(at);
+            LawReport::Dccc(DcccReport { delay, sending_rate, interarrival, packet_size, at })
+        },
+    );
+    let loss_event_rate = prop_oneof![4 => 0.0..=1.0, 1 => Just(0.0), 1 => any::<f64>()];
+    let tfrc = (loss_event_rate, rate()).prop_map(|(loss_event_rate, receive_rate)| {
+        LawReport::Tfrc(TfrcReport { loss_event_rate, receive_rate })
+    });
+    let nada_delay = (span(), span())
+        .prop_map(|(congestion, reference)| LawReport::NadaDelay(NadaDelayReport { congestion, reference }));
+    prop_oneof![nada, dccc, tfrc, nada_delay]
+}
