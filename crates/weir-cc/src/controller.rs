@@ -10,7 +10,7 @@ use crate::time::{ArrivalTime, SendTime};
 
 /// The sender half of a law. It is told the time; it never asks. No call blocks, allocates in steady state or
 /// panics, whatever the input.
-pub trait Controller: Send + Debug {
+pub trait Controller: Send + Sync + Debug {
     /// A packet has left the pacer.
     fn on_sent(&mut self, _packet: &SentPacket, _state: &SendState) {}
 
@@ -57,7 +57,7 @@ pub trait Controller: Send + Debug {
 }
 
 /// The receiver half of a law: arrivals in, reports out.
-pub trait Receiver: Send + Debug {
+pub trait Receiver: Send + Sync + Debug {
     /// A packet has arrived.
     fn on_arrival(&mut self, packet: &Arrival);
 
@@ -78,7 +78,7 @@ pub trait Receiver: Send + Debug {
 
 /// A law's eye: turns arrivals into the law's own report. It knows arrivals and nothing else, so that it fits at
 /// either end: at the receiver ([`AtReceiver`]) or at the sender ([`AtSender`](crate::AtSender)).
-pub trait Observer: Send + Debug {
+pub trait Observer: Send + Sync + Debug {
     /// A packet has arrived.
     fn on_arrival(&mut self, packet: &Arrival);
 

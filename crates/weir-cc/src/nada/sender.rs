@@ -13,7 +13,7 @@ use crate::report::{Feedback, LawReport};
 use crate::time::SendTime;
 
 /// How a variant of NADA turns a report into a rate. Its state is what it remembers of earlier reports.
-pub trait Rule: Send + Debug {
+pub trait Rule: Send + Sync + Debug {
     /// A packet has left.
     fn on_sent(&mut self, _at: SendTime) {}
 

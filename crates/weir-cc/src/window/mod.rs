@@ -71,7 +71,7 @@ pub enum Congestion {
 }
 
 /// A window law.
-pub trait WindowLaw: Send + Debug {
+pub trait WindowLaw: Send + Sync + Debug {
     /// New data was acknowledged outside of recovery: grow the window.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
 
