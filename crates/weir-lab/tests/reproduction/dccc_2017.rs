@@ -1,12 +1,14 @@
 //! dccc-2017, figs. 5, 6, 13, 14 and 15. Nothing in them is left to chance but the times of the receiver reports, which
-//! DCCC does not use: one run each, as in the paper.
+//! DCCC does not use: one run each, as in the paper, but for fig. 6.
 
-use crate::experiment::{Run, defined, mean};
+use crate::experiment::{Experiment, Run, defined, largest, least, mean};
 use crate::report::Report;
 
 const THREE: [&str; 3] = ["video-1", "video-2", "video-3"];
 /// Propagation in figs. 5, 6, 13 and 14, in ms.
 const PROPAGATION: f64 = 25.0;
+/// Of fig. 13, in Mbit/s; the paper does not print which.
+const CAPACITIES: [f64; 10] = [0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0];
 
 fn window(from: u32, to: u32) -> String {
     format!(r#"measure={{ from = "{from}s", to = "{to}s" }}"#)
@@ -62,21 +64,27 @@ fn fig_5_flows_share_a_long_queue_and_more_of_them_wait_longer() {
 #[test]
 fn fig_6_flows_share_a_short_queue_by_their_losses() {
     let mut report = Report::new("dccc-2017, fig. 6: two flows, then three");
-    // π/(1 − π) = h/x at equilibrium: 1.3 and 2 %.
+    // Whose packets find the queue full depends on how the flows' packets interleave: ten runs in which each flow
+    // starts up to 50 ms later. π/(1 − π) = h/x at equilibrium: 1.3 and 2 %.
     for (flows, from, to, loss) in [(2, 50, 99, 0.013), (3, 200, 255, 0.02)] {
-        let run = Run::once("dccc-2017/three-flows-loss", &[&window(from, to)]);
-        let (rates, _) = report_shares(&mut report, &run, &THREE[..flows]);
+        let spread = THREE.map(|flow| format!("flows.{flow}.start_spread=50ms"));
+        let window = window(from, to);
+        let overrides = [&window, &spread[0], &spread[1], &spread[2]].map(String::as_str);
+        let runs = Experiment::of("dccc-2017/three-flows-loss", &overrides);
         let share = 3000.0 / flows as f64;
-        assert!(rates.iter().all(|rate| (rate / share - 1.0).abs() < 0.15), "{rates:?}");
-        assert!(jain(&rates) > 0.95);
-        let lost = defined(run.metrics.media.packet_loss_ratio);
+        for flow in &THREE[..flows] {
+            let rates = runs.each(|run| defined(run.flow(flow).rate_bps) / 1e3);
+            let rate = report.row(&format!("rate of {flow}, kbit/s"), 0, &rates);
+            assert!((rate / share - 1.0).abs() < 0.15, "{flow}: {rate}");
+        }
+        let fair = report.row("Jain's index", 3, &runs.each(|run| jain(&rates(run, &THREE[..flows]))));
+        assert!(fair > 0.95);
+        let lost = runs.each(|run| 100.0 * defined(run.metrics.media.packet_loss_ratio));
+        let lost = report.row("loss, %", 2, &lost) / 100.0;
         assert!((loss / 2.0..loss * 2.0).contains(&lost), "{lost}");
-        let largest = report.row(
-            "largest one-way delay, ms",
-            1,
-            &[PROPAGATION + defined(run.metrics.media.owd_excess_ms.max)],
-        );
-        assert!(largest < 100.0, "delay has no price: {largest} ms");
+        let longest = runs.each(|run| PROPAGATION + defined(run.metrics.media.owd_excess_ms.max));
+        report.row("largest one-way delay, ms", 1, &longest);
+        assert!(largest(&longest) < 100.0, "delay has no price: {longest:?} ms");
     }
 }
 
@@ -112,6 +120,46 @@ fn fig_13_the_delay_of_one_flow_follows_equation_18() {
     for (capacity, delay) in expected {
         let [mean, _, _] = alone(&mut report, "one-flow", capacity);
         assert!((mean - delay).abs() < 10.0, "{capacity} Mbit/s: {mean} ms");
+    }
+}
+
+/// How far apart the mean delays are, in ms, over the capacities.
+fn range(delays: &[f64]) -> f64 {
+    largest(delays) - least(delays)
+}
+
+#[test]
+fn fig_13_delay_varies_most_with_nada_and_least_with_ledbat() {
+    let mut report = Report::new("dccc-2017, fig. 13: NADA, DCCC and LEDBAT alone");
+    let mut means = |scenario| CAPACITIES.map(|capacity| alone(&mut report, scenario, capacity)[0]);
+    let (nada, dccc, ledbat) = (means("one-flow-nada"), means("one-flow"), means("one-flow-ledbat"));
+    for (what, delays) in [("NADA", &nada), ("DCCC", &dccc), ("LEDBAT", &ledbat)] {
+        report.row(&format!("{what}: largest less least mean delay, ms"), 1, &[range(delays)]);
+    }
+    assert!(range(&nada) > range(&dccc) && range(&dccc) > range(&ledbat));
+    assert!(nada.windows(2).all(|pair| pair[1] < pair[0]), "{nada:?}");
+    // Its target.
+    assert!(ledbat.iter().all(|delay| (delay - 100.0).abs() < 15.0), "{ledbat:?}");
+}
+
+#[test]
+fn fig_13_the_simplified_gcc_waits_least_up_to_2500_kbps() {
+    let mut report = Report::new("dccc-2017, fig. 13: the simplified GCC against the others");
+    for capacity in CAPACITIES.into_iter().filter(|&capacity| capacity <= 2.5) {
+        let mut mean = |scenario| alone(&mut report, scenario, capacity)[0];
+        let gcc = mean("one-flow-gcc");
+        let others = ["one-flow", "one-flow-ledbat", "one-flow-nada"].map(&mut mean);
+        assert!(others.iter().all(|&other| gcc < other), "{capacity} Mbit/s: {gcc} ms, {others:?}");
+    }
+}
+
+#[test]
+fn fig_14_nada_and_ledbat_are_steady_too() {
+    let mut report = Report::new("dccc-2017, fig. 14: NADA and LEDBAT on 1.5 Mbit/s");
+    let [_, _, swings] = alone(&mut report, "one-flow-gcc", 1.5);
+    for scenario in ["one-flow-nada", "one-flow-ledbat"] {
+        let [_, _, steady] = alone(&mut report, scenario, 1.5);
+        assert!(steady < 3.0 && swings > 5.0 * steady, "{scenario}: {steady} %");
     }
 }
 
