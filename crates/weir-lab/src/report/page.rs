@@ -286,7 +286,7 @@ fn placeholder(out: &mut String, figure: &Figure, description: &str) -> fmt::Res
     )
 }
 
-/// A spot of the controller's colour.
+/// A spot that stands for the controller.
 fn chip(index: usize) -> String {
-    format!("<i class=\"chip\" style=\"background:{}\"></i>", palette::controller(index))
+    format!("<i class=\"chip\" style=\"background:{}\"></i>", palette::fill(index))
 }

@@ -32,6 +32,21 @@ pub(super) fn dash(index: usize) -> &'static str {
     ["solid", "dash", "dot"][index / CONTROLLERS.len() % 3]
 }
 
+/// What fills a spot that stands for the controller with this index, in CSS: its colour, in stripes where its lines are
+/// dashed.
+pub(super) fn fill(index: usize) -> String {
+    let colour = controller(index);
+    let stripes = |width: u32| {
+        let next = width + 2;
+        format!("repeating-linear-gradient(90deg,{colour} 0 {width}px,#fff {width}px {next}px)")
+    };
+    match dash(index) {
+        "solid" => colour.to_owned(),
+        "dash" => stripes(3),
+        _ => stripes(1),
+    }
+}
+
 /// The colour of a cause: those of Okabe and Ito, and grey for the maximum.
 pub(super) const fn cause(cause: Cause) -> &'static str {
     match cause {
@@ -64,5 +79,12 @@ mod tests {
             }
         }
         assert_ne!((controller(2), dash(2)), (controller(11), dash(11)));
+    }
+
+    #[test]
+    fn no_two_of_twenty_seven_controllers_share_a_spot() {
+        let fills: std::collections::BTreeSet<String> = (0..27).map(fill).collect();
+        assert_eq!(fills.len(), 27);
+        assert_eq!(fill(8), "#ddcc77");
     }
 }
