@@ -316,9 +316,9 @@ fn flows_need_a_way_there_and_back() {
 fn controllers_laws_and_their_options_are_known() {
     check(
         "controller = \"gcc-2016\"",
-        "controller = \"bbr\"",
-        "20:14: there is no controller `bbr`",
-        "known here are `gcc-2016`, ",
+        "controller = \"gcc2016\"",
+        "20:14: there is no controller `gcc2016`",
+        "did you mean `gcc-2016`?",
     );
     check(
         "controller = \"gcc-2016\"",
@@ -331,6 +331,18 @@ fn controllers_laws_and_their_options_are_known() {
         "controller = \"gcc-2016\"\noptions = { decrease = 1.5 }",
         "21:11: `gcc-2016` does not take these options: `decrease` must be in (0, 1)",
         "see the options of `gcc-2016`",
+    );
+    check(
+        "controller = \"gcc-2016\"",
+        "controller = \"ledbat\"\noptions = { preset = \"target-60m\" }",
+        "21:22: `flows.video.options.preset` cannot be \"target-60m\"",
+        "did you mean `target-60ms`?",
+    );
+    check(
+        "controller = \"gcc-2016\"",
+        "controller = \"ledbat\"\noptions = { preset = \"target-60ms\", gain = 9.0 }",
+        "21:11: `ledbat` does not take these options: `gain` must be in (0, 1]",
+        "see the options of `ledbat`",
     );
     check(
         "law = \"cubic\"",
