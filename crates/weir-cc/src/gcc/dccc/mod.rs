@@ -23,7 +23,8 @@
 //! 5. The paper's packets are of one size. A larger one takes longer to transmit, which looks like a growing queue: only
 //!    packets whose sizes differ by 1 % or less are compared. A source whose packets all differ leaves the law blind.
 //!    Packets that arrive out of order are ignored, except in the receive rate. Two seconds without a packet, or a clock
-//!    set back by as much, make the next one a first one.
+//!    set back by as much, make the next one a first one; after so long REMBs end until a packet comes, so that the
+//!    sender slows down where nothing arrives.
 //! 6. The loss-based controller is left out: the paper compares delays alone.
 //! 7. Three seconds without a REMB halve the rate, then each further second. The paper has no rule.
 //!

@@ -133,6 +133,11 @@ impl Receiver for GccDcccReceiver {
 
     fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>> {
         self.remb_due.filter(|&due| due <= now)?;
+        if self.previous.is_none_or(|previous| now - previous.at > SILENCE) {
+            // Nothing arrives: no news lets the sender fall.
+            self.remb_due = None;
+            return None;
+        }
         self.remb_due = Some(now + self.config.remb_interval);
         if self.config.update == Update::Tick {
             self.update_rate(now);
@@ -275,6 +280,21 @@ mod tests {
         // Normal again: another second of growth. Nothing came for 500 ms, so there is no R to bound it.
         let rate = remb(&mut receiver, 2_025_000).unwrap();
         assert!(rate.bps().abs_diff(1_440_000) < 10, "{rate:?}");
+    }
+
+    #[test]
+    fn where_nothing_arrives_nothing_is_told_and_the_rate_stays() {
+        for update in [Update::Tick, Update::Continuous] {
+            let mut receiver = receiver(Config { update, ..Config::default() });
+            steady(&mut receiver, 126);
+            let told: Vec<_> = (1..60).filter_map(|s| remb(&mut receiver, s * 1_000_000 + 25_000)).collect();
+            // The last packet came at 1.025 s: at 1.025, 2.025 and 3.025 s it is at most 2 s ago.
+            assert_eq!(told.len(), 3, "{told:?}");
+            assert_eq!(receiver.next_timeout(), None);
+            assert!(signals(&receiver)[4] <= 1e6 * 1.2 * 1.2 * 1.2 + 10.0);
+            receiver.on_arrival(&packet(60_000_000, 60_025_000));
+            assert_eq!(receiver.next_timeout(), Some(at(61_025_000)));
+        }
     }
 
     #[test]

@@ -21,7 +21,8 @@
 //! 7. Three seconds without feedback halve the rate, then each further second. The paper has no rule.
 //! 8. REMB compares with the last value *sent*, as libwebrtc does.
 //! 9. Two seconds without a packet restart grouping and the gradient estimate (libwebrtc), and so does a receiver's
-//!    clock that was set back by more; γ, the noise variance and `A_r` are kept. The paper has no rule.
+//!    clock that was set back by more; γ, the noise variance and `A_r` are kept. REMBs end until a packet comes, so that
+//!    the sender slows down where nothing arrives. The paper has no rule.
 //! 10. A change of route forgets `A_r` and the loss ratio and keeps the rate. The paper has no rule.
 
 mod config;

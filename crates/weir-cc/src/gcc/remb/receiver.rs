@@ -35,6 +35,8 @@ pub struct GccReceiver {
     remb_due: Option<ArrivalTime>,
     remb_sent: Option<DataRate>,
     last_sample: Option<ArrivalTime>,
+    /// When the last packet arrived.
+    arrived: Option<ArrivalTime>,
     measured: Option<DataRate>,
 }
 
@@ -58,6 +60,7 @@ impl GccReceiver {
             remb_due: None,
             remb_sent: None,
             last_sample: None,
+            arrived: None,
             measured: None,
         })
     }
@@ -101,6 +104,7 @@ impl GccReceiver {
 impl Receiver for GccReceiver {
     fn on_arrival(&mut self, packet: &Arrival) {
         self.received.on_arrival(packet.at, packet.size);
+        self.arrived = Some(packet.at);
         // Where the clock was set back, what was due by its old reading is due an interval from now.
         let next = packet.at + self.config.remb_interval;
         self.remb_due = Some(self.remb_due.map_or(next, |due| due.min(next)));
@@ -121,6 +125,11 @@ impl Receiver for GccReceiver {
 
     fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>> {
         self.remb_due.filter(|&due| due <= now)?;
+        if self.arrived.is_none_or(|arrived| now - arrived > SILENCE) {
+            // Nothing arrives: no news lets the sender fall.
+            self.remb_due = None;
+            return None;
+        }
         self.remb_due = Some(now + self.config.remb_interval);
         self.remb_sent = Some(self.rate.rate());
         Some(Report::Ceiling(self.rate.rate()))

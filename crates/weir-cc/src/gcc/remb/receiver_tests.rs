@@ -113,9 +113,8 @@ impl Path {
 
     fn poll_until(&mut self, until: ArrivalTime) {
         while let Some(due) = self.receiver.next_timeout().filter(|&due| due <= until) {
-            let Some(Report::Ceiling(rate)) = self.receiver.poll_report(due) else {
-                panic!("no REMB when due")
-            };
+            let Some(report) = self.receiver.poll_report(due) else { continue };
+            let Report::Ceiling(rate) = report else { panic!("{report:?}") };
             self.rembs.push(Remb { at: due - (ArrivalTime::ZERO + self.offset), rate });
         }
     }
@@ -139,7 +138,7 @@ impl Path {
 }
 
 #[test]
-fn a_remb_comes_every_second() {
+fn a_remb_comes_every_second_until_two_seconds_after_the_last_packet() {
     let mut path = Path::settled();
     let first = path.rembs[0].at;
     assert_eq!(first, TimeDelta::from_millis(1025), "a second after the first packet");
@@ -148,7 +147,11 @@ fn a_remb_comes_every_second() {
     }
     assert_eq!(path.rembs.len(), 29);
     path.silence(TimeDelta::from_secs(10));
-    assert_eq!(path.rembs.len(), 39, "silence of the sender does not end it");
+    // The last packet came at 29.99 s: 30.025 and 31.025 s.
+    assert_eq!(path.rembs.len(), 31);
+    assert_eq!(path.receiver.next_timeout(), None);
+    path.run(50, STEADY);
+    assert_eq!(path.rembs.len(), 32, "a second after the first packet of two seconds more");
 }
 
 #[test]

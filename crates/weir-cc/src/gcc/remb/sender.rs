@@ -124,7 +124,12 @@ impl Controller for GccSender {
         }
     }
 
-    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
+    fn on_feedback(
+        &mut self,
+        _now: SendTime,
+        feedback: &Feedback<'_>,
+        state: &SendState,
+    ) -> Option<Decision> {
         let base = self.rate();
         self.application_limited = state.application_limited;
         match feedback {
@@ -135,7 +140,8 @@ impl Controller for GccSender {
             }
             Feedback::Packets { .. } | Feedback::Law { .. } => return None,
         }
-        self.silence_due = Some(now + self.config.feedback_timeout);
+        // The next packet begins the wait for more: a source without data is not punished.
+        self.silence_due = None;
         Some(self.decision(base))
     }
 
@@ -149,15 +155,14 @@ impl Controller for GccSender {
         Some(self.decision(base))
     }
 
-    fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
+    fn on_event(&mut self, _now: SendTime, event: PathEvent) -> Option<Decision> {
         let base = self.rate();
         match event {
             PathEvent::Limits(limits) => {
                 self.limits = limits;
                 self.rate = limits.clamp_bps(self.rate);
             }
-            PathEvent::Paused => self.silence_due = None,
-            PathEvent::Resumed => self.silence_due = Some(now + self.config.feedback_timeout),
+            PathEvent::Paused | PathEvent::Resumed => self.silence_due = None,
             PathEvent::RouteChanged => {
                 self.ceiling = None;
                 self.loss_ratio = 0.0;
@@ -286,6 +291,9 @@ mod tests {
             padding: false,
             probe: None,
         };
+        report(&mut s, 0);
+        assert_eq!(s.next_timeout(), None, "a source without data waits for nothing");
+        let mut s = sender(Config::default());
         s.on_sent(&packet, &STATE);
         assert_eq!(s.next_timeout(), Some(SendTime::from_millis(3000)));
         assert!(s.on_timeout(SendTime::from_millis(2999), &STATE).is_none());

@@ -226,7 +226,8 @@ impl Controller for SendSideGcc {
             Some(last) if (now - last).abs() > SILENCE => self.restart(),
             Some(_) => {}
         }
-        self.silence_due = Some(now + self.config.feedback_timeout);
+        // The next packet begins the wait for more: a source without data is not punished.
+        self.silence_due = None;
         self.application_limited = state.application_limited;
         if let Some(rtt) = rtt {
             self.rtt = Some(rtt);
@@ -256,8 +257,7 @@ impl Controller for SendSideGcc {
                 self.aimd.set_limits(limits);
                 self.rate = limits.clamp_bps(self.rate);
             }
-            PathEvent::Paused => self.silence_due = None,
-            PathEvent::Resumed => self.silence_due = Some(now + self.config.feedback_timeout),
+            PathEvent::Paused | PathEvent::Resumed => self.silence_due = None,
             PathEvent::RouteChanged => {
                 self.delay = DelaySignal::new(&self.config);
                 self.received = ReceiveRate::new(self.config.rate_window);

@@ -174,6 +174,10 @@ fn silence_halves_the_rate_each_second_and_reports_of_nothing_are_silence() {
     let mut heard = Heard::new(&Config::draft_02());
     heard.settle();
     let (rate, last) = (heard.sender.target().media_rate, heard.now);
+    assert_eq!(heard.sender.next_timeout(), None, "a source without data waits for nothing");
+    let size = DataSize::from_bytes(1000);
+    let packet = SentPacket { id: heard.next, at: last, size, payload: size, padding: false, probe: None };
+    heard.sender.on_sent(&packet, &SendState::default());
     heard.hear(|_| None);
     let due = last + TimeDelta::from_secs(3);
     assert_eq!(heard.sender.next_timeout(), Some(due));
