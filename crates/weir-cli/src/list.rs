@@ -20,20 +20,26 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
     };
     let mut out = anstream::stdout().lock();
     if args.json {
-        let object = |row: &Vec<String>| -> Value {
-            header
-                .iter()
-                .zip(row)
-                .map(|(key, value)| ((*key).to_owned(), json!(value)))
-                .collect::<serde_json::Map<_, _>>()
-                .into()
-        };
-        let all: Vec<Value> = rows.iter().map(object).collect();
+        let mut all: Vec<Value> = rows.iter().map(|row| object(header, row)).collect();
+        if matches!(args.what, Listing::Controllers) {
+            all.iter_mut().zip(registry::controllers()).for_each(|(object, info)| add_presets(object, info));
+        }
         writeln!(out, "{}", serde_json::to_string_pretty(&all).map_err(std::io::Error::from)?)?;
     } else {
         writeln!(out, "{}", table::plain(header, &rows))?;
     }
     Ok(())
+}
+
+fn object(header: &[&str], row: &[String]) -> Value {
+    let entries = header.iter().zip(row).map(|(key, value)| ((*key).to_owned(), json!(value)));
+    entries.collect::<serde_json::Map<_, _>>().into()
+}
+
+/// Presets as a program wants them: each with what it is for.
+fn add_presets(object: &mut Value, info: &registry::ControllerInfo) {
+    let preset = |preset: &registry::PresetInfo| json!({ "name": preset.name, "summary": preset.summary });
+    object["presets"] = info.presets.iter().map(preset).collect();
 }
 
 /// Prints a JSON Schema.

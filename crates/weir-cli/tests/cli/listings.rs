@@ -66,6 +66,18 @@ fn every_list_is_there_as_json_with_the_same_names() {
 }
 
 #[test]
+fn presets_are_an_array_in_json() {
+    let json: Value = serde_json::from_str(&Place::new().weir("list controllers --json").stdout).unwrap();
+    let presets = |name: &str| {
+        let all = json.as_array().unwrap();
+        all.iter().find(|entry| entry["name"] == name).unwrap()["presets"].clone()
+    };
+    assert_eq!(presets("nada"), serde_json::json!([]));
+    assert_eq!(presets("tfrc")[0]["name"], "ns2");
+    assert!(presets("tfrc")[0]["summary"].as_str().is_some_and(|summary| !summary.is_empty()));
+}
+
+#[test]
 fn lists_align_and_lines_end_with_a_word() {
     let place = Place::new();
     for what in ["controllers", "scenarios", "traces"] {
