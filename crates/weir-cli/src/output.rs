@@ -168,7 +168,9 @@ mod tests {
             ["queuing-delay-nada.csv", "results-beside-cubic.json", "results.json", "series-gcc+nada.csv"];
         directory.write(&files(&demo)).unwrap();
         let own = ["results-monday.json", "scenario-nada.toml", "series-monday.csv", "series-nada.csv.bak"];
-        own.iter().for_each(|name| fs::write(root.path().join(name), b"kept").unwrap());
+        for name in own {
+            fs::write(root.path().join(name), b"kept").unwrap();
+        }
         directory.write(&files(&["results.json", "series-gcc.csv"])).unwrap();
         let mut left = [own.as_slice(), &["results.json", "series-gcc.csv"]].concat();
         left.sort_unstable();
