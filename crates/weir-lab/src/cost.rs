@@ -5,10 +5,13 @@
 //! of the arrivals is prepared beforehand. Counted is everything that the sender does per packet and per report: number
 //! it, remember it, tell the law, join the report with what was sent, compute. Not counted: parsing RTCP, and pacing.
 
+use std::hint::black_box;
+use std::ops::Range;
+
 use weir_cc::history::SendHistory;
 use weir_cc::{
-    Arrival, ArrivalTime, Controller, DataRate, DataSize, Ecn, RateLimits, ReceptionReport, Record, Report,
-    SendState, SendTime, Stamp, TimeDelta,
+    Arrival, ArrivalTime, Controller, DataRate, DataSize, Ecn, RateLimits, Receiver, ReceptionReport, Record,
+    Report, SendState, SendTime, Stamp, TimeDelta,
 };
 
 use crate::registry::{self, Halves, RegistryError};
@@ -32,9 +35,27 @@ const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
 pub struct Minute {
     controller: Box<dyn Controller>,
     history: SendHistory,
+    script: Script,
+    /// So many packets have left.
+    sent: u32,
+}
+
+/// What happens to a sender half, whichever it is.
+#[derive(Debug)]
+pub struct Script {
+    interval: TimeDelta,
     /// Reports in order of time, and the records that they refer to.
     reports: Vec<(SendTime, Stored)>,
     records: Vec<Record>,
+}
+
+/// What happens next.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// The next packet leaves.
+    Packet(SendTime),
+    /// A report has come.
+    Report(SendTime, Report<'a>),
 }
 
 /// A report whose records stand elsewhere.
@@ -50,23 +71,69 @@ impl Minute {
     /// # Errors
     /// An unknown name.
     pub fn of(name: &str) -> Result<Self, RegistryError> {
+        Self::paced(name, PACKET_INTERVAL)
+    }
+
+    /// The controller `name` before [`PACKETS`] packets `interval` apart.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub fn paced(name: &str, interval: TimeDelta) -> Result<Self, RegistryError> {
         let limits =
-            RateLimits::new(DataRate::from_kbps(50), DataRate::from_mbps(1), DataRate::from_mbps(5))?;
+            RateLimits::new(DataRate::from_kbps(50), DataRate::from_mbps(1), DataRate::from_mbps(8))?;
         let Halves { controller, mut receiver, .. } = registry::build(name, None, limits)?;
-        let mut minute = Self {
-            controller,
-            history: SendHistory::new(TimeDelta::from_secs(2)),
-            reports: Vec::new(),
-            records: Vec::new(),
-        };
+        let history = SendHistory::new(TimeDelta::from_secs(2));
+        Ok(Self { controller, history, script: Script::of(&mut *receiver, interval), sent: 0 })
+    }
+
+    /// Lives the minute; what this takes, over [`PACKETS`], is the cost per packet.
+    pub fn run(mut self) -> DataRate {
+        self.advance(PACKETS)
+    }
+
+    /// Lives until so many more packets have left.
+    pub fn advance(&mut self, packets: u32) -> DataRate {
+        let Self { controller, history, script, sent } = self;
+        for event in script.events(*sent..*sent + packets) {
+            match event {
+                Event::Report(at, report) => {
+                    let state = SendState { in_flight: history.in_flight(), ..SendState::default() };
+                    controller.on_feedback(at, &history.join(at, &report), &state);
+                }
+                Event::Packet(now) => {
+                    let packet = history.on_sent(now, HEADER, PAYLOAD, false, None);
+                    let state = SendState { in_flight: history.in_flight(), ..SendState::default() };
+                    controller.on_sent(&packet, &state);
+                    if controller.next_timeout().is_some_and(|due| due <= now) {
+                        controller.on_timeout(now, &state);
+                    }
+                    black_box(controller.target());
+                }
+            }
+            while controller.poll_probe().is_some() {}
+        }
+        *sent += packets;
+        controller.target().sending_rate
+    }
+
+    /// The sender half and its history as they are now.
+    pub fn into_sender(self) -> (Box<dyn Controller>, SendHistory) {
+        (self.controller, self.history)
+    }
+}
+
+impl Script {
+    /// What `receiver` makes of [`PACKETS`] packets `interval` apart.
+    pub fn of(receiver: &mut dyn Receiver, interval: TimeDelta) -> Self {
+        let mut minute = Self { interval, reports: Vec::new(), records: Vec::new() };
         let mut highest = 0;
         let mut reception_due = RECEPTION_INTERVAL;
         for number in (0..PACKETS).filter(|number| number % LOST_EACH != LOST_EACH - 1) {
-            let sent = PACKET_INTERVAL * i64::from(number);
+            let sent = interval * i64::from(number);
             let arrival = sent + PROPAGATION + queue(sent);
             let at = ArrivalTime::ZERO + OFFSET + arrival;
             while let Some(due) = receiver.next_timeout().filter(|&due| due <= at) {
-                minute.poll(&mut *receiver, due);
+                minute.poll(receiver, due);
             }
             receiver.on_arrival(&Arrival {
                 id: u64::from(number),
@@ -78,7 +145,7 @@ impl Minute {
                 marker: number % 8 == 7,
                 stamp: Stamp { rtt: TimeDelta::from_millis(60), rate: DataRate::from_mbps(2) },
             });
-            minute.poll(&mut *receiver, at);
+            minute.poll(receiver, at);
             if arrival >= reception_due {
                 reception_due += RECEPTION_INTERVAL;
                 let report = ReceptionReport {
@@ -91,10 +158,10 @@ impl Minute {
                 minute.reports.push((heard, Stored::Other(Report::Reception(report))));
             }
         }
-        Ok(minute)
+        minute
     }
 
-    fn poll(&mut self, receiver: &mut dyn weir_cc::Receiver, now: ArrivalTime) {
+    fn poll(&mut self, receiver: &mut dyn Receiver, now: ArrivalTime) {
         let heard = SendTime::ZERO + (now - ArrivalTime::ZERO) - OFFSET + PROPAGATION;
         while let Some(report) = receiver.poll_report(now) {
             let stored = match report {
@@ -111,31 +178,35 @@ impl Minute {
         }
     }
 
-    /// Lives the minute; what this takes, over [`PACKETS`], is the cost per packet.
-    pub fn run(mut self) -> DataRate {
-        let mut next = 0;
-        for number in 0..PACKETS {
-            let now = SendTime::ZERO + PACKET_INTERVAL * i64::from(number);
-            while let Some((at, stored)) = self.reports.get(next).filter(|(at, _)| *at <= now) {
-                let report = match stored {
-                    Stored::Packets { records, number, at } => {
-                        Report::Packets { records: &self.records[records.clone()], number: *number, at: *at }
-                    }
-                    Stored::Other(report) => *report,
-                };
-                let state = SendState { in_flight: self.history.in_flight(), ..SendState::default() };
-                let feedback = self.history.join(*at, &report);
-                self.controller.on_feedback(*at, &feedback, &state);
+    /// What happens while `packets` leave, in order of time.
+    pub fn events(&self, packets: Range<u32>) -> impl Iterator<Item = Event<'_>> {
+        let departure = |number: u32| SendTime::ZERO + self.interval * i64::from(number);
+        let Range { start: mut number, end } = packets;
+        let mut next = match number.checked_sub(1) {
+            Some(before) => self.reports.partition_point(|(at, _)| *at <= departure(before)),
+            None => 0,
+        };
+        std::iter::from_fn(move || {
+            let now = departure(number);
+            if number == end {
+                return None;
+            }
+            if let Some((at, stored)) = self.reports.get(next).filter(|(at, _)| *at <= now) {
                 next += 1;
+                return Some(Event::Report(*at, self.report(stored)));
             }
-            let sent = self.history.on_sent(now, HEADER, PAYLOAD, false, None);
-            let state = SendState { in_flight: self.history.in_flight(), ..SendState::default() };
-            self.controller.on_sent(&sent, &state);
-            if self.controller.next_timeout().is_some_and(|due| due <= now) {
-                self.controller.on_timeout(now, &state);
+            number += 1;
+            Some(Event::Packet(now))
+        })
+    }
+
+    fn report(&self, stored: &Stored) -> Report<'_> {
+        match stored {
+            Stored::Packets { records, number, at } => {
+                Report::Packets { records: &self.records[records.clone()], number: *number, at: *at }
             }
+            Stored::Other(report) => *report,
         }
-        self.controller.target().sending_rate
     }
 }
 
@@ -156,12 +227,20 @@ mod tests {
     }
 
     #[test]
+    fn a_minute_in_two_halves_is_the_same_minute() {
+        let whole = Minute::of("gcc").unwrap().run();
+        let mut halves = Minute::of("gcc").unwrap();
+        halves.advance(PACKETS / 2);
+        assert_eq!(halves.advance(PACKETS - PACKETS / 2), whole);
+    }
+
+    #[test]
     fn every_law_hears_reports_for_the_whole_minute() {
         for name in registry::controller_names() {
             let minute = Minute::of(name).unwrap();
-            let last = minute.reports.last().map(|(at, _)| *at - SendTime::ZERO);
+            let last = minute.script.reports.last().map(|(at, _)| *at - SendTime::ZERO);
             assert!(last.is_some_and(|last| last > TimeDelta::from_secs(58)), "{name}: {last:?}");
-            assert!(minute.reports.is_sorted_by_key(|(at, _)| *at), "{name}");
+            assert!(minute.script.reports.is_sorted_by_key(|(at, _)| *at), "{name}");
             assert!(!minute.run().is_zero(), "{name}");
         }
     }
