@@ -35,6 +35,7 @@ pub(super) fn entries() -> Vec<Entry> {
         Entry::of::<ScreamRfc8298>(),
         Entry::of::<ScreamVersion2>(),
         Entry::of::<Dccc2017>(),
+        Entry::of::<DcccAtSender>(),
         Entry::of::<LedbatRfc6817>(),
         Entry::of::<TfrcRfc5348>(),
         Entry::of::<Rap1999>(),
@@ -314,6 +315,28 @@ impl Law for Dccc2017 {
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
         let controller = Dccc::new(config, limits).map_err(words)?;
         Ok(halves(controller, AtReceiver::new(DcccObserver::new(config).map_err(words)?)))
+    }
+}
+
+struct DcccAtSender;
+
+impl Law for DcccAtSender {
+    type Config = dccc::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "dccc-at-sender",
+            summary: "DCCC with its observer at the sender: the same law over per-packet feedback",
+            source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017",
+            placement: "sender",
+            feedback: "the fate of each packet, each 10 ms",
+            presets: Vec::new(),
+        }
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = dccc::at_sender(config, limits).map_err(words)?;
+        Ok(halves(controller, PacketFeedback::new(config.min_interval)))
     }
 }
 

@@ -1,6 +1,7 @@
-//! From runs to tables, sentences and the report's panels, on metrics made by hand.
+//! From runs to tables, sentences and the report's panels, mostly on metrics made by hand.
 
 mod hand_made;
+mod mounts;
 mod panels;
 mod runs;
 mod tables;
