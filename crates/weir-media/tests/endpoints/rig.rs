@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
+use weir_cc::dccc::{self, Dccc, DcccObserver};
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
 use weir_cc::nada::{self, Nada, NadaObserver};
+use weir_cc::tfrc::{self, Tfrc, TfrcObserver};
 use weir_cc::{ArrivalTime, AtReceiver, Controller, Ecn, RateLimits, Receiver, SendTime};
 use weir_media::{EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender};
 use weir_units::{DataRate, DataSize, TimeDelta};
@@ -44,6 +46,20 @@ pub(crate) fn nada() -> Halves {
     let config = nada::Config::default();
     let observer = NadaObserver::new(config).unwrap();
     (Box::new(Nada::new(config, limits()).unwrap()), Box::new(AtReceiver::new(observer)))
+}
+
+/// A law whose packets carry the round-trip time and the rate.
+pub(crate) fn dccc() -> Halves {
+    let config = dccc::Config::default();
+    let observer = DcccObserver::new(config).unwrap();
+    (Box::new(Dccc::new(config, limits()).unwrap()), Box::new(AtReceiver::new(observer)))
+}
+
+/// A law whose packets carry the round-trip time.
+pub(crate) fn tfrc() -> Halves {
+    let config = tfrc::Config::default();
+    let observer = TfrcObserver::new(config).unwrap();
+    (Box::new(Tfrc::new(config, limits()).unwrap()), Box::new(AtReceiver::new(observer)))
 }
 
 pub(crate) fn media_sender(controller: Box<dyn Controller>, config: MediaConfig) -> MediaSender {

@@ -6,7 +6,9 @@ use weir_wire::media::RATED_LEN;
 use weir_wire::rtcp::{self, Message};
 use weir_wire::{ExtensionIds, MediaHeader};
 
-use crate::rig::{Call, Event, Halves, PROPAGATION, RTCP_ROOM, config, gcc_2016, media_receiver, nada};
+use crate::rig::{
+    Call, Event, Halves, PROPAGATION, RTCP_ROOM, config, dccc, gcc_2016, media_receiver, nada, tfrc,
+};
 
 /// Long enough for the departure times, which wrap every 64 s, to wrap twice.
 const TWO_WRAPS: TimeDelta = TimeDelta::from_secs(130);
@@ -74,6 +76,16 @@ fn header_and_bytes_are_the_same_thing_for_gcc_2016() {
 #[test]
 fn header_and_bytes_are_the_same_thing_for_nada() {
     header_and_bytes_are_the_same_thing(nada);
+}
+
+#[test]
+fn header_and_bytes_are_the_same_thing_for_dccc() {
+    header_and_bytes_are_the_same_thing(dccc);
+}
+
+#[test]
+fn header_and_bytes_are_the_same_thing_for_tfrc() {
+    header_and_bytes_are_the_same_thing(tfrc);
 }
 
 /// A call of 20 s over a path without a queue, and for each RTCP packet of the receiver: its bytes, the signals of
