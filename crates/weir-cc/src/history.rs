@@ -51,6 +51,8 @@ impl Entry {
 /// Reports tell 16 bits of a number: more packets than this cannot be told apart.
 const MAX_PACKETS: usize = 1 << 16;
 const FIRST_CAPACITY: usize = 256;
+/// Of one report; grows where reports tell more.
+const FIRST_RESULTS: usize = 64;
 
 /// Packets sent within a horizon, by number.
 ///
@@ -81,7 +83,7 @@ impl SendHistory {
             settled: 0,
             horizon,
             in_flight: DataSize::ZERO,
-            results: Vec::with_capacity(FIRST_CAPACITY),
+            results: Vec::with_capacity(FIRST_RESULTS),
             last_report: None,
         }
     }

@@ -81,8 +81,12 @@ impl RttBackoff {
 
     /// The round-trip time, plus the time from the first packet sent since its measurement to the last one.
     pub fn corrected_rtt(&self) -> TimeDelta {
+        self.waited() + self.rtt
+    }
+
+    fn waited(&self) -> TimeDelta {
         let waiting = self.sent.zip(self.waiting).map_or(TimeDelta::ZERO, |(sent, since)| sent - since);
-        waiting.max(TimeDelta::ZERO) + self.rtt
+        waiting.max(TimeDelta::ZERO)
     }
 
     /// Whether the round-trip time is above the limit: then nothing else lets the rate change.
@@ -98,7 +102,7 @@ impl RttBackoff {
         due.then(|| {
             self.lowered = Some(now);
             self.unheard = true;
-            if self.rtt > self.config.limit {
+            if self.rtt > self.config.limit && self.waited() <= self.config.limit {
                 (self.config.factor, Cause::Delay)
             } else {
                 (self.config.silence_factor, Cause::Receiver)

@@ -113,7 +113,7 @@ fn a_flow_that_stops_before_it_starts_is_shown_at_its_place() {
 #[test]
 fn every_mistake_of_a_file_is_told_at_once() {
     let place = Place::new();
-    let wrong = GOOD.replace("gcc-2016", "gcc").replace("start = \"1s\"", "start = \"-1s\"");
+    let wrong = GOOD.replace("gcc-2016", "bbr").replace("start = \"1s\"", "start = \"-1s\"");
     place.write("call.toml", &wrong);
     refused_in(&place, &["run", "call.toml"], &["call.toml:18:9: ", "call.toml:19:14: "]);
 }
@@ -229,7 +229,7 @@ fn messages_have_no_colours_where_nobody_looks() {
     let place = Place::new();
     place.write("call.toml", &GOOD.replace("5s", "5"));
     let outcomes: [Outcome; 2] =
-        [place.call(&["run", "call.toml"]), place.call(&["run", "--controller", "gcc"])];
+        [place.call(&["run", "call.toml"]), place.call(&["run", "--controller", "bbr"])];
     for outcome in outcomes {
         assert_eq!(outcome.code, Some(2));
         assert!(!outcome.stderr.contains('\u{1b}'), "{:?}", outcome.stderr);

@@ -23,7 +23,7 @@ use crate::time::{ArrivalTime, SendTime};
 /// No packet is larger than this.
 const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
 /// Arrivals of one feedback for which room is made at the beginning.
-const ROOM: usize = 256;
+const ROOM: usize = 64;
 
 /// A packet that has arrived.
 #[derive(Clone, Copy, Debug)]
