@@ -1,5 +1,5 @@
 # `make test` is what CI runs after `make lint`; `make demo` shows what Weir is for.
-.PHONY: test lint bench demo fmt
+.PHONY: test lint bench demo fmt mutants
 
 test:
 	cargo test --workspace --locked --quiet
@@ -21,3 +21,10 @@ bench:
 
 demo:
 	cargo run --release --locked -- run
+
+# Which changes of GCC, NADA and DCCC no unit test notices (needs cargo-mutants). All of them take hours; SHARD=1/100
+# takes an even sample of one in a hundred.
+mutants:
+	cargo mutants -p weir-cc --output target --jobs 2 $(if $(SHARD),--shard $(SHARD) --sharding round-robin) \
+		--file 'crates/weir-cc/src/gcc/**' --file 'crates/weir-cc/src/nada/**' --file 'crates/weir-cc/src/dccc/**' \
+		-- --lib
