@@ -1,0 +1,214 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::packet::Ecn;
+use crate::report::{LawReport, NadaReport, ReceptionReport};
+use crate::time::ArrivalTime;
+
+const SIZE: DataSize = DataSize::from_bytes(1000);
+
+fn at(ms: i64) -> SendTime {
+    SendTime::from_millis(ms)
+}
+
+fn record(sequence: u16, arrival_ms: Option<i64>) -> Record {
+    Record { sequence, arrival: arrival_ms.map(ArrivalTime::from_millis), ecn: Ecn::NotEct }
+}
+
+fn history_of(packets: u64, interval_ms: i64) -> SendHistory {
+    let mut history = SendHistory::new(TimeDelta::from_secs(2));
+    for i in 0..packets {
+        history.on_sent(at(i as i64 * interval_ms), DataSize::ZERO, SIZE, false, None);
+    }
+    history
+}
+
+fn fates(feedback: &Feedback<'_>) -> Vec<(u64, &'static str)> {
+    let Feedback::Packets { results, .. } = feedback else { panic!("not per packet") };
+    results
+        .iter()
+        .map(|r| {
+            let fate = match r.fate {
+                Fate::Arrived { .. } => "arrived",
+                Fate::Missing => "missing",
+                Fate::Recovered { .. } => "recovered",
+            };
+            (r.sent.id, fate)
+        })
+        .collect()
+}
+
+fn packets(records: &[Record], number: u8, made_ms: i64) -> Report<'_> {
+    Report::Packets { records, number, at: Some(ArrivalTime::from_millis(made_ms)) }
+}
+
+#[test]
+fn a_remembered_packet_is_small_and_whole() {
+    assert_eq!(size_of::<Entry>(), 16);
+    let mut history = SendHistory::new(TimeDelta::from_secs(2));
+    let (header, payload) = (DataSize::from_bytes(24), DataSize::from_bytes(u64::MAX));
+    let probe = ProbeId::new(7);
+    let sent = history.on_sent(at(0), header, payload, true, probe);
+    assert_eq!((sent.padding, sent.probe, sent.size.bytes()), (true, probe, (1 << 31) - 1));
+    assert_eq!(sent.size.saturating_sub(sent.payload), header);
+    let sent = history.on_sent(at(0), header, SIZE, false, None);
+    assert_eq!((sent.padding, sent.probe, sent.payload), (false, None, SIZE));
+}
+
+#[test]
+fn each_fate_is_told_once_and_a_late_packet_recovers() {
+    let mut history = history_of(4, 10);
+    assert_eq!(history.in_flight(), DataSize::from_bytes(4000));
+    let first = [record(0, Some(1000)), record(1, None), record(2, Some(1020))];
+    assert_eq!(
+        fates(&history.join(at(60), &packets(&first, 0, 1025))),
+        [(0, "arrived"), (1, "missing"), (2, "arrived")]
+    );
+    assert_eq!(history.in_flight(), SIZE);
+    let second = [record(1, Some(1030)), record(2, Some(1020)), record(3, Some(1031))];
+    assert_eq!(fates(&history.join(at(70), &packets(&second, 1, 1031))), [(1, "recovered"), (3, "arrived")]);
+    assert_eq!(history.in_flight(), DataSize::ZERO);
+}
+
+#[test]
+fn round_trip_time_leaves_out_the_receivers_holding_time() {
+    let mut history = history_of(3, 10);
+    // The newest packet left at 20 ms, arrived at 1030, reported at 1042, feedback at 80: 80 - 20 - 12 = 48 ms.
+    let records = [record(1, Some(1025)), record(2, Some(1030))];
+    let feedback = history.join(at(80), &packets(&records, 0, 1042));
+    assert_eq!(feedback.rtt(), Some(TimeDelta::from_millis(48)));
+    // Where the format does not tell when the report was made, the holding time is in it: 80 - 20 = 60 ms.
+    let mut history = history_of(3, 10);
+    let report = Report::Packets { records: &records, number: 0, at: None };
+    assert_eq!(history.join(at(80), &report).rtt(), Some(TimeDelta::from_millis(60)));
+}
+
+#[test]
+fn numbers_wrap_and_unknown_ones_are_ignored() {
+    let mut history = history_of(65_540, 1);
+    let records = [record(65_535, Some(0)), record(3, Some(1)), record(4, Some(2))];
+    // 65 535 and 65 539 are known; …4 would be 65 540, not sent yet, or 4, long forgotten.
+    assert_eq!(
+        fates(&history.join(at(65_540), &packets(&records, 0, 2))),
+        [(65_535, "arrived"), (65_539, "arrived")]
+    );
+}
+
+#[test]
+fn lost_reports_are_counted_and_repeated_ones_are_not() {
+    let mut history = history_of(1, 1);
+    let mut missed = |number| match history.join(at(1), &packets(&[], number, 0)) {
+        Feedback::Packets { missed_reports, .. } => missed_reports,
+        _ => unreachable!(),
+    };
+    assert_eq!(
+        [missed(250), missed(251), missed(251), missed(254), missed(253), missed(1)],
+        [0, 0, 0, 2, 0, 2]
+    );
+}
+
+#[test]
+fn packets_never_acknowledged_leave_flight_at_the_horizon() {
+    let mut history = history_of(10, 1);
+    history.on_sent(at(2_004), DataSize::ZERO, SIZE, false, None);
+    // Older than 2 s at 2004 ms: those sent at 0 to 3 ms. Six and the new one are left.
+    assert_eq!(history.in_flight(), DataSize::from_bytes(7000));
+    let late = [record(0, Some(1)), record(4, Some(5))];
+    assert_eq!(fates(&history.join(at(2_004), &packets(&late, 0, 5))), [(4, "arrived")]);
+}
+
+#[test]
+fn what_a_lost_report_covered_leaves_flight_with_the_next_one() {
+    let mut history = history_of(6, 10);
+    history.join(at(60), &packets(&[record(0, Some(1000))], 0, 1005));
+    assert_eq!(history.in_flight(), DataSize::from_bytes(5000));
+    // Report 1, on packets 1 to 3, is lost.
+    let third = [record(4, Some(1040))];
+    assert_eq!(fates(&history.join(at(90), &packets(&third, 2, 1045))), [(4, "arrived")]);
+    assert_eq!(history.in_flight(), SIZE);
+}
+
+#[test]
+fn a_report_that_comes_late_still_tells_and_settles_nothing_twice() {
+    let mut history = history_of(6, 10);
+    history.join(at(90), &packets(&[record(4, Some(1040))], 1, 1045));
+    assert_eq!(history.in_flight(), SIZE);
+    let late = [record(0, Some(1000)), record(1, None), record(2, Some(1020)), record(3, Some(1030))];
+    assert_eq!(
+        fates(&history.join(at(91), &packets(&late, 0, 1031))),
+        [(0, "arrived"), (1, "missing"), (2, "arrived"), (3, "arrived")]
+    );
+    assert_eq!(history.in_flight(), SIZE);
+    // A packet told anew below what is settled takes nothing of what was sent since.
+    history.on_sent(at(92), DataSize::ZERO, SIZE, false, None);
+    assert_eq!(fates(&history.join(at(95), &packets(&[record(1, Some(1050))], 2, 1051))), [(1, "recovered")]);
+    assert_eq!(history.in_flight(), DataSize::from_bytes(2000));
+}
+
+#[test]
+fn an_echo_settles_what_came_before_it() {
+    let mut history = history_of(5, 10);
+    let report = LawReport::Nada(NadaReport {
+        ramp_up: true,
+        congestion: TimeDelta::ZERO,
+        receive_rate: weir_units::DataRate::ZERO,
+    });
+    let echo = Echo { sequence: 2, held: TimeDelta::from_millis(5) };
+    // 75 - 20 - 5 = 50 ms.
+    let feedback = history.join(at(75), &Report::Law { report, echo });
+    assert_eq!(feedback.rtt(), Some(TimeDelta::from_millis(50)));
+    assert_eq!(history.in_flight(), DataSize::from_bytes(2000));
+}
+
+#[test]
+fn sender_report_round_trip_time_follows_the_example_of_rfc_3550() {
+    // RFC 3550 §6.4.1: A = 0xb7108000, LSR = 0xb7052000, DLSR = 0x00054000 (5.25 s): 6.125 s.
+    // A's sender time: 0xb7108000 / 65536 = 46 864.5 s.
+    let report = ReceptionReport {
+        last_sender_report: 0xb705_2000,
+        delay_since_last_sender_report: 0x0005_4000,
+        ..ReceptionReport::default()
+    };
+    let mut history = SendHistory::new(TimeDelta::from_secs(2));
+    let feedback = history.join(SendTime::from_millis(46_864_500), &Report::Reception(report));
+    assert_eq!(feedback.rtt(), Some(TimeDelta::from_millis(6125)));
+    let none = Report::Reception(ReceptionReport::default());
+    assert_eq!(history.join(SendTime::from_millis(46_864_500), &none).rtt(), None);
+}
+
+#[test]
+fn more_packets_than_numbers_forget_the_oldest() {
+    let mut history = SendHistory::new(TimeDelta::from_secs(1000));
+    for _ in 0..70_000 {
+        history.on_sent(at(0), DataSize::ZERO, SIZE, false, None);
+    }
+    assert_eq!(history.in_flight(), DataSize::from_bytes(65_536_000));
+    assert_eq!(history.entries.len(), MAX_PACKETS);
+}
+
+proptest! {
+    #[test]
+    fn bytes_in_flight_are_those_above_all_that_reports_told(
+        steps in prop::collection::vec((0u8..4, 0u16..40, any::<bool>()), 1..300)
+    ) {
+        let mut history = SendHistory::new(TimeDelta::from_millis(500));
+        let mut model: Vec<(u64, i64, bool)> = vec![];
+        for (step, (kind, back, arrived)) in steps.into_iter().enumerate() {
+            let now = step as i64 * 10;
+            if kind < 2 {
+                let sent = history.on_sent(at(now), DataSize::ZERO, SIZE, false, None);
+                model.push((sent.id, now, true));
+            } else if let Some(target) = history.next_id().checked_sub(1 + u64::from(back)) {
+                let records = [record(target as u16, arrived.then_some(now))];
+                history.join(at(now), &packets(&records, 0, now));
+                if model.iter().any(|p| p.0 == target && now - p.1 <= 500) {
+                    model.iter_mut().filter(|p| p.0 <= target).for_each(|p| p.2 = false);
+                }
+            } else {
+                history.join(at(now), &packets(&[], 0, now));
+            }
+            let open = model.iter().filter(|p| p.2 && now - p.1 <= 500).count() as u64;
+            prop_assert_eq!(history.in_flight().bytes(), open * 1000);
+        }
+    }
+}
