@@ -50,6 +50,7 @@ pub mod receive_rate;
 pub mod report;
 mod rtt_estimate;
 pub mod scream;
+mod silence;
 pub mod tfrc;
 pub mod time;
 pub mod window;

@@ -37,6 +37,9 @@ pub struct Ledbat {
     /// `CTO`.
     cto: TimeDelta,
     timeout_due: Option<SendTime>,
+    /// The greatest number sent, and the greatest of which a report told.
+    newest_sent: Option<u64>,
+    newest_told: Option<u64>,
     /// Share of the last media packet that is payload.
     payload_share: f64,
     queued: DataSize,
@@ -62,6 +65,8 @@ impl Ledbat {
             halved: None,
             cto: config.min_timeout,
             timeout_due: None,
+            newest_sent: None,
+            newest_told: None,
             payload_share: 1.0,
             queued: DataSize::ZERO,
             application_limited: false,
@@ -107,6 +112,7 @@ impl Ledbat {
         let rtt = self.smoothed_rtt();
         let (mut acked, mut marked) = (0.0, false);
         for PacketResult { sent, fate } in results {
+            self.newest_told = self.newest_told.max(Some(sent.id));
             match *fate {
                 Fate::Arrived { at, ecn } => {
                     acked += sent.size.bytes_f64();
@@ -194,6 +200,7 @@ impl Controller for Ledbat {
         if !packet.padding && !packet.payload.is_zero() && packet.payload <= packet.size {
             self.payload_share = packet.payload.bytes_f64() / packet.size.bytes_f64();
         }
+        self.newest_sent = self.newest_sent.max(Some(packet.id));
         self.flight.on_sent(packet.at, packet.size, self.smoothed_rtt());
         if self.timeout_due.is_none() {
             self.timeout_due = Some(packet.at + self.cto);
@@ -218,7 +225,8 @@ impl Controller for Ledbat {
             self.adapt(now, acked, state);
             let cto = self.rtt.map_or(TimeDelta::ZERO, |rtt| TimeDelta::from_secs_f64(rtt.timeout()));
             self.cto = cto.clamp(self.config.min_timeout, self.config.max_timeout);
-            self.timeout_due = None;
+            // RFC 6298 §5.2, §5.3: it runs anew while anything is outstanding.
+            self.timeout_due = (self.newest_sent > self.newest_told).then(|| now + self.cto);
         }
         if lost || marked {
             self.on_congestion(now);

@@ -45,8 +45,9 @@
 //! 8. A report's distance from the one before counts at most `TAU` in the gradual update, and the first report
 //!    after a silence or a change of route has `x_diff = 0`. The RFC has no cap: the offset term would grow with
 //!    the silence.
-//! 9. One second without a report halves the rate, and so does each further second. The RFC has no rule. The clock
-//!    runs from the first packet that is sent after a report: a source without data is not punished.
+//! 9. One second without a report halves the rate, and so does each further second in which something leaves. The
+//!    RFC has no rule. The clock runs from the first packet that is sent after a report: a source without data is not
+//!    punished.
 //! 10. A change of route lowers the rate to the start rate. The RFC has no rule.
 //! 11. `RMIN` is above 0. The RFC allows 0 where the encoder's range is unknown, and would then divide by zero in
 //!     `x_offset`.
@@ -63,7 +64,6 @@ mod observer;
 mod rate;
 mod rule;
 mod sender;
-mod silence;
 pub mod v2016;
 mod window;
 

@@ -6,10 +6,11 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::config::NadaPacing;
 use super::rate::{Shaped, Shaping};
-use super::silence::{self, Silence};
+
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
 use crate::packet::{SendState, SentPacket};
 use crate::report::{Feedback, LawReport};
+use crate::silence::{self, Silence};
 use crate::time::SendTime;
 
 /// How a variant of NADA turns a report into a rate. Its state is what it remembers of earlier reports.
@@ -163,7 +164,7 @@ impl<R: Rule> Controller for Sender<R> {
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
-        self.silence.due()
+        self.silence.next_timeout()
     }
 
     fn target(&self) -> Target {

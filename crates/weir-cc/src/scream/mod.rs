@@ -45,8 +45,8 @@
 //!    nothing in flight may always send. Before the first round-trip time packets leave at the start rate.
 //! 9. One second without feedback halves window and rate, and so does each further second. Meanwhile the window is
 //!    open and packets leave at `RATE_PACE_MIN`, or at the lowest rate of the limits if that is higher: RFC 8298 §1
-//!    and §8 ask for a minimum rate and give no rule. The clock runs from the first packet that is sent after a
-//!    feedback.
+//!    and §8 ask for a minimum rate and give no rule. The clock runs while packets are in flight, anew from each
+//!    feedback; after a halving it counts on only if something leaves.
 //! 10. The five seconds after which fast increase resumes begin again at each reaction to congestion (ref-2018).
 //! 11. An interval in which nothing was sent, acknowledged or queued changes nothing: an idle flow does not climb.
 //! 12. A queue delay of 10 s or more is a clock that was set: the base delay is learnt anew. A round-trip time
@@ -82,7 +82,6 @@ mod loss;
 mod network;
 mod receiver;
 mod recent_max;
-mod silence;
 
 #[cfg(test)]
 mod fixture;

@@ -165,6 +165,19 @@ fn silence_leaves_one_packet_and_then_halves() {
 }
 
 #[test]
+fn what_is_outstanding_times_out_although_a_report_told_of_some() {
+    let mut sender = settled();
+    (10..30).for_each(|id| sender.on_sent(&packet(id, 200), &flying(20_000)));
+    ack(&mut sender, 10..11, 200, 0, &flying(20_000));
+    // The report came at 300 ms and left 19 packets: CTO from there.
+    assert_eq!(sender.next_timeout(), Some(ms(1300)));
+    let decision = sender.on_timeout(ms(1300), &flying(19_000)).unwrap();
+    assert_eq!((decision.rate, decision.cause), (kbps(80), Cause::Receiver));
+    ack(&mut sender, 11..30, 1300, 0, &flying(19_000));
+    assert_eq!(sender.next_timeout(), None, "nothing is outstanding");
+}
+
+#[test]
 fn coupling_gives_the_rate_and_the_window_follows() {
     let mut sender = settled();
     sender.adopt(ms(200), Share { rate: kbps(400) });

@@ -127,6 +127,7 @@ fn missing_reports_halve_the_rate_each_second_down_to_the_minimum() {
     let decision = sender.on_timeout(ms(1000), &state).unwrap();
     assert_eq!((decision.base, decision.rate), (kbps(500), kbps(250)));
     assert_eq!(sender.on_timeout(ms(1000), &state), None, "twice is harmless");
+    sender.on_sent(&sent(1500), &state);
     assert_eq!(sender.on_timeout(ms(2000), &state).map(|d| d.rate), Some(kbps(150)));
     assert_eq!(sender.next_timeout(), Some(ms(3000)));
 }

@@ -13,7 +13,7 @@ use crate::report::Feedback;
 use crate::scream::competition::QdelayTarget;
 use crate::scream::loss::LossEventRate;
 use crate::scream::network::{Network, News};
-use crate::scream::silence::{SILENCE_FACTOR, Silence};
+use crate::silence::{self, Silence};
 use crate::time::SendTime;
 
 /// The sender half of SCReAM, RFC 8298.
@@ -194,17 +194,18 @@ impl Controller for Scream {
             return None;
         };
         let base = self.target_bitrate();
-        self.silence.end();
         self.application_limited = state.application_limited;
-        self.on_packets(now, results, rtt).then(|| self.decision(base))
+        let computed = self.on_packets(now, results, rtt);
+        self.silence.on_feedback(now, self.network.bytes_in_flight() > 0);
+        computed.then(|| self.decision(base))
     }
 
     fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
         let base = self.target_bitrate();
         let mut computed = false;
         if self.silence.step(now) {
-            self.window.shrink(&self.config, SILENCE_FACTOR);
-            self.rate.set(self.limits.clamp_bps(SILENCE_FACTOR * self.rate.target()));
+            self.window.shrink(&self.config, silence::FACTOR);
+            self.rate.set(self.limits.clamp_bps(silence::FACTOR * self.rate.target()));
             self.cause = Cause::Receiver;
             computed = true;
         }

@@ -107,11 +107,23 @@ fn silence_halves_rate_and_window_and_leaves_a_trickle() {
     // RATE_PACE_MIN is below the lowest rate.
     assert_eq!((target.window, target.pacing), (None, Pacing::Exact(kbps(100))));
     for s in 2..6 {
+        bench.send(s * 1000, 1);
         bench.law.on_timeout(ms(s * 1000 + 160), &state());
     }
     assert_eq!((bench.law.target().media_rate, bench.law.target().cause), (kbps(100), Cause::Minimum));
     bench.tell(0, &[ARRIVED]);
     assert!(bench.law.target().window.is_some());
+}
+
+#[test]
+fn silence_begins_although_feedback_told_of_some_of_what_was_sent() {
+    let mut bench = bench();
+    bench.send(0, 10);
+    bench.tell(0, &[ARRIVED; 3]);
+    // The window may be closed: nothing more leaves, and of seven packets nothing is heard since 50 ms.
+    let halved = (100..=1050).filter_map(|at| bench.law.on_timeout(ms(at), &state())).last();
+    assert_eq!(halved.map(|decision| decision.cause), Some(Cause::Receiver));
+    assert_eq!(bench.law.target().window, None, "the window is open for what is to notice the end of it");
 }
 
 #[test]

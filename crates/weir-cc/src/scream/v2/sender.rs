@@ -12,7 +12,7 @@ use crate::report::Feedback;
 use crate::scream::competition::QdelayTarget;
 use crate::scream::loss::LossEventRate;
 use crate::scream::network::{Network, News};
-use crate::scream::silence::{SILENCE_FACTOR, Silence};
+use crate::silence::{self, Silence};
 use crate::time::SendTime;
 
 /// The sender half of SCReAM version 2.
@@ -146,9 +146,9 @@ impl Controller for ScreamV2 {
             return None;
         };
         let base = self.target_rate();
-        self.silence.end();
         self.application_limited = state.application_limited;
         let news = self.network.on_feedback(now, results, rtt);
+        self.silence.on_feedback(now, self.network.bytes_in_flight() > 0);
         self.on_news(now, &news).then(|| self.decision(base))
     }
 
@@ -157,9 +157,9 @@ impl Controller for ScreamV2 {
             return None;
         }
         let base = self.target_rate();
-        self.target = self.limits.clamp_bps(SILENCE_FACTOR * self.target);
+        self.target = self.limits.clamp_bps(silence::FACTOR * self.target);
         if let Some(window) = &mut self.window {
-            window.set(&self.config, SILENCE_FACTOR * window.ref_wnd());
+            window.set(&self.config, silence::FACTOR * window.ref_wnd());
         }
         self.cause = Cause::Receiver;
         Some(self.decision(base))

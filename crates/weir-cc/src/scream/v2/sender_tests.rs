@@ -105,7 +105,7 @@ fn the_window_does_not_grow_at_the_highest_rate() {
 fn silence_halves_rate_and_window_and_leaves_a_trickle() {
     let mut bench = bench();
     bench.law.adopt(ms(0), Share { rate: kbps(1600) });
-    bench.send(0, 20);
+    bench.send(0, 10);
     bench.tell(0, &[ARRIVED; 10]);
     let (rate, window) = (bench.law.target().media_rate, bench.signal("ref_wnd"));
     bench.send(100, 1);
@@ -116,8 +116,21 @@ fn silence_halves_rate_and_window_and_leaves_a_trickle() {
     near(bench.signal("ref_wnd"), window / 2.0);
     let target = bench.law.target();
     assert_eq!((target.window, target.pacing), (None, Pacing::Exact(kbps(100))));
-    (2..9).for_each(|s| _ = bench.law.on_timeout(ms(s * 1000 + 100), &state()));
+    for s in 2..9 {
+        bench.send(s * 1000, 1);
+        bench.law.on_timeout(ms(s * 1000 + 100), &state());
+    }
     assert_eq!((bench.law.target().media_rate, bench.signal("ref_wnd")), (kbps(100), 3000.0));
+}
+
+#[test]
+fn silence_begins_although_feedback_told_of_some_of_what_was_sent() {
+    let mut bench = bench();
+    bench.send(0, 10);
+    bench.tell(0, &[ARRIVED; 3]);
+    assert_eq!(bench.law.next_timeout(), Some(ms(1050)));
+    let decision = bench.law.on_timeout(ms(1050), &state()).unwrap();
+    assert_eq!(decision.cause, Cause::Receiver);
 }
 
 #[test]

@@ -1,0 +1,126 @@
+//! The clock of missing feedback: a law halves its rate after a while, and again each second.
+
+use weir_units::TimeDelta;
+
+use crate::time::SendTime;
+
+/// How often the rate is halved while feedback is missing.
+const STEP: TimeDelta = TimeDelta::from_secs(1);
+/// Share of the rate that is left after each step of silence.
+pub(crate) const FACTOR: f64 = 0.5;
+
+/// The clock of missing feedback. It runs while something is on its way of which nothing was heard; who sends nothing
+/// is not taken for a silent path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Silence {
+    timeout: TimeDelta,
+    due: Option<SendTime>,
+    /// Whether something is on its way that no step was taken for.
+    waiting: bool,
+    silent: bool,
+}
+
+impl Silence {
+    /// Silence begins to count `timeout` after the first packet that no feedback followed.
+    pub(crate) fn new(timeout: TimeDelta) -> Self {
+        Self { timeout, due: None, waiting: false, silent: false }
+    }
+
+    /// A packet has left.
+    pub(crate) fn on_sent(&mut self, at: SendTime) {
+        // Never further off than the timeout, even if the clock was set back.
+        let latest = at + self.timeout.max(STEP);
+        self.due = Some(self.due.map_or(at + self.timeout, |due| due.min(latest)));
+        self.waiting = true;
+    }
+
+    /// Feedback has come at `now`; `outstanding` if packets have left that it does not cover: their time begins anew.
+    pub(crate) fn on_feedback(&mut self, now: SendTime, outstanding: bool) {
+        self.due = outstanding.then(|| now + self.timeout);
+        self.waiting = outstanding;
+        self.silent = false;
+    }
+
+    /// No feedback is expected.
+    pub(crate) fn end(&mut self) {
+        *self = Self::new(self.timeout);
+    }
+
+    /// Whether a step of silence is over at `now`; the next one is a second later, if anything leaves until then.
+    pub(crate) fn step(&mut self, now: SendTime) -> bool {
+        if self.due.is_none_or(|due| due > now) {
+            return false;
+        }
+        let over = core::mem::take(&mut self.waiting);
+        self.silent |= over;
+        self.due = over.then(|| now + STEP);
+        over
+    }
+
+    pub(crate) fn next_timeout(&self) -> Option<SendTime> {
+        self.due
+    }
+
+    /// Whether feedback has been missing for longer than the timeout.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.silent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: i64) -> SendTime {
+        SendTime::from_millis(ms)
+    }
+
+    fn silence(timeout: i64) -> Silence {
+        Silence::new(TimeDelta::from_millis(timeout))
+    }
+
+    #[test]
+    fn silence_runs_from_the_first_packet_and_steps_each_second() {
+        let mut silence = silence(500);
+        assert_eq!((silence.next_timeout(), silence.step(ms(10_000))), (None, false));
+        silence.on_sent(ms(0));
+        silence.on_sent(ms(400));
+        assert_eq!(silence.next_timeout(), Some(ms(500)));
+        assert!(!silence.step(ms(499)) && !silence.is_silent());
+        assert!(silence.step(ms(500)) && silence.is_silent());
+        silence.on_sent(ms(600));
+        assert!(!silence.step(ms(1499)) && silence.step(ms(1500)));
+        silence.end();
+        assert!(!silence.is_silent() && silence.next_timeout().is_none());
+    }
+
+    #[test]
+    fn feedback_on_some_of_what_was_sent_puts_silence_off_and_does_not_end_it() {
+        let mut silence = silence(1500);
+        silence.on_sent(ms(0));
+        silence.on_feedback(ms(100), true);
+        assert_eq!(silence.next_timeout(), Some(ms(1600)));
+        assert!(silence.step(ms(1600)));
+        silence.on_feedback(ms(1700), false);
+        assert_eq!((silence.next_timeout(), silence.is_silent()), (None, false));
+    }
+
+    #[test]
+    fn who_sends_nothing_more_is_silenced_once() {
+        let mut silence = silence(1000);
+        silence.on_sent(ms(0));
+        assert!(silence.step(ms(1000)));
+        assert!(!silence.step(ms(2000)) && silence.is_silent());
+        assert_eq!(silence.next_timeout(), None);
+        silence.on_sent(ms(60_000));
+        assert_eq!(silence.next_timeout(), Some(ms(61_000)));
+    }
+
+    #[test]
+    fn a_clock_set_back_does_not_put_it_off() {
+        let mut silence = silence(1000);
+        silence.on_sent(ms(1_000_000));
+        silence.on_sent(ms(0));
+        assert_eq!(silence.next_timeout(), Some(ms(1000)));
+    }
+}
