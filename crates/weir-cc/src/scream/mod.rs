@@ -47,7 +47,9 @@
 //!    open and packets leave at `RATE_PACE_MIN`, or at the lowest rate of the limits if that is higher: RFC 8298 §1
 //!    and §8 ask for a minimum rate and give no rule. The clock runs while packets are in flight, anew from each
 //!    feedback; after a halving it counts on only if something leaves.
-//! 10. The five seconds after which fast increase resumes begin again at each reaction to congestion (ref-2018).
+//! 10. The five seconds after which fast increase resumes begin again at each reaction to congestion (ref-2018). A
+//!     loss and a mark within a round-trip time are the same congestion and get one reaction, that to the first of
+//!     them (ref-2018, RFC 3168 §6.1.2); RFC 8298 §4.1.2.4 limits each kind by itself.
 //! 11. An interval in which nothing was sent, acknowledged or queued changes nothing: an idle flow does not climb.
 //! 12. A queue delay of 10 s or more is a clock that was set: the base delay is learnt anew. A round-trip time
 //!     counts as 0.1 ms at least and 10 s at most.

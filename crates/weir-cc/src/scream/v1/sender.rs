@@ -28,9 +28,9 @@ pub struct Scream {
     loss_events: LossEventRate,
     rate: RateControl,
     silence: Silence,
-    /// When a loss event, and when a mark, was last reacted to.
+    /// When the last loss event was, and when a loss or ECN event was last reacted to.
     loss_at: Option<SendTime>,
-    mark_at: Option<SendTime>,
+    reduced_at: Option<SendTime>,
     /// What ended the last fast increase.
     congestion: Cause,
     cause: Cause,
@@ -55,7 +55,7 @@ impl Scream {
             rate: RateControl::new(limits.start().bps_f64()),
             silence: Silence::new(config.feedback_timeout),
             loss_at: None,
-            mark_at: None,
+            reduced_at: None,
             congestion: Cause::Delay,
             cause: Cause::RampUp,
             application_limited: false,
@@ -85,23 +85,22 @@ impl Scream {
         beta.is_some()
     }
 
-    /// The factors of window and rate if `news` is a loss or an ECN event. RFC 8298 §4.1.2.2, §4.1.3.
+    /// The factors of window and rate if `news` is a loss or an ECN event that counts. Both are signs of the same
+    /// congestion: one reaction per round trip (RFC 3168 §6.1.2). RFC 8298 §4.1.2.2, §4.1.3.
     fn event(&mut self, now: SendTime, news: &News) -> Option<(f64, f64)> {
         let rtt = self.network.rtt();
         let loss = news.lost && counts(now, self.loss_at, rtt);
-        let mark = news.marked > 0 && counts(now, self.mark_at, rtt);
+        self.loss_at = if loss { Some(now) } else { self.loss_at };
         if news.acked.is_some() || loss {
             self.loss_events.on_feedback(now, rtt.unwrap_or_default(), loss);
         }
-        if loss {
-            (self.loss_at, self.congestion) = (Some(now), Cause::Loss);
-            Some((self.config.beta_loss, self.config.beta_r))
-        } else if mark {
-            (self.mark_at, self.congestion) = (Some(now), Cause::Delay);
-            Some((self.config.beta_ecn, self.config.beta_ecn))
-        } else {
-            None
+        if !(news.lost || news.marked > 0) || !counts(now, self.reduced_at, rtt) {
+            return None;
         }
+        self.reduced_at = Some(now);
+        self.congestion = if news.lost { Cause::Loss } else { Cause::Delay };
+        let config = &self.config;
+        Some(if news.lost { (config.beta_loss, config.beta_r) } else { (config.beta_ecn, config.beta_ecn) })
     }
 
     fn update_window(&mut self, now: SendTime) {

@@ -64,6 +64,26 @@ fn a_mark_lowers_window_and_rate_by_a_tenth() {
 }
 
 #[test]
+fn a_mark_and_a_loss_of_the_same_round_trip_are_one_congestion() {
+    for (first, second, window) in [
+        ([None, ARRIVED], [Some(Ecn::Ce), ARRIVED], 6400.0),
+        ([Some(Ecn::Ce), ARRIVED], [None, ARRIVED], 7200.0),
+    ] {
+        let mut bench = bench();
+        bench.send(0, 10);
+        bench.tell(0, &[ARRIVED; 4]);
+        bench.tell(0, &[ARRIVED]);
+        assert_eq!(bench.signal("cwnd"), 8000.0);
+        assert!(bench.tell(0, &first).is_some());
+        assert_eq!(bench.tell(0, &second), None, "within the same round trip");
+        assert!((bench.signal("cwnd") - window).abs() < 500.0, "{}", bench.signal("cwnd"));
+        // A round trip later another one counts.
+        bench.send(60, 2);
+        assert!(bench.tell(0, &second).is_some());
+    }
+}
+
+#[test]
 fn the_window_is_wider_by_what_lost_reports_left_untold() {
     let mut bench = bench();
     bench.send(0, 3);
