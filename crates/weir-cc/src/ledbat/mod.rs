@@ -31,7 +31,8 @@
 //! 7. A queuing delay of 10 s or more is a clock that was set: the base delay is learnt anew. Minutes of the base
 //!    history count from the first packet, by the receiver's clock.
 //! 8. The window is bounded by what the maximum rate has in flight, and one packet.
-//! 9. A change of route goes back to the start rate and forgets the delays. The RFC has no rule.
+//! 9. A change of route goes back to the start rate and forgets delays and missing packets; what left before it tells
+//!    nothing of the new route. The RFC has no rule.
 //!
 //! A latecomer takes a standing queue for propagation and starves the flow that keeps it (RFC 6817 §4.4); that is the
 //! law's own.

@@ -9,7 +9,7 @@ use crate::backlog::media_rate;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
 use crate::loss_detection::LossDetection;
-use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket, numbered_from};
 use crate::report::Feedback;
 use crate::rtt_estimate::RttEstimate;
 use crate::time::{ApparentDelay, SendTime};
@@ -40,6 +40,8 @@ pub struct Ledbat {
     /// The greatest number sent, and the greatest of which a report told.
     newest_sent: Option<u64>,
     newest_told: Option<u64>,
+    /// The first packet that went by the present route.
+    route_from: u64,
     /// Share of the last media packet that is payload.
     payload_share: f64,
     queued: DataSize,
@@ -67,6 +69,7 @@ impl Ledbat {
             timeout_due: None,
             newest_sent: None,
             newest_told: None,
+            route_from: 0,
             payload_share: 1.0,
             queued: DataSize::ZERO,
             application_limited: false,
@@ -112,7 +115,6 @@ impl Ledbat {
         let rtt = self.smoothed_rtt();
         let (mut acked, mut marked) = (0.0, false);
         for PacketResult { sent, fate } in results {
-            self.newest_told = self.newest_told.max(Some(sent.id));
             match *fate {
                 Fate::Arrived { at, ecn } => {
                     acked += sent.size.bytes_f64();
@@ -209,12 +211,12 @@ impl Controller for Ledbat {
 
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
         let Feedback::Packets { results, .. } = *feedback else { return None };
-        if results.is_empty() {
-            return None;
-        }
+        let newest = results.iter().map(|result| result.sent.id).max()?;
         let base = self.rate();
+        self.newest_told = self.newest_told.max(Some(newest));
         self.queued = state.queued;
         self.application_limited = state.application_limited;
+        let results = numbered_from(self.route_from, results);
         if let Some(sample) = time_in_flight(now, results) {
             self.measure_rtt(sample);
         }
@@ -258,6 +260,8 @@ impl Controller for Ledbat {
                 self.blind_rate = base.min(self.limits.start()).bps_f64();
                 self.rtt = None;
                 self.delay.restart();
+                self.losses = LossDetection::new();
+                self.route_from = self.newest_sent.map_or(0, |newest| newest.saturating_add(1));
                 self.cause = Cause::RampUp;
             }
         }

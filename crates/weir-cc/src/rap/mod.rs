@@ -26,7 +26,8 @@
 //! 7. A mark by ECN is a loss. ns-2's RAP knows none.
 //! 8. A step ends within the present round-trip time, also if it was longer when the step began. In ns-2, and in
 //!    [`Config::ns2`], its timer runs on.
-//! 9. A change of route goes back to the start rate. ns-2 has no rule.
+//! 9. A change of route goes back to the start rate; what left before it tells nothing of the new route. ns-2 has no
+//!    rule.
 
 mod config;
 mod round_trip;

@@ -53,7 +53,8 @@
 //! 11. An interval in which nothing was sent, acknowledged or queued changes nothing: an idle flow does not climb.
 //! 12. A queue delay of 10 s or more is a clock that was set: the base delay is learnt anew. A round-trip time
 //!     counts as 0.1 ms at least and 10 s at most.
-//! 13. A change of route begins everything anew, at the start rate at most.
+//! 13. A change of route begins everything anew, at the start rate at most; what left before it tells nothing of the
+//!     new route.
 //!
 //! A consequence of the law's own rules, not of this implementation: a flow that begins beside a standing queue takes
 //! it for propagation, and of several flows the youngest gets most, as with LEDBAT. The base delay is renewed as RFC
