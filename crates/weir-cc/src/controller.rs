@@ -67,6 +67,10 @@ pub trait Receiver: Send + Sync + Debug {
     /// The report that is due at `now`, if any; call until `None`.
     fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>>;
 
+    /// The path is another one, and the receiving end knows it ([`PathEvent::RouteChanged`] at the other): what was
+    /// learnt of delay, loss and capacity does not hold any more. A receiver half that learns nothing has nothing to do.
+    fn on_route_changed(&mut self) {}
+
     /// The inner quantities that [`Self::read_signals`] shows.
     fn signals(&self) -> &'static [Signal] {
         &[]
@@ -87,6 +91,9 @@ pub trait Observer: Send + Sync + Debug {
 
     /// The report at `now`; `None` if none is due or nothing is known yet.
     fn report(&mut self, now: ArrivalTime) -> Option<LawReport>;
+
+    /// The path is another one: what was learnt of delay, loss and capacity does not hold any more.
+    fn on_route_changed(&mut self);
 
     /// The inner quantities that [`Self::read_signals`] shows.
     fn signals(&self) -> &'static [Signal] {
@@ -127,6 +134,10 @@ impl<O: Observer> Receiver for AtReceiver<O> {
         let report = self.observer.report(now)?;
         let (id, arrived) = self.newest?;
         Some(Report::Law { report, echo: Echo { sequence: id as u16, held: now - arrived } })
+    }
+
+    fn on_route_changed(&mut self) {
+        self.observer.on_route_changed();
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -262,7 +273,7 @@ pub enum PathEvent {
     Paused,
     /// The application sends again.
     Resumed,
-    /// The path is another one: what was learnt of delay and capacity does not hold any more.
+    /// The path is another one: what was learnt of delay, loss and capacity does not hold any more.
     RouteChanged,
 }
 

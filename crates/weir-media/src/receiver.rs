@@ -93,6 +93,11 @@ impl MediaReceiver {
         }
     }
 
+    /// The path is another one, and this end knows it.
+    pub fn on_route_changed(&mut self) {
+        self.receiver.on_route_changed();
+    }
+
     /// When [`Self::poll_rtcp`] wants to be called next.
     pub fn next_timeout(&self) -> Option<ArrivalTime> {
         let law = self.receiver.next_timeout();

@@ -155,6 +155,10 @@ impl Observer for Witness {
         Some(LawReport::Nada(NadaReport { ramp_up: false, congestion, receive_rate: kbps(self.arrivals) }))
     }
 
+    fn on_route_changed(&mut self) {
+        *self = Self::new(self.interval);
+    }
+
     fn signals(&self) -> &'static [Signal] {
         Self::SIGNALS
     }
@@ -444,4 +448,14 @@ fn stamps_are_remembered_as_long_as_there_is_room() {
     assert_eq!((stamps.of(383), stamps.of(128), stamps.of(129)), (stamp(191), stamp(64), stamp(64)));
     assert_eq!(stamps.of(127), Stamp::default());
     assert_eq!(stamps.of(100_000), stamp(191));
+}
+
+#[test]
+fn the_observer_begins_anew_on_another_route_and_sees_nothing_of_what_left_before() {
+    let mut sender = witness_each_100_ms();
+    tell(&mut sender, &[came(0, 0, 50), came(1, 0, 60)], None);
+    sender.on_event(ms(70), PathEvent::RouteChanged);
+    sender.on_sent(&sent(10, 80), &SendState::default());
+    tell(&mut sender, &[came(8, 0, 90), came(9, 0, 100), came(10, 80, 120)], None);
+    assert_eq!(sender.observer.arrivals, 1);
 }

@@ -96,7 +96,11 @@ impl DcccObserver {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self {
+        Ok(Self::knowing_nothing(config))
+    }
+
+    fn knowing_nothing(config: Config) -> Self {
+        Self {
             config,
             newest: None,
             interval: config.interval(TimeDelta::ZERO),
@@ -104,7 +108,7 @@ impl DcccObserver {
             reported: ArrivalTime::ZERO,
             due: None,
             latest: None,
-        })
+        }
     }
 
     fn stamped(&self, at: ArrivalTime) -> ArrivalTime {
@@ -176,6 +180,10 @@ impl Observer for DcccObserver {
         self.due = Some(now + self.interval);
         self.window = Window::from(self.newest.unwrap_or(now));
         Some(LawReport::Dccc(report))
+    }
+
+    fn on_route_changed(&mut self) {
+        *self = Self::knowing_nothing(self.config);
     }
 
     fn signals(&self) -> &'static [Signal] {

@@ -30,8 +30,9 @@
 //!    condition `I_0 ≥ 7·loss_int` can then never hold, and one loss warps the delay for ever. After a capacity
 //!    drop that alone can keep the rate cycling. [`LossAverage`] selects the literal form.
 //! 3. Each gap in the numbers is one loss event, whatever its length (ns-3 model); the interval before the first
-//!    loss counts as one. After the expiry the warped delay fades into the plain one over a further loss interval,
-//!    in a straight line: §4.2 recommends it without a formula.
+//!    loss counts as one. An interval counts the packets that arrived in it; RFC 5348 §5.3 counts numbers, from the
+//!    first lost one on. After the expiry the warped delay fades into the plain one over a further loss interval, in
+//!    a straight line: §4.2 recommends it without a formula.
 //! 4. `p_loss` and `p_mark` are smoothed once per report (ns-3 model). §4.2 lists the update per packet, which would
 //!    make its time constant depend on the rate.
 //! 5. With fewer than five packets in `LOGWIN` a loss does not raise `p_loss` and a mark does not raise `p_mark`, but
@@ -48,7 +49,9 @@
 //! 9. One second without a report halves the rate, and so does each further second in which something leaves. The
 //!    RFC has no rule. The clock runs from the first packet that is sent after a report: a source without data is not
 //!    punished.
-//! 10. A change of route lowers the rate to the start rate. The RFC has no rule.
+//! 10. A change of route lowers the rate to the start rate, and an observer that is told of it
+//!     ([`Observer::on_route_changed`](crate::Observer::on_route_changed)) begins anew. One that is not told learns a
+//!     longer route's base delay when the minutes of the shorter one have left, ten minutes later. The RFC has no rule.
 //! 11. `RMIN` is above 0. The RFC allows 0 where the encoder's range is unknown, and would then divide by zero in
 //!     `x_offset`.
 //!

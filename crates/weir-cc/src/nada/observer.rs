@@ -54,7 +54,11 @@ impl NadaObserver {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self {
+        Ok(Self::knowing_nothing(config))
+    }
+
+    fn knowing_nothing(config: Config) -> Self {
+        Self {
             config,
             log: Log::new(Spans {
                 window: config.log_window,
@@ -67,7 +71,7 @@ impl NadaObserver {
             p_loss: 0.0,
             p_mark: 0.0,
             latest: None,
-        })
+        }
     }
 
     /// Counts the packet in its loss interval; a gap before it is one loss event.
@@ -137,6 +141,10 @@ impl Observer for NadaObserver {
             congestion: TimeDelta::from_millis_f64(x_curr),
             receive_rate: receive_rate.unwrap_or_default(),
         }))
+    }
+
+    fn on_route_changed(&mut self) {
+        *self = Self::knowing_nothing(self.config);
     }
 
     fn signals(&self) -> &'static [Signal] {

@@ -27,7 +27,8 @@
 //!    than 3000 numbers is a new beginning, as for RFC 3550 §A.1, not a loss.
 //! 8. Round-trip samples count within 1 ms and 10 s, and at the receiver, where they are a timer, within 2 s.
 //! 9. A change of route goes back to the start rate and to the first feedback's `W_init/R`. The loss history is the
-//!    receiver's and goes on: slow start follows only if it is empty. The RFC has no rule.
+//!    receiver's: it begins anew where the receiving end is told of the change, else it goes on, and slow start follows
+//!    only if it is empty. The RFC has no rule.
 //!
 //! Not taken over from ns-2: its slow start spread over the packets of a round trip, its round counter, its
 //! loss times by the sender's clock, its 300 bytes/s before the first report and its receive rate in packets.

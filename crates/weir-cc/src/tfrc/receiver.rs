@@ -50,7 +50,11 @@ impl TfrcObserver {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self {
+        Ok(Self::knowing_nothing(config))
+    }
+
+    fn knowing_nothing(config: Config) -> Self {
+        Self {
             losses: LossHistory::new(config.duplicate_threshold, config.discount_threshold),
             received: ReceiveRate::new(GREATEST_RTT),
             most_received: DataRate::ZERO,
@@ -61,7 +65,7 @@ impl TfrcObserver {
             due: None,
             heard: false,
             config,
-        })
+        }
     }
 
     /// `X_recv`: what arrived within the last round trip, and not less than the packet that has just come.
@@ -129,6 +133,10 @@ impl Observer for TfrcObserver {
         let receive_rate = self.receive_rate(now);
         self.most_received = self.most_received.max(receive_rate);
         Some(LawReport::Tfrc(TfrcReport { loss_event_rate: self.reported, receive_rate }))
+    }
+
+    fn on_route_changed(&mut self) {
+        *self = Self::knowing_nothing(self.config);
     }
 
     fn signals(&self) -> &'static [Signal] {

@@ -38,12 +38,16 @@ impl NadaDcccObserver {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.validate()?;
+        Ok(Self::knowing_nothing(config))
+    }
+
+    fn knowing_nothing(config: Config) -> Self {
         let spans = Spans {
             window: config.log_window,
             interval: config.feedback_interval,
             clock_step: config.clock_step,
         };
-        Ok(Self { config, log: Log::new(spans), delay: None, x_n: None })
+        Self { config, log: Log::new(spans), delay: None, x_n: None }
     }
 
     /// `d_n` of a packet. zhu-03 §5.1.
@@ -95,6 +99,10 @@ impl Observer for NadaDcccObserver {
         self.log.begin_report(now)?;
         let congestion = TimeDelta::from_millis_f64(self.x_n?);
         Some(LawReport::NadaDelay(NadaDelayReport { congestion, reference: self.reference()? }))
+    }
+
+    fn on_route_changed(&mut self) {
+        *self = Self::knowing_nothing(self.config);
     }
 
     fn signals(&self) -> &'static [Signal] {

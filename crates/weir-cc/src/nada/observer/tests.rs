@@ -304,3 +304,15 @@ fn the_filter_reads_nothing_from_before_a_silence() {
     path.run(100, 65, NONE);
     assert_eq!(path.signal("d_queue"), 40.0);
 }
+
+#[test]
+fn another_route_has_its_own_base_delay_and_no_loss_yet() {
+    let mut path = Path::new(Config::default());
+    path.run(3000, 20, |id| id % 10 == 0);
+    let congested = path.last.unwrap().congestion;
+    assert!(congested > TimeDelta::from_millis(100), "{congested:?}");
+    path.observer.on_route_changed();
+    // 60 ms more on the way: without the word that the route is another, a queue.
+    let told = path.run(1000, 80, |_| false).last.unwrap();
+    assert_eq!((told.congestion, told.ramp_up), (TimeDelta::ZERO, true));
+}

@@ -44,12 +44,16 @@ impl Nada2016Observer {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.validate()?;
+        Ok(Self::knowing_nothing(config))
+    }
+
+    fn knowing_nothing(config: Config) -> Self {
         let spans = Spans {
             window: config.log_window,
             interval: config.feedback_interval,
             clock_step: config.clock_step,
         };
-        Ok(Self { config, log: Log::new(spans), filter: DelayFilter::new(config), latest: None })
+        Self { config, log: Log::new(spans), filter: DelayFilter::new(config), latest: None }
     }
 
     /// Whether the sender may ramp up if it finds `x_n` small enough.
@@ -87,6 +91,10 @@ impl Observer for Nada2016Observer {
             congestion: TimeDelta::from_millis_f64(x_n),
             receive_rate: receive_rate.unwrap_or_default(),
         }))
+    }
+
+    fn on_route_changed(&mut self) {
+        *self = Self::knowing_nothing(self.config);
     }
 
     fn signals(&self) -> &'static [Signal] {

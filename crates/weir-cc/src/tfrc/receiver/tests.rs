@@ -109,3 +109,15 @@ fn a_clock_set_back_does_not_put_reports_off() {
     arrive(&mut observer, 1020, 0, 100);
     assert!(observer.next_report().unwrap() <= ms(100));
 }
+
+#[test]
+fn another_route_has_lost_nothing_yet() {
+    let mut observer = observer();
+    stream(&mut observer, (0..100).filter(|id| id % 20 != 19));
+    assert!(observer.losses.loss_event_rate() > 0.0);
+    observer.on_route_changed();
+    assert_eq!(observer.next_report(), None);
+    // What was lost on the way to the new route is not the new one's loss.
+    arrive(&mut observer, 150, 1500, 0);
+    assert_eq!(report(&mut observer, 1500), Some((0.0, 0)));
+}
