@@ -4,11 +4,12 @@ mod tcp_rig;
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use tcp_rig::Rig;
 use weir_cc::SendTime;
-use weir_cc::window::{Cubic, NewReno};
-use weir_sim::tcp::{Segment, TcpConfig, TcpStats};
+use weir_cc::window::{Ack, Congestion, Cubic, NewReno, Window, WindowLaw};
+use weir_sim::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig, TcpSender, TcpStats};
 use weir_units::{DataSize, TimeDelta};
 
 const MSS: u64 = 1448;
@@ -273,4 +274,49 @@ fn receive_window_bounds_the_flight() {
     assert_eq!(per_round[..2], [10, 20]);
     assert!(per_round[2..].iter().all(|&sent| sent <= 25), "{per_round:?}");
     assert_eq!(run.delivered, DataSize::from_bytes(300 * MSS));
+}
+
+/// A window that opens by what is acknowledged, and the idle times it was told of.
+#[derive(Debug)]
+struct Idle(Arc<Mutex<Vec<TimeDelta>>>);
+
+impl WindowLaw for Idle {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        window.cwnd += ack.acked;
+    }
+
+    fn on_congestion(&mut self, _: &mut Window, _: SendTime, _: Congestion, _: f64) {}
+
+    fn on_idle(&mut self, _: &mut Window, idle: TimeDelta) {
+        self.0.lock().unwrap().push(idle);
+    }
+}
+
+/// How many segments leave at `at` ms.
+fn poll_all(sender: &mut TcpSender, at: i64) -> usize {
+    std::iter::from_fn(|| sender.poll_segment(ms(at))).count()
+}
+
+#[test]
+fn after_an_idle_time_longer_than_the_timeout_it_begins_with_the_initial_window() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let mut sender = TcpSender::new(TcpConfig::default(), Box::new(Idle(Arc::clone(&told))), None);
+    let ack = |cumulative, syn, echo| Acknowledgement {
+        cumulative,
+        syn,
+        sacks: [SackBlock::EMPTY; 3],
+        echo: ms(echo),
+    };
+    sender.start(ms(0));
+    assert_eq!(poll_all(&mut sender, 0), 1);
+    sender.on_ack(ms(100), &ack(0, true, 0));
+    assert_eq!(poll_all(&mut sender, 100), 10);
+    sender.on_ack(ms(200), &ack(10, false, 100));
+    // SRTT 100, RTTVAR 37.5: the deviation counts as 200 ms. No more than 300 ms since 100 ms are no idle time.
+    assert_eq!((sender.stats().rto, poll_all(&mut sender, 400)), (TimeDelta::from_millis(300), 20));
+    sender.on_ack(ms(500), &ack(30, false, 400));
+    assert_eq!(sender.window().cwnd, 40.0);
+    let rto = sender.stats().rto.nanos() / 1_000_000;
+    assert_eq!(poll_all(&mut sender, 400 + rto + 1), 10);
+    assert_eq!(*told.lock().unwrap(), [TimeDelta::from_millis(rto + 1)], "told once");
 }

@@ -38,6 +38,8 @@ pub struct TcpSender {
     timed_out: Option<u32>,
     /// Whether the window was what kept the last poll from sending.
     window_limited: bool,
+    /// When the last data segment left.
+    sent_at: Option<SendTime>,
     counts: Counts,
     finished_at: Option<SendTime>,
 }
@@ -103,6 +105,7 @@ impl TcpSender {
             partial_seen: false,
             timed_out: None,
             window_limited: false,
+            sent_at: None,
             counts: Counts::default(),
             finished_at: None,
             config,
@@ -340,6 +343,7 @@ impl TcpSender {
             self.fast_retransmit = false;
             return Some(self.resend(now, self.board.first()));
         }
+        self.restart_after_idle(now);
         if !self.window_has_room() {
             self.window_limited = self.state == State::Loss || self.has_new();
             return None;
@@ -350,6 +354,18 @@ impl TcpSender {
             State::Loss => self.resend_lost(now, self.recover.unwrap_or(0)).or_else(|| self.send_new(now)),
             _ if self.config.sack => self.next_in_sack_recovery(now),
             _ => self.send_new(now),
+        }
+    }
+
+    /// Who has sent nothing for longer than the timeout has lost the clock of acknowledgements, and begins with no more
+    /// than the initial window (RFC 5681 §4.1).
+    fn restart_after_idle(&mut self, now: SendTime) {
+        let Some(sent_at) = self.sent_at else { return };
+        let idle = now - sent_at;
+        if self.state == State::Open && self.board.flight() == 0 && idle > self.rtt.rto() && self.has_new() {
+            self.window.cwnd = self.window.cwnd.min(f64::from(self.config.initial_window));
+            self.law.on_idle(&mut self.window, idle);
+            self.sent_at = Some(now);
         }
     }
 
@@ -411,6 +427,7 @@ impl TcpSender {
 
     fn segment(&mut self, now: SendTime, number: u32, retransmission: bool) -> Segment {
         self.counts.segments += 1;
+        self.sent_at = Some(now);
         Segment { number, payload: self.transfer.payload(number), syn: false, retransmission, sent_at: now }
     }
 
