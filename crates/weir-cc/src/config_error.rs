@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use weir_units::TimeDelta;
+
 /// A constant out of its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConfigError {
@@ -35,5 +37,61 @@ pub(crate) fn check_group(
     match rules.into_iter().find(|(_, holds, _)| !holds) {
         Some((field, _, expected)) => Err(ConfigError { group, field, expected }),
         None => Ok(()),
+    }
+}
+
+/// "above 0".
+pub(crate) fn positive(value: f64) -> bool {
+    value > 0.0 && value.is_finite()
+}
+
+/// "0 or above".
+pub(crate) fn amount(value: f64) -> bool {
+    value >= 0.0 && value.is_finite()
+}
+
+/// "at least 1".
+pub(crate) fn at_least_one(value: f64) -> bool {
+    value >= 1.0 && value.is_finite()
+}
+
+/// "in [0, 1]".
+pub(crate) fn ratio(value: f64) -> bool {
+    (0.0..=1.0).contains(&value)
+}
+
+/// "in (0, 1]".
+pub(crate) fn weight(value: f64) -> bool {
+    value > 0.0 && value <= 1.0
+}
+
+/// "longer than 0".
+pub(crate) fn span(value: TimeDelta) -> bool {
+    value > TimeDelta::ZERO
+}
+
+/// "0 or longer".
+pub(crate) fn not_negative(value: TimeDelta) -> bool {
+    !value.is_negative()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_edges_of_each_range() {
+        // Of each: the values 0, the least above it, 1, the least above that, infinity, NaN, and the greatest below 0.
+        let tiny = f64::MIN_POSITIVE;
+        let values = [0.0, tiny, 1.0, 1.0 + f64::EPSILON, f64::INFINITY, f64::NAN, -tiny];
+        let of = |check: fn(f64) -> bool| values.map(check);
+        assert_eq!(of(positive), [false, true, true, true, false, false, false]);
+        assert_eq!(of(amount), [true, true, true, true, false, false, false]);
+        assert_eq!(of(at_least_one), [false, false, true, true, false, false, false]);
+        assert_eq!(of(ratio), [true, true, true, false, false, false, false]);
+        assert_eq!(of(weight), [false, true, true, false, false, false, false]);
+        let times = [-1, 0, 1].map(TimeDelta::from_nanos);
+        assert_eq!(times.map(span), [false, false, true]);
+        assert_eq!(times.map(not_negative), [false, true, true]);
     }
 }

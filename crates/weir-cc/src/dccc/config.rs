@@ -2,7 +2,7 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use crate::config_error::{ConfigError, check};
+use crate::config_error::{ConfigError, check, not_negative, positive, span, weight};
 
 /// How the delay threshold `T` is chosen. dccc-2017 appendix B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,17 +112,15 @@ impl Config {
     /// # Errors
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let positive = |v: f64| v > 0.0 && v.is_finite();
-        let span = |v: TimeDelta| v > TimeDelta::ZERO;
         let (ms, second) = (TimeDelta::from_millis(1), TimeDelta::from_secs(1));
         let threshold = match self.threshold {
             DelayThreshold::Fixed(t) | DelayThreshold::AtLeastMinimum(t) => span(t),
-            DelayThreshold::AboveMinimum(margin) => !margin.is_negative(),
+            DelayThreshold::AboveMinimum(margin) => not_negative(margin),
         };
         let max_interval = self.max_interval >= self.min_interval && self.max_interval <= second;
         let rules = [
             ("utility_weight", !self.utility_weight.is_zero(), "above 0"),
-            ("price_scale", self.price_scale > 0.0 && self.price_scale <= 1.0, "in (0, 1]"),
+            ("price_scale", weight(self.price_scale), "in (0, 1]"),
             ("gain", positive(self.gain), "above 0"),
             ("threshold", threshold, "longer than 0, a margin 0 or longer"),
             ("min_interval", self.min_interval >= ms, "at least 1 ms"),

@@ -2,7 +2,7 @@
 
 use weir_units::{DataSize, TimeDelta};
 
-use crate::config_error::{ConfigError, check};
+use crate::config_error::{ConfigError, at_least_one, check, positive, span, weight};
 
 /// `FILTER`, how the current delay comes from the last few samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,36 +95,32 @@ impl Config {
     /// # Errors
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let span = |v: TimeDelta, most: i64| v > TimeDelta::ZERO && v <= TimeDelta::from_millis(most);
+        let up_to = |v: TimeDelta, most: i64| span(v) && v <= TimeDelta::from_millis(most);
         let window = |v: f64| (1.0..=10.0).contains(&v);
         let filter = match self.filter {
             CurrentFilter::Newest | CurrentFilter::Min => true,
-            CurrentFilter::Ewma(weight) => weight > 0.0 && weight <= 1.0,
+            CurrentFilter::Ewma(newest) => weight(newest),
         };
         let interval = self.feedback_interval >= TimeDelta::from_millis(1);
         check([
-            ("target", span(self.target, 100), "in (0, 100 ms]"),
-            ("gain", self.gain > 0.0 && self.gain <= 1.0, "in (0, 1]"),
-            ("allowed_increase", self.allowed_increase > 0.0 && self.allowed_increase.is_finite(), "above 0"),
-            (
-                "flight_headroom",
-                self.flight_headroom >= 1.0 && self.flight_headroom.is_finite(),
-                "at least 1",
-            ),
+            ("target", up_to(self.target, 100), "in (0, 100 ms]"),
+            ("gain", weight(self.gain), "in (0, 1]"),
+            ("allowed_increase", positive(self.allowed_increase), "above 0"),
+            ("flight_headroom", at_least_one(self.flight_headroom), "at least 1"),
             ("initial_window", window(self.initial_window), "1 to 10 packets"),
             ("min_window", window(self.min_window), "1 to 10 packets"),
             ("segment_size", (1..=65_535).contains(&self.segment_size.bytes()), "1 to 65535 bytes"),
             ("current_filter", (1..=1000).contains(&self.current_filter), "1 to 1000"),
             ("filter", filter, "a weight in (0, 1]"),
-            ("max_timeout", span(self.max_timeout, 4000), "in (0, 4 s]"),
+            ("max_timeout", up_to(self.max_timeout, 4000), "in (0, 4 s]"),
             (
                 "min_timeout",
-                self.min_timeout > TimeDelta::ZERO && self.min_timeout <= self.max_timeout,
+                span(self.min_timeout) && self.min_timeout <= self.max_timeout,
                 "longer than 0 and at most `max_timeout`",
             ),
-            ("feedback_interval", interval && span(self.feedback_interval, 100), "1 to 100 ms"),
-            ("pacing_factor", self.pacing_factor >= 1.0 && self.pacing_factor.is_finite(), "at least 1"),
-            ("drain_time", self.drain_time > TimeDelta::ZERO, "longer than 0"),
+            ("feedback_interval", interval && up_to(self.feedback_interval, 100), "1 to 100 ms"),
+            ("pacing_factor", at_least_one(self.pacing_factor), "at least 1"),
+            ("drain_time", span(self.drain_time), "longer than 0"),
             ("clock_step", self.clock_step > self.target, "longer than `target`"),
         ])
     }

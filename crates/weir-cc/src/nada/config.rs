@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::config_error::{ConfigError, check};
+use crate::config_error::{ConfigError, amount, check, not_negative, positive, ratio, span, weight};
 
 /// Where the aggregate congestion signal ends. Divergence 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,26 +161,6 @@ impl Default for Config {
     }
 }
 
-pub(super) fn positive(value: f64) -> bool {
-    value > 0.0 && value.is_finite()
-}
-
-pub(super) fn gain(value: f64) -> bool {
-    value >= 0.0 && value.is_finite()
-}
-
-pub(super) fn ratio(value: f64) -> bool {
-    value > 0.0 && value <= 1.0
-}
-
-pub(super) fn span(value: TimeDelta) -> bool {
-    value > TimeDelta::ZERO
-}
-
-pub(super) fn not_negative(value: TimeDelta) -> bool {
-    !value.is_negative()
-}
-
 impl NadaPacing {
     /// Whether a factor is one.
     pub(super) fn is_sound(self) -> bool {
@@ -205,7 +185,7 @@ impl Config {
             ("priority", positive(self.priority), "above 0"),
             ("reference_congestion", span(self.reference_congestion), "longer than 0"),
             ("kappa", positive(self.kappa), "above 0"),
-            ("eta", gain(self.eta), "0 or above"),
+            ("eta", amount(self.eta), "0 or above"),
             ("tau", span(self.tau), "longer than 0"),
             ("feedback_interval", self.feedback_interval >= TimeDelta::from_millis(1), "at least 1 ms"),
             ("log_window", self.log_window >= self.feedback_interval, "at least `feedback_interval`"),
@@ -213,19 +193,19 @@ impl Config {
             ("filter_delay", not_negative(self.filter_delay), "0 or longer"),
             ("gamma_max", positive(self.gamma_max), "above 0"),
             ("queue_bound", span(self.queue_bound), "longer than 0"),
-            ("multiloss", gain(self.multiloss), "0 or above"),
+            ("multiloss", amount(self.multiloss), "0 or above"),
             ("warp_threshold", span(self.warp_threshold), "longer than 0"),
-            ("lambda", gain(self.lambda), "0 or above"),
-            ("loss_reference", ratio(self.loss_reference), "in (0, 1]"),
-            ("mark_reference", ratio(self.mark_reference), "in (0, 1]"),
+            ("lambda", amount(self.lambda), "0 or above"),
+            ("loss_reference", weight(self.loss_reference), "in (0, 1]"),
+            ("mark_reference", weight(self.mark_reference), "in (0, 1]"),
             ("loss_penalty", not_negative(self.loss_penalty), "0 or longer"),
             ("mark_penalty", not_negative(self.mark_penalty), "0 or longer"),
-            ("smoothing", ratio(self.smoothing), "in (0, 1]"),
+            ("smoothing", weight(self.smoothing), "in (0, 1]"),
             ("min_filter", (1..=1000).contains(&self.min_filter), "1 to 1000"),
             ("frame_rate", positive(self.frame_rate), "above 0"),
-            ("sending_gain", gain(self.sending_gain), "0 or above"),
-            ("media_gain", gain(self.media_gain), "0 or above"),
-            ("shaping_cap", (0.0..=1.0).contains(&self.shaping_cap), "in [0, 1]"),
+            ("sending_gain", amount(self.sending_gain), "0 or above"),
+            ("media_gain", amount(self.media_gain), "0 or above"),
+            ("shaping_cap", ratio(self.shaping_cap), "in [0, 1]"),
             ("congestion_bound", bound, "longer than 0"),
             ("clock_step", self.clock_step > self.log_window, "longer than `log_window`"),
             ("feedback_timeout", self.feedback_timeout > self.feedback_interval, "above `feedback_interval`"),

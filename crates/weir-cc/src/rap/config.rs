@@ -2,7 +2,7 @@
 
 use weir_units::{DataSize, TimeDelta};
 
-use crate::config_error::{ConfigError, check};
+use crate::config_error::{ConfigError, amount, at_least_one, check, positive, ratio, span, weight};
 
 /// Constants of RAP; [`Config::default`] is ns-2.35's RAP agent with a start fit for media, [`Config::ns2`] with its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,24 +82,23 @@ impl Config {
     /// # Errors
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let gain = |v: f64| v > 0.0 && v <= 1.0;
-        let span = |v: TimeDelta, most: i64| v > TimeDelta::ZERO && v <= TimeDelta::from_millis(most);
+        let up_to = |v: TimeDelta, most: i64| span(v) && v <= TimeDelta::from_millis(most);
         let interval = self.feedback_interval >= TimeDelta::from_millis(1);
         check([
             ("packet_size", (1..=65_535).contains(&self.packet_size.bytes()), "1 to 65535 bytes"),
-            ("alpha", self.alpha > 0.0 && self.alpha.is_finite(), "above 0"),
+            ("alpha", positive(self.alpha), "above 0"),
             ("beta", self.beta > 0.0 && self.beta < 1.0, "in (0, 1)"),
-            ("delta", gain(self.delta), "in (0, 1]"),
-            ("mu", self.mu >= 1.0 && self.mu.is_finite(), "at least 1"),
-            ("phi", self.phi >= 0.0 && self.phi.is_finite(), "0 or above"),
-            ("usage_threshold", (0.0..=1.0).contains(&self.usage_threshold), "in [0, 1]"),
-            ("short_term_gain", gain(self.short_term_gain), "in (0, 1]"),
-            ("long_term_gain", gain(self.long_term_gain), "in (0, 1]"),
-            ("initial_gap", self.initial_gap.is_none_or(|gap| gap > TimeDelta::ZERO), "longer than 0"),
-            ("initial_rtt", span(self.initial_rtt, 2000), "in (0, 2 s]"),
-            ("max_timeout", span(self.max_timeout, 2000), "in (0, 2 s]"),
-            ("feedback_interval", interval && span(self.feedback_interval, 100), "1 to 100 ms"),
-            ("drain_time", self.drain_time > TimeDelta::ZERO, "longer than 0"),
+            ("delta", weight(self.delta), "in (0, 1]"),
+            ("mu", at_least_one(self.mu), "at least 1"),
+            ("phi", amount(self.phi), "0 or above"),
+            ("usage_threshold", ratio(self.usage_threshold), "in [0, 1]"),
+            ("short_term_gain", weight(self.short_term_gain), "in (0, 1]"),
+            ("long_term_gain", weight(self.long_term_gain), "in (0, 1]"),
+            ("initial_gap", self.initial_gap.is_none_or(span), "longer than 0"),
+            ("initial_rtt", up_to(self.initial_rtt, 2000), "in (0, 2 s]"),
+            ("max_timeout", up_to(self.max_timeout, 2000), "in (0, 2 s]"),
+            ("feedback_interval", interval && up_to(self.feedback_interval, 100), "1 to 100 ms"),
+            ("drain_time", span(self.drain_time), "longer than 0"),
         ])
     }
 }

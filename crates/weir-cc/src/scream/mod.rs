@@ -78,7 +78,6 @@ pub mod v1;
 pub mod v2;
 
 mod competition;
-mod config;
 mod delay;
 mod in_flight;
 mod loss;

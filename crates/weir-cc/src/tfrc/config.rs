@@ -2,7 +2,7 @@
 
 use weir_units::{DataSize, TimeDelta};
 
-use crate::config_error::{ConfigError, check};
+use crate::config_error::{ConfigError, check, positive, span, weight};
 
 /// No packet is larger, in bytes: the length field of IP.
 pub(super) const MOST_SIZE: f64 = 65_535.0;
@@ -124,20 +124,15 @@ impl Config {
     /// # Errors
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let weight = |v: f64| (0.0..1.0).contains(&v);
-        let span = |v: TimeDelta| v > TimeDelta::ZERO;
+        let filter = |v: f64| (0.0..1.0).contains(&v);
         let two_seconds = TimeDelta::from_secs(2);
         check([
             ("segment_size", (1..=65_535).contains(&self.segment_size.bytes()), "1 to 65535 bytes"),
-            ("rtt_filter", weight(self.rtt_filter), "in [0, 1)"),
-            ("sqrt_rtt_filter", weight(self.sqrt_rtt_filter), "in [0, 1)"),
+            ("rtt_filter", filter(self.rtt_filter), "in [0, 1)"),
+            ("sqrt_rtt_filter", filter(self.sqrt_rtt_filter), "in [0, 1)"),
             ("duplicate_threshold", (1..=1000).contains(&self.duplicate_threshold), "1 to 1000"),
-            (
-                "discount_threshold",
-                self.discount_threshold > 0.0 && self.discount_threshold <= 1.0,
-                "in (0, 1]",
-            ),
-            ("nofeedback_rtts", self.nofeedback_rtts > 0.0 && self.nofeedback_rtts.is_finite(), "above 0"),
+            ("discount_threshold", weight(self.discount_threshold), "in (0, 1]"),
+            ("nofeedback_rtts", positive(self.nofeedback_rtts), "above 0"),
             (
                 "max_nofeedback",
                 span(self.max_nofeedback) && self.max_nofeedback <= two_seconds,

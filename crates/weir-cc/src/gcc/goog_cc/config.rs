@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::config_error::{ConfigError, Rule, check_group};
+use crate::config_error::{ConfigError, Rule, check_group, positive};
 use crate::gcc::aimd::AimdConfig;
 use crate::gcc::alr::AlrConfig;
 use crate::gcc::bursts::BurstConfig;
@@ -175,10 +175,6 @@ impl Default for Config {
     fn default() -> Self {
         Self::libwebrtc_2025()
     }
-}
-
-fn positive(value: f64) -> bool {
-    value > 0.0 && value.is_finite()
 }
 
 fn alr_rules(alr: &AlrConfig) -> [Rule; 3] {

@@ -2,6 +2,8 @@
 
 use weir_units::{DataRate, TimeDelta};
 
+use crate::config_error::{amount, positive, weight};
+
 /// Most observations that can be kept.
 pub(super) const MOST_OBSERVATIONS: usize = 32;
 
@@ -135,10 +137,7 @@ impl LossV2Config {
 
     /// Name, whether it holds and what is expected, of each constant.
     pub fn rules(&self) -> [(&'static str, bool, &'static str); 25] {
-        let positive = |v: f64| v > 0.0 && v.is_finite();
-        let amount = |v: f64| v >= 0.0 && v.is_finite();
         let share = |v: f64| (0.0..1.0).contains(&v);
-        let weight = |v: f64| v > 0.0 && v <= 1.0;
         let offset =
             share(self.inherent_loss_offset) && self.inherent_loss_offset >= self.least_inherent_loss;
         [

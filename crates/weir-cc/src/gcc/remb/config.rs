@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::config_error::{ConfigError, check};
+use crate::config_error::{ConfigError, check, positive, ratio, span};
 use crate::gcc::detector::DetectorConfig;
 use crate::gcc::kalman::KalmanConfig;
 use crate::gcc::loss::LossConfig;
@@ -131,9 +131,6 @@ impl Config {
     /// # Errors
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let positive = |v: f64| v > 0.0 && v.is_finite();
-        let ratio = |v: f64| (0.0..=1.0).contains(&v);
-        let span = |v: TimeDelta| v > TimeDelta::ZERO;
         let rules = [
             ("state_noise", positive(self.state_noise), "above 0"),
             ("noise_averaging", ratio(self.noise_averaging), "in [0, 1]"),

@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::config_error::{ConfigError, Rule, check};
+use crate::config_error::{ConfigError, Rule, amount, check, not_negative, positive, ratio, span};
 use crate::gcc::aimd::AimdConfig;
 use crate::gcc::bursts::BurstConfig;
 use crate::gcc::detector::{DetectorConfig, FirstShare};
@@ -234,7 +234,6 @@ impl Config {
     /// Name, whether it holds and what is expected, of each constant from feedback to detector.
     fn sampling_rules(&self) -> [Rule; 22] {
         let chi = |v: f64| (0.001..=0.1).contains(&v);
-        let not_negative = |v: TimeDelta| !v.is_negative();
         let milli = TimeDelta::from_millis(1);
         [
             ("feedback_interval", self.feedback_interval >= milli, "at least 1 ms"),
@@ -264,8 +263,6 @@ impl Config {
 
     /// The same of each constant from rate control to pacing.
     fn rate_rules(&self) -> [Rule; 10] {
-        let ratio = |v: f64| (0.0..=1.0).contains(&v);
-        let span = |v: TimeDelta| v > TimeDelta::ZERO;
         let pacing = match self.pacing {
             SendSidePacing::Factor(factor) => factor >= 1.0 && factor.is_finite(),
             SendSidePacing::Unpaced => true,
@@ -373,14 +370,6 @@ impl Default for Config {
     fn default() -> Self {
         Self::draft_02()
     }
-}
-
-fn positive(v: f64) -> bool {
-    v > 0.0 && v.is_finite()
-}
-
-fn amount(v: f64) -> bool {
-    v >= 0.0 && v.is_finite()
 }
 
 #[cfg(test)]

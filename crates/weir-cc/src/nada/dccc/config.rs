@@ -2,8 +2,8 @@
 
 use weir_units::TimeDelta;
 
-use crate::config_error::{ConfigError, check};
-use crate::nada::config::{NadaPacing, not_negative, positive, ratio, span};
+use crate::config_error::{ConfigError, check, not_negative, positive, span, weight};
+use crate::nada::config::NadaPacing;
 
 /// What the delay is measured against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Config {
         let unshaped = self.pacing.is_sound() && self.pacing != NadaPacing::Shaped;
         check([
             ("priority", positive(self.priority), "above 0"),
-            ("smoothing", ratio(self.smoothing), "in (0, 1]"),
+            ("smoothing", weight(self.smoothing), "in (0, 1]"),
             ("prediction", not_negative(self.prediction), "0 or longer"),
             ("loss_penalty", not_negative(self.loss_penalty), "0 or longer"),
             ("mark_penalty", not_negative(self.mark_penalty), "0 or longer"),

@@ -2,8 +2,8 @@
 
 use weir_units::TimeDelta;
 
-use crate::config_error::{ConfigError, check};
-use crate::nada::config::{NadaPacing, gain, not_negative, positive, span};
+use crate::config_error::{ConfigError, amount, check, not_negative, positive, span};
+use crate::nada::config::NadaPacing;
 
 /// From where rates are counted in the gradual update. Divergence 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +147,7 @@ impl Config {
             ("priority", positive(self.priority), "above 0"),
             ("reference_congestion", span(self.reference_congestion), "longer than 0"),
             ("kappa", positive(self.kappa), "above 0"),
-            ("eta", gain(self.eta), "0 or above"),
+            ("eta", amount(self.eta), "0 or above"),
             ("tau", span(self.tau), "longer than 0"),
             ("feedback_interval", self.feedback_interval >= TimeDelta::from_millis(1), "at least 1 ms"),
             ("log_window", self.log_window >= self.feedback_interval, "at least `feedback_interval`"),
@@ -161,7 +161,7 @@ impl Config {
             ("gamma_max", positive(self.gamma_max), "above 0"),
             ("queue_bound", span(self.queue_bound), "longer than 0"),
             ("frame_rate", positive(self.frame_rate), "above 0"),
-            ("shaping_gain", gain(self.shaping_gain), "0 or above"),
+            ("shaping_gain", amount(self.shaping_gain), "0 or above"),
             ("clock_step", self.clock_step > self.log_window, "longer than `log_window`"),
             ("feedback_timeout", self.feedback_timeout > self.feedback_interval, "above `feedback_interval`"),
             ("pacing", self.pacing.is_sound(), "a factor of at least 1"),

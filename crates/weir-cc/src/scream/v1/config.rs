@@ -2,9 +2,8 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::config_error::{ConfigError, check};
+use crate::config_error::{ConfigError, check, positive, ratio, span, weight};
 use crate::scream::competition::CompetitionConfig;
-use crate::scream::config::{positive, ratio, span};
 use crate::scream::receiver::Cadence;
 
 /// What the rate control adds to the target outside fast increase. Divergence 6.
@@ -128,7 +127,6 @@ impl Config {
     /// # Errors
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let within = |v: f64, most: f64| (0.0..=most).contains(&v);
         check([
             ("qdelay_target_lo", span(self.qdelay_target_lo), "longer than 0"),
             (
@@ -136,28 +134,28 @@ impl Config {
                 self.qdelay_target_hi >= self.qdelay_target_lo,
                 "at least `qdelay_target_lo`",
             ),
-            ("qdelay_weight", ratio(self.qdelay_weight), "in (0, 1]"),
-            ("qdelay_trend_th", ratio(self.qdelay_trend_th), "in (0, 1]"),
-            ("qdelay_trend_lo", ratio(self.qdelay_trend_lo), "in (0, 1]"),
+            ("qdelay_weight", weight(self.qdelay_weight), "in (0, 1]"),
+            ("qdelay_trend_th", weight(self.qdelay_trend_th), "in (0, 1]"),
+            ("qdelay_trend_lo", weight(self.qdelay_trend_lo), "in (0, 1]"),
             ("resume_fast_increase", span(self.resume_fast_increase), "longer than 0"),
             ("trend_interval", self.trend_interval >= TimeDelta::from_millis(1), "at least 1 ms"),
-            ("trend_memory", ratio(self.trend_memory), "in (0, 1]"),
+            ("trend_memory", weight(self.trend_memory), "in (0, 1]"),
             ("min_cwnd", !self.min_cwnd.is_zero(), "above 0"),
             ("bytes_in_flight_head_room", self.bytes_in_flight_head_room >= 1.0, "at least 1"),
             ("bytes_in_flight_memory", span(self.bytes_in_flight_memory), "longer than 0"),
             ("gain", positive(self.gain), "above 0"),
-            ("beta_loss", ratio(self.beta_loss), "in (0, 1]"),
-            ("beta_ecn", ratio(self.beta_ecn), "in (0, 1]"),
-            ("beta_r", ratio(self.beta_r), "in (0, 1]"),
+            ("beta_loss", weight(self.beta_loss), "in (0, 1]"),
+            ("beta_ecn", weight(self.beta_ecn), "in (0, 1]"),
+            ("beta_r", weight(self.beta_r), "in (0, 1]"),
             ("mss", !self.mss.is_zero(), "above 0"),
             ("rate_adjust_interval", self.rate_adjust_interval >= TimeDelta::from_millis(1), "at least 1 ms"),
             ("ramp_up_speed", !self.ramp_up_speed.is_zero(), "above 0"),
-            ("pre_congestion_guard", within(self.pre_congestion_guard, 1.0), "in [0, 1]"),
-            ("tx_queue_size_factor", within(self.tx_queue_size_factor, 2.0), "in [0, 2]"),
+            ("pre_congestion_guard", ratio(self.pre_congestion_guard), "in [0, 1]"),
+            ("tx_queue_size_factor", (0.0..=2.0).contains(&self.tx_queue_size_factor), "in [0, 2]"),
             ("rtp_qdelay_th", span(self.rtp_qdelay_th), "longer than 0"),
-            ("target_rate_scale_rtp_qdelay", ratio(self.target_rate_scale_rtp_qdelay), "in (0, 1]"),
+            ("target_rate_scale_rtp_qdelay", weight(self.target_rate_scale_rtp_qdelay), "in (0, 1]"),
             ("rate_pace_min", !self.rate_pace_min.is_zero(), "above 0"),
-            ("loss_event_threshold", within(self.loss_event_threshold, 1.0), "in [0, 1]"),
+            ("loss_event_threshold", ratio(self.loss_event_threshold), "in [0, 1]"),
             ("variance_threshold", positive(self.variance_threshold), "above 0"),
             ("feedback_timeout", span(self.feedback_timeout), "longer than 0"),
         ])

@@ -2,9 +2,8 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::config_error::{ConfigError, check};
+use crate::config_error::{ConfigError, at_least_one, check, positive, ratio, span, weight};
 use crate::scream::competition::CompetitionConfig;
-use crate::scream::config::{positive, ratio, span};
 use crate::scream::receiver::Cadence;
 
 /// Which working text of draft-johansson-ccwg-rfc8298bis-screamv2 the formulas are those of.
@@ -142,7 +141,6 @@ impl Config {
     /// # Errors
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let at_least_one = |v: f64| v >= 1.0 && v.is_finite();
         let cautious = match self.post_congestion {
             PostCongestion::Time(time) => span(time),
             PostCongestion::RoundTrips(count) => positive(count),
@@ -155,22 +153,22 @@ impl Config {
                 "at least `qdelay_target_lo`",
             ),
             ("min_ref_wnd", self.min_ref_wnd >= self.mss, "at least `mss`"),
-            ("beta_loss", ratio(self.beta_loss), "in (0, 1]"),
-            ("beta_ecn", ratio(self.beta_ecn), "in (0, 1]"),
+            ("beta_loss", weight(self.beta_loss), "in (0, 1]"),
+            ("beta_ecn", weight(self.beta_ecn), "in (0, 1]"),
             ("mss", !self.mss.is_zero(), "above 0"),
             ("ref_wnd_overhead", at_least_one(self.ref_wnd_overhead), "at least 1"),
             ("bytes_in_flight_head_room", at_least_one(self.bytes_in_flight_head_room), "at least 1"),
-            ("l4s_gain_up", ratio(self.l4s_gain_up), "in (0, 1]"),
-            ("l4s_gain_down", ratio(self.l4s_gain_down), "in (0, 1]"),
-            ("qdelay_avg_gain", ratio(self.qdelay_avg_gain), "in (0, 1]"),
+            ("l4s_gain_up", weight(self.l4s_gain_up), "in (0, 1]"),
+            ("l4s_gain_down", weight(self.l4s_gain_down), "in (0, 1]"),
+            ("qdelay_avg_gain", weight(self.qdelay_avg_gain), "in (0, 1]"),
             ("post_congestion", cautious, "longer than 0"),
-            ("mul_increase_factor", (0.0..=1.0).contains(&self.mul_increase_factor), "in [0, 1]"),
+            ("mul_increase_factor", ratio(self.mul_increase_factor), "in [0, 1]"),
             ("virtual_rtt", span(self.virtual_rtt), "longer than 0"),
             ("packet_pacing_headroom", at_least_one(self.packet_pacing_headroom), "at least 1"),
             ("rate_pace_min", !self.rate_pace_min.is_zero(), "above 0"),
             ("bytes_in_flight_limit", positive(self.bytes_in_flight_limit), "above 0"),
             ("bytes_in_flight_compensation", at_least_one(self.bytes_in_flight_compensation), "at least 1"),
-            ("loss_event_threshold", (0.0..=1.0).contains(&self.loss_event_threshold), "in [0, 1]"),
+            ("loss_event_threshold", ratio(self.loss_event_threshold), "in [0, 1]"),
             ("variance_threshold", positive(self.variance_threshold), "above 0"),
             ("feedback_timeout", span(self.feedback_timeout), "longer than 0"),
         ])
