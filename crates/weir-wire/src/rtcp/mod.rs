@@ -125,6 +125,8 @@ pub fn messages(datagram: &[u8]) -> impl Iterator<Item = Result<Message<'_>, Par
 }
 
 #[cfg(test)]
+mod refusals;
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::hex;

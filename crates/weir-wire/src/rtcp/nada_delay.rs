@@ -98,6 +98,7 @@ impl NadaDelay {
 mod tests {
     use super::*;
     use crate::rtcp::compound;
+    use crate::rtcp::refusals::check_refusals;
     use crate::testing::hex;
 
     const EXAMPLE: NadaDelay = NadaDelay {
@@ -125,20 +126,9 @@ mod tests {
 
     #[test]
     fn what_is_no_such_report_is_refused() {
-        let error = |text| NadaDelay::parse(&compound(&hex(text)).next().unwrap().unwrap()).unwrap_err();
-        assert_eq!(
-            error("80 cc 00 02 00 00 00 01 4e 41 44 41"),
-            ParseError::Format { offset: 0, found: 0, expected: 1 }
-        );
-        assert_eq!(
-            error("81 cc 00 02 00 00 00 01 4e 41 44 42"),
-            ParseError::Name { offset: 8, found: *b"NADB", expected: *b"NADA" }
-        );
-        assert_eq!(
-            error("81 cc 00 02 00 00 00 01 4e 41 44 41"),
-            ParseError::TooShort { offset: 12, needed: 4, available: 0 }
-        );
-        assert_eq!(EXAMPLE.write(&mut [0; 31]), Err(BufferTooSmall { needed: 32, available: 31 }));
+        let mut whole = [0; 32];
+        EXAMPLE.write(&mut whole).unwrap();
+        check_refusals(&whole, NadaDelay::parse, |buffer| EXAMPLE.write(buffer));
     }
 
     #[test]
