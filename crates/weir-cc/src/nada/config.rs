@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::config_error::{ConfigError, amount, check, not_negative, positive, ratio, span, weight};
+use crate::config_error::{ConfigError, Rule, amount, check, not_negative, positive, ratio, span, weight};
 
 /// Where the aggregate congestion signal ends. Divergence 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,6 +161,16 @@ impl Default for Config {
     }
 }
 
+/// The rules that every variant's log and silence go by.
+pub(super) fn log_rules([interval, window, clock_step, timeout]: [TimeDelta; 4]) -> [Rule; 4] {
+    [
+        ("feedback_interval", interval >= TimeDelta::from_millis(1), "at least 1 ms"),
+        ("log_window", window >= interval, "at least `feedback_interval`"),
+        ("clock_step", clock_step > window, "longer than `log_window`"),
+        ("feedback_timeout", timeout > interval, "above `feedback_interval`"),
+    ]
+}
+
 impl NadaPacing {
     /// Whether a factor is one.
     pub(super) fn is_sound(self) -> bool {
@@ -187,8 +197,6 @@ impl Config {
             ("kappa", positive(self.kappa), "above 0"),
             ("eta", amount(self.eta), "0 or above"),
             ("tau", span(self.tau), "longer than 0"),
-            ("feedback_interval", self.feedback_interval >= TimeDelta::from_millis(1), "at least 1 ms"),
-            ("log_window", self.log_window >= self.feedback_interval, "at least `feedback_interval`"),
             ("queue_epsilon", span(self.queue_epsilon), "longer than 0"),
             ("filter_delay", not_negative(self.filter_delay), "0 or longer"),
             ("gamma_max", positive(self.gamma_max), "above 0"),
@@ -207,11 +215,14 @@ impl Config {
             ("media_gain", amount(self.media_gain), "0 or above"),
             ("shaping_cap", ratio(self.shaping_cap), "in [0, 1]"),
             ("congestion_bound", bound, "longer than 0"),
-            ("clock_step", self.clock_step > self.log_window, "longer than `log_window`"),
-            ("feedback_timeout", self.feedback_timeout > self.feedback_interval, "above `feedback_interval`"),
             ("pacing", self.pacing.is_sound(), "a factor of at least 1"),
         ];
-        check(rules)
+        check(rules.into_iter().chain(log_rules([
+            self.feedback_interval,
+            self.log_window,
+            self.clock_step,
+            self.feedback_timeout,
+        ])))
     }
 }
 

@@ -3,7 +3,7 @@
 use weir_units::TimeDelta;
 
 use crate::config_error::{ConfigError, check, not_negative, positive, span, weight};
-use crate::nada::config::NadaPacing;
+use crate::nada::config::{NadaPacing, log_rules};
 
 /// What the delay is measured against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,20 +81,22 @@ impl Config {
             Reference::Synchronised => true,
         };
         let unshaped = self.pacing.is_sound() && self.pacing != NadaPacing::Shaped;
-        check([
+        let rules = [
             ("priority", positive(self.priority), "above 0"),
             ("smoothing", weight(self.smoothing), "in (0, 1]"),
             ("prediction", not_negative(self.prediction), "0 or longer"),
             ("loss_penalty", not_negative(self.loss_penalty), "0 or longer"),
             ("mark_penalty", not_negative(self.mark_penalty), "0 or longer"),
             ("reference", reference, "longer than 0"),
-            ("feedback_interval", self.feedback_interval >= TimeDelta::from_millis(1), "at least 1 ms"),
             ("slow_start", not_negative(self.slow_start), "0 or longer"),
-            ("log_window", self.log_window >= self.feedback_interval, "at least `feedback_interval`"),
-            ("clock_step", self.clock_step > self.log_window, "longer than `log_window`"),
-            ("feedback_timeout", self.feedback_timeout > self.feedback_interval, "above `feedback_interval`"),
             ("pacing", unshaped, "`unpaced` or a factor of at least 1"),
-        ])
+        ];
+        check(rules.into_iter().chain(log_rules([
+            self.feedback_interval,
+            self.log_window,
+            self.clock_step,
+            self.feedback_timeout,
+        ])))
     }
 }
 

@@ -3,7 +3,7 @@
 use weir_units::TimeDelta;
 
 use crate::config_error::{ConfigError, amount, check, not_negative, positive, span};
-use crate::nada::config::NadaPacing;
+use crate::nada::config::{NadaPacing, log_rules};
 
 /// From where rates are counted in the gradual update. Divergence 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,14 +143,12 @@ impl Config {
     /// # Errors
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        check([
+        let rules = [
             ("priority", positive(self.priority), "above 0"),
             ("reference_congestion", span(self.reference_congestion), "longer than 0"),
             ("kappa", positive(self.kappa), "above 0"),
             ("eta", amount(self.eta), "0 or above"),
             ("tau", span(self.tau), "longer than 0"),
-            ("feedback_interval", self.feedback_interval >= TimeDelta::from_millis(1), "at least 1 ms"),
-            ("log_window", self.log_window >= self.feedback_interval, "at least `feedback_interval`"),
             ("median_filter", (1..=1000).contains(&self.median_filter), "1 to 1000"),
             ("smoothing", (0.0..1.0).contains(&self.smoothing), "in [0, 1)"),
             ("warp_threshold", span(self.warp_threshold), "longer than 0"),
@@ -162,10 +160,14 @@ impl Config {
             ("queue_bound", span(self.queue_bound), "longer than 0"),
             ("frame_rate", positive(self.frame_rate), "above 0"),
             ("shaping_gain", amount(self.shaping_gain), "0 or above"),
-            ("clock_step", self.clock_step > self.log_window, "longer than `log_window`"),
-            ("feedback_timeout", self.feedback_timeout > self.feedback_interval, "above `feedback_interval`"),
             ("pacing", self.pacing.is_sound(), "a factor of at least 1"),
-        ])
+        ];
+        check(rules.into_iter().chain(log_rules([
+            self.feedback_interval,
+            self.log_window,
+            self.clock_step,
+            self.feedback_timeout,
+        ])))
     }
 }
 
