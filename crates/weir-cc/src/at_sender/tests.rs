@@ -10,6 +10,7 @@ use crate::history::SendHistory;
 use crate::nada::{self, NadaObserver};
 use crate::packet_feedback::PacketFeedback;
 use crate::report::{LawReport, NadaReport, Report};
+use crate::tfrc::{self, TfrcObserver};
 
 /// Between the clocks of the hosts.
 const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
@@ -458,4 +459,31 @@ fn the_observer_begins_anew_on_another_route_and_sees_nothing_of_what_left_befor
     sender.on_sent(&sent(10, 80), &SendState::default());
     tell(&mut sender, &[came(8, 0, 90), came(9, 0, 100), came(10, 80, 120)], None);
     assert_eq!(sender.observer.arrivals, 1);
+}
+
+#[test]
+fn every_observer_begins_anew_on_another_route() {
+    fn check(observer: impl Observer) {
+        let stamp = Stamp { rtt: TimeDelta::from_millis(50), rate: kbps(900) };
+        let mut receiver = AtReceiver::new(observer);
+        let known = |receiver: &AtReceiver<_>| {
+            let mut values = [f64::NAN; MOST_SIGNALS];
+            Receiver::read_signals(receiver, &mut values[..Receiver::signals(receiver).len()]);
+            values.map(f64::to_bits)
+        };
+        let unknown = known(&receiver);
+        for id in (0..60).filter(|id| id % 9 != 5) {
+            let at = ArrivalTime::from_millis(40 + 11 * id as i64);
+            receiver.on_arrival(&arrival(&sent(id, 10 * id as i64), at, Ecn::NotEct, stamp));
+            while receiver.poll_report(at).is_some() {}
+        }
+        assert!(receiver.next_timeout().is_some() && known(&receiver) != unknown);
+        receiver.on_route_changed();
+        assert!(receiver.next_timeout().is_none() && known(&receiver) == unknown, "{receiver:?}");
+    }
+    check(NadaObserver::new(nada::Config::default()).unwrap());
+    check(nada::v2016::Nada2016Observer::new(nada::v2016::Config::default()).unwrap());
+    check(nada::dccc::NadaDcccObserver::new(nada::dccc::Config::default()).unwrap());
+    check(DcccObserver::new(dccc::Config::default()).unwrap());
+    check(TfrcObserver::new(tfrc::Config::default()).unwrap());
 }
