@@ -17,17 +17,18 @@ pub struct BurstConfig {
     /// row begin grouping anew (libwebrtc: 3). `None`: they begin a burst, and there is just no sample.
     pub backward_limit: Option<u32>,
     /// An arrival delta this much longer than passed at the sender begins grouping anew: the receiver's clock was
-    /// set (libwebrtc: 3 s).
+    /// set (libwebrtc: 3 s). No queue makes such a delta, for news of what it delays come as much later.
     pub clock_jump: Option<TimeDelta>,
 }
 
 impl BurstConfig {
-    /// Bursts as the draft has them: 5 ms and no guards but that arrivals which ran backwards make no sample.
+    /// Bursts as the draft has them: 5 ms. It has no guards; here arrivals which ran backwards make no sample, nor do
+    /// those between which the receiver's clock leapt.
     pub const DRAFT_02: Self = Self {
         burst_time: Some(TimeDelta::from_millis(5)),
         longest: None,
         backward_limit: None,
-        clock_jump: None,
+        clock_jump: Some(TimeDelta::from_secs(3)),
     };
 
     /// Bursts and guards of libwebrtc in 2025.
