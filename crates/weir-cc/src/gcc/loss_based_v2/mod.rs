@@ -128,9 +128,12 @@ impl LossBasedV2 {
         self.acknowledged = Some(rate);
     }
 
-    /// The estimate becomes `rate` (bit/s) by coupling's word.
+    /// The estimate becomes `rate` (bit/s) by coupling's word. Neither the hold nor the window of growth, which bound
+    /// what this flow may take by itself, pull it back from there.
     pub fn adopt(&mut self, rate: f64) {
         self.estimate = rate;
+        self.hold.rate = self.hold.rate.max(rate);
+        self.growth.bound = self.growth.bound.max(rate);
         if let Some(best) = &mut self.best {
             best.bandwidth = rate;
         }

@@ -274,3 +274,31 @@ fn a_clock_set_back_does_not_end_observing() {
     assert_eq!(path.loss.estimate, 900e3);
     assert_eq!(path.loss.average_loss(), NO_LOSS);
 }
+
+#[test]
+fn neither_a_hold_nor_a_growth_window_pulls_an_adopted_rate_back() {
+    // No loss now, but a hold of a minute at 500 kbit/s, and growth to 650 kbit/s at most.
+    let held = || {
+        let mut path = Path::new(LossV2Config::default());
+        path.loss.set_acknowledged(1e6);
+        for _ in 0..4 {
+            path.observe(40, 0, 500e3);
+        }
+        let now = SendTime::from_millis(path.now_ms);
+        path.loss.state = LossState::Decreasing;
+        path.loss.hold = Hold { until: Some(now + LONGEST_HOLD), duration: LONGEST_HOLD, rate: 500e3 };
+        path.loss.growth = GrowthWindow { since: Some(now), bound: 650e3 };
+        path.loss.config.least_of_acknowledged = 0.0;
+        path
+    };
+    assert_eq!(held().observe(40, 0, 1.28e6), (500e3, LossState::Decreasing));
+    let mut path = held();
+    path.loss.adopt(900e3);
+    let (rate, state) = path.observe(40, 0, 1.28e6);
+    assert!((rate - 900e3).abs() < 2.0 && state == LossState::Decreasing, "{rate} {state:?}");
+    // A lower word leaves what is known of the path as it is: growth from there, and no further than before.
+    path.loss.adopt(300e3);
+    assert_eq!((path.loss.hold.rate, path.loss.growth.bound), (900e3, 900e3));
+    let (rate, _) = path.observe(40, 0, 1.28e6);
+    assert!((300e3..=900e3).contains(&rate), "{rate}");
+}

@@ -293,6 +293,10 @@ impl Controller for SendSideGcc {
 
     fn adopt(&mut self, now: SendTime, share: Share) {
         self.set_rate(share.rate.bps_f64(), now);
+        if let LossControl::V1(v1) = &mut self.loss {
+            // Growth begins there, not at the lowest rate of the last second.
+            v1.forget_rates();
+        }
         self.cause = Cause::Coupling;
     }
 

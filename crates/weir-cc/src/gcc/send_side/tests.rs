@@ -195,6 +195,19 @@ fn silence_halves_the_rate_each_second_and_reports_of_nothing_are_silence() {
 }
 
 #[test]
+fn by_libwebrtcs_loss_control_growth_begins_at_the_adopted_rate() {
+    let mut heard = Heard::new(&Config { loss: LossForm::LibwebrtcV1, ..Config::draft_02() });
+    // The first two seconds, in which the delay-based estimate is trusted, are over.
+    heard.hear_well(60);
+    heard.sender.adopt(heard.now, Share { rate: kbps(600) });
+    heard.hear(|_| Some(50));
+    heard.sender.adopt(heard.now, Share { rate: kbps(900) });
+    // 900·1.08^0.05 = 903.47; from the 600 of 50 ms ago on it were 1.08·600 + 1 = 649.
+    let next = heard.hear(|_| Some(50)).bps_f64();
+    assert!((903e3..904e3).contains(&next), "{next}");
+}
+
+#[test]
 fn coupling_limits_and_a_new_route_become_the_laws_own_state() {
     let mut heard = Heard::new(&Config::draft_02());
     heard.settle();
