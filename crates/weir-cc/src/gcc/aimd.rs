@@ -231,7 +231,7 @@ impl Aimd {
     /// Whether an over-use that persists may lower `A` again: a round-trip time after the last change, or at once
     /// if `R` is far below `A`.
     pub fn may_reduce_again(&self, received: Option<DataRate>, now: SendTime) -> bool {
-        self.changed.is_none_or(|changed| now - changed >= self.reduction_interval())
+        self.changed.is_none_or(|changed| (now - changed).abs() >= self.reduction_interval())
             || received.is_some_and(|r| r.bps_f64() < self.config.far_below * self.rate)
     }
 

@@ -63,6 +63,8 @@ impl AlrDetector {
     /// A packet of `size` left at `at`. The first one begins the account.
     pub fn on_sent(&mut self, at: SendTime, size: DataSize) {
         let Some(before) = self.sent.replace(at) else { return };
+        // It began in the past; else the clock was set back.
+        self.since = self.since.map(|since| since.min(at));
         let room = self.room();
         let elapsed = (at - before).max(TimeDelta::ZERO).secs_f64();
         self.budget = (self.budget - size.bytes_f64()).max(-room);
@@ -140,6 +142,16 @@ mod tests {
         alr.set_estimate(DataRate::from_kbps(80));
         // Room for 3250 bytes, all left over; 1000 bytes less 650 of 100 ms leave 2900, still above 50 %.
         assert_eq!(send(&mut alr, 600, 100, 1), [true]);
+    }
+
+    #[test]
+    fn a_region_does_not_begin_in_the_future_where_the_clock_was_set_back() {
+        let mut alr = detector();
+        send(&mut alr, 3_600_000, 100, 6);
+        assert_eq!(alr.since(), Some(SendTime::from_millis(3_600_500)));
+        // 27 500 - 1000 bytes are left over: it lasts.
+        assert_eq!(send(&mut alr, 0, 0, 1), [true]);
+        assert_eq!(alr.since(), Some(SendTime::ZERO));
     }
 
     #[test]

@@ -147,7 +147,7 @@ impl LossBasedV1 {
 
     /// Whether the first seconds last and nothing was lost in them.
     pub fn is_starting(&self, now: SendTime) -> bool {
-        let young = self.first_report.is_none_or(|first| now - first < self.config.start_phase);
+        let young = self.first_report.is_none_or(|first| (now - first).abs() < self.config.start_phase);
         young && self.fraction_lost == 0
     }
 
@@ -181,7 +181,7 @@ impl LossBasedV1 {
 
     /// The rate after `rate` (bit/s), by the last loss ratio.
     pub fn update(&mut self, rate: f64, rtt: TimeDelta, now: SendTime) -> (f64, LossVerdict) {
-        let age = self.last_report.map(|last| now - last);
+        let age = self.last_report.map(|last| (now - last).abs());
         if age.is_none_or(|age| age >= self.config.max_age) {
             return (rate, LossVerdict::Hold);
         }
@@ -297,5 +297,16 @@ mod tests {
         assert!(loss.is_starting(at(51_999)) && !loss.is_starting(at(52_000)));
         loss.on_results(&results(100, 1), at(51_100));
         assert!(!loss.is_starting(at(51_200)));
+    }
+
+    #[test]
+    fn a_clock_set_back_by_an_hour_ends_the_start_and_the_loss_ratio() {
+        let mut loss = LossBasedV1::new(LossV1Config::default());
+        loss.on_results(&results(20, 0), at(3_600_000));
+        assert!(!loss.is_starting(at(0)));
+        // The ratio is older than 6 s; the next one counts.
+        assert_eq!(loss.update(1e6, RTT, at(0)), (1e6, LossVerdict::Hold));
+        assert!(loss.on_results(&results(20, 0), at(100)));
+        assert_eq!(loss.update(1e6, RTT, at(100)).1, LossVerdict::Increase);
     }
 }

@@ -211,6 +211,7 @@ impl ProbeController {
 
     /// The estimate is `rate`, limited by `limited`.
     pub fn on_estimate(&mut self, now: SendTime, rate: DataRate, limited: Limited) {
+        self.rewind(now);
         self.limited = limited;
         if rate < self.estimate.scale(self.config.recovery.drop) {
             self.dropped = Some((now, self.estimate));
@@ -233,6 +234,7 @@ impl ProbeController {
 
     /// The detector sees normal use again after under-use: what a drop has taken away may be back.
     pub fn on_recovered(&mut self, now: SendTime) {
+        self.rewind(now);
         let recovery = self.config.recovery;
         let limited_lately =
             self.alr_since.is_some() || self.alr_ended.is_some_and(|ended| now - ended < recovery.alr_memory);
@@ -276,6 +278,7 @@ impl ProbeController {
 
     /// The time of [`Self::next_timeout`] has come; early or twice is harmless.
     pub fn on_timeout(&mut self, now: SendTime) {
+        self.rewind(now);
         if matches!(self.state, State::Waiting(_)) && now - self.asked >= self.config.wait {
             self.state = State::Complete;
         }
@@ -304,6 +307,17 @@ impl ProbeController {
     /// The next probe to send, once.
     pub fn poll(&mut self) -> Option<Probe> {
         self.pending.iter_mut().find_map(Option::take)
+    }
+
+    /// Nothing that is remembered lies ahead of `now`, and nothing that is awaited further ahead than when it was
+    /// put there: else the clock was set back, and the wait begins anew.
+    fn rewind(&mut self, now: SendTime) {
+        let past = |at: &mut SendTime| *at = now.min(*at);
+        past(&mut self.asked);
+        self.dropped.iter_mut().for_each(|(at, _)| past(at));
+        [&mut self.alr_since, &mut self.alr_ended, &mut self.recovered].into_iter().flatten().for_each(past);
+        self.retry = self.retry.map(|retry| retry.min(now + RETRY));
+        self.repeat_until = self.repeat_until.map(|until| until.min(now + self.config.repeat_for));
     }
 
     fn periodic_due(&self) -> Option<SendTime> {

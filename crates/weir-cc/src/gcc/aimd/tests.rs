@@ -147,6 +147,7 @@ fn persistent_overuse_waits_a_round_trip_unless_far_below() {
     a.set_rate(1e6, at(0));
     assert!(!a.may_reduce_again(kbps(500), at(49)) && a.may_reduce_again(kbps(500), at(50)));
     assert!(a.may_reduce_again(kbps(499), at(1)));
+    assert!(a.may_reduce_again(kbps(500), at(-3_600_000)), "the clock was set back");
     a.set_rtt(TimeDelta::from_secs(5));
     assert!(!a.may_reduce_again(None, at(199)) && a.may_reduce_again(None, at(200)));
     a.halve(at(200));

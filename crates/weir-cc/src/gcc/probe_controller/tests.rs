@@ -223,3 +223,79 @@ fn a_restart_probes_again_with_fresh_ids() {
     let ids: Vec<u16> = core::iter::from_fn(|| controller.poll()).map(|probe| probe.id.get()).collect();
     assert_eq!(ids, [3, 4]);
 }
+
+/// What the sender's clock reads before it is set back.
+const HOUR: i64 = 3_600_000;
+
+#[test]
+fn a_clock_set_back_by_an_hour_makes_no_wait_longer_than_it_is() {
+    let mut waiting = controller();
+    waiting.start(at(HOUR));
+    waiting.on_timeout(at(0));
+    assert_eq!(waiting.next_timeout(), Some(at(1000)));
+    let mut limited = complete(1000);
+    limited.on_alr(at(HOUR), Some(at(HOUR)));
+    assert_eq!(limited.next_timeout(), Some(at(HOUR + 5000)));
+    limited.on_timeout(at(0));
+    assert_eq!(limited.next_timeout(), Some(at(5000)));
+    let mut retried = complete(1000);
+    retried.on_alr(at(HOUR), Some(at(HOUR)));
+    retried.on_estimate(at(HOUR), kbps(1000), Limited::Loss);
+    retried.on_timeout(at(HOUR + 5000));
+    // The retry is due 25 ms from now, the probe of a limited source 5 s from now.
+    retried.on_estimate(at(0), kbps(1000), Limited::Delay);
+    retried.on_timeout(at(5000));
+    assert_eq!(asked(&mut retried), [2000]);
+}
+
+#[test]
+fn a_clock_set_back_by_an_hour_puts_off_the_probe_for_what_a_drop_took_by_5_s() {
+    let mut controller = complete(2000);
+    controller.on_alr(at(HOUR), Some(at(HOUR)));
+    controller.on_estimate(at(HOUR), kbps(1000), Limited::Delay);
+    controller.on_recovered(at(HOUR));
+    assert_eq!(asked(&mut controller), [1700]);
+    controller.on_estimate(at(0), kbps(2000), Limited::Delay);
+    controller.on_estimate(at(4000), kbps(1000), Limited::Delay);
+    controller.on_recovered(at(5000));
+    assert_eq!(asked(&mut controller), NONE);
+    controller.on_recovered(at(5001));
+    assert_eq!(asked(&mut controller), [1700]);
+}
+
+#[test]
+fn a_clock_set_back_by_an_hour_does_not_keep_an_old_drop_or_region_for_an_hour() {
+    let dropped = || {
+        let mut controller = complete(2000);
+        controller.on_alr(at(HOUR), Some(at(HOUR)));
+        controller.on_alr(at(HOUR), None);
+        controller.on_estimate(at(HOUR), kbps(1000), Limited::Delay);
+        controller.on_timeout(at(0));
+        controller
+    };
+    // The region ended 3 s ago; 1 ms less and it counts.
+    for (ms, probes) in [(3000, vec![]), (2999, vec![1700])] {
+        let mut controller = dropped();
+        controller.on_recovered(at(ms));
+        assert_eq!(asked(&mut controller), probes, "{ms} ms");
+    }
+    // The drop was 5 s ago.
+    let mut controller = dropped();
+    controller.on_alr(at(5000), Some(at(5000)));
+    controller.on_recovered(at(5000));
+    assert_eq!(asked(&mut controller), NONE);
+}
+
+#[test]
+fn a_clock_set_back_by_an_hour_lets_initial_probes_repeat_for_five_seconds_more() {
+    let config = ProbeControllerConfig { repeat_initial: true, ..ProbeControllerConfig::LIBWEBRTC_2025 };
+    let mut controller = ProbeController::new(config, limits());
+    controller.start(at(HOUR));
+    asked(&mut controller);
+    controller.on_timeout(at(0));
+    let repeated = (1..10).filter(|second| {
+        controller.on_timeout(at(second * 1000));
+        !asked(&mut controller).is_empty()
+    });
+    assert_eq!(repeated.collect::<Vec<_>>(), [1, 2, 3, 4]);
+}
