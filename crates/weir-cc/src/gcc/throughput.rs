@@ -107,7 +107,7 @@ impl Throughput {
             }
             last => {
                 if let Some(last) = last {
-                    self.inversions += usize::from(packet.departure < last.departure);
+                    self.inversions += inverted(Some(last), Some(packet));
                     self.gaps.enter(packet.arrival - last.arrival);
                 }
                 self.packets.push_back(*packet);
@@ -142,10 +142,12 @@ impl Throughput {
     /// A packet that arrived before others that are known already.
     fn insert(&mut self, packet: Received) {
         let place = self.packets.partition_point(|known| known.arrival <= packet.arrival);
+        let before = place.checked_sub(1).and_then(|before| self.packets.get(before));
+        let after = self.packets.get(place);
+        self.inversions += inverted(before, Some(&packet)) + inverted(Some(&packet), after);
+        self.inversions -= inverted(before, after);
         self.packets.insert(place, packet);
         self.gaps.unknown = true;
-        let inversions = self.packets.iter().zip(self.packets.iter().skip(1));
-        self.inversions = inversions.filter(|(a, b)| b.departure < a.departure).count();
     }
 
     fn is_too_long(&self) -> bool {
@@ -160,7 +162,7 @@ impl Throughput {
         let Some(first) = self.packets.pop_front() else { return };
         self.bytes = self.bytes.saturating_sub(first.size);
         if let Some(next) = self.packets.front() {
-            self.inversions -= usize::from(next.departure < first.departure);
+            self.inversions -= inverted(Some(&first), Some(next));
             self.gaps.leave(next.arrival - first.arrival);
         }
         self.discarded = Some(self.discarded.map_or(first.departure, |late| late.max(first.departure)));
@@ -192,6 +194,11 @@ impl Throughput {
         let last = last.filter(|_| usable >= self.config.required_packets)?;
         Some(bytes.saturating_sub(last.size) / (last.departure - first).max(LEAST_SPAN))
     }
+}
+
+/// 1 if of two neighbours in the window the later one left first.
+fn inverted(a: Option<&Received>, b: Option<&Received>) -> usize {
+    a.zip(b).map_or(0, |(a, b)| usize::from(b.departure < a.departure))
 }
 
 /// The two longest lengths of gaps between arrivals in a window, and how many gaps have them: on a path without
