@@ -17,7 +17,8 @@ pub struct BurstConfig {
     /// row begin grouping anew (libwebrtc: 3). `None`: they begin a burst, and there is just no sample.
     pub backward_limit: Option<u32>,
     /// An arrival delta this much longer than passed at the sender begins grouping anew: the receiver's clock was
-    /// set (libwebrtc: 3 s). No queue makes such a delta, for news of what it delays come as much later.
+    /// set (libwebrtc: 3 s). No queue makes such a delta, for news of what it delays come as much later. So does a
+    /// departure this much before the burst's first one: the sender's clock was set back.
     pub clock_jump: Option<TimeDelta>,
 }
 
@@ -120,13 +121,17 @@ impl Bursts {
     }
 
     /// Takes the next packet in order of arrival, heard of at `now`. A packet that left before the current burst is
-    /// ignored.
+    /// ignored; where it left too long before, the sender's clock was set back, and grouping begins anew with the next.
     pub fn on_packet(&mut self, packet: &Received, now: SendTime) -> Option<BurstSample> {
         let Some(current) = &mut self.current else {
             self.current = Some(Burst::begin(packet, now));
             return None;
         };
-        if packet.departure < current.first_departure {
+        let late = current.first_departure - packet.departure;
+        if late > TimeDelta::ZERO {
+            if self.config.clock_jump.is_some_and(|jump| late >= jump) {
+                self.restart();
+            }
             return None;
         }
         if self.config.holds(current, packet) {
@@ -295,6 +300,17 @@ mod tests {
         let longer: Vec<_> = (0..9).map(|n| (20 * n, 20 * n + if n < 2 { 100 } else { 50 })).collect();
         let [sample] = samples(BurstConfig::LIBWEBRTC_2025, &longer)[..] else { panic!("one sample") };
         assert_eq!(sample.arrival, ArrivalTime::from_millis(190));
+    }
+
+    #[test]
+    fn a_departure_clock_set_back_by_three_seconds_begins_anew() {
+        // 20 ms apart all along. What leaves 2999 ms before the one before is ignored, and so is what follows.
+        let set_back = |by: i64| -> Vec<_> {
+            (0..8).map(|n| (20 * n - if n < 3 { 0 } else { by }, 100 + 20 * n)).collect()
+        };
+        assert_eq!(gradients(BurstConfig::DRAFT_02, &set_back(2999 + 20)), [0]);
+        // {0} and {20} say one; the one at 60 begins anew; {80} and {100} say the next, due with 120, {120} one more.
+        assert_eq!(gradients(BurstConfig::DRAFT_02, &set_back(3000 + 20)), [0, 0, 0]);
     }
 
     #[test]
