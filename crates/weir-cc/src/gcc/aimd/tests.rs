@@ -54,6 +54,8 @@ fn growth_ends_above_the_receive_rate_in_each_forms_own_way() {
     let mut before = aimd(AimdConfig::libwebrtc_2016(), 900);
     assert_near(before.update(Usage::Normal, kbps(600), at(0)), 900_000.0);
     assert_near(before.update(Usage::Normal, kbps(600), at(1000)), 900_000.0);
+    // And A is not pulled down where 1.5·500 = 750 lie below it.
+    assert_near(before.update(Usage::Normal, kbps(500), at(2000)), 900_000.0);
     // The draft: A < 1.5·R, whatever A was.
     let mut draft = aimd(AimdConfig::draft_02(), 900);
     assert_near(draft.update(Usage::Normal, kbps(400), at(0)), 600_000.0);
@@ -175,4 +177,16 @@ fn the_rate_stays_within_the_limits() {
     let limits = RateLimits::new(DataRate::from_kbps(50), DataRate::from_kbps(50), DataRate::from_kbps(60));
     a.set_limits(limits.unwrap());
     assert_near(a.rate(), 50e3);
+}
+
+#[test]
+fn in_2016_growth_is_refused_only_above_100_kbit_received_or_150_kbit_sent() {
+    // From Hold without time: a step of 1 kbit/s. 150 exceed 1.5·90 = 135, but not 150; 151 exceed both.
+    let mut low = aimd(AimdConfig::libwebrtc_2016(), 149);
+    assert_near(low.update(Usage::Normal, kbps(90), at(0)), 150_000.0);
+    assert_near(low.update(Usage::Normal, kbps(90), at(0)), 150_000.0);
+    // With a bound of R itself: 106 exceed 100 and 104, of which only 104 count, as more than 100 is received.
+    let config = AimdConfig { bound_factor: 1.0, ..AimdConfig::libwebrtc_2016() };
+    assert_near(aimd(config, 105).update(Usage::Normal, kbps(100), at(0)), 106_000.0);
+    assert_near(aimd(config, 105).update(Usage::Normal, kbps(104), at(0)), 105_000.0);
 }

@@ -218,23 +218,4 @@ fn probe_result_rules(result: &ProbeEstimatorConfig) -> [Rule; 3] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn constants_out_of_range_are_named_with_their_part() {
-        assert_eq!(Config::libwebrtc_2025().validate(), Ok(()));
-        assert_eq!(Config::libwebrtc_2024_12().validate(), Ok(()));
-        let mut wrong = Config::default();
-        wrong.aimd.decrease = 1.0;
-        assert_eq!(wrong.validate().unwrap_err().to_string(), "`aimd.decrease` must be in (0, 1)");
-        let mut wrong = Config::default();
-        wrong.alr.stop = f64::NAN;
-        assert!(wrong.validate().is_err());
-        let wrong = Config { threshold_gain_up: f64::NAN, ..Config::default() };
-        assert_eq!(wrong.validate().unwrap_err().to_string(), "`threshold_gain_up` must be above 0");
-        let mut wrong = Config::default();
-        wrong.probing.initial = [3.0, f64::INFINITY];
-        assert_eq!(wrong.validate().unwrap_err().to_string(), "`probing.initial` must be above 0");
-    }
-}
+mod tests;
