@@ -251,6 +251,9 @@ mod tests {
         // 20 arrives 3 ms after 0 though it left 20 ms later: it queued behind it. One burst {0, 20}, then {40}.
         let joined = [(0, 100), (20, 103), (40, 141), (60, 160)];
         assert_eq!(samples(BurstConfig::DRAFT_02, &joined)[0].inter_departure, TimeDelta::from_millis(20));
+        // 5 ms after: still.
+        let just = [(0, 100), (20, 105), (40, 141), (60, 160)];
+        assert_eq!(samples(BurstConfig::DRAFT_02, &just)[0].inter_departure, TimeDelta::from_millis(20));
         // 6 ms after: no burst. 6 ms after the departure too: the delay does not fall, no burst either.
         let apart = [(0, 100), (20, 106), (40, 141)];
         assert_eq!(gradients(BurstConfig::DRAFT_02, &apart), [-14]);

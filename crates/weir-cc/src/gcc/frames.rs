@@ -163,4 +163,29 @@ mod tests {
         assert_eq!(frames.on_arrival(&packet(300_000, 3333, 3360)), Grouped::Restarted);
         assert_eq!(frames.on_arrival(&packet(303_000, 3366, 3391)), Grouped::Pending);
     }
+
+    #[test]
+    fn within_a_frame_the_order_of_packets_does_not_matter() {
+        let mut frames = Frames::new(TimeDelta::from_secs(2));
+        frames.on_arrival(&packet(0, 0, 25));
+        // The frame's second packet comes first, and its first one is told with an arrival before that.
+        frames.on_arrival(&packet(3000, 38, 70));
+        frames.on_arrival(&packet(3000, 33, 58));
+        // T = 33 − 0, t = 70 − 25: d = 12 ms.
+        let Grouped::Sample(sample) = frames.on_arrival(&packet(6000, 66, 91)) else { panic!("no sample") };
+        assert_eq!(sample.inter_departure, TimeDelta::from_millis(33));
+        assert_eq!(
+            (sample.gradient, sample.arrival),
+            (TimeDelta::from_millis(12), ArrivalTime::from_millis(70))
+        );
+    }
+
+    #[test]
+    fn two_seconds_are_no_silence_yet() {
+        let mut frames = Frames::new(TimeDelta::from_secs(2));
+        frames.on_arrival(&packet(0, 0, 25));
+        frames.on_arrival(&packet(3000, 33, 58));
+        let Grouped::Sample(sample) = frames.on_arrival(&packet(6000, 66, 2058)) else { panic!("no sample") };
+        assert_eq!(sample.gradient, TimeDelta::ZERO);
+    }
 }

@@ -309,4 +309,40 @@ mod tests {
         assert!(loss.on_results(&results(20, 0), at(100)));
         assert_eq!(loss.update(1e6, RTT, at(100)).1, LossVerdict::Increase);
     }
+
+    #[test]
+    fn rates_from_before_the_clock_was_set_back_are_forgotten() {
+        let mut loss = LossBasedV1::new(LossV1Config::default());
+        loss.on_results(&results(20, 0), at(0));
+        loss.remember(400e3, at(3_600_000));
+        loss.remember(700e3, at(0));
+        // 1.08·700 + 1 = 757.
+        assert_eq!(loss.update(700e3, RTT, at(0)).0, 757_000.0);
+        // At the same time again the lower one counts: 1.08·600 + 1 = 649.
+        loss.remember(600e3, at(0));
+        assert_eq!(loss.update(700e3, RTT, at(0)).0, 649_000.0);
+    }
+
+    #[test]
+    fn two_reports_at_once_make_one_loss_ratio() {
+        let mut loss = LossBasedV1::new(LossV1Config::default());
+        assert!(loss.on_results(&results(20, 2), at(0)));
+        assert!(!loss.on_results(&results(20, 10), at(0)));
+        // 2·256/20 = 25.6.
+        assert_eq!(loss.loss_ratio(), 25.0 / 256.0);
+    }
+
+    #[test]
+    fn the_lowest_rate_is_known_however_many_there_were() {
+        let mut loss = LossBasedV1::new(LossV1Config::default());
+        loss.on_results(&results(20, 0), at(0));
+        // Rising: each is remembered until a second later, 128 of them at most, and the first is the lowest.
+        (0..300).for_each(|ms| loss.remember(500e3 + 1e3 * ms as f64, at(ms)));
+        assert_eq!(loss.lowest.len(), MOST_REMEMBERED);
+        // 1.08·500 + 1 = 541.
+        assert_eq!(loss.update(800e3, RTT, at(300)).0, 541_000.0);
+        (300..600).for_each(|ms| loss.remember(499e3 - 1e3 * (ms - 300) as f64, at(ms)));
+        // 499 − 299 = 200: 1.08·200 + 1 = 217.
+        assert_eq!((loss.lowest.len(), loss.update(800e3, RTT, at(600)).0), (1, 217_000.0));
+    }
 }

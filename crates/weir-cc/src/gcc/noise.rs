@@ -201,6 +201,27 @@ mod tests {
     }
 
     #[test]
+    fn the_start_is_three_hundred_samples() {
+        let mut noise = NoiseVariance::new(DRAFT);
+        (0..300).for_each(|_| noise.on_sample(TimeDelta::from_millis(100)));
+        // 0.99³ as for the first one.
+        noise.learn(10.0);
+        assert!((noise.variance() - 51.485_05).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_reset_is_as_new() {
+        let config = NoiseConfig { about_mean: true, ..DRAFT };
+        let mut noise = NoiseVariance::new(config);
+        (0..400).for_each(|_| noise.on_sample(TimeDelta::from_millis(10)));
+        noise.learn(30.0);
+        noise.reset();
+        noise.on_sample(TimeDelta::from_millis(100));
+        noise.learn(10.0);
+        assert_eq!(noise.variance(), after(config, 10.0, 100));
+    }
+
+    #[test]
     fn after_the_start_the_average_is_slower() {
         let mut noise = NoiseVariance::new(DRAFT);
         (0..301).for_each(|_| noise.on_sample(TimeDelta::from_millis(100)));

@@ -284,4 +284,31 @@ mod tests {
         assert_eq!(applied(300, 500, Some(1000)), 500);
         assert_eq!(applied(900, 1000, Some(1000)), 900);
     }
+
+    #[test]
+    fn the_last_to_leave_and_the_first_to_arrive_do_not_count_whatever_their_sizes() {
+        let shown = |sent: [i64; 4]| {
+            let mut estimator = estimator();
+            let packets = sent.iter().zip([(10, 1000), (20, 2000), (30, 3000), (40, 500)]);
+            let results = packets.map(|(&sent, (arrived, bytes))| {
+                let (sent, at) = (SendTime::from_millis(sent), ArrivalTime::from_millis(arrived));
+                estimator.on_arrived(id(1), sent, at, DataSize::from_bytes(bytes))
+            });
+            results.last().flatten().map(|rate| rate.bps())
+        };
+        // Sent 6000 bytes in 30 ms, 1600 kbit/s; received 5500 in 30 ms, 1466.667, not less than 0.9 of it.
+        assert_eq!(shown([0, 10, 20, 30]), Some(1_466_667));
+        // Of the two that left last the first to arrive, of 3000 bytes: 3500 bytes in 30 ms.
+        assert_eq!(shown([0, 10, 30, 30]), Some(933_333));
+    }
+
+    #[test]
+    fn a_cluster_may_take_a_second_and_arrive_twice_as_fast_as_it_was_sent() {
+        // 24 000 bit in 1 s, sent and received.
+        assert_eq!(result(&mut estimator(), &[(0, 10), (10, 20), (20, 30), (1000, 1010)]), Some(24));
+        // Received in 15 ms: 1600 kbit/s, twice 800.
+        assert_eq!(result(&mut estimator(), &[(0, 10), (10, 15), (20, 20), (30, 25)]), Some(800));
+        // A second without a packet: 0.95 · 24 kbit/s.
+        assert_eq!(result(&mut estimator(), &[(0, 10), (10, 10), (20, 10), (30, 1010)]), Some(22));
+    }
 }

@@ -159,4 +159,27 @@ mod tests {
         assert_eq!(backoff.step(at(1000)), Some((0.8, Cause::Delay)));
         assert_eq!(backoff.step(at(-5000)), Some((0.8, Cause::Delay)), "the clock was set back");
     }
+
+    #[test]
+    fn a_long_round_trip_with_a_long_wait_is_silence_and_only_feedback_ends_it() {
+        let mut backoff = RttBackoff::new(RttBackoffConfig::default());
+        backoff.on_rtt(TimeDelta::from_secs(4));
+        backoff.on_sent(at(0));
+        backoff.on_sent(at(3000));
+        assert_eq!(backoff.step(at(3000)), Some((0.8, Cause::Delay)), "3 s of waiting are within the limit");
+        backoff.on_sent(at(4000));
+        assert_eq!(backoff.step(at(4000)), Some((0.5, Cause::Receiver)));
+        // 3 s alone are not above the limit either.
+        backoff.on_rtt(TimeDelta::from_secs(3));
+        assert!(!backoff.is_above_limit());
+        // The wait of 4 s is above; the clock is set back, and the wait is nothing, but the rate stays down.
+        backoff.on_sent(at(5000));
+        backoff.on_sent(at(9000));
+        assert_eq!(backoff.step(at(9000)), Some((0.5, Cause::Receiver)));
+        backoff.on_sent(at(-3_600_000));
+        assert_eq!(backoff.corrected_rtt(), TimeDelta::from_secs(3));
+        assert!(backoff.is_above_limit());
+        backoff.on_rtt(TimeDelta::from_millis(50));
+        assert!(!backoff.is_above_limit());
+    }
 }

@@ -130,6 +130,15 @@ mod tests {
     }
 
     #[test]
+    fn the_furthest_that_is_no_outlier_counts() {
+        let mut threshold = Threshold::adaptive(PAPER);
+        threshold.update(0.0, at(0));
+        // 15 above γ: 12.5 + 33·0.01·15 = 17.45.
+        threshold.update(-27.5, at(33));
+        assert!((threshold.gamma() - 17.45).abs() < 1e-12);
+    }
+
+    #[test]
     fn a_fast_fall_may_pass_the_gradient_but_not_the_lowest_threshold() {
         let (gain_up, gain_down) = gains::LIBWEBRTC_2025;
         let mut threshold = Threshold::adaptive(AdaptiveThreshold { gain_up, gain_down, ..PAPER });

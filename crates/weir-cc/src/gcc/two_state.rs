@@ -188,6 +188,28 @@ mod tests {
     }
 
     #[test]
+    fn one_that_turns_back_from_under_use_is_too_and_one_that_stands_is_not() {
+        let grown = |gradient: i64, usage: Usage| {
+            let mut filter = TwoStateKalman::new(LIBWEBRTC);
+            filter.update(&sample(100, gradient, 0.0), Usage::Normal);
+            let before = filter.error[2];
+            filter.update(&sample(100, 0, 0.0), usage);
+            // The state noise that the posterior shows.
+            1.0 / (1.0 / filter.error[2] - 1.0 / filter.noise_variance()) - before
+        };
+        for (gradient, usage, noise) in [
+            (10, Usage::Under, 0.011),
+            (10, Usage::Over, 0.001),
+            (-10, Usage::Under, 0.001),
+            (-10, Usage::Over, 0.011),
+            (0, Usage::Under, 0.001),
+            (0, Usage::Over, 0.001),
+        ] {
+            assert!((grown(gradient, usage) - noise).abs() < 1e-9, "{gradient} {usage:?}");
+        }
+    }
+
+    #[test]
     fn sizes_explain_their_share_of_the_delay() {
         // 1 Mbit/s: 0.008 ms per byte, no queue: d = 0.008·ΔL, sizes ±500 in turn.
         let mut filter = TwoStateKalman::new(LIBWEBRTC);

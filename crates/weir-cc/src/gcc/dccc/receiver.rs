@@ -327,4 +327,45 @@ mod tests {
         receiver.on_arrival(&packet(5_008_000, 5_108_000));
         assert_eq!(signals(&receiver)[0], 0.0);
     }
+
+    #[test]
+    fn packets_that_left_at_once_have_a_gradient_too() {
+        let mut receiver = receiver(Config::default());
+        steady(&mut receiver, 2);
+        // 0.5 ms behind the one that left with it.
+        receiver.on_arrival(&packet(8000, 33_500));
+        assert_eq!(signals(&receiver)[..2], [0.5, 1.0]);
+    }
+
+    #[test]
+    fn sizes_may_differ_by_the_tolerance_and_two_seconds_are_no_silence() {
+        let config = Config { size_tolerance: 0.1, ..Config::default() };
+        // By a tenth of the larger: 0.1·1111 = 111.1, 0.1·1112 = 111.2, 0.1·1000 = 100.
+        for (bytes, gradient) in [(1111, 1.0), (900, 1.0), (1112, 0.0), (899, 0.0)] {
+            let mut receiver = receiver(config);
+            steady(&mut receiver, 2);
+            let sized = Arrival { size: DataSize::from_bytes(bytes), ..packet(16_000, 42_000) };
+            receiver.on_arrival(&sized);
+            assert_eq!(signals(&receiver)[0], gradient, "{bytes} bytes");
+        }
+        let mut receiver = receiver(config);
+        steady(&mut receiver, 2);
+        receiver.on_arrival(&packet(2_008_000, 2_033_000));
+        assert_eq!(signals(&receiver)[0], 0.0);
+        receiver.on_arrival(&packet(4_008_001, 4_033_001));
+        assert!(signals(&receiver)[0].is_nan());
+    }
+
+    #[test]
+    fn a_clock_set_back_begins_anew_and_does_not_put_off_the_next_remb() {
+        let mut receiver = receiver(Config::default());
+        steady(&mut receiver, 10);
+        // By an hour, from the next packet on.
+        let hour = 3_600_000_000;
+        receiver.on_arrival(&packet(80_000, 105_000 - hour));
+        assert!(signals(&receiver)[0].is_nan());
+        assert_eq!(receiver.next_timeout(), Some(at(1_105_000 - hour)));
+        receiver.on_arrival(&packet(88_000, 113_000 - hour));
+        assert_eq!(signals(&receiver)[0], 0.0);
+    }
 }
