@@ -339,6 +339,16 @@ mod tests {
         assert_eq!((meter.rate(), meter.packets.len()), (None, 0));
     }
 
+    #[test]
+    fn a_second_late_is_out_of_order_still() {
+        // The last arrived at 1040 ms, the first at 50 ms; 40 ms make a window of a second, with 101 packets.
+        let mut meter = meter(&steady(100));
+        meter.on_packet(&packet(-10, 40, 1250));
+        assert_eq!((meter.rate(), meter.packets.len()), (Some(DataRate::from_mbps(1)), 101));
+        meter.on_packet(&packet(-11, 39, 1250));
+        assert_eq!((meter.rate(), meter.packets.len()), (None, 0));
+    }
+
     /// The rate by its definition.
     fn by_definition(window: &[Received], discarded: Option<SendTime>) -> Option<DataRate> {
         if window.len() < 10 {

@@ -190,6 +190,22 @@ fn packets_out_of_order_are_taken_in_order_of_arrival() {
 }
 
 #[test]
+fn a_source_of_little_limits_the_rate_and_another_route_begins_at_what_it_carried() {
+    let mut call = Call::new(&Config::default());
+    // 100 bytes each 10 ms: 80 kbit/s of 300.
+    call.run(2000, 100, |_| Some(0));
+    assert_eq!((call.signal("ALR"), call.sender.target().cause), (1.0, Cause::Application));
+    assert_eq!((call.signal("R"), call.signal("RTT")), (80e3, 80.0));
+    call.sender.on_event(at(2000), PathEvent::RouteChanged);
+    assert_eq!((call.rate(), call.signal("ALR")), (80, 0.0));
+    assert!(call.signal("R").is_nan());
+    // A source that fills its rate is not limited.
+    let mut call = Call::new(&Config::default());
+    call.run(2000, 375, |_| Some(0));
+    assert_eq!((call.signal("ALR"), call.sender.target().cause), (0.0, Cause::RampUp));
+}
+
+#[test]
 fn heavy_loss_limits_and_padding_helps_to_come_back() {
     let mut call = Call::new(&Config::default());
     call.run(2000, 1250, |_| Some(0));

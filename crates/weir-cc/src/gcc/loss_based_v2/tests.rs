@@ -302,3 +302,33 @@ fn neither_a_hold_nor_a_growth_window_pulls_an_adopted_rate_back() {
     let (rate, _) = path.observe(40, 0, 1.28e6);
     assert!((300e3..=900e3).contains(&rate), "{rate}");
 }
+
+#[test]
+fn a_hold_ends_at_its_end_and_where_that_is_further_off_than_it_may_be() {
+    let at = SendTime::from_millis;
+    let hold = Hold { until: Some(at(1000)), duration: TimeDelta::from_millis(600), rate: 1e6 };
+    assert_eq!([399, 400, 999, 1000].map(|ms| hold.lasts(at(ms))), [false, true, true, false]);
+    assert!(!Hold::NONE.lasts(at(0)));
+    let padding = PaddingPeriod { rate: 1e6, since: Some(at(0)) };
+    let lasts = |ms| padding.lasts(at(ms), TimeDelta::from_secs(2));
+    assert_eq!([-2001, -2000, 2000, 2001].map(lasts), [false, true, true, false]);
+    assert!(!PaddingPeriod::default().lasts(at(0), TimeDelta::from_secs(2)));
+}
+
+#[test]
+fn departures_two_seconds_back_are_late_and_further_back_the_clock_was_set() {
+    let mut path = Path::new(LossV2Config::default());
+    let mut after = |ms: i64| {
+        path.loss.update(&[result(1, ms, ARRIVED)], 1e6, false);
+        path.loss.observations.last().map(|last| last.nanos() / 1_000_000)
+    };
+    assert_eq!(after(-2000), Some(0));
+    assert_eq!(after(-2001), Some(-2001));
+    // 249 ms later nothing is complete yet; 250 ms later the last two packets are.
+    assert_eq!(after(-1752), Some(-2001));
+    assert_eq!(after(-1751), Some(-1751));
+    let observations: Vec<_> = path.loss.observations.weighted().collect();
+    // 2000 bytes in 250 ms: 64 kbit/s.
+    let [(weight, observation)] = observations[..] else { panic!("one observation") };
+    assert_eq!((weight, observation.received, observation.rate), (1.0, 2.0, 64e3));
+}

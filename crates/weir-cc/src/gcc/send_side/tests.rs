@@ -170,6 +170,39 @@ fn the_loss_controller_of_libwebrtc_waits_for_twenty_packets_and_a_round_trip() 
 }
 
 #[test]
+fn a_delay_that_falls_is_under_use_and_holds_the_rate() {
+    let mut heard = Heard::new(&Config::draft_02());
+    heard.settle();
+    for _ in 0..12 {
+        heard.hear(|id| Some(overload(id)));
+    }
+    assert_eq!((heard.signal("usage"), heard.signal("state")), (1.0, -1.0));
+    // From packet 160 on, of 230 ms, the delay falls by 3 ms per packet.
+    let falling = |id: u64| Some(230 - 3 * (id as i64 - 160));
+    let falls = (0..30).position(|_| {
+        heard.hear(falling);
+        heard.signal("usage") < 0.0
+    });
+    assert!(falls.is_some());
+    assert_eq!((heard.signal("usage"), heard.signal("state")), (-1.0, 0.0));
+    assert!(heard.signal("m") < -heard.signal("del_var_th"));
+    let before = heard.sender.target().media_rate;
+    assert_eq!(heard.hear(falling), before);
+}
+
+#[test]
+fn two_seconds_between_reports_are_no_silence_and_more_are() {
+    // 195 packets without a report and five that arrive: 195·256/200 = 249.6. With 196 more than 2 s have passed.
+    for (unheard, loss) in [(195, 249.0 / 256.0), (196, 0.0)] {
+        let mut heard = Heard::new(&Config::draft_02());
+        heard.settle();
+        heard.next += unheard;
+        heard.hear(|_| Some(50));
+        assert_eq!(heard.signal("f_l"), loss, "{unheard} packets");
+    }
+}
+
+#[test]
 fn silence_halves_the_rate_each_second_and_reports_of_nothing_are_silence() {
     let mut heard = Heard::new(&Config::draft_02());
     heard.settle();
