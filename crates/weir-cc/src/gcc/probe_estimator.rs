@@ -294,7 +294,7 @@ mod tests {
                 let (sent, at) = (SendTime::from_millis(sent), ArrivalTime::from_millis(arrived));
                 estimator.on_arrived(id(1), sent, at, DataSize::from_bytes(bytes))
             });
-            results.last().flatten().map(|rate| rate.bps())
+            results.last().flatten().map(DataRate::bps)
         };
         // Sent 6000 bytes in 30 ms, 1600 kbit/s; received 5500 in 30 ms, 1466.667, not less than 0.9 of it.
         assert_eq!(shown([0, 10, 20, 30]), Some(1_466_667));

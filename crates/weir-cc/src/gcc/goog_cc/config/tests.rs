@@ -8,7 +8,10 @@ use crate::gcc::aimd::{Additive, ReceiveRateBound};
 const ZERO: TimeDelta = TimeDelta::ZERO;
 const MS: TimeDelta = TimeDelta::from_millis(1);
 
-fn judged(change: fn(&mut Config)) -> Result<(), String> {
+/// What is done to a constant.
+type Change = fn(&mut Config);
+
+fn judged(change: Change) -> Result<(), String> {
     let mut config = Config::default();
     change(&mut config);
     config.validate().map_err(|error| error.to_string())
@@ -33,7 +36,7 @@ fn constants_out_of_range_are_named_with_their_part() {
 
 /// Each change is refused, by the name of its constant.
 #[track_caller]
-fn assert_named(wrong: &[(&str, &[fn(&mut Config)])]) {
+fn assert_named(wrong: &[(&str, &[Change])]) {
     for (name, changes) in wrong {
         for (n, change) in changes.iter().enumerate() {
             let named = judged(*change).is_err_and(|error| error.starts_with(&format!("`{name}` ")));
@@ -44,7 +47,7 @@ fn assert_named(wrong: &[(&str, &[fn(&mut Config)])]) {
 
 #[test]
 fn what_is_out_of_range_on_the_way_to_the_delay_based_rate_is_named() {
-    let wrong: &[(&str, &[fn(&mut Config)])] = &[
+    let wrong: &[(&str, &[Change])] = &[
         ("burst_time", &[|c| c.burst_time = -MS]),
         ("longest_burst", &[|c| c.longest_burst = -MS]),
         ("stream_timeout", &[|c| c.stream_timeout = ZERO]),
@@ -113,7 +116,7 @@ fn what_is_out_of_range_on_the_way_to_the_delay_based_rate_is_named() {
 
 #[test]
 fn what_is_out_of_range_in_the_loss_controllers_is_named() {
-    let wrong: &[(&str, &[fn(&mut Config)])] = &[
+    let wrong: &[(&str, &[Change])] = &[
         ("loss_v1.low", &[|c| c.loss_v1.low = -0.1, |c| c.loss_v1.low = 1.1]),
         ("loss_v1.high", &[|c| c.loss_v1.high = 0.019, |c| c.loss_v1.high = 1.1]),
         ("loss_v1.increase", &[|c| c.loss_v1.increase = 0.99, |c| c.loss_v1.increase = f64::INFINITY]),
@@ -169,7 +172,7 @@ fn what_is_out_of_range_in_the_loss_controllers_is_named() {
 
 #[test]
 fn what_is_out_of_range_in_back_off_and_probing_is_named() {
-    let wrong: &[(&str, &[fn(&mut Config)])] = &[
+    let wrong: &[(&str, &[Change])] = &[
         ("rtt_backoff.limit", &[|c| c.rtt_backoff.limit = ZERO]),
         ("rtt_backoff.factor", &[|c| c.rtt_backoff.factor = 0.0, |c| c.rtt_backoff.factor = 1.0]),
         ("rtt_backoff.silence_factor", &[|c| c.rtt_backoff.silence_factor = 1.0]),
@@ -199,7 +202,7 @@ fn what_is_out_of_range_in_back_off_and_probing_is_named() {
 
 #[test]
 fn the_ends_of_the_ranges_belong_to_them_where_they_are_said_to() {
-    let right: &[fn(&mut Config)] = &[
+    let right: &[Change] = &[
         |c| c.burst_time = ZERO,
         |c| c.longest_burst = ZERO,
         |c| c.threshold_max = 6.0,
