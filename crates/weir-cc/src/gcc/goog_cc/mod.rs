@@ -30,7 +30,8 @@
 //! 10. Left out: the congestion window and its push-back; separate detectors for audio; the stable target; the Bayesian
 //!     rate estimator; sorting and capping of the trend; network state estimates; bytes outside feedback. All but the
 //!     window are off, or have no counterpart, in a call that uses transport feedback for every packet.
-//! 11. Coupling's word becomes the delay-based estimate, the bandwidth of the loss model and the target.
+//! 11. Coupling's word becomes the delay-based estimate, the bandwidth of the loss model and the target; a hold and a window
+//!     of growth end no lower.
 
 mod config;
 mod delay;

@@ -22,8 +22,9 @@
 //! 4. A burst whose arrivals ran backwards makes no sample, and arrivals that leap by 3 s more than passed at the sender
 //!    begin grouping anew (libwebrtc): the receiver's clock was set. The draft has neither, and by its filter such a
 //!    leap is a gradient that takes half a minute to forget, while each sample that does not lower it is over-use. A
-//!    shorter leap is one still. Two seconds without feedback, by the sender's clock, restart grouping, filter, detector
-//!    and the count of losses; threshold, rates and capacity are kept.
+//!    shorter leap is one still. A packet that left 3 s before the burst begins grouping anew too: the sender's clock was
+//!    set back. Two seconds without feedback, by the sender's clock, restart grouping, filter, detector and the count of
+//!    losses; threshold, rates and capacity are kept.
 //! 5. The signal of a feedback is over-use if any of its samples was, else that of the last one: the state machine runs
 //!    once per feedback.
 //! 6. While over-use lasts the rate falls at most once per round trip, that bounded by 10 and 200 ms (libwebrtc). It
