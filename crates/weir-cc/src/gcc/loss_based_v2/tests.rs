@@ -332,3 +332,27 @@ fn departures_two_seconds_back_are_late_and_further_back_the_clock_was_set() {
     let [(weight, observation)] = observations[..] else { panic!("one observation") };
     assert_eq!((weight, observation.received, observation.rate), (1.0, 2.0, 64e3));
 }
+
+#[test]
+fn an_equal_rate_is_growth_where_it_grew_before_and_no_loss_limits_at_the_maximum() {
+    let mut loss = LossBasedV2::new(LossV2Config::default(), limits());
+    for (state, grows) in [
+        (LossState::DelayBased, [false, false, false]),
+        (LossState::Decreasing, [false, false, true]),
+        (LossState::Increasing, [false, true, true]),
+        (LossState::IncreasingWithPadding, [false, true, true]),
+    ] {
+        loss.state = state;
+        assert_eq!([0.9e6, 1e6, 1.1e6].map(|to| loss.is_growing(1e6, to)), grows, "{state:?}");
+    }
+    // The maximum is 10 Mbit/s.
+    let mut state_at = |bounded: f64, delay_based: f64| {
+        (loss.state, loss.delay_based) = (LossState::DelayBased, delay_based);
+        loss.change_state(bounded, SendTime::ZERO);
+        loss.state
+    };
+    assert_eq!(state_at(10e6, 20e6), LossState::DelayBased);
+    assert_eq!(state_at(9.9e6, 20e6), LossState::Decreasing);
+    assert_eq!(state_at(2e6, 2e6), LossState::DelayBased);
+    assert_eq!(state_at(1.9e6, 2e6), LossState::Decreasing);
+}
