@@ -356,3 +356,21 @@ fn an_equal_rate_is_growth_where_it_grew_before_and_no_loss_limits_at_the_maximu
     assert_eq!(state_at(2e6, 2e6), LossState::DelayBased);
     assert_eq!(state_at(1.9e6, 2e6), LossState::Decreasing);
 }
+
+#[test]
+fn limits_the_end_of_a_growth_window_and_the_acknowledged_rate_bound_what_they_should() {
+    let (at, kbps) = (SendTime::from_millis, DataRate::from_kbps);
+    let mut loss = LossBasedV2::new(LossV2Config::libwebrtc_2025(), limits());
+    // Growth ends at 600 kbit/s for 300 ms.
+    loss.growth = GrowthWindow { since: Some(at(0)), bound: 600e3 };
+    assert_eq!(loss.bound_growth(500e3, 700e3, at(299)), 600e3);
+    assert_eq!(loss.bound_growth(500e3, 700e3, at(300)), 700e3);
+    // In 2025 the model's bandwidth is no lower than what is acknowledged.
+    loss.set_acknowledged(800e3);
+    let best = Channel { bandwidth: 500e3, inherent_loss: 0.01 };
+    assert_eq!(loss.settle(best, 800e3).bandwidth, 800e3);
+    loss.config.least_of_acknowledged = 0.0;
+    assert_eq!(loss.settle(best, 800e3).bandwidth, 500e3);
+    loss.set_limits(RateLimits::new(kbps(50), kbps(300), kbps(2000)).unwrap());
+    assert_eq!((loss.bound(5e6), loss.bound(1e3)), (2e6, 50e3));
+}

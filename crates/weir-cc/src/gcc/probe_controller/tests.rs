@@ -299,3 +299,20 @@ fn a_clock_set_back_by_an_hour_lets_initial_probes_repeat_for_five_seconds_more(
     });
     assert_eq!(repeated.collect::<Vec<_>>(), [1, 2, 3, 4]);
 }
+
+#[test]
+fn what_the_streams_can_use_is_probed_for_once_and_not_while_a_result_is_waited_for() {
+    let mut waiting = controller();
+    waiting.start(at(0));
+    asked(&mut waiting);
+    waiting.on_alr(at(10), Some(at(10)));
+    waiting.set_allocated(at(20), kbps(1500));
+    assert_eq!(asked(&mut waiting), NONE);
+    let mut told = complete(1000);
+    told.on_alr(at(2000), Some(at(2000)));
+    told.set_allocated(at(3000), kbps(1500));
+    assert_eq!(asked(&mut told), [1500, 2000]);
+    told.on_timeout(at(4000));
+    told.set_allocated(at(4000), kbps(1500));
+    assert_eq!(asked(&mut told), NONE);
+}
