@@ -159,6 +159,7 @@ mod tests {
         // d = 10, ΔL = 0, ΔT = 100 ms: z = 10; σ² = 51.3112402 (see the noise's test); h = [0, 1]: E·h = [0, 0.101];
         // K = 0.101/(51.3112402 + 0.101) = 0.00196451; m = 0.0196451; e11 = 0.101·(1 - K) = 0.10080158.
         assert!((filter.update(&sample(100, 10, 0.0), Usage::Normal) - 0.019_645_1).abs() < 1e-7);
+        assert!((filter.gain() - 0.001_964_51).abs() < 1e-8);
         assert_eq!(filter.slope(), 8.0 / 512.0);
         assert!((filter.error[2] - 0.100_801_584).abs() < 1e-8);
         // Not normal, so the noise stays: d = 5, ΔL = 1: z = 5 - 0.015625 - 0.0196451 = 4.9647299;
