@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 
 use crate::controller::{Controller, Decision, Observer, PathEvent, Probe, Share, Signal, Target};
-use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp, numbered_from};
+use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
 use crate::report::Feedback;
 use crate::time::{ArrivalTime, SendTime};
 
@@ -40,8 +40,6 @@ pub struct AtSender<O, L> {
     /// The arrivals of the feedback at hand, in order of arrival.
     arrivals: Vec<Arrival>,
     newest_sent: Option<u64>,
-    /// The first packet that went by the present route.
-    route_from: u64,
 }
 
 impl<O: Observer, L: Controller> AtSender<O, L> {
@@ -59,15 +57,14 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
             stamps: Stamps::new(),
             arrivals: Vec::with_capacity(ROOM),
             newest_sent: None,
-            route_from: 0,
         }
     }
 
-    /// The arrivals by the present route that `results` tell, in order of arrival. What was not sent here has not
+    /// The arrivals that `results` tell, in order of arrival. What was not sent here has not
     /// arrived either.
     fn rebuild(&mut self, results: &[PacketResult]) {
         self.arrivals.clear();
-        for PacketResult { sent, fate } in numbered_from(self.route_from, results) {
+        for PacketResult { sent, fate } in results {
             let (Fate::Arrived { at, ecn } | Fate::Recovered { at, ecn }) = *fate else { continue };
             if self.newest_sent.is_some_and(|newest| sent.id <= newest) {
                 self.arrivals.push(arrival(sent, at, ecn, self.stamps.of(sent.id)));
@@ -147,7 +144,6 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
 
     fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
         if event == PathEvent::RouteChanged {
-            self.route_from = self.newest_sent.map_or(0, |newest| newest.saturating_add(1));
             self.observer.on_route_changed();
         }
         self.law.on_event(now, event)

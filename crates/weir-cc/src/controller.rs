@@ -22,7 +22,8 @@ pub trait Controller: Send + Sync + Debug {
         None
     }
 
-    /// Something changed outside the law.
+    /// Something changed outside the law. Before [`PathEvent::RouteChanged`] the embedder calls
+    /// [`SendHistory::change_route`](crate::history::SendHistory::change_route).
     fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision>;
 
     /// When [`Self::on_timeout`] wants to be called; after `on_timeout(t)` later than `t`.
@@ -273,7 +274,10 @@ pub enum PathEvent {
     Paused,
     /// The application sends again.
     Resumed,
-    /// The path is another one: what was learnt of delay, loss and capacity does not hold any more.
+    /// The path is another one: what was learnt of delay, loss and capacity does not hold any more. Nothing is in flight
+    /// on it, and feedback from now on tells of packets that left after this event only:
+    /// [`SendHistory::change_route`](crate::history::SendHistory::change_route), called before, sees to both. At the
+    /// other end belongs [`Receiver::on_route_changed`].
     RouteChanged,
 }
 

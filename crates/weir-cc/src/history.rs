@@ -70,6 +70,9 @@ pub struct SendHistory {
     in_flight: DataSize,
     results: Vec<PacketResult>,
     last_report: Option<u8>,
+    /// The first packet of the present route, and since when it is the present one.
+    route_from: u64,
+    route_since: Option<SendTime>,
 }
 
 impl SendHistory {
@@ -85,6 +88,8 @@ impl SendHistory {
             in_flight: DataSize::ZERO,
             results: Vec::with_capacity(FIRST_RESULTS),
             last_report: None,
+            route_from: 0,
+            route_since: None,
         }
     }
 
@@ -125,6 +130,28 @@ impl SendHistory {
         self.in_flight
     }
 
+    /// The path is another one from `now` on: what was sent before is not in flight any more, and no report tells of it.
+    /// Neither its fate nor a round-trip time by it is known from now on. Call it before the law hears of
+    /// [`PathEvent::RouteChanged`](crate::PathEvent::RouteChanged): laws take what they hear afterwards for news of the
+    /// new route.
+    pub fn change_route(&mut self, now: SendTime) {
+        while self.oldest < self.next {
+            self.forget_oldest();
+        }
+        self.route_from = self.next;
+        self.route_since = Some(now);
+    }
+
+    /// Whether `report` may tell of the present route. A law's own report made before a packet of it had arrived does not
+    /// ([`Self::change_route`]), and the law should not see it; of per-packet reports [`Self::join`] leaves out what is
+    /// old, and the other kinds do not tell.
+    pub fn is_of_route(&self, report: &Report<'_>) -> bool {
+        match report {
+            Report::Law { echo, .. } => self.meant(echo.sequence).is_none_or(|id| id >= self.route_from),
+            Report::Packets { .. } | Report::Ceiling(_) | Report::Reception(_) => true,
+        }
+    }
+
     /// Joins `report`, which came at `now`, with what was sent.
     pub fn join<'a>(&'a mut self, now: SendTime, report: &Report<'_>) -> Feedback<'a> {
         self.expire(now);
@@ -146,7 +173,8 @@ impl SendHistory {
             Report::Ceiling(rate) => Feedback::Ceiling(rate),
             Report::Reception(report) => {
                 let rtt =
-                    sender_report_rtt(now, report.last_sender_report, report.delay_since_last_sender_report);
+                    sender_report_rtt(now, report.last_sender_report, report.delay_since_last_sender_report)
+                        .filter(|_| self.is_since_change(now, report.last_sender_report));
                 Feedback::Reception { report, rtt }
             }
             Report::Law { report, echo } => Feedback::Law { report, rtt: self.echoed(now, echo) },
@@ -163,10 +191,24 @@ impl SendHistory {
     }
 
     /// The packet that the 16 bits on the wire mean: the youngest sent one whose number ends in them.
-    fn find(&self, sequence: u16) -> Option<u64> {
+    fn meant(&self, sequence: u16) -> Option<u64> {
         let newest = self.next.checked_sub(1)?;
         let age = u64::from((newest as u16).wrapping_sub(sequence));
-        newest.checked_sub(age).filter(|&id| id >= self.oldest)
+        newest.checked_sub(age)
+    }
+
+    /// The same, if the history still has it.
+    fn find(&self, sequence: u16) -> Option<u64> {
+        self.meant(sequence).filter(|&id| id >= self.oldest)
+    }
+
+    /// Whether a sender report with the compact NTP time `sent` left by the present route.
+    fn is_since_change(&self, now: SendTime, sent: u32) -> bool {
+        let Some(since) = self.route_since else { return true };
+        // By the wire's ticks on both sides; the difference is right for 9 hours.
+        let age = compact_ntp(now).wrapping_sub(sent) as i32;
+        let passed = (i128::from((now - since).nanos()) * 65_536 / 1_000_000_000) as i64;
+        i64::from(age) <= passed
     }
 
     fn apply(&mut self, record: &Record, newest: &mut Option<(SendTime, crate::time::ArrivalTime)>) {

@@ -25,6 +25,11 @@
 //! controller.on_feedback(later, &history.join(later, &report), &state);
 //! let target = controller.target(); // media rate, pacing, and the cause: what limits the rate now
 //! # assert_eq!((target.media_rate, target.cause), (kbps(301), Cause::RampUp));
+//! // The path is another one; what left before tells nothing of it:
+//! # use weir_cc::PathEvent;
+//! history.change_route(later);
+//! controller.on_event(later, PathEvent::RouteChanged);
+//! # assert!(history.in_flight().is_zero());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

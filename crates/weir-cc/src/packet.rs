@@ -110,10 +110,3 @@ pub struct PacketResult {
     /// What became of it.
     pub fate: Fate,
 }
-
-/// Of results in order of their numbers those numbered `first` and above: what left before a change of route tells
-/// nothing of the present one.
-pub(crate) fn numbered_from(first: u64, results: &[PacketResult]) -> &[PacketResult] {
-    let before = results.iter().take_while(|result| result.sent.id < first).count();
-    &results[before..]
-}

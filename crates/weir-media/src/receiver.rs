@@ -93,7 +93,8 @@ impl MediaReceiver {
         }
     }
 
-    /// The path is another one, and this end knows it.
+    /// The path is another one, and this end knows it. Call it when the first packet by the new route comes, before
+    /// [`Self::on_packet`] shows it.
     pub fn on_route_changed(&mut self) {
         self.receiver.on_route_changed();
     }

@@ -211,6 +211,9 @@ impl MediaSender {
             let state = self.state();
             let packets = &mut self.packet_reports;
             let Some(report) = report::report_about(self.ssrc, now, &message, packets) else { continue };
+            if !self.history.is_of_route(&report) {
+                continue;
+            }
             let feedback: Feedback<'_> = self.history.join(now, &report);
             rtt = feedback.rtt().or(rtt);
             self.controller.on_feedback(now, &feedback, &state);
@@ -219,8 +222,13 @@ impl MediaSender {
         rtt
     }
 
-    /// Something changed outside the controller.
+    /// Something changed outside the controller. A change of route ends the probe under way, and of what left before it
+    /// the controller hears no more.
     pub fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
+        if event == PathEvent::RouteChanged {
+            self.history.change_route(now);
+            self.prober = Prober::new();
+        }
         let decision = self.controller.on_event(now, event);
         self.refresh(now);
         decision

@@ -186,6 +186,59 @@ fn more_packets_than_numbers_forget_the_oldest() {
     assert_eq!(history.entries.len(), MAX_PACKETS);
 }
 
+#[test]
+fn what_left_before_a_change_of_route_tells_nothing_of_the_new_one() {
+    let mut history = history_of(6, 10);
+    history.join(at(60), &packets(&[record(0, Some(1000)), record(1, None)], 0, 1005));
+    history.change_route(at(65));
+    assert_eq!((history.in_flight(), history.next_expiry()), (DataSize::ZERO, None));
+    let late = [record(1, Some(1030)), record(2, None), record(3, Some(1031))];
+    let feedback = history.join(at(70), &packets(&late, 1, 1035));
+    assert_eq!((fates(&feedback), feedback.rtt()), (vec![], None));
+    history.on_sent(at(80), DataSize::ZERO, SIZE, false, None);
+    let both = [record(4, Some(1050)), record(5, None), record(6, Some(1100))];
+    let feedback = history.join(at(140), &packets(&both, 2, 1110));
+    // 140 - 80 - 10 = 50 ms.
+    assert_eq!(feedback.rtt(), Some(TimeDelta::from_millis(50)));
+    assert_eq!(fates(&feedback), [(6, "arrived")]);
+    assert_eq!(history.in_flight(), DataSize::ZERO);
+}
+
+#[test]
+fn a_report_that_knows_nothing_of_the_new_route_is_told_apart() {
+    let mut history = history_of(6, 10);
+    let law = |sequence| Report::Law {
+        report: LawReport::Nada(NadaReport {
+            ramp_up: true,
+            congestion: TimeDelta::ZERO,
+            receive_rate: weir_units::DataRate::ZERO,
+        }),
+        echo: Echo { sequence, held: TimeDelta::ZERO },
+    };
+    assert!(history.is_of_route(&law(5)));
+    history.change_route(at(60));
+    assert!(!history.is_of_route(&law(5)));
+    assert_eq!(history.join(at(61), &law(5)).rtt(), None);
+    history.on_sent(at(70), DataSize::ZERO, SIZE, false, None);
+    assert!(!history.is_of_route(&law(5)) && history.is_of_route(&law(6)));
+    assert!(history.is_of_route(&Report::Ceiling(weir_units::DataRate::ZERO)));
+}
+
+#[test]
+fn a_sender_report_that_went_by_the_other_route_measures_no_round_trip() {
+    let mut history = SendHistory::new(TimeDelta::from_secs(2));
+    history.change_route(at(2000));
+    let mut rtt = |sent: i64, now: i64| {
+        let report =
+            ReceptionReport { last_sender_report: compact_ntp(at(sent)), ..ReceptionReport::default() };
+        history.join(at(now), &Report::Reception(report)).rtt()
+    };
+    assert_eq!((rtt(1000, 2500), rtt(1999, 2500)), (None, None));
+    // Seconds have no rounding.
+    assert_eq!(rtt(2000, 2500), Some(TimeDelta::from_millis(500)));
+    assert_eq!(rtt(3000, 3500), Some(TimeDelta::from_millis(500)));
+}
+
 proptest! {
     #[test]
     fn bytes_in_flight_are_those_above_all_that_reports_told(

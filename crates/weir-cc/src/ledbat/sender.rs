@@ -9,7 +9,7 @@ use crate::backlog::media_rate;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
 use crate::loss_detection::LossDetection;
-use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket, numbered_from};
+use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::report::Feedback;
 use crate::rtt_estimate::RttEstimate;
 use crate::time::{ApparentDelay, SendTime};
@@ -40,8 +40,6 @@ pub struct Ledbat {
     /// The greatest number sent, and the greatest of which a report told.
     newest_sent: Option<u64>,
     newest_told: Option<u64>,
-    /// The first packet that went by the present route.
-    route_from: u64,
     /// Share of the last media packet that is payload.
     payload_share: f64,
     queued: DataSize,
@@ -69,7 +67,6 @@ impl Ledbat {
             timeout_due: None,
             newest_sent: None,
             newest_told: None,
-            route_from: 0,
             payload_share: 1.0,
             queued: DataSize::ZERO,
             application_limited: false,
@@ -216,7 +213,6 @@ impl Controller for Ledbat {
         self.newest_told = self.newest_told.max(Some(newest));
         self.queued = state.queued;
         self.application_limited = state.application_limited;
-        let results = numbered_from(self.route_from, results);
         if let Some(sample) = time_in_flight(now, results) {
             self.measure_rtt(sample);
         }
@@ -261,7 +257,6 @@ impl Controller for Ledbat {
                 self.rtt = None;
                 self.delay.restart();
                 self.losses = LossDetection::new();
-                self.route_from = self.newest_sent.map_or(0, |newest| newest.saturating_add(1));
                 self.cause = Cause::RampUp;
             }
         }

@@ -10,7 +10,7 @@ use crate::backlog::media_rate;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
 use crate::loss_detection::LossDetection;
-use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket, numbered_from};
+use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::report::Feedback;
 use crate::time::{ArrivalTime, SendTime};
 
@@ -33,8 +33,6 @@ pub struct Rap {
     active_from: u64,
     /// The number after that of the last packet.
     next_id: u64,
-    /// The first packet that went by the present route.
-    route_from: u64,
     /// `dctr` in bytes: payload sent since the last step.
     sent: f64,
     /// Whether a report came since the rate last grew.
@@ -61,7 +59,6 @@ impl Rap {
             outstanding: VecDeque::with_capacity(ROOM),
             active_from: 0,
             next_id: 0,
-            route_from: 0,
             sent: 0.0,
             heard: false,
             step_due: None,
@@ -213,10 +210,6 @@ impl Controller for Rap {
         while self.outstanding.front().is_some_and(|&(id, _)| id <= newest) {
             self.outstanding.pop_front();
         }
-        if newest < self.route_from {
-            return Some(self.decision(base));
-        }
-        let results = numbered_from(self.route_from, results);
         self.heard = true;
         match (at, rtt) {
             (None, Some(sample)) => self.measure_rtt(now, sample),
@@ -259,7 +252,7 @@ impl Controller for Rap {
                 self.set_gap(self.gap.max(self.gap_of(self.limits.start().bps_f64())));
                 self.rtt = RoundTrip::new(&self.config);
                 self.losses = LossDetection::new();
-                (self.route_from, self.active_from) = (self.next_id, self.next_id);
+                self.outstanding.clear();
                 self.heard = false;
                 self.cause = Cause::RampUp;
             }

@@ -49,6 +49,12 @@ impl InFlight {
         advanced.then(|| self.acked.wrapping_sub(before))
     }
 
+    /// Nothing is in flight any more.
+    pub(super) fn clear(&mut self) {
+        self.sent.clear();
+        self.acked = self.total;
+    }
+
     /// Bytes in flight.
     pub(super) fn bytes(&self) -> u64 {
         self.total.wrapping_sub(self.acked)

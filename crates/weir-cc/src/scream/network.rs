@@ -36,9 +36,6 @@ pub(super) struct Network {
     rtt: SmoothedRtt,
     delay: QueueDelay,
     losses: LossDetector,
-    /// The number after that of the last packet, and the first that went by the present route.
-    next_id: u64,
-    route_from: u64,
     /// Whether unmarked packets come as ECT(1): then marks are those of L4S. `None` before the first one.
     l4s: Option<bool>,
 }
@@ -50,14 +47,11 @@ impl Network {
             rtt: SmoothedRtt::default(),
             delay: QueueDelay::default(),
             losses: LossDetector::new(),
-            next_id: 0,
-            route_from: 0,
             l4s: None,
         }
     }
 
     pub(super) fn on_sent(&mut self, packet: &SentPacket) {
-        self.next_id = packet.id.saturating_add(1);
         self.in_flight.on_sent(packet.id, packet.size.bytes());
     }
 
@@ -72,13 +66,6 @@ impl Network {
         let mut news = News::default();
         let mut newest = None;
         for PacketResult { sent, fate } in results {
-            if sent.id < self.route_from {
-                // Not in flight any more, and else of no interest.
-                if *fate != Fate::Missing {
-                    self.in_flight.acknowledge(sent.id);
-                }
-                continue;
-            }
             match *fate {
                 Fate::Arrived { at, ecn } => {
                     self.arrive(&mut news, sent, ecn);
@@ -156,9 +143,9 @@ impl Network {
         self.l4s == Some(true)
     }
 
-    /// The path is another one; what is in flight stays so and tells nothing of it.
+    /// The path is another one, and nothing is in flight on it.
     pub(super) fn forget_path(&mut self) {
-        self.route_from = self.next_id;
+        self.in_flight.clear();
         self.rtt = SmoothedRtt::default();
         self.delay = QueueDelay::default();
         self.losses = LossDetector::new();
@@ -261,10 +248,10 @@ mod tests {
         network.on_feedback(ms(180), &[late, missing(3), arrived(4, Ecn::Ect1)], None);
         // The reordering window is 50 ms, and packet 3 waits for its end.
         network.forget_path();
-        let news = network.on_feedback(ms(240), &[missing(5), arrived(6, Ecn::Ect1)], None);
-        assert_eq!((news, network.s_rtt()), (News::default(), None), "all of it was on the other path");
+        let news = network.on_feedback(ms(240), &[], None);
+        assert_eq!((news, network.s_rtt()), (News::default(), None), "packet 3 was on the other path");
         assert!(!network.is_l4s());
-        assert_eq!(network.bytes_in_flight(), 4 * SIZE);
+        assert_eq!(network.bytes_in_flight(), 0);
         (11..=13).for_each(|id| network.on_sent(&sent(id)));
         let news = network.on_feedback(ms(250), &[missing(11), arrived(12, Ecn::NotEct)], None);
         assert!(news.lost, "without reordering at once");

@@ -4,6 +4,7 @@ mod call;
 mod feedback;
 mod probing;
 mod rig;
+mod route;
 mod sender;
 mod session;
 mod wire;

@@ -8,7 +8,7 @@ use weir_cc::dccc::{self, Dccc, DcccObserver};
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
 use weir_cc::nada::{self, Nada, NadaObserver};
 use weir_cc::tfrc::{self, Tfrc, TfrcObserver};
-use weir_cc::{ArrivalTime, AtReceiver, Controller, Ecn, RateLimits, Receiver, SendTime};
+use weir_cc::{ArrivalTime, AtReceiver, Controller, Ecn, PathEvent, RateLimits, Receiver, SendTime};
 use weir_media::{EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -99,9 +99,14 @@ pub(crate) struct Call {
     pub(crate) sender: MediaSender,
     receiver: MediaReceiver,
     capacity: DataRate,
+    /// What the present route takes longer than the first one; how many routes there were before it, and how many the
+    /// receiver knows.
+    longer: TimeDelta,
+    routes: u32,
+    routes_known: u32,
     now: SendTime,
     link_free: SendTime,
-    forward: VecDeque<(SendTime, OnWire)>,
+    forward: VecDeque<(SendTime, (u32, OnWire))>,
     backward: VecDeque<(SendTime, Vec<u8>)>,
     /// Of so many packets of media one is lost; 0 for none.
     pub(crate) media_loss: u64,
@@ -121,6 +126,9 @@ impl Call {
             sender,
             receiver: media_receiver(receiver, config),
             capacity,
+            longer: TimeDelta::ZERO,
+            routes: 0,
+            routes_known: 0,
             now: SendTime::ZERO,
             link_free: SendTime::ZERO,
             forward: VecDeque::new(),
@@ -146,6 +154,13 @@ impl Call {
         self.now = end;
     }
 
+    /// From now on packets go by a route that takes `longer` than the first one, and both ends know.
+    pub(crate) fn change_route(&mut self, longer: TimeDelta) {
+        self.longer = longer;
+        self.routes += 1;
+        self.sender.on_event(self.now, PathEvent::RouteChanged);
+    }
+
     pub(crate) fn target_kbps(&self) -> f64 {
         self.sender.target().sending_rate.bps_f64() / 1e3
     }
@@ -159,8 +174,12 @@ impl Call {
     }
 
     fn deliver_forward(&mut self) {
-        while let Some(what) = take_due(&mut self.forward, self.now) {
+        while let Some((route, what)) = take_due(&mut self.forward, self.now) {
             let at = receiver_clock(self.now);
+            if route > self.routes_known {
+                self.routes_known = route;
+                self.receiver.on_route_changed();
+            }
             let event = match what {
                 OnWire::Media(packet) => {
                     self.receiver.on_packet(at, &packet.header, packet.payload, Ecn::NotEct);
@@ -205,7 +224,7 @@ impl Call {
         let begin = self.link_free.max(self.now);
         if begin - self.now <= QUEUE {
             self.link_free = begin + DataSize::from_bytes(bytes) / self.capacity;
-            self.forward.push_back((self.link_free + PROPAGATION, what));
+            self.forward.push_back((self.link_free + PROPAGATION + self.longer, (self.routes, what)));
         }
     }
 

@@ -176,7 +176,9 @@ impl Scream {
         self.loss_events = LossEventRate::new();
         let target = self.rate.target().min(self.limits.start().bps_f64());
         self.rate = RateControl::new(self.limits.clamp_bps(target));
-        self.cause = Cause::RampUp;
+        (self.loss_at, self.reduced_at) = (None, None);
+        (self.congestion, self.cause) = (Cause::Delay, Cause::RampUp);
+        self.silence.end();
     }
 }
 

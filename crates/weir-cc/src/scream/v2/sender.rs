@@ -182,7 +182,8 @@ impl Controller for ScreamV2 {
                 self.qdelay_target = QdelayTarget::new(self.config.competition());
                 self.loss_events = LossEventRate::new();
                 self.target = self.limits.clamp_bps(self.target.min(self.limits.start().bps_f64()));
-                self.cause = Cause::RampUp;
+                (self.congestion, self.cause) = (Cause::Delay, Cause::RampUp);
+                self.silence.end();
             }
         }
         Some(self.decision(base))

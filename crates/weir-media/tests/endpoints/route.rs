@@ -1,0 +1,72 @@
+//! A change to a longer route that both ends know of.
+
+use weir_cc::gcc::goog_cc::{self, GoogCc};
+use weir_cc::gcc::send_side::{self, SendSideGcc};
+use weir_cc::ledbat::{self, Ledbat};
+use weir_cc::packet_feedback::PacketFeedback;
+use weir_cc::rap::{self, Rap};
+use weir_cc::scream::{v1, v2};
+use weir_cc::{Cause, Controller};
+use weir_units::{DataRate, TimeDelta};
+
+use crate::rig::{Call, Halves, config, dccc, gcc_2016, limits, nada, tfrc};
+
+/// What the second route takes longer.
+const LONGER: TimeDelta = TimeDelta::from_millis(60);
+
+/// A law whose receiver tells single packets.
+fn by_packets(controller: impl Controller + 'static) -> Halves {
+    (Box::new(controller), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
+}
+
+fn laws() -> Vec<(&'static str, Halves)> {
+    vec![
+        ("gcc", by_packets(GoogCc::new(goog_cc::Config::default(), limits()).unwrap())),
+        ("gcc-send-side", by_packets(SendSideGcc::new(send_side::Config::default(), limits()).unwrap())),
+        ("gcc-2016", gcc_2016()),
+        ("scream", by_packets(v1::Scream::new(v1::Config::default(), limits()).unwrap())),
+        ("scream-v2", by_packets(v2::ScreamV2::new(v2::Config::default(), limits()).unwrap())),
+        ("nada", nada()),
+        ("dccc", dccc()),
+        ("ledbat", by_packets(Ledbat::new(ledbat::Config::default(), limits()).unwrap())),
+        ("tfrc", tfrc()),
+        ("rap", by_packets(Rap::new(rap::Config::default(), limits()).unwrap())),
+    ]
+}
+
+/// A call that has climbed for 20 s over a link with room for the maximum rate.
+fn settled(halves: Halves) -> Call {
+    let mut call = Call::new(halves, config(), DataRate::from_mbps(20));
+    call.run(TimeDelta::from_secs(20));
+    call
+}
+
+#[test]
+fn a_longer_route_is_no_congestion() {
+    for (name, halves) in laws() {
+        let mut call = settled(halves);
+        call.change_route(LONGER);
+        let began = call.target_kbps();
+        for step in 1..=20 {
+            call.run(TimeDelta::from_millis(50));
+            let (rate, cause) = (call.target_kbps(), call.sender.target().cause);
+            let at = step * 50;
+            assert!(rate >= 0.9 * began, "{name} after {at} ms: {rate} of {began} kbit/s");
+            // While DCCC climbs, what is sent is ahead of what is received, and that alone it calls loss.
+            let congested = name != "dccc" && matches!(cause, Cause::Delay | Cause::Loss | Cause::Receiver);
+            assert!(!congested, "{name} after {at} ms: {cause:?} at {rate} of {began} kbit/s");
+        }
+    }
+}
+
+#[test]
+fn sending_goes_on_at_once() {
+    for (name, halves) in laws() {
+        let mut call = settled(halves);
+        call.change_route(LONGER);
+        // Before anything is heard by the new route; SCReAM begins with a window of two packets.
+        let before = call.packets;
+        call.run(TimeDelta::from_millis(150));
+        assert!(call.packets - before >= 3, "{name}: {}", call.packets - before);
+    }
+}
