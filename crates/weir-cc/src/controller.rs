@@ -69,8 +69,9 @@ pub trait Receiver: Send + Sync + Debug {
     fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>>;
 
     /// The path is another one, and the receiving end knows it ([`PathEvent::RouteChanged`] at the other): what was
-    /// learnt of delay, loss and capacity does not hold any more. A receiver half that learns nothing has nothing to do.
-    fn on_route_changed(&mut self) {}
+    /// learnt of delay, loss and capacity does not hold any more. Call it when the first packet by the new route comes,
+    /// before showing it: what is still on its way by the old one belongs to what is forgotten.
+    fn on_route_changed(&mut self);
 
     /// The inner quantities that [`Self::read_signals`] shows.
     fn signals(&self) -> &'static [Signal] {

@@ -167,6 +167,9 @@ const fn place(id: u64) -> usize {
 }
 
 impl Receiver for PacketFeedback {
+    /// It tells of packets and learns nothing of the path.
+    fn on_route_changed(&mut self) {}
+
     fn on_arrival(&mut self, packet: &Arrival) {
         self.see(packet);
         if let Pace::Adaptive(rate) = &mut self.pace {

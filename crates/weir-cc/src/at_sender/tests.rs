@@ -4,8 +4,9 @@ use proptest::prelude::*;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::*;
-use crate::controller::{AtReceiver, Cause, Pacing, Receiver};
+use crate::controller::{AtReceiver, Cause, Pacing, RateLimits, Receiver};
 use crate::dccc::{self, DcccObserver};
+use crate::gcc;
 use crate::history::SendHistory;
 use crate::nada::{self, NadaObserver};
 use crate::packet_feedback::PacketFeedback;
@@ -462,28 +463,31 @@ fn the_observer_begins_anew_on_another_route() {
 }
 
 #[test]
-fn every_observer_begins_anew_on_another_route() {
-    fn check(observer: impl Observer) {
+fn every_receiver_half_that_learns_begins_anew_on_another_route() {
+    fn check(mut receiver: impl Receiver) {
         let stamp = Stamp { rtt: TimeDelta::from_millis(50), rate: kbps(900) };
-        let mut receiver = AtReceiver::new(observer);
-        let known = |receiver: &AtReceiver<_>| {
+        let known = |receiver: &dyn Receiver| {
             let mut values = [f64::NAN; MOST_SIGNALS];
-            Receiver::read_signals(receiver, &mut values[..Receiver::signals(receiver).len()]);
+            receiver.read_signals(&mut values[..receiver.signals().len()]);
             values.map(f64::to_bits)
         };
         let unknown = known(&receiver);
         for id in (0..60).filter(|id| id % 9 != 5) {
             let at = ArrivalTime::from_millis(40 + 11 * id as i64);
-            receiver.on_arrival(&arrival(&sent(id, 10 * id as i64), at, Ecn::NotEct, stamp));
+            let packet = arrival(&sent(id, 10 * id as i64), at, Ecn::NotEct, stamp);
+            receiver.on_arrival(&Arrival { media_time: 900 * id, ..packet });
             while receiver.poll_report(at).is_some() {}
         }
         assert!(receiver.next_timeout().is_some() && known(&receiver) != unknown);
         receiver.on_route_changed();
         assert!(receiver.next_timeout().is_none() && known(&receiver) == unknown, "{receiver:?}");
     }
-    check(NadaObserver::new(nada::Config::default()).unwrap());
-    check(nada::v2016::Nada2016Observer::new(nada::v2016::Config::default()).unwrap());
-    check(nada::dccc::NadaDcccObserver::new(nada::dccc::Config::default()).unwrap());
-    check(DcccObserver::new(dccc::Config::default()).unwrap());
-    check(TfrcObserver::new(tfrc::Config::default()).unwrap());
+    check(AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap()));
+    check(AtReceiver::new(nada::v2016::Nada2016Observer::new(nada::v2016::Config::default()).unwrap()));
+    check(AtReceiver::new(nada::dccc::NadaDcccObserver::new(nada::dccc::Config::default()).unwrap()));
+    check(AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()));
+    check(AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap()));
+    let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap();
+    check(gcc::remb::GccReceiver::new(gcc::remb::Config::default(), limits).unwrap());
+    check(gcc::dccc::GccDcccReceiver::new(gcc::dccc::Config::default(), limits).unwrap());
 }

@@ -48,6 +48,9 @@ impl Cadence {
 }
 
 impl Receiver for ScreamReceiver {
+    /// It tells of packets and learns nothing of the path.
+    fn on_route_changed(&mut self) {}
+
     fn on_arrival(&mut self, packet: &Arrival) {
         self.rate.on_arrival(packet.at, packet.size);
         let rate = self.rate.rate(packet.at).map_or(0.0, DataRate::bps_f64);

@@ -78,6 +78,8 @@ struct Seeing {
 }
 
 impl Receiver for Seeing {
+    fn on_route_changed(&mut self) {}
+
     fn on_arrival(&mut self, packet: &Arrival) {
         self.stamps.lock().unwrap().push(packet.stamp);
         self.feedback.on_arrival(packet);

@@ -27,6 +27,7 @@
 //!    sender slows down where nothing arrives.
 //! 6. The loss-based controller is left out: the paper compares delays alone.
 //! 7. Three seconds without a REMB halve the rate, then each further second. The paper has no rule.
+//! 8. A change of route begins both ends anew, at the start rate or less. The paper has no rule.
 //!
 //! A consequence of the fixed threshold: packets of 1 kB on 4 Mbit/s are 2 ms apart, and 0.4 ms are then an overload of
 //! a fifth. The faster the path, the more it takes to be noticed, and to be noticed as under-use.

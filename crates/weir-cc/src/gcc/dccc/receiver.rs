@@ -19,6 +19,7 @@ const SILENCE: TimeDelta = TimeDelta::from_secs(2);
 #[derive(Debug)]
 pub struct GccDcccReceiver {
     config: Config,
+    limits: RateLimits,
     detector: Detector,
     usage: Usage,
     rate: RateControl,
@@ -55,8 +56,13 @@ impl GccDcccReceiver {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self {
+        Ok(Self::begin(config, limits))
+    }
+
+    fn begin(config: Config, limits: RateLimits) -> Self {
+        Self {
             config,
+            limits,
             detector: Detector::new(Config::detector()),
             usage: Usage::Normal,
             rate: RateControl::new(config.rate_control(), limits),
@@ -67,7 +73,7 @@ impl GccDcccReceiver {
             updated: None,
             remb_due: None,
             remb_sent: None,
-        })
+        }
     }
 
     /// Takes the gradient between `previous` and `packet` into the detector.
@@ -129,6 +135,10 @@ impl Receiver for GccDcccReceiver {
 
     fn next_timeout(&self) -> Option<ArrivalTime> {
         self.remb_due
+    }
+
+    fn on_route_changed(&mut self) {
+        *self = Self::begin(self.config, self.limits);
     }
 
     fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>> {

@@ -102,7 +102,11 @@ impl Controller for GccDcccSender {
                 self.silence_due = None;
                 return None;
             }
-            PathEvent::RouteChanged => self.ceiling = None,
+            PathEvent::RouteChanged => {
+                self.ceiling = None;
+                self.rate = self.rate.min(self.limits.start());
+                self.cause = Cause::RampUp;
+            }
         }
         Some(self.decision(base))
     }
@@ -192,6 +196,16 @@ mod tests {
         assert_eq!(sender.on_timeout(at(4000), &state).map(|d| d.rate), Some(kbps(200)));
         ceiling(&mut sender, kbps(700));
         assert_eq!((sender.next_timeout(), sender.target().media_rate), (None, kbps(700)));
+    }
+
+    #[test]
+    fn another_route_begins_at_the_start_rate() {
+        let mut sender = sender();
+        ceiling(&mut sender, kbps(800));
+        ceiling(&mut sender, kbps(700));
+        let decision = sender.on_event(at(0), PathEvent::RouteChanged).unwrap();
+        assert_eq!((decision.base, decision.rate, decision.cause), (kbps(700), kbps(300), Cause::RampUp));
+        assert_eq!(ceiling(&mut sender, kbps(400)).cause, Cause::RampUp, "the first one by this route");
     }
 
     #[test]

@@ -23,7 +23,9 @@
 //! 9. Two seconds without a packet restart grouping and the gradient estimate (libwebrtc), and so does a receiver's
 //!    clock that was set back by more; γ, the noise variance and `A_r` are kept. REMBs end until a packet comes, so that
 //!    the sender slows down where nothing arrives. The paper has no rule.
-//! 10. A change of route forgets `A_r` and the loss ratio and keeps the rate. The paper has no rule.
+//! 10. A change of route begins both ends anew ([`Receiver::on_route_changed`](crate::Receiver::on_route_changed) at
+//!     the receiver): `A_r` and `A` from the start rate, `A` from less if it was less, and with a fast start. The paper
+//!     has no rule.
 
 mod config;
 mod receiver;

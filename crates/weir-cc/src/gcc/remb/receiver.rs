@@ -24,6 +24,7 @@ const FIRST_VERDICT: u32 = 2;
 #[derive(Debug)]
 pub struct GccReceiver {
     config: Config,
+    limits: RateLimits,
     frames: Frames,
     kalman: ScalarKalman,
     threshold: Threshold,
@@ -47,8 +48,13 @@ impl GccReceiver {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self {
+        Ok(Self::begin(config, limits))
+    }
+
+    fn begin(config: Config, limits: RateLimits) -> Self {
+        Self {
             config,
+            limits,
             frames: Frames::new(SILENCE),
             kalman: ScalarKalman::new(config.kalman()),
             threshold: config.threshold(),
@@ -62,7 +68,7 @@ impl GccReceiver {
             last_sample: None,
             arrived: None,
             measured: None,
-        })
+        }
     }
 
     /// `A_r`, the rate of the delay-based controller.
@@ -121,6 +127,10 @@ impl Receiver for GccReceiver {
 
     fn next_timeout(&self) -> Option<ArrivalTime> {
         self.remb_due
+    }
+
+    fn on_route_changed(&mut self) {
+        *self = Self::begin(self.config, self.limits);
     }
 
     fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>> {

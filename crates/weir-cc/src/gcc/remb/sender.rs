@@ -164,9 +164,11 @@ impl Controller for GccSender {
             }
             PathEvent::Paused | PathEvent::Resumed => self.silence_due = None,
             PathEvent::RouteChanged => {
-                self.ceiling = None;
+                (self.ceiling, self.rtt) = (None, None);
                 self.loss_ratio = 0.0;
-                self.rtt = None;
+                self.rate = self.rate.min(self.limits.start().bps_f64());
+                self.starting = self.config.fast_start;
+                self.cause = Cause::RampUp;
             }
         }
         Some(self.decision(base))
@@ -312,6 +314,20 @@ mod tests {
         assert_eq!(s.target().cause, Cause::Application);
         assert_eq!(ceiling(&mut s, kbps(1200)), kbps(1200));
         assert_eq!(s.target().cause, Cause::RampUp);
+    }
+
+    #[test]
+    fn another_route_begins_anew() {
+        let mut s = sender(Config::default());
+        ceiling(&mut s, kbps(2000));
+        assert_eq!(ceiling(&mut s, kbps(1500)), kbps(1500));
+        s.on_event(SendTime::ZERO, PathEvent::RouteChanged);
+        assert_eq!((s.target().media_rate, s.target().cause), (kbps(1000), Cause::RampUp));
+        // No decrease, although it is less than the last ceiling by the other route.
+        assert_eq!((ceiling(&mut s, kbps(1100)), s.target().cause), (kbps(1100), Cause::RampUp));
+        s.adopt(SendTime::ZERO, Share { rate: kbps(600) });
+        s.on_event(SendTime::ZERO, PathEvent::RouteChanged);
+        assert_eq!(s.target().media_rate, kbps(600));
     }
 
     #[test]
