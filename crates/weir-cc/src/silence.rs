@@ -1,4 +1,4 @@
-//! The clock of missing feedback: a law halves its rate after a while, and again each second.
+//! The clock of missing feedback: a law halves its rate after a while, and again each second or by a step of its own.
 
 use weir_units::TimeDelta;
 
@@ -14,6 +14,8 @@ pub(crate) const FACTOR: f64 = 0.5;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Silence {
     timeout: TimeDelta,
+    /// How often a step is over once the silence has begun.
+    again: TimeDelta,
     due: Option<SendTime>,
     /// Whether something is on its way that no step was taken for.
     waiting: bool,
@@ -23,13 +25,23 @@ pub(crate) struct Silence {
 impl Silence {
     /// Silence begins to count `timeout` after the first packet that no feedback followed.
     pub(crate) fn new(timeout: TimeDelta) -> Self {
-        Self { timeout, due: None, waiting: false, silent: false }
+        Self::with_step(timeout, STEP)
+    }
+
+    /// The same for a law whose steps take another time than a second.
+    pub(crate) fn with_step(timeout: TimeDelta, step: TimeDelta) -> Self {
+        Self { timeout, again: step, due: None, waiting: false, silent: false }
+    }
+
+    /// From the next packet, feedback or step on both times are these.
+    pub(crate) fn set_times(&mut self, timeout: TimeDelta, step: TimeDelta) {
+        (self.timeout, self.again) = (timeout, step);
     }
 
     /// A packet has left.
     pub(crate) fn on_sent(&mut self, at: SendTime) {
         // Never further off than the timeout, even if the clock was set back.
-        let latest = at + self.timeout.max(STEP);
+        let latest = at + self.timeout.max(self.again);
         self.due = Some(self.due.map_or(at + self.timeout, |due| due.min(latest)));
         self.waiting = true;
     }
@@ -43,17 +55,17 @@ impl Silence {
 
     /// No feedback is expected.
     pub(crate) fn end(&mut self) {
-        *self = Self::new(self.timeout);
+        *self = Self::with_step(self.timeout, self.again);
     }
 
-    /// Whether a step of silence is over at `now`; the next one is a second later, if anything leaves until then.
+    /// Whether a step of silence is over at `now`; the next one is a step later, if anything leaves until then.
     pub(crate) fn step(&mut self, now: SendTime) -> bool {
         if self.due.is_none_or(|due| due > now) {
             return false;
         }
         let over = core::mem::take(&mut self.waiting);
         self.silent |= over;
-        self.due = over.then(|| now + STEP);
+        self.due = over.then(|| now + self.again);
         over
     }
 
@@ -114,6 +126,20 @@ mod tests {
         assert_eq!(silence.next_timeout(), None);
         silence.on_sent(ms(60_000));
         assert_eq!(silence.next_timeout(), Some(ms(61_000)));
+    }
+
+    #[test]
+    fn a_law_may_have_times_of_its_own() {
+        let mut silence = Silence::with_step(TimeDelta::from_millis(400), TimeDelta::from_millis(100));
+        silence.on_sent(ms(0));
+        assert!(!silence.step(ms(399)) && silence.step(ms(400)));
+        silence.on_sent(ms(450));
+        silence.set_times(TimeDelta::from_millis(1000), TimeDelta::from_millis(300));
+        assert!(!silence.step(ms(499)) && silence.step(ms(500)));
+        assert_eq!(silence.next_timeout(), Some(ms(800)));
+        silence.end();
+        silence.on_sent(ms(900));
+        assert_eq!(silence.next_timeout(), Some(ms(1900)));
     }
 
     #[test]

@@ -8,12 +8,11 @@ use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
 use crate::packet::{SendState, SentPacket, Stamp};
 use crate::report::{DcccReport, Feedback, LawReport};
+use crate::silence::{self, Silence};
 use crate::time::{ApparentDelay, SendTime};
 
 /// Without a report for so long is a silence while the RTT is unknown.
 const FIRST_SILENCE: TimeDelta = TimeDelta::from_secs(1);
-/// Share of the rate that is left after each step of silence.
-const SILENCE_FACTOR: f64 = 0.5;
 /// From this share of the marginal utility on, prices limit the rate.
 const LIMITING_PRICE: f64 = 0.5;
 
@@ -36,7 +35,7 @@ pub struct Dccc {
     application_limited: bool,
     /// When the last report came.
     heard: Option<SendTime>,
-    silence_due: Option<SendTime>,
+    silence: Silence,
 }
 
 /// Rates of the same packets in bit/s.
@@ -83,7 +82,7 @@ impl Dccc {
             cause: Cause::RampUp,
             application_limited: false,
             heard: None,
-            silence_due: None,
+            silence: Silence::with_step(FIRST_SILENCE, FIRST_SILENCE),
         })
     }
 
@@ -100,6 +99,8 @@ impl Dccc {
             return None;
         }
         self.rtt = Some(rtt);
+        let interval = self.config.interval(rtt);
+        self.silence.set_times(self.config.silence(interval), interval);
         if self
             .heard
             .is_some_and(|heard| !(TimeDelta::ZERO..self.config.relearn_after).contains(&(now - heard)))
@@ -176,11 +177,7 @@ impl Dccc {
 
 impl Controller for Dccc {
     fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
-        if self.silence_due.is_none() {
-            let silence =
-                self.rtt.map_or(FIRST_SILENCE, |rtt| self.config.silence(self.config.interval(rtt)));
-            self.silence_due = Some(packet.at + silence);
-        }
+        self.silence.on_sent(packet.at);
     }
 
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
@@ -189,17 +186,17 @@ impl Controller for Dccc {
         };
         let base = self.rate();
         self.application_limited = state.application_limited;
-        self.silence_due = None;
+        self.silence.end();
         self.on_report(now, report, *rtt)?;
         Some(self.decision(base))
     }
 
     fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
-        self.silence_due.filter(|&due| due <= now)?;
+        if !self.silence.step(now) {
+            return None;
+        }
         let base = self.rate();
-        let step = self.rtt.map_or(FIRST_SILENCE, |rtt| self.config.interval(rtt));
-        self.silence_due = Some(now + step);
-        self.rate = self.limits.clamp_bps(self.rate * SILENCE_FACTOR);
+        self.rate = self.limits.clamp_bps(self.rate * silence::FACTOR);
         self.cause = Cause::Receiver;
         Some(self.decision(base))
     }
@@ -212,12 +209,13 @@ impl Controller for Dccc {
                 self.rate = limits.clamp_bps(self.rate);
             }
             PathEvent::Paused | PathEvent::Resumed => {
-                self.silence_due = None;
+                self.silence.end();
                 return None;
             }
             PathEvent::RouteChanged => {
                 self.rate = self.rate.min(self.limits.start().bps_f64());
                 self.rtt = None;
+                self.silence = Silence::with_step(FIRST_SILENCE, FIRST_SILENCE);
                 self.cause = Cause::RampUp;
                 self.forget_path();
             }
@@ -226,7 +224,7 @@ impl Controller for Dccc {
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
-        self.silence_due
+        self.silence.next_timeout()
     }
 
     fn target(&self) -> Target {

@@ -12,6 +12,7 @@ use crate::loss_detection::LossDetection;
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::report::Feedback;
 use crate::rtt_estimate::RttEstimate;
+use crate::silence::Silence;
 use crate::time::{ApparentDelay, SendTime};
 
 /// The round-trip time until one was measured, for what is in flight.
@@ -36,7 +37,8 @@ pub struct Ledbat {
     halved: Option<SendTime>,
     /// `CTO`.
     cto: TimeDelta,
-    timeout_due: Option<SendTime>,
+    /// The clock of the timeout: `CTO`, and twice that after each one.
+    silence: Silence,
     /// The greatest number sent, and the greatest of which a report told.
     newest_sent: Option<u64>,
     newest_told: Option<u64>,
@@ -64,7 +66,7 @@ impl Ledbat {
             flight: Flight::new(),
             halved: None,
             cto: config.min_timeout,
-            timeout_due: None,
+            silence: Silence::with_step(config.min_timeout, (config.min_timeout * 2).min(config.max_timeout)),
             newest_sent: None,
             newest_told: None,
             payload_share: 1.0,
@@ -166,8 +168,14 @@ impl Ledbat {
             self.cwnd = (used * DECREASE).min(self.mss()).max(1.0);
         }
         self.blind_rate *= DECREASE;
-        self.cto = (self.cto * 2).min(self.config.max_timeout);
+        self.set_timeout(self.cto * 2);
         self.cause = Cause::Receiver;
+    }
+
+    fn set_timeout(&mut self, cto: TimeDelta) {
+        let most = self.config.max_timeout;
+        self.cto = cto.min(most);
+        self.silence.set_times(self.cto, (self.cto * 2).min(most));
     }
 
     fn bound_blind_rate(&mut self) {
@@ -201,9 +209,7 @@ impl Controller for Ledbat {
         }
         self.newest_sent = self.newest_sent.max(Some(packet.id));
         self.flight.on_sent(packet.at, packet.size, self.smoothed_rtt());
-        if self.timeout_due.is_none() {
-            self.timeout_due = Some(packet.at + self.cto);
-        }
+        self.silence.on_sent(packet.at);
     }
 
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
@@ -222,9 +228,9 @@ impl Controller for Ledbat {
         if acked > 0.0 {
             self.adapt(now, acked, state);
             let cto = self.rtt.map_or(TimeDelta::ZERO, |rtt| TimeDelta::from_secs_f64(rtt.timeout()));
-            self.cto = cto.clamp(self.config.min_timeout, self.config.max_timeout);
+            self.set_timeout(cto.max(self.config.min_timeout));
             // RFC 6298 §5.2, §5.3: it runs anew while anything is outstanding.
-            self.timeout_due = (self.newest_sent > self.newest_told).then(|| now + self.cto);
+            self.silence.on_feedback(now, self.newest_sent > self.newest_told);
         }
         if lost || marked {
             self.on_congestion(now);
@@ -234,12 +240,13 @@ impl Controller for Ledbat {
     }
 
     fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
-        self.timeout_due.filter(|&due| due <= now)?;
+        if !self.silence.step(now) {
+            return None;
+        }
         let base = self.rate();
         self.queued = state.queued;
         self.on_congestion_timeout();
         self.bound_blind_rate();
-        self.timeout_due = Some(now + self.cto);
         Some(self.decision(base))
     }
 
@@ -248,7 +255,7 @@ impl Controller for Ledbat {
         match event {
             PathEvent::Limits(limits) => self.limits = limits,
             PathEvent::Paused | PathEvent::Resumed => {
-                self.timeout_due = None;
+                self.silence.end();
                 self.queued = DataSize::ZERO;
                 return None;
             }
@@ -257,6 +264,8 @@ impl Controller for Ledbat {
                 self.rtt = None;
                 self.delay.restart();
                 self.losses = LossDetection::new();
+                self.silence.end();
+                self.set_timeout(self.config.min_timeout);
                 self.cause = Cause::RampUp;
             }
         }
@@ -265,7 +274,7 @@ impl Controller for Ledbat {
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
-        self.timeout_due
+        self.silence.next_timeout()
     }
 
     fn target(&self) -> Target {

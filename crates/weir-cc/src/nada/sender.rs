@@ -6,7 +6,6 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::config::NadaPacing;
 use super::rate::{Shaped, Shaping};
-
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
 use crate::packet::{SendState, SentPacket};
 use crate::report::{Feedback, LawReport};
@@ -154,6 +153,7 @@ impl<R: Rule> Controller for Sender<R> {
                 return None;
             }
             PathEvent::RouteChanged => {
+                self.silence.end();
                 self.rate = self.rate.min(self.limits.start().bps_f64());
                 self.rtt = None;
                 self.cause = Cause::RampUp;

@@ -280,6 +280,7 @@ impl Controller for Tfrc {
                 return None;
             }
             PathEvent::RouteChanged => {
+                self.nofeedback_due = None;
                 self.set(self.x.min(bytes_per_second(self.limits.start())));
                 self.rtt = None;
                 self.changed = None;

@@ -237,10 +237,21 @@ fn silence_halves_the_rate_each_round_trip_down_to_the_minimum() {
     let decision = sender.on_timeout(at(1610), &state).unwrap();
     assert_eq!((decision.base, decision.rate, decision.cause), (kbps(1000), kbps(500), Cause::Receiver));
     assert_eq!(sender.on_timeout(at(1610), &state), None, "twice is harmless");
+    sender.on_sent(&sent(1700), &state);
     assert_eq!(sender.on_timeout(at(1760), &state).map(|decision| decision.rate), Some(kbps(250)));
     assert_eq!(sender.next_timeout(), Some(at(1910)));
-    sender.on_event(at(1800), PathEvent::Paused);
+    assert_eq!(sender.on_timeout(at(1910), &state), None, "nothing has left since");
+    sender.on_sent(&sent(2000), &state);
+    sender.on_event(at(2000), PathEvent::Paused);
     assert_eq!(sender.next_timeout(), None);
+    // 4 · 150 ms from the clock that was set back; with the route the RTT is unknown.
+    sender.on_sent(&sent(9_000_000), &state);
+    sender.on_sent(&sent(3000), &state);
+    assert_eq!(sender.next_timeout(), Some(at(3600)));
+    sender.on_event(at(3100), PathEvent::RouteChanged);
+    assert_eq!(sender.next_timeout(), None);
+    sender.on_sent(&sent(3200), &state);
+    assert_eq!(sender.next_timeout(), Some(at(4200)));
 }
 
 #[test]

@@ -1,29 +1,24 @@
 //! The sender half: it follows the ceiling.
 
-use weir_units::{DataRate, TimeDelta};
+use weir_units::DataRate;
 
 use super::config::Config;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
 use crate::packet::{SendState, SentPacket};
 use crate::report::Feedback;
+use crate::silence::{self, Silence};
 use crate::time::SendTime;
-
-/// How often the rate is halved while REMBs are missing.
-const SILENCE_STEP: TimeDelta = TimeDelta::from_secs(1);
-/// Share of the rate that is left after each step of silence.
-const SILENCE_FACTOR: f64 = 0.5;
 
 /// The sender of dccc-2017's simplified GCC: an ideal source at the receiver's rate.
 #[derive(Debug)]
 pub struct GccDcccSender {
-    config: Config,
     limits: RateLimits,
     rate: DataRate,
     ceiling: Option<DataRate>,
     cause: Cause,
     application_limited: bool,
-    silence_due: Option<SendTime>,
+    silence: Silence,
 }
 
 impl GccDcccSender {
@@ -34,13 +29,12 @@ impl GccDcccSender {
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
         Ok(Self {
-            config,
             limits,
             rate: limits.start(),
             ceiling: None,
             cause: Cause::RampUp,
             application_limited: false,
-            silence_due: None,
+            silence: Silence::new(config.feedback_timeout),
         })
     }
 
@@ -63,9 +57,7 @@ impl GccDcccSender {
 
 impl Controller for GccDcccSender {
     fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
-        if self.silence_due.is_none() {
-            self.silence_due = Some(packet.at + self.config.feedback_timeout);
-        }
+        self.silence.on_sent(packet.at);
     }
 
     fn on_feedback(
@@ -77,16 +69,17 @@ impl Controller for GccDcccSender {
         let Feedback::Ceiling(ceiling) = *feedback else { return None };
         let base = self.rate;
         self.application_limited = state.application_limited;
-        self.silence_due = None;
+        self.silence.end();
         self.on_ceiling(ceiling);
         Some(self.decision(base))
     }
 
     fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
-        self.silence_due.filter(|&due| due <= now)?;
-        self.silence_due = Some(now + SILENCE_STEP);
+        if !self.silence.step(now) {
+            return None;
+        }
         let base = self.rate;
-        self.rate = self.limits.clamp(self.rate.scale(SILENCE_FACTOR));
+        self.rate = self.limits.clamp(self.rate.scale(silence::FACTOR));
         self.cause = Cause::Receiver;
         Some(self.decision(base))
     }
@@ -99,10 +92,11 @@ impl Controller for GccDcccSender {
                 self.rate = limits.clamp(self.rate);
             }
             PathEvent::Paused | PathEvent::Resumed => {
-                self.silence_due = None;
+                self.silence.end();
                 return None;
             }
             PathEvent::RouteChanged => {
+                self.silence.end();
                 self.ceiling = None;
                 self.rate = self.rate.min(self.limits.start());
                 self.cause = Cause::RampUp;
@@ -112,7 +106,7 @@ impl Controller for GccDcccSender {
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
-        self.silence_due
+        self.silence.next_timeout()
     }
 
     fn target(&self) -> Target {
@@ -193,7 +187,12 @@ mod tests {
             sender.on_timeout(at(3000), &state).map(|d| (d.rate, d.cause)),
             Some((kbps(400), Cause::Receiver))
         );
+        sender.on_sent(&SentPacket { at: at(3500), ..packet }, &state);
         assert_eq!(sender.on_timeout(at(4000), &state).map(|d| d.rate), Some(kbps(200)));
+        assert_eq!(sender.on_timeout(at(5000), &state), None, "nothing has left since");
+        sender.on_sent(&SentPacket { at: at(6000), ..packet }, &state);
+        sender.on_event(at(6000), PathEvent::RouteChanged);
+        assert_eq!(sender.next_timeout(), None);
         ceiling(&mut sender, kbps(700));
         assert_eq!((sender.next_timeout(), sender.target().media_rate), (None, kbps(700)));
     }

@@ -8,12 +8,8 @@ use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimi
 use crate::gcc::loss::{LossConfig, LossVerdict};
 use crate::packet::{SendState, SentPacket};
 use crate::report::Feedback;
+use crate::silence::{self, Silence};
 use crate::time::SendTime;
-
-/// How often the rate is halved while feedback is silent.
-const SILENCE_STEP: TimeDelta = TimeDelta::from_secs(1);
-/// Share of the rate that is left after each step of silence.
-const SILENCE_FACTOR: f64 = 0.5;
 
 /// The loss-based controller of gcc-2016 and the choice of `A`, at the sender.
 #[derive(Debug)]
@@ -31,7 +27,7 @@ pub struct GccSender {
     application_limited: bool,
     cause: Cause,
     rtt: Option<TimeDelta>,
-    silence_due: Option<SendTime>,
+    silence: Silence,
 }
 
 impl GccSender {
@@ -52,7 +48,7 @@ impl GccSender {
             application_limited: false,
             cause: Cause::RampUp,
             rtt: None,
-            silence_due: None,
+            silence: Silence::new(config.feedback_timeout),
         })
     }
 
@@ -119,9 +115,7 @@ impl GccSender {
 
 impl Controller for GccSender {
     fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
-        if self.silence_due.is_none() {
-            self.silence_due = Some(packet.at + self.config.feedback_timeout);
-        }
+        self.silence.on_sent(packet.at);
     }
 
     fn on_feedback(
@@ -141,15 +135,16 @@ impl Controller for GccSender {
             Feedback::Packets { .. } | Feedback::Law { .. } => return None,
         }
         // The next packet begins the wait for more: a source without data is not punished.
-        self.silence_due = None;
+        self.silence.end();
         Some(self.decision(base))
     }
 
     fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
-        self.silence_due.filter(|&due| due <= now)?;
-        self.silence_due = Some(now + SILENCE_STEP);
+        if !self.silence.step(now) {
+            return None;
+        }
         let base = self.rate();
-        self.rate = self.limits.clamp_bps(self.rate * SILENCE_FACTOR);
+        self.rate = self.limits.clamp_bps(self.rate * silence::FACTOR);
         self.starting = false;
         self.cause = Cause::Receiver;
         Some(self.decision(base))
@@ -162,8 +157,9 @@ impl Controller for GccSender {
                 self.limits = limits;
                 self.rate = limits.clamp_bps(self.rate);
             }
-            PathEvent::Paused | PathEvent::Resumed => self.silence_due = None,
+            PathEvent::Paused | PathEvent::Resumed => self.silence.end(),
             PathEvent::RouteChanged => {
+                self.silence.end();
                 (self.ceiling, self.rtt) = (None, None);
                 self.loss_ratio = 0.0;
                 self.rate = self.rate.min(self.limits.start().bps_f64());
@@ -175,7 +171,7 @@ impl Controller for GccSender {
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
-        self.silence_due
+        self.silence.next_timeout()
     }
 
     fn target(&self) -> Target {
@@ -301,8 +297,17 @@ mod tests {
         assert!(s.on_timeout(SendTime::from_millis(2999), &STATE).is_none());
         s.on_timeout(SendTime::from_millis(3000), &STATE);
         assert_eq!(s.target().media_rate, kbps(500));
+        s.on_sent(&SentPacket { at: SendTime::from_millis(3500), ..packet }, &STATE);
         s.on_timeout(SendTime::from_millis(4000), &STATE);
         assert_eq!(s.target().media_rate, kbps(250));
+        assert!(s.on_timeout(SendTime::from_millis(5000), &STATE).is_none(), "nothing has left since");
+        // A silence ends with the route, and a clock set back does not put it off.
+        s.on_sent(&SentPacket { at: SendTime::from_millis(9_000_000), ..packet }, &STATE);
+        s.on_event(SendTime::from_millis(9_000_000), PathEvent::RouteChanged);
+        assert_eq!(s.next_timeout(), None);
+        s.on_sent(&SentPacket { at: SendTime::from_millis(9_000_000), ..packet }, &STATE);
+        s.on_sent(&packet, &STATE);
+        assert_eq!(s.next_timeout(), Some(SendTime::from_millis(3000)));
         assert_eq!(report(&mut s, 0), DataRate::from_bps(262_500));
     }
 

@@ -16,14 +16,11 @@ use crate::gcc::rate_control::RateState;
 use crate::packet::{Fate, PacketResult, SendState, SentPacket};
 use crate::receive_rate::ReceiveRate;
 use crate::report::Feedback;
+use crate::silence::{self, Silence};
 use crate::time::SendTime;
 
 /// After so long without feedback grouping and filter start anew. libwebrtc.
 const SILENCE: TimeDelta = TimeDelta::from_secs(2);
-/// How often the rate is halved while feedback is silent.
-const SILENCE_STEP: TimeDelta = TimeDelta::from_secs(1);
-/// Share of the rate that is left after each step of silence.
-const SILENCE_FACTOR: f64 = 0.5;
 /// Arrivals of one feedback for which room is made at the beginning.
 const ROOM: usize = 256;
 
@@ -51,7 +48,7 @@ pub struct SendSideGcc {
     rtt: Option<TimeDelta>,
     application_limited: bool,
     cause: Cause,
-    silence_due: Option<SendTime>,
+    silence: Silence,
 }
 
 #[derive(Debug)]
@@ -93,7 +90,7 @@ impl SendSideGcc {
             rtt: None,
             application_limited: false,
             cause: Cause::RampUp,
-            silence_due: None,
+            silence: Silence::new(config.feedback_timeout),
         })
     }
 
@@ -209,9 +206,7 @@ impl SendSideGcc {
 
 impl Controller for SendSideGcc {
     fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
-        if self.silence_due.is_none() {
-            self.silence_due = Some(packet.at + self.config.feedback_timeout);
-        }
+        self.silence.on_sent(packet.at);
     }
 
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
@@ -227,7 +222,7 @@ impl Controller for SendSideGcc {
             Some(_) => {}
         }
         // The next packet begins the wait for more: a source without data is not punished.
-        self.silence_due = None;
+        self.silence.end();
         self.application_limited = state.application_limited;
         if let Some(rtt) = rtt {
             self.rtt = Some(rtt);
@@ -241,10 +236,11 @@ impl Controller for SendSideGcc {
     }
 
     fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
-        self.silence_due.filter(|&due| due <= now)?;
-        self.silence_due = Some(now + SILENCE_STEP);
+        if !self.silence.step(now) {
+            return None;
+        }
         let base = self.rate();
-        self.set_rate(self.rate * SILENCE_FACTOR, now);
+        self.set_rate(self.rate * silence::FACTOR, now);
         self.cause = Cause::Receiver;
         Some(self.decision(base))
     }
@@ -257,8 +253,9 @@ impl Controller for SendSideGcc {
                 self.aimd.set_limits(limits);
                 self.rate = limits.clamp_bps(self.rate);
             }
-            PathEvent::Paused | PathEvent::Resumed => self.silence_due = None,
+            PathEvent::Paused | PathEvent::Resumed => self.silence.end(),
             PathEvent::RouteChanged => {
+                self.silence.end();
                 self.delay = DelaySignal::new(&self.config);
                 self.received = ReceiveRate::new(self.config.rate_window);
                 self.aimd = Aimd::new(self.config.aimd(), self.limits);
@@ -273,7 +270,7 @@ impl Controller for SendSideGcc {
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
-        self.silence_due
+        self.silence.next_timeout()
     }
 
     fn target(&self) -> Target {

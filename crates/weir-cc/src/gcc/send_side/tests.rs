@@ -215,6 +215,7 @@ fn silence_halves_the_rate_each_second_and_reports_of_nothing_are_silence() {
     let due = last + TimeDelta::from_secs(3);
     assert_eq!(heard.sender.next_timeout(), Some(due));
     heard.sender.on_timeout(due, &SendState::default());
+    heard.sender.on_sent(&SentPacket { at: due, ..packet }, &SendState::default());
     heard.sender.on_timeout(due + TimeDelta::from_secs(1), &SendState::default());
     let target = heard.sender.target();
     assert!((target.media_rate.bps_f64() / rate.bps_f64() - 0.25).abs() < 1e-5);

@@ -155,10 +155,13 @@ fn silence_leaves_one_packet_and_then_halves() {
     // 1000 bytes per 100 ms.
     assert_eq!((decision.rate, decision.cause), (kbps(80), Cause::Receiver));
     assert_eq!(sender.next_timeout(), Some(ms(3200)));
+    sender.on_sent(&packet(11, 1300), &flying(0));
     sender.on_timeout(ms(3200), &flying(0));
     assert_eq!(sender.rate(), kbps(40));
     assert_eq!(sender.target().window, Some(DataSize::from_bytes(1000)), "a packet always fits");
     assert_eq!(sender.next_timeout(), Some(ms(7200)));
+    assert_eq!(sender.on_timeout(ms(7200), &flying(0)), None, "nothing has left since");
+    assert_eq!(sender.next_timeout(), None);
     // The next acknowledgement lifts it to two packets.
     ack(&mut sender, 10..11, 7100, 0, &flying(1_000));
     assert_eq!(sender.cwnd, 2_000.0);
@@ -175,6 +178,21 @@ fn what_is_outstanding_times_out_although_a_report_told_of_some() {
     assert_eq!((decision.rate, decision.cause), (kbps(80), Cause::Receiver));
     ack(&mut sender, 11..30, 1300, 0, &flying(19_000));
     assert_eq!(sender.next_timeout(), None, "nothing is outstanding");
+}
+
+#[test]
+fn the_timeout_survives_a_clock_set_back_and_ends_with_the_route() {
+    let mut sender = settled();
+    sender.on_sent(&packet(10, 9_000_000), &flying(0));
+    sender.on_sent(&packet(11, 200), &flying(0));
+    // No further off than the second of two timeouts would be.
+    assert_eq!(sender.next_timeout(), Some(ms(2200)));
+    sender.on_timeout(ms(2200), &flying(0));
+    assert_eq!(sender.cto, TimeDelta::from_secs(2));
+    sender.on_event(ms(2300), PathEvent::RouteChanged);
+    assert_eq!((sender.next_timeout(), sender.cto), (None, TimeDelta::from_secs(1)));
+    sender.on_sent(&packet(12, 2400), &flying(0));
+    assert_eq!(sender.next_timeout(), Some(ms(3400)));
 }
 
 #[test]
