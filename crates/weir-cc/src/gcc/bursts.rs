@@ -17,7 +17,7 @@ pub struct BurstConfig {
     /// row begin grouping anew (libwebrtc: 3). `None`: they begin a burst, and there is just no sample.
     pub backward_limit: Option<u32>,
     /// An arrival delta this much longer than passed at the sender begins grouping anew: the receiver's clock was
-    /// set (libwebrtc: 3 s). No queue makes such a delta, for news of what it delays come as much later. So does a
+    /// set (libwebrtc: 3 s). No queue makes such a delta: a queue that long delays the feedback as much. So does a
     /// departure this much before the burst's first one: the sender's clock was set back.
     pub clock_jump: Option<TimeDelta>,
 }

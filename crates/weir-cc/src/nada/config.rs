@@ -2,7 +2,9 @@
 
 use weir_units::TimeDelta;
 
-use crate::config_error::{ConfigError, Rule, amount, check, not_negative, positive, ratio, span, weight};
+use crate::config_error::{
+    ConfigError, Rule, amount, at_least_one, check, not_negative, positive, ratio, span, weight,
+};
 
 /// Where the aggregate congestion signal ends. Divergence 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,7 +177,7 @@ impl NadaPacing {
     /// Whether a factor is one.
     pub(super) fn is_sound(self) -> bool {
         match self {
-            Self::Factor(factor) => factor >= 1.0 && factor.is_finite(),
+            Self::Factor(factor) => at_least_one(factor),
             Self::Shaped | Self::Unpaced => true,
         }
     }

@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::config_error::{ConfigError, check, span, weight};
+use crate::config_error::{ConfigError, at_least_one, check, positive, ratio, span, weight};
 use crate::gcc::detector::{DetectorConfig, FirstShare};
 use crate::gcc::rate_control::{IncreasePer, RateControlConfig};
 
@@ -73,16 +73,15 @@ impl Config {
     /// # Errors
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let bound = self.receive_rate_bound >= 1.0 && self.receive_rate_bound.is_finite();
         let rules = [
             ("increase", self.increase > 1.0 && self.increase.is_finite(), "above 1"),
             ("decrease", self.decrease > 0.0 && self.decrease < 1.0, "in (0, 1)"),
-            ("threshold", self.threshold > 0.0 && self.threshold.is_finite(), "above 0"),
-            ("size_tolerance", (0.0..=1.0).contains(&self.size_tolerance), "in [0, 1]"),
+            ("threshold", positive(self.threshold), "above 0"),
+            ("size_tolerance", ratio(self.size_tolerance), "in [0, 1]"),
             ("remb_interval", self.remb_interval >= TimeDelta::from_millis(1), "at least 1 ms"),
             ("remb_drop", self.remb_drop.is_none_or(weight), "in (0, 1]"),
             ("rate_window", span(self.rate_window), "longer than 0"),
-            ("receive_rate_bound", bound, "at least 1"),
+            ("receive_rate_bound", at_least_one(self.receive_rate_bound), "at least 1"),
             ("feedback_timeout", span(self.feedback_timeout), "longer than 0"),
         ];
         check(rules)

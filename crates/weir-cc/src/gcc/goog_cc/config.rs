@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::config_error::{ConfigError, Rule, check_group, positive};
+use crate::config_error::{ConfigError, Rule, at_least_one, check_group, positive};
 use crate::gcc::aimd::AimdConfig;
 use crate::gcc::alr::AlrConfig;
 use crate::gcc::bursts::BurstConfig;
@@ -140,7 +140,7 @@ impl Config {
             ("threshold_max", self.threshold_max >= self.threshold_min, "at least `threshold_min`"),
             ("threshold_outlier", self.threshold_outlier > 0.0, "above 0"),
             ("overuse_time", !self.overuse_time.is_negative(), "0 or longer"),
-            ("pacing_factor", self.pacing_factor >= 1.0 && self.pacing_factor.is_finite(), "at least 1"),
+            ("pacing_factor", at_least_one(self.pacing_factor), "at least 1"),
             ("process_interval", tick(self.process_interval), "at least 1 ms"),
             ("feedback_interval", tick(self.feedback_interval), "at least 1 ms"),
         ]

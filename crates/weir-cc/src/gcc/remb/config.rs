@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::config_error::{ConfigError, check, positive, ratio, span};
+use crate::config_error::{ConfigError, amount, at_least_one, check, positive, ratio, span};
 use crate::gcc::detector::DetectorConfig;
 use crate::gcc::kalman::KalmanConfig;
 use crate::gcc::loss::LossConfig;
@@ -136,7 +136,7 @@ impl Config {
             ("noise_averaging", ratio(self.noise_averaging), "in [0, 1]"),
             ("initial_error", positive(self.initial_error), "above 0"),
             ("initial_noise", positive(self.initial_noise), "above 0"),
-            ("noise_floor", self.noise_floor >= 0.0 && self.noise_floor.is_finite(), "0 or above"),
+            ("noise_floor", amount(self.noise_floor), "0 or above"),
             ("scale_cap", self.scale_cap >= 1, "at least 1"),
             ("static_threshold", self.static_threshold.is_none_or(positive), "above 0"),
             ("initial_threshold", positive(self.initial_threshold), "above 0"),
@@ -154,7 +154,7 @@ impl Config {
             ("remb_drop", ratio(self.remb_drop), "in [0, 1]"),
             ("loss_low", ratio(self.loss_low), "in [0, 1]"),
             ("loss_high", ratio(self.loss_high) && self.loss_high >= self.loss_low, "in [`loss_low`, 1]"),
-            ("loss_increase", self.loss_increase >= 1.0 && self.loss_increase.is_finite(), "at least 1"),
+            ("loss_increase", at_least_one(self.loss_increase), "at least 1"),
             ("loss_decrease", ratio(self.loss_decrease), "in [0, 1]"),
             ("pacing_factor", self.pacing_factor >= 1.0, "at least 1"),
             ("feedback_timeout", span(self.feedback_timeout), "longer than 0"),

@@ -2,7 +2,9 @@
 
 use weir_units::TimeDelta;
 
-use crate::config_error::{ConfigError, Rule, amount, check, not_negative, positive, ratio, span};
+use crate::config_error::{
+    ConfigError, Rule, amount, at_least_one, check, not_negative, positive, ratio, span,
+};
 use crate::gcc::aimd::AimdConfig;
 use crate::gcc::bursts::BurstConfig;
 use crate::gcc::detector::{DetectorConfig, FirstShare};
@@ -264,7 +266,7 @@ impl Config {
     /// The same of each constant from rate control to pacing.
     fn rate_rules(&self) -> [Rule; 10] {
         let pacing = match self.pacing {
-            SendSidePacing::Factor(factor) => factor >= 1.0 && factor.is_finite(),
+            SendSidePacing::Factor(factor) => at_least_one(factor),
             SendSidePacing::Unpaced => true,
         };
         [
@@ -274,7 +276,7 @@ impl Config {
             ("rate_window", span(self.rate_window), "longer than 0"),
             ("loss_low", ratio(self.loss_low), "in [0, 1]"),
             ("loss_high", ratio(self.loss_high) && self.loss_high >= self.loss_low, "in [`loss_low`, 1]"),
-            ("loss_increase", self.loss_increase >= 1.0 && self.loss_increase.is_finite(), "at least 1"),
+            ("loss_increase", at_least_one(self.loss_increase), "at least 1"),
             ("loss_decrease", ratio(self.loss_decrease), "in [0, 1]"),
             ("pacing", pacing, "a factor of at least 1"),
             ("feedback_timeout", span(self.feedback_timeout), "longer than 0"),

@@ -2,7 +2,7 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::config_error::{ConfigError, check, positive, ratio, span, weight};
+use crate::config_error::{ConfigError, at_least_one, check, positive, ratio, span, weight};
 use crate::scream::competition::CompetitionConfig;
 use crate::scream::receiver::Cadence;
 
@@ -141,7 +141,7 @@ impl Config {
             ("trend_interval", self.trend_interval >= TimeDelta::from_millis(1), "at least 1 ms"),
             ("trend_memory", weight(self.trend_memory), "in (0, 1]"),
             ("min_cwnd", !self.min_cwnd.is_zero(), "above 0"),
-            ("bytes_in_flight_head_room", self.bytes_in_flight_head_room >= 1.0, "at least 1"),
+            ("bytes_in_flight_head_room", at_least_one(self.bytes_in_flight_head_room), "at least 1"),
             ("bytes_in_flight_memory", span(self.bytes_in_flight_memory), "longer than 0"),
             ("gain", positive(self.gain), "above 0"),
             ("beta_loss", weight(self.beta_loss), "in (0, 1]"),
