@@ -82,7 +82,8 @@ pub trait WindowLaw: Send + Sync + Debug {
     /// Recovery has ended: congestion avoidance begins.
     fn on_recovered(&mut self, _window: &mut Window, _now: SendTime) {}
 
-    /// The sender begins again after it sent nothing for `idle`, longer than its retransmission timeout. The transport
+    /// The sender begins again after it sent nothing for longer than its retransmission timeout, and neither sent nor
+    /// heard anything for `idle`. The transport
     /// itself has taken `cwnd` back to the restart window (RFC 5681 §4.1).
     fn on_idle(&mut self, _window: &mut Window, _idle: TimeDelta) {}
 }

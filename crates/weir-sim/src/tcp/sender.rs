@@ -40,6 +40,8 @@ pub struct TcpSender {
     window_limited: bool,
     /// When the last data segment left.
     sent_at: Option<SendTime>,
+    /// When the last acknowledgement came.
+    acked_at: Option<SendTime>,
     counts: Counts,
     finished_at: Option<SendTime>,
 }
@@ -106,6 +108,7 @@ impl TcpSender {
             timed_out: None,
             window_limited: false,
             sent_at: None,
+            acked_at: None,
             counts: Counts::default(),
             finished_at: None,
             config,
@@ -131,6 +134,7 @@ impl TcpSender {
 
     /// An acknowledgement has come; poll for segments afterwards. Returns the round-trip time it measured.
     pub fn on_ack(&mut self, now: SendTime, ack: &Acknowledgement) -> Option<TimeDelta> {
+        self.acked_at = Some(now);
         match self.state {
             State::Closed | State::SynDue => None,
             State::SynSent if ack.syn => Some(self.on_syn_ack(now, ack)),
@@ -362,9 +366,11 @@ impl TcpSender {
     fn restart_after_idle(&mut self, now: SendTime) {
         let Some(sent_at) = self.sent_at else { return };
         let idle = now - sent_at;
+        // Growth counts from the last acknowledgement: only what passed since then is idle to the law.
+        let quiet = now - self.acked_at.map_or(sent_at, |acked_at| acked_at.max(sent_at));
         if self.state == State::Open && self.board.flight() == 0 && idle > self.rtt.rto() && self.has_new() {
             self.window.cwnd = self.window.cwnd.min(f64::from(self.config.initial_window));
-            self.law.on_idle(&mut self.window, idle);
+            self.law.on_idle(&mut self.window, quiet);
             self.sent_at = Some(now);
         }
     }
