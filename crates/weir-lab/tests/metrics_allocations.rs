@@ -46,6 +46,7 @@ fn recorder(series: bool) -> Recorder {
         kind: FlowKind::Media,
         start: Time::ZERO,
         stop: Time::MAX,
+        pauses: Vec::new(),
         propagation: TimeDelta::from_millis(25),
         bottleneck: Some(0),
         max_rate: None,

@@ -17,6 +17,7 @@ fn run(bytes: u32, delay_ms: u64) -> RunMetrics {
         kind: FlowKind::Media,
         start: Time::ZERO,
         stop: Time::MAX,
+        pauses: Vec::new(),
         propagation: TimeDelta::ZERO,
         bottleneck: Some(0),
         max_rate: None,

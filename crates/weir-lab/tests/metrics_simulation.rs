@@ -22,6 +22,7 @@ fn constant(kbps: u64, loss: f64) -> RunMetrics {
         reverse: Vec::new(),
         start: Time::ZERO,
         stop: Time::MAX,
+        pauses: Vec::new(),
         sender_clock: ClockSpec::default(),
         receiver_clock: ClockSpec::default(),
         traffic: Traffic::Constant {
@@ -37,6 +38,7 @@ fn constant(kbps: u64, loss: f64) -> RunMetrics {
             kind: FlowKind::Constant,
             start: flow.start,
             stop: flow.stop,
+            pauses: Vec::new(),
             propagation: DELAY,
             bottleneck: Some(0),
             max_rate: None,

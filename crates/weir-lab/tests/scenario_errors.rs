@@ -91,7 +91,7 @@ fn a_key_of_another_kind_of_flow_is_unknown() {
         "law = \"cubic\"\nencoder = \"papers\"",
         "35:1: `flows.bulk.encoder` is not a key that is known here where `kind = \"tcp\"`",
         "known here are `from`, `to`, `route`, `reverse_route`, `start`, `stop`, `count`, `every`, `start_spread`, \
-         `receiver_clock`, `law`, `size`, `options` and `kind`",
+         `pauses`, `receiver_clock`, `law`, `size`, `options` and `kind`",
     );
 }
 
@@ -134,7 +134,7 @@ fn an_unknown_word_brings_up_the_nearest() {
         "kind = \"tcp\"",
         "kind = \"quic\"",
         "31:8: `flows.bulk.kind` cannot be \"quic\"",
-        "known here are `media`, `constant` and `tcp`",
+        "known here are `media`, `constant`, `audio` and `tcp`",
     );
     check(
         "preset = \"papers\"",
@@ -424,4 +424,72 @@ fn a_file_that_is_not_there_brings_up_the_nearest_scenario() {
         "{error}"
     );
     assert_eq!(error.advice(), Some("did you mean `gcc-2016/three-flows`?"));
+}
+
+#[test]
+fn pauses_come_one_after_the_other_and_not_to_tcp() {
+    check(
+        "start = \"5s\"",
+        "start = \"5s\"\npauses = [{ from = \"8s\", to = \"7s\" }]",
+        "29:31: the pause ends at 7s, before it begins at 8s",
+        "let `to` be later than `from`",
+    );
+    check(
+        "start = \"5s\"",
+        "start = \"5s\"\npauses = [{ from = \"6s\", to = \"8s\" }, { from = \"7s\", to = \"9s\" }]",
+        "29:48: the pause from 7s on begins before the one before ends, at 8s",
+        "let each pause begin after the one before",
+    );
+    check(
+        "law = \"cubic\"",
+        "law = \"cubic\"\npauses = [{ from = \"6s\", to = \"8s\" }]",
+        "35:1: `flows.bulk.pauses` has no meaning: TCP does not pause",
+        "leave it out, or let the flow `stop` and another one start",
+    );
+}
+
+#[test]
+fn unresponsive_traffic_has_one_rate_or_steps_and_takes_turns_by_two_times() {
+    let right = "rate = \"1Mbps\"\nstart = \"5s\"";
+    check(right, "start = \"5s\"", "23:8: `flows.cross` has no rate", "add `rate` or `steps`");
+    check(
+        right,
+        "rate = \"1Mbps\"\nsteps = [{ at = \"0s\", rate = \"1Mbps\" }]",
+        "28:1: `flows.cross` has both `rate` and `steps`",
+        "leave out one of them",
+    );
+    check(
+        right,
+        "steps = [{ at = \"1s\", rate = \"1Mbps\" }]",
+        "27:17: the first step is at 1s",
+        "let the first step be at 0s",
+    );
+    check(
+        right,
+        "rate = \"1Mbps\"\non = \"1s\"",
+        "23:8: `flows.cross.off` is missing",
+        "`on` and `off` take turns: write both, or neither",
+    );
+    check(
+        right,
+        "rate = \"1Mbps\"\non = \"1s\"\noff = \"1ms\"",
+        "29:7: `flows.cross.off` is 1ms",
+        "write at least 10ms",
+    );
+}
+
+#[test]
+fn audio_has_packets_of_a_sensible_size_and_distance() {
+    check(
+        "encoder = { preset",
+        "audio = { interval = \"1ms\" }\nencoder = { preset",
+        "21:22: `flows.video.audio.interval` is 1ms",
+        "write at least 2.5ms",
+    );
+    check(
+        "encoder = { preset",
+        "audio = { rate = \"4Mbps\" }\nencoder = { preset",
+        "21:18: a packet of audio would have 10kB",
+        "let rate and interval make at most 9kB a packet",
+    );
 }

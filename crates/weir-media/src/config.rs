@@ -3,6 +3,7 @@
 use weir_cc::{Ecn, RateLimits};
 use weir_units::TimeDelta;
 
+use crate::audio::AudioConfig;
 use crate::encoder::EncoderConfig;
 
 /// Ticks per second of the media clock of video (RFC 3551 §5).
@@ -15,6 +16,8 @@ pub struct MediaConfig {
     pub limits: RateLimits,
     /// The encoder.
     pub encoder: EncoderConfig,
+    /// Audio that travels in the same stream; `None` for video alone.
+    pub audio: Option<AudioConfig>,
     /// Most payload bytes in a packet; at least 1.
     pub payload_limit: u16,
     /// Mean time between sender reports, and between receiver reports.
@@ -45,6 +48,7 @@ impl MediaConfig {
         Self {
             limits,
             encoder,
+            audio: None,
             payload_limit: 1200,
             rtcp_interval: TimeDelta::from_secs(1),
             rtcp_spread: 0.5,

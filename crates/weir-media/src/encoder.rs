@@ -80,6 +80,10 @@ pub struct Encoder {
     config: EncoderConfig,
     rng: Pcg64Mcg,
     frames: u32,
+    /// When the first frame after the start or the last pause is captured.
+    epoch: TimeDelta,
+    /// Frames since then.
+    since_epoch: u32,
     rate: DataRate,
     rate_since: TimeDelta,
     debt: f64,
@@ -88,24 +92,41 @@ pub struct Encoder {
 impl Encoder {
     /// An encoder that begins at `start` bit/s; `rng` is the video's own randomness, independent of the network.
     pub fn new(config: EncoderConfig, start: DataRate, rng: Pcg64Mcg) -> Self {
-        Self { config, rng, frames: 0, rate: start, rate_since: TimeDelta::ZERO, debt: 0.0 }
+        Self {
+            config,
+            rng,
+            frames: 0,
+            epoch: TimeDelta::ZERO,
+            since_epoch: 0,
+            rate: start,
+            rate_since: TimeDelta::ZERO,
+            debt: 0.0,
+        }
     }
 
     /// When the next frame is captured, from the start; the fraction of a nanosecond is not lost over time.
     pub fn next_capture(&self) -> TimeDelta {
-        TimeDelta::from_secs_f64(f64::from(self.frames) / self.config.frame_rate)
+        self.epoch + TimeDelta::from_secs_f64(f64::from(self.since_epoch) / self.config.frame_rate)
+    }
+
+    /// After a pause frames begin again at `at`, from the start: the first with the target of that moment, and as a key
+    /// frame if there are any. What a key frame before the pause still owed is forgiven.
+    pub fn resume(&mut self, at: TimeDelta) {
+        self.epoch = at;
+        self.since_epoch = 0;
+        self.debt = 0.0;
     }
 
     /// The frame captured at [`Self::next_capture`], at the rate the controller wants now.
     pub fn capture(&mut self, target: DataRate) -> Frame {
         let now = self.next_capture();
-        if now - self.rate_since >= self.config.reaction || self.frames == 0 {
+        if now - self.rate_since >= self.config.reaction || self.since_epoch == 0 {
             self.rate = target;
             self.rate_since = now;
         }
         let rate = self.rate.clamp(self.config.min_rate, self.config.max_rate);
         let nominal = rate.bps_f64() / 8.0 / self.config.frame_rate;
-        let key = self.config.key_frames.filter(|k| self.frames.is_multiple_of(k.every.max(1)));
+        let key = self.config.key_frames.filter(|k| self.since_epoch.is_multiple_of(k.every.max(1)));
         let planned = match key {
             Some(key) => {
                 self.debt += (key.size - 1.0) * nominal;
@@ -116,6 +137,7 @@ impl Encoder {
         let size = (planned * (1.0 + self.noise())).round().max(1.0);
         let number = self.frames;
         self.frames = self.frames.wrapping_add(1);
+        self.since_epoch = self.since_epoch.saturating_add(1);
         Frame { number, size: DataSize::from_bytes_f64(size), key: key.is_some() }
     }
 
@@ -197,6 +219,26 @@ mod tests {
         assert_eq!(sizes[0], 20_000);
         assert!(sizes[1..].iter().all(|&s| s == 4500));
         assert_eq!(e.capture(DataRate::from_kbps(1200)).size.bytes(), 5000);
+    }
+
+    #[test]
+    fn after_a_pause_the_clock_goes_on_and_the_first_frame_is_a_key_frame_at_the_new_target() {
+        let config = EncoderConfig {
+            reaction: TimeDelta::from_millis(500),
+            key_frames: Some(KeyFrames { every: 300, size: 4.0 }),
+            ..EncoderConfig::papers()
+        };
+        let mut e = encoder(config);
+        for _ in 0..10 {
+            e.capture(DataRate::from_kbps(1200));
+        }
+        e.resume(TimeDelta::from_millis(20_000));
+        assert_eq!(e.next_capture(), TimeDelta::from_secs(20));
+        let first = e.capture(DataRate::from_kbps(600));
+        // 600 kbit/s: 2500 bytes, as a key frame four times that; the debt of the first one is gone.
+        assert_eq!((first.number, first.key, first.size.bytes()), (10, true, 10_000));
+        assert_eq!(e.next_capture(), TimeDelta::from_secs_f64(20.0 + 1.0 / 30.0));
+        assert_eq!(e.capture(DataRate::from_kbps(600)).size.bytes(), 2250);
     }
 
     #[test]

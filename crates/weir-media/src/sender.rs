@@ -6,19 +6,22 @@ use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
 use weir_cc::prober::Prober;
 use weir_cc::{Controller, Decision, Feedback, PathEvent, SendState, SendTime, Share, Target};
-use weir_units::{DataSize, TimeDelta};
+use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
 use weir_wire::media::{MediaHeader, Stamp, header_len};
 use weir_wire::rtcp;
 
+use crate::audio::AudioSource;
 use crate::config::{MediaConfig, VIDEO_CLOCK_HZ};
 use crate::encoder::{Encoder, spread_factor};
 use crate::packet_report::PacketReportReader;
-use crate::packetiser::Packetiser;
+use crate::packetiser::{Packetiser, Piece};
 use crate::report;
 
 /// Dynamic payload type of the media packets.
 const PAYLOAD_TYPE: u8 = 96;
+/// Dynamic payload type of audio packets.
+const AUDIO_PAYLOAD_TYPE: u8 = 111;
 /// Payload of a padding packet: RTP padding counts in one byte.
 const PADDING_PAYLOAD: u16 = 255;
 /// How long the history waits for news of a packet.
@@ -31,8 +34,45 @@ pub struct MediaPacket {
     pub header: MediaHeader,
     /// Payload bytes.
     pub payload: u16,
-    /// The frame it belongs to; `None` for padding.
+    /// The frame it belongs to; `None` for padding and audio.
     pub frame: Option<u32>,
+    /// Whether it is audio.
+    pub audio: bool,
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug)]
+enum Content {
+    Video(Piece),
+    /// So many bytes of it.
+    Audio(u16),
+    Padding,
+}
+
+impl Content {
+    fn payload(self) -> u16 {
+        match self {
+            Self::Video(piece) => piece.payload,
+            Self::Audio(payload) => payload,
+            Self::Padding => PADDING_PAYLOAD,
+        }
+    }
+
+    fn payload_type(self) -> u8 {
+        if self.is_audio() { AUDIO_PAYLOAD_TYPE } else { PAYLOAD_TYPE }
+    }
+
+    fn frame(self) -> Option<u32> {
+        if let Self::Video(piece) = self { Some(piece.frame) } else { None }
+    }
+
+    fn is_last_of_frame(self) -> bool {
+        matches!(self, Self::Video(piece) if piece.last)
+    }
+
+    fn is_audio(self) -> bool {
+        matches!(self, Self::Audio(_))
+    }
 }
 
 /// A frame that was captured and packetised.
@@ -56,6 +96,7 @@ pub struct MediaSender {
     config: MediaConfig,
     ssrc: u32,
     encoder: Encoder,
+    audio: Option<AudioSource>,
     packetiser: Packetiser,
     pacer: Pacer,
     prober: Prober,
@@ -64,6 +105,7 @@ pub struct MediaSender {
     rng: Pcg64Mcg,
     /// `None` before the start and after the stop.
     started: Option<SendTime>,
+    paused: bool,
     frame_due: SendTime,
     report_due: SendTime,
     controller_due: SendTime,
@@ -91,6 +133,7 @@ impl MediaSender {
             config,
             ssrc,
             encoder: Encoder::new(config.encoder, config.limits.start(), video),
+            audio: config.audio.map(AudioSource::new),
             packetiser: Packetiser::new(config.payload_limit),
             pacer: Pacer::new(TimeDelta::ZERO),
             prober: Prober::new(),
@@ -98,6 +141,7 @@ impl MediaSender {
             packet_reports: PacketReportReader::new(),
             rng: rtcp,
             started: None,
+            paused: false,
             frame_due: SendTime::MAX,
             report_due: SendTime::MAX,
             controller_due: SendTime::MAX,
@@ -113,6 +157,7 @@ impl MediaSender {
     pub fn start(&mut self, now: SendTime) {
         self.started = Some(now);
         self.frame_due = now;
+        self.audio.iter_mut().for_each(|audio| audio.start(now));
         self.report_due = now + self.rtcp_interval();
         self.refresh(now);
     }
@@ -124,11 +169,40 @@ impl MediaSender {
         self.prober = Prober::new();
     }
 
-    /// When something is to be done next; `None` while stopped.
+    /// The application stops sending on purpose: no frames, no packets, no reports; what waits in the pacer is dropped.
+    /// Packets already under way are still reported, and the controller keeps its time. Twice is harmless.
+    pub fn pause(&mut self, now: SendTime) {
+        if self.started.is_none() || self.paused {
+            return;
+        }
+        self.paused = true;
+        self.frame_due = SendTime::MAX;
+        self.report_due = SendTime::MAX;
+        self.audio.iter_mut().for_each(AudioSource::stop);
+        self.packetiser.clear();
+        self.prober = Prober::new();
+        self.on_event(now, PathEvent::Paused);
+    }
+
+    /// The application sends again: a frame is captured now, a key frame if the encoder makes any. Sequence numbers go on
+    /// where they were, RTP timestamps with the time that has passed.
+    pub fn resume(&mut self, now: SendTime) {
+        let Some(started) = self.started.filter(|_| self.paused) else { return };
+        self.paused = false;
+        self.encoder.resume(now - started);
+        self.frame_due = now;
+        self.audio.iter_mut().for_each(|audio| audio.start(now));
+        self.report_due = now + self.rtcp_interval();
+        self.on_event(now, PathEvent::Resumed);
+    }
+
+    /// When something is to be done next; `None` while stopped, and while paused if the controller waits for nothing.
     pub fn next_timeout(&self) -> Option<SendTime> {
         self.started?;
         let due = self.frame_due.min(self.report_due).min(self.controller_due);
-        Some(self.departure_due().map_or(due, |departure| due.min(departure)))
+        let due = self.departure_due().map_or(due, |departure| due.min(departure));
+        let due = self.audio.as_ref().map_or(due, |audio| due.min(audio.due()));
+        (due < SendTime::MAX).then_some(due)
     }
 
     /// Captures the next frame if it is due; call until `None`.
@@ -136,7 +210,7 @@ impl MediaSender {
         let started = self.started.filter(|_| self.frame_due <= now)?;
         let elapsed = self.encoder.next_capture();
         let ticks = i128::from(elapsed.nanos()) * i128::from(VIDEO_CLOCK_HZ) / 1_000_000_000;
-        let frame = self.encoder.capture(self.target.media_rate);
+        let frame = self.encoder.capture(self.video_rate());
         let packets = self.packetiser.push(&frame, ticks as u32);
         self.frame_due = started + self.encoder.next_capture();
         self.tell_prober();
@@ -158,14 +232,24 @@ impl MediaSender {
         self.started?;
         self.history.expire(now);
         self.prober.expire(now);
+        if let Some(payload) = self.audio.as_mut().and_then(|audio| audio.poll(now)) {
+            return Some(self.emit(now, Content::Audio(payload)));
+        }
         self.departure_due().filter(|&due| due <= now)?;
-        let piece = self.packetiser.pop();
-        self.timestamp = piece.map_or(self.timestamp, |p| p.timestamp);
+        let content = self.packetiser.pop().map_or(Content::Padding, Content::Video);
+        Some(self.emit(now, content))
+    }
+
+    /// A packet of `content` leaves.
+    fn emit(&mut self, now: SendTime, content: Content) -> MediaPacket {
+        if let Content::Video(piece) = content {
+            self.timestamp = piece.timestamp;
+        }
         // One stream on a transport of its own: both numbers are the same.
         let sequence = self.history.next_id() as u16;
         let header = MediaHeader {
-            payload_type: PAYLOAD_TYPE,
-            marker: piece.is_some_and(|p| p.last),
+            payload_type: content.payload_type(),
+            marker: content.is_last_of_frame(),
             sequence,
             timestamp: self.timestamp,
             ssrc: self.ssrc,
@@ -173,20 +257,23 @@ impl MediaSender {
             transport_sequence: sequence,
             stamp: self.stamp(),
         };
-        let payload = piece.map_or(PADDING_PAYLOAD, |p| p.payload);
+        let payload = content.payload();
         let bytes = DataSize::from_bytes(u64::from(payload));
         let header_bytes = DataSize::from_bytes(header.wire_len() as u64);
-        let probe = self.prober.current();
-        let sent = self.history.on_sent(now, header_bytes, bytes, piece.is_none(), probe);
+        let (paced, padding) = (!content.is_audio(), matches!(content, Content::Padding));
+        let probe = if paced { self.prober.current() } else { None };
+        let sent = self.history.on_sent(now, header_bytes, bytes, padding, probe);
         self.packets_sent = self.packets_sent.wrapping_add(1);
         // Padding does not count (RFC 3550 §6.4.1).
-        self.octets_sent = self.octets_sent.wrapping_add(piece.map_or(0, |p| u32::from(p.payload)));
-        // Targets are rates of media: pacer and prober count payload, as the encoder does.
-        self.pacer.on_sent(now, bytes);
-        self.prober.on_sent(now, bytes);
+        self.octets_sent = self.octets_sent.wrapping_add(if padding { 0 } else { u32::from(payload) });
+        if paced {
+            // Targets are rates of media: pacer and prober count payload, as the encoder does.
+            self.pacer.on_sent(now, bytes);
+            self.prober.on_sent(now, bytes);
+        }
         self.controller.on_sent(&sent, &self.state());
         self.controller_due = self.controller.next_timeout().unwrap_or(SendTime::MAX);
-        Some(MediaPacket { header, payload, frame: piece.map(|p| p.frame) })
+        MediaPacket { header, payload, frame: content.frame(), audio: content.is_audio() }
     }
 
     /// Writes the RTCP packet that is due into `out` and returns its length; call until `None`.
@@ -259,13 +346,22 @@ impl MediaSender {
         SendState {
             in_flight: self.history.in_flight(),
             queued: self.packetiser.queued(),
-            application_limited: self.encoder.max_rate() < self.target.media_rate,
+            application_limited: self.encoder.max_rate() < self.video_rate(),
         }
+    }
+
+    /// What the target leaves for video.
+    fn video_rate(&self) -> DataRate {
+        let audio = self.audio.as_ref().map_or(DataRate::ZERO, AudioSource::rate);
+        self.target.media_rate.saturating_sub(audio)
     }
 
     /// When the next packet, media or padding, may leave; `None` if nothing waits. A probe has its own pace. What a full
     /// window holds waits for feedback, or until the history gives up on the oldest packet.
     fn departure_due(&self) -> Option<SendTime> {
+        if self.paused {
+            return None;
+        }
         let probing = self.prober.next_departure();
         let Some(payload) = self.packetiser.peek() else {
             let padding = DataSize::from_bytes(u64::from(PADDING_PAYLOAD));

@@ -36,6 +36,16 @@ impl Session {
         self.flows.iter_mut().for_each(MediaSender::stop);
     }
 
+    /// All flows pause.
+    pub fn pause(&mut self, now: SendTime) {
+        self.flows.iter_mut().for_each(|flow| flow.pause(now));
+    }
+
+    /// All flows go on.
+    pub fn resume(&mut self, now: SendTime) {
+        self.flows.iter_mut().for_each(|flow| flow.resume(now));
+    }
+
     /// When something is to be done next; `None` while all are stopped.
     pub fn next_timeout(&self) -> Option<SendTime> {
         self.flows.iter().filter_map(MediaSender::next_timeout).min()

@@ -19,4 +19,4 @@ pub mod tcp;
 pub use monitor::{FrameMeta, Loss, Monitor, PacketMeta, Side, Unwatched};
 pub use seed::stream;
 pub use simulation::{Simulation, SpecError};
-pub use spec::{ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic};
+pub use spec::{ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic, Unresponsive};

@@ -54,7 +54,7 @@ impl<M: Monitor> Simulation<M> {
     /// A link out of range, or a flow without a route.
     pub fn new(spec: SimSpec, monitor: M) -> Result<Self, SpecError> {
         for flow in &spec.flows {
-            let needs_reverse = !matches!(flow.traffic, Traffic::Constant { .. });
+            let needs_reverse = !matches!(flow.traffic, Traffic::Constant { .. } | Traffic::Unresponsive(_));
             let exists = |&link: &usize| link < spec.links.len();
             let routed = !flow.forward.is_empty() && (!flow.reverse.is_empty() || !needs_reverse);
             if !routed || !flow.forward.iter().chain(&flow.reverse).all(exists) {

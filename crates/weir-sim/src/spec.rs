@@ -46,6 +46,8 @@ pub struct FlowSpec {
     pub start: Time,
     /// When it stops sending; [`Time::MAX`] for never.
     pub stop: Time,
+    /// When it pauses: each from the first time, included, to the second, excluded. TCP does not pause.
+    pub pauses: Vec<(Time, Time)>,
     /// The sender's clock.
     pub sender_clock: ClockSpec,
     /// The receiver's clock.
@@ -73,6 +75,8 @@ pub enum Traffic {
         /// Size of a packet on the wire.
         packet_size: DataSize,
     },
+    /// Packets of one size at a rate that changes, without feedback.
+    Unresponsive(Unresponsive),
     /// A bulk TCP transfer.
     Tcp {
         /// The window law.
@@ -82,6 +86,17 @@ pub enum Traffic {
         /// How much to transfer; `None` for a long-lived flow.
         size: Option<DataSize>,
     },
+}
+
+/// Packets of one size at a rate that changes at given times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unresponsive {
+    /// Rates on the wire and from when on each holds, in order; none before the first.
+    pub steps: Vec<(Time, DataRate)>,
+    /// Size of a packet on the wire.
+    pub packet_size: DataSize,
+    /// Bytes of a packet that are headers and not payload.
+    pub headers: u32,
 }
 
 /// A host's clock: what it reads as a function of true time.

@@ -3,13 +3,13 @@
 use weir_cc::{Cause, Target};
 use weir_net::Time;
 
-use super::span::Span;
+use super::span::{Activity, Span};
 
 /// Adds up the time between changes of the target.
 #[derive(Debug)]
 pub(super) struct Causes {
     /// What counts: the measurement window while the flow is active.
-    live: Span,
+    live: Activity,
     since: Option<(Time, Cause, f64)>,
     nanos: [u64; Cause::ALL.len()],
     /// Integral of the target sending rate, in bit/s · ns.
@@ -17,7 +17,7 @@ pub(super) struct Causes {
 }
 
 impl Causes {
-    pub(super) fn new(live: Span) -> Self {
+    pub(super) fn new(live: Activity) -> Self {
         Self { live, since: None, nanos: [0; Cause::ALL.len()], rate_time: 0.0 }
     }
 
@@ -29,7 +29,7 @@ impl Causes {
     /// Counts the time up to `now`.
     pub(super) fn advance(&mut self, now: Time) {
         if let Some((since, cause, rate)) = &mut self.since {
-            let counted = Span::new(*since, now).intersect(self.live).nanos();
+            let counted = self.live.nanos_in(Span::new(*since, now));
             self.nanos[*cause as usize] += counted;
             self.rate_time += *rate * counted as f64;
             *since = now;

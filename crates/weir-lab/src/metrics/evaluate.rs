@@ -9,7 +9,7 @@ use super::link::{LinkRecorder, share};
 use super::plan::{FlowKind, MeasurePlan};
 use super::recorder::FlowDelays;
 use super::shares::Contention;
-use super::span::Span;
+use super::span::{Activity, Span};
 use crate::results::{Convergence, FlowMeasures, Jain, LinkMeasures, Pooled, RunMetrics, Value};
 use crate::stats;
 
@@ -22,7 +22,7 @@ pub(super) struct Evaluation<'a> {
     pub(super) flows: &'a [FlowRecorder],
     pub(super) links: &'a [LinkRecorder],
     /// When each flow could send.
-    pub(super) active: &'a [Span],
+    pub(super) active: &'a [Activity],
     pub(super) delays: &'a [FlowDelays],
 }
 
@@ -47,7 +47,7 @@ impl Evaluation<'_> {
         self.flows[flow].evaluate(
             plan,
             self.grid,
-            self.active[flow],
+            &self.active[flow],
             fair_share,
             &self.delays[flow],
             convergence,
@@ -95,7 +95,7 @@ impl Evaluation<'_> {
     fn jain(&self, measures: &[FlowMeasures<Value>]) -> Jain<Value> {
         let competing = self.competing();
         let means: Vec<f64> = competing.iter().filter_map(|&flow| measures[flow].rate_bps).collect();
-        let all_active = |second: Span| competing.iter().all(|&f| self.active[f].intersect(second) == second);
+        let all_active = |second: Span| competing.iter().all(|&f| self.active[f].covers(second));
         let instants: Vec<f64> = self
             .grid
             .seconds()
@@ -119,7 +119,7 @@ impl Evaluation<'_> {
     }
 
     fn is_adaptive(&self, flow: usize) -> bool {
-        self.plan.flows[flow].kind != FlowKind::Constant
+        matches!(self.plan.flows[flow].kind, FlowKind::Media | FlowKind::Tcp)
     }
 
     fn flows_where(&self, condition: impl Fn(usize) -> bool) -> Vec<usize> {

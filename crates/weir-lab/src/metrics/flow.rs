@@ -12,7 +12,7 @@ use super::histogram::Histogram;
 use super::link::share;
 use super::plan::{FlowKind, FlowPlan};
 use super::recorder::FlowDelays;
-use super::span::Span;
+use super::span::{Activity, Span};
 use crate::results::{Convergence, FlowMeasures, PerCause, Traffic, Value};
 use crate::stats;
 
@@ -77,7 +77,7 @@ pub(super) struct FlowRecorder {
 
 impl FlowRecorder {
     pub(super) fn new(plan: &FlowPlan, grid: &Grid, window: Span) -> Self {
-        let live = window.intersect(Span::new(plan.start, plan.stop));
+        let live = Activity::new(Span::new(plan.start, plan.stop), &plan.pauses).within(window);
         Self {
             window,
             propagation: plan.propagation,
@@ -86,7 +86,8 @@ impl FlowRecorder {
             owd_excess: Histogram::new(),
             queue_wait: Histogram::new(),
             receipts: Counts::new(grid.len()),
-            frames: (plan.kind == FlowKind::Media).then(|| Box::new(Frames::new(window))),
+            frames: (plan.kind == FlowKind::Media)
+                .then(|| Box::new(Frames::new(window, plan.pauses.clone()))),
             sent: Tally::default(),
             lost: Tally::default(),
             feedback: Tally::default(),
@@ -156,8 +157,8 @@ impl FlowRecorder {
     }
 
     /// Counts the time since the last change of the target; to be called after the run.
-    pub(super) fn settle(&mut self, active: Span) {
-        self.causes.advance(active.to);
+    pub(super) fn settle(&mut self, active: &Activity) {
+        self.causes.advance(active.end());
     }
 
     /// The flow's metrics, after [`Self::settle`]. `active` is when it could send; `fair_share` its mean fair share
@@ -166,18 +167,18 @@ impl FlowRecorder {
         &self,
         plan: &FlowPlan,
         grid: &Grid,
-        active: Span,
+        active: &Activity,
         fair_share: Value,
         delays: &FlowDelays,
         convergence: Vec<Convergence<Value>>,
     ) -> FlowMeasures<Value> {
-        let live = self.window.intersect(active);
+        let live = active.within(self.window);
         let rate = |bytes: u64| live.seconds().map(|seconds| bytes as f64 * 8.0 / seconds);
         let bytes_with_fate = self.arrived.bytes + self.lost.bytes;
         let packets_with_fate = self.arrived.packets + self.lost.packets;
         let payload_rate_bps = rate(self.received.payload);
         let frames = self.frames.as_deref();
-        let freezes = frames.map(|frames| frames.freezes(live));
+        let freezes = frames.map(|frames| frames.freezes(live.end()));
         FlowMeasures {
             name: plan.name.clone(),
             kind: plan.kind,
@@ -185,7 +186,7 @@ impl FlowRecorder {
             payload_rate_bps,
             sent_rate_bps: rate(self.sent.bytes),
             target_rate_bps: self.causes.mean_rate(),
-            rate_sd_bps: self.rate_sd(grid, live),
+            rate_sd_bps: self.rate_sd(grid, &live),
             fair_share: payload_rate_bps.zip(fair_share).and_then(|(rate, fair)| share(rate, fair)),
             loss_ratio: share(self.lost.bytes as f64, bytes_with_fate as f64),
             packet_loss_ratio: share(self.lost.packets as f64, packets_with_fate as f64),
@@ -212,10 +213,10 @@ impl FlowRecorder {
     }
 
     /// Standard deviation of the received rate over the whole seconds in which the flow was active.
-    fn rate_sd(&self, grid: &Grid, live: Span) -> Value {
+    fn rate_sd(&self, grid: &Grid, live: &Activity) -> Value {
         let rates: Vec<f64> = grid
             .seconds()
-            .filter(|(_, second)| second.intersect(live) == *second)
+            .filter(|(_, second)| live.covers(*second))
             .map(|(bins, _)| self.receipts.sum(bins) as f64 * 8.0)
             .collect();
         stats::sample_sd(&rates)

@@ -31,6 +31,9 @@ pub(super) struct Frames {
     /// From capture to completion, of frames that completed in the window.
     pub(super) delays: Histogram,
     freezes: Freezes,
+    /// The last complete frame's capture, and the pauses in order.
+    shown: Time,
+    pauses: Vec<(Time, Time)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +50,8 @@ impl OpenFrame {
 }
 
 impl Frames {
-    pub(super) fn new(window: Span) -> Self {
+    pub(super) fn new(window: Span, mut pauses: Vec<(Time, Time)>) -> Self {
+        pauses.sort_unstable();
         Self {
             window,
             ring: vec![OpenFrame::NONE; INITIAL_FRAMES],
@@ -57,6 +61,8 @@ impl Frames {
             useful_bytes: 0,
             delays: Histogram::new(),
             freezes: Freezes::default(),
+            shown: Time::ZERO,
+            pauses,
         }
     }
 
@@ -91,10 +97,13 @@ impl Frames {
         }
     }
 
-    /// Number and total length of the freezes, the gap up to the end of `live` included.
-    pub(super) fn freezes(&self, live: Span) -> (u64, TimeDelta) {
+    /// Number and total length of the freezes, the gap up to `end` or to a pause that lasts until then included.
+    pub(super) fn freezes(&self, end: Time) -> (u64, TimeDelta) {
         let mut freezes = self.freezes.clone();
-        freezes.frame(live.to, true);
+        let end = self.pause_after(self.shown).map_or(end, |(from, _)| end.min(from));
+        if freezes.last.is_some_and(|last| last < end) {
+            freezes.frame(end, true);
+        }
         (freezes.count, freezes.total)
     }
 
@@ -108,9 +117,18 @@ impl Frames {
             }
         }
         if now < self.window.to {
+            if self.pause_after(self.shown).is_some_and(|(_, to)| to <= frame.captured) {
+                self.freezes.interrupt();
+            }
+            self.shown = self.shown.max(frame.captured);
             self.freezes.frame(now, now >= self.window.from);
         }
         delay
+    }
+
+    /// The first pause that ends after `time`.
+    fn pause_after(&self, time: Time) -> Option<(Time, Time)> {
+        self.pauses.get(self.pauses.partition_point(|&(_, to)| to <= time)).copied()
     }
 
     #[inline]
@@ -151,6 +169,11 @@ struct Freezes {
 }
 
 impl Freezes {
+    /// The picture stopped on purpose: the interval up to the next frame is none.
+    fn interrupt(&mut self) {
+        self.last = None;
+    }
+
     fn frame(&mut self, now: Time, counts: bool) {
         let Some(last) = self.last.replace(now) else { return };
         let interval = now - last;
@@ -225,7 +248,7 @@ mod tests {
     #[test]
     fn the_ring_grows_while_frames_stay_open() {
         let window = Span::new(Time::ZERO, Time::from_millis(100_000));
-        let mut frames = Frames::new(window);
+        let mut frames = Frames::new(window, Vec::new());
         for number in 0..200 {
             let meta = FrameMeta { number, packets: 1, bytes: 1000, key: false };
             frames.captured(Time::from_millis(10 * u64::from(number)), &meta);

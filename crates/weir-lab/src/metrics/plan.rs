@@ -31,6 +31,8 @@ pub struct FlowPlan {
     pub start: Time,
     /// When it stops sending; [`Time::MAX`] for never.
     pub stop: Time,
+    /// When it pauses: each from the first time, included, to the second, excluded.
+    pub pauses: Vec<(Time, Time)>,
     /// Propagation delay from the sender to the receiver, all links together, without serialisation.
     pub propagation: TimeDelta,
     /// The link that limits it on its way forward, by index; flows with the same bottleneck share it.
@@ -49,8 +51,10 @@ pub struct FlowPlan {
 pub enum FlowKind {
     /// Video under a controller.
     Media,
-    /// Packets at a constant rate.
+    /// Packets at a constant rate, or one that changes at given times.
     Constant,
+    /// Audio of a constant rate.
+    Audio,
     /// A TCP transfer.
     Tcp,
 }

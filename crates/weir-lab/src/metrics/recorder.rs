@@ -12,7 +12,7 @@ use super::histogram::Histogram;
 use super::link::LinkRecorder;
 use super::plan::{FlowPlan, MeasurePlan};
 use super::series::{Series, SeriesRecorder};
-use super::span::Span;
+use super::span::{Activity, Span};
 use crate::results::RunMetrics;
 
 /// Measures a run as it passes by. Its memory does not grow with the number of packets, and it allocates nothing
@@ -71,10 +71,10 @@ impl Recorder {
     /// What was measured; to be called after the run.
     pub fn finish(mut self) -> Measured {
         let end = self.plan.end;
-        let active: Vec<Span> =
+        let active: Vec<Activity> =
             self.flows.iter().zip(&self.plan.flows).map(|(flow, plan)| flow.active(plan, end)).collect();
         for (flow, active) in self.flows.iter_mut().zip(&active) {
-            flow.settle(*active);
+            flow.settle(active);
         }
         let delays: Vec<FlowDelays> = self.flows.iter().map(FlowRecorder::delays).collect();
         let metrics = Evaluation {
@@ -94,8 +94,9 @@ impl Recorder {
 
 impl FlowRecorder {
     /// When the flow could send.
-    fn active(&self, plan: &FlowPlan, end: Time) -> Span {
-        Span::new(plan.start, plan.stop.min(self.completed.unwrap_or(Time::MAX)).min(end))
+    fn active(&self, plan: &FlowPlan, end: Time) -> Activity {
+        let stop = plan.stop.min(self.completed.unwrap_or(Time::MAX)).min(end);
+        Activity::new(Span::new(plan.start, stop), &plan.pauses)
     }
 }
 

@@ -5,13 +5,13 @@ use weir_units::DataRate;
 
 use super::link::capacity;
 use super::plan::{FlowPlan, LinkPlan};
-use super::span::Span;
+use super::span::{Activity, Span};
 
 /// A flow that shares a bottleneck.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Sharer {
     /// When it could send.
-    pub(super) active: Span,
+    pub(super) active: Activity,
     /// The highest rate it can use, in bit/s; infinite for no limit.
     pub(super) max_bps: f64,
 }
@@ -26,10 +26,10 @@ pub(super) struct Contention<'a> {
 }
 
 impl<'a> Contention<'a> {
-    pub(super) fn new(link: usize, plan: &'a LinkPlan, plans: &[FlowPlan], active: &[Span]) -> Self {
+    pub(super) fn new(link: usize, plan: &'a LinkPlan, plans: &[FlowPlan], active: &[Activity]) -> Self {
         let on_link = |plan: &&FlowPlan| plan.bottleneck == Some(link);
-        let sharer = |(plan, &active): (&FlowPlan, &Span)| Sharer {
-            active,
+        let sharer = |(plan, active): (&FlowPlan, &Activity)| Sharer {
+            active: active.clone(),
             max_bps: plan.max_rate.map_or(f64::INFINITY, DataRate::bps_f64),
         };
         Self {
@@ -47,9 +47,12 @@ impl<'a> Contention<'a> {
     /// The time average of capacity over number of active flows, while flow `flow` is active in `window`, in bit/s
     /// (the fair share of Chromium's `bwe_test_framework`). `None` if it never is.
     pub(super) fn mean_fair_share(&self, flow: usize, window: Span) -> Option<f64> {
-        let live = self.sharer(flow)?.active.intersect(window);
+        let live = self.sharer(flow)?.active.within(window);
         let seconds = live.seconds()?;
-        let bits: f64 = pieces(live, self.activity_changes())
+        let bits: f64 = live
+            .spans()
+            .iter()
+            .flat_map(|&span| pieces(span, self.activity_changes()))
             .map(|piece| {
                 let flows = self.sharers.iter().filter(|sharer| sharer.active.contains(piece.from)).count();
                 capacity(self.plan, piece) * 8.0 / flows.max(1) as f64
@@ -73,20 +76,20 @@ impl<'a> Contention<'a> {
             .collect()
     }
 
-    fn max_min_share(&self, own: Sharer, piece: Span) -> Option<f64> {
+    fn max_min_share(&self, own: &Sharer, piece: Span) -> Option<f64> {
         let rate = capacity(self.plan, piece) * 8.0 / piece.seconds()?;
         let active = self.sharers.iter().filter(|sharer| sharer.active.contains(piece.from));
         let limits: Vec<f64> = active.map(|sharer| sharer.max_bps).collect();
         Some(max_min_level(rate, &limits).min(own.max_bps))
     }
 
-    fn sharer(&self, flow: usize) -> Option<Sharer> {
+    fn sharer(&self, flow: usize) -> Option<&Sharer> {
         let place = self.flows.iter().position(|&f| f == flow)?;
-        self.sharers.get(place).copied()
+        self.sharers.get(place)
     }
 
     fn activity_changes(&self) -> impl Iterator<Item = Time> + '_ {
-        self.sharers.iter().flat_map(|sharer| [sharer.active.from, sharer.active.to])
+        self.sharers.iter().flat_map(|sharer| sharer.active.spans()).flat_map(|span| [span.from, span.to])
     }
 }
 

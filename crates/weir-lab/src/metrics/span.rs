@@ -1,4 +1,4 @@
-//! Half-open stretches of time.
+//! Half-open stretches of time, and when a flow is active.
 
 use weir_net::Time;
 
@@ -31,5 +31,81 @@ impl Span {
     /// Its length in seconds; `None` if empty.
     pub(super) fn seconds(self) -> Option<f64> {
         (self.from < self.to).then(|| self.nanos() as f64 / 1e9)
+    }
+}
+
+/// When a flow could send: stretches of time in order, none of them empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Activity(Vec<Span>);
+
+impl Activity {
+    /// `whole` without the pauses, which may come in any order.
+    pub(super) fn new(whole: Span, pauses: &[(Time, Time)]) -> Self {
+        let mut pauses = pauses.to_vec();
+        pauses.sort_unstable();
+        let mut spans = Vec::new();
+        let mut from = whole.from;
+        for (pause, resume) in pauses.into_iter().filter(|(pause, resume)| pause < resume) {
+            spans.push(Span::new(from, pause.min(whole.to)));
+            from = from.max(resume);
+        }
+        spans.push(Span::new(from, whole.to));
+        spans.retain(|span| span.from < span.to);
+        Self(spans)
+    }
+
+    pub(super) fn within(&self, window: Span) -> Self {
+        let mut spans: Vec<Span> = self.0.iter().map(|span| span.intersect(window)).collect();
+        spans.retain(|span| span.from < span.to);
+        Self(spans)
+    }
+
+    pub(super) fn spans(&self) -> &[Span] {
+        &self.0
+    }
+
+    pub(super) fn contains(&self, time: Time) -> bool {
+        self.0.iter().any(|span| span.contains(time))
+    }
+
+    /// Whether it lasts through all of `span`.
+    pub(super) fn covers(&self, span: Span) -> bool {
+        self.0.iter().any(|own| own.intersect(span) == span)
+    }
+
+    /// How much of `span` it takes, in nanoseconds.
+    pub(super) fn nanos_in(&self, span: Span) -> u64 {
+        self.0.iter().map(|own| own.intersect(span).nanos()).sum()
+    }
+
+    /// Its length in seconds; `None` if there is none.
+    pub(super) fn seconds(&self) -> Option<f64> {
+        let nanos: u64 = self.0.iter().map(|span| span.nanos()).sum();
+        (nanos > 0).then(|| nanos as f64 / 1e9)
+    }
+
+    /// When it is over; [`Time::ZERO`] if it never is.
+    pub(super) fn end(&self) -> Time {
+        self.0.last().map_or(Time::ZERO, |span| span.to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_cut_the_activity_into_pieces() {
+        let t = Time::from_millis;
+        let whole = Span::new(t(10), t(100));
+        let active = Activity::new(whole, &[(t(60), t(80)), (t(0), t(20)), (t(70), t(90)), (t(95), t(200))]);
+        assert_eq!(active.spans(), [Span::new(t(20), t(60)), Span::new(t(90), t(95))]);
+        assert_eq!(active.seconds(), Some(0.045));
+        assert_eq!(active.end(), t(95));
+        assert!(active.contains(t(20)) && !active.contains(t(60)) && active.contains(t(94)));
+        assert!(active.covers(Span::new(t(30), t(60))) && !active.covers(Span::new(t(50), t(92))));
+        assert_eq!(active.nanos_in(Span::new(t(50), t(92))), 12_000_000);
+        assert_eq!(active.within(Span::new(t(0), t(30))).spans(), [Span::new(t(20), t(30))]);
+        assert_eq!(Activity::new(Span::new(t(5), t(5)), &[]).seconds(), None);
     }
 }

@@ -13,6 +13,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::flow::{EcnField, Flow, Media, Tcp, Traffic};
 use super::link::{self, LinkModel, Step, TraceOffset};
 use super::topology::{Network, PlannedFlow, PlannedLink, network};
+use super::unresponsive::AudioStream;
 use super::{Clocks, Scenario};
 use crate::error::{KeyPath, Problem, ScenarioError};
 use crate::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan};
@@ -181,10 +182,23 @@ impl Builder<'_> {
             reverse: planned.reverse.clone(),
             start,
             stop: planned.copy.stop.map_or(Time::MAX, time),
+            pauses: self.pauses(planned, start),
             sender_clock: ClockSpec::default(),
             receiver_clock: self.receiver_clock(planned),
             traffic,
         })
+    }
+
+    /// When the flow says nothing, from `start` on.
+    fn pauses(&self, planned: &PlannedFlow<'_>, start: Time) -> Vec<(Time, Time)> {
+        let shift = planned.copy.shift;
+        let given = planned.flow.pauses.iter().flatten();
+        let mut pauses: Vec<_> = given.map(|p| (time(p.from + shift), time(p.to + shift))).collect();
+        if let Traffic::Constant(constant) = &planned.flow.traffic {
+            let stop = planned.copy.stop.map_or(Time::MAX, time).min(time(self.scenario.duration));
+            pauses.extend(constant.silences(start, stop));
+        }
+        pauses
     }
 
     fn receiver_clock(&self, planned: &PlannedFlow<'_>) -> ClockSpec {
@@ -212,6 +226,7 @@ impl Builder<'_> {
             kind: kind(&planned.flow.traffic),
             start,
             stop: planned.copy.stop.map_or(Time::MAX, time),
+            pauses: self.pauses(planned, start),
             propagation: planned.forward.iter().map(|&l| links[l].config.delay).sum(),
             bottleneck,
             max_rate: planned.flow.max_rate(),
@@ -251,11 +266,18 @@ impl Flow {
     fn max_rate(&self) -> Option<DataRate> {
         match &self.traffic {
             Traffic::Media(media) => {
-                let payload = media.max_rate().min(media.encoder.config().max_rate);
-                let limit = media.payload_limit.bytes();
-                Some(payload.scale((limit + MEDIA_HEADERS) as f64 / limit as f64))
+                let audio = media.audio.map(AudioStream::config);
+                let audio_rate = audio.map_or(DataRate::ZERO, |audio| audio.rate);
+                let video = media.max_rate().saturating_sub(audio_rate).min(media.encoder.config().max_rate);
+                let on_wire = |rate: DataRate, payload: DataSize| {
+                    let payload = payload.bytes();
+                    rate.scale((payload + MEDIA_HEADERS) as f64 / payload as f64)
+                };
+                let video = on_wire(video, media.payload_limit);
+                Some(audio.map_or(video, |audio| video + on_wire(audio.rate, audio.payload())))
             }
-            Traffic::Constant(constant) => Some(constant.rate),
+            Traffic::Constant(constant) => Some(constant.max_rate()),
+            Traffic::Audio(audio) => audio.source().steps.first().map(|&(_, rate)| rate),
             Traffic::Tcp(_) => None,
         }
     }
@@ -269,6 +291,7 @@ fn kind(traffic: &Traffic) -> FlowKind {
     match traffic {
         Traffic::Media(_) => FlowKind::Media,
         Traffic::Constant(_) => FlowKind::Constant,
+        Traffic::Audio(_) => FlowKind::Audio,
         Traffic::Tcp(_) => FlowKind::Tcp,
     }
 }
@@ -306,9 +329,8 @@ fn link_spec(planned: &PlannedLink, service: Service) -> LinkSpec {
 fn traffic(flow: &Flow) -> Result<SimTraffic, registry::RegistryError> {
     match &flow.traffic {
         Traffic::Media(media) => media_traffic(media),
-        Traffic::Constant(constant) => {
-            Ok(SimTraffic::Constant { rate: constant.rate, packet_size: constant.packet_size })
-        }
+        Traffic::Constant(constant) => Ok(SimTraffic::Unresponsive(constant.source())),
+        Traffic::Audio(audio) => Ok(SimTraffic::Unresponsive(audio.source())),
         Traffic::Tcp(tcp) => tcp_traffic(tcp),
     }
 }
@@ -319,6 +341,7 @@ fn media_traffic(media: &Media) -> Result<SimTraffic, registry::RegistryError> {
     let halves = registry::build(&media.controller, options, limits)?;
     let config = MediaConfig {
         packet_format: halves.packet_format,
+        audio: media.audio.map(AudioStream::config),
         payload_limit: u16::try_from(media.payload_limit.bytes()).unwrap_or(u16::MAX),
         rtcp_interval: media.rtcp_interval,
         ecn: match media.ecn {

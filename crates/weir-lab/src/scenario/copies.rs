@@ -13,18 +13,26 @@ pub(crate) struct Copy {
     pub(crate) name: String,
     pub(crate) start: TimeDelta,
     pub(crate) stop: Option<TimeDelta>,
+    /// How much later it is than the flow as written.
+    pub(crate) shift: TimeDelta,
 }
 
 /// The copies of `flow`, which is called `name`, in a run of `duration`.
 pub(crate) fn copies(name: &str, flow: &Flow, duration: TimeDelta) -> Vec<Copy> {
     let Some(count) = count(flow, duration) else {
-        return vec![Copy { name: name.to_owned(), start: flow.start, stop: flow.stop }];
+        return vec![Copy {
+            name: name.to_owned(),
+            start: flow.start,
+            stop: flow.stop,
+            shift: TimeDelta::ZERO,
+        }];
     };
     let apart = flow.every.unwrap_or_default();
     let copy = |i: i64| Copy {
         name: format!("{name}-{}", i + 1),
         start: flow.start + apart * i,
         stop: flow.stop.map(|stop| stop + apart * i),
+        shift: apart * i,
     };
     (0..count).map(copy).collect()
 }
@@ -59,14 +67,14 @@ mod tests {
     #[test]
     fn a_flow_that_is_not_copied_keeps_its_name() {
         let only = copies("a", &flow("start = \"1s\""), S(10));
-        assert_eq!(only, [Copy { name: "a".to_owned(), start: S(1), stop: None }]);
+        assert_eq!(only, [Copy { name: "a".to_owned(), start: S(1), stop: None, shift: S(0) }]);
     }
 
     #[test]
     fn counted_copies_are_numbered_from_one() {
         let two = copies("tcp", &flow("count = 2\nevery = \"3s\"\nstop = \"2s\""), S(1));
-        assert_eq!(two[0], Copy { name: "tcp-1".to_owned(), start: S(0), stop: Some(S(2)) });
-        assert_eq!(two[1], Copy { name: "tcp-2".to_owned(), start: S(3), stop: Some(S(5)) });
+        assert_eq!(two[0], Copy { name: "tcp-1".to_owned(), start: S(0), stop: Some(S(2)), shift: S(0) });
+        assert_eq!(two[1], Copy { name: "tcp-2".to_owned(), start: S(3), stop: Some(S(5)), shift: S(3) });
     }
 
     #[test]

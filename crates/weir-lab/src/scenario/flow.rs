@@ -7,6 +7,7 @@ use weir_media::{EncoderConfig, KeyFrames};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::tcp_options::TcpOptions;
+use super::unresponsive::{Audio, AudioStream, Constant, Pause};
 
 /// One flow, or several copies of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,6 +41,9 @@ pub struct Flow {
     /// Each copy starts later by a time drawn uniformly from 0 to this, derived from the run's seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_spread: Option<TimeDelta>,
+    /// When it pauses; TCP does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pauses: Option<Vec<Pause>>,
     /// The receiver's clock, where it is to be other than the scenario's `clocks` say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver_clock: Option<Clock>,
@@ -54,8 +58,10 @@ pub struct Flow {
 pub enum Traffic {
     /// Video under a congestion controller.
     Media(Media),
-    /// Packets of one size at a constant rate, without feedback.
+    /// Packets of one size at a constant or a changing rate, without feedback.
     Constant(Constant),
+    /// Audio of a constant rate, without feedback.
+    Audio(Audio),
     /// TCP.
     Tcp(Tcp),
 }
@@ -71,6 +77,9 @@ pub struct Media {
     /// The video encoder.
     #[serde(default)]
     pub encoder: Encoder,
+    /// Audio in the same stream, under the same controller; none unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audio: Option<AudioStream>,
     /// Bounds of the controller's rate.
     #[serde(default)]
     pub rates: Rates,
@@ -278,20 +287,6 @@ pub struct KeyFrameSpacing {
     /// Size as a multiple of the nominal frame size.
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub size: f64,
-}
-
-/// Packets of one size at a constant rate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Constant {
-    /// Rate on the wire.
-    pub rate: DataRate,
-    /// Size of a packet on the wire.
-    #[serde(default = "default_packet_size")]
-    pub packet_size: DataSize,
-}
-
-fn default_packet_size() -> DataSize {
-    DataSize::from_bytes(1000)
 }
 
 /// A TCP transfer.

@@ -16,6 +16,7 @@ pub mod set;
 mod shape;
 mod tcp_options;
 mod topology;
+mod unresponsive;
 mod validate;
 
 use std::path::Path;
@@ -33,12 +34,13 @@ pub(crate) use shape::Shape;
 
 pub use build::{Run, RunOptions, TraceUse};
 pub use flow::{
-    ChangedEncoder, Clock, Constant, EcnField, Encoder, EncoderPreset, Flow, KeyFrameChoice, KeyFrameSpacing,
-    Media, NoKeyFrames, Options, Rates, Tcp, Traffic,
+    ChangedEncoder, Clock, EcnField, Encoder, EncoderPreset, Flow, KeyFrameChoice, KeyFrameSpacing, Media,
+    NoKeyFrames, Options, Rates, Tcp, Traffic,
 };
 pub use link::{Dumbbell, InService, Jitter, Link, LinkModel, Queue, RandomOffset, Step, TraceOffset};
 pub use named::Named;
 pub use tcp_options::TcpOptions;
+pub use unresponsive::{Audio, AudioStream, Constant, Pause};
 
 /// A scenario: a network, the flows on it, and what to measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

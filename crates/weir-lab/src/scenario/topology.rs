@@ -54,7 +54,7 @@ pub(crate) fn network(scenario: &Scenario) -> Result<Network<'_>, Problem> {
 impl Flow {
     /// Whether something has to come back.
     fn has_feedback(&self) -> bool {
-        !matches!(self.traffic, Traffic::Constant(_))
+        !matches!(self.traffic, Traffic::Constant(_) | Traffic::Audio(_))
     }
 }
 

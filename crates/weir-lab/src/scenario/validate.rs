@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 
 use weir_cc::RateLimits;
+use weir_media::AudioConfig;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::Scenario;
 use super::copies::MOST_COPIES;
-use super::flow::{Constant, Flow, Media, Tcp, Traffic};
+use super::flow::{Flow, Media, Tcp, Traffic};
 use super::link::{Jitter, LinkModel, Step, TraceOffset};
 use super::topology::{Network, network};
+use super::unresponsive::{Constant, Pause};
 use crate::error::{KeyPath, Problem, advice};
 use crate::registry;
 
@@ -21,6 +23,10 @@ const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
 const LONGEST_RUN: TimeDelta = TimeDelta::from_secs(24 * 3600);
 /// RTCP more often than this would be the traffic itself.
 const SHORTEST_RTCP_INTERVAL: TimeDelta = TimeDelta::from_millis(1);
+/// Audio more often than this is none.
+const SHORTEST_AUDIO: TimeDelta = TimeDelta::from_micros(2500);
+/// Shortest time of sending, and of silence, of a flow that takes turns.
+const SHORTEST_TURN: TimeDelta = TimeDelta::from_millis(10);
 /// More would be several packets in a nanosecond.
 const HIGHEST_RATE: DataRate = DataRate::from_mbps(1_000_000);
 /// Smallest and largest segment of TCP.
@@ -237,18 +243,25 @@ impl Problems {
             self.value(&path.with("stop"), format!("the flow stops at {stop}, before it starts at {latest}"))
                 .push_str("let `stop` be later than `start`");
         }
+        if let Some(pauses) = &flow.pauses {
+            self.pauses(pauses, &flow.traffic, &path.with("pauses"));
+        }
         if let Some(clock) = flow.receiver_clock {
             self.not_negative(&path.with("receiver_clock").with("resolution"), Some(clock.resolution));
         }
         match &flow.traffic {
             Traffic::Media(media) => self.media(media, path),
             Traffic::Constant(constant) => self.constant(constant, path),
+            Traffic::Audio(audio) => self.audio(audio.config(), path),
             Traffic::Tcp(tcp) => self.tcp(tcp, path),
         }
     }
 
     fn media(&mut self, media: &Media, path: &KeyPath) {
         self.encoder(media, &path.with("encoder"));
+        if let Some(audio) = media.audio {
+            self.audio(audio.config(), &path.with("audio"));
+        }
         self.size(&path.with("payload_limit"), media.payload_limit, PAYLOAD_LIMITS);
         if media.rtcp_interval < SHORTEST_RTCP_INTERVAL {
             let message = format!("reports every {} are too many", media.rtcp_interval);
@@ -301,9 +314,71 @@ impl Problems {
     }
 
     fn constant(&mut self, constant: &Constant, path: &KeyPath) {
-        self.some_rate(&path.with("rate"), constant.rate);
+        match (constant.rate, &constant.steps) {
+            (Some(rate), None) => self.some_rate(&path.with("rate"), rate),
+            (None, Some(steps)) => self.steps(steps, &path.with("steps")),
+            (None, None) => self
+                .value(&path.with("rate"), format!("`{path}` has no rate"))
+                .push_str("add `rate` or `steps`"),
+            (Some(_), Some(_)) => self
+                .key(&path.with("steps"), format!("`{path}` has both `rate` and `steps`"))
+                .push_str("leave out one of them"),
+        }
+        self.on_and_off(constant, path);
         let limits = (DataSize::from_bytes(1), LARGEST_PACKET);
         self.size(&path.with("packet_size"), constant.packet_size, limits);
+    }
+
+    fn on_and_off(&mut self, constant: &Constant, path: &KeyPath) {
+        for (key, given, other) in [("on", constant.on, constant.off), ("off", constant.off, constant.on)] {
+            let path = path.with(key);
+            match (given, other) {
+                (Some(time), _) if time < SHORTEST_TURN => self
+                    .value(&path, format!("`{path}` is {time}"))
+                    .push_str(&format!("write at least {SHORTEST_TURN}")),
+                (None, Some(_)) => self
+                    .value(&path, format!("`{path}` is missing"))
+                    .push_str("`on` and `off` take turns: write both, or neither"),
+                _ => {}
+            }
+        }
+    }
+
+    fn pauses(&mut self, pauses: &[Pause], traffic: &Traffic, path: &KeyPath) {
+        if matches!(traffic, Traffic::Tcp(_)) {
+            self.key(path, format!("`{path}` has no meaning: TCP does not pause"))
+                .push_str("leave it out, or let the flow `stop` and another one start");
+        }
+        for (i, pause) in pauses.iter().enumerate() {
+            let at = path.item(i);
+            self.not_negative(&at.with("from"), Some(pause.from));
+            if pause.to <= pause.from {
+                let (from, to) = (pause.from, pause.to);
+                self.value(&at.with("to"), format!("the pause ends at {to}, before it begins at {from}"))
+                    .push_str("let `to` be later than `from`");
+            }
+        }
+        for (i, pair) in pauses.windows(2).enumerate().filter(|(_, pair)| pair[1].from < pair[0].to) {
+            let (before, from) = (pair[0].to, pair[1].from);
+            self.value(
+                &path.item(i + 1).with("from"),
+                format!("the pause from {from} on begins before the one before ends, at {before}"),
+            )
+            .push_str("let each pause begin after the one before");
+        }
+    }
+
+    fn audio(&mut self, audio: AudioConfig, path: &KeyPath) {
+        self.some_rate(&path.with("rate"), audio.rate);
+        if audio.interval < SHORTEST_AUDIO {
+            let message = format!("`{}` is {}", path.with("interval"), audio.interval);
+            let advice = format!("write at least {SHORTEST_AUDIO}");
+            self.value(&path.with("interval"), message).push_str(&advice);
+        } else if audio.payload() > PAYLOAD_LIMITS.1 {
+            let message = format!("a packet of audio would have {}", audio.payload());
+            let advice = format!("let rate and interval make at most {} a packet", PAYLOAD_LIMITS.1);
+            self.value(&path.with("rate"), message).push_str(&advice);
+        }
     }
 
     fn tcp(&mut self, tcp: &Tcp, path: &KeyPath) {

@@ -14,6 +14,7 @@ pub(crate) fn plan(flows: &[(&str, FlowKind)]) -> MeasurePlan {
         kind,
         start: Time::ZERO,
         stop: Time::MAX,
+        pauses: Vec::new(),
         propagation: TimeDelta::ZERO,
         bottleneck: Some(0),
         max_rate: None,

@@ -97,3 +97,36 @@ fn other_flows_have_no_frames() {
     let flow = &run.metrics().flows[0];
     assert_eq!((flow.frames_sent, flow.freezes, flow.useful_rate_bps), (None, None, None));
 }
+
+/// A media flow that pauses from 2 to 6 s.
+fn pausing() -> FlowPlan {
+    FlowPlan { pauses: vec![(Time::from_millis(2000), Time::from_millis(6000))], ..media("a") }
+}
+
+#[test]
+fn a_pause_is_no_freeze_and_leaves_no_mark_on_the_mean() {
+    let mut run = Run::new(plan(10_000, vec![pausing()]));
+    // The last frame before the pause arrives in it, the first afterwards 100 ms after the pause.
+    let times = (0..60).map(|k| 33 * k).chain((6000..9900).step_by(33));
+    for (number, at) in times.enumerate() {
+        run.captures(number as u32, at, 1, 1000);
+        run.brings(number as u32, at + 100);
+    }
+    let flow = &run.metrics().flows[0];
+    assert_eq!((flow.freezes, flow.freeze_seconds), (Some(0.0), Some(0.0)));
+    // 60 + 119 frames of 1000 bytes in 6 s of activity.
+    near(flow.useful_rate_bps, 179.0 * 8000.0 / 6.0, 1e-6);
+}
+
+#[test]
+fn a_picture_that_freezes_before_a_pause_is_frozen_until_it_begins() {
+    let mut run = Run::new(plan(5000, vec![pausing()]));
+    for number in 0..30u32 {
+        run.captures(number, 33 * u64::from(number), 1, 1000);
+        run.brings(number, 33 * u64::from(number));
+    }
+    let flow = &run.metrics().flows[0];
+    // From the last frame, at 957 ms, to 2 s; the run ends within the pause.
+    assert_eq!(flow.freezes, Some(1.0));
+    near(flow.freeze_seconds, 1.043, 1e-9);
+}

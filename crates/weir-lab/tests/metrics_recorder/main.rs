@@ -28,6 +28,7 @@ fn media(name: &str) -> FlowPlan {
         kind: FlowKind::Media,
         start: Time::ZERO,
         stop: Time::MAX,
+        pauses: Vec::new(),
         propagation: TimeDelta::from_millis(PROPAGATION_MS),
         bottleneck: Some(0),
         max_rate: None,

@@ -2,6 +2,7 @@
 
 mod call;
 mod feedback;
+mod pause;
 mod probing;
 mod rig;
 mod route;

@@ -50,7 +50,7 @@ fn started(target: Target) -> MediaSender {
 }
 
 /// What leaves until `end`.
-fn departures(sender: &mut MediaSender, end: SendTime) -> Vec<(SendTime, MediaPacket)> {
+pub(crate) fn departures(sender: &mut MediaSender, end: SendTime) -> Vec<(SendTime, MediaPacket)> {
     let mut left = Vec::new();
     let mut now = SendTime::ZERO;
     while let Some(due) = sender.next_timeout().filter(|&due| due <= end) {

@@ -1,19 +1,28 @@
-//! Unresponsive traffic at a constant rate.
+//! Unresponsive traffic: packets of one size at a rate that may change at given times.
 
 use weir_net::Time;
 use weir_units::{DataRate, DataSize};
 
 use super::Life;
+use super::pauses::Pauses;
 use crate::monitor::{Monitor, Side};
 use crate::network::{Network, UDP_OVERHEAD, meta};
 use crate::packet::Body;
+use crate::spec::Unresponsive;
 
+/// Sends packets as a fluid of the present rate fills them; where the rate rises from zero, one leaves at once.
 #[derive(Debug)]
 pub(crate) struct ConstantSource {
     life: Life,
+    wire_size: u32,
+    payload: u32,
+    /// The rates, in bit/s, and from when on; pauses are rates of zero.
+    changes: Vec<(Time, u64)>,
+    /// The change that comes next, and when; [`Time::MAX`] for none.
+    change: usize,
+    until: Time,
     /// In bit/s.
     rate: u64,
-    wire_size: u32,
     /// Whole nanoseconds between two packets, and what is left over each time, in 1/rate of a nanosecond.
     interval: u64,
     rest: u64,
@@ -22,53 +31,203 @@ pub(crate) struct ConstantSource {
 }
 
 impl ConstantSource {
-    pub(crate) fn new(life: Life, rate: DataRate, packet_size: DataSize) -> Self {
-        let wire_size = u32::try_from(packet_size.bytes()).unwrap_or(u32::MAX);
-        let rate = rate.bps();
-        let nanobits = u64::from(wire_size).saturating_mul(8_000_000_000);
-        let (interval, rest) =
-            (nanobits.checked_div(rate).unwrap_or(0), nanobits.checked_rem(rate).unwrap_or(0));
-        Self { life, rate, wire_size, interval, rest, next: life.start, rests: 0 }
+    pub(crate) fn new(life: Life, traffic: &Unresponsive, pauses: Vec<(Time, Time)>) -> Self {
+        let wire_size = u32::try_from(traffic.packet_size.bytes()).unwrap_or(u32::MAX);
+        let mut source = Self {
+            life,
+            wire_size,
+            payload: wire_size.saturating_sub(traffic.headers),
+            changes: changes(&traffic.steps, pauses),
+            change: 0,
+            until: Time::ZERO,
+            rate: 0,
+            interval: 0,
+            rest: 0,
+            next: life.start,
+            rests: 0,
+        };
+        while source.until <= life.start && source.until < Time::MAX {
+            source.take_change();
+        }
+        if source.rate == 0 {
+            source.next = source.start_again();
+        }
+        source
+    }
+
+    /// Packets of one size at one rate, headers of IPv4 and UDP in them.
+    pub(crate) fn steady(
+        life: Life,
+        rate: DataRate,
+        packet_size: DataSize,
+        pauses: Vec<(Time, Time)>,
+    ) -> Self {
+        let steps = vec![(Time::ZERO, rate)];
+        Self::new(life, &Unresponsive { steps, packet_size, headers: UDP_OVERHEAD }, pauses)
     }
 
     pub(crate) fn first_wake(&self) -> Time {
-        if self.rate == 0 { Time::MAX } else { self.life.start }
+        self.next
     }
 
     #[inline]
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
-        if now >= self.life.stop {
-            return Time::MAX;
+        if now >= self.life.stop || now < self.next {
+            return self.next;
         }
-        let payload = self.wire_size.saturating_sub(UDP_OVERHEAD);
-        network.send(
-            now,
-            self.life.flow,
-            Side::Sender,
-            meta(now, self.wire_size, payload, false),
-            Body::Constant,
-        );
-        self.rests += self.rest;
-        let whole = u64::from(self.rests >= self.rate);
-        self.rests -= whole * self.rate;
-        self.next = Time::from_nanos(self.next.nanos().saturating_add(self.interval + whole));
+        let meta = meta(now, self.wire_size, self.payload, false);
+        network.send(now, self.life.flow, Side::Sender, meta, Body::Constant);
+        self.advance();
         self.next
     }
+
+    /// From one packet's time to the next one's.
+    #[inline]
+    fn advance(&mut self) {
+        let rests = self.rests + self.rest;
+        let whole = u64::from(rests >= self.rate);
+        let due = Time::from_nanos(self.next.nanos().saturating_add(self.interval + whole));
+        if due < self.until {
+            self.rests = rests - whole * self.rate;
+            self.next = due;
+        } else {
+            self.next = self.across_changes();
+        }
+    }
+
+    /// When the next packet is full if the rate changes before.
+    #[cold]
+    fn across_changes(&mut self) -> Time {
+        // What is still to be filled, in bits · 10⁻⁹.
+        let mut missing = u128::from(self.rests) + u128::from(self.wire_size) * 8_000_000_000;
+        let mut from = self.next;
+        loop {
+            let due = u128::from(from.nanos()) + missing / u128::from(self.rate);
+            if due < u128::from(self.until.nanos()) {
+                self.rests = (missing % u128::from(self.rate)) as u64;
+                return Time::from_nanos(due as u64);
+            }
+            if self.until == Time::MAX {
+                return Time::MAX;
+            }
+            let filled = u128::from(self.until.nanos() - from.nanos()) * u128::from(self.rate);
+            missing = missing.saturating_sub(filled);
+            from = self.until;
+            self.take_change();
+            if self.rate == 0 {
+                return self.start_again();
+            }
+        }
+    }
+
+    /// The next time at which there is a rate.
+    fn start_again(&mut self) -> Time {
+        self.rests = 0;
+        while self.rate == 0 {
+            if self.until == Time::MAX {
+                return Time::MAX;
+            }
+            let at = self.until;
+            self.take_change();
+            if self.rate > 0 {
+                return at;
+            }
+        }
+        Time::MAX
+    }
+
+    fn take_change(&mut self) {
+        if let Some(&(_, rate)) = self.changes.get(self.change) {
+            self.rate = rate;
+            let nanobits = u64::from(self.wire_size).saturating_mul(8_000_000_000);
+            self.interval = nanobits.checked_div(rate).unwrap_or(0);
+            self.rest = nanobits.checked_rem(rate).unwrap_or(0);
+            self.change += 1;
+        }
+        self.until = self.changes.get(self.change).map_or(Time::MAX, |&(at, _)| at);
+    }
+}
+
+/// The rates and from when on each holds, in order: `steps`, and nothing in the pauses.
+fn changes(steps: &[(Time, DataRate)], pauses: Vec<(Time, Time)>) -> Vec<(Time, u64)> {
+    let mut times: Vec<Time> = steps.iter().map(|&(at, _)| at).collect();
+    times.extend(pauses.iter().flat_map(|&(from, to)| [from, to]));
+    times.sort_unstable();
+    times.dedup();
+    let mut pauses = Pauses::new(pauses);
+    let mut steps = steps.iter().peekable();
+    let mut rate = 0;
+    let at_each = times.into_iter().map(|at| {
+        while let Some((_, step)) = steps.next_if(|step| step.0 <= at) {
+            rate = step.bps();
+        }
+        while pauses.turn(at).is_some() {}
+        (at, if pauses.paused() { 0 } else { rate })
+    });
+    at_each.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const LIFE: Life = Life { flow: 0, start: Time::ZERO, stop: Time::MAX };
+
+    fn ms(ms: u64) -> Time {
+        Time::from_millis(ms)
+    }
+
+    /// The times of the first packets of 1000 bytes, in microseconds.
+    fn times(steps: &[(u64, u64)], pauses: &[(u64, u64)], life: Life, packets: usize) -> Vec<u64> {
+        let steps = steps.iter().map(|&(at, kbps)| (ms(at), DataRate::from_kbps(kbps))).collect();
+        let traffic = Unresponsive { steps, packet_size: DataSize::from_bytes(1000), headers: 28 };
+        let pauses = pauses.iter().map(|&(from, to)| (ms(from), ms(to))).collect();
+        let mut source = ConstantSource::new(life, &traffic, pauses);
+        let next = |_| {
+            let at = source.next;
+            if at < Time::MAX {
+                source.advance();
+            }
+            at.nanos() / 1000
+        };
+        (0..packets).map(next).collect()
+    }
+
     #[test]
     fn the_rate_is_kept_to_the_nanosecond_over_any_time() {
-        let life = Life { flow: 0, start: Time::ZERO, stop: Time::MAX };
         // 8000 bits at 3 Mbit/s are 2 666 666 ns and 2/3: three packets take 8 ms.
-        let source = ConstantSource::new(life, DataRate::from_mbps(3), DataSize::from_bytes(1000));
+        let mut source =
+            ConstantSource::steady(LIFE, DataRate::from_mbps(3), DataSize::from_bytes(1000), Vec::new());
         assert_eq!((source.interval, source.rest), (2_666_666, 2_000_000));
+        for _ in 0..3000 {
+            source.advance();
+        }
+        assert_eq!(source.next, ms(8000));
+        let none = ConstantSource::steady(LIFE, DataRate::ZERO, DataSize::from_bytes(1), Vec::new());
+        assert_eq!(none.first_wake(), Time::MAX);
+    }
+
+    #[test]
+    fn a_packet_that_is_half_full_at_a_step_is_filled_at_the_new_rate() {
+        // 8000 bits at 1 Mbit/s: 0, 8 ms; 4 ms later half of the third is there, and 2 Mbit/s fill the other in 2 ms.
+        assert_eq!(times(&[(0, 1000), (12, 2000)], &[], LIFE, 5), [0, 8000, 14_000, 18_000, 22_000]);
+        // Two steps within a packet: 2 ms at 1, 2 ms at 2 Mbit/s, the last 2000 bits at 500 kbit/s.
+        assert_eq!(times(&[(0, 1000), (2, 2000), (4, 500)], &[], LIFE, 3), [0, 8000, 24_000]);
+    }
+
+    #[test]
+    fn after_a_silence_a_packet_leaves_at_once() {
         assert_eq!(
-            ConstantSource::new(life, DataRate::ZERO, DataSize::from_bytes(1)).first_wake(),
-            Time::MAX
+            times(&[(0, 1000)], &[(9, 100), (105, 200)], LIFE, 6),
+            [0, 8000, 100_000, 200_000, 208_000, 216_000]
         );
+        assert_eq!(times(&[(0, 0), (50, 1000), (60, 0)], &[], LIFE, 3), [50_000, 58_000, u64::MAX / 1000]);
+    }
+
+    #[test]
+    fn a_flow_that_starts_later_begins_with_the_rate_of_that_moment() {
+        let late = Life { start: ms(20), ..LIFE };
+        assert_eq!(times(&[(0, 1000), (10, 2000)], &[], late, 3), [20_000, 24_000, 28_000]);
+        assert_eq!(times(&[(0, 1000)], &[(15, 30)], late, 2), [30_000, 38_000]);
     }
 }

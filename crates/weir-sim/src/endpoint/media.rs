@@ -5,6 +5,7 @@ use weir_cc::{ArrivalTime, Controller, Receiver, SendTime};
 use weir_media::{MediaConfig, MediaPacket, MediaReceiver, MediaSender, Session};
 use weir_net::Time;
 
+use super::pauses::{Pauses, Turn};
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
 use crate::monitor::{FrameMeta, Monitor, PacketMeta, Side};
@@ -24,6 +25,7 @@ pub(crate) struct MediaSource {
     session: Session,
     ecn: weir_cc::Ecn,
     started: bool,
+    pauses: Pauses,
     signals: SignalBuffer,
 }
 
@@ -33,13 +35,13 @@ impl MediaSource {
         clock: Clock,
         controller: Box<dyn Controller>,
         config: MediaConfig,
-        video: Pcg64Mcg,
-        rtcp: Pcg64Mcg,
+        [video, rtcp]: [Pcg64Mcg; 2],
+        pauses: Vec<(Time, Time)>,
     ) -> Self {
         let signals = SignalBuffer::new(Side::Sender, controller.signals().len());
         let sender = MediaSender::new(controller, config, ssrc(life.flow, Side::Sender), video, rtcp);
         let session = Session::new(vec![sender]);
-        Self { life, clock, session, ecn: config.ecn, started: false, signals }
+        Self { life, clock, session, ecn: config.ecn, started: false, pauses: Pauses::new(pauses), signals }
     }
 
     pub(crate) fn first_wake(&self) -> Time {
@@ -57,6 +59,13 @@ impl MediaSource {
             self.session.start(local);
         }
         let mut decided = false;
+        while let Some(turn) = self.pauses.turn(now) {
+            match turn {
+                Turn::Pause => self.session.pause(local),
+                Turn::Resume => self.session.resume(local),
+            }
+            decided = true;
+        }
         self.session.on_timeout(local, |_, _| decided = true);
         self.drain(now, local, decided, network)
     }
@@ -119,6 +128,7 @@ impl MediaSource {
         let wire_size = payload + packet.header.wire_len() as u32 + UDP_OVERHEAD;
         let meta = match packet.frame {
             Some(frame) => PacketMeta { frame, ..meta(now, wire_size, payload, false) },
+            None if packet.audio => meta(now, wire_size, payload, false),
             None => meta(now, wire_size, 0, false),
         };
         let body = Body::Media { header: packet.header, ecn: self.ecn };
@@ -126,10 +136,11 @@ impl MediaSource {
     }
 
     fn next_wake(&self, now: Time) -> Time {
-        match self.session.next_timeout() {
-            Some(due) => self.clock.when(due.nanos(), now).min(self.life.stop),
-            None => Time::MAX,
+        if now >= self.life.stop {
+            return Time::MAX;
         }
+        let due = self.session.next_timeout().map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
+        due.min(self.life.stop).min(self.pauses.next_edge())
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod constant;
 mod media;
+mod pauses;
 mod transport;
 
 use weir_net::Time;
@@ -44,12 +45,16 @@ impl Endpoint {
         let (near, far) = (Clock::new(spec.sender_clock), Clock::new(spec.receiver_clock));
         match spec.traffic {
             Traffic::Constant { rate, packet_size } => {
-                [Self::Constant(ConstantSource::new(life, rate, packet_size)), Self::Drain]
+                let source = ConstantSource::steady(life, rate, packet_size, spec.pauses);
+                [Self::Constant(source), Self::Drain]
+            }
+            Traffic::Unresponsive(traffic) => {
+                [Self::Constant(ConstantSource::new(life, &traffic, spec.pauses)), Self::Drain]
             }
             Traffic::Media { controller, receiver, config } => {
                 let random = |purpose| generator(seed, &spec.name, purpose);
-                let source =
-                    MediaSource::new(life, near, controller, config, random("video"), random("sender rtcp"));
+                let randomness = [random("video"), random("sender rtcp")];
+                let source = MediaSource::new(life, near, controller, config, randomness, spec.pauses);
                 let sink = MediaSink::new(life, far, receiver, config, random("receiver rtcp"));
                 [Self::MediaSource(Box::new(source)), Self::MediaSink(Box::new(sink))]
             }

@@ -24,6 +24,7 @@ pub(crate) fn flow(name: &str, traffic: Traffic) -> FlowSpec {
         reverse: vec![1],
         start: Time::ZERO,
         stop: Time::MAX,
+        pauses: Vec::new(),
         sender_clock: ClockSpec::default(),
         receiver_clock: ClockSpec::default(),
         traffic,

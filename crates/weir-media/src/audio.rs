@@ -1,0 +1,84 @@
+//! Audio beside the video: packets of one size at one distance, which no controller steers.
+
+use weir_cc::SendTime;
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+/// Audio of a constant rate that travels in the video's stream, one RTP packet per interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AudioConfig {
+    /// Rate of the payload, greater than zero.
+    pub rate: DataRate,
+    /// Time between packets, greater than zero.
+    pub interval: TimeDelta,
+}
+
+impl Default for AudioConfig {
+    /// 20 kbit/s (RFC 8867 §4.3) in packets of 20 ms.
+    fn default() -> Self {
+        Self { rate: DataRate::from_kbps(20), interval: TimeDelta::from_millis(20) }
+    }
+}
+
+impl AudioConfig {
+    /// Payload of a packet: what the rate makes in an interval, in whole bytes.
+    pub fn payload(&self) -> DataSize {
+        let bytes = self.rate.bps_f64() * self.interval.secs_f64() / 8.0;
+        DataSize::from_bytes_f64(bytes.round().max(1.0))
+    }
+}
+
+/// When the next audio packet leaves.
+#[derive(Debug)]
+pub(crate) struct AudioSource {
+    config: AudioConfig,
+    due: SendTime,
+}
+
+impl AudioSource {
+    pub(crate) fn new(config: AudioConfig) -> Self {
+        Self { config, due: SendTime::MAX }
+    }
+
+    pub(crate) fn start(&mut self, now: SendTime) {
+        self.due = now;
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.due = SendTime::MAX;
+    }
+
+    pub(crate) fn due(&self) -> SendTime {
+        self.due
+    }
+
+    /// The payload of the packet that is due, if one is.
+    pub(crate) fn poll(&mut self, now: SendTime) -> Option<u16> {
+        if self.due > now {
+            return None;
+        }
+        self.due = self.due + self.config.interval;
+        Some(u16::try_from(self.config.payload().bytes()).unwrap_or(u16::MAX))
+    }
+
+    pub(crate) fn rate(&self) -> DataRate {
+        self.config.rate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn twenty_kilobit_per_second_are_fifty_bytes_each_twenty_milliseconds() {
+        let mut audio = AudioSource::new(AudioConfig::default());
+        assert_eq!(audio.poll(SendTime::ZERO), None, "not started");
+        audio.start(SendTime::ZERO);
+        assert_eq!(audio.poll(SendTime::ZERO), Some(50));
+        assert_eq!(audio.poll(SendTime::from_millis(19)), None);
+        assert_eq!(audio.poll(SendTime::from_millis(20)), Some(50));
+        assert_eq!(audio.due(), SendTime::from_millis(40));
+        audio.stop();
+        assert_eq!(audio.due(), SendTime::MAX);
+    }
+}
