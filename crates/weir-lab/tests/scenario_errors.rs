@@ -91,7 +91,7 @@ fn a_key_of_another_kind_of_flow_is_unknown() {
         "law = \"cubic\"\nencoder = \"papers\"",
         "35:1: `flows.bulk.encoder` is not a key that is known here where `kind = \"tcp\"`",
         "known here are `from`, `to`, `route`, `reverse_route`, `start`, `stop`, `count`, `every`, `start_spread`, \
-         `pauses`, `receiver_clock`, `law`, `size`, `options` and `kind`",
+         `pauses`, `receiver_clock`, `law`, `size`, `downloads`, `options` and `kind`",
     );
 }
 
@@ -491,5 +491,27 @@ fn audio_has_packets_of_a_sensible_size_and_distance() {
         "audio = { rate = \"4Mbps\" }\nencoder = { preset",
         "21:18: a packet of audio would have 10kB",
         "let rate and interval make at most 9kB a packet",
+    );
+}
+
+#[test]
+fn downloads_have_sizes_and_stand_in_place_of_one_transfer() {
+    check(
+        "law = \"cubic\"",
+        "downloads = { size = { min = \"2MB\", max = \"1MB\" } }",
+        "34:22: sizes from 2MB to 1MB are none",
+        "let 0B < `min` ≤ `max`",
+    );
+    check(
+        "law = \"cubic\"",
+        "size = \"1MB\"\ndownloads = { size = { min = \"1MB\", max = \"1MB\" } }",
+        "35:1: a TCP flow has either one `size` or `downloads`",
+        "leave out one of them",
+    );
+    check(
+        "law = \"cubic\"",
+        "downloads = { size = { min = \"1MB\", max = \"1MB\" }, begin = \"of\" }",
+        "34:60: `flows.bulk.downloads.begin` cannot be \"of\"",
+        "did you mean `off`?",
     );
 }

@@ -56,7 +56,7 @@ impl AudioSource {
         if self.due > now {
             return None;
         }
-        self.due = self.due + self.config.interval;
+        self.due += self.config.interval;
         Some(u16::try_from(self.config.payload().bytes()).unwrap_or(u16::MAX))
     }
 

@@ -16,7 +16,7 @@ mod simulation;
 mod spec;
 pub mod tcp;
 
-pub use monitor::{FrameMeta, Loss, Monitor, PacketMeta, Side, Unwatched};
+pub use monitor::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta, Unwatched};
 pub use seed::stream;
 pub use simulation::{Simulation, SpecError};
-pub use spec::{ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic, Unresponsive};
+pub use spec::{ClockSpec, Downloads, FlowSpec, LinkSpec, SimSpec, Traffic, Unresponsive, WindowLaws};

@@ -2,7 +2,7 @@
 
 use weir_cc::Target;
 use weir_net::{DropReason, Time};
-use weir_units::TimeDelta;
+use weir_units::{DataSize, TimeDelta};
 
 /// What can be measured of a packet that the packet itself does not carry on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,15 @@ pub struct FrameMeta {
     pub bytes: u32,
     /// Whether it is a key frame.
     pub key: bool,
+}
+
+/// A transfer that is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferMeta {
+    /// When its connection was opened, or the request for it was sent.
+    pub started: Time,
+    /// Its bytes.
+    pub size: DataSize,
 }
 
 /// How a packet was lost.
@@ -91,6 +100,9 @@ pub trait Monitor {
 
     /// A finite transfer is complete: all of it is acknowledged.
     fn completed(&mut self, _now: Time, _flow: usize) {}
+
+    /// One of a flow's transfers is complete, its only one included: all of it is acknowledged.
+    fn transferred(&mut self, _now: Time, _flow: usize, _transfer: &TransferMeta) {}
 }
 
 /// Watches nothing.

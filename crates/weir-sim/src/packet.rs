@@ -96,6 +96,10 @@ pub(crate) enum Body {
     Segment(Segment),
     /// A TCP acknowledgement.
     Acknowledgement(Acknowledgement),
+    /// TCP data of one of a flow's connections.
+    NumberedSegment { connection: u32, segment: Segment },
+    /// An acknowledgement of one of a flow's connections.
+    NumberedAcknowledgement { connection: u32, ack: Acknowledgement },
 }
 
 impl SimPacket {
@@ -103,7 +107,12 @@ impl SimPacket {
     pub(crate) fn ecn(&self) -> Ecn {
         match self.body {
             Body::Media { ecn, .. } => ecn,
-            Body::Constant | Body::Rtcp { .. } | Body::Segment(_) | Body::Acknowledgement(_) => Ecn::NotEct,
+            Body::Constant
+            | Body::Rtcp { .. }
+            | Body::Segment(_)
+            | Body::Acknowledgement(_)
+            | Body::NumberedSegment { .. }
+            | Body::NumberedAcknowledgement { .. } => Ecn::NotEct,
         }
     }
 }

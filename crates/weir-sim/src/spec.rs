@@ -1,6 +1,9 @@
 //! What a simulation consists of, in plain values. Whoever builds them (a scenario file, a test) resolves names,
 //! routes and controllers first: the simulator knows no algorithm and no file.
 
+use core::fmt;
+use std::sync::Arc;
+
 use weir_cc::window::WindowLaw;
 use weir_cc::{Controller, Receiver};
 use weir_media::MediaConfig;
@@ -86,6 +89,50 @@ pub enum Traffic {
         /// How much to transfer; `None` for a long-lived flow.
         size: Option<DataSize>,
     },
+    /// Short TCP flows: downloads with idle times between them, each over a connection of its own.
+    Downloads {
+        /// The window laws of the connections.
+        laws: WindowLaws,
+        /// The endpoints.
+        config: TcpConfig,
+        /// How much and how often.
+        downloads: Downloads,
+    },
+}
+
+/// Downloads with idle times between them (RFC 8868 §4.1's short-lived TCP flows).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Downloads {
+    /// A download's size is drawn uniformly from this …
+    pub smallest: DataSize,
+    /// … to this.
+    pub largest: DataSize,
+    /// Mean of the idle time that follows a download's completion; it is exponentially distributed.
+    pub idle: TimeDelta,
+    /// Whether it begins with an idle time and not with a download.
+    pub begins_idle: bool,
+}
+
+/// Makes a window law for each connection of a flow.
+#[derive(Clone)]
+pub struct WindowLaws(Arc<dyn Fn() -> Box<dyn WindowLaw> + Send + Sync>);
+
+impl WindowLaws {
+    /// Laws as `make` makes them.
+    pub fn new(make: impl Fn() -> Box<dyn WindowLaw> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(make))
+    }
+
+    /// A law for a new connection.
+    pub fn make(&self) -> Box<dyn WindowLaw> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for WindowLaws {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WindowLaws").field(&self.make()).finish()
+    }
 }
 
 /// Packets of one size at a rate that changes at given times.

@@ -2,7 +2,7 @@
 
 use weir_cc::Cause;
 use weir_net::Time;
-use weir_sim::PacketMeta;
+use weir_sim::{PacketMeta, TransferMeta};
 use weir_units::TimeDelta;
 
 use super::bins::{Counts, Grid};
@@ -13,7 +13,7 @@ use super::link::share;
 use super::plan::{FlowKind, FlowPlan};
 use super::recorder::FlowDelays;
 use super::span::{Activity, Span};
-use crate::results::{Convergence, FlowMeasures, PerCause, Traffic, Value};
+use crate::results::{Convergence, FlowMeasures, PerCause, Traffic, Transfers, Value};
 use crate::stats;
 
 /// Bytes and packets, wire and payload.
@@ -73,6 +73,15 @@ pub(super) struct FlowRecorder {
     min_rtt: Option<TimeDelta>,
     causes: Causes,
     pub(super) completed: Option<Time>,
+    transfers: TransferTally,
+}
+
+/// Transfers that were completed in the window.
+#[derive(Debug, Default)]
+struct TransferTally {
+    durations: Histogram,
+    bytes: u64,
+    count: u64,
 }
 
 impl FlowRecorder {
@@ -95,6 +104,7 @@ impl FlowRecorder {
             min_rtt: None,
             causes: Causes::new(live),
             completed: None,
+            transfers: TransferTally::default(),
         }
     }
 
@@ -140,6 +150,14 @@ impl FlowRecorder {
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
         if self.window.contains(now) {
             self.rtt.record(rtt);
+        }
+    }
+
+    pub(super) fn transferred(&mut self, now: Time, transfer: &TransferMeta) {
+        if self.window.contains(now) {
+            self.transfers.durations.record(now - transfer.started);
+            self.transfers.bytes += transfer.size.bytes();
+            self.transfers.count += 1;
         }
     }
 
@@ -208,6 +226,7 @@ impl FlowRecorder {
             feedback_packet_rate: live.seconds().map(|seconds| self.feedback.packets as f64 / seconds),
             feedback_share: share(self.feedback.bytes as f64, self.sent.bytes as f64),
             completion_seconds: self.completed.map(|at| (at - plan.start).secs_f64()),
+            transfers: self.transfers.measures(plan.kind),
             convergence,
         }
     }
@@ -220,5 +239,19 @@ impl FlowRecorder {
             .map(|(bins, _)| self.receipts.sum(bins) as f64 * 8.0)
             .collect();
         stats::sample_sd(&rates)
+    }
+}
+
+impl TransferTally {
+    /// What became of the transfers of a flow of this kind.
+    fn measures(&self, kind: FlowKind) -> Transfers<Value> {
+        let seconds = |ms: f64| ms / 1e3;
+        Transfers {
+            completed: matches!(kind, FlowKind::Tcp | FlowKind::Downloads).then_some(self.count as f64),
+            mean_bytes: share(self.bytes as f64, self.count as f64),
+            mean_seconds: self.durations.mean_ms().map(seconds),
+            p95_seconds: self.durations.quantile_ms(0.95).map(seconds),
+            max_seconds: self.durations.max().map(TimeDelta::secs_f64),
+        }
     }
 }

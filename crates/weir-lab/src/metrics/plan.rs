@@ -57,6 +57,8 @@ pub enum FlowKind {
     Audio,
     /// A TCP transfer.
     Tcp,
+    /// Downloads by TCP with idle times between them.
+    Downloads,
 }
 
 /// What to know about a link in order to measure it.

@@ -2,7 +2,7 @@
 
 use weir_cc::Target;
 use weir_net::Time;
-use weir_sim::{FrameMeta, Loss, Monitor, PacketMeta, Side};
+use weir_sim::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta};
 use weir_units::TimeDelta;
 
 use super::bins::{Cursor, Grid};
@@ -176,6 +176,12 @@ impl Monitor for Recorder {
     fn completed(&mut self, now: Time, flow: usize) {
         if let Some(recorder) = self.flows.get_mut(flow) {
             recorder.completed = Some(now);
+        }
+    }
+
+    fn transferred(&mut self, now: Time, flow: usize, transfer: &TransferMeta) {
+        if let Some(recorder) = self.flows.get_mut(flow) {
+            recorder.transferred(now, transfer);
         }
     }
 }

@@ -13,7 +13,7 @@ mod law;
 mod laws;
 mod windows;
 
-pub use windows::{WindowLawInfo, window_law, window_laws};
+pub use windows::{WindowLawInfo, window_law, window_laws, window_laws_of};
 
 use crate::error::advice;
 use crate::scenario::Shape;

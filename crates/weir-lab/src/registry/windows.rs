@@ -1,6 +1,7 @@
 //! The window laws of TCP by name.
 
 use weir_cc::window::{Cubic, NewReno, WindowLaw};
+use weir_sim::WindowLaws;
 
 use super::RegistryError;
 use crate::error::advice;
@@ -46,4 +47,14 @@ pub fn window_law(name: &str) -> Result<Box<dyn WindowLaw>, RegistryError> {
             Err(RegistryError::Unknown { what: "window law", name: name.to_owned(), advice })
         }
     }
+}
+
+/// A maker of window laws `name`, for flows of many connections.
+///
+/// # Errors
+/// An unknown name.
+pub fn window_laws_of(name: &str) -> Result<WindowLaws, RegistryError> {
+    window_law(name)?;
+    let name = name.to_owned();
+    Ok(WindowLaws::new(move || window_law(&name).unwrap_or_else(|_| Box::new(NewReno::new()))))
 }

@@ -80,8 +80,25 @@ pub struct FlowMeasures<V> {
     pub feedback_share: V,
     /// From the start of a finite transfer to its end.
     pub completion_seconds: V,
+    /// The transfers of a TCP flow, one or many.
+    pub transfers: Transfers<V>,
     /// Each change of the flow's share and how long it took to follow.
     pub convergence: Vec<Convergence<V>>,
+}
+
+/// The transfers that a flow completed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Transfers<V> {
+    /// How many.
+    pub completed: V,
+    /// Their mean size.
+    pub mean_bytes: V,
+    /// Mean of the times from the opening of the connection to the last acknowledgement.
+    pub mean_seconds: V,
+    /// 95 % of these times lie below.
+    pub p95_seconds: V,
+    /// The longest.
+    pub max_seconds: V,
 }
 
 /// Bytes and packets.
@@ -258,8 +275,9 @@ over_runs!(FlowMeasures { name, kind;
     rate_bps, payload_rate_bps, sent_rate_bps, target_rate_bps, rate_sd_bps, fair_share, loss_ratio,
     packet_loss_ratio, sent, received, owd_excess_ms, queue_wait_ms, rtt_excess_ms, min_rtt_ms, frame_delay_ms,
     frames_sent, frames_complete, frames_lost, useful_rate_bps, freezes, freeze_seconds, time_per_cause,
-    feedback_rate_bps, feedback_packet_rate, feedback_share, completion_seconds, convergence,
+    feedback_rate_bps, feedback_packet_rate, feedback_share, completion_seconds, transfers, convergence,
 });
+over_runs!(Transfers {; completed, mean_bytes, mean_seconds, p95_seconds, max_seconds });
 over_runs!(Traffic {; bytes, payload_bytes, packets });
 over_runs!(DelayStatistics {; mean, sd, p5, p50, p95, p99, max });
 over_runs!(PerCause {;

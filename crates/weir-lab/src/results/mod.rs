@@ -6,7 +6,7 @@ mod summary;
 
 pub use measures::{
     Convergence, DelayStatistics, FlowMeasures, Jain, LinkMeasures, Measures, PerCause, Pooled, Traffic,
-    Utilisation,
+    Transfers, Utilisation,
 };
 pub use over_runs::{OverRuns, Statistic, Value};
 pub use summary::{ControllerSummary, Summary, UnevenRuns, results_schema};

@@ -10,7 +10,7 @@ use weir_net::{InService, Jitter, LinkConfig, QueueConfig, Service, Time, Trace}
 use weir_sim::{ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic as SimTraffic, stream};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::flow::{EcnField, Flow, Media, Tcp, Traffic};
+use super::flow::{EcnField, Flow, Media, OnOrOff, Tcp, Traffic};
 use super::link::{self, LinkModel, Step, TraceOffset};
 use super::topology::{Network, PlannedFlow, PlannedLink, network};
 use super::unresponsive::AudioStream;
@@ -292,6 +292,7 @@ fn kind(traffic: &Traffic) -> FlowKind {
         Traffic::Media(_) => FlowKind::Media,
         Traffic::Constant(_) => FlowKind::Constant,
         Traffic::Audio(_) => FlowKind::Audio,
+        Traffic::Tcp(Tcp { downloads: Some(_), .. }) => FlowKind::Downloads,
         Traffic::Tcp(_) => FlowKind::Tcp,
     }
 }
@@ -356,7 +357,17 @@ fn media_traffic(media: &Media) -> Result<SimTraffic, registry::RegistryError> {
 
 fn tcp_traffic(tcp: &Tcp) -> Result<SimTraffic, registry::RegistryError> {
     let law = registry::window_law(&tcp.law)?;
-    Ok(SimTraffic::Tcp { law, config: tcp.options.unwrap_or_default().config(), size: tcp.size })
+    let config = tcp.options.unwrap_or_default().config();
+    let Some(downloads) = &tcp.downloads else {
+        return Ok(SimTraffic::Tcp { law, config, size: tcp.size });
+    };
+    let downloads = weir_sim::Downloads {
+        smallest: downloads.size.min,
+        largest: downloads.size.max,
+        idle: downloads.idle,
+        begins_idle: downloads.begin == OnOrOff::Off,
+    };
+    Ok(SimTraffic::Downloads { laws: registry::window_laws_of(&tcp.law)?, config, downloads })
 }
 
 /// The plan with the names of the controllers' signals.

@@ -298,9 +298,51 @@ pub struct Tcp {
     /// How much to transfer; without end unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<DataSize>,
+    /// Downloads with idle times between them, in place of one transfer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub downloads: Option<Downloads>,
     /// Options of the endpoints; their defaults unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<TcpOptions>,
+}
+
+/// Downloads with idle times between them, each over a connection of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Downloads {
+    /// What the size of each is drawn from, uniformly.
+    pub size: SizeRange,
+    /// Mean of the exponentially distributed idle time after each.
+    #[serde(default = "default_idle")]
+    pub idle: TimeDelta,
+    /// What it begins with.
+    #[serde(default)]
+    pub begin: OnOrOff,
+}
+
+/// Sizes from one to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SizeRange {
+    /// The smallest.
+    pub min: DataSize,
+    /// The largest.
+    pub max: DataSize,
+}
+
+/// Whether a flow that takes turns begins with sending.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnOrOff {
+    /// With a download.
+    #[default]
+    On,
+    /// With an idle time.
+    Off,
+}
+
+fn default_idle() -> TimeDelta {
+    TimeDelta::from_secs(10)
 }
 
 fn default_law() -> String {

@@ -34,8 +34,8 @@ pub(crate) use shape::Shape;
 
 pub use build::{Run, RunOptions, TraceUse};
 pub use flow::{
-    ChangedEncoder, Clock, EcnField, Encoder, EncoderPreset, Flow, KeyFrameChoice, KeyFrameSpacing, Media,
-    NoKeyFrames, Options, Rates, Tcp, Traffic,
+    ChangedEncoder, Clock, Downloads, EcnField, Encoder, EncoderPreset, Flow, KeyFrameChoice,
+    KeyFrameSpacing, Media, NoKeyFrames, OnOrOff, Options, Rates, SizeRange, Tcp, Traffic,
 };
 pub use link::{Dumbbell, InService, Jitter, Link, LinkModel, Queue, RandomOffset, Step, TraceOffset};
 pub use named::Named;

@@ -8,7 +8,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::Scenario;
 use super::copies::MOST_COPIES;
-use super::flow::{Flow, Media, Tcp, Traffic};
+use super::flow::{Downloads, Flow, Media, SizeRange, Tcp, Traffic};
 use super::link::{Jitter, LinkModel, Step, TraceOffset};
 use super::topology::{Network, network};
 use super::unresponsive::{Constant, Pause};
@@ -391,6 +391,9 @@ impl Problems {
             self.value(&path.with("size"), format!("`{}` is nothing", path.with("size")))
                 .push_str("write a size above 0B, or leave it out for a flow without end");
         }
+        if let Some(downloads) = &tcp.downloads {
+            self.downloads(downloads, tcp, &path.with("downloads"));
+        }
         let options = tcp.options.unwrap_or_default();
         let at = path.with("options");
         if let Some(mss) = options.mss {
@@ -399,6 +402,19 @@ impl Problems {
         for (key, time) in options.times() {
             self.positive(&at.with(key), time);
         }
+    }
+
+    fn downloads(&mut self, downloads: &Downloads, tcp: &Tcp, path: &KeyPath) {
+        if tcp.size.is_some() {
+            self.key(path, "a TCP flow has either one `size` or `downloads`".to_owned())
+                .push_str("leave out one of them");
+        }
+        let SizeRange { min, max } = downloads.size;
+        if min == DataSize::ZERO || min > max {
+            self.value(&path.with("size"), format!("sizes from {min} to {max} are none"))
+                .push_str("let 0B < `min` ≤ `max`");
+        }
+        self.not_negative(&path.with("idle"), Some(downloads.idle));
     }
 
     fn network(&mut self, scenario: &Scenario, network: &Network<'_>) {

@@ -182,7 +182,7 @@ impl MediaSink {
                 self.receiver.on_rtcp(local, network.rtcp.bytes(slot));
                 network.rtcp.release(slot);
             }
-            Body::Constant | Body::Segment(_) | Body::Acknowledgement(_) => {}
+            _ => {}
         }
         self.signals.show(now, self.life.flow, network, |out| self.receiver.receiver().read_signals(out));
         self.wake(now, network)

@@ -1,6 +1,7 @@
 //! Hosts: they take packets from the network and give packets to it. Each has one next wake-up.
 
 mod constant;
+mod downloads;
 mod media;
 mod pauses;
 mod transport;
@@ -15,6 +16,7 @@ use crate::seed::generator;
 use crate::spec::{FlowSpec, Traffic};
 
 use constant::ConstantSource;
+use downloads::{DownloadSink, DownloadSource};
 use media::{MediaSink, MediaSource};
 use transport::{TcpSink, TcpSource};
 
@@ -36,6 +38,8 @@ pub(crate) enum Endpoint {
     MediaSink(Box<MediaSink>),
     TcpSource(Box<TcpSource>),
     TcpSink(Box<TcpSink>),
+    DownloadSource(Box<DownloadSource>),
+    DownloadSink(Box<DownloadSink>),
 }
 
 impl Endpoint {
@@ -62,6 +66,12 @@ impl Endpoint {
                 Self::TcpSource(Box::new(TcpSource::new(life, near, law, config, size))),
                 Self::TcpSink(Box::new(TcpSink::new(life, far, config))),
             ],
+            Traffic::Downloads { laws, config, downloads } => {
+                let random = generator(seed, &spec.name, "downloads");
+                let source = DownloadSource::new(life, near, laws, config, downloads, random);
+                let sink = DownloadSink::new(life, far, config);
+                [Self::DownloadSource(Box::new(source)), Self::DownloadSink(Box::new(sink))]
+            }
         }
     }
 
@@ -71,7 +81,8 @@ impl Endpoint {
             Self::Constant(source) => source.first_wake(),
             Self::MediaSource(source) => source.first_wake(),
             Self::TcpSource(source) => source.first_wake(),
-            Self::Drain | Self::MediaSink(_) | Self::TcpSink(_) => Time::MAX,
+            Self::DownloadSource(source) => source.first_wake(),
+            Self::Drain | Self::MediaSink(_) | Self::TcpSink(_) | Self::DownloadSink(_) => Time::MAX,
         }
     }
 
@@ -84,6 +95,8 @@ impl Endpoint {
             Self::MediaSink(sink) => sink.wake(now, network),
             Self::TcpSource(source) => source.wake(now, network),
             Self::TcpSink(sink) => sink.wake(now, network),
+            Self::DownloadSource(source) => source.wake(now, network),
+            Self::DownloadSink(sink) => sink.wake(now, network),
             Self::Drain => Time::MAX,
         }
     }
@@ -101,6 +114,8 @@ impl Endpoint {
             Self::MediaSink(sink) => sink.deliver(now, packet, network),
             Self::TcpSource(source) => source.deliver(now, packet, network),
             Self::TcpSink(sink) => sink.deliver(now, packet, network),
+            Self::DownloadSource(source) => source.deliver(now, packet, network),
+            Self::DownloadSink(sink) => sink.deliver(now, packet, network),
             Self::Constant(_) | Self::Drain => Time::MAX,
         }
     }

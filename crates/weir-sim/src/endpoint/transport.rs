@@ -7,7 +7,7 @@ use weir_units::DataSize;
 
 use super::Life;
 use crate::clock::Clock;
-use crate::monitor::{Monitor, Side};
+use crate::monitor::{Monitor, Side, TransferMeta};
 use crate::network::{Network, meta};
 use crate::packet::{Body, SimPacket};
 use crate::tcp::{TcpConfig, TcpReceiver, TcpSender};
@@ -21,6 +21,7 @@ pub(crate) struct TcpSource {
     started: bool,
     stopped: bool,
     completed: bool,
+    size: Option<DataSize>,
 }
 
 impl TcpSource {
@@ -32,7 +33,7 @@ impl TcpSource {
         size: Option<DataSize>,
     ) -> Self {
         let sender = TcpSender::new(config, law, size);
-        Self { life, clock, config, sender, started: false, stopped: false, completed: false }
+        Self { life, clock, config, sender, started: false, stopped: false, completed: false, size }
     }
 
     pub(crate) fn first_wake(&self) -> Time {
@@ -70,6 +71,8 @@ impl TcpSource {
         if !self.completed && self.sender.is_complete() {
             self.completed = true;
             network.monitor.completed(now, self.life.flow);
+            let transfer = TransferMeta { started: self.life.start, size: self.size.unwrap_or_default() };
+            network.monitor.transferred(now, self.life.flow, &transfer);
         }
         self.drain(now, local, network)
     }
