@@ -1,5 +1,6 @@
 //! Where link traces come from: files below a data directory, and one that is made here.
 
+mod frames;
 mod synthetic;
 
 use std::collections::BTreeMap;
@@ -54,6 +55,14 @@ pub enum TraceStoreError {
         path: String,
         /// What is wrong, and where.
         error: TraceError,
+    },
+    /// The file holds no frame sizes.
+    #[error("{path}: {error}")]
+    NoFrameSizes {
+        /// The file.
+        path: String,
+        /// What is wrong, and where.
+        error: weir_media::TraceError,
     },
 }
 

@@ -101,7 +101,8 @@ fn an_unknown_key_deep_inside_is_found_too() {
         "size_noise = 0.1",
         "noise = 0.1",
         "21:32: `flows.video.encoder.noise` is not a key that is known here",
-        "known here are `preset`, `frame_rate`, `min_rate`, `max_rate`, `size_noise`, `reaction` and `key_frames`",
+        "known here are `preset`, `frame_rate`, `min_rate`, `max_rate`, `size_noise`, `reaction`, `key_frames`, \
+         `interval_noise`, `burst`, `traces`, `skip_frames`, `packet_size`, `ladder` and `hysteresis`",
     );
     check(
         "{ at = \"5s\", rate",
@@ -512,6 +513,35 @@ fn downloads_have_sizes_and_stand_in_place_of_one_transfer() {
         "law = \"cubic\"",
         "downloads = { size = { min = \"1MB\", max = \"1MB\" }, begin = \"of\" }",
         "34:60: `flows.bulk.downloads.begin` cannot be \"of\"",
-        "did you mean `off`?",
+        "did you mean `on`?",
+    );
+}
+
+#[test]
+fn keys_of_another_encoder_are_refused() {
+    let right = "{ preset = \"papers\", size_noise = 0.1 }";
+    check(
+        right,
+        "{ preset = \"trace-driven\", size_noise = 0.1 }",
+        "21:38: `flows.video.encoder.size_noise` has no meaning for this preset",
+        "leave it out, or take a `preset` that has it",
+    );
+    check(
+        right,
+        "{ ladder = [\"1Mbps\"] }",
+        "21:13: `flows.video.encoder.ladder` has no meaning for this preset",
+        "leave it out, or take a `preset` that has it",
+    );
+    check(
+        right,
+        "{ preset = \"simulcast\", ladder = [\"1Mbps\", \"500kbps\"] }",
+        "21:44: `flows.video.encoder.ladder` is no ladder",
+        "write one to 4 rates above 0bps that rise",
+    );
+    check(
+        right,
+        "{ preset = \"greedy\", packet_size = \"2kB\" }",
+        "21:46: `flows.video.encoder.packet_size` is 2kB",
+        "write a size from 1B to 1.2kB",
     );
 }

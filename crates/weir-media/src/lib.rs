@@ -31,7 +31,10 @@ mod session;
 
 pub use audio::AudioConfig;
 pub use config::{MediaConfig, PacketFormat, VIDEO_CLOCK_HZ};
-pub use encoder::{Encoder, EncoderConfig, Frame, KeyFrames};
+pub use encoder::{
+    Burst, ContentSharing, Encoder, EncoderConfig, Frame, FrameTraces, KeyFrames, LADDER_RUNGS, Ladder,
+    Model, Packets, Statistical, TalkingHead, TraceDriven, TraceError,
+};
 pub use packetiser::Packetiser;
 pub use receiver::MediaReceiver;
 pub use reception::ReceptionStatistics;

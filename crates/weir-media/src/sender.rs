@@ -5,7 +5,7 @@ use rand_pcg::Pcg64Mcg;
 use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
 use weir_cc::prober::Prober;
-use weir_cc::{Controller, Decision, Feedback, PathEvent, SendState, SendTime, Share, Target};
+use weir_cc::{Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime, Share, Target};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
 use weir_wire::media::{MediaHeader, Stamp, header_len};
@@ -208,11 +208,15 @@ impl MediaSender {
     /// Captures the next frame if it is due; call until `None`.
     pub fn poll_frame(&mut self, now: SendTime) -> Option<SentFrame> {
         let started = self.started.filter(|_| self.frame_due <= now)?;
-        let elapsed = self.encoder.next_capture();
+        let greedy = self.encoder.is_greedy();
+        let elapsed = if greedy { now - started } else { self.encoder.next_capture() };
         let ticks = i128::from(elapsed.nanos()) * i128::from(VIDEO_CLOCK_HZ) / 1_000_000_000;
         let frame = self.encoder.capture(self.video_rate());
         let packets = self.packetiser.push(&frame, ticks as u32);
         self.frame_due = started + self.encoder.next_capture();
+        if greedy && self.packets_wait() {
+            self.frame_due = SendTime::MAX; // until the packet has left
+        }
         self.tell_prober();
         Some(SentFrame { number: frame.number, packets, size: frame.size, key: frame.key })
     }
@@ -237,6 +241,9 @@ impl MediaSender {
         }
         self.departure_due().filter(|&due| due <= now)?;
         let content = self.packetiser.pop().map_or(Content::Padding, Content::Video);
+        if self.frame_due == SendTime::MAX && self.packetiser.is_empty() {
+            self.frame_due = now;
+        }
         Some(self.emit(now, content))
     }
 
@@ -348,6 +355,11 @@ impl MediaSender {
             queued: self.packetiser.queued(),
             application_limited: self.encoder.max_rate() < self.video_rate(),
         }
+    }
+
+    /// Whether something else than the encoder says when a packet leaves.
+    fn packets_wait(&self) -> bool {
+        self.target.window.is_some() || matches!(self.target.pacing, Pacing::Exact(_))
     }
 
     /// What the target leaves for video.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use weir_cc::Ecn;
-use weir_media::MediaConfig;
+use weir_media::{FrameTraces, MediaConfig, Model};
 use weir_net::{InService, Jitter, LinkConfig, QueueConfig, Service, Time, Trace};
 use weir_sim::{ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic as SimTraffic, stream};
 use weir_units::{DataRate, DataSize, TimeDelta};
@@ -151,6 +151,18 @@ impl Builder<'_> {
         }
     }
 
+    /// The frame sizes `wanted`, read from a file.
+    fn frame_sizes(&self, wanted: &str, path: &KeyPath) -> Result<&'static FrameTraces, Problem> {
+        self.store.frame_sizes(wanted).map_err(|error| {
+            let problem = Problem::value(path, error.to_string());
+            match error {
+                TraceStoreError::NotFound { advice, .. } => problem.help(advice),
+                _ => problem
+                    .help("a line of rates in kbit/s, then for each frame its size in bytes at each rate"),
+            }
+        })
+    }
+
     /// A random offset is the same share of every trace, so that both directions of one recording stay together.
     fn trace_offset(&self, model: &LinkModel, trace: &Trace) -> TimeDelta {
         match model.trace_offset {
@@ -172,10 +184,19 @@ impl Builder<'_> {
     }
 
     fn flow_spec(&self, planned: &PlannedFlow<'_>, start: Time) -> Result<FlowSpec, Problem> {
-        let traffic = traffic(planned.flow).map_err(|error| {
+        let mut traffic = traffic(planned.flow).map_err(|error| {
             Problem::value(&planned.path.with("options"), error.to_string())
                 .help("see the options of the controller")
         })?;
+        if let (Traffic::Media(media), SimTraffic::Media { config, .. }) =
+            (&planned.flow.traffic, &mut traffic)
+            && let Some(wanted) = media.encoder.wanted_traces()
+        {
+            let traces = self.frame_sizes(wanted, &planned.path.with("encoder").with("traces"))?;
+            if let Model::Traces(traced) | Model::Hybrid(_, traced) = &mut config.encoder.model {
+                traced.traces = traces;
+            }
+        }
         Ok(FlowSpec {
             name: planned.copy.name.clone(),
             forward: planned.forward.clone(),

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::{LimitsOutOfOrder, RateLimits};
-use weir_media::{EncoderConfig, KeyFrames};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
+use super::encoder::Encoder;
 use super::tcp_options::TcpOptions;
 use super::unresponsive::{Audio, AudioStream, Constant, Pause};
 
@@ -162,131 +162,6 @@ impl Default for Rates {
     fn default() -> Self {
         Self { min: default_min_rate(), start: default_start_rate(), max: None }
     }
-}
-
-/// A video encoder: a preset, or a preset with changes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Encoder {
-    /// A preset as it is.
-    Preset(EncoderPreset),
-    /// A preset with changes.
-    Changed(ChangedEncoder),
-}
-
-impl Default for Encoder {
-    fn default() -> Self {
-        Self::Preset(EncoderPreset::default())
-    }
-}
-
-impl Encoder {
-    /// The encoder's configuration.
-    pub fn config(&self) -> EncoderConfig {
-        match self {
-            Self::Preset(preset) => preset.config(),
-            Self::Changed(changed) => changed.config(),
-        }
-    }
-}
-
-/// A ready-made encoder.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum EncoderPreset {
-    /// 30 frames/s of equal size, 50 to 2500 kbit/s, follows at once (nada-vs-gcc-2016).
-    #[default]
-    Papers,
-    /// 30 frames/s that scatter by 10 %, up to 2 Mbit/s, half a second to follow, key frames (gcc-2016).
-    #[serde(rename = "gcc-2016")]
-    Gcc2016,
-}
-
-impl EncoderPreset {
-    fn config(self) -> EncoderConfig {
-        match self {
-            Self::Papers => EncoderConfig::papers(),
-            Self::Gcc2016 => EncoderConfig::gcc_2016(),
-        }
-    }
-}
-
-/// A preset with changes; what is not given stays as in the preset.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ChangedEncoder {
-    /// The preset.
-    #[serde(default)]
-    pub preset: EncoderPreset,
-    /// Frames per second.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1.0, max = 1000.0))]
-    pub frame_rate: Option<f64>,
-    /// The lowest rate it can produce.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min_rate: Option<DataRate>,
-    /// The highest rate it can produce.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_rate: Option<DataRate>,
-    /// Standard deviation of a frame's size as a share of the nominal size.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0, max = 0.99))]
-    pub size_noise: Option<f64>,
-    /// A new target is taken over at most once in this time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reaction: Option<TimeDelta>,
-    /// Key frames.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key_frames: Option<KeyFrameChoice>,
-}
-
-impl ChangedEncoder {
-    fn config(&self) -> EncoderConfig {
-        let preset = self.preset.config();
-        let key_frames = match self.key_frames {
-            None => preset.key_frames,
-            Some(KeyFrameChoice::Word(NoKeyFrames::None)) => None,
-            Some(KeyFrameChoice::At(KeyFrameSpacing { every, size })) => Some(KeyFrames { every, size }),
-        };
-        EncoderConfig {
-            frame_rate: self.frame_rate.unwrap_or(preset.frame_rate),
-            min_rate: self.min_rate.unwrap_or(preset.min_rate),
-            max_rate: self.max_rate.unwrap_or(preset.max_rate),
-            size_noise: self.size_noise.unwrap_or(preset.size_noise),
-            reaction: self.reaction.unwrap_or(preset.reaction),
-            key_frames,
-        }
-    }
-}
-
-/// Key frames, or none.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum KeyFrameChoice {
-    /// A word instead of a table.
-    Word(NoKeyFrames),
-    /// Key frames at a fixed distance.
-    At(KeyFrameSpacing),
-}
-
-/// No key frames, in a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum NoKeyFrames {
-    /// All frames alike.
-    None,
-}
-
-/// Key frames at a fixed distance.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct KeyFrameSpacing {
-    /// One every so many frames, the first included.
-    #[schemars(range(min = 1))]
-    pub every: u32,
-    /// Size as a multiple of the nominal frame size.
-    #[schemars(range(min = 1.0, max = 1000.0))]
-    pub size: f64,
 }
 
 /// A TCP transfer.

@@ -8,6 +8,7 @@
 mod build;
 mod check;
 mod copies;
+mod encoder;
 mod flow;
 mod link;
 mod named;
@@ -33,10 +34,11 @@ use origin::Origin;
 pub(crate) use shape::Shape;
 
 pub use build::{Run, RunOptions, TraceUse};
-pub use flow::{
-    ChangedEncoder, Clock, Downloads, EcnField, Encoder, EncoderPreset, Flow, KeyFrameChoice,
-    KeyFrameSpacing, Media, NoKeyFrames, OnOrOff, Options, Rates, SizeRange, Tcp, Traffic,
+pub use encoder::{
+    BurstChoice, BurstShape, ChangedEncoder, Encoder, EncoderPreset, KeyFrameChoice, KeyFrameSpacing,
+    NoBurst, NoKeyFrames, TALKING_HEAD,
 };
+pub use flow::{Clock, Downloads, EcnField, Flow, Media, OnOrOff, Options, Rates, SizeRange, Tcp, Traffic};
 pub use link::{Dumbbell, InService, Jitter, Link, LinkModel, Queue, RandomOffset, Step, TraceOffset};
 pub use named::Named;
 pub use tcp_options::TcpOptions;

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use weir_cc::RateLimits;
-use weir_media::AudioConfig;
+use weir_media::{AudioConfig, LADDER_RUNGS};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::Scenario;
 use super::copies::MOST_COPIES;
+use super::encoder::{BurstChoice, Encoder};
 use super::flow::{Downloads, Flow, Media, SizeRange, Tcp, Traffic};
 use super::link::{Jitter, LinkModel, Step, TraceOffset};
 use super::topology::{Network, network};
@@ -19,6 +20,8 @@ use crate::registry;
 const PAYLOAD_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize::from_bytes(9000));
 /// Largest packet on the wire.
 const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
+/// Largest frame.
+const LARGEST_FRAME: DataSize = DataSize::from_bytes(1_000_000);
 /// Longest run.
 const LONGEST_RUN: TimeDelta = TimeDelta::from_secs(24 * 3600);
 /// RTCP more often than this would be the traffic itself.
@@ -311,6 +314,28 @@ impl Problems {
                 .push_str("let 0 < `min_rate` ≤ `max_rate`");
         }
         self.not_negative(&path.with("reaction"), Some(config.reaction));
+        for key in media.encoder.meaningless() {
+            let path = path.with(key);
+            self.key(&path, format!("`{path}` has no meaning for this preset"))
+                .push_str("leave it out, or take a `preset` that has it");
+        }
+        let Encoder::Changed(changed) = &media.encoder else { return };
+        if let Some(size) = changed.packet_size {
+            self.size(&path.with("packet_size"), size, (DataSize::from_bytes(1), media.payload_limit));
+        }
+        if let Some(BurstChoice::At(burst)) = changed.burst {
+            let limits = (DataSize::from_bytes(1), LARGEST_FRAME);
+            self.size(&path.with("burst").with("first"), burst.first, limits);
+        }
+        if let Some(ladder) = &changed.ladder {
+            let rising = ladder.windows(2).all(|pair| pair[0] < pair[1]);
+            let some = ladder.first().is_some_and(|rate| !rate.is_zero());
+            if !some || !rising || ladder.len() > LADDER_RUNGS {
+                let path = path.with("ladder");
+                self.value(&path, format!("`{path}` is no ladder"))
+                    .push_str(&format!("write one to {LADDER_RUNGS} rates above 0bps that rise"));
+            }
+        }
     }
 
     fn constant(&mut self, constant: &Constant, path: &KeyPath) {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use weir_cc::{Controller, Decision, Feedback, PathEvent, SendState, SendTime, Share, Target};
-use weir_media::{AudioConfig, EncoderConfig, KeyFrames, MediaConfig, MediaPacket, MediaSender};
+use weir_media::{AudioConfig, EncoderConfig, KeyFrames, MediaConfig, MediaSender};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::rig::{config, media_sender};
@@ -94,17 +94,13 @@ fn pausing_before_the_start_or_resuming_without_a_pause_does_nothing() {
     assert!(events.lock().unwrap().is_empty());
 }
 
-fn is_audio((_, packet): &&(SendTime, MediaPacket)) -> bool {
-    packet.audio
-}
-
 #[test]
 fn audio_leaves_on_time_past_a_full_pacer_and_its_rate_is_taken_off_the_video() {
     // The pacer lets out half of what the encoder makes.
     let target = Target { pacing: weir_cc::Pacing::Factor(0.5), ..target(1220) };
     let (mut sender, _) = started(target, MediaConfig { audio: Some(AudioConfig::default()), ..config() });
     let left = departures(&mut sender, ms(1999));
-    let audio: Vec<_> = left.iter().filter(is_audio).collect();
+    let audio: Vec<_> = left.iter().filter(|left| left.1.audio).collect();
     assert_eq!(audio.len(), 100);
     for (n, (at, packet)) in audio.iter().enumerate() {
         assert_eq!((*at, packet.payload), (ms(20 * n as i64), 50));

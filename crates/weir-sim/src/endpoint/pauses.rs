@@ -12,7 +12,7 @@ pub(crate) enum Turn {
 /// Pauses in order, each from its first time, included, to its second, excluded.
 #[derive(Debug, Default)]
 pub(crate) struct Pauses {
-    pauses: Vec<(Time, Time)>,
+    spans: Vec<(Time, Time)>,
     /// The present pause, or the next.
     at: usize,
     paused: bool,
@@ -30,12 +30,12 @@ impl Pauses {
             }
             joined
         });
-        Self { pauses, at: 0, paused: false }
+        Self { spans: pauses, at: 0, paused: false }
     }
 
     /// When something happens next; [`Time::MAX`] for never again.
     pub(crate) fn next_edge(&self) -> Time {
-        let pause = self.pauses.get(self.at);
+        let pause = self.spans.get(self.at);
         pause.map_or(Time::MAX, |&(from, to)| if self.paused { to } else { from })
     }
 

@@ -1,0 +1,146 @@
+//! Several streams in one flow (simulcast): a ladder of fixed rates, switched on from the lowest.
+
+use rand_pcg::Pcg64Mcg;
+use weir_units::{DataRate, TimeDelta};
+
+use super::noise::clipped_normal;
+use super::{EncoderConfig, Picture, Ticks};
+
+/// Most streams of a ladder.
+pub const LADDER_RUNGS: usize = 4;
+
+/// Streams at fixed rates. The lowest is always on, at the target if that is lower; each further one is on while the
+/// target carries it and those below.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ladder {
+    /// The rates, rising; zero for no stream.
+    pub rates: [DataRate; LADDER_RUNGS],
+    /// A stream is switched on when the target is this share above what it and those below need, and off when it is below
+    /// that.
+    pub hysteresis: f64,
+}
+
+impl Ladder {
+    /// How many streams there are, at least one.
+    fn rungs(&self) -> usize {
+        self.rates.iter().take_while(|rate| !rate.is_zero()).count().max(1)
+    }
+
+    /// What the lowest `rungs` streams need together, in bit/s.
+    fn needs(&self, rungs: usize) -> f64 {
+        self.rates.iter().take(rungs).map(|rate| rate.bps_f64()).sum()
+    }
+
+    /// How many streams are on at `target`, of which `on` were before.
+    fn on(&self, target: f64, on: usize) -> usize {
+        let carried = |&rungs: &usize| {
+            let margin = if rungs > on { 1.0 + self.hysteresis } else { 1.0 };
+            target >= self.needs(rungs) * margin
+        };
+        (2..=self.rungs()).take_while(carried).last().unwrap_or(1)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct LadderState {
+    model: Ladder,
+    ticks: Ticks,
+    /// Streams that are on.
+    on: usize,
+    /// The stream whose frame comes next; all of a tick are captured at once, the lowest first.
+    stream: usize,
+    /// Frames of each stream since its last key frame was due.
+    since_key: [u32; LADDER_RUNGS],
+}
+
+impl LadderState {
+    pub(super) fn new(model: Ladder) -> Self {
+        Self { model, ticks: Ticks::default(), on: 0, stream: 0, since_key: [0; LADDER_RUNGS] }
+    }
+
+    pub(super) fn next(&self, config: &EncoderConfig) -> TimeDelta {
+        self.ticks.next(config.frame_rate)
+    }
+
+    pub(super) fn capture(&mut self, config: &EncoderConfig, rate: DataRate, rng: &mut Pcg64Mcg) -> Picture {
+        if self.stream == 0 {
+            let before = self.on;
+            self.on = self.model.on(rate.bps_f64(), before);
+            for since in self.since_key.iter_mut().take(self.on).skip(before) {
+                *since = 0; // a stream that is switched on begins with a key frame
+            }
+        }
+        let stream = self.stream;
+        let own = self.model.rates[stream];
+        let nominal = config.nominal(if stream == 0 { own.min(rate) } else { own });
+        let key = config.key_frames.filter(|key| self.since_key[stream].is_multiple_of(key.every.max(1)));
+        self.since_key[stream] = self.since_key[stream].saturating_add(1);
+        self.stream += 1;
+        if self.stream >= self.on {
+            self.stream = 0;
+            self.ticks.advance();
+        }
+        let size = nominal * key.map_or(1.0, |key| key.size);
+        Picture { bytes: size * (1.0 + clipped_normal(rng, config.size_noise)), key: key.is_some() }
+    }
+
+    pub(super) fn resume(&mut self, at: TimeDelta) {
+        *self = Self::new(self.model);
+        self.ticks.resume(at);
+    }
+
+    pub(super) fn request_key_frame(&mut self) {
+        self.since_key = [0; LADDER_RUNGS];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Encoder, Frame};
+    use super::*;
+    use rand::SeedableRng;
+
+    fn encoder() -> Encoder {
+        let rng = Pcg64Mcg::seed_from_u64(1);
+        Encoder::new(EncoderConfig::simulcast(), DataRate::from_kbps(300), rng)
+    }
+
+    /// The frames of one instant.
+    fn tick(encoder: &mut Encoder, kbps: u64) -> Vec<Frame> {
+        let at = encoder.next_capture();
+        let mut frames = Vec::new();
+        while encoder.next_capture() == at {
+            frames.push(encoder.capture(DataRate::from_kbps(kbps)));
+        }
+        frames
+    }
+
+    #[test]
+    fn streams_are_switched_on_from_the_lowest_with_hysteresis() {
+        let mut e = encoder();
+        let on = |e: &mut Encoder, kbps| tick(e, kbps).len();
+        // 150 + 500 = 650: on from 715, off below 650. With 1500: 2150, on from 2365, the encoder's highest rate.
+        assert_eq!([100, 700, 714, 715, 650, 649, 714].map(|kbps| on(&mut e, kbps)), [1, 1, 1, 2, 2, 1, 1]);
+        assert_eq!([2364, 2365, 2150, 2149, 9000, 300].map(|kbps| on(&mut e, kbps)), [2, 3, 3, 2, 3, 1]);
+    }
+
+    #[test]
+    fn each_stream_has_its_own_rate_and_begins_with_a_key_frame() {
+        let mut e = encoder();
+        let described = |frames: Vec<Frame>| -> Vec<(u64, bool)> {
+            frames.iter().map(|frame| (frame.size.bytes(), frame.key)).collect()
+        };
+        // 150 kbit/s at 30 frames/s: 625 bytes, four times that for a key frame; at 100 kbit/s 416.7.
+        assert_eq!(described(tick(&mut e, 300)), [(2500, true)]);
+        assert_eq!(described(tick(&mut e, 100)), [(417, false)]);
+        assert_eq!(described(tick(&mut e, 800)), [(625, false), (8333, true)]);
+        assert_eq!(described(tick(&mut e, 800)), [(625, false), (2083, false)]);
+        tick(&mut e, 300);
+        assert_eq!(described(tick(&mut e, 800)), [(625, false), (8333, true)], "switched on again");
+        e.request_key_frame();
+        assert!(tick(&mut e, 800).iter().all(|frame| frame.key));
+        e.resume(TimeDelta::from_secs(9));
+        let frames = tick(&mut e, 800);
+        assert!(frames.len() == 2 && frames.iter().all(|frame| frame.key));
+    }
+}

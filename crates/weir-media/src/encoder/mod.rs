@@ -1,0 +1,378 @@
+//! Synthetic video encoders: frames of a size, no pictures.
+//!
+//! Sources: nada-vs-gcc-2016 and gcc-2016 (the encoders of the papers), RFC 8593 (statistical, trace-driven and hybrid
+//! models), and what simulations of RMCAT add to them (perfect packets, content sharing, a ladder of streams).
+//!
+//! Choices where RFC 8593 leaves room:
+//! 1. A request is a target that differs from the last one. Of those that come within `tau_v` of a reaction the latest is
+//!    applied when it is over (§5.1 drops them all): a controller that arrives at its maximum asks only once.
+//! 2. The burst is balanced over its `K_d` frames, (K_d·B0 − K_B) / (K_d − 1) each after the first, at least 0.2·B0; the
+//!    RFC gives no formula and lets the mean over `tau_v` be the target, in which `K_d` frames may not fit.
+//! 3. The noise is laid over the burst's frames too; an interval is at least 1 ms, a frame at least 1 byte.
+//! 4. What is limited to the range of rates is the target (§5.4 limits the output), so that noise is not cut off at its ends.
+//! 5. The trace-driven model sends the frame of the present index first and counts then, so that the intra frame is sent.
+//! 6. A session begins with an intra frame, and so does the end of a pause.
+
+mod ladder;
+mod noise;
+mod nominal;
+#[cfg(test)]
+mod nominal_tests;
+mod packets;
+mod sharing;
+mod statistical;
+mod trace;
+mod traced;
+
+use rand_pcg::Pcg64Mcg;
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+pub use ladder::{LADDER_RUNGS, Ladder};
+pub(crate) use noise::spread_factor;
+pub use packets::Packets;
+pub use sharing::ContentSharing;
+pub use statistical::{Burst, Statistical};
+pub use trace::{FrameTraces, TalkingHead, TraceError};
+pub use traced::TraceDriven;
+
+use ladder::LadderState;
+use noise::unit;
+use nominal::Nominal;
+use packets::PacketsState;
+use sharing::SharingState;
+use statistical::StatisticalState;
+use traced::TracedState;
+
+/// How an encoder turns a target rate into frames.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EncoderConfig {
+    /// Frames per second, greater than 0.
+    pub frame_rate: f64,
+    /// The lowest rate it can produce.
+    pub min_rate: DataRate,
+    /// The highest rate it can produce.
+    pub max_rate: DataRate,
+    /// Standard deviation of a frame's size as a share of the nominal size, in [0, 1); the nominal model and ladders.
+    pub size_noise: f64,
+    /// A new target is taken over at most once in this time (RFC 8593's `tau_v`); zero for with each frame.
+    pub reaction: TimeDelta,
+    /// Key frames of the nominal model and of ladders; `None` for all frames alike.
+    pub key_frames: Option<KeyFrames>,
+    /// What makes the frames.
+    pub model: Model,
+}
+
+/// What makes the frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Model {
+    /// Frames of the target's size, with noise and key frames if configured: the encoders of the papers.
+    #[default]
+    Nominal,
+    /// Noise of Laplace in sizes and intervals, bursts at abrupt changes (RFC 8593 §5).
+    Statistical(Statistical),
+    /// Sizes from recorded or made sequences (RFC 8593 §6).
+    Traces(TraceDriven),
+    /// Bursts from the one, sizes in between from the other (RFC 8593 §7).
+    Hybrid(Statistical, TraceDriven),
+    /// A screen that is shared: little most of the time, and now and then much.
+    ContentSharing(ContentSharing),
+    /// Packets of one size at exactly the target rate.
+    Packets(Packets),
+    /// Several streams at fixed rates, switched on from the lowest.
+    Ladder(Ladder),
+}
+
+/// Key frames: larger than the others, which pay the excess back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KeyFrames {
+    /// A key frame every so many frames, the first one included; at least 1.
+    pub every: u32,
+    /// Size of a key frame as a multiple of the nominal size, at least 1.
+    pub size: f64,
+}
+
+/// A frame to be packetised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Its number, from 0.
+    pub number: u32,
+    /// Payload bytes, at least 1.
+    pub size: DataSize,
+    /// Whether it is a key frame.
+    pub key: bool,
+}
+
+/// What a model says of a frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Picture {
+    /// In bytes, unrounded.
+    bytes: f64,
+    key: bool,
+}
+
+/// The encoder. Time is counted from its own start.
+#[derive(Debug)]
+pub struct Encoder {
+    config: EncoderConfig,
+    rng: Pcg64Mcg,
+    frames: u32,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Nominal(Nominal),
+    Statistical(StatisticalState),
+    Traces(TracedState),
+    Hybrid(StatisticalState, TracedState),
+    ContentSharing(SharingState),
+    Packets(PacketsState),
+    Ladder(LadderState),
+}
+
+impl Encoder {
+    /// An encoder that begins at `start` bit/s; `rng` is the video's own randomness, independent of the network.
+    pub fn new(config: EncoderConfig, start: DataRate, rng: Pcg64Mcg) -> Self {
+        let state = match config.model {
+            Model::Nominal => State::Nominal(Nominal::new(start)),
+            Model::Statistical(model) => State::Statistical(StatisticalState::new(model)),
+            Model::Traces(model) => State::Traces(TracedState::new(model)),
+            Model::Hybrid(statistical, traced) => {
+                State::Hybrid(StatisticalState::new(statistical), TracedState::new(traced))
+            }
+            Model::ContentSharing(model) => State::ContentSharing(SharingState::new(model)),
+            Model::Packets(model) => State::Packets(PacketsState::new(model)),
+            Model::Ladder(model) => State::Ladder(LadderState::new(model)),
+        };
+        Self { config, rng, frames: 0, state }
+    }
+
+    /// When the next frame is captured, from the start.
+    pub fn next_capture(&self) -> TimeDelta {
+        match &self.state {
+            State::Nominal(state) => state.next(&self.config),
+            State::Statistical(state) | State::Hybrid(state, _) => state.next(),
+            State::Traces(state) => state.next(&self.config),
+            State::ContentSharing(state) => state.next(&self.config),
+            State::Packets(state) => state.next(),
+            State::Ladder(state) => state.next(&self.config),
+        }
+    }
+
+    /// The frame captured at [`Self::next_capture`], at the rate the controller wants now.
+    pub fn capture(&mut self, target: DataRate) -> Frame {
+        let (config, rng) = (&self.config, &mut self.rng);
+        let picture = match &mut self.state {
+            State::Nominal(state) => state.capture(config, target, rng),
+            State::Statistical(state) => state.capture(config, target, rng, |nominal| nominal),
+            State::Traces(state) => state.capture(config, config.clamp(target)),
+            State::Hybrid(state, traced) => {
+                let rate = state.accept(config, target);
+                let recorded = traced.capture(config, rate);
+                let mut picture = state.capture_at(config, rate, rng, |_| recorded.bytes);
+                picture.key |= recorded.key;
+                picture
+            }
+            State::ContentSharing(state) => state.capture(config, config.clamp(target), rng),
+            State::Packets(state) => state.capture(config.clamp(target)),
+            State::Ladder(state) => state.capture(config, config.clamp(target), rng),
+        };
+        let number = self.frames;
+        self.frames = self.frames.wrapping_add(1);
+        Frame {
+            number,
+            size: DataSize::from_bytes_f64(picture.bytes.round().clamp(1.0, LARGEST_FRAME)),
+            key: picture.key,
+        }
+    }
+
+    /// After a pause frames begin again at `at`, from the start: the first with the target of that moment, and as a key
+    /// frame if there are any. What a key frame before the pause still owed is forgiven.
+    pub fn resume(&mut self, at: TimeDelta) {
+        match &mut self.state {
+            State::Nominal(state) => state.resume(at),
+            State::Statistical(state) => state.resume(at),
+            State::Traces(state) => state.resume(at),
+            State::Hybrid(state, traced) => {
+                state.resume(at);
+                traced.resume(at);
+            }
+            State::ContentSharing(state) => state.resume(at),
+            State::Packets(state) => state.resume(at),
+            State::Ladder(state) => state.resume(at),
+        }
+    }
+
+    /// The next frame is to be a key frame, as after a loss; without effect where the model has none.
+    pub fn request_key_frame(&mut self) {
+        match &mut self.state {
+            State::Nominal(state) => state.request_key_frame(),
+            State::Statistical(state) | State::Hybrid(state, _) => state.request_key_frame(),
+            State::Traces(state) => state.request_key_frame(),
+            State::ContentSharing(state) => state.request_key_frame(),
+            State::Packets(_) => {}
+            State::Ladder(state) => state.request_key_frame(),
+        }
+    }
+
+    /// Whether it has something to send at any time ([`Packets::greedy`]).
+    pub fn is_greedy(&self) -> bool {
+        matches!(self.config.model, Model::Packets(Packets { greedy: true, .. }))
+    }
+
+    /// The highest rate of the encoder.
+    pub fn max_rate(&self) -> DataRate {
+        self.config.max_rate
+    }
+}
+
+/// Larger than any frame; RFC 8593 §6.2's example of `fs_max`.
+const LARGEST_FRAME: f64 = 1e6;
+
+impl EncoderConfig {
+    /// The source of the simulations in nada-vs-gcc-2016: 30 frames/s of equal size, 50 to 2500 kbit/s, immediate.
+    pub const fn papers() -> Self {
+        Self {
+            frame_rate: 30.0,
+            min_rate: DataRate::from_kbps(50),
+            max_rate: DataRate::from_kbps(2500),
+            size_noise: 0.0,
+            reaction: TimeDelta::ZERO,
+            key_frames: None,
+            model: Model::Nominal,
+        }
+    }
+
+    /// A stand-in for Chromium's VP8 of gcc-2016: at most 2 Mbit/s, sizes that scatter by 10 %, half a second to
+    /// follow a target, a key frame at the start and every 3000 frames (libwebrtc's VP8 default) of twice the size.
+    /// The paper gives the maximum only; the rest was chosen on its table 1 and figure 9.
+    pub const fn gcc_2016() -> Self {
+        Self {
+            max_rate: DataRate::from_kbps(2000),
+            size_noise: 0.1,
+            reaction: TimeDelta::from_millis(500),
+            key_frames: Some(KeyFrames { every: 3000, size: 2.0 }),
+            ..Self::papers()
+        }
+    }
+
+    /// The statistical model with the example values of RFC 8593 table 1: 150 to 1500 kbit/s, 200 ms to react, bursts of 8
+    /// frames that begin with 13.5 kB.
+    pub const fn rfc8593_statistical() -> Self {
+        Self {
+            min_rate: DataRate::from_kbps(150),
+            max_rate: DataRate::from_kbps(1500),
+            reaction: TimeDelta::from_millis(200),
+            model: Model::Statistical(Statistical::rfc8593()),
+            ..Self::papers()
+        }
+    }
+
+    /// The video of RFC 8867 §4.3: the statistical model of RFC 8593, 100 ms to react.
+    pub const fn rfc8867() -> Self {
+        Self { reaction: TimeDelta::from_millis(100), ..Self::rfc8593_statistical() }
+    }
+
+    /// The trace-driven model of RFC 8593 §6 over `traces`, whose range it takes over.
+    pub fn rfc8593_traces(traces: &'static FrameTraces) -> Self {
+        Self {
+            min_rate: traces.lowest(),
+            max_rate: traces.highest(),
+            model: Model::Traces(TraceDriven::new(traces)),
+            ..Self::papers()
+        }
+    }
+
+    /// The hybrid model of RFC 8593 §7 over `traces`.
+    pub fn rfc8593_hybrid(traces: &'static FrameTraces) -> Self {
+        Self {
+            model: Model::Hybrid(Statistical::rfc8593(), TraceDriven::new(traces)),
+            reaction: TimeDelta::from_millis(200),
+            ..Self::rfc8593_traces(traces)
+        }
+    }
+
+    /// Equal frames at intervals that scatter by Laplace noise of scale 0.15: the default source of ns3-rmcat.
+    pub const fn interval_noise() -> Self {
+        Self {
+            min_rate: DataRate::from_kbps(150),
+            max_rate: DataRate::from_kbps(1500),
+            model: Model::Statistical(Statistical { burst: None, size_scale: 0.0, ..Statistical::rfc8593() }),
+            ..Self::papers()
+        }
+    }
+
+    /// A shared screen: 5 frames/s of at most 1000 bytes, one in 20 of them 20 to 200 times as large (syncodecs).
+    pub const fn content_sharing() -> Self {
+        Self {
+            frame_rate: 5.0,
+            model: Model::ContentSharing(ContentSharing {
+                largest_base: DataSize::from_bytes(1000),
+                probability: 0.05,
+                factor: (20.0, 200.0),
+            }),
+            ..Self::papers()
+        }
+    }
+
+    /// Packets of 1000 bytes at exactly the target rate, whatever it is.
+    pub const fn perfect() -> Self {
+        Self {
+            min_rate: DataRate::from_kbps(1),
+            max_rate: DataRate::from_mbps(1000),
+            model: Model::Packets(Packets { size: DataSize::from_bytes(1000), greedy: false }),
+            ..Self::papers()
+        }
+    }
+
+    /// A source that always has packets of 1000 bytes to send.
+    pub const fn greedy() -> Self {
+        let model = Model::Packets(Packets { size: DataSize::from_bytes(1000), greedy: true });
+        Self { model, ..Self::perfect() }
+    }
+
+    /// Three streams of 150, 500 and 1500 kbit/s, switched on from the lowest at 10 % more than is needed, each with a key
+    /// frame.
+    pub const fn simulcast() -> Self {
+        let kbps = DataRate::from_kbps;
+        let rates = [kbps(150), kbps(500), kbps(1500), DataRate::ZERO];
+        Self {
+            max_rate: kbps(2365),
+            key_frames: Some(KeyFrames { every: 3000, size: 4.0 }),
+            model: Model::Ladder(Ladder { rates, hysteresis: 0.1 }),
+            ..Self::papers()
+        }
+    }
+
+    /// `target` within the range of the encoder.
+    fn clamp(&self, target: DataRate) -> DataRate {
+        target.min(self.max_rate).max(self.min_rate)
+    }
+
+    /// `R_v / 8 / FPS`, in bytes.
+    fn nominal(&self, rate: DataRate) -> f64 {
+        rate.bps_f64() / 8.0 / self.frame_rate
+    }
+}
+
+/// Frames at a fixed distance, counted from the start or the end of the last pause: the fraction of a nanosecond is not
+/// lost over time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ticks {
+    epoch: TimeDelta,
+    count: u32,
+}
+
+impl Ticks {
+    fn next(self, frame_rate: f64) -> TimeDelta {
+        self.epoch + TimeDelta::from_secs_f64(f64::from(self.count) / frame_rate)
+    }
+
+    fn advance(&mut self) {
+        self.count = self.count.saturating_add(1);
+    }
+
+    fn resume(&mut self, at: TimeDelta) {
+        *self = Self { epoch: at, count: 0 };
+    }
+}

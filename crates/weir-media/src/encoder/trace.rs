@@ -1,0 +1,279 @@
+//! Frame sizes of one sequence at several rates, and a made-up sequence.
+
+use core::fmt;
+use core::fmt::Write as _;
+use std::sync::LazyLock;
+
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+use weir_units::DataRate;
+
+use super::noise::{clipped_normal, unit};
+
+/// Frame sizes of one sequence, encoded at several rates: the `Traces` of RFC 8593 §6.1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameTraces {
+    /// Rising.
+    rates: Vec<DataRate>,
+    /// For each rate the sizes in bytes, all of the same length; the first frame is intra.
+    sizes: Vec<Vec<u32>>,
+}
+
+/// Why frame sizes are no traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceError {
+    /// There is no rate, or no frame.
+    Empty,
+    /// The rates do not rise, or the lowest is zero.
+    Rates,
+    /// The sequences differ in length, or a line in the number of its sizes.
+    Uneven {
+        /// The line, from 1; 0 if it was no text.
+        line: usize,
+    },
+    /// A word that is no number.
+    Number {
+        /// The line, from 1.
+        line: usize,
+    },
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("there is no rate or no frame"),
+            Self::Rates => f.write_str("the rates must be above zero and rise"),
+            Self::Uneven { line: 0 } => f.write_str("the sequences differ in length"),
+            Self::Uneven { line } => write!(f, "line {line} has not one size for each rate"),
+            Self::Number { line } => write!(f, "line {line}: whole numbers are expected"),
+        }
+    }
+}
+
+impl core::error::Error for TraceError {}
+
+impl FrameTraces {
+    /// The sizes, in bytes, of each rate's frames.
+    ///
+    /// # Errors
+    /// Rates that do not rise, sequences of different length, or none at all.
+    pub fn new(traces: Vec<(DataRate, Vec<u32>)>) -> Result<Self, TraceError> {
+        let (rates, sizes): (Vec<DataRate>, Vec<Vec<u32>>) = traces.into_iter().unzip();
+        let frames = sizes.first().map_or(0, Vec::len);
+        if frames == 0 {
+            return Err(TraceError::Empty);
+        }
+        if rates[0].is_zero() || rates.windows(2).any(|pair| pair[1] <= pair[0]) {
+            return Err(TraceError::Rates);
+        }
+        if sizes.iter().any(|own| own.len() != frames) {
+            return Err(TraceError::Uneven { line: 0 });
+        }
+        Ok(Self { rates, sizes })
+    }
+
+    /// Reads traces from text: comments begin with `%` or `#`; the first line gives the rates in kbit/s, each further one
+    /// the sizes of a frame in bytes at these rates.
+    ///
+    /// # Errors
+    /// As for [`Self::new`], and what is no number.
+    pub fn parse(text: &str) -> Result<Self, TraceError> {
+        let lines = text.lines().enumerate().map(|(n, line)| (n + 1, line.trim()));
+        let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(['%', '#']));
+        let numbers = |(line, text): (usize, &str)| {
+            let words = text.split_ascii_whitespace().map(str::parse::<u32>);
+            words.collect::<Result<Vec<u32>, _>>().map_err(|_| TraceError::Number { line })
+        };
+        let rates = numbers(lines.next().ok_or(TraceError::Empty)?)?;
+        let mut traces: Vec<(DataRate, Vec<u32>)> =
+            rates.iter().map(|&kbps| (DataRate::from_kbps(u64::from(kbps)), Vec::new())).collect();
+        for line in lines {
+            let sizes = numbers(line)?;
+            if sizes.len() != traces.len() {
+                return Err(TraceError::Uneven { line: line.0 });
+            }
+            traces.iter_mut().zip(sizes).for_each(|((_, own), size)| own.push(size));
+        }
+        Self::new(traces)
+    }
+
+    /// The same as text that [`Self::parse`] reads.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        let mut line = |words: &mut dyn Iterator<Item = u64>| {
+            for (n, word) in words.enumerate() {
+                let gap = if n == 0 { "" } else { " " };
+                let _ = write!(text, "{gap}{word}");
+            }
+            text.push('\n');
+        };
+        line(&mut self.rates.iter().map(|rate| rate.bps() / 1000));
+        for frame in 0..self.frames() {
+            line(&mut self.sizes.iter().map(|own| u64::from(own[frame])));
+        }
+        text
+    }
+
+    /// How many frames the sequence has, at least one.
+    pub fn frames(&self) -> usize {
+        self.sizes[0].len()
+    }
+
+    /// The lowest rate.
+    pub fn lowest(&self) -> DataRate {
+        self.rates[0]
+    }
+
+    /// The highest rate.
+    pub fn highest(&self) -> DataRate {
+        self.rates[self.rates.len() - 1]
+    }
+
+    /// The traces to interpolate between: the highest at or below `rate` and the next one; twice the same at the ends.
+    pub(super) fn around(&self, rate: DataRate) -> (usize, usize) {
+        let above = self.rates.partition_point(|&own| own <= rate);
+        let last = self.rates.len() - 1;
+        (above.saturating_sub(1), above.min(last))
+    }
+
+    pub(super) fn rate(&self, trace: usize) -> DataRate {
+        self.rates[trace]
+    }
+
+    /// In bytes.
+    pub(super) fn size(&self, trace: usize, frame: usize) -> f64 {
+        f64::from(self.sizes[trace][frame])
+    }
+
+    /// A made-up talking head, 120 s of 30 frames/s at ten rates from 150 to 2650 kbit/s; see [`TalkingHead`].
+    pub fn talking_head() -> &'static Self {
+        static TRACES: LazyLock<FrameTraces> = LazyLock::new(|| TalkingHead::default().traces());
+        &TRACES
+    }
+}
+
+/// A made-up talking head. How much there is to encode is the same at all rates: how lively the speaker is (a process
+/// with a memory of seconds), gestures (some frames of more), and each frame's own. The lower the rate, the more an
+/// encoder's rate control evens it out. Of each sequence the frames after the intra frame have the rate on average.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TalkingHead {
+    /// Seed of the speaker.
+    pub seed: u64,
+    /// Frames, at least two.
+    pub frames: u32,
+    /// Frames per second.
+    pub frame_rate: f64,
+}
+
+/// Rates in kbit/s, in steps that widen as RFC 8593 §6.1 suggests.
+const RATES_KBPS: [u32; 10] = [150, 350, 550, 750, 950, 1250, 1550, 1850, 2250, 2650];
+/// How long liveliness lasts, in seconds, and its standard deviation (of the logarithm).
+const LIVELINESS: (f64, f64) = (4.0, 0.35);
+/// Gestures per second, how many frames one lasts on average, and how much more (of the logarithm) its frames have.
+const GESTURES: (f64, f64, f64) = (0.15, 12.0, 0.6);
+/// Standard deviation of each frame's own, of the logarithm.
+const OWN: f64 = 0.15;
+/// The intra frame at 1 Mbit/s, in bytes (RFC 8593 table 1), and by which power it grows with the rate.
+const INTRA: (f64, f64) = (13_500.0, 0.5);
+/// How much of the variation is left at 150 kbit/s; all of it is from 2 Mbit/s on.
+const LEAST_VARIATION: f64 = 0.5;
+
+impl Default for TalkingHead {
+    fn default() -> Self {
+        Self { seed: 1, frames: 3600, frame_rate: 30.0 }
+    }
+}
+
+impl TalkingHead {
+    /// The frame sizes at the ten rates.
+    pub fn traces(&self) -> FrameTraces {
+        let activity = self.activity();
+        let sizes =
+            |kbps: u32| (DataRate::from_kbps(u64::from(kbps)), self.sizes(f64::from(kbps), &activity));
+        let traces = RATES_KBPS.into_iter().map(sizes).collect();
+        // Rates that rise and sequences of one length are traces.
+        FrameTraces::new(traces).unwrap_or_else(|error| unreachable!("{error}"))
+    }
+
+    /// The logarithm of how much there is to encode in each frame after the first.
+    fn activity(&self) -> Vec<f64> {
+        let mut rng = Pcg64Mcg::seed_from_u64(self.seed);
+        let memory = libm::exp(-1.0 / (LIVELINESS.0 * self.frame_rate));
+        let news = LIVELINESS.1 * libm::sqrt(1.0 - memory * memory);
+        let (mut lively, mut gesture) = (clipped_normal(&mut rng, LIVELINESS.1), false);
+        let (begins, ends) = (GESTURES.0 / self.frame_rate, 1.0 / GESTURES.1);
+        let frame = |_| {
+            lively = memory * lively + clipped_normal(&mut rng, news);
+            gesture = if gesture { unit(&mut rng) >= ends } else { unit(&mut rng) < begins };
+            lively + if gesture { GESTURES.2 } else { 0.0 } + clipped_normal(&mut rng, OWN)
+        };
+        (1..self.frames.max(2)).map(frame).collect()
+    }
+
+    fn sizes(&self, kbps: f64, activity: &[f64]) -> Vec<u32> {
+        let (low, high) = (libm::log(150.0), libm::log(2000.0));
+        let place = ((libm::log(kbps) - low) / (high - low)).clamp(0.0, 1.0);
+        let variation = LEAST_VARIATION + (1.0 - LEAST_VARIATION) * place;
+        let weights: Vec<f64> = activity.iter().map(|x| libm::exp(variation * x)).collect();
+        let mean = weights.iter().sum::<f64>() / weights.len() as f64;
+        let nominal = kbps * 1000.0 / 8.0 / self.frame_rate;
+        let intra = INTRA.0 * libm::pow(kbps / 1000.0, INTRA.1);
+        let inter = weights.iter().map(|weight| nominal * weight / mean);
+        core::iter::once(intra).chain(inter).map(|bytes| bytes.round() as u32).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_read_and_written_alike() {
+        let text = "% a sequence\n400 600\n\n5000 7000\n1500 2300\n";
+        let traces = FrameTraces::parse(text).unwrap();
+        assert_eq!(traces.to_text(), "400 600\n5000 7000\n1500 2300\n");
+        assert_eq!((traces.frames(), traces.lowest().bps(), traces.highest().bps()), (2, 400_000, 600_000));
+        let kbps = DataRate::from_kbps;
+        let places = [399, 400, 599, 600, 601].map(|rate| traces.around(kbps(rate)));
+        assert_eq!(places, [(0, 0), (0, 1), (0, 1), (1, 1), (1, 1)]);
+    }
+
+    #[test]
+    fn what_is_no_trace_is_told_by_its_line() {
+        let error = |text| FrameTraces::parse(text).unwrap_err();
+        assert_eq!(error("% nothing"), TraceError::Empty);
+        assert_eq!(error("400"), TraceError::Empty);
+        assert_eq!(error("400 400\n1 2"), TraceError::Rates);
+        assert_eq!(error("400 600\n1 2\n\n3"), TraceError::Uneven { line: 4 });
+        assert_eq!(error("400 600\n1 b"), TraceError::Number { line: 2 });
+    }
+
+    #[test]
+    fn the_talking_head_has_its_rates_and_bursts_and_one_intra_frame() {
+        let traces = FrameTraces::talking_head();
+        assert_eq!((traces.frames(), traces.rates.len()), (3600, 10));
+        for (rate, sizes) in traces.rates.iter().zip(&traces.sizes) {
+            let inter: Vec<f64> = sizes[1..].iter().map(|&size| f64::from(size)).collect();
+            let mean = inter.iter().sum::<f64>() / inter.len() as f64;
+            // Rounding moves the mean by less than half a byte.
+            assert!((mean - rate.bps_f64() / 240.0).abs() < 0.5, "{rate}: {mean}");
+            let sd = (inter.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / inter.len() as f64).sqrt();
+            assert!((0.15..0.8).contains(&(sd / mean)), "{rate}: {}", sd / mean);
+            assert!(
+                f64::from(sizes[0]) > 2.0 * mean || *rate > DataRate::from_mbps(2),
+                "{rate}: {}",
+                sizes[0]
+            );
+            // Neighbours are alike, frames 20 s apart are not.
+            let correlation = |lag: usize| {
+                let pairs = inter.iter().zip(&inter[lag..]).map(|(a, b)| (a - mean) * (b - mean));
+                pairs.sum::<f64>() / (inter.len() - lag) as f64 / (sd * sd)
+            };
+            assert!(correlation(1) > 0.6 && correlation(600).abs() < 0.3, "{rate}: {}", correlation(1));
+        }
+        let share = |trace: usize| f64::from(traces.sizes[trace][1]) / traces.rates[trace].bps_f64();
+        assert!(share(0) != share(9), "a low rate evens out");
+        let other = TalkingHead { seed: 2, ..TalkingHead::default() }.traces();
+        assert!(other != *traces && other == TalkingHead { seed: 2, ..TalkingHead::default() }.traces());
+    }
+}

@@ -1,0 +1,162 @@
+//! The trace-driven model of RFC 8593 §6: frame sizes of sequences encoded at several rates, interpolated.
+
+use weir_units::{DataRate, TimeDelta};
+
+use super::{EncoderConfig, FrameTraces, LARGEST_FRAME, Picture, Ticks};
+
+/// `fs_min` of RFC 8593 §6.2: no frame is smaller, in bytes.
+const SMALLEST_FRAME: f64 = 10.0;
+
+/// Sizes from traces.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TraceDriven {
+    /// The traces, all of the same sequence.
+    pub traces: &'static FrameTraces,
+    /// `SkipFrames`: at the end of the sequence it goes on behind so many of its first frames, which hold the intra frame;
+    /// 0 for a periodic intra frame.
+    pub skip_frames: u32,
+}
+
+impl TraceDriven {
+    /// The model with the RFC's typical 20 frames to skip.
+    pub const fn new(traces: &'static FrameTraces) -> Self {
+        Self { traces, skip_frames: 20 }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct TracedState {
+    model: TraceDriven,
+    ticks: Ticks,
+    /// `t_current`: the frame of the sequence that comes next.
+    index: usize,
+}
+
+impl TracedState {
+    pub(super) fn new(model: TraceDriven) -> Self {
+        Self { model, ticks: Ticks::default(), index: 0 }
+    }
+
+    pub(super) fn next(&self, config: &EncoderConfig) -> TimeDelta {
+        self.ticks.next(config.frame_rate)
+    }
+
+    pub(super) fn capture(&mut self, _config: &EncoderConfig, rate: DataRate) -> Picture {
+        let (traces, index) = (self.model.traces, self.index);
+        self.ticks.advance();
+        self.index = self.following();
+        Picture { bytes: traced_size(traces, index, rate), key: index == 0 }
+    }
+
+    /// The index after the present one (RFC 8593 §6.2).
+    fn following(&self) -> usize {
+        let frames = self.model.traces.frames();
+        let skipped = (self.model.skip_frames as usize).min(frames - 1);
+        if self.index < skipped {
+            self.index + 1
+        } else {
+            (self.index + 1 - skipped) % (frames - skipped) + skipped
+        }
+    }
+
+    pub(super) fn resume(&mut self, at: TimeDelta) {
+        self.ticks.resume(at);
+        self.index = 0;
+    }
+
+    pub(super) fn request_key_frame(&mut self) {
+        self.index = 0;
+    }
+}
+
+/// The size of frame `index` at `rate`, in bytes: between two traces linearly interpolated, beyond them in proportion to
+/// the outermost (RFC 8593 §6.2).
+fn traced_size(traces: &FrameTraces, index: usize, rate: DataRate) -> f64 {
+    let bps = rate.bps_f64();
+    let (lower, upper) = traces.around(rate);
+    let (low, high) = (traces.rate(lower).bps_f64(), traces.rate(upper).bps_f64());
+    let (at_low, at_high) = (traces.size(lower, index), traces.size(upper, index));
+    if bps < low {
+        (bps / low * at_low).max(SMALLEST_FRAME)
+    } else if lower == upper {
+        (bps / high * at_high).min(LARGEST_FRAME)
+    } else {
+        let w = (bps - low) / (high - low);
+        (1.0 - w) * at_low + w * at_high
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Encoder, Model, Statistical};
+    use super::*;
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64Mcg;
+
+    /// 100 frames: frame t has 10·(t + 100) bytes at 400 kbit/s, 20·(t + 100) at 600 and 30·(t + 100) at 1000.
+    fn traces() -> &'static FrameTraces {
+        let of = |factor: u32| (0..100).map(|t| factor * (t + 100)).collect();
+        let kbps = DataRate::from_kbps;
+        let traces = FrameTraces::new(vec![(kbps(400), of(10)), (kbps(600), of(20)), (kbps(1000), of(30))]);
+        Box::leak(Box::new(traces.unwrap()))
+    }
+
+    fn encoder(config: EncoderConfig) -> Encoder {
+        Encoder::new(config, DataRate::from_kbps(300), Pcg64Mcg::seed_from_u64(1))
+    }
+
+    #[test]
+    fn sizes_are_interpolated_between_rates_and_scaled_beyond_them() {
+        let size = |kbps, index| traced_size(traces(), index, DataRate::from_kbps(kbps));
+        // Index 50: 1500, 3000 and 4500 bytes. w = 0.25: 1500 · 0.75 + 3000 · 0.25 = 1875.
+        assert_eq!(size(400, 50), 1500.0);
+        assert_eq!(size(450, 50), 1875.0);
+        assert_eq!(size(600, 50), 3000.0);
+        // w = 300 / 400: 3000 · 0.25 + 4500 · 0.75 = 4125.
+        assert_eq!(size(900, 50), 4125.0);
+        assert_eq!(size(1000, 50), 4500.0);
+        // Beyond: 200 / 400 and 2000 / 1000; never below 10 bytes.
+        assert_eq!((size(200, 50), size(2000, 50)), (750.0, 9000.0));
+        assert_eq!(size(1, 50), 10.0);
+        assert_eq!(size(10_000_000, 50), 1e6);
+    }
+
+    #[test]
+    fn the_sequence_goes_on_behind_the_skipped_frames() {
+        let config = EncoderConfig::rfc8593_traces(traces());
+        assert_eq!((config.min_rate, config.max_rate), (DataRate::from_kbps(400), DataRate::from_kbps(1000)));
+        let mut e = encoder(config);
+        let frames: Vec<_> = (0..182).map(|_| e.capture(DataRate::from_kbps(400))).collect();
+        let indices: Vec<u64> = frames.iter().map(|frame| frame.size.bytes() / 10 - 100).collect();
+        assert_eq!(indices[..3], [0, 1, 2]);
+        assert_eq!(indices[98..102], [98, 99, 20, 21]);
+        assert_eq!(indices[178..182], [98, 99, 20, 21]);
+        assert_eq!(frames.iter().filter(|frame| frame.key).count(), 1);
+        e.request_key_frame();
+        assert_eq!(e.capture(DataRate::from_kbps(400)).size.bytes(), 1000);
+    }
+
+    #[test]
+    fn without_skipping_the_intra_frame_comes_periodically() {
+        let model = Model::Traces(TraceDriven { skip_frames: 0, ..TraceDriven::new(traces()) });
+        let mut e = encoder(EncoderConfig { model, ..EncoderConfig::rfc8593_traces(traces()) });
+        let keys = (0..300).filter(|_| e.capture(DataRate::from_kbps(500)).key).count();
+        assert_eq!(keys, 3);
+    }
+
+    #[test]
+    fn the_hybrid_bursts_at_abrupt_changes_and_follows_the_trace_in_between() {
+        let quiet = Statistical { interval_scale: 0.0, ..Statistical::rfc8593() };
+        let model = Model::Hybrid(quiet, TraceDriven::new(traces()));
+        let mut e = encoder(EncoderConfig { model, ..EncoderConfig::rfc8593_hybrid(traces()) });
+        let sizes: Vec<u64> = (0..9).map(|_| e.capture(DataRate::from_kbps(600)).size.bytes()).collect();
+        // (8 · 2500 − 13500) / 7 = 928.6; the trace has gone on: frame 8 has 20 · 108 bytes.
+        assert_eq!(sizes, [13_500, 929, 929, 929, 929, 929, 929, 929, 2160]);
+        // 5 % more is steady: w = 30 / 400 of 30 · 109, the rest of 20 · 109.
+        assert_eq!(e.capture(DataRate::from_kbps(630)).size.bytes(), 2262);
+        for _ in 0..10 {
+            e.capture(DataRate::from_kbps(630));
+        }
+        assert_eq!(e.capture(DataRate::from_kbps(900)).size.bytes(), 13_500);
+    }
+}
