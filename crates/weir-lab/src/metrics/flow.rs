@@ -96,7 +96,7 @@ impl FlowRecorder {
             queue_wait: Histogram::new(),
             receipts: Counts::new(grid.len()),
             frames: (plan.kind == FlowKind::Media)
-                .then(|| Box::new(Frames::new(window, plan.pauses.clone()))),
+                .then(|| Box::new(Frames::new(window, grid, plan.pauses.clone()))),
             sent: Tally::default(),
             lost: Tally::default(),
             feedback: Tally::default(),
@@ -127,7 +127,7 @@ impl FlowRecorder {
         if self.window.contains(packet.sent_at) {
             self.arrived.add(packet);
         }
-        self.frames.as_mut()?.arrived(now, packet.frame)
+        self.frames.as_mut()?.arrived(now, bin, packet.frame)
     }
 
     /// One-way delay less propagation.
@@ -221,6 +221,9 @@ impl FlowRecorder {
             useful_rate_bps: frames.and_then(|frames| rate(frames.useful_bytes)),
             freezes: freezes.map(|(count, _)| count as f64),
             freeze_seconds: freezes.map(|(_, total)| total.secs_f64()),
+            pictures: frames
+                .map(|frames| frames.pictures.measures(grid, &live, frames.sent))
+                .unwrap_or_default(),
             time_per_cause: PerCause::from_fn(|cause: Cause| self.causes.seconds(cause)),
             feedback_rate_bps: rate(self.feedback.bytes),
             feedback_packet_rate: live.seconds().map(|seconds| self.feedback.packets as f64 / seconds),

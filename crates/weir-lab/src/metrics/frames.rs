@@ -4,7 +4,9 @@ use weir_net::Time;
 use weir_sim::{FrameMeta, PacketMeta};
 use weir_units::TimeDelta;
 
+use super::bins::Grid;
 use super::histogram::Histogram;
+use super::pictures::{Fate, PictureRecorder};
 use super::span::Span;
 
 /// A frame complete this long after its capture is still of use in a conversation (ITU-T G.114's mouth-to-ear limit).
@@ -34,6 +36,7 @@ pub(super) struct Frames {
     /// The last complete frame's capture, and the pauses in order.
     shown: Time,
     pauses: Vec<(Time, Time)>,
+    pub(super) pictures: PictureRecorder,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,14 +46,23 @@ struct OpenFrame {
     bytes: u32,
     /// Packets still to come; 0 once complete or lost.
     missing: u16,
+    key: bool,
+    lost: bool,
 }
 
 impl OpenFrame {
-    const NONE: Self = Self { captured: Time::ZERO, number: PacketMeta::NO_FRAME, bytes: 0, missing: 0 };
+    const NONE: Self = Self {
+        captured: Time::ZERO,
+        number: PacketMeta::NO_FRAME,
+        bytes: 0,
+        missing: 0,
+        key: false,
+        lost: false,
+    };
 }
 
 impl Frames {
-    pub(super) fn new(window: Span, mut pauses: Vec<(Time, Time)>) -> Self {
+    pub(super) fn new(window: Span, grid: &Grid, mut pauses: Vec<(Time, Time)>) -> Self {
         pauses.sort_unstable();
         Self {
             window,
@@ -63,6 +75,7 @@ impl Frames {
             freezes: Freezes::default(),
             shown: Time::ZERO,
             pauses,
+            pictures: PictureRecorder::new(window, grid),
         }
     }
 
@@ -71,20 +84,20 @@ impl Frames {
         while self.slot(frame.number).missing > 0 && self.ring.len() < MAX_FRAMES {
             self.grow();
         }
-        let FrameMeta { number, packets, bytes, .. } = *frame;
-        *self.slot(number) = OpenFrame { captured: now, number, bytes, missing: packets };
+        let FrameMeta { number, packets, bytes, key } = *frame;
+        *self.slot(number) = OpenFrame { captured: now, number, bytes, missing: packets, key, lost: false };
     }
 
     /// A packet of `number` has arrived; if it was the frame's last, how long the frame took.
     #[inline]
-    pub(super) fn arrived(&mut self, now: Time, number: u32) -> Option<TimeDelta> {
+    pub(super) fn arrived(&mut self, now: Time, bin: usize, number: u32) -> Option<TimeDelta> {
         let slot = self.slot(number);
         if slot.number != number || slot.missing == 0 {
             return None;
         }
         slot.missing -= 1;
         let frame = *slot;
-        (frame.missing == 0).then(|| self.completed(now, frame))
+        (frame.missing == 0).then(|| self.completed(now, bin, frame))
     }
 
     /// A packet of `number` is lost, and with it the frame.
@@ -92,8 +105,10 @@ impl Frames {
         let slot = self.slot(number);
         if slot.number == number && slot.missing > 0 {
             slot.missing = 0;
+            slot.lost = true;
             let captured = slot.captured;
             self.lost += u64::from(self.window.contains(captured));
+            self.resolve(number);
         }
     }
 
@@ -107,7 +122,7 @@ impl Frames {
         (freezes.count, freezes.total)
     }
 
-    fn completed(&mut self, now: Time, frame: OpenFrame) -> TimeDelta {
+    fn completed(&mut self, now: Time, bin: usize, frame: OpenFrame) -> TimeDelta {
         let delay = now - frame.captured;
         self.complete += u64::from(self.window.contains(frame.captured));
         if self.window.contains(now) {
@@ -116,14 +131,33 @@ impl Frames {
                 self.useful_bytes += u64::from(frame.bytes);
             }
         }
+        let after_pause = self.pause_after(self.shown).is_some_and(|(_, to)| to <= frame.captured);
+        self.pictures.completed(now, bin, (frame.number, frame.captured), after_pause);
+        self.resolve(frame.number);
         if now < self.window.to {
-            if self.pause_after(self.shown).is_some_and(|(_, to)| to <= frame.captured) {
+            if after_pause {
                 self.freezes.interrupt();
             }
             self.shown = self.shown.max(frame.captured);
             self.freezes.frame(now, now >= self.window.from);
         }
         delay
+    }
+
+    /// The fate of frame `number`, which is in the ring, is known.
+    fn resolve(&mut self, number: u32) {
+        let (ring, window) = (&self.ring, self.window);
+        let fate = |number: u32| {
+            let frame = &ring[number as usize & (ring.len() - 1)];
+            (frame.number == number && frame.missing == 0).then(|| Fate {
+                key: frame.key,
+                complete: !frame.lost,
+                counts: window.contains(frame.captured),
+            })
+        };
+        if let Some(own) = fate(number) {
+            self.pictures.resolved(number, own, fate);
+        }
     }
 
     /// The first pause that ends after `time`.
@@ -141,7 +175,7 @@ impl Frames {
     fn grow(&mut self) {
         let larger = vec![OpenFrame::NONE; self.ring.len() * 2];
         let frames = core::mem::replace(&mut self.ring, larger);
-        for frame in frames.into_iter().filter(|frame| frame.missing > 0) {
+        for frame in frames.into_iter().filter(|frame| frame.number != PacketMeta::NO_FRAME) {
             *self.slot(frame.number) = frame;
         }
     }
@@ -248,14 +282,15 @@ mod tests {
     #[test]
     fn the_ring_grows_while_frames_stay_open() {
         let window = Span::new(Time::ZERO, Time::from_millis(100_000));
-        let mut frames = Frames::new(window, Vec::new());
+        let grid = Grid::new(window.to, window);
+        let mut frames = Frames::new(window, &grid, Vec::new());
         for number in 0..200 {
             let meta = FrameMeta { number, packets: 1, bytes: 1000, key: false };
             frames.captured(Time::from_millis(10 * u64::from(number)), &meta);
         }
         assert_eq!(frames.ring.len(), 256);
         for number in 0..200 {
-            let delay = frames.arrived(Time::from_millis(3000), number);
+            let delay = frames.arrived(Time::from_millis(3000), 30, number);
             assert_eq!(delay, Some(TimeDelta::from_millis(3000 - 10 * i64::from(number))));
         }
         assert_eq!((frames.sent, frames.complete), (200, 200));

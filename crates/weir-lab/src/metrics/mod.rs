@@ -14,6 +14,7 @@ mod flow;
 mod frames;
 mod histogram;
 mod link;
+mod pictures;
 mod plan;
 mod recorder;
 mod series;

@@ -70,6 +70,8 @@ pub struct FlowMeasures<V> {
     pub freezes: V,
     /// Their length together.
     pub freeze_seconds: V,
+    /// What a viewer gets to see.
+    pub pictures: Pictures<V>,
     /// Seconds for which each cause limited the rate.
     pub time_per_cause: PerCause<V>,
     /// Bits of feedback per second of activity, on the wire.
@@ -84,6 +86,25 @@ pub struct FlowMeasures<V> {
     pub transfers: Transfers<V>,
     /// Each change of the flow's share and how long it took to follow.
     pub convergence: Vec<Convergence<V>>,
+}
+
+/// What a viewer gets to see.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pictures<V> {
+    /// Frames completed per second.
+    pub frame_rate: V,
+    /// Intervals between complete frames over the sum of their squares: a frame rate that long gaps lower.
+    pub harmonic_frame_rate: V,
+    /// The part of the seconds in which fewer than 20 frames were completed.
+    pub slow_seconds: V,
+    /// The part of the frames that a playout 150 ms after capture shows on time …
+    pub shown_on_time: V,
+    /// … and late …
+    pub shown_late: V,
+    /// … and the part that was complete too late to be shown at all.
+    pub discarded: V,
+    /// The part of the frames that could be decoded; not defined without key frames.
+    pub decodable: V,
 }
 
 /// The transfers that a flow completed.
@@ -274,8 +295,11 @@ over_runs!(Measures {; flows, media, links, jain });
 over_runs!(FlowMeasures { name, kind;
     rate_bps, payload_rate_bps, sent_rate_bps, target_rate_bps, rate_sd_bps, fair_share, loss_ratio,
     packet_loss_ratio, sent, received, owd_excess_ms, queue_wait_ms, rtt_excess_ms, min_rtt_ms, frame_delay_ms,
-    frames_sent, frames_complete, frames_lost, useful_rate_bps, freezes, freeze_seconds, time_per_cause,
+    frames_sent, frames_complete, frames_lost, useful_rate_bps, freezes, freeze_seconds, pictures, time_per_cause,
     feedback_rate_bps, feedback_packet_rate, feedback_share, completion_seconds, transfers, convergence,
+});
+over_runs!(Pictures {;
+    frame_rate, harmonic_frame_rate, slow_seconds, shown_on_time, shown_late, discarded, decodable
 });
 over_runs!(Transfers {; completed, mean_bytes, mean_seconds, p95_seconds, max_seconds });
 over_runs!(Traffic {; bytes, payload_bytes, packets });

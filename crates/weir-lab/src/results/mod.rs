@@ -5,8 +5,8 @@ mod over_runs;
 mod summary;
 
 pub use measures::{
-    Convergence, DelayStatistics, FlowMeasures, Jain, LinkMeasures, Measures, PerCause, Pooled, Traffic,
-    Transfers, Utilisation,
+    Convergence, DelayStatistics, FlowMeasures, Jain, LinkMeasures, Measures, PerCause, Pictures, Pooled,
+    Traffic, Transfers, Utilisation,
 };
 pub use over_runs::{OverRuns, Statistic, Value};
 pub use summary::{ControllerSummary, Summary, UnevenRuns, results_schema};

@@ -15,7 +15,7 @@ pub enum Encoder {
     /// A preset as it is.
     Preset(EncoderPreset),
     /// A preset with changes.
-    Changed(ChangedEncoder),
+    Changed(Box<ChangedEncoder>),
 }
 
 impl Default for Encoder {

@@ -332,8 +332,8 @@ impl Problems {
             let some = ladder.first().is_some_and(|rate| !rate.is_zero());
             if !some || !rising || ladder.len() > LADDER_RUNGS {
                 let path = path.with("ladder");
-                self.value(&path, format!("`{path}` is no ladder"))
-                    .push_str(&format!("write one to {LADDER_RUNGS} rates above 0bps that rise"));
+                let advice = format!("write one to {LADDER_RUNGS} rates above 0bps that rise");
+                self.value(&path, format!("`{path}` is no ladder")).push_str(&advice);
             }
         }
     }
@@ -355,12 +355,13 @@ impl Problems {
     }
 
     fn on_and_off(&mut self, constant: &Constant, path: &KeyPath) {
+        let shortest = format!("write at least {SHORTEST_TURN}");
         for (key, given, other) in [("on", constant.on, constant.off), ("off", constant.off, constant.on)] {
             let path = path.with(key);
             match (given, other) {
-                (Some(time), _) if time < SHORTEST_TURN => self
-                    .value(&path, format!("`{path}` is {time}"))
-                    .push_str(&format!("write at least {SHORTEST_TURN}")),
+                (Some(time), _) if time < SHORTEST_TURN => {
+                    self.value(&path, format!("`{path}` is {time}")).push_str(&shortest)
+                }
                 (None, Some(_)) => self
                     .value(&path, format!("`{path}` is missing"))
                     .push_str("`on` and `off` take turns: write both, or neither"),

@@ -130,3 +130,79 @@ fn a_picture_that_freezes_before_a_pause_is_frozen_until_it_begins() {
     assert_eq!(flow.freezes, Some(1.0));
     near(flow.freeze_seconds, 1.043, 1e-9);
 }
+
+/// One packet per frame, captured 33 ms apart from 0 on, and how long each is under way; `None` for lost.
+fn viewed(keys: &[u32], delays: &[Option<u64>]) -> weir_lab::results::Pictures<Value> {
+    let mut run = Run::new(plan(4000, vec![media("a")]));
+    for number in 0..delays.len() as u32 {
+        let frame = FrameMeta { number, packets: 1, bytes: 1000, key: keys.contains(&number) };
+        run.0.frame(Time::from_millis(33 * u64::from(number)), 0, &frame);
+    }
+    let mut events: Vec<(u64, u32, bool)> = delays
+        .iter()
+        .enumerate()
+        .map(|(n, delay)| (33 * n as u64 + delay.unwrap_or(10), n as u32, delay.is_some()))
+        .collect();
+    events.sort_unstable();
+    for (at, number, arrives) in events {
+        if arrives {
+            run.brings(number, at);
+        } else {
+            let packet = PacketMeta { frame: number, ..data(at, 1000) };
+            run.0.dropped(Time::from_millis(at), 0, 0, &packet, Loss::Random);
+        }
+    }
+    run.metrics().flows.remove(0).pictures
+}
+
+#[test]
+fn a_gap_lowers_the_harmonic_frame_rate_by_its_square() {
+    // Ten intervals of 33 ms: 30.3 frames/s.
+    near(viewed(&[], &[Some(50); 11]).harmonic_frame_rate, 1.0 / 0.033, 1e-9);
+    // One frame of eleven is lost: eight of 33 and one of 66 ms: 0.330 / (8 · 0.033² + 0.066²) = 25.25.
+    let mut delays = [Some(50); 11];
+    delays[5] = None;
+    near(viewed(&[], &delays).harmonic_frame_rate, 25.2525, 1e-3);
+}
+
+#[test]
+fn the_playout_shows_on_time_late_or_not_at_all() {
+    // On time; 20 ms late, so that the next one waits behind it no longer than its own due time; 1001 ms late; overtaken.
+    let pictures = viewed(&[], &[Some(150), Some(170), Some(150), Some(1001), Some(100), None]);
+    near(pictures.shown_on_time, 3.0 / 6.0, 1e-12);
+    near(pictures.shown_late, 1.0 / 6.0, 1e-12);
+    near(pictures.discarded, 1.0 / 6.0, 1e-12);
+    // Frame 1 arrives at 33 + 300 ms, after frame 2, at 66 + 150.
+    near(viewed(&[], &[Some(150), Some(300), Some(150)]).discarded, 1.0 / 3.0, 1e-12);
+    // Frame 1 is shown at 33 + 400, frames 2 and 3, due at 216 and 249, with it.
+    near(viewed(&[], &[Some(150), Some(400), Some(400), Some(390)]).shown_late, 3.0 / 4.0, 1e-12);
+}
+
+#[test]
+fn after_a_loss_nothing_is_decodable_up_to_the_next_key_frame() {
+    let mut delays = [Some(50); 20];
+    delays[4] = None;
+    // 0 to 3, and 10 to 19 from the second key frame on.
+    near(viewed(&[0, 10], &delays).decodable, 14.0 / 20.0, 1e-12);
+    near(viewed(&[0], &delays).decodable, 4.0 / 20.0, 1e-12);
+    assert_eq!(viewed(&[], &delays).decodable, None);
+    // A frame that arrives out of order is waited for; a lost key frame helps nobody.
+    delays[4] = Some(300);
+    near(viewed(&[0], &delays).decodable, 1.0, 1e-12);
+    delays[0] = None;
+    near(viewed(&[0], &delays).decodable, 0.0, 1e-12);
+}
+
+#[test]
+fn seconds_with_fewer_than_twenty_frames_are_slow() {
+    let mut run = Run::new(plan(4000, vec![media("a")]));
+    // 20 in the first second, 19 in the second, 60 in the third, none in the fourth.
+    let times =
+        (0..20).map(|k| 50 * k).chain((0..19).map(|k| 1000 + 50 * k)).chain((0..60).map(|k| 2000 + 16 * k));
+    for (number, at) in times.enumerate() {
+        run.captures(number as u32, at, 1, 1000);
+        run.brings(number as u32, at);
+    }
+    let pictures = run.metrics().flows.remove(0).pictures;
+    assert_eq!((pictures.slow_seconds, pictures.frame_rate), (Some(0.5), Some(99.0 / 4.0)));
+}

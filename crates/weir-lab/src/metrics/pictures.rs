@@ -1,0 +1,135 @@
+//! What a viewer gets to see: frame rates, a playout with a fixed delay, and what can be decoded.
+
+use weir_net::Time;
+use weir_units::TimeDelta;
+
+use super::bins::{Counts, Grid};
+use super::span::{Activity, Span};
+use crate::results::{Pictures, Value};
+use crate::stats;
+
+/// A frame is to be shown this long after its capture …
+const PLAYOUT_DELAY: TimeDelta = TimeDelta::from_millis(150);
+/// … and not at all if it is complete only this long after it.
+const PLAYOUT_LIMIT: TimeDelta = TimeDelta::from_secs(1);
+/// A second with fewer frames is a slow one.
+const SLOW_BELOW: u64 = 20;
+
+/// Follows the complete frames of a flow.
+#[derive(Debug)]
+pub(super) struct PictureRecorder {
+    window: Span,
+    /// Complete frames per bin.
+    per_bin: Counts,
+    /// Intervals between complete frames: their sum in seconds, the sum of their squares.
+    intervals: (f64, f64),
+    last: Option<Time>,
+    playout: Playout,
+    chain: Chain,
+}
+
+/// A playout with a fixed delay.
+#[derive(Debug, Default)]
+struct Playout {
+    /// The frame shown last, and when.
+    shown: Option<(u32, Time)>,
+    on_time: u64,
+    late: u64,
+    discarded: u64,
+}
+
+/// Which frames can be decoded: a key frame that is complete, and one that is complete and follows one that can be.
+#[derive(Debug, Default)]
+struct Chain {
+    /// The frame whose fate comes next.
+    next: u32,
+    /// Whether the one before it can be decoded.
+    intact: bool,
+    any_key: bool,
+    decodable: u64,
+}
+
+/// What became of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fate {
+    pub(super) key: bool,
+    pub(super) complete: bool,
+    /// Whether it was captured in the window.
+    pub(super) counts: bool,
+}
+
+impl PictureRecorder {
+    pub(super) fn new(window: Span, grid: &Grid) -> Self {
+        Self {
+            window,
+            per_bin: Counts::new(grid.len()),
+            intervals: (0.0, 0.0),
+            last: None,
+            playout: Playout::default(),
+            chain: Chain::default(),
+        }
+    }
+
+    /// A frame is complete; `after_pause` if it is the first one captured after a pause.
+    pub(super) fn completed(&mut self, now: Time, bin: usize, frame: (u32, Time), after_pause: bool) {
+        self.per_bin.add(bin, 1);
+        let last = self.last.replace(now).filter(|_| !after_pause);
+        if let Some(last) = last.filter(|_| self.window.contains(now)) {
+            let interval = (now - last).secs_f64();
+            self.intervals.0 += interval;
+            self.intervals.1 += interval * interval;
+        }
+        let (number, captured) = frame;
+        self.playout.completed(now, number, captured, self.window.contains(captured));
+    }
+
+    /// The fate of frame `number` is known; `fate` tells that of any.
+    pub(super) fn resolved(&mut self, number: u32, own: Fate, fate: impl Fn(u32) -> Option<Fate>) {
+        let chain = &mut self.chain;
+        chain.any_key |= own.key;
+        if own.key && own.complete && number > chain.next {
+            chain.next = number; // whatever is still open before it is not needed any more
+        }
+        while let Some(fate) = fate(chain.next) {
+            chain.intact = fate.complete && (fate.key || chain.intact);
+            chain.decodable += u64::from(chain.intact && fate.counts);
+            chain.next = chain.next.saturating_add(1);
+        }
+    }
+
+    /// The metrics; `live` is when the flow was active, `sent` how many frames were captured in the window.
+    pub(super) fn measures(&self, grid: &Grid, live: &Activity, sent: u64) -> Pictures<Value> {
+        let seconds = grid.seconds().filter(|(_, second)| live.covers(*second));
+        let counts: Vec<u64> = seconds.map(|(bins, _)| self.per_bin.sum(bins)).collect();
+        let rates: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
+        let slow = counts.iter().filter(|&&count| count < SLOW_BELOW).count();
+        let of = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+        let Playout { on_time, late, discarded, .. } = self.playout;
+        let (sum, squares) = self.intervals;
+        Pictures {
+            frame_rate: stats::mean(&rates),
+            harmonic_frame_rate: (squares > 0.0).then(|| sum / squares),
+            slow_seconds: of(slow as u64, counts.len() as u64),
+            shown_on_time: of(on_time, sent),
+            shown_late: of(late, sent),
+            discarded: of(discarded, sent),
+            decodable: of(self.chain.decodable, sent).filter(|_| self.chain.any_key),
+        }
+    }
+}
+
+impl Playout {
+    /// A frame is shown at max(capture + D, complete, the last one's time), and never after a younger one.
+    fn completed(&mut self, now: Time, number: u32, captured: Time, counts: bool) {
+        let overtaken = self.shown.is_some_and(|(shown, _)| number < shown);
+        if overtaken || now - captured > PLAYOUT_LIMIT {
+            self.discarded += u64::from(counts);
+            return;
+        }
+        let due = captured + PLAYOUT_DELAY;
+        let at = due.max(now).max(self.shown.map_or(Time::ZERO, |(_, at)| at));
+        self.shown = Some((number, at));
+        let tally = if at > due { &mut self.late } else { &mut self.on_time };
+        *tally += u64::from(counts);
+    }
+}
