@@ -135,7 +135,7 @@ fn an_unknown_word_brings_up_the_nearest() {
         "kind = \"tcp\"",
         "kind = \"quic\"",
         "31:8: `flows.bulk.kind` cannot be \"quic\"",
-        "known here are `media`, `constant`, `audio` and `tcp`",
+        "known here are `media`, `constant`, `audio`, `tcp` and `web`",
     );
     check(
         "preset = \"papers\"",

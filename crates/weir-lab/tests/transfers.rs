@@ -88,3 +88,52 @@ fn media_has_no_transfers() {
     let transfers = run(5, 1, flow).flows.remove(0).transfers;
     assert_eq!((transfers.completed, transfers.mean_seconds), (None, None));
 }
+
+fn web(words: &str) -> String {
+    format!("[flows.web]\nkind = \"web\"\nfrom = \"left\"\nto = \"right\"\n{words}\n")
+}
+
+/// The load is what is offered, whatever the sizes, the number of requests and the distance of the clients.
+#[test]
+fn web_like_traffic_offers_the_load_it_is_asked_for() {
+    let cases = [
+        ("load = \"4Mbps\"\nsizes = { largest = \"1MB\" }", 4e6),
+        (
+            "load = \"4Mbps\"\nrequests = 1.0\nextra_delay = { max = \"200ms\" }\nsizes = { largest = \"1MB\" }",
+            4e6,
+        ),
+        ("load = \"2Mbps\"\nrequests = 10.0\nsizes = { tail = 0.0 }", 2e6),
+    ];
+    for (words, load) in cases {
+        let flow = run(2000, 1, &web(words)).flows.remove(0);
+        let offered = flow.sent_rate_bps.unwrap();
+        assert!((offered / load - 1.0).abs() < 0.05, "{words}: {offered}");
+        assert_eq!((flow.kind, flow.loss_ratio), (FlowKind::Web, Some(0.0)));
+        let transfers = flow.transfers;
+        let payload = transfers.completed.unwrap() * transfers.mean_bytes.unwrap();
+        let sent = flow.sent.payload_bytes.unwrap();
+        // What is not complete at the end is under way.
+        assert!((0.0..0.01).contains(&(1.0 - payload / sent)), "{payload} of {sent}");
+    }
+}
+
+#[test]
+fn clients_that_are_further_away_wait_longer() {
+    let words = |extra: &str| format!("load = \"1Mbps\"\nsizes = {{ tail = 0.0, sigma = 0.0 }}\n{extra}");
+    let near = run(300, 1, &web(&words(""))).flows.remove(0);
+    let far = run(300, 1, &web(&words("extra_delay = { min = \"50ms\", max = \"50ms\" }"))).flows.remove(0);
+    // Every response has 11 579 bytes, eight segments: request, SYN and SYN-ACK, data. Two round trips of 100 ms and of
+    // 150 ms, and the serialisation of 11 579 + 9 · 52 bytes at 10 Mbit/s.
+    let (near, far) = (near.transfers.mean_seconds.unwrap(), far.transfers.mean_seconds.unwrap());
+    assert!((near - 0.210).abs() < 0.005, "{near}");
+    assert!((far - near - 0.100).abs() < 0.002, "{far} and {near}");
+}
+
+#[test]
+fn web_like_traffic_is_the_same_for_the_same_seed_and_survives_an_overload() {
+    let words = "load = \"20Mbps\"\nextra_delay = { max = \"100ms\" }";
+    let [first, again] = [(); 2].map(|()| run(60, 3, &web(words)));
+    assert_eq!(first, again);
+    assert!(first.links[0].utilisation.bits.unwrap() > 0.8, "{:?}", first.links[0].utilisation);
+    assert!(first.flows[0].transfers.completed.unwrap() > 100.0);
+}

@@ -15,8 +15,10 @@ mod seed;
 mod simulation;
 mod spec;
 pub mod tcp;
+mod web;
 
 pub use monitor::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta, Unwatched};
 pub use seed::stream;
 pub use simulation::{Simulation, SpecError};
 pub use spec::{ClockSpec, Downloads, FlowSpec, LinkSpec, SimSpec, Traffic, Unresponsive, WindowLaws};
+pub use web::{Web, WebSizes};

@@ -1,6 +1,7 @@
 //! Packets as the simulated network carries them.
 
 use weir_cc::Ecn;
+use weir_units::DataSize;
 use weir_wire::media::MediaHeader;
 
 use crate::monitor::PacketMeta;
@@ -100,6 +101,19 @@ pub(crate) enum Body {
     NumberedSegment { connection: u32, segment: Segment },
     /// An acknowledgement of one of a flow's connections.
     NumberedAcknowledgement { connection: u32, ack: Acknowledgement },
+    /// A part of a client's request or of its response.
+    Web { client: u32, request: u32, part: WebPart },
+}
+
+/// A part of a request or of its response.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WebPart {
+    /// So much is asked for.
+    Request {
+        size: DataSize,
+    },
+    Segment(Segment),
+    Acknowledgement(Acknowledgement),
 }
 
 impl SimPacket {
@@ -112,7 +126,8 @@ impl SimPacket {
             | Body::Segment(_)
             | Body::Acknowledgement(_)
             | Body::NumberedSegment { .. }
-            | Body::NumberedAcknowledgement { .. } => Ecn::NotEct,
+            | Body::NumberedAcknowledgement { .. }
+            | Body::Web { .. } => Ecn::NotEct,
         }
     }
 }

@@ -11,6 +11,7 @@ use weir_net::{LinkConfig, Time};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::tcp::TcpConfig;
+use crate::web::Web;
 
 /// A whole simulation.
 #[derive(Debug)]
@@ -97,6 +98,15 @@ pub enum Traffic {
         config: TcpConfig,
         /// How much and how often.
         downloads: Downloads,
+    },
+    /// Web-like traffic: requests from the receiver's end, answered over TCP.
+    Web {
+        /// The window laws of the connections.
+        laws: WindowLaws,
+        /// The endpoints.
+        config: TcpConfig,
+        /// What is asked for, and how often.
+        web: Web,
     },
 }
 

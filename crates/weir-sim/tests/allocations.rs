@@ -10,10 +10,14 @@ use common::{constant, flow, gcc_2016, reporting_per_packet, spec, tcp};
 use weir_cc::scream::ScreamReceiver;
 use weir_cc::scream::v1::{self, Scream};
 use weir_cc::scream::v2::{self, ScreamV2};
-use weir_cc::{Controller, DataRate, RateLimits};
-use weir_media::{EncoderConfig, MediaConfig, PacketFormat};
+use weir_cc::window::NewReno;
+use weir_cc::{Controller, DataRate, DataSize, RateLimits, TimeDelta};
+use weir_media::{AudioConfig, EncoderConfig, FrameTraces, MediaConfig, PacketFormat};
 use weir_net::Time;
-use weir_sim::{FlowSpec, Simulation, Traffic, Unwatched};
+use weir_sim::tcp::TcpConfig;
+use weir_sim::{
+    Downloads, FlowSpec, Monitor, Simulation, Traffic, TransferMeta, Unwatched, Web, WebSizes, WindowLaws,
+};
 
 struct Counting;
 
@@ -91,4 +95,71 @@ fn a_call_with_a_window_allocates_nothing() {
 fn tcp_beside_a_call_allocates_nothing() {
     let flows = vec![flow("bulk", tcp()), flow("video", gcc_2016())];
     assert!(allocations_when_warm(flows) <= RINGS_THAT_MAY_DOUBLE);
+}
+
+#[test]
+fn no_encoder_and_no_audio_allocates_anything() {
+    let traces = FrameTraces::talking_head();
+    let encoders = [
+        EncoderConfig::rfc8867(),
+        EncoderConfig::rfc8593_traces(traces),
+        EncoderConfig::rfc8593_hybrid(traces),
+        EncoderConfig::content_sharing(),
+        EncoderConfig::greedy(),
+        EncoderConfig::simulcast(),
+    ];
+    for encoder in encoders {
+        let Traffic::Media { controller, receiver, config } = gcc_2016() else { unreachable!() };
+        let config = MediaConfig { encoder, audio: Some(AudioConfig::default()), ..config };
+        let pauses = vec![(Time::from_millis(100_000), Time::from_millis(120_000))];
+        let call = FlowSpec { pauses, ..flow("video", Traffic::Media { controller, receiver, config }) };
+        assert!(allocations_when_warm(vec![call]) <= RINGS_THAT_MAY_DOUBLE, "{encoder:?}");
+    }
+}
+
+/// Counts transfers.
+#[derive(Debug, Default)]
+struct Transfers(u64);
+
+impl Monitor for Transfers {
+    fn transferred(&mut self, _: Time, _: usize, _: &TransferMeta) {
+        self.0 += 1;
+    }
+}
+
+/// A connection has a window law and three rings of its own; they may grow.
+const ALLOCATIONS_PER_CONNECTION: f64 = 8.0;
+
+#[test]
+fn a_transfer_allocates_its_connection_and_nothing_per_packet() {
+    let laws = WindowLaws::new(|| Box::new(NewReno::default()));
+    let config = TcpConfig::default();
+    let bytes = DataSize::from_bytes;
+    let downloads = Downloads {
+        smallest: bytes(500_000),
+        largest: bytes(500_000),
+        idle: TimeDelta::from_secs(1),
+        begins_idle: false,
+    };
+    let web = Web {
+        load: DataRate::from_mbps(1),
+        requests: 4.0,
+        think: TimeDelta::from_secs(1),
+        least_extra: TimeDelta::ZERO,
+        most_extra: TimeDelta::from_millis(50),
+        sizes: WebSizes::default(),
+    };
+    let short = Traffic::Downloads { laws: laws.clone(), config, downloads };
+    for traffic in [short, Traffic::Web { laws, config, web }] {
+        let spec = spec(2000, 600, vec![flow("short", traffic)]);
+        let mut simulation = Simulation::new(spec, Transfers::default()).expect("a valid spec");
+        simulation.run_until(Time::from_millis(60_000));
+        let before = (ALLOCATIONS.with(Cell::get), simulation.monitor().0);
+        simulation.run_until(Time::MAX);
+        let allocations = ALLOCATIONS.with(Cell::get) - before.0;
+        let transfers = simulation.monitor().0 - before.1;
+        assert!(transfers > 100, "{transfers}");
+        let each = allocations as f64 / transfers as f64;
+        assert!(each <= ALLOCATIONS_PER_CONNECTION, "{each} for each of {transfers}");
+    }
 }

@@ -250,7 +250,8 @@ impl TransferTally {
     fn measures(&self, kind: FlowKind) -> Transfers<Value> {
         let seconds = |ms: f64| ms / 1e3;
         Transfers {
-            completed: matches!(kind, FlowKind::Tcp | FlowKind::Downloads).then_some(self.count as f64),
+            completed: matches!(kind, FlowKind::Tcp | FlowKind::Downloads | FlowKind::Web)
+                .then_some(self.count as f64),
             mean_bytes: share(self.bytes as f64, self.count as f64),
             mean_seconds: self.durations.mean_ms().map(seconds),
             p95_seconds: self.durations.quantile_ms(0.95).map(seconds),

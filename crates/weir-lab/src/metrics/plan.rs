@@ -59,6 +59,8 @@ pub enum FlowKind {
     Tcp,
     /// Downloads by TCP with idle times between them.
     Downloads,
+    /// Web-like traffic.
+    Web,
 }
 
 /// What to know about a link in order to measure it.

@@ -300,6 +300,7 @@ impl Flow {
             Traffic::Constant(constant) => Some(constant.max_rate()),
             Traffic::Audio(audio) => audio.source().steps.first().map(|&(_, rate)| rate),
             Traffic::Tcp(_) => None,
+            Traffic::Web(web) => Some(web.load),
         }
     }
 }
@@ -315,6 +316,7 @@ fn kind(traffic: &Traffic) -> FlowKind {
         Traffic::Audio(_) => FlowKind::Audio,
         Traffic::Tcp(Tcp { downloads: Some(_), .. }) => FlowKind::Downloads,
         Traffic::Tcp(_) => FlowKind::Tcp,
+        Traffic::Web(_) => FlowKind::Web,
     }
 }
 
@@ -354,6 +356,11 @@ fn traffic(flow: &Flow) -> Result<SimTraffic, registry::RegistryError> {
         Traffic::Constant(constant) => Ok(SimTraffic::Unresponsive(constant.source())),
         Traffic::Audio(audio) => Ok(SimTraffic::Unresponsive(audio.source())),
         Traffic::Tcp(tcp) => tcp_traffic(tcp),
+        Traffic::Web(web) => Ok(SimTraffic::Web {
+            laws: registry::window_laws_of(&web.law)?,
+            config: web.options.unwrap_or_default().config(),
+            web: web.traffic(),
+        }),
     }
 }
 

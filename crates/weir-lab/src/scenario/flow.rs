@@ -8,6 +8,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::encoder::Encoder;
 use super::tcp_options::TcpOptions;
 use super::unresponsive::{Audio, AudioStream, Constant, Pause};
+use super::web::Web;
 
 /// One flow, or several copies of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,6 +65,8 @@ pub enum Traffic {
     Audio(Audio),
     /// TCP.
     Tcp(Tcp),
+    /// Web-like traffic over TCP.
+    Web(Web),
 }
 
 /// Video under a congestion controller.
@@ -220,7 +223,7 @@ fn default_idle() -> TimeDelta {
     TimeDelta::from_secs(10)
 }
 
-fn default_law() -> String {
+pub(super) fn default_law() -> String {
     "cubic".to_owned()
 }
 

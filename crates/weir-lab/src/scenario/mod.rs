@@ -19,6 +19,7 @@ mod tcp_options;
 mod topology;
 mod unresponsive;
 mod validate;
+mod web;
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -43,6 +44,7 @@ pub use link::{Dumbbell, InService, Jitter, Link, LinkModel, Queue, RandomOffset
 pub use named::Named;
 pub use tcp_options::TcpOptions;
 pub use unresponsive::{Audio, AudioStream, Constant, Pause};
+pub use web::{DelayRange, Web, WebSizes};
 
 /// A scenario: a network, the flows on it, and what to measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -11,8 +11,10 @@ use super::copies::MOST_COPIES;
 use super::encoder::{BurstChoice, Encoder};
 use super::flow::{Downloads, Flow, Media, SizeRange, Tcp, Traffic};
 use super::link::{Jitter, LinkModel, Step, TraceOffset};
+use super::tcp_options::TcpOptions;
 use super::topology::{Network, network};
 use super::unresponsive::{Constant, Pause};
+use super::web::{DelayRange, Web};
 use crate::error::{KeyPath, Problem, advice};
 use crate::registry;
 
@@ -257,6 +259,7 @@ impl Problems {
             Traffic::Constant(constant) => self.constant(constant, path),
             Traffic::Audio(audio) => self.audio(audio.config(), path),
             Traffic::Tcp(tcp) => self.tcp(tcp, path),
+            Traffic::Web(web) => self.web(web, path),
         }
     }
 
@@ -360,7 +363,7 @@ impl Problems {
             let path = path.with(key);
             match (given, other) {
                 (Some(time), _) if time < SHORTEST_TURN => {
-                    self.value(&path, format!("`{path}` is {time}")).push_str(&shortest)
+                    self.value(&path, format!("`{path}` is {time}")).push_str(&shortest);
                 }
                 (None, Some(_)) => self
                     .value(&path, format!("`{path}` is missing"))
@@ -371,7 +374,7 @@ impl Problems {
     }
 
     fn pauses(&mut self, pauses: &[Pause], traffic: &Traffic, path: &KeyPath) {
-        if matches!(traffic, Traffic::Tcp(_)) {
+        if matches!(traffic, Traffic::Tcp(_) | Traffic::Web(_)) {
             self.key(path, format!("`{path}` has no meaning: TCP does not pause"))
                 .push_str("leave it out, or let the flow `stop` and another one start");
         }
@@ -408,11 +411,7 @@ impl Problems {
     }
 
     fn tcp(&mut self, tcp: &Tcp, path: &KeyPath) {
-        let laws = || registry::window_laws().iter().map(|law| law.name);
-        if !laws().any(|name| name == tcp.law) {
-            let advice = advice(&tcp.law, laws());
-            self.value(&path.with("law"), format!("there is no window law `{}`", tcp.law)).push_str(&advice);
-        }
+        self.window_law(&tcp.law, path);
         if tcp.size.is_some_and(|size| size == DataSize::ZERO) {
             self.value(&path.with("size"), format!("`{}` is nothing", path.with("size")))
                 .push_str("write a size above 0B, or leave it out for a flow without end");
@@ -420,7 +419,42 @@ impl Problems {
         if let Some(downloads) = &tcp.downloads {
             self.downloads(downloads, tcp, &path.with("downloads"));
         }
-        let options = tcp.options.unwrap_or_default();
+        self.tcp_options(tcp.options.unwrap_or_default(), path);
+    }
+
+    fn web(&mut self, web: &Web, path: &KeyPath) {
+        self.window_law(&web.law, path);
+        self.some_rate(&path.with("load"), web.load);
+        self.not_negative(&path.with("think"), Some(web.think));
+        if let Some(DelayRange { min, max }) = web.extra_delay {
+            let path = path.with("extra_delay");
+            self.not_negative(&path.with("min"), Some(min));
+            if max < min {
+                self.value(&path, format!("delays from {min} to {max} are none"))
+                    .push_str("let `min` ≤ `max`");
+            }
+        }
+        let sizes = path.with("sizes");
+        for (key, size) in
+            [("median", web.sizes.median), ("tail_from", web.sizes.tail_from), ("largest", web.sizes.largest)]
+        {
+            if size == DataSize::ZERO {
+                let path = sizes.with(key);
+                self.value(&path, format!("`{path}` is nothing")).push_str("write a size above 0B");
+            }
+        }
+        self.tcp_options(web.options.unwrap_or_default(), path);
+    }
+
+    fn window_law(&mut self, name: &str, path: &KeyPath) {
+        let laws = || registry::window_laws().iter().map(|law| law.name);
+        if !laws().any(|known| known == name) {
+            let advice = advice(name, laws());
+            self.value(&path.with("law"), format!("there is no window law `{name}`")).push_str(&advice);
+        }
+    }
+
+    fn tcp_options(&mut self, options: TcpOptions, path: &KeyPath) {
         let at = path.with("options");
         if let Some(mss) = options.mss {
             self.size(&at.with("mss"), mss, SEGMENT_LIMITS);

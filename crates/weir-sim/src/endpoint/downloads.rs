@@ -1,6 +1,5 @@
 //! Hosts of short TCP flows: one download after the other, each over a connection of its own, with idle times between.
 
-use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
@@ -13,6 +12,7 @@ use crate::network::{Network, meta};
 use crate::packet::{Body, SimPacket};
 use crate::spec::{Downloads, WindowLaws};
 use crate::tcp::{TcpConfig, TcpReceiver, TcpSender};
+use crate::web::{exponential, unit};
 
 /// The sending host.
 #[derive(Debug)]
@@ -175,16 +175,6 @@ impl DownloadSink {
         }
         self.receiver.next_timeout().map_or(Time::MAX, |due| self.clock.when(due.nanos(), now))
     }
-}
-
-/// Uniform in (0, 1].
-fn unit(rng: &mut Pcg64Mcg) -> f64 {
-    ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
-}
-
-/// Exponentially distributed with this mean.
-pub(super) fn exponential(rng: &mut Pcg64Mcg, mean: TimeDelta) -> TimeDelta {
-    mean.scale(-libm::log(unit(rng)))
 }
 
 /// Uniformly distributed over the whole bytes from `smallest` to `largest`.

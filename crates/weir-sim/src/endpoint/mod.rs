@@ -5,6 +5,7 @@ mod downloads;
 mod media;
 mod pauses;
 mod transport;
+mod web;
 
 use weir_net::Time;
 
@@ -19,6 +20,7 @@ use constant::ConstantSource;
 use downloads::{DownloadSink, DownloadSource};
 use media::{MediaSink, MediaSource};
 use transport::{TcpSink, TcpSource};
+use web::{WebClients, WebServer};
 
 /// The time of a flow's life and where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +42,8 @@ pub(crate) enum Endpoint {
     TcpSink(Box<TcpSink>),
     DownloadSource(Box<DownloadSource>),
     DownloadSink(Box<DownloadSink>),
+    WebServer(Box<WebServer>),
+    WebClients(Box<WebClients>),
 }
 
 impl Endpoint {
@@ -72,6 +76,12 @@ impl Endpoint {
                 let sink = DownloadSink::new(life, far, config);
                 [Self::DownloadSource(Box::new(source)), Self::DownloadSink(Box::new(sink))]
             }
+            Traffic::Web { laws, config, web } => {
+                let random = generator(seed, &spec.name, "web");
+                let clients = WebClients::new(life, far, config, web, random);
+                let server = WebServer::new(life, near, laws, config);
+                [Self::WebServer(Box::new(server)), Self::WebClients(Box::new(clients))]
+            }
         }
     }
 
@@ -82,7 +92,12 @@ impl Endpoint {
             Self::MediaSource(source) => source.first_wake(),
             Self::TcpSource(source) => source.first_wake(),
             Self::DownloadSource(source) => source.first_wake(),
-            Self::Drain | Self::MediaSink(_) | Self::TcpSink(_) | Self::DownloadSink(_) => Time::MAX,
+            Self::WebClients(clients) => clients.first_wake(),
+            Self::Drain
+            | Self::MediaSink(_)
+            | Self::TcpSink(_)
+            | Self::DownloadSink(_)
+            | Self::WebServer(_) => Time::MAX,
         }
     }
 
@@ -97,6 +112,8 @@ impl Endpoint {
             Self::TcpSink(sink) => sink.wake(now, network),
             Self::DownloadSource(source) => source.wake(now, network),
             Self::DownloadSink(sink) => sink.wake(now, network),
+            Self::WebServer(server) => server.wake(now, network),
+            Self::WebClients(clients) => clients.wake(now, network),
             Self::Drain => Time::MAX,
         }
     }
@@ -116,6 +133,8 @@ impl Endpoint {
             Self::TcpSink(sink) => sink.deliver(now, packet, network),
             Self::DownloadSource(source) => source.deliver(now, packet, network),
             Self::DownloadSink(sink) => sink.deliver(now, packet, network),
+            Self::WebServer(server) => server.deliver(now, packet, network),
+            Self::WebClients(clients) => clients.deliver(now, packet, network),
             Self::Constant(_) | Self::Drain => Time::MAX,
         }
     }

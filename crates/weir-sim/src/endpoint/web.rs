@@ -1,0 +1,359 @@
+//! Hosts of web-like traffic: clients that ask, at the receiving end, and a server that answers over TCP.
+//!
+//! A request travels from the receiver to the sender; the server answers it over a connection of its own. A client that
+//! hears nothing asks again after a second, and after twice as long each time (RFC 6298 §2.1, §5.5). Each client is
+//! further away by a time of its own, for which its packets wait before they leave.
+
+use core::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rand_pcg::Pcg64Mcg;
+use weir_cc::{ArrivalTime, SendTime};
+use weir_net::Time;
+use weir_units::{DataSize, TimeDelta};
+
+use super::Life;
+use crate::clock::Clock;
+use crate::monitor::{Monitor, Side, TransferMeta};
+use crate::network::{Network, meta};
+use crate::packet::{Body, SimPacket, WebPart};
+use crate::spec::WindowLaws;
+use crate::tcp::{TcpConfig, TcpReceiver, TcpSender};
+use crate::web::{Web, exponential, unit};
+
+/// Bytes of a request on the wire: headers and the request itself.
+const REQUEST_SIZE: u32 = 400;
+/// A client that hears nothing asks again after this.
+const PATIENCE: TimeDelta = TimeDelta::from_secs(1);
+/// And no more after so many times.
+const MOST_ATTEMPTS: u32 = 6;
+
+/// The server.
+#[derive(Debug)]
+pub(crate) struct WebServer {
+    life: Life,
+    clock: Clock,
+    laws: WindowLaws,
+    config: TcpConfig,
+    /// One per client, by its number; used again by the client's next request.
+    connections: Vec<Connection>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    request: u32,
+    sender: TcpSender,
+    busy: bool,
+}
+
+impl WebServer {
+    pub(crate) fn new(life: Life, clock: Clock, laws: WindowLaws, config: TcpConfig) -> Self {
+        Self { life, clock, laws, config, connections: Vec::new() }
+    }
+
+    pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
+        let local = SendTime::from_nanos(self.clock.read(now));
+        for index in 0..self.connections.len() {
+            let connection = &mut self.connections[index];
+            if connection.busy && connection.sender.next_timeout().is_some_and(|due| due <= local) {
+                connection.sender.on_timeout(local);
+                self.drain(now, local, index, network);
+            }
+        }
+        self.next_wake(now)
+    }
+
+    pub(crate) fn deliver<M: Monitor>(
+        &mut self,
+        now: Time,
+        packet: &SimPacket,
+        network: &mut Network<M>,
+    ) -> Time {
+        let Body::Web { client, request, part } = &packet.body else { return self.next_wake(now) };
+        let local = SendTime::from_nanos(self.clock.read(now));
+        let index = *client as usize;
+        match part {
+            WebPart::Request { size } => self.answer(local, index, *request, *size),
+            WebPart::Acknowledgement(ack) => {
+                let connection = self.connections.get_mut(index).filter(|c| c.busy && c.request == *request);
+                let Some(connection) = connection else { return self.next_wake(now) };
+                if let Some(rtt) = connection.sender.on_ack(local, ack) {
+                    network.monitor.rtt(now, self.life.flow, rtt);
+                }
+                connection.busy = !connection.sender.is_complete();
+            }
+            WebPart::Segment(_) => {}
+        }
+        self.drain(now, local, index, network);
+        self.next_wake(now)
+    }
+
+    /// Opens the connection that the request asks for, unless it is open already.
+    fn answer(&mut self, local: SendTime, index: usize, request: u32, size: DataSize) {
+        while self.connections.len() <= index {
+            let sender = TcpSender::new(self.config, self.laws.make(), Some(DataSize::ZERO));
+            self.connections.push(Connection { request: 0, sender, busy: false });
+        }
+        let connection = &mut self.connections[index];
+        if request > connection.request {
+            connection.request = request;
+            connection.sender = TcpSender::new(self.config, self.laws.make(), Some(size));
+            connection.sender.start(local);
+            connection.busy = true;
+        }
+    }
+
+    fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, index: usize, network: &mut Network<M>) {
+        let Some(connection) = self.connections.get_mut(index).filter(|connection| connection.busy) else {
+            return;
+        };
+        while let Some(segment) = connection.sender.poll_segment(local) {
+            let wire_size = self.config.segment_size(&segment).bytes() as u32;
+            let meta = meta(now, wire_size, u32::from(segment.payload), false);
+            let part = WebPart::Segment(segment);
+            let body = Body::Web { client: index as u32, request: connection.request, part };
+            network.send(now, self.life.flow, Side::Sender, meta, body);
+        }
+    }
+
+    fn next_wake(&self, now: Time) -> Time {
+        let busy = self.connections.iter().filter(|connection| connection.busy);
+        let due = busy.filter_map(|connection| connection.sender.next_timeout()).min();
+        due.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now))
+    }
+}
+
+/// All clients.
+#[derive(Debug)]
+pub(crate) struct WebClients {
+    life: Life,
+    clock: Clock,
+    config: TcpConfig,
+    web: Web,
+    rng: Pcg64Mcg,
+    /// Mean time between sessions.
+    between: TimeDelta,
+    next_session: Time,
+    clients: Vec<Client>,
+    free: Vec<u32>,
+    /// What waits for its client's extra delay, earliest first; the number keeps equal times in order.
+    leaving: BinaryHeap<Reverse<Leaving>>,
+    left: u64,
+}
+
+#[derive(Debug)]
+struct Client {
+    receiver: TcpReceiver,
+    extra: TimeDelta,
+    /// Requests of the session still to come, the present one not included.
+    requests_left: u32,
+    /// Number of the present request.
+    request: u32,
+    size: DataSize,
+    asked: Time,
+    attempts: u32,
+    state: Doing,
+}
+
+/// What a client does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doing {
+    /// Its session is over.
+    Nothing,
+    /// The next request is made then.
+    Thinking(Time),
+    /// Nothing has come yet; it asks again then.
+    Waiting(Time),
+    /// The response is coming in.
+    Receiving,
+}
+
+/// A packet that waits for its client's extra delay.
+#[derive(Debug)]
+struct Leaving {
+    at: Time,
+    number: u64,
+    client: u32,
+    request: u32,
+    part: WebPart,
+}
+
+impl PartialEq for Leaving {
+    fn eq(&self, other: &Self) -> bool {
+        (self.at, self.number) == (other.at, other.number)
+    }
+}
+
+impl Eq for Leaving {}
+
+impl PartialOrd for Leaving {
+    fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Leaving {
+    fn cmp(&self, other: &Self) -> core::cmp::Ordering {
+        (self.at, self.number).cmp(&(other.at, other.number))
+    }
+}
+
+impl WebClients {
+    pub(crate) fn new(life: Life, clock: Clock, config: TcpConfig, web: Web, mut rng: Pcg64Mcg) -> Self {
+        let between = TimeDelta::from_secs_f64((1.0 / web.sessions_per_second(&config)).min(1e6));
+        let next_session = life.start + exponential(&mut rng, between);
+        Self {
+            life,
+            clock,
+            config,
+            web,
+            rng,
+            between,
+            next_session,
+            clients: Vec::new(),
+            free: Vec::new(),
+            leaving: BinaryHeap::new(),
+            left: 0,
+        }
+    }
+
+    pub(crate) fn first_wake(&self) -> Time {
+        self.next_session
+    }
+
+    pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
+        while self.next_session <= now && now < self.life.stop {
+            self.begin_session(now);
+            self.next_session += exponential(&mut self.rng, self.between).max(TimeDelta::from_nanos(1));
+        }
+        for index in 0..self.clients.len() {
+            self.attend(now, index);
+        }
+        while self.leaving.peek().is_some_and(|Reverse(first)| first.at <= now) {
+            let Some(Reverse(Leaving { client, request, part, .. })) = self.leaving.pop() else { break };
+            let wire_size = match &part {
+                WebPart::Acknowledgement(ack) => self.config.acknowledgement_size(ack).bytes() as u32,
+                _ => REQUEST_SIZE,
+            };
+            let body = Body::Web { client, request, part };
+            network.send(now, self.life.flow, Side::Receiver, meta(now, wire_size, 0, true), body);
+        }
+        self.next_wake(now)
+    }
+
+    fn begin_session(&mut self, now: Time) {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.clients.push(Client {
+                receiver: TcpReceiver::new(self.config),
+                extra: TimeDelta::ZERO,
+                requests_left: 0,
+                request: 0,
+                size: DataSize::ZERO,
+                asked: now,
+                attempts: 0,
+                state: Doing::Nothing,
+            });
+            self.clients.len() as u32 - 1
+        });
+        let range = self.web.most_extra - self.web.least_extra;
+        let client = &mut self.clients[index as usize];
+        client.extra = self.web.least_extra + range.scale(1.0 - unit(&mut self.rng));
+        client.requests_left = self.web.draw_requests(&mut self.rng);
+        client.state = Doing::Thinking(now);
+    }
+
+    /// Does what client `index` is to do by now.
+    fn attend(&mut self, now: Time, index: usize) {
+        let client = &mut self.clients[index];
+        match client.state {
+            Doing::Thinking(until) if until <= now => {
+                if now >= self.life.stop {
+                    client.state = Doing::Nothing;
+                    return;
+                }
+                client.requests_left -= 1;
+                client.request += 1;
+                client.size = self.web.sizes.draw(&mut self.rng);
+                client.receiver = TcpReceiver::new(self.config);
+                (client.asked, client.attempts) = (now, 0);
+                self.ask(now, index);
+            }
+            Doing::Waiting(until) if until <= now => {
+                if client.attempts < MOST_ATTEMPTS {
+                    self.ask(now, index);
+                } else {
+                    client.state = Doing::Nothing;
+                    self.free.push(index as u32);
+                }
+            }
+            _ => {}
+        }
+        let local = ArrivalTime::from_nanos(self.clock.read(now));
+        while let Some(ack) = self.clients[index].receiver.poll_ack(local) {
+            self.leave(now, index, WebPart::Acknowledgement(ack));
+        }
+    }
+
+    fn ask(&mut self, now: Time, index: usize) {
+        let client = &mut self.clients[index];
+        client.state = Doing::Waiting(now + client.extra + PATIENCE * (1i64 << client.attempts));
+        client.attempts += 1;
+        let size = client.size;
+        self.leave(now, index, WebPart::Request { size });
+    }
+
+    fn leave(&mut self, now: Time, index: usize, part: WebPart) {
+        let client = &self.clients[index];
+        self.left += 1;
+        self.leaving.push(Reverse(Leaving {
+            at: now + client.extra,
+            number: self.left,
+            client: index as u32,
+            request: client.request,
+            part,
+        }));
+    }
+
+    pub(crate) fn deliver<M: Monitor>(
+        &mut self,
+        now: Time,
+        packet: &SimPacket,
+        network: &mut Network<M>,
+    ) -> Time {
+        if let Body::Web { client: index, request, part: WebPart::Segment(segment) } = &packet.body
+            && let Some(client) = self.clients.get_mut(*index as usize)
+            && client.request == *request
+        {
+            client.receiver.on_segment(ArrivalTime::from_nanos(self.clock.read(now)), segment);
+            if matches!(client.state, Doing::Waiting(_)) {
+                client.state = Doing::Receiving;
+            }
+            if client.state == Doing::Receiving && client.receiver.delivered() >= client.size {
+                let transfer = TransferMeta { started: client.asked, size: client.size };
+                network.monitor.transferred(now, self.life.flow, &transfer);
+                if client.requests_left > 0 && now < self.life.stop {
+                    let think = exponential(&mut self.rng, self.web.think);
+                    client.state = Doing::Thinking(now + think);
+                } else {
+                    client.state = Doing::Nothing;
+                    self.free.push(*index);
+                }
+            }
+        }
+        self.wake(now, network)
+    }
+
+    fn next_wake(&self, now: Time) -> Time {
+        let of_clients = self.clients.iter().map(|client| {
+            let own = match client.state {
+                Doing::Thinking(at) | Doing::Waiting(at) => at,
+                Doing::Nothing | Doing::Receiving => Time::MAX,
+            };
+            let ack = client.receiver.next_timeout();
+            own.min(ack.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now)))
+        });
+        let sessions = if self.next_session < self.life.stop { self.next_session } else { Time::MAX };
+        let leaving = self.leaving.peek().map_or(Time::MAX, |Reverse(first)| first.at);
+        of_clients.min().unwrap_or(Time::MAX).min(sessions).min(leaving)
+    }
+}
