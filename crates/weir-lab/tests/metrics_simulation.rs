@@ -15,6 +15,7 @@ fn constant(kbps: u64, loss: f64) -> RunMetrics {
     let end = Time::from_millis(60_000);
     let queue = QueueConfig { limit_packets: Some(QUEUE), ..QueueConfig::default() };
     let service = Service::Constant(DataRate::from_mbps(1));
+    let loss = weir_net::LossModel::Bernoulli(loss);
     let config = LinkConfig { queue, loss, ..LinkConfig::new(service.clone(), DELAY) };
     let flow = FlowSpec {
         name: "cross".to_owned(),

@@ -1,7 +1,7 @@
 //! `--set path=value`: what it changes, and what it refuses.
 
 use weir_lab::error::ScenarioError;
-use weir_lab::scenario::{Encoder, Jitter, RandomOffset, Scenario, TraceOffset, Traffic, set};
+use weir_lab::scenario::{Encoder, Jitter, Loss, RandomOffset, Scenario, TraceOffset, Traffic, set};
 use weir_units::{DataRate, TimeDelta};
 
 const TEXT: &str = r#"title = "A call"
@@ -48,7 +48,7 @@ fn values_are_set_by_their_path() {
     let forward = &scenario.links.get("forward").unwrap().model;
     assert_eq!(forward.delay, TimeDelta::from_millis(30));
     assert_eq!(forward.steps.as_ref().unwrap()[1].rate, DataRate::from_mbps(3));
-    assert_eq!(scenario.links.get("way back").unwrap().model.loss, 0.5);
+    assert_eq!(scenario.links.get("way back").unwrap().model.loss, Loss::Share(0.5));
     assert_eq!(video(&scenario).rates.max, Some(DataRate::from_mbps(4)));
 }
 
@@ -56,7 +56,7 @@ fn values_are_set_by_their_path() {
 fn a_value_is_toml_where_toml_fits_and_text_elsewhere() {
     let scenario = with(&["title=5", "links.forward.jitter={ kind = \"uniform\", max = \"2ms\" }"]).unwrap();
     assert_eq!(scenario.title, "5");
-    let jitter = scenario.links.get("forward").unwrap().model.jitter;
+    let jitter = scenario.links.get("forward").unwrap().model.jitter.clone();
     assert_eq!(jitter, Jitter::Uniform { max: TimeDelta::from_millis(2) });
     assert_eq!(with(&["title=\"5\""]).unwrap().title, "5");
     assert_eq!(with(&["title=a = b"]).unwrap().title, "a = b");
@@ -79,7 +79,7 @@ fn tables_that_are_not_there_yet_are_made() {
     ])
     .unwrap();
     assert_eq!(scenario.measure.unwrap().from, TimeDelta::from_secs(2));
-    let jitter = scenario.links.get("forward").unwrap().model.jitter;
+    let jitter = scenario.links.get("forward").unwrap().model.jitter.clone();
     assert_eq!(jitter, Jitter::Uniform { max: TimeDelta::from_millis(3) });
     assert_eq!(video(&scenario).options.as_ref().unwrap().0["static_threshold"].as_integer(), Some(38));
 }

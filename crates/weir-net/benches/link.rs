@@ -5,7 +5,10 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use weir_net::{InService, Jitter, Link, LinkConfig, Packet, QueueConfig, Service, Time, Trace};
+use weir_net::{
+    CoDel, Discipline, DualPi2, FqCoDel, InService, Jitter, Link, LinkConfig, LossModel, Order, Packet, Pie,
+    QueueConfig, Red, Service, Time, TokenBucket, Trace,
+};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 const ROUNDS: u32 = 15;
@@ -71,15 +74,35 @@ fn main() {
         .collect();
     let trace = Arc::new(Trace::from_rate(TimeDelta::from_secs(10), |_| rate));
     let trace = Service::Trace { trace, offset: TimeDelta::ZERO, repeat: true };
+    let under = |discipline| LinkConfig {
+        queue: QueueConfig {
+            limit_packets: Some(1000),
+            in_service: InService::Free,
+            discipline,
+            ..QueueConfig::default()
+        },
+        ..constant.clone()
+    };
+    let rates = vec![(Time::ZERO, rate)];
+    let bucket = Service::TokenBucket(TokenBucket { rates, burst: DataSize::from_bytes(20_000), peak: None });
     let cases = [
         ("constant, unlimited", constant.clone(), 1),
         ("constant, unlimited, bursts of 32", constant.clone(), 32),
         ("constant, limits in time and bytes", limited(InService::Free), 1),
         ("constant, limits, part in service counted", limited(InService::Counted), 1),
-        ("constant, 1 % loss", LinkConfig { loss: 0.01, ..constant.clone() }, 1),
-        ("constant, half-normal jitter", LinkConfig { jitter, ..constant }, 1),
+        ("constant, 1 % loss", LinkConfig { loss: LossModel::Bernoulli(0.01), ..constant.clone() }, 1),
+        ("constant, half-normal jitter", LinkConfig { jitter: jitter.clone(), ..constant.clone() }, 1),
         ("steps each 8 ms", LinkConfig::new(Service::Steps(steps), delay), 1),
         ("trace", LinkConfig::new(trace, delay), 1),
+        ("constant, without order", LinkConfig { order: Order::None, ..constant.clone() }, 1),
+        ("constant, without order, jitter", LinkConfig { order: Order::None, jitter, ..constant.clone() }, 1),
+        ("drop-head", under(Discipline::DropHead), 1),
+        ("CoDel", under(Discipline::CoDel(CoDel::default())), 1),
+        ("FQ-CoDel", under(Discipline::FqCoDel(FqCoDel::default())), 1),
+        ("PIE", under(Discipline::Pie(Pie::default())), 1),
+        ("RED", under(Discipline::Red(Red::default())), 1),
+        ("DualPI2", under(Discipline::DualPi2(DualPi2::default())), 1),
+        ("token bucket", LinkConfig::new(bucket, delay), 1),
     ];
     for (name, config, burst) in cases {
         println!("{name:<45} {:6.1} ns per packet", nanos_per_packet(&config, burst));

@@ -2,8 +2,12 @@
 
 use core::fmt;
 
-use weir_units::{DataSize, TimeDelta};
+use std::sync::Arc;
 
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use crate::loss::LossModel;
+use crate::queue::Discipline;
 use crate::service::Service;
 use crate::time::Time;
 
@@ -12,35 +16,52 @@ use crate::time::Time;
 pub struct LinkConfig {
     /// How fast packets leave the queue.
     pub service: Service,
-    /// What the queue takes.
+    /// What the queue takes, drops and marks.
     pub queue: QueueConfig,
     /// Propagation delay.
     pub delay: TimeDelta,
     /// Random delay on top of the propagation delay.
     pub jitter: Jitter,
-    /// Probability in [0, 1] that a packet is lost after the queue, independently of all others.
-    pub loss: f64,
+    /// Which packets jitter must not reorder.
+    pub order: Order,
+    /// Random loss after the queue.
+    pub loss: LossModel,
 }
 
 impl LinkConfig {
     /// A link with an unlimited queue, without jitter and without loss.
     pub fn new(service: Service, delay: TimeDelta) -> Self {
-        Self { service, queue: QueueConfig::default(), delay, jitter: Jitter::None, loss: 0.0 }
+        Self {
+            service,
+            queue: QueueConfig::default(),
+            delay,
+            jitter: Jitter::None,
+            order: Order::Link,
+            loss: LossModel::None,
+        }
+    }
+
+    /// Whether a packet's departure is known when it arrives.
+    pub(crate) fn is_passive(&self) -> bool {
+        self.queue.discipline == Discipline::DropTail && self.order == Order::Link
     }
 
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         self.service.validate()?;
         not_negative("delay", Some(self.delay))?;
         not_negative("queue time limit", self.queue.limit_time)?;
+        not_negative("queue limit at the rate", self.queue.limit_at_rate)?;
         not_negative("marking threshold", self.queue.mark_above)?;
+        self.queue.discipline.validate()?;
         self.jitter.validate()?;
-        if (0.0..=1.0).contains(&self.loss) { Ok(()) } else { Err(ConfigError::LossOutOfRange) }
+        self.loss.validate()
     }
 }
 
-/// A drop-tail queue: a packet is dropped on arrival if taking it would exceed one of the limits; exactly at a
-/// limit it is taken. An idle link takes any packet, so that no limit can block it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The limits of a queue, and what drops and marks within them. A packet that would exceed a limit on its arrival is
+/// dropped, or others for its sake, as the [`Discipline`] says; exactly at a limit it is taken. An idle link takes any
+/// packet, so that no limit can block it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueueConfig {
     /// From arrival to departure of the last bit, by the service as it is known on arrival. At a constant rate this
     /// is the time to send the backlog and the packet. While [`Link::set_rate`](crate::Link::set_rate) holds the rate
@@ -48,6 +69,9 @@ pub struct QueueConfig {
     pub limit_time: Option<TimeDelta>,
     /// Bytes in the queue.
     pub limit_bytes: Option<DataSize>,
+    /// Bytes in the queue, as what the rate of the moment sends in this time: a limit in bytes that follows the rate.
+    /// Unlike [`limit_time`](Self::limit_time) it does not look ahead.
+    pub limit_at_rate: Option<TimeDelta>,
     /// Packets in the queue.
     pub limit_packets: Option<u32>,
     /// Whether the packet in service takes room in the queue.
@@ -55,6 +79,42 @@ pub struct QueueConfig {
     /// Step marking (as in RFC 8257 §3.1, by time): "congestion experienced" on ECN-capable packets whose queuing
     /// delay exceeds this.
     pub mark_above: Option<TimeDelta>,
+    /// What drops, marks and orders within the limits.
+    pub discipline: Discipline,
+}
+
+impl QueueConfig {
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            time: self.limit_time,
+            fixed_bytes: self.limit_bytes.map(DataSize::bytes),
+            at_rate: self.limit_at_rate,
+            packets: self.limit_packets,
+            in_service: self.in_service,
+            mark_above: self.mark_above,
+        }
+    }
+}
+
+/// The limits of a queue in the form in which a link keeps them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) time: Option<TimeDelta>,
+    fixed_bytes: Option<u64>,
+    at_rate: Option<TimeDelta>,
+    pub(crate) packets: Option<u32>,
+    pub(crate) in_service: InService,
+    pub(crate) mark_above: Option<TimeDelta>,
+}
+
+impl Limits {
+    /// The limit in bytes, given the `rate` of the moment.
+    #[inline]
+    pub(crate) fn bytes(&self, rate: impl FnOnce() -> DataRate) -> Option<u64> {
+        let Some(time) = self.at_rate else { return self.fixed_bytes };
+        let following = (rate() * time).bytes();
+        Some(self.fixed_bytes.map_or(following, |fixed| fixed.min(following)))
+    }
 }
 
 /// Whether the packet at the head of the queue counts towards the limits in bytes and packets.
@@ -63,13 +123,13 @@ pub enum InService {
     /// It counts as a packet, and the part of it that is not yet served counts as bytes (whole bytes, rounded down).
     #[default]
     Counted,
-    /// It does not count.
+    /// It does not count. Before a trace the packet that waits for its opportunity is in service behind a drop-tail
+    /// queue; any other queue chooses it only when the opportunity has come, and counts it until then.
     Free,
 }
 
-/// Random delay `x ≥ 0` on top of the propagation delay. Packets never overtake each other: a packet comes out at
-/// the later of its own time and the exit of the packet before it on this link, whichever flow that one belongs to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Random delay `x ≥ 0` on top of the propagation delay. Which packets may overtake each other by it, [`Order`] says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Jitter {
     /// No jitter.
     #[default]
@@ -95,6 +155,8 @@ pub enum Jitter {
         /// Largest delay.
         max: TimeDelta,
     },
+    /// These delays, one packet each, over and over.
+    Trace(Arc<[TimeDelta]>),
 }
 
 impl Jitter {
@@ -104,6 +166,10 @@ impl Jitter {
             Self::HalfNormal { sd, max } => (TimeDelta::ZERO, sd, max),
             Self::Uniform { max } => (TimeDelta::ZERO, TimeDelta::ZERO, max),
             Self::ClippedNormal { mean, sd, max } => (mean, sd, max),
+            Self::Trace(ref delays) => {
+                let least = delays.iter().min().copied().ok_or(ConfigError::EmptyJitterTrace)?;
+                return not_negative("delay in the jitter trace", Some(least));
+            }
         };
         not_negative("jitter mean", Some(mean))?;
         not_negative("jitter standard deviation", Some(sd))?;
@@ -111,7 +177,20 @@ impl Jitter {
     }
 }
 
-fn not_negative(name: &'static str, span: Option<TimeDelta>) -> Result<(), ConfigError> {
+/// Which packets come out in the order in which they left the queue. Where order is kept, a packet that jitter would
+/// let overtake comes out together with the one before it (NR-BPDV of RFC 8868 §4.5.2, without its serialisation).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// All on this link, whichever flow they belong to.
+    #[default]
+    Link,
+    /// Those of one [flow](crate::Packet::flow): jitter never reorders a flow, but one flow may overtake another.
+    Flow,
+    /// None: each packet comes out at its own time (random bounded PDV of RFC 8868 §4.5.1).
+    None,
+}
+
+pub(crate) fn not_negative(name: &'static str, span: Option<TimeDelta>) -> Result<(), ConfigError> {
     if span.is_some_and(TimeDelta::is_negative) { Err(ConfigError::Negative { name }) } else { Ok(()) }
 }
 
@@ -125,6 +204,19 @@ pub enum ConfigError {
     },
     /// The loss probability is not in [0, 1].
     LossOutOfRange,
+    /// A mean burst of losses is shorter than one packet, or so short that the mean loss cannot be reached.
+    LossBurstTooShort,
+    /// A number is out of its range.
+    OutOfRange {
+        /// Which one.
+        name: &'static str,
+        /// What it must be.
+        must: &'static str,
+    },
+    /// The trace of jitter has no delay.
+    EmptyJitterTrace,
+    /// A token bucket that packets of full size can never pass.
+    BurstBelowMtu,
     /// The link never has a rate.
     NoRate,
     /// The first rate step does not begin at time zero, or there is none.
@@ -143,6 +235,12 @@ impl fmt::Display for ConfigError {
         match self {
             Self::Negative { name } => write!(f, "the {name} must not be negative"),
             Self::LossOutOfRange => f.write_str("the loss probability must lie between 0 and 1"),
+            Self::LossBurstTooShort => f.write_str(
+                "the mean burst of losses must be at least 1 packet, and long enough for the mean loss",
+            ),
+            Self::OutOfRange { name, must } => write!(f, "the {name} must be {must}"),
+            Self::EmptyJitterTrace => f.write_str("the jitter trace has no delay"),
+            Self::BurstBelowMtu => f.write_str("the token bucket must hold a packet of 1500 bytes"),
             Self::NoRate => f.write_str("the link needs a rate above zero"),
             Self::StepsNotFromZero => f.write_str("the first rate step must begin at time 0"),
             Self::StepsNotIncreasing { at } => {
@@ -171,13 +269,18 @@ mod tests {
     #[test]
     fn a_plain_link_is_valid() {
         assert_eq!(link().validate(), Ok(()));
-        assert_eq!(LinkConfig { loss: 1.0, ..link() }.validate(), Ok(()));
+        assert_eq!(LinkConfig { loss: LossModel::Bernoulli(1.0), ..link() }.validate(), Ok(()));
     }
 
     #[test]
     fn loss_must_be_a_probability() {
         for loss in [-0.01, 1.01, f64::NAN, f64::INFINITY] {
-            assert_eq!(LinkConfig { loss, ..link() }.validate(), Err(ConfigError::LossOutOfRange), "{loss}");
+            let loss = LossModel::Bernoulli(loss);
+            assert_eq!(
+                LinkConfig { loss, ..link() }.validate(),
+                Err(ConfigError::LossOutOfRange),
+                "{loss:?}"
+            );
         }
     }
 

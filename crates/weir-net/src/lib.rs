@@ -4,9 +4,11 @@
 //! [`Link::enqueue`] takes a packet or drops it, [`Link::next_departure`] says when the next one comes out at the
 //! far end, and [`Link::pop`] hands it over. A simulator and an emulator drive the same links.
 //!
-//! The server works first in, first out, and its [`Service`] is known in advance: a constant rate, a rate in steps,
-//! or the delivery opportunities of a [`Trace`]. So a packet's departure is known when it arrives, a limit on
-//! the queue's delay is exact, and a link needs neither timers nor events of its own.
+//! The server's [`Service`] is known in advance: a constant rate, a rate in steps, a token bucket, or the delivery
+//! opportunities of a [`Trace`]. Behind a drop-tail queue a packet's departure is therefore known when it arrives, a
+//! limit on the queue's delay is exact, and a link needs neither timers nor events of its own. Any other
+//! [`Discipline`] (drop-head, CoDel, FQ-CoDel, PIE, RED, DualPI2) chooses when the server fetches the next packet, and
+//! so does a link without an [`Order`] of all its packets: such a link also wants to be asked at these moments.
 //!
 //! ```
 //! use weir_net::{Link, LinkConfig, Packet, Service, Time};
@@ -28,18 +30,24 @@
 //! # Ok::<(), weir_net::ConfigError>(())
 //! ```
 
+mod active;
 mod config;
 mod link;
+mod loss;
 mod packet;
+mod passive;
+mod queue;
 mod random;
 mod server;
 mod service;
 mod time;
 mod trace;
 
-pub use config::{ConfigError, InService, Jitter, LinkConfig, QueueConfig};
+pub use config::{ConfigError, InService, Jitter, LinkConfig, Order, QueueConfig};
 pub use link::{Backlog, Link};
-pub use packet::{DropReason, Dropped, Exit, Packet};
-pub use service::Service;
+pub use loss::LossModel;
+pub use packet::{DropReason, Dropped, Exit, Fate, Packet};
+pub use queue::{CoDel, Discipline, DualPi2, FqCoDel, Pie, Red, Scheduler};
+pub use service::{Service, TokenBucket};
 pub use time::Time;
 pub use trace::{Trace, TraceError, TraceProblem};

@@ -14,20 +14,43 @@ pub trait Packet {
     fn mark_ce(&mut self) -> bool {
         false
     }
+
+    /// Whether it carries the identifier of L4S (RFC 9331 §5): ECT(1) or "congestion experienced".
+    fn is_l4s(&self) -> bool {
+        false
+    }
+
+    /// Which flow it belongs to, for disciplines with a queue per flow and for jitter that keeps a flow in order. On
+    /// one link packets of the same five-tuple carry the same number.
+    fn flow(&self) -> u32 {
+        0
+    }
 }
 
-/// A packet that has come out at the far end of a link.
+/// A packet that has left a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exit<P> {
     /// The packet.
     pub packet: P,
     /// Its queuing delay: the time from arrival to the departure of its last bit, less its own serialisation at
-    /// the rate of that moment. On a trace, the time from arrival to the first opportunity that serves it.
+    /// the rate of that moment. On a trace, the time from arrival to the first opportunity that serves it. Of a packet
+    /// that the queue dropped, the time it was in the queue.
     pub wait: TimeDelta,
-    /// Whether random loss hit it: it used capacity but does not arrive.
-    pub lost: bool,
+    /// What became of it.
+    pub fate: Fate,
     /// Whether this link marked it with "congestion experienced".
     pub marked: bool,
+}
+
+/// What became of a packet that a link took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fate {
+    /// It comes out at the far end.
+    Arrived,
+    /// Random loss hit it: it used capacity but does not arrive.
+    Lost,
+    /// The queue dropped it after all, unserved. Only queues with an active [`Discipline`](crate::Discipline) do so.
+    Dropped(DropReason),
 }
 
 /// A packet that a link did not take.
@@ -39,7 +62,7 @@ pub struct Dropped<P> {
     pub reason: DropReason,
 }
 
-/// Why a link did not take a packet.
+/// Why a link dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DropReason {
     /// It would have left later than the queue's limit of time allows.
@@ -48,13 +71,17 @@ pub enum DropReason {
     QueueBytes,
     /// The queue's packets would have exceeded their limit.
     QueuePackets,
-    /// The link's service has ended for good: a trace that does not repeat, or a last step without rate.
+    /// The link's service has ended for good: a trace that does not repeat, or a last step without rate. Also a packet
+    /// larger than the token bucket it would have to pass.
     DeadLink,
+    /// Active queue management dropped it early, to signal congestion.
+    Aqm,
 }
 
 impl DropReason {
     /// Every reason, in the order of declaration.
-    pub const ALL: [Self; 4] = [Self::QueueTime, Self::QueueBytes, Self::QueuePackets, Self::DeadLink];
+    pub const ALL: [Self; 5] =
+        [Self::QueueTime, Self::QueueBytes, Self::QueuePackets, Self::DeadLink, Self::Aqm];
 
     /// The reason in a word, for tables and files.
     pub const fn name(self) -> &'static str {
@@ -63,6 +90,7 @@ impl DropReason {
             Self::QueueBytes => "queue-bytes",
             Self::QueuePackets => "queue-packets",
             Self::DeadLink => "dead-link",
+            Self::Aqm => "aqm",
         }
     }
 }

@@ -7,10 +7,19 @@ use weir_units::TimeDelta;
 
 use crate::config::Jitter;
 
-/// A generator each for jitter and loss, so that one is the same with and without the other.
-pub(crate) fn streams(seed: u64) -> (Pcg64, Pcg64) {
-    let mut root = Pcg64::seed_from_u64(seed);
-    (Pcg64::from_rng(&mut root), Pcg64::from_rng(&mut root))
+/// A generator each for jitter, loss and queue, so that one is the same with and without the others.
+pub(crate) struct Streams {
+    pub(crate) jitter: Pcg64,
+    pub(crate) loss: Pcg64,
+    pub(crate) queue: Pcg64,
+}
+
+impl Streams {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut root = Pcg64::seed_from_u64(seed);
+        let mut next = || Pcg64::from_rng(&mut root);
+        Self { jitter: next(), loss: next(), queue: next() }
+    }
 }
 
 /// Draws the random delay of each packet, in nanoseconds.
@@ -18,12 +27,14 @@ pub(crate) fn streams(seed: u64) -> (Pcg64, Pcg64) {
 pub(crate) struct JitterSource {
     model: Jitter,
     rng: Pcg64,
+    /// Delays of a trace that have been used, modulo its length.
+    used: usize,
 }
 
 impl JitterSource {
     /// `None` where there is nothing to draw.
     pub(crate) fn new(model: Jitter, rng: Pcg64) -> Option<Self> {
-        (model != Jitter::None).then_some(Self { model, rng })
+        (model != Jitter::None).then_some(Self { model, rng, used: 0 })
     }
 
     pub(crate) fn draw(&mut self) -> u64 {
@@ -32,6 +43,11 @@ impl JitterSource {
             Jitter::HalfNormal { sd, max } => clip(self.normal(sd).abs(), max),
             Jitter::Uniform { max } => clip(self.rng.random::<f64>() * max.nanos() as f64, max),
             Jitter::ClippedNormal { mean, sd, max } => clip(mean.nanos() as f64 + self.normal(sd), max),
+            Jitter::Trace(ref delays) => {
+                let delay = delays.get(self.used).map_or(0, |delay| delay.nanos().max(0) as u64);
+                self.used = (self.used + 1) % delays.len().max(1);
+                delay
+            }
         }
     }
 
@@ -46,33 +62,16 @@ fn clip(nanos: f64, max: TimeDelta) -> u64 {
     (nanos.round() as u64).min(max.nanos().max(0) as u64)
 }
 
-/// Decides of each packet whether it is lost, independently.
-#[derive(Clone, Debug)]
-pub(crate) struct LossSource {
-    probability: f64,
-    rng: Pcg64,
-}
-
-impl LossSource {
-    /// `None` where nothing is ever lost.
-    pub(crate) fn new(probability: f64, rng: Pcg64) -> Option<Self> {
-        (probability > 0.0).then_some(Self { probability, rng })
-    }
-
-    pub(crate) fn draw(&mut self) -> bool {
-        self.rng.random::<f64>() < self.probability
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loss::{LossModel, LossSource};
 
     const DRAWS: usize = 1_000_000;
 
     /// Mean, standard deviation and maximum in milliseconds.
     fn moments(model: Jitter) -> (f64, f64, f64) {
-        let mut source = JitterSource::new(model, streams(7).0).unwrap();
+        let mut source = JitterSource::new(model, Streams::new(7).jitter).unwrap();
         let (mut sum, mut squares, mut max) = (0.0, 0.0, 0.0_f64);
         for _ in 0..DRAWS {
             let x = source.draw() as f64 / 1e6;
@@ -123,39 +122,37 @@ mod tests {
     }
 
     #[test]
+    fn a_jitter_trace_is_used_over_and_over() {
+        let delays: Vec<TimeDelta> = [3, 1, 4].map(TimeDelta::from_millis).into();
+        let mut source = JitterSource::new(Jitter::Trace(delays.into()), Streams::new(1).jitter).unwrap();
+        let drawn: Vec<u64> = (0..7).map(|_| source.draw() / 1_000_000).collect();
+        assert_eq!(drawn, [3, 1, 4, 3, 1, 4, 3]);
+    }
+
+    #[test]
     fn the_same_seed_draws_the_same_values_and_another_seed_others() {
         let model = Jitter::Uniform { max: TimeDelta::from_secs(1) };
         let values = |seed| {
-            let mut source = JitterSource::new(model, streams(seed).0).unwrap();
+            let mut source = JitterSource::new(model.clone(), Streams::new(seed).jitter).unwrap();
             [source.draw(), source.draw(), source.draw()]
         };
         assert_eq!(values(1), values(1));
         assert_ne!(values(1), values(2));
-        let (mut jitter, mut loss) = streams(1);
-        assert_ne!(jitter.random::<u64>(), loss.random::<u64>());
+        let Streams { mut jitter, mut loss, mut queue } = Streams::new(1);
+        let draws = [jitter.random::<u64>(), loss.random::<u64>(), queue.random::<u64>()];
+        assert!(draws[0] != draws[1] && draws[1] != draws[2] && draws[0] != draws[2]);
     }
 
     #[test]
     fn draws_stay_the_same_in_every_release() {
         // No theory: these are the values of today. If they change, so does every run ever published.
         let max = TimeDelta::from_secs(1);
-        let mut uniform = JitterSource::new(Jitter::Uniform { max }, streams(1).0).unwrap();
+        let mut uniform = JitterSource::new(Jitter::Uniform { max }, Streams::new(1).jitter).unwrap();
         assert_eq!([uniform.draw(), uniform.draw(), uniform.draw()], [512_605_720, 748_278_125, 315_034_493]);
         let mut normal =
-            JitterSource::new(Jitter::HalfNormal { sd: max, max: max * 3 }, streams(1).0).unwrap();
+            JitterSource::new(Jitter::HalfNormal { sd: max, max: max * 3 }, Streams::new(1).jitter).unwrap();
         assert_eq!([normal.draw(), normal.draw(), normal.draw()], [61_179_868, 562_553_168, 770_714_163]);
-        let mut loss = LossSource::new(0.5, streams(1).1).unwrap();
+        let mut loss = LossSource::new(LossModel::Bernoulli(0.5), Streams::new(1).loss).unwrap();
         assert_eq!((0..16).map(|i| u32::from(loss.draw()) << i).sum::<u32>(), 23_499);
-    }
-
-    #[test]
-    fn loss_hits_the_configured_share() {
-        // Binomial, p = 0.02, n = 10⁶: standard error 1.4e-4.
-        let mut source = LossSource::new(0.02, streams(3).1).unwrap();
-        let lost = (0..DRAWS).filter(|_| source.draw()).count();
-        assert_near(lost as f64 / DRAWS as f64, 0.02, 5.0e-4);
-        let mut certain = LossSource::new(1.0, streams(3).1).unwrap();
-        assert!((0..1000).all(|_| certain.draw()));
-        assert!(LossSource::new(0.0, streams(3).1).is_none());
     }
 }

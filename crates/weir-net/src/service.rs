@@ -31,14 +31,29 @@ pub enum Service {
         /// Whether the trace begins again after its end; otherwise the link is dead from there on.
         repeat: bool,
     },
+    /// A token bucket.
+    TokenBucket(TokenBucket),
+}
+
+/// A token bucket, full at the start: a packet leaves at once when the bucket holds tokens for all of its bytes. Packets
+/// larger than the bucket are dropped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TokenBucket {
+    /// The rates at which tokens come, as for [`Service::Steps`].
+    pub rates: Vec<(Time, DataRate)>,
+    /// What the bucket holds, at least 1500 bytes.
+    pub burst: DataSize,
+    /// Above zero: a second bucket, of this rate and one packet, through which packets must pass as well.
+    pub peak: Option<DataRate>,
 }
 
 impl Service {
-    /// What the link can carry from `from` (included) to `to` (excluded), in whole bytes rounded down.
+    /// What the link can carry from `from` (included) to `to` (excluded), in whole bytes rounded down. A token bucket
+    /// may carry its burst on top.
     pub fn capacity(&self, from: Time, to: Time) -> DataSize {
         match self {
             Self::Constant(rate) => *rate * (to - from),
-            Self::Steps(steps) => {
+            Self::Steps(steps) | Self::TokenBucket(TokenBucket { rates: steps, .. }) => {
                 let work = rates_between(steps, from.nanos(), to.nanos())
                     .map(|(rate, span)| u128::from(rate) * u128::from(span))
                     .fold(0, u128::saturating_add);
@@ -59,7 +74,7 @@ impl Service {
     pub fn rate_at(&self, at: Time) -> DataRate {
         match self {
             Self::Constant(rate) => *rate,
-            Self::Steps(steps) => {
+            Self::Steps(steps) | Self::TokenBucket(TokenBucket { rates: steps, .. }) => {
                 let begun = steps.partition_point(|(start, _)| *start <= at);
                 begun.checked_sub(1).map_or(DataRate::ZERO, |step| steps[step].1)
             }
@@ -74,7 +89,9 @@ impl Service {
     pub fn nominal_rate(&self) -> DataRate {
         match self {
             Self::Constant(rate) => *rate,
-            Self::Steps(steps) => steps.iter().map(|&(_, rate)| rate).max().unwrap_or_default(),
+            Self::Steps(steps) | Self::TokenBucket(TokenBucket { rates: steps, .. }) => {
+                steps.iter().map(|&(_, rate)| rate).max().unwrap_or_default()
+            }
             Self::Trace { trace, .. } => trace.mean_rate(),
         }
     }
@@ -82,6 +99,15 @@ impl Service {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         match self {
             Self::Steps(steps) => validate_steps(steps)?,
+            Self::TokenBucket(TokenBucket { rates, burst, peak }) => {
+                validate_steps(rates)?;
+                if *burst < TokenBucket::MTU {
+                    return Err(ConfigError::BurstBelowMtu);
+                }
+                if peak.is_some_and(DataRate::is_zero) {
+                    return Err(ConfigError::NoRate);
+                }
+            }
             Self::Trace { trace, .. } if trace.is_empty() => return Err(ConfigError::EmptyTrace),
             Self::Trace { offset, .. } if offset.is_negative() => {
                 return Err(ConfigError::Negative { name: "trace offset" });
@@ -90,6 +116,11 @@ impl Service {
         }
         if self.nominal_rate().is_zero() { Err(ConfigError::NoRate) } else { Ok(()) }
     }
+}
+
+impl TokenBucket {
+    /// The smallest burst that lets every packet of full size pass.
+    pub const MTU: DataSize = DataSize::from_bytes(1500);
 }
 
 fn validate_steps(steps: &[(Time, DataRate)]) -> Result<(), ConfigError> {

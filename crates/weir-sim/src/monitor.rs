@@ -51,7 +51,7 @@ pub struct TransferMeta {
 /// How a packet was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// The queue had no room.
+    /// The queue dropped it: for want of room, or to signal congestion.
     Queue(DropReason),
     /// Random loss of the link, after the queue.
     Random,

@@ -1,6 +1,6 @@
 //! Links, routes and wake-ups: everything between the hosts.
 
-use weir_net::{ConfigError, Exit, Link, Time};
+use weir_net::{ConfigError, Exit, Fate, Link, Time};
 use weir_units::TimeDelta;
 
 use crate::monitor::{Loss, Monitor, PacketMeta, Side};
@@ -104,18 +104,23 @@ impl<M: Monitor> Network<M> {
         }
     }
 
-    /// What comes out of `link` at `now` travels on; what has reached a host is handed out, to be [taken](Self::take).
+    /// What leaves `link` at `now` travels on or is lost; what has reached a host is handed out, to be
+    /// [taken](Self::take).
     #[inline]
     pub(crate) fn pop(&mut self, now: Time, link: usize) -> Option<(usize, Ticket)> {
         let Node { link: ring, bottleneck } = &mut self.links[link];
         let exit = ring.pop(now);
         self.schedule.set(link, ring.next_departure().unwrap_or(Time::MAX));
-        let Exit { packet: mut ticket, wait, lost, .. } = exit?;
+        let Exit { packet: mut ticket, wait, fate, .. } = exit?;
+        if let Fate::Dropped(reason) = fate {
+            self.lose(now, link, ticket, Loss::Queue(reason));
+            return None;
+        }
         if *bottleneck {
             self.packets.get_mut(ticket.slot).meta.wait += wait;
         }
         self.monitor.link_exit(now, link, ticket.wire_size, wait);
-        if lost {
+        if fate == Fate::Lost {
             self.lose(now, link, ticket, Loss::Random);
             return None;
         }
@@ -145,12 +150,18 @@ impl<M: Monitor> Network<M> {
     #[inline]
     fn enter(&mut self, now: Time, link: usize, ticket: Ticket) {
         let ring = &mut self.links[link].link;
-        // A FIFO link that already has a wake-up keeps it: the new packet is behind the others.
-        let idle = ring.is_empty();
+        // A passive link that already has a wake-up keeps it: the new packet is behind the others.
+        let changes = ring.is_empty() || !ring.keeps_wake_up();
         match ring.enqueue(now, ticket) {
-            Ok(()) if idle => self.schedule.set(link, ring.next_departure().unwrap_or(Time::MAX)),
+            Ok(()) if changes => self.schedule.set(link, ring.next_departure().unwrap_or(Time::MAX)),
             Ok(()) => {}
-            Err(dropped) => self.lose(now, link, dropped.packet, Loss::Queue(dropped.reason)),
+            Err(dropped) => {
+                if changes {
+                    // Time has passed for the queue, too.
+                    self.schedule.set(link, ring.next_departure().unwrap_or(Time::MAX));
+                }
+                self.lose(now, link, dropped.packet, Loss::Queue(dropped.reason));
+            }
         }
     }
 

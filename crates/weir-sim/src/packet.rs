@@ -39,6 +39,15 @@ impl weir_net::Packet for Ticket {
         }
         capable
     }
+
+    fn is_l4s(&self) -> bool {
+        matches!(self.ecn, Ecn::Ect1 | Ecn::Ce)
+    }
+
+    /// At one link a flow's packets of one direction, and no others, have this hop before them.
+    fn flow(&self) -> u32 {
+        self.hop
+    }
 }
 
 /// All packets under way. A slot is used again once its packet is gone.

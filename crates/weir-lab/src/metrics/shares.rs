@@ -1,6 +1,6 @@
 //! What each flow of a bottleneck could fairly have: equal and max-min shares of the capacity, piece by piece.
 
-use weir_net::{Service, Time};
+use weir_net::{Service, Time, TokenBucket};
 use weir_units::DataRate;
 
 use super::link::capacity;
@@ -67,7 +67,9 @@ impl<'a> Contention<'a> {
         let Some(own) = self.sharer(flow) else { return Vec::new() };
         let steps = match &self.plan.service {
             Service::Constant(_) => Vec::new(),
-            Service::Steps(steps) => steps.iter().map(|&(at, _)| at + self.plan.delay).collect(),
+            Service::Steps(steps) | Service::TokenBucket(TokenBucket { rates: steps, .. }) => {
+                steps.iter().map(|&(at, _)| at + self.plan.delay).collect()
+            }
             Service::Trace { .. } => return Vec::new(),
         };
         pieces(window, self.activity_changes().chain(steps))

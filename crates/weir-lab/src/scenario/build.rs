@@ -6,12 +6,12 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use weir_cc::Ecn;
 use weir_media::{FrameTraces, MediaConfig, Model};
-use weir_net::{InService, Jitter, LinkConfig, QueueConfig, Service, Time, Trace};
+use weir_net::{Service, Time, TokenBucket, Trace};
 use weir_sim::{ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic as SimTraffic, stream};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::flow::{EcnField, Flow, Media, OnOrOff, Tcp, Traffic};
-use super::link::{self, LinkModel, Step, TraceOffset};
+use super::link::{Bucket, LinkModel, Step, TraceOffset};
 use super::topology::{Network, PlannedFlow, PlannedLink, network};
 use super::unresponsive::AudioStream;
 use super::{Clocks, Scenario};
@@ -92,7 +92,7 @@ impl Builder<'_> {
         for planned in &network.links {
             let (service, used) = self.service(planned)?;
             traces.extend(used);
-            links.push(link_spec(planned, service));
+            links.push(link_spec(planned, service)?);
         }
         let limits = bottlenecks(&network, &links, time(self.scenario.duration));
         for &limit in limits.iter().flatten() {
@@ -120,11 +120,7 @@ impl Builder<'_> {
             let used = TraceUse { link: planned.name.clone(), wanted: wanted.clone(), used };
             return Ok((service, Some(used)));
         }
-        if let Some(steps) = &model.steps {
-            let steps = steps.iter().map(|&Step { at, rate }| (time(at), rate)).collect();
-            return Ok((Service::Steps(steps), None));
-        }
-        Ok((Service::Constant(model.rate.unwrap_or_default()), None))
+        Ok((model.rated_service(), None))
     }
 
     fn trace(
@@ -305,6 +301,24 @@ impl Flow {
     }
 }
 
+impl LinkModel {
+    /// The server of a link that follows no trace.
+    pub(crate) fn rated_service(&self) -> Service {
+        let steps = self.steps.as_ref();
+        let steps: Option<Vec<_>> =
+            steps.map(|steps| steps.iter().map(|&Step { at, rate }| (time(at), rate)).collect());
+        let rate = self.rate.unwrap_or_default();
+        match (self.bucket, steps) {
+            (Some(Bucket { burst, peak }), steps) => {
+                let rates = steps.unwrap_or_else(|| vec![(Time::ZERO, rate)]);
+                Service::TokenBucket(TokenBucket { rates, burst, peak })
+            }
+            (None, Some(steps)) => Service::Steps(steps),
+            (None, None) => Service::Constant(rate),
+        }
+    }
+}
+
 fn time(since_start: TimeDelta) -> Time {
     Time::ZERO + since_start
 }
@@ -328,26 +342,11 @@ fn bottlenecks(network: &Network<'_>, links: &[LinkSpec], end: Time) -> Vec<Opti
     network.flows.iter().map(|flow| flow.forward.iter().copied().min_by_key(rate)).collect()
 }
 
-fn link_spec(planned: &PlannedLink, service: Service) -> LinkSpec {
-    let model = &planned.model;
-    let queue = QueueConfig {
-        limit_time: model.queue.time,
-        limit_bytes: model.queue.bytes,
-        limit_packets: model.queue.packets,
-        in_service: match model.queue.in_service {
-            link::InService::Counted => InService::Counted,
-            link::InService::Free => InService::Free,
-        },
-        mark_above: model.queue.mark_above,
-    };
-    let jitter = match model.jitter {
-        link::Jitter::None => Jitter::None,
-        link::Jitter::HalfNormal { sd, max } => Jitter::HalfNormal { sd, max },
-        link::Jitter::Uniform { max } => Jitter::Uniform { max },
-        link::Jitter::ClippedNormal { mean, sd, max } => Jitter::ClippedNormal { mean, sd, max },
-    };
-    let config = LinkConfig { service, queue, delay: model.delay, jitter, loss: model.loss };
-    LinkSpec { name: planned.name.clone(), config, bottleneck: false }
+fn link_spec(planned: &PlannedLink, service: Service) -> Result<LinkSpec, Problem> {
+    let config = planned.model.config(service).map_err(|error| {
+        Problem::value(&planned.path.with("loss"), error.to_string()).help("let the bursts be longer")
+    })?;
+    Ok(LinkSpec { name: planned.name.clone(), config, bottleneck: false })
 }
 
 fn traffic(flow: &Flow) -> Result<SimTraffic, registry::RegistryError> {

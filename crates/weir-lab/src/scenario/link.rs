@@ -2,7 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use weir_net::{ConfigError, LinkConfig, Service};
 use weir_units::{DataRate, DataSize, TimeDelta};
+
+use super::queue::Queue;
 
 /// One directed link between two nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,16 +45,21 @@ pub struct LinkModel {
     /// Whether the trace starts again at its end (the default) or the link is dead from then on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<bool>,
+    /// A token bucket: `rate` or `steps` say how fast tokens come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bucket: Option<Bucket>,
     /// The queue before the link; drop-tail of 300 ms unless given.
     #[serde(default)]
     pub queue: Queue,
     /// Random delay after the queue; none unless given.
     #[serde(default)]
     pub jitter: Jitter,
-    /// Share of packets lost at random after the queue, in [0, 1].
+    /// Which packets jitter must not reorder; all on the link unless given.
     #[serde(default)]
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub loss: f64,
+    pub order: Order,
+    /// Random loss after the queue.
+    #[serde(default)]
+    pub loss: Loss,
 }
 
 /// From `at` on, the capacity is `rate`.
@@ -82,53 +90,8 @@ pub enum RandomOffset {
     Random,
 }
 
-/// A drop-tail queue: a packet that would violate any of its limits is dropped. `queue = {}` has no limit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Queue {
-    /// Longest time from a packet's arrival to its departure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub time: Option<TimeDelta>,
-    /// Most bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<DataSize>,
-    /// Most packets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub packets: Option<u32>,
-    /// Whether the packet in service counts in the limits of bytes and packets.
-    #[serde(default)]
-    pub in_service: InService,
-    /// Packets that waited longer are marked CE if ECN-capable.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mark_above: Option<TimeDelta>,
-}
-
-impl Queue {
-    /// A queue without any limit.
-    pub const UNLIMITED: Self =
-        Self { time: None, bytes: None, packets: None, in_service: InService::Counted, mark_above: None };
-}
-
-impl Default for Queue {
-    /// 300 ms, the default of RFC 8867 §4.1.
-    fn default() -> Self {
-        Self { time: Some(TimeDelta::from_millis(300)), ..Self::UNLIMITED }
-    }
-}
-
-/// Whether the packet in service counts in a queue's limits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum InService {
-    /// Its unserved part counts.
-    #[default]
-    Counted,
-    /// It does not count.
-    Free,
-}
-
-/// Random delay of each packet after the queue, without reordering.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Random delay of each packet after the queue.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Jitter {
     /// None.
@@ -155,6 +118,87 @@ pub enum Jitter {
         /// Largest value.
         max: TimeDelta,
     },
+    /// These delays, one packet each, over and over.
+    Trace {
+        /// The delays.
+        delays: Vec<TimeDelta>,
+    },
+}
+
+/// Which packets come out in the order in which they left the queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// All on the link.
+    #[default]
+    Link,
+    /// Those of one flow.
+    Flow,
+    /// None: jitter reorders.
+    None,
+}
+
+/// Random loss after the queue: a share of all packets, or a table.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Loss {
+    /// Each packet is lost with this probability, independently.
+    Share(#[schemars(range(min = 0.0, max = 1.0))] f64),
+    /// Losses that depend on those before.
+    Model(LossModel),
+}
+
+impl Default for Loss {
+    fn default() -> Self {
+        Self::Share(0.0)
+    }
+}
+
+/// Random loss that depends on the losses before.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum LossModel {
+    /// Bursts of losses.
+    Bursts {
+        /// Share of packets lost.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        mean: f64,
+        /// Mean length of a burst in packets.
+        #[schemars(range(min = 1.0))]
+        burst: f64,
+    },
+    /// A chain of a good and a bad state.
+    GilbertElliott {
+        /// Probability per packet of a step from good to bad.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        to_bad: f64,
+        /// Probability per packet of a step from bad to good.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        to_good: f64,
+        /// Loss probability in the bad state; 1 unless given.
+        #[serde(default = "certain")]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        loss_in_bad: f64,
+        /// Loss probability in the good state; 0 unless given.
+        #[serde(default)]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        loss_in_good: f64,
+    },
+}
+
+const fn certain() -> f64 {
+    1.0
+}
+
+/// A token bucket, full at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bucket {
+    /// What it holds.
+    pub burst: DataSize,
+    /// Rate at which a burst leaves; at once unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak: Option<DataRate>,
 }
 
 /// A dumbbell in short: one bottleneck from `left` to `right`, one way back, and for each flow an access and an
@@ -173,4 +217,52 @@ pub struct Dumbbell {
     /// unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse: Option<LinkModel>,
+}
+
+impl LinkModel {
+    /// The link with its server.
+    ///
+    /// # Errors
+    /// Bursts of losses that cannot be.
+    pub(crate) fn config(&self, service: Service) -> Result<LinkConfig, ConfigError> {
+        Ok(LinkConfig {
+            queue: self.queue.config(service.nominal_rate()),
+            delay: self.delay,
+            jitter: self.jitter.config(),
+            order: match self.order {
+                Order::Link => weir_net::Order::Link,
+                Order::Flow => weir_net::Order::Flow,
+                Order::None => weir_net::Order::None,
+            },
+            loss: self.loss.config()?,
+            service,
+        })
+    }
+}
+
+impl Jitter {
+    pub(crate) fn config(&self) -> weir_net::Jitter {
+        match *self {
+            Self::None => weir_net::Jitter::None,
+            Self::HalfNormal { sd, max } => weir_net::Jitter::HalfNormal { sd, max },
+            Self::Uniform { max } => weir_net::Jitter::Uniform { max },
+            Self::ClippedNormal { mean, sd, max } => weir_net::Jitter::ClippedNormal { mean, sd, max },
+            Self::Trace { ref delays } => weir_net::Jitter::Trace(delays.as_slice().into()),
+        }
+    }
+}
+
+impl Loss {
+    /// # Errors
+    /// Bursts of losses that cannot be.
+    pub(crate) fn config(&self) -> Result<weir_net::LossModel, ConfigError> {
+        match *self {
+            Self::Share(0.0) => Ok(weir_net::LossModel::None),
+            Self::Share(share) => Ok(weir_net::LossModel::Bernoulli(share)),
+            Self::Model(LossModel::Bursts { mean, burst }) => weir_net::LossModel::bursts(mean, burst),
+            Self::Model(LossModel::GilbertElliott { to_bad, to_good, loss_in_bad, loss_in_good }) => {
+                Ok(weir_net::LossModel::GilbertElliott { to_bad, to_good, loss_in_bad, loss_in_good })
+            }
+        }
+    }
 }

@@ -13,6 +13,7 @@ mod flow;
 mod link;
 mod named;
 mod origin;
+mod queue;
 pub mod set;
 mod shape;
 mod tcp_options;
@@ -40,8 +41,11 @@ pub use encoder::{
     NoBurst, NoKeyFrames, TALKING_HEAD,
 };
 pub use flow::{Clock, Downloads, EcnField, Flow, Media, OnOrOff, Options, Rates, SizeRange, Tcp, Traffic};
-pub use link::{Dumbbell, InService, Jitter, Link, LinkModel, Queue, RandomOffset, Step, TraceOffset};
+pub use link::{
+    Bucket, Dumbbell, Jitter, Link, LinkModel, Loss, LossModel, Order, RandomOffset, Step, TraceOffset,
+};
 pub use named::Named;
+pub use queue::{Discipline, DisciplineTable, DisciplineWord, InService, Queue};
 pub use tcp_options::TcpOptions;
 pub use unresponsive::{Audio, AudioStream, Constant, Pause};
 pub use web::{DelayRange, Web, WebSizes};

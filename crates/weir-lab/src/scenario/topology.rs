@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use super::Scenario;
 use super::copies::{Copy, copies};
 use super::flow::{Flow, Traffic};
-use super::link::{Dumbbell, LinkModel, Queue};
+use super::link::{Dumbbell, LinkModel};
+use super::queue::Queue;
 use crate::error::{KeyPath, Problem, advice, list};
 
 /// The network of a scenario, every shorthand expanded.

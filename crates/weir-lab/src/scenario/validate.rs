@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use weir_cc::RateLimits;
 use weir_media::{AudioConfig, LADDER_RUNGS};
+use weir_net::{ConfigError, TokenBucket};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::Scenario;
 use super::copies::MOST_COPIES;
 use super::encoder::{BurstChoice, Encoder};
 use super::flow::{Downloads, Flow, Media, SizeRange, Tcp, Traffic};
-use super::link::{Jitter, LinkModel, Step, TraceOffset};
+use super::link::{Bucket, Jitter, LinkModel, Step, TraceOffset};
 use super::tcp_options::TcpOptions;
 use super::topology::{Network, network};
 use super::unresponsive::{Constant, Pause};
@@ -161,8 +162,31 @@ impl Problems {
         self.not_negative(&path.with("delay"), Some(model.delay));
         let queue = path.with("queue");
         self.not_negative(&queue.with("time"), model.queue.time);
+        self.not_negative(&queue.with("at_rate"), model.queue.at_rate);
+        self.not_negative(&queue.with("at_peak_rate"), model.queue.at_peak_rate);
         self.not_negative(&queue.with("mark_above"), model.queue.mark_above);
-        self.jitter(model.jitter, &path.with("jitter"));
+        if let Err(error) = model.queue.discipline.config().validate() {
+            self.config(&queue.with("discipline"), &error);
+        }
+        if let Err(error) = model.loss.config() {
+            self.config(&path.with("loss"), &error);
+        }
+        self.jitter(&model.jitter, &path.with("jitter"));
+    }
+
+    /// What the network finds wrong with a value.
+    fn config(&mut self, path: &KeyPath, error: &ConfigError) {
+        let (message, advice) = match error {
+            ConfigError::OutOfRange { name, must } => {
+                (format!("the {name} is out of range"), format!("let it be {must}"))
+            }
+            ConfigError::LossBurstTooShort => {
+                let advice = "let `burst` be at least 1, and at least `mean / (1 - mean)`";
+                ("such bursts cannot make this loss".to_owned(), advice.to_owned())
+            }
+            other => (other.to_string(), "see the table of links".to_owned()),
+        };
+        self.value(path, message).push_str(&advice);
     }
 
     fn capacity(&mut self, model: &LinkModel, path: &KeyPath) {
@@ -189,6 +213,9 @@ impl Problems {
         if let Some(steps) = &model.steps {
             self.steps(steps, &path.with("steps"));
         }
+        if let Some(bucket) = model.bucket {
+            self.bucket(bucket, model.trace.is_some(), &path.with("bucket"));
+        }
         if let Some(TraceOffset::At(offset)) = model.trace_offset {
             self.not_negative(&path.with("trace_offset"), Some(offset));
         }
@@ -201,6 +228,21 @@ impl Problems {
             let path = path.with(key);
             self.key(&path, format!("`{path}` has no meaning without a trace"))
                 .push_str("leave it out, or add `trace`");
+        }
+    }
+
+    fn bucket(&mut self, bucket: Bucket, follows_trace: bool, path: &KeyPath) {
+        if follows_trace {
+            self.key(path, format!("`{path}` has no meaning with a trace"))
+                .push_str("leave it out, or give a `rate` or `steps`");
+        }
+        if bucket.burst < TokenBucket::MTU {
+            let message = format!("a bucket of {} never lets a packet of full size pass", bucket.burst);
+            let advice = format!("write a size of at least {}", TokenBucket::MTU);
+            self.value(&path.with("burst"), message).push_str(&advice);
+        }
+        if let Some(peak) = bucket.peak {
+            self.some_rate(&path.with("peak"), peak);
         }
     }
 
@@ -227,8 +269,18 @@ impl Problems {
         }
     }
 
-    fn jitter(&mut self, jitter: Jitter, path: &KeyPath) {
-        let (mean, sd, max) = match jitter {
+    fn jitter(&mut self, jitter: &Jitter, path: &KeyPath) {
+        let (mean, sd, max) = match *jitter {
+            Jitter::Trace { ref delays } => {
+                if delays.is_empty() {
+                    self.value(&path.with("delays"), format!("`{}` is empty", path.with("delays")))
+                        .push_str("write at least one delay");
+                }
+                for (i, &delay) in delays.iter().enumerate() {
+                    self.not_negative(&path.with("delays").item(i), Some(delay));
+                }
+                return;
+            }
             Jitter::None => (None, None, None),
             Jitter::HalfNormal { sd, max } => (None, Some(sd), Some(max)),
             Jitter::Uniform { max } => (None, None, Some(max)),

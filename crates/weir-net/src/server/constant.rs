@@ -19,6 +19,10 @@ impl Constant {
         Self { rate, reciprocal: u64::MAX.checked_div(rate).unwrap_or(0) }
     }
 
+    pub(super) fn rate(&self) -> DataRate {
+        DataRate::from_bps(self.rate)
+    }
+
     #[inline]
     pub(super) fn serve(&self, arrival: u64, start: u64, work: u64) -> Slot {
         let departure = start.saturating_add(self.duration(work));

@@ -1,10 +1,14 @@
 //! The server of a link: serves one packet after the other and says in advance when each is done.
 
+mod bucket;
 mod constant;
 mod opportunities;
 mod steps;
 
+use weir_units::DataRate;
+
 use crate::service::{NANOBITS_PER_BYTE, Service};
+use bucket::Bucket;
 pub(crate) use constant::Constant;
 use opportunities::Opportunities;
 use steps::Steps;
@@ -19,8 +23,18 @@ pub(crate) struct Slot {
     pub(crate) departure: u64,
     /// Its queuing delay, in ns.
     pub(crate) wait: u64,
-    /// Where its service ends in the trace's opportunities laid end to end, in bytes; 0 without a trace.
+    /// Where its service ends in the trace's opportunities laid end to end, in bytes; with a token bucket when it
+    /// leaves, in ns; else 0.
     pub(crate) position: u64,
+}
+
+/// Where the service of a packet that is yet to be chosen begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Opening {
+    /// When, in ns.
+    pub(crate) start: u64,
+    /// From where in the trace's opportunities laid end to end, in bytes; 0 without a trace.
+    begin: u64,
 }
 
 /// A first-in first-out server.
@@ -38,6 +52,7 @@ enum Curve {
     Constant(Constant),
     Steps(Steps),
     Opportunities(Opportunities),
+    Bucket(Bucket),
 }
 
 impl Server {
@@ -49,6 +64,7 @@ impl Server {
             Service::Trace { trace, offset, repeat } => {
                 Curve::Opportunities(Opportunities::new(trace, *offset, *repeat))
             }
+            Service::TokenBucket(config) => Curve::Bucket(Bucket::new(config)),
         };
         Self { curve, free_at: 0, position: 0 }
     }
@@ -70,6 +86,50 @@ impl Server {
                 let used = if self.free_at > arrival { self.position } else { opportunities.past(arrival) };
                 opportunities.serve(arrival, used, size)
             }
+            Curve::Bucket(bucket) => bucket.serve(arrival, start, size),
+        }
+    }
+
+    /// When it can begin with something that waits at `now`, or since the last departure if that is later; `None` for
+    /// never.
+    pub(crate) fn opening(&self, now: u64) -> Option<Opening> {
+        match &self.curve {
+            Curve::Constant(_) | Curve::Steps(_) | Curve::Bucket(_) => {
+                Some(Opening { start: now.max(self.free_at), begin: 0 })
+            }
+            Curve::Opportunities(opportunities) => {
+                let begin = if self.free_at > now { self.position } else { opportunities.past(now) };
+                Some(Opening { start: opportunities.opportunity(begin)?, begin })
+            }
+        }
+    }
+
+    /// How a packet of `size` bytes that arrived at `arrival` is served from `opening` on; `None` if never.
+    pub(crate) fn serve(&mut self, arrival: u64, opening: Opening, size: u32) -> Option<Slot> {
+        match &mut self.curve {
+            Curve::Opportunities(opportunities) => opportunities.serve(arrival, opening.begin, size),
+            Curve::Constant(constant) => Some(constant.serve(arrival, opening.start, work(size))),
+            Curve::Steps(steps) => steps.serve(arrival, opening.start, work(size)),
+            Curve::Bucket(bucket) => bucket.serve(arrival, opening.start, size),
+        }
+    }
+
+    /// When `size` bytes would be served that follow what the server has taken, at `now`; `None` if never.
+    pub(crate) fn forecast(&mut self, now: u64, size: u32) -> Option<u64> {
+        match &mut self.curve {
+            // Packets larger than the bucket pass it one by one.
+            Curve::Bucket(bucket) => bucket.forecast(now.max(self.free_at), size),
+            _ => self.offer(now, size).map(|slot| slot.departure),
+        }
+    }
+
+    /// The rate at `now`.
+    pub(crate) fn rate_at(&self, now: u64) -> DataRate {
+        match &self.curve {
+            Curve::Constant(constant) => constant.rate(),
+            Curve::Steps(steps) => steps.rate_at(now),
+            Curve::Opportunities(opportunities) => opportunities.mean_rate(),
+            Curve::Bucket(bucket) => bucket.rate_at(now),
         }
     }
 
@@ -78,6 +138,9 @@ impl Server {
     pub(crate) fn take(&mut self, slot: &Slot) {
         self.free_at = slot.departure;
         self.position = slot.position;
+        if let Curve::Bucket(bucket) = &mut self.curve {
+            bucket.take();
+        }
     }
 
     /// How much work on a packet is left at `now`, in nanobits, given that `owed` was left at `since`. The packet is
@@ -90,6 +153,9 @@ impl Server {
                 let bytes = position.saturating_sub(opportunities.past(now));
                 bytes.saturating_mul(NANOBITS_PER_BYTE).min(owed)
             }
+            // A packet leaves a bucket at once.
+            Curve::Bucket(_) if now >= position => 0,
+            Curve::Bucket(_) => owed,
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use weir_units::TimeDelta;
+use weir_units::{DataRate, TimeDelta};
 
 use super::Slot;
 use crate::trace::{OPPORTUNITY_BYTES, Trace};
@@ -38,6 +38,15 @@ impl Opportunities {
         let departure = self.time_of(last)?;
         let begun = if first == last { departure } else { self.time_of(first)? };
         Some(Slot { departure, wait: begun.saturating_sub(arrival), position })
+    }
+
+    /// When the opportunity comes that holds the byte at `position`.
+    pub(super) fn opportunity(&self, position: u64) -> Option<u64> {
+        self.time_of(position / OPPORTUNITY_BYTES)
+    }
+
+    pub(super) fn mean_rate(&self) -> DataRate {
+        self.trace.mean_rate()
     }
 
     fn time_of(&self, number: u64) -> Option<u64> {

@@ -48,6 +48,17 @@ impl Steps {
         None
     }
 
+    /// The rate at `now`, which may lie before the latest service.
+    pub(super) fn rate_at(&self, now: u64) -> DataRate {
+        let begun = self.steps.partition_point(|(start, _)| start.nanos() <= now);
+        begun.checked_sub(1).map_or(DataRate::ZERO, |step| self.steps[step].1)
+    }
+
+    /// When `work` nanobits are done that begin at `start`, in which no earlier call may have begun; `None` if never.
+    pub(super) fn end_of(&mut self, start: u64, work: u64) -> Option<u64> {
+        self.serve(start, start, work).map(|slot| slot.departure)
+    }
+
     fn beginning(&self, step: usize) -> Option<u64> {
         self.steps.get(step).map(|(start, _)| start.nanos())
     }

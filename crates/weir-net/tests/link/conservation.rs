@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use weir_net::{DropReason, InService, Jitter, Link, LinkConfig, QueueConfig, Service, Time, Trace};
+use weir_net::{
+    DropReason, InService, Jitter, Link, LinkConfig, LossModel, Order, QueueConfig, Service, Time, Trace,
+};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::{Numbered, packet};
@@ -54,17 +56,21 @@ fn service() -> impl Strategy<Value = Service> {
 }
 
 fn config() -> impl Strategy<Value = LinkConfig> {
-    let queue =
-        (
-            prop::option::of((0..200_i64).prop_map(TimeDelta::from_millis)),
-            prop::option::of((0..20_000_u64).prop_map(DataSize::from_bytes)),
-            prop::option::of(0..20_u32),
-            prop_oneof![Just(InService::Counted), Just(InService::Free)],
-            prop::option::of((0..20_i64).prop_map(TimeDelta::from_millis)),
-        )
-            .prop_map(|(limit_time, limit_bytes, limit_packets, in_service, mark_above)| {
-                QueueConfig { limit_time, limit_bytes, limit_packets, in_service, mark_above }
-            });
+    let queue = (
+        prop::option::of((0..200_i64).prop_map(TimeDelta::from_millis)),
+        prop::option::of((0..20_000_u64).prop_map(DataSize::from_bytes)),
+        prop::option::of(0..20_u32),
+        prop_oneof![Just(InService::Counted), Just(InService::Free)],
+        prop::option::of((0..20_i64).prop_map(TimeDelta::from_millis)),
+    )
+        .prop_map(|(limit_time, limit_bytes, limit_packets, in_service, mark_above)| QueueConfig {
+            limit_time,
+            limit_bytes,
+            limit_packets,
+            in_service,
+            mark_above,
+            ..QueueConfig::default()
+        });
     let (sd, max) = (TimeDelta::from_millis(5), TimeDelta::from_millis(15));
     let jitter = prop_oneof![
         Just(Jitter::None),
@@ -72,12 +78,13 @@ fn config() -> impl Strategy<Value = LinkConfig> {
         Just(Jitter::Uniform { max }),
         Just(Jitter::ClippedNormal { mean: sd, sd, max }),
     ];
-    let loss = prop_oneof![Just(0.0), Just(1.0), 0.0..1.0];
+    let loss = prop_oneof![Just(0.0), Just(1.0), 0.0..1.0].prop_map(LossModel::Bernoulli);
     (service(), queue, 0..50_i64, jitter, loss).prop_map(|(service, queue, delay, jitter, loss)| LinkConfig {
         service,
         queue,
         delay: TimeDelta::from_millis(delay),
         jitter,
+        order: Order::Link,
         loss,
     })
 }

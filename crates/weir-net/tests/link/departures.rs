@@ -1,6 +1,6 @@
 //! Exact departures, worked by hand.
 
-use weir_net::{DropReason, Link, LinkConfig, Service, Time};
+use weir_net::{DropReason, Fate, Link, LinkConfig, Service, Time};
 use weir_units::{DataRate, TimeDelta};
 
 use crate::{at, bare, constant, exits, exits_and_waits, micros, ms, packet, trace};
@@ -28,7 +28,7 @@ fn nothing_comes_out_before_its_time() {
     assert_eq!(link.pop(Time::from_nanos(9_999_999)), None);
     let exit = link.pop(at(10)).unwrap();
     assert_eq!(exit.packet, packet(7, 1250));
-    assert!(!exit.lost && !exit.marked);
+    assert!(exit.fate == Fate::Arrived && !exit.marked);
     assert_eq!(link.pop(Time::MAX), None);
 }
 

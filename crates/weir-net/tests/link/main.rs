@@ -1,9 +1,12 @@
 //! Links as their users see them: departures, limits, marks, randomness, and the laws of queues.
 
+mod active;
+mod buckets;
 mod conservation;
 mod departures;
 mod limits;
 mod oracles;
+mod order;
 mod queueing;
 mod randomness;
 mod rate_changes;

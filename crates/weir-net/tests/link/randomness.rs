@@ -1,6 +1,6 @@
 //! Jitter and loss as a link applies them.
 
-use weir_net::{ConfigError, Jitter, Link, LinkConfig, Time};
+use weir_net::{ConfigError, Fate, Jitter, Link, LinkConfig, LossModel, Time};
 use weir_units::{DataRate, TimeDelta};
 
 use crate::{at, constant, drain, ms, packet};
@@ -10,7 +10,11 @@ const HALF_NORMAL: Jitter =
 
 /// 125 bytes take 1 ms at 1 Mbit/s.
 fn config(jitter: Jitter, loss: f64) -> LinkConfig {
-    LinkConfig { jitter, loss, ..LinkConfig::new(constant(DataRate::from_mbps(1)), ms(20)) }
+    LinkConfig {
+        jitter,
+        loss: LossModel::Bernoulli(loss),
+        ..LinkConfig::new(constant(DataRate::from_mbps(1)), ms(20))
+    }
 }
 
 /// Delays beyond 1 ms of serialisation and 20 ms of way, for packets `gap` ms apart.
@@ -77,7 +81,7 @@ fn lost_packets_use_capacity_and_come_out_as_lost() {
     let exits = drain(&mut link);
     assert_eq!(exits.len(), 100_000);
     assert_eq!(exits[99_999].0, at(100_020));
-    let ratio = exits.iter().filter(|(_, exit)| exit.lost).count() as f64 / 1e5;
+    let ratio = exits.iter().filter(|(_, exit)| exit.fate == Fate::Lost).count() as f64 / 1e5;
     assert!((ratio - 0.1).abs() < 0.004, "{ratio}");
 }
 
@@ -90,7 +94,7 @@ fn the_same_seed_gives_the_same_link_and_loss_does_not_disturb_jitter() {
         }
         let exits = drain(&mut link);
         let times: Vec<Time> = exits.iter().map(|&(due, _)| due).collect();
-        let lost: Vec<bool> = exits.iter().map(|(_, exit)| exit.lost).collect();
+        let lost: Vec<bool> = exits.iter().map(|(_, exit)| exit.fate == Fate::Lost).collect();
         (times, lost)
     };
     assert_eq!(run(1, 0.5), run(1, 0.5));

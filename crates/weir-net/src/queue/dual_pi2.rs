@@ -1,0 +1,386 @@
+//! Two coupled queues for low latency, low loss and scalable throughput (RFC 9332, appendix A: DualPI2).
+//!
+//! Differences: probabilities become drops and marks by accumulation, without randomness (the `recur` of the RFC's
+//! appendix A.2). The controller's timer runs from the start of the run. The common limit is the queue's own.
+
+use weir_units::TimeDelta;
+
+use super::{Fifo, Queued, Refuse, positive, probability};
+use crate::config::ConfigError;
+use crate::packet::{DropReason, Packet};
+
+/// Parameters of DualPI2. The default is that of RFC 9332, appendix A.1, with weighted round robin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DualPi2 {
+    /// target: delay of the Classic queue to hold, above 0; 15 ms.
+    pub target: TimeDelta,
+    /// RTT_max: largest round-trip time for which the controller is stable, above 0; 100 ms.
+    pub max_rtt: TimeDelta,
+    /// k, above 0: coupling of the L4S marking probability to the root of the Classic one; 2.
+    pub coupling: f64,
+    /// minTh: delay of the L4S queue from which its packets are marked; 800 µs.
+    pub ramp_from: TimeDelta,
+    /// range: over how much more delay its marking rises to all; 400 µs.
+    pub ramp_range: TimeDelta,
+    /// Which queue is served.
+    pub scheduler: Scheduler,
+    /// Whether ECN-capable Classic packets are marked instead of dropped.
+    pub ecn: bool,
+}
+
+/// How DualPI2 chooses between its queues.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scheduler {
+    /// Weighted round robin (RFC 9332 §4.2.2) by bytes.
+    Weighted {
+        /// Share of the Classic queue while both have packets, in [0, 1].
+        classic: f64,
+    },
+    /// The queue whose first packet has waited longer, the L4S queue with this head start (time-shifted FIFO).
+    TimeShifted {
+        /// The head start.
+        shift: TimeDelta,
+    },
+}
+
+impl Default for DualPi2 {
+    fn default() -> Self {
+        Self {
+            target: TimeDelta::from_millis(15),
+            max_rtt: TimeDelta::from_millis(100),
+            coupling: 2.0,
+            ramp_from: TimeDelta::from_micros(800),
+            ramp_range: TimeDelta::from_micros(400),
+            scheduler: Scheduler::Weighted { classic: 1.0 / 16.0 },
+            ecn: true,
+        }
+    }
+}
+
+impl DualPi2 {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        positive("DualPI2 target", self.target.nanos() as f64)?;
+        positive("DualPI2 maximum RTT", self.max_rtt.nanos() as f64)?;
+        positive("coupling of DualPI2", self.coupling)?;
+        positive("ramp of DualPI2", self.ramp_range.nanos() as f64)?;
+        match self.scheduler {
+            Scheduler::Weighted { classic } => probability("Classic share of DualPI2", classic),
+            Scheduler::TimeShifted { .. } => Ok(()),
+        }
+    }
+
+    /// Tupdate = min(target, RTT_max/3), in ns.
+    fn update(&self) -> u64 {
+        (self.target.nanos().min(self.max_rtt.nanos() / 3)).max(1) as u64
+    }
+}
+
+/// From the delay to the base probability, and from that to those of the queues. Times in seconds.
+#[derive(Clone, Debug)]
+struct Controller {
+    alpha: f64,
+    beta: f64,
+    coupling: f64,
+    target: f64,
+    previous: f64,
+    /// p'.
+    base: f64,
+}
+
+impl Controller {
+    fn new(config: &DualPi2) -> Self {
+        let (max_rtt, update) = (config.max_rtt.secs_f64(), config.update() as f64 / 1e9);
+        Self {
+            alpha: 0.1 * update / (max_rtt * max_rtt),
+            beta: 0.3 / max_rtt,
+            coupling: config.coupling,
+            target: config.target.secs_f64(),
+            previous: 0.0,
+            base: 0.0,
+        }
+    }
+
+    /// RFC 9332, figure 6.
+    fn update(&mut self, delay: f64) {
+        let step = self.alpha * (delay - self.target) + self.beta * (delay - self.previous);
+        self.base = (self.base + step).clamp(0.0, 1.0);
+        self.previous = delay;
+    }
+
+    /// p_CL: marking probability of the L4S queue that the Classic queue causes.
+    fn coupled(&self) -> f64 {
+        self.coupling * self.base
+    }
+
+    /// p_C: drop probability of the Classic queue.
+    fn classic(&self) -> f64 {
+        self.base * self.base
+    }
+
+    /// p_Cmax: above this Classic probability the queue is overloaded.
+    fn classic_max(&self) -> f64 {
+        (1.0 / (self.coupling * self.coupling)).min(1.0)
+    }
+}
+
+/// Two queues under DualPI2. Times in ns.
+#[derive(Clone, Debug)]
+pub(crate) struct DualPi2Queue<P> {
+    config: DualPi2,
+    l4s: Fifo<P>,
+    classic: Fifo<P>,
+    controller: Controller,
+    next_update: u64,
+    /// Accumulated probability of each queue.
+    l4s_count: f64,
+    classic_count: f64,
+    /// Bytes that the Classic queue is owed, weighted.
+    credit: f64,
+}
+
+/// Adds to a count of probabilities; whether it has passed one.
+fn recur(count: &mut f64, probability: f64) -> bool {
+    *count += probability;
+    let due = *count > 1.0;
+    if due {
+        *count -= 1.0;
+    }
+    due
+}
+
+impl<P: Packet> DualPi2Queue<P> {
+    pub(super) fn new(config: DualPi2) -> Self {
+        Self {
+            config,
+            l4s: Fifo::default(),
+            classic: Fifo::default(),
+            controller: Controller::new(&config),
+            next_update: config.update(),
+            l4s_count: 0.0,
+            classic_count: 0.0,
+            credit: 0.0,
+        }
+    }
+
+    /// Computes every probability that was due up to `now`.
+    fn catch_up(&mut self, now: u64) {
+        let period = self.config.update();
+        while self.next_update <= now {
+            let at = self.next_update;
+            let delay = oldest(&self.classic, at).max(oldest(&self.l4s, at));
+            if delay == 0
+                && self.controller.base == 0.0
+                && self.controller.previous == 0.0
+                && self.packets() == 0
+            {
+                self.next_update += (now - at) / period * period + period;
+                return;
+            }
+            self.controller.update(delay as f64 / 1e9);
+            self.next_update += period;
+        }
+    }
+
+    pub(super) fn enqueue(&mut self, now: u64, packet: Queued<P>) {
+        self.catch_up(now);
+        if packet.packet.is_l4s() { self.l4s.push(packet) } else { self.classic.push(packet) }
+    }
+
+    pub(super) fn dequeue(&mut self, now: u64, refuse: &mut Refuse<P>) -> Option<Queued<P>> {
+        self.catch_up(now);
+        loop {
+            let taken = if self.chooses_l4s(now) { self.take_l4s(now) } else { self.take_classic() };
+            match taken? {
+                (packet, true) => refuse.push_back((packet, DropReason::Aqm)),
+                (packet, false) => return Some(packet),
+            }
+        }
+    }
+
+    fn chooses_l4s(&self, now: u64) -> bool {
+        if self.l4s.is_empty() || self.classic.is_empty() {
+            return !self.l4s.is_empty();
+        }
+        match self.config.scheduler {
+            Scheduler::Weighted { .. } => self.credit <= 0.0,
+            Scheduler::TimeShifted { shift } => {
+                oldest(&self.l4s, now).saturating_add_signed(shift.nanos()) >= oldest(&self.classic, now)
+            }
+        }
+    }
+
+    /// A packet of the L4S queue, and whether it is to be dropped (RFC 9332, figure 5).
+    fn take_l4s(&mut self, now: u64) -> Option<(Queued<P>, bool)> {
+        let alone = self.l4s.len() <= 1;
+        let mut packet = self.l4s.pop()?;
+        if let (Scheduler::Weighted { classic }, false) = (self.config.scheduler, self.classic.is_empty()) {
+            self.credit += f64::from(packet.size) * classic;
+        }
+        let coupled = self.controller.coupled();
+        if coupled < 1.0 {
+            let native = if alone { 0.0 } else { self.ramp(now.saturating_sub(packet.arrival)) };
+            if recur(&mut self.l4s_count, native.max(coupled)) {
+                packet.mark();
+            }
+            return Some((packet, false));
+        }
+        // Overload: drops as in the Classic queue.
+        if recur(&mut self.l4s_count, self.controller.classic()) {
+            return Some((packet, true));
+        }
+        if recur(&mut self.l4s_count, coupled) {
+            packet.mark();
+        }
+        Some((packet, false))
+    }
+
+    /// p'_L: the L4S queue's own marking probability.
+    fn ramp(&self, sojourn: u64) -> f64 {
+        let above = sojourn as f64 - self.config.ramp_from.nanos() as f64;
+        (above / self.config.ramp_range.nanos() as f64).clamp(0.0, 1.0)
+    }
+
+    /// A packet of the Classic queue, and whether it is to be dropped.
+    fn take_classic(&mut self) -> Option<(Queued<P>, bool)> {
+        let mut packet = self.classic.pop()?;
+        if let (Scheduler::Weighted { classic }, false) = (self.config.scheduler, self.l4s.is_empty()) {
+            self.credit -= f64::from(packet.size) * (1.0 - classic);
+        }
+        let probability = self.controller.classic();
+        if !recur(&mut self.classic_count, probability) {
+            return Some((packet, false));
+        }
+        let marks = self.config.ecn && probability < self.controller.classic_max();
+        let dropped = !(marks && packet.mark());
+        Some((packet, dropped))
+    }
+
+    pub(super) fn packets(&self) -> usize {
+        self.l4s.len() + self.classic.len()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.l4s.bytes() + self.classic.bytes()
+    }
+}
+
+/// How long the first packet of `fifo` has waited at `now`, ns.
+fn oldest<P>(fifo: &Fifo<P>, now: u64) -> u64 {
+    fifo.front().map_or(0, |first| now.saturating_sub(first.arrival))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{MS, Probe, probe, queued};
+    use super::*;
+
+    fn queue(config: DualPi2) -> DualPi2Queue<Probe> {
+        DualPi2Queue::new(config)
+    }
+
+    fn l4s() -> Probe {
+        Probe { l4s: true, ect: true, ..probe(0) }
+    }
+
+    fn assert_near(value: f64, expected: f64, tolerance: f64) {
+        assert!((value - expected).abs() < tolerance, "{value} is not within {tolerance} of {expected}");
+    }
+
+    #[test]
+    fn the_gains_follow_from_the_largest_round_trip_time() {
+        // Tupdate = min(15, 100/3) ms = 15 ms: alpha = 0.1·0.015/0.1² = 0.15, beta = 0.3/0.1 = 3.
+        let mut controller = Controller::new(&DualPi2::default());
+        assert_near(controller.alpha, 0.15, 1e-12);
+        assert_near(controller.beta, 3.0, 1e-12);
+        // From 0 to 25 ms: 0.15·0.010 + 3·0.025 = 0.0765.
+        controller.update(0.025);
+        assert_near(controller.base, 0.0765, 1e-12);
+    }
+
+    #[test]
+    fn the_queues_are_coupled_by_a_square() {
+        let mut controller = Controller::new(&DualPi2::default());
+        controller.base = 0.1;
+        assert_near(controller.coupled(), 0.2, 1e-12);
+        assert_near(controller.classic(), 0.01, 1e-12);
+        assert_near(controller.classic_max(), 0.25, 1e-12);
+    }
+
+    #[test]
+    fn the_ramp_of_the_l4s_queue_rises_from_0_8_to_1_2_ms() {
+        let ramp = |micros: u64| queue(DualPi2::default()).ramp(micros * 1000);
+        assert_eq!([0, 800, 1000, 1200, 5000].map(ramp), [0.0, 0.0, 0.5, 1.0, 1.0]);
+    }
+
+    /// Serves a standing queue of either kind under a fixed base probability; drops and marks of 10 000 packets.
+    fn signals(base: f64, packet: Probe, sojourn: u64) -> (usize, usize) {
+        let mut queue = queue(DualPi2::default());
+        queue.next_update = u64::MAX;
+        queue.controller.base = base;
+        let mut refuse = Refuse::new();
+        for _ in 0..10_001 {
+            queue.enqueue(0, queued(0, 1000, packet));
+        }
+        let mut marked = 0;
+        while queue.packets() > 1 {
+            marked += usize::from(queue.dequeue(sojourn, &mut refuse).unwrap().marked);
+        }
+        (refuse.len(), marked)
+    }
+
+    #[test]
+    fn each_queue_is_signalled_at_its_own_probability() {
+        let near = |count: usize, expected: usize| count.abs_diff(expected) <= 1;
+        // p' = 0.1: 20 % of L4S packets are marked, 1 % of Classic ones dropped, or marked if they can be.
+        let (dropped, marked) = signals(0.1, l4s(), MS / 2);
+        assert!(dropped == 0 && near(marked, 2000), "{marked}");
+        let (dropped, marked) = signals(0.1, probe(0), MS);
+        assert!(near(dropped, 100) && marked == 0, "{dropped}");
+        let (dropped, marked) = signals(0.1, Probe { ect: true, ..probe(0) }, MS);
+        assert!(dropped == 0 && near(marked, 100), "{marked}");
+        // At 1 ms in the L4S queue the ramp says 50 %, more than the coupling.
+        let (_, marked) = signals(0.1, l4s(), MS);
+        assert!(near(marked, 5000), "{marked}");
+    }
+
+    #[test]
+    fn under_overload_both_queues_drop_alike() {
+        // p' = 0.5: p_CL = 1 and p_C = 0.25 = p_Cmax, so a quarter of everything is dropped, capable or not.
+        let (dropped, _) = signals(0.5, Probe { ect: true, ..probe(0) }, MS);
+        assert!(dropped.abs_diff(2500) <= 1, "{dropped}");
+        let (dropped, marked) = signals(0.5, l4s(), MS);
+        assert!((2400..5100).contains(&dropped) && marked > 4000, "{dropped} dropped, {marked} marked");
+    }
+
+    #[test]
+    fn the_classic_queue_keeps_its_share_by_either_scheduler() {
+        let served = |scheduler| {
+            let mut queue = queue(DualPi2 { scheduler, ..DualPi2::default() });
+            queue.next_update = u64::MAX;
+            for _ in 0..2000 {
+                queue.enqueue(0, queued(0, 1000, l4s()));
+                queue.enqueue(0, queued(0, 1000, probe(0)));
+            }
+            let mut refuse = Refuse::new();
+            let classic = (0..1600).filter(|_| !queue.dequeue(0, &mut refuse).unwrap().packet.l4s).count();
+            assert!(refuse.is_empty());
+            classic
+        };
+        let weighted = served(Scheduler::Weighted { classic: 1.0 / 16.0 });
+        assert!((99..=101).contains(&weighted), "{weighted}");
+        assert_eq!(served(Scheduler::TimeShifted { shift: TimeDelta::from_millis(50) }), 0);
+    }
+
+    #[test]
+    fn a_head_start_is_used_up_by_waiting_longer() {
+        let scheduler = Scheduler::TimeShifted { shift: TimeDelta::from_millis(50) };
+        let mut queue = queue(DualPi2 { scheduler, ..DualPi2::default() });
+        queue.next_update = u64::MAX;
+        queue.enqueue(0, queued(0, 1000, probe(0)));
+        queue.enqueue(0, queued(51 * MS, 1000, l4s()));
+        assert!(!queue.chooses_l4s(60 * MS));
+        queue.classic = Fifo::default();
+        queue.enqueue(0, queued(2 * MS, 1000, probe(0)));
+        assert!(queue.chooses_l4s(60 * MS));
+    }
+}
