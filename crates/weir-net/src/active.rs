@@ -25,7 +25,7 @@ pub(crate) struct Active<P> {
     queue: Queue<P>,
     /// Dropped by the queue and not yet handed out.
     dropped: Refuse<P>,
-    serving: Option<Serving<P>>,
+    serving: Option<Serving>,
     /// When and where the server fetches the next packet; `None` while it serves one or nothing waits.
     opening: Option<Opening>,
     way: Way<P>,
@@ -34,9 +34,11 @@ pub(crate) struct Active<P> {
     now: u64,
 }
 
-#[derive(Clone, Debug)]
-struct Serving<P> {
-    packet: Queued<P>,
+/// The packet in service. It is on its way already, as its departure is known.
+#[derive(Clone, Copy, Debug)]
+struct Serving {
+    arrival: u64,
+    size: u32,
     slot: Slot,
     /// Since when it is served at the present rate.
     since: u64,
@@ -50,17 +52,29 @@ struct Way<P> {
     delay: u64,
     jitter: Option<JitterSource>,
     order: Order,
-    /// Exit of the latest packet, by flow or of all.
-    last_of_flow: PerFlow<u64>,
-    last: u64,
+    /// Exits of the latest packet, by flow or of all.
+    last_of_flow: PerFlow<Last>,
+    last: Last,
+    /// Packets sent so far.
+    sent: u64,
     /// In order of exit.
     flying: VecDeque<Flying<P>>,
+}
+
+/// The exit of the latest packet, and of the one before it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    exit: u64,
+    before: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Flying<P> {
     exit: u64,
     wait: u64,
+    jitter: u64,
+    /// How many were sent before it.
+    number: u64,
     marked: bool,
     packet: P,
 }
@@ -74,7 +88,8 @@ impl<P: Packet> Active<P> {
             jitter: JitterSource::new(config.jitter.clone(), streams.jitter),
             order: config.order,
             last_of_flow: PerFlow::default(),
-            last: 0,
+            last: Last::default(),
+            sent: 0,
             flying: VecDeque::new(),
         };
         Self {
@@ -133,13 +148,11 @@ impl<P: Packet> Active<P> {
         }
         let exit = self.way.flying.front().map_or(NEVER, |first| first.exit);
         let server = match (&self.serving, self.opening) {
-            (Some(serving), _) => {
-                let decides = self.queue.drops_late() && self.queue.packets() > 0;
-                let end = serving.slot.departure;
-                if decides { end } else { end.saturating_add(self.way.delay) }
+            (Some(serving), _) if self.queue.drops_late() && self.queue.packets() > 0 => {
+                serving.slot.departure
             }
             (None, Some(opening)) => opening.start,
-            (None, None) => NEVER,
+            _ => NEVER,
         };
         exit.min(server)
     }
@@ -172,8 +185,8 @@ impl<P: Packet> Active<P> {
         if let Some(serving) = &mut self.serving {
             serving.left = left_of(&self.server, serving, self.now);
             serving.since = self.now;
-            let own = work(serving.packet.size);
-            serving.slot = server.finish(serving.packet.arrival, self.now, serving.left, own);
+            serving.slot = server.finish(serving.arrival, self.now, serving.left, work(serving.size));
+            self.way.resend(serving.slot);
         }
         let free_at = self.serving.as_ref().map_or(self.now, |serving| serving.slot.departure);
         self.server = Server::constant(server, free_at);
@@ -195,8 +208,7 @@ impl<P: Packet> Active<P> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        let serving = usize::from(self.serving.is_some());
-        self.queue.packets() + serving + self.way.flying.len() + self.dropped.len()
+        self.queue.packets() + self.way.flying.len() + self.dropped.len()
     }
 
     pub(crate) fn propagation(&self) -> TimeDelta {
@@ -207,8 +219,8 @@ impl<P: Packet> Active<P> {
     fn advance(&mut self, now: u64) {
         self.now = now;
         loop {
-            if let Some(serving) = self.serving.take_if(|serving| serving.slot.departure <= now) {
-                self.way.send(serving);
+            if self.serving.is_some_and(|serving| serving.slot.departure <= now) {
+                self.serving = None;
                 self.open();
             }
             match self.opening {
@@ -236,8 +248,9 @@ impl<P: Packet> Active<P> {
         while let Some(packet) = self.queue.dequeue(opening.start, &mut self.dropped) {
             if let Some(slot) = self.server.serve(packet.arrival, opening, packet.size) {
                 self.server.take(&slot);
-                let left = work(packet.size);
-                self.serving = Some(Serving { packet, slot, since: opening.start, left });
+                let Queued { arrival, size, .. } = packet;
+                self.serving = Some(Serving { arrival, size, slot, since: opening.start, left: work(size) });
+                self.way.send(packet, slot);
                 return;
             }
             self.dropped.push_back((packet, DropReason::DeadLink));
@@ -276,31 +289,54 @@ impl<P: Packet> Active<P> {
 }
 
 /// Work left at `now` on the packet in service, in nanobits.
-fn left_of<P>(server: &Server, serving: &Serving<P>, now: u64) -> u64 {
+fn left_of(server: &Server, serving: &Serving, now: u64) -> u64 {
     server.left(serving.left, serving.since, now, serving.slot.position)
 }
 
 impl<P: Packet> Way<P> {
-    /// A packet's last bit has left the server.
-    fn send(&mut self, served: Serving<P>) {
-        let Queued { packet, marked, .. } = served.packet;
+    /// A packet is served, its last bit at the end of `slot`.
+    fn send(&mut self, served: Queued<P>, slot: Slot) {
+        let Queued { packet, marked, .. } = served;
         let jitter = self.jitter.as_mut().map_or(0, JitterSource::draw);
-        let own = served.slot.departure.saturating_add(self.delay).saturating_add(jitter);
-        let exit = match self.order {
-            Order::None => own,
-            Order::Link => {
-                self.last = self.last.max(own);
-                self.last
-            }
-            Order::Flow => {
-                let last = self.last_of_flow.entry(packet.flow(), || 0);
-                *last = own.max(*last);
-                *last
-            }
-        };
-        // Nearly always the last place: jitter lets a packet overtake few others.
-        let behind = self.flying.iter().rev().take_while(|other| other.exit > exit).count();
-        let place = self.flying.len() - behind;
-        self.flying.insert(place, Flying { exit, wait: served.slot.wait, marked, packet });
+        if let Some(last) = self.last(packet.flow()) {
+            last.before = last.exit;
+        }
+        let flying = Flying { exit: 0, wait: 0, jitter, number: self.sent, marked, packet };
+        self.sent += 1;
+        self.place(flying, slot);
+    }
+
+    /// The packet that was sent last is served otherwise.
+    fn resend(&mut self, slot: Slot) {
+        let sent = self.sent;
+        let place = self.flying.iter().position(|flying| flying.number + 1 == sent);
+        if let Some(flying) = place.and_then(|place| self.flying.remove(place)) {
+            self.place(flying, slot);
+        }
+    }
+
+    /// The exit that later packets must not precede.
+    fn last(&mut self, flow: u32) -> Option<&mut Last> {
+        match self.order {
+            Order::None => None,
+            Order::Link => Some(&mut self.last),
+            Order::Flow => Some(self.last_of_flow.entry(flow, Last::default)),
+        }
+    }
+
+    fn place(&mut self, mut flying: Flying<P>, slot: Slot) {
+        let mut exit = slot.departure.saturating_add(self.delay).saturating_add(flying.jitter);
+        if let Some(last) = self.last(flying.packet.flow()) {
+            exit = exit.max(last.before);
+            last.exit = exit;
+        }
+        (flying.exit, flying.wait) = (exit, slot.wait);
+        if self.flying.back().is_none_or(|latest| latest.exit <= exit) {
+            self.flying.push_back(flying);
+        } else {
+            // Jitter lets a packet overtake few others.
+            let behind = self.flying.iter().rev().take_while(|other| other.exit > exit).count();
+            self.flying.insert(self.flying.len() - behind, flying);
+        }
     }
 }

@@ -77,8 +77,8 @@ pub(crate) struct RedQueue<P> {
     pub(super) fifo: Fifo<P>,
     config: Red,
     rng: Pcg64,
-    /// Time to send a typical packet, ns.
-    typical: f64,
+    /// Logarithm by which the average decays in a nanosecond without packets: ln(1 - w_q) per typical packet.
+    decay: f64,
     average: f64,
     /// Packets since the last one that was dropped or marked; -1 below the lower threshold.
     count: i64,
@@ -89,7 +89,8 @@ pub(crate) struct RedQueue<P> {
 impl<P: Packet> RedQueue<P> {
     pub(super) fn new(config: Red, rate: DataRate, rng: Pcg64) -> Self {
         let typical = config.mean_packet.bytes_f64() * 8e9 / rate.bps().max(1) as f64;
-        Self { fifo: Fifo::default(), config, rng, typical, average: 0.0, count: -1, empty_since: 0 }
+        let decay = libm::log(1.0 - config.weight) / typical;
+        Self { fifo: Fifo::default(), config, rng, decay, average: 0.0, count: -1, empty_since: 0 }
     }
 
     fn length(&self) -> f64 {
@@ -104,8 +105,9 @@ impl<P: Packet> RedQueue<P> {
     fn average_at(&self, now: u64) -> f64 {
         let weight = self.config.weight;
         if self.fifo.is_empty() {
-            let missed = now.saturating_sub(self.empty_since) as f64 / self.typical;
-            libm::pow(1.0 - weight, missed) * self.average
+            let idle = now.saturating_sub(self.empty_since);
+            // With a weight of 1 the logarithm is infinite, and only no time at all leaves the average.
+            if idle == 0 { self.average } else { libm::exp(self.decay * idle as f64) * self.average }
         } else {
             (1.0 - weight) * self.average + weight * self.length()
         }
