@@ -47,6 +47,8 @@ pub const SCENARIOS: &[Shipped] = &shipped![
     "nada-vs-gcc-2016/two-flows-variable-gcc",
     "nada-vs-gcc-2016/variable-capacity",
     "nada-vs-gcc-2016/variable-capacity-gcc",
+    "network/parking-lot",
+    "network/two-paths",
     "quality/beside-cubic",
     "quality/four-times",
     "quality/loss-20",

@@ -80,7 +80,7 @@ fn an_unknown_key_brings_up_the_nearest() {
         "duration = \"20s\"",
         "duration = \"20s\"\ntime = 3",
         "3:1: `time` is not a key that is known here",
-        "known here are `name`, `title`, `source`, `duration`, `runs`, `seed`, `controllers`, `clocks`, `measure`, `dumbbell`, `links` and `flows`",
+        "known here are `name`, `title`, `source`, `duration`, `runs`, `seed`, `controllers`, `clocks`, `measure`, `dumbbell`, `multipath`, `links` and `flows`",
     );
 }
 
@@ -90,8 +90,8 @@ fn a_key_of_another_kind_of_flow_is_unknown() {
         "law = \"cubic\"",
         "law = \"cubic\"\nencoder = \"papers\"",
         "35:1: `flows.bulk.encoder` is not a key that is known here where `kind = \"tcp\"`",
-        "known here are `from`, `to`, `route`, `reverse_route`, `start`, `stop`, `count`, `every`, `start_spread`, \
-         `pauses`, `receiver_clock`, `law`, `size`, `downloads`, `options` and `kind`",
+        "known here are `from`, `to`, `route`, `reverse_route`, `access_delay`, `five_tuple`, `start`, `stop`, `count`, \
+         `every`, `start_spread`, `pauses`, `receiver_clock`, `law`, `size`, `downloads`, `options` and `kind`",
     );
 }
 

@@ -105,6 +105,7 @@ impl<P: Packet> Active<P> {
         }
     }
 
+    #[inline]
     pub(crate) fn enqueue(&mut self, now: Time, packet: P) -> Result<(), Dropped<P>> {
         self.advance(latest(self.now, now));
         let size = size_of(&packet);
@@ -142,6 +143,7 @@ impl<P: Packet> Active<P> {
         }
     }
 
+    #[inline]
     pub(crate) fn next_departure(&self) -> u64 {
         if !self.dropped.is_empty() {
             return self.now;
@@ -157,6 +159,7 @@ impl<P: Packet> Active<P> {
         exit.min(server)
     }
 
+    #[inline]
     pub(crate) fn pop(&mut self, now: Time) -> Option<Exit<P>> {
         self.advance(latest(self.now, now));
         if let Some((queued, reason)) = self.dropped.pop_front() {
@@ -216,6 +219,7 @@ impl<P: Packet> Active<P> {
     }
 
     /// Time passes: services end, and each time the server fetches the next packet.
+    #[inline]
     fn advance(&mut self, now: u64) {
         self.now = now;
         loop {
@@ -231,6 +235,7 @@ impl<P: Packet> Active<P> {
     }
 
     /// The server is free: when can it begin with what waits?
+    #[inline]
     fn open(&mut self) {
         self.opening = None;
         if self.queue.packets() == 0 {
@@ -243,6 +248,7 @@ impl<P: Packet> Active<P> {
         }
     }
 
+    #[inline]
     fn fetch(&mut self, opening: Opening) {
         self.opening = None;
         while let Some(packet) = self.queue.dequeue(opening.start, &mut self.dropped) {
@@ -265,6 +271,7 @@ impl<P: Packet> Active<P> {
     }
 
     /// Why a packet of `size` bytes must not enter the queue.
+    #[inline]
     fn refusal(&mut self, size: u32) -> Option<DropReason> {
         let free = self.limits.in_service == InService::Free;
         let serving = self.serving.as_ref().filter(|_| !free);
@@ -295,6 +302,7 @@ fn left_of(server: &Server, serving: &Serving, now: u64) -> u64 {
 
 impl<P: Packet> Way<P> {
     /// A packet is served, its last bit at the end of `slot`.
+    #[inline]
     fn send(&mut self, served: Queued<P>, slot: Slot) {
         let Queued { packet, marked, .. } = served;
         let jitter = self.jitter.as_mut().map_or(0, JitterSource::draw);
@@ -316,6 +324,7 @@ impl<P: Packet> Way<P> {
     }
 
     /// The exit that later packets must not precede.
+    #[inline]
     fn last(&mut self, flow: u32) -> Option<&mut Last> {
         match self.order {
             Order::None => None,
@@ -324,6 +333,7 @@ impl<P: Packet> Way<P> {
         }
     }
 
+    #[inline]
     fn place(&mut self, mut flying: Flying<P>, slot: Slot) {
         let mut exit = slot.departure.saturating_add(self.delay).saturating_add(flying.jitter);
         if let Some(last) = self.last(flying.packet.flow()) {

@@ -13,10 +13,10 @@ use weir_cc::scream::v2::{self, ScreamV2};
 use weir_cc::window::NewReno;
 use weir_cc::{Controller, DataRate, DataSize, RateLimits, TimeDelta};
 use weir_media::{AudioConfig, EncoderConfig, FrameTraces, MediaConfig, PacketFormat};
-use weir_net::Time;
+use weir_net::{CoDel, Discipline, DualPi2, FqCoDel, Jitter, Order, Pie, QueueConfig, Red, Time};
 use weir_sim::tcp::TcpConfig;
 use weir_sim::{
-    Downloads, FlowSpec, Monitor, Simulation, Traffic, TransferMeta, Unwatched, Web, WebSizes, WindowLaws,
+    Downloads, FlowSpec, Monitor, SimSpec, Simulation, Traffic, TransferMeta, Unwatched, Web, WebSizes, WindowLaws,
 };
 
 struct Counting;
@@ -47,7 +47,11 @@ const RINGS_THAT_MAY_DOUBLE: u64 = 4;
 
 /// Allocations between 60 and 600 s of a run over 2 Mbit/s, in which some 90 000 packets pass.
 fn allocations_when_warm(flows: Vec<FlowSpec>) -> u64 {
-    let mut simulation = Simulation::new(spec(2000, 600, flows), Unwatched).expect("a valid spec");
+    allocations_of(spec(2000, 600, flows))
+}
+
+fn allocations_of(spec: SimSpec) -> u64 {
+    let mut simulation = Simulation::new(spec, Unwatched).expect("a valid spec");
     simulation.run_until(Time::from_millis(60_000));
     let before = ALLOCATIONS.with(Cell::get);
     assert!(before > 0, "the counter counts");
@@ -161,5 +165,31 @@ fn a_transfer_allocates_its_connection_and_nothing_per_packet() {
         assert!(transfers > 100, "{transfers}");
         let each = allocations as f64 / transfers as f64;
         assert!(each <= ALLOCATIONS_PER_CONNECTION, "{each} for each of {transfers}");
+    }
+}
+
+#[test]
+fn active_queues_and_jitter_that_reorders_allocate_nothing() {
+    let disciplines = [
+        Discipline::DropHead,
+        Discipline::CoDel(CoDel::default()),
+        Discipline::FqCoDel(FqCoDel::default()),
+        Discipline::FqCoDel(FqCoDel { queues: Some(1024), ..FqCoDel::default() }),
+        Discipline::Pie(Pie::default()),
+        Discipline::Red(Red::default()),
+        Discipline::DualPi2(DualPi2::default()),
+    ];
+    for discipline in disciplines {
+        let mut spec = spec(2000, 600, vec![flow("a", constant(1500)), flow("b", constant(700))]);
+        let link = &mut spec.links[0].config;
+        link.queue = QueueConfig {
+            limit_packets: Some(100),
+            limit_time: Some(TimeDelta::from_millis(300)),
+            discipline,
+            ..QueueConfig::default()
+        };
+        (link.jitter, link.order) = (Jitter::Uniform { max: TimeDelta::from_millis(20) }, Order::Flow);
+        let allocations = allocations_of(spec);
+        assert!(allocations <= RINGS_THAT_MAY_DOUBLE, "{discipline:?}: {allocations}");
     }
 }

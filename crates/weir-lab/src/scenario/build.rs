@@ -86,7 +86,7 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     fn build(&self) -> Result<Run, Problem> {
-        let network = network(self.scenario)?;
+        let network = network(self.scenario, self.run.seed)?;
         let mut links = Vec::with_capacity(network.links.len());
         let mut traces = Vec::new();
         for planned in &network.links {

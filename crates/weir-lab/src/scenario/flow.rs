@@ -26,6 +26,13 @@ pub struct Flow {
     /// Names of the links on the way back; the way with the fewest links unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse_route: Option<Vec<String>>,
+    /// In a dumbbell: the delay of its link at the sender, both ways; that of `access` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access_delay: Option<TimeDelta>,
+    /// Under `multipath`: what its way is hashed from; flows of one five-tuple go together. The flow's name unless
+    /// given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub five_tuple: Option<String>,
     /// When it starts.
     #[serde(default)]
     pub start: TimeDelta,

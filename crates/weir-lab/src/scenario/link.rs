@@ -15,6 +15,9 @@ pub struct Link {
     pub from: String,
     /// The node it leads to.
     pub to: String,
+    /// Whether there is a link like it in the other direction, called after it with `-back` behind.
+    #[serde(default)]
+    pub duplex: bool,
     /// What it does to packets.
     #[serde(flatten)]
     pub model: LinkModel,

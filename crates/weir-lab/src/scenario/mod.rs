@@ -11,6 +11,7 @@ mod copies;
 mod encoder;
 mod flow;
 mod link;
+mod multipath;
 mod named;
 mod origin;
 mod queue;
@@ -44,6 +45,7 @@ pub use flow::{Clock, Downloads, EcnField, Flow, Media, OnOrOff, Options, Rates,
 pub use link::{
     Bucket, Dumbbell, Jitter, Link, LinkModel, Loss, LossModel, Order, RandomOffset, Step, TraceOffset,
 };
+pub use multipath::Multipath;
 pub use named::Named;
 pub use queue::{Discipline, DisciplineTable, DisciplineWord, InService, Queue};
 pub use tcp_options::TcpOptions;
@@ -83,6 +85,9 @@ pub struct Scenario {
     /// A dumbbell, in place of `links`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dumbbell: Option<Dumbbell>,
+    /// Spreads flows over ways of equal length; the first such way in the file unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multipath: Option<Multipath>,
     /// The links, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub links: Named<Link>,

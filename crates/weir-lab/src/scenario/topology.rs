@@ -6,6 +6,7 @@ use super::Scenario;
 use super::copies::{Copy, copies};
 use super::flow::{Flow, Traffic};
 use super::link::{Dumbbell, LinkModel};
+use super::multipath;
 use super::queue::Queue;
 use crate::error::{KeyPath, Problem, advice, list};
 
@@ -44,11 +45,11 @@ pub(crate) struct PlannedFlow<'s> {
 const LEFT: &str = "left";
 const RIGHT: &str = "right";
 
-/// The network of `scenario`.
-pub(crate) fn network(scenario: &Scenario) -> Result<Network<'_>, Problem> {
+/// The network of `scenario` in the run of this `seed`.
+pub(crate) fn network(scenario: &Scenario, seed: u64) -> Result<Network<'_>, Problem> {
     match &scenario.dumbbell {
         Some(dumbbell) => DumbbellBuilder::new(dumbbell).build(scenario),
-        None => directed(scenario),
+        None => directed(scenario, seed),
     }
 }
 
@@ -59,31 +60,62 @@ impl Flow {
     }
 }
 
-fn directed(scenario: &Scenario) -> Result<Network<'_>, Problem> {
-    let links: Vec<PlannedLink> = scenario
-        .links
-        .iter()
-        .map(|(name, link)| PlannedLink {
-            name: name.to_owned(),
-            from: link.from.clone(),
-            to: link.to.clone(),
-            model: link.model.clone(),
-            path: KeyPath::of(&["links", name]),
-        })
-        .collect();
+fn directed(scenario: &Scenario, seed: u64) -> Result<Network<'_>, Problem> {
+    let links = planned_links(scenario)?;
+    let salt = scenario.multipath.map(|multipath| multipath.salt.unwrap_or(seed));
     let mut flows = Vec::new();
     for (name, flow) in scenario.flows.iter() {
         let path = KeyPath::of(&["flows", name]);
+        if flow.access_delay.is_some() {
+            let path = path.with("access_delay");
+            return Err(Problem::key(&path, format!("`{path}` has no meaning outside a dumbbell"))
+                .help("leave it out, or give the flow links of its own"));
+        }
         let (forward, reverse) = routes(&links, flow, &path)?;
-        flows.extend(copies(name, flow, scenario.duration).into_iter().map(|copy| PlannedFlow {
-            copy,
-            flow,
-            path: path.clone(),
-            forward: forward.clone(),
-            reverse: reverse.clone(),
-        }));
+        for copy in copies(name, flow, scenario.duration) {
+            let (mut forward, mut reverse) = (forward.clone(), reverse.clone());
+            if let (Some(salt), Some(from), Some(to)) = (salt, &flow.from, &flow.to) {
+                let five_tuple = flow.five_tuple.as_deref().unwrap_or(&copy.name);
+                let hashed = |ends| multipath::hashed(&links, ends, five_tuple, salt);
+                if flow.route.is_none() {
+                    forward = hashed((from, to)).unwrap_or(forward);
+                }
+                if flow.reverse_route.is_none() && flow.has_feedback() {
+                    reverse = hashed((to, from)).unwrap_or(reverse);
+                }
+            }
+            flows.push(PlannedFlow { copy, flow, path: path.clone(), forward, reverse });
+        }
     }
     Ok(Network { links, flows })
+}
+
+/// The links of `[links]`, those of duplex links both ways.
+fn planned_links(scenario: &Scenario) -> Result<Vec<PlannedLink>, Problem> {
+    let mut links = Vec::new();
+    for (name, link) in scenario.links.iter() {
+        let path = KeyPath::of(&["links", name]);
+        let planned = |name: String, from: &str, to: &str| PlannedLink {
+            name,
+            from: from.to_owned(),
+            to: to.to_owned(),
+            model: link.model.clone(),
+            path: path.clone(),
+        };
+        links.push(planned(name.to_owned(), &link.from, &link.to));
+        if link.duplex {
+            let back = format!("{name}-back");
+            if scenario.links.get(&back).is_some() {
+                return Err(Problem::value(
+                    &path.with("duplex"),
+                    format!("there is a link `{back}` already"),
+                )
+                .help("the way back of a duplex link takes its name and `-back`; rename the other one"));
+            }
+            links.push(planned(back, &link.to, &link.from));
+        }
+    }
+    Ok(links)
 }
 
 fn routes(links: &[PlannedLink], flow: &Flow, path: &KeyPath) -> Result<(Vec<usize>, Vec<usize>), Problem> {
@@ -213,6 +245,12 @@ impl<'d> DumbbellBuilder<'d> {
                 let forward = self.way(&copy.name, "", rightwards);
                 let back = flow.has_feedback();
                 let reverse = if back { self.way(&copy.name, "back-", !rightwards) } else { Vec::new() };
+                if let Some(delay) = flow.access_delay {
+                    // The link at the sender, first on the way there and last on the way back.
+                    for &number in forward.first().into_iter().chain(reverse.last()) {
+                        self.links[number].model.delay = delay;
+                    }
+                }
                 flows.push(PlannedFlow { copy, flow, path: path.clone(), forward, reverse });
             }
         }

@@ -63,7 +63,7 @@ pub(crate) fn problems(scenario: &Scenario) -> Vec<Problem> {
         all.flow(flow, &KeyPath::of(&["flows", name]));
     }
     if all.0.is_empty() {
-        match network(scenario) {
+        match network(scenario, scenario.seed) {
             Ok(network) => all.network(scenario, &network),
             Err(problem) => all.0.push(problem),
         }
@@ -147,6 +147,10 @@ impl Problems {
                 .value(&root.with("links"), "the scenario has no network".to_owned())
                 .push_str("add a `[links.NAME]` for each link, or a `[dumbbell]`"),
             _ => {}
+        }
+        if scenario.dumbbell.is_some() && scenario.multipath.is_some() {
+            self.key(&root.with("multipath"), "a dumbbell has no ways to choose from".to_owned())
+                .push_str("leave out `multipath`, or write the network as `links`");
         }
         for (i, name) in scenario.controllers.iter().enumerate() {
             self.controller_name(name, &root.with("controllers").item(i));
@@ -293,6 +297,7 @@ impl Problems {
 
     fn flow(&mut self, flow: &Flow, path: &KeyPath) {
         self.not_negative(&path.with("start"), Some(flow.start));
+        self.not_negative(&path.with("access_delay"), flow.access_delay);
         self.not_negative(&path.with("start_spread"), flow.start_spread);
         self.positive(&path.with("every"), flow.every);
         let latest = flow.start + flow.start_spread.unwrap_or_default();

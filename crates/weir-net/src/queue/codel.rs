@@ -75,6 +75,7 @@ impl Control {
 
     /// The next packet of `fifo` and whether it is time to drop it. `others` are the bytes of other queues that share
     /// the server (RFC 8289 §4.4).
+    #[inline]
     fn take<P>(&mut self, fifo: &mut Fifo<P>, now: u64, others: u64) -> (Option<Queued<P>>, bool) {
         let Some(packet) = fifo.pop() else {
             self.first_above = 0;
@@ -99,6 +100,7 @@ impl Control {
     }
 
     /// The packet to serve (RFC 8289 §5.5).
+    #[inline]
     pub(super) fn dequeue<P: Packet>(
         &mut self,
         fifo: &mut Fifo<P>,
@@ -159,6 +161,7 @@ impl<P: Packet> CoDelQueue<P> {
         Self { fifo: Fifo::default(), control: Control::new(&config, rate) }
     }
 
+    #[inline]
     pub(super) fn enqueue(&mut self, packet: Queued<P>) {
         self.fifo.push(packet);
     }

@@ -163,6 +163,7 @@ impl<P: Packet> DualPi2Queue<P> {
     }
 
     /// Computes every probability that was due up to `now`.
+    #[inline]
     fn catch_up(&mut self, now: u64) {
         let period = self.config.update();
         while self.next_update <= now {
@@ -181,11 +182,13 @@ impl<P: Packet> DualPi2Queue<P> {
         }
     }
 
+    #[inline]
     pub(super) fn enqueue(&mut self, now: u64, packet: Queued<P>) {
         self.catch_up(now);
         if packet.packet.is_l4s() { self.l4s.push(packet) } else { self.classic.push(packet) }
     }
 
+    #[inline]
     pub(super) fn dequeue(&mut self, now: u64, refuse: &mut Refuse<P>) -> Option<Queued<P>> {
         self.catch_up(now);
         loop {

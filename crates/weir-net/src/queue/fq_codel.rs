@@ -108,6 +108,7 @@ impl<P: Packet> FqCoDelQueue<P> {
         self.queues.push(FlowQueue { fifo: Fifo::default(), control, credits: 0, listed: false });
     }
 
+    #[inline]
     fn classify(&mut self, flow: u32) -> u32 {
         let count = self.queues.len() as u32;
         match &mut self.classifier {
@@ -122,6 +123,7 @@ impl<P: Packet> FqCoDelQueue<P> {
         }
     }
 
+    #[inline]
     pub(super) fn enqueue(&mut self, packet: Queued<P>) {
         let index = self.classify(packet.packet.flow());
         (self.packets, self.bytes) = (self.packets + 1, self.bytes + u64::from(packet.size));
@@ -133,6 +135,7 @@ impl<P: Packet> FqCoDelQueue<P> {
         }
     }
 
+    #[inline]
     pub(super) fn dequeue(&mut self, now: u64, refuse: &mut Refuse<P>) -> Option<Queued<P>> {
         loop {
             let from_new = !self.new.is_empty();

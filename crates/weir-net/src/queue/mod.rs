@@ -105,6 +105,7 @@ impl<P: Packet> Queue<P> {
     }
 
     /// A packet arrives, for which there is room.
+    #[inline]
     pub(crate) fn enqueue(&mut self, now: u64, packet: Queued<P>) -> Result<(), Dropped<P>> {
         match self {
             Self::Fifo { fifo, .. } => fifo.push(packet),
@@ -118,6 +119,7 @@ impl<P: Packet> Queue<P> {
     }
 
     /// The packet to be served next; what is dropped in its place goes to `refuse`.
+    #[inline]
     pub(crate) fn dequeue(&mut self, now: u64, refuse: &mut Refuse<P>) -> Option<Queued<P>> {
         match self {
             Self::Fifo { fifo, .. } => fifo.pop(),
@@ -130,6 +132,7 @@ impl<P: Packet> Queue<P> {
     }
 
     /// Who gives way when there is no room.
+    #[inline]
     pub(crate) fn overflow(&self) -> Overflow {
         match self {
             Self::Fifo { overflow, .. } => *overflow,
@@ -152,11 +155,13 @@ impl<P: Packet> Queue<P> {
     }
 
     /// Whether [`Self::dequeue`] may drop.
+    #[inline]
     pub(crate) fn drops_late(&self) -> bool {
         matches!(self, Self::CoDel(_) | Self::FqCoDel(_) | Self::DualPi2(_))
     }
 
     /// Packets that wait.
+    #[inline]
     pub(crate) fn packets(&self) -> usize {
         match self {
             Self::Fifo { fifo, .. } => fifo.len(),
@@ -169,6 +174,7 @@ impl<P: Packet> Queue<P> {
     }
 
     /// Bytes that wait.
+    #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         match self {
             Self::Fifo { fifo, .. } => fifo.bytes(),

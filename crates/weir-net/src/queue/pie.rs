@@ -111,6 +111,7 @@ impl Controller {
     }
 
     /// Whether a packet that meets `backlog` bytes should be dropped (RFC 8033 §4.1 and §4.4).
+    #[inline]
     fn drops(&mut self, backlog: u64, rng: &mut Pcg64) -> bool {
         let half = self.target / 2.0;
         if self.probability == 0.0 && self.delay < half && self.old_delay < half {
@@ -176,6 +177,7 @@ impl<P: Packet> PieQueue<P> {
     }
 
     /// Computes every probability that was due up to `now`.
+    #[inline]
     fn catch_up(&mut self, now: u64) {
         let period = self.controller.config.update.nanos().max(1) as u64;
         while self.next_update <= now {
@@ -190,6 +192,7 @@ impl<P: Packet> PieQueue<P> {
         }
     }
 
+    #[inline]
     pub(super) fn enqueue(&mut self, now: u64, mut packet: Queued<P>) -> Result<(), Dropped<P>> {
         self.catch_up(now);
         if self.controller.drops(self.fifo.bytes(), &mut self.rng) {
@@ -203,6 +206,7 @@ impl<P: Packet> PieQueue<P> {
         Ok(())
     }
 
+    #[inline]
     pub(super) fn dequeue(&mut self, now: u64) -> Option<Queued<P>> {
         self.catch_up(now);
         let packet = self.fifo.pop()?;

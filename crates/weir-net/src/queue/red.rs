@@ -102,6 +102,7 @@ impl<P: Packet> RedQueue<P> {
     }
 
     /// The average as a packet arrives: while the queue was empty, as if typical packets had met an empty queue.
+    #[inline]
     fn average_at(&self, now: u64) -> f64 {
         let weight = self.config.weight;
         if self.fifo.is_empty() {
@@ -123,6 +124,7 @@ impl<P: Packet> RedQueue<P> {
         }
     }
 
+    #[inline]
     fn verdict(&mut self, size: u32) -> Verdict {
         let Red { min_threshold, max_threshold, gentle, by_bytes, mean_packet, .. } = self.config;
         if self.average < min_threshold {
@@ -146,6 +148,7 @@ impl<P: Packet> RedQueue<P> {
         if self.average < max_threshold { Verdict::Signal } else { Verdict::Drop }
     }
 
+    #[inline]
     pub(super) fn enqueue(&mut self, now: u64, mut packet: Queued<P>) -> Result<(), Dropped<P>> {
         self.average = self.average_at(now);
         if self.fifo.is_empty() {
@@ -164,6 +167,7 @@ impl<P: Packet> RedQueue<P> {
         Ok(())
     }
 
+    #[inline]
     pub(super) fn dequeue(&mut self, now: u64) -> Option<Queued<P>> {
         let packet = self.fifo.pop()?;
         if self.fifo.is_empty() {

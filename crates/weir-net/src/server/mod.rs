@@ -92,6 +92,7 @@ impl Server {
 
     /// When it can begin with something that waits at `now`, or since the last departure if that is later; `None` for
     /// never.
+    #[inline]
     pub(crate) fn opening(&self, now: u64) -> Option<Opening> {
         match &self.curve {
             Curve::Constant(_) | Curve::Steps(_) | Curve::Bucket(_) => {
@@ -105,6 +106,7 @@ impl Server {
     }
 
     /// How a packet of `size` bytes that arrived at `arrival` is served from `opening` on; `None` if never.
+    #[inline]
     pub(crate) fn serve(&mut self, arrival: u64, opening: Opening, size: u32) -> Option<Slot> {
         match &mut self.curve {
             Curve::Opportunities(opportunities) => opportunities.serve(arrival, opening.begin, size),

@@ -1,0 +1,116 @@
+//! Networks with several ways, chains of bottlenecks, and their short forms.
+
+use weir_lab::scenario::{Run, RunOptions, Scenario};
+use weir_lab::traces::TraceStore;
+use weir_units::TimeDelta;
+
+fn build(scenario: &Scenario, seed: u64) -> Run {
+    scenario.build(&RunOptions { seed, ..RunOptions::default() }, &TraceStore::at(None)).unwrap()
+}
+
+/// Names of the links on each flow's way there and back.
+fn ways(run: &Run) -> Vec<(String, Vec<&str>, Vec<&str>)> {
+    let names = |way: &[usize]| way.iter().map(|&link| run.spec.links[link].name.as_str()).collect();
+    run.spec
+        .flows
+        .iter()
+        .map(|flow| (flow.name.clone(), names(&flow.forward), names(&flow.reverse)))
+        .collect()
+}
+
+fn two_paths() -> Scenario {
+    Scenario::open("network/two-paths", &["flows.call.count=200".to_owned()]).unwrap()
+}
+
+#[test]
+fn flows_spread_over_equal_ways_and_those_of_one_five_tuple_stay_together() {
+    let run = build(&two_paths(), 1);
+    let ways = ways(&run);
+    let upper = ways.iter().filter(|(_, there, _)| there[1] == "upper").count();
+    // Binomial, n = 202, p = 1/2: standard deviation 7.
+    assert!((80..=122).contains(&upper), "{upper} of {}", ways.len());
+    for (name, there, back) in &ways {
+        assert!(
+            there == &["enter", "upper", "upper-out"] || there == &["enter", "lower", "lower-out"],
+            "{name}"
+        );
+        assert_eq!((back.len(), back[2]), (3, "enter-back"), "{name}");
+    }
+    let of = |flow: &str| ways.iter().find(|(name, ..)| name == flow).map(|(_, there, back)| (there, back));
+    assert_eq!(of("camera"), of("screen"));
+}
+
+#[test]
+fn the_salt_decides_and_without_one_the_seed() {
+    let there = |scenario: &Scenario, seed| -> Vec<bool> {
+        ways(&build(scenario, seed)).iter().map(|(_, there, _)| there[1] == "upper").collect()
+    };
+    let by_seed = two_paths();
+    assert_eq!(there(&by_seed, 1), there(&by_seed, 1));
+    assert_ne!(there(&by_seed, 1), there(&by_seed, 2));
+    let overrides = ["flows.call.count=200", "multipath.salt=7"].map(str::to_owned);
+    let salted = Scenario::open("network/two-paths", &overrides).unwrap();
+    assert_eq!(there(&salted, 1), there(&salted, 2));
+}
+
+#[test]
+fn without_multipath_the_first_way_in_the_file_is_taken() {
+    let text = std::fs::read_to_string("../../scenarios/network/two-paths.toml").unwrap();
+    let scenario = Scenario::parse("plain", &text.replace("multipath = {}", ""), &[]).unwrap();
+    assert!(ways(&build(&scenario, 1)).iter().all(|(_, there, _)| there[1] == "upper"));
+}
+
+#[test]
+fn in_a_parking_lot_each_flow_crosses_its_bottlenecks() {
+    let run = build(&Scenario::open("network/parking-lot", &[]).unwrap(), 1);
+    let crossed: Vec<Vec<&str>> = ways(&run)
+        .into_iter()
+        .map(|(_, there, _)| there.into_iter().filter(|name| name.contains("bottleneck")).collect())
+        .collect();
+    assert_eq!(
+        crossed,
+        [vec!["first-bottleneck", "second-bottleneck"], vec!["first-bottleneck"], vec!["second-bottleneck"]]
+    );
+    // RFC 8867 §6.3: 100, 40 and 40 ms.
+    let delays: Vec<TimeDelta> = run.plan.flows.iter().map(|flow| flow.propagation).collect();
+    assert_eq!(delays, [100, 40, 40].map(TimeDelta::from_millis));
+    // The long flow is limited by the second bottleneck.
+    let limits: Vec<&str> =
+        run.plan.flows.iter().map(|flow| run.spec.links[flow.bottleneck.unwrap()].name.as_str()).collect();
+    assert_eq!(limits, ["second-bottleneck", "first-bottleneck", "second-bottleneck"]);
+}
+
+#[test]
+fn flows_of_a_dumbbell_may_stand_at_different_distances() {
+    let text = r#"title = "RTT fairness"
+duration = "1s"
+[dumbbell]
+access = { rate = "100Mbps" }
+bottleneck = { rate = "4Mbps", delay = "10ms" }
+[flows.near]
+kind = "tcp"
+[flows.far]
+kind = "tcp"
+access_delay = "140ms"
+"#;
+    let run = build(&Scenario::parse("rtt", text, &[]).unwrap(), 1);
+    let delay =
+        |way: &[usize]| -> TimeDelta { way.iter().map(|&link| run.spec.links[link].config.delay).sum() };
+    let delays: Vec<_> =
+        run.spec.flows.iter().map(|flow| (delay(&flow.forward), delay(&flow.reverse))).collect();
+    let ms = TimeDelta::from_millis;
+    assert_eq!(delays, [(ms(10), ms(10)), (ms(150), ms(150))]);
+}
+
+#[test]
+fn what_has_no_meaning_is_refused() {
+    let message = |from: &str, to: &str| {
+        let text = std::fs::read_to_string("../../scenarios/network/two-paths.toml").unwrap();
+        assert!(text.contains(from));
+        Scenario::parse("wrong", &text.replacen(from, to, 1), &[]).unwrap_err().to_string()
+    };
+    let error = message("five_tuple = \"meeting\"", "access_delay = \"5ms\"");
+    assert!(error.contains("`flows.camera.access_delay` has no meaning outside a dumbbell"), "{error}");
+    let error = message("[links.upper-out]", "[links.enter-back]");
+    assert!(error.contains("there is a link `enter-back` already"), "{error}");
+}
