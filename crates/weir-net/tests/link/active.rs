@@ -1,16 +1,15 @@
 //! Links whose queue decides when it is served.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use proptest::prelude::*;
 use weir_net::{
     CoDel, Discipline, DropReason, DualPi2, Fate, FqCoDel, InService, Link, LinkConfig, LossModel, Order,
-    Packet, Pie, QueueConfig, Red, Service, Time, Trace,
+    Packet, Pie, QueueConfig, Red, Service, Time,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::{Numbered, at, constant, ms, packet, trace};
+use crate::{Numbered, at, constant, ms, packet, steps_of, trace, trace_of};
 
 /// A packet of a flow, perhaps of L4S.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,23 +64,13 @@ fn limits() -> impl Strategy<Value = QueueConfig> {
 }
 
 fn services() -> impl Strategy<Value = Service> {
-    let steps = prop::collection::vec((1..50_000_000_u64, 0..20_000_000_u64), 0..6).prop_map(|pieces| {
-        let mut now = 0;
-        let mut steps = vec![(Time::ZERO, DataRate::from_mbps(1))];
-        for (span, bps) in pieces {
-            now += span;
-            steps.push((Time::from_nanos(now), DataRate::from_bps(bps)));
-        }
-        steps.push((Time::from_nanos(now + 1), DataRate::from_mbps(2)));
-        Service::Steps(steps)
+    // The last rate serves everything.
+    let steps = prop::collection::vec((1..50_000_000_u64, 0..20_000_000_u64), 0..6).prop_map(|mut pieces| {
+        pieces.push((1, 2_000_000));
+        Service::Steps(steps_of(pieces))
     });
-    let traces = (prop::collection::vec(0..30_u32, 1..20), 0..40_i64).prop_map(|(mut millis, offset)| {
-        millis.sort_unstable();
-        millis.push(millis.last().unwrap() + 1);
-        let lines: Vec<String> = millis.iter().map(u32::to_string).collect();
-        let trace = Arc::new(Trace::parse(&lines.join("\n")).unwrap());
-        Service::Trace { trace, offset: TimeDelta::from_millis(offset), repeat: true }
-    });
+    let traces = (prop::collection::vec(0..30_u32, 1..20), 0..40_i64)
+        .prop_map(|(millis, offset)| trace_of(millis, offset, true));
     let constant = (1000..50_000_000_u64).prop_map(|bps| Service::Constant(DataRate::from_bps(bps)));
     prop_oneof![constant, steps, traces]
 }

@@ -1,15 +1,14 @@
 //! What holds for every link, whatever is done to it.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use proptest::prelude::*;
 use weir_net::{
-    DropReason, InService, Jitter, Link, LinkConfig, LossModel, Order, QueueConfig, Service, Time, Trace,
+    DropReason, InService, Jitter, Link, LinkConfig, LossModel, Order, QueueConfig, Service, Time,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::{Numbered, packet};
+use crate::{Numbered, packet, steps_of, trace_of};
 
 #[derive(Clone, Copy, Debug)]
 enum Operation {
@@ -33,24 +32,10 @@ fn operation() -> impl Strategy<Value = Operation> {
 }
 
 fn service() -> impl Strategy<Value = Service> {
-    let steps = prop::collection::vec((1..50_000_000_u64, 0..20_000_000_u64), 0..6).prop_map(|pieces| {
-        let mut now = 0;
-        let mut steps = vec![(Time::ZERO, DataRate::from_mbps(1))];
-        for (span, bps) in pieces {
-            now += span;
-            steps.push((Time::from_nanos(now), DataRate::from_bps(bps)));
-        }
-        Service::Steps(steps)
-    });
-    let trace = (prop::collection::vec(0..30_u32, 1..20), 0..40_i64, any::<bool>()).prop_map(
-        |(mut millis, offset, repeat)| {
-            millis.sort_unstable();
-            millis.push(millis.last().unwrap() + 1);
-            let lines: Vec<String> = millis.iter().map(u32::to_string).collect();
-            let trace = Arc::new(Trace::parse(&lines.join("\n")).unwrap());
-            Service::Trace { trace, offset: TimeDelta::from_millis(offset), repeat }
-        },
-    );
+    let steps = prop::collection::vec((1..50_000_000_u64, 0..20_000_000_u64), 0..6)
+        .prop_map(|pieces| Service::Steps(steps_of(pieces)));
+    let trace = (prop::collection::vec(0..30_u32, 1..20), 0..40_i64, any::<bool>())
+        .prop_map(|(millis, offset, repeat)| trace_of(millis, offset, repeat));
     let constant = (1..50_000_000_u64).prop_map(|bps| Service::Constant(DataRate::from_bps(bps)));
     prop_oneof![constant, steps, trace]
 }

@@ -58,6 +58,25 @@ fn trace(text: &str, offset: TimeDelta, repeat: bool) -> Service {
     Service::Trace { trace: Arc::new(Trace::parse(text).unwrap()), offset, repeat }
 }
 
+/// 1 Mbit/s for the first of these spans in ns, then the rate in bit/s beside each.
+fn steps_of(pieces: Vec<(u64, u64)>) -> Vec<(Time, DataRate)> {
+    let mut now = 0;
+    let mut steps = vec![(Time::ZERO, DataRate::from_mbps(1))];
+    for (span, bps) in pieces {
+        now += span;
+        steps.push((Time::from_nanos(now), DataRate::from_bps(bps)));
+    }
+    steps
+}
+
+/// The trace with opportunities at these milliseconds, in any order, and one a millisecond later.
+fn trace_of(mut millis: Vec<u32>, offset: i64, repeat: bool) -> Service {
+    millis.sort_unstable();
+    millis.extend(millis.last().map(|last| last + 1));
+    let lines: Vec<String> = millis.iter().map(u32::to_string).collect();
+    trace(&lines.join("\n"), ms(offset), repeat)
+}
+
 /// A link without delay and limits.
 fn bare(service: Service) -> Link<Numbered> {
     Link::new(&LinkConfig::new(service, TimeDelta::ZERO), 1).unwrap()

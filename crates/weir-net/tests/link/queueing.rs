@@ -99,7 +99,7 @@ fn a_limit_of_packets_drops_as_in_m_m_1_k() {
     // M/M/1/K with K = 10 in the system: (1 - ρ)·ρ^K / (1 - ρ^(K+1)) = 0.2·0.107374 / (1 - 0.0858993) = 0.0234929.
     for order in [Order::Link, Order::None] {
         let queue = QueueConfig { limit_packets: Some(10), ..QueueConfig::default() };
-        let (_, dropped) = markovian(queue, order, 4_000_000);
+        let (_, dropped) = markovian(queue, order, 2_000_000);
         assert!((dropped / 0.023_492_9 - 1.0).abs() < 0.03, "{order:?}: dropped {dropped}");
     }
 }
