@@ -304,26 +304,30 @@ impl<P: Packet> Way<P> {
     /// A packet is served, its last bit at the end of `slot`.
     #[inline]
     fn send(&mut self, served: Queued<P>, slot: Slot) {
-        let Queued { packet, marked, .. } = served;
         let jitter = self.jitter.as_mut().map_or(0, JitterSource::draw);
-        if let Some(last) = self.last(packet.flow()) {
+        let flow = served.packet.flow();
+        if let Some(last) = self.last(flow) {
             last.before = last.exit;
         }
-        let flying = Flying { exit: 0, wait: 0, jitter, number: self.sent, marked, packet };
+        let exit = self.exit(flow, slot.departure, jitter);
+        let number = self.sent;
         self.sent += 1;
-        self.place(flying, slot);
+        let Queued { packet, marked, .. } = served;
+        self.place(Flying { exit, wait: slot.wait, jitter, number, marked, packet });
     }
 
     /// The packet that was sent last is served otherwise.
     fn resend(&mut self, slot: Slot) {
         let sent = self.sent;
         let place = self.flying.iter().position(|flying| flying.number + 1 == sent);
-        if let Some(flying) = place.and_then(|place| self.flying.remove(place)) {
-            self.place(flying, slot);
+        if let Some(mut flying) = place.and_then(|place| self.flying.remove(place)) {
+            flying.exit = self.exit(flying.packet.flow(), slot.departure, flying.jitter);
+            flying.wait = slot.wait;
+            self.place(flying);
         }
     }
 
-    /// The exit that later packets must not precede.
+    /// The exits that later packets must not precede.
     #[inline]
     fn last(&mut self, flow: u32) -> Option<&mut Last> {
         match self.order {
@@ -333,14 +337,20 @@ impl<P: Packet> Way<P> {
         }
     }
 
+    /// When the packet comes out that leaves the server at `departure`.
     #[inline]
-    fn place(&mut self, mut flying: Flying<P>, slot: Slot) {
-        let mut exit = slot.departure.saturating_add(self.delay).saturating_add(flying.jitter);
-        if let Some(last) = self.last(flying.packet.flow()) {
+    fn exit(&mut self, flow: u32, departure: u64, jitter: u64) -> u64 {
+        let mut exit = departure.saturating_add(self.delay).saturating_add(jitter);
+        if let Some(last) = self.last(flow) {
             exit = exit.max(last.before);
             last.exit = exit;
         }
-        (flying.exit, flying.wait) = (exit, slot.wait);
+        exit
+    }
+
+    #[inline]
+    fn place(&mut self, flying: Flying<P>) {
+        let exit = flying.exit;
         if self.flying.back().is_none_or(|latest| latest.exit <= exit) {
             self.flying.push_back(flying);
         } else {
