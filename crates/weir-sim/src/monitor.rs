@@ -95,7 +95,8 @@ pub trait Monitor {
     /// The controller's target after something changed it; also once at the flow's start.
     fn target(&mut self, _now: Time, _flow: usize, _target: &Target) {}
 
-    /// The controller's inner values, in the order of its `signals()`, after each input that may change them.
+    /// The inner values of a controller or of a TCP sender, in the order of its `signals()`, after each input that may
+    /// change them.
     fn signals(&mut self, _now: Time, _flow: usize, _side: Side, _values: &[f64]) {}
 
     /// A finite transfer is complete: all of it is acknowledged.

@@ -86,8 +86,16 @@ impl PacketPool {
     pub(crate) fn take(&mut self, slot: u32, arrived: Ecn) -> SimPacket {
         self.free.push(slot);
         let packet = &mut self.packets[slot as usize];
-        if let Body::Media { ecn, .. } = &mut packet.body {
-            *ecn = arrived;
+        match &mut packet.body {
+            Body::Media { ecn, .. } => *ecn = arrived,
+            Body::Segment(segment)
+            | Body::NumberedSegment { segment, .. }
+            | Body::Web { part: WebPart::Segment(segment), .. } => segment.ecn = arrived,
+            Body::Constant
+            | Body::Rtcp { .. }
+            | Body::Acknowledgement(_)
+            | Body::NumberedAcknowledgement { .. }
+            | Body::Web { .. } => {}
         }
         *packet
     }
@@ -98,11 +106,11 @@ impl PacketPool {
 pub(crate) enum Body {
     /// Unresponsive traffic.
     Constant,
-    /// A media packet; its ECN field travels in the ticket.
+    /// A media packet; on its way its ECN field travels in the ticket.
     Media { header: MediaHeader, ecn: Ecn },
     /// RTCP bytes in a slot of the pool.
     Rtcp { slot: u32 },
-    /// TCP data.
+    /// TCP data; on its way its ECN field travels in the ticket.
     Segment(Segment),
     /// A TCP acknowledgement.
     Acknowledgement(Acknowledgement),
@@ -130,11 +138,12 @@ impl SimPacket {
     pub(crate) fn ecn(&self) -> Ecn {
         match self.body {
             Body::Media { ecn, .. } => ecn,
+            Body::Segment(segment)
+            | Body::NumberedSegment { segment, .. }
+            | Body::Web { part: WebPart::Segment(segment), .. } => segment.ecn,
             Body::Constant
             | Body::Rtcp { .. }
-            | Body::Segment(_)
             | Body::Acknowledgement(_)
-            | Body::NumberedSegment { .. }
             | Body::NumberedAcknowledgement { .. }
             | Body::Web { .. } => Ecn::NotEct,
         }

@@ -90,6 +90,13 @@ pub enum Traffic {
         /// How much to transfer; `None` for a long-lived flow.
         size: Option<DataSize>,
     },
+    /// A bulk transfer by the TCP of the WebRTC project's simulator, which has a window law of its own.
+    ChromiumTcp {
+        /// The endpoints; only the sizes of segments and headers matter.
+        config: TcpConfig,
+        /// How much to transfer; `None` for a long-lived flow.
+        size: Option<DataSize>,
+    },
     /// Short TCP flows: downloads with idle times between them, each over a connection of its own.
     Downloads {
         /// The window laws of the connections.

@@ -188,6 +188,56 @@ fn recovery_leaves_half_the_flight_without_what_limited_transmit_added() {
     }
 }
 
+/// Segments sent after each of the acknowledgements that the successors of a lost segment 0 of 20 bring.
+fn sent_after_each(config: TcpConfig) -> Vec<usize> {
+    let mut sender = TcpSender::new(config, Box::new(NewReno::new()), None);
+    sender.start(ms(0));
+    poll_all(&mut sender, 0);
+    let sacks = [SackBlock::EMPTY; 3];
+    let syn_ack = Acknowledgement { cumulative: 0, syn: true, sacks, echo: ms(0), ece: false, marked: 0 };
+    sender.on_ack(ms(100), &syn_ack);
+    assert_eq!(poll_all(&mut sender, 100), 20);
+    let after = |number: u32| {
+        let [_, second, third] = sacks;
+        let sacks = [SackBlock { start: 1, end: number + 1 }, second, third];
+        sender.on_ack(ms(200), &Acknowledgement { syn: false, sacks, ..syn_ack });
+        poll_all(&mut sender, 200)
+    };
+    (1..20).map(after).collect()
+}
+
+#[test]
+fn proportional_reduction_lets_segments_out_all_through_recovery() {
+    // Two are let out by limited transmit, then segment 0 is sent again: 22 are outstanding and 10 wanted.
+    let config = TcpConfig { initial_window: 20, ..TcpConfig::default() };
+    // RFC 6675 waits until pipe, 22 - k after the k-th, is below 10.
+    let waiting = sent_after_each(config);
+    assert_eq!(waiting[..15], [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1]);
+    // ⌈k · 10 / 22⌉ have left after the k-th delivery from the third acknowledgement on, the one sent again included.
+    let spread = sent_after_each(TcpConfig { prr: true, ..config });
+    assert_eq!(spread[..15], [1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 0]);
+}
+
+#[test]
+fn paced_segments_leave_one_by_one() {
+    let paced = run_config(TcpConfig { pacing: true, ..TcpConfig::default() }, 60, &[]);
+    // The first window: 10 segments at 2 · 10 per 100 ms, one each 5 ms.
+    let times: Vec<i64> = (0..10).map(|number| paced.trace.times_of(number)[0]).collect();
+    assert_eq!(times, (0..10).map(|number| 100 + 5 * number).collect::<Vec<_>>());
+    assert_eq!(paced.delivered, DataSize::from_bytes(60 * MSS));
+    assert_eq!(paced.stats.retransmissions, 0);
+}
+
+#[test]
+fn quick_acknowledgements_come_for_each_of_the_first_segments() {
+    let acks = |quick_acks| {
+        let config = TcpConfig { quick_acks, ..TcpConfig::default() };
+        run_config(config, 150, &[]).trace.acks
+    };
+    // The first 16 of 150 bring 16 instead of 8.
+    assert_eq!((acks(0), acks(16)), (76, 84));
+}
+
 const FIVE_OF_A_WINDOW: Losses<'static> = &[(10, 1), (13, 1), (16, 1), (19, 1), (22, 1)];
 
 #[test]
@@ -306,6 +356,8 @@ fn after_an_idle_time_longer_than_the_timeout_it_begins_with_the_initial_window(
         syn,
         sacks: [SackBlock::EMPTY; 3],
         echo: ms(echo),
+        ece: false,
+        marked: 0,
     };
     sender.start(ms(0));
     assert_eq!(poll_all(&mut sender, 0), 1);

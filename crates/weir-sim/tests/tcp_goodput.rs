@@ -6,7 +6,8 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use tcp_rig::Rig;
 use weir_cc::SendTime;
-use weir_cc::window::{Cubic, NewReno, WindowLaw};
+use weir_cc::window::highspeed::Response;
+use weir_cc::window::{Cubic, HighSpeed, NewReno, Rules, WindowLaw};
 use weir_sim::tcp::{Segment, TcpConfig, TcpStats};
 use weir_units::TimeDelta;
 
@@ -22,11 +23,19 @@ const LOSSES: f64 = 400.0;
 
 /// Segments per second and the sender's state at the end of a run in which `lose` decides over each data
 /// segment; about one in `1 / p` should be lost.
-fn goodput(law: impl WindowLaw + 'static, p: f64, mut lose: impl FnMut() -> bool) -> (f64, TcpStats) {
+fn goodput(law: impl WindowLaw + 'static, p: f64, lose: impl FnMut() -> bool) -> (f64, TcpStats) {
+    goodput_over(TimeDelta::from_secs_f64(LOSSES / p / square_root_law(p)), law, lose)
+}
+
+/// The same over a given time.
+fn goodput_over(
+    duration: TimeDelta,
+    law: impl WindowLaw + 'static,
+    mut lose: impl FnMut() -> bool,
+) -> (f64, TcpStats) {
     let lose = move |_, segment: Option<&Segment>| segment.is_some() && lose();
     let mut rig = Rig::new(TcpConfig::default(), law, None, lose);
     let warm_up = TimeDelta::from_secs(100);
-    let duration = TimeDelta::from_secs_f64(LOSSES / p / square_root_law(p));
     rig.run(SendTime::ZERO + warm_up);
     let before = rig.receiver.delivered();
     rig.run(SendTime::ZERO + warm_up + duration);
@@ -152,4 +161,34 @@ fn cubic_follows_its_equations_under_random_losses() {
         let (rate, _) = goodput(Cubic::new(), p, bernoulli(p));
         assert_near("CUBIC", p, rate, cubic_by_rounds(p), 0.1);
     }
+}
+
+/// Mean window of HighSpeed TCP at loss ratio `p` (RFC 3649 §3, eq. (1): `w = 0.12 / p^0.835`), above `Low_P`.
+fn highspeed_response(p: f64) -> f64 {
+    #[expect(clippy::disallowed_methods, reason = "the last bits of an oracle do not matter")]
+    let window = 0.12 / p.powf(0.835);
+    window
+}
+
+#[test]
+fn highspeed_follows_the_response_function_of_its_rfc() {
+    for p in [1e-3, 3e-4, 1e-4, 3e-5, 1e-5] {
+        let expected = highspeed_response(p);
+        // 40 losses, or a minute at least.
+        let duration = TimeDelta::from_secs_f64((40.0 / p / expected * RTT).max(60.0));
+        let (rate, _) = goodput_over(duration, HighSpeed::new(), periodic(p));
+        assert_near("HighSpeed", p, rate * RTT, expected, 0.1);
+    }
+}
+
+#[test]
+fn highspeeds_table_is_faster_as_it_rounds_up() {
+    let p = 3e-4;
+    let rate = |response| {
+        let law = HighSpeed::with_rules(response, Rules::default());
+        goodput_over(TimeDelta::from_secs(600), law, periodic(p)).0
+    };
+    let (formula, table) = (rate(Response::Formula), rate(Response::Table));
+    // Between 38 and 221 segments a is 2 or 3 instead of 1 to 3: at most √2 times the window.
+    assert!((1.05..1.42).contains(&(table / formula)), "{formula:.0} {table:.0}");
 }

@@ -8,20 +8,28 @@ use rand_pcg::Pcg64Mcg;
 use tcp_rig::Rig;
 use weir_cc::window::{Cubic, NewReno};
 use weir_cc::{ArrivalTime, SendTime};
-use weir_sim::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig, TcpReceiver, TcpSender};
+use weir_sim::tcp::{Acknowledgement, EcnMode, SackBlock, Segment, TcpConfig, TcpReceiver, TcpSender};
 use weir_units::{DataSize, TimeDelta};
 
 fn config() -> impl Strategy<Value = TcpConfig> {
-    (any::<bool>(), any::<bool>(), 1u32..20, 1u32..4, prop_oneof![4u32..30, Just(1 << 20)]).prop_map(
-        |(sack, limited_transmit, initial_window, ack_every, receive_window)| TcpConfig {
-            sack,
-            limited_transmit,
-            initial_window,
-            ack_every,
-            receive_window,
-            ..TcpConfig::default()
-        },
-    )
+    let ecn = prop_oneof![Just(EcnMode::Off), Just(EcnMode::Classic), Just(EcnMode::Accurate)];
+    let switches = (any::<bool>(), any::<bool>(), any::<bool>(), 0u32..20);
+    (any::<bool>(), any::<bool>(), 1u32..20, 1u32..4, prop_oneof![4u32..30, Just(1 << 20)], ecn, switches)
+        .prop_map(|(sack, limited_transmit, initial_window, ack_every, receive_window, ecn, switches)| {
+            TcpConfig {
+                ecn,
+                prr: switches.0,
+                pacing: switches.1,
+                duplicates_have_left: switches.2,
+                quick_acks: switches.3,
+                sack,
+                limited_transmit,
+                initial_window,
+                ack_every,
+                receive_window,
+                ..TcpConfig::default()
+            }
+        })
 }
 
 proptest! {
@@ -52,7 +60,7 @@ proptest! {
 #[derive(Clone, Debug)]
 enum Step {
     /// An acknowledgement with these values relative to what was sent.
-    Ack { cumulative: u32, sacks: [(u32, u32); 3], syn: bool },
+    Ack { cumulative: u32, sacks: [(u32, u32); 3], syn: bool, ece: bool, marked: u16 },
     /// So many milliseconds pass.
     Wait(i64),
 }
@@ -60,8 +68,14 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     let block = (0u32..300, 0u32..300);
     prop_oneof![
-        4 => (0u32..200, [block.clone(), block.clone(), block], prop::bool::weighted(0.1))
-            .prop_map(|(cumulative, sacks, syn)| Step::Ack { cumulative, sacks, syn }),
+        4 => (
+            0u32..200,
+            [block.clone(), block.clone(), block],
+            prop::bool::weighted(0.1),
+            any::<bool>(),
+            any::<u16>(),
+        )
+            .prop_map(|(cumulative, sacks, syn, ece, marked)| Step::Ack { cumulative, sacks, syn, ece, marked }),
         1 => (0i64..2000).prop_map(Step::Wait),
     ]
 }
@@ -79,13 +93,14 @@ proptest! {
         let (mut new, mut acknowledged) = (0, 0);
         for step in steps {
             match step {
-                Step::Ack { cumulative, sacks, syn } => {
+                Step::Ack { cumulative, sacks, syn, ece, marked } => {
                     let sacks = sacks.map(|(start, length)| SackBlock {
                         start: acknowledged + start,
                         end: acknowledged + start + length,
                     });
                     let cumulative = acknowledged + cumulative;
-                    let ack = Acknowledgement { cumulative, syn, sacks, echo: SendTime::from_millis(3) };
+                    let echo = SendTime::from_millis(3);
+                    let ack = Acknowledgement { cumulative, syn, sacks, echo, ece, marked };
                     sender.on_ack(now, &ack);
                     if !syn && cumulative <= new {
                         acknowledged = cumulative.max(acknowledged);

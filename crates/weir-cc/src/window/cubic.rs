@@ -1,14 +1,16 @@
 //! CUBIC: the window follows a cubic function of the time since the last congestion (RFC 9438).
 //!
 //! Divergences from RFC 9438:
-//! 1. No HyStart++: slow start ends at congestion or at `ssthresh`.
+//! 1. No HyStart++: slow start ends at congestion or at `ssthresh`, or with [HyStart](super::hystart) if asked for.
 //! 2. Where an epoch begins above `W_max`, `W_max` becomes the window (the RFC is silent; Linux does so).
 //! 3. No undo of a reduction that turns out to be spurious (§4.9): reordering is not the subject here.
 
 use weir_units::TimeDelta;
 
 use crate::time::SendTime;
-use crate::window::{Ack, Congestion, MIN_SSTHRESH, Window, WindowLaw};
+use crate::window::hystart::HyStart;
+use crate::window::rules::Rules;
+use crate::window::{Ack, Congestion, Delivery, MIN_SSTHRESH, Window, WindowLaw};
 
 /// `C` in segments/s³ (RFC 9438 §5).
 const C: f64 = 0.4;
@@ -25,6 +27,8 @@ const MAX_GROWTH: f64 = 1.5;
 /// The CUBIC window law, with fast convergence.
 #[derive(Clone, Debug, Default)]
 pub struct Cubic {
+    rules: Rules,
+    hystart: Option<HyStart>,
     /// `W_max` in segments; zero before the first congestion and after a timeout.
     w_max: f64,
     /// `cwnd_prior`, the window at the last congestion, in segments.
@@ -68,6 +72,11 @@ impl Cubic {
         Self::default()
     }
 
+    /// The law by the rules of a stack, with an end to slow start before congestion if asked for.
+    pub fn with_rules(rules: Rules, hystart: Option<HyStart>) -> Self {
+        Self { rules, hystart, ..Self::default() }
+    }
+
     fn avoid_congestion(&mut self, window: &mut Window, ack: &Ack, acked: f64) {
         let epoch = self.epoch.get_or_insert_with(|| Epoch::begin(ack.now, window.cwnd, self.w_max));
         let t = (ack.now - epoch.start).secs_f64();
@@ -85,16 +94,25 @@ impl Cubic {
 }
 
 impl WindowLaw for Cubic {
+    fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
+        if let Some(hystart) = &mut self.hystart
+            && window.in_slow_start()
+            && hystart.ends_slow_start(window.cwnd, delivery)
+        {
+            window.ssthresh = window.cwnd;
+        }
+    }
+
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         let since = ack.now - self.last_ack;
         self.last_ack = ack.now;
-        if !ack.window_limited {
+        if !self.rules.applies(ack) {
             if let Some(epoch) = &mut self.epoch {
                 epoch.start += since; // RFC 9438 §4.2: application-limited time does not count
             }
             return;
         }
-        let rest = window.slow_start(ack.acked);
+        let rest = self.rules.slow_start(window, ack.acked);
         if rest > 0.0 {
             self.avoid_congestion(window, ack, rest);
         }
@@ -103,12 +121,13 @@ impl WindowLaw for Cubic {
     fn on_congestion(&mut self, window: &mut Window, _now: SendTime, kind: Congestion, flight: f64) {
         self.w_max = match kind {
             Congestion::Timeout => 0.0, // RFC 9438 §4.8: the next epoch starts flat, where it starts
-            Congestion::Loss if window.cwnd < self.w_max => window.cwnd * f64::midpoint(1.0, BETA), // §4.7
-            Congestion::Loss => window.cwnd,
+            _ if window.cwnd < self.w_max => window.cwnd * f64::midpoint(1.0, BETA), // RFC 9438 §4.7
+            Congestion::Loss | Congestion::Ecn => window.cwnd,
         };
         self.cwnd_prior = window.cwnd;
         self.epoch = None;
-        window.ssthresh = (flight * BETA).max(MIN_SSTHRESH); // RFC 9438 §4.6
+        let reduced = self.rules.at_congestion(window, flight);
+        window.ssthresh = (reduced * BETA).max(MIN_SSTHRESH); // RFC 9438 §4.6
         window.cwnd = window.ssthresh;
     }
 

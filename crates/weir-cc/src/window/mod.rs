@@ -2,7 +2,15 @@
 //! changes it.
 
 pub mod cubic;
+pub mod dctcp;
+pub mod highspeed;
+pub mod hystart;
 pub mod newreno;
+#[cfg(test)]
+mod properties;
+mod rounds;
+mod rules;
+pub mod westwood;
 
 use core::fmt::Debug;
 
@@ -11,13 +19,14 @@ use weir_units::TimeDelta;
 use crate::time::SendTime;
 
 pub use cubic::Cubic;
+pub use dctcp::Dctcp;
+pub use highspeed::HighSpeed;
 pub use newreno::NewReno;
+pub use rules::Rules;
+pub use westwood::Westwood;
 
 /// A window never falls below this by congestion, in segments (RFC 5681 §3.1 eq. (4), RFC 9438 §4.6).
 const MIN_SSTHRESH: f64 = 2.0;
-
-/// `L`, by how many segments one acknowledgement may open the window in slow start (RFC 3465 §2.3).
-const SLOW_START_LIMIT: f64 = 2.0;
 
 /// The congestion window, in segments. Owned by the transport, changed by the law.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,17 +41,6 @@ impl Window {
     /// Whether the window is below the slow-start threshold.
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
-    }
-
-    /// Slow start with byte counting (RFC 3465 §2.2): opens the window by the segments acknowledged, at most up
-    /// to the threshold, and returns what is left over for congestion avoidance.
-    fn slow_start(&mut self, acked: f64) -> f64 {
-        if !self.in_slow_start() {
-            return acked;
-        }
-        let opened = self.cwnd + acked.min(SLOW_START_LIMIT);
-        self.cwnd = opened.min(self.ssthresh);
-        opened - self.cwnd
     }
 }
 
@@ -61,6 +59,23 @@ pub struct Ack {
     pub window_limited: bool,
 }
 
+/// What every acknowledgement tells, also a duplicate one and one in recovery.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Delivery {
+    /// When it came.
+    pub now: SendTime,
+    /// Segments newly known to have arrived, cumulatively or by SACK; without SACK a duplicate tells of one.
+    pub delivered: f64,
+    /// How many segments are newly known to have arrived with a congestion mark, where marks are counted.
+    pub marked: f64,
+    /// Segments sent and not known to have arrived.
+    pub outstanding: f64,
+    /// The sample of the round-trip time, if there is one.
+    pub rtt: Option<TimeDelta>,
+    /// Smallest round-trip time seen; [`TimeDelta::MAX`] before the first sample.
+    pub min_rtt: TimeDelta,
+}
+
 /// What kind of congestion was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {
@@ -68,10 +83,15 @@ pub enum Congestion {
     Loss,
     /// The retransmission timer ran out.
     Timeout,
+    /// A segment arrived with a congestion mark (RFC 3168).
+    Ecn,
 }
 
 /// A window law.
 pub trait WindowLaw: Send + Sync + Debug {
+    /// An acknowledgement of any kind has come; before any of the others is called for it.
+    fn on_delivery(&mut self, _window: &mut Window, _delivery: &Delivery) {}
+
     /// New data was acknowledged outside of recovery: grow the window.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
 
@@ -89,22 +109,19 @@ pub trait WindowLaw: Send + Sync + Debug {
 }
 
 #[cfg(test)]
-mod tests {
+mod test_support {
     use super::*;
 
-    #[test]
-    fn slow_start_stops_at_the_threshold_and_leaves_the_rest() {
-        // 9 + 2 = 11 passes the threshold of 9.5: 1.5 segments are left for congestion avoidance.
-        let mut window = Window { cwnd: 9.0, ssthresh: 9.5 };
-        assert_eq!(window.slow_start(2.0), 1.5);
-        assert_eq!(window.cwnd, 9.5);
-        assert_eq!(window.slow_start(2.0), 2.0);
+    const RTT: TimeDelta = TimeDelta::from_millis(100);
+
+    /// An acknowledgement of `acked` segments at a round-trip time of 100 ms.
+    pub(super) fn ack(ms: i64, acked: f64) -> Ack {
+        Ack { now: SendTime::from_millis(ms), acked, srtt: RTT, min_rtt: RTT, window_limited: true }
     }
 
-    #[test]
-    fn one_acknowledgement_opens_the_window_by_two_segments_at_most() {
-        let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
-        assert_eq!(window.slow_start(50.0), 0.0);
-        assert_eq!(window.cwnd, 12.0);
+    /// The same as it tells of deliveries.
+    pub(super) fn delivery(ms: i64, delivered: f64, outstanding: f64) -> Delivery {
+        let now = SendTime::from_millis(ms);
+        Delivery { now, delivered, marked: 0.0, outstanding, rtt: Some(RTT), min_rtt: RTT }
     }
 }

@@ -1,18 +1,18 @@
 //! NewReno: one segment more per round trip, half the window on congestion (RFC 5681, RFC 6582).
 //!
-//! Divergences from RFC 5681:
+//! Divergences from RFC 5681, unless other [`Rules`] are given:
 //! 1. Bytes are counted, not acknowledgements (RFC 3465), as RFC 5681 §3.1 recommends: delayed acknowledgements
 //!    do not slow the growth down.
 //! 2. The window does not grow while the application limits sending (RFC 7661).
 
 use crate::time::SendTime;
+use crate::window::rules::{RenoGrowth, Rules};
 use crate::window::{Ack, Congestion, MIN_SSTHRESH, Window, WindowLaw};
 
 /// The NewReno window law.
 #[derive(Clone, Debug, Default)]
 pub struct NewReno {
-    /// Segments acknowledged in congestion avoidance that have not yet opened the window (RFC 3465 §2.1).
-    counted: f64,
+    growth: RenoGrowth,
 }
 
 impl NewReno {
@@ -20,24 +20,22 @@ impl NewReno {
     pub fn new() -> Self {
         Self::default()
     }
+
+    /// The law by the rules of a stack.
+    pub fn with_rules(rules: Rules) -> Self {
+        Self { growth: RenoGrowth::new(rules) }
+    }
 }
 
 impl WindowLaw for NewReno {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if !ack.window_limited {
-            return;
-        }
-        self.counted += window.slow_start(ack.acked);
-        if self.counted >= window.cwnd {
-            self.counted -= window.cwnd;
-            window.cwnd += 1.0;
-        }
+        self.growth.on_ack(window, ack, |_| 1.0);
     }
 
     fn on_congestion(&mut self, window: &mut Window, _now: SendTime, _kind: Congestion, flight: f64) {
-        window.ssthresh = (flight / 2.0).max(MIN_SSTHRESH); // RFC 5681 eq. (4)
+        let reduced = self.growth.on_congestion(window, flight);
+        window.ssthresh = (reduced / 2.0).max(MIN_SSTHRESH); // RFC 5681 eq. (4)
         window.cwnd = window.ssthresh;
-        self.counted = 0.0;
     }
 }
 
@@ -95,6 +93,18 @@ mod tests {
         assert_eq!(window, Window { cwnd: 10.5, ssthresh: 10.5 });
         law.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 3.0);
         assert_eq!(window.ssthresh, 2.0);
+    }
+
+    #[test]
+    fn linux_halves_the_window_and_not_the_flight() {
+        let mut window = Window { cwnd: 30.0, ssthresh: f64::INFINITY };
+        NewReno::with_rules(Rules::linux()).on_congestion(
+            &mut window,
+            SendTime::ZERO,
+            Congestion::Loss,
+            21.0,
+        );
+        assert_eq!(window, Window { cwnd: 15.0, ssthresh: 15.0 });
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub struct FlowPlan {
     pub bottleneck: Option<usize>,
     /// The highest rate it can use, on the wire; `None` for no limit.
     pub max_rate: Option<DataRate>,
-    /// Names of the signals of its controller's sender half; empty for none.
+    /// Names of the signals of its controller's sender half, or of its TCP sender; empty for none.
     pub sender_signals: Vec<String>,
     /// Names of the signals of its controller's receiver half; empty for none.
     pub receiver_signals: Vec<String>,

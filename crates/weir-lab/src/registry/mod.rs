@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn every_window_law_that_is_listed_can_be_built() {
         for info in window_laws() {
-            assert!(window_law(info.name).is_ok(), "{}", info.name);
+            assert!(window_law(info.name, None).is_ok(), "{}", info.name);
         }
     }
 
@@ -165,8 +165,12 @@ mod tests {
     fn an_unknown_name_brings_up_the_nearest() {
         let error = build("gcc2016", None, limits()).unwrap_err().to_string();
         assert_eq!(error, "there is no controller `gcc2016`; did you mean `gcc-2016`?");
-        let error = window_law("bbr").unwrap_err().to_string();
-        assert_eq!(error, "there is no window law `bbr`; known here are `newreno` and `cubic`");
+        let error = window_law("bbr", None).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "there is no window law `bbr`; known here are `newreno`, `cubic`, \
+             `cubic-hystart`, `highspeed`, `westwood-plus`, `westwood-per-ack` and `dctcp`"
+        );
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! The window laws of TCP by name.
 
-use weir_cc::window::{Cubic, NewReno, WindowLaw};
+use weir_cc::window::hystart::{Config, HyStart};
+use weir_cc::window::{Cubic, Dctcp, HighSpeed, NewReno, Rules, Westwood, WindowLaw, highspeed, westwood};
 use weir_sim::WindowLaws;
 
 use super::RegistryError;
 use crate::error::advice;
+use crate::scenario::TcpProfile;
 
 /// What is known of a window law of TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,13 +15,13 @@ pub struct WindowLawInfo {
     pub name: &'static str,
     /// What it is, in a sentence.
     pub summary: &'static str,
-    /// The RFC that it implements.
+    /// The RFC or paper that it implements.
     pub source: &'static str,
 }
 
 /// Every window law of TCP.
 pub fn window_laws() -> &'static [WindowLawInfo] {
-    const INFOS: [WindowLawInfo; 2] = [
+    const INFOS: [WindowLawInfo; 7] = [
         WindowLawInfo {
             name: "newreno",
             summary: "one segment more per round trip, half after a loss",
@@ -30,18 +32,62 @@ pub fn window_laws() -> &'static [WindowLawInfo] {
             summary: "growth by the cube of the time since the last loss, 70 % after a loss",
             source: "RFC 9438",
         },
+        WindowLawInfo {
+            name: "cubic-hystart",
+            summary: "CUBIC whose slow start ends when the round-trip time rises or acknowledgements fill half of it",
+            source: "RFC 9438; Ha and Rhee 2011, as in Linux",
+        },
+        WindowLawInfo {
+            name: "highspeed",
+            summary: "faster growth and smaller reductions the larger the window is",
+            source: "RFC 3649",
+        },
+        WindowLawInfo {
+            name: "westwood-plus",
+            summary: "after a loss as much as the path has carried",
+            source: "Grieco and Mascolo 2004, as in Linux",
+        },
+        WindowLawInfo {
+            name: "westwood-per-ack",
+            summary: "Westwood with a sample per acknowledgement, which nearly always ends at two segments",
+            source: "ns-3 before 3.38",
+        },
+        WindowLawInfo {
+            name: "dctcp",
+            summary: "gives way by half the share of marked segments; for L4S",
+            source: "RFC 8257",
+        },
     ];
     &INFOS
 }
 
-/// The window law `name`.
+/// The window law `name`, as the stack that `profile` stands for has it.
 ///
 /// # Errors
 /// An unknown name.
-pub fn window_law(name: &str) -> Result<Box<dyn WindowLaw>, RegistryError> {
+pub fn window_law(name: &str, profile: Option<TcpProfile>) -> Result<Box<dyn WindowLaw>, RegistryError> {
+    let rules = match profile {
+        // The last has a law of its own, which no name stands for.
+        None | Some(TcpProfile::Chromium2015) => Rules::default(),
+        Some(TcpProfile::Rfc) => Rules::rfc_5681(),
+        Some(TcpProfile::Linux316) => Rules::linux(),
+        Some(TcpProfile::Ns326) => Rules::ns3_26(),
+    };
     match name {
-        "newreno" => Ok(Box::new(NewReno::new())),
-        "cubic" => Ok(Box::new(Cubic::new())),
+        "newreno" => Ok(Box::new(NewReno::with_rules(rules))),
+        "cubic" => {
+            let config = (profile == Some(TcpProfile::Linux316)).then(Config::linux_3_16);
+            Ok(Box::new(Cubic::with_rules(rules, config.map(HyStart::new))))
+        }
+        "cubic-hystart" => Ok(Box::new(Cubic::with_rules(rules, Some(HyStart::new(Config::linux()))))),
+        "highspeed" => Ok(Box::new(high_speed(profile, rules))),
+        "westwood-plus" => {
+            let ns3 = profile == Some(TcpProfile::Ns326);
+            let estimator = if ns3 { westwood::Estimator::Ns3 } else { westwood::Estimator::Linux };
+            Ok(Box::new(Westwood::with_rules(estimator, rules)))
+        }
+        "westwood-per-ack" => Ok(Box::new(Westwood::with_rules(westwood::Estimator::Ns3PerAck, rules))),
+        "dctcp" => Ok(Box::new(Dctcp::with_rules(rules))),
         _ => {
             let advice = advice(name, window_laws().iter().map(|law| law.name));
             Err(RegistryError::Unknown { what: "window law", name: name.to_owned(), advice })
@@ -49,12 +95,22 @@ pub fn window_law(name: &str) -> Result<Box<dyn WindowLaw>, RegistryError> {
     }
 }
 
-/// A maker of window laws `name`, for flows of many connections.
+/// A maker of window laws `name`, as those of [`window_law`], for flows of many connections.
 ///
 /// # Errors
 /// An unknown name.
-pub fn window_laws_of(name: &str) -> Result<WindowLaws, RegistryError> {
-    window_law(name)?;
+pub fn window_laws_of(name: &str, profile: Option<TcpProfile>) -> Result<WindowLaws, RegistryError> {
+    window_law(name, profile)?;
     let name = name.to_owned();
-    Ok(WindowLaws::new(move || window_law(&name).unwrap_or_else(|_| Box::new(NewReno::new()))))
+    let fallback = || -> Box<dyn WindowLaw> { Box::new(NewReno::new()) };
+    Ok(WindowLaws::new(move || window_law(&name, profile).unwrap_or_else(|_| fallback())))
+}
+
+/// Linux and ns-3 use the table, and both count segments even where their Reno does not.
+fn high_speed(profile: Option<TcpProfile>, rules: Rules) -> HighSpeed {
+    let response = match profile {
+        None | Some(TcpProfile::Rfc | TcpProfile::Chromium2015) => highspeed::Response::Formula,
+        Some(TcpProfile::Linux316 | TcpProfile::Ns326) => highspeed::Response::Table,
+    };
+    HighSpeed::with_rules(response, Rules { counts_acknowledgements: false, ..rules })
 }

@@ -7,11 +7,13 @@ use rand_pcg::Pcg64Mcg;
 use weir_cc::Ecn;
 use weir_media::{FrameTraces, MediaConfig, Model};
 use weir_net::{Service, Time, TokenBucket, Trace};
+use weir_sim::tcp::TcpSender;
 use weir_sim::{ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic as SimTraffic, stream};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::flow::{EcnField, Flow, Media, OnOrOff, Tcp, Traffic};
 use super::link::{Bucket, LinkModel, Step, TraceOffset};
+use super::tcp_profile::TcpProfile;
 use super::topology::{Network, PlannedFlow, PlannedLink, network};
 use super::unresponsive::AudioStream;
 use super::{Clocks, Scenario};
@@ -356,8 +358,8 @@ fn traffic(flow: &Flow) -> Result<SimTraffic, registry::RegistryError> {
         Traffic::Audio(audio) => Ok(SimTraffic::Unresponsive(audio.source())),
         Traffic::Tcp(tcp) => tcp_traffic(tcp),
         Traffic::Web(web) => Ok(SimTraffic::Web {
-            laws: registry::window_laws_of(&web.law)?,
-            config: web.options.unwrap_or_default().config(),
+            laws: registry::window_laws_of(&web.law, None)?,
+            config: web.options.unwrap_or_default().config(None),
             web: web.traffic(),
         }),
     }
@@ -383,10 +385,13 @@ fn media_traffic(media: &Media) -> Result<SimTraffic, registry::RegistryError> {
 }
 
 fn tcp_traffic(tcp: &Tcp) -> Result<SimTraffic, registry::RegistryError> {
-    let law = registry::window_law(&tcp.law)?;
-    let config = tcp.options.unwrap_or_default().config();
+    let (config, size) = (tcp.config(), tcp.size);
+    if tcp.profile == Some(TcpProfile::Chromium2015) {
+        return Ok(SimTraffic::ChromiumTcp { config, size });
+    }
     let Some(downloads) = &tcp.downloads else {
-        return Ok(SimTraffic::Tcp { law, config, size: tcp.size });
+        let law = registry::window_law(tcp.law(), tcp.profile)?;
+        return Ok(SimTraffic::Tcp { law, config, size });
     };
     let downloads = weir_sim::Downloads {
         smallest: downloads.size.min,
@@ -394,16 +399,23 @@ fn tcp_traffic(tcp: &Tcp) -> Result<SimTraffic, registry::RegistryError> {
         idle: downloads.idle,
         begins_idle: downloads.begin == OnOrOff::Off,
     };
-    Ok(SimTraffic::Downloads { laws: registry::window_laws_of(&tcp.law)?, config, downloads })
+    let laws = registry::window_laws_of(tcp.law(), tcp.profile)?;
+    Ok(SimTraffic::Downloads { laws, config, downloads })
 }
 
-/// The plan with the names of the controllers' signals.
+/// The plan with the names of the signals of controllers and TCP senders.
 fn with_signals(mut plan: MeasurePlan, flows: &[FlowSpec]) -> MeasurePlan {
     let names = |signals: &[weir_cc::Signal]| signals.iter().map(|s| s.name.to_owned()).collect();
     for (plan, flow) in plan.flows.iter_mut().zip(flows) {
-        if let SimTraffic::Media { controller, receiver, .. } = &flow.traffic {
-            plan.sender_signals = names(controller.signals());
-            plan.receiver_signals = names(receiver.signals());
+        match &flow.traffic {
+            SimTraffic::Media { controller, receiver, .. } => {
+                plan.sender_signals = names(controller.signals());
+                plan.receiver_signals = names(receiver.signals());
+            }
+            SimTraffic::Tcp { .. } | SimTraffic::ChromiumTcp { .. } => {
+                plan.sender_signals = names(TcpSender::signals());
+            }
+            _ => {}
         }
     }
     plan

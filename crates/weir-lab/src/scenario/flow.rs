@@ -3,10 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::{LimitsOutOfOrder, RateLimits};
+use weir_sim::tcp::{EcnMode, TcpConfig};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::encoder::Encoder;
 use super::tcp_options::TcpOptions;
+use super::tcp_profile::TcpProfile;
 use super::unresponsive::{Audio, AudioStream, Constant, Pause};
 use super::web::Web;
 
@@ -177,9 +179,12 @@ impl Default for Rates {
 /// A TCP transfer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tcp {
-    /// Name of the window law.
-    #[serde(default = "default_law")]
-    pub law: String,
+    /// The stack; Weir's own, which resembles a present Linux, unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<TcpProfile>,
+    /// Name of the window law; that of the profile, or `cubic`, unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub law: Option<String>,
     /// How much to transfer; without end unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<DataSize>,
@@ -233,6 +238,27 @@ fn default_idle() -> TimeDelta {
 pub(super) fn default_law() -> String {
     "cubic".to_owned()
 }
+
+impl Tcp {
+    /// Name of the window law.
+    pub fn law(&self) -> &str {
+        self.law.as_deref().unwrap_or_else(|| self.profile.map_or("cubic", TcpProfile::law))
+    }
+
+    /// The endpoints.
+    pub fn config(&self) -> TcpConfig {
+        let options = self.options.unwrap_or_default();
+        let config = options.config(self.profile);
+        // Without exact counts of marks the law has nothing to go by.
+        if self.law() == NEEDS_COUNTS && options.ecn.is_none() {
+            return TcpConfig { ecn: EcnMode::Accurate, ..config };
+        }
+        config
+    }
+}
+
+/// The window law that goes by exact counts of marks.
+pub(super) const NEEDS_COUNTS: &str = "dctcp";
 
 /// A host's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

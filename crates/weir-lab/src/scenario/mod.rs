@@ -18,6 +18,7 @@ mod queue;
 pub mod set;
 mod shape;
 mod tcp_options;
+mod tcp_profile;
 mod topology;
 mod unresponsive;
 mod validate;
@@ -48,7 +49,8 @@ pub use link::{
 pub use multipath::Multipath;
 pub use named::Named;
 pub use queue::{Discipline, DisciplineTable, DisciplineWord, InService, Queue};
-pub use tcp_options::TcpOptions;
+pub use tcp_options::{TcpEcn, TcpOptions};
+pub use tcp_profile::TcpProfile;
 pub use unresponsive::{Audio, AudioStream, Constant, Pause};
 pub use web::{DelayRange, Web, WebSizes};
 

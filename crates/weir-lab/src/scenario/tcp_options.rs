@@ -2,10 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weir_sim::tcp::TcpConfig;
+use weir_sim::tcp::{EcnMode, TcpConfig};
 use weir_units::{DataSize, TimeDelta};
 
-/// Options of TCP endpoints; what is not given keeps the simulator's default.
+use super::tcp_profile::TcpProfile;
+
+/// Options of TCP endpoints; what is not given is as the profile has it, or the simulator's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TcpOptions {
@@ -49,13 +51,48 @@ pub struct TcpOptions {
     /// Whether the first duplicate acknowledgements let new segments out (RFC 3042).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
+    /// Explicit congestion notification.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<TcpEcn>,
+    /// Proportional rate reduction in recovery (RFC 6937); only with SACK.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prr: Option<bool>,
+    /// Whether segments are paced, at 2 or 1.2 times the window per round trip.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<bool>,
+    /// So many segments at the beginning are acknowledged one by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1000))]
+    pub quick_acks: Option<u32>,
+}
+
+/// How TCP uses ECN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TcpEcn {
+    /// Not at all.
+    Off,
+    /// ECT(0), ECN-Echo and CWR (RFC 3168).
+    Classic,
+    /// ECT(1) and exact counts of marks (RFC 9768), for L4S.
+    Accurate,
+}
+
+impl From<TcpEcn> for EcnMode {
+    fn from(ecn: TcpEcn) -> Self {
+        match ecn {
+            TcpEcn::Off => Self::Off,
+            TcpEcn::Classic => Self::Classic,
+            TcpEcn::Accurate => Self::Accurate,
+        }
+    }
 }
 
 impl TcpOptions {
-    /// The endpoints with these options.
-    pub fn config(&self) -> TcpConfig {
-        let usual = TcpConfig::default();
+    /// The endpoints with these options laid over `profile`.
+    pub fn config(&self, profile: Option<TcpProfile>) -> TcpConfig {
         let mss = self.mss.and_then(|mss| u16::try_from(mss.bytes()).ok());
+        let usual = profile.map_or_else(TcpConfig::default, |profile| profile.config(mss));
         TcpConfig {
             mss: mss.unwrap_or(usual.mss),
             header: self.header.unwrap_or(usual.header),
@@ -69,6 +106,11 @@ impl TcpOptions {
             ack_delay: self.ack_delay.unwrap_or(usual.ack_delay),
             sack: self.sack.unwrap_or(usual.sack),
             limited_transmit: self.limited_transmit.unwrap_or(usual.limited_transmit),
+            ecn: self.ecn.map_or(usual.ecn, EcnMode::from),
+            prr: self.prr.unwrap_or(usual.prr),
+            pacing: self.pacing.unwrap_or(usual.pacing),
+            quick_acks: self.quick_acks.unwrap_or(usual.quick_acks),
+            duplicates_have_left: usual.duplicates_have_left,
         }
     }
 

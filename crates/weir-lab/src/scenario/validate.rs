@@ -10,9 +10,10 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::Scenario;
 use super::copies::MOST_COPIES;
 use super::encoder::{BurstChoice, Encoder};
-use super::flow::{Downloads, Flow, Media, SizeRange, Tcp, Traffic};
+use super::flow::{Downloads, Flow, Media, NEEDS_COUNTS, SizeRange, Tcp, Traffic};
 use super::link::{Bucket, Jitter, LinkModel, Step, TraceOffset};
-use super::tcp_options::TcpOptions;
+use super::tcp_options::{TcpEcn, TcpOptions};
+use super::tcp_profile::TcpProfile;
 use super::topology::{Network, network};
 use super::unresponsive::{Constant, Pause};
 use super::web::{DelayRange, Web};
@@ -468,7 +469,7 @@ impl Problems {
     }
 
     fn tcp(&mut self, tcp: &Tcp, path: &KeyPath) {
-        self.window_law(&tcp.law, path);
+        self.window_law(tcp.law(), path);
         if tcp.size.is_some_and(|size| size == DataSize::ZERO) {
             self.value(&path.with("size"), format!("`{}` is nothing", path.with("size")))
                 .push_str("write a size above 0B, or leave it out for a flow without end");
@@ -476,7 +477,18 @@ impl Problems {
         if let Some(downloads) = &tcp.downloads {
             self.downloads(downloads, tcp, &path.with("downloads"));
         }
-        self.tcp_options(tcp.options.unwrap_or_default(), path);
+        let options = tcp.options.unwrap_or_default();
+        self.tcp_options(options, path);
+        if tcp.profile == Some(TcpProfile::Chromium2015) {
+            self.chromium(tcp, options, path);
+        }
+        if tcp.law() == NEEDS_COUNTS && options.ecn.is_some_and(|ecn| ecn != TcpEcn::Accurate) {
+            self.value(
+                &path.with("options").with("ecn"),
+                format!("`{NEEDS_COUNTS}` goes by exact counts of marks"),
+            )
+            .push_str("write `accurate`, or leave it out");
+        }
     }
 
     fn web(&mut self, web: &Web, path: &KeyPath) {
@@ -518,6 +530,21 @@ impl Problems {
         }
         for (key, time) in options.times() {
             self.positive(&at.with(key), time);
+        }
+    }
+
+    fn chromium(&mut self, tcp: &Tcp, options: TcpOptions, path: &KeyPath) {
+        if tcp.law.is_some() {
+            self.value(&path.with("law"), "the stack `chromium-2015` has a window law of its own".to_owned())
+                .push_str("leave `law` out");
+        }
+        if tcp.downloads.is_some() {
+            let message = "the stack `chromium-2015` makes no downloads".to_owned();
+            self.key(&path.with("downloads"), message).push_str("give a `size`, or take another stack");
+        }
+        if (TcpOptions { mss: None, header: None, ..options }) != TcpOptions::default() {
+            let message = "the stack `chromium-2015` has no such options".to_owned();
+            self.key(&path.with("options"), message).push_str("only `mss` and `header` are known to it");
         }
     }
 

@@ -1,5 +1,6 @@
 //! Hosts: they take packets from the network and give packets to it. Each has one next wake-up.
 
+mod chromium;
 mod constant;
 mod downloads;
 mod media;
@@ -16,6 +17,7 @@ use crate::packet::SimPacket;
 use crate::seed::generator;
 use crate::spec::{FlowSpec, Traffic};
 
+use chromium::{ChromiumSink, ChromiumSource};
 use constant::ConstantSource;
 use downloads::{DownloadSink, DownloadSource};
 use media::{MediaSink, MediaSource};
@@ -44,6 +46,8 @@ pub(crate) enum Endpoint {
     DownloadSink(Box<DownloadSink>),
     WebServer(Box<WebServer>),
     WebClients(Box<WebClients>),
+    ChromiumSource(Box<ChromiumSource>),
+    ChromiumSink(ChromiumSink),
 }
 
 impl Endpoint {
@@ -82,6 +86,10 @@ impl Endpoint {
                 let server = WebServer::new(life, near, laws, config);
                 [Self::WebServer(Box::new(server)), Self::WebClients(Box::new(clients))]
             }
+            Traffic::ChromiumTcp { config, size } => [
+                Self::ChromiumSource(Box::new(ChromiumSource::new(life, near, config, size))),
+                Self::ChromiumSink(ChromiumSink::new(life, config)),
+            ],
         }
     }
 
@@ -93,11 +101,13 @@ impl Endpoint {
             Self::TcpSource(source) => source.first_wake(),
             Self::DownloadSource(source) => source.first_wake(),
             Self::WebClients(clients) => clients.first_wake(),
+            Self::ChromiumSource(source) => source.first_wake(),
             Self::Drain
             | Self::MediaSink(_)
             | Self::TcpSink(_)
             | Self::DownloadSink(_)
-            | Self::WebServer(_) => Time::MAX,
+            | Self::WebServer(_)
+            | Self::ChromiumSink(_) => Time::MAX,
         }
     }
 
@@ -114,7 +124,8 @@ impl Endpoint {
             Self::DownloadSink(sink) => sink.wake(now, network),
             Self::WebServer(server) => server.wake(now, network),
             Self::WebClients(clients) => clients.wake(now, network),
-            Self::Drain => Time::MAX,
+            Self::ChromiumSource(source) => source.wake(now, network),
+            Self::Drain | Self::ChromiumSink(_) => Time::MAX,
         }
     }
 
@@ -135,12 +146,14 @@ impl Endpoint {
             Self::DownloadSink(sink) => sink.deliver(now, packet, network),
             Self::WebServer(server) => server.deliver(now, packet, network),
             Self::WebClients(clients) => clients.deliver(now, packet, network),
+            Self::ChromiumSource(source) => source.deliver(now, packet, network),
+            Self::ChromiumSink(sink) => sink.deliver(now, packet, network),
             Self::Constant(_) | Self::Drain => Time::MAX,
         }
     }
 }
 
-/// Room for the signals of a controller's half.
+/// Room for the signals of a controller's half or of a TCP sender.
 #[derive(Debug)]
 pub(crate) struct SignalBuffer {
     side: Side,

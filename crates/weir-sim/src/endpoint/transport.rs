@@ -5,7 +5,7 @@ use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_units::DataSize;
 
-use super::Life;
+use super::{Life, SignalBuffer};
 use crate::clock::Clock;
 use crate::monitor::{Monitor, Side, TransferMeta};
 use crate::network::{Network, meta};
@@ -22,6 +22,7 @@ pub(crate) struct TcpSource {
     stopped: bool,
     completed: bool,
     size: Option<DataSize>,
+    signals: SignalBuffer,
 }
 
 impl TcpSource {
@@ -33,7 +34,8 @@ impl TcpSource {
         size: Option<DataSize>,
     ) -> Self {
         let sender = TcpSender::new(config, law, size);
-        Self { life, clock, config, sender, started: false, stopped: false, completed: false, size }
+        let signals = SignalBuffer::new(Side::Sender, TcpSender::signals().len());
+        Self { life, clock, config, sender, started: false, stopped: false, completed: false, size, signals }
     }
 
     pub(crate) fn first_wake(&self) -> Time {
@@ -83,6 +85,7 @@ impl TcpSource {
             let meta = meta(now, wire_size, u32::from(segment.payload), segment.syn);
             network.send(now, self.life.flow, Side::Sender, meta, Body::Segment(segment));
         }
+        self.signals.show(now, self.life.flow, network, |out| self.sender.read_signals(out));
         let timer = self.sender.next_timeout().map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
         if self.stopped { timer } else { timer.min(self.life.stop) }
     }

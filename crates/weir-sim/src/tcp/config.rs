@@ -2,10 +2,15 @@
 
 use weir_units::{DataSize, TimeDelta};
 
+use crate::tcp::EcnMode;
 use crate::tcp::packet::{Acknowledgement, Segment};
 
 /// A pair of TCP endpoints. The default resembles Linux; values out of range are brought into it.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, each of a mechanism with its own RFC"
+)]
 pub struct TcpConfig {
     /// Payload of a full segment in bytes, at least 1.
     pub mss: u16,
@@ -32,6 +37,17 @@ pub struct TcpConfig {
     pub sack: bool,
     /// Whether the first duplicate acknowledgements let new segments out (RFC 3042).
     pub limited_transmit: bool,
+    /// Explicit congestion notification.
+    pub ecn: EcnMode,
+    /// Proportional rate reduction in recovery (RFC 6937); only with SACK.
+    pub prr: bool,
+    /// Whether segments are paced, at 2 or 1.2 times the window per round trip (Linux).
+    pub pacing: bool,
+    /// So many segments at the beginning are acknowledged one by one (Linux's "quick acknowledgements").
+    pub quick_acks: u32,
+    /// At a loss found by duplicates, take them off what is outstanding (ns-3 up to 3.26) instead of what limited
+    /// transmit has sent (RFC 5681 §3.2 step 2); only without SACK.
+    pub duplicates_have_left: bool,
 }
 
 impl Default for TcpConfig {
@@ -49,6 +65,11 @@ impl Default for TcpConfig {
             ack_delay: TimeDelta::from_millis(40),
             sack: true,
             limited_transmit: true,
+            ecn: EcnMode::Off,
+            prr: false,
+            pacing: false,
+            quick_acks: 0,
+            duplicates_have_left: false,
         }
     }
 }
@@ -57,6 +78,39 @@ impl Default for TcpConfig {
 const MAX_RECEIVE_WINDOW: u32 = 1 << 24;
 
 impl TcpConfig {
+    /// What the RFCs recommend: RFC 5681, RFC 6298, RFC 6675, RFC 6928.
+    pub fn rfc() -> Self {
+        Self {
+            mss: 1460,
+            header: 40,
+            min_rto: TimeDelta::from_secs(1),
+            min_deviation: TimeDelta::from_millis(1),
+            ack_delay: TimeDelta::from_millis(500),
+            ..Self::default()
+        }
+    }
+
+    /// Linux 3.16 (2014), without pacing as that took a special queue then.
+    pub fn linux_3_16() -> Self {
+        Self { max_rto: TimeDelta::from_secs(120), prr: true, quick_acks: 16, ..Self::default() }
+    }
+
+    /// ns-3.26 (2016): buffers of 131072 bytes, no SACK; its own segments are of 536 bytes.
+    pub fn ns3_26(mss: u16) -> Self {
+        Self {
+            mss,
+            initial_window: 1,
+            receive_window: 131_072 / u32::from(mss.max(1)),
+            initial_rto: TimeDelta::from_secs(3),
+            min_rto: TimeDelta::from_secs(1),
+            min_deviation: TimeDelta::from_millis(1),
+            ack_delay: TimeDelta::from_millis(200),
+            sack: false,
+            duplicates_have_left: true,
+            ..Self::default()
+        }
+    }
+
     /// The same with every count in its range.
     pub(super) fn in_range(self) -> Self {
         Self {

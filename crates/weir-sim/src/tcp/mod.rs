@@ -1,8 +1,8 @@
 //! A TCP sender and receiver, sans-IO, complete enough to compete with media for a bottleneck.
 //!
 //! Sources: RFC 9293 (the protocol), RFC 5681 (slow start, fast retransmit, delayed acknowledgements), RFC 6582
-//! (NewReno recovery), RFC 2018 and RFC 6675 (SACK recovery), RFC 3042 (limited transmit), RFC 6298
-//! (retransmission timer), RFC 6928 (initial window), RFC 7323 (timestamps). How the window grows and shrinks is
+//! (NewReno recovery), RFC 2018 and RFC 6675 (SACK recovery), RFC 6937 (proportional rate reduction), RFC 3042 (limited transmit), RFC 6298
+//! (retransmission timer), RFC 6928 (initial window), RFC 7323 (timestamps), RFC 3168 and RFC 9768 (ECN). How the window grows and shrinks is
 //! a [`WindowLaw`](weir_cc::window::WindowLaw) from weir-cc.
 //!
 //! Divergences, all deliberate:
@@ -15,19 +15,30 @@
 //!    acknowledgement that ends the recovery before.
 //! 6. By default the timer's deviation term is at least 200 ms, as in Linux, instead of 1 s for the whole
 //!    timer (RFC 6298 §2.4).
-//! 7. Where the timer runs out in SACK recovery, or again for a later segment of the same loss, `ssthresh` comes from
-//!    what is in flight (`pipe`) and not from all that is outstanding (RFC 5681 eq. (4)).
+//! 7. Where the timer runs out in recovery, or again for a later segment of the same loss, `ssthresh` comes from
+//!    what is in flight (`pipe`, or without SACK all but what duplicates have told of) and not from all that is outstanding (RFC 5681 eq. (4)).
+//! 8. Whether ECN is used is agreed beforehand, not in the handshake. With exact counts, retransmissions and data of
+//!    any law are ECN-capable (as RFC 8311 §4.3 allows), and the count is 16 bits wide (RFC 9768 §3.2.2 has 3).
 
 mod bits;
+pub(crate) mod chromium;
 mod config;
+mod ecn;
+mod pacing;
 mod packet;
+mod prr;
 mod receiver;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod signals;
+mod stats;
 mod transfer;
 
+pub use chromium::ChromiumSender;
 pub use config::TcpConfig;
+pub use ecn::EcnMode;
 pub use packet::{Acknowledgement, SackBlock, Segment};
 pub use receiver::TcpReceiver;
-pub use sender::{TcpSender, TcpStats};
+pub use sender::TcpSender;
+pub use stats::TcpStats;

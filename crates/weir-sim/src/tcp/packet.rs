@@ -1,6 +1,6 @@
 //! What the endpoints send to each other: plain values without payload.
 
-use weir_cc::SendTime;
+use weir_cc::{Ecn, SendTime};
 
 /// A data segment, or the SYN that opens the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,10 @@ pub struct Segment {
     pub retransmission: bool,
     /// Timestamp: when this copy was sent (RFC 7323 §3).
     pub sent_at: SendTime,
+    /// The ECN field of its IP header (RFC 3168 §5).
+    pub ecn: Ecn,
+    /// "Congestion window reduced": the answer to an ECN-Echo (RFC 3168 §6.1.2).
+    pub cwr: bool,
 }
 
 /// An acknowledgement.
@@ -28,6 +32,10 @@ pub struct Acknowledgement {
     pub sacks: [SackBlock; 3],
     /// Echo of a segment's timestamp (RFC 7323 §4.3).
     pub echo: SendTime,
+    /// ECN-Echo: a segment arrived marked and the sender has not answered yet (RFC 3168 §6.1.3).
+    pub ece: bool,
+    /// How many segments have arrived marked so far, modulo 2¹⁶; 0 unless exact counts are used.
+    pub marked: u16,
 }
 
 /// Segments `start..end` that have arrived.
@@ -58,7 +66,7 @@ mod tests {
 
     #[test]
     fn packets_stay_small_values() {
-        assert!(size_of::<Segment>() <= 16);
+        assert!(size_of::<Segment>() <= 24);
         assert!(size_of::<Acknowledgement>() <= 40);
     }
 
@@ -67,8 +75,9 @@ mod tests {
         // 52 bytes; one block: 2 + 8 = 10, padded 12; three: 2 + 24 = 26, padded 28.
         let config = TcpConfig::default();
         let block = SackBlock { start: 4, end: 7 };
-        let mut ack =
-            Acknowledgement { cumulative: 0, syn: false, sacks: [SackBlock::EMPTY; 3], echo: SendTime::ZERO };
+        let sacks = [SackBlock::EMPTY; 3];
+        let echo = SendTime::ZERO;
+        let mut ack = Acknowledgement { cumulative: 0, syn: false, sacks, echo, ece: false, marked: 0 };
         assert_eq!(config.acknowledgement_size(&ack), DataSize::from_bytes(52));
         ack.sacks[0] = block;
         assert_eq!(config.acknowledgement_size(&ack), DataSize::from_bytes(64));

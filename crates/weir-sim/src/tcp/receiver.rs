@@ -5,6 +5,7 @@ use weir_units::DataSize;
 
 use crate::tcp::TcpConfig;
 use crate::tcp::bits::BitRing;
+use crate::tcp::ecn::EcnReceiver;
 use crate::tcp::packet::{Acknowledgement, SackBlock, Segment};
 
 /// Ranges remembered for SACK blocks, one more than an acknowledgement carries, so that there are still three
@@ -36,6 +37,7 @@ pub struct TcpReceiver {
     deadline: Option<ArrivalTime>,
     /// The last segment of the transfer, if it is not full: its number and what it lacks, in bytes.
     short: Option<(u32, u16)>,
+    ecn: EcnReceiver,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +63,7 @@ impl TcpReceiver {
             due: Due::Nothing,
             deadline: None,
             short: None,
+            ecn: EcnReceiver::new(config.ecn),
         }
     }
 
@@ -76,6 +79,9 @@ impl TcpReceiver {
         }
         if segment.payload < self.config.mss {
             self.short = Some((segment.number, self.config.mss - segment.payload));
+        }
+        if self.ecn.on_segment(segment) {
+            self.due = Due::Acknowledgement;
         }
         if segment.number == self.next {
             self.take_in_order(now);
@@ -93,7 +99,7 @@ impl TcpReceiver {
         if self.held_count > 0 {
             self.take_held();
             self.due = Due::Acknowledgement;
-        } else if self.unacknowledged >= self.config.ack_every {
+        } else if self.unacknowledged >= self.config.ack_every || self.next <= self.config.quick_acks {
             self.due = Due::Acknowledgement;
         } else if self.deadline.is_none() {
             self.deadline = Some(now + self.config.ack_delay);
@@ -170,7 +176,9 @@ impl TcpReceiver {
         self.unacknowledged = 0;
         self.last_acknowledged = self.next;
         let [first, second, third, ..] = self.recent;
-        Some(Acknowledgement { cumulative: self.next, syn, sacks: [first, second, third], echo: self.echo })
+        let (ece, marked) = self.ecn.feedback();
+        let sacks = [first, second, third];
+        Some(Acknowledgement { cumulative: self.next, syn, sacks, echo: self.echo, ece, marked })
     }
 
     /// When [`Self::poll_ack`] wants to be called next.
@@ -189,12 +197,14 @@ impl TcpReceiver {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use weir_cc::Ecn;
 
     use super::*;
 
     fn segment(number: u32) -> Segment {
         let sent_at = SendTime::from_millis(i64::from(number));
-        Segment { number, payload: 1448, syn: false, retransmission: false, sent_at }
+        let ecn = Ecn::NotEct;
+        Segment { number, payload: 1448, syn: false, retransmission: false, sent_at, ecn, cwr: false }
     }
 
     fn at(ms: i64) -> ArrivalTime {

@@ -8,6 +8,7 @@ use crate::tcp::TcpConfig;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RttEstimator {
     smoothed: Option<Smoothed>,
+    latest: TimeDelta,
     min: TimeDelta,
     rto: TimeDelta,
     min_rto: TimeDelta,
@@ -28,6 +29,7 @@ impl RttEstimator {
         let max_rto = config.max_rto.max(min_rto);
         Self {
             smoothed: None,
+            latest: TimeDelta::ZERO,
             min: TimeDelta::MAX,
             rto: config.initial_rto.clamp(min_rto, max_rto),
             min_rto,
@@ -41,6 +43,7 @@ impl RttEstimator {
         if rtt.is_negative() {
             return;
         }
+        self.latest = rtt;
         self.min = self.min.min(rtt);
         let Smoothed { mean, deviation } = *self.smoothed.insert(match self.smoothed {
             None => Smoothed { mean: rtt, deviation: rtt / 2 }, // RFC 6298 §2.2
@@ -66,6 +69,11 @@ impl RttEstimator {
     /// The smoothed round-trip time; `None` before the first sample.
     pub(super) fn smoothed(&self) -> Option<TimeDelta> {
         self.smoothed.map(|smoothed| smoothed.mean)
+    }
+
+    /// The latest sample; `None` before the first.
+    pub(super) fn latest(&self) -> Option<TimeDelta> {
+        self.smoothed.map(|_| self.latest)
     }
 
     /// The smallest sample; [`TimeDelta::MAX`] before the first.

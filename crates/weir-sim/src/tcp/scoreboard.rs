@@ -69,6 +69,16 @@ impl Scoreboard {
         self.next - self.first
     }
 
+    /// Segments known to have arrived since the beginning, in order or not.
+    pub(super) fn arrived(&self) -> u32 {
+        self.first + self.sacked_count
+    }
+
+    /// Segments sent and not known to have arrived.
+    pub(super) fn outstanding(&self) -> u32 {
+        self.flight() - self.sacked_count
+    }
+
     /// `pipe`: segments believed to be in the network (RFC 6675 §4).
     pub(super) fn pipe(&self) -> u32 {
         self.flight() + self.resent_count - self.sacked_count - self.lost_count

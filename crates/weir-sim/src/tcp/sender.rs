@@ -1,13 +1,17 @@
 //! The sending endpoint: the state machine of RFC 5681, RFC 6582 and RFC 6675.
 
-use weir_cc::SendTime;
-use weir_cc::window::{Ack, Congestion, Window, WindowLaw};
+use weir_cc::window::{Ack, Congestion, Delivery, Window, WindowLaw};
+use weir_cc::{Ecn, SendTime};
 use weir_units::{DataSize, TimeDelta};
 
 use crate::tcp::TcpConfig;
+use crate::tcp::ecn::EcnSender;
+use crate::tcp::pacing::Pacing;
 use crate::tcp::packet::{Acknowledgement, Segment};
+use crate::tcp::prr::Prr;
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::scoreboard::{DUP_THRESHOLD, Scoreboard};
+use crate::tcp::stats::{Counts, TcpStats};
 use crate::tcp::transfer::Transfer;
 
 /// Sends a stream of segments under a window law.
@@ -38,6 +42,11 @@ pub struct TcpSender {
     timed_out: Option<u32>,
     /// Whether the window was what kept the last poll from sending.
     window_limited: bool,
+    ecn: EcnSender,
+    prr: Prr,
+    pacing: Pacing,
+    /// Segments that duplicate acknowledgements have told of and no cumulative one yet; counted without SACK only.
+    told_early: u32,
     /// When the last data segment left.
     sent_at: Option<SendTime>,
     /// When the last acknowledgement came.
@@ -62,31 +71,6 @@ enum State {
     Loss,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    segments: u64,
-    retransmissions: u64,
-    timeouts: u64,
-    fast_recoveries: u64,
-}
-
-/// What a sender has been through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TcpStats {
-    /// Data segments sent, retransmissions included.
-    pub segments: u64,
-    /// Data segments sent again.
-    pub retransmissions: u64,
-    /// Times the retransmission timer ran out, the SYN's included.
-    pub timeouts: u64,
-    /// Times fast recovery was entered.
-    pub fast_recoveries: u64,
-    /// Smoothed round-trip time; `None` before the first sample.
-    pub srtt: Option<TimeDelta>,
-    /// Retransmission timeout.
-    pub rto: TimeDelta,
-}
-
 impl TcpSender {
     /// A sender of `size` bytes, or without end. Nothing happens before [`Self::start`].
     pub fn new(config: TcpConfig, law: Box<dyn WindowLaw>, size: Option<DataSize>) -> Self {
@@ -107,6 +91,10 @@ impl TcpSender {
             partial_seen: false,
             timed_out: None,
             window_limited: false,
+            ecn: EcnSender::new(config.ecn),
+            prr: Prr::default(),
+            pacing: Pacing::new(config.pacing),
+            told_early: 0,
             sent_at: None,
             acked_at: None,
             counts: Counts::default(),
@@ -157,27 +145,80 @@ impl TcpSender {
     }
 
     fn on_data_ack(&mut self, now: SendTime, ack: &Acknowledgement) -> Option<TimeDelta> {
+        let arrived_before = self.board.arrived();
         let acked = self.board.acknowledge(ack.cumulative);
+        let marks = self.ecn.marks(ack);
+        let rtt = (acked > 0).then(|| now - ack.echo);
+        if let Some(sample) = rtt {
+            self.rtt.on_sample(sample);
+        }
         if self.config.sack {
             self.board.sack(&ack.sacks);
+            let delivered = self.board.arrived() - arrived_before;
+            self.tell_of_delivery(now, delivered, marks, rtt);
+            if acked > 0 {
+                self.on_progress(now, acked, marks > 0);
+            }
+            if self.state == State::Open && self.board.first_is_lost() {
+                self.enter_recovery(now);
+            }
+            if self.state == State::Recovery && self.config.prr {
+                self.window.cwnd = self.prr.window(delivered, self.board.pipe());
+            }
+        } else {
+            let duplicate = acked == 0 && ack.cumulative == self.board.first() && self.board.flight() > 0;
+            let delivered = self.delivered_without_sack(acked, duplicate);
+            self.tell_of_delivery(now, delivered, marks, rtt);
+            if acked > 0 {
+                self.on_progress(now, acked, marks > 0);
+            } else if duplicate {
+                self.on_duplicate(now);
+            }
         }
-        let mut rtt = None;
-        if acked > 0 {
-            let sample = now - ack.echo;
-            self.rtt.on_sample(sample);
-            rtt = Some(sample);
-            self.on_progress(now, acked);
-        } else if !self.config.sack && ack.cumulative == self.board.first() && self.board.flight() > 0 {
-            self.on_duplicate(now);
-        }
-        if self.config.sack && self.state == State::Open && self.board.first_is_lost() {
-            self.enter_recovery(now);
+        if marks > 0 {
+            self.on_marks(now);
         }
         rtt
     }
 
-    /// `acked` segments are cumulatively acknowledged.
-    fn on_progress(&mut self, now: SendTime, acked: u32) {
+    /// Segments that an acknowledgement tells of. Without SACK a duplicate stands for one, and a cumulative one for those
+    /// that no duplicate has told of before.
+    fn delivered_without_sack(&mut self, acked: u32, duplicate: bool) -> u32 {
+        if duplicate {
+            self.told_early = self.told_early.saturating_add(1);
+            return 1;
+        }
+        let told = self.told_early.min(acked);
+        self.told_early = if self.board.flight() == 0 { 0 } else { self.told_early - told };
+        acked - told
+    }
+
+    fn tell_of_delivery(&mut self, now: SendTime, delivered: u32, marks: u16, rtt: Option<TimeDelta>) {
+        let delivery = Delivery {
+            now,
+            delivered: f64::from(delivered),
+            marked: f64::from(marks),
+            outstanding: f64::from(self.board.outstanding()),
+            rtt: rtt.filter(|rtt| !rtt.is_negative()),
+            min_rtt: self.rtt.min(),
+        };
+        self.law.on_delivery(&mut self.window, &delivery);
+    }
+
+    /// Segments have arrived marked. Recovery and what follows a timeout have reduced the window already.
+    fn on_marks(&mut self, now: SendTime) {
+        if self.state != State::Open || !self.ecn.may_reduce(self.board.first()) {
+            return;
+        }
+        self.counts.ecn_reductions += 1;
+        let flight = f64::from(self.board.flight() - self.limited);
+        self.law.on_congestion(&mut self.window, now, Congestion::Ecn, flight);
+        self.ecn.on_reduced(self.board.next());
+    }
+
+    /// `acked` segments are cumulatively acknowledged. An acknowledgement that tells of marks does not open the
+    /// window (RFC 3168 §6.1.2).
+    fn on_progress(&mut self, now: SendTime, acked: u32, marked: bool) {
         let recovered = self.recover.is_none_or(|recover| self.board.first() >= recover);
         let mut restart_timer = true;
         match self.state {
@@ -190,7 +231,9 @@ impl TcpSender {
             _ => {
                 self.duplicates = 0;
                 self.limited = 0;
-                self.grow(now, acked);
+                if !marked {
+                    self.grow(now, acked);
+                }
                 if recovered {
                     self.state = State::Open;
                 }
@@ -233,17 +276,28 @@ impl TcpSender {
 
     fn enter_recovery(&mut self, now: SendTime) {
         self.counts.fast_recoveries += 1;
-        let flight = f64::from(self.board.flight() - self.limited);
+        let flight = f64::from(self.flight_at_loss());
         self.limited = 0;
-        self.law.on_congestion(&mut self.window, now, Congestion::Loss, flight);
-        if !self.config.sack {
-            self.window.cwnd = self.window.ssthresh + f64::from(DUP_THRESHOLD); // RFC 5681 §3.2 step 3
+        // RFC 3168 §6.1.2: once for all marks and losses of a window.
+        if !self.ecn.has_answered_for(self.board.first()) {
+            self.law.on_congestion(&mut self.window, now, Congestion::Loss, flight);
         }
+        self.ecn.on_reduced(self.board.next());
+        if !self.config.sack {
+            self.window.cwnd += f64::from(DUP_THRESHOLD); // RFC 5681 §3.2 step 3
+        }
+        self.prr.begin(self.window.cwnd, self.board.flight());
         self.state = State::Recovery;
         self.recover = Some(self.board.next());
         self.rescue_after = self.board.first();
         self.partial_seen = false;
         self.fast_retransmit = !self.board.first_is_resent();
+    }
+
+    /// What a loss found outside of recovery is taken from.
+    fn flight_at_loss(&self) -> u32 {
+        let extra = if self.config.duplicates_have_left { self.told_early } else { self.limited };
+        self.board.flight().saturating_sub(extra)
     }
 
     /// Part of what was outstanding at the loss is acknowledged: the next segment is lost, too (RFC 6582 §3.2
@@ -258,6 +312,8 @@ impl TcpSender {
         if !self.config.sack {
             let flight = f64::from(self.board.flight().max(1));
             self.window.cwnd = self.window.ssthresh.min(flight + 1.0); // RFC 6582 §3.2 step 3
+        } else if self.config.prr {
+            self.window.cwnd = self.prr.target();
         }
         self.state = State::Open;
         self.duplicates = 0;
@@ -268,11 +324,15 @@ impl TcpSender {
 
     /// When [`Self::on_timeout`] wants to be called.
     pub fn next_timeout(&self) -> Option<SendTime> {
-        self.deadline
+        match (self.deadline, self.pacing.release()) {
+            (Some(deadline), Some(release)) => Some(deadline.min(release)),
+            (deadline, release) => deadline.or(release),
+        }
     }
 
     /// The time of [`Self::next_timeout`] has come; poll for segments afterwards. Early or twice is harmless.
     pub fn on_timeout(&mut self, now: SendTime) {
+        self.pacing.clear();
         if self.deadline.is_none_or(|deadline| now < deadline) {
             return;
         }
@@ -290,6 +350,7 @@ impl TcpSender {
         self.duplicates = 0;
         self.limited = 0;
         self.board.lose_all();
+        self.ecn.on_reduced(self.board.next());
         self.restart_timer(now);
     }
 
@@ -302,7 +363,8 @@ impl TcpSender {
                 // What a timeout declared lost, or SACK told of, is not in flight any more.
                 State::Loss => self.board.pipe(),
                 State::Recovery if self.config.sack => self.board.pipe(),
-                _ => self.board.flight() - self.limited,
+                State::Recovery => self.board.flight().saturating_sub(self.told_early),
+                _ => self.flight_at_loss(),
             };
             if self.state == State::Recovery {
                 self.window.cwnd = self.window.ssthresh; // without the inflation by duplicates
@@ -328,6 +390,11 @@ impl TcpSender {
         let segment = match self.state {
             State::Closed | State::SynSent => return None,
             State::SynDue => self.send_syn(now),
+            _ if self.pacing.holds(now) => {
+                // The window sets the pace, so it is the window that limits.
+                self.window_limited |= self.state == State::Loss || self.has_new();
+                return None;
+            }
             _ => self.next_data(now)?,
         };
         if self.deadline.is_none() {
@@ -339,7 +406,8 @@ impl TcpSender {
     fn send_syn(&mut self, now: SendTime) -> Segment {
         self.state = State::SynSent;
         let retransmission = self.counts.timeouts > 0;
-        Segment { number: 0, payload: 0, syn: true, retransmission, sent_at: now }
+        let ecn = Ecn::NotEct; // RFC 3168 §6.1.1
+        Segment { number: 0, payload: 0, syn: true, retransmission, sent_at: now, ecn, cwr: false }
     }
 
     fn next_data(&mut self, now: SendTime) -> Option<Segment> {
@@ -434,7 +502,11 @@ impl TcpSender {
     fn segment(&mut self, now: SendTime, number: u32, retransmission: bool) -> Segment {
         self.counts.segments += 1;
         self.sent_at = Some(now);
-        Segment { number, payload: self.transfer.payload(number), syn: false, retransmission, sent_at: now }
+        self.prr.on_sent();
+        self.pacing.on_sent(now, &self.window, self.rtt.smoothed());
+        let payload = self.transfer.payload(number);
+        let (ecn, cwr) = self.ecn.stamp(retransmission);
+        Segment { number, payload, syn: false, retransmission, sent_at: now, ecn, cwr }
     }
 
     /// The congestion window.
@@ -445,6 +517,16 @@ impl TcpSender {
     /// Segments believed to be in the network (RFC 6675 §4).
     pub fn pipe(&self) -> u32 {
         self.board.pipe()
+    }
+
+    /// Data acknowledged in order.
+    pub fn acknowledged(&self) -> DataSize {
+        self.transfer.size_before(self.board.first())
+    }
+
+    /// The latest sample of the round-trip time; `None` before the first.
+    pub fn last_rtt(&self) -> Option<TimeDelta> {
+        self.rtt.latest()
     }
 
     /// When all that was to be sent, up to a stop, was acknowledged.
@@ -464,6 +546,7 @@ impl TcpSender {
             retransmissions: self.counts.retransmissions,
             timeouts: self.counts.timeouts,
             fast_recoveries: self.counts.fast_recoveries,
+            ecn_reductions: self.counts.ecn_reductions,
             srtt: self.rtt.smoothed(),
             rto: self.rtt.rto(),
         }

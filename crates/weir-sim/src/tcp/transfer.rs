@@ -40,6 +40,13 @@ impl Transfer {
         self.end
     }
 
+    /// The payload of all segments below `number`.
+    pub(super) fn size_before(&self, number: u32) -> DataSize {
+        let full = u64::from(number) * u64::from(self.full_payload);
+        let lacking = if number >= self.segments { self.full_payload - self.last_payload } else { 0 };
+        DataSize::from_bytes(full.saturating_sub(u64::from(lacking)))
+    }
+
     /// The payload of segment `number` in bytes.
     pub(super) fn payload(&self, number: u32) -> u16 {
         if number.saturating_add(1) == self.segments { self.last_payload } else { self.full_payload }
@@ -56,6 +63,7 @@ mod tests {
         let transfer = Transfer::new(Some(DataSize::from_bytes(100_000)), 1448);
         assert_eq!(transfer.end(), 70);
         assert_eq!((transfer.payload(68), transfer.payload(69)), (1448, 88));
+        assert_eq!([69, 70].map(|number| transfer.size_before(number).bytes()), [99_912, 100_000]);
         let transfer = Transfer::new(Some(DataSize::from_bytes(2896)), 1448);
         assert_eq!((transfer.end(), transfer.payload(1)), (2, 1448));
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use weir_cc::window::WindowLaw;
-use weir_cc::{ArrivalTime, SendTime};
+use weir_cc::{ArrivalTime, Ecn, SendTime};
 use weir_sim::tcp::{Acknowledgement, Segment, TcpConfig, TcpReceiver, TcpSender};
 use weir_units::{DataSize, TimeDelta};
 
@@ -19,6 +19,8 @@ pub(crate) struct Rig<L> {
     forward: VecDeque<(SendTime, Segment)>,
     reverse: VecDeque<(SendTime, Acknowledgement)>,
     lose: L,
+    /// Which segments are marked on their way, if they are ECN-capable.
+    pub(crate) mark: fn(&Segment) -> bool,
 }
 
 impl<L: FnMut(SendTime, Option<&Segment>) -> bool> Rig<L> {
@@ -33,6 +35,7 @@ impl<L: FnMut(SendTime, Option<&Segment>) -> bool> Rig<L> {
             forward: VecDeque::new(),
             reverse: VecDeque::new(),
             lose,
+            mark: |_| false,
         };
         rig.send_segments();
         rig
@@ -82,7 +85,10 @@ impl<L: FnMut(SendTime, Option<&Segment>) -> bool> Rig<L> {
     }
 
     fn send_segments(&mut self) {
-        while let Some(segment) = self.sender.poll_segment(self.now) {
+        while let Some(mut segment) = self.sender.poll_segment(self.now) {
+            if segment.ecn != Ecn::NotEct && (self.mark)(&segment) {
+                segment.ecn = Ecn::Ce;
+            }
             if !(self.lose)(self.now, Some(&segment)) {
                 self.forward.push_back((self.now + ONE_WAY, segment));
             }

@@ -1,0 +1,131 @@
+//! DCTCP: the window gives way by as much as is marked (RFC 8257); the sender side of a scalable control for L4S (RFC 9331).
+//! It needs exact counts of marks.
+//!
+//! Divergences from RFC 8257:
+//! 1. Marks are counted by the receiver and told exactly, so that the flags of its §3.2 are not needed.
+//! 2. Segments are counted instead of bytes (§3.3).
+//! 3. The window never falls below two segments, as that of the other laws.
+
+use crate::time::SendTime;
+use crate::window::rounds::Rounds;
+use crate::window::rules::{RenoGrowth, Rules};
+use crate::window::{Ack, Congestion, Delivery, MIN_SSTHRESH, Window, WindowLaw};
+
+/// `g`, the weight of a round trip in the estimate (RFC 8257 §4.2).
+const G: f64 = 1.0 / 16.0;
+
+/// The DCTCP window law.
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    growth: RenoGrowth,
+    rounds: Rounds,
+    /// `DCTCP.BytesAcked`, in segments.
+    acked: f64,
+    /// `DCTCP.BytesMarked`, in segments.
+    marked: f64,
+    /// `DCTCP.Alpha`, the share of marked segments.
+    alpha: f64,
+}
+
+impl Default for Dctcp {
+    fn default() -> Self {
+        Self::with_rules(Rules::default())
+    }
+}
+
+impl Dctcp {
+    /// A law that has seen nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The law by the rules of a stack.
+    pub fn with_rules(rules: Rules) -> Self {
+        let growth = RenoGrowth::new(rules);
+        Self { growth, rounds: Rounds::default(), acked: 0.0, marked: 0.0, alpha: 1.0 }
+    }
+}
+
+impl WindowLaw for Dctcp {
+    fn on_delivery(&mut self, _window: &mut Window, delivery: &Delivery) {
+        self.acked += delivery.delivered;
+        self.marked += delivery.marked;
+        if self.rounds.begins(delivery) && self.acked > 0.0 {
+            let share = (self.marked / self.acked).min(1.0); // RFC 8257 §3.3 step 4
+            self.alpha += G * (share - self.alpha); // step 5
+            self.acked = 0.0;
+            self.marked = 0.0;
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.growth.on_ack(window, ack, |_| 1.0);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, _now: SendTime, kind: Congestion, flight: f64) {
+        let reduced = self.growth.on_congestion(window, flight);
+        let left = match kind {
+            Congestion::Ecn => window.cwnd * (1.0 - self.alpha / 2.0), // RFC 8257 §3.3 step 9
+            Congestion::Loss | Congestion::Timeout => reduced / 2.0,   // RFC 8257 §3.4
+        };
+        window.ssthresh = left.max(MIN_SSTHRESH);
+        window.cwnd = window.ssthresh;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::test_support::delivery;
+
+    /// A round trip in which `marked` of 16 segments arrive marked.
+    fn round(law: &mut Dctcp, marked: f64) {
+        let mut window = Window { cwnd: 16.0, ssthresh: 16.0 };
+        law.on_delivery(&mut window, &Delivery { marked, ..delivery(0, 16.0, 16.0) });
+    }
+
+    fn congested(law: &mut Dctcp, kind: Congestion) -> f64 {
+        let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
+        law.on_congestion(&mut window, SendTime::ZERO, kind, 90.0);
+        window.cwnd
+    }
+
+    #[test]
+    fn share_of_marks_is_smoothed_over_sixteen_round_trips() {
+        // From 1: one round trip without marks makes 15/16 = 0.9375, one with 4 of 16 then 0.9375 + (0.25 - 0.9375) / 16.
+        let mut law = Dctcp::new();
+        round(&mut law, 0.0);
+        assert!((law.alpha - 0.9375).abs() < 1e-12);
+        round(&mut law, 4.0);
+        assert!((law.alpha - 0.894_531_25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn window_gives_way_by_half_the_share_of_marks() {
+        let mut law = Dctcp::new();
+        assert_eq!(congested(&mut law, Congestion::Ecn), 50.0);
+        for _ in 0..200 {
+            round(&mut law, 4.0);
+        }
+        // α = 1/4: 100 · (1 - 1/8).
+        assert!((congested(&mut law, Congestion::Ecn) - 87.5).abs() < 0.01);
+    }
+
+    #[test]
+    fn loss_halves_the_flight_as_ever() {
+        let mut law = Dctcp::new();
+        assert_eq!(congested(&mut law, Congestion::Loss), 45.0);
+        assert_eq!(congested(&mut law, Congestion::Timeout), 45.0);
+    }
+
+    #[test]
+    fn share_is_taken_once_per_round_trip() {
+        let mut law = Dctcp::new();
+        let mut window = Window { cwnd: 8.0, ssthresh: 8.0 };
+        for _ in 0..9 {
+            law.on_delivery(&mut window, &delivery(0, 1.0, 8.0));
+        }
+        // The first delivery ends a round trip, the eighth after it the next.
+        assert!((law.alpha - (15.0_f64 / 16.0) * (15.0 / 16.0)).abs() < 1e-12);
+    }
+}

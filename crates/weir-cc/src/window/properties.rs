@@ -1,0 +1,92 @@
+//! What holds for every window law, whatever it is told.
+
+use proptest::prelude::*;
+use weir_units::TimeDelta;
+
+use super::hystart::{Config, HyStart};
+use super::{
+    Ack, Congestion, Cubic, Dctcp, Delivery, HighSpeed, NewReno, Rules, Westwood, Window, WindowLaw,
+    highspeed, westwood,
+};
+use crate::time::SendTime;
+
+/// What a transport may tell a law.
+#[derive(Clone, Debug)]
+enum Event {
+    Delivery { delivered: f64, marked: f64, outstanding: f64, rtt: Option<i64> },
+    Ack { acked: f64, limited: bool },
+    Congestion { kind: Congestion, flight: f64 },
+    Recovered,
+    Idle,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let kind = prop_oneof![Just(Congestion::Loss), Just(Congestion::Timeout), Just(Congestion::Ecn)];
+    let count = || prop_oneof![0.0..10.0f64, Just(0.0), 0.0..1e6f64];
+    prop_oneof![
+        4 => (count(), count(), count(), proptest::option::of(1i64..10_000)).prop_map(
+            |(delivered, marked, outstanding, rtt)| Event::Delivery { delivered, marked, outstanding, rtt }
+        ),
+        4 => (0.0..1e4f64, any::<bool>()).prop_map(|(acked, limited)| Event::Ack { acked, limited }),
+        2 => (kind, count()).prop_map(|(kind, flight)| Event::Congestion { kind, flight }),
+        1 => Just(Event::Recovered),
+        1 => Just(Event::Idle),
+    ]
+}
+
+fn laws() -> Vec<Box<dyn WindowLaw>> {
+    let mut laws: Vec<Box<dyn WindowLaw>> = Vec::new();
+    for rules in [Rules::default(), Rules::rfc_5681(), Rules::linux(), Rules::ns3_26()] {
+        laws.push(Box::new(NewReno::with_rules(rules)));
+        laws.push(Box::new(Cubic::with_rules(rules, Some(HyStart::new(Config::linux())))));
+        laws.push(Box::new(HighSpeed::with_rules(highspeed::Response::Formula, rules)));
+        laws.push(Box::new(HighSpeed::with_rules(highspeed::Response::Table, rules)));
+        for estimator in
+            [westwood::Estimator::Linux, westwood::Estimator::Ns3, westwood::Estimator::Ns3PerAck]
+        {
+            laws.push(Box::new(Westwood::with_rules(estimator, rules)));
+        }
+        laws.push(Box::new(Dctcp::with_rules(rules)));
+    }
+    laws
+}
+
+fn tell(law: &mut dyn WindowLaw, window: &mut Window, now: SendTime, event: &Event) {
+    let rtt = TimeDelta::from_millis(50);
+    match *event {
+        Event::Delivery { delivered, marked, outstanding, rtt } => {
+            let rtt = rtt.map(TimeDelta::from_millis);
+            let min_rtt = rtt.unwrap_or(TimeDelta::MAX);
+            law.on_delivery(window, &Delivery { now, delivered, marked, outstanding, rtt, min_rtt });
+        }
+        Event::Ack { acked, limited } => {
+            law.on_ack(window, &Ack { now, acked, srtt: rtt, min_rtt: rtt, window_limited: limited });
+        }
+        Event::Congestion { kind, flight } => law.on_congestion(window, now, kind, flight),
+        Event::Recovered => law.on_recovered(window, now),
+        Event::Idle => law.on_idle(window, rtt),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn window_stays_a_number_and_only_congestion_shrinks_it(
+        events in proptest::collection::vec((event(), 0i64..2000), 1..100),
+    ) {
+        for mut law in laws() {
+            let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+            let mut now = SendTime::ZERO;
+            for (event, wait) in &events {
+                now += TimeDelta::from_millis(*wait);
+                let before = window.cwnd;
+                tell(law.as_mut(), &mut window, now, event);
+                prop_assert!(window.cwnd.is_finite() && window.cwnd >= 2.0, "{law:?}: {window:?}");
+                prop_assert!(window.ssthresh >= 2.0, "{law:?}: {window:?}");
+                if !matches!(event, Event::Congestion { .. }) {
+                    prop_assert!(window.cwnd >= before, "{law:?} after {event:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Westwood+: after congestion the window is what the path carried, `BWE · RTTmin`, and not half of what was tried (Mascolo
+//! et al., "TCP Westwood: bandwidth estimation for enhanced transport over wireless links", MobiCom 2001; Grieco and
+//! Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP", CCR 2004). It grows as Reno.
+//!
+//! Variants: Westwood+ as in Linux, Westwood+ as in ns-3, and the Westwood of ns-3 before 3.38, which takes each
+//! acknowledgement for all that a round trip brings and so nearly always ends at the smallest window.
+//!
+//! Divergences:
+//! 1. Before the first sample of the bandwidth half of what is in flight stands for `BWE · RTTmin`.
+//! 2. Congestion never opens the window, even if the estimate exceeds it (as the paper of 2001, unlike ns-3).
+//! 3. The estimate also counts in recovery and sets the threshold there at once; Linux does so at the end of recovery.
+
+use weir_units::TimeDelta;
+
+use crate::time::SendTime;
+use crate::window::rules::{RenoGrowth, Rules};
+use crate::window::{Ack, Congestion, Delivery, MIN_SSTHRESH, Window, WindowLaw};
+
+/// Shortest window of a bandwidth sample in Linux (`TCP_WESTWOOD_RTT_MIN`).
+const LINUX_SHORTEST: TimeDelta = TimeDelta::from_millis(50);
+
+/// How the bandwidth is estimated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Estimator {
+    /// A sample per round trip, 50 ms at least, through two filters that each keep 7/8 (Linux).
+    #[default]
+    Linux,
+    /// A sample per round trip through Tustin's filter with 0.9, from 0 on (ns-3, `WESTWOODPLUS`).
+    Ns3,
+    /// A sample per acknowledgement, over the whole round-trip time, through the same filter (ns-3 before 3.38, the
+    /// default `WESTWOOD`).
+    Ns3PerAck,
+}
+
+/// The Westwood window law.
+#[derive(Clone, Debug, Default)]
+pub struct Westwood {
+    estimator: Estimator,
+    growth: RenoGrowth,
+    /// Segments that have arrived since `window_start`.
+    arrived: f64,
+    window_start: Option<SendTime>,
+    rtt: TimeDelta,
+    min_rtt: TimeDelta,
+    /// `b_k` in segments per second.
+    sample: f64,
+    /// What the first of Linux's filters gives.
+    first: f64,
+    /// `BWE` in segments per second; `None` before the first sample.
+    bandwidth: Option<f64>,
+}
+
+impl Westwood {
+    /// Westwood+ as in Linux.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The law by the rules of a stack.
+    pub fn with_rules(estimator: Estimator, rules: Rules) -> Self {
+        Self { estimator, growth: RenoGrowth::new(rules), ..Self::default() }
+    }
+
+    /// Counts what has arrived; a sample of the bandwidth, in segments per second, once there is one.
+    fn count(&mut self, delivery: &Delivery) -> Option<f64> {
+        if self.rtt <= TimeDelta::ZERO {
+            return None;
+        }
+        if self.estimator == Estimator::Ns3PerAck {
+            return Some(delivery.delivered / self.rtt.secs_f64());
+        }
+        let start = *self.window_start.get_or_insert(delivery.now);
+        self.arrived += delivery.delivered;
+        let length = delivery.now - start;
+        let wanted = if self.estimator == Estimator::Linux { self.rtt.max(LINUX_SHORTEST) } else { self.rtt };
+        if length < wanted {
+            return None;
+        }
+        self.window_start = Some(delivery.now);
+        Some(core::mem::take(&mut self.arrived) / length.secs_f64())
+    }
+
+    fn filter(&mut self, sample: f64) {
+        let bandwidth = match (self.estimator, self.bandwidth) {
+            (Estimator::Linux, None) => {
+                self.first = sample;
+                sample
+            }
+            (Estimator::Linux, Some(before)) => {
+                self.first = (7.0 * self.first + sample) / 8.0;
+                (7.0 * before + self.first) / 8.0
+            }
+            (_, before) => 0.9 * before.unwrap_or(0.0) + 0.1 * f64::midpoint(sample, self.sample),
+        };
+        self.sample = sample;
+        self.bandwidth = Some(bandwidth);
+    }
+}
+
+impl WindowLaw for Westwood {
+    fn on_delivery(&mut self, _window: &mut Window, delivery: &Delivery) {
+        if let Some(rtt) = delivery.rtt {
+            self.rtt = rtt;
+            self.min_rtt = delivery.min_rtt;
+        }
+        if let Some(sample) = self.count(delivery) {
+            self.filter(sample);
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.growth.on_ack(window, ack, |_| 1.0);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, _now: SendTime, _kind: Congestion, flight: f64) {
+        let reduced = self.growth.on_congestion(window, flight);
+        let carried = self.bandwidth.map_or(reduced / 2.0, |bandwidth| bandwidth * self.min_rtt.secs_f64());
+        window.ssthresh = carried.max(MIN_SSTHRESH);
+        window.cwnd = window.cwnd.min(window.ssthresh);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::test_support::{ack, delivery};
+
+    fn congested(law: &mut Westwood, cwnd: f64) -> Window {
+        let mut window = Window { cwnd, ssthresh: f64::INFINITY };
+        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, cwnd);
+        window
+    }
+
+    /// `count` acknowledgements of 2 segments, 10 ms apart from 10 ms on, at a round-trip time of 100 ms.
+    fn fed(estimator: Estimator, count: i64) -> Westwood {
+        let mut law = Westwood::with_rules(estimator, Rules::default());
+        let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
+        for number in 1..=count {
+            law.on_delivery(&mut window, &delivery(10 * number, 2.0, 20.0));
+        }
+        law
+    }
+
+    #[test]
+    fn linux_takes_the_first_sample_as_it_is_and_filters_twice() {
+        // The first round trip from 10 to 110 ms brings 11 acknowledgements of 2: 22 / 0.1 s = 220/s, the next ones 200/s.
+        assert_eq!(fed(Estimator::Linux, 10).bandwidth, None);
+        assert!((fed(Estimator::Linux, 11).bandwidth.unwrap() - 220.0).abs() < 1e-9);
+        // (7 · 220 + 200) / 8 = 217.5, (7 · 220 + 217.5) / 8 = 219.6875.
+        assert!((fed(Estimator::Linux, 21).bandwidth.unwrap() - 219.6875).abs() < 1e-9);
+    }
+
+    #[test]
+    fn ns3_starts_from_zero_with_tustins_filter() {
+        // 0.1 · (220 + 0) / 2 = 11; then 0.9 · 11 + 0.1 · (200 + 220) / 2 = 30.9.
+        assert!((fed(Estimator::Ns3, 11).bandwidth.unwrap() - 11.0).abs() < 1e-9);
+        assert!((fed(Estimator::Ns3, 21).bandwidth.unwrap() - 30.9).abs() < 1e-9);
+    }
+
+    #[test]
+    fn estimate_times_the_least_round_trip_is_what_congestion_leaves() {
+        // 220/s over 100 ms are 22 segments, whatever the window was.
+        assert!((congested(&mut fed(Estimator::Linux, 11), 60.0).cwnd - 22.0).abs() < 1e-9);
+        let small = congested(&mut fed(Estimator::Linux, 11), 10.0);
+        assert_eq!(small.cwnd, 10.0);
+        assert!((small.ssthresh - 22.0).abs() < 1e-9);
+        assert_eq!(congested(&mut Westwood::new(), 30.0).ssthresh, 15.0);
+    }
+
+    #[test]
+    fn estimate_per_acknowledgement_collapses_the_window() {
+        // Each acknowledgement of 2 segments over 100 ms is taken for 20/s, which is 2 segments per round trip.
+        let mut law = fed(Estimator::Ns3PerAck, 200);
+        assert!((law.bandwidth.unwrap() - 20.0).abs() < 0.01);
+        assert_eq!(congested(&mut law, 60.0), Window { cwnd: 2.0, ssthresh: 2.0 });
+    }
+
+    #[test]
+    fn window_grows_as_renos() {
+        let mut law = Westwood::new();
+        let mut window = Window { cwnd: 10.0, ssthresh: 10.0 };
+        for _ in 0..5 {
+            law.on_ack(&mut window, &ack(0, 2.0));
+        }
+        assert_eq!(window.cwnd, 11.0);
+    }
+}

@@ -1,0 +1,133 @@
+//! TCP flows of a scenario: what they are made of and what is recorded of them.
+
+use weir_lab::metrics::{Recorder, Series};
+use weir_lab::registry::window_laws;
+use weir_lab::scenario::{RunOptions, Scenario};
+use weir_lab::traces::TraceStore;
+use weir_sim::tcp::{EcnMode, TcpConfig};
+use weir_sim::{Simulation, Traffic};
+use weir_units::TimeDelta;
+
+/// Two flows over 10 Mbit/s, 60 ms there and back; `tcp` stands in the table of the TCP flow.
+fn scenario(tcp: &str) -> String {
+    format!(
+        "title = \"x\"\nduration = \"20s\"\n\
+         [dumbbell]\naccess = {{ rate = \"1Gbps\", delay = \"5ms\" }}\n\
+         bottleneck = {{ rate = \"10Mbps\", delay = \"20ms\", queue = {{ time = \"100ms\" }} }}\n\
+         [flows.video]\nkind = \"media\"\ncontroller = \"gcc-2016\"\n\
+         [flows.bulk]\nkind = \"tcp\"\n{tcp}\n"
+    )
+}
+
+fn series(tcp: &str) -> Series {
+    let scenario = Scenario::parse("test.toml", &scenario(tcp), &[]).unwrap_or_else(|e| panic!("{e}"));
+    let options = RunOptions { seed: 1, series: true, ..RunOptions::default() };
+    let run = scenario.build(&options, &TraceStore::at(None)).unwrap_or_else(|e| panic!("{e}"));
+    let simulation = Simulation::new(run.spec, Recorder::new(run.plan)).expect("a valid spec");
+    simulation.run().finish().series.expect("a series was asked for")
+}
+
+#[test]
+fn series_show_window_threshold_round_trip_time_and_progress_of_tcp() {
+    let series = series("law = \"newreno\"");
+    let mut csv = Vec::new();
+    series.write_csv(&mut csv).unwrap();
+    let csv = String::from_utf8(csv).unwrap();
+    let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    for signal in ["cwnd", "ssthresh", "rtt", "acked"] {
+        assert!(header.contains(&format!("bulk.sender.{signal}.max").as_str()), "{signal}: {header:?}");
+    }
+    let flow = series.flows.iter().find(|flow| flow.name == "bulk").unwrap();
+    let max = |signal: &str| &flow.signals.iter().find(|s| s.name == signal).unwrap().max;
+    // The path holds 50 segments and its queue 83: the window stays below that, and above what the video leaves.
+    let window = max("cwnd").iter().skip(50).copied().filter(|w| w.is_finite());
+    assert!(window.clone().all(|w| w < 145.0), "{:?}", window.fold(0.0, f64::max));
+    // Round trips last from 60 ms with an empty queue to 160 ms with a full one.
+    let rtts: Vec<f64> = max("rtt").iter().copied().filter(|rtt| rtt.is_finite()).collect();
+    assert!(rtts.iter().all(|rtt| (60.0..200.0).contains(rtt)));
+    let acked: Vec<f64> = max("acked").iter().copied().filter(|bytes| bytes.is_finite()).collect();
+    assert!(acked.is_sorted());
+    // The video takes 2.5 of 10 Mbit/s at most: at least 7 Mbit/s over 20 s, headers off, less the beginning.
+    assert!(acked.last().unwrap() * 8.0 / 20.0 > 6e6, "{:?}", acked.last());
+}
+
+fn config(tcp: &str) -> TcpConfig {
+    let scenario = Scenario::parse("test.toml", &scenario(tcp), &[]).unwrap_or_else(|e| panic!("{e}"));
+    let run = scenario.build(&RunOptions::default(), &TraceStore::at(None)).unwrap_or_else(|e| panic!("{e}"));
+    match &run.spec.flows.iter().find(|flow| flow.name == "bulk").unwrap().traffic {
+        Traffic::Tcp { config, .. } => *config,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn profile_is_one_configuration_and_options_are_laid_over_it() {
+    assert_eq!(config(""), TcpConfig::default());
+    assert_eq!(config("profile = \"rfc\""), TcpConfig::rfc());
+    assert_eq!(config("profile = \"linux-3.16\""), TcpConfig::linux_3_16());
+    assert_eq!(config("profile = \"ns3-3.26\""), TcpConfig::ns3_26(536));
+    let changed = config("profile = \"ns3-3.26\"\noptions = { mss = \"1460B\", min_rto = \"300ms\" }");
+    // 131072 / 1460 = 89.8.
+    assert_eq!((changed.mss, changed.receive_window), (1460, 89));
+    assert_eq!((changed.min_rto, changed.sack), (TimeDelta::from_millis(300), false));
+    let paced = config("options = { pacing = true, prr = true, quick_acks = 8 }");
+    assert_eq!((paced.pacing, paced.prr, paced.quick_acks), (true, true, 8));
+}
+
+#[test]
+fn chromium_profile_stands_alone() {
+    let flow = "profile = \"chromium-2015\"";
+    let series = series(flow);
+    let bulk = series.flows.iter().find(|flow| flow.name == "bulk").unwrap();
+    let rates = &bulk.receive_rate_bps[100..];
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    assert!((5e6..10e6).contains(&mean), "{mean}");
+    let errors = |more: &str| {
+        let text = scenario(&format!("{flow}\n{more}"));
+        Scenario::parse("test.toml", &text, &[]).unwrap_err().to_string()
+    };
+    assert!(errors("law = \"cubic\"").contains("has a window law of its own"));
+    assert!(errors("options = { sack = true }").contains("has no such options"));
+}
+
+#[test]
+fn dctcp_hears_exact_counts_of_marks_and_nothing_less() {
+    assert_eq!(config("law = \"dctcp\"").ecn, EcnMode::Accurate);
+    assert_eq!(config("options = { ecn = \"classic\" }").ecn, EcnMode::Classic);
+    let text = scenario("law = \"dctcp\"\noptions = { ecn = \"classic\" }");
+    let error = Scenario::parse("test.toml", &text, &[]).unwrap_err();
+    assert!(error.to_string().contains("`dctcp` goes by exact counts of marks"), "{error}");
+}
+
+/// Its own buffers would hold the window below what the path takes, and it would never see a loss.
+const NS3_WITHOUT_LIMIT: &str =
+    "profile = \"ns3-3.26\"\noptions = { mss = \"1460B\", receive_window = 1000000 }";
+
+#[test]
+fn profiles_differ_in_how_their_window_grows() {
+    // Congestion avoidance in steps of 100 ms: ns-3's NewReno gains half a segment per round trip, that of the RFC one.
+    let slope = |tcp: &str| {
+        let series = series(tcp);
+        let flow = series.flows.iter().find(|flow| flow.name == "bulk").unwrap();
+        let window = &flow.signals.iter().find(|s| s.name == "cwnd").unwrap().max;
+        let steps = window.windows(2).map(|pair| pair[1] - pair[0]);
+        let mut growth: Vec<f64> = steps.skip(60).filter(|step| step.is_finite() && *step > 0.0).collect();
+        growth.sort_by(f64::total_cmp);
+        growth[growth.len() / 2]
+    };
+    let (rfc, ns3) = (slope("profile = \"rfc\""), slope(NS3_WITHOUT_LIMIT));
+    assert!((0.3..0.7).contains(&(ns3 / rfc)), "{ns3} {rfc}");
+}
+
+#[test]
+fn every_window_law_fills_a_link_under_every_profile() {
+    for law in window_laws().iter().map(|law| law.name) {
+        for profile in ["", "profile = \"rfc\"\n", "profile = \"linux-3.16\"\n", "profile = \"ns3-3.26\"\n"] {
+            let series = series(&format!("{profile}law = \"{law}\""));
+            let flow = series.flows.iter().find(|flow| flow.name == "bulk").unwrap();
+            let rates = &flow.receive_rate_bps[100..];
+            let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+            assert!(mean > 4e6, "{law} {profile}: {mean}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Hosts of the TCP that the WebRTC project's simulator had in 2015.
+
+use weir_cc::SendTime;
+use weir_net::Time;
+use weir_units::DataSize;
+
+use super::{Life, SignalBuffer};
+use crate::clock::Clock;
+use crate::monitor::{Monitor, Side};
+use crate::network::{Network, meta};
+use crate::packet::{Body, SimPacket};
+use crate::tcp::{ChromiumSender, TcpConfig, TcpSender, chromium};
+
+#[derive(Debug)]
+pub(crate) struct ChromiumSource {
+    life: Life,
+    clock: Clock,
+    config: TcpConfig,
+    sender: ChromiumSender,
+    completed: bool,
+    signals: SignalBuffer,
+}
+
+impl ChromiumSource {
+    pub(crate) fn new(life: Life, clock: Clock, config: TcpConfig, size: Option<DataSize>) -> Self {
+        let signals = SignalBuffer::new(Side::Sender, TcpSender::signals().len());
+        Self { life, clock, config, sender: ChromiumSender::new(config, size), completed: false, signals }
+    }
+
+    pub(crate) fn first_wake(&self) -> Time {
+        self.life.start
+    }
+
+    pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
+        let local = SendTime::from_nanos(self.clock.read(now));
+        self.sender.start();
+        if now >= self.life.stop {
+            self.sender.stop();
+        }
+        self.sender.on_timeout(local);
+        self.drain(now, local, network)
+    }
+
+    pub(crate) fn deliver<M: Monitor>(
+        &mut self,
+        now: Time,
+        packet: &SimPacket,
+        network: &mut Network<M>,
+    ) -> Time {
+        let local = SendTime::from_nanos(self.clock.read(now));
+        if let Body::Acknowledgement(ack) = &packet.body {
+            let rtt = self.sender.on_ack(local, ack.cumulative, ack.echo);
+            network.monitor.rtt(now, self.life.flow, rtt);
+        }
+        self.drain(now, local, network)
+    }
+
+    fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) -> Time {
+        while let Some(segment) = self.sender.poll_segment(local) {
+            let wire_size = self.config.segment_size(&segment).bytes() as u32;
+            let meta = meta(now, wire_size, u32::from(segment.payload), false);
+            network.send(now, self.life.flow, Side::Sender, meta, Body::Segment(segment));
+        }
+        if !self.completed && self.sender.is_complete() {
+            self.completed = true;
+            network.monitor.completed(now, self.life.flow);
+        }
+        self.signals.show(now, self.life.flow, network, |out| self.sender.read_signals(out));
+        let timer = self.sender.next_timeout().map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
+        if now >= self.life.stop { timer } else { timer.min(self.life.stop) }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct ChromiumSink {
+    flow: usize,
+    config: TcpConfig,
+}
+
+impl ChromiumSink {
+    pub(crate) fn new(life: Life, config: TcpConfig) -> Self {
+        Self { flow: life.flow, config }
+    }
+
+    pub(crate) fn deliver<M: Monitor>(
+        &mut self,
+        now: Time,
+        packet: &SimPacket,
+        network: &mut Network<M>,
+    ) -> Time {
+        if let Body::Segment(segment) = &packet.body {
+            let ack = chromium::acknowledge(segment);
+            let wire_size = self.config.acknowledgement_size(&ack).bytes() as u32;
+            let meta = meta(now, wire_size, 0, true);
+            network.send(now, self.flow, Side::Receiver, meta, Body::Acknowledgement(ack));
+        }
+        Time::MAX
+    }
+}

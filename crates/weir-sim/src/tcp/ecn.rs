@@ -1,0 +1,192 @@
+//! Explicit congestion notification at either end: the handshake of flags of RFC 3168, or exact counts.
+
+use weir_cc::Ecn;
+
+use crate::tcp::packet::{Acknowledgement, Segment};
+
+/// How a pair of endpoints uses ECN. The handshake is taken to have agreed on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnMode {
+    /// Not at all.
+    #[default]
+    Off,
+    /// ECT(0) on new data, ECN-Echo until the sender answers with CWR (RFC 3168 §6.1).
+    Classic,
+    /// ECT(1) on all data, and every acknowledgement tells how many segments have arrived marked (the counter of
+    /// RFC 9768 §3.2.2, but wide enough not to wrap around within a window).
+    Accurate,
+}
+
+/// What the sender remembers of marks and of its answers to them.
+#[derive(Clone, Debug)]
+pub(super) struct EcnSender {
+    mode: EcnMode,
+    /// The next new segment carries CWR.
+    cwr_due: bool,
+    /// One beyond the highest segment sent when the window was last reduced.
+    reduced_at: Option<u32>,
+    /// Marked segments that acknowledgements have told of; wraps around.
+    known: u16,
+}
+
+impl EcnSender {
+    pub(super) fn new(mode: EcnMode) -> Self {
+        Self { mode, cwr_due: false, reduced_at: None, known: 0 }
+    }
+
+    /// The ECN field of a data segment, and whether it carries CWR.
+    #[inline]
+    pub(super) fn stamp(&mut self, retransmission: bool) -> (Ecn, bool) {
+        match self.mode {
+            EcnMode::Off => (Ecn::NotEct, false),
+            EcnMode::Classic if retransmission => (Ecn::NotEct, false), // RFC 3168 §6.1.5
+            EcnMode::Classic => (Ecn::Ect0, core::mem::take(&mut self.cwr_due)),
+            EcnMode::Accurate => (Ecn::Ect1, false),
+        }
+    }
+
+    /// How many more segments have arrived marked than was known; in classic mode 1 stands for "some".
+    #[inline]
+    pub(super) fn marks(&mut self, ack: &Acknowledgement) -> u16 {
+        match self.mode {
+            EcnMode::Off => 0,
+            EcnMode::Classic => u16::from(ack.ece),
+            EcnMode::Accurate => {
+                let fresh = ack.marked.wrapping_sub(self.known);
+                // More than half the counter's range back is an acknowledgement that was overtaken.
+                if fresh > u16::MAX / 2 {
+                    return 0;
+                }
+                self.known = ack.marked;
+                fresh
+            }
+        }
+    }
+
+    /// Whether `first`, the first outstanding segment, was sent before the window was last reduced.
+    pub(super) fn has_answered_for(&self, first: u32) -> bool {
+        self.reduced_at.is_some_and(|at| first < at)
+    }
+
+    /// Whether marks are news: something beyond what was out at the last reduction, the segment with CWR at the
+    /// earliest, is acknowledged (RFC 3168 §6.1.2: at most one reduction per window of data).
+    pub(super) fn may_reduce(&self, first: u32) -> bool {
+        self.reduced_at.is_none_or(|at| first > at)
+    }
+
+    /// The window was reduced, for whatever reason, with `next` as the next new segment.
+    pub(super) fn on_reduced(&mut self, next: u32) {
+        self.reduced_at = Some(next);
+        self.cwr_due = true;
+    }
+}
+
+/// What the receiver remembers of marks.
+#[derive(Clone, Debug)]
+pub(super) struct EcnReceiver {
+    mode: EcnMode,
+    /// ECN-Echo is set until CWR comes.
+    echo: bool,
+    /// Segments that arrived marked; wraps around.
+    marked: u16,
+    last_was_marked: bool,
+}
+
+impl EcnReceiver {
+    pub(super) fn new(mode: EcnMode) -> Self {
+        Self { mode, echo: false, marked: 0, last_was_marked: false }
+    }
+
+    /// A data segment has arrived; whether that has to be acknowledged at once.
+    #[inline]
+    pub(super) fn on_segment(&mut self, segment: &Segment) -> bool {
+        let marked = segment.ecn == Ecn::Ce;
+        match self.mode {
+            EcnMode::Off => false,
+            EcnMode::Classic => {
+                self.echo = marked || (self.echo && !segment.cwr); // RFC 3168 §6.1.3
+                false
+            }
+            EcnMode::Accurate => {
+                self.marked = self.marked.wrapping_add(u16::from(marked));
+                // RFC 8257 §3.2: the sender is told at once when marking begins or ends.
+                marked != core::mem::replace(&mut self.last_was_marked, marked)
+            }
+        }
+    }
+
+    /// ECN-Echo, and the count of marked segments.
+    pub(super) fn feedback(&self) -> (bool, u16) {
+        (self.echo, self.marked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_cc::SendTime;
+
+    use super::*;
+    use crate::tcp::SackBlock;
+
+    fn segment(ecn: Ecn, cwr: bool) -> Segment {
+        let sent_at = SendTime::ZERO;
+        Segment { number: 0, payload: 1448, syn: false, retransmission: false, sent_at, ecn, cwr }
+    }
+
+    fn ack(ece: bool, marked: u16) -> Acknowledgement {
+        let sacks = [SackBlock::EMPTY; 3];
+        Acknowledgement { cumulative: 0, syn: false, sacks, echo: SendTime::ZERO, ece, marked }
+    }
+
+    #[test]
+    fn echo_lasts_from_the_mark_to_the_answer() {
+        let mut receiver = EcnReceiver::new(EcnMode::Classic);
+        let mut echo = |ecn, cwr| {
+            assert!(!receiver.on_segment(&segment(ecn, cwr)));
+            receiver.feedback().0
+        };
+        assert!(!echo(Ecn::Ect0, false));
+        assert!(echo(Ecn::Ce, false));
+        assert!(echo(Ecn::Ect0, false));
+        // The answer itself arrives marked: a new round begins.
+        assert!(echo(Ecn::Ce, true));
+        assert!(!echo(Ecn::Ect0, true));
+    }
+
+    #[test]
+    fn exact_counts_are_told_at_once_when_marking_begins_or_ends() {
+        let mut receiver = EcnReceiver::new(EcnMode::Accurate);
+        let at_once = [Ecn::Ect1, Ecn::Ce, Ecn::Ce, Ecn::Ect1, Ecn::Ect1]
+            .map(|ecn| receiver.on_segment(&segment(ecn, false)));
+        assert_eq!(at_once, [false, true, false, true, false]);
+        assert_eq!(receiver.feedback(), (false, 2));
+    }
+
+    #[test]
+    fn first_new_segment_after_a_reduction_carries_the_answer() {
+        let mut sender = EcnSender::new(EcnMode::Classic);
+        assert_eq!(sender.stamp(false), (Ecn::Ect0, false));
+        sender.on_reduced(5);
+        assert_eq!(sender.stamp(true), (Ecn::NotEct, false));
+        assert_eq!(sender.stamp(false), (Ecn::Ect0, true));
+        assert_eq!(sender.stamp(false), (Ecn::Ect0, false));
+    }
+
+    #[test]
+    fn window_is_reduced_again_once_the_answer_is_acknowledged() {
+        let mut sender = EcnSender::new(EcnMode::Classic);
+        assert!(sender.may_reduce(0));
+        sender.on_reduced(20);
+        assert_eq!([19, 20, 21].map(|first| sender.may_reduce(first)), [false, false, true]);
+        assert_eq!([19, 20].map(|first| sender.has_answered_for(first)), [true, false]);
+    }
+
+    #[test]
+    fn counts_wrap_around_and_stale_ones_are_ignored() {
+        let mut sender = EcnSender { known: 65_530, ..EcnSender::new(EcnMode::Accurate) };
+        assert_eq!(sender.marks(&ack(false, 4)), 10);
+        assert_eq!(sender.marks(&ack(false, 2)), 0);
+        assert_eq!(sender.marks(&ack(false, 5)), 1);
+        assert_eq!(EcnSender::new(EcnMode::Off).marks(&ack(true, 9)), 0);
+    }
+}

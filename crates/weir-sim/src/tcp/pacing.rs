@@ -1,0 +1,79 @@
+//! Pacing: segments leave one by one, somewhat faster than the window alone would let them on average (as in Linux with
+//! fair queueing).
+
+use weir_cc::SendTime;
+use weir_cc::window::Window;
+use weir_units::TimeDelta;
+
+/// Pacing rate over window per round trip while the window is below half the threshold (`tcp_pacing_ss_ratio`).
+const SLOW_START_FACTOR: f64 = 2.0;
+
+/// The same otherwise (`tcp_pacing_ca_ratio`).
+const AVOIDANCE_FACTOR: f64 = 1.2;
+
+/// Says when the next segment may leave.
+#[derive(Clone, Debug)]
+pub(super) struct Pacing {
+    enabled: bool,
+    next: SendTime,
+    /// A segment waits for `next`.
+    holding: bool,
+}
+
+impl Pacing {
+    pub(super) fn new(enabled: bool) -> Self {
+        Self { enabled, next: SendTime::ZERO, holding: false }
+    }
+
+    /// Whether the next segment has to wait.
+    pub(super) fn holds(&mut self, now: SendTime) -> bool {
+        self.holding = self.enabled && now < self.next;
+        self.holding
+    }
+
+    /// A segment leaves.
+    pub(super) fn on_sent(&mut self, now: SendTime, window: &Window, srtt: Option<TimeDelta>) {
+        let Some(srtt) = srtt.filter(|_| self.enabled) else { return };
+        let factor = if window.cwnd < window.ssthresh / 2.0 { SLOW_START_FACTOR } else { AVOIDANCE_FACTOR };
+        self.next = self.next.max(now) + srtt.scale(1.0 / (factor * window.cwnd.max(1.0)));
+    }
+
+    /// When a segment that waits may leave.
+    pub(super) fn release(&self) -> Option<SendTime> {
+        self.holding.then_some(self.next)
+    }
+
+    /// Nothing waits until [`Self::holds`] is asked again.
+    pub(super) fn clear(&mut self) {
+        self.holding = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_are_spread_over_the_round_trip_at_twice_or_1_2_times_the_windows_rate() {
+        // 100 ms over 10 segments: 10 ms, at twice the rate 5 ms, at 1.2 times 8.333 ms.
+        let srtt = Some(TimeDelta::from_millis(100));
+        for (ssthresh, micros) in [(f64::INFINITY, 5000), (15.0, 8333)] {
+            let mut pacing = Pacing::new(true);
+            assert!(!pacing.holds(SendTime::ZERO));
+            pacing.on_sent(SendTime::ZERO, &Window { cwnd: 10.0, ssthresh }, srtt);
+            let at = |micros| SendTime::from_nanos(1000 * micros);
+            assert!(pacing.holds(at(micros - 1)));
+            assert_eq!(pacing.release().map(|at| at.nanos() / 1000), Some(micros));
+            assert!(!pacing.holds(at(micros + 1)));
+            assert_eq!(pacing.release(), None);
+        }
+    }
+
+    #[test]
+    fn without_pacing_nothing_waits() {
+        let mut pacing = Pacing::new(false);
+        let window = Window { cwnd: 1.0, ssthresh: 2.0 };
+        pacing.on_sent(SendTime::ZERO, &window, Some(TimeDelta::from_secs(1)));
+        assert!(!pacing.holds(SendTime::ZERO));
+    }
+}

@@ -1,0 +1,75 @@
+//! Proportional rate reduction: in recovery segments leave in proportion to those that arrive, so that the window has come
+//! down to its target at the end (RFC 6937 §3, with the slow-start reduction bound, as in Linux).
+
+/// The state of one recovery.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Prr {
+    /// The window that the law wants afterwards, in segments.
+    target: f64,
+    /// `RecoverFS`: segments outstanding at the beginning.
+    flight: f64,
+    /// `prr_delivered`.
+    delivered: f64,
+    /// `prr_out`.
+    out: f64,
+}
+
+impl Prr {
+    /// Recovery begins with `flight` segments outstanding and shall end with a window of `target`.
+    pub(super) fn begin(&mut self, target: f64, flight: u32) {
+        *self = Self { target, flight: f64::from(flight.max(1)), delivered: 0.0, out: 0.0 };
+    }
+
+    /// The window after an acknowledgement that told of `delivered` segments.
+    pub(super) fn window(&mut self, delivered: u32, pipe: u32) -> f64 {
+        let (delivered, pipe) = (f64::from(delivered), f64::from(pipe));
+        self.delivered += delivered;
+        let send = if pipe > self.target {
+            (self.delivered * self.target / self.flight).ceil() - self.out
+        } else {
+            let limit = (self.delivered - self.out).max(delivered) + 1.0;
+            limit.min(self.target - pipe)
+        };
+        pipe + send.max(0.0)
+    }
+
+    /// A segment has left.
+    pub(super) fn on_sent(&mut self) {
+        self.out += 1.0;
+    }
+
+    /// The window to go on with after recovery.
+    pub(super) fn target(&self) -> f64 {
+        self.target
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_leave_in_proportion_to_those_that_arrive() {
+        // 20 outstanding, 10 wanted: every second delivery lets one out. After the retransmission 1 is out.
+        let mut prr = Prr::default();
+        prr.begin(10.0, 20);
+        assert_eq!(prr.window(1, 16), 17.0); // ⌈0.5⌉ - 0
+        prr.on_sent();
+        assert_eq!(prr.window(1, 16), 16.0); // ⌈1⌉ - 1
+        assert_eq!(prr.window(1, 15), 16.0); // ⌈1.5⌉ - 1
+        prr.on_sent();
+        assert_eq!(prr.window(1, 15), 15.0); // ⌈2⌉ - 2
+    }
+
+    #[test]
+    fn below_the_target_a_delivery_lets_two_out() {
+        // Many were lost: 4 are in flight where 10 are wanted. One delivery: max(1 - 0, 1) + 1 = 2.
+        let mut prr = Prr::default();
+        prr.begin(10.0, 20);
+        assert_eq!(prr.window(1, 4), 6.0);
+        prr.on_sent();
+        prr.on_sent();
+        // max(2 - 2, 1) + 1 = 2, but only 1 is missing.
+        assert_eq!(prr.window(1, 9), 10.0);
+    }
+}

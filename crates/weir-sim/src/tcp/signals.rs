@@ -1,0 +1,70 @@
+//! What is worth watching inside a sender.
+
+use weir_cc::Signal;
+
+use crate::tcp::TcpSender;
+
+/// The signals of a sender, in the order in which [`TcpSender::read_signals`] writes them.
+const SIGNALS: [Signal; 4] = [
+    Signal { name: "cwnd", unit: "segments", meaning: "congestion window" },
+    Signal {
+        name: "ssthresh",
+        unit: "segments",
+        meaning: "slow-start threshold; infinite before the first congestion",
+    },
+    Signal { name: "rtt", unit: "ms", meaning: "latest sample of the round-trip time" },
+    Signal { name: "acked", unit: "B", meaning: "data acknowledged in order" },
+];
+
+impl TcpSender {
+    /// What [`Self::read_signals`] tells.
+    pub fn signals() -> &'static [Signal] {
+        &SIGNALS
+    }
+
+    /// Writes the present values of [`Self::signals`]; NaN for what is not known yet. What `out` has no room for is
+    /// left out.
+    pub fn read_signals(&self, out: &mut [f64]) {
+        let window = self.window();
+        let rtt = self.last_rtt().map_or(f64::NAN, |rtt| rtt.secs_f64() * 1e3);
+        let values = [window.cwnd, window.ssthresh, rtt, self.acknowledged().bytes_f64()];
+        for (slot, value) in out.iter_mut().zip(values) {
+            *slot = value;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_cc::SendTime;
+    use weir_cc::window::NewReno;
+    use weir_units::DataSize;
+
+    use super::*;
+    use crate::tcp::{Acknowledgement, SackBlock, TcpConfig};
+
+    #[test]
+    fn signals_follow_the_acknowledgements() {
+        // 2000 bytes are a full segment of 1448 and a short one.
+        let size = Some(DataSize::from_bytes(2000));
+        let mut sender = TcpSender::new(TcpConfig::default(), Box::new(NewReno::new()), size);
+        let mut values = [0.0; 4];
+        sender.read_signals(&mut values);
+        assert_eq!((values[0], values[1], values[3]), (10.0, f64::INFINITY, 0.0));
+        assert!(values[2].is_nan());
+        sender.start(SendTime::ZERO);
+        while sender.poll_segment(SendTime::ZERO).is_some() {}
+        let sacks = [SackBlock::EMPTY; 3];
+        let echo = SendTime::ZERO;
+        let syn_ack = Acknowledgement { cumulative: 0, syn: true, sacks, echo, ece: false, marked: 0 };
+        sender.on_ack(SendTime::from_millis(50), &syn_ack);
+        while sender.poll_segment(SendTime::from_millis(50)).is_some() {}
+        let mut acked = |cumulative, ms| {
+            sender.on_ack(SendTime::from_millis(ms), &Acknowledgement { cumulative, syn: false, ..syn_ack });
+            sender.read_signals(&mut values);
+            (values[2], values[3])
+        };
+        assert_eq!(acked(1, 120), (120.0, 1448.0));
+        assert_eq!(acked(2, 130), (130.0, 2000.0));
+    }
+}

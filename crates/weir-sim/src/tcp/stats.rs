@@ -1,0 +1,31 @@
+//! What a sender counts.
+
+use weir_units::TimeDelta;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) segments: u64,
+    pub(super) retransmissions: u64,
+    pub(super) timeouts: u64,
+    pub(super) fast_recoveries: u64,
+    pub(super) ecn_reductions: u64,
+}
+
+/// What a sender has been through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpStats {
+    /// Data segments sent, retransmissions included.
+    pub segments: u64,
+    /// Data segments sent again.
+    pub retransmissions: u64,
+    /// Times the retransmission timer ran out, the SYN's included.
+    pub timeouts: u64,
+    /// Times fast recovery was entered.
+    pub fast_recoveries: u64,
+    /// Times the window was reduced because of ECN.
+    pub ecn_reductions: u64,
+    /// Smoothed round-trip time; `None` before the first sample.
+    pub srtt: Option<TimeDelta>,
+    /// Retransmission timeout.
+    pub rto: TimeDelta,
+}
