@@ -287,7 +287,7 @@ impl Request<'_> {
         let options = RunOptions { seed, controller, series: self.series && first };
         let run = self.scenario.build(&options, store)?;
         let recorder = Simulation::new(run.spec, Recorder::new(run.plan.clone()))?.run();
-        let Measured { metrics, delays, series } = recorder.finish();
+        let Measured { metrics, delays, series, .. } = recorder.finish();
         let sample = first.then_some(Sample { plan: run.plan, delays, series });
         Ok(Outcome { metrics, sample, traces: run.traces })
     }

@@ -48,6 +48,7 @@ fn recorder(series: bool) -> Recorder {
         stop: Time::MAX,
         pauses: Vec::new(),
         propagation: TimeDelta::from_millis(25),
+        route: vec![0],
         bottleneck: Some(0),
         max_rate: None,
         sender_signals: vec!["A".to_owned()],
@@ -57,7 +58,7 @@ fn recorder(series: bool) -> Recorder {
     let links =
         vec![LinkPlan { name: "bottleneck".to_owned(), service, delay: TimeDelta::ZERO, bottleneck: true }];
     let flows = (0..FLOWS).map(flow).collect();
-    Recorder::new(MeasurePlan { end, window: (Time::ZERO, end), flows, links, series })
+    Recorder::new(MeasurePlan { end, window: (Time::ZERO, end), flows, links, series, unsettled: Vec::new() })
 }
 
 /// One frame of each flow, with delays that go through 0 to 300 ms within ten seconds.

@@ -19,6 +19,7 @@ fn run(bytes: u32, delay_ms: u64) -> RunMetrics {
         stop: Time::MAX,
         pauses: Vec::new(),
         propagation: TimeDelta::ZERO,
+        route: vec![0],
         bottleneck: Some(0),
         max_rate: None,
         sender_signals: Vec::new(),
@@ -32,6 +33,7 @@ fn run(bytes: u32, delay_ms: u64) -> RunMetrics {
         flows: vec![flow],
         links: vec![link],
         series: false,
+        unsettled: Vec::new(),
     });
     if bytes > 0 {
         let packet = PacketMeta {

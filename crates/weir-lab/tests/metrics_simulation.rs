@@ -41,6 +41,7 @@ fn constant(kbps: u64, loss: f64) -> RunMetrics {
             stop: flow.stop,
             pauses: Vec::new(),
             propagation: DELAY,
+            route: vec![0],
             bottleneck: Some(0),
             max_rate: None,
             sender_signals: Vec::new(),
@@ -53,6 +54,7 @@ fn constant(kbps: u64, loss: f64) -> RunMetrics {
             bottleneck: true,
         }],
         series: false,
+        unsettled: Vec::new(),
     };
     let links = vec![LinkSpec { name: "forward".to_owned(), config, bottleneck: true }];
     let spec = SimSpec { seed: 1, end, links, flows: vec![flow] };

@@ -85,6 +85,14 @@ impl Service {
         }
     }
 
+    /// From when on which rate holds; empty for one that never changes, and for a trace.
+    pub fn steps(&self) -> &[(Time, DataRate)] {
+        match self {
+            Self::Steps(steps) | Self::TokenBucket(TokenBucket { rates: steps, .. }) => steps,
+            Self::Constant(_) | Self::Trace { .. } => &[],
+        }
+    }
+
     /// One rate to call the link by: the constant rate, the highest step, or the trace's mean rate.
     pub fn nominal_rate(&self) -> DataRate {
         match self {

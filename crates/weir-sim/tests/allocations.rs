@@ -16,7 +16,8 @@ use weir_media::{AudioConfig, EncoderConfig, FrameTraces, MediaConfig, PacketFor
 use weir_net::{CoDel, Discipline, DualPi2, FqCoDel, Jitter, Order, Pie, QueueConfig, Red, Time};
 use weir_sim::tcp::TcpConfig;
 use weir_sim::{
-    Downloads, FlowSpec, Monitor, SimSpec, Simulation, Traffic, TransferMeta, Unwatched, Web, WebSizes, WindowLaws,
+    Downloads, FlowSpec, Monitor, SimSpec, Simulation, Traffic, TransferMeta, Unwatched, Web, WebSizes,
+    WindowLaws,
 };
 
 struct Counting;

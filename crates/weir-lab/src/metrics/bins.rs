@@ -101,6 +101,11 @@ impl Counts {
         self.0.get(bin).copied().unwrap_or(0)
     }
 
+    /// The counts of all bins.
+    pub(super) fn into_vec(self) -> Vec<u32> {
+        self.0
+    }
+
     /// The sum over a range of bins.
     pub(super) fn sum(&self, bins: core::ops::Range<usize>) -> u64 {
         bins.map(|bin| u64::from(self.get(bin))).sum()

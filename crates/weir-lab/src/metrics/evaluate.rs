@@ -6,6 +6,7 @@ use super::fairness::jain;
 use super::flow::{FlowRecorder, Tally};
 use super::histogram::Histogram;
 use super::link::{LinkRecorder, share};
+use super::max_min::Sharing;
 use super::plan::{FlowKind, MeasurePlan};
 use super::recorder::FlowDelays;
 use super::shares::Contention;
@@ -43,7 +44,7 @@ impl Evaluation<'_> {
         let plan = &self.plan.flows[flow];
         let contention = plan.bottleneck.and_then(|link| contentions.get(link));
         let fair_share = contention.and_then(|contention| contention.mean_fair_share(flow, self.window));
-        let convergence = contention.map_or_else(Vec::new, |contention| self.convergence(flow, contention));
+        let convergence = self.convergence(flow);
         self.flows[flow].evaluate(
             plan,
             self.grid,
@@ -54,11 +55,12 @@ impl Evaluation<'_> {
         )
     }
 
-    fn convergence(&self, flow: usize, contention: &Contention<'_>) -> Vec<Convergence<Value>> {
-        if !self.is_adaptive(flow) {
+    fn convergence(&self, flow: usize) -> Vec<Convergence<Value>> {
+        if !self.is_adaptive(flow) || self.plan.flows[flow].bottleneck.is_none() {
             return Vec::new();
         }
-        let shares = contention.ideal_shares(flow, self.window);
+        let sharing = Sharing { links: &self.plan.links, flows: &self.plan.flows, active: self.active };
+        let shares = sharing.steady_shares(flow, self.window);
         convergence(&shares, &self.flows[flow].receipts, self.grid)
     }
 

@@ -60,6 +60,7 @@ pub(super) struct FlowRecorder {
     pub(super) arrived: Tally,
     owd_excess: Histogram,
     queue_wait: Histogram,
+    settled_wait: Histogram,
     /// Bytes received, per bin.
     pub(super) receipts: Counts,
     pub(super) frames: Option<Box<Frames>>,
@@ -94,6 +95,7 @@ impl FlowRecorder {
             arrived: Tally::default(),
             owd_excess: Histogram::new(),
             queue_wait: Histogram::new(),
+            settled_wait: Histogram::new(),
             receipts: Counts::new(grid.len()),
             frames: (plan.kind == FlowKind::Media)
                 .then(|| Box::new(Frames::new(window, grid, plan.pauses.clone()))),
@@ -115,14 +117,24 @@ impl FlowRecorder {
         }
     }
 
-    /// A data packet has arrived. Returns the delay of the frame that it completes, if any.
+    /// A data packet has arrived, at a time when the flow had settled or not. Returns the delay of the frame that it
+    /// completes, if any.
     #[inline]
-    pub(super) fn delivered(&mut self, now: Time, bin: usize, packet: &PacketMeta) -> Option<TimeDelta> {
+    pub(super) fn delivered(
+        &mut self,
+        now: Time,
+        bin: usize,
+        packet: &PacketMeta,
+        settled: bool,
+    ) -> Option<TimeDelta> {
         self.receipts.add(bin, packet.wire_size);
         if self.window.contains(now) {
             self.received.add(packet);
             self.owd_excess.record(self.excess(now, packet));
             self.queue_wait.record(packet.wait);
+            if settled {
+                self.settled_wait.record(packet.wait);
+            }
         }
         if self.window.contains(packet.sent_at) {
             self.arrived.add(packet);
@@ -169,6 +181,7 @@ impl FlowRecorder {
         FlowDelays {
             owd_excess: self.owd_excess.clone(),
             queue_wait: self.queue_wait.clone(),
+            settled_wait: self.settled_wait.clone(),
             rtt_excess: self.rtt.reduced_by(self.min_rtt.unwrap_or(TimeDelta::ZERO)),
             frame_delay: self.frames.as_ref().map_or_else(Histogram::new, |frames| frames.delays.clone()),
         }

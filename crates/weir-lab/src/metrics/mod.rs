@@ -14,6 +14,7 @@ mod flow;
 mod frames;
 mod histogram;
 mod link;
+mod max_min;
 mod pictures;
 mod plan;
 mod recorder;
@@ -23,6 +24,7 @@ mod span;
 
 pub use fairness::jain;
 pub use histogram::{CdfPoint, Histogram};
+pub use max_min::{Shares, max_min_shares};
 pub use plan::{FlowKind, FlowPlan, LinkPlan, MeasurePlan};
 pub use recorder::{FlowDelays, Measured, Recorder};
 pub use series::{FlowSeries, LinkSeries, Series, SignalSeries, write_cdf_csv};

@@ -18,6 +18,9 @@ pub struct MeasurePlan {
     pub links: Vec<LinkPlan>,
     /// Whether to record time series too.
     pub series: bool,
+    /// Stretches of time, in order and apart from each other, whose queuing is not held against a flow: those in which
+    /// it settles after something changed. See [`FlowDelays::settled_wait`](super::FlowDelays::settled_wait).
+    pub unsettled: Vec<(Time, Time)>,
 }
 
 /// What to know about a flow in order to measure it.
@@ -35,6 +38,8 @@ pub struct FlowPlan {
     pub pauses: Vec<(Time, Time)>,
     /// Propagation delay from the sender to the receiver, all links together, without serialisation.
     pub propagation: TimeDelta,
+    /// The links on its way forward, by index.
+    pub route: Vec<usize>,
     /// The link that limits it on its way forward, by index; flows with the same bottleneck share it.
     pub bottleneck: Option<usize>,
     /// The highest rate it can use, on the wire; `None` for no limit.

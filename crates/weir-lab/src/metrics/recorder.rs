@@ -25,6 +25,8 @@ pub struct Recorder {
     flows: Vec<FlowRecorder>,
     links: Vec<LinkRecorder>,
     series: Option<SeriesRecorder>,
+    /// Stretches of the plan's `unsettled` that are over.
+    settled: usize,
     plan: MeasurePlan,
 }
 
@@ -37,6 +39,8 @@ pub struct Measured {
     pub delays: Vec<FlowDelays>,
     /// The series, if the plan asked for them.
     pub series: Option<Series>,
+    /// Bytes that each flow received, on the wire, in bins of 100 ms of which one begins with the measurement window.
+    pub receipts: Vec<Vec<u32>>,
 }
 
 /// The delays of a flow's packets and frames within the measurement window.
@@ -46,6 +50,8 @@ pub struct FlowDelays {
     pub owd_excess: Histogram,
     /// Waiting time in the queues of bottlenecks.
     pub queue_wait: Histogram,
+    /// The same outside the stretches that the plan calls unsettled; empty if it has none.
+    pub settled_wait: Histogram,
     /// Round-trip time less the least of the run.
     pub rtt_excess: Histogram,
     /// From a frame's capture to the arrival of its last packet.
@@ -64,6 +70,7 @@ impl Recorder {
             flows: plan.flows.iter().map(|flow| FlowRecorder::new(flow, &grid, window)).collect(),
             links: plan.links.iter().map(|_| LinkRecorder::new(&grid)).collect(),
             series: plan.series.then(|| SeriesRecorder::new(&plan, grid)),
+            settled: 0,
             plan,
         }
     }
@@ -88,7 +95,20 @@ impl Recorder {
         }
         .metrics();
         let series = self.series.map(|series| series.finish(&self.plan, &self.flows, &self.links));
-        Measured { metrics, delays, series }
+        let receipts = self.flows.into_iter().map(|flow| flow.receipts.into_vec()).collect();
+        Measured { metrics, delays, series, receipts }
+    }
+
+    /// Whether `now` is outside the unsettled stretches. Time does not go back.
+    #[inline]
+    fn is_settled(&mut self, now: Time) -> bool {
+        while let Some(&(from, to)) = self.plan.unsettled.get(self.settled) {
+            if now < to {
+                return now < from;
+            }
+            self.settled += 1;
+        }
+        !self.plan.unsettled.is_empty()
     }
 }
 
@@ -116,9 +136,10 @@ impl Monitor for Recorder {
 
     #[inline]
     fn delivered(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
+        let settled = self.is_settled(now);
         let Some(recorder) = self.flows.get_mut(flow).filter(|_| !packet.control) else { return };
         let bin = self.cursor.at(now, &self.grid);
-        let frame_delay = recorder.delivered(now, bin, packet);
+        let frame_delay = recorder.delivered(now, bin, packet, settled);
         if let Some(series) = &mut self.series {
             series.delivered(bin, flow, recorder.excess(now, packet), frame_delay);
         }

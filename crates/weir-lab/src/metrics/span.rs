@@ -64,6 +64,11 @@ impl Activity {
         &self.0
     }
 
+    /// When it begins, ends, pauses and goes on.
+    pub(super) fn changes(&self) -> impl Iterator<Item = Time> + '_ {
+        self.0.iter().flat_map(|span| [span.from, span.to])
+    }
+
     pub(super) fn contains(&self, time: Time) -> bool {
         self.0.iter().any(|span| span.contains(time))
     }
@@ -90,6 +95,18 @@ impl Activity {
     }
 }
 
+/// Cuts `span` at the given times.
+pub(super) fn pieces(span: Span, cuts: impl Iterator<Item = Time>) -> impl Iterator<Item = Span> {
+    let mut edges: Vec<Time> = cuts.filter(|&cut| span.contains(cut)).collect();
+    if span.from < span.to {
+        edges.extend([span.from, span.to]);
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    let ends: Vec<Time> = edges.iter().skip(1).copied().collect();
+    edges.into_iter().zip(ends).map(|(from, to)| Span::new(from, to))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,5 +124,14 @@ mod tests {
         assert_eq!(active.nanos_in(Span::new(t(50), t(92))), 12_000_000);
         assert_eq!(active.within(Span::new(t(0), t(30))).spans(), [Span::new(t(20), t(30))]);
         assert_eq!(Activity::new(Span::new(t(5), t(5)), &[]).seconds(), None);
+    }
+
+    #[test]
+    fn a_span_is_cut_where_something_changes() {
+        let t = Time::from_millis;
+        let cuts = [t(5), t(0), t(20), t(5), t(10), t(1)];
+        let found: Vec<_> = pieces(Span::new(t(1), t(10)), cuts.into_iter()).collect();
+        assert_eq!(found, [Span::new(t(1), t(5)), Span::new(t(5), t(10))]);
+        assert_eq!(pieces(Span::new(t(10), t(1)), cuts.into_iter()).count(), 0);
     }
 }

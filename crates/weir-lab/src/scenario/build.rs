@@ -247,6 +247,7 @@ impl Builder<'_> {
             stop: planned.copy.stop.map_or(Time::MAX, time),
             pauses: self.pauses(planned, start),
             propagation: planned.forward.iter().map(|&l| links[l].config.delay).sum(),
+            route: planned.forward.clone(),
             bottleneck,
             max_rate: planned.flow.max_rate(),
             sender_signals: Vec::new(),
@@ -266,6 +267,7 @@ impl Builder<'_> {
                 })
                 .collect(),
             series: self.run.series,
+            unsettled: Vec::new(),
         }
     }
 }

@@ -16,6 +16,7 @@ pub(crate) fn plan(flows: &[(&str, FlowKind)]) -> MeasurePlan {
         stop: Time::MAX,
         pauses: Vec::new(),
         propagation: TimeDelta::ZERO,
+        route: vec![0],
         bottleneck: Some(0),
         max_rate: None,
         sender_signals: Vec::new(),
@@ -33,6 +34,7 @@ pub(crate) fn plan(flows: &[(&str, FlowKind)]) -> MeasurePlan {
             bottleneck: true,
         }],
         series: false,
+        unsettled: Vec::new(),
     }
 }
 

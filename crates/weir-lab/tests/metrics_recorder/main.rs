@@ -30,6 +30,7 @@ fn media(name: &str) -> FlowPlan {
         stop: Time::MAX,
         pauses: Vec::new(),
         propagation: TimeDelta::from_millis(PROPAGATION_MS),
+        route: vec![0],
         bottleneck: Some(0),
         max_rate: None,
         sender_signals: Vec::new(),
@@ -42,7 +43,14 @@ fn plan(end_ms: u64, flows: Vec<FlowPlan>) -> MeasurePlan {
     let end = Time::from_millis(end_ms);
     let service = Service::Constant(DataRate::from_mbps(1));
     let link = LinkPlan { name: "bottleneck".to_owned(), service, delay: TimeDelta::ZERO, bottleneck: true };
-    MeasurePlan { end, window: (Time::ZERO, end), flows, links: vec![link], series: false }
+    MeasurePlan {
+        end,
+        window: (Time::ZERO, end),
+        flows,
+        links: vec![link],
+        series: false,
+        unsettled: Vec::new(),
+    }
 }
 
 /// A run over time, in milliseconds.

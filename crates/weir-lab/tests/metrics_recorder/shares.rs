@@ -61,7 +61,7 @@ fn fairness_over_time_begins_when_all_are_active() {
 #[test]
 fn only_adaptive_flows_of_the_same_bottleneck_compete() {
     let constant = FlowPlan { kind: FlowKind::Constant, ..media("cross") };
-    let elsewhere = FlowPlan { kind: FlowKind::Tcp, bottleneck: Some(1), ..media("reverse") };
+    let elsewhere = FlowPlan { kind: FlowKind::Tcp, route: vec![1], bottleneck: Some(1), ..media("reverse") };
     let tcp = FlowPlan { kind: FlowKind::Tcp, ..media("tcp") };
     let mut plan = plan(2000, vec![constant, elsewhere, media("a"), tcp]);
     plan.links.push(plan.links[0].clone());

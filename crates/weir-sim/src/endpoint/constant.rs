@@ -72,7 +72,10 @@ impl ConstantSource {
 
     #[inline]
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
-        if now >= self.life.stop || now < self.next {
+        if now >= self.life.stop {
+            return Time::MAX;
+        }
+        if now < self.next {
             return self.next;
         }
         let meta = meta(now, self.wire_size, self.payload, false);

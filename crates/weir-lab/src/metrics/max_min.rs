@@ -1,0 +1,170 @@
+//! What each flow could have if all shared max-min fairly: the yardstick of convergence and of the suites.
+
+use weir_net::{Service, Time};
+use weir_units::DataRate;
+
+use super::link::capacity;
+use super::plan::{FlowPlan, LinkPlan, MeasurePlan};
+use super::span::{Activity, Span, pieces};
+
+/// Links, and the flows over them with the times at which they could send.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sharing<'a> {
+    pub(super) links: &'a [LinkPlan],
+    pub(super) flows: &'a [FlowPlan],
+    /// When each flow could send.
+    pub(super) active: &'a [Activity],
+}
+
+impl Sharing<'_> {
+    /// The pieces of `window` in which neither the capacity on the way of `flow` nor the set of flows that it meets
+    /// there changes and it is active, each with its share in bit/s. Empty where a capacity on its way changes all
+    /// the time (a trace).
+    pub(super) fn steady_shares(&self, flow: usize, window: Span) -> Vec<(Span, f64)> {
+        let own = &self.flows[flow];
+        let narrow: Vec<usize> =
+            own.route.iter().copied().filter(|&link| self.links[link].bottleneck).collect();
+        if narrow.iter().any(|&link| matches!(self.links[link].service, Service::Trace { .. })) {
+            return Vec::new();
+        }
+        let meets = |other: &&FlowPlan| other.route.iter().any(|link| narrow.contains(link));
+        let met = self.flows.iter().zip(self.active).filter(|(other, _)| meets(other));
+        let changes = met.flat_map(|(_, active)| active.changes());
+        let steps = narrow.iter().flat_map(|&link| steps(&self.links[link]));
+        pieces(window, changes.chain(steps))
+            .filter(|piece| self.active[flow].contains(piece.from))
+            .map(|piece| (piece, self.shares(piece)[flow]))
+            .collect()
+    }
+
+    /// Each flow's max-min share in bit/s over `piece`, with the flows that are active as it begins; zero for the
+    /// others.
+    fn shares(&self, piece: Span) -> Vec<f64> {
+        let Some(seconds) = piece.seconds() else { return vec![0.0; self.flows.len()] };
+        let rate = |link: &LinkPlan| {
+            if link.bottleneck { capacity(link, piece) * 8.0 / seconds } else { f64::INFINITY }
+        };
+        let capacities: Vec<f64> = self.links.iter().map(rate).collect();
+        let sharers: Vec<Sharer<'_>> = self
+            .flows
+            .iter()
+            .zip(self.active)
+            .map(|(flow, active)| Sharer {
+                route: &flow.route,
+                limit: match flow.max_rate {
+                    _ if !active.contains(piece.from) => 0.0,
+                    None => f64::INFINITY,
+                    Some(most) => DataRate::bps_f64(most),
+                },
+            })
+            .collect();
+        max_min(&capacities, &sharers)
+    }
+}
+
+/// In nanoseconds.
+const SECOND: u64 = 1_000_000_000;
+
+/// What each flow could have over a stretch of time in which neither capacities nor the set of active flows change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shares {
+    /// When it begins.
+    pub from: Time,
+    /// When it ends.
+    pub to: Time,
+    /// The max-min share of each flow on the wire, in bit/s; zero for one that is not active.
+    pub bps: Vec<f64>,
+}
+
+/// The max-min shares of all flows over a whole run, piece by piece. A trace counts with its mean rate over the piece,
+/// which is then a second at most: what it offers at one time is of no use at another.
+pub fn max_min_shares(plan: &MeasurePlan) -> Vec<Shares> {
+    let whole = |flow: &FlowPlan| Span::new(flow.start, flow.stop.min(plan.end));
+    let active: Vec<Activity> =
+        plan.flows.iter().map(|flow| Activity::new(whole(flow), &flow.pauses)).collect();
+    let sharing = Sharing { links: &plan.links, flows: &plan.flows, active: &active };
+    let changes = active.iter().flat_map(Activity::changes);
+    let steps = plan.links.iter().filter(|link| link.bottleneck).flat_map(steps);
+    let traced =
+        plan.links.iter().any(|link| link.bottleneck && matches!(link.service, Service::Trace { .. }));
+    let seconds =
+        (1..if traced { plan.end.nanos() / SECOND } else { 0 }).map(|s| Time::from_nanos(s * SECOND));
+    pieces(Span::new(Time::ZERO, plan.end), changes.chain(steps).chain(seconds))
+        .map(|piece| Shares { from: piece.from, to: piece.to, bps: sharing.shares(piece) })
+        .collect()
+}
+
+/// When a link's capacity changes, as seen at its far end.
+fn steps(link: &LinkPlan) -> impl Iterator<Item = Time> + '_ {
+    link.service.steps().iter().map(|&(at, _)| at + link.delay)
+}
+
+/// A flow that shares links.
+#[derive(Clone, Copy, Debug)]
+struct Sharer<'a> {
+    route: &'a [usize],
+    /// The highest rate it can use.
+    limit: f64,
+}
+
+/// The max-min fair rates (Bertsekas and Gallager, Data Networks, §6.5.2): all rates rise together; whoever reaches
+/// its limit, or passes a link that is full, stays where it is.
+fn max_min(capacities: &[f64], sharers: &[Sharer<'_>]) -> Vec<f64> {
+    let mut left = capacities.to_vec();
+    let mut rates = vec![f64::NAN; sharers.len()];
+    while rates.iter().any(|rate| rate.is_nan()) {
+        let mut rising = vec![0_u32; left.len()];
+        let open = |rates: &[f64]| (0..rates.len()).filter(|&i| rates[i].is_nan()).collect::<Vec<_>>();
+        for &flow in &open(&rates) {
+            sharers[flow].route.iter().for_each(|&link| rising[link] += 1);
+        }
+        let full_at = |link: usize| left[link].max(0.0) / f64::from(rising[link].max(1));
+        let stops_at = |flow: usize| {
+            let ways = sharers[flow].route.iter().map(|&link| full_at(link));
+            ways.fold(sharers[flow].limit, f64::min)
+        };
+        let level = open(&rates).into_iter().map(stops_at).fold(f64::INFINITY, f64::min);
+        let done: Vec<usize> = open(&rates).into_iter().filter(|&flow| stops_at(flow) <= level).collect();
+        for flow in done {
+            rates[flow] = level;
+            sharers[flow].route.iter().for_each(|&link| left[link] -= level);
+        }
+    }
+    rates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FREE: f64 = f64::INFINITY;
+
+    fn rates(capacities: &[f64], flows: &[(&[usize], f64)]) -> Vec<f64> {
+        let sharers: Vec<_> = flows.iter().map(|&(route, limit)| Sharer { route, limit }).collect();
+        max_min(capacities, &sharers)
+    }
+
+    #[test]
+    fn limited_flows_leave_the_rest_to_the_others() {
+        // 10 among limits 1, 4 and none: 1, then (10 − 1) / 2 = 4.5 > 4: 4, then 5.
+        assert_eq!(rates(&[10.0], &[(&[0], FREE), (&[0], 1.0), (&[0], 4.0)]), [5.0, 1.0, 4.0]);
+        // 9 among three without limits: 3 each.
+        assert_eq!(rates(&[9.0], &[(&[0], FREE), (&[0], FREE), (&[0], FREE)]), [3.0; 3]);
+        // More than all can use.
+        assert_eq!(rates(&[9.0], &[(&[0], 2.0), (&[0], 3.0)]), [2.0, 3.0]);
+    }
+
+    #[test]
+    fn a_flow_that_is_held_back_elsewhere_leaves_room() {
+        // RFC 8867 §6.3: flow 1 over both links, flow 2 over the first (2.0), flow 3 over the second (1.5): the second
+        // fills first, at 0.75 each; flow 2 gets 2.0 − 0.75.
+        assert_eq!(rates(&[2.0, 1.5], &[(&[0, 1], FREE), (&[0], FREE), (&[1], FREE)]), [0.75, 1.25, 0.75]);
+    }
+
+    #[test]
+    fn who_is_not_there_takes_nothing_and_without_a_limit_the_level_is_infinite() {
+        assert_eq!(rates(&[2.0], &[(&[0], 0.0), (&[0], FREE)]), [0.0, 2.0]);
+        assert_eq!(rates(&[FREE], &[(&[0], FREE), (&[0], 3.0)]), [FREE, 3.0]);
+        assert!(rates(&[1.0], &[]).is_empty());
+    }
+}
