@@ -4,6 +4,7 @@ pub mod comparison;
 pub mod cost;
 pub mod demo;
 pub mod error;
+pub mod fluid;
 pub mod metrics;
 pub mod panels;
 pub mod portrait;
