@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum, value_parser};
-use weir_lab::registry;
+use weir_lab::{registry, suite};
+use weir_units::TimeDelta;
 
 /// Judge congestion controllers for real-time media.
 #[derive(Debug, Parser)]
@@ -20,8 +21,13 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Put controllers side by side in a handful of scenarios: a row each, to choose by.
     Compare(CompareArgs),
+    /// Put controllers through standard test cases: a verdict for each, and what changed since an earlier time.
+    Suite(SuiteArgs),
     /// List what there is.
     List(ListArgs),
+    /// Look at traces of links, and make them from others.
+    #[command(subcommand)]
+    Trace(TraceCommand),
     /// Print a JSON Schema.
     Schema(SchemaArgs),
     /// Check a scenario file without running it.
@@ -92,6 +98,48 @@ pub(crate) struct CompareArgs {
     pub(crate) quiet: bool,
 }
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct SuiteArgs {
+    /// The suite (see `weir list suites`).
+    #[arg(value_parser = PossibleValuesParser::new(suite::SUITES.iter().map(|suite| suite.name)))]
+    pub(crate) suite: String,
+    /// Controllers [default: all].
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(value_parser = PossibleValuesParser::new(registry::controller_names()))]
+    pub(crate) controller: Vec<String>,
+    /// Only these cases, such as `5.1`.
+    #[arg(long, value_name = "CASE", value_delimiter = ',')]
+    pub(crate) case: Vec<String>,
+    /// Runs per controller and case, each with a seed of its own.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: u32,
+    /// Seed of the first run; the others follow it.
+    #[arg(long, value_name = "S", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(u64).range(..=i64::MAX as u64))]
+    pub(crate) seed: u64,
+    /// Threads [default: one per core]; results do not depend on them.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+    /// Save the result, as the base of later comparisons.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save: Option<PathBuf>,
+    /// Compare with a saved result; exit with 1 if anything got worse.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Directory for the matrix as a page and the result as JSON [default: weir-out/suite-NAME].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Print the result as JSON, and write files only with --out or --save.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress bar.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Format {
     /// Columns that align.
@@ -120,8 +168,92 @@ pub(crate) enum Listing {
     Controllers,
     /// Scenarios that ship with weir.
     Scenarios,
+    /// Suites of test cases.
+    Suites,
     /// Traces that can be found.
     Traces,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TraceCommand {
+    /// Its length, its rates, its gaps.
+    Show(TraceShowArgs),
+    /// Write it in another form: `.csv` and `.json` are rates over time, all else is Mahimahi's.
+    Convert(TraceConvertArgs),
+    /// Write a part of it.
+    Cut(TraceCutArgs),
+    /// Write it with so many times the rate.
+    Scale(TraceScaleArgs),
+    /// Draw its rate over time, as SVG.
+    Plot(TraceConvertArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TraceSource {
+    /// A trace (see `weir list traces`) or a file.
+    pub(crate) trace: String,
+    /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Rates are means over this.
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = bin)]
+    pub(crate) bin: TimeDelta,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TraceShowArgs {
+    #[command(flatten)]
+    pub(crate) source: TraceSource,
+    /// Print as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TraceConvertArgs {
+    #[command(flatten)]
+    pub(crate) source: TraceSource,
+    /// The file to write.
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TraceCutArgs {
+    #[command(flatten)]
+    pub(crate) source: TraceSource,
+    /// The file to write.
+    pub(crate) out: PathBuf,
+    /// Where the part begins.
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = time)]
+    pub(crate) from: TimeDelta,
+    /// Where it ends [default: the end of the trace].
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) to: Option<TimeDelta>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TraceScaleArgs {
+    #[command(flatten)]
+    pub(crate) source: TraceSource,
+    /// The file to write.
+    pub(crate) out: PathBuf,
+    /// So many times the rate, from 0.001 to 1000.
+    #[arg(long, value_name = "FACTOR")]
+    pub(crate) rate: f64,
+}
+
+/// A time that is not negative.
+fn time(text: &str) -> Result<TimeDelta, String> {
+    let time: TimeDelta = text.parse().map_err(|error: weir_units::ParseUnitError| error.to_string())?;
+    if time.is_negative() { Err("must not be negative".to_owned()) } else { Ok(time) }
+}
+
+/// The length of a bin.
+fn bin(text: &str) -> Result<TimeDelta, String> {
+    match time(text)? {
+        short if short < TimeDelta::from_millis(1) => Err("must be 1 ms at least".to_owned()),
+        bin => Ok(bin),
+    }
 }
 
 #[derive(Debug, clap::Args)]

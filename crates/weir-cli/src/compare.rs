@@ -1,8 +1,6 @@
 //! `weir compare`: a row per controller, to choose by.
 
 use std::io::Write;
-use std::num::NonZeroUsize;
-use std::thread::available_parallelism;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
@@ -14,7 +12,7 @@ use weir_lab::traces::TraceStore;
 use weir_lab::{portrait, registry};
 
 use crate::args::{CompareArgs, Format};
-use crate::effective::each_once;
+use crate::effective::{each_once, threads};
 use crate::failure::Failure;
 use crate::{progress, table};
 
@@ -34,8 +32,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let run = |name: &str| -> Result<Comparison, Failure> {
         let scenario = Scenario::open(name, &overrides)?;
         let seeds = scenario.seeds();
-        let cores = || available_parallelism().map_or(1, NonZeroUsize::get);
-        let jobs = args.jobs.map_or_else(cores, |jobs| jobs as usize);
+        let jobs = threads(args.jobs);
         let request = Request { scenario: &scenario, seeds: &seeds, jobs, series: false };
         bar.set_message(scenario.name.clone());
         bar.inc_length(request.runs() as u64);

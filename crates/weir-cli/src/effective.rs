@@ -1,6 +1,9 @@
 //! The scenario as it will be run: what the command line changes is laid over it, and all of it is tried before
 //! anything runs or is written.
 
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
+
 use weir_lab::error::ScenarioError;
 use weir_lab::scenario::{RunOptions, Scenario, Traffic};
 use weir_lab::traces::TraceStore;
@@ -72,6 +75,12 @@ pub(crate) fn each_once(names: &[String]) -> Vec<&str> {
         }
     }
     once
+}
+
+/// How many threads to use: as many as there are cores unless the caller says otherwise.
+pub(crate) fn threads(jobs: Option<u32>) -> usize {
+    let cores = || available_parallelism().map_or(1, NonZeroUsize::get);
+    jobs.map_or_else(cores, |jobs| jobs as usize)
 }
 
 fn has_media(scenario: &Scenario) -> bool {

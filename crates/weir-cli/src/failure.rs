@@ -8,6 +8,8 @@ use comfy_table::Table;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use weir_lab::comparison::ComparisonError;
 use weir_lab::error::ScenarioError;
+use weir_lab::suite::BaselineError;
+use weir_lab::traces::TraceStoreError;
 
 /// Nothing that is read by a program is broken into lines.
 const UNBROKEN: usize = 10_000;
@@ -26,6 +28,12 @@ pub(crate) enum Failure {
         /// What is wrong, and what would be right.
         problem: String,
     },
+    /// There is no such trace.
+    #[error("{0}{advice}", advice = advice(.0))]
+    Trace(#[from] TraceStoreError),
+    /// There is no base to compare with.
+    #[error(transparent)]
+    Baseline(#[from] BaselineError),
     /// The scenario cannot be run.
     #[error("{0}")]
     Comparison(ComparisonError),
@@ -59,6 +67,14 @@ impl From<ComparisonError> for Failure {
     }
 }
 
+/// What to do where a trace was not found.
+fn advice(error: &TraceStoreError) -> String {
+    match error {
+        TraceStoreError::NotFound { advice, .. } => format!("; {advice}"),
+        _ => String::new(),
+    }
+}
+
 impl Failure {
     /// Says what happened on standard error, and with which code to exit.
     pub(crate) fn report(&self) -> ExitCode {
@@ -66,9 +82,11 @@ impl Failure {
             // Who closes the pipe has seen enough.
             Self::Print(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
             Self::Scenario(error) => (with_source(error), 2),
-            Self::Option { .. } | Self::Comparison(_) | Self::Unwritable { .. } => {
-                (format!("error: {self}"), 2)
-            }
+            Self::Option { .. }
+            | Self::Trace(_)
+            | Self::Baseline(_)
+            | Self::Comparison(_)
+            | Self::Unwritable { .. } => (format!("error: {self}"), 2),
             Self::Write { .. } | Self::Print(_) => (format!("error: {self}"), 1),
         };
         // Where nobody listens, the exit code still tells.

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 use weir_lab::scenario::{Scenario, scenario_schema};
 use weir_lab::traces::TraceStore;
-use weir_lab::{registry, results, shipped};
+use weir_lab::{registry, results, shipped, suite};
 
 use crate::args::{ListArgs, Listing, SchemaArgs, SchemaOf};
 use crate::failure::Failure;
@@ -16,6 +16,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
     let (header, rows) = match args.what {
         Listing::Controllers => controllers(),
         Listing::Scenarios => scenarios()?,
+        Listing::Suites => suites(),
         Listing::Traces => (&["name"][..], traces(args)),
     };
     let mut out = anstream::stdout().lock();
@@ -80,6 +81,14 @@ fn scenarios() -> Result<Rows, Failure> {
     };
     let rows = shipped::SCENARIOS.iter().map(row).collect::<Result<_, _>>()?;
     Ok((&["name", "title", "duration", "runs"], rows))
+}
+
+fn suites() -> Rows {
+    let row = |suite: &suite::Suite| {
+        let cases: Vec<&str> = suite.cases.iter().map(|case| case.name).collect();
+        vec![suite.name.to_owned(), suite.title.to_owned(), cases.join(", ")]
+    };
+    (&["name", "title", "cases"], suite::SUITES.iter().map(row).collect())
 }
 
 fn traces(args: &ListArgs) -> Vec<Vec<String>> {

@@ -1,6 +1,7 @@
 //! The command `weir`: judges congestion controllers.
 //!
-//! Exit codes: 0 done, 1 something outside failed in the middle, 2 the input is wrong and nothing was written.
+//! Exit codes: 0 done, 1 something outside failed in the middle, or a suite found something worse than in its base, 2 the
+//! input is wrong and nothing was written.
 
 mod args;
 mod check;
@@ -12,7 +13,9 @@ mod numbers;
 mod output;
 mod progress;
 mod run;
+mod suite;
 mod table;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -23,6 +26,12 @@ fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::compare(&args),
+        Command::Suite(args) => match suite::suite(&args) {
+            Ok(true) => Ok(()),
+            Ok(false) => return ExitCode::FAILURE,
+            Err(failure) => Err(failure),
+        },
+        Command::Trace(command) => trace::trace(&command),
         Command::List(args) => list::list(&args),
         Command::Schema(args) => list::schema(&args),
         Command::Check(args) => check::check(&args),

@@ -82,6 +82,37 @@ impl OutputDirectory {
     }
 }
 
+/// A file that can be written.
+#[derive(Debug)]
+pub(crate) struct OutputFile(PathBuf);
+
+impl OutputFile {
+    /// Tries to write beside `path`.
+    pub(crate) fn prepare(path: &Path) -> Result<Self, Failure> {
+        let file = Self(path.to_owned());
+        let fail = |source| Failure::Unwritable { path: path.to_owned(), source };
+        if path.is_dir() {
+            return Err(fail(io::ErrorKind::IsADirectory.into()));
+        }
+        fs::write(file.part(), b"").and_then(|()| fs::remove_file(file.part())).map_err(fail)?;
+        Ok(file)
+    }
+
+    /// Writes it whole or not at all.
+    pub(crate) fn write(&self, content: &[u8]) -> Result<(), Failure> {
+        let parts = Parts(vec![self.part()]);
+        let written = fs::write(self.part(), content).and_then(|()| fs::rename(self.part(), &self.0));
+        drop(parts);
+        written.map_err(|source| Failure::Write { path: self.0.clone(), source })
+    }
+
+    fn part(&self) -> PathBuf {
+        let mut name = self.0.clone().into_os_string();
+        name.push(".part");
+        name.into()
+    }
+}
+
 impl Drop for OutputDirectory {
     fn drop(&mut self) {
         for directory in self.made.iter().rev() {

@@ -1,9 +1,7 @@
 //! `weir run`: runs a scenario under one controller or several, or the demo.
 
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::thread::available_parallelism;
 
 use indicatif::ProgressBar;
 use weir_lab::comparison::{Comparison, Request};
@@ -20,7 +18,7 @@ use crate::output::{Files, OutputDirectory};
 use crate::{effective, progress, table};
 
 /// Where results go unless the caller says otherwise.
-const DEFAULT_OUT: &str = "weir-out";
+pub(crate) const DEFAULT_OUT: &str = "weir-out";
 /// Points of a distribution in a file.
 const CDF_POINTS: usize = 1000;
 
@@ -123,8 +121,7 @@ impl Session<'_> {
 
     fn compare(&self, scenario: &Scenario, bar: &ProgressBar, series: bool) -> Result<Comparison, Failure> {
         let seeds = scenario.seeds();
-        let cores = || available_parallelism().map_or(1, NonZeroUsize::get);
-        let jobs = self.args.jobs.map_or_else(cores, |jobs| jobs as usize);
+        let jobs = effective::threads(self.args.jobs);
         let request = Request { scenario, seeds: &seeds, jobs, series };
         bar.set_message(scenario.name.clone());
         bar.inc_length(request.runs() as u64);

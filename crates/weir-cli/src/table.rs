@@ -38,6 +38,30 @@ pub(crate) fn sentence(text: &str, width: Option<usize>) -> String {
     width.map_or_else(|| text.to_owned(), |width| broken(text, width).join("\n"))
 }
 
+/// Words in columns, flush left, as many of the columns `names` beside each other as fit `width`; `first` heads the names
+/// of the rows.
+pub(crate) fn words(
+    first: &str,
+    names: &[&str],
+    rows: &[(String, Vec<String>)],
+    width: Option<usize>,
+) -> String {
+    let grid = |shown: Range<usize>| {
+        let head = |name: &&str| vec![(*name).to_owned()];
+        let header =
+            std::iter::once(vec![first.to_owned()]).chain(names[shown.clone()].iter().map(head)).collect();
+        let row = |(name, cells): &(String, Vec<String>)| {
+            let cells = cells[shown.clone()].iter().map(String::as_str);
+            std::iter::once(name.as_str()).chain(cells).map(Text::from).collect()
+        };
+        Grid { header, rows: rows.iter().map(row).collect(), flush_left: true }
+    };
+    match width {
+        Some(width) => blocks(names.len(), width, grid).join("\n"),
+        None => grid(0..names.len()).draw(),
+    }
+}
+
 /// Numbers in columns, with their 95 % intervals; the best of each metric is bold. Where a row per controller is wider
 /// than `width`, there is a row per metric, and as many controllers beside each other as fit; or, where that takes fewer
 /// tables, as many metrics beside each other as fit.
@@ -67,8 +91,10 @@ fn columns(text: &str) -> usize {
     text.lines().map(visible).max().unwrap_or(0)
 }
 
-/// What is drawn: texts in columns, the first of them flush left, all others flush right.
+/// What is drawn: texts in columns, the first of them flush left.
 struct Grid {
+    /// Whether the others are, too; else they are flush right.
+    flush_left: bool,
     header: Vec<Vec<String>>,
     rows: Vec<Vec<Text>>,
 }
@@ -102,7 +128,7 @@ fn by_row(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
             row.push(Text { text, bold });
         }
     }
-    Grid { header, rows }
+    Grid { header, rows, flush_left: false }
 }
 
 /// A row per metric, for some of the controllers.
@@ -129,7 +155,7 @@ fn by_metric(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
             row.push(Text { text, bold });
         }
     }
-    Grid { header, rows }
+    Grid { header, rows, flush_left: false }
 }
 
 impl Grid {
@@ -143,14 +169,25 @@ impl Grid {
                 (line + lines.len()).checked_sub(height).map_or("", |i| lines[i].as_str()).into()
             };
             let cells: Vec<Text> = self.header.iter().map(text).collect();
-            lines.push(drawn(&cells, &widths));
+            lines.push(self.drawn(&cells, &widths));
         }
         lines.retain(|line| !line.is_empty());
         let width = widths.iter().sum::<usize>() + visible(GAP) * widths.len().saturating_sub(1);
         lines.push("─".repeat(width));
-        lines.extend(self.rows.iter().map(|row| drawn(row, &widths)));
+        lines.extend(self.rows.iter().map(|row| self.drawn(row, &widths)));
         lines.push(String::new());
         lines.join("\n")
+    }
+
+    fn drawn(&self, cells: &[Text], widths: &[usize]) -> String {
+        let cell = |(index, (cell, &width)): (usize, (&Text, &usize))| {
+            let space = " ".repeat(width.saturating_sub(visible(&cell.text)));
+            let (text, end) = cell.text.split_at(cell.text.trim_end().len());
+            let text = if cell.bold { format!("\u{1b}[1m{text}\u{1b}[0m{end}") } else { cell.text.clone() };
+            if index == 0 || self.flush_left { text + &space } else { space + &text }
+        };
+        let cells: Vec<String> = cells.iter().zip(widths).enumerate().map(cell).collect();
+        cells.join(GAP).trim_end().to_owned()
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -163,17 +200,6 @@ impl Grid {
         }
         widths
     }
-}
-
-fn drawn(cells: &[Text], widths: &[usize]) -> String {
-    let cell = |(index, (cell, &width)): (usize, (&Text, &usize))| {
-        let space = " ".repeat(width.saturating_sub(visible(&cell.text)));
-        let (text, end) = cell.text.split_at(cell.text.trim_end().len());
-        let text = if cell.bold { format!("\u{1b}[1m{text}\u{1b}[0m{end}") } else { cell.text.clone() };
-        if index == 0 { text + &space } else { space + &text }
-    };
-    let cells: Vec<String> = cells.iter().zip(widths).enumerate().map(cell).collect();
-    cells.join(GAP).trim_end().to_owned()
 }
 
 /// `label` in lines of at most `width`, one for each word at least.

@@ -14,5 +14,6 @@ pub mod results;
 pub mod scenario;
 pub mod shipped;
 pub mod stats;
+pub mod suite;
 pub mod tables;
 pub mod traces;

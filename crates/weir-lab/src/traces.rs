@@ -1,5 +1,7 @@
 //! Where link traces come from: files below a data directory, and one that is made here.
 
+pub mod edit;
+pub mod forms;
 mod frames;
 mod synthetic;
 
@@ -7,10 +9,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use weir_net::{Trace, TraceError};
+use weir_net::Trace;
 
 use crate::error::advice;
 
+pub use forms::{FormError, TraceForm};
 pub use synthetic::synthetic_lte;
 
 /// Name of the trace that needs no file.
@@ -54,7 +57,7 @@ pub enum TraceStoreError {
         /// The file.
         path: String,
         /// What is wrong, and where.
-        error: TraceError,
+        error: FormError,
     },
     /// The file holds no frame sizes.
     #[error("{path}: {error}")]
@@ -102,12 +105,31 @@ impl TraceStore {
         Ok(trace)
     }
 
+    /// The trace `name`, or that of the file `name`, in any of the [forms].
+    ///
+    /// # Errors
+    /// Neither a trace nor a file has this name, or the file cannot be read or is no trace.
+    pub fn open(&self, name: &str) -> Result<Arc<Trace>, TraceStoreError> {
+        match self.load(name) {
+            Err(TraceStoreError::NotFound { .. }) if Path::new(name).is_file() => {
+                let path = || name.to_owned();
+                let text = std::fs::read_to_string(name).map_err(|error| TraceStoreError::Unreadable {
+                    path: path(),
+                    reason: error.to_string(),
+                })?;
+                let trace = TraceForm::of(Path::new(name)).read(&text);
+                trace.map(Arc::new).map_err(|error| TraceStoreError::Malformed { path: path(), error })
+            }
+            found => found,
+        }
+    }
+
     fn read_file(&self, name: &str) -> Result<Trace, TraceStoreError> {
         let file = self.files().remove(name).ok_or_else(|| self.not_found(name))?;
         let path = file.display().to_string();
         let text = std::fs::read_to_string(&file)
             .map_err(|error| TraceStoreError::Unreadable { path: path.clone(), reason: error.to_string() })?;
-        Trace::parse(&text).map_err(|error| TraceStoreError::Malformed { path, error })
+        TraceForm::of(&file).read(&text).map_err(|error| TraceStoreError::Malformed { path, error })
     }
 
     fn not_found(&self, name: &str) -> TraceStoreError {

@@ -57,6 +57,24 @@ impl Trace {
         Ok(Self { opportunities: opportunities.into() })
     }
 
+    /// A trace with opportunities at these milliseconds.
+    ///
+    /// # Errors
+    /// [`TraceError`], the number of an entry being its line, if there is none, one is smaller than the one before, or the
+    /// last one is 0.
+    pub fn from_millis(millis: impl IntoIterator<Item = u32>) -> Result<Self, TraceError> {
+        let opportunities: Box<[u32]> = millis.into_iter().collect();
+        let fail = |line, problem| Err(TraceError { line, column: 1, problem });
+        if let Some(index) = opportunities.windows(2).position(|pair| pair[1] < pair[0]) {
+            return fail(index + 2, TraceProblem::Decreasing);
+        }
+        match opportunities.last() {
+            None => fail(1, TraceProblem::EmptyFile),
+            Some(0) => fail(opportunities.len(), TraceProblem::LastIsZero),
+            Some(_) => Ok(Self { opportunities }),
+        }
+    }
+
     /// The trace of a link with the rate `rate(t)`, sampled once each millisecond: opportunity n comes when
     /// the integral of the rate reaches n · 12 000 bits, rounded up to a millisecond. It takes four bytes of memory
     /// per opportunity. Rates too low for a single opportunity give an empty trace, which no link accepts.

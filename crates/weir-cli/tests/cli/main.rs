@@ -6,4 +6,6 @@ mod demo;
 mod listings;
 mod results;
 mod same_bytes;
+mod suite;
 mod support;
+mod trace;

@@ -71,9 +71,14 @@ impl Place {
         Outcome::of(&mut self.command(arguments))
     }
 
-    /// [`Self::call`] for arguments that are separated by spaces; it must be a success.
+    /// [`Self::call`] for arguments that are separated by spaces.
+    pub(crate) fn try_weir(&self, arguments: &str) -> Outcome {
+        self.call(&arguments.split(' ').collect::<Vec<_>>())
+    }
+
+    /// The same; it must be a success.
     pub(crate) fn weir(&self, arguments: &str) -> Outcome {
-        let outcome = self.call(&arguments.split(' ').collect::<Vec<_>>());
+        let outcome = self.try_weir(arguments);
         assert_eq!(outcome.code, Some(0), "weir {arguments}: {outcome:#?}");
         outcome
     }

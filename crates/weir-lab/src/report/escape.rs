@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// `text` as HTML text or attribute value.
-pub(super) fn html(text: &str) -> Cow<'_, str> {
+pub(crate) fn html(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '<', '>', '"', '\'']) {
         return Cow::Borrowed(text);
     }

@@ -202,6 +202,17 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    /// Gives all media flows these options of their controller.
+    pub(crate) fn set_options(&mut self, options: &Table) {
+        for flow in self.flows.values_mut() {
+            if let Traffic::Media(media) = &mut flow.traffic {
+                media.options = Some(Options(options.clone()));
+            }
+        }
+    }
+}
+
 /// JSON Schema of scenario files.
 pub fn scenario_schema() -> &'static serde_json::Value {
     static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Scenario).to_value());

@@ -1,0 +1,185 @@
+//! `weir suite`: controllers through standard test cases, as a table of verdicts and as a check against an earlier time.
+
+use std::io::Write;
+use std::path::Path;
+
+use weir_lab::registry;
+use weir_lab::suite::{
+    self, Change, Changes, CheckResult, ControllerResult, Direction, Request, SuiteResult, SuiteRun,
+};
+use weir_lab::traces::TraceStore;
+
+use crate::args::SuiteArgs;
+use crate::effective::{each_once, threads};
+use crate::failure::Failure;
+use crate::output::{Files, OutputDirectory, OutputFile};
+use crate::run::DEFAULT_OUT;
+use crate::{progress, table};
+
+/// Runs the suite. Whether nothing got worse than in the saved result, if one was given.
+pub(crate) fn suite(args: &SuiteArgs) -> Result<bool, Failure> {
+    // The argument parser lets only known names through.
+    let suite = suite::find(&args.suite).unwrap_or(&suite::SUITES[0]);
+    let cases = each_once(&args.case);
+    unknown_cases(suite, &cases)?;
+    let controllers: Vec<&str> = match args.controller.as_slice() {
+        [] => registry::controller_names().collect(),
+        some => each_once(some),
+    };
+    let seeds: Vec<u64> = (0..u64::from(args.runs)).map(|run| args.seed.wrapping_add(run)).collect();
+    // Everything that can be wrong is looked at before anything runs.
+    let base =
+        args.baseline.as_deref().map(|path| SuiteResult::read(path, suite.name, &seeds)).transpose()?;
+    let save = args.save.as_deref().map(OutputFile::prepare).transpose()?;
+    let mut directory = output_directory(args)?;
+    let store = TraceStore::find(args.data.as_deref());
+    let request =
+        Request { suite, controllers: &controllers, seeds: &seeds, jobs: threads(args.jobs), cases: &cases };
+    let bar = progress::bar(args.quiet);
+    bar.set_message(suite.name);
+    bar.set_length(request.runs() as u64);
+    let run = request.run(&store, &|| bar.inc(1))?;
+    bar.finish_and_clear();
+    let json = result_json(&run.result)?;
+    if let Some(directory) = &mut directory {
+        let page = suite::page(suite.title, &run).into_bytes();
+        let files: Files = vec![("suite.html".to_owned(), page), ("suite.json".to_owned(), json.clone())];
+        directory.write(&files)?;
+    }
+    if let Some(save) = &save {
+        save.write(&json)?;
+    }
+    let changes = base.map(|base| suite::compare(&base, &run.result));
+    let mut out = anstream::stdout().lock();
+    if args.json {
+        out.write_all(&json)?;
+    } else {
+        print(&mut out, suite.title, &run, directory.as_ref())?;
+    }
+    if let Some(changes) = &changes {
+        let mut errors = anstream::stderr();
+        if args.json { print_changes(&mut errors, changes)? } else { print_changes(&mut out, changes)? }
+    }
+    Ok(!changes.is_some_and(|changes| changes.has_regression()))
+}
+
+fn unknown_cases(suite: &suite::Suite, cases: &[&str]) -> Result<(), Failure> {
+    match cases.iter().find(|name| suite.cases.iter().all(|case| case.name != **name)) {
+        None => Ok(()),
+        Some(name) => {
+            let known: Vec<&str> = suite.cases.iter().map(|case| case.name).collect();
+            let problem = format!("the suite {} has no such case; it has {}", suite.name, known.join(", "));
+            Err(Failure::Option { option: format!("--case {name}"), problem })
+        }
+    }
+}
+
+fn output_directory(args: &SuiteArgs) -> Result<Option<OutputDirectory>, Failure> {
+    let path = match &args.out {
+        Some(path) => path.clone(),
+        None if args.json => return Ok(None),
+        None => Path::new(DEFAULT_OUT).join(format!("suite-{}", args.suite)),
+    };
+    OutputDirectory::prepare(&path).map(Some)
+}
+
+fn result_json(result: &SuiteResult) -> Result<Vec<u8>, Failure> {
+    let mut text = serde_json::to_vec_pretty(result).map_err(std::io::Error::from)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+fn print(
+    out: &mut impl Write,
+    title: &str,
+    run: &SuiteRun,
+    directory: Option<&OutputDirectory>,
+) -> Result<(), Failure> {
+    let result = &run.result;
+    writeln!(out, "\u{1b}[1m{title}\u{1b}[0m")?;
+    writeln!(out, "{} runs per case and controller; the check that decides\n", result.seeds.len())?;
+    let names: Vec<&str> = result.controllers().collect();
+    let mut rows: Vec<(String, Vec<String>)> = result
+        .cases
+        .iter()
+        .map(|case| (case.name.clone(), case.controllers.iter().map(cell).collect()))
+        .collect();
+    let passed = (0..names.len()).map(|index| format!("{} of {}", result.passed(index), result.cases.len()));
+    rows.push(("passed".to_owned(), passed.collect()));
+    writeln!(out, "{}", table::words("case", &names, &rows, table::terminal_width()))?;
+    for note in &run.stand_ins {
+        writeln!(out, "{note}")?;
+    }
+    if let Some(directory) = directory {
+        writeln!(out, "Matrix: {}", directory.path("suite.html").display())?;
+    }
+    Ok(())
+}
+
+/// `✓ rate 93 %`, green or red.
+fn cell(result: &ControllerResult) -> String {
+    let text = result.deciding().map_or_else(String::new, figure);
+    if result.passed() {
+        format!("\u{1b}[32m✓\u{1b}[0m {text}")
+    } else {
+        format!("\u{1b}[31m✗\u{1b}[0m {text}")
+    }
+}
+
+fn figure(check: &CheckResult) -> String {
+    format!("{} {}", check.name, value(check.mean, check.limit, &check.unit))
+}
+
+fn value(mean: Option<f64>, limit: f64, unit: &str) -> String {
+    let decimals = suite::decimals(limit);
+    let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+    mean.map_or_else(|| "–".to_owned(), |mean| format!("{mean:.decimals$}{unit}"))
+}
+
+fn print_changes(out: &mut impl Write, changes: &Changes) -> Result<(), Failure> {
+    let rows: Vec<Vec<String>> = changes.changes.iter().map(row).collect();
+    if !rows.is_empty() {
+        let header =
+            ["", "case", "controller", "check", "before", "now", "difference (95 % interval)", "verdict"];
+        writeln!(out, "{}", table::plain(&header, &rows))?;
+    }
+    let of = |direction| changes.changes.iter().filter(|change| change.direction == direction).count();
+    let (better, worse) = (of(Direction::Better), of(Direction::Worse));
+    writeln!(out, "Of {} checks {better} got better and {worse} got worse.", changes.compared)?;
+    if !changes.unmatched.is_empty() {
+        writeln!(out, "Not compared, as only one of the two has them: {}", changes.unmatched.join(", "))?;
+    }
+    Ok(())
+}
+
+fn row(change: &Change) -> Vec<String> {
+    let word = match change.direction {
+        Direction::Better => "\u{1b}[32mbetter\u{1b}[0m",
+        Direction::Worse => "\u{1b}[31mworse\u{1b}[0m",
+    };
+    let decimals = suite::decimals(change.limit) + 1;
+    let difference = change.difference.map_or_else(
+        || "–".to_owned(),
+        |difference| {
+            let half = difference.half_width.map_or_else(String::new, |half| format!(" ± {half:.decimals$}"));
+            format!("{:+.decimals$}{half}", difference.mean)
+        },
+    );
+    let verdict = match change.passed {
+        (true, false) => "fails now",
+        (false, true) => "passes now",
+        (true, true) => "passes",
+        (false, false) => "fails",
+    };
+    let mean = |mean| value(mean, change.limit, &change.unit);
+    vec![
+        word.to_owned(),
+        change.case.clone(),
+        change.controller.clone(),
+        change.check.clone(),
+        mean(change.means.0),
+        mean(change.means.1),
+        difference,
+        verdict.to_owned(),
+    ]
+}

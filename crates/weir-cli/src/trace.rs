@@ -1,0 +1,188 @@
+//! `weir trace`: looking at traces of links, and making them from others.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::json;
+use weir_lab::traces::forms::rates_over_time;
+use weir_lab::traces::{TraceForm, TraceStore, edit};
+use weir_net::Trace;
+use weir_units::{DataRate, TimeDelta};
+
+use crate::args::{TraceCommand, TraceConvertArgs, TraceShowArgs, TraceSource};
+use crate::failure::Failure;
+use crate::output::OutputFile;
+
+/// Characters of the small plot on the terminal.
+const PLOT_WIDTH: usize = 60;
+const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Runs one of the commands.
+pub(crate) fn trace(command: &TraceCommand) -> Result<(), Failure> {
+    match command {
+        TraceCommand::Show(args) => show(args),
+        TraceCommand::Convert(args) => write(&args.source, &args.out, |trace| Ok(trace.clone())),
+        TraceCommand::Cut(args) => write(&args.source, &args.out, |trace| {
+            edit::cut(trace, args.from, args.to.unwrap_or(trace.duration()))
+        }),
+        TraceCommand::Scale(args) => write(&args.source, &args.out, |trace| edit::scale(trace, args.rate)),
+        TraceCommand::Plot(args) => plot(args),
+    }
+}
+
+fn open(source: &TraceSource) -> Result<Arc<Trace>, Failure> {
+    Ok(TraceStore::find(source.data.as_deref()).open(&source.trace)?)
+}
+
+fn write(
+    source: &TraceSource,
+    out: &Path,
+    change: impl FnOnce(&Trace) -> Result<Trace, edit::EditError>,
+) -> Result<(), Failure> {
+    let trace = change(&*open(source)?)
+        .map_err(|error| Failure::Option { option: source.trace.clone(), problem: error.to_string() })?;
+    OutputFile::prepare(out)?.write(TraceForm::of(out).write(&trace, source.bin).as_bytes())
+}
+
+/// What is told of a trace.
+struct Facts {
+    opportunities: usize,
+    duration: TimeDelta,
+    mean: DataRate,
+    /// Least, median and greatest rate of the bins.
+    spread: [f64; 3],
+    /// Share of the bins in which nothing can be carried.
+    empty: f64,
+    longest_gap: TimeDelta,
+}
+
+impl Facts {
+    fn of(trace: &Trace, rates: &[f64]) -> Self {
+        let mut sorted = rates.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let at = |share: f64| sorted[(share * (sorted.len() - 1) as f64).round() as usize];
+        let times: Vec<_> = trace.opportunities().collect();
+        let gaps = times.windows(2).map(|pair| pair[1] - pair[0]);
+        Self {
+            opportunities: trace.len(),
+            duration: trace.duration(),
+            mean: trace.mean_rate(),
+            spread: [at(0.0), at(0.5), at(1.0)],
+            empty: rates.iter().filter(|&&rate| rate == 0.0).count() as f64 / rates.len() as f64,
+            longest_gap: gaps.max().unwrap_or_default(),
+        }
+    }
+}
+
+fn show(args: &TraceShowArgs) -> Result<(), Failure> {
+    let trace = open(&args.source)?;
+    let rates = rates_over_time(&trace, args.source.bin);
+    let facts = Facts::of(&trace, &rates);
+    let mut out = anstream::stdout().lock();
+    if args.json {
+        let [least, median, greatest] = facts.spread;
+        let object = json!({
+            "trace": args.source.trace,
+            "opportunities": facts.opportunities,
+            "duration_seconds": facts.duration.secs_f64(),
+            "mean_rate_bps": facts.mean.bps(),
+            "bin_seconds": args.source.bin.secs_f64(),
+            "bins": { "least_bps": least, "median_bps": median, "greatest_bps": greatest, "empty": facts.empty },
+            "longest_gap_seconds": facts.longest_gap.secs_f64(),
+        });
+        writeln!(out, "{}", serde_json::to_string_pretty(&object).map_err(std::io::Error::from)?)?;
+        return Ok(());
+    }
+    let mbps = facts.spread.map(|bps| bps / 1e6);
+    writeln!(out, "\u{1b}[1m{}\u{1b}[0m", args.source.trace)?;
+    writeln!(out, "opportunities   {} of 1500 bytes in {}", facts.opportunities, facts.duration)?;
+    writeln!(out, "mean rate       {:.3} Mbit/s", facts.mean.bps_f64() / 1e6)?;
+    writeln!(
+        out,
+        "over {:<10} {:.2} to {:.2} Mbit/s, median {:.2}",
+        args.source.bin.to_string(),
+        mbps[0],
+        mbps[2],
+        mbps[1]
+    )?;
+    writeln!(
+        out,
+        "nothing         in {:.1} % of them; longest gap {}",
+        100.0 * facts.empty,
+        facts.longest_gap
+    )?;
+    writeln!(out, "\n{}", bars(&rates))?;
+    Ok(())
+}
+
+/// The rates as a line of bars, as high as their mean in each column.
+fn bars(rates: &[f64]) -> String {
+    let columns = PLOT_WIDTH.min(rates.len());
+    let mean = |column: usize| {
+        let part = &rates[column * rates.len() / columns..(column + 1) * rates.len() / columns];
+        part.iter().sum::<f64>() / part.len() as f64
+    };
+    let means: Vec<f64> = (0..columns).map(mean).collect();
+    let top = means.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    means.iter().map(|mean| BARS[((mean / top) * (BARS.len() - 1) as f64).ceil() as usize]).collect()
+}
+
+fn plot(args: &TraceConvertArgs) -> Result<(), Failure> {
+    let trace = open(&args.source)?;
+    let rates = rates_over_time(&trace, args.source.bin);
+    let svg = svg(&args.source.trace, &rates, trace.duration(), trace.mean_rate());
+    OutputFile::prepare(&args.out)?.write(svg.as_bytes())
+}
+
+/// Size of the drawing, and the room around the curve for its axes.
+const SIZE: (f64, f64) = (900.0, 320.0);
+const LEFT: f64 = 60.0;
+const BELOW: f64 = 40.0;
+const ABOVE: f64 = 30.0;
+
+fn svg(name: &str, rates: &[f64], duration: TimeDelta, mean: DataRate) -> String {
+    let (width, height) = SIZE;
+    let top = rates.iter().copied().fold(1.0, f64::max) / 1e6;
+    let (right, ground) = (width - 20.0, height - BELOW);
+    let x = |share: f64| LEFT + share * (right - LEFT);
+    let y = |mbps: f64| ground - mbps / top * (ground - ABOVE);
+    let mut steps = String::new();
+    for (index, bps) in rates.iter().enumerate() {
+        let (from, to) = (index as f64 / rates.len() as f64, (index + 1) as f64 / rates.len() as f64);
+        let level = y(bps / 1e6);
+        let _ = write!(steps, "{:.1},{level:.1} {:.1},{level:.1} ", x(from), x(to));
+    }
+    let name: String = name.chars().filter(|c| !"<>&\"'".contains(*c)).collect();
+    let mean_mbps = mean.bps_f64() / 1e6;
+    let mut text = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+         font-family=\"sans-serif\" font-size=\"12\" fill=\"#1f2937\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
+         <text x=\"{LEFT}\" y=\"18\" font-weight=\"bold\">{name}</text>\n"
+    );
+    for part in 0..=4 {
+        let share = f64::from(part) / 4.0;
+        let (level, column) = (y(share * top), x(share));
+        let _ = writeln!(
+            text,
+            "<line x1=\"{LEFT}\" x2=\"{right}\" y1=\"{level:.1}\" y2=\"{level:.1}\" stroke=\"#e5e7eb\"/>\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{:.1}</text>\
+             <text x=\"{column:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{:.0}</text>",
+            LEFT - 6.0,
+            level + 4.0,
+            share * top,
+            ground + 16.0,
+            share * duration.secs_f64()
+        );
+    }
+    let level = y(mean_mbps);
+    let _ = writeln!(
+        text,
+        "<polyline fill=\"none\" stroke=\"#332288\" points=\"{}\"/>\n<line x1=\"{LEFT}\" x2=\"{right}\" y1=\"{level:.1}\" \
+         y2=\"{level:.1}\" stroke=\"#d55e00\" stroke-dasharray=\"4 3\"/>\n<text x=\"{right}\" y=\"18\" text-anchor=\"end\">\
+         Mbit/s over seconds; mean {mean_mbps:.2}</text>\n</svg>",
+        steps.trim_end()
+    );
+    text
+}

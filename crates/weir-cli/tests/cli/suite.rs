@@ -1,0 +1,75 @@
+//! `weir suite`.
+
+use serde_json::Value;
+
+use crate::support::Place;
+
+const SHORT: &str = "suite rfc8867 --case 5.1 --controller gcc-2016,nada --runs 2 --quiet";
+
+#[test]
+fn a_suite_says_which_check_decides_and_leaves_a_matrix() {
+    let place = Place::new();
+    let outcome = place.weir(SHORT);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let row = outcome.stdout.lines().find(|line| line.starts_with("5.1 ")).unwrap();
+    assert_eq!(row.matches(['✓', '✗']).count(), 2, "{row}");
+    let saved = std::fs::read_to_string(place.path().join("weir-out/suite-rfc8867/suite.json")).unwrap();
+    let result: Value = serde_json::from_str(&saved).unwrap();
+    let checks = &result["cases"][0]["controllers"][0]["checks"];
+    let names: Vec<&str> =
+        checks.as_array().unwrap().iter().filter_map(|check| check["name"].as_str()).collect();
+    assert_eq!(names, ["rate", "queue wait p95", "loss"]);
+    assert_eq!(checks[0]["values"].as_array().map(Vec::len), Some(2));
+    let page = std::fs::read_to_string(place.path().join("weir-out/suite-rfc8867/suite.html")).unwrap();
+    assert_eq!(page.matches("<svg").count(), 2);
+}
+
+#[test]
+fn the_same_is_no_regression_and_a_worse_one_is() {
+    let place = Place::new();
+    let saved = place.weir(&format!("{SHORT} --json --save base.json"));
+    assert_eq!(saved.code, Some(0), "{}", saved.stderr);
+    assert_eq!(std::fs::read_to_string(place.path().join("base.json")).unwrap(), saved.stdout);
+    let same = place.weir(&format!("{SHORT} --baseline base.json"));
+    assert_eq!(same.code, Some(0), "{}", same.stderr);
+    assert!(same.stdout.contains("Of 6 checks 0 got better and 0 got worse."), "{}", same.stdout);
+    // Had it been better before, it is worse now.
+    let mut base: Value = serde_json::from_str(&saved.stdout).unwrap();
+    let rate = &mut base["cases"][0]["controllers"][1]["checks"][0];
+    rate["values"] = serde_json::json!([99.0, 99.1]);
+    rate["mean"] = serde_json::json!(99.05);
+    rate["passed"] = serde_json::json!(true);
+    place.write("better.json", &base.to_string());
+    let worse = place.try_weir(&format!("{SHORT} --baseline better.json"));
+    assert_eq!(worse.code, Some(1), "{}", worse.stdout);
+    assert!(worse.stdout.contains("1 got worse"), "{}", worse.stdout);
+}
+
+#[test]
+fn what_cannot_be_a_base_is_told_before_anything_runs() {
+    let place = Place::new();
+    place.write("none.json", "{\"suite\": 1}");
+    place.write("other.json", "{\"suite\": \"gaming\", \"seeds\": [1, 2], \"cases\": []}");
+    place.write("seeds.json", "{\"suite\": \"rfc8867\", \"seeds\": [1], \"cases\": []}");
+    for (file, message) in [
+        ("missing.json", "missing.json: cannot be read"),
+        ("none.json", "none.json:1:11: not a saved result of a suite"),
+        ("other.json", "is a result of the suite `gaming`, not of `rfc8867`"),
+        ("seeds.json", "was saved with the seed 1, and this run has the seeds 1 to 2"),
+    ] {
+        let outcome = place.try_weir(&format!("{SHORT} --baseline {file}"));
+        assert_eq!(outcome.code, Some(2), "{file}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(message), "{file}: {}", outcome.stderr);
+        assert!(!place.path().join("weir-out").exists());
+    }
+    let unknown = place.try_weir("suite rfc8867 --case 5.9 --quiet");
+    assert_eq!(unknown.code, Some(2));
+    assert!(
+        unknown.stderr.contains("--case 5.9: the suite rfc8867 has no such case; it has 5.1,"),
+        "{}",
+        unknown.stderr
+    );
+    let unwritable = place.try_weir(&format!("{SHORT} --save no/such/place.json"));
+    assert_eq!(unwritable.code, Some(2));
+    assert!(unwritable.stderr.contains("place.json: cannot be written"), "{}", unwritable.stderr);
+}

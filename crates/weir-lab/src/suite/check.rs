@@ -1,0 +1,244 @@
+//! What is asked of a controller in a case, and how a run is measured against it.
+
+use weir_net::Time;
+use weir_units::{DataRate, TimeDelta};
+
+use crate::metrics::{FlowKind, Histogram, MeasurePlan, Measured, Shares, jain, max_min_shares};
+
+/// From here on rates count: until then a call may start up.
+pub(super) const START_UP: Time = Time::from_millis(20_000);
+/// So long after an event the queue is not held against anybody.
+pub(super) const SETTLING: TimeDelta = TimeDelta::from_secs(5);
+/// Fairness is that of the last so many seconds.
+const FAIRNESS_SECONDS: u64 = 30;
+/// Bins in which a run's receipts are kept.
+const BIN: u64 = 100_000_000;
+
+/// A demand: a quantity and its limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Check {
+    /// Its name, as in `docs/suites.md`.
+    pub name: &'static str,
+    /// Unit of value and limit; empty for a ratio.
+    pub unit: &'static str,
+    /// What is measured.
+    pub quantity: Quantity,
+    /// What it has to keep to.
+    pub limit: Limit,
+}
+
+/// What a value has to keep to; exactly at the limit it does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// It must not be lower.
+    AtLeast(f64),
+    /// It must not be higher.
+    AtMost(f64),
+}
+
+impl Limit {
+    /// The number of the limit.
+    pub const fn value(self) -> f64 {
+        match self {
+            Self::AtLeast(limit) | Self::AtMost(limit) => limit,
+        }
+    }
+
+    /// Whether higher values are better.
+    pub const fn higher_is_better(self) -> bool {
+        matches!(self, Self::AtLeast(_))
+    }
+
+    /// By how much `value` keeps to the limit, as a share of the limit; negative if it does not.
+    pub fn margin(self, value: f64) -> f64 {
+        let distance = value / self.value() - 1.0;
+        if self.higher_is_better() { distance } else { -distance }
+    }
+}
+
+/// What is measured of a run. "Media" are the flows under a controller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Quantity {
+    /// Mean rate over mean max-min share from 20 s on, in per cent, of the media flow that has least of it.
+    Rate,
+    /// The same for each stretch between changes of the capacity; the least counts.
+    RateAfterEachStep,
+    /// The same, the share being what the short transfers left of the capacity.
+    RateBesideTransfers,
+    /// 95th percentile of the media packets' `queue_wait` outside 5 s after each event, in ms.
+    QueueWait,
+    /// Packets lost over packets sent, in per cent, of the media flow that loses most.
+    Loss,
+    /// Jain's index of rate over share of the media flows, over the last 30 s in which all of them are active.
+    Jain,
+    /// Mean rate over mean share from 20 s on, in per cent, of the flow that has least of it, TCP included.
+    Coexistence,
+    /// Seconds from a time of the run until each media flow has come back to its share and stays there.
+    Reconvergence {
+        /// The time, in seconds.
+        at: u32,
+    },
+    /// 99th percentile over frames from capture to the arrival of the last packet, in ms, of the worst media flow.
+    FrameDelay,
+}
+
+/// A run that is to be judged.
+#[derive(Debug)]
+pub(super) struct Judged<'a> {
+    plan: &'a MeasurePlan,
+    measured: &'a Measured,
+    shares: Vec<Shares>,
+}
+
+impl<'a> Judged<'a> {
+    pub(super) fn new(plan: &'a MeasurePlan, measured: &'a Measured) -> Self {
+        Self { plan, measured, shares: max_min_shares(plan) }
+    }
+
+    /// The value of `quantity`; `None` where there is nothing to measure.
+    pub(super) fn value(&self, quantity: Quantity) -> Option<f64> {
+        let media = self.flows(|kind| kind == FlowKind::Media);
+        match quantity {
+            Quantity::Rate => self.least_share(&media, &[(START_UP, self.plan.end)]),
+            Quantity::RateAfterEachStep => self.least_share(&media, &self.between_steps()),
+            Quantity::RateBesideTransfers => self.least_of_what_is_left(&media),
+            Quantity::QueueWait => {
+                let mut waits = Histogram::new();
+                for &flow in &media {
+                    waits.merge(&self.measured.delays[flow].settled_wait);
+                }
+                waits.quantile_ms(0.95)
+            }
+            Quantity::Loss => {
+                let loss = |&flow: &usize| self.measured.metrics.flows[flow].packet_loss_ratio;
+                media.iter().filter_map(loss).reduce(f64::max).map(|ratio| 100.0 * ratio)
+            }
+            Quantity::Jain => self.fairness(&media),
+            Quantity::Coexistence => {
+                let adaptive = self.flows(|kind| matches!(kind, FlowKind::Media | FlowKind::Tcp));
+                self.least_share(&adaptive, &[(START_UP, self.plan.end)])
+            }
+            Quantity::Reconvergence { at } => self.reconvergence(&media, f64::from(at)),
+            Quantity::FrameDelay => {
+                let worst = |&flow: &usize| self.measured.delays[flow].frame_delay.quantile_ms(0.99);
+                media.iter().filter_map(worst).reduce(f64::max)
+            }
+        }
+    }
+
+    fn flows(&self, of: impl Fn(FlowKind) -> bool) -> Vec<usize> {
+        (0..self.plan.flows.len()).filter(|&flow| of(self.plan.flows[flow].kind)).collect()
+    }
+
+    /// The stretches from [`START_UP`] on in which no capacity changes.
+    fn between_steps(&self) -> Vec<(Time, Time)> {
+        let mut edges: Vec<Time> = self
+            .plan
+            .links
+            .iter()
+            .filter(|link| link.bottleneck)
+            .flat_map(|link| link.service.steps().iter().map(|&(at, _)| at))
+            .filter(|&at| at > START_UP && at < self.plan.end)
+            .chain([START_UP, self.plan.end])
+            .collect();
+        edges.sort_unstable();
+        edges.dedup();
+        edges.windows(2).map(|pair| (pair[0], pair[1])).collect()
+    }
+
+    /// The least of rate over share, in per cent, over flows and windows.
+    fn least_share(&self, flows: &[usize], windows: &[(Time, Time)]) -> Option<f64> {
+        let each = flows.iter().flat_map(|&flow| windows.iter().map(move |&window| (flow, window)));
+        each.filter_map(|(flow, window)| self.rate_over_share(flow, window))
+            .reduce(f64::min)
+            .map(|share| 100.0 * share)
+    }
+
+    /// Bits received over bits that the share allows, within `window` as far as the flow was active.
+    fn rate_over_share(&self, flow: usize, window: (Time, Time)) -> Option<f64> {
+        let ideal = self.ideal_bits(flow, window);
+        (ideal > 0.0 && ideal.is_finite()).then(|| self.bits(flow, self.active(flow, window)) / ideal)
+    }
+
+    /// What the flow's share amounts to within `window`.
+    fn ideal_bits(&self, flow: usize, (from, to): (Time, Time)) -> f64 {
+        let piece = |shares: &Shares| {
+            let nanos = shares.to.min(to).nanos().saturating_sub(shares.from.max(from).nanos());
+            shares.bps[flow] * nanos as f64 / 1e9
+        };
+        self.shares.iter().map(piece).sum()
+    }
+
+    fn active(&self, flow: usize, (from, to): (Time, Time)) -> (Time, Time) {
+        let plan = &self.plan.flows[flow];
+        (plan.start.max(from), plan.stop.min(to))
+    }
+
+    fn bits(&self, flow: usize, (from, to): (Time, Time)) -> f64 {
+        let bin = |time: Time| (time.nanos() / BIN) as usize;
+        let bins = self.measured.receipts[flow].get(bin(from)..bin(to)).unwrap_or_default();
+        bins.iter().map(|&bytes| f64::from(bytes) * 8.0).sum()
+    }
+
+    /// As [`Self::least_share`] from [`START_UP`] on, of what the transfers left: they have no share of their own, as
+    /// they are not always there.
+    fn least_of_what_is_left(&self, media: &[usize]) -> Option<f64> {
+        let window = (START_UP, self.plan.end);
+        let transfers =
+            self.flows(|kind| matches!(kind, FlowKind::Tcp | FlowKind::Downloads | FlowKind::Web));
+        let taken: f64 = transfers.iter().map(|&flow| self.bits(flow, window)).sum();
+        let audio: f64 =
+            self.flows(|kind| kind == FlowKind::Audio).iter().map(|&flow| self.bits(flow, window)).sum();
+        let link = &self.plan.links[self.plan.flows[*media.first()?].bottleneck?];
+        let left = (link.service.capacity(window.0, window.1).bytes_f64() * 8.0 - taken - audio)
+            / media.len() as f64;
+        let seconds = (window.1 - window.0).secs_f64();
+        let most =
+            |flow: usize| self.plan.flows[flow].max_rate.map_or(f64::INFINITY, DataRate::bps_f64) * seconds;
+        let share = |&flow: &usize| self.bits(flow, self.active(flow, window)) / left.min(most(flow));
+        (left > 0.0).then(|| media.iter().map(share).reduce(f64::min).map(|share| 100.0 * share))?
+    }
+
+    fn fairness(&self, media: &[usize]) -> Option<f64> {
+        let to = media.iter().map(|&flow| self.plan.flows[flow].stop).min()?.min(self.plan.end);
+        let from = Time::from_nanos(to.nanos().saturating_sub(FAIRNESS_SECONDS * 1_000_000_000));
+        let shares: Option<Vec<f64>> =
+            media.iter().map(|&flow| self.rate_over_share(flow, (from, to))).collect();
+        jain(&shares?)
+    }
+
+    fn reconvergence(&self, media: &[usize], at: f64) -> Option<f64> {
+        let seconds = |&flow: &usize| {
+            let mut events = self.measured.metrics.flows[flow].convergence.iter();
+            // A share is seen to change at the far end of the link, a propagation delay later.
+            let near = |event: f64| (event - at).abs() < 1.0;
+            events.find(|event| event.at_seconds.is_some_and(near))?.seconds
+        };
+        media.iter().map(seconds).try_fold(0.0, |worst: f64, own| Some(worst.max(own?)))
+    }
+}
+
+/// When something happens to a call: a capacity changes, a flow starts, stops, pauses or goes on. What follows each of
+/// them for [`SETTLING`], in order and without overlap.
+pub(super) fn unsettled(plan: &MeasurePlan) -> Vec<(Time, Time)> {
+    let narrow = plan.links.iter().filter(|link| link.bottleneck);
+    let steps = narrow.flat_map(|link| link.service.steps().iter().map(|&(at, _)| at));
+    let flows = plan
+        .flows
+        .iter()
+        .filter(|flow| !matches!(flow.kind, FlowKind::Audio | FlowKind::Downloads | FlowKind::Web));
+    let activity = flows.flat_map(|flow| {
+        let pauses = flow.pauses.iter().flat_map(|&(from, to)| [from, to]);
+        [flow.start, flow.stop].into_iter().chain(pauses)
+    });
+    let mut events: Vec<Time> = steps.chain(activity).filter(|&at| at < plan.end).collect();
+    events.sort_unstable();
+    let mut stretches: Vec<(Time, Time)> = Vec::new();
+    for at in events {
+        match stretches.last_mut().filter(|(_, to)| at <= *to) {
+            Some((_, to)) => *to = at + SETTLING,
+            None => stretches.push((at, at + SETTLING)),
+        }
+    }
+    stretches
+}

@@ -1,0 +1,18 @@
+//! Standard test cases as a verdict: a suite is a list of cases, a case a scenario and the checks that it has to pass.
+//!
+//! The limits of the checks are those of the suite, for every controller. `docs/suites.md` says where cases and limits
+//! come from. What a suite yields can be saved and is then the base with which a later version is compared.
+
+mod baseline;
+mod cases;
+mod check;
+mod page;
+mod results;
+mod run;
+
+pub use baseline::{BaselineError, Change, Changes, Direction, compare};
+pub use cases::{Case, SUITES, Suite, find};
+pub use check::{Check, Limit, Quantity};
+pub use page::{decimals, page};
+pub use results::{CaseResult, CheckResult, ControllerResult, SuiteResult};
+pub use run::{Course, Request, SuiteError, SuiteRun};

@@ -1,0 +1,150 @@
+//! The matrix of a suite as a page: cases by controllers, each cell with its verdict and the course of its first run.
+
+use std::fmt::Write;
+
+use super::results::{CheckResult, ControllerResult};
+use super::run::{Course, SuiteRun};
+use crate::metrics::FlowKind;
+use crate::report::escape_html;
+
+/// Size of a plot, in pixels.
+const SIZE: (f64, f64) = (220.0, 70.0);
+
+const STYLE: &str = "\
+:root{--ink:#1f2937;--muted:#6b7280;--line:#e5e7eb;--ok:#e7f4ec;--no:#fbeae3;--page:#fff}\
+body{font:14px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--page);margin:2rem}\
+table{border-collapse:collapse}th{text-align:left;font-weight:600;padding:.4rem .6rem;vertical-align:bottom}\
+td{border:1px solid var(--line);padding:.35rem .5rem;vertical-align:top}\
+td.ok{background:var(--ok)}td.no{background:var(--no)}\
+.head{position:sticky;top:0;background:var(--page)}small{color:var(--muted)}\
+details summary{cursor:pointer;font-variant-numeric:tabular-nums}\
+ul{margin:.3rem 0 0;padding-left:1rem}svg{display:block;margin-top:.2rem}";
+
+/// The page, complete in itself.
+pub fn page(title: &str, run: &SuiteRun) -> String {
+    let names: Vec<&str> = run.result.controllers().collect();
+    let cases = run.result.cases.len();
+    let mut page = format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{0}</title><style>{STYLE}</style><h1>{0}</h1>\
+         <p>Runs per case: {1}. Each cell shows the check that decides: the one that is missed by most or kept by least; \
+         open it for all checks (mean ± 95 % interval). The plot is the first run: media in colour, competing flows in \
+         grey, the sum of the media flows' fair shares as a line.</p><table><tr class=\"head\"><th>case</th>",
+        escape_html(title),
+        run.result.seeds.len()
+    );
+    for (index, name) in names.iter().enumerate() {
+        let passed = run.result.passed(index);
+        let _ = write!(
+            page,
+            "<th class=\"head\">{}<br><small>{passed} of {cases}</small></th>",
+            escape_html(name)
+        );
+    }
+    page.push_str("</tr>");
+    for (case, courses) in run.result.cases.iter().zip(&run.courses) {
+        let _ = write!(
+            page,
+            "<tr><th>{}<br><small>{}</small></th>",
+            escape_html(&case.name),
+            escape_html(&case.title)
+        );
+        for (controller, course) in case.controllers.iter().zip(courses) {
+            cell(&mut page, controller, course);
+        }
+        page.push_str("</tr>");
+    }
+    page.push_str("</table></html>\n");
+    page
+}
+
+fn cell(page: &mut String, result: &ControllerResult, course: &Course) {
+    let (class, mark) = if result.passed() { ("ok", "✓") } else { ("no", "✗") };
+    let deciding = result.deciding().map_or_else(String::new, in_words);
+    let _ = write!(
+        page,
+        "<td class=\"{class}\"><details><summary>{mark} {}</summary><ul>",
+        escape_html(&deciding)
+    );
+    for check in &result.checks {
+        let mark = if check.passed { "✓" } else { "✗" };
+        let sense = if check.higher_is_better { "at least" } else { "at most" };
+        let _ = write!(
+            page,
+            "<li>{mark} {} <small>({sense} {}{})</small></li>",
+            escape_html(&in_words(check)),
+            check.limit,
+            unit(check)
+        );
+    }
+    page.push_str("</ul></details>");
+    plot(page, course);
+    page.push_str("</td>");
+}
+
+/// `rate 93 ± 2 %`.
+fn in_words(check: &CheckResult) -> String {
+    let Some(mean) = check.mean else { return format!("{}: nothing", check.name) };
+    let decimals = decimals(check.limit);
+    let half = check.ci95.map_or_else(String::new, |half| format!(" ± {half:.decimals$}"));
+    format!("{} {mean:.decimals$}{half}{}", check.name, unit(check))
+}
+
+fn unit(check: &CheckResult) -> String {
+    if check.unit.is_empty() { String::new() } else { format!(" {}", check.unit) }
+}
+
+/// Decimals that say enough about a value beside its limit.
+pub fn decimals(limit: f64) -> usize {
+    match limit {
+        limit if limit < 5.0 => 2,
+        limit if limit < 20.0 => 1,
+        _ => 0,
+    }
+}
+
+fn plot(page: &mut String, course: &Course) {
+    let (width, height) = SIZE;
+    let media = |kind: FlowKind| kind == FlowKind::Media;
+    let share = |piece: &crate::metrics::Shares| {
+        let own = course.flows.iter().zip(&piece.bps).filter(|((_, kind, _), _)| media(*kind));
+        own.map(|(_, bps)| bps / 1e6).sum::<f64>()
+    };
+    let rates = course.flows.iter().flat_map(|(_, _, rates)| rates.iter().copied());
+    let top = rates.chain(course.shares.iter().map(share)).filter(|v| v.is_finite()).fold(0.1, f64::max);
+    let x = |seconds: f64| width * seconds / course.seconds.max(1e-9);
+    let y = |mbps: f64| height - (height - 2.0) * (mbps / top).min(1.0);
+    let _ = write!(
+        page,
+        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
+         aria-label=\"received rates, up to {top:.1} Mbit/s\">"
+    );
+    let mut ideal = String::new();
+    for piece in &course.shares {
+        let (from, to) = (piece.from.nanos() as f64 / 1e9, piece.to.nanos() as f64 / 1e9);
+        let level = y(share(piece));
+        let _ = write!(ideal, "{:.1},{level:.1} {:.1},{level:.1} ", x(from), x(to));
+    }
+    line(page, &ideal, "#b4bcc8", 1.5);
+    let mut colours = ["#332288", "#cc6677", "#117733", "#882255", "#44aa99"].into_iter().cycle();
+    for (_, kind, rates) in &course.flows {
+        let colour = match kind {
+            FlowKind::Media => colours.next().unwrap_or("#332288"),
+            FlowKind::Audio => continue,
+            FlowKind::Tcp | FlowKind::Downloads | FlowKind::Web | FlowKind::Constant => "#a3a9b5",
+        };
+        let mut points = String::new();
+        for (second, &mbps) in rates.iter().enumerate() {
+            let _ = write!(points, "{:.1},{:.1} ", x(second as f64 + 0.5), y(mbps));
+        }
+        line(page, &points, colour, 1.0);
+    }
+    let _ = write!(page, "</svg><small>0 to {:.0} s, up to {top:.1} Mbit/s</small>", course.seconds);
+}
+
+fn line(page: &mut String, points: &str, colour: &str, width: f64) {
+    let points = points.trim_end();
+    let _ = write!(
+        page,
+        "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\" points=\"{points}\"/>"
+    );
+}
