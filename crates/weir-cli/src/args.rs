@@ -64,6 +64,9 @@ pub(crate) struct RunArgs {
     /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+    /// Also write packets-CONTROLLER.pcapng: the packets that come out of these links in the run of the first seed.
+    #[arg(long, value_name = "LINK", value_delimiter = ',', requires = "scenario")]
+    pub(crate) pcap: Vec<String>,
     /// Print the results as JSON, and write files only with --out.
     #[arg(long)]
     pub(crate) json: bool,

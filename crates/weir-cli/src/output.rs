@@ -16,10 +16,13 @@ pub(crate) struct OutputDirectory {
     path: PathBuf,
     /// The directories that were not there before, outermost first.
     made: Vec<PathBuf>,
+    /// Names of files that are written while things run.
+    streamed: Vec<String>,
 }
 
 /// What stands before and after a controller's name in the names of files.
-const BY_CONTROLLER: [(&str, &str); 2] = [("series-", ".csv"), ("queuing-delay-", ".csv")];
+const BY_CONTROLLER: [(&str, &str); 3] =
+    [("series-", ".csv"), ("queuing-delay-", ".csv"), ("packets-", ".pcapng")];
 /// Files of the demo's second part, which no other run writes.
 const BY_THE_DEMO: [&str; 2] = ["results-beside-cubic.json", "scenario-beside-cubic.toml"];
 
@@ -36,7 +39,7 @@ impl OutputDirectory {
             .map(Path::to_owned)
             .collect();
         made.reverse();
-        let directory = Self { path: path.to_owned(), made };
+        let directory = Self { path: path.to_owned(), made, streamed: Vec::new() };
         let trial = path.join(".weir-trial");
         fs::create_dir_all(path)
             .and_then(|()| fs::write(&trial, b""))
@@ -45,7 +48,15 @@ impl OutputDirectory {
         Ok(directory)
     }
 
-    /// Writes all files, or none if one cannot be written: first beside where they belong, then each into its place.
+    /// Where to write the file `name` before [`Self::write`] puts it into its place. If that does not come, it goes.
+    pub(crate) fn stream(&mut self, name: String) -> PathBuf {
+        let part = self.path.join(format!("{name}.part"));
+        self.streamed.push(name);
+        part
+    }
+
+    /// Writes all files, or none if one cannot be written: first beside where they belong, then each into its place,
+    /// those that were streamed included.
     pub(crate) fn write(&mut self, files: &Files) -> Result<(), Failure> {
         let fail = |path: &Path, source| Failure::Write { path: path.to_owned(), source };
         let mut parts = Parts::default();
@@ -54,13 +65,15 @@ impl OutputDirectory {
             parts.0.push(part.clone());
             fs::write(&part, content).map_err(|error| fail(&part, error))?;
         }
-        for (name, _) in files {
+        for name in files.iter().map(|(name, _)| name).chain(&self.streamed) {
             let path = self.path.join(name);
             let part = self.path.join(format!("{name}.part"));
             fs::rename(&part, &path).map_err(|error| fail(&path, error))?;
         }
         self.made.clear();
-        self.remove_stale(files)
+        self.remove_stale(files)?;
+        self.streamed.clear();
+        Ok(())
     }
 
     /// Removes what an earlier run left and this one has not written: beside the new results it would pass for theirs.
@@ -69,7 +82,8 @@ impl OutputDirectory {
         for entry in fs::read_dir(&self.path).map_err(|error| fail(&self.path, error))? {
             let path = entry.map_err(|error| fail(&self.path, error))?.path();
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-            if varies(name) && path.is_file() && !files.iter().any(|(written, _)| written == name) {
+            let mut written = files.iter().map(|(name, _)| name).chain(&self.streamed);
+            if varies(name) && path.is_file() && !written.any(|written| written == name) {
                 fs::remove_file(&path).map_err(|error| fail(&path, error))?;
             }
         }
@@ -115,6 +129,7 @@ impl OutputFile {
 
 impl Drop for OutputDirectory {
     fn drop(&mut self) {
+        drop(Parts(self.streamed.iter().map(|name| self.path.join(format!("{name}.part"))).collect()));
         for directory in self.made.iter().rev() {
             // Whoever put something there meanwhile keeps it.
             let _: io::Result<()> = fs::remove_dir(directory);
@@ -206,6 +221,23 @@ mod tests {
         let mut left = [own.as_slice(), &["results.json", "series-gcc.csv"]].concat();
         left.sort_unstable();
         assert_eq!(names(root.path()), left);
+    }
+
+    #[test]
+    fn what_was_streamed_goes_into_its_place_with_the_rest_or_disappears() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("out");
+        let mut directory = OutputDirectory::prepare(&path).unwrap();
+        fs::write(directory.stream("packets-gcc.pcapng".to_owned()), b"half").unwrap();
+        drop(directory);
+        assert!(names(root.path()).is_empty());
+        let mut directory = OutputDirectory::prepare(&path).unwrap();
+        fs::write(directory.stream("packets-gcc.pcapng".to_owned()), b"whole").unwrap();
+        directory.write(&files(&["a"])).unwrap();
+        drop(directory);
+        assert_eq!(names(&path), ["a", "packets-gcc.pcapng"]);
+        OutputDirectory::prepare(&path).unwrap().write(&files(&["a"])).unwrap();
+        assert_eq!(names(&path), ["a"], "the next run has no packets");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
-use weir_lab::comparison::{Comparison, Request};
+use weir_lab::comparison::{CaptureRequest, Comparison, ComparisonError, Request};
 use weir_lab::report::{self, ReportInput, SummaryTable};
 use weir_lab::results::Summary;
 use weir_lab::scenario::Scenario;
@@ -49,8 +49,9 @@ impl Session<'_> {
     fn single(&self, name: &str) -> Result<(), Failure> {
         let scenario = effective::scenario(self.args, name, &[], &self.store)?;
         let mut directory = self.output(&scenario.name)?;
+        let captures = self.captures(&scenario, directory.as_mut())?;
         let bar = self.bar();
-        let comparison = self.compare(&scenario, &bar, directory.is_some())?;
+        let comparison = self.compare(&scenario, &bar, directory.is_some(), &captures)?;
         bar.finish_and_clear();
         let summary = tables::summary_table(&comparison);
         let verdict = comparison.verdict();
@@ -84,8 +85,8 @@ impl Session<'_> {
         let beside = effective::scenario(self.args, demo::BESIDE_CUBIC, &all, &self.store)?;
         let mut directory = self.output("demo")?;
         let bar = self.bar();
-        let call = self.compare(&alone, &bar, directory.is_some())?;
-        let contest = self.compare(&beside, &bar, false)?;
+        let call = self.compare(&alone, &bar, directory.is_some(), &[])?;
+        let contest = self.compare(&beside, &bar, false, &[])?;
         bar.finish_and_clear();
         let summary = demo::table(&call, &contest);
         let verdict = demo::verdict(&call);
@@ -119,13 +120,51 @@ impl Session<'_> {
         progress::bar(self.args.quiet)
     }
 
-    fn compare(&self, scenario: &Scenario, bar: &ProgressBar, series: bool) -> Result<Comparison, Failure> {
+    /// Where captured packets go: a file for each controller.
+    fn captures(
+        &self,
+        scenario: &Scenario,
+        directory: Option<&mut OutputDirectory>,
+    ) -> Result<Vec<PathBuf>, Failure> {
+        if self.args.pcap.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Some(directory) = directory else {
+            let problem = "with --json files are written only with --out; give a directory".to_owned();
+            return Err(Failure::Option { option: self.pcap_option(), problem });
+        };
+        let names = match scenario.controllers.as_slice() {
+            [] => vec![scenario.controllers_in_use()],
+            several => several.to_vec(),
+        };
+        Ok(names.iter().map(|name| directory.stream(format!("packets-{name}.pcapng"))).collect())
+    }
+
+    fn pcap_option(&self) -> String {
+        format!("--pcap {}", self.args.pcap.join(","))
+    }
+
+    fn compare(
+        &self,
+        scenario: &Scenario,
+        bar: &ProgressBar,
+        series: bool,
+        captures: &[PathBuf],
+    ) -> Result<Comparison, Failure> {
         let seeds = scenario.seeds();
         let jobs = effective::threads(self.args.jobs);
         let request = Request { scenario, seeds: &seeds, jobs, series };
         bar.set_message(scenario.name.clone());
         bar.inc_length(request.runs() as u64);
-        Ok(request.run(&self.store, &|| bar.inc(1))?)
+        let links = self.args.pcap.as_slice();
+        let capture = (!captures.is_empty()).then_some(CaptureRequest { links, files: captures });
+        request.run_capturing(&self.store, &|| bar.inc(1), capture).map_err(|error| match error {
+            ComparisonError::NoLink { .. } => {
+                Failure::Option { option: self.pcap_option(), problem: error.to_string() }
+            }
+            ComparisonError::Capture { path, source } => Failure::Write { path, source },
+            other => other.into(),
+        })
     }
 }
 

@@ -1,8 +1,13 @@
 //! A scenario run under several controllers and seeds, and what the runs amount to.
 
-use rayon::prelude::*;
-use weir_sim::{Simulation, SpecError};
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
+use weir_sim::{SimSpec, Simulation, SpecError};
+
+use crate::capture::{Captured, PacketCapture};
 use crate::error::ScenarioError;
 use crate::metrics::{FlowDelays, FlowKind, Histogram, MeasurePlan, Measured, Recorder, Series};
 use crate::results::{RunMetrics, Summary, UnevenRuns};
@@ -22,6 +27,15 @@ pub struct Request<'a> {
     pub jobs: usize,
     /// Whether to keep time series of the first seed.
     pub series: bool,
+}
+
+/// Which packets to capture, and where to.
+#[derive(Clone, Copy, Debug)]
+pub struct CaptureRequest<'a> {
+    /// The names of the links, in the order of the interfaces in the files.
+    pub links: &'a [String],
+    /// A file for each controller, in their order: the run of its first seed.
+    pub files: &'a [PathBuf],
 }
 
 /// The runs of all controllers.
@@ -231,6 +245,22 @@ pub enum ComparisonError {
     /// The simulator refuses it.
     #[error(transparent)]
     Spec(#[from] SpecError),
+    /// There is no link of that name to capture packets on.
+    #[error("there is no link `{link}`; there are {known}")]
+    NoLink {
+        /// The name.
+        link: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// A capture cannot be written.
+    #[error("{path}: cannot be written: {source}")]
+    Capture {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// No seeds.
     #[error(transparent)]
     Runs(#[from] UnevenRuns),
@@ -255,6 +285,19 @@ impl Request<'_> {
     /// # Errors
     /// The scenario names something that is not there, or makes no sense to the simulator.
     pub fn run(&self, store: &TraceStore, done: &(dyn Fn() + Sync)) -> Result<Comparison, ComparisonError> {
+        self.run_capturing(store, done, None)
+    }
+
+    /// [`Self::run`], and packets are captured on the way. A file of a capture that fails is left incomplete.
+    ///
+    /// # Errors
+    /// As [`Self::run`]; that there is no such link, before anything runs; that a file cannot be written.
+    pub fn run_capturing(
+        &self,
+        store: &TraceStore,
+        done: &(dyn Fn() + Sync),
+        capture: Option<CaptureRequest<'_>>,
+    ) -> Result<Comparison, ComparisonError> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(self.jobs)
             .build()
@@ -263,12 +306,29 @@ impl Request<'_> {
             [] => vec![None],
             some => some.iter().map(|name| Some(name.as_str())).collect(),
         };
-        let tasks: Vec<_> =
-            choices.iter().flat_map(|&choice| self.seeds.iter().map(move |&seed| (choice, seed))).collect();
+        let names = capture.map_or(&[][..], |capture| capture.links);
+        if let (Some(&controller), Some(&seed), false) =
+            (choices.first(), self.seeds.first(), names.is_empty())
+        {
+            let options = RunOptions { seed, controller, series: false };
+            indices(names, &self.scenario.build(&options, store)?.spec)?;
+        }
+        let file = |index| capture?.files.get(index).map(PathBuf::as_path);
+        let tasks: Vec<Task<'_>> = choices
+            .iter()
+            .enumerate()
+            .flat_map(|(index, &controller)| {
+                self.seeds.iter().enumerate().map(move |(run, &seed)| {
+                    let first = run == 0;
+                    let file = if first { file(index) } else { None };
+                    Task { controller, seed, first, links: names, file }
+                })
+            })
+            .collect();
         // Collecting keeps the order of the tasks, whatever the order in which they end.
         let outcomes = pool.install(|| {
-            let one = |&(controller, seed): &(Option<&str>, u64)| {
-                let outcome = self.one(controller, seed, store);
+            let one = |task: &Task<'_>| {
+                let outcome = self.one(task, store);
                 done();
                 outcome
             };
@@ -277,16 +337,15 @@ impl Request<'_> {
         self.collect(&choices, outcomes)
     }
 
-    fn one(
-        &self,
-        controller: Option<&str>,
-        seed: u64,
-        store: &TraceStore,
-    ) -> Result<Outcome, ComparisonError> {
-        let first = self.seeds.first() == Some(&seed);
+    fn one(&self, task: &Task<'_>, store: &TraceStore) -> Result<Outcome, ComparisonError> {
+        let &Task { controller, seed, first, .. } = task;
         let options = RunOptions { seed, controller, series: self.series && first };
         let run = self.scenario.build(&options, store)?;
-        let recorder = Simulation::new(run.spec, Recorder::new(run.plan.clone()))?.run();
+        let recorder = Recorder::new(run.plan.clone());
+        let recorder = match task.file {
+            Some(file) => capture(run.spec, recorder, task.links, file)?,
+            None => Simulation::new(run.spec, recorder)?.run(),
+        };
         let Measured { metrics, delays, series, .. } = recorder.finish();
         let sample = first.then_some(Sample { plan: run.plan, delays, series });
         Ok(Outcome { metrics, sample, traces: run.traces })
@@ -313,6 +372,52 @@ impl Request<'_> {
         let summary = Summary::from_runs(&self.scenario.name, self.seeds, runs)?;
         Ok(Comparison { summary, controllers, traces })
     }
+}
+
+/// One run.
+struct Task<'a> {
+    controller: Option<&'a str>,
+    seed: u64,
+    /// Whether it is the first of its controller.
+    first: bool,
+    /// The links to capture packets on.
+    links: &'a [String],
+    /// Where those go.
+    file: Option<&'a Path>,
+}
+
+/// So many links are named where one is not found.
+const MOST_NAMES: usize = 12;
+
+/// The places of the links of these names.
+fn indices(names: &[String], spec: &SimSpec) -> Result<Vec<usize>, ComparisonError> {
+    let index = |name: &String| {
+        spec.links.iter().position(|link| &link.name == name).ok_or_else(|| {
+            let shown = spec.links.iter().take(MOST_NAMES).map(|link| format!("`{}`", link.name));
+            let mut known = shown.collect::<Vec<_>>().join(", ");
+            if let Some(more) = spec.links.len().checked_sub(MOST_NAMES + 1) {
+                known.push_str(&format!(" and {} more", more + 1));
+            }
+            ComparisonError::NoLink { link: name.clone(), known }
+        })
+    };
+    names.iter().map(index).collect()
+}
+
+/// Simulates, with the packets of some links going to a file.
+fn capture(
+    spec: SimSpec,
+    recorder: Recorder,
+    links: &[String],
+    path: &Path,
+) -> Result<Recorder, ComparisonError> {
+    let links = indices(links, &spec)?;
+    let fail = |source| ComparisonError::Capture { path: path.to_owned(), source };
+    let file = File::create(path).map_err(fail)?;
+    let capture = PacketCapture::new(BufWriter::new(file), &spec, &links).map_err(fail)?;
+    let captured = Simulation::new(spec, Captured::new(recorder, capture))?.run();
+    let (recorder, _) = captured.finish().map_err(fail)?;
+    Ok(recorder)
 }
 
 struct Outcome {

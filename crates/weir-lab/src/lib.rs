@@ -1,5 +1,6 @@
 //! The lab: scenario files, the registry from names to controllers, metrics, comparisons, statistics, reports.
 
+pub mod capture;
 pub mod comparison;
 pub mod cost;
 pub mod demo;

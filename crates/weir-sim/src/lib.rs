@@ -16,9 +16,11 @@ mod simulation;
 mod spec;
 pub mod tcp;
 mod web;
+mod wire;
 
 pub use monitor::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta, Unwatched};
 pub use seed::stream;
 pub use simulation::{Simulation, SpecError};
 pub use spec::{ClockSpec, Downloads, FlowSpec, LinkSpec, SimSpec, Traffic, Unresponsive, WindowLaws};
 pub use web::{Web, WebSizes};
+pub use wire::{WireContent, WirePacket};

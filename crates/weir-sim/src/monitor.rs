@@ -4,6 +4,8 @@ use weir_cc::Target;
 use weir_net::{DropReason, Time};
 use weir_units::{DataSize, TimeDelta};
 
+use crate::wire::WirePacket;
+
 /// What can be measured of a packet that the packet itself does not carry on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketMeta {
@@ -73,6 +75,14 @@ pub trait Monitor {
     fn wants_signals(&self) -> bool {
         false
     }
+
+    /// Whether [`Self::packet`] should be called at all; putting a packet together costs time.
+    fn wants_packets(&self) -> bool {
+        false
+    }
+
+    /// A packet came out at the far end of a link, in full: with the marks it has by now, that link's included.
+    fn packet(&mut self, _now: Time, _link: usize, _packet: &WirePacket<'_>) {}
 
     /// A packet left its host.
     fn sent(&mut self, _now: Time, _flow: usize, _packet: &PacketMeta) {}

@@ -8,6 +8,7 @@ use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket};
 use crate::schedule::Schedule;
 use crate::seed::stream;
 use crate::spec::{FlowSpec, LinkSpec};
+use crate::wire::WirePacket;
 
 /// A step of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +125,9 @@ impl<M: Monitor> Network<M> {
             self.lose(now, link, ticket, Loss::Random);
             return None;
         }
+        if self.monitor.wants_packets() {
+            self.show(now, link, ticket);
+        }
         ticket.hop += 1;
         match self.hops[ticket.hop as usize] {
             Hop::Host(host) => Some((host as usize, ticket)),
@@ -132,6 +136,15 @@ impl<M: Monitor> Network<M> {
                 None
             }
         }
+    }
+
+    /// Shows the monitor a packet that has come out of `link`.
+    fn show(&mut self, now: Time, link: usize, ticket: Ticket) {
+        let packet = self.packets.get(ticket.slot);
+        let flow = packet.flow as usize;
+        let back = ticket.hop >= self.first_hop[host(flow, Side::Receiver)];
+        let from = if back { Side::Receiver } else { Side::Sender };
+        self.monitor.packet(now, link, &WirePacket::new(packet, from, ticket.ecn, &self.rtcp));
     }
 
     /// The packet has arrived where nobody wants it.

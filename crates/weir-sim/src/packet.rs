@@ -74,6 +74,10 @@ impl PacketPool {
         &mut self.packets[slot as usize]
     }
 
+    pub(crate) fn get(&self, slot: u32) -> &SimPacket {
+        &self.packets[slot as usize]
+    }
+
     /// The packet leaves the pool; it may be looked at until the next one comes.
     #[inline]
     pub(crate) fn release(&mut self, slot: u32) -> &SimPacket {

@@ -1,0 +1,83 @@
+//! Packets on links as pcapng files: what `tshark` or Wireshark would have seen at the far end of a link.
+//!
+//! A packet is recorded when it comes out of the link, with the ECN field it has then: what the link has lost or dropped is
+//! not in the file, and what it has marked is marked. Times are those of the simulation, in nanoseconds from its start.
+//! Headers are complete and their checksums hold for the whole packet; media and application data are zeros and cut off.
+//!
+//! What the simulation does not model, the file fills in:
+//! 1. The hosts of flow *n*, counted from 0, are 10.x.y.1 (sender) and 10.x.y.2 (receiver), x and y being the upper and the
+//!    lower byte of *n*; further clients of a web flow follow at 10.x.y.3. RTP has the ports 5004, RTCP 5005.
+//! 2. TCP counts its stream from sequence number 0. Each segment is as long as the simulation says: a header of 52 bytes
+//!    (IPv4's included) has room for timestamps, one of 40 bytes has none, and more is filled with no-operations. A SYN
+//!    carries what fits: timestamps and "SACK permitted", but neither the segment size nor a window scale. Timestamps count
+//!    milliseconds; those of data echo nothing.
+//! 3. TCP's advertised window is 65535, and connections are never closed.
+//! 4. ECN is negotiated by the flags of the SYN (RFC 3168 §6.1.1, RFC 9768 §3.1.1), which the simulation takes for granted;
+//!    exact counts are cut to the 3 bits that a header has for them (RFC 9768 §3.2.2).
+//! 5. A client's request is one UDP datagram.
+
+mod monitor;
+mod packet;
+mod pcapng;
+mod ports;
+
+use std::io::{self, Write};
+
+use weir_net::Time;
+use weir_sim::{SimSpec, WirePacket};
+
+pub use monitor::Captured;
+use packet::PacketBytes;
+use pcapng::PcapNg;
+
+/// Writes the packets that come out of some links.
+#[derive(Debug)]
+pub struct PacketCapture<W> {
+    file: PcapNg<W>,
+    /// The number of each link's interface in the file.
+    interfaces: Vec<Option<u32>>,
+    packets: PacketBytes,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> PacketCapture<W> {
+    /// A capture of `links`, given by their index in `spec`, with an interface for each in that order.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn new(out: W, spec: &SimSpec, links: &[usize]) -> io::Result<Self> {
+        let mut file = PcapNg::new(out)?;
+        let mut interfaces = vec![None; spec.links.len()];
+        for &link in links {
+            let free = interfaces.get_mut(link).filter(|interface| interface.is_none());
+            if let (Some(interface), Some(link)) = (free, spec.links.get(link)) {
+                *interface = Some(file.interface(&link.name)?);
+            }
+        }
+        Ok(Self { file, interfaces, packets: PacketBytes::new(spec), error: None })
+    }
+
+    /// A packet came out of `link`. Every packet of every link should be shown, as acknowledgements are understood from
+    /// the segments before them. After an error nothing more is written.
+    pub fn packet(&mut self, now: Time, link: usize, packet: &WirePacket<'_>) {
+        self.packets.learn(packet);
+        let Some(&Some(interface)) = self.interfaces.get(link) else { return };
+        if self.error.is_some() {
+            return;
+        }
+        let bytes = self.packets.write(packet);
+        let written = bytes.and_then(|(bytes, whole)| self.file.packet(interface, now.nanos(), bytes, whole));
+        self.error = written.err();
+    }
+
+    /// What was written to, complete.
+    ///
+    /// # Errors
+    /// The first that there was.
+    pub fn finish(self) -> io::Result<W> {
+        match self.error {
+            Some(error) => Err(error),
+            None => self.file.finish(),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A monitor that captures packets beside another one.
+
+use std::io::{self, Write};
+
+use weir_cc::Target;
+use weir_net::Time;
+use weir_sim::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta, WirePacket};
+use weir_units::TimeDelta;
+
+use super::PacketCapture;
+
+/// `M`, and a capture of packets.
+#[derive(Debug)]
+pub struct Captured<M, W> {
+    monitor: M,
+    capture: PacketCapture<W>,
+}
+
+impl<M: Monitor, W: Write> Captured<M, W> {
+    /// Both together.
+    pub fn new(monitor: M, capture: PacketCapture<W>) -> Self {
+        Self { monitor, capture }
+    }
+
+    /// What the monitor saw, and where the packets were written to.
+    ///
+    /// # Errors
+    /// The first that the capture met.
+    pub fn finish(self) -> io::Result<(M, W)> {
+        Ok((self.monitor, self.capture.finish()?))
+    }
+}
+
+impl<M: Monitor, W: Write> Monitor for Captured<M, W> {
+    fn wants_packets(&self) -> bool {
+        true
+    }
+
+    fn packet(&mut self, now: Time, link: usize, packet: &WirePacket<'_>) {
+        self.capture.packet(now, link, packet);
+        self.monitor.packet(now, link, packet);
+    }
+
+    fn wants_signals(&self) -> bool {
+        self.monitor.wants_signals()
+    }
+
+    fn sent(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
+        self.monitor.sent(now, flow, packet);
+    }
+
+    fn delivered(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
+        self.monitor.delivered(now, flow, packet);
+    }
+
+    fn dropped(&mut self, now: Time, flow: usize, link: usize, packet: &PacketMeta, loss: Loss) {
+        self.monitor.dropped(now, flow, link, packet, loss);
+    }
+
+    fn link_exit(&mut self, now: Time, link: usize, wire_size: u32, wait: TimeDelta) {
+        self.monitor.link_exit(now, link, wire_size, wait);
+    }
+
+    fn frame(&mut self, now: Time, flow: usize, frame: &FrameMeta) {
+        self.monitor.frame(now, flow, frame);
+    }
+
+    fn rtt(&mut self, now: Time, flow: usize, rtt: TimeDelta) {
+        self.monitor.rtt(now, flow, rtt);
+    }
+
+    fn target(&mut self, now: Time, flow: usize, target: &Target) {
+        self.monitor.target(now, flow, target);
+    }
+
+    fn signals(&mut self, now: Time, flow: usize, side: Side, values: &[f64]) {
+        self.monitor.signals(now, flow, side, values);
+    }
+
+    fn completed(&mut self, now: Time, flow: usize) {
+        self.monitor.completed(now, flow);
+    }
+
+    fn transferred(&mut self, now: Time, flow: usize, transfer: &TransferMeta) {
+        self.monitor.transferred(now, flow, transfer);
+    }
+}

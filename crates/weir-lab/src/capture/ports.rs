@@ -1,0 +1,51 @@
+//! Addresses and ports: the same for a flow's packets of a kind in every file.
+
+use weir_sim::{Side, WireContent, WirePacket};
+
+/// Port of RTP at both ends (RFC 3551 §8).
+const RTP: u16 = 5004;
+/// Port of RTCP at both ends (RFC 3551 §8).
+const RTCP: u16 = 5005;
+/// Port of constant traffic at both ends; of no protocol that decoders know.
+const CONSTANT: u16 = 40_001;
+/// Port of TCP's sender.
+const TCP_SENDER: u16 = 40_000;
+/// First of the ports of TCP's receivers, one per connection (RFC 6335 §6).
+const DYNAMIC: u16 = 49_152;
+/// How many those are.
+const DYNAMIC_PORTS: u32 = 16_384;
+/// Clients with addresses of their own.
+const CLIENT_ADDRESSES: u32 = 253;
+
+/// An address and a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Socket {
+    pub(super) address: [u8; 4],
+    pub(super) port: u16,
+}
+
+/// Where `packet` comes from and where it goes.
+pub(super) fn sockets(packet: &WirePacket<'_>) -> [Socket; 2] {
+    let (near, far) = match packet.content {
+        WireContent::Media(_) => (RTP, RTP),
+        WireContent::Rtcp(_) => (RTCP, RTCP),
+        WireContent::Constant => (CONSTANT, CONSTANT),
+        WireContent::Segment(_) | WireContent::Acknowledgement(_) | WireContent::Request => {
+            (TCP_SENDER, connection_port(packet))
+        }
+    };
+    let [upper, lower] = (packet.flow as u16).to_be_bytes();
+    let client = (packet.client % CLIENT_ADDRESSES) as u8;
+    let sender = Socket { address: [10, upper, lower, 1], port: near };
+    let receiver = Socket { address: [10, upper, lower, 2 + client], port: far };
+    match packet.from {
+        Side::Sender => [sender, receiver],
+        Side::Receiver => [receiver, sender],
+    }
+}
+
+/// Clients that share an address begin at different ports.
+fn connection_port(packet: &WirePacket<'_>) -> u16 {
+    let begin = (packet.client / CLIENT_ADDRESSES).wrapping_mul(97);
+    DYNAMIC + (begin.wrapping_add(packet.connection) % DYNAMIC_PORTS) as u16
+}
