@@ -1,5 +1,8 @@
 //! Columns over time.
 
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::record::Field;
+
 use super::*;
 use weir_lab::metrics::{Histogram, Measured, Series, write_cdf_csv};
 use weir_sim::{Loss, Side};
@@ -108,6 +111,38 @@ fn a_file_has_a_line_per_bin_and_a_column_per_quantity() {
     assert_eq!(lines[1], "0,200000,200000,1000000,0,10,15,,ramp-up,1,3,-3,-1,,,1000000,200000,4,6");
     assert_eq!(lines[3], "0.2,0,0,400000,,,,,delay,,,,,0.5,0.5,1000000,0,,");
     assert_eq!(lines.len(), 4);
+}
+
+#[test]
+fn parquet_says_the_same_as_csv() {
+    let series = series();
+    let mut csv = Vec::new();
+    series.write_csv(&mut csv).unwrap();
+    let csv =
+        String::from_utf8(csv).unwrap().replace("\"video.sender.m, filtered", "video.sender.m; filtered");
+    let mut lines = csv.lines();
+    let names = lines.next().unwrap().split(',').map(|name| name.trim_end_matches('"').replace(';', ","));
+    let names: Vec<String> = names.collect();
+    let mut file = tempfile::tempfile().unwrap();
+    series.write_parquet(&mut file).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    let mut rows = 0;
+    for row in reader.get_row_iter(None).unwrap() {
+        let row = row.unwrap();
+        let cells: Vec<&str> = lines.next().unwrap().split(',').collect();
+        assert_eq!((row.len(), names.len()), (cells.len(), cells.len()));
+        for (((name, field), cell), expected) in row.get_column_iter().zip(cells).zip(&names) {
+            assert_eq!(name, expected);
+            match field {
+                Field::Double(value) => assert_eq!(Ok(*value), cell.parse(), "{name}"),
+                Field::Str(text) => assert_eq!(text, cell, "{name}"),
+                Field::Null => assert_eq!(cell, "", "{name}"),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+        rows += 1;
+    }
+    assert_eq!((rows, lines.next()), (3, None));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::columns::{FlowSeries, LinkSeries, Series, SignalSeries};
 use crate::metrics::histogram::Histogram;
 
 /// A column to be written.
-enum Column<'a> {
+pub(super) enum Column<'a> {
     Numbers(&'a [f64]),
     Causes(&'a [Option<Cause>]),
 }
@@ -22,9 +22,7 @@ impl Series {
     /// # Errors
     /// Those of `out`.
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
-        let flows = self.flows.iter().flat_map(FlowSeries::columns);
-        let links = self.links.iter().flat_map(LinkSeries::columns);
-        let columns: Vec<_> = flows.chain(links).collect();
+        let columns = self.columns();
         write!(out, "time_s")?;
         for (name, _) in &columns {
             write!(out, ",{}", quoted(name))?;
@@ -38,6 +36,12 @@ impl Series {
             writeln!(out)?;
         }
         Ok(())
+    }
+
+    /// All columns but the time, with their names.
+    pub(super) fn columns(&self) -> Vec<(String, Column<'_>)> {
+        let flows = self.flows.iter().flat_map(FlowSeries::columns);
+        flows.chain(self.links.iter().flat_map(LinkSeries::columns)).collect()
     }
 }
 

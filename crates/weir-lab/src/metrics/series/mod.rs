@@ -2,6 +2,7 @@
 
 mod columns;
 mod csv;
+mod parquet;
 mod recorder;
 
 pub use columns::{FlowSeries, LinkSeries, Series, SignalSeries};

@@ -1,0 +1,76 @@
+//! Series as Apache Parquet: the columns of the CSV with their names and units, missing values as nulls.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use ::parquet::basic::{ConvertedType, Repetition, Type as Physical};
+use ::parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::writer::SerializedFileWriter;
+use ::parquet::schema::types::{Type, TypePtr};
+
+use super::columns::Series;
+use super::csv::Column;
+
+impl Series {
+    /// Writes the series as a Parquet file of one row group, uncompressed: `time_s`, then the columns of
+    /// [`Self::write_csv`] in the same order; quantities as DOUBLE, causes as strings.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_parquet(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
+        let mut columns = vec![("time_s".to_owned(), Column::Numbers(&self.time_s))];
+        columns.extend(self.columns());
+        write_columns(out, &columns).map_err(|error| match error {
+            ParquetError::External(error) => io::Error::other(error),
+            other => io::Error::other(other),
+        })
+    }
+}
+
+fn write_columns(
+    out: &mut (impl Write + Send),
+    columns: &[(String, Column<'_>)],
+) -> Result<(), ParquetError> {
+    let fields = columns.iter().map(|(name, column)| column.field(name)).collect::<Result<_, _>>()?;
+    let schema = Arc::new(Type::group_type_builder("series").with_fields(fields).build()?);
+    let mut file = SerializedFileWriter::new(out, schema, Arc::new(WriterProperties::default()))?;
+    let mut rows = file.next_row_group()?;
+    for (_, column) in columns {
+        let Some(mut writer) = rows.next_column()? else { break };
+        match column {
+            Column::Numbers(values) => {
+                let (present, defined) = present(values, |value| value.is_finite().then_some(*value));
+                writer.typed::<DoubleType>().write_batch(&present, Some(&defined), None)?;
+            }
+            Column::Causes(causes) => {
+                let (present, defined) =
+                    present(causes, |cause| cause.map(|cause| ByteArray::from(cause.name())));
+                writer.typed::<ByteArrayType>().write_batch(&present, Some(&defined), None)?;
+            }
+        }
+        writer.close()?;
+    }
+    rows.close()?;
+    file.close()?;
+    Ok(())
+}
+
+impl Column<'_> {
+    fn field(&self, name: &str) -> Result<TypePtr, ParquetError> {
+        let (physical, converted) = match self {
+            Self::Numbers(_) => (Physical::DOUBLE, ConvertedType::NONE),
+            Self::Causes(_) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
+        };
+        let builder = Type::primitive_type_builder(name, physical);
+        Ok(Arc::new(builder.with_repetition(Repetition::OPTIONAL).with_converted_type(converted).build()?))
+    }
+}
+
+/// The values that are there, and for each row whether its value is (its definition level).
+fn present<T, V>(values: &[T], value: impl Fn(&T) -> Option<V>) -> (Vec<V>, Vec<i16>) {
+    let values: Vec<Option<V>> = values.iter().map(value).collect();
+    let defined = values.iter().map(|value| i16::from(value.is_some())).collect();
+    (values.into_iter().flatten().collect(), defined)
+}
