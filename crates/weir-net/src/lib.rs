@@ -10,6 +10,8 @@
 //! [`Discipline`] (drop-head, CoDel, FQ-CoDel, PIE, RED, DualPI2) chooses when the server fetches the next packet, and
 //! so does a link without an [`Order`] of all its packets: such a link also wants to be asked at these moments.
 //!
+//! Links that share the air are a [`WifiCell`], which is driven like a link and says of each packet which one it left.
+//!
 //! ```
 //! use weir_net::{Link, LinkConfig, Packet, Service, Time};
 //! use weir_units::{DataRate, TimeDelta};
@@ -42,6 +44,7 @@ mod server;
 mod service;
 mod time;
 mod trace;
+mod wifi;
 
 pub use config::{ConfigError, InService, Jitter, LinkConfig, Order, QueueConfig};
 pub use link::{Backlog, Link};
@@ -51,3 +54,4 @@ pub use queue::{CoDel, Discipline, DualPi2, FqCoDel, Pie, Red, Scheduler};
 pub use service::{Service, TokenBucket};
 pub use time::Time;
 pub use trace::{Trace, TraceError, TraceProblem};
+pub use wifi::{WifiCell, WifiConfig, WifiLink};

@@ -1,0 +1,94 @@
+//! A transmitter: when it may send next, and which of its links is next.
+
+use std::collections::VecDeque;
+
+use super::config::WifiConfig;
+use super::port::Port;
+use crate::packet::{Exit, Packet};
+
+/// Who contends for the air.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Transmitter {
+    /// Its links.
+    pub(super) ports: Vec<usize>,
+    /// Which of them is next.
+    turn: usize,
+    /// Which of them is on the air.
+    sending: Option<usize>,
+    /// Frames on its links that are to be sent.
+    pub(super) waiting: usize,
+    /// Slots to count from the beginning of the present idle time.
+    pub(super) backoff: u64,
+    /// The slot of the present idle time from which on it has had something to send.
+    pub(super) ready: u64,
+    /// Transmissions in vain since the last one that was not, or since frames were given up.
+    failures: u32,
+}
+
+impl Transmitter {
+    /// The slot of the present idle time in which it transmits.
+    pub(super) fn access(&self) -> u64 {
+        self.backoff.max(self.ready)
+    }
+
+    /// The contention window: (CWmin + 1)·2^failures − 1 up to CWmax (§10.22.2.2).
+    pub(super) fn window(&self, config: &WifiConfig) -> u32 {
+        let doubled = (u64::from(config.cw_min) + 1) << self.failures.min(16);
+        u32::try_from(doubled - 1).unwrap_or(u32::MAX).min(config.cw_max)
+    }
+
+    /// Sends from the link whose turn it is; returns this link and for how long, or `None` if everything has waited
+    /// too long.
+    pub(super) fn begin<P: Packet>(
+        &mut self,
+        now: u64,
+        ports: &mut [Port<P>],
+        left: &mut VecDeque<(usize, Exit<P>)>,
+    ) -> Option<(usize, u64)> {
+        for _ in 0..self.ports.len() {
+            let index = self.ports[self.turn];
+            let port = &mut ports[index];
+            let before = port.waiting;
+            port.expire(now);
+            self.waiting -= before - port.waiting;
+            hand_over(now, index, port, left);
+            if port.waiting > 0 {
+                self.sending = Some(index);
+                return Some((index, port.begin()));
+            }
+            self.turn = (self.turn + 1) % self.ports.len();
+        }
+        None
+    }
+
+    /// Its transmission ends, if it has one; returns whether it has.
+    pub(super) fn end<P: Packet>(
+        &mut self,
+        now: u64,
+        collision: bool,
+        retries: u32,
+        ports: &mut [Port<P>],
+        left: &mut VecDeque<(usize, Exit<P>)>,
+    ) -> bool {
+        let Some(index) = self.sending.take() else { return false };
+        let port = &mut ports[index];
+        let before = port.waiting;
+        let (arrived, given_up) = port.end(collision, retries);
+        self.waiting -= before - port.waiting;
+        hand_over(now, index, port, left);
+        if arrived || given_up {
+            self.failures = 0;
+            self.turn = (self.turn + 1) % self.ports.len();
+        } else {
+            self.failures = self.failures.saturating_add(1);
+        }
+        true
+    }
+}
+
+/// What need not wait any longer leaves the link.
+fn hand_over<P: Packet>(now: u64, index: usize, port: &mut Port<P>, left: &mut VecDeque<(usize, Exit<P>)>) {
+    while let Some(exit) = port.release(now) {
+        left.push_back((index, exit));
+    }
+}
