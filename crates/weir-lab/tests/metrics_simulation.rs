@@ -57,7 +57,7 @@ fn constant(kbps: u64, loss: f64) -> RunMetrics {
         unsettled: Vec::new(),
     };
     let links = vec![LinkSpec { name: "forward".to_owned(), config, bottleneck: true }];
-    let spec = SimSpec { seed: 1, end, links, flows: vec![flow] };
+    let spec = SimSpec { seed: 1, end, links, cells: Vec::new(), flows: vec![flow] };
     Simulation::new(spec, Recorder::new(plan)).expect("a valid spec").run().finish().metrics
 }
 

@@ -5,6 +5,7 @@
 //! never events in a heap. The simulator knows no algorithm by name and no file: it takes a [`SimSpec`] and calls
 //! a [`Monitor`].
 
+mod cells;
 mod clock;
 mod endpoint;
 mod monitor;
@@ -21,6 +22,8 @@ mod wire;
 pub use monitor::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta, Unwatched};
 pub use seed::stream;
 pub use simulation::{Simulation, SpecError};
-pub use spec::{ClockSpec, Downloads, FlowSpec, LinkSpec, SimSpec, Traffic, Unresponsive, WindowLaws};
+pub use spec::{
+    CellSpec, ClockSpec, Downloads, FlowSpec, LinkSpec, SimSpec, Traffic, Unresponsive, WindowLaws,
+};
 pub use web::{Web, WebSizes};
 pub use wire::{WireContent, WirePacket};

@@ -3,17 +3,20 @@
 use weir_net::{ConfigError, Exit, Fate, Link, Time};
 use weir_units::TimeDelta;
 
+use crate::cells::Cells;
 use crate::monitor::{Loss, Monitor, PacketMeta, Side};
 use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket};
 use crate::schedule::Schedule;
 use crate::seed::stream;
-use crate::spec::{FlowSpec, LinkSpec};
+use crate::spec::{CellSpec, FlowSpec, LinkSpec};
 use crate::wire::WirePacket;
 
 /// A step of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hop {
     Link(u32),
+    /// A link of a cell.
+    Port(u32),
     Host(u32),
 }
 
@@ -35,10 +38,11 @@ struct Node {
 #[derive(Debug)]
 pub(crate) struct Network<M> {
     links: Vec<Node>,
+    cells: Cells,
     hops: Vec<Hop>,
     /// First hop of the packets that a host sends.
     first_hop: Vec<u32>,
-    /// Components are the links, then the hosts.
+    /// Components are the links, then the hosts, then the cells. A link of a cell never wakes.
     schedule: Schedule,
     packets: PacketPool,
     pub(crate) rtcp: RtcpPool,
@@ -49,41 +53,48 @@ impl<M: Monitor> Network<M> {
     pub(crate) fn new(
         seed: u64,
         links: &[LinkSpec],
+        cells: &[CellSpec],
         flows: &[FlowSpec],
         monitor: M,
-    ) -> Result<Self, (usize, ConfigError)> {
+    ) -> Result<Self, Faulty> {
+        let cells = Cells::new(seed, cells).map_err(|(cell, error)| Faulty::Cell(cell, error))?;
+        let hop = |&link: &usize| match cells.port_of(link) {
+            Some(port) => Hop::Port(port as u32),
+            None => Hop::Link(link as u32),
+        };
         let mut hops = Vec::new();
         let mut first_hop = Vec::new();
         for (index, flow) in flows.iter().enumerate() {
             for (route, far) in [(&flow.forward, Side::Receiver), (&flow.reverse, Side::Sender)] {
                 first_hop.push(hops.len() as u32);
-                hops.extend(route.iter().map(|&link| Hop::Link(link as u32)));
+                hops.extend(route.iter().map(hop));
                 hops.push(Hop::Host(host(index, far) as u32));
             }
         }
         let built = links.iter().enumerate().map(|(index, link)| {
             match Link::new(&link.config, stream(seed, &link.name, "link")) {
                 Ok(ring) => Ok(Node { link: ring, bottleneck: link.bottleneck }),
-                Err(error) => Err((index, error)),
+                Err(error) => Err(Faulty::Link(index, error)),
             }
         });
         Ok(Self {
             links: built.collect::<Result<_, _>>()?,
             hops,
             first_hop,
-            schedule: Schedule::new(links.len() + 2 * flows.len()),
+            schedule: Schedule::new(links.len() + 2 * flows.len() + cells.len()),
+            cells,
             packets: PacketPool::default(),
             rtcp: RtcpPool::default(),
             monitor,
         })
     }
 
-    /// The next component to wake: a link or, beyond the links, a host.
+    /// The next component to wake: a link or, beyond the links, a host or, beyond the hosts, a cell.
     pub(crate) fn next(&self) -> (Time, Component) {
         let (at, index) = self.schedule.first();
         match index.checked_sub(self.links.len()) {
             None => (at, Component::Link(index)),
-            Some(host) => (at, Component::Host(host)),
+            Some(other) => (at, Component::HostOrCell(other)),
         }
     }
 
@@ -97,11 +108,18 @@ impl<M: Monitor> Network<M> {
     pub(crate) fn send(&mut self, now: Time, flow: usize, from: Side, meta: PacketMeta, body: Body) {
         self.monitor.sent(now, flow, &meta);
         let hop = self.first_hop[host(flow, from)];
-        if let Hop::Link(link) = self.hops[hop as usize] {
-            let packet = SimPacket { meta, flow: flow as u32, body };
-            let (wire_size, ecn) = (meta.wire_size, packet.ecn());
-            let slot = self.packets.insert(packet);
-            self.enter(now, link as usize, Ticket { slot, hop, wire_size, ecn });
+        let first = self.hops[hop as usize];
+        if matches!(first, Hop::Host(_)) {
+            return;
+        }
+        let packet = SimPacket { meta, flow: flow as u32, body };
+        let (wire_size, ecn) = (meta.wire_size, packet.ecn());
+        let slot = self.packets.insert(packet);
+        let ticket = Ticket { slot, hop, wire_size, ecn };
+        match first {
+            Hop::Link(link) => self.enter(now, link as usize, ticket),
+            Hop::Port(port) => self.enter_cell(now, port as usize, ticket),
+            Hop::Host(_) => {}
         }
     }
 
@@ -112,12 +130,33 @@ impl<M: Monitor> Network<M> {
         let Node { link: ring, bottleneck } = &mut self.links[link];
         let exit = ring.pop(now);
         self.schedule.set(link, ring.next_departure().unwrap_or(Time::MAX));
-        let Exit { packet: mut ticket, wait, fate, .. } = exit?;
+        let bottleneck = *bottleneck;
+        self.leave(now, link, bottleneck, exit?)
+    }
+
+    /// As [`Self::pop`], of the link of a cell that has something to hand over.
+    #[inline(never)]
+    pub(crate) fn pop_cell(&mut self, now: Time, cell: usize) -> Option<(usize, Ticket)> {
+        let left = self.cells.pop(now, cell);
+        self.wake_cell(cell);
+        let (link, exit) = left?;
+        self.leave(now, link, self.links[link].bottleneck, exit)
+    }
+
+    #[inline]
+    fn leave(
+        &mut self,
+        now: Time,
+        link: usize,
+        bottleneck: bool,
+        exit: Exit<Ticket>,
+    ) -> Option<(usize, Ticket)> {
+        let Exit { packet: mut ticket, wait, fate, .. } = exit;
         if let Fate::Dropped(reason) = fate {
             self.lose(now, link, ticket, Loss::Queue(reason));
             return None;
         }
-        if *bottleneck {
+        if bottleneck {
             self.packets.get_mut(ticket.slot).meta.wait += wait;
         }
         self.monitor.link_exit(now, link, ticket.wire_size, wait);
@@ -133,6 +172,10 @@ impl<M: Monitor> Network<M> {
             Hop::Host(host) => Some((host as usize, ticket)),
             Hop::Link(next) => {
                 self.enter(now, next as usize, ticket);
+                None
+            }
+            Hop::Port(port) => {
+                self.enter_cell(now, port as usize, ticket);
                 None
             }
         }
@@ -178,6 +221,21 @@ impl<M: Monitor> Network<M> {
         }
     }
 
+    #[inline(never)]
+    fn enter_cell(&mut self, now: Time, port: usize, ticket: Ticket) {
+        let port = self.cells.port(port);
+        let taken = self.cells.enqueue(now, port, ticket);
+        self.wake_cell(port.cell);
+        if let Err(dropped) = taken {
+            self.lose(now, port.link, dropped.packet, Loss::Queue(dropped.reason));
+        }
+    }
+
+    fn wake_cell(&mut self, cell: usize) {
+        let component = self.links.len() + self.first_hop.len() + cell;
+        self.schedule.set(component, self.cells.next_wake(cell));
+    }
+
     fn lose(&mut self, now: Time, link: usize, ticket: Ticket, loss: Loss) {
         let packet = self.take(ticket);
         if let Body::Rtcp { slot } = packet.body {
@@ -191,7 +249,15 @@ impl<M: Monitor> Network<M> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Component {
     Link(usize),
-    Host(usize),
+    /// A host, or beyond the hosts a cell.
+    HostOrCell(usize),
+}
+
+/// What a network cannot be made of.
+#[derive(Debug)]
+pub(crate) enum Faulty {
+    Link(usize, ConfigError),
+    Cell(usize, ConfigError),
 }
 
 /// What is measured of a packet that leaves now.

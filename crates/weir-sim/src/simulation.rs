@@ -6,7 +6,8 @@ use weir_net::Time;
 
 use crate::endpoint::Endpoint;
 use crate::monitor::Monitor;
-use crate::network::{Component, Network};
+use crate::network::{Component, Faulty, Network};
+use crate::packet::Ticket;
 use crate::spec::{SimSpec, Traffic};
 
 /// A simulation that is built and can run.
@@ -27,6 +28,13 @@ pub enum SpecError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A Wi-Fi cell, or a link in it, is out of range.
+    Cell {
+        /// The cell's name.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A flow refers to a link that does not exist, or to none.
     Route {
         /// The flow's name.
@@ -38,6 +46,7 @@ impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Link { name, problem } => write!(f, "link `{name}`: {problem}"),
+            Self::Cell { name, problem } => write!(f, "cell `{name}`: {problem}"),
             Self::Route { flow } => {
                 write!(f, "flow `{flow}` needs a route over existing links, both ways if it has feedback")
             }
@@ -62,8 +71,15 @@ impl<M: Monitor> Simulation<M> {
             }
         }
         let mut network =
-            Network::new(spec.seed, &spec.links, &spec.flows, monitor).map_err(|(link, error)| {
-                SpecError::Link { name: spec.links[link].name.clone(), problem: error.to_string() }
+            Network::new(spec.seed, &spec.links, &spec.cells, &spec.flows, monitor).map_err(|faulty| {
+                match faulty {
+                    Faulty::Link(link, error) => {
+                        SpecError::Link { name: spec.links[link].name.clone(), problem: error.to_string() }
+                    }
+                    Faulty::Cell(cell, error) => {
+                        SpecError::Cell { name: spec.cells[cell].name.clone(), problem: error.to_string() }
+                    }
+                }
             })?;
         let pairs = spec.flows.into_iter().enumerate();
         let endpoints: Vec<Endpoint> =
@@ -91,21 +107,32 @@ impl<M: Monitor> Simulation<M> {
             match component {
                 Component::Link(link) => {
                     if let Some((host, ticket)) = self.network.pop(now, link) {
-                        let endpoint = &mut self.endpoints[host];
-                        if matches!(endpoint, Endpoint::Drain) {
-                            self.network.discard(now, ticket);
-                        } else {
-                            let packet = self.network.take(ticket);
-                            let next = endpoint.deliver(now, &packet, &mut self.network);
-                            self.network.wake_host(host, next);
-                        }
+                        self.deliver(now, host, ticket);
                     }
                 }
-                Component::Host(host) => {
-                    let next = self.endpoints[host].wake(now, &mut self.network);
-                    self.network.wake_host(host, next);
+                Component::HostOrCell(index) => {
+                    if let Some(host) = self.endpoints.get_mut(index) {
+                        let next = host.wake(now, &mut self.network);
+                        self.network.wake_host(index, next);
+                    } else if let Some((host, ticket)) =
+                        self.network.pop_cell(now, index - self.endpoints.len())
+                    {
+                        self.deliver(now, host, ticket);
+                    }
                 }
             }
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, now: Time, host: usize, ticket: Ticket) {
+        let endpoint = &mut self.endpoints[host];
+        if matches!(endpoint, Endpoint::Drain) {
+            self.network.discard(now, ticket);
+        } else {
+            let packet = self.network.take(ticket);
+            let next = endpoint.deliver(now, &packet, &mut self.network);
+            self.network.wake_host(host, next);
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use weir_cc::window::WindowLaw;
 use weir_cc::{Controller, Receiver};
 use weir_media::MediaConfig;
-use weir_net::{LinkConfig, Time};
+use weir_net::{LinkConfig, Time, WifiConfig, WifiLink};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::tcp::TcpConfig;
@@ -22,6 +22,8 @@ pub struct SimSpec {
     pub end: Time,
     /// The links; flows refer to them by index.
     pub links: Vec<LinkSpec>,
+    /// The Wi-Fi cells that carry some of the links.
+    pub cells: Vec<CellSpec>,
     /// The flows.
     pub flows: Vec<FlowSpec>,
 }
@@ -35,6 +37,17 @@ pub struct LinkSpec {
     pub config: LinkConfig,
     /// Whether waiting here counts as a packet's queuing delay (`queue_wait`).
     pub bottleneck: bool,
+}
+
+/// A Wi-Fi cell and its links, which have no server of their own: of their configuration the cell takes nothing.
+#[derive(Clone, Debug)]
+pub struct CellSpec {
+    /// Name, also the name of its random stream.
+    pub name: String,
+    /// What its links have in common.
+    pub config: WifiConfig,
+    /// Its links: the index of each among all links, and what it is in the cell. A link is in one cell at most.
+    pub links: Vec<(usize, WifiLink)>,
 }
 
 /// One flow: two hosts and the way between them.

@@ -13,11 +13,14 @@ use weir_cc::scream::v2::{self, ScreamV2};
 use weir_cc::window::NewReno;
 use weir_cc::{Controller, DataRate, DataSize, RateLimits, TimeDelta};
 use weir_media::{AudioConfig, EncoderConfig, FrameTraces, MediaConfig, PacketFormat};
-use weir_net::{CoDel, Discipline, DualPi2, FqCoDel, Jitter, Order, Pie, QueueConfig, Red, Time};
+use weir_net::{
+    CoDel, Discipline, DualPi2, FqCoDel, Jitter, LossModel, Order, Pie, QueueConfig, Red, Time, WifiConfig,
+    WifiLink,
+};
 use weir_sim::tcp::TcpConfig;
 use weir_sim::{
-    Downloads, FlowSpec, Monitor, SimSpec, Simulation, Traffic, TransferMeta, Unwatched, Web, WebSizes,
-    WindowLaws,
+    CellSpec, Downloads, FlowSpec, Monitor, SimSpec, Simulation, Traffic, TransferMeta, Unwatched, Web,
+    WebSizes, WindowLaws,
 };
 
 struct Counting;
@@ -192,5 +195,23 @@ fn active_queues_and_jitter_that_reorders_allocate_nothing() {
         (link.jitter, link.order) = (Jitter::Uniform { max: TimeDelta::from_millis(20) }, Order::Flow);
         let allocations = allocations_of(spec);
         assert!(allocations <= RINGS_THAT_MAY_DOUBLE, "{discipline:?}: {allocations}");
+    }
+}
+
+#[test]
+fn a_cell_whose_links_share_the_air_allocates_nothing() {
+    let flows = || vec![flow("video", gcc_2016()), flow("bulk", tcp())];
+    for frames in [1, 32] {
+        let queue = QueueConfig { limit_packets: Some(100), ..QueueConfig::default() };
+        let member = |transmitter| WifiLink {
+            queue,
+            loss: LossModel::Bernoulli(0.1),
+            ..WifiLink::new(transmitter, WifiLink::MCS_11)
+        };
+        let config = WifiConfig { frames, ..WifiConfig::default() };
+        let links = vec![(0, member(0)), (1, member(1))];
+        let cells = vec![CellSpec { name: "home".to_owned(), config, links }];
+        let allocations = allocations_of(SimSpec { cells, ..spec(2000, 600, flows()) });
+        assert!(allocations <= RINGS_THAT_MAY_DOUBLE, "{allocations}");
     }
 }

@@ -51,7 +51,7 @@ impl Meter {
 fn measure(links: Vec<LinkSpec>, flows: Vec<FlowSpec>, warm_up: u64, seconds: u64) -> Meter {
     let from = Time::from_millis(1000 * warm_up);
     let meter = Meter { from, segments: vec![0.0; flows.len()], ..Meter::default() };
-    let spec = SimSpec { seed: 1, end: Time::from_millis(1000 * seconds), links, flows };
+    let spec = SimSpec { seed: 1, end: Time::from_millis(1000 * seconds), links, cells: Vec::new(), flows };
     Simulation::new(spec, meter).expect("a valid spec").run()
 }
 

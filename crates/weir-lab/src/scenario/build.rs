@@ -109,7 +109,13 @@ impl Builder<'_> {
             .map(|(flow, &start)| self.flow_spec(flow, start))
             .collect::<Result<Vec<_>, _>>()?;
         let plan = with_signals(plan, &flows);
-        let spec = SimSpec { seed: self.run.seed, end: time(self.scenario.duration), links, flows };
+        let spec = SimSpec {
+            seed: self.run.seed,
+            end: time(self.scenario.duration),
+            links,
+            cells: Vec::new(),
+            flows,
+        };
         Ok(Run { spec, plan, traces })
     }
 

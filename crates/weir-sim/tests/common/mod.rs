@@ -33,7 +33,7 @@ pub(crate) fn flow(name: &str, traffic: Traffic) -> FlowSpec {
 
 pub(crate) fn spec(kbps: u64, seconds: u64, flows: Vec<FlowSpec>) -> SimSpec {
     let links = vec![link("forward", kbps), link("reverse", kbps)];
-    SimSpec { seed: 1, end: Time::from_millis(1000 * seconds), links, flows }
+    SimSpec { seed: 1, end: Time::from_millis(1000 * seconds), links, cells: Vec::new(), flows }
 }
 
 pub(crate) fn constant(kbps: u64) -> Traffic {

@@ -1,0 +1,73 @@
+//! The Wi-Fi cells of a network, and where its links are in them.
+
+use weir_net::{ConfigError, Dropped, Exit, Time, WifiCell, WifiLink};
+
+use crate::packet::Ticket;
+use crate::seed::stream;
+use crate::spec::CellSpec;
+
+/// A link in a cell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Port {
+    pub(crate) cell: usize,
+    /// Its number among the links of the cell.
+    number: usize,
+    /// Its number among all links.
+    pub(crate) link: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct Cells {
+    cells: Vec<Member>,
+    ports: Vec<Port>,
+}
+
+/// A cell, and the number of each of its links among all links.
+#[derive(Debug)]
+struct Member {
+    cell: WifiCell<Ticket>,
+    links: Vec<usize>,
+}
+
+impl Cells {
+    /// The cells of `specs`; an error comes with the number of the cell.
+    pub(crate) fn new(seed: u64, specs: &[CellSpec]) -> Result<Self, (usize, ConfigError)> {
+        let (mut cells, mut ports) = (Vec::new(), Vec::new());
+        for (index, spec) in specs.iter().enumerate() {
+            let (links, members): (Vec<usize>, Vec<WifiLink>) = spec.links.iter().cloned().unzip();
+            let cell = WifiCell::new(&spec.config, &members, stream(seed, &spec.name, "cell"))
+                .map_err(|error| (index, error))?;
+            ports.extend(links.iter().enumerate().map(|(number, &link)| Port { cell: index, number, link }));
+            cells.push(Member { cell, links });
+        }
+        Ok(Self { cells, ports })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// The number of the port that is the link `link`, if it is in a cell.
+    pub(crate) fn port_of(&self, link: usize) -> Option<usize> {
+        self.ports.iter().position(|port| port.link == link)
+    }
+
+    pub(crate) fn port(&self, port: usize) -> Port {
+        self.ports[port]
+    }
+
+    pub(crate) fn enqueue(&mut self, now: Time, port: Port, ticket: Ticket) -> Result<(), Dropped<Ticket>> {
+        self.cells[port.cell].cell.enqueue(now, port.number, ticket)
+    }
+
+    /// What leaves the cell at `now`, with the link, as a number among all.
+    pub(crate) fn pop(&mut self, now: Time, cell: usize) -> Option<(usize, Exit<Ticket>)> {
+        let Member { cell, links } = &mut self.cells[cell];
+        let (number, exit) = cell.pop(now)?;
+        Some((links[number], exit))
+    }
+
+    pub(crate) fn next_wake(&self, cell: usize) -> Time {
+        self.cells[cell].cell.next_wake().unwrap_or(Time::MAX)
+    }
+}
