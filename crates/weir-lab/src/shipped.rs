@@ -74,6 +74,10 @@ pub const SCENARIOS: &[Shipped] = &shipped![
     "rfc8867/variable-cross-traffic",
     "rfc8869/downlink",
     "rfc8869/uplink",
+    "rfc8869/wifi-bidirectional",
+    "rfc8869/wifi-downlink",
+    "rfc8869/wifi-tcp",
+    "rfc8869/wifi-uplink",
 ];
 
 /// The scenario that ships under the name `name`.

@@ -80,7 +80,7 @@ fn an_unknown_key_brings_up_the_nearest() {
         "duration = \"20s\"",
         "duration = \"20s\"\ntime = 3",
         "3:1: `time` is not a key that is known here",
-        "known here are `name`, `title`, `source`, `duration`, `runs`, `seed`, `controllers`, `clocks`, `measure`, `dumbbell`, `multipath`, `links` and `flows`",
+        "known here are `name`, `title`, `source`, `duration`, `runs`, `seed`, `controllers`, `clocks`, `measure`, `dumbbell`, `multipath`, `cells`, `links` and `flows`",
     );
 }
 
@@ -235,13 +235,13 @@ fn a_link_has_one_capacity() {
         "rate = \"1Mbps\"\nqueue",
         "queue",
         "4:8: `links.forward` has no capacity",
-        "add one of `rate`, `steps` and `trace`",
+        "add one of `rate`, `steps`, `trace` and `cell`",
     );
     check(
         "rate = \"1Mbps\"\nqueue",
         "rate = \"1Mbps\"\ntrace = \"x\"\nqueue",
         "9:1: `links.forward` has both `rate` and `trace`",
-        "a link has one of `rate`, `steps` and `trace`",
+        "a link has one of `rate`, `steps`, `trace` and `cell`",
     );
     check(
         "rate = \"1Mbps\"\nqueue",

@@ -6,11 +6,12 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use weir_cc::Ecn;
 use weir_media::{FrameTraces, MediaConfig, Model};
-use weir_net::{Service, Time, TokenBucket, Trace};
+use weir_net::{Service, Time, TokenBucket, Trace, WifiLink};
 use weir_sim::tcp::TcpSender;
-use weir_sim::{ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic as SimTraffic, stream};
+use weir_sim::{CellSpec, ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic as SimTraffic, stream};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
+use super::cell::Cell;
 use super::flow::{EcnField, Flow, Media, OnOrOff, Tcp, Traffic};
 use super::link::{Bucket, LinkModel, Step, TraceOffset};
 use super::tcp_profile::TcpProfile;
@@ -96,12 +97,14 @@ impl Builder<'_> {
             traces.extend(used);
             links.push(link_spec(planned, service)?);
         }
+        let cells = self.cells(&network, &links);
         let limits = bottlenecks(&network, &links, time(self.scenario.duration));
         for &limit in limits.iter().flatten() {
             links[limit].bottleneck = true;
         }
         let starts: Vec<Time> = network.flows.iter().map(|flow| self.start(flow)).collect();
-        let plan = self.plan(&network, &links, &limits, &starts);
+        let shared = Shared::new(&cells, &links);
+        let plan = self.plan(&network, &links, (&limits, &shared), &starts);
         let flows = network
             .flows
             .iter()
@@ -109,13 +112,7 @@ impl Builder<'_> {
             .map(|(flow, &start)| self.flow_spec(flow, start))
             .collect::<Result<Vec<_>, _>>()?;
         let plan = with_signals(plan, &flows);
-        let spec = SimSpec {
-            seed: self.run.seed,
-            end: time(self.scenario.duration),
-            links,
-            cells: Vec::new(),
-            flows,
-        };
+        let spec = SimSpec { seed: self.run.seed, end: time(self.scenario.duration), links, cells, flows };
         Ok(Run { spec, plan, traces })
     }
 
@@ -128,7 +125,34 @@ impl Builder<'_> {
             let used = TraceUse { link: planned.name.clone(), wanted: wanted.clone(), used };
             return Ok((service, Some(used)));
         }
+        if let Some(cell) = model.cell.as_ref().and_then(|cell| self.scenario.cells.get(cell)) {
+            let link = WifiLink::new(0, model.rate.unwrap_or(cell.rate));
+            return Ok((Service::Constant(cell.capacity(&link)), None));
+        }
         Ok((model.rated_service(), None))
+    }
+
+    /// The cells, each with its links. The links that begin at one node are one transmitter.
+    fn cells(&self, network: &Network<'_>, links: &[LinkSpec]) -> Vec<CellSpec> {
+        let of_cell = |(name, cell): (&str, &Cell)| {
+            let mut nodes: Vec<&str> = Vec::new();
+            let mut members = Vec::new();
+            for (number, planned) in network.links.iter().enumerate() {
+                if planned.model.cell.as_deref() != Some(name) {
+                    continue;
+                }
+                let transmitter = nodes.iter().position(|&node| node == planned.from).unwrap_or_else(|| {
+                    nodes.push(&planned.from);
+                    nodes.len() - 1
+                });
+                let rate = planned.model.rate.unwrap_or(cell.rate);
+                let config = &links[number].config;
+                members
+                    .push((number, WifiLink { transmitter, rate, loss: config.loss, queue: config.queue }));
+            }
+            CellSpec { name: name.to_owned(), config: cell.config(), links: members }
+        };
+        self.scenario.cells.iter().map(of_cell).collect()
     }
 
     fn trace(
@@ -243,7 +267,7 @@ impl Builder<'_> {
         &self,
         network: &Network<'_>,
         links: &[LinkSpec],
-        limits: &[Option<usize>],
+        (limits, shared): (&[Option<usize>], &Shared),
         starts: &[Time],
     ) -> MeasurePlan {
         let flow = |((planned, &bottleneck), &start): ((&PlannedFlow<'_>, &Option<usize>), &Time)| FlowPlan {
@@ -253,8 +277,8 @@ impl Builder<'_> {
             stop: planned.copy.stop.map_or(Time::MAX, time),
             pauses: self.pauses(planned, start),
             propagation: planned.forward.iter().map(|&l| links[l].config.delay).sum(),
-            route: planned.forward.clone(),
-            bottleneck,
+            route: planned.forward.iter().map(|&link| shared.of(link)).collect(),
+            bottleneck: bottleneck.map(|link| shared.of(link)),
             max_rate: planned.flow.max_rate(),
             sender_signals: Vec::new(),
             receiver_signals: Vec::new(),
@@ -350,6 +374,27 @@ fn bottlenecks(network: &Network<'_>, links: &[LinkSpec], end: Time) -> Vec<Opti
         links.iter().map(|link| link.config.service.capacity(Time::ZERO, end)).collect();
     let rate = |&link: &usize| capacities[link];
     network.flows.iter().map(|flow| flow.forward.iter().copied().min_by_key(rate)).collect()
+}
+
+/// Which of the limiting links of a cell stands for all of them where a capacity is shared, so that their flows have
+/// the same bottleneck.
+struct Shared(Vec<usize>);
+
+impl Shared {
+    fn new(cells: &[CellSpec], links: &[LinkSpec]) -> Self {
+        let mut stands_for: Vec<usize> = (0..links.len()).collect();
+        for cell in cells {
+            let members = || cell.links.iter().map(|&(link, _)| link).filter(|&link| links[link].bottleneck);
+            for link in members() {
+                stands_for[link] = members().next().unwrap_or(link);
+            }
+        }
+        Self(stands_for)
+    }
+
+    fn of(&self, link: usize) -> usize {
+        self.0[link]
+    }
 }
 
 fn link_spec(planned: &PlannedLink, service: Service) -> Result<LinkSpec, Problem> {

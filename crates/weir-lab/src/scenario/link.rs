@@ -23,13 +23,16 @@ pub struct Link {
     pub model: LinkModel,
 }
 
-/// What a link does to packets. Its capacity is exactly one of `rate`, `steps` and `trace`.
+/// What a link does to packets. Its capacity is exactly one of `rate`, `steps`, `trace` and `cell`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkModel {
     /// Propagation delay; none unless given.
     #[serde(default)]
     pub delay: TimeDelta,
+    /// Name of the Wi-Fi cell whose air it shares; `rate` is then its PHY rate, that of the cell unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<String>,
     /// Constant capacity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<DataRate>,

@@ -6,6 +6,7 @@
 //! wrong words are found by that schema.
 
 mod build;
+mod cell;
 mod check;
 mod copies;
 mod encoder;
@@ -38,6 +39,7 @@ use origin::Origin;
 pub(crate) use shape::Shape;
 
 pub use build::{Run, RunOptions, TraceUse};
+pub use cell::Cell;
 pub use encoder::{
     BurstChoice, BurstShape, ChangedEncoder, Encoder, EncoderPreset, KeyFrameChoice, KeyFrameSpacing,
     NoBurst, NoKeyFrames, TALKING_HEAD,
@@ -90,6 +92,9 @@ pub struct Scenario {
     /// Spreads flows over ways of equal length; the first such way in the file unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multipath: Option<Multipath>,
+    /// The Wi-Fi cells, by name.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub cells: Named<Cell>,
     /// The links, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub links: Named<Link>,

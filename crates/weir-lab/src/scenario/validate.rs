@@ -1,5 +1,6 @@
 //! Does a scenario make sense? Each problem is found where it was written.
 
+mod cells;
 mod transport;
 
 use std::collections::BTreeSet;
@@ -42,9 +43,15 @@ const SEGMENT_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize
 pub(crate) fn problems(scenario: &Scenario) -> Vec<Problem> {
     let mut all = Problems::default();
     all.scenario(scenario);
+    for (name, cell) in scenario.cells.iter() {
+        all.cell(cell, &KeyPath::of(&["cells", name]));
+    }
     for (name, link) in scenario.links.iter() {
         let path = KeyPath::of(&["links", name]);
         all.model(&link.model, &path);
+        if let Some(cell) = &link.model.cell {
+            all.in_cell(scenario, cell, &link.model, &path);
+        }
         if link.from == link.to {
             all.value(&path.with("to"), format!("the link `{name}` leads to where it begins, `{}`", link.to))
                 .push_str("let `from` and `to` be different nodes");
@@ -52,6 +59,7 @@ pub(crate) fn problems(scenario: &Scenario) -> Vec<Problem> {
     }
     if let Some(dumbbell) = &scenario.dumbbell {
         let path = KeyPath::of(&["dumbbell"]);
+        all.no_cells(dumbbell, &path);
         all.model(&dumbbell.bottleneck, &path.with("bottleneck"));
         all.model(&dumbbell.access, &path.with("access"));
         let others = [("exit", &dumbbell.exit), ("reverse", &dumbbell.reverse)];
@@ -198,6 +206,7 @@ impl Problems {
             ("rate", model.rate.is_some()),
             ("steps", model.steps.is_some()),
             ("trace", model.trace.is_some()),
+            ("cell", model.cell.is_some()),
         ]
         .into_iter()
         .filter_map(|(key, given)| given.then_some(key))
@@ -205,11 +214,11 @@ impl Problems {
         match given.as_slice() {
             [] => self
                 .value(&path.with("rate"), format!("`{path}` has no capacity"))
-                .push_str("add one of `rate`, `steps` and `trace`"),
-            [_] => {}
+                .push_str("add one of `rate`, `steps`, `trace` and `cell`"),
+            [_] | ["rate", "cell"] => {}
             [first, second, ..] => self
                 .key(&path.with(second), format!("`{path}` has both `{first}` and `{second}`"))
-                .push_str("a link has one of `rate`, `steps` and `trace`"),
+                .push_str("a link has one of `rate`, `steps`, `trace` and `cell`"),
         }
         if let Some(rate) = model.rate {
             self.some_rate(&path.with("rate"), rate);
