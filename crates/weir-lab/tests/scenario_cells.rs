@@ -194,3 +194,31 @@ rate = "1Mbps"
         )
     );
 }
+
+/// Rates in Mbit/s of the first run of a shipped scenario: of all calls, and of each flow.
+fn rates(name: &str) -> (f64, Vec<f64>) {
+    let Run { spec, plan, .. } = build(&Scenario::open(name, &[]).unwrap());
+    let metrics = Simulation::new(spec, Recorder::new(plan)).unwrap().run().finish().metrics;
+    let flows = metrics.flows.iter().map(|flow| flow.rate_bps.unwrap_or(0.0) / 1e6).collect();
+    (metrics.media.rate_bps.unwrap() / 1e6, flows)
+}
+
+#[test]
+fn sixteen_calls_get_about_what_rfc_8869_says_a_cell_has() {
+    for name in ["rfc8869/wifi-uplink", "rfc8869/wifi-downlink", "rfc8869/wifi-bidirectional"] {
+        let (all, flows) = rates(name);
+        assert!((18.0..23.0).contains(&all), "{name}: {all} Mbit/s");
+        assert!(flows.iter().all(|&rate| rate > 0.5), "{name}: {flows:?}");
+    }
+}
+
+#[test]
+fn calls_from_an_access_point_feel_the_others_first() {
+    // It has one share of the opportunities for its eight calls, as each station that sends has for one.
+    for name in ["rfc8869/wifi-bidirectional", "rfc8869/wifi-tcp"] {
+        let (_, flows) = rates(name);
+        let least_up = flows[..8].iter().copied().fold(f64::INFINITY, f64::min);
+        let most_down = flows[8..16].iter().copied().fold(0.0, f64::max);
+        assert!(most_down < least_up, "{name}: {flows:?}");
+    }
+}

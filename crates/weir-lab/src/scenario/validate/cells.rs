@@ -19,12 +19,13 @@ impl Problems {
 
     /// A link in the cell `name`.
     pub(super) fn in_cell(&mut self, scenario: &Scenario, name: &str, model: &LinkModel, path: &KeyPath) {
-        if scenario.cells.is_empty() {
-            self.value(&path.with("cell"), format!("there is no cell `{name}`"))
-                .push_str(&format!("add a `[cells.{name}]`"));
-        } else if scenario.cells.get(name).is_none() {
-            self.value(&path.with("cell"), format!("there is no cell `{name}`"))
-                .push_str(&advice(name, scenario.cells.names()));
+        if scenario.cells.get(name).is_none() {
+            let advice = if scenario.cells.is_empty() {
+                format!("add a `[cells.{name}]`")
+            } else {
+                advice(name, scenario.cells.names())
+            };
+            self.value(&path.with("cell"), format!("there is no cell `{name}`")).push_str(&advice);
         }
         let queue = path.with("queue");
         let meaningless = [
