@@ -123,7 +123,7 @@ fn what_enters_a_cell_arrives_or_is_lost_or_is_still_inside() {
 
 #[test]
 fn sixteen_calls_share_what_the_cell_has() {
-    // Sixteen of at most 2 Mbit/s: the cell is full. RFC 8869 §3.2.2 speaks of about 20 Mbit/s for applications.
+    // Sixteen of at most 2 Mbit/s: the cell is full. RFC 8869 §3.2 speaks of about 20 Mbit/s for applications.
     let flows = (0..16).map(|i| of_station(16, i, true, gcc_2016()));
     let queue = QueueConfig { limit_packets: Some(100), ..QueueConfig::default() };
     let tally = run(cell(16, 60, flows.collect(), |link| WifiLink { queue, ..link }));

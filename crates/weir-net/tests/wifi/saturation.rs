@@ -16,7 +16,7 @@ fn a_lone_station_carries_what_its_exchanges_take() {
     let (rate, _) = total(&WifiConfig::default(), &[link(0)], 1500, 10);
     assert_within(rate, 27.618, 0.01);
     // 1000 bytes of media in packets of 1052: 8720 + 22 bits are 43 symbols; 366.5 µs for 8000 bits of media:
-    // 21.83 Mbit/s, the "about 20 Mbps" of RFC 8869 §3.2.2.
+    // 21.83 Mbit/s, the "about 20 Mbps" of RFC 8869 §3.2.
     let (rate, _) = total(&WifiConfig::default(), &[link(0)], 1052, 10);
     assert_within(rate * 1000.0 / 1052.0, 21.828, 0.01);
 }
