@@ -67,12 +67,23 @@ pub(crate) struct RunArgs {
     /// Also write packets-CONTROLLER.pcapng: the packets that come out of these links in the run of the first seed.
     #[arg(long, value_name = "LINK", value_delimiter = ',', requires = "scenario")]
     pub(crate) pcap: Vec<String>,
+    /// Form of the time series.
+    #[arg(long, value_name = "FORM", value_delimiter = ',', default_value = "csv")]
+    pub(crate) series: Vec<SeriesForm>,
     /// Print the results as JSON, and write files only with --out.
     #[arg(long)]
     pub(crate) json: bool,
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SeriesForm {
+    /// series-CONTROLLER.csv.
+    Csv,
+    /// series-CONTROLLER.parquet.
+    Parquet,
 }
 
 #[derive(Debug, clap::Args)]

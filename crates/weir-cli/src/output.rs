@@ -21,8 +21,8 @@ pub(crate) struct OutputDirectory {
 }
 
 /// What stands before and after a controller's name in the names of files.
-const BY_CONTROLLER: [(&str, &str); 3] =
-    [("series-", ".csv"), ("queuing-delay-", ".csv"), ("packets-", ".pcapng")];
+const BY_CONTROLLER: [(&str, &str); 4] =
+    [("series-", ".csv"), ("series-", ".parquet"), ("queuing-delay-", ".csv"), ("packets-", ".pcapng")];
 /// Files of the demo's second part, which no other run writes.
 const BY_THE_DEMO: [&str; 2] = ["results-beside-cubic.json", "scenario-beside-cubic.toml"];
 

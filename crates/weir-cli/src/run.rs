@@ -11,7 +11,7 @@ use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_lab::{demo, metrics, panels, registry, tables};
 
-use crate::args::RunArgs;
+use crate::args::{RunArgs, SeriesForm};
 use crate::check::counted;
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory};
@@ -56,7 +56,7 @@ impl Session<'_> {
         let summary = tables::summary_table(&comparison);
         let verdict = comparison.verdict();
         let part = Part { scenario: &scenario, comparison: &comparison, suffix: "" };
-        write(directory.as_mut(), &[part], &summary, &verdict)?;
+        write(directory.as_mut(), &[part], &summary, &verdict, &self.args.series)?;
         let notes = comparison.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
@@ -94,7 +94,7 @@ impl Session<'_> {
             Part { scenario: &alone, comparison: &call, suffix: "" },
             Part { scenario: &beside, comparison: &contest, suffix: "-beside-cubic" },
         ];
-        write(directory.as_mut(), &parts, &summary, &verdict)?;
+        write(directory.as_mut(), &parts, &summary, &verdict, &self.args.series)?;
         let notes = call.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
@@ -174,6 +174,7 @@ fn write(
     parts: &[Part<'_>],
     summary: &SummaryTable,
     verdict: &str,
+    forms: &[SeriesForm],
 ) -> Result<(), Failure> {
     let (Some(directory), Some(first)) = (directory, parts.first()) else { return Ok(()) };
     let mut files = Files::new();
@@ -182,7 +183,7 @@ fn write(
         let scenario = part.scenario.to_toml().map_err(std::io::Error::other)?;
         files.push((format!("scenario{suffix}.toml"), scenario.into_bytes()));
         files.push((format!("results{suffix}.json"), results(part.comparison)?));
-        add_series(&mut files, part.comparison)?;
+        add_series(&mut files, part.comparison, forms)?;
     }
     let input: ReportInput =
         panels::report_input(first.scenario, first.comparison, summary.clone(), verdict.to_owned())
@@ -198,13 +199,21 @@ fn results(comparison: &Comparison) -> Result<Vec<u8>, Failure> {
 }
 
 /// Time series and distributions of the first seed, as tables.
-fn add_series(files: &mut Files, comparison: &Comparison) -> Result<(), Failure> {
+fn add_series(files: &mut Files, comparison: &Comparison, forms: &[SeriesForm]) -> Result<(), Failure> {
     for controller in &comparison.controllers {
         let Some(series) = &controller.sample.series else { continue };
-        let (mut over_time, mut delays) = (Vec::new(), Vec::new());
-        series.write_csv(&mut over_time)?;
+        let mut delays = Vec::new();
+        for (form, end) in [(SeriesForm::Csv, "csv"), (SeriesForm::Parquet, "parquet")] {
+            if forms.contains(&form) {
+                let mut over_time = Vec::new();
+                match form {
+                    SeriesForm::Csv => series.write_csv(&mut over_time)?,
+                    SeriesForm::Parquet => series.write_parquet(&mut over_time)?,
+                }
+                files.push((format!("series-{}.{end}", controller.name), over_time));
+            }
+        }
         metrics::write_cdf_csv(&mut delays, controller.sample.queuing_delays(), CDF_POINTS)?;
-        files.push((format!("series-{}.csv", controller.name), over_time));
         files.push((format!("queuing-delay-{}.csv", controller.name), delays));
     }
     Ok(())

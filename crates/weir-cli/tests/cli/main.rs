@@ -4,6 +4,7 @@ mod bad_input;
 mod compare;
 mod demo;
 mod listings;
+mod pcap;
 mod results;
 mod same_bytes;
 mod suite;
