@@ -394,10 +394,11 @@ fn indices(names: &[String], spec: &SimSpec) -> Result<Vec<usize>, ComparisonErr
     let index = |name: &String| {
         spec.links.iter().position(|link| &link.name == name).ok_or_else(|| {
             let shown = spec.links.iter().take(MOST_NAMES).map(|link| format!("`{}`", link.name));
-            let mut known = shown.collect::<Vec<_>>().join(", ");
-            if let Some(more) = spec.links.len().checked_sub(MOST_NAMES + 1) {
-                known.push_str(&format!(" and {} more", more + 1));
+            let mut known: Vec<String> = shown.collect();
+            if spec.links.len() > MOST_NAMES {
+                known.push(format!("{} more", spec.links.len() - MOST_NAMES));
             }
+            let known = known.join(", ");
             ComparisonError::NoLink { link: name.clone(), known }
         })
     };
