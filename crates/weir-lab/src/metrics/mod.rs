@@ -22,6 +22,7 @@ mod series;
 mod shares;
 mod span;
 
+pub(crate) use bins::{BIN, PER_SECOND};
 pub use fairness::jain;
 pub use histogram::{CdfPoint, Histogram};
 pub use max_min::{Shares, max_min_shares};

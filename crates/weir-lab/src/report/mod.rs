@@ -22,6 +22,7 @@ pub use input::{
     Best, CdfStep, Cell, Column, ControllerPanel, FlowCurves, FlowRole, ReportInput, Row, SignalBand,
     SummaryTable,
 };
+pub(crate) use palette::{CAPACITY_EDGE, COMPETITOR, controller as colour_of};
 
 /// The page.
 pub fn render(input: &ReportInput) -> String {

@@ -11,9 +11,9 @@ pub(super) const GRID: &str = "#eceff3";
 /// The area below the capacity.
 pub(super) const CAPACITY: &str = "#eef0f4";
 /// Its upper edge.
-pub(super) const CAPACITY_EDGE: &str = "#b4bcc8";
+pub(crate) const CAPACITY_EDGE: &str = "#b4bcc8";
 /// Competing flows.
-pub(super) const COMPETITOR: &str = "#a3a9b5";
+pub(crate) const COMPETITOR: &str = "#a3a9b5";
 /// Losses.
 pub(super) const LOSS: &str = "#d55e00";
 
@@ -22,7 +22,7 @@ const CONTROLLERS: [&str; 9] =
     ["#332288", "#cc6677", "#117733", "#882255", "#44aa99", "#999933", "#aa4499", "#88ccee", "#ddcc77"];
 
 /// The colour of the controller with this index.
-pub(super) fn controller(index: usize) -> &'static str {
+pub(crate) fn controller(index: usize) -> &'static str {
     CONTROLLERS[index % CONTROLLERS.len()]
 }
 

@@ -235,6 +235,13 @@ mod tests {
                 }
                 assert!(suite.cases[..index].iter().all(|other| other.name != case.name), "{}", case.name);
                 assert!(!case.checks.is_empty());
+                for (controller, options) in case.options {
+                    assert!(
+                        options.parse::<Table>().is_ok_and(|table| !table.is_empty()),
+                        "{controller}: {options}"
+                    );
+                    assert!(registry::controller_names().any(|name| name == *controller), "{controller}");
+                }
             }
         }
     }

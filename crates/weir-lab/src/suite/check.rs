@@ -3,7 +3,7 @@
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
 
-use crate::metrics::{FlowKind, Histogram, MeasurePlan, Measured, Shares, jain, max_min_shares};
+use crate::metrics::{BIN, FlowKind, Histogram, MeasurePlan, Measured, Shares, jain, max_min_shares};
 
 /// From here on rates count: until then a call may start up.
 pub(super) const START_UP: Time = Time::from_millis(20_000);
@@ -11,8 +11,6 @@ pub(super) const START_UP: Time = Time::from_millis(20_000);
 pub(super) const SETTLING: TimeDelta = TimeDelta::from_secs(5);
 /// Fairness is that of the last so many seconds.
 const FAIRNESS_SECONDS: u64 = 30;
-/// Bins in which a run's receipts are kept.
-const BIN: u64 = 100_000_000;
 
 /// A demand: a quantity and its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]

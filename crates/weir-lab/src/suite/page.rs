@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::results::{CheckResult, ControllerResult};
 use super::run::{Course, SuiteRun};
 use crate::metrics::FlowKind;
-use crate::report::escape_html;
+use crate::report::{CAPACITY_EDGE, COMPETITOR, colour_of, escape_html};
 
 /// Size of a plot, in pixels.
 const SIZE: (f64, f64) = (220.0, 70.0);
@@ -124,13 +124,13 @@ fn plot(page: &mut String, course: &Course) {
         let level = y(share(piece));
         let _ = write!(ideal, "{:.1},{level:.1} {:.1},{level:.1} ", x(from), x(to));
     }
-    line(page, &ideal, "#b4bcc8", 1.5);
-    let mut colours = ["#332288", "#cc6677", "#117733", "#882255", "#44aa99"].into_iter().cycle();
+    line(page, &ideal, CAPACITY_EDGE, 1.5);
+    let mut colours = (0..).map(colour_of);
     for (_, kind, rates) in &course.flows {
         let colour = match kind {
-            FlowKind::Media => colours.next().unwrap_or("#332288"),
+            FlowKind::Media => colours.next().unwrap_or(COMPETITOR),
             FlowKind::Audio => continue,
-            FlowKind::Tcp | FlowKind::Downloads | FlowKind::Web | FlowKind::Constant => "#a3a9b5",
+            FlowKind::Tcp | FlowKind::Downloads | FlowKind::Web | FlowKind::Constant => COMPETITOR,
         };
         let mut points = String::new();
         for (second, &mbps) in rates.iter().enumerate() {

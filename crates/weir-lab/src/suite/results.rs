@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::check::Limit;
 use crate::results::Value;
 use crate::stats::Estimate;
 
@@ -79,10 +80,9 @@ impl CheckResult {
 
     /// By how much the mean keeps to the limit, as a share of the limit; negative if it does not.
     pub fn margin(&self) -> f64 {
-        let distance = |mean: f64| mean / self.limit - 1.0;
-        let margin = self
-            .mean
-            .map_or(-1.0, |mean| if self.higher_is_better { distance(mean) } else { -distance(mean) });
+        let limit =
+            if self.higher_is_better { Limit::AtLeast(self.limit) } else { Limit::AtMost(self.limit) };
+        let margin = self.mean.map_or(-1.0, |mean| limit.margin(mean));
         if margin.is_nan() { -1.0 } else { margin }
     }
 }

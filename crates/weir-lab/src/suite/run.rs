@@ -8,7 +8,7 @@ use super::cases::{Case, Suite};
 use super::check::{Judged, unsettled};
 use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult};
 use crate::comparison::ComparisonError;
-use crate::metrics::{FlowKind, Recorder, Shares, max_min_shares};
+use crate::metrics::{FlowKind, PER_SECOND, Recorder, Shares, max_min_shares};
 use crate::results::Value;
 use crate::scenario::{RunOptions, Scenario, TraceUse};
 use crate::traces::TraceStore;
@@ -52,9 +52,6 @@ pub struct Course {
 
 /// Why a suite cannot be run.
 pub type SuiteError = ComparisonError;
-
-/// Bins of a second in a run's receipts.
-const BINS_PER_SECOND: usize = 10;
 
 impl Request<'_> {
     fn selected(&self) -> Vec<&Case> {
@@ -122,7 +119,7 @@ impl Request<'_> {
                 .map(|(flow, receipts)| {
                     let mbps =
                         |bins: &[u32]| bins.iter().map(|&bytes| f64::from(bytes)).sum::<f64>() * 8.0 / 1e6;
-                    (flow.name.clone(), flow.kind, receipts.chunks(BINS_PER_SECOND).map(mbps).collect())
+                    (flow.name.clone(), flow.kind, receipts.chunks(PER_SECOND).map(mbps).collect())
                 })
                 .collect(),
             shares: max_min_shares(&run.plan),
