@@ -1,44 +1,57 @@
 //! The active link: its queue decides when the server fetches a packet, so that a departure is known only then.
 //!
 //! It works through what is due in the order of time whenever it is asked, by the time it is given: a service that
-//! ends, the next packet that is fetched, a packet that comes out.
+//! ends, the next packet that is fetched, a packet that comes out. The packets themselves stay in one place; small
+//! records of them go through queue and server to the far end.
 
 use std::collections::VecDeque;
 
+use rand_pcg::Pcg64;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::config::{InService, Limits, LinkConfig, Order};
+use crate::config::{InService, Jitter, Limits, LinkConfig, Order};
 use crate::link::{Backlog, latest, size_of, span};
 use crate::loss::LossSource;
 use crate::packet::{DropReason, Dropped, Exit, Fate, Packet};
-use crate::queue::{Overflow, PerFlow, Queue, Queued, Refuse};
+use crate::queue::{Overflow, PerFlow, Waiting};
 use crate::random::{JitterSource, Streams};
+use crate::records::{Record, Records};
 use crate::server::{Constant, NEVER, Opening, Server, Slot, work};
 use crate::service::NANOBITS_PER_BYTE;
 use crate::time::Time;
 
 /// A link with an active queue, or without an order of all its packets. Times in ns.
 #[derive(Clone, Debug)]
-pub(crate) struct Active<P> {
+pub(crate) struct Active<P, Q> {
     server: Server,
     limits: Limits,
-    queue: Queue<P>,
-    /// Dropped by the queue and not yet handed out.
-    dropped: Refuse<P>,
-    serving: Option<Serving>,
-    /// When and where the server fetches the next packet; `None` while it serves one or nothing waits.
-    opening: Option<Opening>,
-    way: Way<P>,
+    records: Records,
+    /// The packets by place.
+    packets: Vec<Option<P>>,
+    queue: Q,
+    state: State,
+    /// When the state changes by itself; [`NEVER`] if it does not.
+    due: u64,
+    way: Way,
     loss: Option<LossSource>,
     /// The latest time given.
     now: u64,
 }
 
+/// What the server does.
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// It waits for a packet.
+    Idle,
+    /// It fetches the next packet, which waits already.
+    Opens(Opening),
+    Serves(Serving),
+}
+
 /// The packet in service. It is on its way already, as its departure is known.
 #[derive(Clone, Copy, Debug)]
 struct Serving {
-    arrival: u64,
-    size: u32,
+    place: u32,
     slot: Slot,
     /// Since when it is served at the present rate.
     since: u64,
@@ -48,17 +61,19 @@ struct Serving {
 
 /// From the server to the far end.
 #[derive(Clone, Debug)]
-struct Way<P> {
+struct Way {
     delay: u64,
     jitter: Option<JitterSource>,
     order: Order,
+    /// Whether a packet may come out before one that was sent earlier.
+    overtakes: bool,
     /// Exits of the latest packet, by flow or of all.
     last_of_flow: PerFlow<Last>,
     last: Last,
-    /// Packets sent so far.
-    sent: u64,
+    /// Jitter of the packet sent last.
+    last_jitter: u64,
     /// In order of exit.
-    flying: VecDeque<Flying<P>>,
+    flying: VecDeque<Flying>,
 }
 
 /// The exit of the latest packet, and of the one before it.
@@ -68,37 +83,35 @@ struct Last {
     before: u64,
 }
 
-#[derive(Clone, Debug)]
-struct Flying<P> {
+#[derive(Clone, Copy, Debug)]
+struct Flying {
     exit: u64,
-    wait: u64,
-    jitter: u64,
-    /// How many were sent before it.
-    number: u64,
-    marked: bool,
-    packet: P,
+    place: u32,
 }
 
-impl<P: Packet> Active<P> {
+impl<P: Packet, Q: Waiting> Active<P, Q> {
     /// An idle link by a description that is valid.
-    pub(crate) fn new(config: &LinkConfig, seed: u64) -> Self {
+    /// `queue` makes its queue, before a server of the given rate and with a generator of its own.
+    pub(crate) fn new(config: &LinkConfig, seed: u64, queue: impl FnOnce(DataRate, Pcg64) -> Q) -> Self {
         let streams = Streams::new(seed);
         let way = Way {
             delay: config.delay.nanos().max(0) as u64,
             jitter: JitterSource::new(config.jitter.clone(), streams.jitter),
             order: config.order,
+            overtakes: config.order != Order::Link && config.jitter != Jitter::None,
             last_of_flow: PerFlow::default(),
             last: Last::default(),
-            sent: 0,
+            last_jitter: 0,
             flying: VecDeque::new(),
         };
         Self {
             server: Server::new(&config.service),
             limits: config.queue.limits(),
-            queue: Queue::new(&config.queue.discipline, config.service.nominal_rate(), streams.queue),
-            dropped: Refuse::new(),
-            serving: None,
-            opening: None,
+            records: Records::default(),
+            packets: Vec::new(),
+            queue: queue(config.service.nominal_rate(), streams.queue),
+            state: State::Idle,
+            due: NEVER,
             way,
             loss: LossSource::new(config.loss, streams.loss),
             now: 0,
@@ -109,12 +122,14 @@ impl<P: Packet> Active<P> {
     pub(crate) fn enqueue(&mut self, now: Time, packet: P) -> Result<(), Dropped<P>> {
         self.advance(latest(self.now, now));
         let size = size_of(&packet);
-        let idle = self.serving.is_none() && self.queue.packets() == 0;
-        let opening = idle.then(|| self.server.opening(self.now));
-        if opening == Some(None) {
-            return Err(Dropped { packet, reason: DropReason::DeadLink });
-        }
-        let full = if idle { None } else { self.refusal(size) };
+        let opening = match self.state {
+            State::Idle => match self.server.opening(self.now) {
+                None => return Err(Dropped { packet, reason: DropReason::DeadLink }),
+                opening => opening,
+            },
+            _ => None,
+        };
+        let full = if opening.is_some() { None } else { self.refusal(size) };
         if let Some(reason) = full {
             match self.queue.overflow() {
                 Overflow::Tail => return Err(Dropped { packet, reason }),
@@ -122,14 +137,41 @@ impl<P: Packet> Active<P> {
                 Overflow::Longest => {}
             }
         }
-        let queued = Queued { arrival: self.now, size, marked: false, packet };
-        self.queue.enqueue(self.now, queued)?;
-        if let (Some(reason), Overflow::Longest) = (full, self.queue.overflow()) {
-            self.queue.make_room(reason, &mut self.dropped);
+        let place = self.records.insert(Record {
+            arrival: self.now,
+            size,
+            flow: packet.flow(),
+            ecn_capable: packet.is_ecn_capable(),
+            l4s: packet.is_l4s(),
+            marked: false,
+            wait: 0,
+        });
+        let entered = match opening {
+            Some(opening) if opening.start <= self.now => self.pass(place, opening),
+            _ => self.queue.enqueue(self.now, place, &mut self.records),
+        };
+        if let Err(reason) = entered {
+            self.records.vacate(place);
+            return Err(Dropped { packet, reason });
         }
-        if let Some(opening) = opening {
-            self.opening = opening;
-            self.advance(self.now);
+        match self.packets.get_mut(place as usize) {
+            Some(vacant) => *vacant = Some(packet),
+            None => self.packets.push(Some(packet)),
+        }
+        if let (Some(reason), Overflow::Longest) = (full, self.queue.overflow()) {
+            self.queue.make_room(reason, &mut self.records);
+        }
+        if let (State::Idle, Some(opening), false) = (self.state, opening, self.records.waiting() == 0) {
+            self.enter(State::Opens(opening));
+        }
+        Ok(())
+    }
+
+    /// A packet arrives that the server can fetch at once.
+    #[inline]
+    fn pass(&mut self, place: u32, opening: Opening) -> Result<(), DropReason> {
+        if let Some(place) = self.queue.pass(self.now, place, &mut self.records)? {
+            self.serve(place, opening);
         }
         Ok(())
     }
@@ -137,7 +179,7 @@ impl<P: Packet> Active<P> {
     /// Drops what has waited longest until a packet of `size` bytes finds room, or nothing waits.
     fn drop_head(&mut self, size: u32) {
         while let Some(reason) = self.refusal(size) {
-            if !self.queue.make_room(reason, &mut self.dropped) {
+            if !self.queue.make_room(reason, &mut self.records) {
                 return;
             }
         }
@@ -145,73 +187,102 @@ impl<P: Packet> Active<P> {
 
     #[inline]
     pub(crate) fn next_departure(&self) -> u64 {
-        if !self.dropped.is_empty() {
+        if self.records.has_dropped() {
             return self.now;
         }
         let exit = self.way.flying.front().map_or(NEVER, |first| first.exit);
-        let server = match (&self.serving, self.opening) {
-            (Some(serving), _) if self.queue.drops_late() && self.queue.packets() > 0 => {
-                serving.slot.departure
+        exit.min(self.next_decision())
+    }
+
+    /// When the server fetches a packet that could be the next to leave the link.
+    #[inline]
+    fn next_decision(&self) -> u64 {
+        match self.state {
+            State::Idle => NEVER,
+            State::Opens(_) => self.due,
+            State::Serves(_) => {
+                let waits = self.records.waiting() > 0;
+                let matters = waits && (self.way.overtakes || self.queue.may_drop(self.due));
+                if matters { self.due } else { NEVER }
             }
-            (None, Some(opening)) => opening.start,
-            _ => NEVER,
-        };
-        exit.min(server)
+        }
     }
 
     #[inline]
     pub(crate) fn pop(&mut self, now: Time) -> Option<Exit<P>> {
         self.advance(latest(self.now, now));
-        if let Some((queued, reason)) = self.dropped.pop_front() {
-            let wait = span(self.now.saturating_sub(queued.arrival));
-            return Some(Exit {
-                packet: queued.packet,
-                wait,
-                fate: Fate::Dropped(reason),
-                marked: queued.marked,
-            });
+        let (place, fate) = match self.records.next_dropped() {
+            Some((place, reason)) => {
+                let record = &mut self.records[place];
+                record.wait = self.now.saturating_sub(record.arrival);
+                (place, Fate::Dropped(reason))
+            }
+            None => self.arrive()?,
+        };
+        self.records.vacate(place);
+        let Record { wait, marked, .. } = self.records[place];
+        let mut packet = self.packets[place as usize].take()?;
+        if marked {
+            packet.mark_ce();
         }
-        if self.way.flying.front()?.exit > self.now {
+        Some(Exit { packet, wait: span(wait), fate, marked })
+    }
+
+    /// The next packet at the far end and what became of it.
+    #[inline]
+    fn arrive(&mut self) -> Option<(u32, Fate)> {
+        let &Flying { exit, place } = self.way.flying.front()?;
+        if exit > self.now {
             return None;
         }
-        let mut flying = self.way.flying.pop_front()?;
-        let wait = span(flying.wait);
-        let stepped = self.limits.mark_above.is_some_and(|above| wait > above) && flying.packet.mark_ce();
+        self.way.flying.pop_front();
+        let record = &mut self.records[place];
+        if self.limits.mark_above.is_some_and(|above| span(record.wait) > above) {
+            record.mark();
+        }
         let lost = self.loss.as_mut().is_some_and(LossSource::draw);
-        let fate = if lost { Fate::Lost } else { Fate::Arrived };
-        Some(Exit { packet: flying.packet, wait, fate, marked: flying.marked || stepped })
+        Some((place, if lost { Fate::Lost } else { Fate::Arrived }))
     }
 
     pub(crate) fn set_rate(&mut self, now: Time, rate: DataRate) {
         self.advance(latest(self.now, now));
         let server = Constant::new(rate);
-        if let Some(serving) = &mut self.serving {
+        let mut free_at = self.now;
+        if let State::Serves(serving) = &mut self.state {
+            let record = &mut self.records[serving.place];
             serving.left = left_of(&self.server, serving, self.now);
             serving.since = self.now;
-            serving.slot = server.finish(serving.arrival, self.now, serving.left, work(serving.size));
-            self.way.resend(serving.slot);
+            serving.slot = server.finish(record.arrival, self.now, serving.left, work(record.size));
+            record.wait = serving.slot.wait;
+            free_at = serving.slot.departure;
+            self.way.resend(serving.place, free_at, &self.records);
+            self.due = free_at;
         }
-        let free_at = self.serving.as_ref().map_or(self.now, |serving| serving.slot.departure);
         self.server = Server::constant(server, free_at);
-        if self.serving.is_none() && self.queue.packets() > 0 {
-            self.opening = self.server.opening(self.now);
+        if let (State::Opens(_), Some(opening)) = (self.state, self.server.opening(self.now)) {
+            self.enter(State::Opens(opening));
             self.advance(self.now);
         }
     }
 
     pub(crate) fn backlog(&self, now: Time) -> Backlog {
         let now = latest(self.now, now);
-        let in_service = self.serving.as_ref().filter(|serving| serving.slot.departure > now);
+        let in_service = self.serving().filter(|serving| serving.slot.departure > now);
         let left = in_service.map_or(0, |serving| left_of(&self.server, serving, now) / NANOBITS_PER_BYTE);
-        let packets = self.queue.packets() + usize::from(in_service.is_some());
+        let packets = self.records.waiting() + usize::from(in_service.is_some());
         Backlog {
             packets: u32::try_from(packets).unwrap_or(u32::MAX),
-            bytes: DataSize::from_bytes(self.queue.bytes() + left),
+            bytes: DataSize::from_bytes(self.records.waiting_bytes() + left),
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.queue.packets() + self.way.flying.len() + self.dropped.len()
+        self.records.len()
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.records.len() == 0
     }
 
     pub(crate) fn propagation(&self) -> TimeDelta {
@@ -222,73 +293,98 @@ impl<P: Packet> Active<P> {
     #[inline]
     fn advance(&mut self, now: u64) {
         self.now = now;
-        loop {
-            if self.serving.is_some_and(|serving| serving.slot.departure <= now) {
-                self.serving = None;
-                self.open();
+        while self.due <= self.now {
+            match self.state {
+                State::Idle => return,
+                State::Opens(opening) => self.fetch(opening),
+                State::Serves(_) => self.open(),
             }
-            match self.opening {
-                Some(opening) if opening.start <= now => self.fetch(opening),
-                _ => return,
-            }
+        }
+    }
+
+    #[inline]
+    fn enter(&mut self, state: State) {
+        self.due = match &state {
+            State::Idle => NEVER,
+            State::Opens(opening) => opening.start,
+            State::Serves(serving) => serving.slot.departure,
+        };
+        self.state = state;
+    }
+
+    fn serving(&self) -> Option<&Serving> {
+        match &self.state {
+            State::Serves(serving) => Some(serving),
+            _ => None,
         }
     }
 
     /// The server is free: when can it begin with what waits?
     #[inline]
     fn open(&mut self) {
-        self.opening = None;
-        if self.queue.packets() == 0 {
-            return;
+        if self.records.waiting() == 0 {
+            return self.enter(State::Idle);
         }
         // It was free from its last departure on, and something has been waiting since then.
-        self.opening = self.server.opening(0);
-        if self.opening.is_none() {
-            self.give_up();
+        match self.server.opening(0) {
+            Some(opening) => self.enter(State::Opens(opening)),
+            None => self.give_up(),
         }
     }
 
     #[inline]
     fn fetch(&mut self, opening: Opening) {
-        self.opening = None;
-        while let Some(packet) = self.queue.dequeue(opening.start, &mut self.dropped) {
-            if let Some(slot) = self.server.serve(packet.arrival, opening, packet.size) {
-                self.server.take(&slot);
-                let Queued { arrival, size, .. } = packet;
-                self.serving = Some(Serving { arrival, size, slot, since: opening.start, left: work(size) });
-                self.way.send(packet, slot);
+        while let Some(place) = self.queue.dequeue(opening.start, &mut self.records) {
+            if self.serve(place, opening) {
                 return;
             }
-            self.dropped.push_back((packet, DropReason::DeadLink));
         }
+        self.enter(State::Idle);
+    }
+
+    /// The server begins with a packet; `false` if it can never serve it.
+    #[inline]
+    fn serve(&mut self, place: u32, opening: Opening) -> bool {
+        let record = &mut self.records[place];
+        let Record { arrival, size, .. } = *record;
+        let Some(slot) = self.server.serve(arrival, opening, size) else {
+            self.records.drop(place, DropReason::DeadLink);
+            return false;
+        };
+        self.server.take(&slot);
+        record.wait = slot.wait;
+        self.enter(State::Serves(Serving { place, slot, since: opening.start, left: work(size) }));
+        self.way.send(place, slot.departure, &self.records);
+        true
     }
 
     /// The server will never serve anything again.
     fn give_up(&mut self) {
-        while let Some(packet) = self.queue.dequeue(self.now, &mut self.dropped) {
-            self.dropped.push_back((packet, DropReason::DeadLink));
+        while let Some(place) = self.queue.dequeue(self.now, &mut self.records) {
+            self.records.drop(place, DropReason::DeadLink);
         }
+        self.enter(State::Idle);
     }
 
     /// Why a packet of `size` bytes must not enter the queue.
     #[inline]
     fn refusal(&mut self, size: u32) -> Option<DropReason> {
         let free = self.limits.in_service == InService::Free;
-        let serving = self.serving.as_ref().filter(|_| !free);
+        let serving = self.serving().filter(|_| !free);
         if let Some(limit) = self.limits.packets {
-            let counted = self.queue.packets() + usize::from(serving.is_some());
+            let counted = self.records.waiting() + usize::from(serving.is_some());
             if counted >= limit as usize {
                 return Some(DropReason::QueuePackets);
             }
         }
         if let Some(limit) = self.limits.bytes(|| self.server.rate_at(self.now)) {
             let left = serving.map_or(0, |s| left_of(&self.server, s, self.now) / NANOBITS_PER_BYTE);
-            if self.queue.bytes() + left + u64::from(size) > limit {
+            if self.records.waiting_bytes() + left + u64::from(size) > limit {
                 return Some(DropReason::QueueBytes);
             }
         }
         let limit = self.limits.time?;
-        let bytes = u32::try_from(self.queue.bytes() + u64::from(size)).unwrap_or(u32::MAX);
+        let bytes = u32::try_from(self.records.waiting_bytes() + u64::from(size)).unwrap_or(u32::MAX);
         let end = self.server.forecast(self.now, bytes);
         let late = end.is_none_or(|end| span(end.saturating_sub(self.now)) > limit);
         late.then_some(DropReason::QueueTime)
@@ -300,63 +396,57 @@ fn left_of(server: &Server, serving: &Serving, now: u64) -> u64 {
     server.left(serving.left, serving.since, now, serving.slot.position)
 }
 
-impl<P: Packet> Way<P> {
-    /// A packet is served, its last bit at the end of `slot`.
+impl Way {
+    /// A packet is served, its last bit at `departure`.
     #[inline]
-    fn send(&mut self, served: Queued<P>, slot: Slot) {
-        let jitter = self.jitter.as_mut().map_or(0, JitterSource::draw);
-        let flow = served.packet.flow();
-        if let Some(last) = self.last(flow) {
+    fn send(&mut self, place: u32, departure: u64, records: &Records) {
+        self.last_jitter = self.jitter.as_mut().map_or(0, JitterSource::draw);
+        let mut exit = self.undisturbed(departure);
+        if let Some(last) = self.last(place, records) {
             last.before = last.exit;
-        }
-        let exit = self.exit(flow, slot.departure, jitter);
-        let number = self.sent;
-        self.sent += 1;
-        let Queued { packet, marked, .. } = served;
-        self.place(Flying { exit, wait: slot.wait, jitter, number, marked, packet });
-    }
-
-    /// The packet that was sent last is served otherwise.
-    fn resend(&mut self, slot: Slot) {
-        let sent = self.sent;
-        let place = self.flying.iter().position(|flying| flying.number + 1 == sent);
-        if let Some(mut flying) = place.and_then(|place| self.flying.remove(place)) {
-            flying.exit = self.exit(flying.packet.flow(), slot.departure, flying.jitter);
-            flying.wait = slot.wait;
-            self.place(flying);
-        }
-    }
-
-    /// The exits that later packets must not precede.
-    #[inline]
-    fn last(&mut self, flow: u32) -> Option<&mut Last> {
-        match self.order {
-            Order::None => None,
-            Order::Link => Some(&mut self.last),
-            Order::Flow => Some(self.last_of_flow.entry(flow, Last::default)),
-        }
-    }
-
-    /// When the packet comes out that leaves the server at `departure`.
-    #[inline]
-    fn exit(&mut self, flow: u32, departure: u64, jitter: u64) -> u64 {
-        let mut exit = departure.saturating_add(self.delay).saturating_add(jitter);
-        if let Some(last) = self.last(flow) {
             exit = exit.max(last.before);
             last.exit = exit;
         }
-        exit
+        self.fly(exit, place);
+    }
+
+    /// The packet that was sent last, the one in service, is served otherwise.
+    fn resend(&mut self, place: u32, departure: u64, records: &Records) {
+        if let Some(index) = self.flying.iter().rposition(|flying| flying.place == place) {
+            self.flying.remove(index);
+            let mut exit = self.undisturbed(departure);
+            if let Some(last) = self.last(place, records) {
+                exit = exit.max(last.before);
+                last.exit = exit;
+            }
+            self.fly(exit, place);
+        }
+    }
+
+    /// When the packet sent last would come out if it need not stay behind others.
+    #[inline]
+    fn undisturbed(&self, departure: u64) -> u64 {
+        departure.saturating_add(self.delay).saturating_add(self.last_jitter)
+    }
+
+    /// The exits that packets after the one at `place` must not precede.
+    #[inline]
+    fn last(&mut self, place: u32, records: &Records) -> Option<&mut Last> {
+        match self.order {
+            Order::None => None,
+            Order::Link => Some(&mut self.last),
+            Order::Flow => Some(self.last_of_flow.entry(records[place].flow, Last::default)),
+        }
     }
 
     #[inline]
-    fn place(&mut self, flying: Flying<P>) {
-        let exit = flying.exit;
+    fn fly(&mut self, exit: u64, place: u32) {
         if self.flying.back().is_none_or(|latest| latest.exit <= exit) {
-            self.flying.push_back(flying);
+            self.flying.push_back(Flying { exit, place });
         } else {
             // Jitter lets a packet overtake few others.
             let behind = self.flying.iter().rev().take_while(|other| other.exit > exit).count();
-            self.flying.insert(self.flying.len() - behind, flying);
+            self.flying.insert(self.flying.len() - behind, Flying { exit, place });
         }
     }
 }

@@ -40,6 +40,7 @@ mod packet;
 mod passive;
 mod queue;
 mod random;
+mod records;
 mod server;
 mod service;
 mod time;

@@ -6,6 +6,7 @@ use crate::active::Active;
 use crate::config::{ConfigError, LinkConfig};
 use crate::packet::{Dropped, Exit, Packet};
 use crate::passive::Passive;
+use crate::queue::{CoDelQueue, Discipline, DualPi2Queue, FqCoDelQueue, Overflow, PieQueue, Plain, RedQueue};
 use crate::server::NEVER;
 use crate::time::Time;
 
@@ -21,7 +22,35 @@ pub struct Link<P> {
 #[expect(clippy::large_enum_variant, reason = "a link is built once, and the fast one is kept in place")]
 enum Kind<P> {
     Passive(Passive<P>),
-    Active(Box<Active<P>>),
+    Active(Disciplined<P>),
+}
+
+/// An active link with its queue.
+#[derive(Clone, Debug)]
+enum Disciplined<P> {
+    Plain(Box<Active<P, Plain>>),
+    CoDel(Box<Active<P, CoDelQueue>>),
+    FqCoDel(Box<Active<P, FqCoDelQueue>>),
+    Pie(Box<Active<P, PieQueue>>),
+    Red(Box<Active<P, RedQueue>>),
+    DualPi2(Box<Active<P, DualPi2Queue>>),
+}
+
+/// The same call, whatever the link.
+macro_rules! each {
+    ($kind:expr, $link:ident => $call:expr) => {
+        match $kind {
+            Kind::Passive($link) => $call,
+            Kind::Active(active) => match active {
+                Disciplined::Plain($link) => $call,
+                Disciplined::CoDel($link) => $call,
+                Disciplined::FqCoDel($link) => $call,
+                Disciplined::Pie($link) => $call,
+                Disciplined::Red($link) => $call,
+                Disciplined::DualPi2($link) => $call,
+            },
+        }
+    };
 }
 
 /// What is in a link's queue.
@@ -40,12 +69,33 @@ impl<P: Packet> Link<P> {
     /// [`ConfigError`] if the description makes no link.
     pub fn new(config: &LinkConfig, seed: u64) -> Result<Self, ConfigError> {
         config.validate()?;
-        let kind = if config.is_passive() {
-            Kind::Passive(Passive::new(config, seed))
-        } else {
-            Kind::Active(Box::new(Active::new(config, seed)))
+        if config.is_passive() {
+            return Ok(Self { kind: Kind::Passive(Passive::new(config, seed)) });
+        }
+        let plain =
+            |overflow| Disciplined::Plain(Box::new(Active::new(config, seed, |_, _| Plain::new(overflow))));
+        let active = match config.queue.discipline {
+            Discipline::DropTail => plain(Overflow::Tail),
+            Discipline::DropHead => plain(Overflow::Head),
+            Discipline::CoDel(codel) => Disciplined::CoDel(Box::new(Active::new(config, seed, |rate, _| {
+                CoDelQueue::new(codel, rate)
+            }))),
+            Discipline::FqCoDel(codel) => {
+                Disciplined::FqCoDel(Box::new(Active::new(config, seed, |rate, rng| {
+                    FqCoDelQueue::new(codel, rate, rng)
+                })))
+            }
+            Discipline::Pie(pie) => {
+                Disciplined::Pie(Box::new(Active::new(config, seed, |_, rng| PieQueue::new(pie, rng))))
+            }
+            Discipline::Red(red) => Disciplined::Red(Box::new(Active::new(config, seed, |rate, rng| {
+                RedQueue::new(red, rate, rng)
+            }))),
+            Discipline::DualPi2(pi2) => {
+                Disciplined::DualPi2(Box::new(Active::new(config, seed, |_, _| DualPi2Queue::new(pi2))))
+            }
         };
-        Ok(Self { kind })
+        Ok(Self { kind: Kind::Active(active) })
     }
 
     /// A packet arrives at the link. Afterwards [`Self::next_departure`] may be earlier than before, unless the link
@@ -55,10 +105,7 @@ impl<P: Packet> Link<P> {
     /// [`Dropped`] with the packet and the reason if the link does not take it.
     #[inline]
     pub fn enqueue(&mut self, now: Time, packet: P) -> Result<(), Dropped<P>> {
-        match &mut self.kind {
-            Kind::Passive(link) => link.enqueue(now, packet),
-            Kind::Active(link) => link.enqueue(now, packet),
-        }
+        each!(&mut self.kind, link => link.enqueue(now, packet))
     }
 
     /// When [`Self::pop`] should next be called; `None` if the link is empty or stands still. A link with drop-tail
@@ -66,10 +113,7 @@ impl<P: Packet> Link<P> {
     /// this moment what to serve or to drop.
     #[inline]
     pub fn next_departure(&self) -> Option<Time> {
-        let next = match &self.kind {
-            Kind::Passive(link) => link.next_departure(),
-            Kind::Active(link) => link.next_departure(),
-        };
+        let next = each!(&self.kind, link => link.next_departure());
         (next != NEVER).then_some(Time::from_nanos(next))
     }
 
@@ -77,10 +121,7 @@ impl<P: Packet> Link<P> {
     /// taken. Call until `None`.
     #[inline]
     pub fn pop(&mut self, now: Time) -> Option<Exit<P>> {
-        match &mut self.kind {
-            Kind::Passive(link) => link.pop(now),
-            Kind::Active(link) => link.pop(now),
-        }
+        each!(&mut self.kind, link => link.pop(now))
     }
 
     /// Whether [`Self::next_departure`] stays as it is while packets arrive, if the link is not empty: each new packet
@@ -94,44 +135,29 @@ impl<P: Packet> Link<P> {
     /// the packet in service continue at the new rate, and nothing queued is dropped. Rate zero holds the queue until
     /// the next call.
     pub fn set_rate(&mut self, now: Time, rate: DataRate) {
-        match &mut self.kind {
-            Kind::Passive(link) => link.set_rate(now, rate),
-            Kind::Active(link) => link.set_rate(now, rate),
-        }
+        each!(&mut self.kind, link => link.set_rate(now, rate));
     }
 
     /// What waits at `now`. The packet in service counts as a packet, and its unserved part as bytes. A link whose
     /// queue is not drop-tail should have been asked for everything up to `now` with [`Self::pop`].
     pub fn backlog(&self, now: Time) -> Backlog {
-        match &self.kind {
-            Kind::Passive(link) => link.backlog(now),
-            Kind::Active(link) => link.backlog(now),
-        }
+        each!(&self.kind, link => link.backlog(now))
     }
 
     /// Packets on the link: in the queue, in service, and on their way to the far end.
     pub fn len(&self) -> usize {
-        match &self.kind {
-            Kind::Passive(link) => link.len(),
-            Kind::Active(link) => link.len(),
-        }
+        each!(&self.kind, link => link.len())
     }
 
     /// Whether no packet is on the link.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        match &self.kind {
-            Kind::Passive(link) => link.is_empty(),
-            Kind::Active(link) => link.len() == 0,
-        }
+        each!(&self.kind, link => link.is_empty())
     }
 
     /// The propagation delay, without serialisation, queue and jitter.
     pub fn propagation(&self) -> TimeDelta {
-        match &self.kind {
-            Kind::Passive(link) => link.propagation(),
-            Kind::Active(link) => link.propagation(),
-        }
+        each!(&self.kind, link => link.propagation())
     }
 }
 

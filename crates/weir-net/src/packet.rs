@@ -10,10 +10,14 @@ pub trait Packet {
     /// counts at least one byte.
     fn wire_size(&self) -> u32;
 
-    /// Sets "congestion experienced" (RFC 3168) if the packet is ECN-capable; returns whether it carries it now.
-    fn mark_ce(&mut self) -> bool {
+    /// Whether it can be marked in place of being dropped (RFC 3168): ECT(0), ECT(1) or "congestion experienced". Must
+    /// stay the same while the packet is on the link.
+    fn is_ecn_capable(&self) -> bool {
         false
     }
+
+    /// Sets "congestion experienced" (RFC 3168). Only ECN-capable packets are asked.
+    fn mark_ce(&mut self) {}
 
     /// Whether it carries the identifier of L4S (RFC 9331 §5): ECT(1) or "congestion experienced".
     fn is_l4s(&self) -> bool {

@@ -117,7 +117,11 @@ impl<P: Packet> Passive<P> {
             self.leave_queue(size_of(&transit.packet));
         }
         let wait = span(transit.slot.wait);
-        let marked = self.queue.mark_above.is_some_and(|above| wait > above) && transit.packet.mark_ce();
+        let above = self.queue.mark_above.is_some_and(|above| wait > above);
+        let marked = above && transit.packet.is_ecn_capable();
+        if marked {
+            transit.packet.mark_ce();
+        }
         let lost = self.loss.as_mut().is_some_and(LossSource::draw);
         let fate = if lost { Fate::Lost } else { Fate::Arrived };
         Some(Exit { packet: transit.packet, wait, fate, marked })

@@ -32,12 +32,12 @@ impl weir_net::Packet for Ticket {
         self.wire_size
     }
 
-    fn mark_ce(&mut self) -> bool {
-        let capable = self.ecn != Ecn::NotEct;
-        if capable {
-            self.ecn = Ecn::Ce;
-        }
-        capable
+    fn is_ecn_capable(&self) -> bool {
+        self.ecn != Ecn::NotEct
+    }
+
+    fn mark_ce(&mut self) {
+        self.ecn = Ecn::Ce;
     }
 
     fn is_l4s(&self) -> bool {
@@ -200,9 +200,10 @@ mod tests {
     fn a_mark_is_made_where_it_is_understood_and_arrives_with_the_packet() {
         use weir_net::Packet;
         let mut ticket = Ticket { slot: 0, hop: 0, wire_size: 1, ecn: Ecn::Ect1 };
-        assert!(ticket.mark_ce());
+        assert!(ticket.is_ecn_capable());
+        assert!(!Ticket { ecn: Ecn::NotEct, ..ticket }.is_ecn_capable());
+        ticket.mark_ce();
         assert_eq!(ticket.ecn, Ecn::Ce);
-        assert!(!Ticket { ecn: Ecn::NotEct, ..ticket }.mark_ce());
         let meta = crate::network::meta(weir_net::Time::ZERO, 1, 1, false);
         let media = Body::Media { header: MediaHeader::default(), ecn: Ecn::Ect1 };
         let packet = SimPacket { meta, flow: 0, body: media };

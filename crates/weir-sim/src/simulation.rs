@@ -99,8 +99,11 @@ impl<M: Monitor> Simulation<M> {
     /// Runs everything that happens up to and including `until`, but not past the end of the spec.
     pub fn run_until(&mut self, until: Time) {
         let until = until.min(self.end);
+        let mut latest = Time::ZERO;
         loop {
             let (now, component) = self.network.next();
+            debug_assert!(now >= latest, "time runs backwards: from {latest:?} to {now:?}");
+            latest = now;
             if now > until || now == Time::MAX {
                 return;
             }

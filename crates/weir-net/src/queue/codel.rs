@@ -5,9 +5,10 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::{Fifo, MTU, Queued, Refuse, positive};
+use super::{Fifo, MTU, Waiting, positive};
 use crate::config::ConfigError;
-use crate::packet::{DropReason, Packet};
+use crate::packet::DropReason;
+use crate::records::Records;
 
 /// Parameters of CoDel. The default is that of the RFC, with ECN.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,25 +74,36 @@ impl Control {
         }
     }
 
-    /// The next packet of `fifo` and whether it is time to drop it. `others` are the bytes of other queues that share
-    /// the server (RFC 8289 §4.4).
+    /// The next packet of `fifo` and whether it is time to drop it.
     #[inline]
-    fn take<P>(&mut self, fifo: &mut Fifo<P>, now: u64, others: u64) -> (Option<Queued<P>>, bool) {
-        let Some(packet) = fifo.pop() else {
+    fn take(&mut self, fifo: &mut Fifo, now: u64, records: &mut Records) -> (Option<u32>, bool) {
+        let Some(place) = fifo.pop(records) else {
             self.first_above = 0;
             return (None, false);
         };
-        let sojourn = now.saturating_sub(packet.arrival);
-        if sojourn < self.target || fifo.bytes() + others <= MTU {
+        let sojourn = now.saturating_sub(records[place].arrival);
+        if sojourn < self.target || fifo.bytes() <= MTU {
             self.first_above = 0;
-            return (Some(packet), false);
+            return (Some(place), false);
         }
         if self.first_above == 0 {
             self.first_above = now + self.interval;
-            return (Some(packet), false);
+            return (Some(place), false);
         }
         let due = now >= self.first_above;
-        (Some(packet), due)
+        (Some(place), due)
+    }
+
+    /// A packet has not waited at all.
+    #[inline]
+    pub(super) fn rest(&mut self) {
+        (self.first_above, self.dropping) = (0, false);
+    }
+
+    /// Whether the delay is above the target. Only then, and after an interval, is anything dropped.
+    #[inline]
+    pub(super) fn is_above(&self) -> bool {
+        self.first_above != 0
     }
 
     /// The control law: the time after `from` at which the next packet is dropped.
@@ -101,41 +113,35 @@ impl Control {
 
     /// The packet to serve (RFC 8289 §5.5).
     #[inline]
-    pub(super) fn dequeue<P: Packet>(
-        &mut self,
-        fifo: &mut Fifo<P>,
-        now: u64,
-        others: u64,
-        refuse: &mut Refuse<P>,
-    ) -> Option<Queued<P>> {
-        let (packet, due) = self.take(fifo, now, others);
-        let mut packet = packet?;
+    pub(super) fn dequeue(&mut self, fifo: &mut Fifo, now: u64, records: &mut Records) -> Option<u32> {
+        let (place, due) = self.take(fifo, now, records);
+        let mut place = place?;
         if self.dropping {
             self.dropping = due;
             while self.dropping && now >= self.drop_next {
                 self.count = self.count.saturating_add(1);
-                if self.ecn && packet.mark() {
+                if self.ecn && records[place].mark() {
                     self.drop_next = self.next(self.drop_next);
                     break;
                 }
-                refuse.push_back((packet, DropReason::Aqm));
-                let (following, due) = self.take(fifo, now, others);
+                records.drop(place, DropReason::Aqm);
+                let (following, due) = self.take(fifo, now, records);
                 self.dropping = due;
                 if due {
                     self.drop_next = self.next(self.drop_next);
                 }
-                packet = following?;
+                place = following?;
             }
         } else if due {
-            let mut kept = Some(packet);
-            if !(self.ecn && kept.as_mut().is_some_and(Queued::mark)) {
-                refuse.extend(kept.map(|packet| (packet, DropReason::Aqm)));
-                kept = self.take(fifo, now, others).0;
+            let mut kept = Some(place);
+            if !(self.ecn && records[place].mark()) {
+                records.drop(place, DropReason::Aqm);
+                kept = self.take(fifo, now, records).0;
             }
             self.begin_dropping(now);
             return kept;
         }
-        Some(packet)
+        Some(place)
     }
 
     /// The dropping state begins, at the rate of the last time if that was not long ago.
@@ -151,45 +157,61 @@ impl Control {
 
 /// A queue under CoDel.
 #[derive(Clone, Debug)]
-pub(crate) struct CoDelQueue<P> {
-    pub(super) fifo: Fifo<P>,
+pub(crate) struct CoDelQueue {
+    fifo: Fifo,
     control: Control,
 }
 
-impl<P: Packet> CoDelQueue<P> {
-    pub(super) fn new(config: CoDel, rate: DataRate) -> Self {
+impl CoDelQueue {
+    pub(crate) fn new(config: CoDel, rate: DataRate) -> Self {
         Self { fifo: Fifo::default(), control: Control::new(&config, rate) }
+    }
+}
+
+impl Waiting for CoDelQueue {
+    #[inline]
+    fn enqueue(&mut self, _now: u64, place: u32, records: &mut Records) -> Result<(), DropReason> {
+        self.fifo.push(place, records);
+        Ok(())
     }
 
     #[inline]
-    pub(super) fn enqueue(&mut self, packet: Queued<P>) {
-        self.fifo.push(packet);
+    fn dequeue(&mut self, now: u64, records: &mut Records) -> Option<u32> {
+        self.control.dequeue(&mut self.fifo, now, records)
     }
 
-    pub(super) fn dequeue(&mut self, now: u64, refuse: &mut Refuse<P>) -> Option<Queued<P>> {
-        self.control.dequeue(&mut self.fifo, now, 0, refuse)
+    #[inline]
+    fn pass(&mut self, _now: u64, place: u32, _records: &mut Records) -> Result<Option<u32>, DropReason> {
+        self.control.rest();
+        Ok(Some(place))
+    }
+
+    #[inline]
+    fn may_drop(&self, time: u64) -> bool {
+        self.control.is_above() && time >= self.control.first_above
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{MS, Probe, probe, queued};
+    use super::super::testing::{MS, Tested, packet};
     use super::*;
+    use crate::records::Record;
 
-    fn queue(config: CoDel) -> CoDelQueue<Probe> {
-        CoDelQueue::new(config, DataRate::from_mbps(10))
+    fn queue(config: CoDel) -> Tested<CoDelQueue> {
+        Tested::new(CoDelQueue::new(config, DataRate::from_mbps(10)))
     }
 
     /// One packet of 1000 bytes arrives each millisecond, one is served each two; each drop's or mark's time in ms.
     fn signals(ect: bool, until: u64) -> Vec<u64> {
         let mut queue = queue(CoDel::default());
-        let mut refuse = Refuse::new();
         let mut times = Vec::new();
         for ms in 0..until {
-            queue.enqueue(queued(ms * MS, 1000, Probe { ect, ..probe(ms as u32) }));
+            let packet = Record { ecn_capable: ect, ..packet(ms * MS, 1000) };
+            queue.enqueue(packet).unwrap();
             if ms % 2 == 0 {
-                let served = queue.dequeue(ms * MS, &mut refuse).unwrap();
-                let signals = refuse.drain(..).count() + usize::from(served.marked);
+                let served = queue.dequeue(ms * MS).unwrap();
+                let signals = queue.dropped().len() + usize::from(served.marked);
                 times.extend(std::iter::repeat_n(ms, signals));
             }
         }
@@ -213,31 +235,36 @@ mod tests {
     #[test]
     fn a_delay_that_falls_below_the_target_in_time_drops_nothing() {
         let mut queue = queue(CoDel::default());
-        let mut refuse = Refuse::new();
-        for n in 0..200 {
-            queue.enqueue(queued(0, 1000, probe(n)));
+        for _ in 0..200 {
+            queue.enqueue(packet(0, 1000)).unwrap();
         }
         // 99 ms above the target, then everything leaves at once.
         for ms in 5..104 {
-            queue.dequeue(ms * MS, &mut refuse).unwrap();
+            queue.dequeue(ms * MS).unwrap();
         }
-        queue.fifo = Fifo::default();
-        queue.enqueue(queued(104 * MS, 1000, probe(0)));
-        queue.dequeue(105 * MS, &mut refuse).unwrap();
-        assert!(refuse.is_empty());
+        while queue.dequeue(104 * MS).is_some() {}
+        queue.enqueue(packet(104 * MS, 1000)).unwrap();
+        queue.dequeue(105 * MS).unwrap();
+        // Another 99 ms above the target: without the calm in between, they would be too many.
+        for _ in 0..200 {
+            queue.enqueue(packet(105 * MS, 1000)).unwrap();
+        }
+        for ms in 111..210 {
+            queue.dequeue(ms * MS).unwrap();
+        }
+        assert!(queue.dropped().is_empty());
     }
 
     #[test]
     fn a_backlog_of_at_most_a_packet_is_never_dropped() {
         let mut queue = queue(CoDel::default());
-        let mut refuse = Refuse::new();
         // Each packet waits 50 ms, and behind it is one of 1500 bytes.
-        queue.enqueue(queued(0, 1500, probe(0)));
+        queue.enqueue(packet(0, 1500)).unwrap();
         for n in 1..100 {
-            queue.enqueue(queued(50 * MS * u64::from(n) - MS, 1500, probe(n)));
-            queue.dequeue(50 * MS * u64::from(n), &mut refuse).unwrap();
+            queue.enqueue(packet(50 * MS * n - MS, 1500)).unwrap();
+            queue.dequeue(50 * MS * n).unwrap();
         }
-        assert!(refuse.is_empty());
+        assert!(queue.dropped().is_empty());
     }
 
     #[test]

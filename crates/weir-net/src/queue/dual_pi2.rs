@@ -5,9 +5,10 @@
 
 use weir_units::TimeDelta;
 
-use super::{Fifo, Queued, Refuse, positive, probability};
+use super::{Fifo, Waiting, positive, probability};
 use crate::config::ConfigError;
-use crate::packet::{DropReason, Packet};
+use crate::packet::DropReason;
+use crate::records::{Record, Records};
 
 /// Parameters of DualPI2. The default is that of RFC 9332, appendix A.1, with weighted round robin.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,10 +126,10 @@ impl Controller {
 
 /// Two queues under DualPI2. Times in ns.
 #[derive(Clone, Debug)]
-pub(crate) struct DualPi2Queue<P> {
+pub(crate) struct DualPi2Queue {
     config: DualPi2,
-    l4s: Fifo<P>,
-    classic: Fifo<P>,
+    l4s: Fifo,
+    classic: Fifo,
     controller: Controller,
     next_update: u64,
     /// Accumulated probability of each queue.
@@ -139,6 +140,7 @@ pub(crate) struct DualPi2Queue<P> {
 }
 
 /// Adds to a count of probabilities; whether it has passed one.
+#[inline]
 fn recur(count: &mut f64, probability: f64) -> bool {
     *count += probability;
     let due = *count > 1.0;
@@ -148,8 +150,8 @@ fn recur(count: &mut f64, probability: f64) -> bool {
     due
 }
 
-impl<P: Packet> DualPi2Queue<P> {
-    pub(super) fn new(config: DualPi2) -> Self {
+impl DualPi2Queue {
+    pub(crate) fn new(config: DualPi2) -> Self {
         Self {
             config,
             l4s: Fifo::default(),
@@ -164,15 +166,18 @@ impl<P: Packet> DualPi2Queue<P> {
 
     /// Computes every probability that was due up to `now`.
     #[inline]
-    fn catch_up(&mut self, now: u64) {
+    fn catch_up(&mut self, now: u64, records: &Records) {
+        if now < self.next_update {
+            return;
+        }
         let period = self.config.update();
         while self.next_update <= now {
             let at = self.next_update;
-            let delay = oldest(&self.classic, at).max(oldest(&self.l4s, at));
+            let delay = oldest(&self.classic, at, records).max(oldest(&self.l4s, at, records));
             if delay == 0
                 && self.controller.base == 0.0
                 && self.controller.previous == 0.0
-                && self.packets() == 0
+                && records.waiting() == 0
             {
                 self.next_update += (now - at) / period * period + period;
                 return;
@@ -182,59 +187,47 @@ impl<P: Packet> DualPi2Queue<P> {
         }
     }
 
-    #[inline]
-    pub(super) fn enqueue(&mut self, now: u64, packet: Queued<P>) {
-        self.catch_up(now);
-        if packet.packet.is_l4s() { self.l4s.push(packet) } else { self.classic.push(packet) }
-    }
-
-    #[inline]
-    pub(super) fn dequeue(&mut self, now: u64, refuse: &mut Refuse<P>) -> Option<Queued<P>> {
-        self.catch_up(now);
-        loop {
-            let taken = if self.chooses_l4s(now) { self.take_l4s(now) } else { self.take_classic() };
-            match taken? {
-                (packet, true) => refuse.push_back((packet, DropReason::Aqm)),
-                (packet, false) => return Some(packet),
-            }
-        }
-    }
-
-    fn chooses_l4s(&self, now: u64) -> bool {
+    fn chooses_l4s(&self, now: u64, records: &Records) -> bool {
         if self.l4s.is_empty() || self.classic.is_empty() {
             return !self.l4s.is_empty();
         }
         match self.config.scheduler {
             Scheduler::Weighted { .. } => self.credit <= 0.0,
             Scheduler::TimeShifted { shift } => {
-                oldest(&self.l4s, now).saturating_add_signed(shift.nanos()) >= oldest(&self.classic, now)
+                let l4s = oldest(&self.l4s, now, records).saturating_add_signed(shift.nanos());
+                l4s >= oldest(&self.classic, now, records)
             }
         }
     }
 
-    /// A packet of the L4S queue, and whether it is to be dropped (RFC 9332, figure 5).
-    fn take_l4s(&mut self, now: u64) -> Option<(Queued<P>, bool)> {
+    /// A packet of the L4S queue, and whether it is to be dropped.
+    fn take_l4s(&mut self, now: u64, records: &mut Records) -> Option<(u32, bool)> {
         let alone = self.l4s.len() <= 1;
-        let mut packet = self.l4s.pop()?;
+        let place = self.l4s.pop(records)?;
+        let packet = &mut records[place];
         if let (Scheduler::Weighted { classic }, false) = (self.config.scheduler, self.classic.is_empty()) {
             self.credit += f64::from(packet.size) * classic;
         }
+        let native = if alone { 0.0 } else { self.ramp(now.saturating_sub(packet.arrival)) };
+        Some((place, self.drops_l4s(packet, native)))
+    }
+
+    /// Whether a packet of the L4S queue is dropped, for which its own queue has the probability `native`; marks it
+    /// if need be (RFC 9332, figure 5).
+    fn drops_l4s(&mut self, packet: &mut Record, native: f64) -> bool {
         let coupled = self.controller.coupled();
         if coupled < 1.0 {
-            let native = if alone { 0.0 } else { self.ramp(now.saturating_sub(packet.arrival)) };
             if recur(&mut self.l4s_count, native.max(coupled)) {
                 packet.mark();
             }
-            return Some((packet, false));
+            return false;
         }
         // Overload: drops as in the Classic queue.
         if recur(&mut self.l4s_count, self.controller.classic()) {
-            return Some((packet, true));
+            return true;
         }
-        if recur(&mut self.l4s_count, coupled) {
-            packet.mark();
-        }
-        Some((packet, false))
+        packet.mark();
+        false
     }
 
     /// p'_L: the L4S queue's own marking probability.
@@ -244,45 +237,82 @@ impl<P: Packet> DualPi2Queue<P> {
     }
 
     /// A packet of the Classic queue, and whether it is to be dropped.
-    fn take_classic(&mut self) -> Option<(Queued<P>, bool)> {
-        let mut packet = self.classic.pop()?;
+    fn take_classic(&mut self, records: &mut Records) -> Option<(u32, bool)> {
+        let place = self.classic.pop(records)?;
+        let packet = &mut records[place];
         if let (Scheduler::Weighted { classic }, false) = (self.config.scheduler, self.l4s.is_empty()) {
             self.credit -= f64::from(packet.size) * (1.0 - classic);
         }
+        Some((place, self.drops_classic(packet)))
+    }
+
+    /// Whether a packet of the Classic queue is dropped; marks it if that does as well.
+    fn drops_classic(&mut self, packet: &mut Record) -> bool {
         let probability = self.controller.classic();
         if !recur(&mut self.classic_count, probability) {
-            return Some((packet, false));
+            return false;
         }
         let marks = self.config.ecn && probability < self.controller.classic_max();
-        let dropped = !(marks && packet.mark());
-        Some((packet, dropped))
+        !(marks && packet.mark())
+    }
+}
+
+impl Waiting for DualPi2Queue {
+    #[inline]
+    fn enqueue(&mut self, now: u64, place: u32, records: &mut Records) -> Result<(), DropReason> {
+        self.catch_up(now, records);
+        let fifo = if records[place].l4s { &mut self.l4s } else { &mut self.classic };
+        fifo.push(place, records);
+        Ok(())
     }
 
-    pub(super) fn packets(&self) -> usize {
-        self.l4s.len() + self.classic.len()
+    #[inline]
+    fn dequeue(&mut self, now: u64, records: &mut Records) -> Option<u32> {
+        self.catch_up(now, records);
+        loop {
+            let l4s = self.chooses_l4s(now, records);
+            let taken = if l4s { self.take_l4s(now, records) } else { self.take_classic(records) };
+            match taken? {
+                (place, true) => records.drop(place, DropReason::Aqm),
+                (place, false) => return Some(place),
+            }
+        }
     }
 
-    pub(super) fn bytes(&self) -> u64 {
-        self.l4s.bytes() + self.classic.bytes()
+    #[inline]
+    fn pass(&mut self, now: u64, place: u32, records: &mut Records) -> Result<Option<u32>, DropReason> {
+        self.catch_up(now, records);
+        let packet = &mut records[place];
+        let dropped = if packet.l4s { self.drops_l4s(packet, 0.0) } else { self.drops_classic(packet) };
+        if dropped {
+            records.drop(place, DropReason::Aqm);
+        }
+        Ok((!dropped).then_some(place))
+    }
+
+    #[inline]
+    fn may_drop(&self, time: u64) -> bool {
+        self.controller.base > 0.0 || self.next_update <= time
     }
 }
 
 /// How long the first packet of `fifo` has waited at `now`, ns.
-fn oldest<P>(fifo: &Fifo<P>, now: u64) -> u64 {
-    fifo.front().map_or(0, |first| now.saturating_sub(first.arrival))
+fn oldest(fifo: &Fifo, now: u64, records: &Records) -> u64 {
+    fifo.front(records).map_or(0, |first| now.saturating_sub(first.arrival))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{MS, Probe, probe, queued};
+    use super::super::testing::{MS, Tested, capable, packet};
     use super::*;
+    use crate::records::Record;
 
-    fn queue(config: DualPi2) -> DualPi2Queue<Probe> {
-        DualPi2Queue::new(config)
+    fn queue(config: DualPi2) -> Tested<DualPi2Queue> {
+        Tested::new(DualPi2Queue::new(config))
     }
 
-    fn l4s() -> Probe {
-        Probe { l4s: true, ect: true, ..probe(0) }
+    fn l4s(arrival: u64) -> Record {
+        Record { l4s: true, ..capable(arrival, 1000) }
     }
 
     fn assert_near(value: f64, expected: f64, tolerance: f64) {
@@ -311,62 +341,77 @@ mod tests {
 
     #[test]
     fn the_ramp_of_the_l4s_queue_rises_from_0_8_to_1_2_ms() {
-        let ramp = |micros: u64| queue(DualPi2::default()).ramp(micros * 1000);
+        let ramp = |micros: u64| queue(DualPi2::default()).queue.ramp(micros * 1000);
         assert_eq!([0, 800, 1000, 1200, 5000].map(ramp), [0.0, 0.0, 0.5, 1.0, 1.0]);
     }
 
     /// Serves a standing queue of either kind under a fixed base probability; drops and marks of 10 000 packets.
-    fn signals(base: f64, packet: Probe, sojourn: u64) -> (usize, usize) {
+    fn signals(base: f64, packet: Record, sojourn: u64) -> (usize, usize) {
         let mut queue = queue(DualPi2::default());
-        queue.next_update = u64::MAX;
-        queue.controller.base = base;
-        let mut refuse = Refuse::new();
+        queue.queue.next_update = u64::MAX;
+        queue.queue.controller.base = base;
         for _ in 0..10_001 {
-            queue.enqueue(0, queued(0, 1000, packet));
+            queue.enqueue(packet).unwrap();
         }
         let mut marked = 0;
-        while queue.packets() > 1 {
-            marked += usize::from(queue.dequeue(sojourn, &mut refuse).unwrap().marked);
+        while queue.records.waiting() > 1 {
+            marked += usize::from(queue.dequeue(sojourn).unwrap().marked);
         }
-        (refuse.len(), marked)
+        (queue.dropped().len(), marked)
     }
 
     #[test]
     fn each_queue_is_signalled_at_its_own_probability() {
         let near = |count: usize, expected: usize| count.abs_diff(expected) <= 1;
         // p' = 0.1: 20 % of L4S packets are marked, 1 % of Classic ones dropped, or marked if they can be.
-        let (dropped, marked) = signals(0.1, l4s(), MS / 2);
+        let (dropped, marked) = signals(0.1, l4s(0), MS / 2);
         assert!(dropped == 0 && near(marked, 2000), "{marked}");
-        let (dropped, marked) = signals(0.1, probe(0), MS);
+        let (dropped, marked) = signals(0.1, packet(0, 1000), MS);
         assert!(near(dropped, 100) && marked == 0, "{dropped}");
-        let (dropped, marked) = signals(0.1, Probe { ect: true, ..probe(0) }, MS);
+        let (dropped, marked) = signals(0.1, capable(0, 1000), MS);
         assert!(dropped == 0 && near(marked, 100), "{marked}");
         // At 1 ms in the L4S queue the ramp says 50 %, more than the coupling.
-        let (_, marked) = signals(0.1, l4s(), MS);
+        let (_, marked) = signals(0.1, l4s(0), MS);
         assert!(near(marked, 5000), "{marked}");
     }
 
     #[test]
-    fn under_overload_both_queues_drop_alike() {
-        // p' = 0.5: p_CL = 1 and p_C = 0.25 = p_Cmax, so a quarter of everything is dropped, capable or not.
-        let (dropped, _) = signals(0.5, Probe { ect: true, ..probe(0) }, MS);
-        assert!(dropped.abs_diff(2500) <= 1, "{dropped}");
-        let (dropped, marked) = signals(0.5, l4s(), MS);
-        assert!((2400..5100).contains(&dropped) && marked > 4000, "{dropped} dropped, {marked} marked");
+    fn under_overload_both_queues_drop_alike_and_the_rest_of_l4s_is_marked() {
+        // p_C = p'^2, drops capable or not; p_CL = 2·p' is above 1.
+        for (base, expected) in [(0.5, 2500), (0.6, 3600), (0.8, 6400)] {
+            let (dropped, _) = signals(base, capable(0, 1000), MS);
+            assert!(dropped.abs_diff(expected) <= 1, "Classic at {base}: {dropped}");
+            let (dropped, marked) = signals(base, l4s(0), MS);
+            assert!(dropped.abs_diff(expected) <= 1, "L4S at {base}: {dropped}");
+            assert!((10_000 - expected).abs_diff(marked) <= 1, "L4S at {base}: {marked} marked");
+        }
+    }
+
+    #[test]
+    fn the_probability_follows_the_longer_wait_of_both_queues_every_15_ms() {
+        let mut queue = queue(DualPi2::default());
+        queue.enqueue(packet(0, 1000)).unwrap();
+        queue.enqueue(l4s(5 * MS)).unwrap();
+        queue.enqueue(packet(16 * MS, 1000)).unwrap();
+        // At 15 ms Classic has waited 15 ms, L4S 10: 0.15·0 + 3·0.015 = 0.045.
+        assert_near(queue.queue.controller.base, 0.045, 1e-12);
+        // Classic's first leaves; at 30 ms L4S has waited 25 ms, Classic 14: 0.15·0.010 + 3·0.010 more.
+        queue.queue.take_classic(&mut queue.records).unwrap();
+        queue.enqueue(packet(30 * MS, 1000)).unwrap();
+        assert_near(queue.queue.controller.base, 0.0765, 1e-12);
     }
 
     #[test]
     fn the_classic_queue_keeps_its_share_by_either_scheduler() {
         let served = |scheduler| {
             let mut queue = queue(DualPi2 { scheduler, ..DualPi2::default() });
-            queue.next_update = u64::MAX;
+            queue.queue.next_update = u64::MAX;
             for _ in 0..2000 {
-                queue.enqueue(0, queued(0, 1000, l4s()));
-                queue.enqueue(0, queued(0, 1000, probe(0)));
+                queue.enqueue(l4s(0)).unwrap();
+                queue.enqueue(packet(0, 1000)).unwrap();
             }
-            let mut refuse = Refuse::new();
-            let classic = (0..1600).filter(|_| !queue.dequeue(0, &mut refuse).unwrap().packet.l4s).count();
-            assert!(refuse.is_empty());
+            let classic = (0..1600).filter(|_| !queue.dequeue(0).unwrap().l4s).count();
+            assert!(queue.dropped().is_empty());
             classic
         };
         let weighted = served(Scheduler::Weighted { classic: 1.0 / 16.0 });
@@ -378,12 +423,12 @@ mod tests {
     fn a_head_start_is_used_up_by_waiting_longer() {
         let scheduler = Scheduler::TimeShifted { shift: TimeDelta::from_millis(50) };
         let mut queue = queue(DualPi2 { scheduler, ..DualPi2::default() });
-        queue.next_update = u64::MAX;
-        queue.enqueue(0, queued(0, 1000, probe(0)));
-        queue.enqueue(0, queued(51 * MS, 1000, l4s()));
-        assert!(!queue.chooses_l4s(60 * MS));
-        queue.classic = Fifo::default();
-        queue.enqueue(0, queued(2 * MS, 1000, probe(0)));
-        assert!(queue.chooses_l4s(60 * MS));
+        queue.queue.next_update = u64::MAX;
+        queue.enqueue(packet(0, 1000)).unwrap();
+        queue.enqueue(l4s(51 * MS)).unwrap();
+        assert!(!queue.queue.chooses_l4s(60 * MS, &queue.records));
+        queue.queue.classic = Fifo::default();
+        queue.enqueue(packet(2 * MS, 1000)).unwrap();
+        assert!(queue.queue.chooses_l4s(60 * MS, &queue.records));
     }
 }

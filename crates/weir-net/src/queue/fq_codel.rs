@@ -1,7 +1,8 @@
 //! Flow queuing with controlled delay (RFC 8290).
 //!
 //! Differences: by default each flow has a queue of its own, so that no two flows ever share one (the RFC hashes them
-//! to 1024 queues; `queues` does so). CoDel's test for a backlog of one packet counts all queues (RFC 8289 §4.4).
+//! to 1024 queues; `queues` does so). CoDel's test for a backlog of one packet counts the packet's own queue, as Linux
+//! does (RFC 8289 §4.4 would count all of them).
 
 use std::collections::VecDeque;
 
@@ -10,9 +11,10 @@ use rand_pcg::Pcg64;
 use weir_units::{DataRate, DataSize};
 
 use super::codel::{CoDel, Control};
-use super::{Fifo, MTU, PerFlow, Queued, Refuse, positive};
+use super::{Fifo, MTU, Overflow, PerFlow, Waiting, positive};
 use crate::config::ConfigError;
-use crate::packet::{DropReason, Packet};
+use crate::packet::DropReason;
+use crate::records::Records;
 
 /// Parameters of FQ-CoDel. The default is that of the RFC and of Linux, but for the queues.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,8 +54,8 @@ impl FqCoDel {
 }
 
 #[derive(Clone, Debug)]
-struct FlowQueue<P> {
-    fifo: Fifo<P>,
+struct FlowQueue {
+    fifo: Fifo,
     control: Control,
     credits: i64,
     /// Whether it is in one of the lists.
@@ -69,20 +71,20 @@ enum Classifier {
 
 /// Queues under FQ-CoDel.
 #[derive(Clone, Debug)]
-pub(crate) struct FqCoDelQueue<P> {
+pub(crate) struct FqCoDelQueue {
     config: FqCoDel,
     rate: DataRate,
     classifier: Classifier,
-    queues: Vec<FlowQueue<P>>,
+    queues: Vec<FlowQueue>,
     /// Queues that have become active since the last round.
     new: VecDeque<u32>,
     old: VecDeque<u32>,
-    packets: usize,
-    bytes: u64,
+    /// Queues whose delay is above the target.
+    above: u32,
 }
 
-impl<P: Packet> FqCoDelQueue<P> {
-    pub(super) fn new(config: FqCoDel, rate: DataRate, mut rng: Pcg64) -> Self {
+impl FqCoDelQueue {
+    pub(crate) fn new(config: FqCoDel, rate: DataRate, mut rng: Pcg64) -> Self {
         let classifier = match config.queues {
             None => Classifier::PerFlow(PerFlow::default()),
             Some(_) => Classifier::Hashed { salt: rng.next_u64() },
@@ -94,8 +96,7 @@ impl<P: Packet> FqCoDelQueue<P> {
             queues: Vec::new(),
             new: VecDeque::new(),
             old: VecDeque::new(),
-            packets: 0,
-            bytes: 0,
+            above: 0,
         };
         for _ in 0..config.queues.unwrap_or(0) {
             all.add_queue();
@@ -123,20 +124,27 @@ impl<P: Packet> FqCoDelQueue<P> {
         }
     }
 
+    fn leave_front(&mut self, from_new: bool) {
+        let list = if from_new { &mut self.new } else { &mut self.old };
+        list.pop_front();
+    }
+}
+
+impl Waiting for FqCoDelQueue {
     #[inline]
-    pub(super) fn enqueue(&mut self, packet: Queued<P>) {
-        let index = self.classify(packet.packet.flow());
-        (self.packets, self.bytes) = (self.packets + 1, self.bytes + u64::from(packet.size));
+    fn enqueue(&mut self, _now: u64, place: u32, records: &mut Records) -> Result<(), DropReason> {
+        let index = self.classify(records[place].flow);
         let queue = &mut self.queues[index as usize];
-        queue.fifo.push(packet);
+        queue.fifo.push(place, records);
         if !queue.listed {
             (queue.listed, queue.credits) = (true, self.config.quantum.bytes() as i64);
             self.new.push_back(index);
         }
+        Ok(())
     }
 
     #[inline]
-    pub(super) fn dequeue(&mut self, now: u64, refuse: &mut Refuse<P>) -> Option<Queued<P>> {
+    fn dequeue(&mut self, now: u64, records: &mut Records) -> Option<u32> {
         loop {
             let from_new = !self.new.is_empty();
             let index = if from_new { *self.new.front()? } else { *self.old.front()? };
@@ -148,13 +156,12 @@ impl<P: Packet> FqCoDelQueue<P> {
                 self.old.push_back(index);
                 continue;
             }
-            let (packets, bytes) = (queue.fifo.len(), queue.fifo.bytes());
-            let served = queue.control.dequeue(&mut queue.fifo, now, self.bytes - bytes, refuse);
-            self.packets -= packets - queue.fifo.len();
-            self.bytes -= bytes - queue.fifo.bytes();
-            if let Some(packet) = served {
-                queue.credits -= i64::from(packet.size);
-                return Some(packet);
+            self.above -= u32::from(queue.control.is_above());
+            let served = queue.control.dequeue(&mut queue.fifo, now, records);
+            self.above += u32::from(queue.control.is_above());
+            if let Some(place) = served {
+                queue.credits -= i64::from(records[place].size);
+                return served;
             }
             if from_new {
                 // A queue cannot stay new by emptying itself.
@@ -166,30 +173,53 @@ impl<P: Packet> FqCoDelQueue<P> {
         }
     }
 
-    fn leave_front(&mut self, from_new: bool) {
-        let list = if from_new { &mut self.new } else { &mut self.old };
-        list.pop_front();
+    fn overflow(&self) -> Overflow {
+        Overflow::Longest
+    }
+
+    #[inline]
+    fn pass(&mut self, now: u64, place: u32, records: &mut Records) -> Result<Option<u32>, DropReason> {
+        let index = self.classify(records[place].flow);
+        let queue = &mut self.queues[index as usize];
+        if self.new.len() + self.old.len() > usize::from(queue.listed) {
+            // Empty queues that are listed have their turns first.
+            self.enqueue(now, place, records)?;
+            return Ok(self.dequeue(now, records));
+        }
+        let quantum = self.config.quantum.bytes() as i64;
+        if !queue.listed {
+            (queue.listed, queue.credits) = (true, quantum);
+            self.new.push_back(index);
+        } else if queue.credits <= 0 {
+            // Alone in its round, it has turn after turn.
+            queue.credits += quantum * ((quantum - queue.credits) / quantum);
+            if let Some(index) = self.new.pop_front() {
+                self.old.push_back(index);
+            }
+        }
+        queue.credits -= i64::from(records[place].size);
+        self.above -= u32::from(queue.control.is_above());
+        queue.control.rest();
+        Ok(Some(place))
     }
 
     /// Half of the queue with the most bytes goes, from its head, but at most a batch.
-    pub(super) fn drop_from_longest(&mut self, reason: DropReason, refuse: &mut Refuse<P>) -> bool {
+    fn make_room(&mut self, reason: DropReason, records: &mut Records) -> bool {
         let Some(longest) = self.queues.iter_mut().rev().max_by_key(|queue| queue.fifo.bytes()) else {
             return false;
         };
         let count = longest.fifo.len().div_ceil(2).min(DROP_BATCH);
-        for packet in (0..count).filter_map(|_| longest.fifo.pop()) {
-            (self.packets, self.bytes) = (self.packets - 1, self.bytes - u64::from(packet.size));
-            refuse.push_back((packet, reason));
+        for _ in 0..count {
+            let Some(place) = longest.fifo.pop(records) else { break };
+            records.drop(place, reason);
         }
         count > 0
     }
 
-    pub(super) fn packets(&self) -> usize {
-        self.packets
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
+    /// Each queue drops after an interval above its target; which one is served next is not looked up.
+    #[inline]
+    fn may_drop(&self, _time: u64) -> bool {
+        self.above > 0
     }
 }
 
@@ -206,28 +236,28 @@ const _: () = assert!(MTU <= 1514, "a quantum lets a packet of full size pass");
 mod tests {
     use rand::SeedableRng;
 
-    use super::super::testing::{MS, Probe, probe, queued};
+    use super::super::testing::{MS, Tested, packet};
     use super::*;
+    use crate::records::Record;
 
-    fn queue(config: FqCoDel) -> FqCoDelQueue<Probe> {
-        FqCoDelQueue::new(config, DataRate::from_mbps(10), Pcg64::seed_from_u64(1))
+    fn queue(config: FqCoDel) -> Tested<FqCoDelQueue> {
+        Tested::new(FqCoDelQueue::new(config, DataRate::from_mbps(10), Pcg64::seed_from_u64(1)))
     }
 
-    fn of_flow(flow: u32) -> Probe {
-        Probe { flow, ..probe(0) }
+    fn of_flow(flow: u32, arrival: u64, size: u32) -> Record {
+        Record { flow, ..packet(arrival, size) }
     }
 
-    fn flows_served(queue: &mut FqCoDelQueue<Probe>, count: usize) -> Vec<u32> {
-        let mut refuse = Refuse::new();
-        (0..count).map(|_| queue.dequeue(0, &mut refuse).unwrap().packet.flow).collect()
+    fn flows_served(queue: &mut Tested<FqCoDelQueue>, count: usize) -> Vec<u32> {
+        (0..count).map(|_| queue.dequeue(0).unwrap().flow).collect()
     }
 
     #[test]
     fn greedy_flows_share_bytes_whatever_the_size_of_their_packets() {
         let mut queue = queue(FqCoDel::default());
         for _ in 0..5000 {
-            queue.enqueue(queued(0, 1500, of_flow(1)));
-            queue.enqueue(queued(0, 300, of_flow(2)));
+            queue.enqueue(of_flow(1, 0, 1500)).unwrap();
+            queue.enqueue(of_flow(2, 0, 300)).unwrap();
         }
         let served = flows_served(&mut queue, 3000);
         let large = served.iter().filter(|&&flow| flow == 1).count() as f64 * 1500.0;
@@ -236,58 +266,59 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_sends_little_is_served_first() {
+    fn a_flow_that_sends_little_is_served_first_but_cannot_stay_new_by_emptying_itself() {
         let mut queue = queue(FqCoDel::default());
-        for _ in 0..10 {
-            queue.enqueue(queued(0, 1500, of_flow(1)));
+        for flow in [1, 3] {
+            for _ in 0..10 {
+                queue.enqueue(of_flow(flow, 0, 1500)).unwrap();
+            }
         }
-        // Its first packet leaves 14 credits, its second ends its time as a new queue.
-        assert_eq!(flows_served(&mut queue, 3), [1, 1, 1]);
-        queue.enqueue(queued(0, 200, of_flow(2)));
-        assert_eq!(flows_served(&mut queue, 2), [2, 1]);
-        queue.enqueue(queued(0, 200, of_flow(2)));
-        // Emptied while new it has become old: it waits for its turn behind flow 1, which has 28 credits left.
-        let served = flows_served(&mut queue, 3);
-        assert!(served.contains(&2), "{served:?}");
+        // A packet each leaves 14 credits, a second one ends their time as new queues with -1486.
+        assert_eq!(flows_served(&mut queue, 4), [1, 1, 3, 3]);
+        queue.enqueue(of_flow(2, 0, 200)).unwrap();
+        assert_eq!(flows_served(&mut queue, 1), [2]);
+        // Found empty, flow 2 goes behind the old ones; flow 1 is served with 28 credits, flow 3 waits.
+        assert_eq!(flows_served(&mut queue, 1), [1]);
+        queue.enqueue(of_flow(2, 0, 200)).unwrap();
+        assert_eq!(flows_served(&mut queue, 2), [3, 2]);
     }
 
     #[test]
     fn the_longest_queue_makes_room_from_its_head() {
         let mut queue = queue(FqCoDel::default());
         for n in 0..200 {
-            queue.enqueue(queued(0, 1000, Probe { number: n, ..of_flow(1) }));
+            queue.enqueue(of_flow(1, n, 1000)).unwrap();
         }
-        queue.enqueue(queued(0, 1500, of_flow(2)));
-        let mut refuse = Refuse::new();
-        assert!(queue.drop_from_longest(DropReason::QueuePackets, &mut refuse));
-        assert_eq!(refuse.len(), 64);
-        assert!(refuse.iter().enumerate().all(|(i, (packet, _))| packet.packet.number == i as u32));
-        assert_eq!((queue.packets(), queue.bytes()), (137, 136 * 1000 + 1500));
+        queue.enqueue(of_flow(2, 0, 1500)).unwrap();
+        assert!(queue.queue.make_room(DropReason::QueuePackets, &mut queue.records));
+        let dropped: Vec<u64> = queue.dropped().iter().map(|packet| packet.arrival).collect();
+        assert!(dropped.iter().copied().eq(0..64), "{dropped:?}");
+        assert_eq!((queue.records.waiting(), queue.records.waiting_bytes()), (137, 136 * 1000 + 1500));
     }
 
     #[test]
     fn each_flow_is_under_a_control_of_its_own() {
         // Flow 1 fills its queue, flow 2 sends a packet each 10 ms; only flow 1 loses any.
         let mut queue = queue(FqCoDel::default());
-        let mut refuse = Refuse::new();
         for ms in 0..1000 {
             for _ in 0..2 {
-                queue.enqueue(queued(ms * MS, 1000, of_flow(1)));
+                queue.enqueue(of_flow(1, ms * MS, 1000)).unwrap();
             }
             if ms % 10 == 0 {
-                queue.enqueue(queued(ms * MS, 200, of_flow(2)));
+                queue.enqueue(of_flow(2, ms * MS, 200)).unwrap();
             }
-            queue.dequeue(ms * MS, &mut refuse).unwrap();
+            queue.dequeue(ms * MS).unwrap();
         }
-        assert!(refuse.len() > 10, "{}", refuse.len());
-        assert!(refuse.iter().all(|(packet, _)| packet.packet.flow == 1));
+        let dropped = queue.dropped();
+        assert!(dropped.len() > 10, "{}", dropped.len());
+        assert!(dropped.iter().all(|packet| packet.flow == 1));
     }
 
     #[test]
     fn hashed_flows_spread_over_the_queues() {
         let config = FqCoDel { queues: Some(1024), ..FqCoDel::default() };
         let mut queue = queue(config);
-        let mut used: Vec<u32> = (0..100).map(|flow| queue.classify(flow)).collect();
+        let mut used: Vec<u32> = (0..100).map(|flow| queue.queue.classify(flow)).collect();
         assert!(used.iter().all(|&index| index < 1024));
         used.sort_unstable();
         used.dedup();

@@ -6,25 +6,25 @@ mod fifo;
 mod fq_codel;
 mod per_flow;
 mod pie;
+mod plain;
 mod red;
 
-use rand_pcg::Pcg64;
-use weir_units::DataRate;
-
 use crate::config::ConfigError;
-use crate::packet::{DropReason, Dropped, Packet};
+use crate::packet::DropReason;
+use crate::records::Records;
 pub use codel::CoDel;
-use codel::CoDelQueue;
-use dual_pi2::DualPi2Queue;
+pub(crate) use codel::CoDelQueue;
+pub(crate) use dual_pi2::DualPi2Queue;
 pub use dual_pi2::{DualPi2, Scheduler};
-pub(crate) use fifo::{Fifo, Queued, Refuse};
+use fifo::Fifo;
 pub use fq_codel::FqCoDel;
-use fq_codel::FqCoDelQueue;
+pub(crate) use fq_codel::FqCoDelQueue;
 pub(crate) use per_flow::PerFlow;
 pub use pie::Pie;
-use pie::PieQueue;
+pub(crate) use pie::PieQueue;
+pub(crate) use plain::Plain;
 pub use red::Red;
-use red::RedQueue;
+pub(crate) use red::RedQueue;
 
 /// Bytes of a packet of full size.
 pub(crate) const MTU: u64 = 1500;
@@ -78,112 +78,41 @@ pub(crate) enum Overflow {
     Longest,
 }
 
-/// A queue with its discipline. Times in ns.
-#[derive(Clone, Debug)]
-pub(crate) enum Queue<P> {
-    Fifo { fifo: Fifo<P>, overflow: Overflow },
-    CoDel(CoDelQueue<P>),
-    FqCoDel(FqCoDelQueue<P>),
-    Pie(PieQueue<P>),
-    Red(RedQueue<P>),
-    DualPi2(DualPi2Queue<P>),
-}
+/// Packets that wait, by their places. Times in ns.
+pub(crate) trait Waiting {
+    /// The packet at `place` arrives, for which there is room.
+    ///
+    /// # Errors
+    /// Why it is dropped.
+    fn enqueue(&mut self, now: u64, place: u32, records: &mut Records) -> Result<(), DropReason>;
 
-impl<P: Packet> Queue<P> {
-    /// An empty queue before a server of `rate`, which draws from `rng`.
-    pub(crate) fn new(discipline: &Discipline, rate: DataRate, rng: Pcg64) -> Self {
-        let fifo = Fifo::default();
-        match *discipline {
-            Discipline::DropTail => Self::Fifo { fifo, overflow: Overflow::Tail },
-            Discipline::DropHead => Self::Fifo { fifo, overflow: Overflow::Head },
-            Discipline::CoDel(config) => Self::CoDel(CoDelQueue::new(config, rate)),
-            Discipline::FqCoDel(config) => Self::FqCoDel(FqCoDelQueue::new(config, rate, rng)),
-            Discipline::Pie(config) => Self::Pie(PieQueue::new(config, rng)),
-            Discipline::Red(config) => Self::Red(RedQueue::new(config, rate, rng)),
-            Discipline::DualPi2(config) => Self::DualPi2(DualPi2Queue::new(config)),
-        }
-    }
+    /// The packet to be served next; `records` are told what is dropped in its place.
+    fn dequeue(&mut self, now: u64, records: &mut Records) -> Option<u32>;
 
-    /// A packet arrives, for which there is room.
+    /// The packet at `place` arrives at an empty queue before an idle server: as [`Self::enqueue`] followed by
+    /// [`Self::dequeue`], without the way through the queue.
+    ///
+    /// # Errors
+    /// Why it is dropped.
     #[inline]
-    pub(crate) fn enqueue(&mut self, now: u64, packet: Queued<P>) -> Result<(), Dropped<P>> {
-        match self {
-            Self::Fifo { fifo, .. } => fifo.push(packet),
-            Self::CoDel(queue) => queue.enqueue(packet),
-            Self::FqCoDel(queue) => queue.enqueue(packet),
-            Self::Pie(queue) => return queue.enqueue(now, packet),
-            Self::Red(queue) => return queue.enqueue(now, packet),
-            Self::DualPi2(queue) => queue.enqueue(now, packet),
-        }
-        Ok(())
-    }
-
-    /// The packet to be served next; what is dropped in its place goes to `refuse`.
-    #[inline]
-    pub(crate) fn dequeue(&mut self, now: u64, refuse: &mut Refuse<P>) -> Option<Queued<P>> {
-        match self {
-            Self::Fifo { fifo, .. } => fifo.pop(),
-            Self::CoDel(queue) => queue.dequeue(now, refuse),
-            Self::FqCoDel(queue) => queue.dequeue(now, refuse),
-            Self::Pie(queue) => queue.dequeue(now),
-            Self::Red(queue) => queue.dequeue(now),
-            Self::DualPi2(queue) => queue.dequeue(now, refuse),
-        }
+    fn pass(&mut self, now: u64, place: u32, records: &mut Records) -> Result<Option<u32>, DropReason> {
+        self.enqueue(now, place, records)?;
+        Ok(self.dequeue(now, records))
     }
 
     /// Who gives way when there is no room.
-    #[inline]
-    pub(crate) fn overflow(&self) -> Overflow {
-        match self {
-            Self::Fifo { overflow, .. } => *overflow,
-            Self::FqCoDel(_) => Overflow::Longest,
-            Self::CoDel(_) | Self::Pie(_) | Self::Red(_) | Self::DualPi2(_) => Overflow::Tail,
-        }
+    fn overflow(&self) -> Overflow {
+        Overflow::Tail
     }
 
     /// Drops for want of room what [`Self::overflow`] says; `false` if there is nothing to drop.
-    pub(crate) fn make_room(&mut self, reason: DropReason, refuse: &mut Refuse<P>) -> bool {
-        match self {
-            Self::Fifo { fifo, .. } => {
-                let Some(oldest) = fifo.pop() else { return false };
-                refuse.push_back((oldest, reason));
-                true
-            }
-            Self::FqCoDel(queue) => queue.drop_from_longest(reason, refuse),
-            Self::CoDel(_) | Self::Pie(_) | Self::Red(_) | Self::DualPi2(_) => false,
-        }
+    fn make_room(&mut self, _reason: DropReason, _records: &mut Records) -> bool {
+        false
     }
 
-    /// Whether [`Self::dequeue`] may drop.
-    #[inline]
-    pub(crate) fn drops_late(&self) -> bool {
-        matches!(self, Self::CoDel(_) | Self::FqCoDel(_) | Self::DualPi2(_))
-    }
-
-    /// Packets that wait.
-    #[inline]
-    pub(crate) fn packets(&self) -> usize {
-        match self {
-            Self::Fifo { fifo, .. } => fifo.len(),
-            Self::CoDel(queue) => queue.fifo.len(),
-            Self::FqCoDel(queue) => queue.packets(),
-            Self::Pie(queue) => queue.fifo.len(),
-            Self::Red(queue) => queue.fifo.len(),
-            Self::DualPi2(queue) => queue.packets(),
-        }
-    }
-
-    /// Bytes that wait.
-    #[inline]
-    pub(crate) fn bytes(&self) -> u64 {
-        match self {
-            Self::Fifo { fifo, .. } => fifo.bytes(),
-            Self::CoDel(queue) => queue.fifo.bytes(),
-            Self::FqCoDel(queue) => queue.bytes(),
-            Self::Pie(queue) => queue.fifo.bytes(),
-            Self::Red(queue) => queue.fifo.bytes(),
-            Self::DualPi2(queue) => queue.bytes(),
-        }
+    /// Whether [`Self::dequeue`] may drop at `time`, if it is the next call.
+    fn may_drop(&self, _time: u64) -> bool {
+        false
     }
 }
 
@@ -202,38 +131,120 @@ fn positive(name: &'static str, value: f64) -> Result<(), ConfigError> {
 #[cfg(test)]
 mod testing {
     use super::*;
+    use crate::records::Record;
 
-    /// A packet for the tests of disciplines.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(super) struct Probe {
-        pub(super) number: u32,
-        pub(super) flow: u32,
-        pub(super) ect: bool,
-        pub(super) l4s: bool,
+    /// A queue with the records of its packets.
+    pub(super) struct Tested<Q> {
+        pub(super) queue: Q,
+        pub(super) records: Records,
     }
 
-    impl Packet for Probe {
-        fn wire_size(&self) -> u32 {
-            1000
+    impl<Q: Waiting> Tested<Q> {
+        pub(super) fn new(queue: Q) -> Self {
+            Self { queue, records: Records::default() }
         }
-        fn mark_ce(&mut self) -> bool {
-            self.ect
+
+        /// A packet arrives, at the time that it carries.
+        pub(super) fn enqueue(&mut self, packet: Record) -> Result<(), DropReason> {
+            let place = self.records.insert(packet);
+            self.queue.enqueue(packet.arrival, place, &mut self.records)
         }
-        fn is_l4s(&self) -> bool {
-            self.l4s
+
+        pub(super) fn dequeue(&mut self, now: u64) -> Option<Record> {
+            self.queue.dequeue(now, &mut self.records).map(|place| self.records[place])
         }
-        fn flow(&self) -> u32 {
-            self.flow
+
+        /// What it has dropped since this was last asked.
+        pub(super) fn dropped(&mut self) -> Vec<Record> {
+            let next = || self.records.next_dropped().map(|(place, _)| self.records[place]);
+            std::iter::from_fn(next).collect()
         }
     }
 
-    pub(super) fn probe(number: u32) -> Probe {
-        Probe { number, flow: 0, ect: false, l4s: false }
+    /// A packet of the first flow that cannot be marked.
+    pub(super) fn packet(arrival: u64, size: u32) -> Record {
+        Record { arrival, size, ..Record::default() }
     }
 
-    pub(super) fn queued(arrival: u64, size: u32, packet: Probe) -> Queued<Probe> {
-        Queued { arrival, size, marked: false, packet }
+    /// One that can.
+    pub(super) fn capable(arrival: u64, size: u32) -> Record {
+        Record { ecn_capable: true, ..packet(arrival, size) }
     }
 
     pub(super) const MS: u64 = 1_000_000;
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+    use weir_units::DataRate;
+
+    use super::testing::{MS, Tested};
+    use super::*;
+    use crate::records::Record;
+
+    /// Packets in bursts, served a millisecond each; the first of a burst passes an idle server, by `pass` or through
+    /// the queue. Returns what was served, dropped and refused, in order.
+    fn fates<Q: Waiting>(queue: Q, packets: &[(u64, Record)], through: bool) -> Vec<(u64, u32, bool, u8)> {
+        let mut tested = Tested::new(queue);
+        let (mut now, mut free_at, mut fates) = (0, 0, Vec::new());
+        for (number, &(gap, packet)) in packets.iter().enumerate() {
+            now += gap;
+            while free_at <= now && tested.records.waiting() > 0 {
+                let served = tested.dequeue(free_at);
+                fates.extend(served.map(|p| (p.arrival, p.size, p.marked, 0)));
+                free_at += MS * u64::from(served.is_some());
+            }
+            fates.extend(tested.dropped().iter().map(|p| (p.arrival, p.size, p.marked, 1)));
+            // The size tells packets apart.
+            let packet = Record { arrival: now, size: 1000 + number as u32, ..packet };
+            let entered = if free_at <= now && !through {
+                let Tested { queue, records } = &mut tested;
+                let place = records.insert(packet);
+                queue.pass(now, place, records).map(|place| place.map(|place| records[place]))
+            } else {
+                let entered = tested.enqueue(packet);
+                entered.map(|()| if free_at <= now { tested.dequeue(now) } else { None })
+            };
+            match entered {
+                Err(_) => fates.push((now, packet.size, false, 2)),
+                Ok(served) => {
+                    fates.extend(served.map(|p| (p.arrival, p.size, p.marked, 0)));
+                    free_at = if served.is_some() { now + MS } else { free_at };
+                }
+            }
+        }
+        fates
+    }
+
+    fn same<Q: Waiting>(make: impl Fn() -> Q, packets: &[(u64, Record)]) -> Result<(), TestCaseError> {
+        prop_assert_eq!(fates(make(), packets, false), fates(make(), packets, true));
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn to_pass_an_empty_queue_is_to_enter_and_to_leave_it(
+            packets in prop::collection::vec(
+                (prop_oneof![Just(0), 0..4 * MS, 100 * MS..300 * MS], 0_u32..3, any::<bool>(), any::<bool>())
+                    .prop_map(|(gap, flow, ecn_capable, l4s)| {
+                        (gap, Record { flow, ecn_capable, l4s: l4s && ecn_capable, ..Record::default() })
+                    }),
+                0..400,
+            ),
+            seed: u64,
+        ) {
+            let rate = DataRate::from_mbps(8);
+            let rng = || Pcg64::seed_from_u64(seed);
+            same(|| Plain::new(Overflow::Tail), &packets)?;
+            let codel = CoDel { target: weir_units::TimeDelta::from_micros(500), ..CoDel::default() };
+            same(|| CoDelQueue::new(codel, rate), &packets)?;
+            same(|| FqCoDelQueue::new(FqCoDel { codel, ..FqCoDel::default() }, rate, rng()), &packets)?;
+            same(|| PieQueue::new(Pie { target: codel.target, ..Pie::default() }, rng()), &packets)?;
+            same(|| RedQueue::new(Red { weight: 0.3, min_threshold: 1.0, ..Red::default() }, rate, rng()), &packets)?;
+            same(|| DualPi2Queue::new(DualPi2::default()), &packets)?;
+        }
+    }
 }

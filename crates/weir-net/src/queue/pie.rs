@@ -8,9 +8,10 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use weir_units::TimeDelta;
 
-use super::{Fifo, Queued, positive, probability};
+use super::{Fifo, Waiting, positive, probability};
 use crate::config::ConfigError;
-use crate::packet::{DropReason, Dropped, Packet};
+use crate::packet::DropReason;
+use crate::records::Records;
 
 /// Parameters of PIE. The default is that of the RFC with its enhancements and ECN.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -162,16 +163,16 @@ fn scale(probability: f64) -> f64 {
 
 /// A queue under PIE.
 #[derive(Clone, Debug)]
-pub(crate) struct PieQueue<P> {
-    pub(super) fifo: Fifo<P>,
+pub(crate) struct PieQueue {
+    fifo: Fifo,
     controller: Controller,
     rng: Pcg64,
     /// When the probability is next computed, ns.
     next_update: u64,
 }
 
-impl<P: Packet> PieQueue<P> {
-    pub(super) fn new(config: Pie, rng: Pcg64) -> Self {
+impl PieQueue {
+    pub(crate) fn new(config: Pie, rng: Pcg64) -> Self {
         let next_update = config.update.nanos().max(1) as u64;
         Self { fifo: Fifo::default(), controller: Controller::new(config), rng, next_update }
     }
@@ -179,6 +180,9 @@ impl<P: Packet> PieQueue<P> {
     /// Computes every probability that was due up to `now`.
     #[inline]
     fn catch_up(&mut self, now: u64) {
+        if now < self.next_update {
+            return;
+        }
         let period = self.controller.config.update.nanos().max(1) as u64;
         while self.next_update <= now {
             let idle = self.controller.probability == 0.0 && self.controller.old_delay == 0.0;
@@ -192,27 +196,43 @@ impl<P: Packet> PieQueue<P> {
         }
     }
 
+    /// Whether an arriving packet is let in, marked or not.
     #[inline]
-    pub(super) fn enqueue(&mut self, now: u64, mut packet: Queued<P>) -> Result<(), Dropped<P>> {
+    fn admit(&mut self, now: u64, place: u32, records: &mut Records) -> Result<(), DropReason> {
         self.catch_up(now);
         if self.controller.drops(self.fifo.bytes(), &mut self.rng) {
             let Pie { ecn, ecn_below, .. } = self.controller.config;
             let marks = ecn && self.controller.probability < ecn_below;
-            if !(marks && packet.mark()) {
-                return Err(Dropped { packet: packet.packet, reason: DropReason::Aqm });
+            if !(marks && records[place].mark()) {
+                return Err(DropReason::Aqm);
             }
         }
-        self.fifo.push(packet);
+        Ok(())
+    }
+}
+
+impl Waiting for PieQueue {
+    #[inline]
+    fn enqueue(&mut self, now: u64, place: u32, records: &mut Records) -> Result<(), DropReason> {
+        self.admit(now, place, records)?;
+        self.fifo.push(place, records);
         Ok(())
     }
 
     #[inline]
-    pub(super) fn dequeue(&mut self, now: u64) -> Option<Queued<P>> {
+    fn pass(&mut self, now: u64, place: u32, records: &mut Records) -> Result<Option<u32>, DropReason> {
+        self.admit(now, place, records)?;
+        self.controller.delay = 0.0;
+        Ok(Some(place))
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: u64, records: &mut Records) -> Option<u32> {
         self.catch_up(now);
-        let packet = self.fifo.pop()?;
-        let sojourn = now.saturating_sub(packet.arrival) as f64 / 1e9;
+        let place = self.fifo.pop(records)?;
+        let sojourn = now.saturating_sub(records[place].arrival) as f64 / 1e9;
         self.controller.delay = if self.fifo.is_empty() { 0.0 } else { sojourn };
-        Some(packet)
+        Some(place)
     }
 }
 
@@ -220,8 +240,12 @@ impl<P: Packet> PieQueue<P> {
 mod tests {
     use rand::SeedableRng;
 
-    use super::super::testing::{MS, Probe, probe, queued};
+    use super::super::testing::{MS, Tested, capable, packet};
     use super::*;
+
+    fn queue(config: Pie) -> Tested<PieQueue> {
+        Tested::new(PieQueue::new(config, Pcg64::seed_from_u64(1)))
+    }
 
     fn controller() -> Controller {
         Controller::new(Pie::default())
@@ -284,15 +308,15 @@ mod tests {
     #[test]
     fn capable_packets_are_marked_while_the_probability_is_small() {
         let outcomes = |probability| {
-            let mut queue = PieQueue::new(Pie { enhanced: false, ..Pie::default() }, Pcg64::seed_from_u64(1));
-            for n in 0..10 {
-                queue.enqueue(0, queued(0, 1000, probe(n))).unwrap();
+            let config = Pie { enhanced: false, ..Pie::default() };
+            let mut queue = queue(config);
+            for _ in 0..10 {
+                queue.enqueue(packet(0, 1000)).unwrap();
             }
-            let controller = &mut queue.controller;
+            let controller = &mut queue.queue.controller;
             (controller.delay, controller.old_delay, controller.burst) = (0.02, 0.02, 0);
             controller.probability = probability;
-            let ect = Probe { ect: true, ..probe(0) };
-            let refused = (0..1000).filter(|_| queue.enqueue(MS, queued(MS, 1000, ect)).is_err()).count();
+            let refused = (0..1000).filter(|_| queue.enqueue(capable(MS, 1000)).is_err()).count();
             let marked = (0..1010 - refused).filter(|_| queue.dequeue(MS).unwrap().marked).count();
             (refused, marked)
         };
@@ -304,9 +328,9 @@ mod tests {
 
     #[test]
     fn an_idle_hour_costs_nothing_and_changes_nothing() {
-        let mut queue = PieQueue::new(Pie::default(), Pcg64::seed_from_u64(1));
-        queue.enqueue(3_600_000 * MS, queued(3_600_000 * MS, 1000, probe(0))).unwrap();
-        assert_eq!(queue.next_update, 3_600_015 * MS);
-        assert_eq!(queue.controller.probability, 0.0);
+        let mut queue = queue(Pie::default());
+        queue.enqueue(packet(3_600_000 * MS, 1000)).unwrap();
+        assert_eq!(queue.queue.next_update, 3_600_015 * MS);
+        assert_eq!(queue.queue.controller.probability, 0.0);
     }
 }

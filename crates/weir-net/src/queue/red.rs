@@ -7,9 +7,10 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use weir_units::{DataRate, DataSize};
 
-use super::{Fifo, Queued, positive, probability};
+use super::{Fifo, Waiting, positive, probability};
 use crate::config::ConfigError;
-use crate::packet::{DropReason, Dropped, Packet};
+use crate::packet::DropReason;
+use crate::records::Records;
 
 /// Parameters of RED. The queue is counted in packets that wait, or in bytes of mean packets (`by_bytes`).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,8 +74,8 @@ enum Verdict {
 
 /// A queue under RED.
 #[derive(Clone, Debug)]
-pub(crate) struct RedQueue<P> {
-    pub(super) fifo: Fifo<P>,
+pub(crate) struct RedQueue {
+    fifo: Fifo,
     config: Red,
     rng: Pcg64,
     /// Logarithm by which the average decays in a nanosecond without packets: ln(1 - w_q) per typical packet.
@@ -86,8 +87,15 @@ pub(crate) struct RedQueue<P> {
     empty_since: u64,
 }
 
-impl<P: Packet> RedQueue<P> {
-    pub(super) fn new(config: Red, rate: DataRate, rng: Pcg64) -> Self {
+/// e to the power of `x`, which is at most 0. Near 0, where the average of a busy link moves, the series saves a call:
+/// its sixth term is below 10⁻¹².
+#[inline]
+fn exp(x: f64) -> f64 {
+    if x < -0.01 { libm::exp(x) } else { 1.0 + x * (1.0 + x / 2.0 * (1.0 + x / 3.0 * (1.0 + x / 4.0))) }
+}
+
+impl RedQueue {
+    pub(crate) fn new(config: Red, rate: DataRate, rng: Pcg64) -> Self {
         let typical = config.mean_packet.bytes_f64() * 8e9 / rate.bps().max(1) as f64;
         let decay = libm::log(1.0 - config.weight) / typical;
         Self { fifo: Fifo::default(), config, rng, decay, average: 0.0, count: -1, empty_since: 0 }
@@ -108,7 +116,7 @@ impl<P: Packet> RedQueue<P> {
         if self.fifo.is_empty() {
             let idle = now.saturating_sub(self.empty_since);
             // With a weight of 1 the logarithm is infinite, and only no time at all leaves the average.
-            if idle == 0 { self.average } else { libm::exp(self.decay * idle as f64) * self.average }
+            if idle == 0 { self.average } else { exp(self.decay * idle as f64) * self.average }
         } else {
             (1.0 - weight) * self.average + weight * self.length()
         }
@@ -148,32 +156,45 @@ impl<P: Packet> RedQueue<P> {
         if self.average < max_threshold { Verdict::Signal } else { Verdict::Drop }
     }
 
+    /// Whether an arriving packet is let in, marked or not.
     #[inline]
-    pub(super) fn enqueue(&mut self, now: u64, mut packet: Queued<P>) -> Result<(), Dropped<P>> {
+    fn admit(&mut self, now: u64, place: u32, records: &mut Records) -> Result<(), DropReason> {
         self.average = self.average_at(now);
         if self.fifo.is_empty() {
             // Idle time counts once, also if this packet is dropped.
             self.empty_since = now;
         }
-        let kept = match self.verdict(packet.size) {
+        let kept = match self.verdict(records[place].size) {
             Verdict::Pass => true,
-            Verdict::Signal => self.config.ecn && packet.mark(),
+            Verdict::Signal => self.config.ecn && records[place].mark(),
             Verdict::Drop => false,
         };
-        if !kept {
-            return Err(Dropped { packet: packet.packet, reason: DropReason::Aqm });
-        }
-        self.fifo.push(packet);
+        if kept { Ok(()) } else { Err(DropReason::Aqm) }
+    }
+}
+
+impl Waiting for RedQueue {
+    #[inline]
+    fn enqueue(&mut self, now: u64, place: u32, records: &mut Records) -> Result<(), DropReason> {
+        self.admit(now, place, records)?;
+        self.fifo.push(place, records);
         Ok(())
     }
 
+    /// An empty queue has been empty since this packet came.
     #[inline]
-    pub(super) fn dequeue(&mut self, now: u64) -> Option<Queued<P>> {
-        let packet = self.fifo.pop()?;
+    fn pass(&mut self, now: u64, place: u32, records: &mut Records) -> Result<Option<u32>, DropReason> {
+        self.admit(now, place, records)?;
+        Ok(Some(place))
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: u64, records: &mut Records) -> Option<u32> {
+        let place = self.fifo.pop(records)?;
         if self.fifo.is_empty() {
             self.empty_since = now;
         }
-        Some(packet)
+        Some(place)
     }
 }
 
@@ -181,12 +202,12 @@ impl<P: Packet> RedQueue<P> {
 mod tests {
     use rand::SeedableRng;
 
-    use super::super::testing::{MS, Probe, probe, queued};
+    use super::super::testing::{MS, Tested, capable, packet};
     use super::*;
 
     /// 1000 bytes at 8 Mbit/s take 1 ms.
-    fn queue(config: Red) -> RedQueue<Probe> {
-        RedQueue::new(config, DataRate::from_mbps(8), Pcg64::seed_from_u64(1))
+    fn queue(config: Red) -> Tested<RedQueue> {
+        Tested::new(RedQueue::new(config, DataRate::from_mbps(8), Pcg64::seed_from_u64(1)))
     }
 
     fn assert_near(value: f64, expected: f64, tolerance: f64) {
@@ -194,12 +215,13 @@ mod tests {
     }
 
     /// A queue of `length` packets with the average `average`.
-    fn standing(config: Red, length: u32, average: f64) -> RedQueue<Probe> {
+    fn standing(config: Red, length: u32, average: f64) -> Tested<RedQueue> {
         let mut queue = queue(config);
-        for n in 0..length {
-            queue.fifo.push(queued(0, 1000, probe(n)));
+        for _ in 0..length {
+            let place = queue.records.insert(packet(0, 1000));
+            queue.queue.fifo.push(place, &mut queue.records);
         }
-        queue.average = average;
+        queue.queue.average = average;
         queue
     }
 
@@ -208,10 +230,10 @@ mod tests {
         // From 0 with 10 packets waiting: 10·(1 - 0.998^500) = 10·(1 - 0.367512) = 6.3249 after 500 arrivals.
         let mut queue = standing(Red { max_probability: 0.0, ..Red::default() }, 10, 0.0);
         for _ in 0..500 {
-            queue.enqueue(MS, queued(MS, 1000, probe(0))).unwrap();
+            queue.enqueue(packet(MS, 1000)).unwrap();
             queue.dequeue(MS).unwrap();
         }
-        assert_near(queue.average, 6.3249, 0.001);
+        assert_near(queue.queue.average, 6.3249, 0.001);
     }
 
     #[test]
@@ -219,13 +241,13 @@ mod tests {
         // 100 ms are 100 typical packets: 8·0.998^100 = 8·0.818567 = 6.5485.
         let mut queue = standing(Red::default(), 1, 8.0);
         queue.dequeue(50 * MS).unwrap();
-        assert_near(queue.average_at(150 * MS), 6.5485, 0.0001);
+        assert_near(queue.queue.average_at(150 * MS), 6.5485, 0.0001);
     }
 
     /// Gaps between signals in 200 000 arrivals at a fixed average.
     fn mean_gap(config: Red, average: f64, size: u32) -> f64 {
         let mut queue = standing(config, 10, average);
-        let signals = (0..200_000).filter(|_| queue.verdict(size) != Verdict::Pass).count();
+        let signals = (0..200_000).filter(|_| queue.queue.verdict(size) != Verdict::Pass).count();
         200_000.0 / signals as f64
     }
 
@@ -239,7 +261,7 @@ mod tests {
         let (mut gap, mut longest) = (0, 0);
         for _ in 0..100_000 {
             gap += 1;
-            if queue.verdict(1000) != Verdict::Pass {
+            if queue.queue.verdict(1000) != Verdict::Pass {
                 (longest, gap) = (longest.max(gap), 0);
             }
         }
@@ -261,7 +283,7 @@ mod tests {
         // Gentle, at 22.5: 0.1 + 0.9·0.5 = 0.55, whose gaps are 1 only: after one packet, 1 - 0.55 < 0.55.
         let gentle = Red { gentle: true, ..Red::default() };
         assert_eq!(mean_gap(gentle, 22.5, 1000).round(), 1.0);
-        assert_near(standing(gentle, 1, 22.5).base_probability(), 0.55, 1e-12);
+        assert_near(standing(gentle, 1, 22.5).queue.base_probability(), 0.55, 1e-12);
         assert_eq!(mean_gap(gentle, 30.0, 1000), 1.0);
         assert!(mean_gap(Red::default(), 4.99, 1000).is_infinite());
     }
@@ -269,9 +291,8 @@ mod tests {
     #[test]
     fn capable_packets_are_marked_below_the_upper_threshold() {
         let mut queue = standing(Red { weight: 0.0, ..Red::default() }, 10, 10.0);
-        let ect = Probe { ect: true, ..probe(0) };
         for _ in 0..1000 {
-            queue.enqueue(MS, queued(MS, 1000, ect)).unwrap();
+            queue.enqueue(capable(MS, 1000)).unwrap();
         }
         let marked = (0..1010).filter(|_| queue.dequeue(MS).unwrap().marked).count();
         assert!((80..120).contains(&marked), "{marked}");

@@ -24,7 +24,7 @@ impl Packet for Flowing {
     fn wire_size(&self) -> u32 {
         self.size
     }
-    fn mark_ce(&mut self) -> bool {
+    fn is_ecn_capable(&self) -> bool {
         self.l4s
     }
     fn is_l4s(&self) -> bool {

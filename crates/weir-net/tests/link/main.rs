@@ -29,7 +29,7 @@ impl Packet for Numbered {
         self.size
     }
 
-    fn mark_ce(&mut self) -> bool {
+    fn is_ecn_capable(&self) -> bool {
         self.ecn_capable
     }
 }

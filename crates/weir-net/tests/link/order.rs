@@ -1,6 +1,6 @@
 //! Which packets jitter may reorder.
 
-use weir_net::{Jitter, Link, LinkConfig, Order, Packet, Time};
+use weir_net::{CoDel, Discipline, Jitter, Link, LinkConfig, Order, Packet, Pie, QueueConfig, Red, Time};
 use weir_units::DataRate;
 
 use crate::{at, constant, ms};
@@ -72,4 +72,35 @@ fn without_order_every_packet_gets_its_own_delay() {
     assert!((mean - 10.0).abs() < 0.15, "{mean}");
     assert!(exits.iter().map(extra).all(|extra| (-1e-9..=20.0 + 1e-9).contains(&extra)));
     assert!(exits.is_sorted_by_key(|&(due, ..)| due));
+}
+
+#[test]
+fn a_packet_of_a_burst_overtakes_one_that_was_served_before_it() {
+    // 10 ms each, back to back; the first is then held for 100 ms, the second not at all.
+    let disciplines = [
+        Discipline::DropTail,
+        Discipline::DropHead,
+        Discipline::CoDel(CoDel::default()),
+        Discipline::Pie(Pie::default()),
+        Discipline::Red(Red::default()),
+    ];
+    for discipline in disciplines {
+        for order in [Order::None, Order::Flow] {
+            let config = LinkConfig {
+                jitter: Jitter::Trace(vec![ms(100), ms(0)].into()),
+                order,
+                queue: QueueConfig { discipline, ..QueueConfig::default() },
+                ..LinkConfig::new(constant(DataRate::from_kbps(100)), ms(0))
+            };
+            let mut link = Link::new(&config, 1).unwrap();
+            for number in 0..2 {
+                link.enqueue(at(0), OfFlow { number, flow: number as u32 }).unwrap();
+            }
+            let mut exits = Vec::new();
+            while let Some(due) = link.next_departure() {
+                exits.extend(link.pop(due).map(|exit| (due, exit.packet.number)));
+            }
+            assert_eq!(exits, [(at(20), 1), (at(110), 0)], "{discipline:?} {order:?}");
+        }
+    }
 }
