@@ -1,6 +1,7 @@
 //! How long whole scenarios take, metrics included, and how much memory: the figures of `docs/performance.md`.
 //!
-//! Each is run 15 times on one thread; the minimum is what the machine can do, the median what it did.
+//! Each is run 15 times on one thread; the minimum is what the machine can do, the median what it did. An argument
+//! selects those whose name contains it.
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -22,6 +23,8 @@ const ROUNDS: usize = 15;
 struct Benchmark {
     label: &'static str,
     scenario: &'static str,
+    /// What is different from the scenario as it ships.
+    set: &'static str,
     /// The controller, where it is not the scenario's own.
     controller: Option<&'static str>,
     series: bool,
@@ -30,18 +33,28 @@ struct Benchmark {
 }
 
 const fn benchmark(label: &'static str, scenario: &'static str, most_ms: f64) -> Benchmark {
-    Benchmark { label, scenario, controller: None, series: false, most_ms, most_mb: 10.0 }
+    Benchmark { label, scenario, set: "", controller: None, series: false, most_ms, most_mb: 10.0 }
+}
+
+/// `bench/cbr` with another queue at the bottleneck.
+const fn queue(label: &'static str, set: &'static str) -> Benchmark {
+    Benchmark { set, ..benchmark(label, "bench/cbr", f64::INFINITY) }
 }
 
 const CALL: &str = "gcc-2016/variable-capacity";
 
-const BENCHMARKS: [Benchmark; 6] = [
+const BENCHMARKS: [Benchmark; 11] = [
     benchmark("bench/cbr", "bench/cbr", 12.0),
     benchmark("bench/tcp", "bench/tcp", 350.0),
     benchmark("one call, 200 s", CALL, 12.0),
     Benchmark { series: true, most_mb: f64::INFINITY, ..benchmark("one call, 200 s, series", CALL, 25.0) },
     Benchmark { controller: Some("nada"), ..benchmark("one NADA call, 200 s", CALL, f64::INFINITY) },
     benchmark("gcc-2016/tcp-99", "gcc-2016/tcp-99", 1200.0),
+    queue("bench/cbr, CoDel", "dumbbell.bottleneck.queue={ discipline = \"codel\" }"),
+    queue("bench/cbr, FQ-CoDel", "dumbbell.bottleneck.queue={ discipline = \"fq-codel\" }"),
+    queue("bench/cbr, PIE", "dumbbell.bottleneck.queue={ discipline = \"pie\" }"),
+    queue("bench/cbr, RED", "dumbbell.bottleneck.queue={ discipline = \"red\" }"),
+    queue("bench/cbr, DualPI2", "dumbbell.bottleneck.queue={ discipline = \"dualpi2\" }"),
 ];
 
 struct Counting;
@@ -90,9 +103,12 @@ fn main() -> ExitCode {
         "", "minimum ms", "median ms", "packets", "ns/packet", "heap MB"
     );
     let store = TraceStore::at(None);
-    for benchmark in &BENCHMARKS {
-        let &Benchmark { label, most_ms, most_mb, .. } = benchmark;
-        let scenario = Scenario::open(benchmark.scenario, &[]).expect("it ships");
+    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    for benchmark in BENCHMARKS.iter().filter(|benchmark| benchmark.label.contains(&wanted)) {
+        let &Benchmark { label, set, most_ms, most_mb, .. } = benchmark;
+        let set: Vec<String> =
+            Some(set).filter(|set| !set.is_empty()).map(str::to_owned).into_iter().collect();
+        let scenario = Scenario::open(benchmark.scenario, &set).expect("it ships");
         let mut rounds: Vec<_> = (0..ROUNDS).map(|_| run(&scenario, &store, benchmark)).collect();
         rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (minimum, packets, _) = rounds[0];

@@ -34,6 +34,7 @@
 
 mod active;
 mod config;
+mod disciplined;
 mod link;
 mod loss;
 mod packet;

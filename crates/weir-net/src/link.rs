@@ -2,11 +2,10 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::active::Active;
 use crate::config::{ConfigError, LinkConfig};
+use crate::disciplined::Disciplined;
 use crate::packet::{Dropped, Exit, Packet};
 use crate::passive::Passive;
-use crate::queue::{CoDelQueue, Discipline, DualPi2Queue, FqCoDelQueue, Overflow, PieQueue, Plain, RedQueue};
 use crate::server::NEVER;
 use crate::time::Time;
 
@@ -23,34 +22,6 @@ pub struct Link<P> {
 enum Kind<P> {
     Passive(Passive<P>),
     Active(Disciplined<P>),
-}
-
-/// An active link with its queue.
-#[derive(Clone, Debug)]
-enum Disciplined<P> {
-    Plain(Box<Active<P, Plain>>),
-    CoDel(Box<Active<P, CoDelQueue>>),
-    FqCoDel(Box<Active<P, FqCoDelQueue>>),
-    Pie(Box<Active<P, PieQueue>>),
-    Red(Box<Active<P, RedQueue>>),
-    DualPi2(Box<Active<P, DualPi2Queue>>),
-}
-
-/// The same call, whatever the link.
-macro_rules! each {
-    ($kind:expr, $link:ident => $call:expr) => {
-        match $kind {
-            Kind::Passive($link) => $call,
-            Kind::Active(active) => match active {
-                Disciplined::Plain($link) => $call,
-                Disciplined::CoDel($link) => $call,
-                Disciplined::FqCoDel($link) => $call,
-                Disciplined::Pie($link) => $call,
-                Disciplined::Red($link) => $call,
-                Disciplined::DualPi2($link) => $call,
-            },
-        }
-    };
 }
 
 /// What is in a link's queue.
@@ -72,30 +43,7 @@ impl<P: Packet> Link<P> {
         if config.is_passive() {
             return Ok(Self { kind: Kind::Passive(Passive::new(config, seed)) });
         }
-        let plain =
-            |overflow| Disciplined::Plain(Box::new(Active::new(config, seed, |_, _| Plain::new(overflow))));
-        let active = match config.queue.discipline {
-            Discipline::DropTail => plain(Overflow::Tail),
-            Discipline::DropHead => plain(Overflow::Head),
-            Discipline::CoDel(codel) => Disciplined::CoDel(Box::new(Active::new(config, seed, |rate, _| {
-                CoDelQueue::new(codel, rate)
-            }))),
-            Discipline::FqCoDel(codel) => {
-                Disciplined::FqCoDel(Box::new(Active::new(config, seed, |rate, rng| {
-                    FqCoDelQueue::new(codel, rate, rng)
-                })))
-            }
-            Discipline::Pie(pie) => {
-                Disciplined::Pie(Box::new(Active::new(config, seed, |_, rng| PieQueue::new(pie, rng))))
-            }
-            Discipline::Red(red) => Disciplined::Red(Box::new(Active::new(config, seed, |rate, rng| {
-                RedQueue::new(red, rate, rng)
-            }))),
-            Discipline::DualPi2(pi2) => {
-                Disciplined::DualPi2(Box::new(Active::new(config, seed, |_, _| DualPi2Queue::new(pi2))))
-            }
-        };
-        Ok(Self { kind: Kind::Active(active) })
+        Ok(Self { kind: Kind::Active(Disciplined::new(config, seed)) })
     }
 
     /// A packet arrives at the link. Afterwards [`Self::next_departure`] may be earlier than before, unless the link
@@ -105,7 +53,10 @@ impl<P: Packet> Link<P> {
     /// [`Dropped`] with the packet and the reason if the link does not take it.
     #[inline]
     pub fn enqueue(&mut self, now: Time, packet: P) -> Result<(), Dropped<P>> {
-        each!(&mut self.kind, link => link.enqueue(now, packet))
+        match &mut self.kind {
+            Kind::Passive(link) => link.enqueue(now, packet),
+            Kind::Active(link) => link.enqueue(now, packet),
+        }
     }
 
     /// When [`Self::pop`] should next be called; `None` if the link is empty or stands still. A link with drop-tail
@@ -113,7 +64,10 @@ impl<P: Packet> Link<P> {
     /// this moment what to serve or to drop.
     #[inline]
     pub fn next_departure(&self) -> Option<Time> {
-        let next = each!(&self.kind, link => link.next_departure());
+        let next = match &self.kind {
+            Kind::Passive(link) => link.next_departure(),
+            Kind::Active(link) => link.next_departure(),
+        };
         (next != NEVER).then_some(Time::from_nanos(next))
     }
 
@@ -121,7 +75,10 @@ impl<P: Packet> Link<P> {
     /// taken. Call until `None`.
     #[inline]
     pub fn pop(&mut self, now: Time) -> Option<Exit<P>> {
-        each!(&mut self.kind, link => link.pop(now))
+        match &mut self.kind {
+            Kind::Passive(link) => link.pop(now),
+            Kind::Active(link) => link.pop(now),
+        }
     }
 
     /// Whether [`Self::next_departure`] stays as it is while packets arrive, if the link is not empty: each new packet
@@ -135,29 +92,44 @@ impl<P: Packet> Link<P> {
     /// the packet in service continue at the new rate, and nothing queued is dropped. Rate zero holds the queue until
     /// the next call.
     pub fn set_rate(&mut self, now: Time, rate: DataRate) {
-        each!(&mut self.kind, link => link.set_rate(now, rate));
+        match &mut self.kind {
+            Kind::Passive(link) => link.set_rate(now, rate),
+            Kind::Active(link) => link.set_rate(now, rate),
+        }
     }
 
     /// What waits at `now`. The packet in service counts as a packet, and its unserved part as bytes. A link whose
     /// queue is not drop-tail should have been asked for everything up to `now` with [`Self::pop`].
     pub fn backlog(&self, now: Time) -> Backlog {
-        each!(&self.kind, link => link.backlog(now))
+        match &self.kind {
+            Kind::Passive(link) => link.backlog(now),
+            Kind::Active(link) => link.backlog(now),
+        }
     }
 
     /// Packets on the link: in the queue, in service, and on their way to the far end.
     pub fn len(&self) -> usize {
-        each!(&self.kind, link => link.len())
+        match &self.kind {
+            Kind::Passive(link) => link.len(),
+            Kind::Active(link) => link.len(),
+        }
     }
 
     /// Whether no packet is on the link.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        each!(&self.kind, link => link.is_empty())
+        match &self.kind {
+            Kind::Passive(link) => link.is_empty(),
+            Kind::Active(link) => link.is_empty(),
+        }
     }
 
     /// The propagation delay, without serialisation, queue and jitter.
     pub fn propagation(&self) -> TimeDelta {
-        each!(&self.kind, link => link.propagation())
+        match &self.kind {
+            Kind::Passive(link) => link.propagation(),
+            Kind::Active(link) => link.propagation(),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Links, routes and wake-ups: everything between the hosts.
 
-use weir_net::{ConfigError, Exit, Fate, Link, Time};
+use weir_net::{ConfigError, Exit, Fate, Link, Packet, Time};
 use weir_units::TimeDelta;
 
 use crate::cells::Cells;
@@ -115,7 +115,7 @@ impl<M: Monitor> Network<M> {
         let packet = SimPacket { meta, flow: flow as u32, body };
         let (wire_size, ecn) = (meta.wire_size, packet.ecn());
         let slot = self.packets.insert(packet);
-        let ticket = Ticket { slot, hop, wire_size, ecn };
+        let ticket = Ticket::new(slot, hop, wire_size, ecn);
         match first {
             Hop::Link(link) => self.enter(now, link as usize, ticket),
             Hop::Port(port) => self.enter_cell(now, port as usize, ticket),
@@ -151,15 +151,15 @@ impl<M: Monitor> Network<M> {
         bottleneck: bool,
         exit: Exit<Ticket>,
     ) -> Option<(usize, Ticket)> {
-        let Exit { packet: mut ticket, wait, fate, .. } = exit;
+        let Exit { packet: ticket, wait, fate, .. } = exit;
         if let Fate::Dropped(reason) = fate {
             self.lose(now, link, ticket, Loss::Queue(reason));
             return None;
         }
         if bottleneck {
-            self.packets.get_mut(ticket.slot).meta.wait += wait;
+            self.packets.get_mut(ticket.slot()).meta.wait += wait;
         }
-        self.monitor.link_exit(now, link, ticket.wire_size, wait);
+        self.monitor.link_exit(now, link, ticket.wire_size(), wait);
         if fate == Fate::Lost {
             self.lose(now, link, ticket, Loss::Random);
             return None;
@@ -167,8 +167,8 @@ impl<M: Monitor> Network<M> {
         if self.monitor.wants_packets() {
             self.show(now, link, ticket);
         }
-        ticket.hop += 1;
-        match self.hops[ticket.hop as usize] {
+        let ticket = ticket.onwards();
+        match self.hops[ticket.hop() as usize] {
             Hop::Host(host) => Some((host as usize, ticket)),
             Hop::Link(next) => {
                 self.enter(now, next as usize, ticket);
@@ -183,24 +183,24 @@ impl<M: Monitor> Network<M> {
 
     /// Shows the monitor a packet that has come out of `link`.
     fn show(&mut self, now: Time, link: usize, ticket: Ticket) {
-        let packet = self.packets.get(ticket.slot);
+        let packet = self.packets.get(ticket.slot());
         let flow = packet.flow as usize;
-        let back = ticket.hop >= self.first_hop[host(flow, Side::Receiver)];
+        let back = ticket.hop() >= self.first_hop[host(flow, Side::Receiver)];
         let from = if back { Side::Receiver } else { Side::Sender };
-        self.monitor.packet(now, link, &WirePacket::new(packet, from, ticket.ecn, &self.rtcp));
+        self.monitor.packet(now, link, &WirePacket::new(packet, from, ticket.ecn(), &self.rtcp));
     }
 
     /// The packet has arrived where nobody wants it.
     #[inline]
     pub(crate) fn discard(&mut self, now: Time, ticket: Ticket) {
-        let packet = self.packets.release(ticket.slot);
+        let packet = self.packets.release(ticket.slot());
         self.monitor.delivered(now, packet.flow as usize, &packet.meta);
     }
 
     /// The packet that has arrived.
     #[inline]
     pub(crate) fn take(&mut self, ticket: Ticket) -> SimPacket {
-        self.packets.take(ticket.slot, ticket.ecn)
+        self.packets.take(ticket.slot(), ticket.ecn())
     }
 
     #[inline]

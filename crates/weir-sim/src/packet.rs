@@ -15,38 +15,76 @@ pub(crate) struct SimPacket {
     pub(crate) body: Body,
 }
 
-/// What the links carry: a small value that stands for a packet of the pool.
+/// What travels over the links: a packet's slot in the pool, its next hop in the table of routes, its size on the wire
+/// and its ECN field. In two words, which stay in registers: narrow fields that are written one by one and copied
+/// together stall the copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket {
+    /// Slot, and the hop above it.
+    place: u64,
+    /// Size, and the ECN field above it.
+    load: u64,
+}
+
+/// In the order of their numbers in a ticket.
+const ECN: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
+
+impl Ticket {
+    #[inline]
+    pub(crate) fn new(slot: u32, hop: u32, wire_size: u32, ecn: Ecn) -> Self {
+        let place = u64::from(slot) | u64::from(hop) << 32;
+        Self { place, load: u64::from(wire_size) | (ecn as u64) << 32 }
+    }
+
     /// The packet's slot in the pool.
-    pub(crate) slot: u32,
+    #[inline]
+    pub(crate) fn slot(self) -> u32 {
+        self.place as u32
+    }
+
     /// Index of its next hop in the table of routes.
-    pub(crate) hop: u32,
-    pub(crate) wire_size: u32,
-    pub(crate) ecn: Ecn,
+    #[inline]
+    pub(crate) fn hop(self) -> u32 {
+        (self.place >> 32) as u32
+    }
+
+    /// The ticket for the hop after this one.
+    #[inline]
+    pub(crate) fn onwards(self) -> Self {
+        Self { place: self.place + (1 << 32), ..self }
+    }
+
+    #[inline]
+    pub(crate) fn ecn(self) -> Ecn {
+        ECN[(self.load >> 32) as usize & 3]
+    }
 }
 
 impl weir_net::Packet for Ticket {
     #[inline]
     fn wire_size(&self) -> u32 {
-        self.wire_size
+        self.load as u32
     }
 
+    #[inline]
     fn is_ecn_capable(&self) -> bool {
-        self.ecn != Ecn::NotEct
+        self.ecn() != Ecn::NotEct
     }
 
+    #[inline]
     fn mark_ce(&mut self) {
-        self.ecn = Ecn::Ce;
+        self.load |= (Ecn::Ce as u64) << 32;
     }
 
+    #[inline]
     fn is_l4s(&self) -> bool {
-        matches!(self.ecn, Ecn::Ect1 | Ecn::Ce)
+        matches!(self.ecn(), Ecn::Ect1 | Ecn::Ce)
     }
 
     /// At one link a flow's packets of one direction, and no others, have this hop before them.
+    #[inline]
     fn flow(&self) -> u32 {
-        self.hop
+        self.hop()
     }
 }
 
@@ -199,11 +237,14 @@ mod tests {
     #[test]
     fn a_mark_is_made_where_it_is_understood_and_arrives_with_the_packet() {
         use weir_net::Packet;
-        let mut ticket = Ticket { slot: 0, hop: 0, wire_size: 1, ecn: Ecn::Ect1 };
-        assert!(ticket.is_ecn_capable());
-        assert!(!Ticket { ecn: Ecn::NotEct, ..ticket }.is_ecn_capable());
+        let mut ticket = Ticket::new(7, 3, 1, Ecn::Ect1);
+        assert!(ticket.is_ecn_capable() && !Ticket::new(7, 3, 1, Ecn::NotEct).is_ecn_capable());
         ticket.mark_ce();
-        assert_eq!(ticket.ecn, Ecn::Ce);
+        let ticket = ticket.onwards();
+        assert_eq!((ticket.slot(), ticket.hop(), ticket.wire_size(), ticket.ecn()), (7, 4, 1, Ecn::Ce));
+        for (number, ecn) in ECN.into_iter().enumerate() {
+            assert_eq!((ecn as usize, Ticket::new(0, 0, u32::MAX, ecn).ecn()), (number, ecn));
+        }
         let meta = crate::network::meta(weir_net::Time::ZERO, 1, 1, false);
         let media = Body::Media { header: MediaHeader::default(), ecn: Ecn::Ect1 };
         let packet = SimPacket { meta, flow: 0, body: media };

@@ -78,6 +78,16 @@ impl Server {
     #[inline]
     pub(crate) fn offer(&mut self, arrival: u64, size: u32) -> Option<Slot> {
         let start = arrival.max(self.free_at);
+        if let Curve::Constant(constant) = &self.curve {
+            return Some(constant.serve(arrival, start, work(size)));
+        }
+        // Field by field, lest the common case return its slot by way of memory, too.
+        let Slot { departure, wait, position } = self.offer_variable(arrival, start, size)?;
+        Some(Slot { departure, wait, position })
+    }
+
+    #[inline(never)]
+    fn offer_variable(&mut self, arrival: u64, start: u64, size: u32) -> Option<Slot> {
         match &mut self.curve {
             Curve::Constant(constant) => Some(constant.serve(arrival, start, work(size))),
             Curve::Steps(steps) => steps.serve(arrival, start, work(size)),
@@ -108,6 +118,15 @@ impl Server {
     /// How a packet of `size` bytes that arrived at `arrival` is served from `opening` on; `None` if never.
     #[inline]
     pub(crate) fn serve(&mut self, arrival: u64, opening: Opening, size: u32) -> Option<Slot> {
+        if let Curve::Constant(constant) = &self.curve {
+            return Some(constant.serve(arrival, opening.start, work(size)));
+        }
+        let Slot { departure, wait, position } = self.serve_variable(arrival, opening, size)?;
+        Some(Slot { departure, wait, position })
+    }
+
+    #[inline(never)]
+    fn serve_variable(&mut self, arrival: u64, opening: Opening, size: u32) -> Option<Slot> {
         match &mut self.curve {
             Curve::Opportunities(opportunities) => opportunities.serve(arrival, opening.begin, size),
             Curve::Constant(constant) => Some(constant.serve(arrival, opening.start, work(size))),
