@@ -43,7 +43,7 @@ pub struct TokenBucket {
     pub rates: Vec<(Time, DataRate)>,
     /// What the bucket holds, at least 1500 bytes.
     pub burst: DataSize,
-    /// Above zero: a second bucket, of this rate and one packet, through which packets must pass as well.
+    /// Above the rates: a second bucket, of this rate and one packet, through which packets must pass as well.
     pub peak: Option<DataRate>,
 }
 
@@ -104,6 +104,14 @@ impl Service {
         }
     }
 
+    /// The highest rate it ever has; of a trace, over 100 ms.
+    pub fn peak_rate(&self) -> DataRate {
+        match self {
+            Self::Trace { trace, .. } => trace.peak_rate(),
+            Self::Constant(_) | Self::Steps(_) | Self::TokenBucket(_) => self.nominal_rate(),
+        }
+    }
+
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         match self {
             Self::Steps(steps) => validate_steps(steps)?,
@@ -112,8 +120,12 @@ impl Service {
                 if *burst < TokenBucket::MTU {
                     return Err(ConfigError::BurstBelowMtu);
                 }
-                if peak.is_some_and(DataRate::is_zero) {
-                    return Err(ConfigError::NoRate);
+                let highest = rates.iter().map(|&(_, rate)| rate).max().unwrap_or_default();
+                if peak.is_some_and(|peak| peak <= highest) {
+                    return Err(ConfigError::OutOfRange {
+                        name: "peak rate of a token bucket",
+                        must: "above the rates at which tokens come",
+                    });
                 }
             }
             Self::Trace { trace, .. } if trace.is_empty() => return Err(ConfigError::EmptyTrace),
@@ -225,6 +237,14 @@ mod tests {
         let service = Service::Trace { trace: silent, offset: TimeDelta::ZERO, repeat: true };
         assert_eq!(message(service), "the trace has no delivery opportunity");
         assert_eq!(message(trace("1\n", -1, true)), "the trace offset must not be negative");
-        assert_eq!(steps().validate(), Ok(()));
+        let peak = |rate| {
+            let (rates, burst) = (vec![(AT(0), MBPS(1)), (AT(9), MBPS(8))], DataSize::from_bytes(9000));
+            Service::TokenBucket(TokenBucket { rates, burst, peak: Some(rate) })
+        };
+        assert_eq!(
+            message(peak(MBPS(8))),
+            "the peak rate of a token bucket must be above the rates at which tokens come"
+        );
+        assert_eq!((peak(MBPS(9)).validate(), steps().validate()), (Ok(()), Ok(())));
     }
 }

@@ -121,6 +121,19 @@ impl Trace {
         DataSize::from_bytes(self.len() as u64 * OPPORTUNITY_BYTES) / self.duration()
     }
 
+    /// The highest rate over 100 ms of a cycle; zero for an empty trace.
+    pub fn peak_rate(&self) -> DataRate {
+        let moment = (MOMENT / MILLI) as u32;
+        let mut first = 0;
+        let most = (0..self.len()).map(|last| {
+            while self.opportunities[last] - self.opportunities[first] >= moment {
+                first += 1;
+            }
+            last + 1 - first
+        });
+        over_a_moment(most.max().unwrap_or(0) as u64)
+    }
+
     fn period(&self) -> u64 {
         self.opportunities.last().map_or(0, |&milli| u64::from(milli) * MILLI)
     }
@@ -150,6 +163,15 @@ impl Trace {
         let at = u64::from(*self.opportunities.get(index as usize)?) * MILLI;
         cycle.checked_mul(self.period())?.checked_add(at)
     }
+}
+
+/// What a trace has as its rate at a moment is that of so long a time, in ns.
+pub(crate) const MOMENT: u64 = 100 * MILLI;
+
+/// The rate of so many opportunities in a [`MOMENT`].
+pub(crate) fn over_a_moment(opportunities: u64) -> DataRate {
+    DataSize::from_bytes(opportunities.saturating_mul(OPPORTUNITY_BYTES))
+        / TimeDelta::from_nanos(MOMENT as i64)
 }
 
 /// Bytes that one opportunity carries at most. (Mahimahi's code says 1504, four of them for its own tunnel header.)

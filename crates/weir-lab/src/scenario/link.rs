@@ -232,7 +232,7 @@ impl LinkModel {
     /// Bursts of losses that cannot be.
     pub(crate) fn config(&self, service: Service) -> Result<LinkConfig, ConfigError> {
         Ok(LinkConfig {
-            queue: self.queue.config(service.nominal_rate()),
+            queue: self.queue.config(|| service.peak_rate()),
             delay: self.delay,
             jitter: self.jitter.config(),
             order: match self.order {

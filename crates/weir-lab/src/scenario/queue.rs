@@ -50,16 +50,16 @@ impl Queue {
     };
 
     /// The queue before a server whose highest rate is `peak`.
-    pub(crate) fn config(&self, peak: DataRate) -> QueueConfig {
+    pub(crate) fn config(&self, peak: impl Fn() -> DataRate) -> QueueConfig {
         let discipline = self.discipline.config();
         let mut limit_bytes =
-            [self.bytes, self.at_peak_rate.map(|time| peak * time)].into_iter().flatten().min();
+            [self.bytes, self.at_peak_rate.map(|time| peak() * time)].into_iter().flatten().min();
         let mut limit_packets = self.packets;
         if self.has_no_limit() {
             match discipline {
                 weir_net::Discipline::DropTail | weir_net::Discipline::DropHead => {}
                 weir_net::Discipline::FqCoDel(_) => limit_packets = Some(10_240),
-                weir_net::Discipline::DualPi2(_) => limit_bytes = Some(peak * TimeDelta::from_millis(250)),
+                weir_net::Discipline::DualPi2(_) => limit_bytes = Some(peak() * TimeDelta::from_millis(250)),
                 _ => limit_packets = Some(1000),
             }
         }

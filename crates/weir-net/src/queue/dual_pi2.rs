@@ -5,17 +5,17 @@
 
 use weir_units::TimeDelta;
 
-use super::{Fifo, Waiting, positive, probability};
-use crate::config::ConfigError;
+use super::{Fifo, Waiting, long_enough, positive, probability};
+use crate::config::{ConfigError, not_negative};
 use crate::packet::DropReason;
 use crate::records::{Record, Records};
 
 /// Parameters of DualPI2. The default is that of RFC 9332, appendix A.1, with weighted round robin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DualPi2 {
-    /// target: delay of the Classic queue to hold, above 0; 15 ms.
+    /// target: delay of the Classic queue to hold, at least 100 µs; 15 ms.
     pub target: TimeDelta,
-    /// RTT_max: largest round-trip time for which the controller is stable, above 0; 100 ms.
+    /// RTT_max: largest round-trip time for which the controller is stable, at least 300 µs; 100 ms.
     pub max_rtt: TimeDelta,
     /// k, above 0: coupling of the L4S marking probability to the root of the Classic one; 2.
     pub coupling: f64,
@@ -60,13 +60,14 @@ impl Default for DualPi2 {
 
 impl DualPi2 {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        positive("DualPI2 target", self.target.nanos() as f64)?;
-        positive("DualPI2 maximum RTT", self.max_rtt.nanos() as f64)?;
+        long_enough("DualPI2 target", self.target)?;
+        long_enough("third of DualPI2's maximum RTT", self.max_rtt / 3)?;
+        not_negative("start of DualPI2's ramp", Some(self.ramp_from))?;
         positive("coupling of DualPI2", self.coupling)?;
         positive("ramp of DualPI2", self.ramp_range.nanos() as f64)?;
         match self.scheduler {
             Scheduler::Weighted { classic } => probability("Classic share of DualPI2", classic),
-            Scheduler::TimeShifted { .. } => Ok(()),
+            Scheduler::TimeShifted { shift } => not_negative("time shift of DualPI2", Some(shift)),
         }
     }
 
@@ -205,11 +206,15 @@ impl DualPi2Queue {
         let alone = self.l4s.len() <= 1;
         let place = self.l4s.pop(records)?;
         let packet = &mut records[place];
-        if let (Scheduler::Weighted { classic }, false) = (self.config.scheduler, self.classic.is_empty()) {
+        let native = if alone { 0.0 } else { self.ramp(now.saturating_sub(packet.arrival)) };
+        let dropped = self.drops_l4s(packet, native);
+        if let Scheduler::Weighted { classic } = self.config.scheduler
+            && !dropped
+            && !self.classic.is_empty()
+        {
             self.credit += f64::from(packet.size) * classic;
         }
-        let native = if alone { 0.0 } else { self.ramp(now.saturating_sub(packet.arrival)) };
-        Some((place, self.drops_l4s(packet, native)))
+        Some((place, dropped))
     }
 
     /// Whether a packet of the L4S queue is dropped, for which its own queue has the probability `native`; marks it
@@ -240,10 +245,14 @@ impl DualPi2Queue {
     fn take_classic(&mut self, records: &mut Records) -> Option<(u32, bool)> {
         let place = self.classic.pop(records)?;
         let packet = &mut records[place];
-        if let (Scheduler::Weighted { classic }, false) = (self.config.scheduler, self.l4s.is_empty()) {
+        let dropped = self.drops_classic(packet);
+        if let Scheduler::Weighted { classic } = self.config.scheduler
+            && !dropped
+            && !self.l4s.is_empty()
+        {
             self.credit -= f64::from(packet.size) * (1.0 - classic);
         }
-        Some((place, self.drops_classic(packet)))
+        Some((place, dropped))
     }
 
     /// Whether a packet of the Classic queue is dropped; marks it if that does as well.
@@ -337,6 +346,18 @@ mod tests {
         assert_near(controller.coupled(), 0.2, 1e-12);
         assert_near(controller.classic(), 0.01, 1e-12);
         assert_near(controller.classic_max(), 0.25, 1e-12);
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        let before = TimeDelta::from_nanos(-1);
+        let wrong = [
+            DualPi2 { target: TimeDelta::from_nanos(1), ..DualPi2::default() },
+            DualPi2 { max_rtt: TimeDelta::from_micros(299), ..DualPi2::default() },
+            DualPi2 { ramp_from: before, ..DualPi2::default() },
+            DualPi2 { scheduler: Scheduler::TimeShifted { shift: before }, ..DualPi2::default() },
+        ];
+        assert!(wrong.iter().all(|config| config.validate().is_err()));
     }
 
     #[test]

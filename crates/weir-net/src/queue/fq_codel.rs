@@ -11,7 +11,7 @@ use rand_pcg::Pcg64;
 use weir_units::{DataRate, DataSize};
 
 use super::codel::{CoDel, Control};
-use super::{Fifo, MTU, Overflow, PerFlow, Waiting, positive};
+use super::{Fifo, MTU, Overflow, PerFlow, Waiting};
 use crate::config::ConfigError;
 use crate::packet::DropReason;
 use crate::records::Records;
@@ -21,7 +21,7 @@ use crate::records::Records;
 pub struct FqCoDel {
     /// CoDel in each queue.
     pub codel: CoDel,
-    /// Bytes that a queue may send in a round, above 0; 1514 B (RFC 8290 §5.2.4).
+    /// Bytes that a queue may send in a round, 1 B to 1 GB; 1514 B (RFC 8290 §5.2.4).
     pub quantum: DataSize,
     /// How many queues flows are hashed to, with a salt from the link's seed (1024 in RFC 8290 §5.2.3); `None` for one
     /// queue per flow without collisions.
@@ -36,13 +36,16 @@ impl Default for FqCoDel {
 
 /// More queues than this are a mistake.
 const MOST_QUEUES: u32 = 65_536;
+const LARGEST_QUANTUM: u64 = 1_000_000_000;
 /// Most packets that are dropped at a time when there is no room (RFC 8290 §4.1).
 const DROP_BATCH: usize = 64;
 
 impl FqCoDel {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         self.codel.validate()?;
-        positive("FQ-CoDel quantum", self.quantum.bytes() as f64)?;
+        if !(1..=LARGEST_QUANTUM).contains(&self.quantum.bytes()) {
+            return Err(ConfigError::OutOfRange { name: "FQ-CoDel quantum", must: "from 1 byte to 1 GB" });
+        }
         if self.queues.is_some_and(|queues| queues == 0 || queues > MOST_QUEUES) {
             return Err(ConfigError::OutOfRange {
                 name: "number of FQ-CoDel queues",
@@ -326,5 +329,7 @@ mod tests {
         assert!((88..=100).contains(&used.len()), "{}", used.len());
         let none = FqCoDel { queues: Some(0), ..config };
         assert!(none.validate().is_err());
+        let endless = FqCoDel { quantum: DataSize::from_bytes(u64::MAX), ..config };
+        assert!(endless.validate().is_err());
     }
 }

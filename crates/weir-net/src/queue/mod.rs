@@ -9,6 +9,8 @@ mod pie;
 mod plain;
 mod red;
 
+use weir_units::TimeDelta;
+
 use crate::config::ConfigError;
 use crate::packet::DropReason;
 use crate::records::Records;
@@ -122,6 +124,15 @@ fn probability(name: &'static str, value: f64) -> Result<(), ConfigError> {
     if valid { Ok(()) } else { Err(ConfigError::OutOfRange { name, must: "between 0 and 1" }) }
 }
 
+/// Checks that `span` is not so short that whatever happens so often would take for ever.
+fn long_enough(name: &'static str, span: TimeDelta) -> Result<(), ConfigError> {
+    if span >= TimeDelta::from_micros(100) {
+        Ok(())
+    } else {
+        Err(ConfigError::OutOfRange { name, must: "at least 100 µs" })
+    }
+}
+
 /// Checks that `value` is a number above 0.
 fn positive(name: &'static str, value: f64) -> Result<(), ConfigError> {
     let valid = value > 0.0 && value.is_finite();
@@ -179,7 +190,7 @@ mod tests {
     use proptest::prelude::*;
     use rand::SeedableRng;
     use rand_pcg::Pcg64;
-    use weir_units::DataRate;
+    use weir_units::{DataRate, TimeDelta};
 
     use super::testing::{MS, Tested};
     use super::*;
@@ -239,7 +250,7 @@ mod tests {
             let rate = DataRate::from_mbps(8);
             let rng = || Pcg64::seed_from_u64(seed);
             same(|| Plain::new(Overflow::Tail), &packets)?;
-            let codel = CoDel { target: weir_units::TimeDelta::from_micros(500), ..CoDel::default() };
+            let codel = CoDel { target: TimeDelta::from_micros(500), ..CoDel::default() };
             same(|| CoDelQueue::new(codel, rate), &packets)?;
             same(|| FqCoDelQueue::new(FqCoDel { codel, ..FqCoDel::default() }, rate, rng()), &packets)?;
             same(|| PieQueue::new(Pie { target: codel.target, ..Pie::default() }, rng()), &packets)?;

@@ -8,8 +8,8 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use weir_units::TimeDelta;
 
-use super::{Fifo, Waiting, positive, probability};
-use crate::config::ConfigError;
+use super::{Fifo, Waiting, long_enough, positive, probability};
+use crate::config::{ConfigError, not_negative};
 use crate::packet::DropReason;
 use crate::records::Records;
 
@@ -18,7 +18,7 @@ use crate::records::Records;
 pub struct Pie {
     /// `QDELAY_REF`: the delay to hold, above 0; 15 ms (RFC 8033 §4.2).
     pub target: TimeDelta,
-    /// `T_UPDATE`: how often the probability is computed, above 0; 15 ms (RFC 8033 §4.2).
+    /// `T_UPDATE`: how often the probability is computed, at least 100 µs; 15 ms (RFC 8033 §4.2).
     pub update: TimeDelta,
     /// alpha, per second, at least 0: weight of the distance from the target; 1/8 (RFC 8033 §4.2).
     pub alpha: f64,
@@ -55,13 +55,14 @@ const MEAN_PACKET: u64 = 1000;
 impl Pie {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         positive("PIE target", self.target.nanos() as f64)?;
-        positive("PIE update interval", self.update.nanos() as f64)?;
+        long_enough("PIE update interval", self.update)?;
+        not_negative("longest burst of PIE", Some(self.max_burst))?;
         probability("ECN threshold of PIE", self.ecn_below)?;
         let gains = [self.alpha, self.beta];
         if gains.iter().all(|gain| (0.0..1e6).contains(gain)) {
             Ok(())
         } else {
-            Err(ConfigError::OutOfRange { name: "gain of PIE", must: "at least 0" })
+            Err(ConfigError::OutOfRange { name: "gain of PIE", must: "from 0 to 10⁶" })
         }
     }
 }
@@ -324,6 +325,33 @@ mod tests {
         assert!(refused == 0 && (60..120).contains(&marked), "{marked}");
         let (refused, marked) = outcomes(0.11);
         assert!(marked == 0 && (80..140).contains(&refused), "{refused}");
+    }
+
+    #[test]
+    fn the_delay_is_that_of_the_packet_served_last_unless_nothing_waits() {
+        let mut queue = queue(Pie::default());
+        for _ in 0..2 {
+            queue.enqueue(packet(0, 1000)).unwrap();
+        }
+        queue.dequeue(10 * MS).unwrap();
+        assert_near(queue.queue.controller.delay, 0.010, 1e-12);
+        // At 15 ms: 0.125·(0.010 - 0.015) + 1.25·0.010 = 0.011875; /2048 = 5.798e-6.
+        queue.enqueue(packet(15 * MS, 1000)).unwrap();
+        assert_near(queue.queue.controller.probability, 5.798e-6, 1e-9);
+        queue.dequeue(16 * MS).unwrap();
+        queue.dequeue(17 * MS).unwrap();
+        assert_eq!(queue.queue.controller.delay, 0.0);
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        let wrong = [
+            Pie { update: TimeDelta::from_nanos(1), ..Pie::default() },
+            Pie { max_burst: TimeDelta::from_nanos(-1), ..Pie::default() },
+            Pie { alpha: -0.1, ..Pie::default() },
+            Pie { beta: f64::NAN, ..Pie::default() },
+        ];
+        assert!(wrong.iter().all(|config| config.validate().is_err()));
     }
 
     #[test]

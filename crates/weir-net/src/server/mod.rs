@@ -149,7 +149,7 @@ impl Server {
         match &self.curve {
             Curve::Constant(constant) => constant.rate(),
             Curve::Steps(steps) => steps.rate_at(now),
-            Curve::Opportunities(opportunities) => opportunities.mean_rate(),
+            Curve::Opportunities(opportunities) => opportunities.rate_at(now),
             Curve::Bucket(bucket) => bucket.rate_at(now),
         }
     }

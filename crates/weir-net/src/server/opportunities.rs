@@ -9,7 +9,7 @@ use std::sync::Arc;
 use weir_units::{DataRate, TimeDelta};
 
 use super::Slot;
-use crate::trace::{OPPORTUNITY_BYTES, Trace};
+use crate::trace::{MOMENT, OPPORTUNITY_BYTES, Trace, over_a_moment};
 
 /// A server that follows a trace.
 #[derive(Clone, Debug)]
@@ -45,8 +45,11 @@ impl Opportunities {
         self.time_of(position / OPPORTUNITY_BYTES)
     }
 
-    pub(super) fn mean_rate(&self) -> DataRate {
-        self.trace.mean_rate()
+    /// The rate of the last 100 ms, at the start of a run of the first 100 ms.
+    pub(super) fn rate_at(&self, now: u64) -> DataRate {
+        let until = now.max(MOMENT).saturating_add(self.offset);
+        let count = |nanos| self.trace.count_until(nanos, self.repeat);
+        over_a_moment(count(until).saturating_sub(count(until - MOMENT)))
     }
 
     fn time_of(&self, number: u64) -> Option<u64> {

@@ -2,7 +2,7 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use crate::config::{ConfigError, QueueConfig, not_negative};
+use crate::config::{ConfigError, InService, QueueConfig, not_negative};
 use crate::loss::LossModel;
 use crate::queue::Discipline;
 
@@ -27,7 +27,7 @@ pub struct WifiConfig {
     /// Longest duration of an A-MPDU's transmission with its preamble, above 0; at least one frame always goes. 5.484
     /// ms.
     pub longest: TimeDelta,
-    /// dot11ShortRetryLimit: how often a frame is sent again; 7.
+    /// How often a frame is sent again; 6, since dot11ShortRetryLimit = 7 counts all transmission attempts (annex C).
     pub retries: u32,
     /// AIFSN: slots after a SIFS in which the air must be idle, at least 1; 3, that of best effort (§9.4.2.29).
     pub aifsn: u32,
@@ -42,7 +42,7 @@ impl Default for WifiConfig {
         Self {
             frames: 1,
             longest: TimeDelta::from_nanos(LONGEST_PPDU as i64),
-            retries: 7,
+            retries: 6,
             aifsn: 3,
             cw_min: 15,
             cw_max: 1023,
@@ -100,6 +100,8 @@ impl WifiLink {
     pub(super) fn validate(&self, links: usize) -> Result<(), ConfigError> {
         in_range("transmitter", self.transmitter < links, "below the number of links")?;
         in_range("PHY rate", !self.rate.is_zero(), "above 0")?;
+        let in_service = self.queue.in_service == InService::Counted;
+        in_range("part in service of a cell's queue", in_service, "counted")?;
         in_range("queue in a cell", self.queue.discipline == Discipline::DropTail, "drop-tail")?;
         in_range("marking threshold", self.queue.mark_above.is_none(), "left out in a cell")?;
         in_range("queue limit at the rate", self.queue.limit_at_rate.is_none(), "left out in a cell")?;

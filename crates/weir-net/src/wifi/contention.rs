@@ -2,12 +2,15 @@
 
 use std::collections::VecDeque;
 
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
 use super::config::WifiConfig;
 use super::port::Port;
 use crate::packet::{Exit, Packet};
 
 /// Who contends for the air.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Transmitter {
     /// Its links.
     pub(super) ports: Vec<usize>,
@@ -23,16 +26,28 @@ pub(super) struct Transmitter {
     pub(super) ready: u64,
     /// Transmissions in vain since the last one that was not, or since frames were given up.
     failures: u32,
+    /// For backoffs, so that those of one do not depend on how often others draw.
+    rng: Pcg64,
 }
 
 impl Transmitter {
+    /// One without links, which draws from `rng`.
+    pub(super) fn new(rng: Pcg64) -> Self {
+        Self { ports: Vec::new(), turn: 0, sending: None, waiting: 0, backoff: 0, ready: 0, failures: 0, rng }
+    }
+
+    /// Draws a backoff, uniform from 0 to the window.
+    pub(super) fn draw(&mut self, config: &WifiConfig) {
+        self.backoff = u64::from(self.rng.random_range(0..=self.window(config)));
+    }
+
     /// The slot of the present idle time in which it transmits.
     pub(super) fn access(&self) -> u64 {
         self.backoff.max(self.ready)
     }
 
     /// The contention window: (CWmin + 1)·2^failures − 1 up to CWmax (§10.22.2.2).
-    pub(super) fn window(&self, config: &WifiConfig) -> u32 {
+    fn window(&self, config: &WifiConfig) -> u32 {
         let doubled = (u64::from(config.cw_min) + 1) << self.failures.min(16);
         u32::try_from(doubled - 1).unwrap_or(u32::MAX).min(config.cw_max)
     }

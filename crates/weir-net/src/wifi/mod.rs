@@ -28,7 +28,7 @@ mod port;
 
 use std::collections::VecDeque;
 
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
 use airtime::Airtime;
@@ -61,7 +61,6 @@ pub struct WifiCell<P> {
     next_slot: u64,
     /// What has left a link and has not yet been handed out, with the link.
     left: VecDeque<(usize, Exit<P>)>,
-    backoff: Pcg64,
     /// The latest time given.
     now: u64,
 }
@@ -74,9 +73,10 @@ impl<P: Packet> WifiCell<P> {
     pub fn new(config: &WifiConfig, links: &[WifiLink], seed: u64) -> Result<Self, ConfigError> {
         config.validate()?;
         links.iter().try_for_each(|link| link.validate(links.len()))?;
-        let Streams { mut loss, queue: backoff, .. } = Streams::new(seed);
+        let Streams { mut loss, queue: mut backoff, .. } = Streams::new(seed);
         let count = links.iter().map(|link| link.transmitter + 1).max().unwrap_or(0);
-        let mut transmitters = vec![Transmitter::default(); count];
+        let mut transmitters: Vec<_> =
+            (0..count).map(|_| Transmitter::new(Pcg64::from_rng(&mut backoff))).collect();
         for (index, link) in links.iter().enumerate() {
             transmitters[link.transmitter].ports.push(index);
         }
@@ -90,7 +90,6 @@ impl<P: Packet> WifiCell<P> {
             idle_from: 0,
             next_slot: NEVER,
             left: VecDeque::new(),
-            backoff,
             now: 0,
         })
     }
@@ -176,7 +175,7 @@ impl<P: Packet> WifiCell<P> {
         let on_air = self.on_air_until != NEVER;
         if own.backoff == 0 && (on_air || self.now < self.idle_from) {
             // The air is busy: one that has counted down has to count again.
-            own.backoff = draw(&mut self.backoff, own.window(&self.config));
+            own.draw(&self.config);
         }
         if !on_air {
             self.next_slot = self.next_slot.min(own.access());
@@ -218,7 +217,7 @@ impl<P: Packet> WifiCell<P> {
         self.on_air_until = NEVER;
         for transmitter in &mut self.transmitters {
             if transmitter.end(end, self.collision, self.config.retries, &mut self.ports, &mut self.left) {
-                transmitter.backoff = draw(&mut self.backoff, transmitter.window(&self.config));
+                transmitter.draw(&self.config);
             }
         }
         self.contend();
@@ -229,9 +228,4 @@ impl<P: Packet> WifiCell<P> {
         let waiting = self.transmitters.iter().filter(|transmitter| transmitter.waiting > 0);
         self.next_slot = waiting.map(Transmitter::access).min().unwrap_or(NEVER);
     }
-}
-
-/// Uniform from 0 to `window`.
-fn draw(rng: &mut Pcg64, window: u32) -> u64 {
-    u64::from(rng.random_range(0..=window))
 }

@@ -1,11 +1,12 @@
 //! Links whose queue decides when it is served.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use weir_net::{
     CoDel, Discipline, DropReason, DualPi2, Fate, FqCoDel, InService, Link, LinkConfig, LossModel, Order,
-    Packet, Pie, QueueConfig, Red, Service, Time,
+    Packet, Pie, QueueConfig, Red, Service, Time, Trace,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -208,6 +209,22 @@ fn a_limit_of_bytes_may_follow_the_rate() {
         };
         assert_eq!(taken(&mut link, at(0)), 10);
         assert_eq!(taken(&mut link, at(1000)), 20);
+    }
+}
+
+#[test]
+fn on_a_trace_the_rate_of_the_moment_is_that_of_the_last_100_ms() {
+    // An opportunity each 10 ms for a second (1.2 Mbit/s), each millisecond for the next (12 Mbit/s).
+    let slow = (1..=100).map(|n| 10 * n).chain(1001..=2000);
+    let trace = Arc::new(Trace::from_millis(slow).unwrap());
+    assert_eq!(trace.peak_rate(), DataRate::from_mbps(12));
+    let service = Service::Trace { trace, offset: ms(0), repeat: true };
+    let queue = QueueConfig { limit_at_rate: Some(ms(100)), ..QueueConfig::default() };
+    let config = LinkConfig { queue, ..LinkConfig::new(service, ms(0)) };
+    for (now, expected) in [(0, 10), (500, 10), (1050, 55), (1500, 100), (2050, 55)] {
+        let mut link = Link::new(&config, 1).unwrap();
+        let taken = (0..200).filter(|&number| link.enqueue(at(now), packet(number, 1500)).is_ok()).count();
+        assert_eq!(taken, expected, "at {now} ms");
     }
 }
 
