@@ -117,10 +117,68 @@ fn a_cell_is_802_11n_unless_it_says_otherwise() {
 #[test]
 fn the_flows_of_a_cell_share_one_bottleneck() {
     let plan = build(&parse(&text("", IN_HOME))).plan;
-    // 12 000 bits in 434.5 µs, what one transmitter alone carries.
-    assert_eq!(plan.links[0].service, Service::Constant(DataRate::from_bps(27_617_951)));
+    // Three contend: two flows with packets of 1500 bytes, one with 1200 of payload and 52 of headers.
+    let alike = |size| {
+        let link = WifiLink::new(0, WifiLink::MCS_11);
+        WifiConfig::default().saturation_rate(&link, size, 3).bps_f64()
+    };
+    let together = 3.0 / (2.0 / alike(1500) + 1.0 / alike(1252));
+    assert_eq!(plan.links[0].service, Service::Constant(DataRate::from_bps(together as u64)));
     let ways: Vec<_> = plan.flows.iter().map(|flow| (flow.bottleneck, flow.route.clone())).collect();
     assert_eq!(ways, [(Some(0), vec![0, 4]), (Some(0), vec![5, 0]), (Some(0), vec![0, 4])]);
+}
+
+/// `up` stations that send, and as many others to which the access point sends, each more than it can.
+fn saturated(cell: &str, up: u32, down: u32) -> String {
+    let flow = |name, (from, to), count, first| {
+        format!(
+            "[flows.{name}]\nkind = \"constant\"\nfrom = \"{from}\"\nto = \"{to}\"\ncount = {count}\nfirst = {first}\n\
+             rate = \"30Mbps\"\npacket_size = \"1252B\"\n"
+        )
+    };
+    let ups = if up > 0 { flow("up", ("station-#", "fixed"), up, 1) } else { String::new() };
+    let downs = if down > 0 { flow("down", ("fixed", "station-#"), down, up + 1) } else { String::new() };
+    format!(
+        r#"title = "All send all the time"
+duration = "20s"
+[cells.home]
+{cell}
+[links.station]
+from = "station-#"
+to = "ap"
+duplex = true
+cell = "home"
+count = {}
+[links.wire]
+from = "ap"
+to = "fixed"
+duplex = true
+rate = "1Gbps"
+{ups}
+{downs}"#,
+        up + down
+    )
+}
+
+#[test]
+fn a_cell_has_for_its_flows_what_they_carry_when_they_always_send() {
+    for (cell, up, down) in [
+        ("", 1, 0),
+        ("", 16, 0),
+        ("", 0, 16),
+        ("", 8, 8),
+        ("frames = 16", 4, 4),
+        ("rate = \"6.5Mbps\"", 5, 0),
+    ] {
+        let Run { spec, plan, .. } = build(&parse(&saturated(cell, up, down)));
+        let Service::Constant(told) = plan.links[0].service else { panic!("a constant capacity") };
+        let metrics = Simulation::new(spec, Recorder::new(plan)).unwrap().run().finish().metrics;
+        let carried: f64 = metrics.flows.iter().map(|flow| flow.rate_bps.unwrap_or(0.0)).sum();
+        assert!(
+            (carried / told.bps_f64() - 1.0).abs() < 0.03,
+            "{cell} {up} up, {down} down: {carried} of {told}"
+        );
+    }
 }
 
 #[test]

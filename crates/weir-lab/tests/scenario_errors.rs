@@ -91,7 +91,7 @@ fn a_key_of_another_kind_of_flow_is_unknown() {
         "law = \"cubic\"\nencoder = \"papers\"",
         "35:1: `flows.bulk.encoder` is not a key that is known here where `kind = \"tcp\"`",
         "known here are `from`, `to`, `route`, `reverse_route`, `access_delay`, `five_tuple`, `start`, `stop`, `count`, \
-         `every`, `start_spread`, `pauses`, `receiver_clock`, `profile`, `law`, `size`, `downloads`, `options` and `kind`",
+         `first`, `every`, `start_spread`, `stop_spread`, `pauses`, `receiver_clock`, `profile`, `law`, `size`, `downloads`, `options` and `kind`",
     );
 }
 

@@ -72,6 +72,7 @@ proptest! {
             "duration", "runs", "measure.from", "measure.to", "links.forward.delay", "links.forward.rate",
             "links.forward.steps", "links.forward.queue.packets", "links.forward.jitter", "links.forward.loss",
             "flows.video.start", "flows.video.stop", "flows.video.count", "flows.video.every", "flows.video.start_spread",
+            "flows.video.stop_spread", "flows.video.first", "links.forward.count",
             "flows.video.rates.max", "flows.video.encoder.frame_rate", "flows.video.encoder.key_frames", "flows.video.options",
             "flows.video.receiver_clock.offset", "flows.video.payload_limit", "flows.tcp.size", "flows.tcp.options.mss",
         ]),

@@ -112,5 +112,63 @@ fn what_has_no_meaning_is_refused() {
     let error = message("five_tuple = \"meeting\"", "access_delay = \"5ms\"");
     assert!(error.contains("`flows.camera.access_delay` has no meaning outside a dumbbell"), "{error}");
     let error = message("[links.upper-out]", "[links.enter-back]");
-    assert!(error.contains("there is a link `enter-back` already"), "{error}");
+    assert!(error.contains("there are two links `enter-back`"), "{error}");
+}
+
+/// Three stations by one entry of `links`, and flows to and from each.
+fn numbered(links: &str, flows: &str) -> String {
+    format!(
+        r#"title = "Copies"
+duration = "10s"
+[links.station]
+from = "station-#"
+to = "hub"
+duplex = true
+rate = "1Mbps"
+{links}
+[links.wire]
+from = "hub"
+to = "peer"
+duplex = true
+rate = "9Mbps"
+[flows.flow]
+kind = "media"
+controller = "gcc"
+{flows}
+"#
+    )
+}
+
+#[test]
+fn the_copies_of_a_flow_begin_and_end_at_copies_of_a_link() {
+    let flows = "from = \"station-#\"\nto = \"peer\"\ncount = 2\nfirst = 2\nreverse_route = [\"wire-back\", \"station-#-back\"]";
+    let scenario = Scenario::parse("copies.toml", &numbered("count = 3", flows), &[]).unwrap();
+    let run = build(&scenario, 1);
+    let names: Vec<&str> = run.spec.links.iter().map(|link| link.name.as_str()).collect();
+    assert_eq!(names[..4], ["station-1", "station-1-back", "station-2", "station-2-back"]);
+    let way = |name: &str, station: &'static str, back: &'static str| {
+        (name.to_owned(), vec![station, "wire"], vec!["wire-back", back])
+    };
+    let expected =
+        [way("flow-2", "station-2", "station-2-back"), way("flow-3", "station-3", "station-3-back")];
+    assert_eq!(ways(&run), expected);
+}
+
+#[test]
+fn copies_that_cannot_be_are_named() {
+    let error = |links: &str, flows: &str| {
+        Scenario::parse("copies.toml", &numbered(links, flows), &[]).unwrap_err().message().to_owned()
+    };
+    let both = "from = \"station-#\"\nto = \"peer\"";
+    assert_eq!(error("count = 2", &format!("{both}\ncount = 3")), "no link touches the node `station-3`");
+    assert_eq!(
+        error("count = 2", &format!("{both}\nfirst = 2")),
+        "`flows.flow.first` has no meaning without copies"
+    );
+    assert_eq!(
+        error("count = 2", &format!("{both}\ncount = 2\nstop_spread = \"1s\"")),
+        "`flows.flow.stop_spread` has no meaning without `stop`"
+    );
+    let twice = "count = 2\n[links.station-2]\nfrom = \"a\"\nto = \"b\"\nrate = \"1Mbps\"";
+    assert_eq!(error(twice, &format!("{both}\ncount = 2")), "there are two links `station-2`");
 }

@@ -1,5 +1,6 @@
 //! From a scenario and a seed to a simulation.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rand::{Rng, SeedableRng};
@@ -59,8 +60,6 @@ pub struct TraceUse {
 
 /// Receivers' clocks are off by between one hour and this many.
 const MOST_HOURS_OFF: f64 = 12.0;
-/// Bytes before the payload of a media packet: RTP 12, its extensions 12, UDP 8, IPv4 20.
-const MEDIA_HEADERS: u64 = 52;
 
 impl Scenario {
     /// One run of the scenario.
@@ -90,10 +89,12 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn build(&self) -> Result<Run, Problem> {
         let network = network(self.scenario, self.run.seed)?;
+        let airs: BTreeMap<&str, DataRate> =
+            self.scenario.cells.iter().map(|(name, cell)| (name, cell.capacity(name, &network))).collect();
         let mut links = Vec::with_capacity(network.links.len());
         let mut traces = Vec::new();
         for planned in &network.links {
-            let (service, used) = self.service(planned)?;
+            let (service, used) = self.service(planned, &airs)?;
             traces.extend(used);
             links.push(link_spec(planned, service)?);
         }
@@ -116,7 +117,11 @@ impl Builder<'_> {
         Ok(Run { spec, plan, traces })
     }
 
-    fn service(&self, planned: &PlannedLink) -> Result<(Service, Option<TraceUse>), Problem> {
+    fn service(
+        &self,
+        planned: &PlannedLink,
+        airs: &BTreeMap<&str, DataRate>,
+    ) -> Result<(Service, Option<TraceUse>), Problem> {
         let model = &planned.model;
         if let Some(wanted) = &model.trace {
             let (trace, used) = self.trace(wanted, model.fallback.as_deref(), &planned.path)?;
@@ -125,9 +130,8 @@ impl Builder<'_> {
             let used = TraceUse { link: planned.name.clone(), wanted: wanted.clone(), used };
             return Ok((service, Some(used)));
         }
-        if let Some(cell) = model.cell.as_ref().and_then(|cell| self.scenario.cells.get(cell)) {
-            let link = WifiLink::new(0, model.rate.unwrap_or(cell.rate));
-            return Ok((Service::Constant(cell.capacity(&link)), None));
+        if let Some(&capacity) = model.cell.as_deref().and_then(|cell| airs.get(cell)) {
+            return Ok((Service::Constant(capacity), None));
         }
         Ok((model.rated_service(), None))
     }
@@ -201,8 +205,17 @@ impl Builder<'_> {
     }
 
     fn start(&self, flow: &PlannedFlow<'_>) -> Time {
-        let spread = flow.flow.start_spread.map(|spread| spread.scale(self.unit(&flow.copy.name, "start")));
-        time(flow.copy.start + spread.unwrap_or_default())
+        time(flow.copy.start + self.spread(flow, flow.flow.start_spread, "start"))
+    }
+
+    /// When the flow stops sending; [`Time::MAX`] for never.
+    fn stop(&self, flow: &PlannedFlow<'_>) -> Time {
+        let later = self.spread(flow, flow.flow.stop_spread, "stop");
+        flow.copy.stop.map_or(Time::MAX, |stop| time(stop + later))
+    }
+
+    fn spread(&self, flow: &PlannedFlow<'_>, spread: Option<TimeDelta>, purpose: &str) -> TimeDelta {
+        spread.map(|spread| spread.scale(self.unit(&flow.copy.name, purpose))).unwrap_or_default()
     }
 
     /// Uniform in [0, 1), from a stream of its own.
@@ -230,7 +243,7 @@ impl Builder<'_> {
             forward: planned.forward.clone(),
             reverse: planned.reverse.clone(),
             start,
-            stop: planned.copy.stop.map_or(Time::MAX, time),
+            stop: self.stop(planned),
             pauses: self.pauses(planned, start),
             sender_clock: ClockSpec::default(),
             receiver_clock: self.receiver_clock(planned),
@@ -244,7 +257,7 @@ impl Builder<'_> {
         let given = planned.flow.pauses.iter().flatten();
         let mut pauses: Vec<_> = given.map(|p| (time(p.from + shift), time(p.to + shift))).collect();
         if let Traffic::Constant(constant) = &planned.flow.traffic {
-            let stop = planned.copy.stop.map_or(Time::MAX, time).min(time(self.scenario.duration));
+            let stop = self.stop(planned).min(time(self.scenario.duration));
             pauses.extend(constant.silences(start, stop));
         }
         pauses
@@ -274,7 +287,7 @@ impl Builder<'_> {
             name: planned.copy.name.clone(),
             kind: kind(&planned.flow.traffic),
             start,
-            stop: planned.copy.stop.map_or(Time::MAX, time),
+            stop: self.stop(planned),
             pauses: self.pauses(planned, start),
             propagation: planned.forward.iter().map(|&l| links[l].config.delay).sum(),
             route: planned.forward.iter().map(|&link| shared.of(link)).collect(),
@@ -309,29 +322,6 @@ impl Scenario {
         let from = measure.map_or(TimeDelta::ZERO, |m| m.from);
         let to = measure.and_then(|m| m.to).map_or(self.duration, |to| to.min(self.duration));
         (time(from), time(to))
-    }
-}
-
-impl Flow {
-    /// The highest rate that it can use on the wire; `None` for no limit.
-    fn max_rate(&self) -> Option<DataRate> {
-        match &self.traffic {
-            Traffic::Media(media) => {
-                let audio = media.audio.map(AudioStream::config);
-                let audio_rate = audio.map_or(DataRate::ZERO, |audio| audio.rate);
-                let video = media.max_rate().saturating_sub(audio_rate).min(media.encoder.config().max_rate);
-                let on_wire = |rate: DataRate, payload: DataSize| {
-                    let payload = payload.bytes();
-                    rate.scale((payload + MEDIA_HEADERS) as f64 / payload as f64)
-                };
-                let video = on_wire(video, media.payload_limit);
-                Some(audio.map_or(video, |audio| video + on_wire(audio.rate, audio.payload())))
-            }
-            Traffic::Constant(constant) => Some(constant.max_rate()),
-            Traffic::Audio(audio) => audio.source().steps.first().map(|&(_, rate)| rate),
-            Traffic::Tcp(_) => None,
-            Traffic::Web(web) => Some(web.load),
-        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The copies of a flow: their names and times.
 
+use std::borrow::Cow;
+
 use weir_units::TimeDelta;
 
 use super::flow::Flow;
@@ -11,6 +13,8 @@ pub(crate) const MOST_COPIES: i64 = 10_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Copy {
     pub(crate) name: String,
+    /// Its number; `None` for a flow that is not copied.
+    pub(crate) number: Option<i64>,
     pub(crate) start: TimeDelta,
     pub(crate) stop: Option<TimeDelta>,
     /// How much later it is than the flow as written.
@@ -22,19 +26,30 @@ pub(crate) fn copies(name: &str, flow: &Flow, duration: TimeDelta) -> Vec<Copy> 
     let Some(count) = count(flow, duration) else {
         return vec![Copy {
             name: name.to_owned(),
+            number: None,
             start: flow.start,
             stop: flow.stop,
             shift: TimeDelta::ZERO,
         }];
     };
     let apart = flow.every.unwrap_or_default();
+    let first = i64::from(flow.first.unwrap_or(1));
     let copy = |i: i64| Copy {
-        name: format!("{name}-{}", i + 1),
+        name: format!("{name}-{}", first + i),
+        number: Some(first + i),
         start: flow.start + apart * i,
         stop: flow.stop.map(|stop| stop + apart * i),
         shift: apart * i,
     };
     (0..count).map(copy).collect()
+}
+
+/// `text` with the number of a copy for each `#`.
+pub(crate) fn numbered(text: &str, number: Option<i64>) -> Cow<'_, str> {
+    match number {
+        Some(number) if text.contains('#') => Cow::Owned(text.replace('#', &number.to_string())),
+        _ => Cow::Borrowed(text),
+    }
 }
 
 /// How many copies there are; `None` for a flow that is not copied.
@@ -67,14 +82,25 @@ mod tests {
     #[test]
     fn a_flow_that_is_not_copied_keeps_its_name() {
         let only = copies("a", &flow("start = \"1s\""), S(10));
-        assert_eq!(only, [Copy { name: "a".to_owned(), start: S(1), stop: None, shift: S(0) }]);
+        assert_eq!(only, [Copy { name: "a".to_owned(), number: None, start: S(1), stop: None, shift: S(0) }]);
     }
 
     #[test]
     fn counted_copies_are_numbered_from_one() {
-        let two = copies("tcp", &flow("count = 2\nevery = \"3s\"\nstop = \"2s\""), S(1));
-        assert_eq!(two[0], Copy { name: "tcp-1".to_owned(), start: S(0), stop: Some(S(2)), shift: S(0) });
-        assert_eq!(two[1], Copy { name: "tcp-2".to_owned(), start: S(3), stop: Some(S(5)), shift: S(3) });
+        let text = "count = 2\nevery = \"3s\"\nstop = \"2s\"";
+        let copy = |number: i64, start, stop| {
+            let name = format!("tcp-{number}");
+            Copy { name, number: Some(number), start: S(start), stop: Some(S(stop)), shift: S(start) }
+        };
+        assert_eq!(copies("tcp", &flow(text), S(1)), [copy(1, 0, 2), copy(2, 3, 5)]);
+        let later = copies("tcp", &flow(&format!("{text}\nfirst = 9")), S(1));
+        assert_eq!(later, [copy(9, 0, 2), copy(10, 3, 5)]);
+    }
+
+    #[test]
+    fn a_number_stands_for_each_sign() {
+        assert_eq!(numbered("a-#-#", Some(12)), "a-12-12");
+        assert_eq!(numbered("a-#", None), "a-#");
     }
 
     #[test]

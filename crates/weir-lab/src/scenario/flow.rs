@@ -12,6 +12,9 @@ use super::tcp_profile::TcpProfile;
 use super::unresponsive::{Audio, AudioStream, Constant, Pause};
 use super::web::Web;
 
+/// Bytes before the payload of a media packet: RTP 12, its extensions 12, UDP 8, IPv4 20.
+const MEDIA_HEADERS: u64 = 52;
+
 /// One flow, or several copies of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
@@ -41,16 +44,24 @@ pub struct Flow {
     /// When it stops sending; never unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<TimeDelta>,
-    /// How many copies there are, named after the flow with `-1`, `-2`, … behind.
+    /// How many copies there are, named after the flow with `-1`, `-2`, … behind; `#` in `from`, `to` and the routes
+    /// is the number of the copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10_000))]
     pub count: Option<u32>,
+    /// Number of the first copy; 1 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub first: Option<u32>,
     /// Each copy starts and stops this much after the one before; without `count` as often as the run is long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<TimeDelta>,
     /// Each copy starts later by a time drawn uniformly from 0 to this, derived from the run's seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_spread: Option<TimeDelta>,
+    /// Each copy stops later by a time drawn uniformly from 0 to this, derived from the run's seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_spread: Option<TimeDelta>,
     /// When it pauses; TCP does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Vec<Pause>>,
@@ -60,6 +71,42 @@ pub struct Flow {
     /// What it carries.
     #[serde(flatten)]
     pub traffic: Traffic,
+}
+
+impl Flow {
+    /// The highest rate that it can use on the wire; `None` for no limit.
+    pub(crate) fn max_rate(&self) -> Option<DataRate> {
+        match &self.traffic {
+            Traffic::Media(media) => {
+                let audio = media.audio.map(AudioStream::config);
+                let audio_rate = audio.map_or(DataRate::ZERO, |audio| audio.rate);
+                let video = media.max_rate().saturating_sub(audio_rate).min(media.encoder.config().max_rate);
+                let on_wire = |rate: DataRate, payload: DataSize| {
+                    let payload = payload.bytes();
+                    rate.scale((payload + MEDIA_HEADERS) as f64 / payload as f64)
+                };
+                let video = on_wire(video, media.payload_limit);
+                Some(audio.map_or(video, |audio| video + on_wire(audio.rate, audio.payload())))
+            }
+            Traffic::Constant(constant) => Some(constant.max_rate()),
+            Traffic::Audio(audio) => audio.source().steps.first().map(|&(_, rate)| rate),
+            Traffic::Tcp(_) => None,
+            Traffic::Web(web) => Some(web.load),
+        }
+    }
+
+    /// Bytes on the wire of its packets of full size; `None` for audio, whose packets are small.
+    pub(crate) fn full_packet(&self) -> Option<u32> {
+        let tcp = |config: TcpConfig| u64::from(config.mss) + u64::from(config.header);
+        let bytes = match &self.traffic {
+            Traffic::Media(media) => media.payload_limit.bytes() + MEDIA_HEADERS,
+            Traffic::Constant(constant) => constant.packet_size.bytes(),
+            Traffic::Audio(_) => return None,
+            Traffic::Tcp(own) => tcp(own.config()),
+            Traffic::Web(web) => tcp(web.options.unwrap_or_default().config(None)),
+        };
+        u32::try_from(bytes).ok()
+    }
 }
 
 /// What a flow carries.

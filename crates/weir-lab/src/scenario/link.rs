@@ -15,6 +15,11 @@ pub struct Link {
     pub from: String,
     /// The node it leads to.
     pub to: String,
+    /// How many copies there are, named after the link with `-1`, `-2`, … behind; `#` in `from` and `to` is the number
+    /// of the copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub count: Option<u32>,
     /// Whether there is a link like it in the other direction, called after it with `-back` behind.
     #[serde(default)]
     pub duplex: bool,

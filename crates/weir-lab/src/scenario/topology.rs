@@ -1,9 +1,9 @@
 //! From links, dumbbells and routes to lists of link numbers.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::Scenario;
-use super::copies::{Copy, copies};
+use super::copies::{Copy, copies, numbered};
 use super::flow::{Flow, Traffic};
 use super::link::{Dumbbell, LinkModel};
 use super::multipath;
@@ -71,17 +71,17 @@ fn directed(scenario: &Scenario, seed: u64) -> Result<Network<'_>, Problem> {
             return Err(Problem::key(&path, format!("`{path}` has no meaning outside a dumbbell"))
                 .help("leave it out, or give the flow links of its own"));
         }
-        let (forward, reverse) = routes(&links, flow, &path)?;
         for copy in copies(name, flow, scenario.duration) {
-            let (mut forward, mut reverse) = (forward.clone(), reverse.clone());
+            let (mut forward, mut reverse) = routes(&links, flow, copy.number, &path)?;
             if let (Some(salt), Some(from), Some(to)) = (salt, &flow.from, &flow.to) {
+                let (from, to) = (numbered(from, copy.number), numbered(to, copy.number));
                 let five_tuple = flow.five_tuple.as_deref().unwrap_or(&copy.name);
                 let hashed = |ends| multipath::hashed(&links, ends, five_tuple, salt);
                 if flow.route.is_none() {
-                    forward = hashed((from, to)).unwrap_or(forward);
+                    forward = hashed((&from, &to)).unwrap_or(forward);
                 }
                 if flow.reverse_route.is_none() && flow.has_feedback() {
-                    reverse = hashed((to, from)).unwrap_or(reverse);
+                    reverse = hashed((&to, &from)).unwrap_or(reverse);
                 }
             }
             flows.push(PlannedFlow { copy, flow, path: path.clone(), forward, reverse });
@@ -90,58 +90,71 @@ fn directed(scenario: &Scenario, seed: u64) -> Result<Network<'_>, Problem> {
     Ok(Network { links, flows })
 }
 
-/// The links of `[links]`, those of duplex links both ways.
+/// The links of `[links]`: the copies of each, and those of duplex links both ways.
 fn planned_links(scenario: &Scenario) -> Result<Vec<PlannedLink>, Problem> {
-    let mut links = Vec::new();
+    let (mut links, mut names) = (Vec::new(), BTreeSet::new());
     for (name, link) in scenario.links.iter() {
         let path = KeyPath::of(&["links", name]);
-        let planned = |name: String, from: &str, to: &str| PlannedLink {
-            name,
-            from: from.to_owned(),
-            to: to.to_owned(),
-            model: link.model.clone(),
-            path: path.clone(),
+        let numbers: Vec<Option<i64>> = match link.count {
+            None => vec![None],
+            Some(count) => (1..=i64::from(count)).map(Some).collect(),
         };
-        links.push(planned(name.to_owned(), &link.from, &link.to));
-        if link.duplex {
-            let back = format!("{name}-back");
-            if scenario.links.get(&back).is_some() {
-                return Err(Problem::value(
-                    &path.with("duplex"),
-                    format!("there is a link `{back}` already"),
-                )
-                .help("the way back of a duplex link takes its name and `-back`; rename the other one"));
+        for number in numbers {
+            let own = number.map_or_else(|| name.to_owned(), |number| format!("{name}-{number}"));
+            let back = link.duplex.then(|| (format!("{own}-back"), &link.to, &link.from));
+            for (name, from, to) in [(own, &link.from, &link.to)].into_iter().chain(back) {
+                if !names.insert(name.clone()) {
+                    return Err(Problem::key(&path, format!("there are two links `{name}`")).help(
+                        "a copy takes the link's name and its number, a way back the name and `-back`; \
+                         give one of the two another name",
+                    ));
+                }
+                links.push(PlannedLink {
+                    name,
+                    from: numbered(from, number).into_owned(),
+                    to: numbered(to, number).into_owned(),
+                    model: link.model.clone(),
+                    path: path.clone(),
+                });
             }
-            links.push(planned(back, &link.to, &link.from));
         }
     }
     Ok(links)
 }
 
-fn routes(links: &[PlannedLink], flow: &Flow, path: &KeyPath) -> Result<(Vec<usize>, Vec<usize>), Problem> {
-    let from = end(links, flow.from.as_deref(), &path.with("from"))?;
-    let to = end(links, flow.to.as_deref(), &path.with("to"))?;
+/// The ways there and back of the copy `number` of a flow.
+fn routes(
+    links: &[PlannedLink],
+    flow: &Flow,
+    number: Option<i64>,
+    path: &KeyPath,
+) -> Result<(Vec<usize>, Vec<usize>), Problem> {
+    let own = |text: &String| numbered(text, number).into_owned();
+    let from = end(links, flow.from.as_ref().map(own), &path.with("from"))?;
+    let to = end(links, flow.to.as_ref().map(own), &path.with("to"))?;
     if from == to {
         return Err(Problem::value(&path.with("to"), format!("`{path}` ends where it begins, at `{from}`"))
             .help("let `from` and `to` be different nodes"));
     }
-    let forward = route(links, from, to, flow.route.as_deref(), &path.with("route"))?;
+    let given = |route: &Option<Vec<String>>| route.as_ref().map(|names| names.iter().map(own).collect());
+    let forward = route(links, (&from, &to), given(&flow.route), &path.with("route"))?;
     if !flow.has_feedback() {
         return Ok((forward, Vec::new()));
     }
-    let reverse = route(links, to, from, flow.reverse_route.as_deref(), &path.with("reverse_route"))?;
+    let back = given(&flow.reverse_route);
+    let reverse = route(links, (&to, &from), back, &path.with("reverse_route"))?;
     Ok((forward, reverse))
 }
 
 /// A node that a flow begins or ends at.
-fn end<'a>(links: &[PlannedLink], node: Option<&'a str>, path: &KeyPath) -> Result<&'a str, Problem> {
+fn end(links: &[PlannedLink], node: Option<String>, path: &KeyPath) -> Result<String, Problem> {
     let mut nodes: Vec<&str> = links.iter().flat_map(|link| [link.from.as_str(), link.to.as_str()]).collect();
     nodes.sort_unstable();
     nodes.dedup();
     match node {
-        Some(node) if nodes.contains(&node) => Ok(node),
+        Some(node) if nodes.contains(&node.as_str()) => Ok(node),
         Some(node) => {
-            Err(Problem::value(path, format!("no link touches the node `{node}`")).help(advice(node, nodes)))
+            Err(Problem::value(path, format!("no link touches the node `{node}`")).help(advice(&node, nodes)))
         }
         None => Err(Problem::value(path, format!("`{path}` is missing")).help(format!(
             "add `{}`; the links have the nodes {}",
@@ -154,13 +167,12 @@ fn end<'a>(links: &[PlannedLink], node: Option<&'a str>, path: &KeyPath) -> Resu
 /// The links from `from` to `to`: those of `given`, else the fewest.
 fn route(
     links: &[PlannedLink],
-    from: &str,
-    to: &str,
-    given: Option<&[String]>,
+    (from, to): (&str, &str),
+    given: Option<Vec<String>>,
     path: &KeyPath,
 ) -> Result<Vec<usize>, Problem> {
     match given {
-        Some(names) => given_route(links, (from, to), names, path),
+        Some(names) => given_route(links, (from, to), &names, path),
         None => shortest(links, from, to).ok_or_else(|| {
             Problem::value(path, format!("there is no way from `{from}` to `{to}`"))
                 .help(format!("add a link from `{from}` towards `{to}`"))

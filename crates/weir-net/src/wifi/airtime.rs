@@ -67,21 +67,6 @@ impl Airtime {
     }
 }
 
-impl WifiConfig {
-    /// What one transmitter alone carries over `link` with packets of `size` bytes on the wire, always enough of them
-    /// and none lost: bits of packets over the mean time of an exchange.
-    pub fn saturation_rate(&self, link: &WifiLink, size: u32) -> DataRate {
-        let airtime = Airtime::new(self, link);
-        let frame = airtime.frame(size);
-        let more = (2..=self.frames as usize).take_while(|&n| airtime.fits(n, frame * n as u64)).count();
-        let frames = 1 + more as u64;
-        let backoff = u64::from(self.cw_min) * super::config::SLOT / 2;
-        let exchange = self.aifs() + backoff + airtime.transmission(frame * frames) + airtime.response();
-        let bits = u128::from(frames * u64::from(size) * 8);
-        DataRate::from_bps(u64::try_from(bits * 1_000_000_000 / u128::from(exchange)).unwrap_or(u64::MAX))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,16 +93,5 @@ mod tests {
         let many = airtime(64);
         assert!(many.fits(1, 35_383) && !many.fits(1, 35_384));
         assert!(airtime(16).fits(16, 1000) && !airtime(16).fits(17, 1000));
-    }
-
-    #[test]
-    fn the_rate_of_a_lone_transmitter_is_bits_over_the_mean_exchange() {
-        let link = WifiLink::new(0, WifiLink::MCS_11);
-        // AIFS 43, 7.5 slots 67.5, transmission 280, response 44: 434.5 µs for 12 000 bits.
-        let rate = WifiConfig::default().saturation_rate(&link, 1500);
-        assert_eq!(rate.bps(), 27_617_951);
-        // 22 frames of 1544 bytes fit into 5.484 ms: 271 766 bits are 1307 symbols; 43 + 67.5 + 5268 + 48 µs.
-        let rate = WifiConfig { frames: 64, ..WifiConfig::default() }.saturation_rate(&link, 1500);
-        assert_eq!(rate.bps(), (264_000.0 / 5426.5e-6) as u64);
     }
 }

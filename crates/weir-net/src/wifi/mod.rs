@@ -25,6 +25,7 @@ mod airtime;
 mod config;
 mod contention;
 mod port;
+mod saturation;
 
 use std::collections::VecDeque;
 
