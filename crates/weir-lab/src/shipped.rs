@@ -75,9 +75,15 @@ pub const SCENARIOS: &[Shipped] = &shipped![
     "rfc8869/downlink",
     "rfc8869/uplink",
     "rfc8869/wifi-bidirectional",
+    "rfc8869/wifi-cross-traffic",
     "rfc8869/wifi-downlink",
     "rfc8869/wifi-tcp",
     "rfc8869/wifi-uplink",
+    "rfc8869/wifi-varying",
+    "rfc8869/wired-bidirectional",
+    "rfc8869/wired-cross-traffic",
+    "rfc8869/wired-tcp",
+    "rfc8869/wired-uplink",
 ];
 
 /// The scenario that ships under the name `name`.

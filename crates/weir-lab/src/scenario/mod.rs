@@ -208,6 +208,21 @@ impl Scenario {
 }
 
 impl Scenario {
+    /// The same with a TCP flow in place of each media flow: one like the scenario's first TCP flow, if it has any.
+    pub(crate) fn with_tcp_for_media(mut self) -> Self {
+        let tcp = self.flows.iter().find_map(|(_, flow)| match &flow.traffic {
+            Traffic::Tcp(tcp) => Some(tcp.clone()),
+            _ => None,
+        });
+        for flow in self.flows.values_mut() {
+            if let (Traffic::Media(_), Some(tcp)) = (&flow.traffic, &tcp) {
+                flow.traffic = Traffic::Tcp(tcp.clone());
+                flow.pauses = None;
+            }
+        }
+        self
+    }
+
     /// Gives all media flows these options of their controller.
     pub(crate) fn set_options(&mut self, options: &Table) {
         for flow in self.flows.values_mut() {

@@ -63,6 +63,9 @@ pub enum Quantity {
     RateAfterEachStep,
     /// The same, the share being what the short transfers left of the capacity.
     RateBesideTransfers,
+    /// What the media flows carry together while all TCP flows are active, over what as many TCP flows get in their
+    /// place, of each of them at most the highest rate of the call; in per cent.
+    RateAgainstTcp,
     /// 95th percentile of the media packets' `queue_wait` outside 5 s after each event, in ms.
     QueueWait,
     /// Packets lost over packets sent, in per cent, of the media flow that loses most.
@@ -86,11 +89,17 @@ pub(super) struct Judged<'a> {
     plan: &'a MeasurePlan,
     measured: &'a Measured,
     shares: Vec<Shares>,
+    /// What each flow received in the same run with TCP in place of the media flows, in bytes per bin.
+    benchmark: Option<&'a [Vec<u32>]>,
 }
 
 impl<'a> Judged<'a> {
-    pub(super) fn new(plan: &'a MeasurePlan, measured: &'a Measured) -> Self {
-        Self { plan, measured, shares: max_min_shares(plan) }
+    pub(super) fn new(
+        plan: &'a MeasurePlan,
+        measured: &'a Measured,
+        benchmark: Option<&'a [Vec<u32>]>,
+    ) -> Self {
+        Self { plan, measured, shares: max_min_shares(plan), benchmark }
     }
 
     /// The value of `quantity`; `None` where there is nothing to measure.
@@ -100,6 +109,7 @@ impl<'a> Judged<'a> {
             Quantity::Rate => self.least_share(&media, &[(START_UP, self.plan.end)]),
             Quantity::RateAfterEachStep => self.least_share(&media, &self.between_steps()),
             Quantity::RateBesideTransfers => self.least_of_what_is_left(&media),
+            Quantity::RateAgainstTcp => self.against_tcp(&media),
             Quantity::QueueWait => {
                 let mut waits = Histogram::new();
                 for &flow in &media {
@@ -128,14 +138,13 @@ impl<'a> Judged<'a> {
         (0..self.plan.flows.len()).filter(|&flow| of(self.plan.flows[flow].kind)).collect()
     }
 
-    /// The stretches from [`START_UP`] on in which no capacity changes.
+    /// The stretches from [`START_UP`] on in which no capacity changes, neither by itself nor by cross traffic.
     fn between_steps(&self) -> Vec<(Time, Time)> {
-        let mut edges: Vec<Time> = self
-            .plan
-            .links
-            .iter()
-            .filter(|link| link.bottleneck)
+        let narrow = self.plan.links.iter().filter(|link| link.bottleneck);
+        let cross = self.plan.flows.iter().filter(|flow| flow.kind == FlowKind::Constant);
+        let mut edges: Vec<Time> = narrow
             .flat_map(|link| link.service.steps().iter().map(|&(at, _)| at))
+            .chain(cross.flat_map(|flow| [flow.start, flow.stop]))
             .filter(|&at| at > START_UP && at < self.plan.end)
             .chain([START_UP, self.plan.end])
             .collect();
@@ -172,10 +181,23 @@ impl<'a> Judged<'a> {
         (plan.start.max(from), plan.stop.min(to))
     }
 
-    fn bits(&self, flow: usize, (from, to): (Time, Time)) -> f64 {
-        let bin = |time: Time| (time.nanos() / BIN) as usize;
-        let bins = self.measured.receipts[flow].get(bin(from)..bin(to)).unwrap_or_default();
-        bins.iter().map(|&bytes| f64::from(bytes) * 8.0).sum()
+    fn bits(&self, flow: usize, window: (Time, Time)) -> f64 {
+        bits(&self.measured.receipts[flow], window)
+    }
+
+    fn against_tcp(&self, media: &[usize]) -> Option<f64> {
+        let receipts = self.benchmark?;
+        let tcp = self.flows(|kind| kind == FlowKind::Tcp);
+        let whole = (Time::ZERO, self.plan.end);
+        let window = tcp.iter().fold(whole, |window, &flow| self.active(flow, window));
+        let seconds = (window.1 - window.0).secs_f64();
+        let could = |&flow: &usize| {
+            let most = self.plan.flows[flow].max_rate.map_or(f64::INFINITY, DataRate::bps_f64) * seconds;
+            bits(&receipts[flow], window).min(most)
+        };
+        let own: f64 = media.iter().map(|&flow| self.bits(flow, window)).sum();
+        let benchmark: f64 = media.iter().map(could).sum();
+        (benchmark > 0.0).then(|| 100.0 * own / benchmark)
     }
 
     /// As [`Self::least_share`] from [`START_UP`] on, of what the transfers left: they have no share of their own, as
@@ -214,6 +236,13 @@ impl<'a> Judged<'a> {
         };
         media.iter().map(seconds).try_fold(0.0, |worst: f64, own| Some(worst.max(own?)))
     }
+}
+
+/// Bits of the bins from one time to another.
+fn bits(receipts: &[u32], (from, to): (Time, Time)) -> f64 {
+    let bin = |time: Time| (time.nanos() / BIN) as usize;
+    let bins = receipts.get(bin(from)..bin(to)).unwrap_or_default();
+    bins.iter().map(|&bytes| f64::from(bytes) * 8.0).sum()
 }
 
 /// When something happens to a call: a capacity changes, a flow starts, stops, pauses or goes on. What follows each of

@@ -1,5 +1,7 @@
 //! Running a suite.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 use weir_net::Time;
 use weir_sim::Simulation;
@@ -74,6 +76,7 @@ impl Request<'_> {
             .build()
             .map_err(|e| ComparisonError::Threads { jobs: self.jobs, problem: e.to_string() })?;
         let cases = self.selected();
+        let benchmarks = pool.install(|| self.benchmarks(&cases, store))?;
         let mut scenarios = Vec::with_capacity(cases.len() * self.controllers.len());
         for &case in &cases {
             for &controller in self.controllers {
@@ -85,7 +88,8 @@ impl Request<'_> {
             .flat_map(|(case, scenario)| self.seeds.iter().map(move |&seed| (*case, scenario, seed)))
             .collect();
         let one = |&(case, scenario, seed): &(&Case, &Scenario, u64)| {
-            let outcome = self.one(case, scenario, seed, store);
+            let benchmark = benchmarks.get(&(case.name, seed)).map(Vec::as_slice);
+            let outcome = self.one(case, scenario, seed, benchmark, store);
             done();
             outcome
         };
@@ -95,18 +99,35 @@ impl Request<'_> {
         Ok(self.collect(&cases, outcomes))
     }
 
+    /// What each flow received where a case is judged by what TCP would get, by case and seed.
+    fn benchmarks(&self, cases: &[&Case], store: &TraceStore) -> Result<Benchmarks, SuiteError> {
+        let mut tasks = Vec::new();
+        for case in cases {
+            if let Some(scenario) = case.benchmark()? {
+                tasks.extend(self.seeds.iter().map(|&seed| (case.name, scenario.clone(), seed)));
+            }
+        }
+        let one = |(case, scenario, seed): &(&'static str, Scenario, u64)| {
+            let run = scenario.build(&RunOptions { seed: *seed, controller: None, series: false }, store)?;
+            let measured = Simulation::new(run.spec, Recorder::new(run.plan))?.run().finish();
+            Ok(((*case, *seed), measured.receipts))
+        };
+        tasks.par_iter().map(one).collect()
+    }
+
     fn one(
         &self,
         case: &Case,
         scenario: &Scenario,
         seed: u64,
+        benchmark: Option<&[Vec<u32>]>,
         store: &TraceStore,
     ) -> Result<Outcome, SuiteError> {
         let mut run = scenario.build(&RunOptions { seed, controller: None, series: false }, store)?;
         run.plan.window = (Time::ZERO, run.plan.end);
         run.plan.unsettled = unsettled(&run.plan);
         let measured = Simulation::new(run.spec, Recorder::new(run.plan.clone()))?.run().finish();
-        let judged = Judged::new(&run.plan, &measured);
+        let judged = Judged::new(&run.plan, &measured, benchmark);
         let values = case.checks.iter().map(|check| judged.value(check.quantity)).collect();
         let first = self.seeds.first() == Some(&seed);
         let course = first.then(|| Course {
@@ -159,6 +180,8 @@ impl Request<'_> {
         SuiteRun { result, courses, stand_ins }
     }
 }
+
+type Benchmarks = BTreeMap<(&'static str, u64), Vec<Vec<u32>>>;
 
 struct Outcome {
     values: Vec<Value>,

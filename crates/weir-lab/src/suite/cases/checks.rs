@@ -1,0 +1,29 @@
+//! What is asked in the cases.
+
+use crate::suite::check::{Check, Limit, Quantity};
+
+const fn check(name: &'static str, unit: &'static str, quantity: Quantity, limit: Limit) -> Check {
+    Check { name, unit, quantity, limit }
+}
+
+const RATE: Check = check("rate", "%", Quantity::Rate, Limit::AtLeast(80.0));
+const STEPS: Check = check("rate", "%", Quantity::RateAfterEachStep, Limit::AtLeast(80.0));
+const BESIDE_TRANSFERS: Check = check("rate", "%", Quantity::RateBesideTransfers, Limit::AtLeast(80.0));
+const WAIT: Check = check("queue wait p95", "ms", Quantity::QueueWait, Limit::AtMost(100.0));
+const LOSS: Check = check("loss", "%", Quantity::Loss, Limit::AtMost(2.0));
+const JAIN: Check = check("Jain", "", Quantity::Jain, Limit::AtLeast(0.9));
+const JAIN_RTT: Check = check("Jain", "", Quantity::Jain, Limit::AtLeast(0.75));
+const COEXIST: Check = check("coexistence", "%", Quantity::Coexistence, Limit::AtLeast(40.0));
+const RESUME: Check = check("re-convergence", "s", Quantity::Reconvergence { at: 60 }, Limit::AtMost(15.0));
+const AGAINST_TCP: Check = check("rate against TCP", "%", Quantity::RateAgainstTcp, Limit::AtLeast(80.0));
+const FRAMES: Check = check("frame delay p99", "ms", Quantity::FrameDelay, Limit::AtMost(100.0));
+
+pub(super) const ALONE: &[Check] = &[STEPS, WAIT, LOSS];
+pub(super) const TOGETHER: &[Check] = &[RATE, WAIT, LOSS, JAIN];
+pub(super) const APART: &[Check] = &[RATE, WAIT, LOSS];
+pub(super) const LONG_TCP: &[Check] = &[COEXIST, LOSS];
+pub(super) const SHORT_TCP: &[Check] = &[BESIDE_TRANSFERS, LOSS, JAIN];
+pub(super) const ROUND_TRIPS: &[Check] = &[RATE, WAIT, LOSS, JAIN_RTT];
+pub(super) const PAUSE: &[Check] = &[RATE, WAIT, LOSS, JAIN, RESUME];
+pub(super) const AMONG_TCP: &[Check] = &[AGAINST_TCP, LOSS, JAIN];
+pub(super) const GAMING: &[Check] = &[RATE, FRAMES, LOSS];

@@ -1,0 +1,60 @@
+//! RFC 8867.
+
+use super::checks::{ALONE, APART, LONG_TCP, PAUSE, ROUND_TRIPS, SHORT_TCP, TOGETHER};
+use super::{Case, case};
+
+/// ECN-capable media over a queue that marks instead of dropping.
+const ECN: &[&str] = &[
+    "dumbbell.bottleneck.queue={ discipline = \"codel\" }",
+    "flows.video-1.ecn=ect0",
+    "flows.video-2.ecn=ect0",
+    "flows.video-3.ecn=ect0",
+];
+
+pub(super) const CASES: &[Case] = &[
+    case("5.1", "variable capacity, one flow, 50 ms", "rfc8867/variable-capacity", &[], ALONE),
+    case(
+        "5.1 100ms",
+        "variable capacity, one flow, 100 ms",
+        "rfc8867/variable-capacity",
+        &["dumbbell.bottleneck.delay=100ms", "dumbbell.reverse.delay=100ms"],
+        ALONE,
+    ),
+    case(
+        "5.1 udp",
+        "variable capacity by cross traffic, one flow",
+        "rfc8867/variable-cross-traffic",
+        &[],
+        ALONE,
+    ),
+    case("5.2", "variable capacity, two flows, 50 ms", "rfc8867/variable-capacity-two", &[], TOGETHER),
+    case(
+        "5.2 100ms",
+        "variable capacity, two flows, 100 ms",
+        "rfc8867/variable-capacity-two",
+        &["dumbbell.bottleneck.delay=100ms", "dumbbell.reverse.delay=100ms"],
+        TOGETHER,
+    ),
+    case("5.3", "congested feedback, media both ways", "rfc8867/congested-feedback", &[], APART),
+    case("5.4", "three flows, one after another", "rfc8867/three-flows", &[], TOGETHER),
+    case("5.5", "five flows of different round-trip times", "rfc8867/round-trip-times", &[], ROUND_TRIPS),
+    case("5.6", "beside a long TCP flow, queue of 300 ms", "rfc8867/long-tcp", &[], LONG_TCP),
+    case(
+        "5.6 1000ms",
+        "beside a long TCP flow, queue of 1000 ms",
+        "rfc8867/long-tcp",
+        &["dumbbell.bottleneck.queue.time=1s"],
+        LONG_TCP,
+    ),
+    case(
+        "5.6 cubic",
+        "beside a long CUBIC flow, queue of 300 ms",
+        "rfc8867/long-tcp",
+        &["flows.tcp.law=cubic"],
+        LONG_TCP,
+    ),
+    case("5.7", "beside ten short TCP flows", "rfc8867/short-tcp", &[], SHORT_TCP),
+    case("5.8", "the second of three flows pauses", "rfc8867/pause", &[], PAUSE),
+    case("6.2", "5.4 with marks instead of drops", "rfc8867/three-flows", ECN, TOGETHER),
+    case("6.3", "two bottlenecks in series", "rfc8867/two-bottlenecks", &[], TOGETHER),
+];

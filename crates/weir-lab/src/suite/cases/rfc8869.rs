@@ -1,0 +1,77 @@
+//! RFC 8869.
+
+use super::checks::{AMONG_TCP, APART, LONG_TCP, TOGETHER};
+use super::{Case, case};
+
+const CODEL: &[&str] = &["links.radio.queue={ discipline = \"codel\" }"];
+
+pub(super) const CASES: &[Case] = &[
+    case("2.1 up 40ms", "LTE uplink, round trip of 40 ms", "rfc8869/uplink", &[], APART),
+    case(
+        "2.1 up 150ms",
+        "LTE uplink, round trip of 150 ms",
+        "rfc8869/uplink",
+        &["links.radio.delay=75ms", "links.back.delay=75ms"],
+        APART,
+    ),
+    case("2.1 up aqm", "LTE uplink with CoDel", "rfc8869/uplink", CODEL, APART),
+    case("2.1 down 40ms", "LTE downlink, round trip of 40 ms", "rfc8869/downlink", &[], APART),
+    case(
+        "2.1 down 150ms",
+        "LTE downlink, round trip of 150 ms",
+        "rfc8869/downlink",
+        &["links.radio.delay=75ms", "links.back.delay=75ms"],
+        APART,
+    ),
+    case("2.1 down aqm", "LTE downlink with CoDel", "rfc8869/downlink", CODEL, APART),
+    case("3.1 up", "over Wi-Fi and a wire of 1 Mbit/s, one flow up", "rfc8869/wired-uplink", &[], APART),
+    case("3.1 both", "the same, one flow up and one down", "rfc8869/wired-bidirectional", &[], TOGETHER),
+    case(
+        "3.1 on-off",
+        "the same, beside constant traffic until 60 s",
+        "rfc8869/wired-cross-traffic",
+        &[],
+        TOGETHER,
+    ),
+    case(
+        "3.1 off-on",
+        "the same, beside constant traffic from 60 s on",
+        "rfc8869/wired-cross-traffic",
+        &["flows.cross.start=60s", "flows.cross.stop=119s"],
+        TOGETHER,
+    ),
+    case("3.1 tcp", "the same, one flow up beside a long TCP flow", "rfc8869/wired-tcp", &[], LONG_TCP),
+    case("3.2 down", "sixteen flows down a Wi-Fi cell", "rfc8869/wifi-downlink", &[], TOGETHER),
+    case("3.2 up", "sixteen flows up a Wi-Fi cell", "rfc8869/wifi-uplink", &[], TOGETHER),
+    case("3.2 both", "eight flows up and eight down", "rfc8869/wifi-bidirectional", &[], TOGETHER),
+    case(
+        "3.2 on-off",
+        "the same, beside five constant flows until 60 s",
+        "rfc8869/wifi-cross-traffic",
+        &[],
+        TOGETHER,
+    ),
+    case(
+        "3.2 off-on",
+        "the same, beside five constant flows from 61 s on",
+        "rfc8869/wifi-cross-traffic",
+        &["flows.cross.start=61s", "flows.cross.stop=120s"],
+        TOGETHER,
+    ),
+    case("3.2 tcp", "the same, beside five TCP flows from 40 to 80 s", "rfc8869/wifi-tcp", &[], AMONG_TCP),
+    varying("3.2 N=4", &["links.station.count=4", "flows.up.count=4"]),
+    varying("3.2 N=8", &["links.station.count=8", "flows.up.count=8"]),
+    varying("3.2 N=12", &["links.station.count=12", "flows.up.count=12"]),
+    varying("3.2 N=16", &[]),
+    varying("3.2 N=20", &["links.station.count=20", "flows.up.count=20"]),
+];
+
+const fn varying(name: &'static str, set: &'static [&'static str]) -> Case {
+    case(
+        name,
+        "N flows up a Wi-Fi cell, begun and ended at different times",
+        "rfc8869/wifi-varying",
+        set,
+        TOGETHER,
+    )
+}
