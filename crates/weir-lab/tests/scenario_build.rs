@@ -150,6 +150,24 @@ fn the_seed_moves_spreads_clocks_and_trace_offsets_and_nothing_else_does() {
 }
 
 #[test]
+fn a_scaled_trace_has_its_share_of_the_opportunities() {
+    let overrides =
+        ["links.forward.trace=synthetic-lte", "links.forward.trace_scale=0.25"].map(str::to_owned);
+    let trace = |overrides: &[String]| {
+        let scenario = Scenario::open("gcc-2016/variable-capacity", overrides).unwrap();
+        let run =
+            scenario.build(&RunOptions { seed: 1, ..RunOptions::default() }, &TraceStore::at(None)).unwrap();
+        match &run.spec.links[0].config.service {
+            Service::Trace { trace, .. } => trace.len(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(trace(&overrides), trace(&overrides[..1]) / 4);
+    let error = Scenario::open("gcc-2016/variable-capacity", &overrides[1..]).unwrap_err();
+    assert_eq!(error.message(), "`links.forward.trace_scale` has no meaning without a trace");
+}
+
+#[test]
 fn every_controller_meets_the_same_network() {
     let scenario = Scenario::open("cellular/att-lte-uplink-2016-beside-cubic", &[]).unwrap();
     let with = |controller| {

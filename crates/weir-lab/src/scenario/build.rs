@@ -22,6 +22,7 @@ use super::{Clocks, Scenario};
 use crate::error::{KeyPath, Problem, ScenarioError};
 use crate::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan};
 use crate::registry;
+use crate::traces::edit::scale;
 use crate::traces::{TraceStore, TraceStoreError};
 
 /// What distinguishes one run of a scenario from another.
@@ -125,6 +126,13 @@ impl Builder<'_> {
         let model = &planned.model;
         if let Some(wanted) = &model.trace {
             let (trace, used) = self.trace(wanted, model.fallback.as_deref(), &planned.path)?;
+            let trace = match model.trace_scale {
+                None => trace,
+                Some(factor) => Arc::new(scale(&trace, factor).map_err(|error| {
+                    Problem::value(&planned.path.with("trace_scale"), error.to_string())
+                        .help("let it be larger")
+                })?),
+            };
             let offset = self.trace_offset(model, &trace);
             let service = Service::Trace { trace, offset, repeat: model.repeat.unwrap_or(true) };
             let used = TraceUse { link: planned.name.clone(), wanted: wanted.clone(), used };

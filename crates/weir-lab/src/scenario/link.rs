@@ -53,6 +53,11 @@ pub struct LinkModel {
     /// Where in the trace the run begins; at its start unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_offset: Option<TraceOffset>,
+    /// How many of the trace's opportunities there are for each recorded one, 0.001 to 1000: a user's share of the cell.
+    /// 1 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.001, max = 1000.0))]
+    pub trace_scale: Option<f64>,
     /// Whether the trace starts again at its end (the default) or the link is dead from then on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<bool>,

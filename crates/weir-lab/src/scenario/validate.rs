@@ -229,6 +229,7 @@ impl Problems {
         let of_traces = [
             ("fallback", model.fallback.is_some()),
             ("trace_offset", model.trace_offset.is_some()),
+            ("trace_scale", model.trace_scale.is_some()),
             ("repeat", model.repeat.is_some()),
         ];
         for (key, _) in of_traces.into_iter().filter(|(_, given)| *given && model.trace.is_none()) {

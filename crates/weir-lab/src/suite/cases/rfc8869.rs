@@ -3,27 +3,75 @@
 use super::checks::{AMONG_TCP, APART, LONG_TCP, TOGETHER};
 use super::{Case, case};
 
-const CODEL: &[&str] = &["links.radio.queue={ discipline = \"codel\" }"];
+/// The user's share of the cell.
+const HALF: &str = "links.radio.trace_scale=0.5";
+const FAR: [&str; 2] = ["links.radio.delay=75ms", "links.back.delay=75ms"];
+const CODEL: &str = "links.radio.queue={ discipline = \"codel\" }";
+/// Recorded while driving, with gaps of seconds.
+const BAD_UP: &str = "links.radio.trace=att-lte-driving-2016.up";
+const BAD_DOWN: &str = "links.radio.trace=att-lte-driving-2016.down";
 
 pub(super) const CASES: &[Case] = &[
-    case("2.1 up 40ms", "LTE uplink, round trip of 40 ms", "rfc8869/uplink", &[], APART),
+    case("2.1 up 1", "all of a cell's uplink", "rfc8869/uplink", &[], APART),
+    case("2.1 up 1/2", "half of a cell's uplink", "rfc8869/uplink", &[HALF], APART),
+    case(
+        "2.1 up 1/4",
+        "a quarter of a cell's uplink",
+        "rfc8869/uplink",
+        &["links.radio.trace_scale=0.25"],
+        APART,
+    ),
     case(
         "2.1 up 150ms",
-        "LTE uplink, round trip of 150 ms",
+        "half of a cell's uplink, round trip of 150 ms",
         "rfc8869/uplink",
-        &["links.radio.delay=75ms", "links.back.delay=75ms"],
+        &[HALF, FAR[0], FAR[1]],
         APART,
     ),
-    case("2.1 up aqm", "LTE uplink with CoDel", "rfc8869/uplink", CODEL, APART),
-    case("2.1 down 40ms", "LTE downlink, round trip of 40 ms", "rfc8869/downlink", &[], APART),
+    case("2.1 up aqm", "half of a cell's uplink, with CoDel", "rfc8869/uplink", &[HALF, CODEL], APART),
+    case("2.1 down 1", "all of a cell's downlink", "rfc8869/downlink", &[], APART),
+    case("2.1 down 1/2", "half of a cell's downlink", "rfc8869/downlink", &[HALF], APART),
+    case(
+        "2.1 down 1/4",
+        "a quarter of a cell's downlink",
+        "rfc8869/downlink",
+        &["links.radio.trace_scale=0.25"],
+        APART,
+    ),
     case(
         "2.1 down 150ms",
-        "LTE downlink, round trip of 150 ms",
+        "half of a cell's downlink, round trip of 150 ms",
         "rfc8869/downlink",
-        &["links.radio.delay=75ms", "links.back.delay=75ms"],
+        &[HALF, FAR[0], FAR[1]],
         APART,
     ),
-    case("2.1 down aqm", "LTE downlink with CoDel", "rfc8869/downlink", CODEL, APART),
+    case("2.1 down aqm", "half of a cell's downlink, with CoDel", "rfc8869/downlink", &[HALF, CODEL], APART),
+    case("2.2 up 1", "uplink, bad coverage", "rfc8869/uplink", &[BAD_UP], APART),
+    case("2.2 up 1/2", "half of a cell's uplink, bad coverage", "rfc8869/uplink", &[BAD_UP, HALF], APART),
+    case(
+        "2.2 up 150ms",
+        "uplink, bad coverage, round trip of 150 ms",
+        "rfc8869/uplink",
+        &[BAD_UP, FAR[0], FAR[1]],
+        APART,
+    ),
+    case("2.2 up aqm", "uplink, bad coverage, with CoDel", "rfc8869/uplink", &[BAD_UP, CODEL], APART),
+    case("2.2 down 1", "downlink, bad coverage", "rfc8869/downlink", &[BAD_DOWN], APART),
+    case(
+        "2.2 down 1/2",
+        "half of a cell's downlink, bad coverage",
+        "rfc8869/downlink",
+        &[BAD_DOWN, HALF],
+        APART,
+    ),
+    case(
+        "2.2 down 150ms",
+        "downlink, bad coverage, round trip of 150 ms",
+        "rfc8869/downlink",
+        &[BAD_DOWN, FAR[0], FAR[1]],
+        APART,
+    ),
+    case("2.2 down aqm", "downlink, bad coverage, with CoDel", "rfc8869/downlink", &[BAD_DOWN, CODEL], APART),
     case("3.1 up", "over Wi-Fi and a wire of 1 Mbit/s, one flow up", "rfc8869/wired-uplink", &[], APART),
     case("3.1 both", "the same, one flow up and one down", "rfc8869/wired-bidirectional", &[], TOGETHER),
     case(
