@@ -81,7 +81,7 @@ impl Minute {
     pub fn paced(name: &str, interval: TimeDelta) -> Result<Self, RegistryError> {
         let limits =
             RateLimits::new(DataRate::from_kbps(50), DataRate::from_mbps(1), DataRate::from_mbps(8))?;
-        let Halves { controller, mut receiver, .. } = registry::build(name, None, limits)?;
+        let Halves { controller, mut receiver, .. } = registry::build(name, None, limits, 1.0)?;
         let history = SendHistory::new(TimeDelta::from_secs(2));
         Ok(Self { controller, history, script: Script::of(&mut *receiver, interval), sent: 0 })
     }

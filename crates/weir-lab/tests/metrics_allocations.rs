@@ -51,6 +51,7 @@ fn recorder(series: bool) -> Recorder {
         route: vec![0],
         bottleneck: Some(0),
         max_rate: None,
+        weight: 1.0,
         sender_signals: vec!["A".to_owned()],
         receiver_signals: Vec::new(),
     };

@@ -22,6 +22,7 @@ fn run(bytes: u32, delay_ms: u64) -> RunMetrics {
         route: vec![0],
         bottleneck: Some(0),
         max_rate: None,
+        weight: 1.0,
         sender_signals: Vec::new(),
         receiver_signals: Vec::new(),
     };

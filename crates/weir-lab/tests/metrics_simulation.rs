@@ -44,6 +44,7 @@ fn constant(kbps: u64, loss: f64) -> RunMetrics {
             route: vec![0],
             bottleneck: Some(0),
             max_rate: None,
+            weight: 1.0,
             sender_signals: Vec::new(),
             receiver_signals: Vec::new(),
         }],

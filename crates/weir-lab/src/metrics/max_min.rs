@@ -51,6 +51,7 @@ impl Sharing<'_> {
             .zip(self.active)
             .map(|(flow, active)| Sharer {
                 route: &flow.route,
+                weight: flow.weight,
                 limit: match flow.max_rate {
                     _ if !active.contains(piece.from) => 0.0,
                     None => f64::INFINITY,
@@ -103,31 +104,34 @@ fn steps(link: &LinkPlan) -> impl Iterator<Item = Time> + '_ {
 #[derive(Clone, Copy, Debug)]
 struct Sharer<'a> {
     route: &'a [usize],
+    /// How its rate stands to those of others.
+    weight: f64,
     /// The highest rate it can use.
     limit: f64,
 }
 
-/// The max-min fair rates (Bertsekas and Gallager, Data Networks, §6.5.2): all rates rise together; whoever reaches
-/// its limit, or passes a link that is full, stays where it is.
+/// The max-min fair rates (Bertsekas and Gallager, Data Networks, §6.5.2): all rates rise together, in proportion to
+/// the weights; whoever reaches its limit, or passes a link that is full, stays where it is.
 fn max_min(capacities: &[f64], sharers: &[Sharer<'_>]) -> Vec<f64> {
     let mut left = capacities.to_vec();
     let mut rates = vec![f64::NAN; sharers.len()];
     while rates.iter().any(|rate| rate.is_nan()) {
-        let mut rising = vec![0_u32; left.len()];
+        let mut rising = vec![0.0; left.len()];
         let open = |rates: &[f64]| (0..rates.len()).filter(|&i| rates[i].is_nan()).collect::<Vec<_>>();
         for &flow in &open(&rates) {
-            sharers[flow].route.iter().for_each(|&link| rising[link] += 1);
+            sharers[flow].route.iter().for_each(|&link| rising[link] += sharers[flow].weight);
         }
-        let full_at = |link: usize| left[link].max(0.0) / f64::from(rising[link].max(1));
+        let full_at = |link: usize| left[link].max(0.0) / rising[link];
         let stops_at = |flow: usize| {
             let ways = sharers[flow].route.iter().map(|&link| full_at(link));
-            ways.fold(sharers[flow].limit, f64::min)
+            ways.fold(sharers[flow].limit / sharers[flow].weight, f64::min)
         };
         let level = open(&rates).into_iter().map(stops_at).fold(f64::INFINITY, f64::min);
         let done: Vec<usize> = open(&rates).into_iter().filter(|&flow| stops_at(flow) <= level).collect();
         for flow in done {
-            rates[flow] = level;
-            sharers[flow].route.iter().for_each(|&link| left[link] -= level);
+            let rate = level * sharers[flow].weight;
+            rates[flow] = rate;
+            sharers[flow].route.iter().for_each(|&link| left[link] -= rate);
         }
     }
     rates
@@ -140,8 +144,8 @@ mod tests {
     const FREE: f64 = f64::INFINITY;
 
     fn rates(capacities: &[f64], flows: &[(&[usize], f64)]) -> Vec<f64> {
-        let sharers: Vec<_> = flows.iter().map(|&(route, limit)| Sharer { route, limit }).collect();
-        max_min(capacities, &sharers)
+        let sharer = |&(route, limit)| Sharer { route, weight: 1.0, limit };
+        max_min(capacities, &flows.iter().map(sharer).collect::<Vec<_>>())
     }
 
     #[test]
@@ -159,6 +163,17 @@ mod tests {
         // RFC 8867 §6.3: flow 1 over both links, flow 2 over the first (2.0), flow 3 over the second (1.5): the second
         // fills first, at 0.75 each; flow 2 gets 2.0 − 0.75.
         assert_eq!(rates(&[2.0, 1.5], &[(&[0, 1], FREE), (&[0], FREE), (&[1], FREE)]), [0.75, 1.25, 0.75]);
+    }
+
+    #[test]
+    fn shares_are_in_proportion_to_the_weights_until_a_limit_is_reached() {
+        let among = |capacity: f64, limit| {
+            let sharer = |weight| Sharer { route: &[0], weight, limit };
+            max_min(&[capacity], &[sharer(2.0), sharer(1.0), sharer(1.0)])
+        };
+        // RFC 8867 §6.1: 3.0 by 2 : 1 : 1. Of 3.5 the first would have 1.75, but uses 1.5 at most; 1.0 each are left.
+        assert_eq!(among(3.0, 1.5), [1.5, 0.75, 0.75]);
+        assert_eq!(among(3.5, 1.5), [1.5, 1.0, 1.0]);
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub struct FlowPlan {
     pub bottleneck: Option<usize>,
     /// The highest rate it can use, on the wire; `None` for no limit.
     pub max_rate: Option<DataRate>,
+    /// Its share of a bottleneck against that of others, above 0.
+    pub weight: f64,
     /// Names of the signals of its controller's sender half, or of its TCP sender; empty for none.
     pub sender_signals: Vec<String>,
     /// Names of the signals of its controller's receiver half; empty for none.

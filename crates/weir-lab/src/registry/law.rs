@@ -23,6 +23,12 @@ pub(super) trait Law {
         Vec::new()
     }
 
+    /// The constants of a flow of this priority, above 0 and 1 for the usual one, out of those of any flow. A law
+    /// without priorities leaves them as they are.
+    fn prioritised(config: Self::Config, _priority: f64) -> Self::Config {
+        config
+    }
+
     /// Both halves.
     ///
     /// # Errors
@@ -40,7 +46,7 @@ pub(super) struct Preset<C> {
 /// A [`Law`], its type forgotten.
 pub(super) struct Entry {
     pub(super) info: ControllerInfo,
-    pub(super) build: fn(Option<&Table>, RateLimits) -> Result<Halves, String>,
+    pub(super) build: fn(Option<&Table>, RateLimits, f64) -> Result<Halves, String>,
     pub(super) schema: Value,
 }
 
@@ -72,8 +78,8 @@ fn schema<L: Law>(presets: &[PresetInfo]) -> Value {
     schema
 }
 
-fn build<L: Law>(options: Option<&Table>, limits: RateLimits) -> Result<Halves, String> {
-    L::halves(config::<L>(options)?, limits)
+fn build<L: Law>(options: Option<&Table>, limits: RateLimits, priority: f64) -> Result<Halves, String> {
+    L::halves(L::prioritised(config::<L>(options)?, priority), limits)
 }
 
 fn config<L: Law>(options: Option<&Table>) -> Result<L::Config, String> {

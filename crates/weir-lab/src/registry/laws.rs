@@ -149,6 +149,10 @@ impl Law for NadaRfc8698 {
         }
     }
 
+    fn prioritised(config: Self::Config, priority: f64) -> Self::Config {
+        Self::Config { priority: config.priority * priority, ..config }
+    }
+
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
         let controller = Nada::new(config, limits).map_err(words)?;
         Ok(halves(controller, AtReceiver::new(NadaObserver::new(config).map_err(words)?)))
@@ -169,6 +173,10 @@ impl Law for NadaAtSender {
             feedback: "the fate of each packet, two reports in one interval of the law",
             presets: Vec::new(),
         }
+    }
+
+    fn prioritised(config: Self::Config, priority: f64) -> Self::Config {
+        Self::Config { priority: config.priority * priority, ..config }
     }
 
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
@@ -208,6 +216,10 @@ impl Law for Nada2016Draft {
         ]
     }
 
+    fn prioritised(config: Self::Config, priority: f64) -> Self::Config {
+        Self::Config { priority: config.priority * priority, ..config }
+    }
+
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
         let controller = Nada2016::new(config, limits).map_err(words)?;
         Ok(halves(controller, AtReceiver::new(Nada2016Observer::new(config).map_err(words)?)))
@@ -228,6 +240,10 @@ impl Law for NadaDccc {
             feedback: "the law's own report each 100 ms",
             presets: Vec::new(),
         }
+    }
+
+    fn prioritised(config: Self::Config, priority: f64) -> Self::Config {
+        Self::Config { priority: config.priority * priority, ..config }
     }
 
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
@@ -312,6 +328,10 @@ impl Law for Dccc2017 {
         }]
     }
 
+    fn prioritised(config: Self::Config, priority: f64) -> Self::Config {
+        Self::Config { utility_weight: config.utility_weight.scale(priority), ..config }
+    }
+
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
         let controller = Dccc::new(config, limits).map_err(words)?;
         Ok(halves(controller, AtReceiver::new(DcccObserver::new(config).map_err(words)?)))
@@ -332,6 +352,10 @@ impl Law for DcccAtSender {
             feedback: "the fate of each packet, each 10 ms",
             presets: Vec::new(),
         }
+    }
+
+    fn prioritised(config: Self::Config, priority: f64) -> Self::Config {
+        Self::Config { utility_weight: config.utility_weight.scale(priority), ..config }
     }
 
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {

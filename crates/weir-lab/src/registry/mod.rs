@@ -98,14 +98,20 @@ pub fn controller_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Both halves of the controller `name`. `options` stand by the names of the controller's `Config`; what they do
-/// not name keeps the value of the configuration that `preset` names, or its default.
+/// not name keeps the value of the configuration that `preset` names, or its default. `priority`, above 0 and 1 for
+/// the usual one, is that of the flow against others; laws without priorities do not heed it.
 ///
 /// # Errors
 /// An unknown name, an unknown preset or option, an option out of its range.
-pub fn build(name: &str, options: Option<&Table>, limits: RateLimits) -> Result<Halves, RegistryError> {
+pub fn build(
+    name: &str,
+    options: Option<&Table>,
+    limits: RateLimits,
+    priority: f64,
+) -> Result<Halves, RegistryError> {
     let entry =
         ENTRIES.iter().find(|entry| entry.info.name == name).ok_or_else(|| unknown_controller(name))?;
-    (entry.build)(options, limits)
+    (entry.build)(options, limits, priority)
         .map_err(|reason| RegistryError::Options { controller: entry.info.name, reason })
 }
 
@@ -114,7 +120,7 @@ pub fn signals(name: &str, side: Side) -> Option<&'static [Signal]> {
     // Any rates do: the signals of a law do not depend on them.
     let limits =
         RateLimits::new(DataRate::from_kbps(50), DataRate::from_kbps(300), DataRate::from_mbps(2)).ok()?;
-    let halves = build(name, None, limits).ok()?;
+    let halves = build(name, None, limits, 1.0).ok()?;
     Some(match side {
         Side::Sender => halves.controller.signals(),
         Side::Receiver => halves.receiver.signals(),
@@ -148,7 +154,7 @@ mod tests {
     #[test]
     fn every_controller_builds_with_its_defaults_and_starts_at_the_start_rate() {
         for info in controllers() {
-            let halves = build(info.name, None, limits()).unwrap();
+            let halves = build(info.name, None, limits(), 1.0).unwrap();
             assert_eq!(halves.controller.target().media_rate, limits().start(), "{}", info.name);
             assert!(options_schema(info.name).is_some(), "{}", info.name);
         }
@@ -163,7 +169,7 @@ mod tests {
 
     #[test]
     fn an_unknown_name_brings_up_the_nearest() {
-        let error = build("gcc2016", None, limits()).unwrap_err().to_string();
+        let error = build("gcc2016", None, limits(), 1.0).unwrap_err().to_string();
         assert_eq!(error, "there is no controller `gcc2016`; did you mean `gcc-2016`?");
         let error = window_law("bbr", None).unwrap_err().to_string();
         assert_eq!(
@@ -176,11 +182,11 @@ mod tests {
     #[test]
     fn options_reach_the_controller_and_wrong_ones_are_refused() {
         let options: Table = toml::from_str("static_threshold = 38.0").unwrap();
-        assert!(build("gcc-2016", Some(&options), limits()).is_ok());
+        assert!(build("gcc-2016", Some(&options), limits(), 1.0).is_ok());
         let out_of_range: Table = toml::from_str("decrease = 1.5").unwrap();
-        let error = build("gcc-2016", Some(&out_of_range), limits()).unwrap_err().to_string();
+        let error = build("gcc-2016", Some(&out_of_range), limits(), 1.0).unwrap_err().to_string();
         assert_eq!(error, "`gcc-2016` does not take these options: `decrease` must be in (0, 1)");
         let unknown: Table = toml::from_str("decreese = 0.5").unwrap();
-        assert!(build("gcc-2016", Some(&unknown), limits()).is_err());
+        assert!(build("gcc-2016", Some(&unknown), limits(), 1.0).is_err());
     }
 }

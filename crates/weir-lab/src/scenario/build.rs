@@ -301,6 +301,7 @@ impl Builder<'_> {
             route: planned.forward.iter().map(|&link| shared.of(link)).collect(),
             bottleneck: bottleneck.map(|link| shared.of(link)),
             max_rate: planned.flow.max_rate(),
+            weight: planned.flow.weight(),
             sender_signals: Vec::new(),
             receiver_signals: Vec::new(),
         };
@@ -419,7 +420,7 @@ fn traffic(flow: &Flow) -> Result<SimTraffic, registry::RegistryError> {
 fn media_traffic(media: &Media) -> Result<SimTraffic, registry::RegistryError> {
     let limits = media.limits()?;
     let options = media.options.as_ref().map(|options| &options.0);
-    let halves = registry::build(&media.controller, options, limits)?;
+    let halves = registry::build(&media.controller, options, limits, media.priority)?;
     let config = MediaConfig {
         packet_format: halves.packet_format,
         audio: media.audio.map(AudioStream::config),

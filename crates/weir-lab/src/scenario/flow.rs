@@ -95,6 +95,11 @@ impl Flow {
         }
     }
 
+    /// Its weight where flows share a bottleneck.
+    pub(crate) fn weight(&self) -> f64 {
+        if let Traffic::Media(media) = &self.traffic { media.priority } else { usual_priority() }
+    }
+
     /// Bytes on the wire of its packets of full size; `None` for audio, whose packets are small.
     pub(crate) fn full_packet(&self) -> Option<u32> {
         let tcp = |config: TcpConfig| u64::from(config.mss) + u64::from(config.header);
@@ -133,6 +138,10 @@ pub struct Media {
     /// Options of that controller, by the names of its configuration; its defaults unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Options>,
+    /// Its share of a bottleneck against that of others, 1 being the usual one; for controllers that know priorities.
+    #[serde(default = "usual_priority")]
+    #[schemars(range(min = 0.01, max = 100.0))]
+    pub priority: f64,
     /// The video encoder.
     #[serde(default)]
     pub encoder: Encoder,
@@ -166,6 +175,10 @@ impl Media {
     pub fn limits(&self) -> Result<RateLimits, LimitsOutOfOrder> {
         RateLimits::new(self.rates.min, self.rates.start, self.max_rate())
     }
+}
+
+const fn usual_priority() -> f64 {
+    1.0
 }
 
 fn default_payload_limit() -> DataSize {

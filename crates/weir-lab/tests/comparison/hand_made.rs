@@ -19,6 +19,7 @@ pub(crate) fn plan(flows: &[(&str, FlowKind)]) -> MeasurePlan {
         route: vec![0],
         bottleneck: Some(0),
         max_rate: None,
+        weight: 1.0,
         sender_signals: Vec::new(),
         receiver_signals: Vec::new(),
     };

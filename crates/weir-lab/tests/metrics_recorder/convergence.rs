@@ -27,6 +27,7 @@ fn what_a_limited_flow_leaves_goes_to_the_others() {
     let limited = FlowPlan {
         kind: FlowKind::Constant,
         max_rate: Some(DataRate::from_kbps(200)),
+        weight: 1.0,
         start: Time::from_millis(10_000),
         ..media("cross")
     };

@@ -33,6 +33,7 @@ fn media(name: &str) -> FlowPlan {
         route: vec![0],
         bottleneck: Some(0),
         max_rate: None,
+        weight: 1.0,
         sender_signals: Vec::new(),
         receiver_signals: Vec::new(),
     }

@@ -56,7 +56,7 @@ impl Problems {
 
     fn controller(&mut self, media: &Media, limits: RateLimits, path: &KeyPath) {
         let options = media.options.as_ref().map(|options| &options.0);
-        if let Err(error) = registry::build(&media.controller, options, limits) {
+        if let Err(error) = registry::build(&media.controller, options, limits, media.priority) {
             let advice = format!("see the options of `{}`", media.controller);
             self.value(&path.with("options"), error.to_string()).push_str(&advice);
         }
