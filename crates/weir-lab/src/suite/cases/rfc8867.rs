@@ -3,13 +3,8 @@
 use super::checks::{ALONE, APART, LONG_TCP, PAUSE, ROUND_TRIPS, SHORT_TCP, TOGETHER};
 use super::{Case, case};
 
-/// ECN-capable media over a queue that marks instead of dropping.
-const ECN: &[&str] = &[
-    "dumbbell.bottleneck.queue={ discipline = \"codel\" }",
-    "flows.video-1.ecn=ect0",
-    "flows.video-2.ecn=ect0",
-    "flows.video-3.ecn=ect0",
-];
+/// Marks instead of drops.
+const MARKS: &str = "dumbbell.bottleneck.queue={ discipline = \"codel\" }";
 
 pub(super) const CASES: &[Case] = &[
     case("5.1", "variable capacity, one flow, 50 ms", "rfc8867/variable-capacity", &[], ALONE),
@@ -35,7 +30,21 @@ pub(super) const CASES: &[Case] = &[
         &["dumbbell.bottleneck.delay=100ms", "dumbbell.reverse.delay=100ms"],
         TOGETHER,
     ),
+    case(
+        "5.2 udp",
+        "variable capacity by cross traffic, two flows",
+        "rfc8867/variable-cross-traffic-two",
+        &[],
+        TOGETHER,
+    ),
     case("5.3", "congested feedback, media both ways", "rfc8867/congested-feedback", &[], APART),
+    case(
+        "5.3 udp",
+        "feedback congested by cross traffic, media both ways",
+        "rfc8867/congested-feedback-cross-traffic",
+        &[],
+        APART,
+    ),
     case("5.4", "three flows, one after another", "rfc8867/three-flows", &[], TOGETHER),
     case("5.5", "five flows of different round-trip times", "rfc8867/round-trip-times", &[], ROUND_TRIPS),
     case("5.6", "beside a long TCP flow, queue of 300 ms", "rfc8867/long-tcp", &[], LONG_TCP),
@@ -55,6 +64,33 @@ pub(super) const CASES: &[Case] = &[
     ),
     case("5.7", "beside ten short TCP flows", "rfc8867/short-tcp", &[], SHORT_TCP),
     case("5.8", "the second of three flows pauses", "rfc8867/pause", &[], PAUSE),
-    case("6.2", "5.4 with marks instead of drops", "rfc8867/three-flows", ECN, TOGETHER),
+    case(
+        "6.1",
+        "5.4 on 3 Mbit/s, the first flow of twice the priority",
+        "rfc8867/three-flows",
+        &["dumbbell.bottleneck.rate=3Mbps", "flows.video-1.priority=2"],
+        TOGETHER,
+    ),
+    case(
+        "6.2 5.1",
+        "5.1 with marks instead of drops",
+        "rfc8867/variable-capacity",
+        &[MARKS, "flows.video.ecn=ect0"],
+        ALONE,
+    ),
+    case(
+        "6.2 5.4",
+        "5.4 with marks instead of drops",
+        "rfc8867/three-flows",
+        &[MARKS, "flows.video-1.ecn=ect0", "flows.video-2.ecn=ect0", "flows.video-3.ecn=ect0"],
+        TOGETHER,
+    ),
+    case(
+        "6.2 5.6",
+        "5.6 with marks instead of drops",
+        "rfc8867/long-tcp",
+        &[MARKS, "flows.video.ecn=ect0", "flows.tcp.options.ecn=classic"],
+        LONG_TCP,
+    ),
     case("6.3", "two bottlenecks in series", "rfc8867/two-bottlenecks", &[], TOGETHER),
 ];
