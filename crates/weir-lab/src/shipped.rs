@@ -34,6 +34,8 @@ pub const SCENARIOS: &[Shipped] = &shipped![
     "gaming/l4s",
     "gaming/steady",
     "gaming/step",
+    "gaming/wifi",
+    "gaming/wifi-upload",
     "gcc-2016/short-queue-adaptive",
     "gcc-2016/short-queue-static",
     "gcc-2016/tcp-99",

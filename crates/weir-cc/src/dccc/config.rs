@@ -107,6 +107,12 @@ impl Config {
         }
     }
 
+    /// For rates of up to 50 Mbit/s where the paper has 2.5: `h` grows by 20 as they do, so that the price `h/x`, and
+    /// with it the delay at rest (eq. 17) and the time of a climb, are those of the paper.
+    pub fn gaming() -> Self {
+        Self { utility_weight: DataRate::from_kbps(20 * 20), ..Self::default() }
+    }
+
     /// Checks every constant.
     ///
     /// # Errors

@@ -21,6 +21,9 @@ use weir_media::PacketFormat;
 use super::law::{Entry, Law, Preset};
 use super::{ControllerInfo, Halves};
 
+/// The preset of laws that have a rate among their constants, for 20 times the rates of a call.
+const GAMING: &str = "gaming";
+
 /// In the order in which they are listed.
 pub(super) fn entries() -> Vec<Entry> {
     vec![
@@ -268,6 +271,14 @@ impl Law for ScreamRfc8298 {
         }
     }
 
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![Preset {
+            name: GAMING,
+            summary: "a climb of up to 4 Mbit/s in a second, for rates of up to 50 Mbit/s",
+            config: scream::v1::Config::GAMING,
+        }]
+    }
+
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
         let controller = Scream::new(config, limits).map_err(words)?;
         Ok(Halves { packet_format: PacketFormat::Rfc8888, ..halves(controller, ScreamReceiver::v1()) })
@@ -304,6 +315,14 @@ impl Law for ScreamVersion2 {
     }
 }
 
+fn dccc_gaming() -> Preset<dccc::Config> {
+    Preset {
+        name: GAMING,
+        summary: "h of 400 kbit/s, for rates of up to 50 Mbit/s",
+        config: dccc::Config::gaming(),
+    }
+}
+
 struct Dccc2017;
 
 impl Law for Dccc2017 {
@@ -321,11 +340,12 @@ impl Law for Dccc2017 {
     }
 
     fn presets() -> Vec<Preset<Self::Config>> {
-        vec![Preset {
+        let paper = Preset {
             name: "dccc-2017",
             summary: "a fixed threshold of 100 ms on the one-way delay, for synchronised clocks; stamps of 1 ms",
             config: dccc::Config::dccc_2017(TimeDelta::from_millis(100)),
-        }]
+        };
+        vec![paper, dccc_gaming()]
     }
 
     fn prioritised(config: Self::Config, priority: f64) -> Self::Config {
@@ -352,6 +372,10 @@ impl Law for DcccAtSender {
             feedback: "the fate of each packet, each 10 ms",
             presets: Vec::new(),
         }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![dccc_gaming()]
     }
 
     fn prioritised(config: Self::Config, priority: f64) -> Self::Config {

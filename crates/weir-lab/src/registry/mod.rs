@@ -97,6 +97,12 @@ pub fn controller_names() -> impl Iterator<Item = &'static str> {
     controllers().iter().map(|info| info.name)
 }
 
+/// Whether the controller `name` has a preset of this name.
+pub(crate) fn has_preset(name: &str, preset: &str) -> bool {
+    let info = controllers().iter().find(|info| info.name == name);
+    info.is_some_and(|info| info.presets.iter().any(|own| own.name == preset))
+}
+
 /// Both halves of the controller `name`. `options` stand by the names of the controller's `Config`; what they do
 /// not name keeps the value of the configuration that `preset` names, or its default. `priority`, above 0 and 1 for
 /// the usual one, is that of the flow against others; laws without priorities do not heed it.

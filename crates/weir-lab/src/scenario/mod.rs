@@ -223,11 +223,14 @@ impl Scenario {
         self
     }
 
-    /// Gives all media flows these options of their controller.
-    pub(crate) fn set_options(&mut self, options: &Table) {
+    /// Puts all media flows under the preset `name` of their controllers, where there is one.
+    pub(crate) fn use_preset(&mut self, name: &str) {
         for flow in self.flows.values_mut() {
-            if let Traffic::Media(media) = &mut flow.traffic {
-                media.options = Some(Options(options.clone()));
+            if let Traffic::Media(media) = &mut flow.traffic
+                && registry::has_preset(&media.controller, name)
+            {
+                let preset = [("preset".to_owned(), Value::String(name.to_owned()))];
+                media.options = Some(Options(preset.into_iter().collect()));
             }
         }
     }

@@ -5,8 +5,6 @@ mod gaming;
 mod rfc8867;
 mod rfc8869;
 
-use toml::Table;
-
 use super::check::{Check, Quantity};
 use crate::error::ScenarioError;
 use crate::scenario::Scenario;
@@ -35,8 +33,9 @@ pub struct Case {
     pub set: &'static [&'static str],
     /// What is asked of the controller.
     pub checks: &'static [Check],
-    /// Options of controllers, by name, where a case is of another order of magnitude than their constants; TOML.
-    pub options: &'static [(&'static str, &'static str)],
+    /// The preset of controllers that have one of this name: where a case is of another order of magnitude than their
+    /// constants.
+    pub preset: Option<&'static str>,
 }
 
 impl Case {
@@ -48,9 +47,8 @@ impl Case {
         let overrides: Vec<String> = self.set.iter().map(|&set| set.to_owned()).collect();
         let mut scenario = Scenario::open(self.scenario, &overrides)?;
         scenario.use_controller(controller)?;
-        if let Some((_, options)) = self.options.iter().find(|(name, _)| *name == controller) {
-            let options: Table = options.parse().unwrap_or_default();
-            scenario.set_options(&options);
+        if let Some(preset) = self.preset {
+            scenario.use_preset(preset);
         }
         Ok(scenario)
     }
@@ -75,7 +73,7 @@ const fn case(
     set: &'static [&'static str],
     checks: &'static [Check],
 ) -> Case {
-    Case { name, title, scenario, set, checks, options: &[] }
+    Case { name, title, scenario, set, checks, preset: None }
 }
 
 /// Every suite.
@@ -124,12 +122,9 @@ mod tests {
                 }
                 assert!(suite.cases[..index].iter().all(|other| other.name != case.name), "{}", case.name);
                 assert!(!case.checks.is_empty());
-                for (controller, options) in case.options {
-                    assert!(
-                        options.parse::<Table>().is_ok_and(|table| !table.is_empty()),
-                        "{controller}: {options}"
-                    );
-                    assert!(registry::controller_names().any(|name| name == *controller), "{controller}");
+                if let Some(preset) = case.preset {
+                    let has = |info: &registry::ControllerInfo| info.presets.iter().any(|p| p.name == preset);
+                    assert!(registry::controllers().iter().any(has), "{preset}");
                 }
             }
         }
