@@ -52,6 +52,7 @@ fn recorder(series: bool) -> Recorder {
         bottleneck: Some(0),
         max_rate: None,
         weight: 1.0,
+        sends: Vec::new(),
         sender_signals: vec!["A".to_owned()],
         receiver_signals: Vec::new(),
     };

@@ -23,6 +23,7 @@ fn run(bytes: u32, delay_ms: u64) -> RunMetrics {
         bottleneck: Some(0),
         max_rate: None,
         weight: 1.0,
+        sends: Vec::new(),
         sender_signals: Vec::new(),
         receiver_signals: Vec::new(),
     };

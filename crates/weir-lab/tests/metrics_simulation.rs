@@ -45,6 +45,7 @@ fn constant(kbps: u64, loss: f64) -> RunMetrics {
             bottleneck: Some(0),
             max_rate: None,
             weight: 1.0,
+            sends: Vec::new(),
             sender_signals: Vec::new(),
             receiver_signals: Vec::new(),
         }],

@@ -4,7 +4,7 @@ use weir_net::{Service, Time};
 use weir_units::DataRate;
 
 use super::link::capacity;
-use super::plan::{FlowPlan, LinkPlan, MeasurePlan};
+use super::plan::{FlowKind, FlowPlan, LinkPlan, MeasurePlan};
 use super::span::{Activity, Span, pieces};
 
 /// Links, and the flows over them with the times at which they could send.
@@ -19,17 +19,18 @@ pub(super) struct Sharing<'a> {
 impl Sharing<'_> {
     /// The pieces of `window` in which neither the capacity on the way of `flow` nor the set of flows that it meets
     /// there changes and it is active, each with its share in bit/s. Empty where a capacity on its way changes all
-    /// the time (a trace).
+    /// the time (a trace), and where it meets short transfers, which come and go.
     pub(super) fn steady_shares(&self, flow: usize, window: Span) -> Vec<(Span, f64)> {
         let own = &self.flows[flow];
         let narrow: Vec<usize> =
             own.route.iter().copied().filter(|&link| self.links[link].bottleneck).collect();
-        if narrow.iter().any(|&link| matches!(self.links[link].service, Service::Trace { .. })) {
+        let meets = |other: &FlowPlan| other.route.iter().any(|link| narrow.contains(link));
+        let traced = narrow.iter().any(|&link| matches!(self.links[link].service, Service::Trace { .. }));
+        if traced || self.flows.iter().any(|other| other.kind == FlowKind::Downloads && meets(other)) {
             return Vec::new();
         }
-        let meets = |other: &&FlowPlan| other.route.iter().any(|link| narrow.contains(link));
         let met = self.flows.iter().zip(self.active).filter(|(other, _)| meets(other));
-        let changes = met.flat_map(|(_, active)| active.changes());
+        let changes = met.flat_map(|(other, active)| changes(other, active));
         let steps = narrow.iter().flat_map(|&link| steps(&self.links[link]));
         pieces(window, changes.chain(steps))
             .filter(|piece| self.active[flow].contains(piece.from))
@@ -37,30 +38,51 @@ impl Sharing<'_> {
             .collect()
     }
 
-    /// Each flow's max-min share in bit/s over `piece`, with the flows that are active as it begins; zero for the
-    /// others.
+    /// Each flow's share in bit/s over `piece`, with the flows that are active as it begins; zero for the others. What
+    /// does not adapt takes what it sends, or what is there; the rest is shared by those that adapt, short transfers
+    /// left aside.
     fn shares(&self, piece: Span) -> Vec<f64> {
         let Some(seconds) = piece.seconds() else { return vec![0.0; self.flows.len()] };
         let rate = |link: &LinkPlan| {
             if link.bottleneck { capacity(link, piece) * 8.0 / seconds } else { f64::INFINITY }
         };
-        let capacities: Vec<f64> = self.links.iter().map(rate).collect();
-        let sharers: Vec<Sharer<'_>> = self
-            .flows
-            .iter()
-            .zip(self.active)
+        let mut left: Vec<f64> = self.links.iter().map(rate).collect();
+        let mut taken = vec![0.0; self.flows.len()];
+        let flows =
+            || self.flows.iter().zip(self.active).map(|(flow, active)| (flow, active.contains(piece.from)));
+        for ((flow, active), taken) in flows().zip(&mut taken) {
+            if let Some(rate) = flow.rate_at(piece.from).filter(|_| active) {
+                *taken = flow.route.iter().map(|&link| left[link]).fold(rate.bps_f64(), f64::min);
+                flow.route.iter().for_each(|&link| left[link] -= *taken);
+            }
+        }
+        let limit = |flow: &FlowPlan, active: bool| {
+            let shares = active && flow.sends.is_empty() && flow.kind != FlowKind::Downloads;
+            if shares { flow.max_rate.map_or(f64::INFINITY, DataRate::bps_f64) } else { 0.0 }
+        };
+        let sharers: Vec<Sharer<'_>> = flows()
             .map(|(flow, active)| Sharer {
                 route: &flow.route,
                 weight: flow.weight,
-                limit: match flow.max_rate {
-                    _ if !active.contains(piece.from) => 0.0,
-                    None => f64::INFINITY,
-                    Some(most) => DataRate::bps_f64(most),
-                },
+                limit: limit(flow, active),
             })
             .collect();
-        max_min(&capacities, &sharers)
+        max_min(&left, &sharers).iter().zip(taken).map(|(share, taken)| share + taken).collect()
     }
+}
+
+impl FlowPlan {
+    /// What it sends at `at` whatever happens; `None` for a flow that adapts.
+    fn rate_at(&self, at: Time) -> Option<DataRate> {
+        let begun = self.sends.partition_point(|&(from, _)| from <= at);
+        let rate = begun.checked_sub(1).map_or(DataRate::ZERO, |step| self.sends[step].1);
+        (!self.sends.is_empty()).then_some(rate)
+    }
+}
+
+/// When a flow begins or ceases to be active, or sends at another rate.
+pub(crate) fn changes(flow: &FlowPlan, active: &Activity) -> impl Iterator<Item = Time> {
+    active.changes().chain(flow.sends.iter().map(|&(from, _)| from))
 }
 
 /// In nanoseconds.
@@ -84,7 +106,7 @@ pub fn max_min_shares(plan: &MeasurePlan) -> Vec<Shares> {
     let active: Vec<Activity> =
         plan.flows.iter().map(|flow| Activity::new(whole(flow), &flow.pauses)).collect();
     let sharing = Sharing { links: &plan.links, flows: &plan.flows, active: &active };
-    let changes = active.iter().flat_map(Activity::changes);
+    let changes = plan.flows.iter().zip(&active).flat_map(|(flow, active)| changes(flow, active));
     let steps = plan.links.iter().filter(|link| link.bottleneck).flat_map(steps);
     let traced =
         plan.links.iter().any(|link| link.bottleneck && matches!(link.service, Service::Trace { .. }));
@@ -114,11 +136,11 @@ struct Sharer<'a> {
 /// the weights; whoever reaches its limit, or passes a link that is full, stays where it is.
 fn max_min(capacities: &[f64], sharers: &[Sharer<'_>]) -> Vec<f64> {
     let mut left = capacities.to_vec();
-    let mut rates = vec![f64::NAN; sharers.len()];
-    while rates.iter().any(|rate| rate.is_nan()) {
+    let mut rates = vec![0.0; sharers.len()];
+    let mut open: Vec<usize> = (0..sharers.len()).collect();
+    while !open.is_empty() {
         let mut rising = vec![0.0; left.len()];
-        let open = |rates: &[f64]| (0..rates.len()).filter(|&i| rates[i].is_nan()).collect::<Vec<_>>();
-        for &flow in &open(&rates) {
+        for &flow in &open {
             sharers[flow].route.iter().for_each(|&link| rising[link] += sharers[flow].weight);
         }
         let full_at = |link: usize| left[link].max(0.0) / rising[link];
@@ -126,13 +148,13 @@ fn max_min(capacities: &[f64], sharers: &[Sharer<'_>]) -> Vec<f64> {
             let ways = sharers[flow].route.iter().map(|&link| full_at(link));
             ways.fold(sharers[flow].limit / sharers[flow].weight, f64::min)
         };
-        let level = open(&rates).into_iter().map(stops_at).fold(f64::INFINITY, f64::min);
-        let done: Vec<usize> = open(&rates).into_iter().filter(|&flow| stops_at(flow) <= level).collect();
+        let level = open.iter().map(|&flow| stops_at(flow)).fold(f64::INFINITY, f64::min);
+        let (done, still): (Vec<usize>, Vec<usize>) = open.iter().partition(|&&flow| stops_at(flow) <= level);
         for flow in done {
-            let rate = level * sharers[flow].weight;
-            rates[flow] = rate;
-            sharers[flow].route.iter().for_each(|&link| left[link] -= rate);
+            rates[flow] = level * sharers[flow].weight;
+            sharers[flow].route.iter().for_each(|&link| left[link] -= rates[flow]);
         }
+        open = still;
     }
     rates
 }

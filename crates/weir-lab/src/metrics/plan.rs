@@ -44,6 +44,8 @@ pub struct FlowPlan {
     pub bottleneck: Option<usize>,
     /// The highest rate it can use, on the wire; `None` for no limit.
     pub max_rate: Option<DataRate>,
+    /// What it sends on the wire whatever happens, and from when on, in order; empty for a flow that adapts.
+    pub sends: Vec<(Time, DataRate)>,
     /// Its share of a bottleneck against that of others, above 0.
     pub weight: f64,
     /// Names of the signals of its controller's sender half, or of its TCP sender; empty for none.

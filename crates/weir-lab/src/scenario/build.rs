@@ -301,6 +301,7 @@ impl Builder<'_> {
             route: planned.forward.iter().map(|&link| shared.of(link)).collect(),
             bottleneck: bottleneck.map(|link| shared.of(link)),
             max_rate: planned.flow.max_rate(),
+            sends: planned.flow.sends(),
             weight: planned.flow.weight(),
             sender_signals: Vec::new(),
             receiver_signals: Vec::new(),

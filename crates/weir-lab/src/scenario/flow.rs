@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::{LimitsOutOfOrder, RateLimits};
+use weir_net::Time;
 use weir_sim::tcp::{EcnMode, TcpConfig};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -92,6 +93,15 @@ impl Flow {
             Traffic::Audio(audio) => audio.source().steps.first().map(|&(_, rate)| rate),
             Traffic::Tcp(_) => None,
             Traffic::Web(web) => Some(web.load),
+        }
+    }
+
+    /// What it sends whatever happens, and from when on; empty for a flow that adapts.
+    pub(crate) fn sends(&self) -> Vec<(Time, DataRate)> {
+        match &self.traffic {
+            Traffic::Constant(constant) => constant.source().steps,
+            Traffic::Audio(audio) => audio.source().steps,
+            Traffic::Media(_) | Traffic::Tcp(_) | Traffic::Web(_) => Vec::new(),
         }
     }
 

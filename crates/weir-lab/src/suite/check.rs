@@ -1,9 +1,14 @@
 //! What is asked of a controller in a case, and how a run is measured against it.
 
+#[cfg(test)]
+mod tests;
+
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
 
-use crate::metrics::{BIN, FlowKind, Histogram, MeasurePlan, Measured, Shares, jain, max_min_shares};
+use crate::metrics::{
+    BIN, FlowKind, FlowPlan, Histogram, MeasurePlan, Measured, Shares, jain, max_min_shares,
+};
 
 /// From here on rates count: until then a call may start up.
 pub(super) const START_UP: Time = Time::from_millis(20_000);
@@ -140,11 +145,9 @@ impl<'a> Judged<'a> {
 
     /// The stretches from [`START_UP`] on in which no capacity changes, neither by itself nor by cross traffic.
     fn between_steps(&self) -> Vec<(Time, Time)> {
-        let narrow = self.plan.links.iter().filter(|link| link.bottleneck);
         let cross = self.plan.flows.iter().filter(|flow| flow.kind == FlowKind::Constant);
-        let mut edges: Vec<Time> = narrow
-            .flat_map(|link| link.service.steps().iter().map(|&(at, _)| at))
-            .chain(cross.flat_map(|flow| [flow.start, flow.stop]))
+        let mut edges: Vec<Time> = steps(self.plan)
+            .chain(cross.flat_map(activity))
             .filter(|&at| at > START_UP && at < self.plan.end)
             .chain([START_UP, self.plan.end])
             .collect();
@@ -203,7 +206,7 @@ impl<'a> Judged<'a> {
     /// As [`Self::least_share`] from [`START_UP`] on, of what the transfers left: they have no share of their own, as
     /// they are not always there.
     fn least_of_what_is_left(&self, media: &[usize]) -> Option<f64> {
-        let window = (START_UP, self.plan.end);
+        let window = self.window_of(media, START_UP)?;
         let transfers =
             self.flows(|kind| matches!(kind, FlowKind::Tcp | FlowKind::Downloads | FlowKind::Web));
         let taken: f64 = transfers.iter().map(|&flow| self.bits(flow, window)).sum();
@@ -220,11 +223,17 @@ impl<'a> Judged<'a> {
     }
 
     fn fairness(&self, media: &[usize]) -> Option<f64> {
-        let to = media.iter().map(|&flow| self.plan.flows[flow].stop).min()?.min(self.plan.end);
+        let (_, to) = self.window_of(media, Time::ZERO)?;
         let from = Time::from_nanos(to.nanos().saturating_sub(FAIRNESS_SECONDS * 1_000_000_000));
         let shares: Option<Vec<f64>> =
             media.iter().map(|&flow| self.rate_over_share(flow, (from, to))).collect();
         jain(&shares?)
+    }
+
+    /// From `from` to when the first of these flows stops.
+    fn window_of(&self, flows: &[usize], from: Time) -> Option<(Time, Time)> {
+        let stop = flows.iter().map(|&flow| self.plan.flows[flow].stop).min()?;
+        Some((from, stop.min(self.plan.end)))
     }
 
     fn reconvergence(&self, media: &[usize], at: f64) -> Option<f64> {
@@ -248,17 +257,12 @@ fn bits(receipts: &[u32], (from, to): (Time, Time)) -> f64 {
 /// When something happens to a call: a capacity changes, a flow starts, stops, pauses or goes on. What follows each of
 /// them for [`SETTLING`], in order and without overlap.
 pub(super) fn unsettled(plan: &MeasurePlan) -> Vec<(Time, Time)> {
-    let narrow = plan.links.iter().filter(|link| link.bottleneck);
-    let steps = narrow.flat_map(|link| link.service.steps().iter().map(|&(at, _)| at));
     let flows = plan
         .flows
         .iter()
         .filter(|flow| !matches!(flow.kind, FlowKind::Audio | FlowKind::Downloads | FlowKind::Web));
-    let activity = flows.flat_map(|flow| {
-        let pauses = flow.pauses.iter().flat_map(|&(from, to)| [from, to]);
-        [flow.start, flow.stop].into_iter().chain(pauses)
-    });
-    let mut events: Vec<Time> = steps.chain(activity).filter(|&at| at < plan.end).collect();
+    let mut events: Vec<Time> =
+        steps(plan).chain(flows.flat_map(activity)).filter(|&at| at < plan.end).collect();
     events.sort_unstable();
     let mut stretches: Vec<(Time, Time)> = Vec::new();
     for at in events {
@@ -268,4 +272,17 @@ pub(super) fn unsettled(plan: &MeasurePlan) -> Vec<(Time, Time)> {
         }
     }
     stretches
+}
+
+/// When a capacity changes by itself.
+fn steps(plan: &MeasurePlan) -> impl Iterator<Item = Time> {
+    let narrow = plan.links.iter().filter(|link| link.bottleneck);
+    narrow.flat_map(|link| link.service.steps().iter().map(|&(at, _)| at))
+}
+
+/// When a flow starts, stops, pauses, goes on, or sends at another rate whatever happens.
+fn activity(flow: &FlowPlan) -> impl Iterator<Item = Time> {
+    let pauses = flow.pauses.iter().flat_map(|&(from, to)| [from, to]);
+    let rates = flow.sends.iter().map(|&(at, _)| at).filter(|&at| at > flow.start && at < flow.stop);
+    [flow.start, flow.stop].into_iter().chain(pauses).chain(rates)
 }

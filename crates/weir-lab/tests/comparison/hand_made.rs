@@ -20,6 +20,7 @@ pub(crate) fn plan(flows: &[(&str, FlowKind)]) -> MeasurePlan {
         bottleneck: Some(0),
         max_rate: None,
         weight: 1.0,
+        sends: Vec::new(),
         sender_signals: Vec::new(),
         receiver_signals: Vec::new(),
     };

@@ -34,6 +34,7 @@ fn media(name: &str) -> FlowPlan {
         bottleneck: Some(0),
         max_rate: None,
         weight: 1.0,
+        sends: Vec::new(),
         sender_signals: Vec::new(),
         receiver_signals: Vec::new(),
     }

@@ -1,0 +1,220 @@
+//! Verdicts over runs made by hand, each number worked out beside it.
+
+use super::*;
+use crate::metrics::{LinkPlan, Recorder};
+use crate::results::Convergence;
+use weir_net::Service;
+
+const fn s(seconds: u64) -> Time {
+    Time::from_millis(1000 * seconds)
+}
+
+const MBPS: fn(u64) -> DataRate = DataRate::from_mbps;
+
+fn flow(kind: FlowKind, start: u64, stop: u64) -> FlowPlan {
+    FlowPlan {
+        name: "flow".to_owned(),
+        kind,
+        start: s(start),
+        stop: s(stop),
+        pauses: Vec::new(),
+        propagation: TimeDelta::ZERO,
+        route: vec![0],
+        bottleneck: Some(0),
+        max_rate: None,
+        weight: 1.0,
+        sends: Vec::new(),
+        sender_signals: Vec::new(),
+        receiver_signals: Vec::new(),
+    }
+}
+
+fn call() -> FlowPlan {
+    flow(FlowKind::Media, 0, 100)
+}
+
+fn cross(start: u64, stop: u64, sends: &[(u64, u64)]) -> FlowPlan {
+    let sends = sends.iter().map(|&(at, mbps)| (s(at), MBPS(mbps))).collect();
+    FlowPlan { sends, ..flow(FlowKind::Constant, start, stop) }
+}
+
+/// 100 s over a link with these rates in Mbit/s.
+fn plan(steps: &[(u64, u64)], flows: Vec<FlowPlan>) -> MeasurePlan {
+    let steps = steps.iter().map(|&(at, mbps)| (s(at), MBPS(mbps))).collect();
+    let link = LinkPlan {
+        name: "bottleneck".to_owned(),
+        service: Service::Steps(steps),
+        delay: TimeDelta::ZERO,
+        bottleneck: true,
+    };
+    let (end, window) = (s(100), (Time::ZERO, s(100)));
+    MeasurePlan { end, window, flows, links: vec![link], series: false, unsettled: Vec::new() }
+}
+
+/// A run in which each flow receives so much, in Mbit/s, from one second to another.
+fn run(plan: &MeasurePlan, received: &[&[(u64, u64, f64)]]) -> Measured {
+    let mut measured = Recorder::new(plan.clone()).finish();
+    for (bins, stretches) in measured.receipts.iter_mut().zip(received) {
+        bins.resize(1000, 0);
+        for &(from, to, mbps) in *stretches {
+            bins[10 * from as usize..10 * to as usize].fill((mbps * 1e6 / 80.0) as u32);
+        }
+    }
+    measured
+}
+
+fn value(plan: &MeasurePlan, measured: &Measured, quantity: Quantity) -> Option<f64> {
+    Judged::new(plan, measured, None).value(quantity)
+}
+
+fn assert_near(value: Option<f64>, expected: f64) {
+    assert!(value.is_some_and(|value| (value - expected).abs() < 1e-6), "{value:?} instead of {expected}");
+}
+
+#[test]
+fn the_rate_counts_from_20_s_on_and_the_worst_call_decides() {
+    let plan = plan(&[(0, 2)], vec![call(), call()]);
+    let run = run(&plan, &[&[(20, 100, 1.1)], &[(0, 20, 1.0), (20, 100, 0.7)]]);
+    assert_near(value(&plan, &run, Quantity::Rate), 70.0);
+}
+
+#[test]
+fn a_late_call_is_judged_while_it_is_there_and_a_pause_is_no_fault() {
+    let late = FlowPlan { start: s(40), ..call() };
+    let paused = FlowPlan { pauses: vec![(s(50), s(60))], ..call() };
+    let plan = plan(&[(0, 2)], vec![late, paused]);
+    // The late one has a share of 1 from 40 s on, 2 in the pause of the other: 70 Mbit, of which it gets 56. The other
+    // has 2 until 40 s, then 1 but in its pause: 40 + 10 + 40 = 90, and gets 81.
+    let run = run(&plan, &[&[(40, 96, 1.0)], &[(20, 40, 1.8), (40, 50, 0.9), (60, 100, 0.9)]]);
+    assert_near(value(&plan, &run, Quantity::Rate), 80.0);
+    let alone = Judged::new(&plan, &run, None);
+    assert_near(alone.least_share(&[1], &[(START_UP, plan.end)]), 90.0);
+}
+
+#[test]
+fn each_stretch_between_steps_of_the_capacity_counts_for_itself() {
+    let plan = plan(&[(0, 1), (50, 2)], vec![call()]);
+    let run = run(&plan, &[&[(20, 50, 0.9), (50, 100, 1.2)]]);
+    assert_near(value(&plan, &run, Quantity::RateAfterEachStep), 60.0);
+    // 27 + 60 of 30 + 100.
+    assert_near(value(&plan, &run, Quantity::Rate), 100.0 * 87.0 / 130.0);
+}
+
+#[test]
+fn cross_traffic_takes_what_it_sends_and_leaves_the_rest() {
+    // 4 Mbit/s less 3 from 30 to 60 s and 2 from then to 80 s: stretches of 20-30, 30-60, 60-80, 80-100 s.
+    let plan = plan(&[(0, 4)], vec![call(), cross(30, 80, &[(0, 3), (60, 2)])]);
+    let fair = run(&plan, &[&[(20, 30, 4.0), (30, 60, 1.0), (60, 80, 2.0), (80, 100, 4.0)]]);
+    assert_near(value(&plan, &fair, Quantity::RateAfterEachStep), 100.0);
+    let low = run(&plan, &[&[(20, 30, 4.0), (30, 60, 0.9), (60, 80, 1.0), (80, 100, 4.0)]]);
+    assert_near(value(&plan, &low, Quantity::RateAfterEachStep), 50.0);
+    // More than there is: what does not adapt has it all.
+    let flooded = max_min_shares(&self::plan(&[(0, 4)], vec![call(), cross(0, 100, &[(0, 9)])]));
+    assert_eq!(flooded[0].bps, [0.0, 4e6]);
+}
+
+#[test]
+fn waits_of_all_calls_are_one_distribution() {
+    let plan = plan(&[(0, 2)], vec![call(), call(), cross(0, 100, &[(0, 1)])]);
+    let mut run = run(&plan, &[]);
+    for n in 0..97 {
+        run.delays[usize::from(n % 2 == 0)].settled_wait.record(TimeDelta::from_millis(10));
+    }
+    (0..3).for_each(|_| run.delays[1].settled_wait.record(TimeDelta::from_millis(200)));
+    let tenth = value(&plan, &run, Quantity::QueueWait).unwrap();
+    assert!((9.0..12.0).contains(&tenth), "{tenth}");
+    // Five more, and the 95th percentile is one of the long ones; those of cross traffic do not count.
+    (0..5).for_each(|_| run.delays[0].settled_wait.record(TimeDelta::from_millis(200)));
+    (0..99).for_each(|_| run.delays[2].settled_wait.record(TimeDelta::from_millis(1)));
+    let long = value(&plan, &run, Quantity::QueueWait).unwrap();
+    assert!((195.0..205.0).contains(&long), "{long}");
+}
+
+#[test]
+fn five_seconds_after_each_event_the_queue_is_not_held_against_anybody() {
+    let paused = FlowPlan { pauses: vec![(s(60), s(63))], stop: s(99), ..call() };
+    let plan = plan(
+        &[(0, 1), (40, 2)],
+        vec![paused, cross(20, 90, &[(0, 1), (85, 2)]), flow(FlowKind::Audio, 50, 55)],
+    );
+    let expected = [(0, 5), (20, 25), (40, 45), (60, 68), (85, 95), (99, 104)];
+    assert_eq!(unsettled(&plan), expected.map(|(from, to)| (s(from), s(to))));
+}
+
+#[test]
+fn fairness_is_that_of_the_last_30_s_in_which_all_are_there() {
+    let early = FlowPlan { stop: s(90), ..call() };
+    let plan = plan(&[(0, 2)], vec![early, call()]);
+    // 60 to 90 s: 1.0 and 0.5 of 1 each: (1.5)²/(2·1.25) = 0.9.
+    let run = run(&plan, &[&[(0, 60, 0.1), (60, 90, 1.0)], &[(0, 60, 1.9), (60, 90, 0.5), (90, 100, 2.0)]]);
+    assert_near(value(&plan, &run, Quantity::Jain), 0.9);
+}
+
+#[test]
+fn beside_a_long_transfer_the_one_that_has_least_counts() {
+    let plan = plan(&[(0, 2)], vec![call(), flow(FlowKind::Tcp, 0, 100)]);
+    let starved = run(&plan, &[&[(20, 100, 1.7)], &[(20, 100, 0.3)]]);
+    assert_near(value(&plan, &starved, Quantity::Coexistence), 30.0);
+    assert_near(value(&plan, &starved, Quantity::Rate), 170.0);
+}
+
+#[test]
+fn beside_short_transfers_a_call_is_due_what_they_leave() {
+    let calls = || FlowPlan { max_rate: Some(MBPS(1)), stop: s(99), ..call() };
+    let plan = plan(&[(0, 2)], vec![calls(), calls(), flow(FlowKind::Downloads, 0, 100)]);
+    // 20 to 99 s: 158 Mbit, of which the transfers took 79; 39.5 for each call, which get 39.5 and 31.6.
+    let run = run(&plan, &[&[(20, 99, 0.5)], &[(20, 99, 0.4)], &[(20, 99, 1.0)]]);
+    assert_near(value(&plan, &run, Quantity::RateBesideTransfers), 80.0);
+}
+
+#[test]
+fn against_tcp_counts_what_as_many_transfers_get_at_most_a_calls_rate() {
+    let calls = FlowPlan { max_rate: Some(MBPS(1)), ..call() };
+    let plan = plan(&[(0, 4)], vec![calls.clone(), calls, flow(FlowKind::Tcp, 40, 80)]);
+    let own = run(&plan, &[&[(0, 100, 0.9)], &[(0, 100, 0.3)], &[(40, 80, 2.0)]]);
+    // In place of the calls transfers got 2.0, of which 1.0 counts, and 0.6: 1.2 against 1.6.
+    let other = run(&plan, &[&[(0, 100, 2.0)], &[(0, 100, 0.6)]]);
+    let judged = Judged::new(&plan, &own, Some(&other.receipts));
+    assert_near(judged.value(Quantity::RateAgainstTcp), 75.0);
+    assert_eq!(value(&plan, &own, Quantity::RateAgainstTcp), None);
+}
+
+#[test]
+fn the_slowest_to_come_back_counts_and_one_that_does_not_has_no_value() {
+    let plan = plan(&[(0, 2)], vec![call(), call()]);
+    let mut run = run(&plan, &[]);
+    let after = |at: f64, seconds: Option<f64>| Convergence {
+        at_seconds: Some(at),
+        share_bps: Some(1e6),
+        seconds,
+        not_converged: Some(f64::from(u8::from(seconds.is_none()))),
+    };
+    run.metrics.flows[0].convergence = vec![after(40.0, Some(30.0)), after(60.05, Some(4.0))];
+    run.metrics.flows[1].convergence = vec![after(60.05, Some(9.0))];
+    assert_eq!(value(&plan, &run, Quantity::Reconvergence { at: 60 }), Some(9.0));
+    run.metrics.flows[1].convergence = vec![after(60.05, None)];
+    assert_eq!(value(&plan, &run, Quantity::Reconvergence { at: 60 }), None);
+}
+
+#[test]
+fn loss_and_frame_delay_are_those_of_the_worst_call() {
+    let plan = plan(&[(0, 2)], vec![call(), call(), flow(FlowKind::Tcp, 0, 100)]);
+    let mut run = run(&plan, &[]);
+    for (flow, loss) in [(0, 0.01), (1, 0.03), (2, 0.5)] {
+        run.metrics.flows[flow].packet_loss_ratio = Some(loss);
+    }
+    assert_near(value(&plan, &run, Quantity::Loss), 3.0);
+    assert_eq!(value(&plan, &run, Quantity::FrameDelay), None);
+    run.delays[0].frame_delay.record(TimeDelta::from_millis(80));
+    run.delays[1].frame_delay.record(TimeDelta::from_millis(40));
+    let worst = value(&plan, &run, Quantity::FrameDelay).unwrap();
+    assert!((79.0..81.0).contains(&worst), "{worst}");
+}
+
+#[test]
+fn a_limit_is_kept_at_the_limit_itself() {
+    assert_eq!(Limit::AtLeast(80.0).margin(80.0), 0.0);
+    assert_near(Some(Limit::AtLeast(80.0).margin(60.0)), -0.25);
+    assert_near(Some(Limit::AtMost(100.0).margin(150.0)), -0.5);
+    assert_near(Some(Limit::AtMost(2.0).margin(1.0)), 0.5);
+}
