@@ -6,7 +6,7 @@ use weir_lab::metrics::Recorder;
 use weir_lab::results::{FlowMeasures, Value};
 use weir_lab::scenario::{RunOptions, Scenario};
 use weir_lab::traces::TraceStore;
-use weir_media::{FrameTraces, Model};
+use weir_media::{FrameTraces, LateRequests, Model};
 use weir_sim::{Simulation, Traffic};
 
 fn text(encoder: &str, controller: &str) -> String {
@@ -92,6 +92,72 @@ fn frame_sizes_come_from_a_file_of_the_data_directory() {
 }
 
 #[test]
+fn frame_sizes_come_from_files_of_syncodecs_one_for_each_rate() {
+    let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join("syncodecs");
+    let video = data.join("video");
+    std::fs::create_dir_all(&video).unwrap();
+    let sequence = |sizes: [u32; 3]| {
+        let line =
+            |(n, size): (usize, &u32)| format!("{n} {} 28 40.1 {size}\n", if n == 0 { "I" } else { "P" });
+        ["% no type qp psnr size\n".to_owned()]
+            .into_iter()
+            .chain(sizes.iter().enumerate().map(line))
+            .collect()
+    };
+    let write = |name: &str, text: String| std::fs::write(video.join(name), text).unwrap();
+    write("clip_720p_1000.txt", sequence([9000, 4000, 4400]));
+    write("clip_720p_500.txt", sequence([5000, 2000, 2200]));
+    write("clip_540p_500.txt", sequence([1, 2, 3]));
+    write("uneven_360p_100.txt", sequence([1, 2, 3]));
+    write("uneven_360p_200.txt", "0 I 0 40 9\n".to_owned());
+    write("bad_360p_100.txt", "0 I 0 40 9\n1 P 0 40\n".to_owned());
+    let store = TraceStore::at(Some(data));
+    let traces = store.frame_sizes("clip_720p").unwrap();
+    // The form of one file for all rates, as in RFC 8593 §6.1.
+    assert_eq!(traces.to_text(), "500 1000\n5000 9000\n2000 4000\n2200 4400\n");
+    let error = |name: &str| store.frame_sizes(name).unwrap_err().to_string();
+    assert!(error("uneven_360p").ends_with("uneven_360p_*.txt: the sequences differ in length"));
+    let bad = error("bad_360p");
+    assert!(bad.contains("bad_360p_100.txt: line 2 is no frame"), "{bad}");
+    assert!(error("clip").contains("`clip` was not found"));
+}
+
+/// With a queue that holds little, the picture breaks often. What repairs it are key frames.
+#[test]
+fn key_frames_on_request_repair_what_loss_broke() {
+    let flow = |requests: &str| {
+        let encoder = "{ preset = \"gcc-2016\", key_frames = { every = 100000, size = 3.0 } }";
+        let text = text(encoder, "nada")
+            .replace("delay = \"25ms\"\nrate = \"1Mbps\"", "delay = \"25ms\"\nrate = \"1Mbps\"\nloss = 0.01");
+        let scenario = Scenario::parse("test.toml", &format!("{text}{requests}\n"), &[]).unwrap();
+        let run = scenario.build(&RunOptions::default(), &TraceStore::at(None)).unwrap();
+        Simulation::new(run.spec, Recorder::new(run.plan)).unwrap().run().finish().metrics.flows.remove(0)
+    };
+    let (without, with) = (flow(""), flow("key_frame_requests = \"300ms\""));
+    // About 22 packets are lost in 20 s: each costs the frames of a round trip, of three packets and of one frame more, some
+    // five of 600, so that 0.8 are left.
+    assert_eq!(without.key_frames, Some(0.0), "the only one was before the window");
+    assert!(without.pictures.decodable.unwrap_or(0.0) < 0.3, "{:?}", without.pictures);
+    assert!(with.key_frames.unwrap() >= 15.0, "{:?}", with.key_frames);
+    assert!(with.pictures.decodable.unwrap() > 0.75, "{:?}", with.pictures);
+}
+
+#[test]
+fn frames_that_would_wait_long_are_skipped_and_not_lost() {
+    // The encoder can do no less than 1.5 Mbit/s, over a link of 1 Mbit/s.
+    let encoder = |more: &str| format!("{{ preset = \"papers\", min_rate = \"1.5Mbps\"{more} }}");
+    let flow = |more: &str| call(&encoder(more), "scream", &TraceStore::at(None));
+    let (patient, skipping) = (flow(""), flow(", skip_above = \"100ms\""));
+    assert_eq!((patient.frames_sent, patient.frames_skipped), (Some(600.0), Some(0.0)));
+    let (sent, skipped) = (skipping.frames_sent.unwrap(), skipping.frames_skipped.unwrap());
+    // In 20 s 600 frames come due. Those that are sent have 6250 bytes each.
+    assert_eq!(sent + skipped, 600.0);
+    let rate = skipping.payload_rate_bps.unwrap();
+    assert!((sent * 6250.0 * 8.0 / 20.0 - rate).abs() < 0.03 * rate, "{sent} frames at {rate}");
+    assert!(skipping.frame_delay_ms.max.unwrap() < 1000.0 && patient.frame_delay_ms.max.unwrap() > 3000.0);
+}
+
+#[test]
 fn the_words_of_an_encoder_become_its_configuration() {
     let config = |encoder: &str| {
         let scenario = Scenario::parse("test.toml", &text(encoder, "nada"), &[]).unwrap();
@@ -107,6 +173,14 @@ fn the_words_of_an_encoder_become_its_configuration() {
         panic!("statistical")
     };
     assert_eq!((model.interval_scale, model.size_scale), (0.0, 0.1));
+    assert_eq!(model.late_requests, LateRequests::Kept);
+    let Model::Statistical(late) = config("{ preset = \"rfc8867\", late_requests = \"dropped\" }").model
+    else {
+        panic!()
+    };
+    assert_eq!(late.late_requests, LateRequests::Dropped);
+    let skipping = config("{ preset = \"papers\", skip_above = \"400ms\" }");
+    assert_eq!(skipping.skip_above, Some(weir_units::TimeDelta::from_millis(400)));
     let burst = model.burst.unwrap();
     assert_eq!((burst.frames, burst.first.bytes(), burst.abrupt), (4, 9000, 0.1));
     let Model::Hybrid(model, _) = config("{ preset = \"hybrid\", burst = \"none\" }").model else { panic!() };

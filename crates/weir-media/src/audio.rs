@@ -1,9 +1,9 @@
-//! Audio beside the video: packets of one size at one distance, which no controller steers.
+//! Audio beside the video: packets of one size at one distance, which the controller counts and does not steer.
 
 use weir_cc::SendTime;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-/// Audio of a constant rate that travels in the video's stream, one RTP packet per interval.
+/// Audio of a constant rate in a stream of its own, one RTP packet per interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AudioConfig {
     /// Rate of the payload, greater than zero.
@@ -51,13 +51,14 @@ impl AudioSource {
         self.due
     }
 
-    /// The payload of the packet that is due, if one is.
-    pub(crate) fn poll(&mut self, now: SendTime) -> Option<u16> {
+    /// When the packet that is due was recorded, and its payload, if one is due.
+    pub(crate) fn poll(&mut self, now: SendTime) -> Option<(SendTime, u16)> {
         if self.due > now {
             return None;
         }
+        let recorded = self.due;
         self.due += self.config.interval;
-        Some(u16::try_from(self.config.payload().bytes()).unwrap_or(u16::MAX))
+        Some((recorded, u16::try_from(self.config.payload().bytes()).unwrap_or(u16::MAX)))
     }
 
     pub(crate) fn rate(&self) -> DataRate {
@@ -74,9 +75,9 @@ mod tests {
         let mut audio = AudioSource::new(AudioConfig::default());
         assert_eq!(audio.poll(SendTime::ZERO), None, "not started");
         audio.start(SendTime::ZERO);
-        assert_eq!(audio.poll(SendTime::ZERO), Some(50));
+        assert_eq!(audio.poll(SendTime::ZERO), Some((SendTime::ZERO, 50)));
         assert_eq!(audio.poll(SendTime::from_millis(19)), None);
-        assert_eq!(audio.poll(SendTime::from_millis(20)), Some(50));
+        assert_eq!(audio.poll(SendTime::from_millis(21)), Some((SendTime::from_millis(20), 50)));
         assert_eq!(audio.due(), SendTime::from_millis(40));
         audio.stop();
         assert_eq!(audio.due(), SendTime::MAX);

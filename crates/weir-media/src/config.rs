@@ -8,6 +8,8 @@ use crate::encoder::EncoderConfig;
 
 /// Ticks per second of the media clock of video (RFC 3551 §5).
 pub const VIDEO_CLOCK_HZ: u64 = 90_000;
+/// Ticks per second of the media clock of audio (RFC 7587 §4.1).
+pub const AUDIO_CLOCK_HZ: u64 = 48_000;
 
 /// A media flow: encoder, packets, RTCP.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,8 +18,11 @@ pub struct MediaConfig {
     pub limits: RateLimits,
     /// The encoder.
     pub encoder: EncoderConfig,
-    /// Audio that travels in the same stream; `None` for video alone.
+    /// Audio beside the video, in a stream of its own under the same controller; `None` for video alone.
     pub audio: Option<AudioConfig>,
+    /// The receiver asks for a key frame when it has lost video, at most once in this time; `None` for never. Video packets
+    /// then carry a frame marking.
+    pub key_frame_requests: Option<TimeDelta>,
     /// Most payload bytes in a packet; at least 1.
     pub payload_limit: u16,
     /// Mean time between sender reports, and between receiver reports.
@@ -49,6 +54,7 @@ impl MediaConfig {
             limits,
             encoder,
             audio: None,
+            key_frame_requests: None,
             payload_limit: 1200,
             rtcp_interval: TimeDelta::from_secs(1),
             rtcp_spread: 0.5,

@@ -9,18 +9,21 @@
 //! 2. RTCP packets travel alone, not in compounds (RFC 5506), with NTP times that count from the sender clock's zero.
 //! 3. The first packet of a source is believed: no probation (RFC 3550 A.1).
 //! 4. A frame's packets differ in size by at most a byte.
-//! 5. A flow is one stream on a transport of its own: its RTP sequence number is the lower 16 bits of its transport-wide
-//!    number, padding included, so that RFC 8888, which tells of RTP sequence numbers, and transport-wide feedback tell
-//!    of the same numbers.
+//! 5. A flow has a transport of its own, whose transport-wide numbers are those of the history. Padding travels in the video's
+//!    stream. With video alone its RTP sequence numbers are the lower 16 bits of the transport-wide ones.
 //! 6. A packet that per-packet feedback tells to have arrived without telling when is left out of the report: its fate
 //!    stays open. The receivers here always tell when.
-//! 7. Audio of a flow ([`MediaConfig::audio`]) travels in the video's RTP stream under a payload type of its own, so that
-//!    history and feedback tell of it without a word more; as padding, it shares the last video packet's timestamp. It
-//!    goes by neither pacer nor window, and its rate is taken off what the encoder gets.
+//! 7. Audio of a flow ([`MediaConfig::audio`]) is an RTP stream of its own: another source identifier (video's with its
+//!    highest bit changed), sequence numbers, a clock of 48 kHz, reports. Controller and history count it as they count
+//!    video, and feedback tells of it. It goes by neither pacer nor window, and its rate is taken off what the encoder gets.
+//!    To the law's receiver half an audio packet has the media time of the last video packet, as padding has.
+//! 8. A receiver that asks for key frames ([`MediaConfig::key_frame_requests`]) does so by picture loss indications (RFC
+//!    4585 §6.3.1) as packets come, and goes by frame markings (RFC 9626): nothing is repaired but by a key frame.
 
 mod audio;
 mod config;
 mod encoder;
+mod key_frames;
 mod packet_report;
 mod packetiser;
 mod receiver;
@@ -28,12 +31,13 @@ mod reception;
 mod report;
 mod sender;
 mod session;
+mod streams;
 
 pub use audio::AudioConfig;
-pub use config::{MediaConfig, PacketFormat, VIDEO_CLOCK_HZ};
+pub use config::{AUDIO_CLOCK_HZ, MediaConfig, PacketFormat, VIDEO_CLOCK_HZ};
 pub use encoder::{
     Burst, ContentSharing, Encoder, EncoderConfig, Frame, FrameTraces, KeyFrames, LADDER_RUNGS, Ladder,
-    Model, Packets, Statistical, TalkingHead, TraceDriven, TraceError,
+    LateRequests, Model, Packets, Statistical, TalkingHead, TraceDriven, TraceError,
 };
 pub use packetiser::Packetiser;
 pub use receiver::MediaReceiver;

@@ -6,9 +6,14 @@
 
 use weir_cc::{ArrivalTime, Ecn, Record, Report, SendTime};
 use weir_units::TimeDelta;
-use weir_wire::rtcp::{Ccfb, CcfbBlock, Metric, Reception, Twcc, TwccHeader};
+use weir_wire::rtcp::{Ccfb, Metric, Reception, Twcc, TwccHeader};
 
 use crate::config::PacketFormat;
+use crate::streams::{Kind, Sources, Streams};
+
+mod two_streams;
+
+use two_streams::TwoStreams;
 
 /// Writes per-packet reports. One that does not fit into an RTCP packet goes on in the next.
 #[derive(Debug)]
@@ -16,6 +21,8 @@ pub(crate) struct PacketReportWriter {
     format: PacketFormat,
     ssrc: u32,
     source: u32,
+    /// For RFC 8888, which tells of each stream by itself.
+    two_streams: Option<TwoStreams>,
     told: Told,
     /// How many RTCP packets more than reports have been written, modulo 256: each has a number of its own.
     extra: u8,
@@ -27,17 +34,26 @@ pub(crate) struct PacketReportWriter {
 }
 
 impl PacketReportWriter {
-    pub(crate) fn new(format: PacketFormat, ssrc: u32, source: u32) -> Self {
+    pub(crate) fn new(format: PacketFormat, ssrc: u32, sources: Sources) -> Self {
+        let by_stream = sources.audio.filter(|_| format == PacketFormat::Rfc8888);
         Self {
             format,
             ssrc,
-            source,
+            source: sources.video,
+            two_streams: by_stream.map(|audio| TwoStreams::new([sources.video, audio])),
             told: Told::default(),
             extra: 0,
             rest: Vec::new(),
             begin: 0,
             number: 0,
             at: None,
+        }
+    }
+
+    /// A packet has arrived that is `sequence` of its stream.
+    pub(crate) fn on_packet(&mut self, kind: Kind, transport_sequence: u16, sequence: u16) {
+        if let Some(two) = &mut self.two_streams {
+            two.on_packet(kind, transport_sequence, sequence);
         }
     }
 
@@ -105,17 +121,21 @@ impl PacketReportWriter {
         Some((written.length, written.packets))
     }
 
-    fn write_rfc_8888(&self, first: u16, records: &[Record], out: &mut [u8]) -> Option<(usize, usize)> {
+    fn write_rfc_8888(&mut self, first: u16, records: &[Record], out: &mut [u8]) -> Option<(usize, usize)> {
         let newest = || records.iter().filter_map(|record| record.arrival).max();
         let at = self.at.or_else(newest).unwrap_or(ArrivalTime::ZERO);
+        let metric = |record: &Record| {
+            let offset = |arrival: ArrivalTime| Metric::offset_from_nanos((at - arrival).nanos());
+            record.arrival.map(|arrival| Metric { ecn: codepoint(record.ecn), offset: offset(arrival) })
+        };
+        if let Some(two) = &mut self.two_streams {
+            return two.write(self.ssrc, timestamp(at), records, metric, out);
+        }
         let fit = Ccfb::most_packets(out.len().min(Twcc::MAX_LEN)).min(records.len());
         if fit == 0 {
             return None;
         }
-        let metrics = records[..fit].iter().map(|record| {
-            let offset = |arrival: ArrivalTime| Metric::offset_from_nanos((at - arrival).nanos());
-            record.arrival.map(|arrival| Metric { ecn: codepoint(record.ecn), offset: offset(arrival) })
-        });
+        let metrics = records[..fit].iter().map(metric);
         let length = Ccfb::write(self.ssrc, timestamp(at), self.source, first, metrics, out).ok()?;
         Some((length, fit))
     }
@@ -226,13 +246,19 @@ impl PacketReportReader {
         Report::Packets { records: &self.records, number: feedback.number, at: None }
     }
 
-    /// The report on the stream of `block` that came at `now` as congestion control feedback of RFC 8888.
+    /// The report on the flow of `streams` that came at `now` as congestion control feedback of RFC 8888, if there is any in
+    /// it. Of several streams, records go by the packets' numbers in the history.
     pub(crate) fn read_rfc_8888(
         &mut self,
         now: SendTime,
         feedback: &Ccfb<'_>,
-        block: &CcfbBlock<'_>,
-    ) -> Report<'_> {
+        streams: &Streams,
+    ) -> Option<Report<'_>> {
+        let ours = || {
+            let kinds = feedback.blocks().map(|block| (streams.sources().kind(block.source), block));
+            kinds.filter_map(|(kind, block)| Some((kind?, block)))
+        };
+        ours().next()?;
         let near = self.made.map_or(now.nanos(), |(_, made)| made);
         let made = nearest(near, feedback.timestamp_nanos(), Ccfb::PERIOD_NANOS);
         let at = ArrivalTime::from_nanos(made);
@@ -241,14 +267,20 @@ impl PacketReportReader {
             self.number = self.number.wrapping_add(1);
         }
         self.records.clear();
-        self.records.extend(block.metrics().filter_map(|(sequence, metric)| {
-            let Some(metric) = metric else {
-                return Some(Record { sequence, arrival: None, ecn: Ecn::NotEct });
-            };
-            let arrival = at - span(metric.offset_nanos()?);
-            Some(Record { sequence, arrival: Some(arrival), ecn: ecn(metric.ecn) })
-        }));
-        Report::Packets { records: &self.records, number: self.number, at: Some(at) }
+        for (kind, block) in ours() {
+            self.records.extend(block.metrics().filter_map(|(sequence, metric)| {
+                let sequence = streams.number(kind, sequence);
+                let Some(metric) = metric else {
+                    return Some(Record { sequence, arrival: None, ecn: Ecn::NotEct });
+                };
+                let arrival = at - span(metric.offset_nanos()?);
+                Some(Record { sequence, arrival: Some(arrival), ecn: ecn(metric.ecn) })
+            }));
+        }
+        if let Some(&Record { sequence: base, .. }) = self.records.first().filter(|_| ours().count() > 1) {
+            self.records.sort_unstable_by_key(|record| record.sequence.wrapping_sub(base) as i16);
+        }
+        Some(Report::Packets { records: &self.records, number: self.number, at: Some(at) })
     }
 }
 

@@ -11,6 +11,9 @@ use crate::encoder::Frame;
 struct Waiting {
     frame: u32,
     timestamp: u32,
+    key: bool,
+    /// Whether none of its packets has left.
+    whole: bool,
     packets_left: u16,
     bytes_left: u32,
 }
@@ -32,6 +35,10 @@ pub struct Piece {
     pub timestamp: u32,
     /// Payload bytes.
     pub payload: u16,
+    /// Whether its frame is a key frame.
+    pub key: bool,
+    /// Whether it is the frame's first packet.
+    pub first: bool,
     /// Whether it is the frame's last packet.
     pub last: bool,
 }
@@ -56,6 +63,8 @@ impl Packetiser {
             self.frames.push_back(Waiting {
                 frame: frame.number,
                 timestamp,
+                key: frame.key,
+                whole: true,
                 packets_left: packets,
                 bytes_left: bytes,
             });
@@ -76,7 +85,9 @@ impl Packetiser {
         front.packets_left -= 1;
         front.bytes_left -= u32::from(payload);
         let last = front.packets_left == 0;
-        let piece = Piece { frame: front.frame, timestamp: front.timestamp, payload, last };
+        let first = std::mem::replace(&mut front.whole, false);
+        let piece =
+            Piece { frame: front.frame, timestamp: front.timestamp, payload, key: front.key, first, last };
         if last {
             self.frames.pop_front();
         }
@@ -107,13 +118,15 @@ mod tests {
 
     fn sizes(bytes: u64) -> Vec<u16> {
         let mut packetiser = Packetiser::new(1200);
-        let frame = Frame { number: 7, size: DataSize::from_bytes(bytes), key: false };
+        let frame = Frame { number: 7, size: DataSize::from_bytes(bytes), key: true };
         let packets = packetiser.push(&frame, 9000);
         let pieces: Vec<Piece> = std::iter::from_fn(|| packetiser.pop()).collect();
         assert_eq!(usize::from(packets), pieces.len());
         assert_eq!(packetiser.queued(), DataSize::ZERO);
         let (marked, rest): (Vec<Piece>, Vec<Piece>) = pieces.iter().partition(|p| p.last);
         assert_eq!(marked.len(), 1);
+        let first: Vec<bool> = pieces.iter().map(|p| p.first).collect();
+        assert!(first[0] && !first[1..].contains(&true) && pieces.iter().all(|p| p.key));
         assert!(rest.iter().all(|p| p.timestamp == 9000 && p.frame == 7));
         pieces.iter().map(|p| p.payload).collect()
     }

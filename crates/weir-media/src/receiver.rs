@@ -1,26 +1,30 @@
 //! The receiving end of a media flow: unwraps what the wire wrapped, shows it to the law's receiver half, reports.
 
 use rand_pcg::Pcg64Mcg;
-use weir_cc::{Arrival, ArrivalTime, Ecn, Receiver, Report, SendTime, Stamp};
+use weir_cc::{Arrival, ArrivalTime, Ecn, Receiver, SendTime, Stamp};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::abs_send_time::{AbsSendTime, AbsSendTimeUnwrapper};
 use weir_wire::media::MediaHeader;
 use weir_wire::seq::{TimestampUnwrapper, Unwrapper};
 
-use crate::config::{MediaConfig, VIDEO_CLOCK_HZ};
+use crate::config::MediaConfig;
 use crate::encoder::spread_factor;
+use crate::key_frames::KeyFrameRequests;
 use crate::reception::ReceptionStatistics;
 use crate::report::{self, ReportWriter};
+use crate::streams::{Kind, Sources};
 
 /// The receiving end of a media flow.
 #[derive(Debug)]
 pub struct MediaReceiver {
     receiver: Box<dyn Receiver>,
     config: MediaConfig,
-    /// The source that we report on.
-    source: u32,
+    /// The streams that we report on.
+    sources: Sources,
     reports: ReportWriter,
-    statistics: ReceptionStatistics,
+    /// Of video and audio.
+    statistics: [ReceptionStatistics; 2],
+    key_frames: Option<KeyFrameRequests>,
     ids: Unwrapper,
     departures: AbsSendTimeUnwrapper,
     /// When the first packet left, as [`first_departure`] reads it.
@@ -33,7 +37,7 @@ pub struct MediaReceiver {
 }
 
 impl MediaReceiver {
-    /// A receiver `ssrc` of the source `source`. `rtcp` is the randomness of the reports' times.
+    /// A receiver `ssrc` of the flow whose video has the source identifier `source`. `rtcp` is the randomness of the reports' times.
     pub fn new(
         receiver: Box<dyn Receiver>,
         config: MediaConfig,
@@ -41,12 +45,14 @@ impl MediaReceiver {
         source: u32,
         rtcp: Pcg64Mcg,
     ) -> Self {
+        let sources = Sources::new(source, &config);
         Self {
             receiver,
             config,
-            source,
-            reports: ReportWriter::new(config.packet_format, ssrc, source),
-            statistics: ReceptionStatistics::default(),
+            sources,
+            reports: ReportWriter::new(config.packet_format, ssrc, sources),
+            statistics: Default::default(),
+            key_frames: config.key_frame_requests.map(KeyFrameRequests::new),
             ids: Unwrapper::new(),
             departures: AbsSendTimeUnwrapper::new(),
             departed: None,
@@ -59,15 +65,18 @@ impl MediaReceiver {
 
     /// A media packet has arrived with `payload` bytes behind its header.
     pub fn on_packet(&mut self, now: ArrivalTime, header: &MediaHeader, payload: u16, ecn: Ecn) {
-        if header.ssrc != self.source {
-            return;
-        }
+        let Some(kind) = self.sources.kind(header.ssrc) else { return };
         // The next report is never further off than an interval, even if the clock was set back.
         let latest = now + self.config.rtcp_interval.scale(1.0 + self.config.rtcp_spread);
         let due = self.report_due.unwrap_or_else(|| now + self.rtcp_interval());
         self.report_due = Some(due.min(latest));
         let elapsed = self.newest.replace(now).map_or(TimeDelta::ZERO, |newest| now - newest);
-        self.statistics.on_packet(header.sequence, header.timestamp, media_ticks(now));
+        let ticks = kind.ticks(now - ArrivalTime::ZERO);
+        self.statistics[kind as usize].on_packet(header.sequence, header.timestamp, ticks);
+        self.reports.on_packet(kind, header.transport_sequence, header.sequence);
+        if let Some(requests) = self.key_frames.as_mut().filter(|_| kind == Kind::Video) {
+            requests.on_packet(now, header.sequence, header.frame_marking);
+        }
         let departed = *self.departed.get_or_insert_with(|| first_departure(now, header.abs_send_time));
         let since = self.departures.unwrap_after(header.abs_send_time, elapsed.nanos());
         let arrival = Arrival {
@@ -76,7 +85,10 @@ impl MediaReceiver {
             at: now,
             size: DataSize::from_bytes(u64::from(payload)),
             ecn,
-            media_time: self.media_times.unwrap(header.timestamp),
+            media_time: match kind {
+                Kind::Video => self.media_times.unwrap(header.timestamp),
+                Kind::Audio => self.media_times.newest().unwrap_or(0),
+            },
             marker: header.marker,
             stamp: header.stamp.map_or_else(Stamp::default, |stamp| Stamp {
                 rtt: TimeDelta::from_nanos(stamp.rtt_nanos()),
@@ -88,8 +100,10 @@ impl MediaReceiver {
 
     /// An RTCP compound packet has come.
     pub fn on_rtcp(&mut self, now: ArrivalTime, bytes: &[u8]) {
-        if let Some(compact_ntp) = report::sender_report_of(self.source, bytes) {
-            self.statistics.on_sender_report(compact_ntp, now);
+        for (kind, ssrc) in self.sources.iter() {
+            if let Some(compact_ntp) = report::sender_report_of(ssrc, bytes) {
+                self.statistics[kind as usize].on_sender_report(compact_ntp, now);
+            }
         }
     }
 
@@ -101,6 +115,9 @@ impl MediaReceiver {
 
     /// When [`Self::poll_rtcp`] wants to be called next.
     pub fn next_timeout(&self) -> Option<ArrivalTime> {
+        if self.key_frames.as_ref().is_some_and(KeyFrameRequests::is_due) {
+            return self.newest;
+        }
         let law = self.receiver.next_timeout();
         match (law, self.report_due) {
             (Some(law), Some(own)) => Some(law.min(own)),
@@ -110,6 +127,9 @@ impl MediaReceiver {
 
     /// Writes the RTCP packet that is due into `out` and returns its length; call until `None`.
     pub fn poll_rtcp(&mut self, now: ArrivalTime, out: &mut [u8]) -> Option<usize> {
+        if self.key_frames.as_mut().is_some_and(|requests| requests.poll(now)) {
+            return self.reports.write_key_frame_request(out);
+        }
         if let Some(written) = self.reports.write_rest(out) {
             return Some(written);
         }
@@ -121,8 +141,8 @@ impl MediaReceiver {
         }
         if self.report_due.is_some_and(|due| due <= now) {
             self.report_due = Some(now + self.rtcp_interval());
-            let report = self.statistics.report(now)?;
-            return self.reports.write(&Report::Reception(report), out);
+            let statistics = &mut self.statistics;
+            return self.reports.write_reception(|kind| statistics[kind as usize].report(now), out);
         }
         None
     }
@@ -142,10 +162,6 @@ impl MediaReceiver {
 fn first_departure(now: ArrivalTime, time: AbsSendTime) -> SendTime {
     let before = time.nanos_since(AbsSendTime::from_nanos(now.nanos()));
     SendTime::from_nanos(now.nanos().saturating_add(before))
-}
-
-fn media_ticks(at: ArrivalTime) -> u32 {
-    (i128::from(at.nanos()) * i128::from(VIDEO_CLOCK_HZ) / 1_000_000_000) as u32
 }
 
 #[cfg(test)]

@@ -7,23 +7,30 @@ use weir_cc::{
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::ntp::NtpTime;
 use weir_wire::rtcp::{
-    self, Dccc, Message, Nada, NadaDelay, ReceiverReport, Remb, ReportBlock, SenderInfo, SenderReport, Tfrc,
+    self, Dccc, Message, Nada, NadaDelay, Pli, ReceiverReport, Remb, ReportBlock, SenderInfo, SenderReport,
+    Tfrc,
 };
 
 use crate::config::PacketFormat;
 use crate::packet_report::{PacketReportReader, PacketReportWriter};
+use crate::streams::{Kind, Sources, Streams};
 
-/// Writes the reports that `ssrc` makes on the packets of `source`.
+/// Writes the reports that `ssrc` makes on the packets of `sources`.
 #[derive(Debug)]
 pub(crate) struct ReportWriter {
     ssrc: u32,
-    source: u32,
+    sources: Sources,
     packets: PacketReportWriter,
 }
 
 impl ReportWriter {
-    pub(crate) fn new(format: PacketFormat, ssrc: u32, source: u32) -> Self {
-        Self { ssrc, source, packets: PacketReportWriter::new(format, ssrc, source) }
+    pub(crate) fn new(format: PacketFormat, ssrc: u32, sources: Sources) -> Self {
+        Self { ssrc, sources, packets: PacketReportWriter::new(format, ssrc, sources) }
+    }
+
+    /// A packet has arrived that is `sequence` of its stream.
+    pub(crate) fn on_packet(&mut self, kind: Kind, transport_sequence: u16, sequence: u16) {
+        self.packets.on_packet(kind, transport_sequence, sequence);
     }
 
     /// Writes `report`. `None` if it does not fit, or says nothing. What does not fit of a per-packet report comes with
@@ -32,8 +39,30 @@ impl ReportWriter {
         if let Report::Packets { records, number, at } = *report {
             self.packets.write(records, number, at, out)
         } else {
-            write_report(report, self.ssrc, self.source, out)
+            write_report(report, self.ssrc, self.sources, out)
         }
+    }
+
+    /// Writes a receiver report on the streams that something is told of. `None` if none is, or it does not fit.
+    pub(crate) fn write_reception(
+        &self,
+        mut told: impl FnMut(Kind) -> Option<ReceptionReport>,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        let mut blocks = [ReportBlock::default(); 2];
+        let mut count = 0;
+        for (kind, ssrc) in self.sources.iter() {
+            if let Some(report) = told(kind) {
+                blocks[count] = block(&report, ssrc);
+                count += 1;
+            }
+        }
+        (count > 0).then(|| ReceiverReport::write(self.ssrc, &blocks[..count], out).ok())?
+    }
+
+    /// Asks for a key frame.
+    pub(crate) fn write_key_frame_request(&self, out: &mut [u8]) -> Option<usize> {
+        Pli { ssrc: self.ssrc, source: self.sources.video }.write(out).ok()
     }
 
     /// Writes what is left of the last per-packet report; call until `None`.
@@ -42,10 +71,14 @@ impl ReportWriter {
     }
 }
 
-/// Writes `report`, made by `ssrc` on the packets of `source`. `None` if it does not fit.
-fn write_report(report: &Report<'_>, ssrc: u32, source: u32, out: &mut [u8]) -> Option<usize> {
+/// Writes `report`, made by `ssrc` on the packets of `sources`. `None` if it does not fit.
+fn write_report(report: &Report<'_>, ssrc: u32, sources: Sources, out: &mut [u8]) -> Option<usize> {
+    let source = sources.video;
     match *report {
-        Report::Ceiling(rate) => Remb::write(ssrc, rate.bps(), &[source], out).ok(),
+        Report::Ceiling(rate) => match sources.audio {
+            None => Remb::write(ssrc, rate.bps(), &[source], out).ok(),
+            Some(audio) => Remb::write(ssrc, rate.bps(), &[source, audio], out).ok(),
+        },
         Report::Reception(report) => ReceiverReport::write(ssrc, &[block(&report, source)], out).ok(),
         Report::Law { report: LawReport::Nada(report), echo } => {
             nada(&report, echo, ssrc, source).write(out).ok()
@@ -63,19 +96,17 @@ fn write_report(report: &Report<'_>, ssrc: u32, source: u32, out: &mut [u8]) -> 
     }
 }
 
-/// What `message`, which came at `now`, reports on `source`, if anything. The records of a per-packet report stand in
+/// What `message`, which came at `now`, reports on the flow of `streams`, if anything. The records of a per-packet report stand in
 /// `packets`.
 pub(crate) fn report_about<'a>(
-    source: u32,
+    streams: &mut Streams,
     now: SendTime,
     message: &Message<'_>,
     packets: &'a mut PacketReportReader,
 ) -> Option<Report<'a>> {
+    let source = streams.sources().video;
     match message {
-        Message::ReceiverReport(report) => report
-            .blocks()
-            .find(|block| block.ssrc == source)
-            .map(|block| Report::Reception(reception(&block))),
+        Message::ReceiverReport(report) => streams.reception(report).map(Report::Reception),
         Message::Remb(remb) => {
             let about_us = remb.ssrcs().any(|ssrc| ssrc == source);
             about_us.then(|| Report::Ceiling(DataRate::from_bps(remb.bitrate)))
@@ -86,27 +117,23 @@ pub(crate) fn report_about<'a>(
         Message::Twcc(feedback) => {
             (feedback.source == source).then(|| packets.read_transport_wide(now, feedback))
         }
-        Message::Ccfb(feedback) => feedback
-            .blocks()
-            .find(|block| block.source == source)
-            .map(|block| packets.read_rfc_8888(now, feedback, &block)),
+        Message::Ccfb(feedback) => packets.read_rfc_8888(now, feedback, streams),
         Message::NadaDelay(report) => (report.source == source).then(|| nada_delay_report(report)),
         _ => None,
     }
 }
 
-/// Writes a sender report of `ssrc`.
+/// Writes a sender report of the stream `ssrc`, which has sent so many packets and octets.
 pub(crate) fn write_sender_report(
     now: SendTime,
+    kind: Kind,
     ssrc: u32,
-    packet_count: u32,
-    octet_count: u32,
+    (packet_count, octet_count): (u32, u32),
     out: &mut [u8],
 ) -> Option<usize> {
     // NTP time counts from the sender clock's zero: only its differences are used.
     let ntp = NtpTime(((i128::from(now.nanos()) << 32) / 1_000_000_000) as u64);
-    let ticks = i128::from(now.nanos()) * i128::from(crate::config::VIDEO_CLOCK_HZ) / 1_000_000_000;
-    let info = SenderInfo { ntp, rtp_timestamp: ticks as u32, packet_count, octet_count };
+    let info = SenderInfo { ntp, rtp_timestamp: kind.ticks(now - SendTime::ZERO), packet_count, octet_count };
     SenderReport::write(ssrc, &info, &[], out).ok()
 }
 
@@ -127,17 +154,6 @@ fn block(report: &ReceptionReport, source: u32) -> ReportBlock {
         jitter: report.jitter,
         last_sender_report: report.last_sender_report,
         delay_since_last_sender_report: report.delay_since_last_sender_report,
-    }
-}
-
-fn reception(block: &ReportBlock) -> ReceptionReport {
-    ReceptionReport {
-        fraction_lost: block.fraction_lost,
-        cumulative_lost: block.cumulative_lost,
-        highest_sequence: block.highest_sequence,
-        jitter: block.jitter,
-        last_sender_report: block.last_sender_report,
-        delay_since_last_sender_report: block.delay_since_last_sender_report,
     }
 }
 
@@ -244,9 +260,11 @@ fn nada_delay_report(report: &NadaDelay) -> Report<'static> {
 mod tests {
     use super::*;
 
+    const SOURCES: Sources = Sources { video: 1, audio: None };
+
     fn round_trip(report: Report<'static>) {
         let mut bytes = [0; 256];
-        let mut writer = ReportWriter::new(PacketFormat::TransportWide, 2, 1);
+        let mut writer = ReportWriter::new(PacketFormat::TransportWide, 2, SOURCES);
         let len = writer.write(&report, &mut bytes).expect("the buffer is large enough");
         assert_eq!(read(1, &bytes[..len], |read| *read == report), [true]);
         assert_eq!(writer.write(&report, &mut [0; 8]), None);
@@ -255,10 +273,11 @@ mod tests {
 
     fn read<T>(source: u32, bytes: &[u8], mut look: impl FnMut(&Report<'_>) -> T) -> Vec<T> {
         let mut packets = PacketReportReader::new();
+        let mut streams = Streams::new(Sources { video: source, audio: None });
         let messages = rtcp::messages(bytes).filter_map(Result::ok);
         messages
             .filter_map(|message| {
-                report_about(source, SendTime::ZERO, &message, &mut packets).map(|report| look(&report))
+                report_about(&mut streams, SendTime::ZERO, &message, &mut packets).map(|report| look(&report))
             })
             .collect()
     }
@@ -311,7 +330,7 @@ mod tests {
     #[test]
     fn reports_on_others_are_not_ours() {
         let mut bytes = [0; 256];
-        let len = write_report(&Report::Ceiling(DataRate::from_kbps(1)), 2, 1, &mut bytes).unwrap();
+        let len = write_report(&Report::Ceiling(DataRate::from_kbps(1)), 2, SOURCES, &mut bytes).unwrap();
         assert!(read(7, &bytes[..len], |_| ()).is_empty());
     }
 
@@ -319,7 +338,7 @@ mod tests {
     fn a_sender_report_is_known_by_its_source() {
         let mut bytes = [0; 256];
         let now = SendTime::from_millis(46_853_125);
-        let len = write_sender_report(now, 1, 10, 12_000, &mut bytes).unwrap();
+        let len = write_sender_report(now, Kind::Video, 1, (10, 12_000), &mut bytes).unwrap();
         // 46 853.125 s = 0xb705.2000 in 16.16 bits.
         assert_eq!(sender_report_of(1, &bytes[..len]), Some(0xb705_2000));
         assert_eq!(weir_cc::history::compact_ntp(now), 0xb705_2000);

@@ -7,16 +7,17 @@ use weir_cc::pacer::Pacer;
 use weir_cc::prober::Prober;
 use weir_cc::{Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime, Share, Target};
 use weir_units::{DataRate, DataSize, TimeDelta};
-use weir_wire::AbsSendTime;
 use weir_wire::media::{MediaHeader, Stamp, header_len};
-use weir_wire::rtcp;
+use weir_wire::rtcp::{self, Message};
+use weir_wire::{AbsSendTime, FrameMarking};
 
 use crate::audio::AudioSource;
-use crate::config::{MediaConfig, VIDEO_CLOCK_HZ};
+use crate::config::MediaConfig;
 use crate::encoder::{Encoder, spread_factor};
 use crate::packet_report::PacketReportReader;
 use crate::packetiser::{Packetiser, Piece};
 use crate::report;
+use crate::streams::{Kind, Sources, Streams};
 
 /// Dynamic payload type of the media packets.
 const PAYLOAD_TYPE: u8 = 96;
@@ -44,8 +45,8 @@ pub struct MediaPacket {
 #[derive(Clone, Copy, Debug)]
 enum Content {
     Video(Piece),
-    /// So many bytes of it.
-    Audio(u16),
+    /// An RTP timestamp, and so many bytes.
+    Audio(u32, u16),
     Padding,
 }
 
@@ -53,13 +54,34 @@ impl Content {
     fn payload(self) -> u16 {
         match self {
             Self::Video(piece) => piece.payload,
-            Self::Audio(payload) => payload,
+            Self::Audio(_, payload) => payload,
             Self::Padding => PADDING_PAYLOAD,
         }
     }
 
     fn payload_type(self) -> u8 {
         if self.is_audio() { AUDIO_PAYLOAD_TYPE } else { PAYLOAD_TYPE }
+    }
+
+    fn kind(self) -> Kind {
+        if self.is_audio() { Kind::Audio } else { Kind::Video }
+    }
+
+    /// `None` for padding.
+    fn timestamp(self) -> Option<u32> {
+        match self {
+            Self::Video(piece) => Some(piece.timestamp),
+            Self::Audio(timestamp, _) => Some(timestamp),
+            Self::Padding => None,
+        }
+    }
+
+    fn marking(self) -> Option<FrameMarking> {
+        if let Self::Video(piece) = self {
+            Some(FrameMarking::new(piece.first, piece.last, piece.key))
+        } else {
+            None
+        }
     }
 
     fn frame(self) -> Option<u32> {
@@ -71,16 +93,16 @@ impl Content {
     }
 
     fn is_audio(self) -> bool {
-        matches!(self, Self::Audio(_))
+        matches!(self, Self::Audio(..))
     }
 }
 
-/// A frame that was captured and packetised.
+/// A frame that was captured and packetised, or skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentFrame {
     /// Its number, from 0.
     pub number: u32,
-    /// Packets it was split into.
+    /// Packets it was split into; 0 for a frame that was skipped, whose number is that of the next.
     pub packets: u16,
     /// Payload bytes.
     pub size: DataSize,
@@ -94,7 +116,7 @@ pub struct SentFrame {
 pub struct MediaSender {
     controller: Box<dyn Controller>,
     config: MediaConfig,
-    ssrc: u32,
+    streams: Streams,
     encoder: Encoder,
     audio: Option<AudioSource>,
     packetiser: Packetiser,
@@ -111,14 +133,10 @@ pub struct MediaSender {
     controller_due: SendTime,
     target: Target,
     target_changed: bool,
-    /// RTP timestamp of the last frame, which padding shares.
-    timestamp: u32,
-    packets_sent: u32,
-    octets_sent: u32,
 }
 
 impl MediaSender {
-    /// A sender that has not started yet. `video` is the randomness of the encoder, `rtcp` that of the reports'
+    /// A sender that has not started yet, whose video has the source identifier `ssrc`. `video` is the randomness of the encoder, `rtcp` that of the reports'
     /// times.
     pub fn new(
         controller: Box<dyn Controller>,
@@ -131,7 +149,7 @@ impl MediaSender {
         Self {
             controller,
             config,
-            ssrc,
+            streams: Streams::new(Sources::new(ssrc, &config)),
             encoder: Encoder::new(config.encoder, config.limits.start(), video),
             audio: config.audio.map(AudioSource::new),
             packetiser: Packetiser::new(config.payload_limit),
@@ -147,9 +165,6 @@ impl MediaSender {
             controller_due: SendTime::MAX,
             target,
             target_changed: true,
-            timestamp: 0,
-            packets_sent: 0,
-            octets_sent: 0,
         }
     }
 
@@ -210,9 +225,13 @@ impl MediaSender {
         let started = self.started.filter(|_| self.frame_due <= now)?;
         let greedy = self.encoder.is_greedy();
         let elapsed = if greedy { now - started } else { self.encoder.next_capture() };
-        let ticks = i128::from(elapsed.nanos()) * i128::from(VIDEO_CLOCK_HZ) / 1_000_000_000;
+        if self.is_behind() && self.encoder.skip() {
+            self.frame_due = started + self.encoder.next_capture();
+            let number = self.encoder.frames();
+            return Some(SentFrame { number, packets: 0, size: DataSize::ZERO, key: false });
+        }
         let frame = self.encoder.capture(self.video_rate());
-        let packets = self.packetiser.push(&frame, ticks as u32);
+        let packets = self.packetiser.push(&frame, Kind::Video.ticks(elapsed));
         self.frame_due = started + self.encoder.next_capture();
         if greedy && self.packets_wait() {
             self.frame_due = SendTime::MAX; // until the packet has left
@@ -233,11 +252,12 @@ impl MediaSender {
 
     /// The next packet that may leave now; call until `None`.
     pub fn poll_packet(&mut self, now: SendTime) -> Option<MediaPacket> {
-        self.started?;
+        let started = self.started?;
         self.history.expire(now);
         self.prober.expire(now);
-        if let Some(payload) = self.audio.as_mut().and_then(|audio| audio.poll(now)) {
-            return Some(self.emit(now, Content::Audio(payload)));
+        if let Some((recorded, payload)) = self.audio.as_mut().and_then(|audio| audio.poll(now)) {
+            let timestamp = Kind::Audio.ticks(recorded - started);
+            return Some(self.emit(now, Content::Audio(timestamp, payload)));
         }
         self.departure_due().filter(|&due| due <= now)?;
         let content = self.packetiser.pop().map_or(Content::Padding, Content::Video);
@@ -249,30 +269,25 @@ impl MediaSender {
 
     /// A packet of `content` leaves.
     fn emit(&mut self, now: SendTime, content: Content) -> MediaPacket {
-        if let Content::Video(piece) = content {
-            self.timestamp = piece.timestamp;
-        }
-        // One stream on a transport of its own: both numbers are the same.
-        let sequence = self.history.next_id() as u16;
+        let (id, payload) = (self.history.next_id(), content.payload());
+        let (ssrc, sequence, timestamp) =
+            self.streams.on_sent(content.kind(), id, content.timestamp(), payload);
         let header = MediaHeader {
             payload_type: content.payload_type(),
             marker: content.is_last_of_frame(),
             sequence,
-            timestamp: self.timestamp,
-            ssrc: self.ssrc,
+            timestamp,
+            ssrc,
             abs_send_time: AbsSendTime::from_nanos(now.nanos()),
-            transport_sequence: sequence,
+            transport_sequence: id as u16,
             stamp: self.stamp(),
+            frame_marking: content.marking().filter(|_| self.marks_frames()),
         };
-        let payload = content.payload();
         let bytes = DataSize::from_bytes(u64::from(payload));
         let header_bytes = DataSize::from_bytes(header.wire_len() as u64);
         let (paced, padding) = (!content.is_audio(), matches!(content, Content::Padding));
         let probe = if paced { self.prober.current() } else { None };
         let sent = self.history.on_sent(now, header_bytes, bytes, padding, probe);
-        self.packets_sent = self.packets_sent.wrapping_add(1);
-        // Padding does not count (RFC 3550 §6.4.1).
-        self.octets_sent = self.octets_sent.wrapping_add(if padding { 0 } else { u32::from(payload) });
         if paced {
             // Targets are rates of media: pacer and prober count payload, as the encoder does.
             self.pacer.on_sent(now, bytes);
@@ -290,10 +305,7 @@ impl MediaSender {
             return None;
         }
         self.report_due = now + self.rtcp_interval();
-        if self.packets_sent == 0 {
-            return None;
-        }
-        report::write_sender_report(now, self.ssrc, self.packets_sent, self.octets_sent, out)
+        self.streams.write_sender_reports(now, out)
     }
 
     /// An RTCP compound packet has come. Returns the round-trip time it measured, if it did; parts that cannot be
@@ -303,8 +315,16 @@ impl MediaSender {
         let mut rtt = None;
         for message in rtcp::messages(bytes).filter_map(Result::ok) {
             let state = self.state();
+            if let Message::Pli(request) = message {
+                if request.source == self.streams.sources().video {
+                    self.encoder.request_key_frame();
+                }
+                continue;
+            }
             let packets = &mut self.packet_reports;
-            let Some(report) = report::report_about(self.ssrc, now, &message, packets) else { continue };
+            let Some(report) = report::report_about(&mut self.streams, now, &message, packets) else {
+                continue;
+            };
             if !self.history.is_of_route(&report) {
                 continue;
             }
@@ -362,6 +382,17 @@ impl MediaSender {
         self.target.window.is_some() || matches!(self.target.pacing, Pacing::Exact(_))
     }
 
+    /// Whether video packets carry a frame marking.
+    fn marks_frames(&self) -> bool {
+        self.config.key_frame_requests.is_some()
+    }
+
+    /// Whether more waits than the encoder may add to.
+    fn is_behind(&self) -> bool {
+        let limit = self.config.encoder.skip_above;
+        limit.is_some_and(|limit| self.packetiser.queued() / self.target.media_rate > limit)
+    }
+
     /// What the target leaves for video.
     fn video_rate(&self) -> DataRate {
         let audio = self.audio.as_ref().map_or(DataRate::ZERO, AudioSource::rate);
@@ -381,7 +412,9 @@ impl MediaSender {
         };
         if let Some(window) = self.target.window {
             let in_flight = self.history.in_flight();
-            let size = DataSize::from_bytes((header_len(self.stamp()) + usize::from(payload)) as u64);
+            let size = DataSize::from_bytes(
+                (header_len(self.stamp(), self.marks_frames()) + usize::from(payload)) as u64,
+            );
             if !in_flight.is_zero() && in_flight + size > window {
                 return self.history.next_expiry();
             }

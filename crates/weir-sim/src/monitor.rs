@@ -33,7 +33,7 @@ impl PacketMeta {
 pub struct FrameMeta {
     /// Its number in the flow, from 0.
     pub number: u32,
-    /// Packets it was split into.
+    /// Packets it was split into; 0 for a frame that was skipped, whose number is that of the next.
     pub packets: u16,
     /// Payload bytes.
     pub bytes: u32,
@@ -96,7 +96,7 @@ pub trait Monitor {
     /// A packet came out at the far end of a link after having waited in its queue for `wait`.
     fn link_exit(&mut self, _now: Time, _link: usize, _wire_size: u32, _wait: TimeDelta) {}
 
-    /// The encoder made a frame; its capture time is `now`.
+    /// The encoder made or skipped a frame; its capture time is `now`.
     fn frame(&mut self, _now: Time, _flow: usize, _frame: &FrameMeta) {}
 
     /// The sender measured a round-trip time.

@@ -3,7 +3,7 @@
 //! * [`rtp`]: the RTP header and its extensions, read in place and written from borrowed parts.
 //! * [`media`]: the one RTP header that Weir's endpoints send, as a plain value at the resolution of the wire.
 //! * [`rtcp`]: walking a datagram of RTCP packets; sender and receiver reports, transport-wide feedback,
-//!   congestion control feedback of RFC 8888, REMB, and the reports of NADA, DCCC and TFRC.
+//!   congestion control feedback of RFC 8888, REMB, picture loss indications, and the reports of NADA, DCCC and TFRC.
 //! * [`seq`], [`abs_send_time`], [`ntp`]: the counters and clocks that wrap on the wire.
 //!
 //! A reader takes bytes from anyone: it answers every slice with a value or with a [`ParseError`] that says
@@ -12,6 +12,7 @@
 pub mod abs_send_time;
 mod cursor;
 mod error;
+mod frame_marking;
 pub mod media;
 pub mod ntp;
 pub mod rtcp;
@@ -20,6 +21,7 @@ pub mod seq;
 
 pub use abs_send_time::{AbsSendTime, AbsSendTimeUnwrapper};
 pub use error::{BufferTooSmall, ParseError, WriteError};
+pub use frame_marking::FrameMarking;
 pub use media::{ExtensionIds, MediaHeader, Stamp};
 pub use ntp::NtpTime;
 pub use rtp::{Extension, RtpHeader, RtpPacket};

@@ -12,7 +12,7 @@
 //! |            0xBEDE             | length = 2, stamped: 3, or 4  |
 //! | ID=3  | len=2 |           abs-send-time (24 bits)             |
 //! | ID=5  | len=1 |      transport sequence       | ID=7  | len=1 |   not stamped: zero for the last byte
-//! |     RTT in units of 100 us    |               0               |   only if stamped
+//! |     RTT in units of 100 us    | ID=9  | len=0 |frame marking  |   only if stamped; zeros if not marked
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
 //!
@@ -22,18 +22,20 @@
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! | ID=5  | len=1 |      transport sequence       | ID=7  | len=5 |
 //! |     RTT in units of 100 us    |     rate in bit/s, upper 16   |
-//! |           lower 16            |               0               |
+//! |           lower 16            | ID=9  | len=0 |frame marking  |   zeros if not marked
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
 //!
 //! The transport-wide sequence number is that of draft-holmer-rmcat-transport-wide-cc-extensions-01, one counter
-//! over all streams of the transport. The [`Stamp`] is Weir's own.
+//! over all streams of the transport. The [`Stamp`] is Weir's own; the [`FrameMarking`] that may end the block is that of
+//! RFC 9626.
 
 use core::fmt;
 
 use crate::abs_send_time::AbsSendTime;
 use crate::cursor::Writer;
 use crate::error::{BufferTooSmall, ParseError};
+use crate::frame_marking::FrameMarking;
 use crate::rtp::{FIXED_HEADER_LEN, ONE_BYTE_PROFILE, RtpPacket, VERSION};
 
 /// Length of an IPv4 header without options, in bytes.
@@ -92,12 +94,13 @@ pub struct ExtensionIds {
     abs_send_time: u8,
     transport_sequence: u8,
     stamp: u8,
+    frame_marking: u8,
 }
 
 impl Default for ExtensionIds {
-    /// abs-send-time 3, transport-wide sequence number 5, stamp 7.
+    /// abs-send-time 3, transport-wide sequence number 5, stamp 7, frame marking 9.
     fn default() -> Self {
-        Self { abs_send_time: 3, transport_sequence: 5, stamp: 7 }
+        Self { abs_send_time: 3, transport_sequence: 5, stamp: 7, frame_marking: 9 }
     }
 }
 
@@ -110,12 +113,17 @@ impl ExtensionIds {
         abs_send_time: u8,
         transport_sequence: u8,
         stamp: u8,
+        frame_marking: u8,
     ) -> Result<Self, InvalidExtensionIds> {
-        let ids = Self { abs_send_time, transport_sequence, stamp };
-        let usable = usable_id(abs_send_time) && usable_id(transport_sequence) && usable_id(stamp);
-        let distinct =
-            abs_send_time != transport_sequence && abs_send_time != stamp && transport_sequence != stamp;
-        if usable && distinct { Ok(ids) } else { Err(InvalidExtensionIds(ids)) }
+        let ids = Self { abs_send_time, transport_sequence, stamp, frame_marking };
+        // Four IDs from 1 to 14 are distinct if they set four bits.
+        let all = [abs_send_time, transport_sequence, stamp, frame_marking];
+        let (mut bits, mut n) = (0_u16, 0);
+        while n < all.len() {
+            bits |= if all[n] < 16 { 1 << all[n] } else { 0 };
+            n += 1;
+        }
+        if (bits & USABLE_IDS).count_ones() == 4 { Ok(ids) } else { Err(InvalidExtensionIds(ids)) }
     }
 
     /// ID of abs-send-time.
@@ -132,11 +140,15 @@ impl ExtensionIds {
     pub const fn stamp(&self) -> u8 {
         self.stamp
     }
+
+    /// ID of the [`FrameMarking`].
+    pub const fn frame_marking(&self) -> u8 {
+        self.frame_marking
+    }
 }
 
-const fn usable_id(id: u8) -> bool {
-    1 <= id && id <= 14
-}
+/// The IDs from 1 to 14, as bits.
+const USABLE_IDS: u16 = 0x7FFE;
 
 /// Extension IDs that a session cannot use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,11 +156,11 @@ pub struct InvalidExtensionIds(ExtensionIds);
 
 impl fmt::Display for InvalidExtensionIds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ExtensionIds { abs_send_time, transport_sequence, stamp } = self.0;
+        let ExtensionIds { abs_send_time, transport_sequence, stamp, frame_marking } = self.0;
         write!(
             f,
-            "extension IDs {abs_send_time} (abs-send-time), {transport_sequence} (transport sequence) and \
-             {stamp} (stamp) must be distinct and within 1 to 14"
+            "extension IDs {abs_send_time} (abs-send-time), {transport_sequence} (transport sequence), {stamp} \
+             (stamp) and {frame_marking} (frame marking) must be distinct and within 1 to 14"
         )
     }
 }
@@ -175,28 +187,31 @@ pub struct MediaHeader {
     pub transport_sequence: u16,
     /// What the law's sender has to tell, if anything.
     pub stamp: Option<Stamp>,
+    /// Where it stands in its frame, if that is marked.
+    pub frame_marking: Option<FrameMarking>,
 }
 
-/// Length of a media header without a stamp, in bytes.
+/// Length of a media header with neither stamp nor frame marking, in bytes.
 pub const PLAIN_LEN: usize = FIXED_HEADER_LEN + 12;
-/// Length of a media header with a stamp without its rate, in bytes.
+/// Length of a media header with a stamp without its rate, with a frame marking, or with both, in bytes.
 pub const STAMPED_LEN: usize = PLAIN_LEN + 4;
-/// Length of a media header with a stamp and its rate, in bytes: no media header is longer.
+/// Length of a media header with a stamp and its rate, marked or not, in bytes: no media header is longer.
 pub const RATED_LEN: usize = PLAIN_LEN + 8;
 
-/// Length on the wire in bytes of a media header with this stamp: [`PLAIN_LEN`], [`STAMPED_LEN`] or [`RATED_LEN`].
-pub const fn header_len(stamp: Option<Stamp>) -> usize {
-    match stamp {
-        None => PLAIN_LEN,
-        Some(Stamp { rate: 0, .. }) => STAMPED_LEN,
-        Some(_) => RATED_LEN,
+/// Length on the wire in bytes of a media header with this stamp and with or without a frame marking: [`PLAIN_LEN`],
+/// [`STAMPED_LEN`] or [`RATED_LEN`].
+pub const fn header_len(stamp: Option<Stamp>, marked: bool) -> usize {
+    match (stamp, marked) {
+        (None, false) => PLAIN_LEN,
+        (None, true) | (Some(Stamp { rate: 0, .. }), _) => STAMPED_LEN,
+        (Some(_), _) => RATED_LEN,
     }
 }
 
 impl MediaHeader {
     /// Length on the wire in bytes; see [`header_len`].
     pub const fn wire_len(&self) -> usize {
-        header_len(self.stamp)
+        header_len(self.stamp, self.frame_marking.is_some())
     }
 
     /// Writes the header to the start of `buffer` and returns its length.
@@ -223,6 +238,10 @@ impl MediaHeader {
             if stamp.rate > 0 {
                 writer.u32(stamp.rate);
             }
+        }
+        if let Some(marking) = self.frame_marking {
+            writer.u8(element_prefix(ids.frame_marking, 1));
+            writer.u8(marking.byte());
         }
         writer.zeros();
         Ok(length)
@@ -251,6 +270,11 @@ impl MediaHeader {
             abs_send_time: AbsSendTime::from_ticks(u32::from_be_bytes([0, high, middle, low])),
             transport_sequence: required(packet, ids.transport_sequence).map(u16::from_be_bytes)?,
             stamp: stamp(packet, ids.stamp)?,
+            // The byte that both of its forms begin with.
+            frame_marking: packet
+                .extension(ids.frame_marking)
+                .and_then(|data| data.first())
+                .map(|&byte| FrameMarking::from_byte(byte)),
         })
     }
 }
@@ -289,189 +313,4 @@ fn optional<const N: usize>(packet: &RtpPacket<'_>, id: u8) -> Result<Option<[u8
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::rtp::{Extension, RtpHeader};
-    use crate::testing::hex;
-
-    const IDS: ExtensionIds = ExtensionIds { abs_send_time: 3, transport_sequence: 5, stamp: 7 };
-
-    fn example(stamp: Option<Stamp>) -> MediaHeader {
-        MediaHeader {
-            payload_type: 96,
-            marker: true,
-            sequence: 65535,
-            timestamp: 305_419_896,
-            ssrc: 0xCAFE_BABE,
-            abs_send_time: AbsSendTime::from_nanos(12_345_678_000),
-            transport_sequence: 500,
-            stamp,
-        }
-    }
-
-    fn any_header() -> impl Strategy<Value = MediaHeader> {
-        let fixed = (0..=127u8, any::<bool>(), any::<u16>(), any::<u32>(), any::<u32>());
-        let rate = prop_oneof![Just(0), any::<u32>()];
-        let stamp = prop::option::of((any::<u16>(), rate).prop_map(|(rtt, rate)| Stamp { rtt, rate }));
-        (fixed, any::<u32>(), any::<u16>(), stamp).prop_map(
-            |((payload_type, marker, sequence, timestamp, ssrc), ticks, transport_sequence, stamp)| {
-                MediaHeader {
-                    payload_type,
-                    marker,
-                    sequence,
-                    timestamp,
-                    ssrc,
-                    abs_send_time: AbsSendTime::from_ticks(ticks),
-                    transport_sequence,
-                    stamp,
-                }
-            },
-        )
-    }
-
-    fn any_ids() -> impl Strategy<Value = ExtensionIds> {
-        (1..=14u8, 1..=14u8, 1..=14u8)
-            .prop_filter_map("distinct IDs", |(a, b, c)| ExtensionIds::new(a, b, c).ok())
-    }
-
-    proptest! {
-        #[test]
-        fn header_and_bytes_are_the_same_thing(header in any_header(), ids in any_ids()) {
-            let mut buffer = [0xEE; RATED_LEN];
-            let length = header.write(&ids, &mut buffer).unwrap();
-            prop_assert_eq!(length, header.wire_len());
-            prop_assert!(buffer[length..].iter().all(|&byte| byte == 0xEE));
-            prop_assert_eq!(MediaHeader::parse(&buffer[..length], &ids), Ok(header));
-            let packet = RtpPacket::parse(&buffer[..length]).unwrap();
-            prop_assert_eq!((packet.header_len(), packet.payload.len()), (length, 0));
-        }
-
-        #[test]
-        fn the_general_writer_writes_the_same_bytes(header in any_header()) {
-            let time = header.abs_send_time.ticks().to_be_bytes();
-            let sequence = header.transport_sequence.to_be_bytes();
-            let stamp = header.stamp.unwrap_or_default();
-            let rtt_and_rate = [&stamp.rtt.to_be_bytes()[..], &stamp.rate.to_be_bytes()].concat();
-            let extensions = [
-                Extension { id: 3, data: &time[1..] },
-                Extension { id: 5, data: &sequence },
-                Extension { id: 7, data: if stamp.rate == 0 { &rtt_and_rate[..2] } else { &rtt_and_rate } },
-            ];
-            let general = RtpHeader {
-                marker: header.marker,
-                payload_type: header.payload_type,
-                sequence: header.sequence,
-                timestamp: header.timestamp,
-                ssrc: header.ssrc,
-                extensions: &extensions[..if header.stamp.is_some() { 3 } else { 2 }],
-                ..RtpHeader::default()
-            };
-            let (mut ours, mut theirs) = ([0; RATED_LEN], [0; RATED_LEN]);
-            let length = header.write(&IDS, &mut ours).unwrap();
-            prop_assert_eq!(general.write(&mut theirs), Ok(length));
-            prop_assert_eq!(ours, theirs);
-        }
-    }
-
-    #[test]
-    fn a_plain_header_has_24_bytes() {
-        let mut buffer = [0xEE; 24];
-        assert_eq!(example(None).write(&IDS, &mut buffer), Ok(24));
-        let expected = hex("90 e0 ff ff 12 34 56 78 ca fe ba be be de 00 02 32 31 61 f9 51 01 f4 00");
-        assert_eq!(buffer[..], expected);
-        assert_eq!(MediaHeader::parse(&expected, &IDS), Ok(example(None)));
-    }
-
-    #[test]
-    fn a_stamped_header_has_28_bytes() {
-        let mut buffer = [0xEE; 28];
-        // 50 ms are 500 = 0x01f4 units of 100 us.
-        let header = example(Some(Stamp::new(50_000_000, 0)));
-        assert_eq!(header.write(&IDS, &mut buffer), Ok(28));
-        let expected =
-            hex("90 e0 ff ff 12 34 56 78 ca fe ba be be de 00 03 32 31 61 f9 51 01 f4 71 01 f4 00 00");
-        assert_eq!(buffer[..], expected);
-        assert_eq!(MediaHeader::parse(&expected, &IDS), Ok(header));
-    }
-
-    #[test]
-    fn a_header_with_a_rate_has_32_bytes() {
-        let mut buffer = [0xEE; 32];
-        // 1 500 000 = 0x16e360 bit/s; length 4 words.
-        let header = example(Some(Stamp::new(50_000_000, 1_500_000)));
-        assert_eq!(header.write(&IDS, &mut buffer), Ok(32));
-        let expected = hex(concat!(
-            "90 e0 ff ff 12 34 56 78 ca fe ba be be de 00 04 32 31 61 f9 51 01 f4 75 01 f4 00 16 ",
-            "e3 60 00 00"
-        ));
-        assert_eq!(buffer[..], expected);
-        assert_eq!(MediaHeader::parse(&expected, &IDS), Ok(header));
-    }
-
-    #[test]
-    fn either_form_of_extensions_and_any_neighbours_are_read() {
-        let bytes =
-            hex("90 6f 00 00 00 00 03 c0 11 22 33 44 10 00 00 03 03 03 31 61 f9 05 02 01 f4 00 00 00 aa");
-        let header = MediaHeader::parse(&bytes, &IDS).unwrap();
-        assert_eq!((header.abs_send_time.ticks(), header.transport_sequence), (0x31_61F9, 500));
-        assert_eq!((header.payload_type, header.timestamp, header.stamp), (111, 960, None));
-    }
-
-    #[test]
-    fn missing_and_misshapen_extensions_are_named() {
-        let plain = hex("80 60 00 01 00 00 00 02 00 00 00 03");
-        let missing = |id| Err(ParseError::MissingExtension { offset: 12, id });
-        assert_eq!(MediaHeader::parse(&plain, &IDS), missing(3));
-        let only_time = hex("90 60 00 01 00 00 00 02 00 00 00 03 be de 00 01 32 31 61 f9");
-        assert_eq!(MediaHeader::parse(&only_time, &IDS), missing(5));
-        let short_time = hex("90 60 00 01 00 00 00 02 00 00 00 03 be de 00 01 31 31 61 00");
-        let misshapen = ParseError::ExtensionLength { offset: 12, id: 3, found: 2, expected: 3 };
-        assert_eq!(MediaHeader::parse(&short_time, &IDS), Err(misshapen));
-        let long_stamp =
-            "90 60 00 01 00 00 00 02 00 00 00 03 be de 00 03 32 31 61 f9 51 01 f4 72 01 f4 00 00";
-        let misshapen = ParseError::ExtensionLength { offset: 12, id: 7, found: 3, expected: 2 };
-        assert_eq!(MediaHeader::parse(&hex(long_stamp), &IDS), Err(misshapen));
-    }
-
-    #[test]
-    fn a_small_buffer_is_left_as_it_was() {
-        let mut buffer = [0xEE; 27];
-        let error = example(Some(Stamp::default())).write(&IDS, &mut buffer).unwrap_err();
-        assert_eq!(error, BufferTooSmall { needed: 28, available: 27 });
-        assert_eq!(buffer, [0xEE; 27]);
-    }
-
-    #[test]
-    fn the_stamp_rounds_saturates_and_keeps_a_short_path_known() {
-        assert_eq!(Stamp::new(0, 0).rtt, 0);
-        assert_eq!(Stamp::new(-5, 0).rtt, 0);
-        assert_eq!(Stamp::new(1, 0).rtt, 1);
-        assert_eq!(Stamp::new(149_999, 0).rtt, 1);
-        assert_eq!(Stamp::new(150_000, 0).rtt, 2);
-        // 6.5535 s is the longest.
-        assert_eq!(Stamp::new(6_553_500_000, 0).rtt, 65535);
-        assert_eq!(Stamp::new(i64::MAX, 0).rtt, 65535);
-        assert_eq!(Stamp { rtt: 65535, rate: 0 }.rtt_nanos(), 6_553_500_000);
-        assert_eq!(Stamp::new(0, 4_294_967_295).rate, u32::MAX);
-        assert_eq!(Stamp::new(0, 4_294_967_296).rate, u32::MAX);
-    }
-
-    #[test]
-    fn ids_must_be_distinct_and_within_1_to_14() {
-        assert_eq!(ExtensionIds::new(3, 5, 7), Ok(ExtensionIds::default()));
-        for (a, b, c) in [(0, 5, 7), (3, 15, 7), (3, 5, 15), (3, 3, 7), (3, 5, 5), (7, 5, 7)] {
-            assert!(ExtensionIds::new(a, b, c).is_err(), "{a} {b} {c}");
-        }
-        assert_eq!(
-            ExtensionIds::new(3, 3, 7).unwrap_err().to_string(),
-            "extension IDs 3 (abs-send-time), 3 (transport sequence) and 7 (stamp) must be distinct and within 1 to 14"
-        );
-    }
-
-    #[test]
-    fn udp_over_ipv4_adds_28_bytes() {
-        assert_eq!(UDP_IPV4_OVERHEAD, 28);
-    }
-}
+mod tests;

@@ -229,6 +229,8 @@ impl FlowRecorder {
             min_rtt_ms: self.min_rtt.map(TimeDelta::millis_f64),
             frame_delay_ms: (&delays.frame_delay).into(),
             frames_sent: frames.map(|frames| frames.sent as f64),
+            frames_skipped: frames.map(|frames| frames.skipped as f64),
+            key_frames: frames.map(|frames| frames.keys as f64),
             frames_complete: frames.map(|frames| frames.complete as f64),
             frames_lost: frames.map(|frames| frames.lost as f64),
             useful_rate_bps: frames.and_then(|frames| rate(frames.useful_bytes)),

@@ -24,6 +24,10 @@ pub(super) struct Frames {
     ring: Vec<OpenFrame>,
     /// Captured in the window.
     pub(super) sent: u64,
+    /// Of these, key frames.
+    pub(super) keys: u64,
+    /// Skipped in the window.
+    pub(super) skipped: u64,
     /// Captured in the window and complete by the end of the run.
     pub(super) complete: u64,
     /// Captured in the window and lost a packet.
@@ -68,6 +72,8 @@ impl Frames {
             window,
             ring: vec![OpenFrame::NONE; INITIAL_FRAMES],
             sent: 0,
+            keys: 0,
+            skipped: 0,
             complete: 0,
             lost: 0,
             useful_bytes: 0,
@@ -80,7 +86,13 @@ impl Frames {
     }
 
     pub(super) fn captured(&mut self, now: Time, frame: &FrameMeta) {
-        self.sent += u64::from(self.window.contains(now));
+        let counts = u64::from(self.window.contains(now));
+        if frame.packets == 0 {
+            self.skipped += counts;
+            return;
+        }
+        self.sent += counts;
+        self.keys += u64::from(frame.key) * counts;
         while self.slot(frame.number).missing > 0 && self.ring.len() < MAX_FRAMES {
             self.grow();
         }

@@ -60,6 +60,10 @@ pub struct FlowMeasures<V> {
     pub frame_delay_ms: DelayStatistics<V>,
     /// Frames captured.
     pub frames_sent: V,
+    /// Frames that the encoder skipped because too much waited.
+    pub frames_skipped: V,
+    /// Key frames captured.
+    pub key_frames: V,
     /// Frames captured of which all packets arrived.
     pub frames_complete: V,
     /// Frames captured of which a packet was lost.
@@ -295,7 +299,7 @@ over_runs!(Measures {; flows, media, links, jain });
 over_runs!(FlowMeasures { name, kind;
     rate_bps, payload_rate_bps, sent_rate_bps, target_rate_bps, rate_sd_bps, fair_share, loss_ratio,
     packet_loss_ratio, sent, received, owd_excess_ms, queue_wait_ms, rtt_excess_ms, min_rtt_ms, frame_delay_ms,
-    frames_sent, frames_complete, frames_lost, useful_rate_bps, freezes, freeze_seconds, pictures, time_per_cause,
+    frames_sent, frames_skipped, key_frames, frames_complete, frames_lost, useful_rate_bps, freezes, freeze_seconds, pictures, time_per_cause,
     feedback_rate_bps, feedback_packet_rate, feedback_share, completion_seconds, transfers, convergence,
 });
 over_runs!(Pictures {;

@@ -425,6 +425,7 @@ fn media_traffic(media: &Media) -> Result<SimTraffic, registry::RegistryError> {
     let config = MediaConfig {
         packet_format: halves.packet_format,
         audio: media.audio.map(AudioStream::config),
+        key_frame_requests: media.key_frame_requests,
         payload_limit: u16::try_from(media.payload_limit.bytes()).unwrap_or(u16::MAX),
         rtcp_interval: media.rtcp_interval,
         ecn: match media.ecn {

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weir_media::{Burst, EncoderConfig, FrameTraces, KeyFrames, LADDER_RUNGS, Model};
+use weir_media::{Burst, EncoderConfig, FrameTraces, KeyFrames, LADDER_RUNGS, LateRequests, Model};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 /// Name of the frame sizes that need no file.
@@ -59,6 +59,8 @@ impl Encoder {
             ("frame_rate", changed.frame_rate.is_some() && !frames),
             ("size_noise", changed.size_noise.is_some() && !noisy),
             ("reaction", changed.reaction.is_some() && !reacts),
+            ("skip_above", changed.skip_above.is_some() && packets),
+            ("late_requests", changed.late_requests.is_some() && !bursts),
             ("key_frames", changed.key_frames.is_some() && !keys),
             ("interval_noise", changed.interval_noise.is_some() && !bursts),
             ("burst", changed.burst.is_some() && !bursts),
@@ -150,6 +152,12 @@ pub struct ChangedEncoder {
     /// Key frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_frames: Option<KeyFrameChoice>,
+    /// A frame is skipped while what waits for the pacer would take longer than this at the target rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip_above: Option<TimeDelta>,
+    /// What becomes of targets within `reaction` of the last that was taken over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_requests: Option<LateRequestChoice>,
     /// Scale of the Laplace noise of the intervals, as a share of the interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 0.99))]
@@ -191,6 +199,7 @@ impl ChangedEncoder {
             size_noise: self.size_noise.unwrap_or(preset.size_noise),
             reaction: self.reaction.unwrap_or(preset.reaction),
             key_frames,
+            skip_above: self.skip_above.or(preset.skip_above),
             model,
         }
     }
@@ -202,6 +211,8 @@ impl ChangedEncoder {
             Model::Statistical(statistical) | Model::Hybrid(statistical, _) => {
                 statistical.interval_scale = self.interval_noise.unwrap_or(statistical.interval_scale);
                 statistical.size_scale = self.size_noise.unwrap_or(statistical.size_scale);
+                statistical.late_requests =
+                    self.late_requests.map_or(statistical.late_requests, LateRequests::from);
                 statistical.burst = match self.burst {
                     None => statistical.burst,
                     Some(BurstChoice::Word(NoBurst::None)) => None,
@@ -228,6 +239,25 @@ impl ChangedEncoder {
             traced.skip_frames = self.skip_frames.unwrap_or(traced.skip_frames);
         }
         (model, top)
+    }
+}
+
+/// What becomes of targets that come too soon after another (RFC 8593 §5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LateRequestChoice {
+    /// The latest is taken over when the time is over.
+    Kept,
+    /// They are ignored, as in the RFC's text.
+    Dropped,
+}
+
+impl From<LateRequestChoice> for LateRequests {
+    fn from(choice: LateRequestChoice) -> Self {
+        match choice {
+            LateRequestChoice::Kept => Self::Kept,
+            LateRequestChoice::Dropped => Self::Dropped,
+        }
     }
 }
 

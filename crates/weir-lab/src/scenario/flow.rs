@@ -155,9 +155,12 @@ pub struct Media {
     /// The video encoder.
     #[serde(default)]
     pub encoder: Encoder,
-    /// Audio in the same stream, under the same controller; none unless given.
+    /// Audio in a stream of its own under the same controller; none unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audio: Option<AudioStream>,
+    /// The receiver asks for a key frame when it has lost video, at most once in this time; never unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_frame_requests: Option<TimeDelta>,
     /// Bounds of the controller's rate.
     #[serde(default)]
     pub rates: Rates,

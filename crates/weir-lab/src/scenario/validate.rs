@@ -6,7 +6,6 @@ mod transport;
 
 use std::collections::BTreeSet;
 
-use weir_media::AudioConfig;
 use weir_net::{ConfigError, TokenBucket};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -18,14 +17,10 @@ use super::topology::{Network, network};
 use super::unresponsive::{Constant, Pause};
 use crate::error::{KeyPath, Problem};
 
-/// Smallest and largest payload limit of a media packet.
-const PAYLOAD_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize::from_bytes(9000));
 /// Largest packet on the wire.
 const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
 /// Longest run.
 const LONGEST_RUN: TimeDelta = TimeDelta::from_secs(24 * 3600);
-/// Audio more often than this is none.
-const SHORTEST_AUDIO: TimeDelta = TimeDelta::from_micros(2500);
 /// Shortest time of sending, and of silence, of a flow that takes turns.
 const SHORTEST_TURN: TimeDelta = TimeDelta::from_millis(10);
 /// More would be several packets in a nanosecond.
@@ -388,19 +383,6 @@ impl Problems {
                 format!("the pause from {from} on begins before the one before ends, at {before}"),
             )
             .push_str("let each pause begin after the one before");
-        }
-    }
-
-    fn audio(&mut self, audio: AudioConfig, path: &KeyPath) {
-        self.some_rate(&path.with("rate"), audio.rate);
-        if audio.interval < SHORTEST_AUDIO {
-            let message = format!("`{}` is {}", path.with("interval"), audio.interval);
-            let advice = format!("write at least {SHORTEST_AUDIO}");
-            self.value(&path.with("interval"), message).push_str(&advice);
-        } else if audio.payload() > PAYLOAD_LIMITS.1 {
-            let message = format!("a packet of audio would have {}", audio.payload());
-            let advice = format!("let rate and interval make at most {} a packet", PAYLOAD_LIMITS.1);
-            self.value(&path.with("rate"), message).push_str(&advice);
         }
     }
 

@@ -35,6 +35,25 @@ fn a_frame_that_lost_a_packet_is_never_complete() {
 }
 
 #[test]
+fn skipped_frames_and_key_frames_are_counted_in_the_window() {
+    let mut run = Run::within(plan(4000, vec![media("a")]), 1000, 3000);
+    let frame = |number, packets, key| FrameMeta { number, packets, bytes: 1000 * u32::from(packets), key };
+    // Of two skipped frames and three key frames one each is captured before the window.
+    for (at, frame) in [
+        (900, frame(0, 1, true)),
+        (950, frame(1, 0, false)),
+        (1000, frame(1, 1, true)),
+        (1500, frame(2, 0, false)),
+        (2000, frame(2, 1, true)),
+        (2500, frame(3, 1, false)),
+    ] {
+        run.0.frame(Time::from_millis(at), 0, &frame);
+    }
+    let flow = &run.metrics().flows[0];
+    assert_eq!((flow.frames_sent, flow.frames_skipped, flow.key_frames), (Some(3.0), Some(1.0), Some(2.0)));
+}
+
+#[test]
 fn frames_are_useful_up_to_150_ms_after_their_capture() {
     let mut run = Run::within(plan(4000, vec![media("a")]), 1000, 3000);
     // Complete before the window; after 150 ms; after 151 ms; captured before and complete in the window.

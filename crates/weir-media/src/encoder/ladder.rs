@@ -84,6 +84,15 @@ impl LadderState {
         Picture { bytes: size * (1.0 + clipped_normal(rng, config.size_noise)), key: key.is_some() }
     }
 
+    /// The frames of an instant are left out; `false` if some of them were captured.
+    pub(super) fn skip(&mut self) -> bool {
+        if self.stream > 0 {
+            return false;
+        }
+        self.ticks.advance();
+        true
+    }
+
     pub(super) fn resume(&mut self, at: TimeDelta) {
         *self = Self::new(self.model);
         self.ticks.resume(at);
@@ -122,6 +131,17 @@ mod tests {
         // 150 + 500 = 650: on from 715, off below 650. With 1500: 2150, on from 2365, the encoder's highest rate.
         assert_eq!([100, 700, 714, 715, 650, 649, 714].map(|kbps| on(&mut e, kbps)), [1, 1, 1, 2, 2, 1, 1]);
         assert_eq!([2364, 2365, 2150, 2149, 9000, 300].map(|kbps| on(&mut e, kbps)), [2, 3, 3, 2, 3, 1]);
+    }
+
+    #[test]
+    fn the_streams_skip_an_instant_together() {
+        let mut e = encoder();
+        tick(&mut e, 800);
+        assert!(e.skip());
+        assert_eq!(e.next_capture(), TimeDelta::from_nanos(66_666_667));
+        e.capture(DataRate::from_kbps(800));
+        assert!(!e.skip(), "one of two streams has sent");
+        assert_eq!(e.next_capture(), TimeDelta::from_nanos(66_666_667));
     }
 
     #[test]

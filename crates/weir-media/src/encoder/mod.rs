@@ -5,13 +5,16 @@
 //!
 //! Choices where RFC 8593 leaves room:
 //! 1. A request is a target that differs from the last one. Of those that come within `tau_v` of a reaction the latest is
-//!    applied when it is over (§5.1 drops them all): a controller that arrives at its maximum asks only once.
+//!    applied when it is over, unless [`LateRequests`] says otherwise (§5.1 drops them all): a controller that arrives at
+//!    its maximum asks only once.
 //! 2. The burst is balanced over its `K_d` frames, (K_d·B0 − K_B) / (K_d − 1) each after the first, at least 0.2·B0; the
 //!    RFC gives no formula and lets the mean over `tau_v` be the target, in which `K_d` frames may not fit.
 //! 3. The noise is laid over the burst's frames too; an interval is at least 1 ms, a frame at least 1 byte.
 //! 4. What is limited to the range of rates is the target (§5.4 limits the output), so that noise is not cut off at its ends.
 //! 5. The trace-driven model sends the frame of the present index first and counts then, so that the intra frame is sent.
 //! 6. A session begins with an intra frame, and so does the end of a pause.
+//! 7. A frame that is skipped ([`Encoder::skip`]) is never encoded: an intra frame that was due stays due, and so does what
+//!    is left of a burst, while the content goes on.
 
 mod ladder;
 mod noise;
@@ -31,7 +34,7 @@ pub use ladder::{LADDER_RUNGS, Ladder};
 pub(crate) use noise::spread_factor;
 pub use packets::Packets;
 pub use sharing::ContentSharing;
-pub use statistical::{Burst, Statistical};
+pub use statistical::{Burst, LateRequests, Statistical};
 pub use trace::{FrameTraces, TalkingHead, TraceError};
 pub use traced::TraceDriven;
 
@@ -58,6 +61,9 @@ pub struct EncoderConfig {
     pub reaction: TimeDelta,
     /// Key frames of the nominal model and of ladders; `None` for all frames alike.
     pub key_frames: Option<KeyFrames>,
+    /// A frame is skipped while what waits for the pacer would take longer than this at the target rate; `None` for never.
+    /// Without effect for [`Model::Packets`].
+    pub skip_above: Option<TimeDelta>,
     /// What makes the frames.
     pub model: Model,
 }
@@ -186,6 +192,25 @@ impl Encoder {
         }
     }
 
+    /// Lets the frame that is due at [`Self::next_capture`] go by without encoding it. `false`, and nothing happens, where
+    /// none can be left out: packets are no frames, and a ladder's streams skip an instant together.
+    pub fn skip(&mut self) -> bool {
+        let (config, rng) = (&self.config, &mut self.rng);
+        match &mut self.state {
+            State::Nominal(state) => state.skip(),
+            State::Statistical(state) => state.skip(config, rng),
+            State::Traces(state) => state.skip(),
+            State::Hybrid(state, traced) => {
+                state.skip(config, rng);
+                traced.skip();
+            }
+            State::ContentSharing(state) => state.skip(rng),
+            State::Packets(_) => return false,
+            State::Ladder(state) => return state.skip(),
+        }
+        true
+    }
+
     /// After a pause frames begin again at `at`, from the start: the first with the target of that moment, and as a key
     /// frame if there are any. What a key frame before the pause still owed is forgiven.
     pub fn resume(&mut self, at: TimeDelta) {
@@ -207,6 +232,8 @@ impl Encoder {
     pub fn request_key_frame(&mut self) {
         match &mut self.state {
             State::Nominal(state) => state.request_key_frame(),
+            // Without bursts the hybrid's key frame is that of the sequence.
+            State::Hybrid(_, traced) if !self.config.has_bursts() => traced.request_key_frame(),
             State::Statistical(state) | State::Hybrid(state, _) => state.request_key_frame(),
             State::Traces(state) => state.request_key_frame(),
             State::ContentSharing(state) => state.request_key_frame(),
@@ -218,6 +245,11 @@ impl Encoder {
     /// Whether it has something to send at any time ([`Packets::greedy`]).
     pub fn is_greedy(&self) -> bool {
         matches!(self.config.model, Model::Packets(Packets { greedy: true, .. }))
+    }
+
+    /// How many frames were captured so far.
+    pub fn frames(&self) -> u32 {
+        self.frames
     }
 
     /// The highest rate of the encoder.
@@ -239,6 +271,7 @@ impl EncoderConfig {
             size_noise: 0.0,
             reaction: TimeDelta::ZERO,
             key_frames: None,
+            skip_above: None,
             model: Model::Nominal,
         }
     }
@@ -342,6 +375,20 @@ impl EncoderConfig {
             model: Model::Ladder(Ladder { rates, hysteresis: 0.1 }),
             ..Self::papers()
         }
+    }
+
+    /// Whether there are key frames, which [`Encoder::request_key_frame`] needs.
+    pub fn has_key_frames(&self) -> bool {
+        match self.model {
+            Model::Nominal | Model::Ladder(_) => self.key_frames.is_some(),
+            Model::Statistical(_) => self.has_bursts(),
+            Model::Traces(_) | Model::Hybrid(..) | Model::ContentSharing(_) => true,
+            Model::Packets(_) => false,
+        }
+    }
+
+    fn has_bursts(&self) -> bool {
+        matches!(self.model, Model::Statistical(model) | Model::Hybrid(model, _) if model.burst.is_some())
     }
 
     /// `target` within the range of the encoder.

@@ -53,6 +53,10 @@ impl Nominal {
         Picture { bytes: planned * (1.0 + clipped_normal(rng, config.size_noise)), key: key.is_some() }
     }
 
+    pub(super) fn skip(&mut self) {
+        self.ticks.advance();
+    }
+
     pub(super) fn resume(&mut self, at: TimeDelta) {
         self.ticks.resume(at);
         self.since_key = 0;

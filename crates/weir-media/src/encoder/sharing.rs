@@ -33,14 +33,26 @@ impl SharingState {
     }
 
     pub(super) fn capture(&mut self, config: &EncoderConfig, rate: DataRate, rng: &mut Pcg64Mcg) -> Picture {
-        self.ticks.advance();
         let base = config.nominal(rate).min(self.model.largest_base.bytes_f64());
-        // Both are drawn each time: the screens change at the same frames whatever the rate.
-        let (changes, place) = (unit(rng) < self.model.probability, unit(rng));
-        let key = std::mem::take(&mut self.key_due) || changes;
+        let place = self.pass(rng);
+        let key = std::mem::take(&mut self.key_due);
         let (least, most) = self.model.factor;
         let factor = if key { least + (most - least) * place } else { 1.0 };
         Picture { bytes: base * factor, key }
+    }
+
+    /// A frame's time passes; what is new on the screen stays to be shown.
+    pub(super) fn skip(&mut self, rng: &mut Pcg64Mcg) {
+        self.pass(rng);
+    }
+
+    /// The time of a frame passes. Returns where between the factors its size would be, in [0, 1).
+    fn pass(&mut self, rng: &mut Pcg64Mcg) -> f64 {
+        self.ticks.advance();
+        // Both are drawn each time: the screens change at the same frames whatever the rate.
+        let (changes, place) = (unit(rng) < self.model.probability, unit(rng));
+        self.key_due |= changes;
+        place
     }
 
     pub(super) fn resume(&mut self, at: TimeDelta) {

@@ -9,12 +9,24 @@ use super::{EncoderConfig, Picture};
 /// The statistical model. The encoder's reaction latency `tau_v` is [`EncoderConfig::reaction`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Statistical {
+    /// What becomes of requests within the reaction latency of the last reaction.
+    pub late_requests: LateRequests,
     /// The transient state; `None` for none.
     pub burst: Option<Burst>,
     /// `SCALE_t`: scale of the Laplace noise of an interval, as a share of `t0 = 1/FPS`.
     pub interval_scale: f64,
     /// `SCALE_B`: scale of the Laplace noise of a frame's size, as a share of `B0 = R_v/8/FPS`.
     pub size_scale: f64,
+}
+
+/// What becomes of requests that come within the reaction latency `tau_v` of the last reaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LateRequests {
+    /// The latest is applied when the latency is over.
+    #[default]
+    Kept,
+    /// They are ignored (RFC 8593 §5.1): the encoder waits for the next request.
+    Dropped,
 }
 
 /// The transient state (RFC 8593 §5.2): the response to an abrupt change of the target, or an intra frame.
@@ -37,7 +49,7 @@ impl Statistical {
     /// The example values of RFC 8593 table 1; abrupt changes are those of more than 10 % (§7).
     pub const fn rfc8593() -> Self {
         let burst = Burst { frames: 8, first: DataSize::from_bytes(13_500), abrupt: 0.1 };
-        Self { burst: Some(burst), interval_scale: 0.15, size_scale: 0.15 }
+        Self { late_requests: LateRequests::Kept, burst: Some(burst), interval_scale: 0.15, size_scale: 0.15 }
     }
 }
 
@@ -48,6 +60,8 @@ pub(super) struct StatisticalState {
     next: f64,
     /// The rate that the encoder follows; `None` before the first frame and after a pause.
     rate: Option<DataRate>,
+    /// The last target, which is a request where it differs from the one before.
+    requested: DataRate,
     /// When it took this rate over.
     since: TimeDelta,
     /// Frames of a burst still to come.
@@ -57,7 +71,15 @@ pub(super) struct StatisticalState {
 
 impl StatisticalState {
     pub(super) fn new(model: Statistical) -> Self {
-        Self { model, next: 0.0, rate: None, since: TimeDelta::ZERO, burst_left: 0, key_due: true }
+        Self {
+            model,
+            next: 0.0,
+            rate: None,
+            requested: DataRate::ZERO,
+            since: TimeDelta::ZERO,
+            burst_left: 0,
+            key_due: true,
+        }
     }
 
     pub(super) fn next(&self) -> TimeDelta {
@@ -81,12 +103,17 @@ impl StatisticalState {
     /// Reacts to the target, unless the last reaction is too recent, and returns the rate in force (§5.1).
     pub(super) fn accept(&mut self, config: &EncoderConfig, target: DataRate) -> DataRate {
         let target = config.clamp(target);
+        let before = std::mem::replace(&mut self.requested, target);
         let Some(rate) = self.rate else {
             self.rate = Some(target);
             self.since = self.next();
             return target;
         };
-        if target == rate || self.next() - self.since < config.reaction {
+        let nothing_new = match self.model.late_requests {
+            LateRequests::Kept => target == rate,
+            LateRequests::Dropped => target == before,
+        };
+        if nothing_new || self.next() - self.since < config.reaction {
             return rate;
         }
         let change = (target.bps_f64() - rate.bps_f64()).abs() / rate.bps_f64();
@@ -119,9 +146,14 @@ impl StatisticalState {
             }
             None => steady(nominal),
         };
+        self.skip(config, rng);
+        Picture { bytes, key }
+    }
+
+    /// The time of a frame passes.
+    pub(super) fn skip(&mut self, config: &EncoderConfig, rng: &mut Pcg64Mcg) {
         let interval = 1.0 / config.frame_rate * (1.0 + laplace(rng, self.model.interval_scale)); // §5.3
         self.next += interval.max(SHORTEST_INTERVAL);
-        Picture { bytes, key }
     }
 
     pub(super) fn resume(&mut self, at: TimeDelta) {
@@ -199,6 +231,31 @@ mod tests {
         assert_eq!(sizes(&mut e, 1, 1050), [4375]);
         assert_eq!(sizes(&mut e, 5, 1000), [4375; 5]);
         assert_eq!(sizes(&mut e, 1, 1000), [4167]);
+    }
+
+    #[test]
+    fn requests_within_the_latency_are_dropped_if_wanted() {
+        let Model::Statistical(model) = quiet().model else { panic!("statistical") };
+        let model = Model::Statistical(Statistical { late_requests: LateRequests::Dropped, ..model });
+        let mut e = encoder(EncoderConfig { model, ..quiet() });
+        sizes(&mut e, 30, 1000);
+        // As above, but the request for 1000 kbit/s, which came within 200 ms, is not heard of again …
+        assert_eq!(sizes(&mut e, 1, 1050), [4375]);
+        assert_eq!(sizes(&mut e, 12, 1000), [4375; 12]);
+        // … and the next one is: 1 020 000 / 240.
+        assert_eq!(sizes(&mut e, 2, 1020), [4250, 4250]);
+    }
+
+    #[test]
+    fn a_skipped_frame_takes_its_time_and_nothing_of_the_burst() {
+        let mut e = encoder(quiet());
+        assert!(e.skip());
+        assert_eq!(e.next_capture(), TimeDelta::from_nanos(33_333_333));
+        assert_eq!(sizes(&mut e, 2, 1000), [13_500, 2833]);
+        assert!(e.skip() && e.skip());
+        assert_eq!(sizes(&mut e, 7, 1000), [2833, 2833, 2833, 2833, 2833, 2833, 4167]);
+        // Twelve frames later, three of which were skipped.
+        assert_eq!(e.next_capture(), TimeDelta::from_millis(400));
     }
 
     #[test]

@@ -31,6 +31,11 @@ pub enum TraceError {
         /// The line, from 1; 0 if it was no text.
         line: usize,
     },
+    /// A line of a sequence that does not describe a frame.
+    Frame {
+        /// The line, from 1.
+        line: usize,
+    },
     /// A word that is no number.
     Number {
         /// The line, from 1.
@@ -45,6 +50,10 @@ impl fmt::Display for TraceError {
             Self::Rates => f.write_str("the rates must be above zero and rise"),
             Self::Uneven { line: 0 } => f.write_str("the sequences differ in length"),
             Self::Uneven { line } => write!(f, "line {line} has not one size for each rate"),
+            Self::Frame { line } => write!(
+                f,
+                "line {line} is no frame: a number, a type (I, P, B or U), two values and the size in bytes are expected"
+            ),
             Self::Number { line } => write!(f, "line {line}: whole numbers are expected"),
         }
     }
@@ -95,6 +104,30 @@ impl FrameTraces {
             traces.iter_mut().zip(sizes).for_each(|((_, own), size)| own.push(size));
         }
         Self::new(traces)
+    }
+
+    /// Reads the frame sizes of one sequence, in bytes, in the form of syncodecs: comments begin with `%` or `#`; each line
+    /// has a frame's number, its type (`I`, `P`, `B` or `U`), its quantiser, a PSNR or a time, and its size.
+    ///
+    /// # Errors
+    /// A line that has something else, or no line at all.
+    pub fn parse_sequence(text: &str) -> Result<Vec<u32>, TraceError> {
+        let lines = text.lines().enumerate().map(|(n, line)| (n + 1, line));
+        let sizes = lines.filter_map(|(line, text)| {
+            let words: Vec<&str> = text.split(['%', '#']).next()?.split_ascii_whitespace().collect();
+            let size = || match words.as_slice() {
+                [number, "I" | "P" | "B" | "U", first, second, size]
+                    if number.parse::<u32>().is_ok()
+                        && [first, second].iter().all(|value| value.parse::<f64>().is_ok()) =>
+                {
+                    size.parse().ok()
+                }
+                _ => None,
+            };
+            (!words.is_empty()).then(|| size().ok_or(TraceError::Frame { line }))
+        });
+        let sizes: Vec<u32> = sizes.collect::<Result<_, _>>()?;
+        if sizes.is_empty() { Err(TraceError::Empty) } else { Ok(sizes) }
     }
 
     /// The same as text that [`Self::parse`] reads.
@@ -236,6 +269,21 @@ mod tests {
         let kbps = DataRate::from_kbps;
         let places = [399, 400, 599, 600, 601].map(|rate| traces.around(kbps(rate)));
         assert_eq!(places, [(0, 0), (0, 1), (0, 1), (1, 1), (1, 1)]);
+    }
+
+    #[test]
+    fn a_sequence_of_syncodecs_is_read() {
+        let text =
+            "% frame type unused psnr size\n0 I 0 41.2 9000 # intra\n\n1 P 28 39.95 1200\n2 U 0 0.0667 800\n";
+        assert_eq!(FrameTraces::parse_sequence(text), Ok(vec![9000, 1200, 800]));
+        let error = |text: &str| FrameTraces::parse_sequence(text).unwrap_err();
+        assert_eq!(error("% nothing\n"), TraceError::Empty);
+        let wrong =
+            ["1 P 0 39 1200 7", "1 P 0 39", "1 X 0 39 1200", "1 P q 39 1200", "1 P 0 39 -5", "one P 0 39 5"];
+        for wrong in wrong {
+            assert_eq!(error(&format!("0 I 0 40 9000\n{wrong}\n")), TraceError::Frame { line: 2 }, "{wrong}");
+        }
+        assert!(TraceError::Frame { line: 2 }.to_string().contains("line 2 is no frame"));
     }
 
     #[test]

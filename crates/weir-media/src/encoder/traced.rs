@@ -48,6 +48,14 @@ impl TracedState {
         Picture { bytes: traced_size(traces, index, rate), key: index == 0 }
     }
 
+    /// A frame's time passes, and its content unless it is the intra frame.
+    pub(super) fn skip(&mut self) {
+        self.ticks.advance();
+        if self.index > 0 {
+            self.index = self.following();
+        }
+    }
+
     /// The index after the present one (RFC 8593 §6.2).
     fn following(&self) -> usize {
         let frames = self.model.traces.frames();
@@ -137,11 +145,37 @@ mod tests {
     }
 
     #[test]
+    fn the_content_of_a_skipped_frame_is_gone_but_not_the_intra_frame() {
+        let mut e = encoder(EncoderConfig::rfc8593_traces(traces()));
+        assert!(e.skip());
+        let index = |e: &mut Encoder| e.capture(DataRate::from_kbps(400)).size.bytes() / 10 - 100;
+        assert_eq!((index(&mut e), index(&mut e)), (0, 1));
+        assert!(e.skip());
+        assert_eq!(index(&mut e), 3);
+        assert_eq!(e.next_capture(), TimeDelta::from_nanos(166_666_667), "five frames");
+    }
+
+    #[test]
     fn without_skipping_the_intra_frame_comes_periodically() {
         let model = Model::Traces(TraceDriven { skip_frames: 0, ..TraceDriven::new(traces()) });
         let mut e = encoder(EncoderConfig { model, ..EncoderConfig::rfc8593_traces(traces()) });
         let keys = (0..300).filter(|_| e.capture(DataRate::from_kbps(500)).key).count();
         assert_eq!(keys, 3);
+    }
+
+    #[test]
+    fn a_request_brings_the_hybrid_a_burst_or_without_bursts_the_intra_frame() {
+        let quiet = Statistical { interval_scale: 0.0, ..Statistical::rfc8593() };
+        for (burst, first) in [(quiet.burst, 13_500), (None, 2000)] {
+            let model = Model::Hybrid(Statistical { burst, ..quiet }, TraceDriven::new(traces()));
+            let config = EncoderConfig { model, ..EncoderConfig::rfc8593_hybrid(traces()) };
+            assert!(config.has_key_frames());
+            let mut e = encoder(config);
+            (0..30).for_each(|_| _ = e.capture(DataRate::from_kbps(600)));
+            e.request_key_frame();
+            let frame = e.capture(DataRate::from_kbps(600));
+            assert_eq!((frame.key, frame.size.bytes()), (true, first));
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::*;
 
 const HOURS: TimeDelta = TimeDelta::from_secs(5 * 3600);
 const ROOM: usize = 1472;
+const VIDEO: Sources = Sources { video: 1, audio: None };
 
 /// 5 h and so many µs by the receiver's clock.
 fn at(micros: i64) -> ArrivalTime {
@@ -42,7 +43,7 @@ struct Told {
 fn read(reader: &mut PacketReportReader, now: SendTime, bytes: &[u8]) -> Told {
     let report = match rtcp::messages(bytes).next().unwrap().unwrap() {
         Message::Twcc(feedback) => reader.read_transport_wide(now, &feedback),
-        Message::Ccfb(feedback) => reader.read_rfc_8888(now, &feedback, &feedback.blocks().next().unwrap()),
+        Message::Ccfb(feedback) => reader.read_rfc_8888(now, &feedback, &Streams::new(VIDEO)).unwrap(),
         other => panic!("{other:?}"),
     };
     let Report::Packets { records, number, at } = report else { panic!("{report:?}") };
@@ -50,7 +51,7 @@ fn read(reader: &mut PacketReportReader, now: SendTime, bytes: &[u8]) -> Told {
 }
 
 fn writer(format: PacketFormat) -> PacketReportWriter {
-    PacketReportWriter::new(format, 2, 1)
+    PacketReportWriter::new(format, 2, VIDEO)
 }
 
 /// By how much what is read of `span` is off after the first packet, in ns.

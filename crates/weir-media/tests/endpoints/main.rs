@@ -2,6 +2,7 @@
 
 mod call;
 mod feedback;
+mod key_frames;
 mod pause;
 mod probing;
 mod rig;

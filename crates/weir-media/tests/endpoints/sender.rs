@@ -87,6 +87,33 @@ fn acknowledgement(sequence: u16) -> Vec<u8> {
 }
 
 #[test]
+fn frames_are_skipped_while_too_much_waits() {
+    let encoder = EncoderConfig { skip_above: Some(TimeDelta::from_millis(100)), ..EncoderConfig::papers() };
+    let half = Target { pacing: Pacing::Exact(DataRate::from_kbps(150)), ..target(300) };
+    let mut sender = media_sender(Box::new(Fixed(half)), MediaConfig { encoder, ..config() });
+    sender.start(SendTime::ZERO);
+    let (mut sent, mut skipped, mut now) = (Vec::new(), 0, SendTime::ZERO);
+    while let Some(due) = sender.next_timeout().filter(|&due| due < second(20)) {
+        now = now.max(due);
+        while let Some(frame) = sender.poll_frame(now) {
+            if frame.packets == 0 {
+                skipped += 1;
+                assert_eq!((frame.number as usize, frame.size.bytes()), (sent.len(), 0));
+            } else {
+                sent.push(frame.number);
+            }
+        }
+        while sender.poll_packet(now).is_some() {}
+        while sender.poll_rtcp(now, &mut [0; 256]).is_some() {}
+    }
+    // 600 frames of 1250 bytes come due. What leaves in 20 s are 375 000 bytes, 300 frames, and at the end between 100 ms
+    // at the target, 3750 bytes, and a frame more than that wait.
+    assert_eq!(sent.len() + skipped, 600);
+    assert!((300 + 2..=300 + 4).contains(&sent.len()), "{}", sent.len());
+    assert!(sent.iter().enumerate().all(|(n, &number)| n == number as usize), "numbers have no gaps");
+}
+
+#[test]
 fn gcc_2016_paces_at_one_and_a_half_times_the_target() {
     let encoder =
         EncoderConfig { key_frames: Some(KeyFrames { every: 3000, size: 4.0 }), ..EncoderConfig::papers() };

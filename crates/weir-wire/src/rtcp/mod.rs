@@ -18,6 +18,7 @@ mod compound;
 mod dccc;
 mod nada;
 mod nada_delay;
+mod pli;
 mod remb;
 mod report;
 mod tfrc;
@@ -28,6 +29,7 @@ pub use compound::{Compound, RtcpPacket, compound};
 pub use dccc::Dccc;
 pub use nada::Nada;
 pub use nada_delay::NadaDelay;
+pub use pli::Pli;
 pub use remb::Remb;
 pub use report::{ReceiverReport, ReportBlock, SenderInfo, SenderReport, fraction_lost};
 pub use tfrc::Tfrc;
@@ -58,6 +60,8 @@ pub enum Message<'a> {
     ReceiverReport(ReceiverReport<'a>),
     /// Receiver estimated maximum bitrate.
     Remb(Remb<'a>),
+    /// A picture loss indication: a key frame is asked for.
+    Pli(Pli),
     /// NADA's report.
     Nada(Nada),
     /// TFRC's feedback.
@@ -86,6 +90,7 @@ impl<'a> Message<'a> {
             (PAYLOAD_FEEDBACK, APPLICATION_FEEDBACK) => {
                 Self::or_other(Remb::parse(packet).map(Self::Remb), packet)
             }
+            (PAYLOAD_FEEDBACK, pli::FORMAT) => Pli::parse(packet).map(Self::Pli),
             (APPLICATION, 0) => Self::application(packet),
             (TRANSPORT_FEEDBACK, twcc::FORMAT) => Twcc::parse(packet).map(Self::Twcc),
             (TRANSPORT_FEEDBACK, ccfb::FORMAT) => Ccfb::parse(packet).map(Self::Ccfb),
@@ -148,13 +153,15 @@ mod tests {
             "81 cb 00 01 00 00 00 01 ",
             "8f cd 00 04 9a cb 04 42 00 00 00 00 00 00 00 00 00 00 00 00 ",
             "8b cd 00 02 00 00 00 01 00 00 00 01 ",
-            "81 cd 00 02 00 00 00 01 00 00 00 01",
+            "81 cd 00 02 00 00 00 01 00 00 00 01 ",
+            "81 ce 00 02 00 00 00 01 00 00 00 01",
         ));
         let kinds: Vec<u8> = messages(&bytes)
             .map(|message| match message.unwrap() {
                 Message::SenderReport(_) => b's',
                 Message::ReceiverReport(_) => b'r',
                 Message::Remb(_) => b'b',
+                Message::Pli(_) => b'p',
                 Message::Nada(_) => b'n',
                 Message::Dccc(_) => b'd',
                 Message::Tfrc(_) => b'f',
@@ -164,7 +171,7 @@ mod tests {
                 Message::Other(_) => b'?',
             })
             .collect();
-        assert_eq!(kinds, b"srb?ndf?e??tc?");
+        assert_eq!(kinds, b"srb?ndf?e??tc?p");
     }
 
     #[test]

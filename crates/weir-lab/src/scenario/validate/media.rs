@@ -1,19 +1,23 @@
-//! Video under a controller.
+//! What can be wrong with media flows and audio.
 
 use weir_cc::RateLimits;
-use weir_media::LADDER_RUNGS;
+use weir_media::{AudioConfig, LADDER_RUNGS};
 use weir_units::{DataSize, TimeDelta};
 
-use super::super::encoder::{BurstChoice, Encoder};
-use super::super::flow::Media;
-use super::{PAYLOAD_LIMITS, Problems};
+use super::Problems;
 use crate::error::{KeyPath, advice};
 use crate::registry;
+use crate::scenario::encoder::{BurstChoice, Encoder};
+use crate::scenario::flow::Media;
 
+/// Smallest and largest payload limit of a media packet.
+const PAYLOAD_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize::from_bytes(9000));
 /// Largest frame.
 const LARGEST_FRAME: DataSize = DataSize::from_bytes(1_000_000);
 /// RTCP more often than this would be the traffic itself.
 const SHORTEST_RTCP_INTERVAL: TimeDelta = TimeDelta::from_millis(1);
+/// Audio more often than this is none.
+const SHORTEST_AUDIO: TimeDelta = TimeDelta::from_micros(2500);
 
 impl Problems {
     pub(super) fn media(&mut self, media: &Media, path: &KeyPath) {
@@ -21,6 +25,7 @@ impl Problems {
         if let Some(audio) = media.audio {
             self.audio(audio.config(), &path.with("audio"));
         }
+        self.key_frame_requests(media, &path.with("key_frame_requests"));
         self.size(&path.with("payload_limit"), media.payload_limit, PAYLOAD_LIMITS);
         if media.rtcp_interval < SHORTEST_RTCP_INTERVAL {
             let message = format!("reports every {} are too many", media.rtcp_interval);
@@ -41,6 +46,14 @@ impl Problems {
             && let Some(limits) = limits
         {
             self.controller(media, limits, path);
+        }
+    }
+
+    fn key_frame_requests(&mut self, media: &Media, path: &KeyPath) {
+        self.positive(path, media.key_frame_requests);
+        if media.key_frame_requests.is_some() && !media.encoder.config().has_key_frames() {
+            self.key(path, format!("`{path}` has no meaning: the encoder makes no key frames"))
+                .push_str("leave it out, or let the encoder have `key_frames` or a `burst`");
         }
     }
 
@@ -70,6 +83,7 @@ impl Problems {
                 .push_str("let 0 < `min_rate` ≤ `max_rate`");
         }
         self.not_negative(&path.with("reaction"), Some(config.reaction));
+        self.positive(&path.with("skip_above"), config.skip_above);
         for key in media.encoder.meaningless() {
             let path = path.with(key);
             self.key(&path, format!("`{path}` has no meaning for this preset"))
@@ -91,6 +105,19 @@ impl Problems {
                 let advice = format!("write one to {LADDER_RUNGS} rates above 0bps that rise");
                 self.value(&path, format!("`{path}` is no ladder")).push_str(&advice);
             }
+        }
+    }
+
+    pub(super) fn audio(&mut self, audio: AudioConfig, path: &KeyPath) {
+        self.some_rate(&path.with("rate"), audio.rate);
+        if audio.interval < SHORTEST_AUDIO {
+            let message = format!("`{}` is {}", path.with("interval"), audio.interval);
+            let advice = format!("write at least {SHORTEST_AUDIO}");
+            self.value(&path.with("interval"), message).push_str(&advice);
+        } else if audio.payload() > PAYLOAD_LIMITS.1 {
+            let message = format!("a packet of audio would have {}", audio.payload());
+            let advice = format!("let rate and interval make at most {} a packet", PAYLOAD_LIMITS.1);
+            self.value(&path.with("rate"), message).push_str(&advice);
         }
     }
 }

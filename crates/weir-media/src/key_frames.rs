@@ -1,0 +1,184 @@
+//! When the receiver of a video stream asks for a key frame: when it has lost what only a key frame can repair.
+
+use weir_cc::ArrivalTime;
+use weir_units::TimeDelta;
+use weir_wire::FrameMarking;
+use weir_wire::seq::Unwrapper;
+
+/// A packet is lost once one has arrived that is this many numbers ahead of it (RFC 5681 §3.2's three duplicates).
+const LOST_BEHIND: u64 = 3;
+/// Numbers ahead of the first one missing that are kept track of.
+const SPAN: u64 = 64;
+
+/// Follows a stream by sequence numbers and frame markings. A picture is broken by each packet that is lost, and before the
+/// first key frame; it is whole again from the first packet on of a key frame that begins later.
+#[derive(Debug)]
+pub(crate) struct KeyFrameRequests {
+    /// Least time between two requests.
+    interval: TimeDelta,
+    sequences: Unwrapper,
+    /// The first number that has not arrived and is not lost; those after it that have arrived, the next one in the lowest
+    /// bit.
+    next: Option<u64>,
+    ahead: u64,
+    /// A key frame must begin at this number or later.
+    needed_from: u64,
+    /// Where the last key frame began.
+    began: Option<u64>,
+    asked: Option<ArrivalTime>,
+    due: bool,
+}
+
+impl KeyFrameRequests {
+    pub(crate) fn new(interval: TimeDelta) -> Self {
+        Self {
+            interval,
+            sequences: Unwrapper::new(),
+            next: None,
+            ahead: 0,
+            needed_from: 0,
+            began: None,
+            asked: None,
+            due: false,
+        }
+    }
+
+    /// A packet of the stream has arrived.
+    pub(crate) fn on_packet(&mut self, now: ArrivalTime, sequence: u16, marking: Option<FrameMarking>) {
+        let number = self.sequences.unwrap(sequence);
+        if marking.is_some_and(|marking| marking.is_start() && marking.is_independent()) {
+            self.began = self.began.max(Some(number));
+        }
+        self.see(number);
+        let broken = self.began.is_none_or(|began| began < self.needed_from);
+        // A clock that was set back does not silence it.
+        let rested = self.asked.is_none_or(|asked| now - asked >= self.interval || now < asked);
+        self.due = broken && rested;
+    }
+
+    /// Whether a request is due; it is then taken for made at `now`.
+    pub(crate) fn poll(&mut self, now: ArrivalTime) -> bool {
+        let due = std::mem::take(&mut self.due);
+        if due {
+            self.asked = Some(now);
+        }
+        due
+    }
+
+    pub(crate) fn is_due(&self) -> bool {
+        self.due
+    }
+
+    fn see(&mut self, number: u64) {
+        let next = *self.next.get_or_insert(number);
+        let Some(ahead) = number.checked_sub(next) else { return };
+        match ahead {
+            0 => _ = self.pass(next),
+            1..=SPAN => self.ahead |= 1 << (ahead - 1),
+            _ => {
+                // All that was missing is lost.
+                (self.next, self.ahead) = (Some(number + 1), 0);
+                self.needed_from = number;
+                return;
+            }
+        }
+        let mut missing = self.next.unwrap_or(number);
+        // The highest number that has arrived is so much ahead of the first one missing.
+        while u64::from(u64::BITS - self.ahead.leading_zeros()) >= LOST_BEHIND {
+            self.needed_from = missing + 1;
+            missing = self.pass(missing);
+        }
+    }
+
+    /// The first missing number `missing` has come or is given up. Returns the next one.
+    fn pass(&mut self, missing: u64) -> u64 {
+        let arrived_behind = self.ahead.trailing_ones();
+        // All ones are shifted out in two steps: a shift by the whole width is none.
+        self.ahead = (self.ahead >> arrived_behind.min(SPAN as u32 - 1)) >> 1;
+        let next = missing + 1 + u64::from(arrived_behind);
+        self.next = Some(next);
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: Option<FrameMarking> = Some(FrameMarking::new(true, false, true));
+    const REST_OF_KEY: Option<FrameMarking> = Some(FrameMarking::new(false, true, true));
+    const DELTA: Option<FrameMarking> = Some(FrameMarking::new(true, true, false));
+
+    const NEVER: [i64; 0] = [];
+
+    fn requests() -> KeyFrameRequests {
+        KeyFrameRequests::new(TimeDelta::from_millis(300))
+    }
+
+    /// The packets arrive 10 ms apart from `from` on. Returns the times at which a key frame was asked for.
+    fn asked(
+        requests: &mut KeyFrameRequests,
+        from: i64,
+        packets: impl IntoIterator<Item = (u16, Option<FrameMarking>)>,
+    ) -> Vec<i64> {
+        let mut asked = Vec::new();
+        for (at, (sequence, marking)) in (0..).map(|n| from + 10 * n).zip(packets) {
+            let now = ArrivalTime::from_millis(at);
+            requests.on_packet(now, sequence, marking);
+            if requests.poll(now) {
+                asked.push(at);
+            }
+            assert!(!requests.poll(now), "once");
+        }
+        asked
+    }
+
+    fn deltas(numbers: impl IntoIterator<Item = u16>) -> Vec<(u16, Option<FrameMarking>)> {
+        numbers.into_iter().map(|number| (number, DELTA)).collect()
+    }
+
+    #[test]
+    fn a_loss_is_told_three_packets_later_and_again_each_interval() {
+        let mut r = requests();
+        assert_eq!(asked(&mut r, 0, [(0, KEY), (1, REST_OF_KEY)]), NEVER);
+        // 2 is missing: 3, 4 and 5 come at 20, 30 and 40 ms; after 340 ms and 640 ms nothing has changed.
+        assert_eq!(asked(&mut r, 20, deltas(3..80)), [40, 340, 640]);
+        // The key frame begins at 80: no more requests, until the next loss, 92, seen when 95 comes.
+        assert_eq!(asked(&mut r, 2000, [(80, KEY), (81, REST_OF_KEY)]), NEVER);
+        assert_eq!(asked(&mut r, 2020, deltas((82..92).chain(93..100))), [2140]);
+    }
+
+    #[test]
+    fn packets_out_of_order_break_nothing_unless_they_are_three_late() {
+        let mut r = requests();
+        let numbers = [1, 3, 2, 6, 5, 4, 7];
+        assert_eq!(asked(&mut r, 0, [(0, KEY)].into_iter().chain(deltas(numbers))), NEVER);
+        // 8 comes after 9, 10 and 11.
+        assert_eq!(asked(&mut r, 100, deltas([9, 10, 11, 8])), [120]);
+    }
+
+    #[test]
+    fn a_key_frame_that_lost_a_packet_repairs_nothing() {
+        let mut r = requests();
+        assert_eq!(asked(&mut r, 0, [(0, KEY), (2, REST_OF_KEY), (3, DELTA), (4, DELTA)]), [30]);
+        // The first packet of the next one is lost: its rest begins no key frame.
+        assert_eq!(asked(&mut r, 400, [(6, REST_OF_KEY), (7, DELTA)]), [400]);
+        // A key frame that came before a loss was noticed is good if the loss was before it.
+        assert_eq!(asked(&mut r, 800, [(9, KEY), (10, REST_OF_KEY), (11, DELTA), (12, DELTA)]), NEVER);
+    }
+
+    #[test]
+    fn without_a_key_frame_at_the_beginning_one_is_asked_for() {
+        assert_eq!(asked(&mut requests(), 0, deltas(0..3)), [0]);
+    }
+
+    #[test]
+    fn a_leap_of_the_numbers_loses_all_between_and_the_circle_is_no_leap() {
+        let mut r = requests();
+        assert_eq!(asked(&mut r, 0, [(65_534, KEY), (65_535, DELTA), (0, DELTA), (1, DELTA)]), NEVER);
+        // 64 are missing; then 132 are, more than are kept track of.
+        assert_eq!(asked(&mut r, 100, deltas([66, 67])), [100]);
+        assert_eq!(asked(&mut r, 500, deltas([200, 201])), [500]);
+        assert_eq!(asked(&mut r, 900, [(202, KEY), (203, DELTA)]), NEVER);
+    }
+}
