@@ -63,6 +63,21 @@ impl EcnSender {
         }
     }
 
+    /// Of `acked` segments those that may open the window where `marks` are told of: none (RFC 3168 §6.1.2), or where marks
+    /// are counted those that are not marked.
+    pub(super) fn opening(&self, acked: u32, marks: u16) -> u32 {
+        match self.mode {
+            EcnMode::Accurate => acked.saturating_sub(u32::from(marks)),
+            EcnMode::Off | EcnMode::Classic => {
+                if marks > 0 {
+                    0
+                } else {
+                    acked
+                }
+            }
+        }
+    }
+
     /// Whether `first`, the first outstanding segment, was sent before the window was last reduced.
     pub(super) fn has_answered_for(&self, first: u32) -> bool {
         self.reduced_at.is_some_and(|at| first < at)
@@ -179,6 +194,14 @@ mod tests {
         sender.on_reduced(20);
         assert_eq!([19, 20, 21].map(|first| sender.may_reduce(first)), [false, false, true]);
         assert_eq!([19, 20].map(|first| sender.has_answered_for(first)), [true, false]);
+    }
+
+    #[test]
+    fn marked_segments_do_not_open_the_window_and_where_they_are_counted_the_others_do() {
+        let opening =
+            |mode| [(2, 0), (2, 1), (1, 3)].map(|(acked, marks)| EcnSender::new(mode).opening(acked, marks));
+        assert_eq!(opening(EcnMode::Classic), [2, 0, 0]);
+        assert_eq!(opening(EcnMode::Accurate), [2, 1, 0]);
     }
 
     #[test]

@@ -157,7 +157,7 @@ impl TcpSender {
             let delivered = self.board.arrived() - arrived_before;
             self.tell_of_delivery(now, delivered, marks, rtt);
             if acked > 0 {
-                self.on_progress(now, acked, marks > 0);
+                self.on_progress(now, acked, marks);
             }
             if self.state == State::Open && self.board.first_is_lost() {
                 self.enter_recovery(now);
@@ -170,7 +170,7 @@ impl TcpSender {
             let delivered = self.delivered_without_sack(acked, duplicate);
             self.tell_of_delivery(now, delivered, marks, rtt);
             if acked > 0 {
-                self.on_progress(now, acked, marks > 0);
+                self.on_progress(now, acked, marks);
             } else if duplicate {
                 self.on_duplicate(now);
             }
@@ -216,9 +216,8 @@ impl TcpSender {
         self.ecn.on_reduced(self.board.next());
     }
 
-    /// `acked` segments are cumulatively acknowledged. An acknowledgement that tells of marks does not open the
-    /// window (RFC 3168 §6.1.2).
-    fn on_progress(&mut self, now: SendTime, acked: u32, marked: bool) {
+    /// `acked` segments are cumulatively acknowledged, and so many more marks are known.
+    fn on_progress(&mut self, now: SendTime, acked: u32, marks: u16) {
         let recovered = self.recover.is_none_or(|recover| self.board.first() >= recover);
         let mut restart_timer = true;
         match self.state {
@@ -231,8 +230,9 @@ impl TcpSender {
             _ => {
                 self.duplicates = 0;
                 self.limited = 0;
-                if !marked {
-                    self.grow(now, acked);
+                let opening = self.ecn.opening(acked, marks);
+                if opening > 0 {
+                    self.grow(now, opening);
                 }
                 if recovered {
                     self.state = State::Open;
