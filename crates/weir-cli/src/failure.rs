@@ -76,11 +76,16 @@ fn advice(error: &TraceStoreError) -> String {
 }
 
 impl Failure {
+    /// Whether all that failed is that nobody read to the end.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Print(error) if error.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+
     /// Says what happened on standard error, and with which code to exit.
     pub(crate) fn report(&self) -> ExitCode {
         let (text, code) = match self {
             // Who closes the pipe has seen enough.
-            Self::Print(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+            closed if closed.is_closed_pipe() => return ExitCode::SUCCESS,
             Self::Scenario(error) => (with_source(error), 2),
             Self::Option { .. }
             | Self::Trace(_)

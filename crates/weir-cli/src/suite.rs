@@ -1,7 +1,7 @@
 //! `weir suite`: controllers through standard test cases, as a table of verdicts and as a check against an earlier time.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use weir_lab::registry;
 use weir_lab::suite::{
@@ -15,6 +15,9 @@ use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory, OutputFile};
 use crate::run::DEFAULT_OUT;
 use crate::{progress, table};
+
+/// The name of the file with the result, in the output directory.
+const RESULT: &str = "suite.json";
 
 /// Runs the suite. Whether nothing got worse than in the saved result, if one was given.
 pub(crate) fn suite(args: &SuiteArgs) -> Result<bool, Failure> {
@@ -30,8 +33,9 @@ pub(crate) fn suite(args: &SuiteArgs) -> Result<bool, Failure> {
     // Everything that can be wrong is looked at before anything runs.
     let base =
         args.baseline.as_deref().map(|path| SuiteResult::read(path, suite.name, &seeds)).transpose()?;
+    base_is_kept(args)?;
     let save = args.save.as_deref().map(OutputFile::prepare).transpose()?;
-    let mut directory = output_directory(args)?;
+    let mut directory = output_path(args).as_deref().map(OutputDirectory::prepare).transpose()?;
     let store = TraceStore::find(args.data.as_deref());
     let request =
         Request { suite, controllers: &controllers, seeds: &seeds, jobs: threads(args.jobs), cases: &cases };
@@ -43,7 +47,7 @@ pub(crate) fn suite(args: &SuiteArgs) -> Result<bool, Failure> {
     let json = result_json(&run.result)?;
     if let Some(directory) = &mut directory {
         let page = suite::page(suite.title, &run).into_bytes();
-        let files: Files = vec![("suite.html".to_owned(), page), ("suite.json".to_owned(), json.clone())];
+        let files: Files = vec![("suite.html".to_owned(), page), (RESULT.to_owned(), json.clone())];
         directory.write(&files)?;
     }
     if let Some(save) = &save {
@@ -51,16 +55,33 @@ pub(crate) fn suite(args: &SuiteArgs) -> Result<bool, Failure> {
     }
     let changes = base.map(|base| suite::compare(&base, &run.result));
     let mut out = anstream::stdout().lock();
-    if args.json {
-        out.write_all(&json)?;
+    let printed = if args.json {
+        let printed = out.write_all(&json).map_err(Failure::from);
+        printed.and(print_changes(&mut anstream::stderr(), changes.as_ref()))
     } else {
-        print(&mut out, suite.title, &run, directory.as_ref())?;
+        print(&mut out, suite.title, &run, directory.as_ref())
+            .and_then(|()| print_changes(&mut out, changes.as_ref()))
+    };
+    match printed {
+        // The exit code is told even to who has stopped reading.
+        Err(failure) if !failure.is_closed_pipe() => Err(failure),
+        _ => Ok(!changes.is_some_and(|changes| changes.has_regression())),
     }
-    if let Some(changes) = &changes {
-        let mut errors = anstream::stderr();
-        if args.json { print_changes(&mut errors, changes)? } else { print_changes(&mut out, changes)? }
+}
+
+/// A run must not write over the base it is compared with: after a regression, the next run would be compared with that.
+fn base_is_kept(args: &SuiteArgs) -> Result<(), Failure> {
+    let Some(base) = &args.baseline else { return Ok(()) };
+    let result = output_path(args).map(|directory| directory.join(RESULT));
+    for (written, advice) in [(args.save.as_ref(), "--save"), (result.as_ref(), "--out")] {
+        let same = |written: &PathBuf| matches!((written.canonicalize(), base.canonicalize()), (Ok(a), Ok(b)) if a == b);
+        if written.is_some_and(same) {
+            let problem =
+                format!("this run would write over it; keep a copy of it, or give another {advice}");
+            return Err(Failure::Option { option: format!("--baseline {}", base.display()), problem });
+        }
     }
-    Ok(!changes.is_some_and(|changes| changes.has_regression()))
+    Ok(())
 }
 
 fn unknown_cases(suite: &suite::Suite, cases: &[&str]) -> Result<(), Failure> {
@@ -74,13 +95,10 @@ fn unknown_cases(suite: &suite::Suite, cases: &[&str]) -> Result<(), Failure> {
     }
 }
 
-fn output_directory(args: &SuiteArgs) -> Result<Option<OutputDirectory>, Failure> {
-    let path = match &args.out {
-        Some(path) => path.clone(),
-        None if args.json => return Ok(None),
-        None => Path::new(DEFAULT_OUT).join(format!("suite-{}", args.suite)),
-    };
-    OutputDirectory::prepare(&path).map(Some)
+/// Where the files go; `None` if there are none.
+fn output_path(args: &SuiteArgs) -> Option<PathBuf> {
+    let usual = || Path::new(DEFAULT_OUT).join(format!("suite-{}", args.suite));
+    args.out.clone().or_else(|| (!args.json).then(usual))
 }
 
 fn result_json(result: &SuiteResult) -> Result<Vec<u8>, Failure> {
@@ -136,7 +154,8 @@ fn value(mean: Option<f64>, limit: f64, unit: &str) -> String {
     mean.map_or_else(|| "–".to_owned(), |mean| format!("{mean:.decimals$}{unit}"))
 }
 
-fn print_changes(out: &mut impl Write, changes: &Changes) -> Result<(), Failure> {
+fn print_changes(out: &mut impl Write, changes: Option<&Changes>) -> Result<(), Failure> {
+    let Some(changes) = changes else { return Ok(()) };
     let rows: Vec<Vec<String>> = changes.changes.iter().map(row).collect();
     if !rows.is_empty() {
         let header =

@@ -1,5 +1,7 @@
 //! `weir suite`.
 
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use crate::support::Place;
@@ -33,16 +35,52 @@ fn the_same_is_no_regression_and_a_worse_one_is() {
     let same = place.weir(&format!("{SHORT} --baseline base.json"));
     assert_eq!(same.code, Some(0), "{}", same.stderr);
     assert!(same.stdout.contains("Of 6 checks 0 got better and 0 got worse."), "{}", same.stdout);
-    // Had it been better before, it is worse now.
-    let mut base: Value = serde_json::from_str(&saved.stdout).unwrap();
+    place.write("better.json", &better(&saved.stdout));
+    let worse = place.try_weir(&format!("{SHORT} --baseline better.json"));
+    assert_eq!(worse.code, Some(1), "{}", worse.stdout);
+    assert!(worse.stdout.contains("1 got worse"), "{}", worse.stdout);
+}
+
+/// The result `saved` with a rate of 99 %: beside it the true one is worse.
+fn better(saved: &str) -> String {
+    let mut base: Value = serde_json::from_str(saved).unwrap();
     let rate = &mut base["cases"][0]["controllers"][1]["checks"][0];
     rate["values"] = serde_json::json!([99.0, 99.1]);
     rate["mean"] = serde_json::json!(99.05);
     rate["passed"] = serde_json::json!(true);
-    place.write("better.json", &base.to_string());
-    let worse = place.try_weir(&format!("{SHORT} --baseline better.json"));
-    assert_eq!(worse.code, Some(1), "{}", worse.stdout);
-    assert!(worse.stdout.contains("1 got worse"), "{}", worse.stdout);
+    base.to_string()
+}
+
+#[test]
+fn a_regression_is_told_by_the_exit_code_even_to_who_does_not_read() {
+    let place = Place::new();
+    let saved = place.weir(&format!("{SHORT} --json")).stdout;
+    place.write("better.json", &better(&saved));
+    for form in ["", " --json"] {
+        for (file, code) in [("better.json", 1), ("same.json", 0)] {
+            place.write("same.json", &saved);
+            let line = format!("{SHORT} --baseline {file} --out out{form}");
+            let mut command = place.command(&line.split(' ').collect::<Vec<_>>());
+            let (reader, writer) = std::io::pipe().unwrap();
+            drop(reader);
+            let outcome = command.stdout(writer).stderr(Stdio::piped()).output().unwrap();
+            assert_eq!(outcome.status.code(), Some(code), "{line}: {outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn a_run_does_not_write_over_its_base() {
+    let place = Place::new();
+    let base = place.weir(&format!("{SHORT} --json --save base.json")).stdout;
+    std::fs::create_dir(place.path().join("out")).unwrap();
+    place.write("out/suite.json", &base);
+    for options in ["--baseline base.json --save ./base.json", "--baseline out/suite.json --out out"] {
+        let outcome = place.try_weir(&format!("{SHORT} {options}"));
+        assert_eq!(outcome.code, Some(2), "{options}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("this run would write over it; keep a copy"), "{}", outcome.stderr);
+    }
+    assert!(!place.path().join("weir-out").exists());
 }
 
 #[test]
