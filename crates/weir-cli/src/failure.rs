@@ -33,7 +33,7 @@ pub(crate) enum Failure {
     Trace(#[from] TraceStoreError),
     /// There is no base to compare with.
     #[error(transparent)]
-    Baseline(#[from] BaselineError),
+    Baseline(BaselineError),
     /// The scenario cannot be run.
     #[error("{0}")]
     Comparison(ComparisonError),
@@ -56,6 +56,15 @@ pub(crate) enum Failure {
     /// Standard output was closed, or results cannot be put into words.
     #[error("cannot print the results: {0}")]
     Print(#[from] std::io::Error),
+}
+
+impl From<BaselineError> for Failure {
+    fn from(error: BaselineError) -> Self {
+        match error {
+            BaselineError::Run(error) => error.into(),
+            other => Self::Baseline(other),
+        }
+    }
 }
 
 impl From<ComparisonError> for Failure {

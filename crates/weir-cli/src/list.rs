@@ -27,7 +27,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
         }
         writeln!(out, "{}", serde_json::to_string_pretty(&all).map_err(std::io::Error::from)?)?;
     } else {
-        writeln!(out, "{}", table::plain(header, &rows))?;
+        writeln!(out, "{}", table::plain(header, rows))?;
     }
     Ok(())
 }

@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use comfy_table::{Cell, Color};
 use weir_lab::registry;
 use weir_lab::suite::{
-    self, Change, Changes, CheckResult, ControllerResult, Direction, Request, SuiteResult, SuiteRun,
+    self, Change, Changes, CheckResult, ControllerResult, Direction, Request, SuiteResult, figure,
 };
 use weir_lab::traces::TraceStore;
 
@@ -31,14 +32,13 @@ pub(crate) fn suite(args: &SuiteArgs) -> Result<bool, Failure> {
     };
     let seeds: Vec<u64> = (0..u64::from(args.runs)).map(|run| args.seed.wrapping_add(run)).collect();
     // Everything that can be wrong is looked at before anything runs.
-    let base =
-        args.baseline.as_deref().map(|path| SuiteResult::read(path, suite.name, &seeds)).transpose()?;
-    base_is_kept(args)?;
-    let save = args.save.as_deref().map(OutputFile::prepare).transpose()?;
-    let mut directory = output_path(args).as_deref().map(OutputDirectory::prepare).transpose()?;
     let store = TraceStore::find(args.data.as_deref());
     let request =
         Request { suite, controllers: &controllers, seeds: &seeds, jobs: threads(args.jobs), cases: &cases };
+    let base = args.baseline.as_deref().map(|path| SuiteResult::read(path, &request, &store)).transpose()?;
+    base_is_kept(args)?;
+    let save = args.save.as_deref().map(OutputFile::prepare).transpose()?;
+    let mut directory = output_path(args).as_deref().map(OutputDirectory::prepare).transpose()?;
     let bar = progress::bar(args.quiet);
     bar.set_message(suite.name);
     bar.set_length(request.runs() as u64);
@@ -54,13 +54,14 @@ pub(crate) fn suite(args: &SuiteArgs) -> Result<bool, Failure> {
         save.write(&json)?;
     }
     let changes = base.map(|base| suite::compare(&base, &run.result));
+    let notes = run.result.stand_ins();
     let mut out = anstream::stdout().lock();
     let printed = if args.json {
         let printed = out.write_all(&json).map_err(Failure::from);
-        printed.and(print_changes(&mut anstream::stderr(), changes.as_ref()))
+        printed.and(print_changes(&mut anstream::stderr(), &notes, changes.as_ref()))
     } else {
-        print(&mut out, suite.title, &run, directory.as_ref())
-            .and_then(|()| print_changes(&mut out, changes.as_ref()))
+        print(&mut out, suite.title, &run.result, directory.as_ref())
+            .and_then(|()| print_changes(&mut out, &notes, changes.as_ref()))
     };
     match printed {
         // The exit code is told even to who has stopped reading.
@@ -110,10 +111,9 @@ fn result_json(result: &SuiteResult) -> Result<Vec<u8>, Failure> {
 fn print(
     out: &mut impl Write,
     title: &str,
-    run: &SuiteRun,
+    result: &SuiteResult,
     directory: Option<&OutputDirectory>,
 ) -> Result<(), Failure> {
-    let result = &run.result;
     writeln!(out, "\u{1b}[1m{title}\u{1b}[0m")?;
     writeln!(out, "{} runs per case and controller; the check that decides\n", result.seeds.len())?;
     let names: Vec<&str> = result.controllers().collect();
@@ -125,9 +125,6 @@ fn print(
     let passed = (0..names.len()).map(|index| format!("{} of {}", result.passed(index), result.cases.len()));
     rows.push(("passed".to_owned(), passed.collect()));
     writeln!(out, "{}", table::words("case", &names, &rows, table::terminal_width()))?;
-    for note in &run.stand_ins {
-        writeln!(out, "{note}")?;
-    }
     if let Some(directory) = directory {
         writeln!(out, "Matrix: {}", directory.path("suite.html").display())?;
     }
@@ -136,7 +133,7 @@ fn print(
 
 /// `✓ rate 93 %`, green or red.
 fn cell(result: &ControllerResult) -> String {
-    let text = result.deciding().map_or_else(String::new, figure);
+    let text = result.deciding().map_or_else(String::new, in_words);
     if result.passed() {
         format!("\u{1b}[32m✓\u{1b}[0m {text}")
     } else {
@@ -144,23 +141,21 @@ fn cell(result: &ControllerResult) -> String {
     }
 }
 
-fn figure(check: &CheckResult) -> String {
-    format!("{} {}", check.name, value(check.mean, check.limit, &check.unit))
+fn in_words(check: &CheckResult) -> String {
+    format!("{} {}", check.name, figure(check.mean, None, check.limit, &check.unit))
 }
 
-fn value(mean: Option<f64>, limit: f64, unit: &str) -> String {
-    let decimals = suite::decimals(limit);
-    let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
-    mean.map_or_else(|| "–".to_owned(), |mean| format!("{mean:.decimals$}{unit}"))
-}
-
-fn print_changes(out: &mut impl Write, changes: Option<&Changes>) -> Result<(), Failure> {
+/// What a reader should know besides: traces that others stood in for, and what changed.
+fn print_changes(out: &mut impl Write, notes: &[String], changes: Option<&Changes>) -> Result<(), Failure> {
+    for note in notes {
+        writeln!(out, "{}", table::sentence(note, table::terminal_width()))?;
+    }
     let Some(changes) = changes else { return Ok(()) };
-    let rows: Vec<Vec<String>> = changes.changes.iter().map(row).collect();
+    let rows: Vec<Vec<Cell>> = changes.changes.iter().map(row).collect();
     if !rows.is_empty() {
         let header =
             ["", "case", "controller", "check", "before", "now", "difference (95 % interval)", "verdict"];
-        writeln!(out, "{}", table::plain(&header, &rows))?;
+        writeln!(out, "{}", table::plain(&header, rows))?;
     }
     let of = |direction| changes.changes.iter().filter(|change| change.direction == direction).count();
     let (better, worse) = (of(Direction::Better), of(Direction::Worse));
@@ -171,10 +166,11 @@ fn print_changes(out: &mut impl Write, changes: Option<&Changes>) -> Result<(), 
     Ok(())
 }
 
-fn row(change: &Change) -> Vec<String> {
+fn row(change: &Change) -> Vec<Cell> {
+    // Colours are the table's, which counts escapes as text.
     let word = match change.direction {
-        Direction::Better => "\u{1b}[32mbetter\u{1b}[0m",
-        Direction::Worse => "\u{1b}[31mworse\u{1b}[0m",
+        Direction::Better => Cell::new("better").fg(Color::Green),
+        Direction::Worse => Cell::new("worse").fg(Color::Red),
     };
     let decimals = suite::decimals(change.limit) + 1;
     let difference = change.difference.map_or_else(
@@ -190,15 +186,15 @@ fn row(change: &Change) -> Vec<String> {
         (true, true) => "passes",
         (false, false) => "fails",
     };
-    let mean = |mean| value(mean, change.limit, &change.unit);
+    let mean = |mean| Cell::new(figure(mean, None, change.limit, &change.unit));
     vec![
-        word.to_owned(),
-        change.case.clone(),
-        change.controller.clone(),
-        change.check.clone(),
+        word,
+        Cell::new(&change.case),
+        Cell::new(&change.controller),
+        Cell::new(&change.check),
         mean(change.means.0),
         mean(change.means.1),
-        difference,
-        verdict.to_owned(),
+        Cell::new(difference),
+        Cell::new(verdict),
     ]
 }

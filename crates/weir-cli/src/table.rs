@@ -14,7 +14,7 @@ const GAP: &str = "   ";
 const HEADER_WIDTH: usize = 9;
 
 /// Words in columns; they wrap within the terminal, but for the first of each row, a name.
-pub(crate) fn plain(header: &[&str], rows: &[Vec<String>]) -> String {
+pub(crate) fn plain(header: &[&str], rows: Vec<Vec<impl Into<Cell>>>) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(header.iter().map(|name| Cell::new(name).add_attribute(Attribute::Bold)));

@@ -125,6 +125,6 @@ fn escapes_take_no_room() {
 fn words_stand_in_columns_of_their_own() {
     let rows = [["a", "first"], ["longer", "second"]].map(|row| row.map(str::to_owned).to_vec());
     let lines: Vec<String> =
-        without_escapes(&plain(&["name", "title"], &rows)).lines().map(str::to_owned).collect();
+        without_escapes(&plain(&["name", "title"], rows.to_vec())).lines().map(str::to_owned).collect();
     assert_eq!(lines, ["name    title", "a       first", "longer  second"]);
 }

@@ -71,6 +71,21 @@ pub struct Sample {
     pub series: Option<Series>,
 }
 
+/// A sentence for each of `traces` that another stood in for.
+pub(crate) fn stand_ins<'a>(traces: impl IntoIterator<Item = &'a TraceUse>) -> Vec<String> {
+    let mut notes = Vec::new();
+    for TraceUse { wanted, used, .. } in traces.into_iter().filter(|t| t.used != t.wanted) {
+        let note = format!(
+            "The trace `{wanted}` was not found; `{used}` stood in for it. Give the directory of its \
+             `traces/` with --data or {DATA_VARIABLE}."
+        );
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
+}
+
 impl Comparison {
     /// Whether there is media to judge.
     pub fn has_media(&self) -> bool {
@@ -79,17 +94,7 @@ impl Comparison {
 
     /// A sentence for each trace that another stood in for.
     pub fn stand_ins(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        for TraceUse { wanted, used, .. } in self.traces.iter().filter(|t| t.used != t.wanted) {
-            let note = format!(
-                "The trace `{wanted}` was not found; `{used}` stood in for it. Give the directory of its \
-                 `traces/` with --data or {DATA_VARIABLE}."
-            );
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
-        notes
+        stand_ins(&self.traces)
     }
 
     /// What the runs amount to, in a sentence: which of several controllers delivered most video in time, by how

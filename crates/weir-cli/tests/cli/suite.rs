@@ -39,6 +39,13 @@ fn the_same_is_no_regression_and_a_worse_one_is() {
     let worse = place.try_weir(&format!("{SHORT} --baseline better.json"));
     assert_eq!(worse.code, Some(1), "{}", worse.stdout);
     assert!(worse.stdout.contains("1 got worse"), "{}", worse.stdout);
+    let mut lines = worse.stdout.lines().skip_while(|line| !line.contains("difference (95 % interval)"));
+    let (header, row) = (lines.next().unwrap(), lines.next().unwrap());
+    assert_eq!(
+        header.find("controller"),
+        row.find("nada"),
+        "columns stand below their headers: {header}\n{row}"
+    );
 }
 
 /// The result `saved` with a rate of 99 %: beside it the true one is worse.
@@ -67,6 +74,30 @@ fn a_regression_is_told_by_the_exit_code_even_to_who_does_not_read() {
             assert_eq!(outcome.status.code(), Some(code), "{line}: {outcome:?}");
         }
     }
+}
+
+#[test]
+fn a_made_up_trace_is_told_and_kept_apart_from_the_recorded_one() {
+    const CELLULAR: &str = "suite rfc8869 --controller gcc-2016 --runs 1 --quiet --json --case";
+    let place = Place::new();
+    place.write("empty/traces/README", "no traces");
+    let run = |options: &[&str]| {
+        let mut line: Vec<&str> = CELLULAR.split(' ').collect();
+        line.push("2.1 up 40ms");
+        line.extend(options);
+        place.call(&line)
+    };
+    let note = "The trace `att-lte-driving-2016.up` was not found; `synthetic-lte` stood in for it.";
+    let made_up = run(&["--data", "empty", "--save", "made-up.json", "--out", "out"]);
+    assert_eq!(made_up.code, Some(0), "{}", made_up.stderr);
+    assert_eq!(made_up.stderr.matches(note).count(), 1, "{}", made_up.stderr);
+    assert!(place.read("out/suite.html").contains("was not found"), "the page says it too");
+    let recorded = run(&["--baseline", "made-up.json"]);
+    assert_eq!((recorded.code, recorded.stdout.as_str()), (Some(2), ""), "{}", recorded.stderr);
+    let said = "2.1 up 40ms was saved with `synthetic-lte` on radio, and this run has `att-lte-driving-2016.up` on radio";
+    assert!(recorded.stderr.contains(said), "{}", recorded.stderr);
+    let again = run(&["--baseline", "made-up.json", "--data", "empty"]);
+    assert_eq!(again.code, Some(0), "{}", again.stderr);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use serde::{Deserialize, Serialize};
 use weir_cc::Ecn;
 use weir_media::{FrameTraces, MediaConfig, Model};
 use weir_net::{Service, Time, TokenBucket, Trace, WifiLink};
@@ -49,7 +50,8 @@ pub struct Run {
 }
 
 /// Which trace a link follows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TraceUse {
     /// The link.
     pub link: String,

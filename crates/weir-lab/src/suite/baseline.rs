@@ -2,8 +2,12 @@
 
 use std::path::Path;
 
+use super::cases::Case;
 use super::results::{CheckResult, ControllerResult, SuiteResult};
+use super::run::{Request, SuiteError};
+use crate::scenario::TraceUse;
 use crate::stats::{Estimate, paired_difference};
+use crate::traces::TraceStore;
 
 /// A change of the mean by less than this share of the limit is none, however sure it is.
 const NOTHING: f64 = 0.01;
@@ -11,9 +15,9 @@ const NOTHING: f64 = 0.01;
 /// Which way a check went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// The 95 % interval of the paired differences lies on the good side of zero.
+    /// The 95 % interval of the paired differences lies on the good side of zero, or more runs have a value.
     Better,
-    /// It lies on the bad side, or a check that was passed is passed no longer.
+    /// It lies on the bad side, fewer runs have a value, or a check that was passed is passed no longer.
     Worse,
 }
 
@@ -47,7 +51,7 @@ pub struct Changes {
     pub changes: Vec<Change>,
     /// How many checks were compared.
     pub compared: usize,
-    /// What one of the two has and the other has not: `case/controller`.
+    /// What one of the two has and the other has not: `case/controller`, or `case/controller/check`.
     pub unmatched: Vec<String>,
 }
 
@@ -55,6 +59,17 @@ impl Changes {
     /// Whether anything got worse.
     pub fn has_regression(&self) -> bool {
         self.changes.iter().any(|change| change.direction == Direction::Worse)
+    }
+
+    /// Notes that `other` has no such check; where it has nothing of the controller in the case, once.
+    fn lack(&mut self, other: &SuiteResult, case: &str, controller: &str, check: &CheckResult) {
+        let name = match other.find(case, controller) {
+            None => format!("{case}/{controller}"),
+            Some(_) => format!("{case}/{controller}/{}", check.name),
+        };
+        if !self.unmatched.contains(&name) {
+            self.unmatched.push(name);
+        }
     }
 }
 
@@ -101,14 +116,50 @@ pub enum BaselineError {
         /// Those of this run, in words.
         wanted: String,
     },
+    /// A check is not the one of this run, or not that of all seeds.
+    #[error("{path}: {check}: {problem}")]
+    Check {
+        /// Which file.
+        path: String,
+        /// Which: `case/controller/check`.
+        check: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// A case was run over other traces.
+    #[error(
+        "{path}: {case} was saved with {found}, and this run has {wanted}; the traces of --data have to be the same"
+    )]
+    OtherTraces {
+        /// Which file.
+        path: String,
+        /// The case.
+        case: String,
+        /// Its traces, in words.
+        found: String,
+        /// Those of this run, in words.
+        wanted: String,
+    },
+    /// There is nothing to compare.
+    #[error("{path}: has no check of the cases and controllers of this run; it has {found}")]
+    NothingInCommon {
+        /// Which file.
+        path: String,
+        /// What is in it, in words.
+        found: String,
+    },
+    /// The traces of this run cannot be told.
+    #[error(transparent)]
+    Run(#[from] SuiteError),
 }
 
 impl SuiteResult {
-    /// Reads a saved result that can be compared with a run of `suite` over `seeds`.
+    /// Reads a saved result that can be compared with what `request` yields over the traces of `store`.
     ///
     /// # Errors
-    /// No such file, another form, another suite, other seeds.
-    pub fn read(path: &Path, suite: &str, seeds: &[u64]) -> Result<Self, BaselineError> {
+    /// No such file, another form, another suite, other seeds, checks or traces, or nothing that both have.
+    pub fn read(path: &Path, request: &Request<'_>, store: &TraceStore) -> Result<Self, BaselineError> {
+        let (suite, seeds) = (request.suite.name, request.seeds);
         let name = || path.display().to_string();
         let text = std::fs::read_to_string(path)
             .map_err(|source| BaselineError::Unreadable { path: name(), source })?;
@@ -126,8 +177,78 @@ impl SuiteResult {
             let (found, wanted) = (seeds_in_words(&result.seeds), seeds_in_words(seeds));
             return Err(BaselineError::OtherSeeds { path: name(), found, wanted });
         }
+        if let Some((check, problem)) = result.wrong_check(request) {
+            return Err(BaselineError::Check { path: name(), check, problem });
+        }
+        let selected = request.selected();
+        let in_common = |(case, controller, check): (&str, &str, &CheckResult)| {
+            let same = |own: &&&Case| own.name == case && own.checks.iter().any(|c| c.name == check.name);
+            request.controllers.contains(&controller) && selected.iter().any(|own| same(&own))
+        };
+        if !result.checks().any(in_common) {
+            return Err(BaselineError::NothingInCommon { path: name(), found: result.in_words() });
+        }
+        for (case, traces) in selected.iter().zip(request.traces(store)?) {
+            let Some(saved) = result.cases.iter().find(|saved| saved.name == case.name) else { continue };
+            let (found, wanted) = (traces_in_words(&saved.traces), traces_in_words(&traces));
+            if found != wanted {
+                let case = case.name.to_owned();
+                return Err(BaselineError::OtherTraces { path: name(), case, found, wanted });
+            }
+        }
         Ok(result)
     }
+
+    /// All checks, each with its case and controller.
+    fn checks(&self) -> impl Iterator<Item = (&str, &str, &CheckResult)> {
+        let own = self.cases.iter().flat_map(|case| case.controllers.iter().map(move |own| (case, own)));
+        own.flat_map(|(case, own)| {
+            own.checks.iter().map(|check| (case.name.as_str(), own.name.as_str(), check))
+        })
+    }
+
+    fn find(&self, case: &str, controller: &str) -> Option<&ControllerResult> {
+        let case = self.cases.iter().find(|own| own.name == case)?;
+        case.controllers.iter().find(|own| own.name == controller)
+    }
+
+    /// The first check that was not made as `request` makes it, and what is wrong with it.
+    fn wrong_check(&self, request: &Request<'_>) -> Option<(String, String)> {
+        let problem = |case: &str, check: &CheckResult| {
+            let (values, seeds) = (check.values.len(), self.seeds.len());
+            if values != seeds {
+                return Some(format!(
+                    "has values for {values} runs of {seeds}; `--save` writes one for each"
+                ));
+            }
+            let case = request.suite.cases.iter().find(|own| own.name == case)?;
+            let now = case.checks.iter().find(|now| now.name == check.name)?;
+            if (now.limit, now.unit) == (check.limit(), &check.unit) {
+                return None;
+            }
+            let (found, wanted) =
+                (check.limit_in_words(), CheckResult::new(now, Vec::new()).limit_in_words());
+            Some(format!("was saved with the limit {found}, which is {wanted} now; save it anew"))
+        };
+        self.checks().find_map(|(case, controller, check)| {
+            Some((format!("{case}/{controller}/{}", check.name), problem(case, check)?))
+        })
+    }
+
+    /// Its cases and controllers.
+    fn in_words(&self) -> String {
+        let cases: Vec<&str> = self.cases.iter().map(|case| case.name.as_str()).collect();
+        let controllers: Vec<&str> = self.controllers().collect();
+        match cases.as_slice() {
+            [] => "no cases".to_owned(),
+            cases => format!("{} under {}", cases.join(", "), controllers.join(", ")),
+        }
+    }
+}
+
+fn traces_in_words(traces: &[TraceUse]) -> String {
+    let each: Vec<String> = traces.iter().map(|own| format!("`{}` on {}", own.used, own.link)).collect();
+    if each.is_empty() { "no traces".to_owned() } else { each.join(", ") }
 }
 
 fn seeds_in_words(seeds: &[u64]) -> String {
@@ -141,31 +262,19 @@ fn seeds_in_words(seeds: &[u64]) -> String {
 /// What changed from `before` to `now`, over the same seeds.
 pub fn compare(before: &SuiteResult, now: &SuiteResult) -> Changes {
     let mut changes = Changes::default();
-    for case in &now.cases {
-        let old = before.cases.iter().find(|old| old.name == case.name);
-        for controller in &case.controllers {
-            let same = |old: &&ControllerResult| old.name == controller.name;
-            let Some(old) = old.and_then(|old| old.controllers.iter().find(same)) else {
-                changes.unmatched.push(format!("{}/{}", case.name, controller.name));
-                continue;
-            };
-            for check in &controller.checks {
-                let Some(earlier) = old.checks.iter().find(|earlier| earlier.name == check.name) else {
-                    continue;
-                };
+    for (case, controller, check) in now.checks() {
+        match before.find(case, controller).and_then(|old| old.check(&check.name)) {
+            None => changes.lack(before, case, controller, check),
+            Some(earlier) => {
                 changes.compared += 1;
-                changes.changes.extend(change(&case.name, &controller.name, earlier, check));
+                changes.changes.extend(change(case, controller, earlier, check));
             }
         }
     }
-    for case in &before.cases {
-        let new = now.cases.iter().find(|new| new.name == case.name);
-        let gone = |old: &&ControllerResult| {
-            new.is_none_or(|new| new.controllers.iter().all(|c| c.name != old.name))
-        };
-        changes
-            .unmatched
-            .extend(case.controllers.iter().filter(gone).map(|c| format!("{}/{}", case.name, c.name)));
+    for (case, controller, check) in before.checks() {
+        if now.find(case, controller).and_then(|new| new.check(&check.name)).is_none() {
+            changes.lack(now, case, controller, check);
+        }
     }
     changes
 }
@@ -181,7 +290,9 @@ fn change(case: &str, controller: &str, before: &CheckResult, now: &CheckResult)
     let shifted = difference
         .filter(|difference| sure(difference) && difference.mean.abs() >= NOTHING * now.limit.abs())
         .map(|difference| (difference.mean > 0.0) == now.higher_is_better);
-    let direction = match (before.passed, now.passed, shifted) {
+    let values = |check: &CheckResult| check.values.iter().flatten().count();
+    let more = (values(now) != values(before)).then(|| values(now) > values(before));
+    let direction = match (before.passed, now.passed, shifted.or(more)) {
         (true, false, _) | (_, _, Some(false)) => Direction::Worse,
         (false, true, _) | (_, _, Some(true)) => Direction::Better,
         _ => return None,
@@ -217,7 +328,8 @@ mod tests {
             passed: mean >= 80.0,
         };
         let controllers = vec![ControllerResult { name: "gcc".to_owned(), checks: vec![check] }];
-        let case = CaseResult { name: "5.1".to_owned(), title: String::new(), controllers };
+        let case =
+            CaseResult { name: "5.1".to_owned(), title: String::new(), traces: Vec::new(), controllers };
         SuiteResult { suite: "rfc8867".to_owned(), seeds: vec![1, 2, 3], cases: vec![case] }
     }
 
@@ -256,5 +368,84 @@ mod tests {
         let changes = compare(&other, &result(&[90.0; 3]));
         assert_eq!(changes.unmatched, ["5.1/gcc", "5.1/nada"]);
         assert_eq!(changes.compared, 0);
+        let mut other = result(&[90.0; 3]);
+        other.cases[0].controllers[0].checks[0].name = "speed".to_owned();
+        let changes = compare(&other, &result(&[90.0; 3]));
+        assert_eq!(changes.unmatched, ["5.1/gcc/rate", "5.1/gcc/speed"]);
+    }
+
+    #[test]
+    fn to_have_no_value_any_longer_is_worse_though_it_failed_before() {
+        let with = |values: [Option<f64>; 3]| {
+            let mut result = result(&[70.0; 3]);
+            let check = &mut result.cases[0].controllers[0].checks[0];
+            check.values = values.to_vec();
+            check.mean = None;
+            result
+        };
+        let (most, few) = (with([Some(70.0), None, Some(70.0)]), with([None, None, Some(70.0)]));
+        let direction = |before, now| compare(before, now).changes.first().map(|change| change.direction);
+        assert_eq!(direction(&most, &few), Some(Direction::Worse));
+        assert_eq!(direction(&few, &most), Some(Direction::Better));
+        assert_eq!(direction(&few, &few), None);
+    }
+
+    /// Why `result`, saved, is no base for gcc and nada in 5.1 over three seeds.
+    fn refusal(result: &SuiteResult) -> String {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        serde_json::to_writer(&file, result).unwrap();
+        let suite = crate::suite::find("rfc8867").unwrap();
+        let request =
+            Request { suite, controllers: &["gcc", "nada"], seeds: &[1, 2, 3], jobs: 1, cases: &["5.1"] };
+        let read = SuiteResult::read(file.path(), &request, &TraceStore::at(None));
+        let error = read.err().map_or_else(String::new, |error| error.to_string());
+        error.replace(&file.path().display().to_string(), "base")
+    }
+
+    #[test]
+    fn a_base_has_the_checks_of_the_run_for_each_seed() {
+        let edited = |edit: fn(&mut CheckResult)| {
+            let mut result = result(&[90.0; 3]);
+            edit(&mut result.cases[0].controllers[0].checks[0]);
+            refusal(&result)
+        };
+        assert_eq!(edited(|_| {}), "");
+        assert_eq!(
+            edited(|check| check.values.truncate(2)),
+            "base: 5.1/gcc/rate: has values for 2 runs of 3; `--save` writes one for each"
+        );
+        assert_eq!(
+            edited(|check| check.limit = 70.0),
+            "base: 5.1/gcc/rate: was saved with the limit at least 70 %, which is at least 80 % now; save it anew"
+        );
+        assert!(edited(|check| check.higher_is_better = false).contains("at most 80 %"));
+        assert!(edited(|check| check.unit.clear()).contains("the limit at least 80, which"));
+    }
+
+    #[test]
+    fn a_base_has_something_to_compare_with() {
+        let none = "base: has no check of the cases and controllers of this run; it has ";
+        let mut other = result(&[90.0; 3]);
+        other.cases[0].controllers[0].name = "scream".to_owned();
+        assert_eq!(refusal(&other), format!("{none}5.1 under scream"));
+        other.cases[0].name = "5.2".to_owned();
+        other.cases[0].controllers[0].name = "gcc".to_owned();
+        assert_eq!(refusal(&other), format!("{none}5.2 under gcc"));
+        other.cases[0].controllers[0].checks.clear();
+        assert_eq!(refusal(&other), format!("{none}5.2 under gcc"));
+        other.cases.clear();
+        assert_eq!(refusal(&other), format!("{none}no cases"));
+    }
+
+    #[test]
+    fn a_base_ran_over_the_same_traces() {
+        let mut other = result(&[90.0; 3]);
+        let (link, wanted, used) = ("radio".to_owned(), "train".to_owned(), "synthetic-lte".to_owned());
+        other.cases[0].traces = vec![TraceUse { link, wanted, used }];
+        assert_eq!(
+            refusal(&other),
+            "base: 5.1 was saved with `synthetic-lte` on radio, and this run has no traces; the traces of --data have to \
+             be the same"
+        );
     }
 }

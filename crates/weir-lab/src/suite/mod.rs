@@ -13,6 +13,6 @@ mod run;
 pub use baseline::{BaselineError, Change, Changes, Direction, compare};
 pub use cases::{Case, SUITES, Suite, find};
 pub use check::{Check, Limit, Quantity};
-pub use page::{decimals, page};
-pub use results::{CaseResult, CheckResult, ControllerResult, SuiteResult};
+pub use page::page;
+pub use results::{CaseResult, CheckResult, ControllerResult, SuiteResult, decimals, figure};
 pub use run::{Course, Request, SuiteError, SuiteRun};

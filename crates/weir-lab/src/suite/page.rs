@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::results::{CheckResult, ControllerResult};
+use super::results::{CheckResult, ControllerResult, figure};
 use super::run::{Course, SuiteRun};
 use crate::metrics::FlowKind;
 use crate::report::{CAPACITY_EDGE, COMPETITOR, colour_of, escape_html};
@@ -28,10 +28,14 @@ pub fn page(title: &str, run: &SuiteRun) -> String {
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{0}</title><style>{STYLE}</style><h1>{0}</h1>\
          <p>Runs per case: {1}. Each cell shows the check that decides: the one that is missed by most or kept by least; \
          open it for all checks (mean ± 95 % interval). The plot is the first run: media in colour, competing flows in \
-         grey, the sum of the media flows' fair shares as a line.</p><table><tr class=\"head\"><th>case</th>",
+         grey, the sum of the media flows' fair shares as a line.</p>",
         escape_html(title),
         run.result.seeds.len()
     );
+    for note in run.result.stand_ins() {
+        let _ = write!(page, "<p>{}</p>", escape_html(&note));
+    }
+    page.push_str("<table><tr class=\"head\"><th>case</th>");
     for (index, name) in names.iter().enumerate() {
         let passed = run.result.passed(index);
         let _ = write!(
@@ -67,13 +71,11 @@ fn cell(page: &mut String, result: &ControllerResult, course: &Course) {
     );
     for check in &result.checks {
         let mark = if check.passed { "✓" } else { "✗" };
-        let sense = if check.higher_is_better { "at least" } else { "at most" };
         let _ = write!(
             page,
-            "<li>{mark} {} <small>({sense} {}{})</small></li>",
+            "<li>{mark} {} <small>({})</small></li>",
             escape_html(&in_words(check)),
-            check.limit,
-            unit(check)
+            check.limit_in_words()
         );
     }
     page.push_str("</ul></details>");
@@ -83,23 +85,7 @@ fn cell(page: &mut String, result: &ControllerResult, course: &Course) {
 
 /// `rate 93 ± 2 %`.
 fn in_words(check: &CheckResult) -> String {
-    let Some(mean) = check.mean else { return format!("{}: nothing", check.name) };
-    let decimals = decimals(check.limit);
-    let half = check.ci95.map_or_else(String::new, |half| format!(" ± {half:.decimals$}"));
-    format!("{} {mean:.decimals$}{half}{}", check.name, unit(check))
-}
-
-fn unit(check: &CheckResult) -> String {
-    if check.unit.is_empty() { String::new() } else { format!(" {}", check.unit) }
-}
-
-/// Decimals that say enough about a value beside its limit.
-pub fn decimals(limit: f64) -> usize {
-    match limit {
-        limit if limit < 5.0 => 2,
-        limit if limit < 20.0 => 1,
-        _ => 0,
-    }
+    format!("{} {}", check.name, figure(check.mean, check.ci95, check.limit, &check.unit))
 }
 
 fn plot(page: &mut String, course: &Course) {

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::check::Limit;
+use crate::comparison::stand_ins;
 use crate::results::Value;
+use crate::scenario::TraceUse;
 use crate::stats::Estimate;
 
 /// A suite under one controller or several, all over the same seeds.
@@ -26,6 +28,9 @@ pub struct CaseResult {
     pub name: String,
     /// What it is, in a line.
     pub title: String,
+    /// The traces that its links follow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traces: Vec<TraceUse>,
     /// The controllers, in the order given.
     pub controllers: Vec<ControllerResult>,
 }
@@ -80,14 +85,26 @@ impl CheckResult {
 
     /// By how much the mean keeps to the limit, as a share of the limit; negative if it does not.
     pub fn margin(&self) -> f64 {
-        let limit =
-            if self.higher_is_better { Limit::AtLeast(self.limit) } else { Limit::AtMost(self.limit) };
-        let margin = self.mean.map_or(-1.0, |mean| limit.margin(mean));
+        let margin = self.mean.map_or(-1.0, |mean| self.limit().margin(mean));
         if margin.is_nan() { -1.0 } else { margin }
+    }
+
+    pub(super) fn limit(&self) -> Limit {
+        if self.higher_is_better { Limit::AtLeast(self.limit) } else { Limit::AtMost(self.limit) }
+    }
+
+    /// `at least 80 %`.
+    pub(super) fn limit_in_words(&self) -> String {
+        let sense = if self.higher_is_better { "at least" } else { "at most" };
+        format!("{sense} {}{}", self.limit, unit(&self.unit))
     }
 }
 
 impl ControllerResult {
+    pub(super) fn check(&self, name: &str) -> Option<&CheckResult> {
+        self.checks.iter().find(|check| check.name == name)
+    }
+
     /// Whether every check is passed.
     pub fn passed(&self) -> bool {
         self.checks.iter().all(|check| check.passed)
@@ -105,11 +122,50 @@ impl SuiteResult {
         self.cases.first().into_iter().flat_map(|case| case.controllers.iter().map(|own| own.name.as_str()))
     }
 
+    /// A sentence for each trace that another stood in for.
+    pub fn stand_ins(&self) -> Vec<String> {
+        stand_ins(self.cases.iter().flat_map(|case| &case.traces))
+    }
+
     /// How many cases the controller at `index` passes.
     pub fn passed(&self, index: usize) -> usize {
         self.cases
             .iter()
             .filter(|case| case.controllers.get(index).is_some_and(ControllerResult::passed))
             .count()
+    }
+}
+
+/// A value of a check with the given half width of its interval, if there is one, and unit: `93 ± 2 %`. Its decimals say
+/// enough beside `limit`; where there is no value, a dash.
+pub fn figure(value: Value, half_width: Value, limit: f64, unit_name: &str) -> String {
+    let decimals = decimals(limit);
+    let half = half_width.map_or_else(String::new, |half| format!(" ± {half:.decimals$}"));
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.decimals$}{half}{}", unit(unit_name)))
+}
+
+/// Decimals that say enough about a value beside its limit.
+pub fn decimals(limit: f64) -> usize {
+    match limit {
+        limit if limit < 5.0 => 2,
+        limit if limit < 20.0 => 1,
+        _ => 0,
+    }
+}
+
+fn unit(unit: &str) -> String {
+    if unit.is_empty() { String::new() } else { format!(" {unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_has_the_decimals_that_its_limit_asks_for() {
+        assert_eq!(figure(Some(92.6), Some(2.4), 80.0, "%"), "93 ± 2 %");
+        assert_eq!(figure(Some(7.25), None, 15.0, "s"), "7.2 s");
+        assert_eq!(figure(Some(0.9), Some(0.125), 0.75, ""), "0.90 ± 0.12");
+        assert_eq!(figure(None, None, 80.0, "%"), "–");
     }
 }

@@ -37,8 +37,6 @@ pub struct SuiteRun {
     pub result: SuiteResult,
     /// For each case and controller what the first run looked like, for plots.
     pub courses: Vec<Vec<Course>>,
-    /// Where a made-up trace stood in for a recorded one that was not found, a sentence each.
-    pub stand_ins: Vec<String>,
 }
 
 /// How the rates of a run went.
@@ -56,7 +54,7 @@ pub struct Course {
 pub type SuiteError = ComparisonError;
 
 impl Request<'_> {
-    fn selected(&self) -> Vec<&Case> {
+    pub(super) fn selected(&self) -> Vec<&Case> {
         let wanted = |case: &&Case| self.cases.is_empty() || self.cases.contains(&case.name);
         self.suite.cases.iter().filter(wanted).collect()
     }
@@ -64,6 +62,16 @@ impl Request<'_> {
     /// How many runs this makes.
     pub fn runs(&self) -> usize {
         self.selected().len() * self.controllers.len() * self.seeds.len()
+    }
+
+    /// The traces of each selected case, which are the same under every controller and in every run.
+    pub(super) fn traces(&self, store: &TraceStore) -> Result<Vec<Vec<TraceUse>>, SuiteError> {
+        let options = RunOptions { seed: 1, controller: None, series: false };
+        let traces = |case: &Case| match self.controllers.first() {
+            None => Ok(Vec::new()),
+            Some(controller) => Ok(case.scenario(controller)?.build(&options, store)?.traces),
+        };
+        self.selected().into_iter().map(traces).collect()
     }
 
     /// Runs everything; `done` is called after each run, from any thread.
@@ -96,7 +104,7 @@ impl Request<'_> {
         // Collecting keeps the order of the tasks, whatever the order in which they end.
         let outcomes =
             pool.install(|| tasks.par_iter().map(one).collect::<Result<Vec<Outcome>, SuiteError>>())?;
-        Ok(self.collect(&cases, outcomes))
+        Ok(self.collect(&cases, self.traces(store)?, outcomes))
     }
 
     /// What each flow received where a case is judged by what TCP would get, by case and seed.
@@ -145,15 +153,14 @@ impl Request<'_> {
                 .collect(),
             shares: max_min_shares(&run.plan),
         });
-        Ok(Outcome { values, course, stand_ins: stand_ins(&run.traces) })
+        Ok(Outcome { values, course })
     }
 
-    fn collect(&self, cases: &[&Case], outcomes: Vec<Outcome>) -> SuiteRun {
+    fn collect(&self, cases: &[&Case], traces: Vec<Vec<TraceUse>>, outcomes: Vec<Outcome>) -> SuiteRun {
         let mut outcomes = outcomes.into_iter();
         let mut courses = Vec::with_capacity(cases.len());
         let mut results = Vec::with_capacity(cases.len());
-        let mut stand_ins = Vec::new();
-        for case in cases {
+        for (case, traces) in cases.iter().zip(traces) {
             let mut own = Vec::with_capacity(self.controllers.len());
             let mut controllers = Vec::with_capacity(self.controllers.len());
             for &name in self.controllers {
@@ -163,21 +170,19 @@ impl Request<'_> {
                 };
                 let checks = case.checks.iter().enumerate().map(check).collect();
                 controllers.push(ControllerResult { name: name.to_owned(), checks });
-                stand_ins.extend(runs.iter().flat_map(|run| run.stand_ins.iter().cloned()));
                 own.extend(runs.into_iter().find_map(|run| run.course));
             }
             results.push(CaseResult {
                 name: case.name.to_owned(),
                 title: case.title.to_owned(),
+                traces,
                 controllers,
             });
             courses.push(own);
         }
-        stand_ins.sort();
-        stand_ins.dedup();
         let result =
             SuiteResult { suite: self.suite.name.to_owned(), seeds: self.seeds.to_vec(), cases: results };
-        SuiteRun { result, courses, stand_ins }
+        SuiteRun { result, courses }
     }
 }
 
@@ -186,10 +191,4 @@ type Benchmarks = BTreeMap<(&'static str, u64), Vec<Vec<u32>>>;
 struct Outcome {
     values: Vec<Value>,
     course: Option<Course>,
-    stand_ins: Vec<String>,
-}
-
-fn stand_ins(traces: &[TraceUse]) -> Vec<String> {
-    let other = traces.iter().filter(|used| used.used != used.wanted);
-    other.map(|used| format!("The trace {} was not found; {} stands in.", used.wanted, used.used)).collect()
 }
