@@ -45,6 +45,14 @@ pub(crate) enum Failure {
         /// Why.
         source: std::io::Error,
     },
+    /// A file cannot be written; found before anything was run.
+    #[error("{path}: cannot be written: {source}; name a file that can be")]
+    UnwritableFile {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// A file cannot be written, after everything was run.
     #[error("{path}: cannot be written: {source}")]
     Write {
@@ -100,7 +108,8 @@ impl Failure {
             | Self::Trace(_)
             | Self::Baseline(_)
             | Self::Comparison(_)
-            | Self::Unwritable { .. } => (format!("error: {self}"), 2),
+            | Self::Unwritable { .. }
+            | Self::UnwritableFile { .. } => (format!("error: {self}"), 2),
             Self::Write { .. } | Self::Print(_) => (format!("error: {self}"), 1),
         };
         // Where nobody listens, the exit code still tells.

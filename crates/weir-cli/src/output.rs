@@ -2,9 +2,10 @@
 //! those that an earlier run left of other controllers go.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process;
 
 use weir_lab::registry;
 
@@ -40,10 +41,8 @@ impl OutputDirectory {
             .collect();
         made.reverse();
         let directory = Self { path: path.to_owned(), made, streamed: Vec::new() };
-        let trial = path.join(".weir-trial");
         fs::create_dir_all(path)
-            .and_then(|()| fs::write(&trial, b""))
-            .and_then(|()| fs::remove_file(&trial))
+            .and_then(|()| Part::beside(&path.join("trial")).map(drop))
             .map_err(|source| Failure::Unwritable { path: path.to_owned(), source })?;
         Ok(directory)
     }
@@ -55,39 +54,46 @@ impl OutputDirectory {
         part
     }
 
-    /// Writes all files, or none if one cannot be written: first beside where they belong, then each into its place,
-    /// those that were streamed included.
+    /// Writes all files, those that were streamed included, and removes what an earlier run left and this one has not
+    /// written: beside the new results it would pass for theirs. If one cannot be written, all is as it was.
     pub(crate) fn write(&mut self, files: &Files) -> Result<(), Failure> {
         let fail = |path: &Path, source| Failure::Write { path: path.to_owned(), source };
-        let mut parts = Parts::default();
+        let mut parts = Vec::with_capacity(files.len());
         for (name, content) in files {
-            let part = self.path.join(format!("{name}.part"));
-            parts.0.push(part.clone());
-            fs::write(&part, content).map_err(|error| fail(&part, error))?;
+            let path = self.path.join(name);
+            let part = Part::beside(&path).and_then(|part| part.filled(content));
+            parts.push((part.map_err(|error| fail(&path, error))?, path));
         }
-        for name in files.iter().map(|(name, _)| name).chain(&self.streamed) {
+        let mut exchange = Exchange::default();
+        for path in self.stale(files).map_err(|error| fail(&self.path, error))? {
+            exchange.set_aside(&path).map_err(|error| fail(&path, error))?;
+        }
+        for (part, path) in &parts {
+            exchange.place(&part.0, path).map_err(|error| fail(path, error))?;
+        }
+        for name in &self.streamed {
             let path = self.path.join(name);
             let part = self.path.join(format!("{name}.part"));
-            fs::rename(&part, &path).map_err(|error| fail(&path, error))?;
+            exchange.place(&part, &path).map_err(|error| fail(&path, error))?;
         }
+        exchange.complete();
         self.made.clear();
-        self.remove_stale(files)?;
         self.streamed.clear();
         Ok(())
     }
 
-    /// Removes what an earlier run left and this one has not written: beside the new results it would pass for theirs.
-    fn remove_stale(&self, files: &Files) -> Result<(), Failure> {
-        let fail = |path: &Path, source| Failure::Write { path: path.to_owned(), source };
-        for entry in fs::read_dir(&self.path).map_err(|error| fail(&self.path, error))? {
-            let path = entry.map_err(|error| fail(&self.path, error))?.path();
+    /// The files that runs write, but that this one does not.
+    fn stale(&self, files: &Files) -> io::Result<Vec<PathBuf>> {
+        let mut stale = Vec::new();
+        for entry in fs::read_dir(&self.path)? {
+            let path = entry?.path();
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
             let mut written = files.iter().map(|(name, _)| name).chain(&self.streamed);
             if varies(name) && path.is_file() && !written.any(|written| written == name) {
-                fs::remove_file(&path).map_err(|error| fail(&path, error))?;
+                stale.push(path);
             }
         }
-        Ok(())
+        Ok(stale)
     }
 
     /// The path of `name`.
@@ -98,38 +104,45 @@ impl OutputDirectory {
 
 /// A file that can be written.
 #[derive(Debug)]
-pub(crate) struct OutputFile(PathBuf);
+pub(crate) enum OutputFile {
+    /// One that appears whole or not at all, where the links lead.
+    Whole(PathBuf),
+    /// A pipe, a device or a link to what is not there yet: it is written as it is.
+    Direct(PathBuf),
+}
 
 impl OutputFile {
-    /// Tries to write beside `path`.
+    /// Tries to write beside `path`, or beside what it is a link to.
     pub(crate) fn prepare(path: &Path) -> Result<Self, Failure> {
-        let file = Self(path.to_owned());
-        let fail = |source| Failure::Unwritable { path: path.to_owned(), source };
-        if path.is_dir() {
-            return Err(fail(io::ErrorKind::IsADirectory.into()));
-        }
-        fs::write(file.part(), b"").and_then(|()| fs::remove_file(file.part())).map_err(fail)?;
-        Ok(file)
+        let fail = |source| Failure::UnwritableFile { path: path.to_owned(), source };
+        let whole = match (fs::metadata(path), path.is_symlink()) {
+            (Ok(found), _) if found.is_dir() => return Err(fail(io::ErrorKind::IsADirectory.into())),
+            (Ok(found), _) if found.is_file() => path.canonicalize().map_err(fail)?,
+            (Err(_), false) => path.to_owned(),
+            _ => return Ok(Self::Direct(path.to_owned())),
+        };
+        Part::beside(&whole).map_err(fail)?;
+        Ok(Self::Whole(whole))
     }
 
-    /// Writes it whole or not at all.
+    /// Writes it.
     pub(crate) fn write(&self, content: &[u8]) -> Result<(), Failure> {
-        let parts = Parts(vec![self.part()]);
-        let written = fs::write(self.part(), content).and_then(|()| fs::rename(self.part(), &self.0));
-        drop(parts);
-        written.map_err(|source| Failure::Write { path: self.0.clone(), source })
-    }
-
-    fn part(&self) -> PathBuf {
-        let mut name = self.0.clone().into_os_string();
-        name.push(".part");
-        name.into()
+        let (path, written) = match self {
+            Self::Direct(path) => (path, fs::write(path, content)),
+            Self::Whole(path) => {
+                let part = Part::beside(path).and_then(|part| part.filled(content));
+                (path, part.and_then(|part| fs::rename(&part.0, path)))
+            }
+        };
+        written.map_err(|source| Failure::Write { path: path.clone(), source })
     }
 }
 
 impl Drop for OutputDirectory {
     fn drop(&mut self) {
-        drop(Parts(self.streamed.iter().map(|name| self.path.join(format!("{name}.part"))).collect()));
+        for name in &self.streamed {
+            drop(Part(self.path.join(format!("{name}.part"))));
+        }
         for directory in self.made.iter().rev() {
             // Whoever put something there meanwhile keeps it.
             let _: io::Result<()> = fs::remove_dir(directory);
@@ -150,15 +163,84 @@ fn are_controllers(subject: &str) -> bool {
     subject == "none" || subject.split('+').all(known)
 }
 
-/// Files that are not in their places yet.
-#[derive(Default)]
-struct Parts(Vec<PathBuf>);
+/// A file that is not in its place yet; it goes unless it gets there.
+#[derive(Debug)]
+struct Part(PathBuf);
 
-impl Drop for Parts {
+impl Part {
+    /// An empty file beside `path`, under a name that nothing had.
+    fn beside(path: &Path) -> io::Result<Self> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let mut number = process::id();
+        loop {
+            let part = path.with_file_name(format!(".{name}.{number}.part"));
+            match File::create_new(&part) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number = number.wrapping_add(1),
+                made => return made.map(|_| Self(part)),
+            }
+        }
+    }
+
+    fn filled(self, content: &[u8]) -> io::Result<Self> {
+        fs::write(&self.0, content)?;
+        Ok(self)
+    }
+}
+
+impl Drop for Part {
     fn drop(&mut self) {
-        for part in &self.0 {
-            // Those in their places are no longer here.
-            let _: io::Result<()> = fs::remove_file(part);
+        // Those in their places are no longer here.
+        let _: io::Result<()> = fs::remove_file(&self.0);
+    }
+}
+
+/// Files that change their places together: unless it is completed, all is as it was.
+#[derive(Default)]
+struct Exchange {
+    /// Where a file was, and where it is meanwhile.
+    aside: Vec<(PathBuf, Part)>,
+    /// What was put into its place.
+    placed: Vec<PathBuf>,
+}
+
+impl Exchange {
+    /// Takes the file at `path` out of its place.
+    fn set_aside(&mut self, path: &Path) -> io::Result<()> {
+        if path.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        let aside = Part::beside(path)?;
+        fs::rename(path, &aside.0)?;
+        self.aside.push((path.to_owned(), aside));
+        Ok(())
+    }
+
+    /// Puts the file `part` into the place `path`.
+    fn place(&mut self, part: &Path, path: &Path) -> io::Result<()> {
+        if path.symlink_metadata().is_ok() {
+            self.set_aside(path)?;
+        }
+        fs::rename(part, path)?;
+        self.placed.push(path.to_owned());
+        Ok(())
+    }
+
+    /// Lets what was set aside go.
+    fn complete(mut self) {
+        self.placed.clear();
+        for (_, aside) in self.aside.drain(..) {
+            drop(aside);
+        }
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        for path in &self.placed {
+            let _: io::Result<()> = fs::remove_file(path);
+        }
+        for (path, aside) in &self.aside {
+            let _: io::Result<()> = fs::rename(&aside.0, path);
         }
     }
 }
@@ -246,8 +328,54 @@ mod tests {
         let path = root.path().join("out");
         let mut directory = OutputDirectory::prepare(&path).unwrap();
         let error = directory.write(&files(&["a", "missing/b"])).unwrap_err().to_string();
-        assert!(error.contains("b.part: cannot be written: "), "{error}");
+        assert!(error.contains("missing/b: cannot be written: "), "{error}");
         drop(directory);
         assert!(names(root.path()).is_empty());
+    }
+
+    #[test]
+    fn where_one_place_is_taken_all_is_as_it_was() {
+        let root = tempfile::tempdir().unwrap();
+        let mut directory = OutputDirectory::prepare(root.path()).unwrap();
+        for name in ["a", "series-nada.csv"] {
+            fs::write(root.path().join(name), b"old").unwrap();
+        }
+        fs::create_dir(root.path().join("packets-gcc.pcapng")).unwrap();
+        fs::write(directory.stream("packets-gcc.pcapng".to_owned()), b"packets").unwrap();
+        let error = directory.write(&files(&["a", "b"])).unwrap_err().to_string();
+        assert!(error.contains("packets-gcc.pcapng: cannot be written: is a directory"), "{error}");
+        drop(directory);
+        assert_eq!(names(root.path()), ["a", "packets-gcc.pcapng", "series-nada.csv"]);
+        assert_eq!(fs::read(root.path().join("a")).unwrap(), b"old");
+    }
+
+    #[test]
+    fn a_single_file_leaves_what_is_beside_it() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        for name in ["base.json", "base.json.part"] {
+            fs::write(at(name), b"mine").unwrap();
+        }
+        OutputFile::prepare(&at("base.json")).unwrap().write(b"new").unwrap();
+        assert_eq!(names(root.path()), ["base.json", "base.json.part"]);
+        assert_eq!(fs::read(at("base.json")).unwrap(), b"new");
+        assert_eq!(fs::read(at("base.json.part")).unwrap(), b"mine");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_devices_stay_what_they_are() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        fs::write(at("target"), b"old").unwrap();
+        for (link, target) in [("link", "target"), ("dangling", "other"), ("device", "/dev/null")] {
+            std::os::unix::fs::symlink(target, at(link)).unwrap();
+            OutputFile::prepare(&at(link)).unwrap().write(b"new").unwrap();
+            assert!(at(link).is_symlink(), "{link}");
+        }
+        assert_eq!(names(root.path()), ["dangling", "device", "link", "other", "target"]);
+        for name in ["target", "other"] {
+            assert_eq!(fs::read(at(name)).unwrap(), b"new", "{name}");
+        }
     }
 }

@@ -97,15 +97,17 @@ fn results_take_the_place_of_earlier_ones() {
 #[test]
 fn a_file_that_cannot_be_written_in_the_end_leaves_all_as_it_was() {
     let place = Place::new();
-    // A directory stands where a part of the report would be written.
-    place.write("out/report.html.part/file", "kept");
+    place.write("out/results.json", "old");
+    // A directory stands where the report belongs.
+    place.write("out/report.html/file", "kept");
     let outcome: Outcome = place.call(&["run", "bench/cbr", "--duration", "1s", "--out", "out"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""));
     assert!(
-        outcome.stderr.starts_with("error: out/report.html.part: cannot be written: "),
+        outcome.stderr.starts_with("error: out/report.html: cannot be written: is a directory"),
         "{}",
         outcome.stderr
     );
     let left: Vec<_> = place.tree("out").into_keys().map(|name| name.display().to_string()).collect();
-    assert_eq!(left, ["report.html.part", "report.html.part/file"]);
+    assert_eq!(left, ["report.html", "report.html/file", "results.json"]);
+    assert_eq!(place.read("out/results.json"), "old");
 }
