@@ -209,7 +209,7 @@ pub(crate) struct TraceSource {
     /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// Rates are means over this.
+    /// Rates are means over this; whole milliseconds.
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = bin)]
     pub(crate) bin: TimeDelta,
 }
@@ -264,10 +264,9 @@ fn time(text: &str) -> Result<TimeDelta, String> {
 
 /// The length of a bin.
 fn bin(text: &str) -> Result<TimeDelta, String> {
-    match time(text)? {
-        short if short < TimeDelta::from_millis(1) => Err("must be 1 ms at least".to_owned()),
-        bin => Ok(bin),
-    }
+    let bin = time(text)?;
+    let whole = bin > TimeDelta::ZERO && bin.nanos() % 1_000_000 == 0;
+    if whole { Ok(bin) } else { Err("must be a whole number of milliseconds, 1 ms at least".to_owned()) }
 }
 
 #[derive(Debug, clap::Args)]

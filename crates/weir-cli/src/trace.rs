@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use weir_lab::traces::forms::rates_over_time;
-use weir_lab::traces::{TraceForm, TraceStore, edit};
-use weir_net::Trace;
+use weir_lab::traces::{BinError, TraceForm, TraceStore, edit};
+use weir_net::{Time, Trace};
 use weir_units::{DataRate, TimeDelta};
 
 use crate::args::{TraceCommand, TraceConvertArgs, TraceShowArgs, TraceSource};
@@ -43,7 +43,33 @@ fn write(
 ) -> Result<(), Failure> {
     let trace = change(&*open(source)?)
         .map_err(|error| Failure::Option { option: source.trace.clone(), problem: error.to_string() })?;
-    OutputFile::prepare(out)?.write(TraceForm::of(out).write(&trace, source.bin).as_bytes())
+    let form = TraceForm::of(out);
+    let text = form.write(&trace, source.bin).map_err(|error| too_fine(source, error))?;
+    OutputFile::prepare(out)?.write(text.as_bytes())?;
+    let silence = trace.duration() - last(&trace);
+    if form == TraceForm::Mahimahi && silence > TimeDelta::ZERO {
+        let out = out.display();
+        writeln!(
+            anstream::stderr(),
+            "{out}: Mahimahi's form ends with the last opportunity; {silence} of silence after it are lost, which CSV \
+             and JSON keep."
+        )?;
+    }
+    Ok(())
+}
+
+fn too_fine(source: &TraceSource, error: BinError) -> Failure {
+    Failure::Option { option: format!("--bin {}", source.bin), problem: error.to_string() }
+}
+
+/// When the last opportunity comes.
+fn last(trace: &Trace) -> TimeDelta {
+    trace.opportunities().last().map_or(TimeDelta::ZERO, |at| at - Time::ZERO)
+}
+
+/// The mean rate of each bin in bit/s.
+fn rates(trace: &Trace, source: &TraceSource) -> Result<Vec<f64>, Failure> {
+    rates_over_time(trace, source.bin).map_err(|error| too_fine(source, error))
 }
 
 /// What is told of a trace.
@@ -51,20 +77,24 @@ struct Facts {
     opportunities: usize,
     duration: TimeDelta,
     mean: DataRate,
-    /// Least, median and greatest rate of the bins.
+    /// Least, median and greatest rate of the whole bins; of the only one if it is shorter.
     spread: [f64; 3],
-    /// Share of the bins in which nothing can be carried.
+    /// Share of these bins in which nothing can be carried.
     empty: f64,
+    /// Between opportunities, the first one of the next cycle included.
     longest_gap: TimeDelta,
 }
 
 impl Facts {
-    fn of(trace: &Trace, rates: &[f64]) -> Self {
+    fn of(trace: &Trace, rates: &[f64], bin: TimeDelta) -> Self {
+        let whole = (trace.duration().nanos() / bin.nanos()) as usize;
+        let rates = &rates[..whole.clamp(1, rates.len())];
         let mut sorted = rates.to_vec();
         sorted.sort_by(f64::total_cmp);
         let at = |share: f64| sorted[(share * (sorted.len() - 1) as f64).round() as usize];
-        let times: Vec<_> = trace.opportunities().collect();
-        let gaps = times.windows(2).map(|pair| pair[1] - pair[0]);
+        let next_cycle = trace.opportunities().take(1).map(|at| at + trace.duration());
+        let later = trace.opportunities().skip(1).chain(next_cycle);
+        let gaps = trace.opportunities().zip(later).map(|(at, next)| next - at);
         Self {
             opportunities: trace.len(),
             duration: trace.duration(),
@@ -78,8 +108,8 @@ impl Facts {
 
 fn show(args: &TraceShowArgs) -> Result<(), Failure> {
     let trace = open(&args.source)?;
-    let rates = rates_over_time(&trace, args.source.bin);
-    let facts = Facts::of(&trace, &rates);
+    let rates = rates(&trace, &args.source)?;
+    let facts = Facts::of(&trace, &rates, args.source.bin);
     let mut out = anstream::stdout().lock();
     if args.json {
         let [least, median, greatest] = facts.spread;
@@ -131,8 +161,8 @@ fn bars(rates: &[f64]) -> String {
 
 fn plot(args: &TraceConvertArgs) -> Result<(), Failure> {
     let trace = open(&args.source)?;
-    let rates = rates_over_time(&trace, args.source.bin);
-    let svg = svg(&args.source.trace, &rates, trace.duration(), trace.mean_rate());
+    let rates = rates(&trace, &args.source)?;
+    let svg = svg(&args.source, &rates, &trace);
     OutputFile::prepare(&args.out)?.write(svg.as_bytes())
 }
 
@@ -142,7 +172,8 @@ const LEFT: f64 = 60.0;
 const BELOW: f64 = 40.0;
 const ABOVE: f64 = 30.0;
 
-fn svg(name: &str, rates: &[f64], duration: TimeDelta, mean: DataRate) -> String {
+fn svg(source: &TraceSource, rates: &[f64], trace: &Trace) -> String {
+    let duration = trace.duration();
     let (width, height) = SIZE;
     let top = rates.iter().copied().fold(1.0, f64::max) / 1e6;
     let (right, ground) = (width - 20.0, height - BELOW);
@@ -150,12 +181,13 @@ fn svg(name: &str, rates: &[f64], duration: TimeDelta, mean: DataRate) -> String
     let y = |mbps: f64| ground - mbps / top * (ground - ABOVE);
     let mut steps = String::new();
     for (index, bps) in rates.iter().enumerate() {
-        let (from, to) = (index as f64 / rates.len() as f64, (index + 1) as f64 / rates.len() as f64);
+        let share = |bins: usize| (bins as f64 * source.bin.secs_f64() / duration.secs_f64()).min(1.0);
+        let (from, to) = (share(index), share(index + 1));
         let level = y(bps / 1e6);
         let _ = write!(steps, "{:.1},{level:.1} {:.1},{level:.1} ", x(from), x(to));
     }
-    let name: String = name.chars().filter(|c| !"<>&\"'".contains(*c)).collect();
-    let mean_mbps = mean.bps_f64() / 1e6;
+    let name: String = source.trace.chars().filter(|c| !"<>&\"'".contains(*c)).collect();
+    let mean_mbps = trace.mean_rate().bps_f64() / 1e6;
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          font-family=\"sans-serif\" font-size=\"12\" fill=\"#1f2937\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\

@@ -13,7 +13,7 @@ use weir_net::Trace;
 
 use crate::error::advice;
 
-pub use forms::{FormError, TraceForm};
+pub use forms::{BinError, FormError, TraceForm};
 pub use synthetic::synthetic_lte;
 
 /// Name of the trace that needs no file.

@@ -248,3 +248,28 @@ fn a_trace_without_fallback_that_is_not_there_is_an_error_where_it_is_named() {
     let advice = "did you mean `synthetic-lte`?; or name the data directory with `--data` or WEIR_DATA";
     assert_eq!(error.advice(), Some(advice));
 }
+
+#[test]
+fn a_trace_that_is_none_is_answered_with_its_own_form() {
+    let directory = tempfile::tempdir().unwrap();
+    let traces = directory.path().join("traces");
+    std::fs::create_dir(&traces).unwrap();
+    std::fs::write(traces.join("a.csv"), "seconds,bits_per_second\n0,fast\n").unwrap();
+    std::fs::write(traces.join("a.up"), "2\n1\n").unwrap();
+    for (name, advice) in [
+        (
+            "a.csv",
+            "times from which rates in bit/s hold, increasing from 0 s on; the last is the end of the trace, its rate 0",
+        ),
+        ("a.up", "one line per delivery opportunity: its time in whole milliseconds, never falling"),
+    ] {
+        let text = format!(
+            "title = \"x\"\nduration = \"1s\"\n[links.a]\nfrom = \"l\"\nto = \"r\"\ntrace = \"{name}\"\n\
+             [flows.f]\nkind = \"constant\"\nfrom = \"l\"\nto = \"r\"\nrate = \"1Mbps\""
+        );
+        let scenario = Scenario::parse("t.toml", &text, &[]).unwrap();
+        let store = TraceStore::at(Some(directory.path().to_owned()));
+        let error = scenario.build(&RunOptions::default(), &store).unwrap_err();
+        assert_eq!(error.advice(), Some(advice), "{name}");
+    }
+}

@@ -3,7 +3,8 @@
 //! The text form is that of Mahimahi (Netravali et al., USENIX ATC 2015): one whole number per line, the
 //! millisecond at which up to 1500 bytes may leave the queue; several opportunities in one millisecond repeat the
 //! line. After its last line a trace begins again, so its period is the last number. A first line 0 then falls
-//! together with the last opportunity of the cycle before.
+//! together with the last opportunity of the cycle before. A trace that is made in another way may end in silence: its
+//! period is then longer than the time of its last opportunity.
 
 use core::fmt;
 
@@ -17,8 +18,10 @@ const MILLI: u64 = 1_000_000;
 /// Delivery opportunities in order of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// Milliseconds, not decreasing; the last one is not 0.
+    /// Milliseconds, not decreasing.
     opportunities: Box<[u32]>,
+    /// Milliseconds, not 0 and not before the last opportunity.
+    period: u32,
 }
 
 impl Trace {
@@ -54,7 +57,7 @@ impl Trace {
                 problem: TraceProblem::LastIsZero,
             });
         }
-        Ok(Self { opportunities: opportunities.into() })
+        Ok(Self { opportunities: opportunities.into(), period: latest })
     }
 
     /// A trace with opportunities at these milliseconds.
@@ -71,13 +74,21 @@ impl Trace {
         match opportunities.last() {
             None => fail(1, TraceProblem::EmptyFile),
             Some(0) => fail(opportunities.len(), TraceProblem::LastIsZero),
-            Some(_) => Ok(Self { opportunities }),
+            Some(&period) => Ok(Self { opportunities, period }),
         }
     }
 
+    /// The same opportunities, repeated after `period` ms: after the last of them there is silence. A period before the
+    /// last opportunity is lengthened to it.
+    #[must_use]
+    pub fn lasting_millis(self, period: u32) -> Self {
+        let last = self.opportunities.last().copied().unwrap_or(0);
+        Self { period: period.max(last), ..self }
+    }
+
     /// The trace of a link with the rate `rate(t)`, sampled once each millisecond: opportunity n comes when
-    /// the integral of the rate reaches n · 12 000 bits, rounded up to a millisecond. It takes four bytes of memory
-    /// per opportunity. Rates too low for a single opportunity give an empty trace, which no link accepts.
+    /// the integral of the rate reaches n · 12 000 bits, rounded up to a millisecond. It repeats after `duration`, cut to
+    /// milliseconds, and takes four bytes of memory per opportunity. Rates too low for a single opportunity give an empty trace, which no link accepts.
     pub fn from_rate(duration: TimeDelta, mut rate: impl FnMut(Time) -> DataRate) -> Self {
         // A rate in bit/s is the same number in millibits per millisecond.
         const OPPORTUNITY_MILLIBITS: u64 = OPPORTUNITY_BYTES * 8 * 1000;
@@ -90,7 +101,7 @@ impl Trace {
             unspent %= OPPORTUNITY_MILLIBITS;
             opportunities.extend((0..due).map(|_| milli + 1));
         }
-        Self { opportunities: opportunities.into() }
+        Self { opportunities: opportunities.into(), period: millis }
     }
 
     /// How many opportunities a cycle has.
@@ -108,7 +119,7 @@ impl Trace {
         self.opportunities.iter().map(|&milli| Time::from_millis(milli.into()))
     }
 
-    /// The period after which the trace repeats: the time of its last opportunity.
+    /// The period after which the trace repeats; of Mahimahi's form the time of the last opportunity.
     pub fn duration(&self) -> TimeDelta {
         TimeDelta::from_nanos(self.period() as i64)
     }
@@ -135,7 +146,7 @@ impl Trace {
     }
 
     fn period(&self) -> u64 {
-        self.opportunities.last().map_or(0, |&milli| u64::from(milli) * MILLI)
+        u64::from(self.period) * MILLI
     }
 
     /// How many opportunities lie at or before `nanos` after the beginning of the trace.
@@ -294,6 +305,23 @@ mod tests {
         assert!(silent.is_empty());
         assert_eq!((silent.mean_rate(), silent.count_until(5, true)), (DataRate::ZERO, 0));
         assert_eq!(silent.time_of(0, true), None);
+    }
+
+    #[test]
+    fn silence_at_the_end_is_part_of_the_period() {
+        // 12 Mbit/s for 2 ms, nothing for 8 ms: 1, 2 | 11, 12 | 21, ...
+        let rate = |at| if at < Time::from_millis(2) { DataRate::from_mbps(12) } else { DataRate::ZERO };
+        let trace = Trace::from_rate(TimeDelta::from_millis(10), rate);
+        assert_eq!((trace.duration(), trace.len()), (TimeDelta::from_millis(10), 2));
+        assert_eq!(trace.mean_rate(), DataRate::from_kbps(2400));
+        let at = |number| trace.time_of(number, true).map(|nanos| nanos / MILLI);
+        assert_eq!([at(0), at(1), at(2), at(3), at(4)], [1, 2, 11, 12, 21].map(Some));
+        let until = |milli, repeat| trace.count_until(milli * MILLI, repeat);
+        assert_eq!([until(2, true), until(10, true), until(11, true), until(21, true)], [2, 2, 3, 5]);
+        assert_eq!([until(9, false), until(30, false)], [2, 2]);
+        let same = Trace::from_millis([1, 2]).unwrap();
+        assert_eq!(same.clone().lasting_millis(10), trace);
+        assert_eq!(trace.lasting_millis(0), same);
     }
 
     #[test]

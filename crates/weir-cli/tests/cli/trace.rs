@@ -14,7 +14,7 @@ fn a_trace_is_shown_converted_cut_scaled_and_drawn() {
     };
     let facts =
         |name: &str| -> Value { serde_json::from_str(&run(&format!("trace show {name} --json"))).unwrap() };
-    assert!(run("trace show synthetic-lte").contains("2.572 Mbit/s"));
+    assert!(run("trace show synthetic-lte").contains("2.571 Mbit/s"));
     let whole = facts("synthetic-lte");
     run("trace convert synthetic-lte lte.csv");
     run("trace convert lte.csv lte.json");
@@ -36,17 +36,58 @@ fn what_is_wrong_with_a_trace_is_told_with_its_place() {
     let place = Place::new();
     place.write("bad.csv", "seconds,bits_per_second\n0,1e6\n1,fast\n");
     place.write("bad.up", "3\n2\n");
+    place.write("endless.csv", "seconds,bits_per_second\n0,1e9\n86400,0\n");
+    place.write("long.up", "4294967295\n");
+    let rates = r#"[{"seconds": 0, "bits_per_second": -1}, {"seconds": 1, "bits_per_second": 0}]"#;
+    place.write("bad.json", &format!("{{\"rates\": {rates}}}"));
     for (line, message) in [
         ("trace show bad.csv", "bad.csv, line 3, column 3: `fast` is not a number"),
         ("trace show bad.up", "bad.up, line 2, column 1: the milliseconds must not decrease"),
         ("trace show nowhere", "the trace `nowhere` was not found"),
         ("trace cut synthetic-lte out.up --from 500s", "no opportunity is left between"),
         ("trace scale synthetic-lte out.up --rate 0", "the factor must lie between 0.001 and 1000"),
-        ("trace convert synthetic-lte no/such/out.csv", "cannot be written"),
+        ("trace convert synthetic-lte no/such/out.csv", "(os error 2); name a file that can be\n"),
+        ("trace show bad.json", "bad.json, entry 1 of `rates`: -1 bit/s: a rate must lie between 0 and"),
+        ("trace show endless.csv", "endless.csv, line 3, column 1: 86400 s: until then there are more than"),
+        (
+            "trace show long.up --bin 1ms",
+            "--bin 1ms: a trace of 4294967.295s has 4294967295 bins of this length",
+        ),
+        ("trace show synthetic-lte --bin 1.5ms", "must be a whole number of milliseconds, 1 ms at least"),
     ] {
         let outcome = place.try_weir(line);
         assert_eq!(outcome.code, Some(2), "{line}: {}", outcome.stderr);
         assert!(outcome.stderr.contains(message), "{line}: {}", outcome.stderr);
     }
     assert!(!place.path().join("out.up").exists());
+}
+
+#[test]
+fn what_is_told_of_a_trace_holds_for_it_repeated() {
+    let place = Place::new();
+    let facts = |name: &str, content: &str| -> Value {
+        place.write(name, content);
+        serde_json::from_str(&place.weir(&format!("trace show {name} --json")).stdout).unwrap()
+    };
+    assert_eq!(facts("late.up", "5000\n5001\n")["longest_gap_seconds"], 5.0);
+    assert_eq!(facts("single.up", "60000\n")["longest_gap_seconds"], 60.0);
+    let outage = facts("outage.csv", "seconds,bits_per_second\n0,1200000\n1,0\n10,0\n");
+    assert_eq!((&outage["duration_seconds"], &outage["mean_rate_bps"]), (&10.0.into(), &120_000.into()));
+    assert_eq!((&outage["longest_gap_seconds"], &outage["bins"]["empty"]), (&9.01.into(), &0.9.into()));
+    // Two whole bins with an opportunity every 10 ms, and one of 1 ms with an opportunity.
+    let millis = (1..=20).map(|n| 10 * n).chain([201]).map(|ms| format!("{ms}\n"));
+    let short = facts("short.up", &millis.collect::<String>());
+    assert_eq!(short["bins"]["greatest_bps"], 1.2e6);
+}
+
+#[test]
+fn silence_at_the_end_is_kept_or_its_loss_told() {
+    let place = Place::new();
+    place.write("outage.csv", "seconds,bits_per_second\n0,1200000\n1,0\n10,0\n");
+    assert_eq!(place.weir("trace convert outage.csv outage.json").stderr, "");
+    let lost = place.weir("trace convert outage.json outage.up").stderr;
+    assert!(
+        lost.starts_with("outage.up: Mahimahi's form ends with the last opportunity; 9s of silence"),
+        "{lost}"
+    );
 }

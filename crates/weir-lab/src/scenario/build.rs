@@ -179,8 +179,8 @@ impl Builder<'_> {
             let problem = Problem::value(&link.with(key), error.to_string());
             match error {
                 TraceStoreError::NotFound { advice, .. } => problem.help(advice),
-                _ => problem
-                    .help("one line per delivery opportunity: its time in whole milliseconds, never falling"),
+                TraceStoreError::Malformed { error, .. } => problem.help(error.form()),
+                _ => problem,
             }
         };
         match (self.store.load(wanted), fallback) {

@@ -3,6 +3,8 @@
 use weir_net::{Time, Trace};
 use weir_units::TimeDelta;
 
+use super::forms::MOST_OPPORTUNITIES;
+
 /// Why nothing comes of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
@@ -22,18 +24,29 @@ pub enum EditError {
     /// Nothing is left.
     #[error("the factor leaves no opportunity")]
     TooLow,
+    /// Too much for the memory.
+    #[error("the factor makes more than {MOST_OPPORTUNITIES} opportunities")]
+    TooHigh,
 }
 
-/// The part of a trace after `from` up to and including `to`, as a trace that begins at 0. It ends with its last
-/// opportunity.
+/// The part of a trace after `from` up to and including `to` or its end, as a trace that begins at 0 and is as long as
+/// that. From 0 on, an opportunity at 0 is of it, too.
 ///
 /// # Errors
 /// No opportunity lies there.
 pub fn cut(trace: &Trace, from: TimeDelta, to: TimeDelta) -> Result<Trace, EditError> {
-    let within = |at: &Time| (*at - Time::ZERO) > from && (*at - Time::ZERO) <= to;
-    let shifted = |at: Time| ((at - Time::ZERO - from).nanos().max(0) / 1_000_000) as u32;
-    let part = trace.opportunities().filter(within).map(shifted);
-    Trace::from_millis(part).map_err(|_| EditError::Empty { from, to, duration: trace.duration() })
+    let after = |at: TimeDelta| at > from || from == TimeDelta::ZERO;
+    let within = |at: &TimeDelta| after(*at) && *at <= to;
+    let shifted = |at: TimeDelta| millis(at - from);
+    let part = trace.opportunities().map(|at| at - Time::ZERO).filter(within).map(shifted);
+    let part = Trace::from_millis(part);
+    part.map(|part| part.lasting_millis(millis(trace.duration().min(to) - from)))
+        .map_err(|_| EditError::Empty { from, to, duration: trace.duration() })
+}
+
+/// Whole milliseconds.
+fn millis(time: TimeDelta) -> u32 {
+    (time.nanos().max(0) / 1_000_000) as u32
 }
 
 /// The same trace with `factor` times the rate: of two opportunities one is left by 0.5, and by 1.5 each second one comes
@@ -45,15 +58,20 @@ pub fn scale(trace: &Trace, factor: f64) -> Result<Trace, EditError> {
     if !(0.001..=1000.0).contains(&factor) {
         return Err(EditError::Factor);
     }
+    if factor > 1.0 && factor * trace.len() as f64 > MOST_OPPORTUNITIES {
+        return Err(EditError::TooHigh);
+    }
     let mut whole = 0;
     let times = trace.opportunities().enumerate().flat_map(|(index, at)| {
         // Computed anew each time: no error adds up.
         let until = (factor * (index + 1) as f64 + 1e-9).floor() as u64;
         let copies = until - whole;
         whole = until;
-        (0..copies).map(move |_| (at.nanos() / 1_000_000) as u32)
+        (0..copies).map(move |_| millis(at - Time::ZERO))
     });
-    Trace::from_millis(times.collect::<Vec<_>>()).map_err(|_| EditError::TooLow)
+    Trace::from_millis(times.collect::<Vec<_>>())
+        .map(|scaled| scaled.lasting_millis(millis(trace.duration())))
+        .map_err(|_| EditError::TooLow)
 }
 
 #[cfg(test)]
@@ -76,6 +94,14 @@ mod tests {
     }
 
     #[test]
+    fn the_whole_is_a_part_of_itself() {
+        let whole = trace(&[0, 0, 5, 30]).lasting_millis(50);
+        assert_eq!(cut(&whole, MS(0), whole.duration()), Ok(whole.clone()));
+        assert_eq!(cut(&whole, MS(0), MS(20)), Ok(trace(&[0, 0, 5]).lasting_millis(20)));
+        assert_eq!(cut(&whole, MS(5), MS(45)), Ok(trace(&[25]).lasting_millis(40)));
+    }
+
+    #[test]
     fn a_factor_takes_away_or_doubles_evenly() {
         let whole = trace(&[1, 2, 3, 4]);
         assert_eq!(scale(&whole, 0.5), Ok(trace(&[2, 4])));
@@ -85,6 +111,9 @@ mod tests {
         for factor in [0.0, -1.0, f64::NAN, 1001.0] {
             assert_eq!(scale(&whole, factor), Err(EditError::Factor));
         }
+        assert_eq!(scale(&whole.lasting_millis(9), 0.25), Ok(trace(&[4]).lasting_millis(9)));
+        let long = trace(&vec![1; 100_001]);
+        assert_eq!(scale(&long, 1000.0), Err(EditError::TooHigh));
         // A hundred times a hundredth.
         let many = trace(&(1..=1000).collect::<Vec<_>>());
         assert_eq!(scale(&many, 0.01).unwrap().len(), 10);

@@ -10,7 +10,7 @@ use weir_units::{DataRate, TimeDelta};
 /// A form of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceForm {
-    /// A line per opportunity of 1500 bytes: its time in whole milliseconds.
+    /// A line per opportunity of 1500 bytes: its time in whole milliseconds. The last one is the end of the trace.
     Mahimahi,
     /// The line `seconds,bits_per_second`, then a line per time from which a rate holds. The last line is the end of the
     /// trace; its rate is 0.
@@ -23,8 +23,12 @@ pub enum TraceForm {
 const HEADER: &str = "seconds,bits_per_second";
 /// Longest trace in seconds that milliseconds in 32 bits can tell.
 const LONGEST: f64 = u32::MAX as f64 / 1e3;
-/// Highest rate, so that a day of opportunities fits into memory.
+/// Highest rate.
 const FASTEST: f64 = 1e11;
+/// Most opportunities of a trace that is not written out as opportunities: each takes four bytes of memory.
+pub(super) const MOST_OPPORTUNITIES: f64 = 1e8;
+/// Most bins over which rates are told.
+const MOST_BINS: u64 = 10_000_000;
 
 /// From a time on, a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,6 +60,46 @@ pub enum FormError {
         /// What is wrong there, and what would be right.
         problem: String,
     },
+    /// Rates over time as JSON whose values are wrong.
+    #[error("entry {number} of `rates`: {problem}")]
+    Entry {
+        /// Which of the rates, counted from 1.
+        number: usize,
+        /// What is wrong with it, and what would be right.
+        problem: String,
+    },
+}
+
+impl FormError {
+    /// What the form is that the text does not have.
+    pub fn form(&self) -> &'static str {
+        match self {
+            Self::Opportunities(_) => {
+                "one line per delivery opportunity: its time in whole milliseconds, never falling"
+            }
+            Self::Rates { .. } | Self::Entry { .. } => {
+                "times from which rates in bit/s hold, increasing from 0 s on; the last is the end of the trace, its rate 0"
+            }
+        }
+    }
+}
+
+/// Why the rates of a trace cannot be told in bins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BinError {
+    /// Opportunities are told to the millisecond.
+    #[error("a bin must be a whole number of milliseconds, 1 ms at least")]
+    Length,
+    /// There would be too many.
+    #[error(
+        "a trace of {duration} has {bins} bins of this length, and {MOST_BINS} is the most; take longer ones"
+    )]
+    TooMany {
+        /// How long the trace is.
+        duration: TimeDelta,
+        /// How many there would be.
+        bins: u64,
+    },
 }
 
 fn wrong(line: usize, column: usize, problem: impl Into<String>) -> FormError {
@@ -76,21 +120,26 @@ impl TraceForm {
     /// a millisecond.
     ///
     /// # Errors
-    /// The place of what is wrong: no number, times that do not increase from 0 on, negative rates, no opportunity at all.
+    /// The place of what is wrong: no number, times that do not increase from 0 on, negative rates, a rate after the end, no
+    /// opportunity at all or more than 10⁸.
     pub fn read(self, text: &str) -> Result<Trace, FormError> {
         match self {
             Self::Mahimahi => Ok(Trace::parse(text)?),
-            Self::Csv => from_rates(&read_csv(text)?),
+            Self::Csv => from_rates(&read_csv(text)?, |index, problem| wrong(index + 2, 1, problem)),
             Self::Json => {
                 let rates: Rates = serde_json::from_str(text)
                     .map_err(|error| wrong(error.line(), error.column(), error.to_string()))?;
-                from_rates(&rates.rates.into_iter().map(|rate| (1, rate)).collect::<Vec<_>>())
+                from_rates(&rates.rates, |index, problem| FormError::Entry { number: index + 1, problem })
             }
         }
     }
 
-    /// The text of a trace; rates are means over `bin`, at least 1 ms, of which only the last may be shorter.
-    pub fn write(self, trace: &Trace, bin: TimeDelta) -> String {
+    /// The text of a trace; rates are means over `bin`, whole milliseconds, of which only the last may be shorter. In
+    /// Mahimahi's form silence after the last opportunity is lost.
+    ///
+    /// # Errors
+    /// A bin of another length, or too many of them.
+    pub fn write(self, trace: &Trace, bin: TimeDelta) -> Result<String, BinError> {
         let mut text = String::new();
         match self {
             Self::Mahimahi => {
@@ -100,21 +149,22 @@ impl TraceForm {
             }
             Self::Csv => {
                 let _ = writeln!(text, "{HEADER}");
-                for rate in rates(trace, bin) {
+                for rate in rates(trace, bin)? {
                     let _ = writeln!(text, "{},{}", rate.seconds, rate.bits_per_second);
                 }
             }
             Self::Json => {
                 // Numbers and names are JSON for certain.
-                text = serde_json::to_string_pretty(&Rates { rates: rates(trace, bin) }).unwrap_or_default();
+                text = serde_json::to_string_pretty(&Rates { rates: rates(trace, bin)? }).unwrap_or_default();
                 text.push('\n');
             }
         }
-        text
+        Ok(text)
     }
 }
 
-fn read_csv(text: &str) -> Result<Vec<(usize, RateFrom)>, FormError> {
+/// The rates, one in each line after the first.
+fn read_csv(text: &str) -> Result<Vec<RateFrom>, FormError> {
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim_end_matches('\r')));
     match lines.next() {
         Some((_, HEADER)) => {}
@@ -128,58 +178,72 @@ fn read_csv(text: &str) -> Result<Vec<(usize, RateFrom)>, FormError> {
             .split_once(',')
             .ok_or_else(|| wrong(line, 1, "a line must be two numbers with a comma between them"))?;
         let rate_column = seconds.chars().count() + 2;
-        let row = RateFrom {
-            seconds: number(line, 1, seconds)?,
-            bits_per_second: number(line, rate_column, rate)?,
-        };
-        Ok((line, row))
+        Ok(RateFrom { seconds: number(line, 1, seconds)?, bits_per_second: number(line, rate_column, rate)? })
     };
     lines.map(row).collect()
 }
 
-/// The trace of rates, each with its line.
-fn from_rates(rates: &[(usize, RateFrom)]) -> Result<Trace, FormError> {
-    let Some(&(last_line, end)) = rates.last().filter(|_| rates.len() > 1) else {
-        return Err(wrong(1, 1, "a trace needs two rates at least, the last one of which is its end"));
+/// The trace of rates; `wrong` tells the place of one of them.
+fn from_rates(rates: &[RateFrom], wrong: impl Fn(usize, String) -> FormError) -> Result<Trace, FormError> {
+    let last = rates.len().saturating_sub(1);
+    let Some(end) = rates.last().filter(|_| last > 0) else {
+        let problem = "a trace needs two rates at least, the last one of which is its end";
+        return Err(wrong(last, problem.to_owned()));
     };
-    let mut before = None;
-    for &(line, RateFrom { seconds, bits_per_second }) in rates {
-        let in_order = before.map_or(seconds == 0.0, |before| seconds > before);
+    let mut before: Option<RateFrom> = None;
+    let mut bits = 0.0;
+    for (index, &rate) in rates.iter().enumerate() {
+        let RateFrom { seconds, bits_per_second } = rate;
+        let in_order = before.map_or(seconds == 0.0, |before| seconds > before.seconds);
         if !in_order || seconds > LONGEST {
-            return Err(wrong(
-                line,
-                1,
-                format!("{seconds} s: times must begin with 0 and increase, to {LONGEST} at most"),
-            ));
+            let problem = format!("{seconds} s: times must begin with 0 and increase, to {LONGEST} at most");
+            return Err(wrong(index, problem));
         }
         if !(0.0..=FASTEST).contains(&bits_per_second) {
-            return Err(wrong(
-                line,
-                1,
-                format!("{bits_per_second} bit/s: a rate must lie between 0 and {FASTEST}"),
-            ));
+            let problem = format!("{bits_per_second} bit/s: a rate must lie between 0 and {FASTEST}");
+            return Err(wrong(index, problem));
         }
-        before = Some(seconds);
+        bits += before.map_or(0.0, |before| before.bits_per_second * (seconds - before.seconds));
+        if bits > MOST_OPPORTUNITIES * Trace::OPPORTUNITY.bytes_f64() * 8.0 {
+            let problem = format!(
+                "{seconds} s: until then there are more than {MOST_OPPORTUNITIES} opportunities of 1500 bytes; make the \
+                 trace shorter or slower"
+            );
+            return Err(wrong(index, problem));
+        }
+        before = Some(rate);
+    }
+    if end.bits_per_second > 0.0 {
+        let problem = format!("{} bit/s: here the trace ends, so the rate must be 0", end.bits_per_second);
+        return Err(wrong(last, problem));
     }
     let mut current = 0;
     let trace = Trace::from_rate(TimeDelta::from_secs_f64(end.seconds), |at| {
         let seconds = (at - Time::ZERO).secs_f64();
-        while rates.get(current + 1).is_some_and(|(_, next)| next.seconds <= seconds) {
+        while rates.get(current + 1).is_some_and(|next| next.seconds <= seconds) {
             current += 1;
         }
-        DataRate::from_bps(rates[current].1.bits_per_second.round() as u64)
+        DataRate::from_bps(rates[current].bits_per_second.round() as u64)
     });
     if trace.is_empty() {
-        return Err(wrong(last_line, 1, "the rates are too low for a single opportunity of 1500 bytes"));
+        let problem = "the rates are too low for a single opportunity of 1500 bytes";
+        return Err(wrong(last, problem.to_owned()));
     }
     Ok(trace)
 }
 
 /// The mean rates of a trace in bins, and its end.
-fn rates(trace: &Trace, bin: TimeDelta) -> Vec<RateFrom> {
-    let bin = bin.nanos().max(1_000_000) as u64 / 1_000_000;
+fn rates(trace: &Trace, bin: TimeDelta) -> Result<Vec<RateFrom>, BinError> {
+    if bin < TimeDelta::from_millis(1) || bin.nanos() % 1_000_000 != 0 {
+        return Err(BinError::Length);
+    }
+    let bin = bin.nanos() as u64 / 1_000_000;
     let end = trace.duration().nanos() as u64 / 1_000_000;
-    let mut counts = vec![0_u64; end.div_ceil(bin) as usize];
+    let bins = end.div_ceil(bin);
+    if bins > MOST_BINS {
+        return Err(BinError::TooMany { duration: trace.duration(), bins });
+    }
+    let mut counts = vec![0_u64; bins as usize];
     for at in trace.opportunities() {
         // An opportunity ends the millisecond in which its bits came together; one at 0 belongs to the first.
         let bin = (at.nanos() / 1_000_000).saturating_sub(1) / bin;
@@ -193,14 +257,17 @@ fn rates(trace: &Trace, bin: TimeDelta) -> Vec<RateFrom> {
         RateFrom { seconds: from as f64 / 1e3, bits_per_second: (bits / seconds).ceil() }
     };
     let end = RateFrom { seconds: end as f64 / 1e3, bits_per_second: 0.0 };
-    counts.iter().enumerate().map(rate).chain([end]).collect()
+    Ok(counts.iter().enumerate().map(rate).chain([end]).collect())
 }
 
-/// The mean rate of each bin in bit/s.
-pub fn rates_over_time(trace: &Trace, bin: TimeDelta) -> Vec<f64> {
-    let mut rates: Vec<f64> = rates(trace, bin).into_iter().map(|rate| rate.bits_per_second).collect();
+/// The mean rate of each bin in bit/s; the last one may be shorter.
+///
+/// # Errors
+/// A bin that is not a number of whole milliseconds, or too many of them.
+pub fn rates_over_time(trace: &Trace, bin: TimeDelta) -> Result<Vec<f64>, BinError> {
+    let mut rates: Vec<f64> = rates(trace, bin)?.into_iter().map(|rate| rate.bits_per_second).collect();
     rates.pop();
-    rates
+    Ok(rates)
 }
 
 #[cfg(test)]
@@ -227,22 +294,60 @@ mod tests {
     #[test]
     fn opportunities_survive_as_they_are_and_rates_as_means() {
         let trace = trace();
-        assert_eq!(TraceForm::Mahimahi.read(&TraceForm::Mahimahi.write(&trace, BIN)).unwrap(), trace);
+        assert_eq!(
+            TraceForm::Mahimahi.read(&TraceForm::Mahimahi.write(&trace, BIN).unwrap()).unwrap(),
+            trace
+        );
         for form in [TraceForm::Csv, TraceForm::Json] {
-            let text = form.write(&trace, BIN);
+            let text = form.write(&trace, BIN).unwrap();
             let again = form.read(&text).unwrap();
             assert_eq!((again.len(), again.duration()), (trace.len(), trace.duration()), "{text}");
-            assert_eq!(form.write(&again, BIN), text);
+            assert_eq!(form.write(&again, BIN).unwrap(), text);
         }
         let expected = [1.2e6, 1.2e6, 0.0, 0.0, 12e3 * 10.0, 2.4e6, 2.4e6];
-        assert_eq!(rates_over_time(&trace, BIN), expected);
+        assert_eq!(rates_over_time(&trace, BIN).unwrap(), expected);
     }
 
     #[test]
     fn the_last_bin_may_be_shorter() {
         let trace = Trace::from_millis([10, 20, 30, 40, 50]).unwrap();
         // 4 opportunities in 40 ms, one in 10.
-        assert_eq!(rates_over_time(&trace, TimeDelta::from_millis(40)), [1.2e6, 1.2e6]);
+        assert_eq!(rates_over_time(&trace, TimeDelta::from_millis(40)).unwrap(), [1.2e6, 1.2e6]);
+    }
+
+    #[test]
+    fn a_bin_is_of_whole_milliseconds_and_there_are_not_too_many() {
+        let long = Trace::from_millis([u32::MAX]).unwrap();
+        assert_eq!(
+            TraceForm::Csv.write(&long, TimeDelta::from_millis(1)).unwrap_err().to_string(),
+            "a trace of 4294967.295s has 4294967295 bins of this length, and 10000000 is the most; take longer ones"
+        );
+        assert_eq!(rates_over_time(&long, TimeDelta::from_secs(3600)).map(|rates| rates.len()), Ok(1194));
+        for bin in [TimeDelta::from_micros(1500), TimeDelta::ZERO] {
+            assert_eq!(rates_over_time(&long, bin), Err(BinError::Length));
+        }
+    }
+
+    #[test]
+    fn silence_at_the_end_is_kept() {
+        let rows = "0,1200000\n1,0\n10,0\n";
+        let trace = TraceForm::Csv.read(&format!("{HEADER}\n{rows}")).unwrap();
+        assert_eq!((trace.len(), trace.duration()), (100, TimeDelta::from_secs(10)));
+        assert_eq!(trace.mean_rate(), DataRate::from_kbps(120));
+        let text = TraceForm::Csv.write(&trace, TimeDelta::from_secs(1)).unwrap();
+        assert_eq!(TraceForm::Csv.read(&text), Ok(trace));
+        assert!(text.ends_with("\n9,0\n10,0\n"), "{text}");
+    }
+
+    #[test]
+    fn what_does_not_fit_into_memory_is_told_before_it_is_made() {
+        let csv = |rows: &str| TraceForm::Csv.read(&format!("{HEADER}\n{rows}")).unwrap_err().to_string();
+        assert_eq!(
+            csv("0,1e6\n1,1e9\n86400,0\n"),
+            "line 4, column 1: 86400 s: until then there are more than 100000000 opportunities of 1500 bytes; make the \
+             trace shorter or slower"
+        );
+        assert!(csv("0,1e11\n600,0\n").starts_with("line 3, column 1: 600 s: until then"));
     }
 
     #[test]
@@ -265,6 +370,16 @@ mod tests {
         assert!(csv("0,NaN\n1,0\n").contains("a rate must lie between"));
         assert!(csv("0,1e6\n").contains("two rates at least"));
         assert!(csv("0,10\n1,0\n").contains("too low for a single opportunity"));
+        assert_eq!(
+            csv("0,1e6\n1,5e5\n"),
+            "line 3, column 1: 500000 bit/s: here the trace ends, so the rate must be 0"
+        );
+        let json =
+            r#"{"rates": [{"seconds": 0, "bits_per_second": 1e6}, {"seconds": 0, "bits_per_second": 0}]}"#;
+        assert_eq!(
+            error(TraceForm::Json, json),
+            "entry 2 of `rates`: 0 s: times must begin with 0 and increase, to 4294967.295 at most"
+        );
         assert!(error(TraceForm::Json, "{\"rates\": [}").starts_with("line 1, column 12"));
         assert!(error(TraceForm::Json, "{\"rates\": [], \"x\": 1}").contains("unknown field `x`"));
     }
