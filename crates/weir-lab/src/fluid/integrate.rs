@@ -30,7 +30,8 @@ impl Integration {
     }
 
     fn index(&self, time: f64) -> usize {
-        ((time / self.step).round() as usize).min(self.rates.first().map_or(1, Vec::len) - 1)
+        let values = self.rates.iter().chain(&self.queues).next().map_or(1, Vec::len);
+        ((time / self.step).round() as usize).min(values - 1)
     }
 }
 
@@ -166,9 +167,10 @@ impl FlowState {
         here.map(|(_, &rate)| rate).sum()
     }
 
-    /// The bits that are at a link enter its queue: they meet it as it is now.
+    /// The bits that are at a link enter its queue: they meet it as it is now. From the last link to the first, so that no
+    /// bit passes a link before that has seen it arrive, however short the way there.
     fn pass(&mut self, flow: &FluidFlow, links: &[FluidLink], states: &[LinkState], now: f64) {
-        for (hop, &link) in flow.route.iter().enumerate() {
+        for (hop, &link) in flow.route.iter().enumerate().rev() {
             let (before, behind) = self.stages.split_at_mut(hop + 1);
             let state = &states[link];
             while before[hop].front().is_some_and(|bit| bit.next <= now) {

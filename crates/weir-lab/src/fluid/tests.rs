@@ -83,6 +83,26 @@ fn a_parking_lot_charges_who_passes_both_links() {
     assert!(rate(0) < 0.7 * rate(1), "{} beside {}", rate(0), rate(1));
 }
 
+/// Links whose ends are closer than a step: what leaves one arrives at the next all the same.
+#[test]
+fn a_wide_link_without_length_before_a_bottleneck_changes_nothing() {
+    for propagation in [0.0, 0.1e-3] {
+        let wide = FluidLink { propagation, ..link(3e6, 0.0, 1.0) };
+        let flow = flow(&[0, 1, 2], (0.0, 60.0));
+        let result = integrate(&[wide, wide, link(1.5e6, 0.0, 1.0)], &[flow], 60.0, STEP).unwrap();
+        close(result.rate(0, 59.0), 1.5e6, 1e-3);
+        close(result.queue(2, 59.0), 0.094_23, 5e-3);
+        assert!(result.queue(0, 59.0) <= 0.0 && result.queue(1, 59.0) <= 0.0);
+    }
+}
+
+#[test]
+fn cross_traffic_alone_fills_a_queue() {
+    // 1.5 Mbit/s into 1 Mbit/s: half a second of queue per second.
+    let result = integrate(&[link(1e6, 1.5e6, 9.0)], &[], 10.0, STEP).unwrap();
+    close(result.queue(0, 4.0), 2.0, 1e-3);
+}
+
 #[test]
 fn beyond_the_stable_gain_it_oscillates_for_ever() {
     let spread = |gain: f64| {
