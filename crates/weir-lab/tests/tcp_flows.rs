@@ -131,3 +131,53 @@ fn every_window_law_fills_a_link_under_every_profile() {
         }
     }
 }
+
+#[test]
+fn options_that_are_no_tcp_are_refused_where_they_stand() {
+    let error = |traffic: &str| {
+        let error = Scenario::parse("t.toml", &scenario(traffic), &[]).unwrap_err();
+        (error.to_string(), error.advice().unwrap_or_default().to_owned())
+    };
+    for (options, message, advice) in [
+        (
+            "{ min_rto = \"10h\", max_rto = \"1ms\" }",
+            "t.toml:11:23: timeouts from 10h to 1ms are none",
+            "let `min_rto` ≤ `max_rto`",
+        ),
+        (
+            "{ max_rto = \"100ms\" }",
+            "t.toml:11:23: timeouts from 200ms to 100ms are none",
+            "let `min_rto` ≤ `max_rto`",
+        ),
+        (
+            "{ header = 54 }",
+            "t.toml:11:22: `flows.bulk.options.header` is no number of 32-bit words",
+            "write a multiple of 4 from 40 to 80",
+        ),
+        (
+            "{ header = 120 }",
+            "t.toml:11:22: `flows.bulk.options.header`: 120 is out of range",
+            "write a whole number from 40 to 80",
+        ),
+    ] {
+        assert_eq!(
+            error(&format!("options = {options}")),
+            (message.to_owned(), advice.to_owned()),
+            "{options}"
+        );
+    }
+    let linux = "profile = \"linux-3.16\"\noptions = { min_rto = \"90s\" }";
+    assert!(Scenario::parse("t.toml", &scenario(linux), &[]).is_ok(), "up to 120 s there");
+}
+
+#[test]
+fn a_tail_of_sizes_begins_below_the_largest() {
+    let web = |sizes: &str| {
+        let text = scenario(&format!("load = \"1Mbps\"\nsizes = {sizes}"));
+        Scenario::parse("t.toml", &text.replace("kind = \"tcp\"", "kind = \"web\""), &[])
+    };
+    let error = web("{ tail_from = \"10MB\", largest = \"1B\" }").unwrap_err();
+    assert_eq!(error.to_string(), "t.toml:12:9: a tail from 10MB to 1B is none");
+    assert_eq!(error.advice(), Some("let `tail_from` ≤ `largest`, or `tail` be 0"));
+    assert!(web("{ tail = 0, tail_from = \"10MB\", largest = \"1MB\" }").is_ok());
+}

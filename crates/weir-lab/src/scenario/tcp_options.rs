@@ -14,9 +14,9 @@ pub struct TcpOptions {
     /// Data in a full segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mss: Option<DataSize>,
-    /// Headers of IP and TCP, and the size of an acknowledgement without SACK blocks.
+    /// Headers of IP and TCP, and the size of an acknowledgement without SACK blocks; a multiple of 4 (RFC 9293 §3.1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 40, max = 120))]
+    #[schemars(range(min = 40, max = 80), extend("multipleOf" = 4))]
     pub header: Option<u16>,
     /// Window to begin with, in segments.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! What can be wrong with TCP and what runs over it.
 
+use weir_sim::tcp::TcpConfig;
 use weir_units::DataSize;
 
 use super::{Problems, SEGMENT_LIMITS};
@@ -8,7 +9,7 @@ use crate::registry;
 use crate::scenario::flow::{Downloads, NEEDS_COUNTS, SizeRange, Tcp};
 use crate::scenario::tcp_options::{TcpEcn, TcpOptions};
 use crate::scenario::tcp_profile::TcpProfile;
-use crate::scenario::web::{DelayRange, Web};
+use crate::scenario::web::{DelayRange, Web, WebSizes};
 
 impl Problems {
     pub(super) fn tcp(&mut self, tcp: &Tcp, path: &KeyPath) {
@@ -21,7 +22,7 @@ impl Problems {
             self.downloads(downloads, tcp, &path.with("downloads"));
         }
         let options = tcp.options.unwrap_or_default();
-        self.tcp_options(options, path);
+        self.tcp_options(options, tcp.profile, path);
         if tcp.profile == Some(TcpProfile::Chromium2015) {
             self.chromium(tcp, options, path);
         }
@@ -55,7 +56,12 @@ impl Problems {
                 self.value(&path, format!("`{path}` is nothing")).push_str("write a size above 0B");
             }
         }
-        self.tcp_options(web.options.unwrap_or_default(), path);
+        let WebSizes { tail, tail_from, largest, .. } = web.sizes;
+        if tail > 0.0 && tail_from > largest {
+            self.value(&sizes, format!("a tail from {tail_from} to {largest} is none"))
+                .push_str("let `tail_from` ≤ `largest`, or `tail` be 0");
+        }
+        self.tcp_options(web.options.unwrap_or_default(), None, path);
     }
 
     fn window_law(&mut self, name: &str, path: &KeyPath) {
@@ -66,13 +72,24 @@ impl Problems {
         }
     }
 
-    fn tcp_options(&mut self, options: TcpOptions, path: &KeyPath) {
+    fn tcp_options(&mut self, options: TcpOptions, profile: Option<TcpProfile>, path: &KeyPath) {
         let at = path.with("options");
         if let Some(mss) = options.mss {
             self.size(&at.with("mss"), mss, SEGMENT_LIMITS);
         }
         for (key, time) in options.times() {
             self.positive(&at.with(key), time);
+        }
+        if options.header.is_some_and(|header| !header.is_multiple_of(4)) {
+            let path = at.with("header");
+            self.value(&path, format!("`{path}` is no number of 32-bit words"))
+                .push_str("write a multiple of 4 from 40 to 80");
+        }
+        let TcpConfig { min_rto, max_rto, .. } = options.config(profile);
+        if min_rto > max_rto {
+            let key = if options.min_rto.is_some() { "min_rto" } else { "max_rto" };
+            self.value(&at.with(key), format!("timeouts from {min_rto} to {max_rto} are none"))
+                .push_str("let `min_rto` ≤ `max_rto`");
         }
     }
 
