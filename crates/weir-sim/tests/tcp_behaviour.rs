@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use tcp_rig::Rig;
 use weir_cc::SendTime;
-use weir_cc::window::{Ack, Congestion, Cubic, NewReno, Window, WindowLaw};
+use weir_cc::window::{Ack, Congestion, Cubic, Delivery, NewReno, Window, WindowLaw};
 use weir_sim::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig, TcpSender, TcpStats};
 use weir_units::{DataSize, TimeDelta};
 
@@ -238,6 +238,33 @@ fn quick_acknowledgements_come_for_each_of_the_first_segments() {
     assert_eq!((acks(0), acks(16)), (76, 84));
 }
 
+/// Never changes the window; notes when what arrives is told of in recovery.
+#[derive(Debug)]
+struct Noting(Arc<Mutex<Vec<(SendTime, bool)>>>);
+
+impl WindowLaw for Noting {
+    fn on_delivery(&mut self, _: &mut Window, delivery: &Delivery) {
+        self.0.lock().unwrap().push((delivery.now, delivery.recovering));
+    }
+
+    fn on_ack(&mut self, _: &mut Window, _: &Ack) {}
+
+    fn on_congestion(&mut self, _: &mut Window, _: SendTime, _: Congestion, _: f64) {}
+}
+
+#[test]
+fn law_is_told_what_arrives_in_recovery() {
+    let noted = Arc::new(Mutex::new(Vec::new()));
+    let lose = |_, segment: Option<&Segment>| segment.is_some_and(|s| s.number == 12 && !s.retransmission);
+    let mut rig = Rig::new(TcpConfig::default(), Noting(Arc::clone(&noted)), Some(60 * MSS), lose);
+    rig.run(ms(10_000));
+    let noted = noted.lock().unwrap();
+    // The third segment above 12 arrives at 250 ms and is told of at 300 ms, the one sent again at 400 ms.
+    let at = |at: i64| noted.iter().filter(move |note| note.0 == ms(at)).map(|note| note.1);
+    assert_eq!(at(300).collect::<Vec<_>>(), [false, false, false, false, true, true, true, true]);
+    assert!(at(400).next().unwrap() && noted.iter().filter(|note| note.0 > ms(400)).all(|note| !note.1));
+}
+
 const FIVE_OF_A_WINDOW: Losses<'static> = &[(10, 1), (13, 1), (16, 1), (19, 1), (22, 1)];
 
 #[test]
@@ -309,8 +336,9 @@ fn after_a_timeout_a_lost_window_is_sent_again_in_slow_start() {
     let whole_window: Vec<_> = (10..30).map(|number| (number, 1)).collect();
     for config in [TcpConfig::default(), without_sack()] {
         let run = run_config(config, 400, &whole_window);
-        // The timer started at 200 ms; the acknowledgement of the single segment is delayed by 40 ms.
-        assert_eq!([500, 640, 740].map(|at| run.trace.sent_at(at)), [1, 2, 4]);
+        // The timer started at 200 ms; the acknowledgement of the single segment is delayed by 40 ms. That of the next two
+        // opens the window by one (RFC 3465 §2.3).
+        assert_eq!([500, 640, 740].map(|at| run.trace.sent_at(at)), [1, 2, 3]);
         assert_eq!((run.stats.retransmissions, run.stats.timeouts), (20, 1));
         assert_eq!(run.delivered, DataSize::from_bytes(400 * MSS));
     }

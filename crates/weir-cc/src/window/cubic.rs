@@ -1,16 +1,22 @@
 //! CUBIC: the window follows a cubic function of the time since the last congestion (RFC 9438).
 //!
+//! Variants: RFC 9438, and the integer form of Linux 3.16 with divergences of its own (`linux.rs`).
+//!
 //! Divergences from RFC 9438:
 //! 1. No HyStart++: slow start ends at congestion or at `ssthresh`, or with [HyStart](super::hystart) if asked for.
 //! 2. Where an epoch begins above `W_max`, `W_max` becomes the window (the RFC is silent; Linux does so).
 //! 3. No undo of a reduction that turns out to be spurious (§4.9): reordering is not the subject here.
 
+mod linux;
+
 use weir_units::TimeDelta;
 
 use crate::time::SendTime;
 use crate::window::hystart::HyStart;
-use crate::window::rules::Rules;
+use crate::window::rules::{Rules, SlowStart};
 use crate::window::{Ack, Congestion, Delivery, MIN_SSTHRESH, Window, WindowLaw};
+
+use linux::Linux;
 
 /// `C` in segments/s³ (RFC 9438 §5).
 const C: f64 = 0.4;
@@ -27,8 +33,10 @@ const MAX_GROWTH: f64 = 1.5;
 /// The CUBIC window law, with fast convergence.
 #[derive(Clone, Debug, Default)]
 pub struct Cubic {
-    rules: Rules,
+    slow_start: SlowStart,
     hystart: Option<HyStart>,
+    /// How Linux 3.16 counts, if congestion is avoided as there.
+    linux: Option<Linux>,
     /// `W_max` in segments; zero before the first congestion and after a timeout.
     w_max: f64,
     /// `cwnd_prior`, the window at the last congestion, in segments.
@@ -74,11 +82,26 @@ impl Cubic {
 
     /// The law by the rules of a stack, with an end to slow start before congestion if asked for.
     pub fn with_rules(rules: Rules, hystart: Option<HyStart>) -> Self {
-        Self { rules, hystart, ..Self::default() }
+        Self { slow_start: SlowStart::new(rules), hystart, ..Self::default() }
+    }
+
+    /// The law as in Linux 3.16, with an end to slow start before congestion if asked for.
+    pub fn linux_3_16(hystart: Option<HyStart>) -> Self {
+        Self { linux: Some(Linux::new()), ..Self::with_rules(Rules::linux(), hystart) }
+    }
+
+    fn forget_slow_start(&mut self) {
+        if let Some(hystart) = &mut self.hystart {
+            hystart.reset();
+        }
     }
 
     fn avoid_congestion(&mut self, window: &mut Window, ack: &Ack, acked: f64) {
         let epoch = self.epoch.get_or_insert_with(|| Epoch::begin(ack.now, window.cwnd, self.w_max));
+        if let Some(linux) = &mut self.linux {
+            linux.avoid_congestion(window, ack, epoch, self.w_max <= 0.0);
+            return;
+        }
         let t = (ack.now - epoch.start).secs_f64();
         let share = acked / window.cwnd;
         let alpha = if epoch.w_est >= self.cwnd_prior { 1.0 } else { ALPHA };
@@ -97,6 +120,7 @@ impl WindowLaw for Cubic {
     fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
         if let Some(hystart) = &mut self.hystart
             && window.in_slow_start()
+            && !delivery.recovering
             && hystart.ends_slow_start(window.cwnd, delivery)
         {
             window.ssthresh = window.cwnd;
@@ -106,28 +130,39 @@ impl WindowLaw for Cubic {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         let since = ack.now - self.last_ack;
         self.last_ack = ack.now;
-        if !self.rules.applies(ack) {
+        if let Some(linux) = &mut self.linux {
+            linux.count_segments(ack.acked);
+        }
+        if !self.slow_start.rules.applies(ack) {
             if let Some(epoch) = &mut self.epoch {
                 epoch.start += since; // RFC 9438 §4.2: application-limited time does not count
             }
             return;
         }
-        let rest = self.rules.slow_start(window, ack.acked);
+        let rest = self.slow_start.on_ack(window, ack.acked);
         if rest > 0.0 {
             self.avoid_congestion(window, ack, rest);
         }
     }
 
     fn on_congestion(&mut self, window: &mut Window, _now: SendTime, kind: Congestion, flight: f64) {
+        let (beta, round): (f64, fn(f64) -> f64) = match &mut self.linux {
+            Some(linux) => {
+                linux.on_congestion(kind);
+                (linux::BETA, libm::trunc)
+            }
+            None => (BETA, |window| window),
+        };
         self.w_max = match kind {
             Congestion::Timeout => 0.0, // RFC 9438 §4.8: the next epoch starts flat, where it starts
-            _ if window.cwnd < self.w_max => window.cwnd * f64::midpoint(1.0, BETA), // RFC 9438 §4.7
+            _ if window.cwnd < self.w_max => round(window.cwnd * f64::midpoint(1.0, beta)), // RFC 9438 §4.7
             Congestion::Loss | Congestion::Ecn => window.cwnd,
         };
         self.cwnd_prior = window.cwnd;
         self.epoch = None;
-        let reduced = self.rules.at_congestion(window, flight);
-        window.ssthresh = (reduced * BETA).max(MIN_SSTHRESH); // RFC 9438 §4.6
+        self.forget_slow_start();
+        let reduced = self.slow_start.on_congestion(window, kind, flight);
+        window.ssthresh = round(reduced * beta).max(MIN_SSTHRESH); // RFC 9438 §4.6
         window.cwnd = window.ssthresh;
     }
 
@@ -136,12 +171,15 @@ impl WindowLaw for Cubic {
         if let Some(epoch) = &mut self.epoch {
             epoch.start += idle;
         }
+        self.forget_slow_start();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::window::hystart;
+    use crate::window::test_support::delivery;
 
     fn close(value: f64, expected: f64, tolerance: f64) -> bool {
         (value - expected).abs() <= tolerance
@@ -258,6 +296,64 @@ mod tests {
         law.on_ack(&mut window, &ack_at(1000, 2.0));
         let epoch = law.epoch.expect("congestion avoidance has begun");
         assert_eq!((epoch.k, epoch.w_max), (0.0, 70.0));
+    }
+
+    /// One acknowledgement of a segment after another, 5 ms apart, until slow start ends; `rtt` in ms, the smallest was
+    /// 100.
+    fn slow_start(law: &mut Cubic, window: &mut Window, from_ms: i64, rtt: i64) {
+        for number in 0..200 {
+            let now = from_ms + 5 * number;
+            let delivery =
+                Delivery { rtt: Some(TimeDelta::from_millis(rtt)), ..delivery(now, 1.0, window.cwnd) };
+            law.on_delivery(window, &delivery);
+            if !window.in_slow_start() {
+                return;
+            }
+            law.on_ack(window, &ack_at(now, 1.0));
+        }
+    }
+
+    /// A law with HyStart that has ended slow start at a window of 60 because the round-trip time rose.
+    fn left_slow_start() -> (Cubic, Window) {
+        let mut law = Cubic::with_rules(Rules::linux(), Some(HyStart::new(hystart::Config::linux())));
+        let mut window = Window { cwnd: 51.0, ssthresh: f64::INFINITY };
+        slow_start(&mut law, &mut window, 1000, 130);
+        assert_eq!(window, Window { cwnd: 59.0, ssthresh: 59.0 });
+        (law, window)
+    }
+
+    #[test]
+    fn slow_start_after_a_timeout_goes_on_to_the_threshold() {
+        let (mut law, mut window) = left_slow_start();
+        law.on_congestion(&mut window, SendTime::from_millis(2000), Congestion::Timeout, 59.0);
+        window.cwnd = 1.0;
+        slow_start(&mut law, &mut window, 3000, 100);
+        // 0.7 · 59.
+        assert!(window.cwnd >= 41.3 && close(window.ssthresh, 41.3, 1e-9), "{window:?}");
+    }
+
+    #[test]
+    fn slow_start_after_an_idle_time_goes_on_to_the_threshold() {
+        let (mut law, mut window) = left_slow_start();
+        window.cwnd = 10.0;
+        law.on_idle(&mut window, TimeDelta::from_secs(1));
+        slow_start(&mut law, &mut window, 3000, 100);
+        assert_eq!(window, Window { cwnd: 59.0, ssthresh: 59.0 });
+    }
+
+    #[test]
+    fn long_round_trips_in_recovery_do_not_end_slow_start() {
+        let mut law = Cubic::with_rules(Rules::linux(), Some(HyStart::new(hystart::Config::linux())));
+        let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
+        law.on_congestion(&mut window, SendTime::from_millis(1000), Congestion::Loss, 100.0);
+        // Proportional rate reduction: the window follows what is in flight.
+        window.cwnd = 30.0;
+        for number in 0..20 {
+            let rtt = Some(TimeDelta::from_millis(200));
+            let delivery = Delivery { rtt, recovering: true, ..delivery(1100 + 5 * number, 1.0, 90.0) };
+            law.on_delivery(&mut window, &delivery);
+        }
+        assert_eq!(window, Window { cwnd: 30.0, ssthresh: 70.0 });
     }
 
     #[test]

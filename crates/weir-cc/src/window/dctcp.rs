@@ -63,13 +63,19 @@ impl WindowLaw for Dctcp {
     }
 
     fn on_congestion(&mut self, window: &mut Window, _now: SendTime, kind: Congestion, flight: f64) {
-        let reduced = self.growth.on_congestion(window, flight);
+        let reduced = self.growth.on_congestion(window, kind, flight);
         let left = match kind {
             Congestion::Ecn => window.cwnd * (1.0 - self.alpha / 2.0), // RFC 8257 §3.3 step 9
-            Congestion::Loss | Congestion::Timeout => reduced / 2.0,   // RFC 8257 §3.4
+            // RFC 8257 §3.5; what marks have just taken off the window may still be in flight.
+            Congestion::Loss | Congestion::Timeout => reduced.min(window.cwnd) / 2.0,
         };
         window.ssthresh = left.max(MIN_SSTHRESH);
         window.cwnd = window.ssthresh;
+    }
+
+    /// A loss asks for half the window even where marks have reduced it by their share (RFC 8257 §3.5).
+    fn marks_count_as_losses(&self) -> bool {
+        false
     }
 }
 
@@ -116,6 +122,10 @@ mod tests {
         let mut law = Dctcp::new();
         assert_eq!(congested(&mut law, Congestion::Loss), 45.0);
         assert_eq!(congested(&mut law, Congestion::Timeout), 45.0);
+        // A mark has brought the window from 90 to 60: the loss halves these.
+        let mut window = Window { cwnd: 60.0, ssthresh: 60.0 };
+        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 90.0);
+        assert_eq!(window.cwnd, 30.0);
     }
 
     #[test]

@@ -120,8 +120,8 @@ impl WindowLaw for HighSpeed {
         });
     }
 
-    fn on_congestion(&mut self, window: &mut Window, _now: SendTime, _kind: Congestion, flight: f64) {
-        let reduced = self.growth.on_congestion(window, flight);
+    fn on_congestion(&mut self, window: &mut Window, _now: SendTime, kind: Congestion, flight: f64) {
+        let reduced = self.growth.on_congestion(window, kind, flight);
         let left = (1.0 - self.response.decrease(reduced)) * reduced;
         let left = if self.response == Response::Table { libm::floor(left) } else { left };
         window.ssthresh = left.max(MIN_SSTHRESH);

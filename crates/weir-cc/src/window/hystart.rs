@@ -4,7 +4,8 @@
 //! Divergences from Linux:
 //! 1. Round-trip times are not rounded to milliseconds.
 //! 2. The smallest round-trip time is that of the whole connection; Linux leaves out samples of the first second after
-//!    a loss.
+//!    a loss and begins anew after a timeout.
+//! 3. Nothing is looked for in recovery, where a window below the threshold is no slow start.
 
 use weir_units::TimeDelta;
 
@@ -46,6 +47,13 @@ impl Config {
         Self { delay: 0.0625, ..Self::linux() }
     }
 
+    /// The same for a sender that paces its segments, whose acknowledgements come spread over half the round trip
+    /// anyway (present Linux).
+    #[must_use]
+    pub const fn paced(self) -> Self {
+        Self { train: 1.0, ..self }
+    }
+
     /// ns-3: the round-trip time has to double.
     pub const fn ns3() -> Self {
         Self { train: 1.0, delay: 1.0, delay_max: TimeDelta::from_secs(1), ..Self::linux() }
@@ -78,6 +86,11 @@ impl HyStart {
             samples: 0,
             round_min,
         }
+    }
+
+    /// Another slow start is to come: what was seen of the last one does not count for it.
+    pub(super) fn reset(&mut self) {
+        *self = Self::new(self.config);
     }
 
     /// Whether slow start should end here, at a window of `cwnd` segments.
@@ -130,6 +143,7 @@ mod tests {
                 outstanding: 100.0,
                 rtt: Some(US(1000 * rtt)),
                 min_rtt: US(100_000),
+                recovering: false,
             };
             hystart.ends_slow_start(cwnd, &delivery)
         })
@@ -155,6 +169,12 @@ mod tests {
         assert_eq!(ends_at(Config::linux(), 20.0, 1000, &[100; 90]), Some(51));
         assert_eq!(ends_at(Config::linux(), 20.0, 3000, &[100; 90]), None);
         assert_eq!(ends_at(Config::ns3(), 20.0, 1000, &[100; 90]), None);
+        // With pacing the whole of it.
+        let paced = Config::linux().paced();
+        assert_eq!(
+            [Config::linux(), paced].map(|config| ends_at(config, 20.0, 2000, &[100; 90])),
+            [Some(26), Some(51)]
+        );
     }
 
     #[test]

@@ -74,6 +74,8 @@ pub struct Delivery {
     pub rtt: Option<TimeDelta>,
     /// Smallest round-trip time seen; [`TimeDelta::MAX`] before the first sample.
     pub min_rtt: TimeDelta,
+    /// Whether it comes in fast recovery: the window is the transport's then, and says nothing of slow start.
+    pub recovering: bool,
 }
 
 /// What kind of congestion was found.
@@ -99,12 +101,14 @@ pub trait WindowLaw: Send + Sync + Debug {
     /// sets `cwnd` to 1 after a timeout.
     fn on_congestion(&mut self, window: &mut Window, now: SendTime, kind: Congestion, flight: f64);
 
-    /// Recovery has ended: congestion avoidance begins.
-    fn on_recovered(&mut self, _window: &mut Window, _now: SendTime) {}
+    /// Whether a mark asks for as much as a loss does (RFC 3168 §5), so that one reduction answers all of either kind in
+    /// a window.
+    fn marks_count_as_losses(&self) -> bool {
+        true
+    }
 
     /// The sender begins again after it sent nothing for longer than its retransmission timeout, and neither sent nor
-    /// heard anything for `idle`. The transport
-    /// itself has taken `cwnd` back to the restart window (RFC 5681 §4.1).
+    /// heard anything for `idle`. The transport itself has taken `cwnd` back to the restart window (RFC 5681 §4.1).
     fn on_idle(&mut self, _window: &mut Window, _idle: TimeDelta) {}
 }
 
@@ -122,6 +126,6 @@ mod test_support {
     /// The same as it tells of deliveries.
     pub(super) fn delivery(ms: i64, delivered: f64, outstanding: f64) -> Delivery {
         let now = SendTime::from_millis(ms);
-        Delivery { now, delivered, marked: 0.0, outstanding, rtt: Some(RTT), min_rtt: RTT }
+        Delivery { now, delivered, marked: 0.0, outstanding, rtt: Some(RTT), min_rtt: RTT, recovering: false }
     }
 }

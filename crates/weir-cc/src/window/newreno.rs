@@ -32,8 +32,8 @@ impl WindowLaw for NewReno {
         self.growth.on_ack(window, ack, |_| 1.0);
     }
 
-    fn on_congestion(&mut self, window: &mut Window, _now: SendTime, _kind: Congestion, flight: f64) {
-        let reduced = self.growth.on_congestion(window, flight);
+    fn on_congestion(&mut self, window: &mut Window, _now: SendTime, kind: Congestion, flight: f64) {
+        let reduced = self.growth.on_congestion(window, kind, flight);
         window.ssthresh = (reduced / 2.0).max(MIN_SSTHRESH); // RFC 5681 eq. (4)
         window.cwnd = window.ssthresh;
     }

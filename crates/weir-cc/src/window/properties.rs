@@ -13,10 +13,9 @@ use crate::time::SendTime;
 /// What a transport may tell a law.
 #[derive(Clone, Debug)]
 enum Event {
-    Delivery { delivered: f64, marked: f64, outstanding: f64, rtt: Option<i64> },
+    Delivery { delivered: f64, marked: f64, outstanding: f64, rtt: Option<i64>, recovering: bool },
     Ack { acked: f64, limited: bool },
     Congestion { kind: Congestion, flight: f64 },
-    Recovered,
     Idle,
 }
 
@@ -24,18 +23,20 @@ fn event() -> impl Strategy<Value = Event> {
     let kind = prop_oneof![Just(Congestion::Loss), Just(Congestion::Timeout), Just(Congestion::Ecn)];
     let count = || prop_oneof![0.0..10.0f64, Just(0.0), 0.0..1e6f64];
     prop_oneof![
-        4 => (count(), count(), count(), proptest::option::of(1i64..10_000)).prop_map(
-            |(delivered, marked, outstanding, rtt)| Event::Delivery { delivered, marked, outstanding, rtt }
+        4 => (count(), count(), count(), proptest::option::of(1i64..10_000), any::<bool>()).prop_map(
+            |(delivered, marked, outstanding, rtt, recovering)| {
+                Event::Delivery { delivered, marked, outstanding, rtt, recovering }
+            }
         ),
         4 => (0.0..1e4f64, any::<bool>()).prop_map(|(acked, limited)| Event::Ack { acked, limited }),
         2 => (kind, count()).prop_map(|(kind, flight)| Event::Congestion { kind, flight }),
-        1 => Just(Event::Recovered),
         1 => Just(Event::Idle),
     ]
 }
 
 fn laws() -> Vec<Box<dyn WindowLaw>> {
     let mut laws: Vec<Box<dyn WindowLaw>> = Vec::new();
+    laws.push(Box::new(Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16())))));
     for rules in [Rules::default(), Rules::rfc_5681(), Rules::linux(), Rules::ns3_26()] {
         laws.push(Box::new(NewReno::with_rules(rules)));
         laws.push(Box::new(Cubic::with_rules(rules, Some(HyStart::new(Config::linux())))));
@@ -54,16 +55,18 @@ fn laws() -> Vec<Box<dyn WindowLaw>> {
 fn tell(law: &mut dyn WindowLaw, window: &mut Window, now: SendTime, event: &Event) {
     let rtt = TimeDelta::from_millis(50);
     match *event {
-        Event::Delivery { delivered, marked, outstanding, rtt } => {
+        Event::Delivery { delivered, marked, outstanding, rtt, recovering } => {
             let rtt = rtt.map(TimeDelta::from_millis);
             let min_rtt = rtt.unwrap_or(TimeDelta::MAX);
-            law.on_delivery(window, &Delivery { now, delivered, marked, outstanding, rtt, min_rtt });
+            law.on_delivery(
+                window,
+                &Delivery { now, delivered, marked, outstanding, rtt, min_rtt, recovering },
+            );
         }
         Event::Ack { acked, limited } => {
             law.on_ack(window, &Ack { now, acked, srtt: rtt, min_rtt: rtt, window_limited: limited });
         }
         Event::Congestion { kind, flight } => law.on_congestion(window, now, kind, flight),
-        Event::Recovered => law.on_recovered(window, now),
         Event::Idle => law.on_idle(window, rtt),
     }
 }

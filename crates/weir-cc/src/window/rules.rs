@@ -1,13 +1,15 @@
 //! Rules on which TCP stacks differ and window laws do not, and the growth that most laws have in common: slow start,
 //! then so many segments per round trip.
 
-use crate::window::{Ack, Window};
+use crate::window::{Ack, Congestion, Window};
 
 /// What acknowledgements and reductions are counted by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
     /// `L`, by how many segments one acknowledgement opens the window in slow start at most (RFC 3465 §2.3).
     pub slow_start_limit: f64,
+    /// The same in the slow start after a timeout, where one acknowledgement may tell of what arrived long before.
+    pub limit_after_timeout: f64,
     /// Whether, in congestion avoidance, an acknowledgement counts once, however many segments it acknowledges: with
     /// delayed acknowledgements the window then gains half a segment per round trip (RFC 5681 §3.1 eq. (3)).
     pub counts_acknowledgements: bool,
@@ -18,7 +20,7 @@ pub struct Rules {
 }
 
 impl Default for Rules {
-    /// Segments are counted, two per acknowledgement at most in slow start (RFC 3465).
+    /// Segments are counted, in slow start two per acknowledgement at most, after a timeout one (RFC 3465 §2.3).
     fn default() -> Self {
         Self { slow_start_limit: 2.0, ..Self::rfc_5681() }
     }
@@ -29,6 +31,7 @@ impl Rules {
     pub const fn rfc_5681() -> Self {
         Self {
             slow_start_limit: 1.0,
+            limit_after_timeout: 1.0,
             counts_acknowledgements: false,
             unused_window_grows: false,
             reduces_window: false,
@@ -37,7 +40,12 @@ impl Rules {
 
     /// Linux: every segment counts, also in slow start, and the window is what is reduced.
     pub const fn linux() -> Self {
-        Self { slow_start_limit: f64::INFINITY, reduces_window: true, ..Self::rfc_5681() }
+        Self {
+            slow_start_limit: f64::INFINITY,
+            limit_after_timeout: f64::INFINITY,
+            reduces_window: true,
+            ..Self::rfc_5681()
+        }
     }
 
     /// ns-3 up to 3.26: acknowledgements count, and the window grows whether it is used or not.
@@ -49,48 +57,67 @@ impl Rules {
     pub(super) fn applies(&self, ack: &Ack) -> bool {
         ack.window_limited || self.unused_window_grows
     }
+}
 
-    /// What congestion reduces, in segments, with `flight` segments outstanding.
-    pub(super) fn at_congestion(&self, window: &Window, flight: f64) -> f64 {
-        if self.reduces_window { window.cwnd } else { flight }
+/// Slow start by the rules of a stack.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SlowStart {
+    pub(super) rules: Rules,
+    /// A timeout was the last congestion, and the threshold has not been reached since.
+    after_timeout: bool,
+}
+
+impl SlowStart {
+    pub(super) fn new(rules: Rules) -> Self {
+        Self { rules, after_timeout: false }
     }
 
-    /// Slow start (RFC 3465 §2.2): opens the window, at most up to the threshold, and returns the segments that are
-    /// left over for congestion avoidance.
-    pub(super) fn slow_start(&self, window: &mut Window, acked: f64) -> f64 {
+    /// `acked` segments are acknowledged (RFC 3465 §2.2): opens the window, at most up to the threshold, and returns the
+    /// segments that are left over for congestion avoidance.
+    pub(super) fn on_ack(&mut self, window: &mut Window, acked: f64) -> f64 {
         if !window.in_slow_start() {
+            self.after_timeout = false;
             return acked;
         }
-        let opened = window.cwnd + acked.min(self.slow_start_limit);
+        let Rules { slow_start_limit, limit_after_timeout, .. } = self.rules;
+        let limit = if self.after_timeout { limit_after_timeout } else { slow_start_limit };
+        let opened = window.cwnd + acked.min(limit);
         window.cwnd = opened.min(window.ssthresh);
         opened - window.cwnd
+    }
+
+    /// Congestion with `flight` segments outstanding: what is to be reduced, in segments.
+    pub(super) fn on_congestion(&mut self, window: &Window, kind: Congestion, flight: f64) -> f64 {
+        self.after_timeout = kind == Congestion::Timeout;
+        if self.rules.reduces_window { window.cwnd } else { flight }
     }
 }
 
 /// Reno's growth: slow start, then one segment more per window acknowledged (RFC 5681 §3.1, RFC 3465 §2.1).
 #[derive(Clone, Debug, Default)]
 pub(super) struct RenoGrowth {
-    rules: Rules,
+    slow_start: SlowStart,
     /// Segments acknowledged in congestion avoidance that have not yet opened the window (RFC 3465 §2.1).
     counted: f64,
 }
 
 impl RenoGrowth {
     pub(super) fn new(rules: Rules) -> Self {
-        Self { rules, counted: 0.0 }
+        Self { slow_start: SlowStart::new(rules), counted: 0.0 }
     }
 
     /// New data was acknowledged; where congestion avoidance applies, each segment counts `increase` times.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack, increase: impl FnOnce(f64) -> f64) {
-        if !self.rules.applies(ack) {
+        let rules = self.slow_start.rules;
+        if !rules.applies(ack) {
             return;
         }
-        let rest = self.rules.slow_start(window, ack.acked);
+        let rest = self.slow_start.on_ack(window, ack.acked);
         if rest <= 0.0 {
             return;
         }
         let increase = increase(window.cwnd);
-        if self.rules.counts_acknowledgements {
+        if rules.counts_acknowledgements {
             window.cwnd += increase / window.cwnd; // RFC 5681 eq. (3)
             return;
         }
@@ -103,9 +130,9 @@ impl RenoGrowth {
     }
 
     /// Congestion: what was counted is forgotten. Returns what is to be reduced.
-    pub(super) fn on_congestion(&mut self, window: &Window, flight: f64) -> f64 {
+    pub(super) fn on_congestion(&mut self, window: &Window, kind: Congestion, flight: f64) -> f64 {
         self.counted = 0.0;
-        self.rules.at_congestion(window, flight)
+        self.slow_start.on_congestion(window, kind, flight)
     }
 }
 
@@ -117,11 +144,11 @@ mod tests {
     #[test]
     fn slow_start_stops_at_the_threshold_and_leaves_the_rest() {
         // 9 + 2 = 11 passes the threshold of 9.5: 1.5 segments are left for congestion avoidance.
-        let rules = Rules::default();
+        let mut slow_start = SlowStart::default();
         let mut window = Window { cwnd: 9.0, ssthresh: 9.5 };
-        assert_eq!(rules.slow_start(&mut window, 2.0), 1.5);
+        assert_eq!(slow_start.on_ack(&mut window, 2.0), 1.5);
         assert_eq!(window.cwnd, 9.5);
-        assert_eq!(rules.slow_start(&mut window, 2.0), 2.0);
+        assert_eq!(slow_start.on_ack(&mut window, 2.0), 2.0);
     }
 
     #[test]
@@ -134,9 +161,30 @@ mod tests {
             (Rules::ns3_26(), 11.0),
         ] {
             let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
-            assert_eq!(rules.slow_start(&mut window, 5.0), 0.0);
+            assert_eq!(SlowStart::new(rules).on_ack(&mut window, 5.0), 0.0);
             assert_eq!(window.cwnd, opened);
         }
+    }
+
+    #[test]
+    fn after_a_timeout_one_segment_opens_the_window_until_the_threshold_is_reached() {
+        for (rules, opened) in [(Rules::default(), 2.0), (Rules::rfc_5681(), 2.0), (Rules::linux(), 6.0)] {
+            let mut slow_start = SlowStart::new(rules);
+            let mut window = Window { cwnd: 1.0, ssthresh: 8.0 };
+            slow_start.on_congestion(&window, Congestion::Timeout, 16.0);
+            slow_start.on_ack(&mut window, 5.0);
+            assert_eq!(window.cwnd, opened);
+        }
+        let mut slow_start = SlowStart::default();
+        let mut window = Window { cwnd: 1.0, ssthresh: 2.0 };
+        slow_start.on_congestion(&window, Congestion::Timeout, 4.0);
+        for _ in 0..2 {
+            slow_start.on_ack(&mut window, 5.0);
+        }
+        // Slow start after an idle time is another.
+        window = Window { cwnd: 10.0, ssthresh: 20.0 };
+        slow_start.on_ack(&mut window, 5.0);
+        assert_eq!(window.cwnd, 12.0);
     }
 
     /// What a round trip of 20 segments, acknowledged two by two, adds to a window of 20.

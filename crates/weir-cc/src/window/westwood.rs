@@ -112,8 +112,8 @@ impl WindowLaw for Westwood {
         self.growth.on_ack(window, ack, |_| 1.0);
     }
 
-    fn on_congestion(&mut self, window: &mut Window, _now: SendTime, _kind: Congestion, flight: f64) {
-        let reduced = self.growth.on_congestion(window, flight);
+    fn on_congestion(&mut self, window: &mut Window, _now: SendTime, kind: Congestion, flight: f64) {
+        let reduced = self.growth.on_congestion(window, kind, flight);
         let carried = self.bandwidth.map_or(reduced / 2.0, |bandwidth| bandwidth * self.min_rtt.secs_f64());
         window.ssthresh = carried.max(MIN_SSTHRESH);
         window.cwnd = window.cwnd.min(window.ssthresh);

@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn every_window_law_that_is_listed_can_be_built() {
         for info in window_laws() {
-            assert!(window_law(info.name, None).is_ok(), "{}", info.name);
+            assert!(window_law(info.name, None, false).is_ok(), "{}", info.name);
         }
     }
 
@@ -177,7 +177,7 @@ mod tests {
     fn an_unknown_name_brings_up_the_nearest() {
         let error = build("gcc2016", None, limits(), 1.0).unwrap_err().to_string();
         assert_eq!(error, "there is no controller `gcc2016`; did you mean `gcc-2016`?");
-        let error = window_law("bbr", None).unwrap_err().to_string();
+        let error = window_law("bbr", None, false).unwrap_err().to_string();
         assert_eq!(
             error,
             "there is no window law `bbr`; known here are `newreno`, `cubic`, \

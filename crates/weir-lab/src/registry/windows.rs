@@ -61,11 +61,16 @@ pub fn window_laws() -> &'static [WindowLawInfo] {
     &INFOS
 }
 
-/// The window law `name`, as the stack that `profile` stands for has it.
+/// The window law `name`, as the stack that `profile` stands for has it, for a sender that paces its segments or does
+/// not.
 ///
 /// # Errors
 /// An unknown name.
-pub fn window_law(name: &str, profile: Option<TcpProfile>) -> Result<Box<dyn WindowLaw>, RegistryError> {
+pub fn window_law(
+    name: &str,
+    profile: Option<TcpProfile>,
+    pacing: bool,
+) -> Result<Box<dyn WindowLaw>, RegistryError> {
     let rules = match profile {
         // The last has a law of its own, which no name stands for.
         None | Some(TcpProfile::Chromium2015) => Rules::default(),
@@ -75,11 +80,18 @@ pub fn window_law(name: &str, profile: Option<TcpProfile>) -> Result<Box<dyn Win
     };
     match name {
         "newreno" => Ok(Box::new(NewReno::with_rules(rules))),
-        "cubic" => {
-            let config = (profile == Some(TcpProfile::Linux316)).then(Config::linux_3_16);
-            Ok(Box::new(Cubic::with_rules(rules, config.map(HyStart::new))))
+        "cubic" | "cubic-hystart" if profile == Some(TcpProfile::Linux316) => {
+            Ok(Box::new(Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16())))))
         }
-        "cubic-hystart" => Ok(Box::new(Cubic::with_rules(rules, Some(HyStart::new(Config::linux()))))),
+        "cubic" => Ok(Box::new(Cubic::with_rules(rules, None))),
+        "cubic-hystart" => {
+            let config = match profile {
+                Some(TcpProfile::Ns326) => Config::ns3(),
+                _ if pacing => Config::linux().paced(),
+                _ => Config::linux(),
+            };
+            Ok(Box::new(Cubic::with_rules(rules, Some(HyStart::new(config)))))
+        }
         "highspeed" => Ok(Box::new(high_speed(profile, rules))),
         "westwood-plus" => {
             let ns3 = profile == Some(TcpProfile::Ns326);
@@ -99,11 +111,15 @@ pub fn window_law(name: &str, profile: Option<TcpProfile>) -> Result<Box<dyn Win
 ///
 /// # Errors
 /// An unknown name.
-pub fn window_laws_of(name: &str, profile: Option<TcpProfile>) -> Result<WindowLaws, RegistryError> {
-    window_law(name, profile)?;
+pub fn window_laws_of(
+    name: &str,
+    profile: Option<TcpProfile>,
+    pacing: bool,
+) -> Result<WindowLaws, RegistryError> {
+    window_law(name, profile, pacing)?;
     let name = name.to_owned();
     let fallback = || -> Box<dyn WindowLaw> { Box::new(NewReno::new()) };
-    Ok(WindowLaws::new(move || window_law(&name, profile).unwrap_or_else(|_| fallback())))
+    Ok(WindowLaws::new(move || window_law(&name, profile, pacing).unwrap_or_else(|_| fallback())))
 }
 
 /// Linux and ns-3 use the table, and both count segments even where their Reno does not.
@@ -113,4 +129,28 @@ fn high_speed(profile: Option<TcpProfile>, rules: Rules) -> HighSpeed {
         Some(TcpProfile::Linux316 | TcpProfile::Ns326) => highspeed::Response::Table,
     };
     HighSpeed::with_rules(response, Rules { counts_acknowledgements: false, ..rules })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn built(name: &str, profile: Option<TcpProfile>, pacing: bool) -> String {
+        format!("{:?}", window_law(name, profile, pacing).unwrap())
+    }
+
+    #[test]
+    fn cubic_is_that_of_the_profile_and_looks_for_the_end_of_slow_start_as_its_stack_does() {
+        let with = |rules, config| format!("{:?}", Cubic::with_rules(rules, Some(HyStart::new(config))));
+        let linux = format!("{:?}", Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16()))));
+        for name in ["cubic", "cubic-hystart"] {
+            for pacing in [false, true] {
+                assert_eq!(built(name, Some(TcpProfile::Linux316), pacing), linux);
+            }
+        }
+        let name = "cubic-hystart";
+        assert_eq!(built(name, None, false), with(Rules::default(), Config::linux()));
+        assert_eq!(built(name, None, true), with(Rules::default(), Config::linux().paced()));
+        assert_eq!(built(name, Some(TcpProfile::Ns326), false), with(Rules::ns3_26(), Config::ns3()));
+    }
 }

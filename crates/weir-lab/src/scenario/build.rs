@@ -412,11 +412,11 @@ fn traffic(flow: &Flow) -> Result<SimTraffic, registry::RegistryError> {
         Traffic::Constant(constant) => Ok(SimTraffic::Unresponsive(constant.source())),
         Traffic::Audio(audio) => Ok(SimTraffic::Unresponsive(audio.source())),
         Traffic::Tcp(tcp) => tcp_traffic(tcp),
-        Traffic::Web(web) => Ok(SimTraffic::Web {
-            laws: registry::window_laws_of(&web.law, None)?,
-            config: web.options.unwrap_or_default().config(None),
-            web: web.traffic(),
-        }),
+        Traffic::Web(web) => {
+            let config = web.options.unwrap_or_default().config(None);
+            let laws = registry::window_laws_of(&web.law, None, config.pacing)?;
+            Ok(SimTraffic::Web { laws, config, web: web.traffic() })
+        }
     }
 }
 
@@ -446,7 +446,7 @@ fn tcp_traffic(tcp: &Tcp) -> Result<SimTraffic, registry::RegistryError> {
         return Ok(SimTraffic::ChromiumTcp { config, size });
     }
     let Some(downloads) = &tcp.downloads else {
-        let law = registry::window_law(tcp.law(), tcp.profile)?;
+        let law = registry::window_law(tcp.law(), tcp.profile, config.pacing)?;
         return Ok(SimTraffic::Tcp { law, config, size });
     };
     let downloads = weir_sim::Downloads {
@@ -455,7 +455,7 @@ fn tcp_traffic(tcp: &Tcp) -> Result<SimTraffic, registry::RegistryError> {
         idle: downloads.idle,
         begins_idle: downloads.begin == OnOrOff::Off,
     };
-    let laws = registry::window_laws_of(tcp.law(), tcp.profile)?;
+    let laws = registry::window_laws_of(tcp.law(), tcp.profile, config.pacing)?;
     Ok(SimTraffic::Downloads { laws, config, downloads })
 }
 

@@ -201,6 +201,7 @@ impl TcpSender {
             outstanding: f64::from(self.board.outstanding()),
             rtt: rtt.filter(|rtt| !rtt.is_negative()),
             min_rtt: self.rtt.min(),
+            recovering: self.state == State::Recovery,
         };
         self.law.on_delivery(&mut self.window, &delivery);
     }
@@ -221,7 +222,7 @@ impl TcpSender {
         let recovered = self.recover.is_none_or(|recover| self.board.first() >= recover);
         let mut restart_timer = true;
         match self.state {
-            State::Recovery if recovered => self.leave_recovery(now),
+            State::Recovery if recovered => self.leave_recovery(),
             State::Recovery if !self.config.sack => {
                 restart_timer = !self.partial_seen; // RFC 6582 §3.2 step 3
                 self.on_partial_ack(acked);
@@ -308,7 +309,7 @@ impl TcpSender {
         self.fast_retransmit = true;
     }
 
-    fn leave_recovery(&mut self, now: SendTime) {
+    fn leave_recovery(&mut self) {
         if !self.config.sack {
             let flight = f64::from(self.board.flight().max(1));
             self.window.cwnd = self.window.ssthresh.min(flight + 1.0); // RFC 6582 §3.2 step 3
@@ -319,7 +320,6 @@ impl TcpSender {
         self.duplicates = 0;
         self.limited = 0;
         self.fast_retransmit = false;
-        self.law.on_recovered(&mut self.window, now);
     }
 
     /// When [`Self::on_timeout`] wants to be called.
@@ -367,7 +367,9 @@ impl TcpSender {
                 _ => self.flight_at_loss(),
             };
             if self.state == State::Recovery {
-                self.window.cwnd = self.window.ssthresh; // without the inflation by duplicates
+                // What recovery was to end with, without the inflation by duplicates.
+                let prr = self.config.sack && self.config.prr;
+                self.window.cwnd = if prr { self.prr.target() } else { self.window.ssthresh };
             }
             self.law.on_congestion(&mut self.window, now, Congestion::Timeout, f64::from(flight));
         }
