@@ -238,6 +238,59 @@ fn quick_acknowledgements_come_for_each_of_the_first_segments() {
     assert_eq!((acks(0), acks(16)), (76, 84));
 }
 
+/// The sender of a window of 20 at 100 ms, without SACK, and an acknowledgement to be changed.
+fn without_sack_at_work(ns3_recovery: bool) -> (TcpSender, Acknowledgement) {
+    let config = TcpConfig { initial_window: 20, ns3_recovery, ..without_sack() };
+    let mut sender = TcpSender::new(config, Box::new(NewReno::new()), None);
+    sender.start(ms(0));
+    poll_all(&mut sender, 0);
+    let sacks = [SackBlock::EMPTY; 3];
+    let ack = Acknowledgement { cumulative: 0, syn: true, sacks, echo: ms(0), ece: false, marked: 0 };
+    sender.on_ack(ms(100), &ack);
+    assert_eq!(poll_all(&mut sender, 100), 20);
+    (sender, Acknowledgement { syn: false, ..ack })
+}
+
+#[test]
+fn ns3_takes_three_duplicates_off_what_two_of_them_let_out() {
+    // 20 + 2 are outstanding: ns-3 halves 22 - 3, RFC 5681 the 20 of the window.
+    for (ns3_recovery, threshold) in [(true, 9.5), (false, 10.0)] {
+        let (mut sender, ack) = without_sack_at_work(ns3_recovery);
+        for _ in 0..3 {
+            sender.on_ack(ms(200), &ack);
+            poll_all(&mut sender, 200);
+        }
+        assert_eq!((sender.stats().fast_recoveries, sender.window().ssthresh), (1, threshold));
+    }
+}
+
+#[test]
+fn ns3_begins_a_recovery_for_the_first_segment_after_another() {
+    // Segments up to 51 are out when recovery begins for 20; 52 is the first that it lets out.
+    let run = |ns3_recovery| {
+        let config = TcpConfig { ns3_recovery, min_rto: TimeDelta::from_secs(1), ..without_sack() };
+        let run = run_config(config, 200, &[(20, 1), (52, 1)]);
+        (run.stats.fast_recoveries, run.stats.timeouts)
+    };
+    assert_eq!((run(true), run(false)), ((2, 0), (1, 1)));
+}
+
+#[test]
+fn ns3_reduces_no_more_while_a_timeout_is_repaired() {
+    // 20 lost and 10 wanted; the first one sent again arrives, the next does not: RFC 5681 then halves the two in flight.
+    for (ns3_recovery, threshold) in [(true, 10.0), (false, 2.0)] {
+        let (mut sender, ack) = without_sack_at_work(ns3_recovery);
+        let first = sender.next_timeout().unwrap();
+        sender.on_timeout(first);
+        assert_eq!((poll_all(&mut sender, 1000), sender.window().ssthresh), (1, 10.0));
+        sender.on_ack(ms(1100), &Acknowledgement { cumulative: 1, echo: ms(1000), ..ack });
+        assert_eq!(poll_all(&mut sender, 1100), 2);
+        let second = sender.next_timeout().unwrap();
+        sender.on_timeout(second);
+        assert_eq!((sender.stats().timeouts, sender.window().ssthresh), (2, threshold));
+    }
+}
+
 /// Never changes the window; notes when what arrives is told of in recovery.
 #[derive(Debug)]
 struct Noting(Arc<Mutex<Vec<(SendTime, bool)>>>);

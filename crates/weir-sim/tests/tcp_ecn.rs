@@ -6,7 +6,7 @@ mod tcp_rig;
 use common::{flow, spec};
 use tcp_rig::Rig;
 use weir_cc::SendTime;
-use weir_cc::window::{NewReno, WindowLaw};
+use weir_cc::window::{Dctcp, NewReno, WindowLaw};
 use weir_net::Time;
 use weir_sim::tcp::{EcnMode, Segment, TcpConfig, TcpStats};
 use weir_sim::{Loss, Monitor, PacketMeta, Simulation, Traffic};
@@ -60,6 +60,36 @@ fn loss_in_a_window_that_a_mark_reduced_is_repaired_without_another_reduction() 
     assert_eq!((stats.ecn_reductions, stats.fast_recoveries, stats.retransmissions), (1, 1, 1));
     let once = rig.sender.window().ssthresh;
     assert!((10.0..=11.0).contains(&once), "{once}");
+}
+
+#[test]
+fn loss_in_a_window_that_marks_reduced_halves_the_window_of_dctcp() {
+    let threshold = |lost: Option<u32>| {
+        let lose = move |_, segment: Option<&Segment>| {
+            segment.is_some_and(|s| Some(s.number) == lost && !s.retransmission)
+        };
+        let mut rig = Rig::new(with_ecn(EcnMode::Accurate), Dctcp::new(), None, lose);
+        rig.mark = |segment| segment.number == 12;
+        rig.run(SendTime::from_millis(305));
+        let stats = rig.sender.stats();
+        assert_eq!((stats.ecn_reductions, stats.fast_recoveries), (1, u64::from(lost.is_some())));
+        rig.sender.window().ssthresh
+    };
+    let (marked, lost) = (threshold(None), threshold(Some(20)));
+    assert!(marked > 10.0 && (lost / marked - 0.5).abs() < 0.1, "{lost} after {marked}");
+}
+
+#[test]
+fn repair_after_a_timeout_opens_the_window_though_the_receiver_still_echoes_a_mark() {
+    // Segment 9 is marked; what follows is lost, the answer to the echo with it.
+    let lose = |_, segment: Option<&Segment>| segment.is_some_and(|s| s.number >= 10 && !s.retransmission);
+    let mut rig = Rig::new(with_ecn(EcnMode::Classic), NewReno::new(), Some(25 * 1448), lose);
+    rig.mark = |segment| segment.number == 9;
+    rig.run(SendTime::from_millis(1200));
+    let stats = rig.sender.stats();
+    assert_eq!((stats.ecn_reductions, stats.timeouts), (1, 1));
+    // The timer runs out at 500 ms: 1, 2, 3 and so on each round trip, and one of them longer by a delayed acknowledgement.
+    assert!(rig.sender.finished_at().is_some(), "{:?}", rig.sender.window());
 }
 
 /// What passed a link.

@@ -110,7 +110,8 @@ impl TcpOptions {
             prr: self.prr.unwrap_or(usual.prr),
             pacing: self.pacing.unwrap_or(usual.pacing),
             quick_acks: self.quick_acks.unwrap_or(usual.quick_acks),
-            duplicates_have_left: usual.duplicates_have_left,
+            ns3_recovery: usual.ns3_recovery,
+            linux_deviation: usual.linux_deviation,
         }
     }
 

@@ -57,7 +57,7 @@ fn timestamps_come_back() {
     let packets = tcp("{ time = \"300ms\" }", "size = \"100kB\"");
     let sent: Vec<u32> = forward(&packets).map(|(_, tcp)| tcp.timestamps.unwrap().0).collect();
     assert!(backward(&packets).all(|tcp| sent.contains(&tcp.timestamps.unwrap().1)));
-    let packets = tcp("{ time = \"300ms\" }", "size = \"100kB\"\nprofile = \"rfc\"");
+    let packets = tcp("{ time = \"300ms\" }", "size = \"100kB\"\noptions = { header = 40 }");
     assert!(packets.iter().all(|(_, tcp)| tcp.timestamps.is_none()), "a header of 40 bytes has no room");
 }
 

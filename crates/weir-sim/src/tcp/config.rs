@@ -14,7 +14,8 @@ use crate::tcp::packet::{Acknowledgement, Segment};
 pub struct TcpConfig {
     /// Payload of a full segment in bytes, at least 1.
     pub mss: u16,
-    /// IP and TCP headers in bytes, timestamps included; also the size of a pure acknowledgement without SACK.
+    /// IP and TCP headers in bytes, 52 with timestamps (RFC 7323 §3.2; by these round trips are measured, whatever
+    /// stands here); also the size of a pure acknowledgement without SACK.
     pub header: u16,
     /// Window to begin with, in segments, at least 1 (RFC 6928 §2).
     pub initial_window: u32,
@@ -45,9 +46,15 @@ pub struct TcpConfig {
     pub pacing: bool,
     /// So many segments at the beginning are acknowledged one by one (Linux's "quick acknowledgements").
     pub quick_acks: u32,
-    /// At a loss found by duplicates, take them off what is outstanding (ns-3 up to 3.26) instead of what limited
-    /// transmit has sent (RFC 5681 §3.2 step 2); only without SACK.
-    pub duplicates_have_left: bool,
+    /// Recovery without SACK as in ns-3 up to 3.26. At a loss found by duplicates these are taken off what is
+    /// outstanding, instead of what limited transmit has sent (RFC 5681 §3.2 step 2); duplicates for the first segment
+    /// after a recovery begin another (RFC 6582 §3.2 step 2 asks for the second); and no timeout of a repair after a
+    /// timeout reduces `ssthresh` again.
+    pub ns3_recovery: bool,
+    /// Whether the deviation term of the retransmission timeout is that of Linux: it rises at once, comes down once per
+    /// round trip by a quarter of the difference, and rises by an eighth as much if the cause is a sample below the
+    /// mean. Otherwise by RFC 6298 §2.3.
+    pub linux_deviation: bool,
 }
 
 impl Default for TcpConfig {
@@ -69,7 +76,8 @@ impl Default for TcpConfig {
             prr: false,
             pacing: false,
             quick_acks: 0,
-            duplicates_have_left: false,
+            ns3_recovery: false,
+            linux_deviation: false,
         }
     }
 }
@@ -78,11 +86,9 @@ impl Default for TcpConfig {
 const MAX_RECEIVE_WINDOW: u32 = 1 << 24;
 
 impl TcpConfig {
-    /// What the RFCs recommend: RFC 5681, RFC 6298, RFC 6675, RFC 6928.
+    /// What the RFCs recommend: RFC 5681, RFC 6298, RFC 6675, RFC 6928, RFC 7323.
     pub fn rfc() -> Self {
         Self {
-            mss: 1460,
-            header: 40,
             min_rto: TimeDelta::from_secs(1),
             min_deviation: TimeDelta::from_millis(1),
             ack_delay: TimeDelta::from_millis(500),
@@ -92,7 +98,13 @@ impl TcpConfig {
 
     /// Linux 3.16 (2014), without pacing as that took a special queue then.
     pub fn linux_3_16() -> Self {
-        Self { max_rto: TimeDelta::from_secs(120), prr: true, quick_acks: 16, ..Self::default() }
+        Self {
+            max_rto: TimeDelta::from_secs(120),
+            prr: true,
+            quick_acks: 16,
+            linux_deviation: true,
+            ..Self::default()
+        }
     }
 
     /// ns-3.26 (2016): buffers of 131072 bytes, no SACK; its own segments are of 536 bytes.
@@ -106,7 +118,7 @@ impl TcpConfig {
             min_deviation: TimeDelta::from_millis(1),
             ack_delay: TimeDelta::from_millis(200),
             sack: false,
-            duplicates_have_left: true,
+            ns3_recovery: true,
             ..Self::default()
         }
     }

@@ -17,7 +17,9 @@
 //!    timer (RFC 6298 §2.4).
 //! 7. Where the timer runs out in recovery, or again for a later segment of the same loss, `ssthresh` comes from
 //!    what is in flight (`pipe`, or without SACK all but what duplicates have told of) and not from all that is outstanding (RFC 5681 eq. (4)).
-//! 8. Whether ECN is used is agreed beforehand, not in the handshake. With exact counts, retransmissions and data of
+//! 8. Round trips are measured by timestamps on every acknowledgement that advances (RFC 7323 §4), also where
+//!    [`TcpConfig::header`] leaves no room for them.
+//! 9. Whether ECN is used is agreed beforehand, not in the handshake. With exact counts, retransmissions and data of
 //!    any law are ECN-capable (as RFC 8311 §4.3 allows), and the count is 16 bits wide (RFC 9768 §3.2.2 has 3).
 
 mod bits;

@@ -31,11 +31,12 @@ impl Pacing {
         self.holding
     }
 
-    /// A segment leaves.
-    pub(super) fn on_sent(&mut self, now: SendTime, window: &Window, srtt: Option<TimeDelta>) {
+    /// A segment leaves, which makes `flight` outstanding. These set the pace where they exceed the window, as in recovery.
+    pub(super) fn on_sent(&mut self, now: SendTime, window: &Window, flight: u32, srtt: Option<TimeDelta>) {
         let Some(srtt) = srtt.filter(|_| self.enabled) else { return };
         let factor = if window.cwnd < window.ssthresh / 2.0 { SLOW_START_FACTOR } else { AVOIDANCE_FACTOR };
-        self.next = self.next.max(now) + srtt.scale(1.0 / (factor * window.cwnd.max(1.0)));
+        let per_round_trip = factor * window.cwnd.max(f64::from(flight)).max(1.0);
+        self.next = self.next.max(now) + srtt.scale(1.0 / per_round_trip);
     }
 
     /// When a segment that waits may leave.
@@ -55,12 +56,15 @@ mod tests {
 
     #[test]
     fn segments_are_spread_over_the_round_trip_at_twice_or_1_2_times_the_windows_rate() {
-        // 100 ms over 10 segments: 10 ms, at twice the rate 5 ms, at 1.2 times 8.333 ms.
+        // 100 ms over 10 segments: 10 ms, at twice the rate 5 ms, at 1.2 times 8.333 ms. In recovery 40 outstanding ones
+        // count and not the window of 2: 100 / 48 = 2.083 ms.
         let srtt = Some(TimeDelta::from_millis(100));
-        for (ssthresh, micros) in [(f64::INFINITY, 5000), (15.0, 8333)] {
+        for (cwnd, ssthresh, flight, micros) in
+            [(10.0, f64::INFINITY, 1, 5000), (10.0, 15.0, 10, 8333), (2.0, 4.0, 40, 2083)]
+        {
             let mut pacing = Pacing::new(true);
             assert!(!pacing.holds(SendTime::ZERO));
-            pacing.on_sent(SendTime::ZERO, &Window { cwnd: 10.0, ssthresh }, srtt);
+            pacing.on_sent(SendTime::ZERO, &Window { cwnd, ssthresh }, flight, srtt);
             let at = |micros| SendTime::from_nanos(1000 * micros);
             assert!(pacing.holds(at(micros - 1)));
             assert_eq!(pacing.release().map(|at| at.nanos() / 1000), Some(micros));
@@ -73,7 +77,7 @@ mod tests {
     fn without_pacing_nothing_waits() {
         let mut pacing = Pacing::new(false);
         let window = Window { cwnd: 1.0, ssthresh: 2.0 };
-        pacing.on_sent(SendTime::ZERO, &window, Some(TimeDelta::from_secs(1)));
+        pacing.on_sent(SendTime::ZERO, &window, 1, Some(TimeDelta::from_secs(1)));
         assert!(!pacing.holds(SendTime::ZERO));
     }
 }

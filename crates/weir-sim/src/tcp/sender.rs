@@ -133,7 +133,7 @@ impl TcpSender {
 
     fn on_syn_ack(&mut self, now: SendTime, ack: &Acknowledgement) -> TimeDelta {
         let rtt = now - ack.echo;
-        self.rtt.on_sample(rtt);
+        self.rtt.on_sample(rtt, 0, 0);
         if self.counts.timeouts > 0 {
             self.window.cwnd = 1.0; // RFC 5681 §3.1
             self.rtt.on_syn_timed_out();
@@ -150,7 +150,7 @@ impl TcpSender {
         let marks = self.ecn.marks(ack);
         let rtt = (acked > 0).then(|| now - ack.echo);
         if let Some(sample) = rtt {
-            self.rtt.on_sample(sample);
+            self.rtt.on_sample(sample, ack.cumulative, self.board.next());
         }
         if self.config.sack {
             self.board.sack(&ack.sacks);
@@ -217,7 +217,9 @@ impl TcpSender {
         self.ecn.on_reduced(self.board.next());
     }
 
-    /// `acked` segments are cumulatively acknowledged, and so many more marks are known.
+    /// `acked` segments are cumulatively acknowledged, and so many more marks are known. An acknowledgement that tells of
+    /// marks does not open the window (RFC 3168 §6.1.2), but after a timeout: the answer that ends the echo cannot leave
+    /// before new data does.
     fn on_progress(&mut self, now: SendTime, acked: u32, marks: u16) {
         let recovered = self.recover.is_none_or(|recover| self.board.first() >= recover);
         let mut restart_timer = true;
@@ -231,7 +233,8 @@ impl TcpSender {
             _ => {
                 self.duplicates = 0;
                 self.limited = 0;
-                let opening = self.ecn.opening(acked, marks);
+                let repairing = self.state == State::Loss;
+                let opening = if repairing { acked } else { self.ecn.opening(acked, marks) };
                 if opening > 0 {
                     self.grow(now, opening);
                 }
@@ -266,7 +269,9 @@ impl TcpSender {
             State::Open => {
                 self.duplicates += 1;
                 // RFC 6582 §3.2 step 2: only what was sent after the last recovery is news.
-                let beyond = self.recover.is_none_or(|recover| self.board.first() > recover);
+                let first = self.board.first();
+                let beyond =
+                    self.recover.is_none_or(|end| first > end || (first == end && self.config.ns3_recovery));
                 if self.duplicates >= DUP_THRESHOLD && beyond {
                     self.enter_recovery(now);
                 }
@@ -280,7 +285,8 @@ impl TcpSender {
         let flight = f64::from(self.flight_at_loss());
         self.limited = 0;
         // RFC 3168 §6.1.2: once for all marks and losses of a window.
-        if !self.ecn.has_answered_for(self.board.first()) {
+        let answered = self.law.marks_count_as_losses() && self.ecn.has_answered_for(self.board.first());
+        if !answered {
             self.law.on_congestion(&mut self.window, now, Congestion::Loss, flight);
         }
         self.ecn.on_reduced(self.board.next());
@@ -297,7 +303,7 @@ impl TcpSender {
 
     /// What a loss found outside of recovery is taken from.
     fn flight_at_loss(&self) -> u32 {
-        let extra = if self.config.duplicates_have_left { self.told_early } else { self.limited };
+        let extra = if self.config.ns3_recovery { self.told_early } else { self.limited };
         self.board.flight().saturating_sub(extra)
     }
 
@@ -354,11 +360,13 @@ impl TcpSender {
         self.restart_timer(now);
     }
 
-    /// `ssthresh` is kept if the timer runs out for the same segment again (RFC 5681 §3.1).
+    /// `ssthresh` is kept if the timer runs out for the same segment again (RFC 5681 §3.1), in ns-3 all through the
+    /// repair.
     fn reduce_by_timeout(&mut self, now: SendTime) {
         let first = Some(self.board.first());
-        if self.timed_out != first {
-            self.timed_out = first;
+        let again = self.timed_out == first || (self.state == State::Loss && self.config.ns3_recovery);
+        self.timed_out = first;
+        if !again {
             let flight = match self.state {
                 // What a timeout declared lost, or SACK told of, is not in flight any more.
                 State::Loss => self.board.pipe(),
@@ -505,7 +513,7 @@ impl TcpSender {
         self.counts.segments += 1;
         self.sent_at = Some(now);
         self.prr.on_sent();
-        self.pacing.on_sent(now, &self.window, self.rtt.smoothed());
+        self.pacing.on_sent(now, &self.window, self.board.flight(), self.rtt.smoothed());
         let payload = self.transfer.payload(number);
         let (ecn, cwr) = self.ecn.stamp(retransmission);
         Segment { number, payload, syn: false, retransmission, sent_at: now, ecn, cwr }
