@@ -99,6 +99,23 @@ fn dctcp_hears_exact_counts_of_marks_and_nothing_less() {
     assert!(error.to_string().contains("`dctcp` goes by exact counts of marks"), "{error}");
 }
 
+#[test]
+fn web_traffic_under_dctcp_hears_exact_counts_of_marks_too() {
+    let web = |words: &str| {
+        let text =
+            scenario("").replace("kind = \"tcp\"", &format!("kind = \"web\"\nload = \"1Mbps\"\n{words}"));
+        Scenario::parse("test.toml", &text, &[])
+    };
+    let run = web("law = \"dctcp\"").unwrap().build(&RunOptions::default(), &TraceStore::at(None)).unwrap();
+    let ecn = run.spec.flows.iter().find_map(|flow| match &flow.traffic {
+        Traffic::Web { config, .. } => Some(config.ecn),
+        _ => None,
+    });
+    assert_eq!(ecn, Some(EcnMode::Accurate));
+    let error = web("law = \"dctcp\"\noptions = { ecn = \"off\" }").unwrap_err().to_string();
+    assert!(error.contains("`dctcp` goes by exact counts of marks"), "{error}");
+}
+
 /// Its own buffers would hold the window below what the path takes, and it would never see a loss.
 const NS3_WITHOUT_LIMIT: &str =
     "profile = \"ns3-3.26\"\noptions = { mss = \"1460B\", receive_window = 1000000 }";

@@ -413,7 +413,7 @@ fn traffic(flow: &Flow) -> Result<SimTraffic, registry::RegistryError> {
         Traffic::Audio(audio) => Ok(SimTraffic::Unresponsive(audio.source())),
         Traffic::Tcp(tcp) => tcp_traffic(tcp),
         Traffic::Web(web) => {
-            let config = web.options.unwrap_or_default().config(None);
+            let config = web.config();
             let laws = registry::window_laws_of(&web.law, None, config.pacing)?;
             Ok(SimTraffic::Web { laws, config, web: web.traffic() })
         }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::{LimitsOutOfOrder, RateLimits};
 use weir_net::Time;
-use weir_sim::tcp::{EcnMode, TcpConfig};
+use weir_sim::tcp::TcpConfig;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::encoder::Encoder;
@@ -118,7 +118,7 @@ impl Flow {
             Traffic::Constant(constant) => constant.packet_size.bytes(),
             Traffic::Audio(_) => return None,
             Traffic::Tcp(own) => tcp(own.config()),
-            Traffic::Web(web) => tcp(web.options.unwrap_or_default().config(None)),
+            Traffic::Web(web) => tcp(web.options.unwrap_or_default().config(None, &web.law)),
         };
         u32::try_from(bytes).ok()
     }
@@ -320,18 +320,9 @@ impl Tcp {
 
     /// The endpoints.
     pub fn config(&self) -> TcpConfig {
-        let options = self.options.unwrap_or_default();
-        let config = options.config(self.profile);
-        // Without exact counts of marks the law has nothing to go by.
-        if self.law() == NEEDS_COUNTS && options.ecn.is_none() {
-            return TcpConfig { ecn: EcnMode::Accurate, ..config };
-        }
-        config
+        self.options.unwrap_or_default().config(self.profile, self.law())
     }
 }
-
-/// The window law that goes by exact counts of marks.
-pub(super) const NEEDS_COUNTS: &str = "dctcp";
 
 /// A host's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -88,9 +88,12 @@ impl From<TcpEcn> for EcnMode {
     }
 }
 
+/// The window law that goes by exact counts of marks.
+pub(super) const NEEDS_COUNTS: &str = "dctcp";
+
 impl TcpOptions {
-    /// The endpoints with these options laid over `profile`.
-    pub fn config(&self, profile: Option<TcpProfile>) -> TcpConfig {
+    /// The endpoints with these options laid over `profile`, for connections under `law`.
+    pub fn config(&self, profile: Option<TcpProfile>, law: &str) -> TcpConfig {
         let mss = self.mss.and_then(|mss| u16::try_from(mss.bytes()).ok());
         let usual = profile.map_or_else(TcpConfig::default, |profile| profile.config(mss));
         TcpConfig {
@@ -106,7 +109,11 @@ impl TcpOptions {
             ack_delay: self.ack_delay.unwrap_or(usual.ack_delay),
             sack: self.sack.unwrap_or(usual.sack),
             limited_transmit: self.limited_transmit.unwrap_or(usual.limited_transmit),
-            ecn: self.ecn.map_or(usual.ecn, EcnMode::from),
+            ecn: match self.ecn {
+                // Without exact counts of marks the law has nothing to go by.
+                None if law == NEEDS_COUNTS => EcnMode::Accurate,
+                ecn => ecn.map_or(usual.ecn, EcnMode::from),
+            },
             prr: self.prr.unwrap_or(usual.prr),
             pacing: self.pacing.unwrap_or(usual.pacing),
             quick_acks: self.quick_acks.unwrap_or(usual.quick_acks),

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use weir_sim::tcp::TcpConfig;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::flow::default_law;
@@ -88,6 +89,11 @@ impl Default for WebSizes {
 }
 
 impl Web {
+    /// The endpoints.
+    pub fn config(&self) -> TcpConfig {
+        self.options.unwrap_or_default().config(None, &self.law)
+    }
+
     /// What the simulator is to do.
     pub(crate) fn traffic(&self) -> weir_sim::Web {
         let extra = self.extra_delay.unwrap_or_default();

@@ -6,8 +6,8 @@ use weir_units::DataSize;
 use super::{Problems, SEGMENT_LIMITS};
 use crate::error::{KeyPath, advice};
 use crate::registry;
-use crate::scenario::flow::{Downloads, NEEDS_COUNTS, SizeRange, Tcp};
-use crate::scenario::tcp_options::{TcpEcn, TcpOptions};
+use crate::scenario::flow::{Downloads, SizeRange, Tcp};
+use crate::scenario::tcp_options::{NEEDS_COUNTS, TcpEcn, TcpOptions};
 use crate::scenario::tcp_profile::TcpProfile;
 use crate::scenario::web::{DelayRange, Web, WebSizes};
 
@@ -22,16 +22,9 @@ impl Problems {
             self.downloads(downloads, tcp, &path.with("downloads"));
         }
         let options = tcp.options.unwrap_or_default();
-        self.tcp_options(options, tcp.profile, path);
+        self.tcp_options(options, tcp.profile, tcp.law(), path);
         if tcp.profile == Some(TcpProfile::Chromium2015) {
             self.chromium(tcp, options, path);
-        }
-        if tcp.law() == NEEDS_COUNTS && options.ecn.is_some_and(|ecn| ecn != TcpEcn::Accurate) {
-            self.value(
-                &path.with("options").with("ecn"),
-                format!("`{NEEDS_COUNTS}` goes by exact counts of marks"),
-            )
-            .push_str("write `accurate`, or leave it out");
         }
     }
 
@@ -61,7 +54,7 @@ impl Problems {
             self.value(&sizes, format!("a tail from {tail_from} to {largest} is none"))
                 .push_str("let `tail_from` ≤ `largest`, or `tail` be 0");
         }
-        self.tcp_options(web.options.unwrap_or_default(), None, path);
+        self.tcp_options(web.options.unwrap_or_default(), None, &web.law, path);
     }
 
     fn window_law(&mut self, name: &str, path: &KeyPath) {
@@ -72,8 +65,12 @@ impl Problems {
         }
     }
 
-    fn tcp_options(&mut self, options: TcpOptions, profile: Option<TcpProfile>, path: &KeyPath) {
+    fn tcp_options(&mut self, options: TcpOptions, profile: Option<TcpProfile>, law: &str, path: &KeyPath) {
         let at = path.with("options");
+        if law == NEEDS_COUNTS && options.ecn.is_some_and(|ecn| ecn != TcpEcn::Accurate) {
+            self.value(&at.with("ecn"), format!("`{NEEDS_COUNTS}` goes by exact counts of marks"))
+                .push_str("write `accurate`, or leave it out");
+        }
         if let Some(mss) = options.mss {
             self.size(&at.with("mss"), mss, SEGMENT_LIMITS);
         }
@@ -85,7 +82,7 @@ impl Problems {
             self.value(&path, format!("`{path}` is no number of 32-bit words"))
                 .push_str("write a multiple of 4 from 40 to 80");
         }
-        let TcpConfig { min_rto, max_rto, .. } = options.config(profile);
+        let TcpConfig { min_rto, max_rto, .. } = options.config(profile, law);
         if min_rto > max_rto {
             let key = if options.min_rto.is_some() { "min_rto" } else { "max_rto" };
             self.value(&at.with(key), format!("timeouts from {min_rto} to {max_rto} are none"))
