@@ -52,6 +52,20 @@ fn check(text: &str, overrides: &[String]) {
     }
 }
 
+#[test]
+fn a_clock_that_is_off_by_centuries_or_hardly_moves_is_refused() {
+    let text = weir_lab::shipped::find("gcc-2016/tcp-one-adaptive").unwrap().text;
+    let clock = |clock: &str| {
+        let set = format!("flows.video.receiver_clock={clock}");
+        Scenario::parse("any.toml", text, &[set]).map_err(|error| error.to_string())
+    };
+    assert!(clock("{ offset = \"-876000h\", resolution = \"1s\" }").is_ok());
+    let offset = clock("{ offset = \"6000000000s\" }").unwrap_err();
+    assert!(offset.contains("`flows.video.receiver_clock.offset` is"), "{offset}");
+    let resolution = clock("{ resolution = \"5000000000s\" }").unwrap_err();
+    assert!(resolution.contains("`flows.video.receiver_clock.resolution` is"), "{resolution}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 

@@ -5,6 +5,9 @@ use weir_units::TimeDelta;
 
 use crate::spec::ClockSpec;
 
+/// Later than this, in nanoseconds (292 years), no clock is read.
+const LATEST: u64 = i64::MAX as u64;
+
 /// A clock with offset, drift and resolution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
@@ -25,30 +28,37 @@ impl Clock {
 
     /// The reading at true time `now`, in nanoseconds since the clock's zero.
     pub(crate) fn read(&self, now: Time) -> i64 {
-        let now = now.nanos() as i64;
-        let mut local = now.saturating_add(self.offset);
+        let now = now.nanos().min(LATEST);
+        let mut local = i128::from(now) + i128::from(self.offset);
         if self.drift != 0 {
-            local = local.saturating_add(((i128::from(now) * i128::from(self.drift)) >> 32) as i64);
+            local += (i128::from(now) * i128::from(self.drift)) >> 32;
         }
-        if self.resolution > 1 { local - local.rem_euclid(self.resolution) } else { local }
+        if self.resolution > 1 {
+            local -= local.rem_euclid(i128::from(self.resolution));
+        }
+        local.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
     }
 
-    /// The earliest true time, not before `now`, at which the clock reads `local` or more.
+    /// The earliest true time, not before `now`, at which the clock reads `local` or more; [`Time::MAX`] if it never
+    /// does.
     pub(crate) fn when(&self, local: i64, now: Time) -> Time {
         if local == i64::MAX {
             return Time::MAX;
         }
-        let mut local = local;
+        let mut due = i128::from(local);
         if self.resolution > 1 {
             // Readings are multiples of the resolution: wait for the next one.
-            local = local.saturating_add((-local).rem_euclid(self.resolution));
+            due += (-due).rem_euclid(i128::from(self.resolution));
         }
-        let mut due = local.saturating_sub(self.offset);
+        due -= i128::from(self.offset);
         if self.drift != 0 {
-            due = ((i128::from(due) << 32) / ((1i128 << 32) + i128::from(self.drift))) as i64;
+            due = (due << 32) / ((1i128 << 32) + i128::from(self.drift));
         }
-        let mut due = Time::from_nanos(due.max(0) as u64).max(now);
-        while self.read(due) < local {
+        let Some(nanos) = u64::try_from(due.max(0)).ok().filter(|&nanos| nanos < LATEST) else {
+            return Time::MAX;
+        };
+        let mut due = Time::from_nanos(nanos).max(now);
+        while due.nanos() < LATEST && self.read(due) < local {
             due += TimeDelta::from_nanos(1);
         }
         due
@@ -89,6 +99,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_clock_at_the_end_of_its_range_stands_still() {
+        let clock = |offset, drift_ppm, resolution| {
+            let (offset, resolution) = (TimeDelta::from_secs(offset), TimeDelta::from_secs(resolution));
+            Clock::new(ClockSpec { offset, drift_ppm, resolution })
+        };
+        // Readings are multiples of 5 · 10⁹ s, of which the second is beyond the range of 9.2 · 10⁹ s.
+        let coarse = clock(6_000_000_000, 0.0, 5_000_000_000);
+        let local = coarse.read(Time::ZERO) + 1;
+        let due = Time::from_millis(4_000_000_000_000);
+        assert_eq!((coarse.when(local, Time::ZERO), coarse.read(due)), (due, i64::MAX));
+        // A slow clock reads it only after the end of all times.
+        assert_eq!(clock(0, -1000.0, 0).when(i64::MAX - 1, Time::ZERO), Time::MAX);
+        assert_eq!(clock(-9_000_000_000, 0.0, 0).when(1_000_000_000_000_000_000, Time::ZERO), Time::MAX);
+        assert_eq!(clock(-9_223_372_036, 0.0, 9_000_000_000).read(Time::ZERO), i64::MIN);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Does a scenario make sense? Each problem is found where it was written.
 
 mod cells;
+mod clock;
 mod media;
 mod transport;
 
@@ -319,7 +320,7 @@ impl Problems {
             self.pauses(pauses, &flow.traffic, &path.with("pauses"));
         }
         if let Some(clock) = flow.receiver_clock {
-            self.not_negative(&path.with("receiver_clock").with("resolution"), Some(clock.resolution));
+            self.clock(clock, &path.with("receiver_clock"));
         }
         match &flow.traffic {
             Traffic::Media(media) => self.media(media, path),
