@@ -62,10 +62,51 @@ fn config(tcp: &str) -> TcpConfig {
 
 #[test]
 fn profile_is_one_configuration_and_options_are_laid_over_it() {
-    assert_eq!(config(""), TcpConfig::default());
-    assert_eq!(config("profile = \"rfc\""), TcpConfig::rfc());
-    assert_eq!(config("profile = \"linux-3.16\""), TcpConfig::linux_3_16());
-    assert_eq!(config("profile = \"ns3-3.26\""), TcpConfig::ns3_26(536));
+    let ms = TimeDelta::from_millis;
+    // Linux, whose headers have timestamps: the initial window of RFC 6928, 1 s before a sample, 200 ms besides it.
+    let usual = TcpConfig {
+        mss: 1448,
+        header: 52,
+        initial_window: 10,
+        receive_window: 1_048_576,
+        initial_rto: ms(1000),
+        min_rto: ms(200),
+        max_rto: ms(60_000),
+        min_deviation: ms(200),
+        ack_every: 2,
+        ack_delay: ms(40),
+        sack: true,
+        limited_transmit: true,
+        ecn: EcnMode::Off,
+        prr: false,
+        pacing: false,
+        quick_acks: 0,
+        ns3_recovery: false,
+        linux_deviation: false,
+    };
+    let of = |profile: &str| config(&format!("profile = \"{profile}\""));
+    assert_eq!(config(""), usual);
+    // RFC 6298 §2.3 and §2.4, RFC 5681 §4.2.
+    let (second, tick) = (ms(1000), ms(1));
+    let rfc = TcpConfig { min_rto: second, min_deviation: tick, ack_delay: ms(500), ..usual };
+    assert_eq!(of("rfc"), rfc);
+    // TCP_RTO_MAX is 120 s; TCP_MAX_QUICKACKS is 16.
+    let linux = TcpConfig { max_rto: ms(120_000), prr: true, quick_acks: 16, linux_deviation: true, ..usual };
+    assert_eq!(of("linux-3.16"), linux);
+    // Buffers of 131072 bytes hold 244 segments of 536.
+    let ns3 = TcpConfig {
+        mss: 536,
+        initial_window: 1,
+        receive_window: 244,
+        initial_rto: ms(3000),
+        min_rto: second,
+        min_deviation: tick,
+        ack_delay: ms(200),
+        sack: false,
+        ns3_recovery: true,
+        ..usual
+    };
+    assert_eq!(of("ns3-3.26"), ns3);
     let changed = config("profile = \"ns3-3.26\"\noptions = { mss = \"1460B\", min_rto = \"300ms\" }");
     // 131072 / 1460 = 89.8.
     assert_eq!((changed.mss, changed.receive_window), (1460, 89));

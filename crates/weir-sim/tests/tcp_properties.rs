@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use tcp_rig::Rig;
-use weir_cc::window::{Cubic, NewReno};
+use weir_cc::window::hystart::{Config, HyStart};
+use weir_cc::window::westwood::Estimator;
+use weir_cc::window::{Cubic, Dctcp, HighSpeed, NewReno, Rules, Westwood, WindowLaw};
 use weir_cc::{ArrivalTime, SendTime};
 use weir_sim::tcp::{Acknowledgement, EcnMode, SackBlock, Segment, TcpConfig, TcpReceiver, TcpSender};
 use weir_units::{DataSize, TimeDelta};
@@ -33,11 +35,35 @@ fn config() -> impl Strategy<Value = TcpConfig> {
         })
 }
 
+/// One of the window laws, made anew when called.
+fn law() -> impl Strategy<Value = fn() -> Box<dyn WindowLaw>> {
+    let laws: [fn() -> Box<dyn WindowLaw>; 8] = [
+        || Box::new(NewReno::new()),
+        || Box::new(NewReno::with_rules(Rules::ns3_26())),
+        || Box::new(Cubic::new()),
+        || Box::new(Cubic::with_rules(Rules::linux(), Some(HyStart::new(Config::linux())))),
+        || Box::new(Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16())))),
+        || Box::new(HighSpeed::new()),
+        || Box::new(Westwood::with_rules(Estimator::Ns3PerAck, Rules::default())),
+        || Box::new(Dctcp::new()),
+    ];
+    prop::sample::select(laws.to_vec())
+}
+
+/// Which segments are marked.
+fn mark() -> impl Strategy<Value = fn(&Segment) -> bool> {
+    let marks: [fn(&Segment) -> bool; 4] =
+        [|_| false, |segment| segment.number % 17 == 5, |segment| segment.number % 40 < 20, |_| true];
+    prop::sample::select(marks.to_vec())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
     fn everything_is_delivered_exactly_once_whatever_is_lost(
         config in config(),
+        law in law(),
+        mark in mark(),
         bytes in 0u64..400_000,
         data_loss in 0.0f64..0.3,
         ack_loss in 0.0f64..0.3,
@@ -47,7 +73,8 @@ proptest! {
         let lose = move |_, segment: Option<&Segment>| {
             random.random_bool(if segment.is_some() { data_loss } else { ack_loss })
         };
-        let mut rig = Rig::new(config, NewReno::new(), Some(bytes), lose);
+        let mut rig = Rig::under(config, law(), Some(bytes), lose);
+        rig.mark = mark;
         rig.run(SendTime::MAX);
         prop_assert!(rig.sender.finished_at().is_some());
         prop_assert_eq!(rig.receiver.delivered(), DataSize::from_bytes(bytes));
@@ -86,9 +113,10 @@ proptest! {
     #[test]
     fn sender_answers_any_acknowledgement_with_segments_in_order(
         config in config(),
+        law in law(),
         steps in proptest::collection::vec(step(), 1..120),
     ) {
-        let mut sender = TcpSender::new(config, Box::new(Cubic::new()), None);
+        let mut sender = TcpSender::new(config, law(), None);
         let mut now = SendTime::from_millis(5);
         sender.start(SendTime::ZERO);
         let (mut new, mut acknowledged) = (0, 0);

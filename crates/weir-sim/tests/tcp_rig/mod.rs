@@ -1,4 +1,5 @@
 //! A TCP sender and receiver with nothing but a fixed delay between them.
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 use std::collections::VecDeque;
 
@@ -26,7 +27,12 @@ pub(crate) struct Rig<L> {
 impl<L: FnMut(SendTime, Option<&Segment>) -> bool> Rig<L> {
     /// A connection that opens at time zero.
     pub(crate) fn new(config: TcpConfig, law: impl WindowLaw + 'static, size: Option<u64>, lose: L) -> Self {
-        let mut sender = TcpSender::new(config, Box::new(law), size.map(DataSize::from_bytes));
+        Self::under(config, Box::new(law), size, lose)
+    }
+
+    /// The same under a law that is not known before.
+    pub(crate) fn under(config: TcpConfig, law: Box<dyn WindowLaw>, size: Option<u64>, lose: L) -> Self {
+        let mut sender = TcpSender::new(config, law, size.map(DataSize::from_bytes));
         sender.start(SendTime::ZERO);
         let mut rig = Self {
             sender,
