@@ -96,18 +96,24 @@ fn web(words: &str) -> String {
 /// The load is what is offered, whatever the sizes, the number of requests and the distance of the clients.
 #[test]
 fn web_like_traffic_offers_the_load_it_is_asked_for() {
+    // Cut at the usual 10 MB a response is of 68 kB on average with a standard deviation of 5.4 times that, a session of
+    // four requests has a second moment of 9 times its mean squared: over 6000 s of 4 Mbit/s, 10 700 sessions, the
+    // standard error is 2.9 %.
     let cases = [
-        ("load = \"4Mbps\"\nsizes = { largest = \"1MB\" }", 4e6),
+        ("load = \"4Mbps\"\nsizes = { largest = \"1MB\" }", 2000, 4e6, 0.05),
         (
             "load = \"4Mbps\"\nrequests = 1.0\nextra_delay = { max = \"200ms\" }\nsizes = { largest = \"1MB\" }",
+            2000,
             4e6,
+            0.05,
         ),
-        ("load = \"2Mbps\"\nrequests = 10.0\nsizes = { tail = 0.0 }", 2e6),
+        ("load = \"2Mbps\"\nrequests = 10.0\nsizes = { tail = 0.0 }", 2000, 2e6, 0.05),
+        ("load = \"4Mbps\"", 6000, 4e6, 0.087),
     ];
-    for (words, load) in cases {
-        let flow = run(2000, 1, &web(words)).flows.remove(0);
+    for (words, seconds, load, tolerance) in cases {
+        let flow = run(seconds, 1, &web(words)).flows.remove(0);
         let offered = flow.sent_rate_bps.unwrap();
-        assert!((offered / load - 1.0).abs() < 0.05, "{words}: {offered}");
+        assert!((offered / load - 1.0).abs() < tolerance, "{words}: {offered}");
         assert_eq!((flow.kind, flow.loss_ratio), (FlowKind::Web, Some(0.0)));
         let transfers = flow.transfers;
         let payload = transfers.completed.unwrap() * transfers.mean_bytes.unwrap();

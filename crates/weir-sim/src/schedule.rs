@@ -25,10 +25,7 @@ impl Schedule {
     pub(crate) fn first(&self) -> (Time, usize) {
         match self {
             Self::Few(scan) => scan.first(),
-            Self::Many(tournament) => {
-                let Wake { at, component } = tournament.nodes[1];
-                (Time::from_nanos(at), component as usize)
-            }
+            Self::Many(tournament) => tournament.first(),
         }
     }
 
@@ -101,7 +98,7 @@ struct Wake {
 }
 
 impl Tournament {
-    fn new(components: usize) -> Self {
+    pub(crate) fn new(components: usize) -> Self {
         let leaves = components.next_power_of_two();
         let never = |component| Wake { at: u64::MAX, component: component as u32 };
         let mut nodes = vec![never(0); leaves];
@@ -112,8 +109,27 @@ impl Tournament {
         Self { nodes }
     }
 
+    /// The earliest wake-up and its component; [`Time::MAX`] if nobody wakes.
+    #[inline]
+    pub(crate) fn first(&self) -> (Time, usize) {
+        let Wake { at, component } = self.nodes[1];
+        (Time::from_nanos(at), component as usize)
+    }
+
+    /// Makes room for so many components; those that are new never wake.
+    pub(crate) fn grow(&mut self, components: usize) {
+        let leaves = self.nodes.len() / 2;
+        if components <= leaves {
+            return;
+        }
+        let before = core::mem::replace(self, Self::new(components));
+        for wake in &before.nodes[leaves..] {
+            self.set(wake.component as usize, Time::from_nanos(wake.at));
+        }
+    }
+
     /// Settles the new wake-up along the path to the root, as far as it matters.
-    fn set(&mut self, component: usize, at: Time) {
+    pub(crate) fn set(&mut self, component: usize, at: Time) {
         let mut node = self.nodes.len() / 2 + component;
         self.nodes[node].at = at.nanos();
         while node > 1 {
@@ -145,6 +161,24 @@ mod tests {
         assert_eq!(schedule.first(), (Time::from_nanos(10), 4));
         schedule.set(0, Time::from_nanos(10));
         assert_eq!(schedule.first(), (Time::from_nanos(10), 0));
+    }
+
+    #[test]
+    fn a_tournament_takes_more_components_as_they_come() {
+        let mut tournament = Tournament::new(1);
+        assert_eq!(tournament.first(), (Time::MAX, 0));
+        for component in 0..40 {
+            tournament.grow(component + 1);
+            tournament.set(component, Time::from_nanos(1000 - component as u64));
+            assert_eq!(tournament.first(), (Time::from_nanos(1000 - component as u64), component));
+        }
+        tournament.set(39, Time::MAX);
+        tournament.set(7, Time::MAX);
+        for component in (0..39).rev().filter(|&component| component != 7) {
+            assert_eq!(tournament.first().1, component);
+            tournament.set(component, Time::MAX);
+        }
+        assert_eq!(tournament.first().0, Time::MAX);
     }
 
     fn walk(components: usize) {

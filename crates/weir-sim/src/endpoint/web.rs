@@ -17,6 +17,7 @@ use crate::clock::Clock;
 use crate::monitor::{Monitor, Side, TransferMeta};
 use crate::network::{Network, meta};
 use crate::packet::{Body, SimPacket, WebPart};
+use crate::schedule::Tournament;
 use crate::spec::WindowLaws;
 use crate::tcp::{TcpConfig, TcpReceiver, TcpSender};
 use crate::web::{Web, exponential, unit};
@@ -37,6 +38,8 @@ pub(crate) struct WebServer {
     config: TcpConfig,
     /// One per client, by its number; used again by the client's next request.
     connections: Vec<Connection>,
+    /// When each connection's timer runs out.
+    timers: Tournament,
 }
 
 #[derive(Debug)]
@@ -48,19 +51,19 @@ struct Connection {
 
 impl WebServer {
     pub(crate) fn new(life: Life, clock: Clock, laws: WindowLaws, config: TcpConfig) -> Self {
-        Self { life, clock, laws, config, connections: Vec::new() }
+        Self { life, clock, laws, config, connections: Vec::new(), timers: Tournament::new(1) }
     }
 
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
-        for index in 0..self.connections.len() {
-            let connection = &mut self.connections[index];
-            if connection.busy && connection.sender.next_timeout().is_some_and(|due| due <= local) {
-                connection.sender.on_timeout(local);
-                self.drain(now, local, index, network);
+        loop {
+            let (due, index) = self.timers.first();
+            if due > now {
+                return due;
             }
+            self.connections[index].sender.on_timeout(local);
+            self.drain(now, local, index, network);
         }
-        self.next_wake(now)
     }
 
     pub(crate) fn deliver<M: Monitor>(
@@ -69,14 +72,14 @@ impl WebServer {
         packet: &SimPacket,
         network: &mut Network<M>,
     ) -> Time {
-        let Body::Web { client, request, part } = &packet.body else { return self.next_wake(now) };
+        let Body::Web { client, request, part } = &packet.body else { return self.timers.first().0 };
         let local = SendTime::from_nanos(self.clock.read(now));
         let index = *client as usize;
         match part {
             WebPart::Request { size } => self.answer(local, index, *request, *size),
             WebPart::Acknowledgement(ack) => {
                 let connection = self.connections.get_mut(index).filter(|c| c.busy && c.request == *request);
-                let Some(connection) = connection else { return self.next_wake(now) };
+                let Some(connection) = connection else { return self.timers.first().0 };
                 if let Some(rtt) = connection.sender.on_ack(local, ack) {
                     network.monitor.rtt(now, self.life.flow, rtt);
                 }
@@ -85,7 +88,7 @@ impl WebServer {
             WebPart::Segment(_) => {}
         }
         self.drain(now, local, index, network);
-        self.next_wake(now)
+        self.timers.first().0
     }
 
     /// Opens the connection that the request asks for, unless it is open already.
@@ -94,6 +97,7 @@ impl WebServer {
             let sender = TcpSender::new(self.config, self.laws.make(), Some(DataSize::ZERO));
             self.connections.push(Connection { request: 0, sender, busy: false });
         }
+        self.timers.grow(self.connections.len());
         let connection = &mut self.connections[index];
         if request > connection.request {
             connection.request = request;
@@ -104,22 +108,19 @@ impl WebServer {
     }
 
     fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, index: usize, network: &mut Network<M>) {
-        let Some(connection) = self.connections.get_mut(index).filter(|connection| connection.busy) else {
-            return;
-        };
+        let Some(connection) = self.connections.get_mut(index) else { return };
+        if !connection.busy {
+            return self.timers.set(index, Time::MAX);
+        }
         while let Some(segment) = connection.sender.poll_segment(local) {
             let wire_size = self.config.segment_size(&segment).bytes() as u32;
-            let meta = meta(now, wire_size, u32::from(segment.payload), false);
+            let meta = meta(now, wire_size, u32::from(segment.payload), segment.syn);
             let part = WebPart::Segment(segment);
             let body = Body::Web { client: index as u32, request: connection.request, part };
             network.send(now, self.life.flow, Side::Sender, meta, body);
         }
-    }
-
-    fn next_wake(&self, now: Time) -> Time {
-        let busy = self.connections.iter().filter(|connection| connection.busy);
-        let due = busy.filter_map(|connection| connection.sender.next_timeout()).min();
-        due.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now))
+        let due = connection.sender.next_timeout();
+        self.timers.set(index, due.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now)));
     }
 }
 
@@ -135,6 +136,8 @@ pub(crate) struct WebClients {
     between: TimeDelta,
     next_session: Time,
     clients: Vec<Client>,
+    /// When each client has to be attended to.
+    due: Tournament,
     free: Vec<u32>,
     /// What waits for its client's extra delay, earliest first; the number keeps equal times in order.
     leaving: BinaryHeap<Reverse<Leaving>>,
@@ -211,6 +214,7 @@ impl WebClients {
             between,
             next_session,
             clients: Vec::new(),
+            due: Tournament::new(1),
             free: Vec::new(),
             leaving: BinaryHeap::new(),
             left: 0,
@@ -226,8 +230,13 @@ impl WebClients {
             self.begin_session(now);
             self.next_session += exponential(&mut self.rng, self.between).max(TimeDelta::from_nanos(1));
         }
-        for index in 0..self.clients.len() {
+        loop {
+            let (due, index) = self.due.first();
+            if due > now {
+                break;
+            }
             self.attend(now, index);
+            self.due.set(index, self.next_of(now, index));
         }
         while self.leaving.peek().is_some_and(|Reverse(first)| first.at <= now) {
             let Some(Reverse(Leaving { client, request, part, .. })) = self.leaving.pop() else { break };
@@ -238,7 +247,20 @@ impl WebClients {
             let body = Body::Web { client, request, part };
             network.send(now, self.life.flow, Side::Receiver, meta(now, wire_size, 0, true), body);
         }
-        self.next_wake(now)
+        let sessions = if self.next_session < self.life.stop { self.next_session } else { Time::MAX };
+        let leaving = self.leaving.peek().map_or(Time::MAX, |Reverse(first)| first.at);
+        self.due.first().0.min(sessions).min(leaving)
+    }
+
+    /// When client `index` has to be attended to next.
+    fn next_of(&self, now: Time, index: usize) -> Time {
+        let client = &self.clients[index];
+        let own = match client.state {
+            Doing::Thinking(at) | Doing::Waiting(at) => at,
+            Doing::Nothing | Doing::Receiving => Time::MAX,
+        };
+        let ack = client.receiver.next_timeout();
+        own.min(ack.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now)))
     }
 
     fn begin_session(&mut self, now: Time) {
@@ -260,6 +282,8 @@ impl WebClients {
         client.extra = self.web.least_extra + range.scale(1.0 - unit(&mut self.rng));
         client.requests_left = self.web.draw_requests(&mut self.rng);
         client.state = Doing::Thinking(now);
+        self.due.grow(self.clients.len());
+        self.due.set(index as usize, now);
     }
 
     /// Does what client `index` is to do by now.
@@ -324,6 +348,7 @@ impl WebClients {
             && let Some(client) = self.clients.get_mut(*index as usize)
             && client.request == *request
         {
+            self.due.set(*index as usize, now);
             client.receiver.on_segment(ArrivalTime::from_nanos(self.clock.read(now)), segment);
             if matches!(client.state, Doing::Waiting(_)) {
                 client.state = Doing::Receiving;
@@ -341,19 +366,5 @@ impl WebClients {
             }
         }
         self.wake(now, network)
-    }
-
-    fn next_wake(&self, now: Time) -> Time {
-        let of_clients = self.clients.iter().map(|client| {
-            let own = match client.state {
-                Doing::Thinking(at) | Doing::Waiting(at) => at,
-                Doing::Nothing | Doing::Receiving => Time::MAX,
-            };
-            let ack = client.receiver.next_timeout();
-            own.min(ack.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now)))
-        });
-        let sessions = if self.next_session < self.life.stop { self.next_session } else { Time::MAX };
-        let leaving = self.leaving.peek().map_or(Time::MAX, |Reverse(first)| first.at);
-        of_clients.min().unwrap_or(Time::MAX).min(sessions).min(leaving)
     }
 }
