@@ -111,9 +111,9 @@ fn what_enters_a_cell_arrives_or_is_lost_or_is_still_inside() {
     let tally = run(cell(4, 20, flows(4).collect(), make));
     let lost = tally.refused + tally.given_up;
     let inside = tally.sent.iter().sum::<u64>() - tally.delivered() - lost;
-    // In eight queues, and on 25 ms of wire: 100 packets at the 32 Mbit/s on their way down, some 50 of those that came
-    // up at 15 to 18 Mbit/s.
-    assert!((400 + 100 + 45..400 + 100 + 60).contains(&inside), "{inside}");
+    // In eight queues, but for a place in some that has just been left, and on 25 ms of wire: 100 packets at the 32
+    // Mbit/s on their way down, some 50 of those that came up at 15 to 18 Mbit/s.
+    assert!((400 + 100 + 40..400 + 100 + 60).contains(&inside), "{inside}");
     assert!(tally.refused > 0, "{tally:?}");
     // The access point is one of five that contend, and has four flows: each gets a quarter of what a station gets.
     let (up, down): (Vec<_>, Vec<_>) = tally.delivered.chunks(2).map(|pair| (pair[0], pair[1])).unzip();

@@ -83,7 +83,7 @@ fn a_made_up_trace_is_told_and_kept_apart_from_the_recorded_one() {
     place.write("empty/traces/README", "no traces");
     let run = |options: &[&str]| {
         let mut line: Vec<&str> = CELLULAR.split(' ').collect();
-        line.push("2.1 up 40ms");
+        line.push("2.2 up 1");
         line.extend(options);
         place.call(&line)
     };
@@ -94,7 +94,7 @@ fn a_made_up_trace_is_told_and_kept_apart_from_the_recorded_one() {
     assert!(place.read("out/suite.html").contains("was not found"), "the page says it too");
     let recorded = run(&["--baseline", "made-up.json"]);
     assert_eq!((recorded.code, recorded.stdout.as_str()), (Some(2), ""), "{}", recorded.stderr);
-    let said = "2.1 up 40ms was saved with `synthetic-lte` on radio, and this run has `att-lte-driving-2016.up` on radio";
+    let said = "2.2 up 1 was saved with `synthetic-lte` on radio, and this run has `att-lte-driving-2016.up` on radio";
     assert!(recorded.stderr.contains(said), "{}", recorded.stderr);
     let again = run(&["--baseline", "made-up.json", "--data", "empty"]);
     assert_eq!(again.code, Some(0), "{}", again.stderr);
