@@ -108,17 +108,20 @@ fn what_enters_a_cell_arrives_or_is_lost_or_is_still_inside() {
     let queue = QueueConfig { limit_packets: Some(50), ..QueueConfig::default() };
     let make = |link| WifiLink { queue, loss: LossModel::Bernoulli(0.1), ..link };
     let flows = |n| (0..n).flat_map(move |i| [true, false].map(|up| of_station(n, i, up, constant(8000))));
-    let tally = run(cell(4, 20, flows(4).collect(), make));
-    let lost = tally.refused + tally.given_up;
-    let inside = tally.sent.iter().sum::<u64>() - tally.delivered() - lost;
-    // In eight queues, but for a place in some that has just been left, and on 25 ms of wire: 100 packets at the 32
-    // Mbit/s on their way down, some 50 of those that came up at 15 to 18 Mbit/s.
-    assert!((400 + 100 + 40..400 + 100 + 60).contains(&inside), "{inside}");
-    assert!(tally.refused > 0, "{tally:?}");
+    let (mut up, mut down) = (0, 0);
+    for seed in 1..=5 {
+        let tally = run(SimSpec { seed, ..cell(4, 20, flows(4).collect(), make) });
+        let lost = tally.refused + tally.given_up;
+        let inside = tally.sent.iter().sum::<u64>() - tally.delivered() - lost;
+        // In eight queues, but for a place in some that has just been left, and on 25 ms of wire: 100 packets at the 32
+        // Mbit/s on their way down, some 50 of those that came up at 15 to 18 Mbit/s.
+        assert!((400 + 100 + 40..400 + 100 + 60).contains(&inside), "{inside}");
+        assert!(tally.refused > 0, "{tally:?}");
+        up += tally.delivered.iter().step_by(2).sum::<u64>();
+        down += tally.delivered.iter().skip(1).step_by(2).sum::<u64>();
+    }
     // The access point is one of five that contend, and has four flows: each gets a quarter of what a station gets.
-    let (up, down): (Vec<_>, Vec<_>) = tally.delivered.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
-    let (up, down) = (up.iter().sum::<u64>() as f64, down.iter().sum::<u64>() as f64);
-    assert!((up / down / 4.0 - 1.0).abs() < 0.05, "{up} up, {down} down");
+    assert!((up as f64 / down as f64 / 4.0 - 1.0).abs() < 0.03, "{up} up, {down} down");
 }
 
 #[test]

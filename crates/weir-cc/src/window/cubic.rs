@@ -292,8 +292,9 @@ mod tests {
         let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
         law.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 100.0);
         window.cwnd = 69.0;
-        // One segment ends slow start at 70, the other begins the epoch: K = 0, W_max = 70.
-        law.on_ack(&mut window, &ack_at(1000, 2.0));
+        // One segment ends slow start at 70, the next begins the epoch: K = 0, W_max = 70.
+        law.on_ack(&mut window, &ack_at(1000, 1.0));
+        law.on_ack(&mut window, &ack_at(1000, 1.0));
         let epoch = law.epoch.expect("congestion avoidance has begun");
         assert_eq!((epoch.k, epoch.w_max), (0.0, 70.0));
     }
