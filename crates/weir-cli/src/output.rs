@@ -3,10 +3,11 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read, Seek as _};
 use std::path::{Path, PathBuf};
 use std::process;
 
+use weir_lab::comparison::CaptureFile;
 use weir_lab::registry;
 
 use crate::failure::Failure;
@@ -17,8 +18,9 @@ pub(crate) struct OutputDirectory {
     path: PathBuf,
     /// The directories that were not there before, outermost first.
     made: Vec<PathBuf>,
-    /// Names of files that are written while things run.
-    streamed: Vec<String>,
+    /// Files that are written while things run: without a name as long as they do, so that nothing is left of them
+    /// however that ends.
+    streamed: Vec<(String, File)>,
 }
 
 /// What stands before and after a controller's name in the names of files.
@@ -47,22 +49,32 @@ impl OutputDirectory {
         Ok(directory)
     }
 
-    /// Where to write the file `name` before [`Self::write`] puts it into its place. If that does not come, it goes.
-    pub(crate) fn stream(&mut self, name: String) -> PathBuf {
-        let part = self.path.join(format!("{name}.part"));
-        self.streamed.push(name);
-        part
+    /// What to write the file `name` to before [`Self::write`] puts it into its place. If that does not come, it goes.
+    pub(crate) fn stream(&mut self, name: String) -> Result<CaptureFile, Failure> {
+        let path = self.path.join(&name);
+        let file = tempfile::tempfile_in(&self.path).and_then(|file| Ok((file.try_clone()?, file)));
+        let (kept, file) = file.map_err(|source| Failure::Unwritable { path: path.clone(), source })?;
+        self.streamed.push((name, kept));
+        Ok(CaptureFile { file, path })
     }
 
     /// Writes all files, those that were streamed included, and removes what an earlier run left and this one has not
     /// written: beside the new results it would pass for theirs. If one cannot be written, all is as it was.
     pub(crate) fn write(&mut self, files: &Files) -> Result<(), Failure> {
         let fail = |path: &Path, source| Failure::Write { path: path.to_owned(), source };
-        let mut parts = Vec::with_capacity(files.len());
-        for (name, content) in files {
+        let part = |name: &str, content: &mut dyn Read| {
             let path = self.path.join(name);
             let part = Part::beside(&path).and_then(|part| part.filled(content));
-            parts.push((part.map_err(|error| fail(&path, error))?, path));
+            part.map(|part| (part, path.clone())).map_err(|error| fail(&path, error))
+        };
+        let mut parts = Vec::with_capacity(files.len() + self.streamed.len());
+        for (name, content) in files {
+            parts.push(part(name, &mut content.as_slice())?);
+        }
+        for (name, file) in &self.streamed {
+            let mut file = file;
+            file.rewind().map_err(|error| fail(&self.path.join(name), error))?;
+            parts.push(part(name, &mut file)?);
         }
         let mut exchange = Exchange::default();
         for path in self.stale(files).map_err(|error| fail(&self.path, error))? {
@@ -70,11 +82,6 @@ impl OutputDirectory {
         }
         for (part, path) in &parts {
             exchange.place(&part.0, path).map_err(|error| fail(path, error))?;
-        }
-        for name in &self.streamed {
-            let path = self.path.join(name);
-            let part = self.path.join(format!("{name}.part"));
-            exchange.place(&part, &path).map_err(|error| fail(&path, error))?;
         }
         exchange.complete();
         self.made.clear();
@@ -88,12 +95,16 @@ impl OutputDirectory {
         for entry in fs::read_dir(&self.path)? {
             let path = entry?.path();
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-            let mut written = files.iter().map(|(name, _)| name).chain(&self.streamed);
-            if varies(name) && path.is_file() && !written.any(|written| written == name) {
+            if varies(name) && path.is_file() && !self.names(files).any(|written| written == name) {
                 stale.push(path);
             }
         }
         Ok(stale)
+    }
+
+    /// The names of `files` and of those that were streamed.
+    fn names<'a>(&'a self, files: &'a Files) -> impl Iterator<Item = &'a String> {
+        files.iter().map(|(name, _)| name).chain(self.streamed.iter().map(|(name, _)| name))
     }
 
     /// The path of `name`.
@@ -140,9 +151,6 @@ impl OutputFile {
 
 impl Drop for OutputDirectory {
     fn drop(&mut self) {
-        for name in &self.streamed {
-            drop(Part(self.path.join(format!("{name}.part"))));
-        }
         for directory in self.made.iter().rev() {
             // Whoever put something there meanwhile keeps it.
             let _: io::Result<()> = fs::remove_dir(directory);
@@ -181,8 +189,8 @@ impl Part {
         }
     }
 
-    fn filled(self, content: &[u8]) -> io::Result<Self> {
-        fs::write(&self.0, content)?;
+    fn filled(self, mut content: impl Read) -> io::Result<Self> {
+        io::copy(&mut content, &mut File::create(&self.0)?)?;
         Ok(self)
     }
 }
@@ -247,6 +255,8 @@ impl Drop for Exchange {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     fn files(names: &[&str]) -> Files {
@@ -310,14 +320,19 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("out");
         let mut directory = OutputDirectory::prepare(&path).unwrap();
-        fs::write(directory.stream("packets-gcc.pcapng".to_owned()), b"half").unwrap();
+        let mut stream = directory.stream("packets-gcc.pcapng".to_owned()).unwrap();
+        stream.file.write_all(b"half").unwrap();
+        // Whatever becomes of the process, there is nothing to be left.
+        assert!(names(&path).is_empty());
         drop(directory);
         assert!(names(root.path()).is_empty());
         let mut directory = OutputDirectory::prepare(&path).unwrap();
-        fs::write(directory.stream("packets-gcc.pcapng".to_owned()), b"whole").unwrap();
+        let mut stream = directory.stream("packets-gcc.pcapng".to_owned()).unwrap();
+        stream.file.write_all(b"whole").unwrap();
         directory.write(&files(&["a"])).unwrap();
         drop(directory);
         assert_eq!(names(&path), ["a", "packets-gcc.pcapng"]);
+        assert_eq!(fs::read(path.join("packets-gcc.pcapng")).unwrap(), b"whole");
         OutputDirectory::prepare(&path).unwrap().write(&files(&["a"])).unwrap();
         assert_eq!(names(&path), ["a"], "the next run has no packets");
     }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
-use weir_lab::comparison::{CaptureRequest, Comparison, ComparisonError, Request};
+use weir_lab::comparison::{CaptureFile, CaptureRequest, Comparison, ComparisonError, Request};
 use weir_lab::report::{self, ReportInput, SummaryTable};
 use weir_lab::results::Summary;
 use weir_lab::scenario::Scenario;
@@ -125,7 +125,7 @@ impl Session<'_> {
         &self,
         scenario: &Scenario,
         directory: Option<&mut OutputDirectory>,
-    ) -> Result<Vec<PathBuf>, Failure> {
+    ) -> Result<Vec<CaptureFile>, Failure> {
         if self.args.pcap.is_empty() {
             return Ok(Vec::new());
         }
@@ -137,7 +137,7 @@ impl Session<'_> {
             [] => vec![scenario.controllers_in_use()],
             several => several.to_vec(),
         };
-        Ok(names.iter().map(|name| directory.stream(format!("packets-{name}.pcapng"))).collect())
+        names.iter().map(|name| directory.stream(format!("packets-{name}.pcapng"))).collect()
     }
 
     fn pcap_option(&self) -> String {
@@ -149,7 +149,7 @@ impl Session<'_> {
         scenario: &Scenario,
         bar: &ProgressBar,
         series: bool,
-        captures: &[PathBuf],
+        captures: &[CaptureFile],
     ) -> Result<Comparison, Failure> {
         let seeds = scenario.seeds();
         let jobs = effective::threads(self.args.jobs);

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rayon::prelude::*;
 use weir_sim::{SimSpec, Simulation, SpecError};
@@ -35,7 +35,16 @@ pub struct CaptureRequest<'a> {
     /// The names of the links, in the order of the interfaces in the files.
     pub links: &'a [String],
     /// A file for each controller, in their order: the run of its first seed.
-    pub files: &'a [PathBuf],
+    pub files: &'a [CaptureFile],
+}
+
+/// A file that packets are captured into.
+#[derive(Debug)]
+pub struct CaptureFile {
+    /// What is written to.
+    pub file: File,
+    /// What it is called if it cannot be written.
+    pub path: PathBuf,
 }
 
 /// The runs of all controllers.
@@ -293,7 +302,7 @@ impl Request<'_> {
         self.run_capturing(store, done, None)
     }
 
-    /// [`Self::run`], and packets are captured on the way. A file of a capture that fails is left incomplete.
+    /// [`Self::run`], and packets are captured on the way. What a capture that fails has written stays in its file.
     ///
     /// # Errors
     /// As [`Self::run`]; that there is no such link, before anything runs; that a file cannot be written.
@@ -318,7 +327,7 @@ impl Request<'_> {
             let options = RunOptions { seed, controller, series: false };
             indices(names, &self.scenario.build(&options, store)?.spec)?;
         }
-        let file = |index| capture?.files.get(index).map(PathBuf::as_path);
+        let file = |index| capture?.files.get(index);
         let tasks: Vec<Task<'_>> = choices
             .iter()
             .enumerate()
@@ -388,7 +397,7 @@ struct Task<'a> {
     /// The links to capture packets on.
     links: &'a [String],
     /// Where those go.
-    file: Option<&'a Path>,
+    file: Option<&'a CaptureFile>,
 }
 
 /// So many links are named where one is not found.
@@ -415,12 +424,11 @@ fn capture(
     spec: SimSpec,
     recorder: Recorder,
     links: &[String],
-    path: &Path,
+    into: &CaptureFile,
 ) -> Result<Recorder, ComparisonError> {
     let links = indices(links, &spec)?;
-    let fail = |source| ComparisonError::Capture { path: path.to_owned(), source };
-    let file = File::create(path).map_err(fail)?;
-    let capture = PacketCapture::new(BufWriter::new(file), &spec, &links).map_err(fail)?;
+    let fail = |source| ComparisonError::Capture { path: into.path.clone(), source };
+    let capture = PacketCapture::new(BufWriter::new(&into.file), &spec, &links).map_err(fail)?;
     let captured = Simulation::new(spec, Captured::new(recorder, capture))?.run();
     let (recorder, _) = captured.finish().map_err(fail)?;
     Ok(recorder)
