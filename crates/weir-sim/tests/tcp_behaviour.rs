@@ -296,6 +296,8 @@ fn ns3_reduces_no_more_while_a_timeout_is_repaired() {
 struct Noting(Arc<Mutex<Vec<(SendTime, bool)>>>);
 
 impl WindowLaw for Noting {
+    fn reset(&mut self) {}
+
     fn on_delivery(&mut self, _: &mut Window, delivery: &Delivery) {
         self.0.lock().unwrap().push((delivery.now, delivery.recovering));
     }
@@ -412,6 +414,8 @@ fn receive_window_bounds_the_flight() {
 struct Idle(Arc<Mutex<Vec<TimeDelta>>>);
 
 impl WindowLaw for Idle {
+    fn reset(&mut self) {}
+
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         window.cwnd += ack.acked;
     }

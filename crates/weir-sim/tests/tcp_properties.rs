@@ -2,6 +2,8 @@
 
 mod tcp_rig;
 
+use std::sync::{Arc, Mutex};
+
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -81,6 +83,45 @@ proptest! {
         let stats = rig.sender.stats();
         prop_assert_eq!(stats.segments - stats.retransmissions, bytes.div_ceil(1448));
         prop_assert_eq!((rig.sender.pipe(), rig.sender.next_timeout()), (0, None));
+    }
+}
+
+/// When each segment left, and what it was.
+type Course = Vec<(SendTime, u32, bool)>;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(50))]
+    #[test]
+    fn a_connection_in_the_place_of_another_takes_the_same_course_as_a_new_one(
+        config in config(),
+        broken_off_at in 0i64..2000,
+        bytes in 0u64..400_000,
+        one_lost in 5u32..40,
+    ) {
+        let seen: Arc<Mutex<Course>> = Arc::default();
+        // Westwood+ remembers most of what a connection was like.
+        let rig = |size: u64| {
+            let (seen, mut count) = (Arc::clone(&seen), 0);
+            // What is lost follows from what was sent of this connection.
+            Rig::new(config, Westwood::new(), Some(size), move |now, segment: Option<&Segment>| {
+                if let Some(segment) = segment {
+                    count = if segment.syn { 0 } else { count + 1 };
+                    seen.lock().unwrap().push((now, segment.number, segment.retransmission));
+                }
+                segment.is_some() && count % one_lost == one_lost - 1
+            })
+        };
+        let course = |rig: &mut Rig<_>| {
+            rig.run(SendTime::MAX);
+            std::mem::take(&mut *seen.lock().unwrap())
+        };
+        let mut used = rig(1_000_000);
+        used.run(SendTime::from_millis(broken_off_at));
+        seen.lock().unwrap().clear();
+        used.restart(Some(bytes));
+        let again = course(&mut used);
+        let new = course(&mut rig(bytes));
+        prop_assert_eq!(again, new);
     }
 }
 

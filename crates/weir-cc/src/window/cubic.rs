@@ -117,6 +117,12 @@ impl Cubic {
 }
 
 impl WindowLaw for Cubic {
+    fn reset(&mut self) {
+        self.forget_slow_start();
+        let linux = self.linux.as_ref().map(|_| Linux::new());
+        *self = Self { linux, ..Self::with_rules(self.slow_start.rules, self.hystart.take()) };
+    }
+
     fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
         if let Some(hystart) = &mut self.hystart
             && window.in_slow_start()

@@ -41,12 +41,19 @@ impl Dctcp {
 
     /// The law by the rules of a stack.
     pub fn with_rules(rules: Rules) -> Self {
-        let growth = RenoGrowth::new(rules);
+        Self::with_growth(RenoGrowth::new(rules))
+    }
+
+    fn with_growth(growth: RenoGrowth) -> Self {
         Self { growth, rounds: Rounds::default(), acked: 0.0, marked: 0.0, alpha: 1.0 }
     }
 }
 
 impl WindowLaw for Dctcp {
+    fn reset(&mut self) {
+        *self = Self::with_growth(self.growth.anew());
+    }
+
     fn on_delivery(&mut self, _window: &mut Window, delivery: &Delivery) {
         self.acked += delivery.delivered;
         self.marked += delivery.marked;

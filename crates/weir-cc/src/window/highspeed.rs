@@ -53,6 +53,9 @@ pub struct HighSpeed {
     increase: (f64, f64),
 }
 
+/// The increase of no window.
+const UNKNOWN: (f64, f64) = (1.0, 0.0);
+
 impl Default for HighSpeed {
     fn default() -> Self {
         Self::with_rules(Response::Formula, Rules::default())
@@ -67,7 +70,7 @@ impl HighSpeed {
 
     /// The law by the rules of a stack.
     pub fn with_rules(response: Response, rules: Rules) -> Self {
-        Self { response, growth: RenoGrowth::new(rules), increase: (1.0, 0.0) }
+        Self { response, growth: RenoGrowth::new(rules), increase: UNKNOWN }
     }
 }
 
@@ -109,6 +112,11 @@ fn row(w: f64) -> usize {
 }
 
 impl WindowLaw for HighSpeed {
+    fn reset(&mut self) {
+        self.growth = self.growth.anew();
+        self.increase = UNKNOWN;
+    }
+
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         let (response, cached) = (self.response, &mut self.increase);
         self.growth.on_ack(window, ack, |cwnd| {

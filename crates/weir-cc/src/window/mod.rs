@@ -91,6 +91,9 @@ pub enum Congestion {
 
 /// A window law.
 pub trait WindowLaw: Send + Sync + Debug {
+    /// Another connection begins: the law is as when it was made.
+    fn reset(&mut self);
+
     /// An acknowledgement of any kind has come; before any of the others is called for it.
     fn on_delivery(&mut self, _window: &mut Window, _delivery: &Delivery) {}
 

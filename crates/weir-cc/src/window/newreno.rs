@@ -28,6 +28,10 @@ impl NewReno {
 }
 
 impl WindowLaw for NewReno {
+    fn reset(&mut self) {
+        self.growth = self.growth.anew();
+    }
+
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         self.growth.on_ack(window, ack, |_| 1.0);
     }

@@ -74,6 +74,20 @@ fn tell(law: &mut dyn WindowLaw, window: &mut Window, now: SendTime, event: &Eve
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
+    fn a_law_that_is_reset_is_as_new(events in proptest::collection::vec((event(), 0i64..2000), 1..30)) {
+        for (mut law, new) in laws().into_iter().zip(laws()) {
+            let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+            let mut now = SendTime::ZERO;
+            for (event, wait) in &events {
+                now += TimeDelta::from_millis(*wait);
+                tell(law.as_mut(), &mut window, now, event);
+            }
+            law.reset();
+            prop_assert_eq!(format!("{law:?}"), format!("{new:?}"));
+        }
+    }
+
+    #[test]
     fn window_stays_a_number_and_only_congestion_shrinks_it(
         events in proptest::collection::vec((event(), 0i64..2000), 1..100),
     ) {

@@ -106,6 +106,11 @@ impl RenoGrowth {
         Self { slow_start: SlowStart::new(rules), counted: 0.0 }
     }
 
+    /// The same rules, and nothing counted.
+    pub(super) fn anew(&self) -> Self {
+        Self::new(self.slow_start.rules)
+    }
+
     /// New data was acknowledged; where congestion avoidance applies, each segment counts `increase` times.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack, increase: impl FnOnce(f64) -> f64) {
         let rules = self.slow_start.rules;

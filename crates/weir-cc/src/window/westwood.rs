@@ -98,6 +98,10 @@ impl Westwood {
 }
 
 impl WindowLaw for Westwood {
+    fn reset(&mut self) {
+        *self = Self { estimator: self.estimator, growth: self.growth.anew(), ..Self::default() };
+    }
+
     fn on_delivery(&mut self, _window: &mut Window, delivery: &Delivery) {
         if let Some(rtt) = delivery.rtt {
             self.rtt = rtt;

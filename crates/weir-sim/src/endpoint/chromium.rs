@@ -6,7 +6,7 @@ use weir_units::DataSize;
 
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
-use crate::monitor::{Monitor, Side};
+use crate::monitor::{Monitor, Side, TransferMeta};
 use crate::network::{Network, meta};
 use crate::packet::{Body, SimPacket};
 use crate::tcp::{ChromiumSender, TcpConfig, TcpSender, chromium};
@@ -17,6 +17,7 @@ pub(crate) struct ChromiumSource {
     clock: Clock,
     config: TcpConfig,
     sender: ChromiumSender,
+    size: Option<DataSize>,
     completed: bool,
     signals: SignalBuffer,
 }
@@ -24,7 +25,15 @@ pub(crate) struct ChromiumSource {
 impl ChromiumSource {
     pub(crate) fn new(life: Life, clock: Clock, config: TcpConfig, size: Option<DataSize>) -> Self {
         let signals = SignalBuffer::new(Side::Sender, TcpSender::signals().len());
-        Self { life, clock, config, sender: ChromiumSender::new(config, size), completed: false, signals }
+        Self {
+            life,
+            clock,
+            config,
+            sender: ChromiumSender::new(config, size),
+            size,
+            completed: false,
+            signals,
+        }
     }
 
     pub(crate) fn first_wake(&self) -> Time {
@@ -64,6 +73,8 @@ impl ChromiumSource {
         if !self.completed && self.sender.is_complete() {
             self.completed = true;
             network.monitor.completed(now, self.life.flow);
+            let transfer = TransferMeta { started: self.life.start, size: self.size.unwrap_or_default() };
+            network.monitor.transferred(now, self.life.flow, &transfer);
         }
         self.signals.show(now, self.life.flow, network, |out| self.sender.read_signals(out));
         let timer = self.sender.next_timeout().map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));

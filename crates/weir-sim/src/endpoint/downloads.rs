@@ -19,7 +19,6 @@ use crate::web::{exponential, unit};
 pub(crate) struct DownloadSource {
     life: Life,
     clock: Clock,
-    laws: WindowLaws,
     config: TcpConfig,
     downloads: Downloads,
     rng: Pcg64Mcg,
@@ -44,7 +43,7 @@ impl DownloadSource {
     pub(crate) fn new(
         life: Life,
         clock: Clock,
-        laws: WindowLaws,
+        laws: &WindowLaws,
         config: TcpConfig,
         downloads: Downloads,
         mut rng: Pcg64Mcg,
@@ -55,7 +54,6 @@ impl DownloadSource {
             sender: TcpSender::new(config, laws.make(), Some(DataSize::ZERO)),
             life,
             clock,
-            laws,
             config,
             downloads,
             rng,
@@ -88,7 +86,7 @@ impl DownloadSource {
     fn begin(&mut self, now: Time, local: SendTime) {
         let size = uniform(&mut self.rng, self.downloads.smallest, self.downloads.largest);
         self.connection = self.connection.wrapping_add(1);
-        self.sender = TcpSender::new(self.config, self.laws.make(), Some(size));
+        self.sender.reset(Some(size));
         self.sender.start(local);
         self.download = Some(Download { started: now, size });
     }
@@ -157,7 +155,7 @@ impl DownloadSink {
         if let Body::NumberedSegment { connection, segment } = &packet.body {
             if *connection > self.connection {
                 self.connection = *connection;
-                self.receiver = TcpReceiver::new(self.config);
+                self.receiver.reset();
             }
             if *connection == self.connection {
                 self.receiver.on_segment(ArrivalTime::from_nanos(self.clock.read(now)), segment);

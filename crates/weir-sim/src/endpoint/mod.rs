@@ -76,7 +76,7 @@ impl Endpoint {
             ],
             Traffic::Downloads { laws, config, downloads } => {
                 let random = generator(seed, &spec.name, "downloads");
-                let source = DownloadSource::new(life, near, laws, config, downloads, random);
+                let source = DownloadSource::new(life, near, &laws, config, downloads, random);
                 let sink = DownloadSink::new(life, far, config);
                 [Self::DownloadSource(Box::new(source)), Self::DownloadSink(Box::new(sink))]
             }

@@ -101,7 +101,7 @@ impl WebServer {
         let connection = &mut self.connections[index];
         if request > connection.request {
             connection.request = request;
-            connection.sender = TcpSender::new(self.config, self.laws.make(), Some(size));
+            connection.sender.reset(Some(size));
             connection.sender.start(local);
             connection.busy = true;
         }
@@ -298,7 +298,7 @@ impl WebClients {
                 client.requests_left -= 1;
                 client.request += 1;
                 client.size = self.web.sizes.draw(&mut self.rng);
-                client.receiver = TcpReceiver::new(self.config);
+                client.receiver.reset();
                 (client.asked, client.attempts) = (now, 0);
                 self.ask(now, index);
             }

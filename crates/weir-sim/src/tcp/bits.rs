@@ -8,7 +8,7 @@ const INITIAL_WORDS: usize = 16;
 
 /// A set of segment numbers as a ring of bits. All numbers in it lie within one window that is not longer than
 /// [`Self::reserve`] made room for; ranges passed in must lie in that window, too.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct BitRing {
     /// A power of two of them, so that a number finds its word by a mask.
     words: Vec<u64>,
@@ -17,6 +17,12 @@ pub(super) struct BitRing {
 impl BitRing {
     pub(super) fn new() -> Self {
         Self { words: vec![0; INITIAL_WORDS] }
+    }
+
+    /// The ring without any number, with its room.
+    pub(super) fn emptied(mut self) -> Self {
+        self.words.fill(0);
+        self
     }
 
     /// Segments there is room for.

@@ -50,10 +50,20 @@ enum Due {
 impl TcpReceiver {
     /// A receiver that waits for a connection.
     pub fn new(config: TcpConfig) -> Self {
+        Self::with_ring(config, BitRing::new())
+    }
+
+    /// Waits for another connection, as when it was made.
+    pub fn reset(&mut self) {
+        let held = core::mem::take(&mut self.held).emptied();
+        *self = Self::with_ring(self.config, held);
+    }
+
+    fn with_ring(config: TcpConfig, held: BitRing) -> Self {
         Self {
             config: config.in_range(),
             next: 0,
-            held: BitRing::new(),
+            held,
             held_count: 0,
             held_end: 0,
             recent: [SackBlock::EMPTY; REMEMBERED],

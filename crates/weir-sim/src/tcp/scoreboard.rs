@@ -11,7 +11,7 @@ use crate::tcp::packet::SackBlock;
 pub(super) const DUP_THRESHOLD: u32 = 3;
 
 /// The sender's record of outstanding segments.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     /// The first outstanding segment; everything below is acknowledged.
     first: u32,
@@ -38,11 +38,20 @@ pub(super) struct Scoreboard {
 
 impl Scoreboard {
     pub(super) fn new() -> Self {
+        Self::with_rings([BitRing::new(), BitRing::new()])
+    }
+
+    /// A new record in the room of this one.
+    pub(super) fn emptied(self) -> Self {
+        Self::with_rings([self.sacked.emptied(), self.resent.emptied()])
+    }
+
+    fn with_rings([sacked, resent]: [BitRing; 2]) -> Self {
         Self {
             first: 0,
             next: 0,
-            sacked: BitRing::new(),
-            resent: BitRing::new(),
+            sacked,
+            resent,
             sacked_count: 0,
             resent_count: 0,
             lost_count: 0,

@@ -1,16 +1,19 @@
 //! The sending endpoint: the state machine of RFC 5681, RFC 6582 and RFC 6675.
 
+mod output;
+mod recovery;
+
+use weir_cc::SendTime;
 use weir_cc::window::{Ack, Congestion, Delivery, Window, WindowLaw};
-use weir_cc::{Ecn, SendTime};
 use weir_units::{DataSize, TimeDelta};
 
 use crate::tcp::TcpConfig;
 use crate::tcp::ecn::EcnSender;
 use crate::tcp::pacing::Pacing;
-use crate::tcp::packet::{Acknowledgement, Segment};
+use crate::tcp::packet::Acknowledgement;
 use crate::tcp::prr::Prr;
 use crate::tcp::rtt::RttEstimator;
-use crate::tcp::scoreboard::{DUP_THRESHOLD, Scoreboard};
+use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::stats::{Counts, TcpStats};
 use crate::tcp::transfer::Transfer;
 
@@ -74,12 +77,30 @@ enum State {
 impl TcpSender {
     /// A sender of `size` bytes, or without end. Nothing happens before [`Self::start`].
     pub fn new(config: TcpConfig, law: Box<dyn WindowLaw>, size: Option<DataSize>) -> Self {
+        Self::assemble(config, law, Scoreboard::new(), size)
+    }
+
+    /// Another connection, of `size` bytes or without end, takes the place of this one, as if it were made anew.
+    pub fn reset(&mut self, size: Option<DataSize>) {
+        // Nothing is allocated for a law without state.
+        let mut law = core::mem::replace(&mut self.law, Box::new(NoLaw));
+        law.reset();
+        let board = core::mem::take(&mut self.board).emptied();
+        *self = Self::assemble(self.config, law, board, size);
+    }
+
+    fn assemble(
+        config: TcpConfig,
+        law: Box<dyn WindowLaw>,
+        board: Scoreboard,
+        size: Option<DataSize>,
+    ) -> Self {
         let config = config.in_range();
         Self {
             law,
             window: Window { cwnd: f64::from(config.initial_window), ssthresh: f64::INFINITY },
             state: State::Closed,
-            board: Scoreboard::new(),
+            board,
             rtt: RttEstimator::new(&config),
             deadline: None,
             transfer: Transfer::new(size, config.mss),
@@ -206,17 +227,6 @@ impl TcpSender {
         self.law.on_delivery(&mut self.window, &delivery);
     }
 
-    /// Segments have arrived marked. Recovery and what follows a timeout have reduced the window already.
-    fn on_marks(&mut self, now: SendTime) {
-        if self.state != State::Open || !self.ecn.may_reduce(self.board.first()) {
-            return;
-        }
-        self.counts.ecn_reductions += 1;
-        let flight = f64::from(self.board.flight() - self.limited);
-        self.law.on_congestion(&mut self.window, now, Congestion::Ecn, flight);
-        self.ecn.on_reduced(self.board.next());
-    }
-
     /// `acked` segments are cumulatively acknowledged, and so many more marks are known. An acknowledgement that tells of
     /// marks does not open the window (RFC 3168 §6.1.2), but after a timeout: the answer that ends the echo cannot leave
     /// before new data does.
@@ -263,71 +273,6 @@ impl TcpSender {
         self.law.on_ack(&mut self.window, &ack);
     }
 
-    fn on_duplicate(&mut self, now: SendTime) {
-        match self.state {
-            State::Recovery => self.window.cwnd += 1.0, // RFC 5681 §3.2 step 4
-            State::Open => {
-                self.duplicates += 1;
-                // RFC 6582 §3.2 step 2: only what was sent after the last recovery is news.
-                let first = self.board.first();
-                let beyond =
-                    self.recover.is_none_or(|end| first > end || (first == end && self.config.ns3_recovery));
-                if self.duplicates >= DUP_THRESHOLD && beyond {
-                    self.enter_recovery(now);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn enter_recovery(&mut self, now: SendTime) {
-        self.counts.fast_recoveries += 1;
-        let flight = f64::from(self.flight_at_loss());
-        self.limited = 0;
-        // RFC 3168 §6.1.2: once for all marks and losses of a window.
-        let answered = self.law.marks_count_as_losses() && self.ecn.has_answered_for(self.board.first());
-        if !answered {
-            self.law.on_congestion(&mut self.window, now, Congestion::Loss, flight);
-        }
-        self.ecn.on_reduced(self.board.next());
-        if !self.config.sack {
-            self.window.cwnd += f64::from(DUP_THRESHOLD); // RFC 5681 §3.2 step 3
-        }
-        self.prr.begin(self.window.cwnd, self.board.flight());
-        self.state = State::Recovery;
-        self.recover = Some(self.board.next());
-        self.rescue_after = self.board.first();
-        self.partial_seen = false;
-        self.fast_retransmit = !self.board.first_is_resent();
-    }
-
-    /// What a loss found outside of recovery is taken from.
-    fn flight_at_loss(&self) -> u32 {
-        let extra = if self.config.ns3_recovery { self.told_early } else { self.limited };
-        self.board.flight().saturating_sub(extra)
-    }
-
-    /// Part of what was outstanding at the loss is acknowledged: the next segment is lost, too (RFC 6582 §3.2
-    /// step 3).
-    fn on_partial_ack(&mut self, acked: u32) {
-        self.partial_seen = true;
-        self.window.cwnd = (self.window.cwnd - f64::from(acked)).max(0.0) + 1.0;
-        self.fast_retransmit = true;
-    }
-
-    fn leave_recovery(&mut self) {
-        if !self.config.sack {
-            let flight = f64::from(self.board.flight().max(1));
-            self.window.cwnd = self.window.ssthresh.min(flight + 1.0); // RFC 6582 §3.2 step 3
-        } else if self.config.prr {
-            self.window.cwnd = self.prr.target();
-        }
-        self.state = State::Open;
-        self.duplicates = 0;
-        self.limited = 0;
-        self.fast_retransmit = false;
-    }
-
     /// When [`Self::on_timeout`] wants to be called.
     pub fn next_timeout(&self) -> Option<SendTime> {
         match (self.deadline, self.pacing.release()) {
@@ -360,30 +305,6 @@ impl TcpSender {
         self.restart_timer(now);
     }
 
-    /// `ssthresh` is kept if the timer runs out for the same segment again (RFC 5681 §3.1), in ns-3 all through the
-    /// repair.
-    fn reduce_by_timeout(&mut self, now: SendTime) {
-        let first = Some(self.board.first());
-        let again = self.timed_out == first || (self.state == State::Loss && self.config.ns3_recovery);
-        self.timed_out = first;
-        if !again {
-            let flight = match self.state {
-                // What a timeout declared lost, or SACK told of, is not in flight any more.
-                State::Loss => self.board.pipe(),
-                State::Recovery if self.config.sack => self.board.pipe(),
-                State::Recovery => self.board.flight().saturating_sub(self.told_early),
-                _ => self.flight_at_loss(),
-            };
-            if self.state == State::Recovery {
-                // What recovery was to end with, without the inflation by duplicates.
-                let prr = self.config.sack && self.config.prr;
-                self.window.cwnd = if prr { self.prr.target() } else { self.window.ssthresh };
-            }
-            self.law.on_congestion(&mut self.window, now, Congestion::Timeout, f64::from(flight));
-        }
-        self.window.cwnd = 1.0;
-    }
-
     fn restart_timer(&mut self, now: SendTime) {
         self.deadline = Some(now + self.rtt.rto());
     }
@@ -393,130 +314,6 @@ impl TcpSender {
         if established && self.board.first() >= self.transfer.end() && self.finished_at.is_none() {
             self.finished_at = Some(now);
         }
-    }
-
-    /// The next segment that may leave now; call until `None`.
-    pub fn poll_segment(&mut self, now: SendTime) -> Option<Segment> {
-        let segment = match self.state {
-            State::Closed | State::SynSent => return None,
-            State::SynDue => self.send_syn(now),
-            _ if self.pacing.holds(now) => {
-                // The window sets the pace, so it is the window that limits.
-                self.window_limited |= self.state == State::Loss || self.has_new();
-                return None;
-            }
-            _ => self.next_data(now)?,
-        };
-        if self.deadline.is_none() {
-            self.restart_timer(now);
-        }
-        Some(segment)
-    }
-
-    fn send_syn(&mut self, now: SendTime) -> Segment {
-        self.state = State::SynSent;
-        let retransmission = self.counts.timeouts > 0;
-        let ecn = Ecn::NotEct; // RFC 3168 §6.1.1
-        Segment { number: 0, payload: 0, syn: true, retransmission, sent_at: now, ecn, cwr: false }
-    }
-
-    fn next_data(&mut self, now: SendTime) -> Option<Segment> {
-        if self.fast_retransmit {
-            self.fast_retransmit = false;
-            return Some(self.resend(now, self.board.first()));
-        }
-        self.restart_after_idle(now);
-        if !self.window_has_room() {
-            self.window_limited = self.state == State::Loss || self.has_new();
-            return None;
-        }
-        self.window_limited = false;
-        match self.state {
-            State::Open => self.send_new(now),
-            State::Loss => self.resend_lost(now, self.recover.unwrap_or(0)).or_else(|| self.send_new(now)),
-            _ if self.config.sack => self.next_in_sack_recovery(now),
-            _ => self.send_new(now),
-        }
-    }
-
-    /// Who has sent nothing for longer than the timeout has lost the clock of acknowledgements, and begins with no more
-    /// than the initial window (RFC 5681 §4.1).
-    fn restart_after_idle(&mut self, now: SendTime) {
-        let Some(sent_at) = self.sent_at else { return };
-        let idle = now - sent_at;
-        // Growth counts from the last acknowledgement: only what passed since then is idle to the law.
-        let quiet = now - self.acked_at.map_or(sent_at, |acked_at| acked_at.max(sent_at));
-        if self.state == State::Open && self.board.flight() == 0 && idle > self.rtt.rto() && self.has_new() {
-            self.window.cwnd = self.window.cwnd.min(f64::from(self.config.initial_window));
-            self.law.on_idle(&mut self.window, quiet);
-            self.sent_at = Some(now);
-        }
-    }
-
-    fn window_has_room(&self) -> bool {
-        let limited_transmit = self.config.limited_transmit;
-        let (outstanding, extra) = match self.state {
-            State::Open if self.config.sack && limited_transmit => (self.board.pipe(), 0),
-            State::Open if limited_transmit => (self.board.flight(), self.duplicates.min(2)), // RFC 3042 §2
-            State::Loss => (self.board.pipe(), 0),
-            State::Recovery if self.config.sack => (self.board.pipe(), 0),
-            _ => (self.board.flight(), 0),
-        };
-        f64::from(outstanding) + 1.0 <= self.window.cwnd + f64::from(extra)
-    }
-
-    /// `NextSeg()` (RFC 6675 §4).
-    fn next_in_sack_recovery(&mut self, now: SendTime) -> Option<Segment> {
-        self.resend_lost(now, u32::MAX)
-            .or_else(|| self.send_new(now))
-            .or_else(|| self.board.next_hole().map(|number| self.resend(now, number)))
-            .or_else(|| self.rescue(now))
-    }
-
-    fn resend_lost(&mut self, now: SendTime, limit: u32) -> Option<Segment> {
-        self.board.next_lost(limit).map(|number| self.resend(now, number))
-    }
-
-    /// The last outstanding segment may have been lost without anything above it telling; once per recovery.
-    fn rescue(&mut self, now: SendTime) -> Option<Segment> {
-        if self.board.first() <= self.rescue_after.saturating_add(1) {
-            return None;
-        }
-        let number = self.board.last_hole()?;
-        self.rescue_after = self.recover.unwrap_or(u32::MAX);
-        self.counts.retransmissions += 1;
-        Some(self.segment(now, number, true))
-    }
-
-    fn resend(&mut self, now: SendTime, number: u32) -> Segment {
-        self.board.resend(number);
-        self.counts.retransmissions += 1;
-        self.segment(now, number, true)
-    }
-
-    fn has_new(&self) -> bool {
-        self.board.next() < self.transfer.end() && self.board.flight() < self.config.receive_window
-    }
-
-    fn send_new(&mut self, now: SendTime) -> Option<Segment> {
-        if !self.has_new() {
-            return None;
-        }
-        if self.state == State::Open && (self.duplicates > 0 || self.board.has_sacked()) {
-            self.limited += 1;
-        }
-        let number = self.board.send_new();
-        Some(self.segment(now, number, false))
-    }
-
-    fn segment(&mut self, now: SendTime, number: u32, retransmission: bool) -> Segment {
-        self.counts.segments += 1;
-        self.sent_at = Some(now);
-        self.prr.on_sent();
-        self.pacing.on_sent(now, &self.window, self.board.flight(), self.rtt.smoothed());
-        let payload = self.transfer.payload(number);
-        let (ecn, cwr) = self.ecn.stamp(retransmission);
-        Segment { number, payload, syn: false, retransmission, sent_at: now, ecn, cwr }
     }
 
     /// The congestion window.
@@ -561,4 +358,16 @@ impl TcpSender {
             rto: self.rtt.rto(),
         }
     }
+}
+
+/// Stands in a sender's place for the law while it is made anew.
+#[derive(Debug)]
+struct NoLaw;
+
+impl WindowLaw for NoLaw {
+    fn reset(&mut self) {}
+
+    fn on_ack(&mut self, _: &mut Window, _: &Ack) {}
+
+    fn on_congestion(&mut self, _: &mut Window, _: SendTime, _: Congestion, _: f64) {}
 }

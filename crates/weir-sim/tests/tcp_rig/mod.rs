@@ -47,6 +47,18 @@ impl<L: FnMut(SendTime, Option<&Segment>) -> bool> Rig<L> {
         rig
     }
 
+    /// Another connection in the place of this one, whose time begins anew.
+    #[allow(dead_code, reason = "not every test binary uses it")]
+    pub(crate) fn restart(&mut self, size: Option<u64>) {
+        self.sender.reset(size.map(DataSize::from_bytes));
+        self.receiver.reset();
+        self.forward.clear();
+        self.reverse.clear();
+        self.now = SendTime::ZERO;
+        self.sender.start(SendTime::ZERO);
+        self.send_segments();
+    }
+
     /// Runs until `end` or until nothing is left to happen.
     pub(crate) fn run(&mut self, end: SendTime) {
         while let Some(next) = self.next_event().filter(|&next| next <= end) {

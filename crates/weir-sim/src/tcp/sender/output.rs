@@ -1,0 +1,132 @@
+//! Which segment leaves next.
+
+use weir_cc::{Ecn, SendTime};
+
+use super::{State, TcpSender};
+use crate::tcp::packet::Segment;
+
+impl TcpSender {
+    /// The next segment that may leave now; call until `None`.
+    pub fn poll_segment(&mut self, now: SendTime) -> Option<Segment> {
+        let segment = match self.state {
+            State::Closed | State::SynSent => return None,
+            State::SynDue => self.send_syn(now),
+            _ if self.pacing.holds(now) => {
+                // The window sets the pace, so it is the window that limits.
+                self.window_limited |= self.state == State::Loss || self.has_new();
+                return None;
+            }
+            _ => self.next_data(now)?,
+        };
+        if self.deadline.is_none() {
+            self.restart_timer(now);
+        }
+        Some(segment)
+    }
+
+    fn send_syn(&mut self, now: SendTime) -> Segment {
+        self.state = State::SynSent;
+        let retransmission = self.counts.timeouts > 0;
+        let ecn = Ecn::NotEct; // RFC 3168 §6.1.1
+        Segment { number: 0, payload: 0, syn: true, retransmission, sent_at: now, ecn, cwr: false }
+    }
+
+    fn next_data(&mut self, now: SendTime) -> Option<Segment> {
+        if self.fast_retransmit {
+            self.fast_retransmit = false;
+            return Some(self.resend(now, self.board.first()));
+        }
+        self.restart_after_idle(now);
+        if !self.window_has_room() {
+            self.window_limited = self.state == State::Loss || self.has_new();
+            return None;
+        }
+        self.window_limited = false;
+        match self.state {
+            State::Open => self.send_new(now),
+            State::Loss => self.resend_lost(now, self.recover.unwrap_or(0)).or_else(|| self.send_new(now)),
+            _ if self.config.sack => self.next_in_sack_recovery(now),
+            _ => self.send_new(now),
+        }
+    }
+
+    /// Who has sent nothing for longer than the timeout has lost the clock of acknowledgements, and begins with no more
+    /// than the initial window (RFC 5681 §4.1).
+    fn restart_after_idle(&mut self, now: SendTime) {
+        let Some(sent_at) = self.sent_at else { return };
+        let idle = now - sent_at;
+        // Growth counts from the last acknowledgement: only what passed since then is idle to the law.
+        let quiet = now - self.acked_at.map_or(sent_at, |acked_at| acked_at.max(sent_at));
+        if self.state == State::Open && self.board.flight() == 0 && idle > self.rtt.rto() && self.has_new() {
+            self.window.cwnd = self.window.cwnd.min(f64::from(self.config.initial_window));
+            self.law.on_idle(&mut self.window, quiet);
+            self.sent_at = Some(now);
+        }
+    }
+
+    fn window_has_room(&self) -> bool {
+        let limited_transmit = self.config.limited_transmit;
+        let (outstanding, extra) = match self.state {
+            State::Open if self.config.sack && limited_transmit => (self.board.pipe(), 0),
+            State::Open if limited_transmit => (self.board.flight(), self.duplicates.min(2)), // RFC 3042 §2
+            State::Loss => (self.board.pipe(), 0),
+            State::Recovery if self.config.sack => (self.board.pipe(), 0),
+            _ => (self.board.flight(), 0),
+        };
+        f64::from(outstanding) + 1.0 <= self.window.cwnd + f64::from(extra)
+    }
+
+    /// `NextSeg()` (RFC 6675 §4).
+    fn next_in_sack_recovery(&mut self, now: SendTime) -> Option<Segment> {
+        self.resend_lost(now, u32::MAX)
+            .or_else(|| self.send_new(now))
+            .or_else(|| self.board.next_hole().map(|number| self.resend(now, number)))
+            .or_else(|| self.rescue(now))
+    }
+
+    fn resend_lost(&mut self, now: SendTime, limit: u32) -> Option<Segment> {
+        self.board.next_lost(limit).map(|number| self.resend(now, number))
+    }
+
+    /// The last outstanding segment may have been lost without anything above it telling; once per recovery.
+    fn rescue(&mut self, now: SendTime) -> Option<Segment> {
+        if self.board.first() <= self.rescue_after.saturating_add(1) {
+            return None;
+        }
+        let number = self.board.last_hole()?;
+        self.rescue_after = self.recover.unwrap_or(u32::MAX);
+        self.counts.retransmissions += 1;
+        Some(self.segment(now, number, true))
+    }
+
+    fn resend(&mut self, now: SendTime, number: u32) -> Segment {
+        self.board.resend(number);
+        self.counts.retransmissions += 1;
+        self.segment(now, number, true)
+    }
+
+    fn has_new(&self) -> bool {
+        self.board.next() < self.transfer.end() && self.board.flight() < self.config.receive_window
+    }
+
+    fn send_new(&mut self, now: SendTime) -> Option<Segment> {
+        if !self.has_new() {
+            return None;
+        }
+        if self.state == State::Open && (self.duplicates > 0 || self.board.has_sacked()) {
+            self.limited += 1;
+        }
+        let number = self.board.send_new();
+        Some(self.segment(now, number, false))
+    }
+
+    fn segment(&mut self, now: SendTime, number: u32, retransmission: bool) -> Segment {
+        self.counts.segments += 1;
+        self.sent_at = Some(now);
+        self.prr.on_sent();
+        self.pacing.on_sent(now, &self.window, self.board.flight(), self.rtt.smoothed());
+        let payload = self.transfer.payload(number);
+        let (ecn, cwr) = self.ecn.stamp(retransmission);
+        Segment { number, payload, syn: false, retransmission, sent_at: now, ecn, cwr }
+    }
+}

@@ -1,0 +1,109 @@
+//! What the sender does about losses, marks and its timer running out.
+
+use weir_cc::SendTime;
+use weir_cc::window::Congestion;
+
+use super::{State, TcpSender};
+use crate::tcp::scoreboard::DUP_THRESHOLD;
+
+impl TcpSender {
+    /// Segments have arrived marked. Recovery and what follows a timeout have reduced the window already.
+    pub(super) fn on_marks(&mut self, now: SendTime) {
+        if self.state != State::Open || !self.ecn.may_reduce(self.board.first()) {
+            return;
+        }
+        self.counts.ecn_reductions += 1;
+        let flight = f64::from(self.board.flight() - self.limited);
+        self.law.on_congestion(&mut self.window, now, Congestion::Ecn, flight);
+        self.ecn.on_reduced(self.board.next());
+    }
+
+    pub(super) fn on_duplicate(&mut self, now: SendTime) {
+        match self.state {
+            State::Recovery => self.window.cwnd += 1.0, // RFC 5681 §3.2 step 4
+            State::Open => {
+                self.duplicates += 1;
+                // RFC 6582 §3.2 step 2: only what was sent after the last recovery is news.
+                let first = self.board.first();
+                let beyond =
+                    self.recover.is_none_or(|end| first > end || (first == end && self.config.ns3_recovery));
+                if self.duplicates >= DUP_THRESHOLD && beyond {
+                    self.enter_recovery(now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn enter_recovery(&mut self, now: SendTime) {
+        self.counts.fast_recoveries += 1;
+        let flight = f64::from(self.flight_at_loss());
+        self.limited = 0;
+        // RFC 3168 §6.1.2: once for all marks and losses of a window.
+        let answered = self.law.marks_count_as_losses() && self.ecn.has_answered_for(self.board.first());
+        if !answered {
+            self.law.on_congestion(&mut self.window, now, Congestion::Loss, flight);
+        }
+        self.ecn.on_reduced(self.board.next());
+        if !self.config.sack {
+            self.window.cwnd += f64::from(DUP_THRESHOLD); // RFC 5681 §3.2 step 3
+        }
+        self.prr.begin(self.window.cwnd, self.board.flight());
+        self.state = State::Recovery;
+        self.recover = Some(self.board.next());
+        self.rescue_after = self.board.first();
+        self.partial_seen = false;
+        self.fast_retransmit = !self.board.first_is_resent();
+    }
+
+    /// What a loss found outside of recovery is taken from.
+    fn flight_at_loss(&self) -> u32 {
+        let extra = if self.config.ns3_recovery { self.told_early } else { self.limited };
+        self.board.flight().saturating_sub(extra)
+    }
+
+    /// Part of what was outstanding at the loss is acknowledged: the next segment is lost, too (RFC 6582 §3.2
+    /// step 3).
+    pub(super) fn on_partial_ack(&mut self, acked: u32) {
+        self.partial_seen = true;
+        self.window.cwnd = (self.window.cwnd - f64::from(acked)).max(0.0) + 1.0;
+        self.fast_retransmit = true;
+    }
+
+    pub(super) fn leave_recovery(&mut self) {
+        if !self.config.sack {
+            let flight = f64::from(self.board.flight().max(1));
+            self.window.cwnd = self.window.ssthresh.min(flight + 1.0); // RFC 6582 §3.2 step 3
+        } else if self.config.prr {
+            self.window.cwnd = self.prr.target();
+        }
+        self.state = State::Open;
+        self.duplicates = 0;
+        self.limited = 0;
+        self.fast_retransmit = false;
+    }
+
+    /// `ssthresh` is kept if the timer runs out for the same segment again (RFC 5681 §3.1), in ns-3 all through the
+    /// repair.
+    pub(super) fn reduce_by_timeout(&mut self, now: SendTime) {
+        let first = Some(self.board.first());
+        let again = self.timed_out == first || (self.state == State::Loss && self.config.ns3_recovery);
+        self.timed_out = first;
+        if !again {
+            let flight = match self.state {
+                // What a timeout declared lost, or SACK told of, is not in flight any more.
+                State::Loss => self.board.pipe(),
+                State::Recovery if self.config.sack => self.board.pipe(),
+                State::Recovery => self.board.flight().saturating_sub(self.told_early),
+                _ => self.flight_at_loss(),
+            };
+            if self.state == State::Recovery {
+                // What recovery was to end with, without the inflation by duplicates.
+                let prr = self.config.sack && self.config.prr;
+                self.window.cwnd = if prr { self.prr.target() } else { self.window.ssthresh };
+            }
+            self.law.on_congestion(&mut self.window, now, Congestion::Timeout, f64::from(flight));
+        }
+        self.window.cwnd = 1.0;
+    }
+}
