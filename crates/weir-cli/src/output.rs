@@ -356,7 +356,8 @@ mod tests {
             fs::write(root.path().join(name), b"old").unwrap();
         }
         fs::create_dir(root.path().join("packets-gcc.pcapng")).unwrap();
-        fs::write(directory.stream("packets-gcc.pcapng".to_owned()), b"packets").unwrap();
+        let mut stream = directory.stream("packets-gcc.pcapng".to_owned()).unwrap();
+        stream.file.write_all(b"packets").unwrap();
         let error = directory.write(&files(&["a", "b"])).unwrap_err().to_string();
         assert!(error.contains("packets-gcc.pcapng: cannot be written: is a directory"), "{error}");
         drop(directory);

@@ -134,8 +134,8 @@ fn key_frames_on_request_repair_what_loss_broke() {
         Simulation::new(run.spec, Recorder::new(run.plan)).unwrap().run().finish().metrics.flows.remove(0)
     };
     let (without, with) = (flow(""), flow("key_frame_requests = \"300ms\""));
-    // About 22 packets are lost in 20 s: each costs the frames of a round trip, of three packets and of one frame more, some
-    // five of 600, so that 0.8 are left.
+    // About 22 packets are lost in 20 s: each costs the frames of a round trip, of three packets and of one frame more,
+    // some five of 600, so that 0.8 are left.
     assert_eq!(without.key_frames, Some(0.0), "the only one was before the window");
     assert!(without.pictures.decodable.unwrap_or(0.0) < 0.3, "{:?}", without.pictures);
     assert!(with.key_frames.unwrap() >= 15.0, "{:?}", with.key_frames);

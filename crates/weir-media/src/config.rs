@@ -20,8 +20,8 @@ pub struct MediaConfig {
     pub encoder: EncoderConfig,
     /// Audio beside the video, in a stream of its own under the same controller; `None` for video alone.
     pub audio: Option<AudioConfig>,
-    /// The receiver asks for a key frame when it has lost video, at most once in this time; `None` for never. Video packets
-    /// then carry a frame marking.
+    /// The receiver asks for a key frame when it has lost video, at most once in this time; `None` for never. Video
+    /// packets then carry a frame marking.
     pub key_frame_requests: Option<TimeDelta>,
     /// Most payload bytes in a packet; at least 1.
     pub payload_limit: u16,

@@ -10,15 +10,15 @@ const LOST_BEHIND: u64 = 3;
 /// Numbers ahead of the first one missing that are kept track of.
 const SPAN: u64 = 64;
 
-/// Follows a stream by sequence numbers and frame markings. A picture is broken by each packet that is lost, and before the
-/// first key frame; it is whole again from the first packet on of a key frame that begins later.
+/// Follows a stream by sequence numbers and frame markings. A picture is broken by each packet that is lost, and before
+/// the first key frame; it is whole again from the first packet on of a key frame that begins later.
 #[derive(Debug)]
 pub(crate) struct KeyFrameRequests {
     /// Least time between two requests.
     interval: TimeDelta,
     sequences: Unwrapper,
-    /// The first number that has not arrived and is not lost; those after it that have arrived, the next one in the lowest
-    /// bit.
+    /// The first number that has not arrived and is not lost; those after it that have arrived, the next one in the
+    /// lowest bit.
     next: Option<u64>,
     ahead: u64,
     /// A key frame must begin at this number or later.

@@ -9,16 +9,16 @@
 //! 2. RTCP packets travel alone, not in compounds (RFC 5506), with NTP times that count from the sender clock's zero.
 //! 3. The first packet of a source is believed: no probation (RFC 3550 A.1).
 //! 4. A frame's packets differ in size by at most a byte.
-//! 5. A flow has a transport of its own, whose transport-wide numbers are those of the history. Padding travels in the video's
-//!    stream. With video alone its RTP sequence numbers are the lower 16 bits of the transport-wide ones.
+//! 5. A flow has a transport of its own, whose transport-wide numbers are those of the history. Padding travels in the
+//!    video's stream. With video alone its RTP sequence numbers are the lower 16 bits of the transport-wide ones.
 //! 6. A packet that per-packet feedback tells to have arrived without telling when is left out of the report: its fate
 //!    stays open. The receivers here always tell when.
 //! 7. Audio of a flow ([`MediaConfig::audio`]) is an RTP stream of its own: another source identifier (video's with its
 //!    highest bit changed), sequence numbers, a clock of 48 kHz, reports. Controller and history count it as they count
-//!    video, and feedback tells of it. It goes by neither pacer nor window, and its rate is taken off what the encoder gets.
-//!    To the law's receiver half an audio packet has the media time of the last video packet, as padding has.
-//! 8. A receiver that asks for key frames ([`MediaConfig::key_frame_requests`]) does so by picture loss indications (RFC
-//!    4585 §6.3.1) as packets come, and goes by frame markings (RFC 9626): nothing is repaired but by a key frame.
+//!    video, and feedback tells of it. It goes by neither pacer nor window, and its rate is taken off what the encoder
+//!    gets. To the law's receiver half an audio packet has the media time of the last video packet, as padding has.
+//! 8. A receiver that asks for key frames ([`MediaConfig::key_frame_requests`]) does so by picture loss indications
+//!    (RFC 4585 §6.3.1) as packets come, and goes by frame markings (RFC 9626): nothing is repaired but by a key frame.
 
 mod audio;
 mod config;

@@ -246,8 +246,8 @@ impl PacketReportReader {
         Report::Packets { records: &self.records, number: feedback.number, at: None }
     }
 
-    /// The report on the flow of `streams` that came at `now` as congestion control feedback of RFC 8888, if there is any in
-    /// it. Of several streams, records go by the packets' numbers in the history.
+    /// The report on the flow of `streams` that came at `now` as congestion control feedback of RFC 8888, if there is
+    /// any in it. Of several streams, records go by the packets' numbers in the history.
     pub(crate) fn read_rfc_8888(
         &mut self,
         now: SendTime,

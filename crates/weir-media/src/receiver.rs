@@ -37,7 +37,8 @@ pub struct MediaReceiver {
 }
 
 impl MediaReceiver {
-    /// A receiver `ssrc` of the flow whose video has the source identifier `source`. `rtcp` is the randomness of the reports' times.
+    /// A receiver `ssrc` of the flow whose video has the source identifier `source`. `rtcp` is the randomness of the
+    /// reports' times.
     pub fn new(
         receiver: Box<dyn Receiver>,
         config: MediaConfig,

@@ -96,8 +96,8 @@ fn write_report(report: &Report<'_>, ssrc: u32, sources: Sources, out: &mut [u8]
     }
 }
 
-/// What `message`, which came at `now`, reports on the flow of `streams`, if anything. The records of a per-packet report stand in
-/// `packets`.
+/// What `message`, which came at `now`, reports on the flow of `streams`, if anything. The records of a per-packet
+/// report stand in `packets`.
 pub(crate) fn report_about<'a>(
     streams: &mut Streams,
     now: SendTime,

@@ -136,8 +136,8 @@ pub struct MediaSender {
 }
 
 impl MediaSender {
-    /// A sender that has not started yet, whose video has the source identifier `ssrc`. `video` is the randomness of the encoder, `rtcp` that of the reports'
-    /// times.
+    /// A sender that has not started yet, whose video has the source identifier `ssrc`. `video` is the randomness of
+    /// the encoder, `rtcp` that of the reports' times.
     pub fn new(
         controller: Box<dyn Controller>,
         config: MediaConfig,

@@ -1,5 +1,5 @@
-//! The RTP streams of a flow: video, and audio beside it under the same controller. Each has a source identifier, sequence
-//! numbers and a media clock of its own; the history numbers the packets of both.
+//! The RTP streams of a flow: video, and audio beside it under the same controller. Each has a source identifier,
+//! sequence numbers and a media clock of its own; the history numbers the packets of both.
 
 use weir_cc::{ReceptionReport, SendTime};
 use weir_units::TimeDelta;
@@ -74,8 +74,8 @@ struct Stream {
     octets: u32,
     /// The sequence number after the highest that a receiver report told of, wraps counted.
     told: u32,
-    /// The lower 16 bits of each packet's number in the history, by its sequence number; empty for a flow of one stream,
-    /// where both are the same.
+    /// The lower 16 bits of each packet's number in the history, by its sequence number; empty for a flow of one
+    /// stream, where both are the same.
     numbers: Vec<u16>,
 }
 
@@ -143,8 +143,8 @@ impl Streams {
         (length > 0).then_some(length)
     }
 
-    /// What a receiver report tells of the flow. Of two streams the losses count by how many packets were expected of each
-    /// since the report before; the rest is what is told of video, or of audio where video is not told of.
+    /// What a receiver report tells of the flow. Of two streams the losses count by how many packets were expected of
+    /// each since the report before; the rest is what is told of video, or of audio where video is not told of.
     pub(crate) fn reception(&mut self, report: &ReceiverReport<'_>) -> Option<ReceptionReport> {
         let mut whole: Option<ReceptionReport> = None;
         let (mut lost, mut expected) = (0_u64, 0_u64);

@@ -46,8 +46,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The rings of a link and of the pool of packets double when a queue is longer than ever before: three at a time, rarely, and
-/// never per packet.
+/// The rings of a link and of the pool of packets double when a queue is longer than ever before: three at a time,
+/// rarely, and never per packet.
 const RINGS_THAT_MAY_DOUBLE: u64 = 9;
 
 /// Allocations between 60 and 600 s of a run over 2 Mbit/s, in which some 90 000 packets pass.

@@ -1,4 +1,5 @@
-//! Video frame marking (RFC 9626): a header extension that says where frames begin and end and which of them need no other.
+//! Video frame marking (RFC 9626): a header extension that says where frames begin and end and which of them need no
+//! other.
 //!
 //! ```text
 //!  0 1 2 3 4 5 6 7
@@ -19,8 +20,8 @@ const INDEPENDENT: u8 = 0x20;
 pub struct FrameMarking(u8);
 
 impl FrameMarking {
-    /// The marking of a frame's packet: whether it is the first one, whether it is the last one, and whether the frame is
-    /// independent, a key frame.
+    /// The marking of a frame's packet: whether it is the first one, whether it is the last one, and whether the frame
+    /// is independent, a key frame.
     pub const fn new(start: bool, end: bool, independent: bool) -> Self {
         Self((start as u8 * START) | (end as u8 * END) | (independent as u8 * INDEPENDENT))
     }

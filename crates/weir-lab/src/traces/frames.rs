@@ -13,8 +13,8 @@ use super::{DATA_VARIABLE, TraceStore, TraceStoreError};
 static READ: Mutex<BTreeMap<PathBuf, &'static FrameTraces>> = Mutex::new(BTreeMap::new());
 
 impl TraceStore {
-    /// The frame sizes `name`, from the file `video/NAME.txt` of the data directory, or from files `video/NAME_RATE.txt` in
-    /// the form of syncodecs, one for each rate in kbit/s; read once and kept.
+    /// The frame sizes `name`, from the file `video/NAME.txt` of the data directory, or from files
+    /// `video/NAME_RATE.txt` in the form of syncodecs, one for each rate in kbit/s; read once and kept.
     ///
     /// # Errors
     /// No such file, or it cannot be read or holds no frame sizes.

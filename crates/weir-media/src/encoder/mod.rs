@@ -4,17 +4,17 @@
 //! models), and what simulations of RMCAT add to them (perfect packets, content sharing, a ladder of streams).
 //!
 //! Choices where RFC 8593 leaves room:
-//! 1. A request is a target that differs from the last one. Of those that come within `tau_v` of a reaction the latest is
-//!    applied when it is over, unless [`LateRequests`] says otherwise (§5.1 drops them all): a controller that arrives at
-//!    its maximum asks only once.
+//! 1. A request is a target that differs from the last one. Of those that come within `tau_v` of a reaction the latest
+//!    is applied when it is over, unless [`LateRequests`] says otherwise (§5.1 drops them all): a controller that
+//!    arrives at its maximum asks only once.
 //! 2. The burst is balanced over its `K_d` frames, (K_d·B0 − K_B) / (K_d − 1) each after the first, at least 0.2·B0; the
 //!    RFC gives no formula and lets the mean over `tau_v` be the target, in which `K_d` frames may not fit.
 //! 3. The noise is laid over the burst's frames too; an interval is at least 1 ms, a frame at least 1 byte.
 //! 4. What is limited to the range of rates is the target (§5.4 limits the output), so that noise is not cut off at its ends.
 //! 5. The trace-driven model sends the frame of the present index first and counts then, so that the intra frame is sent.
 //! 6. A session begins with an intra frame, and so does the end of a pause.
-//! 7. A frame that is skipped ([`Encoder::skip`]) is never encoded: an intra frame that was due stays due, and so does what
-//!    is left of a burst, while the content goes on.
+//! 7. A frame that is skipped ([`Encoder::skip`]) is never encoded: an intra frame that was due stays due, and so does
+//!    what is left of a burst, while the content goes on.
 
 mod ladder;
 mod noise;
@@ -61,8 +61,8 @@ pub struct EncoderConfig {
     pub reaction: TimeDelta,
     /// Key frames of the nominal model and of ladders; `None` for all frames alike.
     pub key_frames: Option<KeyFrames>,
-    /// A frame is skipped while what waits for the pacer would take longer than this at the target rate; `None` for never.
-    /// Without effect for [`Model::Packets`].
+    /// A frame is skipped while what waits for the pacer would take longer than this at the target rate; `None` for
+    /// never. Without effect for [`Model::Packets`].
     pub skip_above: Option<TimeDelta>,
     /// What makes the frames.
     pub model: Model,
@@ -192,8 +192,8 @@ impl Encoder {
         }
     }
 
-    /// Lets the frame that is due at [`Self::next_capture`] go by without encoding it. `false`, and nothing happens, where
-    /// none can be left out: packets are no frames, and a ladder's streams skip an instant together.
+    /// Lets the frame that is due at [`Self::next_capture`] go by without encoding it. `false`, and nothing happens,
+    /// where none can be left out: packets are no frames, and a ladder's streams skip an instant together.
     pub fn skip(&mut self) -> bool {
         let (config, rng) = (&self.config, &mut self.rng);
         match &mut self.state {

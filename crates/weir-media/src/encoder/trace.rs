@@ -106,8 +106,8 @@ impl FrameTraces {
         Self::new(traces)
     }
 
-    /// Reads the frame sizes of one sequence, in bytes, in the form of syncodecs: comments begin with `%` or `#`; each line
-    /// has a frame's number, its type (`I`, `P`, `B` or `U`), its quantiser, a PSNR or a time, and its size.
+    /// Reads the frame sizes of one sequence, in bytes, in the form of syncodecs: comments begin with `%` or `#`; each
+    /// line has a frame's number, its type (`I`, `P`, `B` or `U`), its quantiser, a PSNR or a time, and its size.
     ///
     /// # Errors
     /// A line that has something else, or no line at all.

@@ -1,4 +1,5 @@
-//! RFC 8888 on a flow of two streams: what a report tells by the numbers of the transport is told for each stream by its own.
+//! RFC 8888 on a flow of two streams: what a report tells by the numbers of the transport is told for each stream by
+//! its own.
 
 use weir_cc::Record;
 use weir_wire::rtcp::{Ccfb, CcfbWriter, Metric};
@@ -98,8 +99,8 @@ impl TwoStreams {
         (place.kind == kind).then_some(place.sequence)
     }
 
-    /// The numbers of a stream of which there is something to tell: from the one after those told, or from the first that
-    /// has arrived if that is before, up to the last that has arrived, the end excluded. `None` if none has.
+    /// The numbers of a stream of which there is something to tell: from the one after those told, or from the first
+    /// that has arrived if that is before, up to the last that has arrived, the end excluded. `None` if none has.
     fn span(&self, kind: Kind, records: &[Record]) -> Option<(u16, u16)> {
         let mut arrived = records.iter().filter_map(|record| self.sequence(kind, record));
         let first = arrived.next()?;
@@ -188,8 +189,8 @@ mod tests {
     fn what_does_not_fit_is_left_for_the_next_message() {
         let mut path = Path::new();
         let records = path.packets(0..100, |_| true);
-        // One block would have room for 50 packets in 120 bytes; 40 and 10 in two take 8 + 8 + 80 + 8 + 20 + 4 = 128. Half
-        // of them, 20 and 5, take 8 + 8 + 40 + 8 + 12 + 4 = 80.
+        // One block would have room for 50 packets in 120 bytes; 40 and 10 in two take 8 + 8 + 80 + 8 + 20 + 4 = 128.
+        // Half of them, 20 and 5, take 8 + 8 + 40 + 8 + 12 + 4 = 80.
         let (first, count) = path.through(&records, 120);
         assert_eq!((first.len(), count), (25, 25));
         let (second, rest) = path.through(&records[count..], 120);

@@ -106,8 +106,8 @@ fn frames_are_skipped_while_too_much_waits() {
         while sender.poll_packet(now).is_some() {}
         while sender.poll_rtcp(now, &mut [0; 256]).is_some() {}
     }
-    // 600 frames of 1250 bytes come due. What leaves in 20 s are 375 000 bytes, 300 frames, and at the end between 100 ms
-    // at the target, 3750 bytes, and a frame more than that wait.
+    // 600 frames of 1250 bytes come due. What leaves in 20 s are 375 000 bytes, 300 frames, and at the end between 100
+    // ms at the target, 3750 bytes, and a frame more than that wait.
     assert_eq!(sent.len() + skipped, 600);
     assert!((300 + 2..=300 + 4).contains(&sent.len()), "{}", sent.len());
     assert!(sent.iter().enumerate().all(|(n, &number)| n == number as usize), "numbers have no gaps");

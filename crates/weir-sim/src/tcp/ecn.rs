@@ -63,8 +63,8 @@ impl EcnSender {
         }
     }
 
-    /// Of `acked` segments those that may open the window where `marks` are told of: none (RFC 3168 §6.1.2), or where marks
-    /// are counted those that are not marked.
+    /// Of `acked` segments those that may open the window where `marks` are told of: none (RFC 3168 §6.1.2), or where
+    /// marks are counted those that are not marked.
     pub(super) fn opening(&self, acked: u32, marks: u16) -> u32 {
         match self.mode {
             EcnMode::Accurate => acked.saturating_sub(u32::from(marks)),
