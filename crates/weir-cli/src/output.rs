@@ -3,8 +3,9 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read, Seek as _};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read, Seek as _, Write as _};
+use std::mem;
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::process;
 
 use weir_lab::comparison::CaptureFile;
@@ -118,7 +119,7 @@ impl OutputDirectory {
 pub(crate) enum OutputFile {
     /// One that appears whole or not at all, where the links lead.
     Whole(PathBuf),
-    /// A pipe, a device or a link to what is not there yet: it is written as it is.
+    /// A pipe, a device, or a name of what is open already: it is written as it is, behind what is there.
     Direct(PathBuf),
 }
 
@@ -126,10 +127,18 @@ impl OutputFile {
     /// Tries to write beside `path`, or beside what it is a link to.
     pub(crate) fn prepare(path: &Path) -> Result<Self, Failure> {
         let fail = |source| Failure::UnwritableFile { path: path.to_owned(), source };
-        let whole = match (fs::metadata(path), path.is_symlink()) {
+        if path.as_os_str().to_string_lossy().ends_with(MAIN_SEPARATOR) {
+            return Err(fail(io::ErrorKind::IsADirectory.into()));
+        }
+        if path.starts_with("/dev") || path.starts_with("/proc") {
+            // Behind such a name may be a file that somebody else has open and writes to.
+            return Ok(Self::Direct(path.to_owned()));
+        }
+        let whole = match (fs::metadata(path), fs::read_link(path)) {
             (Ok(found), _) if found.is_dir() => return Err(fail(io::ErrorKind::IsADirectory.into())),
             (Ok(found), _) if found.is_file() => path.canonicalize().map_err(fail)?,
-            (Err(_), false) => path.to_owned(),
+            (Err(_), Ok(target)) => path.parent().map_or(target.clone(), |parent| parent.join(target)),
+            (Err(_), Err(_)) => path.to_owned(),
             _ => return Ok(Self::Direct(path.to_owned())),
         };
         Part::beside(&whole).map_err(fail)?;
@@ -139,13 +148,22 @@ impl OutputFile {
     /// Writes it.
     pub(crate) fn write(&self, content: &[u8]) -> Result<(), Failure> {
         let (path, written) = match self {
-            Self::Direct(path) => (path, fs::write(path, content)),
+            Self::Direct(path) => (path, write_on(path, content)),
             Self::Whole(path) => {
                 let part = Part::beside(path).and_then(|part| part.filled(content));
                 (path, part.and_then(|part| fs::rename(&part.0, path)))
             }
         };
         written.map_err(|source| Failure::Write { path: path.clone(), source })
+    }
+}
+
+/// Writes behind whatever has been written to `path`.
+fn write_on(path: &Path, content: &[u8]) -> io::Result<()> {
+    match path.to_str() {
+        Some("/dev/stdout") => io::stdout().write_all(content).and_then(|()| io::stdout().flush()),
+        Some("/dev/stderr") => io::stderr().write_all(content),
+        _ => File::options().append(true).open(path)?.write_all(content),
     }
 }
 
@@ -247,16 +265,17 @@ impl Drop for Exchange {
         for path in &self.placed {
             let _: io::Result<()> = fs::remove_file(path);
         }
-        for (path, aside) in &self.aside {
-            let _: io::Result<()> = fs::rename(&aside.0, path);
+        for (path, aside) in self.aside.drain(..) {
+            if fs::rename(&aside.0, path).is_err() {
+                // Better under another name than not at all.
+                mem::forget(aside);
+            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
-
     use super::*;
 
     fn files(names: &[&str]) -> Files {

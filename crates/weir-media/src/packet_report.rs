@@ -128,10 +128,12 @@ impl PacketReportWriter {
             let offset = |arrival: ArrivalTime| Metric::offset_from_nanos((at - arrival).nanos());
             record.arrival.map(|arrival| Metric { ecn: codepoint(record.ecn), offset: offset(arrival) })
         };
+        let most = out.len().min(Twcc::MAX_LEN);
+        let out = &mut out[..most];
         if let Some(two) = &mut self.two_streams {
             return two.write(self.ssrc, timestamp(at), records, metric, out);
         }
-        let fit = Ccfb::most_packets(out.len().min(Twcc::MAX_LEN)).min(records.len());
+        let fit = Ccfb::most_packets(most).min(records.len());
         if fit == 0 {
             return None;
         }

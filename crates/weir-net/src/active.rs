@@ -191,18 +191,19 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
             return self.now;
         }
         let exit = self.way.flying.front().map_or(NEVER, |first| first.exit);
-        exit.min(self.next_decision())
+        exit.min(self.next_decision(exit))
     }
 
-    /// When the server fetches a packet that could be the next to leave the link.
+    /// When the server makes a decision by which a packet could leave the link before `exit`, dropped or ahead of
+    /// others; [`NEVER`] if it does not.
     #[inline]
-    fn next_decision(&self) -> u64 {
+    fn next_decision(&self, exit: u64) -> u64 {
         match self.state {
             State::Idle => NEVER,
             State::Opens(_) => self.due,
             State::Serves(_) => {
                 let waits = self.records.waiting() > 0;
-                let matters = waits && (self.way.overtakes || self.queue.may_drop(self.due));
+                let matters = waits && (self.way.overtakes || self.queue.may_drop(self.due, exit));
                 if matters { self.due } else { NEVER }
             }
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::loss::LossModel;
-use crate::queue::Discipline;
+use crate::queue::{Discipline, MTU};
 use crate::service::Service;
 use crate::time::Time;
 
@@ -108,11 +108,11 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// The limit in bytes, given the `rate` of the moment.
+    /// The limit in bytes, given the `rate` of the moment; one that follows it never keeps out a packet of full size.
     #[inline]
     pub(crate) fn bytes(&self, rate: impl FnOnce() -> DataRate) -> Option<u64> {
         let Some(time) = self.at_rate else { return self.fixed_bytes };
-        let following = (rate() * time).bytes();
+        let following = (rate() * time).bytes().max(MTU);
         Some(self.fixed_bytes.map_or(following, |fixed| fixed.min(following)))
     }
 }

@@ -70,21 +70,6 @@ impl Service {
         }
     }
 
-    /// The rate at `at`. A trace has no rate at a moment: its mean rate, and zero after its end.
-    pub fn rate_at(&self, at: Time) -> DataRate {
-        match self {
-            Self::Constant(rate) => *rate,
-            Self::Steps(steps) | Self::TokenBucket(TokenBucket { rates: steps, .. }) => {
-                let begun = steps.partition_point(|(start, _)| *start <= at);
-                begun.checked_sub(1).map_or(DataRate::ZERO, |step| steps[step].1)
-            }
-            Self::Trace { trace, offset, repeat } => {
-                let ended = !repeat && at + *offset >= Time::ZERO + trace.duration();
-                if ended { DataRate::ZERO } else { trace.mean_rate() }
-            }
-        }
-    }
-
     /// From when on which rate holds; empty for one that never changes, and for a trace.
     pub fn steps(&self) -> &[(Time, DataRate)] {
         match self {
@@ -210,13 +195,11 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_those_of_the_moment() {
-        assert_eq!([9, 10, 19, 20].map(|ms| steps().rate_at(AT(ms))), [8, 0, 0, 16].map(MBPS));
-        assert_eq!(steps().nominal_rate(), MBPS(16));
-        assert_eq!(Service::Constant(MBPS(3)).rate_at(AT(7)), MBPS(3));
-        assert_eq!(trace("1\n1\n3\n", 0, true).rate_at(AT(99)), MBPS(12));
-        assert_eq!(trace("1\n1\n3\n", 1, false).rate_at(AT(1)), MBPS(12));
-        assert_eq!(trace("1\n1\n3\n", 1, false).rate_at(AT(2)), DataRate::ZERO);
+    fn a_link_is_called_by_its_highest_step_or_the_mean_of_its_trace() {
+        assert_eq!((steps().nominal_rate(), steps().peak_rate()), (MBPS(16), MBPS(16)));
+        // Three opportunities in 3 ms: 12 Mbit/s, and 360 kbit/s over 100 ms.
+        let trace = trace("1\n1\n3\n", 0, true);
+        assert_eq!((trace.nominal_rate(), trace.peak_rate()), (MBPS(12), DataRate::from_kbps(360)));
     }
 
     #[test]

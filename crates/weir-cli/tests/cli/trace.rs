@@ -91,3 +91,21 @@ fn silence_at_the_end_is_kept_or_its_loss_told() {
         "{lost}"
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_a_shell_has_opened_keeps_what_is_in_it() {
+    let place = Place::new();
+    place.write("log", "precious\n");
+    let log = std::fs::File::options().append(true).open(place.path().join("log")).unwrap();
+    let mut command = place.command(&["trace", "convert", "synthetic-lte", "/dev/stdout"]);
+    assert!(command.stdout(log).stderr(std::process::Stdio::null()).status().unwrap().success());
+    let text = place.read("log");
+    let (first, rest) = text.split_once('\n').unwrap();
+    assert_eq!(first, "precious");
+    assert!(
+        rest.lines().count() > 10_000 && rest.starts_with(|c: char| c.is_ascii_digit()),
+        "{}",
+        rest.len()
+    );
+}

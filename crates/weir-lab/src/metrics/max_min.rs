@@ -80,9 +80,10 @@ impl FlowPlan {
     }
 }
 
-/// When a flow begins or ceases to be active, or sends at another rate.
-pub(crate) fn changes(flow: &FlowPlan, active: &Activity) -> impl Iterator<Item = Time> {
-    active.changes().chain(flow.sends.iter().map(|&(from, _)| from))
+/// When a flow begins or ceases to be active, or sends at another rate while it is.
+fn changes(flow: &FlowPlan, active: &Activity) -> impl Iterator<Item = Time> {
+    let rates = flow.sends.iter().map(|&(from, _)| from);
+    active.changes().chain(rates.filter(|&from| active.contains(from)))
 }
 
 /// In nanoseconds.

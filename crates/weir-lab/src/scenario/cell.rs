@@ -22,7 +22,7 @@ pub struct Cell {
     /// Longest duration of an A-MPDU; 5.484 ms unless given.
     #[serde(default = "longest")]
     pub longest: TimeDelta,
-    /// How often a frame is sent again; 7 unless given.
+    /// How often a frame is sent again; 6 unless given.
     #[serde(default = "retries")]
     #[schemars(range(min = 0, max = 32767))]
     pub retries: u32,

@@ -90,7 +90,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "gaming",
-        title: "Cloud gaming: 30 to 50 Mbit/s, 60 and 120 frames/s",
+        title: "Cloud gaming: 30 to 60 Mbit/s, 60 and 120 frames/s",
         cases: gaming::CASES,
     },
 ];

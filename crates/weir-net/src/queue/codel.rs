@@ -100,6 +100,12 @@ impl Control {
         (self.first_above, self.dropping) = (0, false);
     }
 
+    /// When a packet may be dropped at the soonest, if the delay is not yet above the target at `from`.
+    #[inline]
+    pub(super) fn soonest(&self, from: u64) -> u64 {
+        from.saturating_add(self.interval)
+    }
+
     /// Whether the delay is above the target. Only then, and after an interval, is anything dropped.
     #[inline]
     pub(super) fn is_above(&self) -> bool {
@@ -187,8 +193,8 @@ impl Waiting for CoDelQueue {
     }
 
     #[inline]
-    fn may_drop(&self, time: u64) -> bool {
-        self.control.is_above() && time >= self.control.first_above
+    fn may_drop(&self, from: u64, until: u64) -> bool {
+        until >= if self.control.is_above() { self.control.first_above } else { self.control.soonest(from) }
     }
 }
 

@@ -300,8 +300,8 @@ impl Waiting for DualPi2Queue {
     }
 
     #[inline]
-    fn may_drop(&self, time: u64) -> bool {
-        self.controller.base > 0.0 || self.next_update <= time
+    fn may_drop(&self, _from: u64, until: u64) -> bool {
+        self.controller.base > 0.0 || self.next_update <= until
     }
 }
 

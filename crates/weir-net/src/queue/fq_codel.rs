@@ -221,8 +221,9 @@ impl Waiting for FqCoDelQueue {
 
     /// Each queue drops after an interval above its target; which one is served next is not looked up.
     #[inline]
-    fn may_drop(&self, _time: u64) -> bool {
-        self.above > 0
+    fn may_drop(&self, from: u64, until: u64) -> bool {
+        let interval = self.config.codel.interval.nanos().max(0) as u64;
+        self.above > 0 || until >= from.saturating_add(interval)
     }
 }
 

@@ -112,10 +112,8 @@ pub(crate) trait Waiting {
         false
     }
 
-    /// Whether [`Self::dequeue`] may drop at `time`, if it is the next call.
-    fn may_drop(&self, _time: u64) -> bool {
-        false
-    }
+    /// Whether [`Self::dequeue`] may drop anything from `from` to `until`, if nothing else is called meanwhile.
+    fn may_drop(&self, from: u64, until: u64) -> bool;
 }
 
 /// Checks that `value` is a number in [0, 1].

@@ -227,6 +227,10 @@ impl Waiting for PieQueue {
         Ok(Some(place))
     }
 
+    fn may_drop(&self, _from: u64, _until: u64) -> bool {
+        false
+    }
+
     #[inline]
     fn dequeue(&mut self, now: u64, records: &mut Records) -> Option<u32> {
         self.catch_up(now);

@@ -24,6 +24,10 @@ impl Waiting for Plain {
         Ok(())
     }
 
+    fn may_drop(&self, _from: u64, _until: u64) -> bool {
+        false
+    }
+
     #[inline]
     fn dequeue(&mut self, _now: u64, records: &mut Records) -> Option<u32> {
         self.fifo.pop(records)

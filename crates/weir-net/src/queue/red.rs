@@ -188,6 +188,10 @@ impl Waiting for RedQueue {
         Ok(Some(place))
     }
 
+    fn may_drop(&self, _from: u64, _until: u64) -> bool {
+        false
+    }
+
     #[inline]
     fn dequeue(&mut self, now: u64, records: &mut Records) -> Option<u32> {
         let place = self.fifo.pop(records)?;

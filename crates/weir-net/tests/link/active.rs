@@ -213,6 +213,32 @@ fn a_limit_of_bytes_may_follow_the_rate() {
 }
 
 #[test]
+fn what_is_dropped_leaves_the_link_then_however_long_the_way_is() {
+    // 10 ms each and 300 ms of way. Packet k is fetched at 10·k ms: the first above 5 ms of wait at 10 ms, so that an
+    // interval later, at 110 ms, one is dropped in its place.
+    let codel = CoDel { ecn: false, ..CoDel::default() };
+    let fq = FqCoDel { codel, ..FqCoDel::default() };
+    for discipline in [Discipline::CoDel(codel), Discipline::FqCoDel(fq)] {
+        let queue = QueueConfig { discipline, ..QueueConfig::default() };
+        let config = LinkConfig { queue, ..LinkConfig::new(constant(DataRate::from_mbps(1)), ms(300)) };
+        let mut link = Link::new(&config, 1).unwrap();
+        for number in 0..200 {
+            link.enqueue(at(0), packet(number, 1250)).unwrap();
+        }
+        let first = std::iter::from_fn(|| {
+            let due = link.next_departure()?;
+            Some((due, link.pop(due)))
+        });
+        let dropped = first.filter_map(|(due, exit)| {
+            exit.filter(|exit| exit.fate != Fate::Arrived).map(|exit| (due, exit.wait))
+        });
+        let dropped: Vec<_> = dropped.take(2).collect();
+        assert_eq!(dropped[0], (at(110), ms(110)), "{discipline:?}");
+        assert_eq!(dropped[1], (at(210), ms(210)), "{discipline:?}");
+    }
+}
+
+#[test]
 fn on_a_trace_the_rate_of_the_moment_is_that_of_the_last_100_ms() {
     // An opportunity each 10 ms for a second (1.2 Mbit/s), each millisecond for the next (12 Mbit/s).
     let slow = (1..=100).map(|n| 10 * n).chain(1001..=2000);

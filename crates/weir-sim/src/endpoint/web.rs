@@ -226,18 +226,13 @@ impl WebClients {
     }
 
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
+        // A client that has just become free still owes its last acknowledgement.
+        self.attend_due(now);
         while self.next_session <= now && now < self.life.stop {
             self.begin_session(now);
             self.next_session += exponential(&mut self.rng, self.between).max(TimeDelta::from_nanos(1));
         }
-        loop {
-            let (due, index) = self.due.first();
-            if due > now {
-                break;
-            }
-            self.attend(now, index);
-            self.due.set(index, self.next_of(now, index));
-        }
+        self.attend_due(now);
         while self.leaving.peek().is_some_and(|Reverse(first)| first.at <= now) {
             let Some(Reverse(Leaving { client, request, part, .. })) = self.leaving.pop() else { break };
             let wire_size = match &part {
@@ -250,6 +245,17 @@ impl WebClients {
         let sessions = if self.next_session < self.life.stop { self.next_session } else { Time::MAX };
         let leaving = self.leaving.peek().map_or(Time::MAX, |Reverse(first)| first.at);
         self.due.first().0.min(sessions).min(leaving)
+    }
+
+    fn attend_due(&mut self, now: Time) {
+        loop {
+            let (due, index) = self.due.first();
+            if due > now {
+                return;
+            }
+            self.attend(now, index);
+            self.due.set(index, self.next_of(now, index));
+        }
     }
 
     /// When client `index` has to be attended to next.
