@@ -42,19 +42,9 @@ const PACKETS_PER_FRAME: u32 = 4;
 fn recorder(series: bool) -> Recorder {
     let end = Time::from_millis(200_000);
     let flow = |i: usize| FlowPlan {
-        name: format!("video-{i}"),
-        kind: FlowKind::Media,
-        start: Time::ZERO,
-        stop: Time::MAX,
-        pauses: Vec::new(),
         propagation: TimeDelta::from_millis(25),
-        route: vec![0],
-        bottleneck: Some(0),
-        max_rate: None,
-        weight: 1.0,
-        sends: Vec::new(),
         sender_signals: vec!["A".to_owned()],
-        receiver_signals: Vec::new(),
+        ..FlowPlan::new(&format!("video-{i}"), FlowKind::Media)
     };
     let service = Service::Constant(DataRate::from_mbps(100));
     let links =

@@ -12,21 +12,7 @@ use weir_units::{DataRate, TimeDelta};
 /// A run in which one packet of `bytes` takes `delay_ms`; none if `bytes` is 0.
 fn run(bytes: u32, delay_ms: u64) -> RunMetrics {
     let end = Time::from_millis(10_000);
-    let flow = FlowPlan {
-        name: "video".to_owned(),
-        kind: FlowKind::Media,
-        start: Time::ZERO,
-        stop: Time::MAX,
-        pauses: Vec::new(),
-        propagation: TimeDelta::ZERO,
-        route: vec![0],
-        bottleneck: Some(0),
-        max_rate: None,
-        weight: 1.0,
-        sends: Vec::new(),
-        sender_signals: Vec::new(),
-        receiver_signals: Vec::new(),
-    };
+    let flow = FlowPlan::new("video", FlowKind::Media);
     let service = Service::Constant(DataRate::from_mbps(1));
     let link = LinkPlan { name: "forward".to_owned(), service, delay: TimeDelta::ZERO, bottleneck: true };
     let mut recorder = Recorder::new(MeasurePlan {

@@ -34,21 +34,7 @@ fn constant(kbps: u64, loss: f64) -> RunMetrics {
     let plan = MeasurePlan {
         end,
         window: (Time::from_millis(10_000), Time::from_millis(50_000)),
-        flows: vec![FlowPlan {
-            name: flow.name.clone(),
-            kind: FlowKind::Constant,
-            start: flow.start,
-            stop: flow.stop,
-            pauses: Vec::new(),
-            propagation: DELAY,
-            route: vec![0],
-            bottleneck: Some(0),
-            max_rate: None,
-            weight: 1.0,
-            sends: Vec::new(),
-            sender_signals: Vec::new(),
-            receiver_signals: Vec::new(),
-        }],
+        flows: vec![FlowPlan { propagation: DELAY, ..FlowPlan::new(&flow.name, FlowKind::Constant) }],
         links: vec![LinkPlan {
             name: "forward".to_owned(),
             service,

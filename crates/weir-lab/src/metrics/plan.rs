@@ -54,6 +54,27 @@ pub struct FlowPlan {
     pub receiver_signals: Vec<String>,
 }
 
+impl FlowPlan {
+    /// A flow over link 0 from the start of the run to its end, without delay, limits or signals.
+    pub fn new(name: &str, kind: FlowKind) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind,
+            start: Time::ZERO,
+            stop: Time::MAX,
+            pauses: Vec::new(),
+            propagation: TimeDelta::ZERO,
+            route: vec![0],
+            bottleneck: Some(0),
+            max_rate: None,
+            weight: 1.0,
+            sends: Vec::new(),
+            sender_signals: Vec::new(),
+            receiver_signals: Vec::new(),
+        }
+    }
+}
+
 /// What a flow carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -9,21 +9,7 @@ use weir_units::{DataRate, TimeDelta};
 /// Ten seconds over the bottleneck `forward`.
 pub(crate) fn plan(flows: &[(&str, FlowKind)]) -> MeasurePlan {
     let end = Time::from_millis(10_000);
-    let flow = |&(name, kind): &(&str, FlowKind)| FlowPlan {
-        name: name.to_owned(),
-        kind,
-        start: Time::ZERO,
-        stop: Time::MAX,
-        pauses: Vec::new(),
-        propagation: TimeDelta::ZERO,
-        route: vec![0],
-        bottleneck: Some(0),
-        max_rate: None,
-        weight: 1.0,
-        sends: Vec::new(),
-        sender_signals: Vec::new(),
-        receiver_signals: Vec::new(),
-    };
+    let flow = |&(name, kind): &(&str, FlowKind)| FlowPlan::new(name, kind);
     let service = Service::Constant(DataRate::from_mbps(1));
     MeasurePlan {
         end,

@@ -27,8 +27,6 @@ fn what_a_limited_flow_leaves_goes_to_the_others() {
     let limited = FlowPlan {
         kind: FlowKind::Constant,
         max_rate: Some(DataRate::from_kbps(200)),
-        weight: 1.0,
-        sends: Vec::new(),
         start: Time::from_millis(10_000),
         ..media("cross")
     };

@@ -23,21 +23,7 @@ const HEADERS: u32 = 40;
 
 /// A media flow over link 0 for the whole run.
 fn media(name: &str) -> FlowPlan {
-    FlowPlan {
-        name: name.to_owned(),
-        kind: FlowKind::Media,
-        start: Time::ZERO,
-        stop: Time::MAX,
-        pauses: Vec::new(),
-        propagation: TimeDelta::from_millis(PROPAGATION_MS),
-        route: vec![0],
-        bottleneck: Some(0),
-        max_rate: None,
-        weight: 1.0,
-        sends: Vec::new(),
-        sender_signals: Vec::new(),
-        receiver_signals: Vec::new(),
-    }
+    FlowPlan { propagation: TimeDelta::from_millis(PROPAGATION_MS), ..FlowPlan::new(name, FlowKind::Media) }
 }
 
 /// A run of `end_ms` over one link of 1 Mbit/s, measured from start to end.

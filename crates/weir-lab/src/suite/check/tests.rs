@@ -12,21 +12,7 @@ const fn s(seconds: u64) -> Time {
 const MBPS: fn(u64) -> DataRate = DataRate::from_mbps;
 
 fn flow(kind: FlowKind, start: u64, stop: u64) -> FlowPlan {
-    FlowPlan {
-        name: "flow".to_owned(),
-        kind,
-        start: s(start),
-        stop: s(stop),
-        pauses: Vec::new(),
-        propagation: TimeDelta::ZERO,
-        route: vec![0],
-        bottleneck: Some(0),
-        max_rate: None,
-        weight: 1.0,
-        sends: Vec::new(),
-        sender_signals: Vec::new(),
-        receiver_signals: Vec::new(),
-    }
+    FlowPlan { start: s(start), stop: s(stop), ..FlowPlan::new("flow", kind) }
 }
 
 fn call() -> FlowPlan {
