@@ -1,0 +1,130 @@
+//! The family of NADA.
+
+use weir_cc::nada::dccc::{self as nada_dccc, NadaDcccObserver};
+use weir_cc::nada::v2016::{self, Nada2016, Nada2016Observer};
+use weir_cc::nada::{self, Nada, NadaObserver};
+use weir_cc::packet_feedback::PacketFeedback;
+use weir_cc::{AtReceiver, RateLimits};
+
+use super::{halves, words};
+use crate::registry::law::{Law, Preset};
+use crate::registry::{ControllerInfo, Halves};
+
+pub(super) struct NadaRfc8698;
+
+impl Law for NadaRfc8698 {
+    type Config = nada::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "nada",
+            summary: "Network-Assisted Dynamic Adaptation: one congestion signal from delay, loss and marks",
+            source: "RFC 8698",
+            placement: "receiver (signal) and sender (rate)",
+            feedback: "the law's own report each 100 ms",
+            presets: Vec::new(),
+        }
+    }
+
+    fn prioritised(config: Self::Config, priority: f64) -> Self::Config {
+        Self::Config { priority: config.priority * priority, ..config }
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = Nada::new(config, limits).map_err(words)?;
+        Ok(halves(controller, AtReceiver::new(NadaObserver::new(config).map_err(words)?)))
+    }
+}
+
+pub(super) struct NadaAtSender;
+
+impl Law for NadaAtSender {
+    type Config = nada::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "nada-at-sender",
+            summary: "NADA with its observer at the sender: the same law over per-packet feedback",
+            source: "RFC 8698 §5.3",
+            placement: "sender",
+            feedback: "the fate of each packet, two reports in one interval of the law",
+            presets: Vec::new(),
+        }
+    }
+
+    fn prioritised(config: Self::Config, priority: f64) -> Self::Config {
+        Self::Config { priority: config.priority * priority, ..config }
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = nada::at_sender(config, limits).map_err(words)?;
+        Ok(halves(controller, PacketFeedback::new(config.feedback_interval / 2)))
+    }
+}
+
+pub(super) struct Nada2016Draft;
+
+impl Law for Nada2016Draft {
+    type Config = v2016::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "nada-2016",
+            summary: "NADA as it was compared with GCC in 2016: loss in proportion, delay always warped",
+            source: "Carlucci, De Cicco, Ilharco, Mascolo 2016; draft-zhu-rmcat-nada-06",
+            placement: "receiver (signal) and sender (rate)",
+            feedback: "the law's own report each 100 ms",
+            presets: Vec::new(),
+        }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![
+            Preset {
+                name: "reproduction",
+                summary: "what comes nearest to the figures of nada-vs-gcc-2016: x_ref 10 ms, κ 1, unpaced",
+                config: v2016::Config::reproduction(),
+            },
+            Preset {
+                name: "framework",
+                summary: "as the code of the simulation framework had it, whole numbers included",
+                config: v2016::Config::framework(),
+            },
+        ]
+    }
+
+    fn prioritised(config: Self::Config, priority: f64) -> Self::Config {
+        Self::Config { priority: config.priority * priority, ..config }
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = Nada2016::new(config, limits).map_err(words)?;
+        Ok(halves(controller, AtReceiver::new(Nada2016Observer::new(config).map_err(words)?)))
+    }
+}
+
+pub(super) struct NadaDccc;
+
+impl Law for NadaDccc {
+    type Config = nada_dccc::Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "nada-dccc",
+            summary: "NADA as DCCC was compared with it in 2017: rate by the inverse of a delay; needs synchronised clocks",
+            source: "draft-zhu-rmcat-nada-03, as in D'Aronco, Toni, Mena, Zhu, Frossard 2017",
+            placement: "receiver (signal) and sender (rate)",
+            feedback: "the law's own report each 100 ms",
+            presets: Vec::new(),
+        }
+    }
+
+    fn prioritised(config: Self::Config, priority: f64) -> Self::Config {
+        Self::Config { priority: config.priority * priority, ..config }
+    }
+
+    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
+        let controller = nada_dccc::NadaDccc::new(config, limits).map_err(words)?;
+        Ok(halves(controller, AtReceiver::new(NadaDcccObserver::new(config).map_err(words)?)))
+    }
+}
