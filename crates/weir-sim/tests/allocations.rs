@@ -46,9 +46,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The rings of a link and of the pool of packets double when a queue is longer than ever before: three at a time,
-/// rarely, and never per packet.
-const RINGS_THAT_MAY_DOUBLE: u64 = 9;
+/// A ring doubles when a queue is longer than ever before: rarely, and never per packet.
+const RINGS_THAT_MAY_DOUBLE: u64 = 4;
 
 /// Allocations between 60 and 600 s of a run over 2 Mbit/s, in which some 90 000 packets pass.
 fn allocations_when_warm(flows: Vec<FlowSpec>) -> u64 {
@@ -122,7 +121,13 @@ fn no_encoder_and_no_audio_allocates_anything() {
         let config = MediaConfig { encoder, audio: Some(AudioConfig::default()), ..config };
         let pauses = vec![(Time::from_millis(100_000), Time::from_millis(120_000))];
         let call = FlowSpec { pauses, ..flow("video", Traffic::Media { controller, receiver, config }) };
-        assert!(allocations_when_warm(vec![call]) <= RINGS_THAT_MAY_DOUBLE, "{encoder:?}");
+        // A greedy source fills a queue without limits: the ring of the link and the two of the pool double with it.
+        let rings = if encoder == EncoderConfig::greedy() {
+            2 * RINGS_THAT_MAY_DOUBLE
+        } else {
+            RINGS_THAT_MAY_DOUBLE
+        };
+        assert!(allocations_when_warm(vec![call]) <= rings, "{encoder:?}");
     }
 }
 
