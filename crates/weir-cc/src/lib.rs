@@ -34,28 +34,21 @@
 //! ```
 
 pub mod at_sender;
-mod backlog;
-pub mod base_delay;
 pub mod config_error;
 pub mod controller;
 pub mod dccc;
-pub mod filters;
 pub mod gcc;
 pub mod history;
 pub mod ledbat;
-mod loss_detection;
-pub mod loss_intervals;
 pub mod nada;
 pub mod pacer;
 pub mod packet;
 pub mod packet_feedback;
+pub mod parts;
 pub mod prober;
 pub mod rap;
-pub mod receive_rate;
 pub mod report;
-mod rtt_estimate;
 pub mod scream;
-mod silence;
 pub mod tfrc;
 pub mod time;
 pub mod window;

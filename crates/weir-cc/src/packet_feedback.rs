@@ -4,7 +4,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::Receiver;
 use crate::packet::{Arrival, Ecn};
-use crate::receive_rate::ReceiveRate;
+use crate::parts::receive_rate::ReceiveRate;
 use crate::report::{Record, Report};
 use crate::time::ArrivalTime;
 

@@ -11,13 +11,13 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::{AtReceiver, Controller, Decision, PathEvent, RateLimits, Receiver, Share, Signal};
 use crate::dccc::{self, Dccc, DcccObserver};
-use crate::gcc::dccc::{self as gcc_dccc, GccDcccReceiver, GccDcccSender};
 use crate::gcc::goog_cc::{self, GoogCc};
 use crate::gcc::remb::{self, GccReceiver, GccSender};
 use crate::gcc::send_side::{self, SendSideGcc};
+use crate::gcc::simplified::{self, SimplifiedGccReceiver, SimplifiedGccSender};
 use crate::ledbat::{self, Ledbat};
-use crate::nada::dccc::{self as nada_dccc, NadaDccc, NadaDcccObserver};
 use crate::nada::v2016::{self, Nada2016, Nada2016Observer};
+use crate::nada::zhu_03::{self, NadaZhu03, Zhu03Observer};
 use crate::nada::{self, Nada, NadaObserver};
 use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
 use crate::packet_feedback::PacketFeedback;
@@ -105,7 +105,7 @@ const LAWS: &[Law] = &[
     Law::new("gcc-2016", |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap())).bounded_when_limited(),
     // 8 % per second: ln 50 / ln 1.08 = 51 s, and a while of additive growth near what was taken for the capacity.
     Law::new("gcc-send-side", |limits| halves(SendSideGcc::new(send_side::Config::default(), limits).unwrap(), PacketFeedback::new(send_side::Config::default().feedback_interval))).recovering_within(750).bounded_when_limited(),
-    Law::new("gcc-dccc", |limits| halves(GccDcccSender::new(gcc_dccc::Config::default(), limits).unwrap(), GccDcccReceiver::new(gcc_dccc::Config::default(), limits).unwrap())).bounded_when_limited(),
+    Law::new("gcc-dccc", |limits| halves(SimplifiedGccSender::new(simplified::Config::default(), limits).unwrap(), SimplifiedGccReceiver::new(simplified::Config::default(), limits).unwrap())).bounded_when_limited(),
     // After heavy loss it may hold its rate for 60 s; then 8 % per second: ln 50 / ln 1.08 = 51 s.
     Law::new("gcc", |limits| halves(GoogCc::new(goog_cc::Config::default(), limits).unwrap(), PacketFeedback::new(goog_cc::Config::default().feedback_interval))).recovering_within(1500).bounded_when_limited(),
     // RFC 8298 §4.1.3 lets the rate grow by 200 kbit/s per second, by a fifth of that where congestion was met last.
@@ -125,7 +125,7 @@ const LAWS: &[Law] = &[
     // whatever is sent.
     Law::new("tfrc", |limits| halves(Tfrc::new(tfrc::Config::default(), limits).unwrap(), AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap()))),
     // Slow start rises with time, and then an empty queue means the maximum, whatever is sent.
-    Law::new("nada-dccc", |limits| halves(NadaDccc::new(nada_dccc::Config::default(), limits).unwrap(), AtReceiver::new(NadaDcccObserver::new(nada_dccc::Config::default()).unwrap()))).by_absolute_delays(),
+    Law::new("nada-dccc", |limits| halves(NadaZhu03::new(zhu_03::Config::default(), limits).unwrap(), AtReceiver::new(Zhu03Observer::new(zhu_03::Config::default()).unwrap()))).by_absolute_delays(),
 ];
 
 fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {

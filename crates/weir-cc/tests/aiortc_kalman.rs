@@ -4,11 +4,11 @@
 //! constants are those of libwebrtc since August 2016; its threshold goes by the arrival of the packet that completes
 //! a sample, not by that of the sample.
 
-use weir_cc::gcc::bursts::{BurstConfig, Bursts, Received};
-use weir_cc::gcc::detector::{Detector, DetectorConfig, Usage};
-use weir_cc::gcc::noise::{Averaging, ByTime, NoiseConfig, Outliers};
-use weir_cc::gcc::threshold::{AdaptiveThreshold, Threshold, gains};
-use weir_cc::gcc::two_state::{TwoStateConfig, TwoStateKalman};
+use weir_cc::gcc::blocks::bursts::{BurstConfig, Bursts, Received};
+use weir_cc::gcc::blocks::detector::{Detector, DetectorConfig, Usage};
+use weir_cc::gcc::blocks::noise::{Averaging, ByTime, NoiseConfig, Outliers};
+use weir_cc::gcc::blocks::threshold::{AdaptiveThreshold, Threshold, gains};
+use weir_cc::gcc::blocks::two_state::{TwoStateConfig, TwoStateKalman};
 use weir_cc::{ArrivalTime, DataSize, SendTime, TimeDelta};
 
 const FRAMES: i64 = 1600;

@@ -484,10 +484,10 @@ fn every_receiver_half_that_learns_begins_anew_on_another_route() {
     }
     check(AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap()));
     check(AtReceiver::new(nada::v2016::Nada2016Observer::new(nada::v2016::Config::default()).unwrap()));
-    check(AtReceiver::new(nada::dccc::NadaDcccObserver::new(nada::dccc::Config::default()).unwrap()));
+    check(AtReceiver::new(nada::zhu_03::Zhu03Observer::new(nada::zhu_03::Config::default()).unwrap()));
     check(AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()));
     check(AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap()));
     let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap();
     check(gcc::remb::GccReceiver::new(gcc::remb::Config::default(), limits).unwrap());
-    check(gcc::dccc::GccDcccReceiver::new(gcc::dccc::Config::default(), limits).unwrap());
+    check(gcc::simplified::SimplifiedGccReceiver::new(gcc::simplified::Config::default(), limits).unwrap());
 }

@@ -7,8 +7,8 @@ use super::law::mismatch;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
 use crate::packet::{SendState, SentPacket, Stamp};
+use crate::parts::silence::{self, Silence};
 use crate::report::{DcccReport, Feedback, LawReport};
-use crate::silence::{self, Silence};
 use crate::time::{ApparentDelay, SendTime};
 
 /// Without a report for so long is a silence while the RTT is unknown.

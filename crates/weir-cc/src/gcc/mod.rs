@@ -1,55 +1,16 @@
 //! Google Congestion Control.
 //!
-//! The parts stand once and are named as the papers name them; a variant composes them:
-//!
-//! * [`bursts`]: packets to samples, one per burst (draft-ietf-rmcat-gcc-02 §5.1, §5.2);
-//! * [`frames`]: arrivals to samples, one per video frame (gcc-2016 §3.3, eq. (4));
-//! * [`kalman`]: the gradient estimate (gcc-2016 §4.1); [`two_state`]: the one that also estimates the capacity
-//!   (nada-vs-gcc-2016 eq. (7)); [`noise`]: the noise variance of either;
-//! * [`trendline`]: the slope of the delay (libwebrtc);
-//! * [`threshold`]: the threshold γ, adaptive or static (gcc-2016 §4.2);
-//! * [`detector`]: over-use, normal, under-use (gcc-2016 §3.3, fig. 3);
-//! * [`rate_control`]: the remote rate controller (gcc-2016 §3.3, fig. 4, eq. (3));
-//! * [`aimd`]: the rate controller at the sender (draft-ietf-rmcat-gcc-02 §5.5, libwebrtc);
-//! * [`link_capacity`]: what over-use tells of the capacity (draft-ietf-rmcat-gcc-02 §5.5, libwebrtc);
-//! * [`throughput`]: the acknowledged rate (libwebrtc);
-//! * [`loss`]: the loss-based controller (gcc-2016 §3.2, eq. (5)); [`loss_based_v1`]: the same as libwebrtc has it;
-//!   [`loss_count`]: the loss ratio by per-packet feedback;
-//!   [`loss_based_v2`]: the one by maximum likelihood (libwebrtc);
-//! * [`rtt_backoff`]: less where the round-trip time is far too long (libwebrtc);
-//! * [`alr`], [`probe_controller`], [`probe_estimator`]: when the source limits the rate, when to probe, what a probe
-//!   says (libwebrtc).
-//!
-//! Variants:
+//! The [`blocks`] stand once and are named as the papers name them; a variant composes them:
 //!
 //! * [`remb`], the receiver-side form of gcc-2016 (Carlucci, De Cicco, Holmer, Mascolo: "Analysis and Design of the
 //!   Google Congestion Control for Web Real-time Communication", MMSys 2016);
 //! * [`goog_cc`], libwebrtc's controller of today;
 //! * [`send_side`], the sender-side form of draft-ietf-rmcat-gcc-02, Kalman filter and all;
-//! * [`dccc`], the simplified form that dccc-2017 compares itself with (D'Aronco, Toni, Mena, Zhu, Frossard: "Improved
+//! * [`simplified`], the form that dccc-2017 compares itself with (D'Aronco, Toni, Mena, Zhu, Frossard: "Improved
 //!   Utility-based Congestion Control for Delay-Constrained Communication", 2017).
 
-pub mod aimd;
-pub mod alr;
-pub mod bursts;
-pub mod dccc;
-pub mod detector;
-pub mod frames;
+pub mod blocks;
 pub mod goog_cc;
-pub mod kalman;
-pub mod link_capacity;
-pub mod loss;
-pub mod loss_based_v1;
-pub mod loss_based_v2;
-pub mod loss_count;
-pub mod noise;
-pub mod probe_controller;
-pub mod probe_estimator;
-pub mod rate_control;
 pub mod remb;
-pub mod rtt_backoff;
 pub mod send_side;
-pub mod threshold;
-pub mod throughput;
-pub mod trendline;
-pub mod two_state;
+pub mod simplified;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use weir_units::TimeDelta;
 
 use super::config::{Config, CurrentFilter};
-use crate::base_delay::BaseDelay;
+use crate::parts::base_delay::BaseDelay;
 use crate::time::{ApparentDelay, ArrivalTime};
 
 #[derive(Clone, Copy, Debug)]

@@ -5,14 +5,14 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::config::Config;
 use super::delay::QueuingDelay;
 use super::flight::Flight;
-use crate::backlog::media_rate;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
-use crate::loss_detection::LossDetection;
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::parts::backlog::media_rate;
+use crate::parts::loss_detection::LossDetection;
+use crate::parts::rtt_estimate::RttEstimate;
+use crate::parts::silence::Silence;
 use crate::report::Feedback;
-use crate::rtt_estimate::RttEstimate;
-use crate::silence::Silence;
 use crate::time::{ApparentDelay, SendTime};
 
 /// The round-trip time until one was measured, for what is in flight.

@@ -4,9 +4,9 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::window::{LogWindow, Logged, Ratios};
-use crate::base_delay::BaseDelay;
 use crate::packet::{Arrival, Ecn};
-use crate::receive_rate::ReceiveRate;
+use crate::parts::base_delay::BaseDelay;
+use crate::parts::receive_rate::ReceiveRate;
 use crate::time::{ApparentDelay, ArrivalTime};
 
 /// The spans a log goes by.

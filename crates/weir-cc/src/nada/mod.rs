@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `nada` | RFC 8698, 2020 | this one |
 //! | `nada-2016` | the comparison with GCC of 2016, on draft-zhu-rmcat-nada-06 and draft-ietf-rmcat-nada-01 | [`v2016`] |
-//! | `nada-dccc` | the comparison with DCCC of 2017, on draft-zhu-rmcat-nada-03 | [`dccc`] |
+//! | `nada-dccc` | the comparison with DCCC of 2017, on draft-zhu-rmcat-nada-03 | [`zhu_03`] |
 //!
 //! Shared are the log of the path, the shell of the sender ([`Sender`]) with its reaction to silence and its shaping
 //! buffer, and the gradual update; what a variant adds is its observer and its [rule](Rule).
@@ -61,7 +61,6 @@
 
 mod config;
 mod congestion;
-pub mod dccc;
 mod log;
 mod observer;
 mod rate;
@@ -69,6 +68,7 @@ mod rule;
 mod sender;
 pub mod v2016;
 mod window;
+pub mod zhu_03;
 
 #[cfg(test)]
 mod closed_loop;

@@ -8,9 +8,9 @@ use super::log::{Log, News, Spans};
 use super::window::Ratios;
 use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
-use crate::filters::WindowedMin;
-use crate::loss_intervals::LossIntervals;
 use crate::packet::Arrival;
+use crate::parts::filters::WindowedMin;
+use crate::parts::loss_intervals::LossIntervals;
 use crate::report::{LawReport, NadaReport};
 use crate::time::{ApparentDelay, ArrivalTime};
 

@@ -8,8 +8,8 @@ use super::config::NadaPacing;
 use super::rate::{Shaped, Shaping};
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
 use crate::packet::{SendState, SentPacket};
+use crate::parts::silence::{self, Silence};
 use crate::report::{Feedback, LawReport};
-use crate::silence::{self, Silence};
 use crate::time::SendTime;
 
 /// How a variant of NADA turns a report into a rate. Its state is what it remembers of earlier reports.

@@ -3,7 +3,7 @@
 use weir_units::TimeDelta;
 
 use super::config::Config;
-use crate::rtt_estimate::bounded;
+use crate::parts::rtt_estimate::bounded;
 
 /// Round-trip times in seconds.
 #[derive(Clone, Copy, Debug)]

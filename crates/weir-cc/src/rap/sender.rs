@@ -6,11 +6,11 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::config::Config;
 use super::round_trip::RoundTrip;
-use crate::backlog::media_rate;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
-use crate::loss_detection::LossDetection;
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::parts::backlog::media_rate;
+use crate::parts::loss_detection::LossDetection;
 use crate::report::Feedback;
 use crate::time::{ArrivalTime, SendTime};
 

@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::base_delay::BaseDelay;
+use crate::parts::base_delay::BaseDelay;
 use crate::time::{ApparentDelay, ArrivalTime};
 
 /// A queue delay from here on is a clock that was set.

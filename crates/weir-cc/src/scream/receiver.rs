@@ -5,7 +5,7 @@ use weir_units::{DataRate, TimeDelta};
 use crate::controller::Receiver;
 use crate::packet::Arrival;
 use crate::packet_feedback::PacketFeedback;
-use crate::receive_rate::ReceiveRate;
+use crate::parts::receive_rate::ReceiveRate;
 use crate::report::Report;
 use crate::time::ArrivalTime;
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use weir_units::TimeDelta;
 
-use crate::loss_intervals::LossIntervals;
+use crate::parts::loss_intervals::LossIntervals;
 use crate::time::ArrivalTime;
 
 /// A leap of more numbers than this is a new beginning, not a loss: `MAX_DROPOUT` of RFC 3550 §A.1.

@@ -8,7 +8,7 @@ use super::losses::LossHistory;
 use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
 use crate::packet::{Arrival, Ecn};
-use crate::receive_rate::ReceiveRate;
+use crate::parts::receive_rate::ReceiveRate;
 use crate::report::{LawReport, TfrcReport};
 use crate::time::ArrivalTime;
 

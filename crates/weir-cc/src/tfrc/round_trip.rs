@@ -3,7 +3,7 @@
 use weir_units::TimeDelta;
 
 use super::config::Config;
-use crate::rtt_estimate::{RttEstimate, bounded};
+use crate::parts::rtt_estimate::{RttEstimate, bounded};
 
 /// The averages of a connection's round-trip time. Times in seconds.
 #[derive(Clone, Copy, Debug)]

@@ -7,10 +7,10 @@ use super::data_limited::DataLimited;
 use super::equation::packets_per_rtt;
 use super::receive_set::ReceiveSet;
 use super::round_trip::RoundTrip;
-use crate::backlog::media_rate;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
 use crate::packet::{SendState, SentPacket, Stamp};
+use crate::parts::backlog::media_rate;
 use crate::report::{Feedback, LawReport, TfrcReport};
 use crate::time::SendTime;
 

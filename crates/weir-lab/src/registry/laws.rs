@@ -3,10 +3,10 @@
 mod nada;
 
 use weir_cc::dccc::{self, Dccc, DcccObserver};
-use weir_cc::gcc::dccc::{self as gcc_dccc, GccDcccReceiver, GccDcccSender};
 use weir_cc::gcc::goog_cc::{self, GoogCc};
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
 use weir_cc::gcc::send_side::{self, SendSideGcc};
+use weir_cc::gcc::simplified::{self, SimplifiedGccReceiver, SimplifiedGccSender};
 use weir_cc::ledbat::{self, Ledbat};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::rap::{self, Rap};
@@ -19,7 +19,7 @@ use weir_media::PacketFormat;
 
 use super::law::{Entry, Law, Preset};
 use super::{ControllerInfo, Halves};
-use nada::{Nada2016Draft, NadaAtSender, NadaDccc, NadaRfc8698};
+use nada::{Nada2016Draft, NadaAtSender, NadaRfc8698, NadaZhu03};
 
 /// The preset of laws that have a rate among their constants, for 20 times the rates of a call.
 const GAMING: &str = "gaming";
@@ -34,7 +34,7 @@ pub(super) fn entries() -> Vec<Entry> {
         Entry::of::<NadaRfc8698>(),
         Entry::of::<NadaAtSender>(),
         Entry::of::<Nada2016Draft>(),
-        Entry::of::<NadaDccc>(),
+        Entry::of::<NadaZhu03>(),
         Entry::of::<ScreamRfc8298>(),
         Entry::of::<ScreamVersion2>(),
         Entry::of::<Dccc2017>(),
@@ -272,7 +272,7 @@ impl Law for DcccAtSender {
 struct GccDccc;
 
 impl Law for GccDccc {
-    type Config = gcc_dccc::Config;
+    type Config = simplified::Config;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
@@ -286,8 +286,8 @@ impl Law for GccDccc {
     }
 
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = GccDcccSender::new(config, limits).map_err(words)?;
-        Ok(halves(controller, GccDcccReceiver::new(config, limits).map_err(words)?))
+        let controller = SimplifiedGccSender::new(config, limits).map_err(words)?;
+        Ok(halves(controller, SimplifiedGccReceiver::new(config, limits).map_err(words)?))
     }
 }
 

@@ -3,18 +3,18 @@
 use weir_units::TimeDelta;
 
 use crate::config_error::{ConfigError, Rule, at_least_one, check_group, positive};
-use crate::gcc::aimd::AimdConfig;
-use crate::gcc::alr::AlrConfig;
-use crate::gcc::bursts::BurstConfig;
-use crate::gcc::detector::DetectorConfig;
-use crate::gcc::loss_based_v1::LossV1Config;
-use crate::gcc::loss_based_v2::LossV2Config;
-use crate::gcc::probe_controller::ProbeControllerConfig;
-use crate::gcc::probe_estimator::ProbeEstimatorConfig;
-use crate::gcc::rtt_backoff::RttBackoffConfig;
-use crate::gcc::threshold::{AdaptiveThreshold, Threshold, gains};
-use crate::gcc::throughput::ThroughputConfig;
-use crate::gcc::trendline::TrendlineConfig;
+use crate::gcc::blocks::aimd::AimdConfig;
+use crate::gcc::blocks::alr::AlrConfig;
+use crate::gcc::blocks::bursts::BurstConfig;
+use crate::gcc::blocks::detector::DetectorConfig;
+use crate::gcc::blocks::loss_based_v1::LossV1Config;
+use crate::gcc::blocks::loss_based_v2::LossV2Config;
+use crate::gcc::blocks::probe_controller::ProbeControllerConfig;
+use crate::gcc::blocks::probe_estimator::ProbeEstimatorConfig;
+use crate::gcc::blocks::rtt_backoff::RttBackoffConfig;
+use crate::gcc::blocks::threshold::{AdaptiveThreshold, Threshold, gains};
+use crate::gcc::blocks::throughput::ThroughputConfig;
+use crate::gcc::blocks::trendline::TrendlineConfig;
 
 /// Constants of libwebrtc's controller; [`Config::default`] is that of June 2025.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,11 +4,11 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::config::Config;
 use crate::controller::RateLimits;
-use crate::gcc::aimd::Aimd;
-use crate::gcc::bursts::{BurstSample, Bursts, Received};
-use crate::gcc::detector::{Detector, Usage};
-use crate::gcc::threshold::Threshold;
-use crate::gcc::trendline::{Trend, Trendline};
+use crate::gcc::blocks::aimd::Aimd;
+use crate::gcc::blocks::bursts::{BurstSample, Bursts, Received};
+use crate::gcc::blocks::detector::{Detector, Usage};
+use crate::gcc::blocks::threshold::Threshold;
+use crate::gcc::blocks::trendline::{Trend, Trendline};
 use crate::time::SendTime;
 
 /// Before so many samples the detector says nothing.

@@ -17,7 +17,7 @@
 //!    ratio come from it, receiver reports are not used. A REMB bounds the target nevertheless, and nothing more:
 //!    libwebrtc also takes it for the rate to begin with.
 //! 4. Silence: where a long round-trip time is made of waiting for feedback alone, the back-off halves the rate each second,
-//!    where libwebrtc takes a fifth off; [`RttBackoffConfig::silence_factor`](super::rtt_backoff::RttBackoffConfig).
+//!    where libwebrtc takes a fifth off; [`RttBackoffConfig::silence_factor`](crate::gcc::blocks::rtt_backoff::RttBackoffConfig).
 //!    The wait begins with the first packet sent since the last feedback and not with that feedback: a source that had
 //!    nothing to send for seconds is not taken for a silent receiver.
 //! 5. Times and rates are not rounded to milliseconds and bit/s.

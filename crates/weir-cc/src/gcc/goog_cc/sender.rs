@@ -9,13 +9,13 @@ use crate::config_error::ConfigError;
 use crate::controller::{
     Cause, Controller, Decision, Pacing, PathEvent, Probe, RateLimits, Share, Signal, Target,
 };
-use crate::gcc::alr::AlrDetector;
-use crate::gcc::bursts::Received;
-use crate::gcc::detector::Usage;
-use crate::gcc::loss_based_v2::{LossBasedV2, LossState};
-use crate::gcc::probe_controller::{Limited, ProbeController};
-use crate::gcc::probe_estimator::ProbeEstimator;
-use crate::gcc::throughput::Throughput;
+use crate::gcc::blocks::alr::AlrDetector;
+use crate::gcc::blocks::bursts::Received;
+use crate::gcc::blocks::detector::Usage;
+use crate::gcc::blocks::loss_based_v2::{LossBasedV2, LossState};
+use crate::gcc::blocks::probe_controller::{Limited, ProbeController};
+use crate::gcc::blocks::probe_estimator::ProbeEstimator;
+use crate::gcc::blocks::throughput::Throughput;
 use crate::packet::{Fate, PacketResult, ProbeId, SendState, SentPacket};
 use crate::report::Feedback;
 use crate::time::{ArrivalTime, SendTime};

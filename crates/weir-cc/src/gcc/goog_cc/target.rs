@@ -4,10 +4,10 @@ use weir_units::TimeDelta;
 
 use super::config::Config;
 use crate::controller::{Cause, RateLimits};
-use crate::gcc::loss::LossVerdict;
-use crate::gcc::loss_based_v1::LossBasedV1;
-use crate::gcc::loss_based_v2::{LossBasedV2, LossState};
-use crate::gcc::rtt_backoff::RttBackoff;
+use crate::gcc::blocks::loss::LossVerdict;
+use crate::gcc::blocks::loss_based_v1::LossBasedV1;
+use crate::gcc::blocks::loss_based_v2::{LossBasedV2, LossState};
+use crate::gcc::blocks::rtt_backoff::RttBackoff;
 use crate::packet::PacketResult;
 use crate::time::SendTime;
 

@@ -3,12 +3,12 @@
 use weir_units::TimeDelta;
 
 use crate::config_error::{ConfigError, amount, at_least_one, check, positive, ratio, span};
-use crate::gcc::detector::DetectorConfig;
-use crate::gcc::kalman::KalmanConfig;
-use crate::gcc::loss::LossConfig;
-use crate::gcc::noise::{Averaging, NoiseConfig, Outliers};
-use crate::gcc::rate_control::{IncreasePer, RateControlConfig};
-use crate::gcc::threshold::{AdaptiveThreshold, Threshold};
+use crate::gcc::blocks::detector::DetectorConfig;
+use crate::gcc::blocks::kalman::KalmanConfig;
+use crate::gcc::blocks::loss::LossConfig;
+use crate::gcc::blocks::noise::{Averaging, NoiseConfig, Outliers};
+use crate::gcc::blocks::rate_control::{IncreasePer, RateControlConfig};
+use crate::gcc::blocks::threshold::{AdaptiveThreshold, Threshold};
 
 /// On which message `A_s` may grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use weir_units::{DataRate, TimeDelta};
 use super::config::{Config, GrowOn};
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
-use crate::gcc::loss::{LossConfig, LossVerdict};
+use crate::gcc::blocks::loss::{LossConfig, LossVerdict};
 use crate::packet::{SendState, SentPacket};
+use crate::parts::silence::{self, Silence};
 use crate::report::Feedback;
-use crate::silence::{self, Silence};
 use crate::time::SendTime;
 
 /// The loss-based controller of gcc-2016 and the choice of `A`, at the sender.

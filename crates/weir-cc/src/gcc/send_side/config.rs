@@ -5,15 +5,15 @@ use weir_units::TimeDelta;
 use crate::config_error::{
     ConfigError, Rule, amount, at_least_one, check, not_negative, positive, ratio, span,
 };
-use crate::gcc::aimd::AimdConfig;
-use crate::gcc::bursts::BurstConfig;
-use crate::gcc::detector::{DetectorConfig, FirstShare};
-use crate::gcc::kalman::KalmanConfig;
-use crate::gcc::loss::LossConfig;
-use crate::gcc::loss_based_v1::LossV1Config;
-use crate::gcc::noise::{Averaging, ByTime, NoiseConfig, Outliers};
-use crate::gcc::threshold::{AdaptiveThreshold, Threshold, gains};
-use crate::gcc::two_state::TwoStateConfig;
+use crate::gcc::blocks::aimd::AimdConfig;
+use crate::gcc::blocks::bursts::BurstConfig;
+use crate::gcc::blocks::detector::{DetectorConfig, FirstShare};
+use crate::gcc::blocks::kalman::KalmanConfig;
+use crate::gcc::blocks::loss::LossConfig;
+use crate::gcc::blocks::loss_based_v1::LossV1Config;
+use crate::gcc::blocks::noise::{Averaging, ByTime, NoiseConfig, Outliers};
+use crate::gcc::blocks::threshold::{AdaptiveThreshold, Threshold, gains};
+use crate::gcc::blocks::two_state::TwoStateConfig;
 
 /// What makes a sample of the gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

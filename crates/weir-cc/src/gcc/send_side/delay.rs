@@ -2,11 +2,11 @@
 //! (draft-ietf-rmcat-gcc-02 §5.1 to §5.4).
 
 use super::config::{Config, FilterForm};
-use crate::gcc::bursts::{BurstSample, Bursts, Received};
-use crate::gcc::detector::{Detector, Usage};
-use crate::gcc::kalman::ScalarKalman;
-use crate::gcc::threshold::Threshold;
-use crate::gcc::two_state::TwoStateKalman;
+use crate::gcc::blocks::bursts::{BurstSample, Bursts, Received};
+use crate::gcc::blocks::detector::{Detector, Usage};
+use crate::gcc::blocks::kalman::ScalarKalman;
+use crate::gcc::blocks::threshold::Threshold;
+use crate::gcc::blocks::two_state::TwoStateKalman;
 use crate::time::SendTime;
 
 /// The detector says nothing before this many samples.

@@ -6,17 +6,17 @@ use super::config::{Config, LossForm, SendSidePacing};
 use super::delay::DelaySignal;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
-use crate::gcc::aimd::Aimd;
-use crate::gcc::bursts::Received;
-use crate::gcc::detector::Usage;
-use crate::gcc::loss::{LossConfig, LossVerdict};
-use crate::gcc::loss_based_v1::LossBasedV1;
-use crate::gcc::loss_count::LossCount;
-use crate::gcc::rate_control::RateState;
+use crate::gcc::blocks::aimd::Aimd;
+use crate::gcc::blocks::bursts::Received;
+use crate::gcc::blocks::detector::Usage;
+use crate::gcc::blocks::loss::{LossConfig, LossVerdict};
+use crate::gcc::blocks::loss_based_v1::LossBasedV1;
+use crate::gcc::blocks::loss_count::LossCount;
+use crate::gcc::blocks::rate_control::RateState;
 use crate::packet::{Fate, PacketResult, SendState, SentPacket};
-use crate::receive_rate::ReceiveRate;
+use crate::parts::receive_rate::ReceiveRate;
+use crate::parts::silence::{self, Silence};
 use crate::report::Feedback;
-use crate::silence::{self, Silence};
 use crate::time::SendTime;
 
 /// After so long without feedback grouping and filter start anew. libwebrtc.

@@ -3,7 +3,7 @@
 use weir_units::TimeDelta;
 
 use super::config::Config;
-use crate::filters::WindowedMedian;
+use crate::parts::filters::WindowedMedian;
 
 /// To the nearest whole number, half up.
 pub(super) fn whole(value: f64) -> f64 {

@@ -8,11 +8,11 @@ use super::window::{RefWindow, Seen};
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
 use crate::packet::{SendState, SentPacket};
+use crate::parts::silence::{self, Silence};
 use crate::report::Feedback;
 use crate::scream::competition::QdelayTarget;
 use crate::scream::loss::LossEventRate;
 use crate::scream::network::{Network, News};
-use crate::silence::{self, Silence};
 use crate::time::SendTime;
 
 /// The sender half of SCReAM version 2.

@@ -1,7 +1,7 @@
 //! The family of NADA.
 
-use weir_cc::nada::dccc::{self as nada_dccc, NadaDcccObserver};
 use weir_cc::nada::v2016::{self, Nada2016, Nada2016Observer};
+use weir_cc::nada::zhu_03::{self, Zhu03Observer};
 use weir_cc::nada::{self, Nada, NadaObserver};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{AtReceiver, RateLimits};
@@ -103,10 +103,10 @@ impl Law for Nada2016Draft {
     }
 }
 
-pub(super) struct NadaDccc;
+pub(super) struct NadaZhu03;
 
-impl Law for NadaDccc {
-    type Config = nada_dccc::Config;
+impl Law for NadaZhu03 {
+    type Config = zhu_03::Config;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
@@ -124,7 +124,7 @@ impl Law for NadaDccc {
     }
 
     fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = nada_dccc::NadaDccc::new(config, limits).map_err(words)?;
-        Ok(halves(controller, AtReceiver::new(NadaDcccObserver::new(config).map_err(words)?)))
+        let controller = zhu_03::NadaZhu03::new(config, limits).map_err(words)?;
+        Ok(halves(controller, AtReceiver::new(Zhu03Observer::new(config).map_err(words)?)))
     }
 }

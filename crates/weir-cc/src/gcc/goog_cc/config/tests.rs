@@ -3,7 +3,7 @@
 use weir_units::DataRate;
 
 use super::*;
-use crate::gcc::aimd::{Additive, ReceiveRateBound};
+use crate::gcc::blocks::aimd::{Additive, ReceiveRateBound};
 
 const ZERO: TimeDelta = TimeDelta::ZERO;
 const MS: TimeDelta = TimeDelta::from_millis(1);

@@ -14,9 +14,9 @@ use crate::time::SendTime;
 const LEAST_INTERVAL: TimeDelta = TimeDelta::from_millis(1);
 
 /// The sender half of nada-dccc.
-pub type NadaDccc = Sender<RuleDccc>;
+pub type NadaZhu03 = Sender<RuleZhu03>;
 
-impl NadaDccc {
+impl NadaZhu03 {
     /// A sender half that begins at the start rate; `R_min` and `R_max` are those of `limits`.
     ///
     /// # Errors
@@ -26,13 +26,13 @@ impl NadaDccc {
         let unshaped = Shaping { sending_gain: 0.0, media_gain: 0.0, frame_rate: 0.0, cap: 0.0 };
         let habits =
             Habits { pacing: config.pacing, shaping: unshaped, feedback_timeout: config.feedback_timeout };
-        Ok(Self::by(RuleDccc::new(config), habits, limits))
+        Ok(Self::by(RuleZhu03::new(config), habits, limits))
     }
 }
 
 /// How nada-dccc turns a report into a rate.
 #[derive(Debug)]
-pub struct RuleDccc {
+pub struct RuleZhu03 {
     config: Config,
     /// `x_n` and `x_ref` of the newest report in ms.
     x_n: Option<f64>,
@@ -67,7 +67,7 @@ impl Config {
     }
 }
 
-impl RuleDccc {
+impl RuleZhu03 {
     const SIGNALS: &[Signal] = &[
         Signal { name: "x_n", unit: "ms", meaning: "smoothed one-way delay of the last report" },
         Signal { name: "x_hat", unit: "ms", meaning: "where the delay is predicted to be" },
@@ -80,7 +80,7 @@ impl RuleDccc {
     }
 }
 
-impl Rule for RuleDccc {
+impl Rule for RuleZhu03 {
     fn on_sent(&mut self, at: SendTime) {
         // A sender's clock that was set back begins anew.
         self.begun = Some(self.begun.map_or(at, |begun| begun.min(at)));
@@ -137,23 +137,23 @@ mod tests {
         RateLimits::new(kbps(100), kbps(300), kbps(6000)).unwrap()
     }
 
-    fn sender(slow_start: i64) -> NadaDccc {
-        NadaDccc::new(Config { slow_start: ms(slow_start), ..Config::default() }, limits()).unwrap()
+    fn sender(slow_start: i64) -> NadaZhu03 {
+        NadaZhu03::new(Config { slow_start: ms(slow_start), ..Config::default() }, limits()).unwrap()
     }
 
-    fn tell(sender: &mut NadaDccc, at: i64, x_n: i64, x_ref: i64) -> Decision {
+    fn tell(sender: &mut NadaZhu03, at: i64, x_n: i64, x_ref: i64) -> Decision {
         let report = LawReport::NadaDelay(NadaDelayReport { congestion: ms(x_n), reference: ms(x_ref) });
         let feedback = Feedback::Law { report, rtt: None };
         sender.on_feedback(SendTime::from_millis(at), &feedback, &SendState::default()).unwrap()
     }
 
-    fn send(sender: &mut NadaDccc, at: i64) {
+    fn send(sender: &mut NadaZhu03, at: i64) {
         let (at, size) = (SendTime::from_millis(at), DataSize::from_bytes(1094));
         let packet = SentPacket { id: 0, at, size, payload: size, padding: false, probe: None };
         sender.on_sent(&packet, &SendState::default());
     }
 
-    fn signals(sender: &NadaDccc) -> [f64; 4] {
+    fn signals(sender: &NadaZhu03) -> [f64; 4] {
         let mut out = [0.0; 4];
         assert_eq!(sender.signals().len(), out.len());
         sender.read_signals(&mut out);

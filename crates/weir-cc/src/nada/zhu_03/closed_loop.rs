@@ -2,7 +2,7 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::{Config, NadaDccc, NadaDcccObserver, Reference};
+use super::{Config, NadaZhu03, Reference, Zhu03Observer};
 use crate::closed_loop::{Loop, Source, limits};
 use crate::controller::AtReceiver;
 
@@ -10,9 +10,9 @@ use crate::controller::AtReceiver;
 fn path(capacity: u64) -> Loop {
     let reference = Reference::Assumed(TimeDelta::from_millis(50));
     let config = Config { reference, ..Config::default() };
-    let receiver = AtReceiver::new(NadaDcccObserver::new(config).unwrap());
+    let receiver = AtReceiver::new(Zhu03Observer::new(config).unwrap());
     Loop::new(
-        NadaDccc::new(config, limits()).unwrap(),
+        NadaZhu03::new(config, limits()).unwrap(),
         receiver,
         Source::STEADY,
         DataRate::from_kbps(capacity),

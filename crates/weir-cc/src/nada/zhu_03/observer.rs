@@ -12,7 +12,7 @@ use crate::time::ArrivalTime;
 
 /// The view that nada-dccc has of a path, by the packets that arrive.
 #[derive(Debug)]
-pub struct NadaDcccObserver {
+pub struct Zhu03Observer {
     config: Config,
     log: Log,
     /// `d_n` of the newest packet.
@@ -21,7 +21,7 @@ pub struct NadaDcccObserver {
     x_n: Option<f64>,
 }
 
-impl NadaDcccObserver {
+impl Zhu03Observer {
     const SIGNALS: &[Signal] = &[
         Signal { name: "d_n", unit: "ms", meaning: "one-way delay of the newest packet" },
         Signal {
@@ -74,7 +74,7 @@ impl NadaDcccObserver {
     }
 }
 
-impl Observer for NadaDcccObserver {
+impl Observer for Zhu03Observer {
     fn on_arrival(&mut self, packet: &Arrival) {
         let news = self.log.on_arrival(packet);
         if news.clocks_moved {
@@ -125,7 +125,7 @@ mod tests {
     use crate::time::SendTime;
 
     /// Packet `id` at `10·id` ms, `delay` ms on the way.
-    fn arrive(observer: &mut NadaDcccObserver, id: u64, delay: i64, ecn: Ecn) {
+    fn arrive(observer: &mut Zhu03Observer, id: u64, delay: i64, ecn: Ecn) {
         let at = 10 * id as i64;
         observer.on_arrival(&Arrival {
             id,
@@ -139,12 +139,12 @@ mod tests {
         });
     }
 
-    fn observer(config: Config) -> NadaDcccObserver {
-        NadaDcccObserver::new(config).unwrap()
+    fn observer(config: Config) -> Zhu03Observer {
+        Zhu03Observer::new(config).unwrap()
     }
 
     /// `d_n`, `x_n` and `x_ref`.
-    fn signals(observer: &NadaDcccObserver) -> [f64; 3] {
+    fn signals(observer: &Zhu03Observer) -> [f64; 3] {
         let mut out = [0.0; 3];
         assert_eq!(observer.signals().len(), out.len());
         observer.read_signals(&mut out);

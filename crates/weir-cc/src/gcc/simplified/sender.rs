@@ -6,13 +6,13 @@ use super::config::Config;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
 use crate::packet::{SendState, SentPacket};
+use crate::parts::silence::{self, Silence};
 use crate::report::Feedback;
-use crate::silence::{self, Silence};
 use crate::time::SendTime;
 
 /// The sender of dccc-2017's simplified GCC: an ideal source at the receiver's rate.
 #[derive(Debug)]
-pub struct GccDcccSender {
+pub struct SimplifiedGccSender {
     limits: RateLimits,
     rate: DataRate,
     ceiling: Option<DataRate>,
@@ -21,7 +21,7 @@ pub struct GccDcccSender {
     silence: Silence,
 }
 
-impl GccDcccSender {
+impl SimplifiedGccSender {
     /// A sender half for rates within `limits`.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl GccDcccSender {
     }
 }
 
-impl Controller for GccDcccSender {
+impl Controller for SimplifiedGccSender {
     fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
         self.silence.on_sent(packet.at);
     }
@@ -148,16 +148,19 @@ mod tests {
         DataRate::from_kbps(rate)
     }
 
-    fn sender() -> GccDcccSender {
-        GccDcccSender::new(Config::default(), RateLimits::new(kbps(100), kbps(300), kbps(6000)).unwrap())
-            .unwrap()
+    fn sender() -> SimplifiedGccSender {
+        SimplifiedGccSender::new(
+            Config::default(),
+            RateLimits::new(kbps(100), kbps(300), kbps(6000)).unwrap(),
+        )
+        .unwrap()
     }
 
     fn at(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }
 
-    fn ceiling(sender: &mut GccDcccSender, rate: DataRate) -> Decision {
+    fn ceiling(sender: &mut SimplifiedGccSender, rate: DataRate) -> Decision {
         sender.on_feedback(at(0), &Feedback::Ceiling(rate), &SendState::default()).unwrap()
     }
 

@@ -2,14 +2,14 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::{Config, GccDcccReceiver, GccDcccSender, Update};
+use super::{Config, SimplifiedGccReceiver, SimplifiedGccSender, Update};
 use crate::closed_loop::{Loop, Source, limits};
 
 const CAPACITY: DataRate = DataRate::from_kbps(1500);
 
 fn path(config: Config) -> Loop {
-    let receiver = GccDcccReceiver::new(config, limits()).unwrap();
-    Loop::new(GccDcccSender::new(config, limits()).unwrap(), receiver, Source::STEADY, CAPACITY)
+    let receiver = SimplifiedGccReceiver::new(config, limits()).unwrap();
+    Loop::new(SimplifiedGccSender::new(config, limits()).unwrap(), receiver, Source::STEADY, CAPACITY)
 }
 
 /// Rates in bit/s and queuing delays in ms of the minute after the first.

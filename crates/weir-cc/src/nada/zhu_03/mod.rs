@@ -5,7 +5,7 @@
 //! prediction of where the delay goes. No warping, no ramp-up mode, no loss ratio, no shaping buffer.
 //!
 //! Source: draft-zhu-rmcat-nada-03, March 2014 ("zhu-03"), with the constants that the DCCC paper of 2017 prints in its
-//! Appendix C-B ("dccc-2017"). Blocks: [`NadaDcccObserver`] is the receiver, [`NadaDccc`] the sender.
+//! Appendix C-B ("dccc-2017"). Blocks: [`Zhu03Observer`] is the receiver, [`NadaZhu03`] the sender.
 //!
 //! It presumes synchronised clocks: the law is a ratio of delays, and an unknown offset in both of them changes it. With
 //! [`Reference::Assumed`] the propagation delay is a constant of the configuration instead, and clocks may be off.
@@ -34,5 +34,5 @@ mod rule;
 mod closed_loop;
 
 pub use config::{Config, Reference};
-pub use observer::NadaDcccObserver;
-pub use rule::{NadaDccc, RuleDccc};
+pub use observer::Zhu03Observer;
+pub use rule::{NadaZhu03, RuleZhu03};

@@ -3,8 +3,8 @@
 use weir_units::TimeDelta;
 
 use crate::config_error::{ConfigError, at_least_one, check, positive, ratio, span, weight};
-use crate::gcc::detector::{DetectorConfig, FirstShare};
-use crate::gcc::rate_control::{IncreasePer, RateControlConfig};
+use crate::gcc::blocks::detector::{DetectorConfig, FirstShare};
+use crate::gcc::blocks::rate_control::{IncreasePer, RateControlConfig};
 
 /// When the rate is computed. Divergence 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

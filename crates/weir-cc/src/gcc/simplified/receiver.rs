@@ -5,10 +5,10 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::config::{Config, Update};
 use crate::config_error::ConfigError;
 use crate::controller::{RateLimits, Receiver, Signal};
-use crate::gcc::detector::{Detector, Usage};
-use crate::gcc::rate_control::{RateControl, RateState};
+use crate::gcc::blocks::detector::{Detector, Usage};
+use crate::gcc::blocks::rate_control::{RateControl, RateState};
 use crate::packet::Arrival;
-use crate::receive_rate::ReceiveRate;
+use crate::parts::receive_rate::ReceiveRate;
 use crate::report::Report;
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
@@ -17,7 +17,7 @@ const SILENCE: TimeDelta = TimeDelta::from_secs(2);
 
 /// The delay-based controller of dccc-2017's simplified GCC, at the receiver.
 #[derive(Debug)]
-pub struct GccDcccReceiver {
+pub struct SimplifiedGccReceiver {
     config: Config,
     limits: RateLimits,
     detector: Detector,
@@ -49,7 +49,7 @@ impl Previous {
     }
 }
 
-impl GccDcccReceiver {
+impl SimplifiedGccReceiver {
     /// A receiver half for rates within `limits`.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl GccDcccReceiver {
     }
 }
 
-impl Receiver for GccDcccReceiver {
+impl Receiver for SimplifiedGccReceiver {
     fn on_arrival(&mut self, packet: &Arrival) {
         self.received.on_arrival(packet.at, packet.size);
         // Where the clock was set back, what was due by its old reading is due an interval from now.
@@ -191,10 +191,10 @@ mod tests {
 
     const CLOCK: TimeDelta = TimeDelta::from_secs(7200);
 
-    fn receiver(config: Config) -> GccDcccReceiver {
+    fn receiver(config: Config) -> SimplifiedGccReceiver {
         let kbps = DataRate::from_kbps;
         let limits = RateLimits::new(kbps(100), kbps(1000), kbps(6000)).unwrap();
-        GccDcccReceiver::new(config, limits).unwrap()
+        SimplifiedGccReceiver::new(config, limits).unwrap()
     }
 
     /// A packet of 1000 bytes; times in µs.
@@ -216,18 +216,18 @@ mod tests {
     }
 
     /// Packets each 8 ms, 1 Mbit/s, all of which take 25 ms.
-    fn steady(receiver: &mut GccDcccReceiver, packets: i64) {
+    fn steady(receiver: &mut SimplifiedGccReceiver, packets: i64) {
         (0..packets).for_each(|n| receiver.on_arrival(&packet(8000 * n, 8000 * n + 25_000)));
     }
 
-    fn remb(receiver: &mut GccDcccReceiver, us: i64) -> Option<DataRate> {
+    fn remb(receiver: &mut SimplifiedGccReceiver, us: i64) -> Option<DataRate> {
         match receiver.poll_report(at(us))? {
             Report::Ceiling(rate) => Some(rate),
             other => panic!("{other:?}"),
         }
     }
 
-    fn signals(receiver: &GccDcccReceiver) -> [f64; 5] {
+    fn signals(receiver: &SimplifiedGccReceiver) -> [f64; 5] {
         let mut out = [0.0; 5];
         assert_eq!(receiver.signals().len(), out.len());
         receiver.read_signals(&mut out);

@@ -3,7 +3,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::filters::WindowedMin;
+use crate::parts::filters::WindowedMin;
 
 /// Frames per second for which the averaging weights of [`Averaging::ByTime`] are meant.
 const FRAMES_PER_SECOND: f64 = 30.0;

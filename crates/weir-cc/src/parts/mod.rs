@@ -1,0 +1,14 @@
+//! What several laws are made of.
+//!
+//! * [`base_delay`], [`filters`], [`receive_rate`]: what arrivals say of delay and rate;
+//! * [`loss_intervals`], and the detection of losses by per-packet feedback;
+//! * the smoothed round-trip time, the clock of missing feedback, and what an encoder may make beside a backlog.
+
+pub(crate) mod backlog;
+pub mod base_delay;
+pub mod filters;
+pub(crate) mod loss_detection;
+pub mod loss_intervals;
+pub mod receive_rate;
+pub(crate) mod rtt_estimate;
+pub(crate) mod silence;
