@@ -13,7 +13,10 @@
 
 use std::collections::VecDeque;
 
-use crate::controller::{Controller, Decision, Observer, PathEvent, Probe, Share, Signal, Target};
+use weir_units::DataRate;
+
+use crate::controller::{Controller, Observer, PathEvent, Probe, Signal, Target};
+use crate::decision::{Decision, Share};
 use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
 use crate::report::Feedback;
 use crate::time::{ArrivalTime, SendTime};
@@ -82,7 +85,7 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
             let now = if made < MOST_REPORTS { due } else { end };
             let Some(report) = self.observer.report(now) else { continue };
             let feedback = Feedback::Law { report, rtt: told.feedback.rtt() };
-            decided = merged(decided, self.law.on_feedback(told.now, &feedback, told.state));
+            decided = Decision::merged(decided, self.law.on_feedback(told.now, &feedback, told.state));
         }
         decided
     }
@@ -99,14 +102,6 @@ struct Told<'a> {
 fn arrival(sent: &SentPacket, at: ArrivalTime, ecn: Ecn, stamp: Stamp) -> Arrival {
     let (id, departure, size) = (sent.id, sent.at, sent.payload);
     Arrival { id, departure, at, size, ecn, media_time: 0, marker: false, stamp }
-}
-
-/// One decision for two: from where the first began to where the last came.
-fn merged(first: Option<Decision>, last: Option<Decision>) -> Option<Decision> {
-    match (first, last) {
-        (Some(first), Some(last)) => Some(Decision { base: first.base, ..last }),
-        (first, last) => last.or(first),
-    }
 }
 
 impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
@@ -128,12 +123,12 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
         let mut decided = None;
         for n in 0..self.arrivals.len() {
             let packet = self.arrivals[n];
-            decided = merged(decided, self.report(packet.at, false, &told));
+            decided = Decision::merged(decided, self.report(packet.at, false, &told));
             self.observer.on_arrival(&packet);
         }
         let newest = self.arrivals.last().map(|packet| packet.at);
         match at.or(newest) {
-            Some(end) => merged(decided, self.report(end, true, &told)),
+            Some(end) => Decision::merged(decided, self.report(end, true, &told)),
             None => decided,
         }
     }
@@ -163,8 +158,8 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
         self.law.poll_probe()
     }
 
-    fn adopt(&mut self, now: SendTime, share: Share) {
-        self.law.adopt(now, share);
+    fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
+        self.law.adopt(now, share)
     }
 
     fn signals(&self) -> &'static [Signal] {

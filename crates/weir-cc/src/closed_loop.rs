@@ -1,28 +1,36 @@
 //! Both halves of a law over a bottleneck of the simplest kind, in simulated time.
 
+mod mishaps;
+mod reception;
+mod source;
+
 use std::collections::VecDeque;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::controller::{Controller, RateLimits, Receiver, Signal};
+use crate::controller::{Controller, RateLimits, Receiver, Signal, Target};
+use crate::decision::{Decision, Share};
 use crate::history::SendHistory;
 use crate::pacer::Pacer;
 use crate::packet::{Arrival, Ecn, SendState};
 use crate::prober::Prober;
-use crate::report::{ReceptionReport, Record, Report};
+use crate::report::Report;
 use crate::time::{ArrivalTime, SendTime};
+use mishaps::{Dice, LATE, OnItsWay};
+use reception::Reception;
+use source::Packet;
+
+pub(crate) use mishaps::Mishaps;
+pub(crate) use source::Source;
 
 const TICK: TimeDelta = TimeDelta::from_millis(1);
 /// There and back: feedback takes no time, packets take that of both ways.
 const PROPAGATION: TimeDelta = TimeDelta::from_millis(50);
-/// What the queue holds, at the present capacity.
+/// What the queue holds, at the present capacity, unless it is told otherwise.
 const QUEUE: TimeDelta = TimeDelta::from_millis(300);
-const PAYLOAD_LIMIT: u64 = 1200;
 /// One packet of full size in each round trip.
 pub(crate) const PACKET_PER_ROUND_TRIP: DataRate = DataRate::from_kbps(192);
 const PADDING: DataSize = DataSize::from_bytes(255);
-const FRAMES_PER_SECOND: u64 = 30;
-const RECEPTION_INTERVAL: TimeDelta = TimeDelta::from_secs(1);
 /// Between the clocks of the hosts.
 const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
 
@@ -30,92 +38,6 @@ const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
 pub(crate) fn limits() -> RateLimits {
     let kbps = DataRate::from_kbps;
     RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap()
-}
-
-/// What offers packets at the media rate.
-#[derive(Debug)]
-pub(crate) enum Source {
-    /// Frames, each split evenly into packets of at most the limit; so many have been captured.
-    Video { frames: u64 },
-    /// A packet of full size as soon as there are so many bits.
-    Steady { bits: f64 },
-}
-
-impl Source {
-    pub(crate) const VIDEO: Self = Self::Video { frames: 0 };
-    pub(crate) const STEADY: Self = Self::Steady { bits: 0.0 };
-
-    /// Adds what comes into being at `now`, a tick after the time before.
-    fn offer(&mut self, now: SendTime, rate: DataRate, waiting: &mut VecDeque<Packet>) {
-        match self {
-            Self::Video { frames } => {
-                let due = TimeDelta::from_secs(*frames as i64) / FRAMES_PER_SECOND as i64;
-                if now - SendTime::ZERO >= due {
-                    let media_time = *frames * 90_000 / FRAMES_PER_SECOND;
-                    let bytes = rate.bps() / 8 / FRAMES_PER_SECOND;
-                    let packets = bytes.div_ceil(PAYLOAD_LIMIT);
-                    let size = DataSize::from_bytes(bytes / packets);
-                    waiting.extend((1..=packets).map(|n| Packet { media_time, size, last: n == packets }));
-                    *frames += 1;
-                }
-            }
-            Self::Steady { bits } => {
-                let size = DataSize::from_bytes(PAYLOAD_LIMIT);
-                *bits += rate.bps_f64() * TICK.secs_f64();
-                while *bits >= size.bits_f64() {
-                    *bits -= size.bits_f64();
-                    waiting.push_back(Packet { media_time: 0, size, last: true });
-                }
-            }
-        }
-    }
-}
-
-/// What a network does to packets and reports besides losing packets, in shares of them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Mishaps {
-    /// Packets that arrive a second time, [`LATE`] after the first.
-    pub(crate) copied: f64,
-    /// Packets that arrive [`LATE`], after others that left later.
-    pub(crate) late: f64,
-    /// Reports that are lost.
-    pub(crate) reports_lost: f64,
-    /// Reports that come a second time, [`LATE`] after the first.
-    pub(crate) reports_copied: f64,
-    /// Reports that come [`LATE`].
-    pub(crate) reports_late: f64,
-}
-
-/// What is late overtakes nothing for so long.
-const LATE: TimeDelta = TimeDelta::from_millis(60);
-
-/// A report on its way, with the records it had borrowed.
-#[derive(Debug)]
-struct OnItsWay {
-    due: SendTime,
-    report: Report<'static>,
-    records: Vec<Record>,
-}
-
-impl OnItsWay {
-    fn new(due: SendTime, report: &Report<'_>) -> Self {
-        let (report, records) = match *report {
-            Report::Packets { records, number, at } => {
-                (Report::Packets { records: &[], number, at }, records.to_vec())
-            }
-            Report::Ceiling(rate) => (Report::Ceiling(rate), Vec::new()),
-            Report::Reception(report) => (Report::Reception(report), Vec::new()),
-            Report::Law { report, echo } => (Report::Law { report, echo }, Vec::new()),
-        };
-        Self { due, report, records }
-    }
-
-    fn report(&self) -> Report<'_> {
-        match self.report {
-            Report::Packets { number, at, .. } => Report::Packets { records: &self.records, number, at },
-            other => other,
-        }
-    }
 }
 
 /// A source that fills its target, a pacer, a FIFO queue with drop-tail, a receiver that also sends
@@ -133,19 +55,30 @@ pub(crate) struct Loop {
     /// Share of the packets that are lost before they reach the queue.
     pub(crate) random_loss: f64,
     pub(crate) mishaps: Mishaps,
+    /// By how much the receiver's clock was ahead at the beginning.
+    pub(crate) clock_offset: TimeDelta,
     /// By how much the receiver's clock has been set forward.
     pub(crate) clock_step: TimeDelta,
     /// By how much it is fast, in parts per million.
     pub(crate) clock_drift_ppm: i64,
     dice: Dice,
+    /// What the queue holds, at the present capacity.
+    pub(crate) queue: TimeDelta,
+    /// There and back.
+    pub(crate) propagation: TimeDelta,
+    /// What the sender half decided since this was last taken, as one decision.
+    decided: Option<Decision>,
+    /// Whether coupling answers each decision with the rate decided.
+    pub(crate) echoes: bool,
     /// Packets leave as this …
     pub(crate) ecn: Ecn,
     /// … and are marked, unless it is [`Ecn::NotEct`], when they would wait longer than this.
     pub(crate) mark_above: TimeDelta,
     /// Packets that the full queue dropped.
     pub(crate) dropped: u64,
-    /// What has left so far.
+    /// What has left so far, and what has arrived.
     sent: DataSize,
+    delivered: DataSize,
     last_probe: Option<DataRate>,
     now: SendTime,
     source: Source,
@@ -153,18 +86,12 @@ pub(crate) struct Loop {
     pacer: Pacer,
     prober: Prober,
     history: SendHistory,
-    link_free: SendTime,
+    /// When what was sent so far has left the bottleneck.
+    pub(crate) link_free: SendTime,
     /// Packets by their arrival in true time; what the receiver's clock reads then is filled in then.
     flying: VecDeque<(SendTime, Arrival)>,
     on_their_way: VecDeque<OnItsWay>,
     reception: Reception,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Packet {
-    media_time: u64,
-    size: DataSize,
-    last: bool,
 }
 
 impl Loop {
@@ -192,13 +119,19 @@ impl Loop {
             source_limit: DataRate::MAX,
             random_loss: 0.0,
             mishaps: Mishaps::default(),
+            clock_offset: OFFSET,
             clock_step: TimeDelta::ZERO,
             clock_drift_ppm: 0,
             dice: Dice(1),
+            queue: QUEUE,
+            propagation: PROPAGATION,
+            decided: None,
+            echoes: false,
             ecn: Ecn::NotEct,
             mark_above: QUEUE,
             dropped: 0,
             sent: DataSize::ZERO,
+            delivered: DataSize::ZERO,
             last_probe: None,
             now: SendTime::ZERO,
             source,
@@ -248,6 +181,11 @@ impl Loop {
         self.sent.bits_f64()
     }
 
+    /// What has reached the receiver so far, in bits.
+    pub(crate) fn delivered_bits(&self) -> f64 {
+        self.delivered.bits_f64()
+    }
+
     /// How many reports the law's receiver half has made.
     pub(crate) fn reports(&self) -> u64 {
         self.reports
@@ -258,12 +196,38 @@ impl Loop {
         (self.link_free - self.now).max(TimeDelta::ZERO)
     }
 
-    fn tick(&mut self) {
+    /// What was decided since this was last asked, as one decision.
+    pub(crate) fn take_decision(&mut self) -> Option<Decision> {
+        self.decided.take()
+    }
+
+    /// Coupling gives the flow this share; returns what it took.
+    pub(crate) fn adopt(&mut self, rate: DataRate) -> DataRate {
+        self.sender.adopt(self.now, Share { rate })
+    }
+
+    /// What the sender half wants now.
+    pub(crate) fn target(&self) -> Target {
+        self.sender.target()
+    }
+
+    fn on_decision(&mut self, decision: Option<Decision>) {
+        if self.echoes
+            && let Some(Decision { rate, .. }) = decision
+        {
+            assert_eq!(self.adopt(rate), rate);
+        }
+        self.decided = Decision::merged(self.decided, decision);
+    }
+
+    /// A millisecond passes.
+    pub(crate) fn tick(&mut self) {
         self.now += TICK;
         self.arrive();
         self.report();
         if self.sender.next_timeout().is_some_and(|due| due <= self.now) {
-            self.sender.on_timeout(self.now, &self.state());
+            let decision = self.sender.on_timeout(self.now, &self.state());
+            self.on_decision(decision);
         }
         let rate = self.sender.target().media_rate.min(self.source_limit);
         self.source.offer(self.now, rate, &mut self.waiting);
@@ -324,7 +288,7 @@ impl Loop {
     fn transmit(&mut self, id: u64, packet: &Packet) {
         let begin = self.link_free.max(self.now);
         let wait = begin - self.now;
-        if wait > QUEUE {
+        if wait > self.queue {
             self.dropped += 1;
             return;
         }
@@ -343,7 +307,7 @@ impl Loop {
             marker: packet.last,
             stamp: self.sender.stamp().unwrap_or_default(),
         };
-        let (at, Mishaps { copied, late, .. }) = (self.link_free + PROPAGATION, self.mishaps);
+        let (at, Mishaps { copied, late, .. }) = (self.link_free + self.propagation, self.mishaps);
         let at = if self.dice.shows(late) { at + LATE } else { at };
         self.fly(at, arrival);
         if self.dice.shows(copied) {
@@ -362,6 +326,7 @@ impl Loop {
         {
             self.receiver.on_arrival(&Arrival { at: self.receiver_clock(at), ..packet });
             self.reception.on_arrival(packet.id);
+            self.delivered += packet.size;
             self.flying.pop_front();
         }
     }
@@ -370,7 +335,7 @@ impl Loop {
     fn receiver_clock(&self, at: SendTime) -> ArrivalTime {
         let elapsed = at - SendTime::ZERO;
         let drift = elapsed / 1_000_000 * self.clock_drift_ppm;
-        ArrivalTime::ZERO + OFFSET + elapsed + drift + self.clock_step
+        ArrivalTime::ZERO + self.clock_offset + elapsed + drift + self.clock_step
     }
 
     /// Hands on the reports that were held up.
@@ -379,7 +344,8 @@ impl Loop {
             && let Some(late) = self.on_their_way.pop_front()
         {
             let feedback = self.history.join(self.now, &late.report());
-            self.sender.on_feedback(self.now, &feedback, state);
+            let decision = self.sender.on_feedback(self.now, &feedback, state);
+            self.on_decision(decision);
         }
     }
 
@@ -398,32 +364,17 @@ impl Loop {
             }
             if !late {
                 let feedback = self.history.join(self.now, &report);
-                self.sender.on_feedback(self.now, &feedback, &state);
+                let decision = self.sender.on_feedback(self.now, &feedback, &state);
+                self.on_decision(decision);
             }
         }
         if let Some(report) = self.reception.poll(self.now)
             && !self.feedback_cut
         {
             let feedback = self.history.join(self.now, &Report::Reception(report));
-            self.sender.on_feedback(self.now, &feedback, &state);
+            let decision = self.sender.on_feedback(self.now, &feedback, &state);
+            self.on_decision(decision);
         }
-    }
-}
-
-/// Random numbers.
-#[derive(Debug)]
-struct Dice(u64);
-
-impl Dice {
-    /// Whether something happens that does in this share of the cases.
-    fn shows(&mut self, share: f64) -> bool {
-        share > 0.0 && self.next() < share
-    }
-
-    /// The next number in [0, 1) (Knuth's linear congruence).
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
@@ -431,31 +382,4 @@ fn value_of(name: &str, signals: &[Signal], read: impl FnOnce(&mut [f64])) -> f6
     let mut values = vec![0.0; signals.len()];
     read(&mut values);
     values[signals.iter().position(|signal| signal.name == name).unwrap()]
-}
-
-/// The loss of each second, as a receiver report tells it. A late packet counts as received in the second it comes in.
-#[derive(Debug, Default)]
-struct Reception {
-    expected: u64,
-    received: u64,
-    next_id: u64,
-    due: SendTime,
-}
-
-impl Reception {
-    fn on_arrival(&mut self, id: u64) {
-        self.received += 1;
-        let newer = (id + 1).saturating_sub(self.next_id);
-        self.expected += newer;
-        self.next_id += newer;
-    }
-
-    fn poll(&mut self, now: SendTime) -> Option<ReceptionReport> {
-        if now < self.due || self.received == 0 {
-            return None;
-        }
-        let lost = self.expected.saturating_sub(self.received) * 256 / self.expected.max(1);
-        *self = Self { next_id: self.next_id, due: now + RECEPTION_INTERVAL, ..Self::default() };
-        Some(ReceptionReport { fraction_lost: lost.min(255) as u8, ..ReceptionReport::default() })
-    }
 }

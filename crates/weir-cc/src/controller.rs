@@ -2,8 +2,9 @@
 
 use core::fmt::Debug;
 
-use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_units::{DataRate, DataSize};
 
+use crate::decision::{Decision, Share};
 use crate::packet::{Arrival, ProbeId, SendState, SentPacket, Stamp};
 use crate::report::{Echo, Feedback, LawReport, Report};
 use crate::time::{ArrivalTime, SendTime};
@@ -45,8 +46,9 @@ pub trait Controller: Send + Sync + Debug {
         None
     }
 
-    /// Coupling's word becomes the law's own state: from now on the law continues from this rate.
-    fn adopt(&mut self, now: SendTime, share: Share);
+    /// Coupling's word becomes the law's own state: from now on the law continues from this rate, or from the nearest one
+    /// within its limits. Returns the rate taken. Never a decision ([`Share`] says what a law scales, and what not).
+    fn adopt(&mut self, now: SendTime, share: Share) -> DataRate;
 
     /// The inner quantities that [`Self::read_signals`] shows, by the names of the law's paper.
     fn signals(&self) -> &'static [Signal] {
@@ -232,19 +234,6 @@ impl Cause {
     }
 }
 
-/// A rate was computed. A coupler needs to know even if the number did not change.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Decision {
-    /// The rate the law computed for itself.
-    pub rate: DataRate,
-    /// The rate it started from.
-    pub base: DataRate,
-    /// What limits it.
-    pub cause: Cause,
-    /// The law's round-trip time, if it knows one.
-    pub rtt: Option<TimeDelta>,
-}
-
 /// A command to send a cluster of packets at a rate above the target, to see whether the path carries it. Media goes
 /// first, padding fills up; each packet of the cluster carries the id ([`SentPacket::probe`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,13 +246,6 @@ pub struct Probe {
     pub packets: u32,
     /// … and so many bytes.
     pub size: DataSize,
-}
-
-/// The rate that coupling assigns to a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
-    /// The flow's new sending rate.
-    pub rate: DataRate,
 }
 
 /// Something changed outside the law.

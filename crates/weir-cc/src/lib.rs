@@ -37,6 +37,7 @@ pub mod at_sender;
 pub mod config_error;
 pub mod controller;
 pub mod dccc;
+pub mod decision;
 pub mod gcc;
 pub mod history;
 pub mod ledbat;
@@ -47,6 +48,7 @@ pub mod packet_feedback;
 pub mod parts;
 pub mod prober;
 pub mod rap;
+pub mod rate_law;
 pub mod report;
 pub mod scream;
 pub mod tfrc;
@@ -60,9 +62,10 @@ mod properties;
 
 pub use at_sender::AtSender;
 pub use controller::{
-    AtReceiver, Cause, Controller, Decision, LimitsOutOfOrder, Observer, Pacing, PathEvent, Probe,
-    RateLimits, Receiver, Share, Signal, Target,
+    AtReceiver, Cause, Controller, LimitsOutOfOrder, Observer, Pacing, PathEvent, Probe, RateLimits,
+    Receiver, Signal, Target,
 };
+pub use decision::{Decision, Share, Why};
 pub use packet::{Arrival, Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket, Stamp};
 pub use report::{
     DcccReport, Echo, Feedback, LawReport, NadaDelayReport, NadaReport, ReceptionReport, Record, Report,

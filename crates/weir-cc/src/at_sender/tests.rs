@@ -6,6 +6,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::*;
 use crate::controller::{AtReceiver, Cause, Pacing, RateLimits, Receiver};
 use crate::dccc::{self, DcccObserver};
+use crate::decision::Why;
 use crate::gcc;
 use crate::history::SendHistory;
 use crate::nada::{self, NadaObserver};
@@ -58,15 +59,15 @@ impl Controller for Clerk {
             }
             _ => self.others += 1,
         }
-        Some(Decision { rate: self.rate(), base, cause: Cause::Delay, rtt: feedback.rtt() })
+        Some(Decision { rate: self.rate(), base, why: Why::Delay, rtt: feedback.rtt() })
     }
 
     fn on_timeout(&mut self, _: SendTime, _: &SendState) -> Option<Decision> {
-        Some(Decision { rate: kbps(7), base: kbps(8), cause: Cause::Receiver, rtt: None })
+        Some(Decision { rate: kbps(7), base: kbps(8), why: Why::Timeout, rtt: None })
     }
 
     fn on_event(&mut self, _: SendTime, _: PathEvent) -> Option<Decision> {
-        Some(Decision { rate: kbps(5), base: kbps(6), cause: Cause::RampUp, rtt: None })
+        Some(Decision { rate: kbps(5), base: kbps(6), why: Why::Route, rtt: None })
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
@@ -94,8 +95,9 @@ impl Controller for Clerk {
         Some(Probe { id, rate: kbps(1), packets: 1, size: DataSize::ZERO })
     }
 
-    fn adopt(&mut self, _: SendTime, share: Share) {
+    fn adopt(&mut self, _: SendTime, share: Share) -> DataRate {
         self.stamp.rate = share.rate;
+        share.rate
     }
 
     fn signals(&self) -> &'static [Signal] {

@@ -68,7 +68,7 @@ use crate::controller::{RateLimits, Signal};
 
 pub use config::{Config, DelayThreshold, Interarrival};
 pub use observer::DcccObserver;
-pub use sender::Dccc;
+pub use sender::{Dccc, PriceRule};
 
 /// DCCC with both its parts at the sender, over per-packet feedback; the receiver half is
 /// [`PacketFeedback`](crate::packet_feedback::PacketFeedback). It reports at least as often as the law's shortest
@@ -77,6 +77,6 @@ pub use sender::Dccc;
 /// # Errors
 /// The first constant of `config` out of its range.
 pub fn at_sender(config: Config, limits: RateLimits) -> Result<AtSender<DcccObserver, Dccc>, ConfigError> {
-    const SIGNALS: [Signal; 10] = join_signals(Dccc::SIGNALS, DcccObserver::SIGNALS);
+    const SIGNALS: [Signal; 10] = join_signals(PriceRule::SIGNALS, DcccObserver::SIGNALS);
     Ok(AtSender::new(DcccObserver::new(config)?, Dccc::new(config, limits)?, &SIGNALS))
 }

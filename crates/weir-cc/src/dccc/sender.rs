@@ -1,29 +1,31 @@
 //! The sender: feedback → RTT, prices → rate.
 
-use weir_units::{DataRate, TimeDelta};
+use weir_units::TimeDelta;
 
 use super::config::{Config, DelayThreshold};
 use super::law::mismatch;
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
-use crate::packet::{SendState, SentPacket, Stamp};
-use crate::parts::silence::{self, Silence};
+use crate::controller::{Cause, Pacing, RateLimits, Signal};
+use crate::decision::Why;
+use crate::packet::{SendState, Stamp};
+use crate::parts::silence::Silence;
+use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use crate::report::{DcccReport, Feedback, LawReport};
 use crate::time::{ApparentDelay, SendTime};
 
 /// Without a report for so long is a silence while the RTT is unknown.
 const FIRST_SILENCE: TimeDelta = TimeDelta::from_secs(1);
+const FIRST_CLOCK: Silence = Silence::with_step(FIRST_SILENCE, FIRST_SILENCE);
 /// From this share of the marginal utility on, prices limit the rate.
 const LIMITING_PRICE: f64 = 0.5;
 
-/// The sender half of DCCC: dccc-2017 eq. (25).
+/// The sender half of DCCC.
+pub type Dccc = RateLaw<PriceRule>;
+
+/// dccc-2017 eq. (25): the frame's rate is `x`.
 #[derive(Debug)]
-pub struct Dccc {
+pub struct PriceRule {
     config: Config,
-    limits: RateLimits,
-    /// `x` in bit/s.
-    rate: f64,
-    rtt: Option<TimeDelta>,
     /// The smallest delay reported.
     minimum: Option<ApparentDelay>,
     /// The delay of the last report.
@@ -31,11 +33,8 @@ pub struct Dccc {
     /// What was sent and received, smoothed by eq. (49).
     smoothed: Option<Rates>,
     prices: Option<Prices>,
-    cause: Cause,
-    application_limited: bool,
     /// When the last report came.
     heard: Option<SendTime>,
-    silence: Silence,
 }
 
 /// Rates of the same packets in bit/s.
@@ -55,6 +54,19 @@ struct Prices {
 }
 
 impl Dccc {
+    /// A sender half that begins at the start rate.
+    ///
+    /// # Errors
+    /// The first constant of `config` out of its range.
+    pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let rule =
+            PriceRule { config, minimum: None, delay: None, smoothed: None, prices: None, heard: None };
+        Ok(Self::new_by(rule, Frame::with_silence(limits, Some(FIRST_CLOCK))))
+    }
+}
+
+impl PriceRule {
     pub(super) const SIGNALS: &[Signal] = &[
         Signal { name: "e - T", unit: "ms", meaning: "one-way delay above the threshold" },
         Signal { name: "v", unit: "", meaning: "price of delay" },
@@ -64,48 +76,30 @@ impl Dccc {
         Signal { name: "x", unit: "bit/s", meaning: "sending rate" },
     ];
 
-    /// A sender half that begins at the start rate.
-    ///
-    /// # Errors
-    /// The first constant of `config` out of its range.
-    pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
-        config.validate()?;
-        Ok(Self {
-            config,
-            limits,
-            rate: limits.start().bps_f64(),
-            rtt: None,
-            minimum: None,
-            delay: None,
-            smoothed: None,
-            prices: None,
-            cause: Cause::RampUp,
-            application_limited: false,
-            heard: None,
-            silence: Silence::with_step(FIRST_SILENCE, FIRST_SILENCE),
-        })
-    }
-
-    fn rate(&self) -> DataRate {
-        DataRate::from_bps_f64(self.rate)
-    }
-
     /// dccc-2017 appendix C-A, on feedback packet received. `None` if the report says nothing of rates.
-    fn on_report(&mut self, now: SendTime, report: &DcccReport, rtt: Option<TimeDelta>) -> Option<()> {
+    fn on_report(
+        &mut self,
+        now: SendTime,
+        report: &DcccReport,
+        rtt: Option<TimeDelta>,
+        frame: &mut Frame,
+    ) -> Option<Computed> {
         let now = SendTime::from_nanos(self.config.stamped(now.nanos()));
         // RTT = e + e_b, e_b from the making of the report until now: the clocks' offset cancels. Eq. (9).
         let rtt = rtt.unwrap_or_else(|| report.delay - ApparentDelay::between(now, report.at));
         if rtt <= TimeDelta::ZERO {
             return None;
         }
-        self.rtt = Some(rtt);
+        frame.set_rtt(Some(rtt));
         let interval = self.config.interval(rtt);
-        self.silence.set_times(self.config.silence(interval), interval);
+        if let Some(silence) = frame.silence() {
+            silence.set_times(self.config.silence(interval), interval);
+        }
         if self
             .heard
             .is_some_and(|heard| !(TimeDelta::ZERO..self.config.relearn_after).contains(&(now - heard)))
         {
-            self.forget_path();
+            self.forget_delays();
         }
         self.heard = Some(now);
         let excess = self.excess(report.delay);
@@ -115,9 +109,10 @@ impl Dccc {
         let v = self.config.delay_price(excess, rtt);
         let g = mismatch(rates.sent, rates.received);
         self.prices = Some(Prices { excess, v, g });
-        self.cause = self.limiting(v, g, growth.secs_f64() / rtt.secs_f64());
-        self.rate = self.limits.clamp_bps(self.config.step(self.rate, v, g));
-        Some(())
+        let gradient = growth.secs_f64() / rtt.secs_f64();
+        let why = if is_delay(v, g, gradient) { Why::Delay } else { Why::Loss };
+        let cause = self.limiting(frame.rate(), v, g, gradient);
+        Some(Computed { rate: self.config.step(frame.rate(), v, g), why, cause })
     }
 
     /// `e − T`. Appendix B.
@@ -144,12 +139,11 @@ impl Dccc {
         rates
     }
 
-    /// What limits the rate: nothing while the prices are far below the utility; else delay, also while it grows by
-    /// most of `g` (`gradient`, in seconds per second); else loss, for which `g` stands when the delay does not grow.
-    fn limiting(&self, v: f64, g: f64, gradient: f64) -> Cause {
-        if v + g < LIMITING_PRICE * self.config.marginal_utility(self.rate) {
+    /// What limits the `rate`: nothing while the prices are far below the utility.
+    fn limiting(&self, rate: f64, v: f64, g: f64, gradient: f64) -> Cause {
+        if v + g < LIMITING_PRICE * self.config.marginal_utility(rate) {
             Cause::RampUp
-        } else if v >= g || gradient >= g / 2.0 {
+        } else if is_delay(v, g, gradient) {
             Cause::Delay
         } else {
             Cause::Loss
@@ -157,111 +151,65 @@ impl Dccc {
     }
 
     /// The path is another one, or its queues may have drained since: what was learnt of its delay does not hold.
-    fn forget_path(&mut self) {
+    fn forget_delays(&mut self) {
         self.minimum = None;
         self.delay = None;
         self.smoothed = None;
         self.prices = None;
     }
-
-    fn decision(&self, base: DataRate) -> Decision {
-        Decision { rate: self.rate(), base, cause: self.limited_by(), rtt: self.rtt }
-    }
-
-    /// A bound, else the source, else what the law found.
-    fn limited_by(&self) -> Cause {
-        let cause = if self.application_limited { Cause::Application } else { self.cause };
-        self.limits.cause(self.rate(), cause)
-    }
 }
 
-impl Controller for Dccc {
-    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
-        self.silence.on_sent(packet.at);
+/// Whether the price is one of delay, also while that grows by most of `g` (`gradient`, in seconds per second); else it
+/// is one of loss, for which `g` stands when the delay does not grow.
+fn is_delay(v: f64, g: f64, gradient: f64) -> bool {
+    v >= g || gradient >= g / 2.0
+}
+
+impl Rule for PriceRule {
+    fn on_feedback(
+        &mut self,
+        now: SendTime,
+        feedback: &Feedback<'_>,
+        _state: &SendState,
+        frame: &mut Frame,
+    ) -> Heard {
+        let Feedback::Law { report: LawReport::Dccc(report), rtt } = feedback else { return Heard::Foreign };
+        frame.end_silence();
+        self.on_report(now, report, *rtt, frame).map_or(Heard::Noted, Heard::Rate)
     }
 
-    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
-        let Feedback::Law { report: LawReport::Dccc(report), rtt } = feedback else {
-            return None;
-        };
-        let base = self.rate();
-        self.application_limited = state.application_limited;
-        self.silence.end();
-        self.on_report(now, report, *rtt)?;
-        Some(self.decision(base))
-    }
-
-    fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
-        if !self.silence.step(now) {
-            return None;
+    fn forget_path(&mut self, _now: SendTime, frame: &mut Frame) {
+        if let Some(silence) = frame.silence() {
+            *silence = FIRST_CLOCK;
         }
-        let base = self.rate();
-        self.rate = self.limits.clamp_bps(self.rate * silence::FACTOR);
-        self.cause = Cause::Receiver;
-        Some(self.decision(base))
+        self.forget_delays();
     }
 
-    fn on_event(&mut self, _now: SendTime, event: PathEvent) -> Option<Decision> {
-        let base = self.rate();
-        match event {
-            PathEvent::Limits(limits) => {
-                self.limits = limits;
-                self.rate = limits.clamp_bps(self.rate);
-            }
-            PathEvent::Paused | PathEvent::Resumed => {
-                self.silence.end();
-                return None;
-            }
-            PathEvent::RouteChanged => {
-                self.rate = self.rate.min(self.limits.start().bps_f64());
-                self.rtt = None;
-                self.silence = Silence::with_step(FIRST_SILENCE, FIRST_SILENCE);
-                self.cause = Cause::RampUp;
-                self.forget_path();
-            }
-        }
-        Some(self.decision(base))
-    }
+    /// The prices are ratios of what was sent and received.
+    fn scale(&mut self, _now: SendTime, _factor: f64, _frame: &Frame) {}
 
-    fn next_timeout(&self) -> Option<SendTime> {
-        self.silence.next_timeout()
-    }
-
-    fn target(&self) -> Target {
-        let rate = self.rate();
-        Target {
-            media_rate: rate,
-            sending_rate: rate,
-            pacing: Pacing::Exact(rate),
-            window: None,
-            padding: DataRate::ZERO,
-            cause: self.limited_by(),
-        }
+    fn outlook(&self, frame: &Frame) -> Outlook {
+        Outlook::at(frame.data_rate(), Pacing::Exact(frame.data_rate()))
     }
 
     /// Appendix C-A, on media packet sending.
-    fn stamp(&self) -> Option<Stamp> {
-        Some(Stamp { rtt: self.rtt.unwrap_or_default(), rate: self.rate() })
-    }
-
-    fn adopt(&mut self, _now: SendTime, share: Share) {
-        self.rate = self.limits.clamp_bps(share.rate.bps_f64());
-        self.cause = Cause::Coupling;
+    fn stamp(&self, frame: &Frame) -> Option<Stamp> {
+        Some(Stamp { rtt: frame.rtt().unwrap_or_default(), rate: frame.data_rate() })
     }
 
     fn signals(&self) -> &'static [Signal] {
         Self::SIGNALS
     }
 
-    fn read_signals(&self, out: &mut [f64]) {
+    fn read_signals(&self, frame: &Frame, out: &mut [f64]) {
         let of = |value: fn(&Prices) -> f64| self.prices.as_ref().map_or(f64::NAN, value);
         let values = [
             of(|prices| prices.excess.millis_f64()),
             of(|prices| prices.v),
             of(|prices| prices.g),
-            self.config.marginal_utility(self.rate),
-            self.rtt.map_or(f64::NAN, TimeDelta::millis_f64),
-            self.rate,
+            self.config.marginal_utility(frame.rate()),
+            frame.rtt().map_or(f64::NAN, TimeDelta::millis_f64),
+            frame.rate(),
         ];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }

@@ -24,6 +24,12 @@ impl Flight {
         self.present += size.bytes_f64();
     }
 
+    /// Coupling scales the flow by `factor`: so much would have been sent.
+    pub(super) fn scale(&mut self, factor: f64) {
+        self.present *= factor;
+        self.before *= factor;
+    }
+
     /// The greater of both round trips in bytes, at `now`.
     pub(super) fn most(&mut self, now: SendTime, rtt: TimeDelta) -> f64 {
         self.turn(now, rtt);

@@ -49,7 +49,7 @@ use crate::config_error::ConfigError;
 use crate::packet_feedback::PacketFeedback;
 
 pub use config::{Config, CurrentFilter};
-pub use sender::Ledbat;
+pub use sender::{Ledbat, WindowRule};
 
 /// The receiver half: the fate of each packet at the configured interval.
 ///

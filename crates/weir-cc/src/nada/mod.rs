@@ -6,8 +6,8 @@
 //! | `nada-2016` | the comparison with GCC of 2016, on draft-zhu-rmcat-nada-06 and draft-ietf-rmcat-nada-01 | [`v2016`] |
 //! | `nada-dccc` | the comparison with DCCC of 2017, on draft-zhu-rmcat-nada-03 | [`zhu_03`] |
 //!
-//! Shared are the log of the path, the shell of the sender ([`Sender`]) with its reaction to silence and its shaping
-//! buffer, and the gradual update; what a variant adds is its observer and its [rule](Rule).
+//! Shared are the log of the path, the shell of the sender ([`NadaRule`]) with its shaping
+//! buffer, and the gradual update; what a variant adds is its observer and its [rule](Variant).
 //!
 //! The receiver condenses queuing delay, loss and ECN marks into one number in milliseconds, the aggregate
 //! congestion signal `x_curr`, and reports it every 100 ms. The sender moves its reference rate `r_ref` until
@@ -82,7 +82,7 @@ use crate::controller::{RateLimits, Signal};
 pub use config::{Config, CongestionBound, LossAverage, NadaPacing};
 pub use observer::NadaObserver;
 pub use rule::{Nada, Rfc8698};
-pub use sender::{Present, Rule, Sender};
+pub use sender::{NadaRule, Present, Sender, Variant};
 
 /// NADA with both its parts at the sender (RFC 8698 §5.3, per-packet feedback); the receiver half is
 /// [`PacketFeedback`](crate::packet_feedback::PacketFeedback).

@@ -1,7 +1,7 @@
 //! The rate by RFC 8698 §4.3.
 
 use super::config::Config;
-use super::sender::{Habits, Present, Rule, Sender};
+use super::sender::{Habits, Present, Sender, Variant};
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, RateLimits, Signal};
 use crate::report::LawReport;
@@ -21,6 +21,7 @@ impl Nada {
             pacing: config.pacing,
             shaping: config.shaping(),
             feedback_timeout: config.feedback_timeout,
+            log_window: config.log_window,
         };
         Ok(Self::by(Rfc8698::new(config), habits, limits))
     }
@@ -51,7 +52,7 @@ impl Rfc8698 {
     }
 }
 
-impl Rule for Rfc8698 {
+impl Variant for Rfc8698 {
     fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<(f64, Cause)> {
         let LawReport::Nada(report) = report else { return None };
         let x_curr = report.congestion.millis_f64().max(0.0);
@@ -60,7 +61,8 @@ impl Rule for Rfc8698 {
         if report.ramp_up {
             self.x_offset = f64::NAN;
             let rtt = present.rtt.unwrap_or_default();
-            let rate = self.config.ramp_up(present.rate, report.receive_rate.bps_f64(), rtt);
+            let received = report.receive_rate.bps_f64() * present.rescaled;
+            let rate = self.config.ramp_up(present.rate, received, rtt);
             return Some((rate, Cause::RampUp));
         }
         let max = present.limits.max().bps_f64();

@@ -2,24 +2,33 @@
 
 use core::fmt::Debug;
 
-use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_units::TimeDelta;
 
 use super::config::NadaPacing;
-use super::rate::{Shaped, Shaping};
-use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
+use super::rate::Shaping;
+use crate::controller::{Cause, Pacing, RateLimits, Signal};
+use crate::decision::Why;
 use crate::packet::{SendState, SentPacket};
-use crate::parts::silence::{self, Silence};
+use crate::parts::rescaling::Rescaling;
+use crate::parts::silence;
+use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use crate::report::{Feedback, LawReport};
 use crate::time::SendTime;
 
 /// How a variant of NADA turns a report into a rate. Its state is what it remembers of earlier reports.
-pub trait Rule: Send + Sync + Debug {
+pub trait Variant: Send + Sync + Debug {
     /// A packet has left.
     fn on_sent(&mut self, _at: SendTime) {}
 
     /// The rate in bit/s after `report`, not yet within the limits, and what limits it; `None` if the report is none
     /// of the variant's.
     fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<(f64, Cause)>;
+
+    /// Coupling scales the rate by `factor`.
+    fn scale(&mut self, _factor: f64) {}
+
+    /// Coupling's share does not hold any more: feedback is missing, or the path is another one.
+    fn forget_share(&mut self) {}
 
     /// What was learnt of the path's congestion does not hold for the next report.
     fn forget_congestion(&mut self);
@@ -36,165 +45,119 @@ pub trait Rule: Send + Sync + Debug {
     fn read_signals(&self, rate: f64, out: &mut [f64]);
 }
 
-/// What a rule starts from.
+/// What a variant starts from.
 #[derive(Clone, Copy, Debug)]
 pub struct Present {
     /// The rate in bit/s, above 0.
     pub(super) rate: f64,
     pub(super) limits: RateLimits,
     pub(super) rtt: Option<TimeDelta>,
+    /// By how much coupling has scaled the rate since the packets left that the report tells of.
+    pub(super) rescaled: f64,
 }
 
-/// What a sender does besides its rule.
+/// What a sender does besides its variant.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Habits {
     pub(super) pacing: NadaPacing,
     pub(super) shaping: Shaping,
     /// Without a report for so long the rate is halved.
     pub(super) feedback_timeout: TimeDelta,
+    /// The receiver's rate is that of the packets of so long.
+    pub(super) log_window: TimeDelta,
 }
 
-/// The sender half of a variant of NADA, which computes the rate by the rule `R`.
+/// The sender half of a variant of NADA, which computes the rate by `V`.
+pub type Sender<V> = RateLaw<NadaRule<V>>;
+
+/// What the variants share.
 #[derive(Debug)]
-pub struct Sender<R> {
-    rule: R,
-    pacing: NadaPacing,
-    shaping: Shaping,
-    limits: RateLimits,
-    /// The reference rate in bit/s.
-    rate: f64,
-    rtt: Option<TimeDelta>,
-    /// What waits in the shaping buffer.
-    queued: DataSize,
-    cause: Cause,
-    application_limited: bool,
-    silence: Silence,
+pub struct NadaRule<V> {
+    variant: V,
+    habits: Habits,
+    words: Rescaling,
 }
 
-impl<R: Rule> Sender<R> {
+impl<V: Variant> Sender<V> {
     /// A sender half that begins at the start rate.
-    pub(super) fn by(rule: R, habits: Habits, limits: RateLimits) -> Self {
-        Self {
-            rule,
-            pacing: habits.pacing,
-            shaping: habits.shaping,
-            limits,
-            rate: limits.start().bps_f64(),
-            rtt: None,
-            queued: DataSize::ZERO,
-            cause: Cause::RampUp,
-            application_limited: false,
-            silence: Silence::new(habits.feedback_timeout),
-        }
-    }
-
-    fn reference_rate(&self) -> DataRate {
-        DataRate::from_bps_f64(self.rate)
-    }
-
-    fn decision(&self, base: DataRate) -> Decision {
-        let rate = self.reference_rate();
-        Decision { rate, base, cause: self.cause_of(rate), rtt: self.rtt }
-    }
-
-    /// What limits `rate`: a bound, else the source, else what the law found.
-    fn cause_of(&self, rate: DataRate) -> Cause {
-        let cause = if self.application_limited { Cause::Application } else { self.cause };
-        self.limits.cause(rate, cause)
+    pub(super) fn by(variant: V, habits: Habits, limits: RateLimits) -> Self {
+        let rule = NadaRule { variant, habits, words: Rescaling::NONE };
+        Self::new_by(rule, Frame::new(limits, Some(habits.feedback_timeout)))
     }
 }
 
-impl<R: Rule> Controller for Sender<R> {
-    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
-        self.silence.on_sent(packet.at);
-        self.rule.on_sent(packet.at);
+impl<V: Variant> NadaRule<V> {
+    fn rescaled(&mut self, now: SendTime, rtt: Option<TimeDelta>) -> f64 {
+        let newest = now - rtt.unwrap_or_default();
+        self.words.over(newest - self.habits.log_window, newest, now)
+    }
+}
+
+impl<V: Variant> Rule for NadaRule<V> {
+    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &Frame) {
+        self.variant.on_sent(packet.at);
     }
 
-    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
-        let Feedback::Law { report, rtt } = feedback else {
-            return None;
+    fn on_feedback(
+        &mut self,
+        now: SendTime,
+        feedback: &Feedback<'_>,
+        _state: &SendState,
+        frame: &mut Frame,
+    ) -> Heard {
+        let Feedback::Law { report, rtt } = feedback else { return Heard::Foreign };
+        let rtt = rtt.or(frame.rtt());
+        let rescaled = self.rescaled(now, rtt);
+        let present = Present { rate: frame.rate(), limits: *frame.limits(), rtt, rescaled };
+        let Some((rate, cause)) = self.variant.on_report(now, report, &present) else {
+            return Heard::Foreign;
         };
-        let base = self.reference_rate();
-        let rtt = rtt.or(self.rtt);
-        let present = Present { rate: self.rate, limits: self.limits, rtt };
-        let (rate, cause) = self.rule.on_report(now, report, &present)?;
-        self.rtt = rtt;
-        self.queued = state.queued;
-        self.application_limited = state.application_limited;
-        self.rate = self.limits.clamp_bps(rate);
-        self.cause = cause;
-        self.silence.end();
-        Some(self.decision(base))
+        frame.set_rtt(rtt);
+        frame.end_silence();
+        // The report does not say what its congestion is made of.
+        Heard::Rate(Computed { rate, why: Why::Delay, cause })
     }
 
-    fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
-        if !self.silence.step(now) {
-            return None;
-        }
-        let base = self.reference_rate();
-        self.queued = state.queued;
-        self.rate = self.limits.clamp_bps(self.rate * silence::FACTOR);
-        self.cause = Cause::Receiver;
-        self.rule.forget_congestion();
-        Some(self.decision(base))
+    fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
+        self.variant.forget_congestion();
+        self.variant.forget_share();
+        frame.rate() * silence::FACTOR
     }
 
-    fn on_event(&mut self, _now: SendTime, event: PathEvent) -> Option<Decision> {
-        let base = self.reference_rate();
-        match event {
-            PathEvent::Limits(limits) => {
-                self.limits = limits;
-                self.rate = limits.clamp_bps(self.rate);
+    fn on_pause(&mut self) {
+        self.variant.forget_congestion();
+    }
+
+    fn forget_path(&mut self, _now: SendTime, _frame: &mut Frame) {
+        self.words = Rescaling::NONE;
+        self.variant.forget_path();
+        self.variant.forget_share();
+    }
+
+    fn scale(&mut self, now: SendTime, factor: f64, _frame: &Frame) {
+        self.words.on_word(now, factor);
+        self.variant.scale(factor);
+    }
+
+    fn outlook(&self, frame: &Frame) -> Outlook {
+        let rate = frame.data_rate();
+        match self.habits.pacing {
+            NadaPacing::Shaped => {
+                let shaped = self.habits.shaping.shape(frame.limits(), rate, frame.queued());
+                let (media_rate, sending_rate) = (shaped.media, shaped.sending);
+                Outlook { media_rate, sending_rate, pacing: Pacing::Factor(1.0), window: None }
             }
-            PathEvent::Paused | PathEvent::Resumed => {
-                self.silence.end();
-                self.queued = DataSize::ZERO;
-                self.rule.forget_congestion();
-                return None;
-            }
-            PathEvent::RouteChanged => {
-                self.silence.end();
-                self.rate = self.rate.min(self.limits.start().bps_f64());
-                self.rtt = None;
-                self.cause = Cause::RampUp;
-                self.rule.forget_path();
-            }
+            NadaPacing::Factor(factor) => Outlook::at(rate, Pacing::Factor(factor)),
+            NadaPacing::Unpaced => Outlook::at(rate, Pacing::Unpaced),
         }
-        Some(self.decision(base))
-    }
-
-    fn next_timeout(&self) -> Option<SendTime> {
-        self.silence.next_timeout()
-    }
-
-    fn target(&self) -> Target {
-        let rate = self.reference_rate();
-        let (Shaped { media, sending }, pacing) = match self.pacing {
-            NadaPacing::Shaped => (self.shaping.shape(&self.limits, rate, self.queued), Pacing::Factor(1.0)),
-            NadaPacing::Factor(factor) => (Shaped { media: rate, sending: rate }, Pacing::Factor(factor)),
-            NadaPacing::Unpaced => (Shaped { media: rate, sending: rate }, Pacing::Unpaced),
-        };
-        Target {
-            media_rate: media,
-            sending_rate: sending,
-            pacing,
-            window: None,
-            padding: DataRate::ZERO,
-            cause: self.cause_of(rate),
-        }
-    }
-
-    fn adopt(&mut self, _now: SendTime, share: Share) {
-        self.rate = self.limits.clamp_bps(share.rate.bps_f64());
-        self.cause = Cause::Coupling;
     }
 
     fn signals(&self) -> &'static [Signal] {
-        self.rule.signals()
+        self.variant.signals()
     }
 
-    fn read_signals(&self, out: &mut [f64]) {
-        self.rule.read_signals(self.rate, out);
+    fn read_signals(&self, frame: &Frame, out: &mut [f64]) {
+        self.variant.read_signals(frame.rate(), out);
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! * [`base_delay`], [`filters`], [`receive_rate`]: what arrivals say of delay and rate;
 //! * [`loss_intervals`], and the detection of losses by per-packet feedback;
-//! * the smoothed round-trip time, the clock of missing feedback, and what an encoder may make beside a backlog.
+//! * the smoothed round-trip time, the clock of missing feedback, what an encoder may make beside a backlog, and what
+//!   coupling's words mean for news that is older than they are.
 
 pub(crate) mod backlog;
 pub mod base_delay;
@@ -10,5 +11,7 @@ pub mod filters;
 pub(crate) mod loss_detection;
 pub mod loss_intervals;
 pub mod receive_rate;
+pub(crate) mod relative;
+pub(crate) mod rescaling;
 pub(crate) mod rtt_estimate;
 pub(crate) mod silence;

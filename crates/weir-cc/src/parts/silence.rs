@@ -29,7 +29,7 @@ impl Silence {
     }
 
     /// The same for a law whose steps take another time than a second.
-    pub(crate) fn with_step(timeout: TimeDelta, step: TimeDelta) -> Self {
+    pub(crate) const fn with_step(timeout: TimeDelta, step: TimeDelta) -> Self {
         Self { timeout, again: step, due: None, waiting: false, silent: false }
     }
 

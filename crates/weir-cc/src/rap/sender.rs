@@ -2,15 +2,17 @@
 
 use std::collections::VecDeque;
 
-use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_units::{DataRate, TimeDelta};
 
 use super::config::Config;
 use super::round_trip::RoundTrip;
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
+use crate::controller::{Cause, Pacing, RateLimits, Signal};
+use crate::decision::Why;
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::parts::backlog::media_rate;
 use crate::parts::loss_detection::LossDetection;
+use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use crate::report::Feedback;
 use crate::time::{ArrivalTime, SendTime};
 
@@ -19,10 +21,12 @@ const ROOM: usize = 256;
 const MOST_OUTSTANDING: usize = 1 << 16;
 
 /// The sender half of RAP.
+pub type Rap = RateLaw<GapRule>;
+
+/// The gap between packets; the frame's rate is a packet per gap.
 #[derive(Debug)]
-pub struct Rap {
+pub struct GapRule {
     config: Config,
-    limits: RateLimits,
     /// `ipg` in seconds.
     gap: f64,
     rtt: RoundTrip,
@@ -39,9 +43,6 @@ pub struct Rap {
     heard: bool,
     /// When the step ends: ns-2's RTT timer.
     step_due: Option<SendTime>,
-    queued: DataSize,
-    application_limited: bool,
-    cause: Cause,
 }
 
 impl Rap {
@@ -51,8 +52,7 @@ impl Rap {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
-        let mut rap = Self {
-            limits,
+        let mut rule = GapRule {
             gap: 0.0,
             rtt: RoundTrip::new(&config),
             losses: LossDetection::new(),
@@ -62,16 +62,17 @@ impl Rap {
             sent: 0.0,
             heard: false,
             step_due: None,
-            queued: DataSize::ZERO,
-            application_limited: false,
-            cause: Cause::RampUp,
             config,
         };
-        let start = rap.gap_of(limits.start().bps_f64());
-        rap.set_gap(config.initial_gap.map_or(start, TimeDelta::secs_f64));
-        Ok(rap)
+        let start = rule.gap_of(limits.start().bps_f64());
+        rule.set_gap(config.initial_gap.map_or(start, TimeDelta::secs_f64), &limits);
+        let mut frame = Frame::new(limits, None);
+        frame.begin_at(rule.rate());
+        Ok(Self::new_by(rule, frame))
     }
+}
 
+impl GapRule {
     fn packet_bits(&self) -> f64 {
         self.config.packet_size.bits_f64()
     }
@@ -81,37 +82,38 @@ impl Rap {
     }
 
     /// The gap, as far as the limits of the rate allow.
-    fn set_gap(&mut self, gap: f64) {
-        self.gap = self.gap_of(self.limits.clamp_bps(self.packet_bits() / gap));
+    fn set_gap(&mut self, gap: f64, limits: &RateLimits) {
+        self.gap = self.gap_of(limits.clamp_bps(self.packet_bits() / gap));
     }
 
-    fn rate(&self) -> DataRate {
-        DataRate::from_bps_f64(self.packet_bits() / self.gap)
+    /// A packet per gap, in bit/s.
+    fn rate(&self) -> f64 {
+        self.packet_bits() / self.gap
     }
 
     /// The rate that the short-term round-trip time bends.
-    fn fine_grained_rate(&self) -> DataRate {
+    fn fine_grained_rate(&self, limits: &RateLimits) -> DataRate {
         let factor = if self.config.fine_grain { self.rtt.fine_grain_factor() } else { 1.0 };
-        DataRate::from_bps_f64(self.limits.clamp_bps(self.packet_bits() / self.gap * factor))
+        DataRate::from_bps_f64(limits.clamp_bps(self.rate() * factor))
     }
 
     fn begin_step(&mut self, now: SendTime) {
         self.step_due = Some(now + self.rtt.smoothed());
     }
 
-    fn first_sample(&mut self, now: SendTime) {
+    fn first_sample(&mut self, now: SendTime, limits: &RateLimits) {
         if self.config.initial_gap.is_some() {
-            self.set_gap(self.rtt.srtt);
+            self.set_gap(self.rtt.srtt, limits);
         } else {
             self.begin_step(now);
         }
     }
 
-    fn measure_rtt(&mut self, now: SendTime, sample: TimeDelta) {
+    fn measure_rtt(&mut self, now: SendTime, sample: TimeDelta, limits: &RateLimits) {
         let first = !self.rtt.is_known();
         self.rtt.add(sample, &self.config);
         if first {
-            self.first_sample(now);
+            self.first_sample(now, limits);
         } else if self.config.initial_gap.is_none() {
             let latest = now + self.rtt.smoothed();
             self.step_due = self.step_due.map(|due| due.min(latest));
@@ -120,31 +122,39 @@ impl Rap {
 
     /// Each packet that arrived is a sample, less the time it waited for the report, where the report was `made` at a
     /// known time.
-    fn measure_rtts(&mut self, now: SendTime, results: &[PacketResult], made: Option<ArrivalTime>) {
+    fn measure_rtts(
+        &mut self,
+        now: SendTime,
+        results: &[PacketResult],
+        made: Option<ArrivalTime>,
+        limits: &RateLimits,
+    ) {
         for PacketResult { sent, fate } in results {
             if let Fate::Arrived { at, .. } = *fate {
                 let waited = made.map_or(TimeDelta::ZERO, |made| made - at);
-                self.measure_rtt(now, (now - sent.at) - waited);
+                self.measure_rtt(now, (now - sent.at) - waited, limits);
             }
         }
     }
 
     /// What the reported packets say of congestion that was not reacted to yet.
-    fn congestion(&mut self, results: &[PacketResult]) -> bool {
+    fn congestion(&mut self, results: &[PacketResult]) -> Option<Why> {
         let active_from = self.active_from;
-        let mut found = results.iter().any(|PacketResult { sent, fate }| {
+        let marked = results.iter().any(|PacketResult { sent, fate }| {
             sent.id >= active_from && matches!(fate, Fate::Arrived { ecn: Ecn::Ce, .. })
         });
-        self.losses.on_results(results, |packet| found |= packet.id >= active_from);
-        found
+        let mut lost = false;
+        self.losses.on_results(results, |packet| lost |= packet.id >= active_from);
+        if lost { Some(Why::Loss) } else { marked.then_some(Why::Mark) }
     }
 
     /// All packets in flight belong to the same congestion; the rate does not grow for a round trip.
-    fn on_loss(&mut self, now: SendTime, cause: Cause) {
-        self.set_gap(self.gap / self.config.beta);
+    fn on_loss(&mut self, now: SendTime, why: Why, cause: Cause, limits: &RateLimits) -> Computed {
+        let lowered = self.gap / self.config.beta;
+        self.set_gap(lowered, limits);
         self.active_from = self.next_id;
-        self.cause = cause;
         self.begin_step(now);
+        Computed { rate: self.packet_bits() / lowered, why, cause }
     }
 
     /// Timer-based detection: packets of which no report told in time. Returns whether that is news.
@@ -161,11 +171,11 @@ impl Rap {
     }
 
     /// ns-2's RTT timer: one packet per round trip more, if the rate was used.
-    fn step(&mut self, now: SendTime) {
+    fn step(&mut self, now: SendTime, limits: &RateLimits) {
         let srtt = self.rtt.srtt;
         let allowed = self.config.packet_size.bytes_f64() * srtt / self.gap;
         if self.heard && self.sent >= self.config.usage_threshold * allowed {
-            self.set_gap(self.gap * srtt / (self.config.alpha * self.gap + srtt));
+            self.set_gap(self.gap * srtt / (self.config.alpha * self.gap + srtt), limits);
             self.heard = false;
         }
         self.sent = 0.0;
@@ -175,21 +185,10 @@ impl Rap {
     fn timeout_due(&self) -> Option<SendTime> {
         self.outstanding.front().map(|&(_, at)| at + self.rtt.timeout(&self.config))
     }
-
-    fn cause_of(&self, rate: DataRate) -> Cause {
-        let cause = if self.application_limited { Cause::Application } else { self.cause };
-        self.limits.cause(rate, cause)
-    }
-
-    fn decision(&self, base: DataRate) -> Decision {
-        let rate = self.rate();
-        let rtt = self.rtt.is_known().then(|| self.rtt.smoothed());
-        Decision { rate, base, cause: self.cause_of(rate), rtt }
-    }
 }
 
-impl Controller for Rap {
-    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
+impl Rule for GapRule {
+    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &Frame) {
         if self.outstanding.len() == MOST_OUTSTANDING {
             self.outstanding.pop_front();
         }
@@ -201,63 +200,45 @@ impl Controller for Rap {
         }
     }
 
-    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
-        let Feedback::Packets { results, at, rtt, .. } = *feedback else { return None };
-        let newest = results.iter().map(|result| result.sent.id).max()?;
-        let base = self.rate();
-        self.queued = state.queued;
-        self.application_limited = state.application_limited;
+    fn on_feedback(
+        &mut self,
+        now: SendTime,
+        feedback: &Feedback<'_>,
+        _state: &SendState,
+        frame: &mut Frame,
+    ) -> Heard {
+        let Feedback::Packets { results, at, rtt, .. } = *feedback else { return Heard::Foreign };
+        let Some(newest) = results.iter().map(|result| result.sent.id).max() else { return Heard::Foreign };
         while self.outstanding.front().is_some_and(|&(id, _)| id <= newest) {
             self.outstanding.pop_front();
         }
         self.heard = true;
+        let (limits, known) = (*frame.limits(), self.rtt.is_known());
         match (at, rtt) {
-            (None, Some(sample)) => self.measure_rtt(now, sample),
-            (made, _) => self.measure_rtts(now, results, made),
+            (None, Some(sample)) => self.measure_rtt(now, sample, &limits),
+            (made, _) => self.measure_rtts(now, results, made, &limits),
         }
-        if self.congestion(results) {
-            self.on_loss(now, Cause::Loss);
+        frame.set_rtt(self.rtt.is_known().then(|| self.rtt.smoothed()));
+        if let Some(why) = self.congestion(results) {
+            return Heard::Rate(self.on_loss(now, why, Cause::Loss, &limits));
         }
-        Some(self.decision(base))
+        if !known && self.rtt.is_known() && self.config.initial_gap.is_some() {
+            return Heard::Rate(Computed { rate: self.rate(), why: Why::Start, cause: frame.cause() });
+        }
+        Heard::Noted
     }
 
-    fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
+    fn on_timeout(&mut self, now: SendTime, state: &SendState, frame: &mut Frame) -> Option<Computed> {
         self.next_timeout().filter(|&due| due <= now)?;
-        let base = self.rate();
-        self.queued = state.queued;
-        if self.time_out(now) {
-            self.on_loss(now, Cause::Receiver);
-        }
+        let limits = *frame.limits();
+        frame.set_queued(state.queued);
+        let mut computed =
+            self.time_out(now).then(|| self.on_loss(now, Why::Timeout, Cause::Receiver, &limits));
         if self.step_due.is_some_and(|due| due <= now) {
-            self.step(now);
+            self.step(now, &limits);
+            computed = Some(Computed { rate: self.rate(), why: Why::Growth, cause: frame.cause() });
         }
-        Some(self.decision(base))
-    }
-
-    fn on_event(&mut self, _now: SendTime, event: PathEvent) -> Option<Decision> {
-        let base = self.rate();
-        match event {
-            PathEvent::Limits(limits) => {
-                self.limits = limits;
-                self.set_gap(self.gap);
-            }
-            PathEvent::Paused | PathEvent::Resumed => {
-                self.outstanding.clear();
-                self.step_due = None;
-                self.sent = 0.0;
-                self.queued = DataSize::ZERO;
-                return None;
-            }
-            PathEvent::RouteChanged => {
-                self.set_gap(self.gap.max(self.gap_of(self.limits.start().bps_f64())));
-                self.rtt = RoundTrip::new(&self.config);
-                self.losses = LossDetection::new();
-                self.outstanding.clear();
-                self.heard = false;
-                self.cause = Cause::RampUp;
-            }
-        }
-        Some(self.decision(base))
+        computed
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
@@ -267,21 +248,36 @@ impl Controller for Rap {
         }
     }
 
-    fn target(&self) -> Target {
-        let sending = self.fine_grained_rate();
-        Target {
-            media_rate: media_rate(&self.limits, sending, self.queued, self.config.drain_time),
-            sending_rate: sending,
-            pacing: Pacing::Factor(1.0),
-            window: None,
-            padding: DataRate::ZERO,
-            cause: self.cause_of(self.rate()),
-        }
+    fn on_pause(&mut self) {
+        self.outstanding.clear();
+        self.step_due = None;
+        self.sent = 0.0;
     }
 
-    fn adopt(&mut self, _now: SendTime, share: Share) {
-        self.gap = self.gap_of(self.limits.clamp(share.rate).bps_f64());
-        self.cause = Cause::Coupling;
+    fn on_limits(&mut self, frame: &Frame) -> f64 {
+        self.set_gap(self.gap, frame.limits());
+        self.rate()
+    }
+
+    fn forget_path(&mut self, _now: SendTime, frame: &mut Frame) {
+        self.set_gap(self.gap.max(self.gap_of(frame.limits().start().bps_f64())), frame.limits());
+        self.rtt = RoundTrip::new(&self.config);
+        self.losses = LossDetection::new();
+        self.outstanding.clear();
+        self.heard = false;
+    }
+
+    fn scale(&mut self, _now: SendTime, factor: f64, frame: &Frame) {
+        self.gap = self.gap_of(frame.rate());
+        self.sent *= factor;
+    }
+
+    fn outlook(&self, frame: &Frame) -> Outlook {
+        let sending_rate = self.fine_grained_rate(frame.limits());
+        Outlook {
+            media_rate: media_rate(frame.limits(), sending_rate, frame.queued(), self.config.drain_time),
+            ..Outlook::at(sending_rate, Pacing::Factor(1.0))
+        }
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -294,7 +290,7 @@ impl Controller for Rap {
         SIGNALS
     }
 
-    fn read_signals(&self, out: &mut [f64]) {
+    fn read_signals(&self, _frame: &Frame, out: &mut [f64]) {
         let values = [
             self.gap * 1e3,
             if self.rtt.is_known() { self.rtt.srtt * 1e3 } else { f64::NAN },

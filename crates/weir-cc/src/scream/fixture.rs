@@ -2,7 +2,8 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::controller::{Controller, Decision, RateLimits};
+use crate::controller::{Controller, RateLimits};
+use crate::decision::Decision;
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::report::Feedback;
 use crate::time::{ArrivalTime, SendTime};

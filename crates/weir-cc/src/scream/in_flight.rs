@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use super::scaled;
+
 /// Reports tell 16 bits of a number: so many packets can be told apart.
 const MOST_PACKETS: usize = 1 << 16;
 const ROOM: usize = 1024;
@@ -49,6 +51,14 @@ impl InFlight {
         advanced.then(|| self.acked.wrapping_sub(before))
     }
 
+    /// Coupling scales the flow by `factor`: what is in flight counts as if it had been sent so.
+    pub(super) fn scale(&mut self, factor: f64) {
+        let acked = self.acked;
+        let end = |end: u64| acked.wrapping_add(scaled(end.wrapping_sub(acked), factor));
+        self.sent.iter_mut().for_each(|(_, sent)| *sent = end(*sent));
+        self.total = end(self.total);
+    }
+
     /// Nothing is in flight any more.
     pub(super) fn clear(&mut self) {
         self.sent.clear();
@@ -80,6 +90,17 @@ mod tests {
         assert_eq!(in_flight.bytes(), 900);
         assert_eq!(in_flight.acknowledge(5), Some(900));
         assert_eq!(in_flight.bytes(), 0);
+    }
+
+    #[test]
+    fn a_word_scales_what_is_in_flight_and_nothing_else() {
+        let mut in_flight = five_packets();
+        in_flight.acknowledge(2);
+        in_flight.scale(0.5);
+        assert_eq!(in_flight.bytes(), 600);
+        in_flight.on_sent(6, 100);
+        assert_eq!(in_flight.acknowledge(3), Some(150));
+        assert_eq!(in_flight.acknowledge(6), Some(550));
     }
 
     #[test]

@@ -96,6 +96,11 @@ use weir_units::TimeDelta;
 
 use crate::time::SendTime;
 
+/// `bytes` on the scale that coupling has set by `factor`.
+fn scaled(bytes: u64, factor: f64) -> u64 {
+    if factor == 1.0 { bytes } else { libm::round(bytes as f64 * factor) as u64 }
+}
+
 /// Whether `span` has passed since `since`: also if it never was, and if the clock was set back to before it.
 fn passed(now: SendTime, since: Option<SendTime>, span: TimeDelta) -> bool {
     since.is_none_or(|since| now < since || now - since >= span)

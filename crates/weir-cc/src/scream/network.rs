@@ -5,7 +5,9 @@ use weir_units::TimeDelta;
 use super::delay::{QueueDelay, SmoothedRtt};
 use super::in_flight::InFlight;
 use super::loss::LossDetector;
+use super::scaled;
 use crate::packet::{Ecn, Fate, PacketResult, SentPacket};
+use crate::parts::rescaling::Rescaling;
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 /// Lateness from which the reordering window learns, before a round-trip time is known.
@@ -38,6 +40,7 @@ pub(super) struct Network {
     losses: LossDetector,
     /// Whether unmarked packets come as ECT(1): then marks are those of L4S. `None` before the first one.
     l4s: Option<bool>,
+    words: Rescaling,
 }
 
 impl Network {
@@ -48,7 +51,14 @@ impl Network {
             delay: QueueDelay::default(),
             losses: LossDetector::new(),
             l4s: None,
+            words: Rescaling::NONE,
         }
+    }
+
+    /// Coupling scales the flow by `factor`: what left before counts as if it had been sent so.
+    pub(super) fn scale(&mut self, now: SendTime, factor: f64) {
+        self.in_flight.scale(factor);
+        self.words.on_word(now, factor);
     }
 
     pub(super) fn on_sent(&mut self, packet: &SentPacket) {
@@ -68,12 +78,12 @@ impl Network {
         for PacketResult { sent, fate } in results {
             match *fate {
                 Fate::Arrived { at, ecn } => {
-                    self.arrive(&mut news, sent, ecn);
+                    self.arrive(now, &mut news, sent, ecn);
                     newest = self.acknowledge(&mut news, sent, at).or(newest);
                 }
                 Fate::Recovered { at, ecn } => {
                     self.losses.on_recovered(now, sent.id, self.reordering_bound());
-                    self.arrive(&mut news, sent, ecn);
+                    self.arrive(now, &mut news, sent, ecn);
                     newest = self.acknowledge(&mut news, sent, at).or(newest);
                 }
                 Fate::Missing => news.lost |= self.losses.on_missing(now, sent.id),
@@ -87,13 +97,14 @@ impl Network {
         news
     }
 
-    fn arrive(&mut self, news: &mut News, sent: &SentPacket, ecn: Ecn) {
-        news.received = news.received.saturating_add(sent.payload.bytes());
+    fn arrive(&mut self, now: SendTime, news: &mut News, sent: &SentPacket, ecn: Ecn) {
+        let factor = self.words.since(sent.at, now);
+        news.received = news.received.saturating_add(scaled(sent.payload.bytes(), factor));
         news.arrived += 1;
         match ecn {
             Ecn::Ce => {
                 news.marked += 1;
-                news.marked_bytes = news.marked_bytes.saturating_add(sent.size.bytes());
+                news.marked_bytes = news.marked_bytes.saturating_add(scaled(sent.size.bytes(), factor));
             }
             Ecn::Ect0 => self.l4s = Some(false),
             Ecn::Ect1 => self.l4s = Some(true),
@@ -150,6 +161,7 @@ impl Network {
         self.delay = QueueDelay::default();
         self.losses = LossDetector::new();
         self.l4s = None;
+        self.words = Rescaling::NONE;
     }
 }
 

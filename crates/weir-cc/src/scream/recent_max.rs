@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use super::passed;
+use super::{passed, scaled};
 use crate::time::SendTime;
 
 /// The largest value of the present step and of the `N − 1` steps before it.
@@ -29,6 +29,11 @@ impl<const N: usize> RecentMax<N> {
             self.began = Some(now);
         }
         self.steps[0] = self.steps[0].max(value);
+    }
+
+    /// Coupling scales what is measured by `factor`.
+    pub(super) fn scale(&mut self, factor: f64) {
+        self.steps.iter_mut().for_each(|value| *value = scaled(*value, factor));
     }
 
     pub(super) fn max(&self) -> u64 {

@@ -50,4 +50,4 @@ mod properties;
 pub use config::{Config, Increase, RetransmissionTimeout, TimeoutTerm};
 pub use equation::{loss_event_rate, packets_per_rtt};
 pub use receiver::TfrcObserver;
-pub use sender::Tfrc;
+pub use sender::{EquationRule, Tfrc};

@@ -39,6 +39,11 @@ impl ReceiveSet {
         self.values.iter_mut().for_each(|(value, _)| *value /= 2.0);
     }
 
+    /// Coupling scales what was sent, and so what would have been received, by `factor`.
+    pub(super) fn scale(&mut self, factor: f64) {
+        self.values.iter_mut().for_each(|(value, _)| *value *= factor);
+    }
+
     pub(super) fn max(&self) -> f64 {
         self.values[..self.known].iter().fold(0.0, |most, &(value, _)| most.max(value))
     }

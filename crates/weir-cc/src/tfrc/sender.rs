@@ -1,6 +1,6 @@
 //! The sender: reports → the rate `X` (RFC 5348 §4).
 
-use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_units::{DataRate, TimeDelta};
 
 use super::config::{Config, Increase, MOST_SIZE, RetransmissionTimeout};
 use super::data_limited::DataLimited;
@@ -8,9 +8,12 @@ use super::equation::packets_per_rtt;
 use super::receive_set::ReceiveSet;
 use super::round_trip::RoundTrip;
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
+use crate::controller::{Cause, Pacing, RateLimits, Signal};
+use crate::decision::Why;
 use crate::packet::{SendState, SentPacket, Stamp};
 use crate::parts::backlog::media_rate;
+use crate::parts::rescaling::Rescaling;
+use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use crate::report::{Feedback, LawReport, TfrcReport};
 use crate::time::SendTime;
 
@@ -23,12 +26,12 @@ const DATA_LIMITED_LOSS: f64 = 0.85;
 const LEAST_NOFEEDBACK: TimeDelta = TimeDelta::from_millis(1);
 
 /// The sender half of TFRC. RFC 5348 §4.
+pub type Tfrc = RateLaw<EquationRule>;
+
+/// The rate by the throughput equation; the frame's is `X`, here in bytes/s.
 #[derive(Debug)]
-pub struct Tfrc {
+pub struct EquationRule {
     config: Config,
-    limits: RateLimits,
-    /// `X`, allowed sending rate in bytes/s.
-    x: f64,
     /// `X_Bps`, the equation's rate in bytes/s; `None` while `p` is 0.
     x_bps: Option<f64>,
     /// `p` of the last report.
@@ -44,9 +47,7 @@ pub struct Tfrc {
     nofeedback_due: Option<SendTime>,
     /// Whether a packet left since the nofeedback timer was set.
     sent: bool,
-    queued: DataSize,
-    application_limited: bool,
-    cause: Cause,
+    words: Rescaling,
 }
 
 impl Tfrc {
@@ -56,9 +57,7 @@ impl Tfrc {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self {
-            limits,
-            x: bytes_per_second(limits.start()),
+        let rule = EquationRule {
             x_bps: None,
             p: 0.0,
             rtt: None,
@@ -68,22 +67,29 @@ impl Tfrc {
             data_limited: DataLimited::default(),
             nofeedback_due: None,
             sent: false,
-            queued: DataSize::ZERO,
-            application_limited: false,
-            cause: Cause::RampUp,
+            words: Rescaling::NONE,
             config,
-        })
+        };
+        Ok(Self::new_by(rule, Frame::new(limits, None)))
     }
+}
 
+impl EquationRule {
     /// RFC 5348 §4.3.
-    fn on_report(&mut self, now: SendTime, report: &TfrcReport, sample: Option<TimeDelta>) {
+    fn on_report(
+        &mut self,
+        now: SendTime,
+        report: &TfrcReport,
+        sample: Option<TimeDelta>,
+        frame: &mut Frame,
+    ) -> Option<Next> {
         if let Some(sample) = sample {
             match &mut self.rtt {
                 Some(rtt) => rtt.add(sample, &self.config),
                 None => self.rtt = Some(RoundTrip::first(sample)),
             }
         }
-        let Some(rtt) = self.rtt else { return };
+        let rtt = self.rtt?;
         let p_before = self.p;
         self.p = if report.loss_event_rate > 0.0 { report.loss_event_rate.min(1.0) } else { 0.0 };
         self.x_bps = (self.p > 0.0).then(|| self.equation(&rtt));
@@ -91,15 +97,24 @@ impl Tfrc {
             // §4.2: the first feedback.
             self.changed = Some(now);
             self.receive_set = ReceiveSet::of(f64::INFINITY, now);
-            self.set(self.initial_rate(&rtt));
-            return;
+            return Some(Next { x: self.initial_rate(&rtt), why: Why::Start, cause: frame.cause() });
         }
-        let received = bytes_per_second(report.receive_rate);
+        let received = bytes_per_second(report.receive_rate) * self.rescaled(now, &rtt);
         let recv_limit = self.recv_limit(now, received, &rtt, self.p > p_before);
-        match self.x_bps {
-            Some(x_bps) => self.follow_equation(now, x_bps.min(recv_limit), &rtt, p_before > 0.0),
-            None => self.slow_start(now, recv_limit, &rtt),
-        }
+        let x = x_of(frame);
+        let Some(x_bps) = self.x_bps else {
+            frame.set_cause(Cause::RampUp);
+            return self.slow_start(now, recv_limit, &rtt, x);
+        };
+        let why = if x_bps <= recv_limit { Why::Loss } else { Why::Ceiling };
+        let allowed = x_bps.min(recv_limit);
+        Some(Next { why, ..self.follow_equation(now, allowed, &rtt, p_before > 0.0, x) })
+    }
+
+    /// By how much coupling has scaled the rate since the packets left that were received in the last round trip.
+    fn rescaled(&mut self, now: SendTime, rtt: &RoundTrip) -> f64 {
+        let newest = now - rtt.latest;
+        self.words.over(newest - rtt.smoothed(), newest, now)
     }
 
     /// Takes the receive rate in; returns what it allows. RFC 5348 §4.3 step 4.
@@ -119,7 +134,14 @@ impl Tfrc {
         2.0 * self.receive_set.max()
     }
 
-    fn follow_equation(&mut self, now: SendTime, allowed: f64, rtt: &RoundTrip, after_slow_start: bool) {
+    fn follow_equation(
+        &mut self,
+        now: SendTime,
+        allowed: f64,
+        rtt: &RoundTrip,
+        after_slow_start: bool,
+        x: f64,
+    ) -> Next {
         let allowed = allowed.max(self.least());
         let rise = match self.config.increase {
             Increase::OnePacketPerRtt if after_slow_start => {
@@ -129,16 +151,17 @@ impl Tfrc {
             Increase::OnePacketPerRtt | Increase::AtOnce => f64::INFINITY,
         };
         self.changed = Some(now);
-        self.cause = Cause::Loss;
-        self.set(allowed.min(self.x + rise));
+        Next { x: allowed.min(x + rise), why: Why::Loss, cause: Cause::Loss }
     }
 
-    fn slow_start(&mut self, now: SendTime, recv_limit: f64, rtt: &RoundTrip) {
-        self.cause = Cause::RampUp;
-        if self.changed.is_none_or(|doubled| now - doubled >= rtt.smoothed() || now < doubled) {
+    /// `None` where it is not time to double yet.
+    fn slow_start(&mut self, now: SendTime, recv_limit: f64, rtt: &RoundTrip, x: f64) -> Option<Next> {
+        let due = self.changed.is_none_or(|doubled| now - doubled >= rtt.smoothed() || now < doubled);
+        due.then(|| {
             self.changed = Some(now);
-            self.set((2.0 * self.x).min(recv_limit).max(self.initial_rate(rtt)));
-        }
+            let x = (2.0 * x).min(recv_limit).max(self.initial_rate(rtt));
+            Next { x, why: Why::Ceiling, cause: Cause::RampUp }
+        })
     }
 
     /// `X_Bps`. RFC 5348 §3.1.
@@ -161,78 +184,82 @@ impl Tfrc {
         self.segment / self.config.max_backoff_interval.secs_f64()
     }
 
-    fn set(&mut self, x: f64) {
-        self.x = self.limits.clamp_bps(x * 8.0) / 8.0;
-    }
-
-    fn restart_timer(&mut self, now: SendTime) {
-        let two_packets = TimeDelta::from_secs_f64(2.0 * self.segment / self.x);
+    /// At the rate `x` (bytes/s).
+    fn restart_timer(&mut self, now: SendTime, x: f64) {
+        let two_packets = TimeDelta::from_secs_f64(2.0 * self.segment / x);
         let rtts = self.rtt.map_or(TimeDelta::ZERO, |rtt| rtt.smoothed().scale(self.config.nofeedback_rtts));
         let span = rtts.max(two_packets).clamp(LEAST_NOFEEDBACK, self.config.max_nofeedback);
         self.nofeedback_due = Some(now + span);
         self.sent = false;
     }
 
-    /// RFC 5348 §4.4.
-    fn on_nofeedback(&mut self, now: SendTime) {
+    /// RFC 5348 §4.4: what becomes of `x`.
+    fn on_nofeedback(&mut self, now: SendTime, mut x: f64, limits: &RateLimits) -> f64 {
         let idle = !self.sent;
         if !idle && let Some(rtt) = &mut self.rtt {
             // The last round trip is stale: what it took off the rate stays off, what it added goes.
             let factor = if self.config.oscillation_prevention { rtt.oscillation_factor() } else { 1.0 };
             rtt.settle();
-            self.set(self.x * factor.min(1.0));
+            x = within(limits, x * factor.min(1.0));
         }
-        let x_recv = self.receive_set.max().min(self.x);
+        let x_recv = self.receive_set.max().min(x);
         match (self.rtt, self.x_bps) {
-            (None, _) if idle => {}
-            (Some(rtt), Some(_)) if idle && x_recv < self.initial_rate(&rtt) => {}
-            (Some(rtt), None) if idle && self.x < 2.0 * self.initial_rate(&rtt) => {}
-            (None, _) | (Some(_), None) => self.set((self.x / 2.0).max(self.least())),
-            (Some(_), Some(x_bps)) if x_bps > 2.0 * x_recv => self.update_limits(now, x_recv, x_bps),
-            (Some(_), Some(x_bps)) => self.update_limits(now, x_bps.min(self.x) / 2.0, x_bps),
-        }
-        if !idle {
-            self.cause = Cause::Receiver;
+            (None, _) if idle => x,
+            (Some(rtt), Some(_)) if idle && x_recv < self.initial_rate(&rtt) => x,
+            (Some(rtt), None) if idle && x < 2.0 * self.initial_rate(&rtt) => x,
+            (None, _) | (Some(_), None) => (x / 2.0).max(self.least()),
+            (Some(_), Some(x_bps)) if x_bps > 2.0 * x_recv => self.update_limits(now, x_recv, x_bps, x),
+            (Some(_), Some(x_bps)) => self.update_limits(now, x_bps.min(x) / 2.0, x_bps, x),
         }
     }
 
     /// *Update_Limits*, which here never raises the rate. RFC 5348 §4.4.
-    fn update_limits(&mut self, now: SendTime, limit: f64, x_bps: f64) {
+    fn update_limits(&mut self, now: SendTime, limit: f64, x_bps: f64, x: f64) -> f64 {
         let limit = limit.max(self.least());
         self.receive_set = ReceiveSet::of(limit / 2.0, now);
-        self.set(x_bps.min(limit).max(self.least()).min(self.x));
-    }
-
-    fn allowed_rate(&self) -> DataRate {
-        DataRate::from_bps_f64(self.x * 8.0)
+        x_bps.min(limit).max(self.least()).min(x)
     }
 
     /// `X_inst`. RFC 5348 §4.5.
-    fn instantaneous_rate(&self) -> DataRate {
+    fn instantaneous_rate(&self, frame: &Frame) -> DataRate {
         let factor = match &self.rtt {
             Some(rtt) if self.config.oscillation_prevention => rtt.oscillation_factor(),
             _ => 1.0,
         };
-        DataRate::from_bps_f64(self.limits.clamp_bps(self.x * 8.0 * factor))
+        DataRate::from_bps_f64(frame.limits().clamp_bps(frame.rate() * factor))
     }
+}
 
-    fn cause_of(&self, rate: DataRate) -> Cause {
-        let cause = if self.application_limited { Cause::Application } else { self.cause };
-        self.limits.cause(rate, cause)
-    }
+/// `X` as a report or the nofeedback timer computed it, in bytes/s.
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    x: f64,
+    why: Why,
+    cause: Cause,
+}
 
-    fn decision(&self, base: DataRate) -> Decision {
-        let rate = self.allowed_rate();
-        Decision { rate, base, cause: self.cause_of(rate), rtt: self.rtt.map(|rtt| rtt.smoothed()) }
+impl Next {
+    fn computed(self) -> Computed {
+        Computed { rate: self.x * 8.0, why: self.why, cause: self.cause }
     }
+}
+
+/// `X` in bytes/s.
+fn x_of(frame: &Frame) -> f64 {
+    frame.rate() / 8.0
+}
+
+/// `x` (bytes/s) within the limits.
+fn within(limits: &RateLimits, x: f64) -> f64 {
+    limits.clamp_bps(x * 8.0) / 8.0
 }
 
 fn bytes_per_second(rate: DataRate) -> f64 {
     rate.bps_f64() / 8.0
 }
 
-impl Controller for Tfrc {
-    fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
+impl Rule for EquationRule {
+    fn on_sent(&mut self, packet: &SentPacket, state: &SendState, _frame: &Frame) {
         if !packet.padding {
             let size = packet.payload.bytes_f64().clamp(1.0, MOST_SIZE);
             self.segment = SIZE_FILTER * self.segment + (1.0 - SIZE_FILTER) * size;
@@ -246,80 +273,61 @@ impl Controller for Tfrc {
         }
     }
 
-    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
-        let Feedback::Law { report: LawReport::Tfrc(report), rtt } = feedback else {
-            return None;
-        };
-        let base = self.allowed_rate();
-        self.queued = state.queued;
-        self.application_limited = state.application_limited;
-        self.on_report(now, report, *rtt);
-        self.restart_timer(now);
-        Some(self.decision(base))
+    fn on_feedback(
+        &mut self,
+        now: SendTime,
+        feedback: &Feedback<'_>,
+        _state: &SendState,
+        frame: &mut Frame,
+    ) -> Heard {
+        let Feedback::Law { report: LawReport::Tfrc(report), rtt } = feedback else { return Heard::Foreign };
+        let next = self.on_report(now, report, *rtt, frame);
+        frame.set_rtt(self.rtt.map(|rtt| rtt.smoothed()));
+        self.restart_timer(now, within(frame.limits(), next.map_or(x_of(frame), |next| next.x)));
+        next.map_or(Heard::Noted, |next| Heard::Rate(next.computed()))
     }
 
-    fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
+    fn on_timeout(&mut self, now: SendTime, state: &SendState, frame: &mut Frame) -> Option<Computed> {
         self.nofeedback_due.filter(|&due| due <= now)?;
-        let base = self.allowed_rate();
-        self.queued = state.queued;
-        self.on_nofeedback(now);
-        self.restart_timer(now);
-        Some(self.decision(base))
-    }
-
-    fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
-        let base = self.allowed_rate();
-        match event {
-            PathEvent::Limits(limits) => {
-                self.limits = limits;
-                self.set(self.x);
-            }
-            PathEvent::Paused | PathEvent::Resumed => {
-                self.nofeedback_due = None;
-                self.queued = DataSize::ZERO;
-                return None;
-            }
-            PathEvent::RouteChanged => {
-                self.nofeedback_due = None;
-                self.set(self.x.min(bytes_per_second(self.limits.start())));
-                self.rtt = None;
-                self.changed = None;
-                self.receive_set = ReceiveSet::of(f64::INFINITY, now);
-                self.cause = Cause::RampUp;
-            }
-        }
-        Some(self.decision(base))
+        frame.set_queued(state.queued);
+        let cause = if self.sent { Cause::Receiver } else { frame.cause() };
+        let x = self.on_nofeedback(now, x_of(frame), frame.limits());
+        self.restart_timer(now, within(frame.limits(), x));
+        Some(Next { x, why: Why::Timeout, cause }.computed())
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
         self.nofeedback_due
     }
 
-    fn target(&self) -> Target {
-        let sending = self.instantaneous_rate();
-        Target {
-            media_rate: media_rate(&self.limits, sending, self.queued, self.config.drain_time),
-            sending_rate: sending,
-            pacing: Pacing::Factor(1.0),
-            window: None,
-            padding: DataRate::ZERO,
-            cause: self.cause_of(self.allowed_rate()),
+    fn on_pause(&mut self) {
+        self.nofeedback_due = None;
+    }
+
+    fn forget_path(&mut self, now: SendTime, _frame: &mut Frame) {
+        self.nofeedback_due = None;
+        self.rtt = None;
+        self.changed = None;
+        self.receive_set = ReceiveSet::of(f64::INFINITY, now);
+        self.words = Rescaling::NONE;
+    }
+
+    fn scale(&mut self, now: SendTime, factor: f64, _frame: &Frame) {
+        self.receive_set.scale(factor);
+        self.words.on_word(now, factor);
+    }
+
+    fn outlook(&self, frame: &Frame) -> Outlook {
+        let sending_rate = self.instantaneous_rate(frame);
+        Outlook {
+            media_rate: media_rate(frame.limits(), sending_rate, frame.queued(), self.config.drain_time),
+            ..Outlook::at(sending_rate, Pacing::Factor(1.0))
         }
     }
 
-    fn stamp(&self) -> Option<Stamp> {
+    fn stamp(&self, frame: &Frame) -> Option<Stamp> {
         let rtt = self.rtt.map_or(TimeDelta::ZERO, |rtt| rtt.smoothed());
-        Some(Stamp { rtt, rate: self.allowed_rate() })
-    }
-
-    fn adopt(&mut self, now: SendTime, share: Share) {
-        self.set(bytes_per_second(share.rate));
-        // From here on the receive rate bounds the rate as if this one had been received.
-        self.receive_set = ReceiveSet::of(self.x / 2.0, now);
-        if let Some(rtt) = &mut self.rtt {
-            rtt.settle();
-        }
-        self.cause = Cause::Coupling;
+        Some(Stamp { rtt, rate: frame.data_rate() })
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -346,12 +354,12 @@ impl Controller for Tfrc {
         SIGNALS
     }
 
-    fn read_signals(&self, out: &mut [f64]) {
+    fn read_signals(&self, frame: &Frame, out: &mut [f64]) {
         let x_recv = self.receive_set.max();
         let values = [
-            self.x * 8.0,
+            frame.rate(),
             self.x_bps.map_or(f64::NAN, |x| x * 8.0),
-            self.instantaneous_rate().bps_f64(),
+            self.instantaneous_rate(frame).bps_f64(),
             if x_recv.is_finite() { x_recv * 8.0 } else { f64::NAN },
             self.p,
             self.rtt.map_or(f64::NAN, |rtt| rtt.r * 1e3),

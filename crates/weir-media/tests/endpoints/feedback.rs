@@ -67,7 +67,9 @@ impl Controller for Listener {
         self.stamp
     }
 
-    fn adopt(&mut self, _: SendTime, _: Share) {}
+    fn adopt(&mut self, _: SendTime, share: Share) -> DataRate {
+        share.rate
+    }
 }
 
 /// A receiver half that reports per packet and writes down the stamps it sees.

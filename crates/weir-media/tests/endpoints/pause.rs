@@ -30,7 +30,9 @@ impl Controller for Noting {
         self.target
     }
 
-    fn adopt(&mut self, _: SendTime, _: Share) {}
+    fn adopt(&mut self, _: SendTime, share: Share) -> DataRate {
+        share.rate
+    }
 }
 
 type Events = Arc<Mutex<Vec<(SendTime, PathEvent)>>>;

@@ -40,7 +40,9 @@ impl Controller for Probing {
         self.probes.pop()
     }
 
-    fn adopt(&mut self, _: SendTime, _: Share) {}
+    fn adopt(&mut self, _: SendTime, share: Share) -> DataRate {
+        share.rate
+    }
 }
 
 fn probe(id: u16, kbps: u64, packets: u32, bytes: u64) -> Probe {

@@ -25,9 +25,10 @@ impl Controller for Fixed {
         self.0
     }
 
-    fn adopt(&mut self, _: SendTime, share: Share) {
+    fn adopt(&mut self, _: SendTime, share: Share) -> DataRate {
         self.0.media_rate = share.rate;
         self.0.sending_rate = share.rate;
+        share.rate
     }
 }
 

@@ -1,8 +1,11 @@
 //! The sender's half, by hand.
 
-use weir_units::DataSize;
+use weir_units::{DataRate, DataSize};
 
 use super::*;
+use crate::controller::{Controller, PathEvent};
+use crate::decision::{Decision, Share};
+use crate::packet::SentPacket;
 use crate::time::ArrivalTime;
 
 fn kbps(rate: u64) -> DataRate {
@@ -70,6 +73,12 @@ fn tell(sender: &mut Dccc, told: &Told) -> DataRate {
     tell_at(sender, 1000, told).unwrap().rate
 }
 
+/// With what changed the rate.
+fn tell_why(sender: &mut Dccc, told: &Told) -> (DataRate, Why) {
+    let decision = tell_at(sender, 1000, told).unwrap();
+    (decision.rate, decision.why)
+}
+
 #[test]
 fn it_begins_at_the_start_rate_paced_evenly() {
     let sender = dccc(Config::default());
@@ -83,10 +92,10 @@ fn it_begins_at_the_start_rate_paced_evenly() {
 fn a_delay_above_the_threshold_lowers_the_rate() {
     let mut sender = dccc(fixed());
     // v = 0.1 · 30/150 = 0.02 = h/x: the rate stands.
-    assert_eq!(tell(&mut sender, &TOLD), kbps(1000));
+    assert_eq!(tell_why(&mut sender, &TOLD), (kbps(1000), Why::Growth));
     assert_eq!(sender.target().cause, Cause::Delay);
     // e = 180, RTT = 200: v = 0.04: 1000 · (1 + 0.4 · (0.02 − 0.04)) = 992.
-    assert_eq!(tell(&mut sender, &Told { delay: 180, ..TOLD }), kbps(992));
+    assert_eq!(tell_why(&mut sender, &Told { delay: 180, ..TOLD }), (kbps(992), Why::Delay));
     assert_eq!(sender.stamp(), Some(Stamp { rtt: ms(200), rate: kbps(992) }));
 }
 
@@ -105,10 +114,10 @@ fn below_the_threshold_the_rate_rises_by_the_same_step() {
 fn receiving_less_than_was_sent_lowers_the_rate() {
     let mut sender = dccc(fixed());
     // g = 1000/800 − 1 = 0.25: 1000 · (1 − 0.1) + 8 = 908. The delay stands: loss.
-    assert_eq!(tell(&mut sender, &Told { delay: 60, received: 800, ..TOLD }), kbps(908));
+    assert_eq!(tell_why(&mut sender, &Told { delay: 60, received: 800, ..TOLD }), (kbps(908), Why::Loss));
     assert_eq!(sender.target().cause, Cause::Loss);
     // The delay has grown by 20 ms within an RTT of 100 ms: the queue grows.
-    tell(&mut sender, &Told { delay: 80, received: 800, ..TOLD });
+    assert_eq!(tell_why(&mut sender, &Told { delay: 80, received: 800, ..TOLD }).1, Why::Delay);
     assert_eq!(sender.target().cause, Cause::Delay);
 }
 
@@ -182,7 +191,7 @@ fn the_smallest_delay_is_learnt_anew_after_a_silence_and_on_another_route() {
     let mut sender = dccc(Config::default());
     let near = Told { delay: 20, ..TOLD };
     let far = Told { delay: 200, ..TOLD };
-    let standing = |sender: &Dccc| sender.prices.map(|prices| prices.excess);
+    let standing = |sender: &Dccc| sender.rule().prices.map(|prices| prices.excess);
     tell_at(&mut sender, 1000, &near);
     tell_at(&mut sender, 3999, &far);
     assert_eq!(standing(&sender), Some(ms(130)));
@@ -235,7 +244,8 @@ fn silence_halves_the_rate_each_round_trip_down_to_the_minimum() {
     assert_eq!(sender.next_timeout(), Some(at(1610)));
     assert_eq!(sender.on_timeout(at(1609), &state), None);
     let decision = sender.on_timeout(at(1610), &state).unwrap();
-    assert_eq!((decision.base, decision.rate, decision.cause), (kbps(1000), kbps(500), Cause::Receiver));
+    assert_eq!((decision.base, decision.rate, decision.why), (kbps(1000), kbps(500), Why::Timeout));
+    assert_eq!(sender.target().cause, Cause::Receiver);
     assert_eq!(sender.on_timeout(at(1610), &state), None, "twice is harmless");
     sender.on_sent(&sent(1700), &state);
     assert_eq!(sender.on_timeout(at(1760), &state).map(|decision| decision.rate), Some(kbps(250)));
@@ -257,11 +267,12 @@ fn silence_halves_the_rate_each_round_trip_down_to_the_minimum() {
 #[test]
 fn events_and_coupling_become_the_laws_own_state() {
     let mut sender = dccc(fixed());
-    sender.adopt(at(0), Share { rate: kbps(600) });
+    assert_eq!(sender.adopt(at(0), Share { rate: kbps(600) }), kbps(600));
     assert_eq!((sender.target().media_rate, sender.target().cause), (kbps(600), Cause::Coupling));
     assert_eq!(tell(&mut sender, &Told { delay: 60, ..TOLD }), kbps(608));
     let decision = sender.on_event(at(1100), PathEvent::Limits(limits(10, 300, 400))).unwrap();
-    assert_eq!((decision.base, decision.rate, decision.cause), (kbps(608), kbps(400), Cause::Maximum));
+    assert_eq!((decision.base, decision.rate, decision.why), (kbps(608), kbps(400), Why::Limits));
+    assert_eq!(sender.target().cause, Cause::Maximum);
 }
 
 #[test]

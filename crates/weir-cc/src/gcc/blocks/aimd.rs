@@ -207,7 +207,14 @@ impl Aimd {
         self.rtt = rtt.max(TimeDelta::ZERO);
     }
 
-    /// `A` becomes `rate` (bit/s), by a probe or by coupling.
+    /// Coupling scales `A` by `factor`, which makes `share` (bit/s) of the target that it bounds: the time of growth and the
+    /// wait after a change run on.
+    pub fn scale(&mut self, factor: f64, share: f64) {
+        self.rate = self.limits.clamp_bps(self.rate * factor).max(share);
+        self.received = self.received.scale(factor);
+    }
+
+    /// `A` becomes `rate` (bit/s), by a probe or because the law begins there.
     pub fn set_rate(&mut self, rate: f64, now: SendTime) {
         self.rate = self.limits.clamp_bps(rate);
         self.changed = Some(now);

@@ -60,6 +60,12 @@ impl AlrDetector {
         self.budget = self.budget.clamp(-room, room);
     }
 
+    /// Coupling scales the estimate by `factor`, and with it what counts as little.
+    pub fn scale(&mut self, factor: f64) {
+        self.rate *= factor;
+        self.budget *= factor;
+    }
+
     /// A packet of `size` left at `at`. The first one begins the account.
     pub fn on_sent(&mut self, at: SendTime, size: DataSize) {
         let Some(before) = self.sent.replace(at) else { return };

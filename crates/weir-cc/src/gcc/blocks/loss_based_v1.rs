@@ -161,6 +161,11 @@ impl LossBasedV1 {
         self.lowest.clear();
     }
 
+    /// Coupling scales the rates of the last second by `factor`.
+    pub fn scale_rates(&mut self, factor: f64) {
+        self.lowest.iter_mut().for_each(|(_, rate)| *rate *= factor);
+    }
+
     /// The rate at `now` is `rate` (bit/s).
     pub fn remember(&mut self, rate: f64, now: SendTime) {
         if self.lowest.back().is_some_and(|&(at, _)| at > now) {

@@ -224,6 +224,15 @@ impl ProbeController {
         }
     }
 
+    /// Coupling scales the estimate by `factor`: that is no reason to probe.
+    pub fn scale(&mut self, factor: f64) {
+        self.estimate = self.estimate.scale(factor);
+        self.dropped = self.dropped.map(|(at, rate)| (at, rate.scale(factor)));
+        if let State::Waiting(further) = &mut self.state {
+            *further = further.scale(factor);
+        }
+    }
+
     /// The source has been limited since `since`; `None` if it is not. `now` is when that was seen.
     pub fn on_alr(&mut self, now: SendTime, since: Option<SendTime>) {
         if self.alr_since.is_some() && since.is_none() {

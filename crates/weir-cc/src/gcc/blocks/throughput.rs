@@ -95,6 +95,11 @@ impl Throughput {
         self.discarded = None;
     }
 
+    /// When the first and the last packet of the window left; of a window without packets `None`.
+    pub fn departures(&self) -> Option<(SendTime, SendTime)> {
+        Some((self.packets.front()?.departure, self.packets.back()?.departure))
+    }
+
     /// Takes a packet that has arrived, best in order of arrival.
     pub fn on_packet(&mut self, packet: &Received) {
         match self.packets.back() {

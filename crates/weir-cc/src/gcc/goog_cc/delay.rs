@@ -38,6 +38,8 @@ pub(super) struct DelayBased {
     trend: Trend,
     /// When the last feedback with arrivals came.
     heard: Option<SendTime>,
+    /// Whether over-use lowered the rate by it.
+    cut: bool,
 }
 
 impl DelayBased {
@@ -53,7 +55,13 @@ impl DelayBased {
             aimd: Aimd::new(config.aimd, limits),
             trend: Trend { slope: 0.0, scaled: 0.0 },
             heard: None,
+            cut: false,
         }
+    }
+
+    /// Whether over-use lowered the rate by the last feedback.
+    pub(super) fn has_cut(&self) -> bool {
+        self.cut
     }
 
     pub(super) fn aimd(&self) -> &Aimd {
@@ -124,11 +132,13 @@ impl DelayBased {
         now: SendTime,
     ) -> Outcome {
         let nothing = Outcome { rate: None, probe: false, recovered: false };
+        self.cut = false;
         let aimd = &mut self.aimd;
         if self.detector.usage() == Usage::Over {
             if !aimd.may_reduce_again(acknowledged, now) {
                 return nothing;
             }
+            self.cut = true;
             if acknowledged.is_some() {
                 aimd.update(Usage::Over, acknowledged, now);
             } else {

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use weir_units::DataRate;
 
 use super::{Config, GoogCc};
+use crate::controller::PathEvent;
 use crate::properties::{Call, Life, calls, limits, recovers_from_silence, usual_limits};
 
 /// 150 s of good feedback: a hold of the loss controller may last 60 s, and growth is 8 % per second.
@@ -28,6 +29,7 @@ proptest! {
             let decided = life.live(timed).is_some();
             match &timed.1 {
                 Call::Packets(results, ..) => prop_assert_eq!(decided, !results.is_empty()),
+                Call::Event(PathEvent::Paused | PathEvent::Resumed) => prop_assert!(!decided),
                 Call::Ceiling(_) | Call::Event(_) => prop_assert!(decided),
                 Call::Timeout => {}
                 _ => prop_assert!(!decided),

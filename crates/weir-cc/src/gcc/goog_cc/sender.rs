@@ -6,9 +6,8 @@ use super::config::Config;
 use super::delay::{DelayBased, FeedbackRtt, Outcome};
 use super::target::TargetRate;
 use crate::config_error::ConfigError;
-use crate::controller::{
-    Cause, Controller, Decision, Pacing, PathEvent, Probe, RateLimits, Share, Signal, Target,
-};
+use crate::controller::{Cause, Controller, Pacing, PathEvent, Probe, RateLimits, Signal, Target};
+use crate::decision::{Decision, Share, Why};
 use crate::gcc::blocks::alr::AlrDetector;
 use crate::gcc::blocks::bursts::Received;
 use crate::gcc::blocks::detector::Usage;
@@ -17,6 +16,8 @@ use crate::gcc::blocks::probe_controller::{Limited, ProbeController};
 use crate::gcc::blocks::probe_estimator::ProbeEstimator;
 use crate::gcc::blocks::throughput::Throughput;
 use crate::packet::{Fate, PacketResult, ProbeId, SendState, SentPacket};
+use crate::parts::rescaling::Rescaling;
+use crate::rate_law::Standing;
 use crate::report::Feedback;
 use crate::time::{ArrivalTime, SendTime};
 
@@ -37,7 +38,7 @@ struct Acknowledged {
 #[derive(Debug)]
 pub struct GoogCc {
     config: Config,
-    limits: RateLimits,
+    standing: Standing,
     delay: DelayBased,
     target: TargetRate,
     throughput: Throughput,
@@ -55,6 +56,7 @@ pub struct GoogCc {
     /// When the next tick is due; `None` until the first packet leaves and while paused.
     tick: Option<SendTime>,
     paused: bool,
+    words: Rescaling,
     /// The arrivals of the present feedback, in order of arrival.
     arrivals: Vec<Acknowledged>,
 }
@@ -68,7 +70,7 @@ impl GoogCc {
         config.validate()?;
         Ok(Self {
             config,
-            limits,
+            standing: Standing::new(limits),
             delay: DelayBased::new(&config, limits),
             target: TargetRate::new(&config, limits),
             throughput: Throughput::new(config.throughput),
@@ -82,6 +84,7 @@ impl GoogCc {
             coupled: false,
             tick: None,
             paused: false,
+            words: Rescaling::NONE,
             arrivals: Vec::with_capacity(ROOM),
         })
     }
@@ -90,8 +93,13 @@ impl GoogCc {
         DataRate::from_bps_f64(self.target.rate())
     }
 
-    fn decision(&self, base: DataRate) -> Decision {
-        Decision { rate: self.rate(), base, cause: self.cause(), rtt: self.rtt }
+    /// A rate was computed; `why` is what lowered it, if it is lower now.
+    fn decide(&mut self, why: Why) -> Decision {
+        let rate = self.rate();
+        // A cut is one also where the minimum leaves nothing to cut.
+        let at_minimum = rate <= self.standing.limits.min();
+        let lower = at_minimum && (self.delay.has_cut() || self.target.is_cut_by_loss());
+        self.standing.decide(rate, lower, why, self.rtt)
     }
 
     /// What limits the rate: a bound, else loss or the round-trip time, else the source, else what the delay-based
@@ -106,10 +114,10 @@ impl GoogCc {
             None if self.delay.usage() != Usage::Normal || aimd.capacity().mean().is_some() => Cause::Delay,
             None => Cause::RampUp,
         };
-        self.limits.cause(self.rate(), cause)
+        self.standing.limits.cause(self.rate(), cause)
     }
 
-    fn on_results(&mut self, now: SendTime, results: &[PacketResult]) {
+    fn on_results(&mut self, now: SendTime, results: &[PacketResult]) -> Why {
         self.collect(results);
         self.measure_rtt(now);
         self.target.on_results(results, now);
@@ -118,7 +126,7 @@ impl GoogCc {
         for arrival in &self.arrivals {
             self.throughput.on_packet(&arrival.packet);
         }
-        let acknowledged = self.throughput.rate();
+        let acknowledged = self.acknowledged_rate(now);
         if let Some(rate) = acknowledged {
             self.acknowledged = Some(rate);
             self.target.set_acknowledged(rate.bps_f64());
@@ -130,6 +138,15 @@ impl GoogCc {
         if outcome.recovered {
             self.probing.on_recovered(now);
         }
+        if outcome.probe { Why::Probe } else { self.target.why() }
+    }
+
+    /// `R`, on the scale that coupling has set since those packets left.
+    fn acknowledged_rate(&mut self, now: SendTime) -> Option<DataRate> {
+        let rate = self.throughput.rate()?;
+        let (first, last) = self.throughput.departures()?;
+        let rescaled = self.words.over(first, last, now);
+        Some(if rescaled == 1.0 { rate } else { rate.scale(rescaled) })
     }
 
     /// Gathers what arrived, in order of arrival.
@@ -216,9 +233,9 @@ impl GoogCc {
 
     /// Another path: all is forgotten; it begins at the start rate, or at what the old one carried if that is less.
     fn change_route(&mut self, now: SendTime) {
-        let start = self.acknowledged.unwrap_or(self.limits.start()).min(self.limits.start());
-        let start = self.limits.clamp(start);
-        let limits = RateLimits::new(self.limits.min(), start, self.limits.max()).unwrap_or(self.limits);
+        let own = self.standing.limits;
+        let start = own.clamp(self.acknowledged.unwrap_or(own.start()).min(own.start()));
+        let limits = RateLimits::new(own.min(), start, own.max()).unwrap_or(own);
         self.delay.change_route(&self.config, limits);
         self.throughput.restart();
         self.acknowledged = None;
@@ -228,6 +245,7 @@ impl GoogCc {
         self.alr = AlrDetector::new(self.config.alr, start);
         self.probe_results = ProbeEstimator::new(self.config.probe_result);
         (self.probed, self.coupled) = (false, false);
+        self.words = Rescaling::NONE;
         self.probing.restart();
         if self.tick.is_some() {
             self.probing.start(now);
@@ -259,56 +277,59 @@ impl Controller for GoogCc {
         feedback: &Feedback<'_>,
         _state: &SendState,
     ) -> Option<Decision> {
-        let base = self.rate();
-        match *feedback {
+        let why = match *feedback {
             Feedback::Packets { results, rtt, .. } if !results.is_empty() => {
                 self.rtt = rtt.or(self.rtt);
-                self.on_results(now, results);
+                self.on_results(now, results)
             }
             Feedback::Ceiling(ceiling) => {
                 // Zero stands for none.
                 let ceiling = if ceiling.is_zero() { f64::INFINITY } else { ceiling.bps_f64() };
                 self.target.set_ceiling(ceiling);
+                Why::Ceiling
             }
             Feedback::Packets { .. } | Feedback::Reception { .. } | Feedback::Law { .. } => return None,
-        }
+        };
         self.keep_ticking(now);
-        Some(self.decision(base))
+        Some(self.decide(why))
     }
 
     fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
         self.tick.filter(|&tick| tick <= now)?;
         self.tick = Some(now + self.config.process_interval);
-        let base = self.rate();
         self.probing.start(now);
         self.target.update(now);
         self.probing.on_alr(now, self.alr.since());
         self.probing.on_timeout(now);
         self.announce(now);
-        Some(self.decision(base))
+        Some(self.decide(self.target.why()))
     }
 
     fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
-        let base = self.rate();
         match event {
             PathEvent::Limits(limits) => {
-                self.limits = limits;
+                self.standing.limits = limits;
                 self.delay.aimd_mut().set_limits(limits);
                 self.target.set_limits(limits);
                 self.probing.set_limits(now, limits);
                 self.announce(now);
+                Some(self.decide(Why::Limits))
             }
             PathEvent::Paused => {
                 self.tick = None;
                 self.paused = true;
+                None
             }
             PathEvent::Resumed => {
                 self.paused = false;
                 self.keep_ticking(now);
+                None
             }
-            PathEvent::RouteChanged => self.change_route(now),
+            PathEvent::RouteChanged => {
+                self.change_route(now);
+                Some(self.decide(Why::Route))
+            }
         }
-        Some(self.decision(base))
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
@@ -334,12 +355,18 @@ impl Controller for GoogCc {
         Some(probe)
     }
 
-    fn adopt(&mut self, now: SendTime, share: Share) {
-        let rate = self.limits.clamp_bps(share.rate.bps_f64());
-        self.delay.aimd_mut().set_rate(rate, now);
-        self.target.adopt(rate);
-        (self.coupled, self.probed) = (true, false);
-        self.announce(now);
+    fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
+        let share = Share { rate: self.target.below_ceiling(share.rate) };
+        if let Some((taken, factor)) = self.standing.adopt(share) {
+            self.delay.aimd_mut().scale(factor, taken.bps_f64());
+            self.target.scale(taken.bps_f64(), factor);
+            self.alr.scale(factor);
+            self.probing.scale(factor);
+            self.words.on_word(now, factor);
+            self.acknowledged = self.acknowledged.map(|rate| rate.scale(factor));
+            (self.coupled, self.probed) = (true, false);
+        }
+        self.standing.decided()
     }
 
     fn signals(&self) -> &'static [Signal] {

@@ -1,9 +1,10 @@
 //! The target: the least of what delay, loss and the receiver allow (libwebrtc's `SendSideBandwidthEstimation`).
 
-use weir_units::TimeDelta;
+use weir_units::{DataRate, TimeDelta};
 
 use super::config::Config;
 use crate::controller::{Cause, RateLimits};
+use crate::decision::Why;
 use crate::gcc::blocks::loss::LossVerdict;
 use crate::gcc::blocks::loss_based_v1::LossBasedV1;
 use crate::gcc::blocks::loss_based_v2::{LossBasedV2, LossState};
@@ -56,6 +57,21 @@ impl TargetRate {
     /// What limits it, if it is not the delay-based estimate.
     pub(super) fn limited_by(&self) -> Option<Cause> {
         if self.rate > self.ceiling { Some(Cause::Receiver) } else { self.limited_by }
+    }
+
+    /// What lowers it, where it is lowered.
+    pub(super) fn why(&self) -> Why {
+        match self.limited_by {
+            _ if self.rate > self.ceiling => Why::Ceiling,
+            Some(Cause::Loss) => Why::Loss,
+            Some(Cause::Receiver) => Why::Timeout,
+            _ => Why::Delay,
+        }
+    }
+
+    /// Whether losses are lowering it.
+    pub(super) fn is_cut_by_loss(&self) -> bool {
+        self.limited_by == Some(Cause::Loss) && self.loss_state == LossState::Decreasing
     }
 
     pub(super) fn loss_state(&self) -> LossState {
@@ -111,7 +127,7 @@ impl TargetRate {
         }
     }
 
-    /// The delay-based estimate is `rate`. A probe's result, or coupling's word, is not bound by what came before.
+    /// The delay-based estimate is `rate`. A probe's result is not bound by what came before.
     pub(super) fn set_delay_based(&mut self, rate: f64, replace: bool) {
         self.delay_based = rate;
         if replace {
@@ -120,13 +136,19 @@ impl TargetRate {
         self.set(if replace { rate } else { self.rate });
     }
 
-    /// Coupling's word: the model of loss goes on from it too.
-    pub(super) fn adopt(&mut self, rate: f64) {
-        self.set_delay_based(rate, true);
+    /// Coupling scales every rate of the law by `factor`, which makes `share` of the target.
+    pub(super) fn scale(&mut self, share: f64, factor: f64) {
+        self.rate = share;
+        self.delay_based = share.max(self.delay_based * factor);
+        self.v1.scale_rates(factor);
         if let Some(v2) = &mut self.v2 {
-            v2.adopt(rate);
+            v2.scale(factor);
         }
-        self.limited_by = None;
+    }
+
+    /// What the receiver's ceiling leaves of `rate`.
+    pub(super) fn below_ceiling(&self, rate: DataRate) -> DataRate {
+        if self.ceiling.is_finite() { rate.min(DataRate::from_bps_f64(self.ceiling)) } else { rate }
     }
 
     /// Takes the fates that the newer loss controller observes, and computes the target.

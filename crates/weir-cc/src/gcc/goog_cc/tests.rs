@@ -3,7 +3,8 @@
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::{Config, GoogCc};
-use crate::controller::{Cause, Controller, Pacing, PathEvent, Probe, RateLimits, Share};
+use crate::controller::{Cause, Controller, Pacing, PathEvent, Probe, RateLimits};
+use crate::decision::Share;
 use crate::packet::{Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket};
 use crate::report::Feedback;
 use crate::time::{ArrivalTime, SendTime};

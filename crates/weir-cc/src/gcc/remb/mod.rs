@@ -38,4 +38,4 @@ mod receiver_tests;
 
 pub use config::{Config, GrowOn};
 pub use receiver::GccReceiver;
-pub use sender::GccSender;
+pub use sender::{GccSender, RembRule};

@@ -4,30 +4,37 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::config::{Config, GrowOn};
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
+use crate::controller::{Cause, Pacing, RateLimits, Signal};
+use crate::decision::Why;
 use crate::gcc::blocks::loss::{LossConfig, LossVerdict};
-use crate::packet::{SendState, SentPacket};
-use crate::parts::silence::{self, Silence};
+use crate::packet::SendState;
+use crate::parts::relative::{Fall, Relative};
+use crate::parts::rescaling::Rescaling;
+use crate::parts::silence;
+use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use crate::report::Feedback;
 use crate::time::SendTime;
 
-/// The loss-based controller of gcc-2016 and the choice of `A`, at the sender.
+/// The round-trip time while none is known, for the age of what the receiver tells.
+const USUAL_RTT: TimeDelta = TimeDelta::from_millis(100);
+
+/// The sender half of gcc-2016.
+pub type GccSender = RateLaw<RembRule>;
+
+/// The loss-based controller of gcc-2016 and the choice of `A`, at the sender. The frame's rate is `A_s`, never above
+/// `A_r`: the target `A` itself.
 #[derive(Debug)]
-pub struct GccSender {
+pub struct RembRule {
     config: Config,
     loss: LossConfig,
-    limits: RateLimits,
-    /// `A_s` in bit/s, never above `A_r`: it is the target `A` itself.
-    rate: f64,
     /// `A_r`, once a REMB has come.
     ceiling: Option<DataRate>,
+    /// Coupling's share over what the receiver tells.
+    relative: Relative,
+    words: Rescaling,
     /// `f_l` of the last receiver report.
     loss_ratio: f64,
     starting: bool,
-    application_limited: bool,
-    cause: Cause,
-    rtt: Option<TimeDelta>,
-    silence: Silence,
 }
 
 impl GccSender {
@@ -37,35 +44,36 @@ impl GccSender {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self {
-            config,
+        let rule = RembRule {
             loss: config.loss(),
-            limits,
-            rate: limits.start().bps_f64(),
             ceiling: None,
+            relative: Relative::NONE,
+            words: Rescaling::NONE,
             loss_ratio: 0.0,
             starting: config.fast_start,
-            application_limited: false,
-            cause: Cause::RampUp,
-            rtt: None,
-            silence: Silence::new(config.feedback_timeout),
-        })
+            config,
+        };
+        Ok(Self::new_by(rule, Frame::new(limits, Some(config.feedback_timeout))))
     }
+}
 
-    fn rate(&self) -> DataRate {
-        DataRate::from_bps_f64(self.rate)
-    }
-
-    fn on_ceiling(&mut self, ceiling: DataRate) {
+impl RembRule {
+    fn on_ceiling(&mut self, now: SendTime, ceiling: DataRate, frame: &Frame) -> Computed {
         let before = self.ceiling.replace(ceiling);
-        self.starting &= !before.is_some_and(|before| self.decreased(before, ceiling));
+        let (told, present) = (ceiling.bps_f64(), frame.rate());
+        let newest = now - frame.rtt().unwrap_or(USUAL_RTT);
+        let rescaled = self.words.over(newest - self.config.rate_window, newest, now);
+        let fall = Fall { yields_at: 1.0, cut_at: self.config.decrease, rescaled };
+        let followed = self.relative.follow(told, present, &fall);
+        let decreased = before.is_some_and(|before| self.decreased(before, ceiling)) && followed < present;
+        self.starting &= !decreased;
+        let why = if decreased { Why::Delay } else { Why::Ceiling };
         if self.starting {
-            self.rate = ceiling.bps_f64();
-            self.bound(Cause::RampUp);
+            self.bound(followed, why, Cause::RampUp)
         } else if self.config.grow_on == GrowOn::ReportAndRemb {
-            self.apply_loss();
+            self.apply_loss(frame, why)
         } else {
-            self.bound(self.cause);
+            self.bound(present, why, frame.cause())
         }
     }
 
@@ -75,121 +83,75 @@ impl GccSender {
         ceiling.bps_f64() <= self.config.decrease * before.bps_f64()
     }
 
-    fn on_loss(&mut self, loss_ratio: f64) {
-        self.loss_ratio = loss_ratio;
-        self.apply_loss();
-    }
-
-    fn apply_loss(&mut self) {
-        let (rate, verdict) = self.loss.update(self.rate, self.loss_ratio);
-        self.rate = rate;
-        self.starting &= verdict != LossVerdict::Decrease;
-        let cause = if verdict == LossVerdict::Increase { Cause::RampUp } else { Cause::Loss };
-        self.bound(cause);
-    }
-
-    /// `A_s` cannot exceed `A_r` (gcc-2016 §3.2), nor the configured limits.
-    fn bound(&mut self, cause: Cause) {
-        self.cause = cause;
-        if let Some(ceiling) = self.ceiling.map(DataRate::bps_f64) {
-            if self.rate >= ceiling && !self.starting {
-                self.cause = Cause::Delay;
-            } else if cause == Cause::Delay {
-                self.cause = Cause::RampUp;
-            }
-            self.rate = self.rate.min(ceiling);
+    fn apply_loss(&mut self, frame: &Frame, why: Why) -> Computed {
+        let (rate, verdict) = self.loss.update(frame.rate(), self.loss_ratio);
+        let lossy = verdict == LossVerdict::Decrease;
+        if lossy {
+            self.starting = false;
+            self.relative.drop_factor();
         }
-        self.rate = self.limits.clamp_bps(self.rate);
+        let cause = if verdict == LossVerdict::Increase { Cause::RampUp } else { Cause::Loss };
+        self.bound(rate, if lossy { Why::Loss } else { why }, cause)
     }
 
-    /// What limits the rate: a bound, else the source, else what the law found.
-    fn cause(&self) -> Cause {
-        let cause = if self.application_limited { Cause::Application } else { self.cause };
-        self.limits.cause(self.rate(), cause)
-    }
-
-    fn decision(&self, base: DataRate) -> Decision {
-        Decision { rate: self.rate(), base, cause: self.cause(), rtt: self.rtt }
+    /// `A_s` cannot exceed `A_r` (gcc-2016 §3.2). A share above what the receiver told raises that; one below does not
+    /// lower it: `A_s` is lower already.
+    fn bound(&self, rate: f64, why: Why, cause: Cause) -> Computed {
+        let Some(ceiling) = self.ceiling.map(DataRate::bps_f64) else { return Computed { rate, why, cause } };
+        let ceiling = self.relative.factor().max(1.0) * ceiling;
+        let cause = if rate >= ceiling && !self.starting {
+            Cause::Delay
+        } else if cause == Cause::Delay {
+            Cause::RampUp
+        } else {
+            cause
+        };
+        Computed { rate: rate.min(ceiling), why, cause }
     }
 }
 
-impl Controller for GccSender {
-    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
-        self.silence.on_sent(packet.at);
-    }
-
+impl Rule for RembRule {
     fn on_feedback(
         &mut self,
-        _now: SendTime,
+        now: SendTime,
         feedback: &Feedback<'_>,
-        state: &SendState,
-    ) -> Option<Decision> {
-        let base = self.rate();
-        self.application_limited = state.application_limited;
-        match feedback {
-            Feedback::Ceiling(ceiling) => self.on_ceiling(*ceiling),
+        _state: &SendState,
+        frame: &mut Frame,
+    ) -> Heard {
+        let computed = match feedback {
+            Feedback::Ceiling(ceiling) => self.on_ceiling(now, *ceiling, frame),
             Feedback::Reception { report, rtt } => {
-                self.rtt = rtt.or(self.rtt);
-                self.on_loss(report.loss_ratio());
+                frame.set_rtt(rtt.or(frame.rtt()));
+                self.loss_ratio = report.loss_ratio();
+                self.apply_loss(frame, Why::Ceiling)
             }
-            Feedback::Packets { .. } | Feedback::Law { .. } => return None,
-        }
-        // The next packet begins the wait for more: a source without data is not punished.
-        self.silence.end();
-        Some(self.decision(base))
+            Feedback::Packets { .. } | Feedback::Law { .. } => return Heard::Foreign,
+        };
+        frame.end_silence();
+        Heard::Rate(computed)
     }
 
-    fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
-        if !self.silence.step(now) {
-            return None;
-        }
-        let base = self.rate();
-        self.rate = self.limits.clamp_bps(self.rate * silence::FACTOR);
+    fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
         self.starting = false;
-        self.cause = Cause::Receiver;
-        Some(self.decision(base))
+        self.relative.drop_factor();
+        frame.rate() * silence::FACTOR
     }
 
-    fn on_event(&mut self, _now: SendTime, event: PathEvent) -> Option<Decision> {
-        let base = self.rate();
-        match event {
-            PathEvent::Limits(limits) => {
-                self.limits = limits;
-                self.rate = limits.clamp_bps(self.rate);
-            }
-            PathEvent::Paused | PathEvent::Resumed => self.silence.end(),
-            PathEvent::RouteChanged => {
-                self.silence.end();
-                (self.ceiling, self.rtt) = (None, None);
-                self.loss_ratio = 0.0;
-                self.rate = self.rate.min(self.limits.start().bps_f64());
-                self.starting = self.config.fast_start;
-                self.cause = Cause::RampUp;
-            }
-        }
-        Some(self.decision(base))
+    fn forget_path(&mut self, _now: SendTime, _frame: &mut Frame) {
+        self.ceiling = None;
+        self.relative = Relative::NONE;
+        self.words = Rescaling::NONE;
+        self.loss_ratio = 0.0;
+        self.starting = self.config.fast_start;
     }
 
-    fn next_timeout(&self) -> Option<SendTime> {
-        self.silence.next_timeout()
+    fn scale(&mut self, now: SendTime, factor: f64, _frame: &Frame) {
+        self.relative.on_word(factor);
+        self.words.on_word(now, factor);
     }
 
-    fn target(&self) -> Target {
-        let rate = self.rate();
-        Target {
-            media_rate: rate,
-            sending_rate: rate,
-            pacing: Pacing::Factor(self.config.pacing_factor),
-            window: None,
-            padding: DataRate::ZERO,
-            cause: self.cause(),
-        }
-    }
-
-    fn adopt(&mut self, _now: SendTime, share: Share) {
-        self.rate = self.limits.clamp_bps(share.rate.bps_f64());
-        self.starting = false;
-        self.cause = Cause::Coupling;
+    fn outlook(&self, frame: &Frame) -> Outlook {
+        Outlook::at(frame.data_rate(), Pacing::Factor(self.config.pacing_factor))
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -201,8 +163,8 @@ impl Controller for GccSender {
         SIGNALS
     }
 
-    fn read_signals(&self, out: &mut [f64]) {
-        let values = [self.rate, self.ceiling.map_or(f64::NAN, DataRate::bps_f64), self.loss_ratio];
+    fn read_signals(&self, frame: &Frame, out: &mut [f64]) {
+        let values = [frame.rate(), self.ceiling.map_or(f64::NAN, DataRate::bps_f64), self.loss_ratio];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 }
@@ -210,6 +172,9 @@ impl Controller for GccSender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::controller::{Controller, PathEvent};
+    use crate::decision::Share;
+    use crate::packet::SentPacket;
     use crate::report::ReceptionReport;
 
     const STATE: SendState = SendState {

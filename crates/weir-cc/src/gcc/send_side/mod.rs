@@ -50,4 +50,4 @@ mod properties;
 mod tests;
 
 pub use config::{Config, ControlForm, FilterForm, Grouping, LossForm, SendSidePacing};
-pub use sender::SendSideGcc;
+pub use sender::{SendSideGcc, SendSideRule};

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Config, ControlForm, FilterForm, Grouping, LossForm, SendSideGcc, SendSidePacing};
+use crate::controller::PathEvent;
 use crate::packet::Fate;
 use crate::properties::{Call, Life, calls, limits, recovers_from_silence, usual_limits};
 
@@ -36,7 +37,7 @@ proptest! {
                 Call::Packets(results, ..) => {
                     prop_assert_eq!(decided, results.iter().any(|result| result.fate != Fate::Missing));
                 }
-                Call::Event(_) => prop_assert!(decided),
+                Call::Event(event) => prop_assert_eq!(decided, !matches!(event, PathEvent::Paused | PathEvent::Resumed)),
                 Call::Timeout => {}
                 _ => prop_assert!(!decided),
             }

@@ -5,7 +5,8 @@ use weir_units::{DataRate, TimeDelta};
 use super::config::{Config, LossForm, SendSidePacing};
 use super::delay::DelaySignal;
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
+use crate::controller::{Cause, Pacing, RateLimits, Signal};
+use crate::decision::Why;
 use crate::gcc::blocks::aimd::Aimd;
 use crate::gcc::blocks::bursts::Received;
 use crate::gcc::blocks::detector::Usage;
@@ -13,9 +14,11 @@ use crate::gcc::blocks::loss::{LossConfig, LossVerdict};
 use crate::gcc::blocks::loss_based_v1::LossBasedV1;
 use crate::gcc::blocks::loss_count::LossCount;
 use crate::gcc::blocks::rate_control::RateState;
-use crate::packet::{Fate, PacketResult, SendState, SentPacket};
+use crate::packet::{Fate, PacketResult, SendState};
 use crate::parts::receive_rate::ReceiveRate;
-use crate::parts::silence::{self, Silence};
+use crate::parts::rescaling::Rescaling;
+use crate::parts::silence;
+use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use crate::report::Feedback;
 use crate::time::SendTime;
 
@@ -25,10 +28,12 @@ const SILENCE: TimeDelta = TimeDelta::from_secs(2);
 const ROOM: usize = 256;
 
 /// GCC at the sender.
+pub type SendSideGcc = RateLaw<SendSideRule>;
+
+/// The delay-based and the loss-based controller. The frame's rate is `A_s`, never above `A_r`: the target `A` itself.
 #[derive(Debug)]
-pub struct SendSideGcc {
+pub struct SendSideRule {
     config: Config,
-    limits: RateLimits,
     delay: DelaySignal,
     received: ReceiveRate,
     /// `R`, as of the last feedback.
@@ -40,15 +45,10 @@ pub struct SendSideGcc {
     loss: LossControl,
     /// `f_l` of the last report.
     loss_ratio: f64,
-    /// `A_s` in bit/s, never above `A_r`: it is the target `A` itself.
-    rate: f64,
     /// The arrivals of one feedback, in order of arrival.
     arrivals: Vec<Received>,
     heard: Option<SendTime>,
-    rtt: Option<TimeDelta>,
-    application_limited: bool,
-    cause: Cause,
-    silence: Silence,
+    words: Rescaling,
 }
 
 #[derive(Debug)]
@@ -73,9 +73,8 @@ impl SendSideGcc {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self {
+        let rule = SendSideRule {
             config,
-            limits,
             delay: DelaySignal::new(&config),
             received: ReceiveRate::new(config.rate_window),
             measured: None,
@@ -84,20 +83,15 @@ impl SendSideGcc {
             losses: LossCount::new(),
             loss: LossControl::new(&config),
             loss_ratio: 0.0,
-            rate: limits.start().bps_f64(),
             arrivals: Vec::with_capacity(ROOM),
             heard: None,
-            rtt: None,
-            application_limited: false,
-            cause: Cause::RampUp,
-            silence: Silence::new(config.feedback_timeout),
-        })
+            words: Rescaling::NONE,
+        };
+        Ok(Self::new_by(rule, Frame::new(limits, Some(config.feedback_timeout))))
     }
+}
 
-    fn rate(&self) -> DataRate {
-        DataRate::from_bps_f64(self.rate)
-    }
-
+impl SendSideRule {
     /// Takes out what arrived, in order of arrival; whether there was anything.
     fn collect(&mut self, results: &[PacketResult]) -> bool {
         self.arrivals.clear();
@@ -120,7 +114,12 @@ impl SendSideGcc {
             self.received.on_arrival(packet.arrival, packet.size);
             overused |= self.delay.on_packet(packet, now) == Usage::Over;
         }
-        self.measured = self.arrivals.last().and_then(|newest| self.received.rate(newest.arrival));
+        self.measured = self.arrivals.last().and_then(|newest| {
+            let rate = self.received.rate(newest.arrival)?;
+            let oldest = newest.departure - self.config.rate_window;
+            let rescaled = self.words.over(oldest, newest.departure, now);
+            Some(if rescaled == 1.0 { rate } else { rate.scale(rescaled) })
+        });
         if overused { Usage::Over } else { self.delay.usage() }
     }
 
@@ -140,40 +139,39 @@ impl SendSideGcc {
     }
 
     /// draft-ietf-rmcat-gcc-02 §6
-    fn control_loss(&mut self, results: &[PacketResult], now: SendTime) -> LossVerdict {
-        let delay = self.aimd.rate();
+    fn control_loss(&mut self, results: &[PacketResult], now: SendTime, frame: &Frame) -> (f64, LossVerdict) {
+        let (delay, before) = (self.aimd.rate(), frame.rate());
         let (rate, verdict) = match &mut self.loss {
             LossControl::Paper(config) => match self.losses.on_results(results) {
-                None => (self.rate, LossVerdict::Hold),
+                None => (before, LossVerdict::Hold),
                 Some(loss) => {
                     self.loss_ratio = loss.ratio();
-                    config.update(self.rate, self.loss_ratio)
+                    config.update(before, self.loss_ratio)
                 }
             },
             LossControl::V1(v1) => {
                 v1.on_results(results, now);
                 self.loss_ratio = v1.loss_ratio();
-                if v1.is_starting(now) && delay > self.rate {
+                if v1.is_starting(now) && delay > before {
                     v1.forget_rates();
                     (delay, LossVerdict::Increase)
                 } else {
-                    v1.remember(self.rate, now);
-                    v1.update(self.rate, self.rtt.unwrap_or(TimeDelta::ZERO), now)
+                    v1.remember(before, now);
+                    v1.update(before, frame.rtt().unwrap_or(TimeDelta::ZERO), now)
                 }
             }
         };
-        self.rate = self.limits.clamp_bps(rate.min(delay)); // A_s cannot exceed A_r.
-        verdict
+        (rate.min(delay), verdict) // A_s cannot exceed A_r.
     }
 
     /// What the law found to limit the rate.
-    fn find_cause(&self, verdict: LossVerdict) -> Cause {
+    fn find_cause(&self, rate: f64, verdict: LossVerdict) -> Cause {
         let by_loss = match verdict {
             LossVerdict::Decrease => true,
             LossVerdict::Hold => self.loss_ratio >= self.config.loss_low,
             LossVerdict::Increase => false,
         };
-        if by_loss && self.rate < self.aimd.rate() {
+        if by_loss && rate < self.aimd.rate() {
             Cause::Loss
         } else if self.aimd.state() == RateState::Increase && self.aimd.capacity().mean().is_none() {
             Cause::RampUp
@@ -182,119 +180,84 @@ impl SendSideGcc {
         }
     }
 
-    /// What limits the rate: a bound, else the source, else what the law found.
-    fn cause(&self) -> Cause {
-        let cause = if self.application_limited { Cause::Application } else { self.cause };
-        self.limits.cause(self.rate(), cause)
-    }
-
-    fn set_rate(&mut self, rate: f64, now: SendTime) {
-        self.aimd.set_rate(rate, now);
-        self.rate = self.aimd.rate();
-    }
-
     /// What was learnt of the path is forgotten, but neither the threshold nor a rate.
     fn restart(&mut self) {
         self.delay.restart();
         self.losses = LossCount::new();
     }
-
-    fn decision(&self, base: DataRate) -> Decision {
-        Decision { rate: self.rate(), base, cause: self.cause(), rtt: self.rtt }
-    }
 }
 
-impl Controller for SendSideGcc {
-    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
-        self.silence.on_sent(packet.at);
-    }
-
-    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
-        let &Feedback::Packets { results, rtt, .. } = feedback else { return None };
+impl Rule for SendSideRule {
+    fn on_feedback(
+        &mut self,
+        now: SendTime,
+        feedback: &Feedback<'_>,
+        _state: &SendState,
+        frame: &mut Frame,
+    ) -> Heard {
+        let &Feedback::Packets { results, rtt, .. } = feedback else { return Heard::Foreign };
         if !self.collect(results) {
-            return None;
+            return Heard::Foreign;
         }
-        let base = self.rate();
         match self.heard.replace(now) {
             // Growth is counted from the first feedback.
-            None => self.aimd.set_rate(self.rate, now),
+            None => self.aimd.set_rate(frame.rate(), now),
             Some(last) if (now - last).abs() > SILENCE => self.restart(),
             Some(_) => {}
         }
-        // The next packet begins the wait for more: a source without data is not punished.
-        self.silence.end();
-        self.application_limited = state.application_limited;
+        frame.end_silence();
         if let Some(rtt) = rtt {
-            self.rtt = Some(rtt);
+            frame.set_rtt(Some(rtt));
             self.aimd.set_rtt(rtt);
         }
-        let usage = self.observe(now);
+        let (usage, before) = (self.observe(now), self.aimd.rate());
         self.control_delay(usage, now);
-        let verdict = self.control_loss(results, now);
-        self.cause = self.find_cause(verdict);
-        Some(self.decision(base))
+        let (rate, verdict) = self.control_loss(results, now, frame);
+        let why = match verdict {
+            LossVerdict::Decrease => Why::Loss,
+            _ if self.aimd.rate() < before && usage != Usage::Over => Why::Ceiling,
+            _ => Why::Delay,
+        };
+        let rate = frame.limits().clamp_bps(rate);
+        Heard::Rate(Computed { rate, why, cause: self.find_cause(rate, verdict) })
     }
 
-    fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
-        if !self.silence.step(now) {
-            return None;
-        }
-        let base = self.rate();
-        self.set_rate(self.rate * silence::FACTOR, now);
-        self.cause = Cause::Receiver;
-        Some(self.decision(base))
+    fn on_silence(&mut self, now: SendTime, frame: &mut Frame) -> f64 {
+        self.aimd.set_rate(frame.rate() * silence::FACTOR, now);
+        self.aimd.rate()
     }
 
-    fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
-        let base = self.rate();
-        match event {
-            PathEvent::Limits(limits) => {
-                self.limits = limits;
-                self.aimd.set_limits(limits);
-                self.rate = limits.clamp_bps(self.rate);
-            }
-            PathEvent::Paused | PathEvent::Resumed => self.silence.end(),
-            PathEvent::RouteChanged => {
-                self.silence.end();
-                self.delay = DelaySignal::new(&self.config);
-                self.received = ReceiveRate::new(self.config.rate_window);
-                self.aimd = Aimd::new(self.config.aimd(), self.limits);
-                self.set_rate(self.rate, now);
-                self.losses = LossCount::new();
-                self.loss = LossControl::new(&self.config);
-                self.loss_ratio = 0.0;
-                (self.measured, self.decreased, self.rtt) = (None, None, None);
-            }
-        }
-        Some(self.decision(base))
+    fn on_limits(&mut self, frame: &Frame) -> f64 {
+        self.aimd.set_limits(*frame.limits());
+        frame.rate()
     }
 
-    fn next_timeout(&self) -> Option<SendTime> {
-        self.silence.next_timeout()
+    fn forget_path(&mut self, now: SendTime, frame: &mut Frame) {
+        self.delay = DelaySignal::new(&self.config);
+        self.received = ReceiveRate::new(self.config.rate_window);
+        self.aimd = Aimd::new(self.config.aimd(), *frame.limits());
+        self.aimd.set_rate(frame.rate(), now);
+        self.losses = LossCount::new();
+        self.loss = LossControl::new(&self.config);
+        self.loss_ratio = 0.0;
+        (self.measured, self.decreased) = (None, None);
+        self.words = Rescaling::NONE;
     }
 
-    fn target(&self) -> Target {
-        let rate = self.rate();
-        Target {
-            media_rate: rate,
-            sending_rate: rate,
-            pacing: match self.config.pacing {
-                SendSidePacing::Factor(factor) => Pacing::Factor(factor),
-                SendSidePacing::Unpaced => Pacing::Unpaced,
-            },
-            window: None,
-            padding: DataRate::ZERO,
-            cause: self.cause(),
-        }
-    }
-
-    fn adopt(&mut self, now: SendTime, share: Share) {
-        self.set_rate(share.rate.bps_f64(), now);
+    fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame) {
+        self.aimd.scale(factor, frame.rate());
         if let LossControl::V1(v1) = &mut self.loss {
-            // Growth begins there, not at the lowest rate of the last second.
-            v1.forget_rates();
+            v1.scale_rates(factor);
         }
-        self.cause = Cause::Coupling;
+        self.words.on_word(now, factor);
+    }
+
+    fn outlook(&self, frame: &Frame) -> Outlook {
+        let pacing = match self.config.pacing {
+            SendSidePacing::Factor(factor) => Pacing::Factor(factor),
+            SendSidePacing::Unpaced => Pacing::Unpaced,
+        };
+        Outlook::at(frame.data_rate(), pacing)
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -314,7 +277,7 @@ impl Controller for SendSideGcc {
         SIGNALS
     }
 
-    fn read_signals(&self, out: &mut [f64]) {
+    fn read_signals(&self, frame: &Frame, out: &mut [f64]) {
         let usage = match self.delay.usage() {
             Usage::Under => -1.0,
             Usage::Normal => 0.0,
@@ -335,7 +298,7 @@ impl Controller for SendSideGcc {
             self.measured.map_or(f64::NAN, DataRate::bps_f64),
             self.aimd.capacity().mean().unwrap_or(f64::NAN),
             self.aimd.rate(),
-            self.rate,
+            frame.rate(),
             self.loss_ratio,
         ];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);

@@ -3,7 +3,8 @@
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::{Config, LossForm, SendSideGcc};
-use crate::controller::{Cause, Controller, PathEvent, RateLimits, Share};
+use crate::controller::{Cause, Controller, PathEvent, RateLimits};
+use crate::decision::Share;
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::report::Feedback;
 use crate::time::{ArrivalTime, SendTime};
@@ -256,6 +257,6 @@ fn coupling_limits_and_a_new_route_become_the_laws_own_state() {
     assert_eq!(heard.sender.target().media_rate, kbps(400));
     assert_eq!(heard.sender.target().cause, Cause::Maximum);
     heard.sender.on_event(heard.now, PathEvent::RouteChanged);
-    assert_eq!(heard.sender.target().media_rate, kbps(400));
+    assert_eq!(heard.sender.target().media_rate, kbps(300), "the start rate");
     assert!(heard.signal("R").is_nan() && heard.signal("C").is_nan());
 }

@@ -1,24 +1,36 @@
 //! The sender half: it follows the ceiling.
 
-use weir_units::DataRate;
+use weir_units::{DataRate, TimeDelta};
 
 use super::config::Config;
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
-use crate::packet::{SendState, SentPacket};
-use crate::parts::silence::{self, Silence};
+use crate::controller::{Cause, Pacing, RateLimits, Signal};
+use crate::decision::Why;
+use crate::packet::SendState;
+use crate::parts::relative::{Fall, Relative};
+use crate::parts::rescaling::Rescaling;
+use crate::parts::silence;
+use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use crate::report::Feedback;
 use crate::time::SendTime;
 
+/// A ceiling that falls by a tenth or more is one after over-use: while it grows it follows the noise of the receive rate
+/// by a few per cent.
+const CUT: f64 = 0.9;
+
+/// The round-trip time while none is known, for the age of what the receiver tells.
+const USUAL_RTT: TimeDelta = TimeDelta::from_millis(100);
+
 /// The sender of dccc-2017's simplified GCC: an ideal source at the receiver's rate.
+pub type SimplifiedGccSender = RateLaw<CeilingRule>;
+
+/// The rate is what the receiver told last.
 #[derive(Debug)]
-pub struct SimplifiedGccSender {
-    limits: RateLimits,
-    rate: DataRate,
+pub struct CeilingRule {
+    config: Config,
     ceiling: Option<DataRate>,
-    cause: Cause,
-    application_limited: bool,
-    silence: Silence,
+    relative: Relative,
+    words: Rescaling,
 }
 
 impl SimplifiedGccSender {
@@ -28,101 +40,51 @@ impl SimplifiedGccSender {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self {
-            limits,
-            rate: limits.start(),
-            ceiling: None,
-            cause: Cause::RampUp,
-            application_limited: false,
-            silence: Silence::new(config.feedback_timeout),
-        })
-    }
-
-    fn on_ceiling(&mut self, ceiling: DataRate) {
-        let before = self.ceiling.replace(ceiling);
-        self.cause = if before.is_none_or(|before| ceiling > before) { Cause::RampUp } else { Cause::Delay };
-        self.rate = self.limits.clamp(ceiling);
-    }
-
-    fn decision(&self, base: DataRate) -> Decision {
-        Decision { rate: self.rate, base, cause: self.limited_by(), rtt: None }
-    }
-
-    /// A bound, else the source, else what the law found.
-    fn limited_by(&self) -> Cause {
-        let cause = if self.application_limited { Cause::Application } else { self.cause };
-        self.limits.cause(self.rate, cause)
+        let rule = CeilingRule { config, ceiling: None, relative: Relative::NONE, words: Rescaling::NONE };
+        Ok(Self::new_by(rule, Frame::new(limits, Some(config.feedback_timeout))))
     }
 }
 
-impl Controller for SimplifiedGccSender {
-    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
-        self.silence.on_sent(packet.at);
-    }
-
+impl Rule for CeilingRule {
     fn on_feedback(
         &mut self,
-        _now: SendTime,
+        now: SendTime,
         feedback: &Feedback<'_>,
-        state: &SendState,
-    ) -> Option<Decision> {
-        let Feedback::Ceiling(ceiling) = *feedback else { return None };
-        let base = self.rate;
-        self.application_limited = state.application_limited;
-        self.silence.end();
-        self.on_ceiling(ceiling);
-        Some(self.decision(base))
-    }
-
-    fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
-        if !self.silence.step(now) {
-            return None;
+        _state: &SendState,
+        frame: &mut Frame,
+    ) -> Heard {
+        if let Feedback::Reception { rtt, .. } = *feedback {
+            frame.set_rtt(rtt.or(frame.rtt()));
         }
-        let base = self.rate;
-        self.rate = self.limits.clamp(self.rate.scale(silence::FACTOR));
-        self.cause = Cause::Receiver;
-        Some(self.decision(base))
+        let Feedback::Ceiling(ceiling) = *feedback else { return Heard::Foreign };
+        frame.end_silence();
+        let before = self.ceiling.replace(ceiling);
+        let cause = if before.is_none_or(|before| ceiling > before) { Cause::RampUp } else { Cause::Delay };
+        let newest = now - frame.rtt().unwrap_or(USUAL_RTT);
+        let rescaled = self.words.over(newest - self.config.rate_window, newest, now);
+        let fall = Fall { yields_at: 1.0, cut_at: CUT, rescaled };
+        let rate = self.relative.follow(ceiling.bps_f64(), frame.rate(), &fall);
+        Heard::Rate(Computed { rate, why: Why::Delay, cause })
     }
 
-    fn on_event(&mut self, _now: SendTime, event: PathEvent) -> Option<Decision> {
-        let base = self.rate;
-        match event {
-            PathEvent::Limits(limits) => {
-                self.limits = limits;
-                self.rate = limits.clamp(self.rate);
-            }
-            PathEvent::Paused | PathEvent::Resumed => {
-                self.silence.end();
-                return None;
-            }
-            PathEvent::RouteChanged => {
-                self.silence.end();
-                self.ceiling = None;
-                self.rate = self.rate.min(self.limits.start());
-                self.cause = Cause::RampUp;
-            }
-        }
-        Some(self.decision(base))
+    fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
+        self.relative.drop_factor();
+        frame.rate() * silence::FACTOR
     }
 
-    fn next_timeout(&self) -> Option<SendTime> {
-        self.silence.next_timeout()
+    fn forget_path(&mut self, _now: SendTime, _frame: &mut Frame) {
+        self.ceiling = None;
+        self.relative = Relative::NONE;
+        self.words = Rescaling::NONE;
     }
 
-    fn target(&self) -> Target {
-        Target {
-            media_rate: self.rate,
-            sending_rate: self.rate,
-            pacing: Pacing::Exact(self.rate),
-            window: None,
-            padding: DataRate::ZERO,
-            cause: self.limited_by(),
-        }
+    fn scale(&mut self, now: SendTime, factor: f64, _frame: &Frame) {
+        self.relative.on_word(factor);
+        self.words.on_word(now, factor);
     }
 
-    fn adopt(&mut self, _now: SendTime, share: Share) {
-        self.rate = self.limits.clamp(share.rate);
-        self.cause = Cause::Coupling;
+    fn outlook(&self, frame: &Frame) -> Outlook {
+        Outlook::at(frame.data_rate(), Pacing::Exact(frame.data_rate()))
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -131,7 +93,7 @@ impl Controller for SimplifiedGccSender {
         SIGNALS
     }
 
-    fn read_signals(&self, out: &mut [f64]) {
+    fn read_signals(&self, _frame: &Frame, out: &mut [f64]) {
         if let Some(slot) = out.first_mut() {
             *slot = self.ceiling.map_or(f64::NAN, DataRate::bps_f64);
         }
@@ -143,6 +105,9 @@ mod tests {
     use weir_units::DataSize;
 
     use super::*;
+    use crate::controller::{Controller, PathEvent};
+    use crate::decision::{Decision, Share};
+    use crate::packet::SentPacket;
 
     fn kbps(rate: u64) -> DataRate {
         DataRate::from_kbps(rate)
@@ -169,11 +134,14 @@ mod tests {
         let mut sender = sender();
         assert_eq!(sender.target().media_rate, kbps(300));
         let decision = ceiling(&mut sender, kbps(500));
-        assert_eq!((decision.base, decision.rate, decision.cause), (kbps(300), kbps(500), Cause::RampUp));
+        assert_eq!((decision.base, decision.rate, decision.why), (kbps(300), kbps(500), Why::Growth));
+        assert_eq!(sender.target().cause, Cause::RampUp);
         assert_eq!(sender.target().pacing, Pacing::Exact(kbps(500)));
-        assert_eq!(ceiling(&mut sender, kbps(450)).cause, Cause::Delay);
+        assert_eq!(ceiling(&mut sender, kbps(450)).why, Why::Delay);
+        assert_eq!(sender.target().cause, Cause::Delay);
         assert_eq!(ceiling(&mut sender, kbps(1)).rate, kbps(100));
-        assert_eq!(ceiling(&mut sender, kbps(9000)).cause, Cause::Maximum);
+        assert_eq!(ceiling(&mut sender, kbps(9000)).why, Why::Growth);
+        assert_eq!(sender.target().cause, Cause::Maximum);
     }
 
     #[test]
@@ -187,9 +155,10 @@ mod tests {
         assert_eq!(sender.next_timeout(), Some(at(3000)));
         assert_eq!(sender.on_timeout(at(2999), &state), None);
         assert_eq!(
-            sender.on_timeout(at(3000), &state).map(|d| (d.rate, d.cause)),
-            Some((kbps(400), Cause::Receiver))
+            sender.on_timeout(at(3000), &state).map(|d| (d.rate, d.why)),
+            Some((kbps(400), Why::Timeout))
         );
+        assert_eq!(sender.target().cause, Cause::Receiver);
         sender.on_sent(&SentPacket { at: at(3500), ..packet }, &state);
         assert_eq!(sender.on_timeout(at(4000), &state).map(|d| d.rate), Some(kbps(200)));
         assert_eq!(sender.on_timeout(at(5000), &state), None, "nothing has left since");
@@ -206,14 +175,16 @@ mod tests {
         ceiling(&mut sender, kbps(800));
         ceiling(&mut sender, kbps(700));
         let decision = sender.on_event(at(0), PathEvent::RouteChanged).unwrap();
-        assert_eq!((decision.base, decision.rate, decision.cause), (kbps(700), kbps(300), Cause::RampUp));
-        assert_eq!(ceiling(&mut sender, kbps(400)).cause, Cause::RampUp, "the first one by this route");
+        assert_eq!((decision.base, decision.rate, decision.why), (kbps(700), kbps(300), Why::Route));
+        assert_eq!(sender.target().cause, Cause::RampUp);
+        ceiling(&mut sender, kbps(400));
+        assert_eq!(sender.target().cause, Cause::RampUp, "the first one by this route");
     }
 
     #[test]
     fn coupling_and_limits_become_its_own_state() {
         let mut sender = sender();
-        sender.adopt(at(0), Share { rate: kbps(900) });
+        assert_eq!(sender.adopt(at(0), Share { rate: kbps(900) }), kbps(900));
         assert_eq!((sender.target().media_rate, sender.target().cause), (kbps(900), Cause::Coupling));
         let limits = RateLimits::new(kbps(100), kbps(300), kbps(400)).unwrap();
         assert_eq!(sender.on_event(at(0), PathEvent::Limits(limits)).map(|d| d.rate), Some(kbps(400)));

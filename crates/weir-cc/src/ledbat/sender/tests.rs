@@ -1,4 +1,8 @@
+use weir_units::DataRate;
+
 use super::*;
+use crate::controller::{Controller, PathEvent};
+use crate::decision::Share;
 use crate::time::ArrivalTime;
 
 const RTT: i64 = 100;
@@ -29,14 +33,14 @@ fn flying(bytes: u64) -> SendState {
     SendState { in_flight: DataSize::from_bytes(bytes), ..SendState::default() }
 }
 
-fn feed(sender: &mut Ledbat, at: i64, results: &[PacketResult], state: &SendState) {
+fn feed(sender: &mut Ledbat, at: i64, results: &[PacketResult], state: &SendState) -> Why {
     let rtt = Some(TimeDelta::from_millis(RTT));
     let feedback = Feedback::Packets { results, at: None, rtt, missed_reports: 0 };
-    sender.on_feedback(ms(at), &feedback, state).unwrap();
+    sender.on_feedback(ms(at), &feedback, state).unwrap().why
 }
 
 /// Packets `ids` left at `at` and met a queue of `queue` ms; reported a round trip later.
-fn ack(sender: &mut Ledbat, ids: core::ops::Range<u64>, at: i64, queue: i64, state: &SendState) {
+fn ack(sender: &mut Ledbat, ids: core::ops::Range<u64>, at: i64, queue: i64, state: &SendState) -> Why {
     let arrived = ArrivalTime::from_millis(3_600_000 + at + 25 + queue);
     let results: Vec<_> = ids
         .map(|id| PacketResult {
@@ -44,7 +48,7 @@ fn ack(sender: &mut Ledbat, ids: core::ops::Range<u64>, at: i64, queue: i64, sta
             fate: Fate::Arrived { at: arrived, ecn: Ecn::NotEct },
         })
         .collect();
-    feed(sender, at + RTT, &results, state);
+    feed(sender, at + RTT, &results, state)
 }
 
 #[test]
@@ -52,9 +56,9 @@ fn it_begins_at_the_start_rate_and_with_what_that_has_in_flight() {
     let mut sender = ledbat();
     let target = sender.target();
     assert_eq!((target.media_rate, target.window, target.cause), (kbps(800), None, Cause::RampUp));
-    ack(&mut sender, 0..1, 0, 0, &flying(100_000));
+    assert_eq!(ack(&mut sender, 0..1, 0, 0, &flying(100_000)), Why::Start);
     // 800 kbit/s · 100 ms = 10 000 bytes, and 1 · 1 · 1000 · 1000/10 000 = 100.
-    assert_eq!(sender.cwnd, 10_100.0);
+    assert_eq!(sender.rule().cwnd, 10_100.0);
     assert_eq!(sender.target().window, Some(DataSize::from_bytes(10_100)));
     assert_eq!(sender.target().sending_rate, kbps(808));
 }
@@ -63,7 +67,7 @@ fn it_begins_at_the_start_rate_and_with_what_that_has_in_flight() {
 fn settled() -> Ledbat {
     let mut sender = ledbat();
     ack(&mut sender, 0..1, 0, 0, &flying(100_000));
-    sender.cwnd = 10_000.0;
+    sender.rule_mut().cwnd = 10_000.0;
     sender
 }
 
@@ -74,12 +78,12 @@ fn the_window_moves_in_proportion_to_the_distance_from_the_target() {
     for (queue, window) in [(0, 10_200.0), (50, 10_100.0), (100, 10_000.0), (200, 9_800.0), (350, 9_500.0)] {
         let mut sender = settled();
         ack(&mut sender, 1..3, 200, queue, &flying(100_000));
-        assert!((sender.cwnd - window).abs() < 1e-9, "{queue} ms: {}", sender.cwnd);
+        assert!((sender.rule().cwnd - window).abs() < 1e-9, "{queue} ms: {}", sender.rule().cwnd);
     }
     let mut sender = settled();
-    ack(&mut sender, 1..3, 200, 150, &flying(100_000));
+    assert_eq!(ack(&mut sender, 1..3, 200, 150, &flying(100_000)), Why::Delay);
     assert_eq!(sender.target().cause, Cause::Delay);
-    assert!((sender.off_target().unwrap() + 0.5).abs() < 1e-12);
+    assert!((sender.rule().off_target().unwrap() + 0.5).abs() < 1e-12);
 }
 
 #[test]
@@ -87,10 +91,10 @@ fn the_window_keeps_to_what_is_in_flight_and_never_below_two_packets() {
     let mut sender = settled();
     // 4000 bytes in flight and one packet.
     ack(&mut sender, 1..3, 200, 0, &flying(4_000));
-    assert_eq!(sender.cwnd, 5_000.0);
+    assert_eq!(sender.rule().cwnd, 5_000.0);
     // A hundred packets above a queue of a second: far below zero.
     ack(&mut sender, 3..103, 400, 1000, &flying(100_000));
-    assert_eq!(sender.cwnd, 2_000.0);
+    assert_eq!(sender.rule().cwnd, 2_000.0);
 }
 
 #[test]
@@ -99,30 +103,30 @@ fn what_was_sent_within_a_round_trip_counts_as_in_flight() {
     (0..6).for_each(|n| sender.on_sent(&packet(10 + n, 120 + n as i64), &flying(0)));
     ack(&mut sender, 1..3, 200, 0, &flying(1_000));
     // Six packets within the round trip before, and one.
-    assert_eq!(sender.cwnd, 7_000.0);
+    assert_eq!(sender.rule().cwnd, 7_000.0);
 }
 
 /// Of packets 10 to 13 the first is missing.
-fn lose(sender: &mut Ledbat, first: u64, at: i64) {
+fn lose(sender: &mut Ledbat, first: u64, at: i64) -> Why {
     let mut results = vec![PacketResult { sent: packet(first, at), fate: Fate::Missing }];
     let arrived = ArrivalTime::from_millis(3_600_000 + at + 125);
     let fate = Fate::Arrived { at: arrived, ecn: Ecn::NotEct };
     results.extend((1..4).map(|n| PacketResult { sent: packet(first + n, at), fate }));
-    feed(sender, at + RTT, &results, &flying(100_000));
+    feed(sender, at + RTT, &results, &flying(100_000))
 }
 
 #[test]
 fn a_loss_halves_the_window_once_per_round_trip() {
     let mut sender = settled();
     // The queue of the others is at the target: no other change.
-    lose(&mut sender, 10, 200);
-    assert_eq!((sender.cwnd, sender.target().cause), (5_000.0, Cause::Loss));
-    lose(&mut sender, 20, 299);
-    assert_eq!(sender.cwnd, 5_000.0);
-    lose(&mut sender, 30, 300);
-    assert_eq!(sender.cwnd, 2_500.0);
+    assert_eq!(lose(&mut sender, 10, 200), Why::Loss);
+    assert_eq!((sender.rule().cwnd, sender.target().cause), (5_000.0, Cause::Loss));
+    assert_eq!(lose(&mut sender, 20, 299), Why::Growth);
+    assert_eq!(sender.rule().cwnd, 5_000.0);
+    assert_eq!(lose(&mut sender, 30, 300), Why::Loss);
+    assert_eq!(sender.rule().cwnd, 2_500.0);
     lose(&mut sender, 40, 500);
-    assert_eq!(sender.cwnd, 2_000.0, "two packets are the least");
+    assert_eq!(sender.rule().cwnd, 2_000.0, "two packets are the least");
 }
 
 #[test]
@@ -132,15 +136,26 @@ fn two_later_packets_do_not_make_a_loss() {
     let missing = PacketResult { sent: packet(10, 200), fate: Fate::Missing };
     let later = |id| PacketResult { sent: packet(id, 200), fate };
     feed(&mut sender, 300, &[missing, later(11), later(12)], &flying(100_000));
-    assert_eq!(sender.cwnd, 10_000.0);
+    assert_eq!(sender.rule().cwnd, 10_000.0);
+}
+
+#[test]
+fn what_moves_no_window_decides_nothing() {
+    let mut sender = settled();
+    let before = sender.target();
+    let results = [PacketResult { sent: packet(10, 200), fate: Fate::Missing }];
+    let feedback = Feedback::Packets { results: &results, at: None, rtt: None, missed_reports: 0 };
+    assert_eq!(sender.on_feedback(ms(300), &feedback, &flying(100_000)), None);
+    assert_eq!((sender.rule().cwnd, sender.target()), (10_000.0, before));
 }
 
 #[test]
 fn a_mark_is_a_loss() {
     let mut sender = settled();
     let fate = Fate::Arrived { at: ArrivalTime::from_millis(3_600_325), ecn: Ecn::Ce };
-    feed(&mut sender, 300, &[PacketResult { sent: packet(10, 200), fate }], &flying(100_000));
-    assert_eq!(sender.cwnd, 5_000.0);
+    let marked = [PacketResult { sent: packet(10, 200), fate }];
+    assert_eq!(feed(&mut sender, 300, &marked, &flying(100_000)), Why::Mark);
+    assert_eq!(sender.rule().cwnd, 5_000.0);
 }
 
 #[test]
@@ -153,18 +168,19 @@ fn silence_leaves_one_packet_and_then_halves() {
     assert_eq!(sender.on_timeout(ms(1199), &flying(0)), None);
     let decision = sender.on_timeout(ms(1200), &flying(0)).unwrap();
     // 1000 bytes per 100 ms.
-    assert_eq!((decision.rate, decision.cause), (kbps(80), Cause::Receiver));
+    assert_eq!((decision.rate, decision.why), (kbps(80), Why::Timeout));
+    assert_eq!(sender.target().cause, Cause::Receiver);
     assert_eq!(sender.next_timeout(), Some(ms(3200)));
     sender.on_sent(&packet(11, 1300), &flying(0));
     sender.on_timeout(ms(3200), &flying(0));
-    assert_eq!(sender.rate(), kbps(40));
+    assert_eq!(sender.frame().data_rate(), kbps(40));
     assert_eq!(sender.target().window, Some(DataSize::from_bytes(1000)), "a packet always fits");
     assert_eq!(sender.next_timeout(), Some(ms(7200)));
     assert_eq!(sender.on_timeout(ms(7200), &flying(0)), None, "nothing has left since");
     assert_eq!(sender.next_timeout(), None);
     // The next acknowledgement lifts it to two packets.
     ack(&mut sender, 10..11, 7100, 0, &flying(1_000));
-    assert_eq!(sender.cwnd, 2_000.0);
+    assert_eq!(sender.rule().cwnd, 2_000.0);
 }
 
 #[test]
@@ -175,7 +191,8 @@ fn what_is_outstanding_times_out_although_a_report_told_of_some() {
     // The report came at 300 ms and left 19 packets: CTO from there.
     assert_eq!(sender.next_timeout(), Some(ms(1300)));
     let decision = sender.on_timeout(ms(1300), &flying(19_000)).unwrap();
-    assert_eq!((decision.rate, decision.cause), (kbps(80), Cause::Receiver));
+    assert_eq!((decision.rate, decision.why), (kbps(80), Why::Timeout));
+    assert_eq!(sender.target().cause, Cause::Receiver);
     ack(&mut sender, 11..30, 1300, 0, &flying(19_000));
     assert_eq!(sender.next_timeout(), None, "nothing is outstanding");
 }
@@ -188,17 +205,19 @@ fn the_timeout_survives_a_clock_set_back_and_ends_with_the_route() {
     // No further off than the second of two timeouts would be.
     assert_eq!(sender.next_timeout(), Some(ms(2200)));
     sender.on_timeout(ms(2200), &flying(0));
-    assert_eq!(sender.cto, TimeDelta::from_secs(2));
+    assert_eq!(sender.rule().cto, TimeDelta::from_secs(2));
     sender.on_event(ms(2300), PathEvent::RouteChanged);
-    assert_eq!((sender.next_timeout(), sender.cto), (None, TimeDelta::from_secs(1)));
+    assert_eq!((sender.next_timeout(), sender.rule().cto), (None, TimeDelta::from_secs(1)));
     sender.on_sent(&packet(12, 2400), &flying(0));
     assert_eq!(sender.next_timeout(), Some(ms(3400)));
 }
 
 #[test]
 fn coupling_gives_the_rate_and_the_window_follows() {
-    let mut sender = settled();
-    sender.adopt(ms(200), Share { rate: kbps(400) });
+    let mut sender = ledbat();
+    ack(&mut sender, 0..1, 0, 0, &flying(100_000));
+    // 10 100 bytes at 808 kbit/s, times 400/808.
+    assert_eq!(sender.adopt(ms(200), Share { rate: kbps(400) }), kbps(400));
     let target = sender.target();
     assert_eq!((target.sending_rate, target.cause), (kbps(400), Cause::Coupling));
     assert_eq!(target.window, Some(DataSize::from_bytes(5000)));
@@ -209,7 +228,9 @@ fn headers_fill_the_window_but_are_no_media() {
     let mut sender = settled();
     let size = DataSize::from_bytes(1250);
     sender.on_sent(&SentPacket { size, ..packet(10, 200) }, &flying(0));
-    // 10 000 bytes per 100 ms, four fifths of them payload.
+    // The queue is at the target. 10 000 bytes per 100 ms, four fifths of them payload.
+    ack(&mut sender, 10..11, 200, 100, &flying(100_000));
+    assert_eq!(sender.rule().cwnd, 10_000.0);
     assert_eq!(sender.target().media_rate, kbps(640));
 }
 
@@ -217,7 +238,7 @@ fn headers_fill_the_window_but_are_no_media() {
 fn a_change_of_route_forgets_the_delays() {
     let mut sender = settled();
     sender.on_event(ms(200), PathEvent::RouteChanged);
-    assert_eq!((sender.rate(), sender.delay.get()), (kbps(800), None));
+    assert_eq!((sender.frame().data_rate(), sender.rule().delay.get()), (kbps(800), None));
 }
 
 #[test]
@@ -229,9 +250,9 @@ fn a_slower_route_is_no_queue_and_has_no_losses_of_the_last_one() {
     let arrived = PacketResult { sent: packet(11, 200), fate: Fate::Arrived { at, ecn: Ecn::NotEct } };
     feed(&mut sender, 300, &[missing(10), arrived], &flying(10_000));
     sender.on_event(ms(310), PathEvent::RouteChanged);
-    assert_eq!((sender.rtt.is_none(), sender.delay.get()), (true, None));
+    assert_eq!((sender.rule().rtt.is_none(), sender.rule().delay.get()), (true, None));
     // The new route is slower by 100 ms: that is no queue. Packet 10 would be lost by now, on the other one.
     (20..24).for_each(|id| sender.on_sent(&packet(id, 330), &flying(4_000)));
     ack(&mut sender, 20..24, 330, 100, &flying(4_000));
-    assert_eq!((sender.delay.get(), sender.cause), (Some(TimeDelta::ZERO), Cause::RampUp));
+    assert_eq!((sender.rule().delay.get(), sender.target().cause), (Some(TimeDelta::ZERO), Cause::RampUp));
 }

@@ -1,7 +1,11 @@
 //! The sender of RFC 8698.
 
+use weir_units::{DataRate, DataSize};
+
 use super::super::{Config, Nada};
 use super::*;
+use crate::controller::{Controller, PathEvent};
+use crate::decision::{Decision, Share};
 use crate::report::NadaReport;
 
 fn kbps(rate: u64) -> DataRate {
@@ -64,10 +68,12 @@ fn ramp_up_goes_by_the_receive_rate_and_the_round_trip_time() {
     let mut sender = nada();
     // gamma = 50/(80 + 220) = 1/6: 600·7/6 = 700.
     let decision = tell(&mut sender, 100, ramp_up(600), 0);
-    assert_eq!((decision.base, decision.rate, decision.cause), (kbps(500), kbps(700), Cause::RampUp));
+    assert_eq!((decision.base, decision.rate, decision.why), (kbps(500), kbps(700), Why::Growth));
+    assert_eq!(sender.target().cause, Cause::RampUp);
     assert_eq!(decision.rtt, Some(TimeDelta::from_millis(80)));
     assert_eq!(tell(&mut sender, 200, ramp_up(0), 0).rate, kbps(700), "an unknown receive rate holds");
-    assert_eq!(tell(&mut sender, 300, ramp_up(1400), 0).cause, Cause::Maximum);
+    tell(&mut sender, 300, ramp_up(1400), 0);
+    assert_eq!(sender.target().cause, Cause::Maximum);
 }
 
 #[test]
@@ -77,7 +83,8 @@ fn a_gradual_update_takes_the_change_since_the_last_report_of_either_mode() {
     // x_offset = 40 − 10·1500/500 = 10; x_diff = 40 − 0;
     // 500·(1 − 0.5·0.2·10/500 − 40/500) = 500·(1 − 0.002 − 0.08) = 459.
     let decision = tell(&mut sender, 200, gradual(40), 0);
-    assert_eq!((decision.rate, decision.cause), (kbps(459), Cause::Delay));
+    assert_eq!((decision.rate, decision.why), (kbps(459), Why::Delay));
+    assert_eq!(sender.target().cause, Cause::Delay);
     let [x_curr, x_offset, x_diff, r_ref] = signals(&sender);
     assert_eq!((x_curr, x_diff), (40.0, 40.0));
     assert!((x_offset - 10.0).abs() < 1e-9 && (r_ref - 459e3).abs() < 1e-6);
@@ -87,7 +94,8 @@ fn a_gradual_update_takes_the_change_since_the_last_report_of_either_mode() {
 fn the_rate_stays_within_the_limits() {
     let mut sender = nada();
     let decision = tell(&mut sender, 100, gradual(i64::MAX / 2_000_000), 0);
-    assert_eq!((decision.rate, decision.cause), (kbps(150), Cause::Minimum));
+    assert_eq!((decision.rate, decision.why), (kbps(150), Why::Delay));
+    assert_eq!(sender.target().cause, Cause::Minimum);
     let backwards = tell(&mut sender, -100, gradual(0), 0);
     assert_eq!(backwards.rate, kbps(1500));
 }
@@ -125,7 +133,7 @@ fn missing_reports_halve_the_rate_each_second_down_to_the_minimum() {
     assert_eq!(sender.next_timeout(), Some(ms(1000)));
     assert_eq!(sender.on_timeout(ms(999), &state), None);
     let decision = sender.on_timeout(ms(1000), &state).unwrap();
-    assert_eq!((decision.base, decision.rate), (kbps(500), kbps(250)));
+    assert_eq!((decision.base, decision.rate, decision.why), (kbps(500), kbps(250), Why::Timeout));
     assert_eq!(sender.on_timeout(ms(1000), &state), None, "twice is harmless");
     sender.on_sent(&sent(1500), &state);
     assert_eq!(sender.on_timeout(ms(2000), &state).map(|d| d.rate), Some(kbps(150)));
@@ -164,14 +172,15 @@ fn a_source_without_data_is_not_taken_for_a_silent_path() {
 #[test]
 fn events_and_coupling_become_the_laws_own_state() {
     let mut sender = nada();
-    sender.adopt(ms(0), Share { rate: kbps(900) });
+    assert_eq!(sender.adopt(ms(0), Share { rate: kbps(900) }), kbps(900));
     assert_eq!((sender.target().media_rate, sender.target().cause), (kbps(900), Cause::Coupling));
     assert_eq!(tell(&mut sender, 100, ramp_up(0), 0).base, kbps(900));
     let narrower = PathEvent::Limits(limits(100, 300, 600));
     let decision = sender.on_event(ms(200), narrower).unwrap();
-    assert_eq!((decision.base, decision.rate, decision.cause), (kbps(900), kbps(600), Cause::Maximum));
+    assert_eq!((decision.base, decision.rate, decision.why), (kbps(900), kbps(600), Why::Limits));
+    assert_eq!(sender.target().cause, Cause::Maximum);
     let decision = sender.on_event(ms(300), PathEvent::RouteChanged).unwrap();
-    assert_eq!((decision.rate, decision.rtt), (kbps(300), None));
+    assert_eq!((decision.rate, decision.why, decision.rtt), (kbps(300), Why::Route, None));
     assert_eq!(sender.on_event(ms(400), PathEvent::Resumed), None);
 }
 
@@ -188,8 +197,10 @@ fn a_source_that_offers_less_is_what_limits_the_rate() {
     let mut sender = nada();
     let feedback = Feedback::Law { report: LawReport::Nada(ramp_up(600)), rtt: None };
     let state = SendState { application_limited: true, ..SendState::default() };
-    assert_eq!(sender.on_feedback(ms(100), &feedback, &state).map(|d| d.cause), Some(Cause::Application));
-    assert_eq!(tell(&mut sender, 200, ramp_up(600), 0).cause, Cause::RampUp);
+    assert!(sender.on_feedback(ms(100), &feedback, &state).is_some());
+    assert_eq!(sender.target().cause, Cause::Application);
+    tell(&mut sender, 200, ramp_up(600), 0);
+    assert_eq!(sender.target().cause, Cause::RampUp);
 }
 
 #[test]

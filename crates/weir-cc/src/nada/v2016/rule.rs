@@ -7,7 +7,7 @@ use super::congestion::whole;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, RateLimits, Signal};
 use crate::nada::rate::{Gains, Gradual, Shaping, gamma};
-use crate::nada::sender::{Habits, Present, Rule, Sender};
+use crate::nada::sender::{Habits, Present, Sender, Variant};
 use crate::report::LawReport;
 use crate::time::SendTime;
 
@@ -25,6 +25,7 @@ impl Nada2016 {
             pacing: config.pacing,
             shaping: config.shaping(),
             feedback_timeout: config.feedback_timeout,
+            log_window: config.log_window,
         };
         Ok(Self::by(Rule2016::new(config), habits, limits))
     }
@@ -119,7 +120,7 @@ impl Rule2016 {
     }
 }
 
-impl Rule for Rule2016 {
+impl Variant for Rule2016 {
     fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<(f64, Cause)> {
         let LawReport::Nada(report) = report else { return None };
         let config = self.config;
@@ -132,7 +133,7 @@ impl Rule for Rule2016 {
         self.least.rtt = self.least.rtt.min(rtt.unwrap_or(TimeDelta::MAX));
         if report.ramp_up && x_n < config.ramp_threshold.millis_f64() {
             self.x_o = f64::NAN;
-            let received = report.receive_rate.bps_f64();
+            let received = report.receive_rate.bps_f64() * present.rescaled;
             let ramped = config.ramp_up(received, self.reaction(rtt));
             // An unknown receive rate says nothing.
             return Some((if received > 0.0 { ramped } else { present.rate }, Cause::RampUp));

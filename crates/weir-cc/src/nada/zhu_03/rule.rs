@@ -6,12 +6,15 @@ use super::config::Config;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, RateLimits, Signal};
 use crate::nada::rate::Shaping;
-use crate::nada::sender::{Habits, Present, Rule, Sender};
+use crate::nada::sender::{Habits, Present, Sender, Variant};
+use crate::parts::relative::{Fall, Relative};
 use crate::report::LawReport;
 use crate::time::SendTime;
 
 /// Reports count as at least so far apart. Divergence 7.
 const LEAST_INTERVAL: TimeDelta = TimeDelta::from_millis(1);
+/// A delay that takes the rate to such a share of what it was, from one report to the next, is congestion.
+const CUT: Fall = Fall { yields_at: 0.85, cut_at: 0.85, rescaled: 1.0 };
 
 /// The sender half of nada-dccc.
 pub type NadaZhu03 = Sender<RuleZhu03>;
@@ -24,8 +27,12 @@ impl NadaZhu03 {
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
         let unshaped = Shaping { sending_gain: 0.0, media_gain: 0.0, frame_rate: 0.0, cap: 0.0 };
-        let habits =
-            Habits { pacing: config.pacing, shaping: unshaped, feedback_timeout: config.feedback_timeout };
+        let habits = Habits {
+            pacing: config.pacing,
+            shaping: unshaped,
+            feedback_timeout: config.feedback_timeout,
+            log_window: TimeDelta::ZERO,
+        };
         Ok(Self::by(RuleZhu03::new(config), habits, limits))
     }
 }
@@ -42,6 +49,8 @@ pub struct RuleZhu03 {
     updated: Option<SendTime>,
     /// `t_0`, when the first packet left.
     begun: Option<SendTime>,
+    /// Coupling's share over the rate that the delay alone would give.
+    relative: Relative,
 }
 
 impl Config {
@@ -76,11 +85,19 @@ impl RuleZhu03 {
     ];
 
     fn new(config: Config) -> Self {
-        Self { config, x_n: None, x_ref: f64::NAN, x_hat: f64::NAN, updated: None, begun: None }
+        Self {
+            config,
+            x_n: None,
+            x_ref: f64::NAN,
+            x_hat: f64::NAN,
+            updated: None,
+            begun: None,
+            relative: Relative::NONE,
+        }
     }
 }
 
-impl Rule for RuleZhu03 {
+impl Variant for RuleZhu03 {
     fn on_sent(&mut self, at: SendTime) {
         // A sender's clock that was set back begins anew.
         self.begun = Some(self.begun.map_or(at, |begun| begun.min(at)));
@@ -96,13 +113,22 @@ impl Rule for RuleZhu03 {
         let rate = self.config.rate(&present.limits, self.x_ref, self.x_hat);
         let since = now - *self.begun.get_or_insert(now);
         let allowed = self.config.slow_start(&present.limits, since.max(TimeDelta::ZERO));
-        Some(if allowed < rate { (allowed, Cause::RampUp) } else { (rate, Cause::Delay) })
+        let (own, cause) = if allowed < rate { (allowed, Cause::RampUp) } else { (rate, Cause::Delay) };
+        Some((self.relative.follow(own, present.rate, &CUT), cause))
+    }
+
+    fn scale(&mut self, factor: f64) {
+        self.relative.on_word(factor);
     }
 
     fn forget_congestion(&mut self) {
         self.x_n = None;
         self.updated = None;
         self.x_hat = f64::NAN;
+    }
+
+    fn forget_share(&mut self) {
+        self.relative = Relative::NONE;
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -120,7 +146,8 @@ mod tests {
     use weir_units::{DataRate, DataSize};
 
     use super::*;
-    use crate::controller::{Controller, Decision, Pacing, PathEvent};
+    use crate::controller::{Controller, Pacing, PathEvent};
+    use crate::decision::{Decision, Why};
     use crate::packet::{SendState, SentPacket};
     use crate::report::{Feedback, NadaDelayReport};
 
@@ -165,7 +192,8 @@ mod tests {
         let mut sender = sender(0);
         // 0.1 + 5.9·25/105.357… = 1.5: capacity and equilibrium of dccc-2017. Here 0.1 + 5.9·25/100 = 1.575.
         let decision = tell(&mut sender, 100, 100, 25);
-        assert_eq!((decision.base, decision.rate, decision.cause), (kbps(300), kbps(1575), Cause::Delay));
+        assert_eq!((decision.base, decision.rate, decision.why), (kbps(300), kbps(1575), Why::Growth));
+        assert_eq!(sender.target().cause, Cause::Delay);
         assert_eq!(signals(&sender), [100.0, 100.0, 25.0, 1575e3]);
         assert_eq!(tell(&mut sender, 200, 100, 25).rate, kbps(1575));
     }
@@ -189,8 +217,10 @@ mod tests {
         tell(&mut sender, 100, 200, 25);
         // x̂ = 100 − 100·100/100 = 0.
         let decision = tell(&mut sender, 200, 100, 25);
-        assert_eq!((decision.rate, decision.cause), (kbps(6000), Cause::Maximum));
-        assert_eq!(tell(&mut sender, 300, 100, -25).cause, Cause::Minimum, "clocks that disagree");
+        assert_eq!((decision.rate, decision.why), (kbps(6000), Why::Growth));
+        assert_eq!(sender.target().cause, Cause::Maximum);
+        assert_eq!(tell(&mut sender, 300, 100, -25).why, Why::Delay, "clocks that disagree");
+        assert_eq!(sender.target().cause, Cause::Minimum);
     }
 
     #[test]
@@ -207,12 +237,13 @@ mod tests {
         send(&mut sender, 1500);
         // 0.1 + 2.5/10·5.9 = 1.575; 0.1 + 5/10·5.9 = 3.05.
         let decision = tell(&mut sender, 3500, 25, 25);
-        assert_eq!((decision.rate, decision.cause), (kbps(1575), Cause::RampUp));
+        assert_eq!((decision.rate, decision.why), (kbps(1575), Why::Growth));
+        assert_eq!(sender.target().cause, Cause::RampUp);
         assert_eq!(tell(&mut sender, 6000, 25, 25).rate, kbps(3050));
         // A delay of four times the reference allows less than slow start: 1.575.
         let decision = tell(&mut sender, 9000, 100, 25);
         assert!(decision.rate < kbps(1575), "the delay is rising: {decision:?}");
-        assert_eq!(decision.cause, Cause::Delay);
+        assert_eq!((decision.why, sender.target().cause), (Why::Delay, Cause::Delay));
         tell(&mut sender, 10_900, 25, 25);
         assert_eq!(tell(&mut sender, 11_000, 25, 25).rate, kbps(6000));
     }
@@ -230,7 +261,7 @@ mod tests {
         tell(&mut sender, 100, 50, 25);
         send(&mut sender, 110);
         let halved = sender.on_timeout(SendTime::from_millis(1110), &SendState::default()).unwrap();
-        assert_eq!(halved.rate, halved.base.scale(0.5));
+        assert_eq!((halved.rate, halved.why), (halved.base.scale(0.5), Why::Timeout));
         assert!(signals(&sender)[0].is_nan() && signals(&sender)[1].is_nan());
         assert_eq!(tell(&mut sender, 2000, 100, 25).rate, kbps(1575));
         sender.on_event(SendTime::from_millis(2000), PathEvent::RouteChanged);

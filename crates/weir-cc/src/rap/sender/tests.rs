@@ -1,4 +1,8 @@
+use weir_units::DataSize;
+
 use super::*;
+use crate::controller::{Controller, PathEvent};
+use crate::decision::{Decision, Share};
 
 fn kbps(rate: u64) -> DataRate {
     DataRate::from_kbps(rate)
@@ -23,11 +27,11 @@ fn send(sender: &mut Rap, ids: core::ops::Range<u64>, at: i64) {
     ids.for_each(|id| sender.on_sent(&packet(id, at), &SendState::default()));
 }
 
-fn feed(sender: &mut Rap, at: i64, results: &[PacketResult]) -> Decision {
+fn feed(sender: &mut Rap, at: i64, results: &[PacketResult]) -> Option<Decision> {
     // The receiver's clock is an hour ahead, and a packet of 50 ms of way waited 10 ms.
     let made = Some(ArrivalTime::from_millis(3_600_000 + at - 50));
     let feedback = Feedback::Packets { results, at: made, rtt: None, missed_reports: 0 };
-    sender.on_feedback(ms(at), &feedback, &SendState::default()).unwrap()
+    sender.on_feedback(ms(at), &feedback, &SendState::default())
 }
 
 /// Packets `ids`, which left at `at`, arrived 50 ms later, were reported after 10 ms and heard of 50 ms after that.
@@ -36,7 +40,7 @@ fn arrived(ids: core::ops::Range<u64>, at: i64) -> Vec<PacketResult> {
     ids.map(|id| PacketResult { sent: packet(id, at), fate }).collect()
 }
 
-fn ack(sender: &mut Rap, ids: core::ops::Range<u64>, at: i64) -> Decision {
+fn ack(sender: &mut Rap, ids: core::ops::Range<u64>, at: i64) -> Option<Decision> {
     feed(sender, at + 110, &arrived(ids, at))
 }
 
@@ -48,9 +52,9 @@ fn time_out(sender: &mut Rap, at: i64) -> Option<Decision> {
 fn a_round_trip_leaves_out_what_a_packet_waited() {
     let mut sender = rap(Config::default());
     send(&mut sender, 0..1, 0);
-    let decision = ack(&mut sender, 0..1, 0);
-    assert_eq!(decision.rtt, Some(TimeDelta::from_millis(100)));
-    assert_eq!(decision.rate, kbps(400), "the start rate stays");
+    assert_eq!(ack(&mut sender, 0..1, 0), None);
+    assert_eq!(sender.frame().rtt(), Some(TimeDelta::from_millis(100)));
+    assert_eq!(sender.target().sending_rate, kbps(400), "the start rate stays");
     // The first step ends a round trip after the first acknowledgement.
     assert_eq!(sender.next_timeout(), Some(ms(210)));
 }
@@ -61,8 +65,8 @@ fn a_report_that_does_not_say_when_it_was_made_counts_the_wait_in() {
     send(&mut sender, 0..1, 0);
     let results = arrived(0..1, 0);
     let feedback = Feedback::Packets { results: &results, at: None, rtt: None, missed_reports: 0 };
-    let decision = sender.on_feedback(ms(110), &feedback, &SendState::default()).unwrap();
-    assert_eq!(decision.rtt, Some(TimeDelta::from_millis(110)));
+    assert_eq!(sender.on_feedback(ms(110), &feedback, &SendState::default()), None);
+    assert_eq!(sender.frame().rtt(), Some(TimeDelta::from_millis(110)));
 }
 
 /// A sender whose first step, with an SRTT of 100 ms, ends at 210 ms.
@@ -114,16 +118,18 @@ fn all_losses_of_a_flight_halve_the_rate_once() {
         ids.map(|id| PacketResult { sent: packet(id, 110), fate: Fate::Missing }).collect::<Vec<_>>()
     };
     let report = [missing(1..3), arrived(3..6, 110)].concat();
-    let decision = feed(&mut sender, 220, &report);
-    assert_eq!((decision.rate, decision.cause), (kbps(200), Cause::Loss));
-    assert_eq!(sender.step_due, Some(ms(320)), "a whole round trip without growth");
+    let decision = feed(&mut sender, 220, &report).unwrap();
+    assert_eq!((decision.rate, decision.why), (kbps(200), Why::Loss));
+    assert_eq!(sender.target().cause, Cause::Loss);
+    assert_eq!(sender.rule().step_due, Some(ms(320)), "a whole round trip without growth");
     // Later losses among the twenty are the same congestion.
     let report = [missing(6..8), arrived(8..11, 110)].concat();
-    assert_eq!(feed(&mut sender, 230, &report).rate, kbps(200));
+    assert_eq!(feed(&mut sender, 230, &report), None);
+    assert_eq!(sender.target().sending_rate, kbps(200));
     // A loss among packets that left after the reaction is another one.
     send(&mut sender, 20..30, 240);
     let report = [missing(20..21), arrived(21..24, 240)].concat();
-    assert_eq!(feed(&mut sender, 350, &report).rate, kbps(100));
+    assert_eq!(feed(&mut sender, 350, &report).unwrap().rate, kbps(100));
 }
 
 #[test]
@@ -132,8 +138,9 @@ fn a_packet_is_lost_three_numbers_below_the_newest() {
     send(&mut sender, 1..10, 110);
     let missing = PacketResult { sent: packet(1, 110), fate: Fate::Missing };
     let report = [vec![missing], arrived(2..4, 110)].concat();
-    assert_eq!(feed(&mut sender, 220, &report).rate, kbps(400));
-    assert_eq!(feed(&mut sender, 220, &arrived(4..5, 110)).rate, kbps(200));
+    assert_eq!(feed(&mut sender, 220, &report), None);
+    assert_eq!(sender.target().sending_rate, kbps(400));
+    assert_eq!(feed(&mut sender, 220, &arrived(4..5, 110)).unwrap().rate, kbps(200));
 }
 
 #[test]
@@ -141,14 +148,16 @@ fn packets_without_news_are_lost_after_the_timeout_and_halve_the_rate_again_and_
     let mut sender = settled(Config { usage_threshold: 1.0, ..Config::default() });
     send(&mut sender, 1..3, 200);
     // 1.2 · 100 + 10 ms; the step ends before.
-    assert_eq!(sender.timeout_due(), Some(ms(330)));
+    assert_eq!(sender.rule().timeout_due(), Some(ms(330)));
     time_out(&mut sender, 210);
     send(&mut sender, 3..4, 250);
     let decision = time_out(&mut sender, 330).unwrap();
-    assert_eq!((decision.rate, decision.cause), (kbps(200), Cause::Receiver));
+    assert_eq!((decision.rate, decision.why), (kbps(200), Why::Timeout));
+    assert_eq!(sender.target().cause, Cause::Receiver);
     // Packet 3 left before the reaction: the same congestion. Packet 4 is another.
     send(&mut sender, 4..5, 340);
-    assert_eq!(time_out(&mut sender, 380).unwrap().rate, kbps(200));
+    assert_eq!(time_out(&mut sender, 380), None);
+    assert_eq!(sender.target().sending_rate, kbps(200));
     assert_eq!(time_out(&mut sender, 470).unwrap().rate, kbps(100));
 }
 
@@ -158,9 +167,10 @@ fn ns2_begins_with_a_packet_each_two_seconds_and_then_one_per_round_trip() {
     // 8000 bits in 2 s.
     assert_eq!(sender.target().sending_rate, kbps(4));
     send(&mut sender, 0..1, 0);
-    assert_eq!(ack(&mut sender, 0..1, 0).rate, kbps(80));
+    let decision = ack(&mut sender, 0..1, 0).unwrap();
+    assert_eq!((decision.rate, decision.why), (kbps(80), Why::Start));
     // The first step lasts two seconds; one packet of the one allowed was sent.
-    assert_eq!(sender.step_due, Some(ms(2000)));
+    assert_eq!(sender.rule().step_due, Some(ms(2000)));
     assert_eq!(time_out(&mut sender, 2000).unwrap().rate, kbps(160));
 }
 
@@ -171,7 +181,8 @@ fn fine_grain_follows_the_round_trip_time_and_leaves_the_gap() {
     // A round trip of 200 ms: XRTT/FRTT = 101/190.
     let mut late = arrived(1..2, 110);
     late[0].fate = Fate::Arrived { at: ArrivalTime::from_millis(3_600_000 + 260), ecn: Ecn::NotEct };
-    assert_eq!(feed(&mut sender, 320, &late).rate, kbps(400));
+    assert_eq!(feed(&mut sender, 320, &late), None);
+    assert_eq!(sender.frame().data_rate(), kbps(400));
     let rate = sender.target().sending_rate.bps_f64();
     assert!((rate - 400e3 * 101.0 / 190.0).abs() < 1.0, "{rate}");
 }
@@ -179,8 +190,8 @@ fn fine_grain_follows_the_round_trip_time_and_leaves_the_gap() {
 #[test]
 fn coupling_gives_the_rate_and_the_next_step_adds_to_it() {
     let mut sender = settled(Config::default());
-    sender.adopt(ms(150), Share { rate: kbps(160) });
-    assert_eq!((sender.rate(), sender.target().cause), (kbps(160), Cause::Coupling));
+    assert_eq!(sender.adopt(ms(150), Share { rate: kbps(160) }), kbps(160));
+    assert_eq!((sender.target().sending_rate, sender.target().cause), (kbps(160), Cause::Coupling));
     send(&mut sender, 1..3, 150);
     assert_eq!(time_out(&mut sender, 210).unwrap().rate, kbps(240));
 }
@@ -193,11 +204,14 @@ fn another_route_has_no_losses_of_the_last_one() {
     feed(&mut sender, 220, &[vec![missing(1)], arrived(2..3, 110)].concat());
     let decision = sender.on_event(ms(225), PathEvent::RouteChanged).unwrap();
     // By then 3 to 9 would time out, on the other route.
-    assert_eq!((decision.rate, decision.cause, decision.rtt), (kbps(400), Cause::RampUp, None));
+    assert_eq!((decision.rate, decision.why, decision.rtt), (kbps(400), Why::Route, None));
+    assert_eq!(sender.target().cause, Cause::RampUp);
     assert_eq!(time_out(&mut sender, 2110).map(|decision| decision.rate), Some(kbps(400)));
     send(&mut sender, 10..20, 2200);
     // Packet 1 would be lost by 14, packet 15 is by 18.
-    assert_eq!(feed(&mut sender, 2310, &arrived(10..15, 2200)).rate, kbps(400));
+    assert_eq!(feed(&mut sender, 2310, &arrived(10..15, 2200)), None);
+    assert_eq!(sender.target().sending_rate, kbps(400));
     let lost = vec![PacketResult { sent: packet(15, 2200), fate: Fate::Missing }];
-    assert_eq!(feed(&mut sender, 2310, &[lost, arrived(16..19, 2200)].concat()).rate, kbps(200));
+    let decision = feed(&mut sender, 2310, &[lost, arrived(16..19, 2200)].concat()).unwrap();
+    assert_eq!((decision.rate, decision.why), (kbps(200), Why::Loss));
 }

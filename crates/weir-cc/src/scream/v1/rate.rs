@@ -4,8 +4,9 @@ use weir_units::TimeDelta;
 
 use super::config::{Config, Increment};
 use crate::controller::RateLimits;
+use crate::decision::Why;
 use crate::packet::SentPacket;
-use crate::scream::passed;
+use crate::scream::{passed, scaled};
 use crate::time::SendTime;
 
 /// Updates over which the median of the encoder's rate is taken: just more than 10 s. RFC 8298 §4.1.1.2.
@@ -99,7 +100,8 @@ impl RateControl {
         due
     }
 
-    /// An interval is over. Returns whether the rate was computed: not in an interval without any packet.
+    /// An interval is over. Returns what lowered the rate, if it is lower; `None` if none was computed, as in an interval
+    /// without any packet.
     pub(super) fn update(
         &mut self,
         now: SendTime,
@@ -107,14 +109,23 @@ impl RateControl {
         limits: &RateLimits,
         queued: u64,
         seen: &Seen,
-    ) -> bool {
-        let Some(measured) = self.measure(now, config, queued) else {
-            return false;
-        };
+    ) -> Option<Why> {
+        let measured = self.measure(now, config, queued)?;
         let median = self.median.push(measured.rate_media);
-        let target = config.adjust(self.target, self.last_max, &measured, seen);
-        self.target = limits.clamp_bps(limit(target, median, &measured, seen));
-        true
+        let adjusted = config.adjust(self.target, self.last_max, &measured, seen);
+        let limited = limit(adjusted, median, &measured, seen);
+        self.target = limits.clamp_bps(limited);
+        Some(if limited < adjusted { Why::Application } else { Why::Delay })
+    }
+
+    /// Coupling scales every rate by `factor`: the target becomes `share`.
+    pub(super) fn scale(&mut self, share: f64, factor: f64) {
+        self.target = share;
+        self.last_max *= factor;
+        self.current_rate *= factor;
+        self.maxima.iter_mut().chain(&mut self.median.rates).for_each(|rate| *rate *= factor);
+        self.meter.transmitted = scaled(self.meter.transmitted, factor);
+        self.meter.received = scaled(self.meter.received, factor);
     }
 
     /// An interval is over in which nothing may be computed: the meters begin anew.
@@ -385,9 +396,9 @@ mod tests {
         assert!(!control.is_due(ms(199), CONFIG.rate_adjust_interval));
         assert!(control.is_due(ms(200), CONFIG.rate_adjust_interval));
         // 300 kbit/s, doubled by the limit; 300/2·0.2 = 30 kbit/s more.
-        assert!(control.update(ms(200), &CONFIG, &limits(), 0, &FAST));
+        assert_eq!(control.update(ms(200), &CONFIG, &limits(), 0, &FAST), Some(Why::Delay));
         near(control.target(), 3.3e5);
-        assert!(!control.update(ms(400), &CONFIG, &limits(), 0, &FAST));
+        assert_eq!(control.update(ms(400), &CONFIG, &limits(), 0, &FAST), None);
         assert_eq!((control.target(), control.next_timeout()), (3.3e5, None));
     }
 }

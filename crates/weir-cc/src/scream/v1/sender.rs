@@ -7,9 +7,11 @@ use super::rate::{self, RateControl};
 use super::trend::Trend;
 use super::window::{self, Window, counts};
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
+use crate::controller::{Cause, Controller, Pacing, PathEvent, RateLimits, Signal, Target};
+use crate::decision::{Decision, Share, Why};
 use crate::packet::{PacketResult, SendState, SentPacket};
 use crate::parts::silence::{self, Silence};
+use crate::rate_law::Standing;
 use crate::report::Feedback;
 use crate::scream::competition::QdelayTarget;
 use crate::scream::loss::LossEventRate;
@@ -20,7 +22,7 @@ use crate::time::SendTime;
 #[derive(Debug)]
 pub struct Scream {
     config: Config,
-    limits: RateLimits,
+    standing: Standing,
     network: Network,
     trend: Trend,
     window: Window,
@@ -34,7 +36,6 @@ pub struct Scream {
     /// What ended the last fast increase.
     congestion: Cause,
     cause: Cause,
-    application_limited: bool,
 }
 
 impl Scream {
@@ -46,7 +47,7 @@ impl Scream {
         config.validate()?;
         Ok(Self {
             config,
-            limits,
+            standing: Standing::new(limits),
             network: Network::new(),
             trend: Trend::new(config.trend_interval, config.qdelay_weight, config.trend_memory),
             window: Window::new(&config),
@@ -58,12 +59,11 @@ impl Scream {
             reduced_at: None,
             congestion: Cause::Delay,
             cause: Cause::RampUp,
-            application_limited: false,
         })
     }
 
-    /// RFC 8298 §4.1.2: the steps on each feedback. Returns whether a loss or ECN event changed the rate.
-    fn on_packets(&mut self, now: SendTime, results: &[PacketResult], rtt: Option<TimeDelta>) -> bool {
+    /// RFC 8298 §4.1.2: the steps on each feedback. Returns the loss or ECN event that changed the rate, if there was one.
+    fn on_packets(&mut self, now: SendTime, results: &[PacketResult], rtt: Option<TimeDelta>) -> Option<Why> {
         let news = self.network.on_feedback(now, results, rtt);
         self.rate.on_received(news.received);
         self.window.on_acked(news.acked.unwrap_or(0));
@@ -74,7 +74,7 @@ impl Scream {
         let beta = self.event(now, &news);
         if let Some((window_factor, rate_factor)) = beta {
             self.window.on_congestion(now, &self.config, window_factor);
-            self.rate.on_congestion(now, rate_factor, &self.limits);
+            self.rate.on_congestion(now, rate_factor, &self.standing.limits);
             self.cause = self.congestion;
         } else if news.acked.is_some() {
             self.update_window(now);
@@ -82,7 +82,7 @@ impl Scream {
         if news.acked.is_some() {
             self.qdelay_target.on_feedback(self.network.qdelay(), self.loss_events.get());
         }
-        beta.is_some()
+        beta.map(|_| if news.lost { Why::Loss } else { Why::Mark })
     }
 
     /// The factors of window and rate if `news` is a loss or an ECN event that counts. Both are signs of the same
@@ -117,25 +117,24 @@ impl Scream {
         self.window.resume(now, &self.config, self.trend.get());
     }
 
-    /// RFC 8298 §4.1.3. Returns whether a rate was computed.
-    fn update_rate(&mut self, now: SendTime, state: &SendState) -> bool {
+    /// RFC 8298 §4.1.3. Returns what lowered the rate, if it is lower; `None` if none was computed.
+    fn update_rate(&mut self, now: SendTime, state: &SendState) -> Option<Why> {
         if !self.rate.is_due(now, self.config.rate_adjust_interval) {
-            return false;
+            return None;
         }
+        let (config, queued) = (&self.config, state.queued.bytes());
         if self.silence.is_silent() {
-            self.rate.measure_only(now, &self.config, state.queued.bytes());
-            return false;
+            self.rate.measure_only(now, config, queued);
+            return None;
         }
         let seen = rate::Seen {
             in_fast_increase: self.window.in_fast_increase(),
             qdelay_trend: self.trend.get(),
             qdelay_trend_mem: self.trend.memory(),
         };
-        let computed = self.rate.update(now, &self.config, &self.limits, state.queued.bytes(), &seen);
-        if computed {
-            self.cause = if seen.in_fast_increase { Cause::RampUp } else { self.congestion };
-        }
-        computed
+        let why = self.rate.update(now, config, &self.standing.limits, queued, &seen)?;
+        self.cause = if seen.in_fast_increase { Cause::RampUp } else { self.congestion };
+        Some(why)
     }
 
     fn target_bitrate(&self) -> DataRate {
@@ -147,7 +146,7 @@ impl Scream {
     fn pacing_rate(&self) -> DataRate {
         let min = self.config.rate_pace_min;
         if self.silence.is_silent() {
-            return min.max(self.limits.min());
+            return min.max(self.standing.limits.min());
         }
         match self.network.s_rtt() {
             Some(s_rtt) => DataRate::from_bps_f64(self.config.pacing_rate(self.window.cwnd(), s_rtt)),
@@ -155,15 +154,10 @@ impl Scream {
         }
     }
 
-    fn decision(&self, base: DataRate) -> Decision {
-        let rate = self.target_bitrate();
-        Decision { rate, base, cause: self.cause_of(rate), rtt: self.network.rtt() }
-    }
-
-    /// What limits `rate`: a bound, else the source, else what the law found.
-    fn cause_of(&self, rate: DataRate) -> Cause {
-        let cause = if self.application_limited { Cause::Application } else { self.cause };
-        self.limits.cause(rate, cause)
+    /// A rate was computed; `why` is what lowered it, if it is lower now. A loss or ECN event is a cut at the minimum, too.
+    fn decide(&mut self, why: Why) -> Decision {
+        let lower = matches!(why, Why::Loss | Why::Mark | Why::Timeout);
+        self.standing.decide(self.target_bitrate(), lower, why, self.network.rtt())
     }
 
     /// The path is another one: everything begins anew, at the start rate at most.
@@ -174,8 +168,8 @@ impl Scream {
         self.window = Window::new(&config);
         self.qdelay_target = QdelayTarget::new(config.competition());
         self.loss_events = LossEventRate::new();
-        let target = self.rate.target().min(self.limits.start().bps_f64());
-        self.rate = RateControl::new(self.limits.clamp_bps(target));
+        let target = self.rate.target().min(self.standing.limits.start().bps_f64());
+        self.rate = RateControl::new(self.standing.limits.clamp_bps(target));
         (self.loss_at, self.reduced_at) = (None, None);
         (self.congestion, self.cause) = (Cause::Delay, Cause::RampUp);
         self.silence.end();
@@ -194,40 +188,40 @@ impl Controller for Scream {
         let Feedback::Packets { results, rtt, .. } = *feedback else {
             return None;
         };
-        let base = self.target_bitrate();
-        self.application_limited = state.application_limited;
-        let computed = self.on_packets(now, results, rtt);
+        self.standing.application_limited = state.application_limited;
+        let event = self.on_packets(now, results, rtt);
         self.silence.on_feedback(now, self.network.bytes_in_flight() > 0);
-        computed.then(|| self.decision(base))
+        event.map(|why| self.decide(why))
     }
 
     fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
-        let base = self.target_bitrate();
-        let mut computed = false;
+        let mut why = None;
         if self.silence.step(now) {
             self.window.shrink(&self.config, silence::FACTOR);
-            self.rate.set(self.limits.clamp_bps(silence::FACTOR * self.rate.target()));
+            self.rate.set(self.standing.limits.clamp_bps(silence::FACTOR * self.rate.target()));
             self.cause = Cause::Receiver;
-            computed = true;
+            why = Some(Why::Timeout);
         }
-        computed |= self.update_rate(now, state);
-        computed.then(|| self.decision(base))
+        why = why.or(self.update_rate(now, state));
+        why.map(|why| self.decide(why))
     }
 
     fn on_event(&mut self, _now: SendTime, event: PathEvent) -> Option<Decision> {
-        let base = self.target_bitrate();
         match event {
             PathEvent::Limits(limits) => {
-                self.limits = limits;
+                self.standing.limits = limits;
                 self.rate.set(limits.clamp_bps(self.rate.target()));
+                Some(self.decide(Why::Limits))
             }
             PathEvent::Paused | PathEvent::Resumed => {
                 self.silence.end();
-                return None;
+                None
             }
-            PathEvent::RouteChanged => self.begin_anew(),
+            PathEvent::RouteChanged => {
+                self.begin_anew();
+                Some(self.decide(Why::Route))
+            }
         }
-        Some(self.decision(base))
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
@@ -247,15 +241,18 @@ impl Controller for Scream {
             pacing: Pacing::Exact(self.pacing_rate()),
             window,
             padding: DataRate::ZERO,
-            cause: self.cause_of(rate),
+            cause: self.standing.cause(rate, self.cause),
         }
     }
 
-    fn adopt(&mut self, _now: SendTime, share: Share) {
-        let rate = self.limits.clamp_bps(share.rate.bps_f64());
-        self.rate.set(rate);
-        self.window.raise_to(rate * self.network.s_rtt().unwrap_or(0.0) / 8.0);
-        self.cause = Cause::Coupling;
+    fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
+        if let Some((taken, factor)) = self.standing.adopt(share) {
+            self.network.scale(now, factor);
+            self.window.scale(factor);
+            self.rate.scale(taken.bps_f64(), factor);
+            self.cause = Cause::Coupling;
+        }
+        self.standing.decided()
     }
 
     fn signals(&self) -> &'static [Signal] {

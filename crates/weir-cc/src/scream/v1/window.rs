@@ -3,8 +3,8 @@
 use weir_units::TimeDelta;
 
 use super::config::Config;
-use crate::scream::passed;
 use crate::scream::recent_max::RecentMax;
+use crate::scream::{passed, scaled};
 use crate::time::SendTime;
 
 /// Steps in which the maximum in flight is remembered.
@@ -106,9 +106,11 @@ impl Window {
         self.calm_since = None;
     }
 
-    /// The window holds at least `bytes`.
-    pub(super) fn raise_to(&mut self, bytes: f64) {
-        self.cwnd = self.cwnd.max(bytes);
+    /// Coupling scales the window by `factor`, and what was in it.
+    pub(super) fn scale(&mut self, factor: f64) {
+        self.cwnd *= factor;
+        self.newly_acked = scaled(self.newly_acked, factor);
+        self.max_bytes_in_flight.scale(factor);
     }
 }
 

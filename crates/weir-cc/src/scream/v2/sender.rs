@@ -6,9 +6,11 @@ use super::config::{Config, Edition};
 use super::rate::Basis;
 use super::window::{RefWindow, Seen};
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Controller, Decision, Pacing, PathEvent, RateLimits, Share, Signal, Target};
+use crate::controller::{Cause, Controller, Pacing, PathEvent, RateLimits, Signal, Target};
+use crate::decision::{Decision, Share, Why};
 use crate::packet::{SendState, SentPacket};
 use crate::parts::silence::{self, Silence};
+use crate::rate_law::Standing;
 use crate::report::Feedback;
 use crate::scream::competition::QdelayTarget;
 use crate::scream::loss::LossEventRate;
@@ -19,7 +21,7 @@ use crate::time::SendTime;
 #[derive(Debug)]
 pub struct ScreamV2 {
     config: Config,
-    limits: RateLimits,
+    standing: Standing,
     network: Network,
     /// `None` before the first round-trip time: then the start rate stands for it.
     window: Option<RefWindow>,
@@ -31,7 +33,6 @@ pub struct ScreamV2 {
     /// What was last reacted to.
     congestion: Cause,
     cause: Cause,
-    application_limited: bool,
 }
 
 impl ScreamV2 {
@@ -43,7 +44,7 @@ impl ScreamV2 {
         config.validate()?;
         Ok(Self {
             config,
-            limits,
+            standing: Standing::new(limits),
             network: Network::new(),
             window: None,
             qdelay_target: QdelayTarget::new(config.competition()),
@@ -52,15 +53,12 @@ impl ScreamV2 {
             silence: Silence::new(config.feedback_timeout),
             congestion: Cause::Delay,
             cause: Cause::RampUp,
-            application_limited: false,
         })
     }
 
-    /// The window and the rate after `news`. Returns whether a rate was computed.
-    fn on_news(&mut self, now: SendTime, news: &News) -> bool {
-        let (Some(s_rtt), Some(rtt)) = (self.network.s_rtt(), self.network.rtt()) else {
-            return false;
-        };
+    /// The window and the rate after `news`. Returns what lowered the rate, if it is lower; `None` if none was computed.
+    fn on_news(&mut self, now: SendTime, news: &News) -> Option<Why> {
+        let (s_rtt, rtt) = (self.network.s_rtt()?, self.network.rtt()?);
         let (config, in_flight) = (self.config, self.network.bytes_in_flight());
         let seen = Seen {
             s_rtt,
@@ -77,7 +75,8 @@ impl ScreamV2 {
         window.on_flight(now, rtt, in_flight);
         window.observe(now, &config, &seen, news);
         let reaction = window.react(now, &config, &seen, news);
-        let at_maximum = config.edition == Edition::Late && self.target >= self.limits.max().bps_f64();
+        let at_maximum =
+            config.edition == Edition::Late && self.target >= self.standing.limits.max().bps_f64();
         if news.acked.is_some() && !at_maximum {
             window.grow(now, &config, &seen, news);
         }
@@ -87,7 +86,7 @@ impl ScreamV2 {
         };
         let ref_wnd = window.ref_wnd();
         let basis = Basis { ref_wnd, s_rtt, bytes_in_flight: in_flight as f64, compensate };
-        self.target = self.limits.clamp_bps(config.target_rate(&basis));
+        self.target = self.standing.limits.clamp_bps(config.target_rate(&basis));
         self.congestion = reaction.unwrap_or(self.congestion);
         let calm = window.post_congestion(now, &config, s_rtt) >= 1.0;
         self.cause = if calm { Cause::RampUp } else { self.congestion };
@@ -95,7 +94,11 @@ impl ScreamV2 {
         if news.acked.is_some() {
             self.qdelay_target.on_feedback(seen.qdelay, self.loss_events.get());
         }
-        true
+        Some(match reaction {
+            Some(Cause::Loss) => Why::Loss,
+            Some(_) if news.marked > 0 => Why::Mark,
+            _ => Why::Delay,
+        })
     }
 
     fn target_rate(&self) -> DataRate {
@@ -106,29 +109,16 @@ impl ScreamV2 {
     fn pacing_rate(&self) -> DataRate {
         let min = self.config.rate_pace_min;
         if self.silence.is_silent() {
-            min.max(self.limits.min())
+            min.max(self.standing.limits.min())
         } else {
             min.max(self.target_rate()).scale(self.config.packet_pacing_headroom)
         }
     }
 
-    /// The rate is `target` from now on, and the window the one that belongs to it.
-    fn set_target(&mut self, target: f64) {
-        self.target = self.limits.clamp_bps(target);
-        if let (Some(window), Some(s_rtt)) = (self.window.as_mut(), self.network.s_rtt()) {
-            window.set(&self.config, self.config.window_for(self.target, s_rtt));
-        }
-    }
-
-    fn decision(&self, base: DataRate) -> Decision {
-        let rate = self.target_rate();
-        Decision { rate, base, cause: self.cause_of(rate), rtt: self.network.rtt() }
-    }
-
-    /// What limits `rate`: a bound, else the source, else what the law found.
-    fn cause_of(&self, rate: DataRate) -> Cause {
-        let cause = if self.application_limited { Cause::Application } else { self.cause };
-        self.limits.cause(rate, cause)
+    /// A rate was computed; `why` is what lowered it, if it is lower now. A loss or ECN event is a cut at the minimum, too.
+    fn decide(&mut self, why: Why) -> Decision {
+        let lower = matches!(why, Why::Loss | Why::Mark | Why::Timeout);
+        self.standing.decide(self.target_rate(), lower, why, self.network.rtt())
     }
 }
 
@@ -145,48 +135,47 @@ impl Controller for ScreamV2 {
         let Feedback::Packets { results, rtt, .. } = *feedback else {
             return None;
         };
-        let base = self.target_rate();
-        self.application_limited = state.application_limited;
+        self.standing.application_limited = state.application_limited;
         let news = self.network.on_feedback(now, results, rtt);
         self.silence.on_feedback(now, self.network.bytes_in_flight() > 0);
-        self.on_news(now, &news).then(|| self.decision(base))
+        self.on_news(now, &news).map(|why| self.decide(why))
     }
 
     fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
         if !self.silence.step(now) {
             return None;
         }
-        let base = self.target_rate();
-        self.target = self.limits.clamp_bps(silence::FACTOR * self.target);
+        self.target = self.standing.limits.clamp_bps(silence::FACTOR * self.target);
         if let Some(window) = &mut self.window {
             window.set(&self.config, silence::FACTOR * window.ref_wnd());
         }
         self.cause = Cause::Receiver;
-        Some(self.decision(base))
+        Some(self.decide(Why::Timeout))
     }
 
     fn on_event(&mut self, _now: SendTime, event: PathEvent) -> Option<Decision> {
-        let base = self.target_rate();
         match event {
             PathEvent::Limits(limits) => {
-                self.limits = limits;
+                self.standing.limits = limits;
                 self.target = limits.clamp_bps(self.target);
+                Some(self.decide(Why::Limits))
             }
             PathEvent::Paused | PathEvent::Resumed => {
                 self.silence.end();
-                return None;
+                None
             }
             PathEvent::RouteChanged => {
+                let limits = self.standing.limits;
                 self.network.forget_path();
                 self.window = None;
                 self.qdelay_target = QdelayTarget::new(self.config.competition());
                 self.loss_events = LossEventRate::new();
-                self.target = self.limits.clamp_bps(self.target.min(self.limits.start().bps_f64()));
+                self.target = limits.clamp_bps(self.target.min(limits.start().bps_f64()));
                 (self.congestion, self.cause) = (Cause::Delay, Cause::RampUp);
                 self.silence.end();
+                Some(self.decide(Why::Route))
             }
         }
-        Some(self.decision(base))
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
@@ -205,13 +194,20 @@ impl Controller for ScreamV2 {
             pacing: Pacing::Exact(self.pacing_rate()),
             window,
             padding: DataRate::ZERO,
-            cause: self.cause_of(rate),
+            cause: self.standing.cause(rate, self.cause),
         }
     }
 
-    fn adopt(&mut self, _now: SendTime, share: Share) {
-        self.set_target(share.rate.bps_f64());
-        self.cause = Cause::Coupling;
+    fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
+        if let Some((taken, factor)) = self.standing.adopt(share) {
+            self.network.scale(now, factor);
+            if let Some(window) = &mut self.window {
+                window.scale(factor);
+            }
+            self.target = taken.bps_f64();
+            self.cause = Cause::Coupling;
+        }
+        self.standing.decided()
     }
 
     fn signals(&self) -> &'static [Signal] {

@@ -77,7 +77,7 @@ fn a_loss_lowers_the_rate_and_is_the_cause_for_a_hundred_round_trips() {
     bench.tell(0, &[ARRIVED; 5]);
     let decision = bench.tell(0, &[None, ARRIVED]).unwrap();
     assert!(decision.rate < decision.base.scale(0.8), "{decision:?}");
-    assert_eq!(decision.cause, Cause::Loss);
+    assert_eq!((decision.why, bench.law.target().cause), (Why::Loss, Cause::Loss));
     bench.tell(0, &[ARRIVED; 13]);
     bench.flow(100, 4900, 50, 2);
     assert_eq!(bench.law.target().cause, Cause::Loss);
@@ -112,7 +112,7 @@ fn silence_halves_rate_and_window_and_leaves_a_trickle() {
     assert_eq!(bench.law.next_timeout(), Some(ms(1100)));
     let decision = bench.law.on_timeout(ms(1100), &state()).unwrap();
     near(decision.rate.bps_f64(), rate.bps_f64() / 2.0);
-    assert_eq!(decision.cause, Cause::Receiver);
+    assert_eq!((decision.why, bench.law.target().cause), (Why::Timeout, Cause::Receiver));
     near(bench.signal("ref_wnd"), window / 2.0);
     let target = bench.law.target();
     assert_eq!((target.window, target.pacing), (None, Pacing::Exact(kbps(100))));
@@ -130,7 +130,7 @@ fn silence_begins_although_feedback_told_of_some_of_what_was_sent() {
     bench.tell(0, &[ARRIVED; 3]);
     assert_eq!(bench.law.next_timeout(), Some(ms(1050)));
     let decision = bench.law.on_timeout(ms(1050), &state()).unwrap();
-    assert_eq!(decision.cause, Cause::Receiver);
+    assert_eq!((decision.why, bench.law.target().cause), (Why::Timeout, Cause::Receiver));
 }
 
 #[test]
@@ -140,9 +140,10 @@ fn events_become_the_laws_own_state() {
     bench.tell(0, &[ARRIVED; 2]);
     let narrower = RateLimits::new(kbps(100), kbps(200), kbps(400)).unwrap();
     let decision = bench.law.on_event(ms(60), PathEvent::Limits(narrower)).unwrap();
-    assert_eq!((decision.rate, decision.cause), (kbps(400), Cause::Maximum));
+    assert_eq!((decision.rate, decision.why), (kbps(400), Why::Limits));
+    assert_eq!(bench.law.target().cause, Cause::Maximum);
     let decision = bench.law.on_event(ms(70), PathEvent::RouteChanged).unwrap();
-    assert_eq!((decision.rate, decision.rtt), (kbps(200), None));
+    assert_eq!((decision.rate, decision.why, decision.rtt), (kbps(200), Why::Route, None));
     assert_eq!(bench.law.target().window, None);
     assert_eq!(bench.law.on_event(ms(80), PathEvent::Paused), None);
     assert_eq!(bench.law.next_timeout(), None);

@@ -61,6 +61,13 @@ impl RefWindow {
         }
     }
 
+    /// Coupling scales the window by `factor`, and what was in it.
+    pub(super) fn scale(&mut self, factor: f64) {
+        self.ref_wnd *= factor;
+        self.ref_wnd_i *= factor;
+        self.max_bytes_in_flight.scale(factor);
+    }
+
     /// So much is in flight now.
     pub(super) fn on_flight(&mut self, now: SendTime, s_rtt: TimeDelta, bytes: u64) {
         self.max_bytes_in_flight.push(now, s_rtt, bytes);
@@ -124,7 +131,7 @@ impl RefWindow {
             Edition::Late => {
                 backoff *= (1.0 - share).max(0.5);
                 if seen.qdelay < 0.25 * seen.qdelay_target {
-                    backoff *= self.scale(config, seen.l4s).max(LEAST_SHARE);
+                    backoff *= self.distance_scale(config, seen.l4s).max(LEAST_SHARE);
                 }
                 passed(now, self.congested_at, config.round_trips(seen.s_rtt, LATE_RESTORATION))
             }
@@ -174,7 +181,7 @@ impl RefWindow {
     /// Grows by what was acknowledged without a mark.
     pub(super) fn grow(&mut self, now: SendTime, config: &Config, seen: &Seen, news: &News) {
         let clean = news.acked.unwrap_or(0).saturating_sub(news.marked_bytes);
-        let scale = self.scale(config, seen.l4s);
+        let scale = self.distance_scale(config, seen.l4s);
         let base = config.base_increment(clean, self.ref_wnd, seen.s_rtt);
         let cautious = match config.edition {
             Edition::Early => scale,
@@ -197,7 +204,7 @@ impl RefWindow {
     }
 
     /// How far the window is from that of the last congestion, from [`LOWEST_SCALE`] to 1.
-    fn scale(&self, config: &Config, l4s: bool) -> f64 {
+    fn distance_scale(&self, config: &Config, l4s: bool) -> f64 {
         let (steepness, lowest) = match config.edition {
             Edition::Early if l4s => {
                 (4.0, LOWEST_SCALE.max((0.02 / config.mss_share(self.ref_wnd)).min(1.0)))

@@ -1,4 +1,8 @@
+use weir_units::DataSize;
+
 use super::*;
+use crate::controller::Controller;
+use crate::decision::{Decision, Share};
 
 const RTT: TimeDelta = TimeDelta::from_millis(100);
 
@@ -28,11 +32,20 @@ fn send(sender: &mut Tfrc, at: i64, application_limited: bool) {
 
 /// Packets have left for a round trip, and a report comes. Returns the rate in kbit/s.
 fn tell(sender: &mut Tfrc, at: i64, p: f64, received: u64, application_limited: bool) -> f64 {
+    report(sender, at, p, received, application_limited);
+    rate(sender)
+}
+
+fn report(sender: &mut Tfrc, at: i64, p: f64, received: u64, application_limited: bool) -> Option<Decision> {
     (at - 100..=at).step_by(10).for_each(|at| send(sender, at, application_limited));
     let report = TfrcReport { loss_event_rate: p, receive_rate: kbps(received) };
     let feedback = Feedback::Law { report: LawReport::Tfrc(report), rtt: Some(RTT) };
-    let decision = sender.on_feedback(ms(at), &feedback, &state(application_limited)).unwrap();
-    decision.rate.bps_f64() / 1e3
+    sender.on_feedback(ms(at), &feedback, &state(application_limited))
+}
+
+/// `X` in kbit/s.
+fn rate(sender: &Tfrc) -> f64 {
+    sender.frame().rate() / 1e3
 }
 
 fn near(rate: f64, expected: f64) {
@@ -47,7 +60,7 @@ fn it_begins_at_the_start_rate_and_the_first_report_gives_four_packets_per_round
     near(tell(&mut sender, 100, 0.0, 0, false), 320.0);
     // With 1460-byte segments 4380 bytes.
     let mut sender = tfrc(Config::default());
-    sender.config.segment_size = DataSize::from_bytes(1460);
+    sender.rule_mut().config.segment_size = DataSize::from_bytes(1460);
     near(tell(&mut sender, 100, 0.0, 0, false), 350.4);
 }
 
@@ -60,7 +73,8 @@ fn slow_start_doubles_once_per_round_trip_up_to_twice_what_is_received() {
     // The beginning's infinity is older than two round trips: 2·600 and 2·700.
     near(tell(&mut sender, 400, 0.0, 600, false), 1200.0);
     near(tell(&mut sender, 500, 0.0, 700, false), 1400.0);
-    near(tell(&mut sender, 550, 0.0, 1400, false), 1400.0);
+    assert_eq!(report(&mut sender, 550, 0.0, 1400, false), None, "it is not time to double yet");
+    near(rate(&sender), 1400.0);
     near(tell(&mut sender, 600, 0.0, 1400, false), 2800.0);
 }
 
@@ -112,7 +126,8 @@ fn without_feedback_the_rate_is_halved() {
     assert_eq!(sender.next_timeout(), Some(ms(2000)));
     assert_eq!(sender.on_timeout(ms(1999), &state(false)), None);
     let decision = sender.on_timeout(ms(2000), &state(false)).unwrap();
-    assert_eq!((decision.rate, decision.cause), (kbps(100), Cause::Receiver));
+    assert_eq!((decision.rate, decision.why), (kbps(100), Why::Timeout));
+    assert_eq!(sender.target().cause, Cause::Receiver);
     // Two packets of 1000 bytes at 100 kbit/s: 160 ms.
     assert_eq!(sender.next_timeout(), Some(ms(2160)));
 }
@@ -131,11 +146,11 @@ fn silence_after_losses_halves_what_was_received_or_computed() {
     for at in [100, 300, 600] {
         tell(&mut sender, at, 0.001, 500, false);
     }
-    near(sender.x * 8e-3, 1000.0);
-    for (at, rate) in [(1100, 500.0), (1600, 250.0)] {
+    near(rate(&sender), 1000.0);
+    for (at, left) in [(1100, 500.0), (1600, 250.0)] {
         send(&mut sender, at - 1, false);
         sender.on_timeout(ms(at), &state(false));
-        near(sender.x * 8e-3, rate);
+        near(rate(&sender), left);
     }
     // The equation is the limit: 898.6/2.
     let mut sender = tfrc(Config::default());
@@ -144,7 +159,7 @@ fn silence_after_losses_halves_what_was_received_or_computed() {
     }
     send(&mut sender, 900, false);
     sender.on_timeout(ms(1100), &state(false));
-    near(sender.x * 8e-3, 449.3);
+    near(rate(&sender), 449.3);
 }
 
 #[test]
@@ -153,10 +168,10 @@ fn an_idle_sender_keeps_a_rate_that_it_could_begin_with() {
     tell(&mut sender, 100, 0.0, 0, false);
     // Nothing was sent since: 320 < 2·320.
     sender.on_timeout(ms(500), &state(true));
-    near(sender.x * 8e-3, 320.0);
+    near(rate(&sender), 320.0);
     send(&mut sender, 600, true);
     sender.on_timeout(ms(900), &state(true));
-    near(sender.x * 8e-3, 160.0);
+    near(rate(&sender), 160.0);
 }
 
 #[test]
@@ -168,7 +183,7 @@ fn a_longer_round_trip_lowers_the_rate_for_the_moment() {
     let feedback = Feedback::Law { report: LawReport::Tfrc(report), rtt };
     sender.on_feedback(ms(150), &feedback, &state(false));
     // X stays at 320. (0.9·√100 + 0.1·√144)/√144 = 10.2/12 = 0.85: 272.
-    assert_eq!((sender.x * 8.0).round(), 320e3);
+    assert_eq!(sender.frame().rate().round(), 320e3);
     assert_eq!(sender.target().sending_rate, kbps(272));
     let mut plain = tfrc(Config { oscillation_prevention: false, ..Config::default() });
     tell(&mut plain, 100, 0.0, 0, false);
@@ -182,13 +197,26 @@ fn coupling_gives_the_rate_and_the_law_goes_on_from_there() {
     for at in [100, 300, 600] {
         tell(&mut sender, at, 0.001, 500, false);
     }
-    sender.adopt(ms(650), Share { rate: kbps(300) });
+    assert_eq!(sender.adopt(ms(650), Share { rate: kbps(300) }), kbps(300));
     let target = sender.target();
     assert_eq!((target.sending_rate, target.cause), (kbps(300), Cause::Coupling));
-    // Silence does not raise it.
+    // The 500 that were received are 150 at this rate: half of twice that is left by a silence.
     send(&mut sender, 700, false);
     sender.on_timeout(ms(1100), &state(false));
-    assert!(sender.target().sending_rate <= kbps(300));
+    assert_eq!(sender.target().sending_rate, kbps(150));
+}
+
+#[test]
+fn what_was_received_of_the_time_before_coupling_counts_by_its_scale() {
+    let mut sender = tfrc(Config::default());
+    for at in [100, 300, 600] {
+        tell(&mut sender, at, 0.001, 500, false);
+    }
+    sender.adopt(ms(650), Share { rate: kbps(300) });
+    // The packets left from 500 to 600 ms: 0.3·500 = 150, twice that.
+    near(tell(&mut sender, 700, 0.001, 500, false), 300.0);
+    // From 700 to 800 ms: the 250 themselves.
+    near(tell(&mut sender, 900, 0.001, 250, false), 500.0);
 }
 
 #[test]

@@ -128,14 +128,17 @@ impl LossBasedV2 {
         self.acknowledged = Some(rate);
     }
 
-    /// The estimate becomes `rate` (bit/s) by coupling's word. Neither the hold nor the window of growth, which bound
-    /// what this flow may take by itself, pull it back from there.
-    pub fn adopt(&mut self, rate: f64) {
-        self.estimate = rate;
-        self.hold.rate = self.hold.rate.max(rate);
-        self.growth.bound = self.growth.bound.max(rate);
+    /// Coupling scales each rate by `factor`, those included which bound what this flow may take by itself: neither the
+    /// hold nor the window of growth pulls it back.
+    pub fn scale(&mut self, factor: f64) {
+        self.estimate *= factor;
+        self.delay_based *= factor;
+        self.hold.rate *= factor;
+        self.growth.bound *= factor;
+        self.padding.rate *= factor;
+        self.acknowledged = self.acknowledged.map(|rate| rate * factor);
         if let Some(best) = &mut self.best {
-            best.bandwidth = rate;
+            best.bandwidth *= factor;
         }
     }
 

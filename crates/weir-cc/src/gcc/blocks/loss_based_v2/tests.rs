@@ -276,7 +276,7 @@ fn a_clock_set_back_does_not_end_observing() {
 }
 
 #[test]
-fn neither_a_hold_nor_a_growth_window_pulls_an_adopted_rate_back() {
+fn neither_a_hold_nor_a_growth_window_pulls_a_scaled_rate_back() {
     // No loss now, but a hold of a minute at 500 kbit/s, and growth to 650 kbit/s at most.
     let held = || {
         let mut path = Path::new(LossV2Config::default());
@@ -293,14 +293,14 @@ fn neither_a_hold_nor_a_growth_window_pulls_an_adopted_rate_back() {
     };
     assert_eq!(held().observe(40, 0, 1.28e6), (500e3, LossState::Decreasing));
     let mut path = held();
-    path.loss.adopt(900e3);
+    path.loss.scale(1.8);
     let (rate, state) = path.observe(40, 0, 1.28e6);
     assert!((rate - 900e3).abs() < 2.0 && state == LossState::Decreasing, "{rate} {state:?}");
-    // A lower word leaves what is known of the path as it is: growth from there, and no further than before.
-    path.loss.adopt(300e3);
-    assert_eq!((path.loss.hold.rate, path.loss.growth.bound), (900e3, 900e3));
-    let (rate, _) = path.observe(40, 0, 1.28e6);
-    assert!((300e3..=900e3).contains(&rate), "{rate}");
+    // A lower word scales what bounds the rate as well: 900/3, and 650·1.8/3.
+    path.loss.scale(1.0 / 3.0);
+    assert!((path.loss.hold.rate - 300e3).abs() < 1e-6 && (path.loss.growth.bound - 390e3).abs() < 1e-6);
+    let (rate, state) = path.observe(40, 0, 1.28e6);
+    assert!((rate - 300e3).abs() < 2.0 && state == LossState::Decreasing, "{rate} {state:?}");
 }
 
 #[test]

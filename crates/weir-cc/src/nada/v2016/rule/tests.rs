@@ -1,7 +1,8 @@
 use weir_units::{DataRate, DataSize};
 
 use super::*;
-use crate::controller::{Controller, Decision, Pacing, PathEvent};
+use crate::controller::{Controller, Pacing, PathEvent};
+use crate::decision::{Decision, Why};
 use crate::nada::NadaPacing;
 use crate::packet::{SendState, SentPacket};
 use crate::report::{Feedback, NadaReport};
@@ -55,7 +56,8 @@ fn ramp_up_follows_the_receive_rate_even_downwards() {
     // γ = min(0.2, 50/(300 + 100)) = 0.125: 480·1.125 = 540; 50/(100 + 100) = 0.25 > 0.2: 600·1.2 = 720.
     assert_eq!(tell_with(&mut sender, 100, report(9, 480), Some(300), 0).rate, kbps(540));
     let decision = tell(&mut sender, 200, report(9, 600));
-    assert_eq!((decision.base, decision.rate, decision.cause), (kbps(540), kbps(720), Cause::RampUp));
+    assert_eq!((decision.base, decision.rate, decision.why), (kbps(540), kbps(720), Why::Growth));
+    assert_eq!(sender.target().cause, Cause::RampUp);
     // No maximum with the old rate: 300·1.2 = 360.
     assert_eq!(tell(&mut sender, 300, report(0, 300)).rate, kbps(360));
     assert_eq!(tell(&mut sender, 400, report(0, 0)).rate, kbps(360), "an unknown receive rate holds");
@@ -70,7 +72,8 @@ fn gradual_update_is_that_of_the_paper() {
     // x_d = 110 − 0, x_o = 110 − 20·2500/500 = 10; K1 = 0.5·100/500² = 2e-4, K2 = 0.5·2/500 = 2e-3:
     // 500·(1 − 2e-4·10 − 2e-3·110) = 500·(1 − 0.002 − 0.22) = 389.
     let decision = tell(&mut sender, 100, report(110, 500));
-    assert_eq!((decision.rate, decision.cause), (kbps(389), Cause::Delay));
+    assert_eq!((decision.rate, decision.why), (kbps(389), Why::Delay));
+    assert_eq!(sender.target().cause, Cause::Delay);
     let [x_n, x_o, x_d, r_n] = signals(&sender);
     assert_eq!((x_n, x_d), (110.0, 110.0));
     near(x_o, 10.0);
@@ -91,13 +94,17 @@ fn the_reproduction_doubles_the_gains_and_halves_the_reference() {
 
 #[test]
 fn ten_milliseconds_divide_the_modes() {
-    let mut ramping = sender(Config::nada_2016());
+    let cause_after = |report| {
+        let mut sender = sender(Config::nada_2016());
+        tell(&mut sender, 100, report);
+        sender.target().cause
+    };
     let almost = NadaReport { congestion: TimeDelta::from_micros(9_999), ..report(0, 500) };
-    assert_eq!(tell(&mut ramping, 100, almost).cause, Cause::RampUp);
-    assert_eq!(tell(&mut sender(Config::nada_2016()), 100, report(10, 500)).cause, Cause::Delay);
+    assert_eq!(cause_after(almost), Cause::RampUp);
+    assert_eq!(cause_after(report(10, 500)), Cause::Delay);
     // The receiver's word counts too.
     let forbidden = NadaReport { ramp_up: false, ..report(0, 500) };
-    assert_eq!(tell(&mut sender(Config::nada_2016()), 100, forbidden).cause, Cause::Delay);
+    assert_eq!(cause_after(forbidden), Cause::Delay);
 }
 
 #[test]

@@ -1,0 +1,70 @@
+//! What goes wrong on the way, and the dice that decide it.
+
+use weir_units::TimeDelta;
+
+use crate::report::{Record, Report};
+use crate::time::SendTime;
+
+/// What a network does to packets and reports besides losing packets, in shares of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mishaps {
+    /// Packets that arrive a second time, [`LATE`] after the first.
+    pub(crate) copied: f64,
+    /// Packets that arrive [`LATE`], after others that left later.
+    pub(crate) late: f64,
+    /// Reports that are lost.
+    pub(crate) reports_lost: f64,
+    /// Reports that come a second time, [`LATE`] after the first.
+    pub(crate) reports_copied: f64,
+    /// Reports that come [`LATE`].
+    pub(crate) reports_late: f64,
+}
+
+/// What is late overtakes nothing for so long.
+pub(super) const LATE: TimeDelta = TimeDelta::from_millis(60);
+
+/// A report on its way, with the records it had borrowed.
+#[derive(Debug)]
+pub(super) struct OnItsWay {
+    pub(super) due: SendTime,
+    report: Report<'static>,
+    records: Vec<Record>,
+}
+
+impl OnItsWay {
+    pub(super) fn new(due: SendTime, report: &Report<'_>) -> Self {
+        let (report, records) = match *report {
+            Report::Packets { records, number, at } => {
+                (Report::Packets { records: &[], number, at }, records.to_vec())
+            }
+            Report::Ceiling(rate) => (Report::Ceiling(rate), Vec::new()),
+            Report::Reception(report) => (Report::Reception(report), Vec::new()),
+            Report::Law { report, echo } => (Report::Law { report, echo }, Vec::new()),
+        };
+        Self { due, report, records }
+    }
+
+    pub(super) fn report(&self) -> Report<'_> {
+        match self.report {
+            Report::Packets { number, at, .. } => Report::Packets { records: &self.records, number, at },
+            other => other,
+        }
+    }
+}
+
+/// Random numbers.
+#[derive(Debug)]
+pub(super) struct Dice(pub(super) u64);
+
+impl Dice {
+    /// Whether something happens that does in this share of the cases.
+    pub(super) fn shows(&mut self, share: f64) -> bool {
+        share > 0.0 && self.next() < share
+    }
+
+    /// The next number in [0, 1) (Knuth's linear congruence).
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}

@@ -1,0 +1,147 @@
+//! What a law decided, and what coupling says to it.
+
+use weir_units::{DataRate, TimeDelta};
+
+/// A rate was computed. A coupler needs to know even if the number did not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The rate the law computed for itself.
+    pub rate: DataRate,
+    /// The rate it started from: that of the decision before, or the share that it took since.
+    pub base: DataRate,
+    /// What changed the rate. What limits it now is said by [`Target::cause`](crate::Target::cause).
+    pub why: Why,
+    /// The law's round-trip time, if it knows one.
+    pub rtt: Option<TimeDelta>,
+}
+
+impl Decision {
+    /// One decision for two: from where this one began to where `later` came, by the reason that explains the way.
+    #[must_use]
+    pub fn then(self, later: Self) -> Self {
+        let fell = later.rate < self.base;
+        let why = if fell && !later.why.is_cut() { self.why } else { later.why };
+        Self { base: self.base, why, ..later }
+    }
+
+    /// The one decision that `earlier` and `later` make together, if there is any.
+    pub fn merged(earlier: Option<Self>, later: Option<Self>) -> Option<Self> {
+        match (earlier, later) {
+            (Some(earlier), Some(later)) => Some(earlier.then(later)),
+            (earlier, later) => later.or(earlier),
+        }
+    }
+}
+
+/// What changed a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Why {
+    /// The law begins: its first rate by what it has heard of the path.
+    Start,
+    /// Nothing told against it: the rate grew, or stays.
+    Growth,
+    /// A probe's result.
+    Probe,
+    /// Queuing delay or its gradient.
+    Delay,
+    /// Loss.
+    Loss,
+    /// Congestion marks (ECN).
+    Mark,
+    /// Feedback is missing.
+    Timeout,
+    /// What the receiver allows, or what it received, without a sign of congestion.
+    Ceiling,
+    /// The source offered less than the law allowed.
+    Application,
+    /// New bounds.
+    Limits,
+    /// The path is another one.
+    Route,
+}
+
+impl Why {
+    /// Every reason, in the order of declaration.
+    pub const ALL: [Self; 11] = [
+        Self::Start,
+        Self::Growth,
+        Self::Probe,
+        Self::Delay,
+        Self::Loss,
+        Self::Mark,
+        Self::Timeout,
+        Self::Ceiling,
+        Self::Application,
+        Self::Limits,
+        Self::Route,
+    ];
+
+    /// The reason in a word, for tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Growth => "growth",
+            Self::Probe => "probe",
+            Self::Delay => "delay",
+            Self::Loss => "loss",
+            Self::Mark => "mark",
+            Self::Timeout => "timeout",
+            Self::Ceiling => "ceiling",
+            Self::Application => "application",
+            Self::Limits => "limits",
+            Self::Route => "route",
+        }
+    }
+
+    /// Whether it tells of congestion on the path: flows that share it should yield together.
+    pub const fn is_congestion(self) -> bool {
+        matches!(self, Self::Delay | Self::Loss | Self::Mark | Self::Timeout)
+    }
+
+    /// Whether it lowers a rate.
+    const fn is_cut(self) -> bool {
+        self.is_congestion() || matches!(self, Self::Ceiling | Self::Application)
+    }
+
+    /// What explains that a rate computed for this reason came out `lower` than before, or not.
+    pub(crate) const fn of(self, lower: bool) -> Self {
+        if !lower && self.is_cut() { Self::Growth } else { self }
+    }
+}
+
+/// The rate that coupling assigns to a flow.
+///
+/// The word is relative: a law scales each of its rates and windows by this rate over that of its last decision (before
+/// the first, its start rate) and touches no clock, phase, history or estimate of the path. The present rate as a share
+/// changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The flow's new sending rate.
+    pub rate: DataRate,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decision(base: u64, rate: u64, why: Why) -> Decision {
+        Decision { rate: DataRate::from_kbps(rate), base: DataRate::from_kbps(base), why, rtt: None }
+    }
+
+    #[test]
+    fn a_cut_is_not_hidden_by_the_growth_after_it() {
+        let cut = decision(1000, 500, Why::Loss);
+        assert_eq!(cut.then(decision(500, 510, Why::Growth)), decision(1000, 510, Why::Loss));
+        assert_eq!(cut.then(decision(500, 400, Why::Delay)), decision(1000, 400, Why::Delay));
+        assert_eq!(cut.then(decision(500, 1100, Why::Growth)), decision(1000, 1100, Why::Growth));
+        assert_eq!(Decision::merged(Some(cut), None), Some(cut));
+        assert_eq!(Decision::merged(None, Some(cut)), Some(cut));
+    }
+
+    #[test]
+    fn what_did_not_fall_was_not_cut() {
+        assert_eq!((Why::Loss.of(true), Why::Loss.of(false)), (Why::Loss, Why::Growth));
+        assert_eq!((Why::Probe.of(true), Why::Probe.of(false)), (Why::Probe, Why::Probe));
+        assert!(Why::ALL.iter().all(|why| !why.name().is_empty()));
+    }
+}

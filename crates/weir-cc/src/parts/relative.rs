@@ -1,0 +1,101 @@
+//! The share over a law's own rate, for laws that compute their rate afresh from what the receiver tells.
+
+/// Coupling's share of a flow over the rate that its law would have by itself: a factor on what the law computes, kept
+/// until the next cut for congestion. Without a word it is exactly 1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Relative {
+    factor: f64,
+    /// The law's own rate as last computed.
+    own: Option<f64>,
+}
+
+/// What a law's own rate falls for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fall {
+    /// One that falls to this share of what it was, or below, pulls the rate down only where it falls below the present
+    /// one: the receiver goes by what it receives, and a share below its ceiling takes that down too.
+    pub(crate) yields_at: f64,
+    /// One that falls to this share of what it was is a cut for congestion.
+    pub(crate) cut_at: f64,
+    /// By how much coupling has scaled the flow since that was sent by which the cut goes. Above 1 it is left of the factor.
+    pub(crate) rescaled: f64,
+}
+
+impl Relative {
+    pub(crate) const NONE: Self = Self { factor: 1.0, own: None };
+
+    pub(crate) fn on_word(&mut self, factor: f64) {
+        self.factor *= factor;
+    }
+
+    pub(crate) fn factor(&self) -> f64 {
+        self.factor
+    }
+
+    /// Congestion has had the last word.
+    pub(crate) fn drop_factor(&mut self) {
+        self.factor = 1.0;
+    }
+
+    /// The rate while the law's own one is `own` and the present one `present`.
+    pub(crate) fn follow(&mut self, own: f64, present: f64, fall: &Fall) -> f64 {
+        let before = self.own.replace(own);
+        let fell_to = |share: f64| before.is_some_and(|before| own < before && own <= share * before);
+        if self.factor < 1.0 && fell_to(fall.yields_at) {
+            let rate = own.min(present);
+            self.factor = rate / own;
+            return rate;
+        }
+        if fell_to(fall.cut_at) {
+            self.factor = fall.rescaled.max(1.0);
+        }
+        self.factor * own
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FALL: Fall = Fall { yields_at: 1.0, cut_at: 0.85, rescaled: 1.0 };
+
+    #[test]
+    fn without_a_word_the_laws_own_rate_holds() {
+        let mut relative = Relative::NONE;
+        for own in [1e6, 0.3e6, 0.1, 7e6 / 3.0] {
+            assert_eq!(relative.follow(own, 5.0, &FALL), own);
+        }
+    }
+
+    #[test]
+    fn a_greater_share_lasts_until_a_cut() {
+        let mut relative = Relative::NONE;
+        relative.follow(1000.0, 1000.0, &FALL);
+        relative.on_word(2.0);
+        assert_eq!(relative.follow(1050.0, 2000.0, &FALL), 2100.0);
+        assert_eq!(relative.follow(1000.0, 2100.0, &FALL), 2000.0, "noise");
+        assert_eq!(relative.follow(850.0, 2000.0, &FALL), 850.0);
+        assert_eq!(relative.follow(900.0, 850.0, &FALL), 900.0);
+    }
+
+    #[test]
+    fn a_cut_by_what_was_received_before_the_word_counts_on_its_scale() {
+        let mut relative = Relative::NONE;
+        relative.follow(1000.0, 1000.0, &FALL);
+        relative.on_word(2.0);
+        assert_eq!(relative.follow(850.0, 2000.0, &Fall { rescaled: 2.0, ..FALL }), 1700.0);
+        assert_eq!(relative.follow(860.0, 1700.0, &FALL), 1720.0);
+    }
+
+    #[test]
+    fn a_ceiling_that_comes_down_to_a_lesser_share_is_no_cut() {
+        let mut relative = Relative::NONE;
+        relative.follow(1000.0, 1000.0, &FALL);
+        relative.on_word(0.5);
+        // 1.5 times what is received now.
+        assert_eq!(relative.follow(750.0, 500.0, &FALL), 500.0);
+        assert!((relative.follow(780.0, 500.0, &FALL) - 520.0).abs() < 1e-9);
+        assert_eq!(relative.follow(425.0, 520.0, &FALL), 425.0);
+        assert_eq!(relative.follow(500.0, 425.0, &FALL), 500.0);
+    }
+}

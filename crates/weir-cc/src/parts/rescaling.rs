@@ -1,0 +1,158 @@
+//! What coupling's words mean for news of packets that left before them.
+
+use weir_units::TimeDelta;
+
+use crate::time::SendTime;
+
+/// Words that are told apart, and how far apart they are at least: those of more than a second.
+const ROOM: usize = 64;
+const SPACING: TimeDelta = TimeDelta::from_millis(20);
+
+/// By how much coupling has scaled a flow since a packet left. What was sent, received or acknowledged before a word was
+/// on the scale of then: multiplied by [`Self::since`] it says what it would have been on that of now, and pulls nothing
+/// back. Without a word all factors are exactly 1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rescaling {
+    /// The scale of now; 1 before the first word.
+    scale: f64,
+    /// Since when which scale held, the oldest first; before the first of them `before`.
+    since: [(SendTime, f64); ROOM],
+    count: usize,
+    before: f64,
+}
+
+impl Rescaling {
+    pub(crate) const NONE: Self =
+        Self { scale: 1.0, since: [(SendTime::ZERO, 1.0); ROOM], count: 0, before: 1.0 };
+
+    /// Coupling scales the flow by `factor`, above 0.
+    pub(crate) fn on_word(&mut self, now: SendTime, factor: f64) {
+        self.rewind(now);
+        self.scale *= factor;
+        match self.since[..self.count].last_mut() {
+            Some((last, held)) if now - *last < SPACING => *held = self.scale,
+            _ => self.push(now),
+        }
+        self.keep_in_range();
+    }
+
+    /// The factor from the scale at which a packet left to that of `now`.
+    pub(crate) fn since(&mut self, departure: SendTime, now: SendTime) -> f64 {
+        self.rewind(now);
+        if self.count == 0 {
+            return 1.0;
+        }
+        let held = self.known().iter().rev().find(|&&(since, _)| since <= departure);
+        self.scale / held.map_or(self.before, |&(_, scale)| scale)
+    }
+
+    /// The same for what left evenly from `first` to `last`.
+    pub(crate) fn over(&mut self, first: SendTime, last: SendTime, now: SendTime) -> f64 {
+        if last <= first {
+            return self.since(last, now);
+        }
+        self.rewind(now);
+        if self.count == 0 {
+            return 1.0;
+        }
+        let (mut mean, mut from, mut scale) = (0.0, first, self.before);
+        for &(since, next) in self.known() {
+            let until = since.clamp(from, last);
+            mean += scale * (until - from).secs_f64();
+            (from, scale) = (until, next);
+        }
+        mean += scale * (last - from).secs_f64();
+        self.scale * (last - first).secs_f64() / mean
+    }
+
+    fn known(&self) -> &[(SendTime, f64)] {
+        &self.since[..self.count]
+    }
+
+    fn push(&mut self, now: SendTime) {
+        if self.count == ROOM {
+            self.before = self.since[0].1;
+            self.since.copy_within(1.., 0);
+            self.count -= 1;
+        }
+        self.since[self.count] = (now, self.scale);
+        self.count += 1;
+    }
+
+    /// A word that lies ahead was said by a clock that has been set back: it tells nothing of what leaves now.
+    fn rewind(&mut self, now: SendTime) {
+        if self.known().last().is_some_and(|&(last, _)| last > now) {
+            *self = Self::NONE;
+        }
+    }
+
+    /// Only ratios count: the scale of now becomes 1 before it leaves the range in which they are exact.
+    fn keep_in_range(&mut self) {
+        if !(1e-6..1e6).contains(&self.scale) {
+            let scale = self.scale;
+            for (_, held) in &mut self.since[..self.count] {
+                *held /= scale;
+            }
+            self.before /= scale;
+            self.scale = 1.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: SendTime = SendTime::from_millis(70_000);
+
+    fn ms(ms: i64) -> SendTime {
+        SendTime::from_millis(ms)
+    }
+
+    #[test]
+    fn what_left_before_a_word_counts_on_the_scale_of_now() {
+        let mut words = Rescaling::NONE;
+        assert_eq!((words.since(ms(0), NOW), words.over(ms(0), ms(9), NOW)), (1.0, 1.0));
+        words.on_word(ms(1000), 2.0);
+        words.on_word(ms(2000), 0.5);
+        words.on_word(ms(3000), 0.5);
+        assert_eq!(words.since(ms(500), NOW), 0.5);
+        assert_eq!(words.since(ms(1000), NOW), 0.25);
+        assert_eq!(words.since(ms(2999), NOW), 0.5);
+        assert_eq!(words.since(ms(3000), NOW), 1.0);
+        // Half a second each at 1 and 2, 1.5 on average; now it is 0.5.
+        assert!((words.over(ms(500), ms(1500), NOW) - 0.5 / 1.5).abs() < 1e-12);
+        assert_eq!(words.over(ms(3000), ms(4000), NOW), 1.0);
+        assert_eq!(words.over(ms(500), ms(500), NOW), 0.5);
+    }
+
+    #[test]
+    fn of_many_words_those_of_a_second_are_told_apart() {
+        let mut words = Rescaling::NONE;
+        (0..3000).for_each(|n| words.on_word(ms(n), 1.001));
+        for age in [0, 100, 500, 1200] {
+            let ratio = words.since(ms(2999 - age), NOW) / libm::pow(1.001, age as f64);
+            assert!((0.97..1.03).contains(&ratio), "{age} ms: {ratio}");
+        }
+        // Older ones count as of 64 spacings ago.
+        let oldest = words.since(ms(0), NOW);
+        assert!((libm::pow(1.001, 1200.0)..libm::pow(1.001, 1320.0)).contains(&oldest), "{oldest}");
+    }
+
+    #[test]
+    fn extreme_words_leave_ratios_as_they_are() {
+        let mut words = Rescaling::NONE;
+        for n in 0..20 {
+            words.on_word(ms(100 * n), 1e-3);
+            assert!((words.since(ms(100 * n - 1), NOW) * 1e3 - 1.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_forgets_the_words_ahead() {
+        let mut words = Rescaling::NONE;
+        words.on_word(ms(20_000), 0.001);
+        assert_eq!(words.since(ms(8000), ms(8010)), 1.0);
+        assert_eq!(words.since(ms(19_990), ms(20_010)), 1.0, "they do not come back");
+    }
+}

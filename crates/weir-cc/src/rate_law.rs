@@ -1,0 +1,383 @@
+//! What every law that computes a rate does besides computing it: limits, what limits the rate now, why it changed,
+//! missing feedback, events, decisions, and coupling's word.
+//!
+//! A law is a [`Rule`]; a [`RateLaw`] makes a [`Controller`] of it. What both know of the flow is its [`Frame`].
+
+use core::fmt::Debug;
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use crate::controller::{Cause, Controller, Pacing, PathEvent, RateLimits, Signal, Target};
+use crate::decision::{Decision, Share, Why};
+use crate::packet::{SendState, SentPacket, Stamp};
+use crate::parts::silence::{self, Silence};
+use crate::report::Feedback;
+use crate::time::SendTime;
+
+/// How a law computes its rate. Its state is what it remembers of the path; the rate itself is the [`Frame`]'s.
+pub trait Rule: Send + Sync + Debug {
+    /// A packet has left.
+    fn on_sent(&mut self, _packet: &SentPacket, _state: &SendState, _frame: &Frame) {}
+
+    /// Feedback has come.
+    fn on_feedback(
+        &mut self,
+        now: SendTime,
+        feedback: &Feedback<'_>,
+        state: &SendState,
+        frame: &mut Frame,
+    ) -> Heard;
+
+    /// The time of [`Self::next_timeout`] may have come; `None` where nothing was computed.
+    fn on_timeout(&mut self, _now: SendTime, _state: &SendState, _frame: &mut Frame) -> Option<Computed> {
+        None
+    }
+
+    /// When the rule itself, apart from the clock of missing feedback, wants [`Self::on_timeout`].
+    fn next_timeout(&self) -> Option<SendTime> {
+        None
+    }
+
+    /// Feedback has been missing for so long that the rate yields: what is left of it, in bit/s.
+    fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
+        frame.rate() * silence::FACTOR
+    }
+
+    /// The application stopped sending on purpose, or goes on.
+    fn on_pause(&mut self) {}
+
+    /// The frame has new limits. Returns the rate in bit/s, not yet within them.
+    fn on_limits(&mut self, frame: &Frame) -> f64 {
+        frame.rate()
+    }
+
+    /// The path is another one, on which the frame's rate holds: at most the start rate.
+    fn forget_path(&mut self, now: SendTime, frame: &mut Frame);
+
+    /// Coupling scales the flow: each rate and each window of the rule is to be multiplied by `factor`, above 0. No
+    /// clock, phase, history or estimate of the path is touched.
+    fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame);
+
+    /// What goes to encoder and pacer at the frame's rate.
+    fn outlook(&self, frame: &Frame) -> Outlook;
+
+    /// What goes into the header of each packet.
+    fn stamp(&self, _frame: &Frame) -> Option<Stamp> {
+        None
+    }
+
+    /// The inner quantities.
+    fn signals(&self) -> &'static [Signal];
+
+    /// Their values.
+    fn read_signals(&self, frame: &Frame, out: &mut [f64]);
+}
+
+/// What feedback was to a rule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Heard {
+    /// None of its kind.
+    Foreign,
+    /// It was taken in; no rate was computed.
+    Noted,
+    /// A rate was computed.
+    Rate(Computed),
+}
+
+/// A rate as a rule computed it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Computed {
+    /// In bit/s, not yet within the limits.
+    pub rate: f64,
+    /// What lowered it, if it is lower now.
+    pub why: Why,
+    /// What limits it now.
+    pub cause: Cause,
+}
+
+/// What goes to encoder and pacer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outlook {
+    /// For the encoder.
+    pub media_rate: DataRate,
+    /// For the wire.
+    pub sending_rate: DataRate,
+    /// How packets leave.
+    pub pacing: Pacing,
+    /// Bytes that may be in flight.
+    pub window: Option<DataSize>,
+}
+
+impl Outlook {
+    /// `rate` for encoder and wire alike, without a window.
+    pub const fn at(rate: DataRate, pacing: Pacing) -> Self {
+        Self { media_rate: rate, sending_rate: rate, pacing, window: None }
+    }
+}
+
+/// Where a law stands: its rate between the limits, and the rate of its last decision.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    pub(crate) limits: RateLimits,
+    /// Of the last decision, or coupling's later word; the start rate before.
+    decided: DataRate,
+    pub(crate) application_limited: bool,
+}
+
+impl Standing {
+    pub(crate) fn new(limits: RateLimits) -> Self {
+        Self { limits, decided: limits.start(), application_limited: false }
+    }
+
+    /// The rate of the last decision, from which the next one starts.
+    pub(crate) fn decided(&self) -> DataRate {
+        self.decided
+    }
+
+    /// The law computed `rate`, or less than before where it is `lower`, for the reason `why`.
+    pub(crate) fn decide(
+        &mut self,
+        rate: DataRate,
+        lower: bool,
+        why: Why,
+        rtt: Option<TimeDelta>,
+    ) -> Decision {
+        let base = core::mem::replace(&mut self.decided, rate);
+        Decision { rate, base, why: why.of(lower || rate < base), rtt }
+    }
+
+    /// Takes coupling's word: the share within the limits, and the factor by which the law has to scale, unless there is
+    /// nothing to do.
+    pub(crate) fn adopt(&mut self, share: Share) -> Option<(DataRate, f64)> {
+        let share = self.limits.clamp(share.rate);
+        let present = core::mem::replace(&mut self.decided, share);
+        (share != present).then(|| (share, share.bps_f64() / present.bps_f64()))
+    }
+
+    /// What limits `rate`: a bound, else the source, else `cause`.
+    pub(crate) fn cause(&self, rate: DataRate, cause: Cause) -> Cause {
+        let cause = if self.application_limited { Cause::Application } else { cause };
+        self.limits.cause(rate, cause)
+    }
+}
+
+/// What a law knows of its flow besides what its rule computes by.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    standing: Standing,
+    /// In bit/s, within the limits; [`Standing::decided`] before rounding.
+    rate: f64,
+    /// What the rule found to limit the rate.
+    cause: Cause,
+    queued: DataSize,
+    rtt: Option<TimeDelta>,
+    silence: Option<Silence>,
+}
+
+impl Frame {
+    /// At the start rate. Without feedback for `feedback_timeout` the rate yields, and so it does each second after;
+    /// `None` for a rule that has a clock of its own for that.
+    pub fn new(limits: RateLimits, feedback_timeout: Option<TimeDelta>) -> Self {
+        Self::with_silence(limits, feedback_timeout.map(Silence::new))
+    }
+
+    pub(crate) fn with_silence(limits: RateLimits, silence: Option<Silence>) -> Self {
+        Self {
+            standing: Standing::new(limits),
+            rate: limits.start().bps_f64(),
+            cause: Cause::RampUp,
+            queued: DataSize::ZERO,
+            rtt: None,
+            silence,
+        }
+    }
+
+    /// The bounds of the rate.
+    pub const fn limits(&self) -> &RateLimits {
+        &self.standing.limits
+    }
+
+    /// The rate in bit/s, above 0 and within the limits.
+    pub const fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// The rate in whole bit/s: that of the last decision, or coupling's later word.
+    pub fn data_rate(&self) -> DataRate {
+        self.standing.decided()
+    }
+
+    /// What waits in front of the pacer, as of the last feedback or timeout.
+    pub const fn queued(&self) -> DataSize {
+        self.queued
+    }
+
+    /// What the rule found to limit the rate.
+    pub const fn cause(&self) -> Cause {
+        self.cause
+    }
+
+    /// The rate stays, and this limits it.
+    pub fn set_cause(&mut self, cause: Cause) {
+        self.cause = cause;
+    }
+
+    /// The round-trip time, if one is known.
+    pub const fn rtt(&self) -> Option<TimeDelta> {
+        self.rtt
+    }
+
+    /// Decisions tell this round-trip time from now on.
+    pub fn set_rtt(&mut self, rtt: Option<TimeDelta>) {
+        self.rtt = rtt;
+    }
+
+    /// So much waits in front of the pacer.
+    pub fn set_queued(&mut self, queued: DataSize) {
+        self.queued = queued;
+    }
+
+    /// The rule begins at this rate (bit/s) and not at the start rate, before anything was sent.
+    pub(crate) fn begin_at(&mut self, rate: f64) {
+        self.rate = self.standing.limits.clamp_bps(rate);
+        self.standing.decided = DataRate::from_bps_f64(self.rate);
+    }
+
+    /// The clock of missing feedback, if the frame has it.
+    pub(crate) fn silence(&mut self) -> Option<&mut Silence> {
+        self.silence.as_mut()
+    }
+
+    /// Feedback has come: the next packet begins the wait for more. A source without data is not punished.
+    pub fn end_silence(&mut self) {
+        if let Some(silence) = &mut self.silence {
+            silence.end();
+        }
+    }
+
+    fn decide(&mut self, Computed { rate, why, cause }: Computed) -> Decision {
+        let lower = rate < self.rate;
+        self.rate = self.standing.limits.clamp_bps(rate);
+        self.cause = cause;
+        self.standing.decide(DataRate::from_bps_f64(self.rate), lower, why, self.rtt)
+    }
+}
+
+/// A controller that computes its rate by the rule `R`.
+#[derive(Debug)]
+pub struct RateLaw<R> {
+    frame: Frame,
+    rule: R,
+}
+
+impl<R: Rule> RateLaw<R> {
+    /// The controller that `rule` makes of `frame`.
+    pub const fn new_by(rule: R, frame: Frame) -> Self {
+        Self { frame, rule }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn rule(&self) -> &R {
+        &self.rule
+    }
+
+    #[cfg(test)]
+    pub(crate) fn rule_mut(&mut self) -> &mut R {
+        &mut self.rule
+    }
+
+    #[cfg(test)]
+    pub(crate) fn frame(&self) -> &Frame {
+        &self.frame
+    }
+}
+
+impl<R: Rule> Controller for RateLaw<R> {
+    fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
+        if let Some(silence) = &mut self.frame.silence {
+            silence.on_sent(packet.at);
+        }
+        self.rule.on_sent(packet, state, &self.frame);
+    }
+
+    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
+        let heard = self.rule.on_feedback(now, feedback, state, &mut self.frame);
+        if heard == Heard::Foreign {
+            return None;
+        }
+        self.frame.queued = state.queued;
+        self.frame.standing.application_limited = state.application_limited;
+        let Heard::Rate(computed) = heard else { return None };
+        Some(self.frame.decide(computed))
+    }
+
+    fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
+        let computed = if self.frame.silence.as_mut().is_some_and(|silence| silence.step(now)) {
+            self.frame.queued = state.queued;
+            let rate = self.rule.on_silence(now, &mut self.frame);
+            Computed { rate, why: Why::Timeout, cause: Cause::Receiver }
+        } else {
+            self.rule.on_timeout(now, state, &mut self.frame)?
+        };
+        Some(self.frame.decide(computed))
+    }
+
+    fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
+        let frame = &mut self.frame;
+        match event {
+            PathEvent::Limits(limits) => {
+                frame.standing.limits = limits;
+                let rate = self.rule.on_limits(frame);
+                Some(frame.decide(Computed { rate, why: Why::Limits, cause: frame.cause }))
+            }
+            PathEvent::Paused | PathEvent::Resumed => {
+                frame.end_silence();
+                frame.queued = DataSize::ZERO;
+                self.rule.on_pause();
+                None
+            }
+            PathEvent::RouteChanged => {
+                frame.end_silence();
+                frame.rate = frame.rate.min(frame.limits().start().bps_f64());
+                frame.rtt = None;
+                self.rule.forget_path(now, frame);
+                Some(frame.decide(Computed { rate: frame.rate, why: Why::Route, cause: Cause::RampUp }))
+            }
+        }
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        let silence = self.frame.silence.as_ref().and_then(Silence::next_timeout);
+        silence.into_iter().chain(self.rule.next_timeout()).min()
+    }
+
+    fn target(&self) -> Target {
+        let Outlook { media_rate, sending_rate, pacing, window } = self.rule.outlook(&self.frame);
+        let cause = self.frame.standing.cause(self.frame.data_rate(), self.frame.cause);
+        Target { media_rate, sending_rate, pacing, window, padding: DataRate::ZERO, cause }
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        self.rule.stamp(&self.frame)
+    }
+
+    fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
+        if let Some((taken, factor)) = self.frame.standing.adopt(share) {
+            self.frame.rate = taken.bps_f64();
+            self.frame.cause = Cause::Coupling;
+            self.rule.scale(now, factor, &self.frame);
+        }
+        self.frame.data_rate()
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        self.rule.signals()
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        self.rule.read_signals(&self.frame, out);
+    }
+}
+
+#[cfg(test)]
+mod tests;

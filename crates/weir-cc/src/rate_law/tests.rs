@@ -1,0 +1,229 @@
+//! The frame, by a rule that says what it was told to say.
+
+use super::*;
+
+fn kbps(rate: u64) -> DataRate {
+    DataRate::from_kbps(rate)
+}
+
+fn ms(ms: i64) -> SendTime {
+    SendTime::from_millis(ms)
+}
+
+fn limits(min: u64, start: u64, max: u64) -> RateLimits {
+    RateLimits::new(kbps(min), kbps(start), kbps(max)).unwrap()
+}
+
+/// Takes the ceiling for its rate.
+#[derive(Debug)]
+struct Obedient {
+    why: Why,
+    cause: Cause,
+    /// In bytes.
+    window: f64,
+    scaled: usize,
+    pauses: usize,
+    routes: usize,
+}
+
+impl Rule for Obedient {
+    fn on_feedback(
+        &mut self,
+        _now: SendTime,
+        feedback: &Feedback<'_>,
+        _state: &SendState,
+        frame: &mut Frame,
+    ) -> Heard {
+        match *feedback {
+            Feedback::Ceiling(rate) => {
+                frame.end_silence();
+                frame.set_rtt(Some(TimeDelta::from_millis(80)));
+                Heard::Rate(Computed { rate: rate.bps_f64(), why: self.why, cause: self.cause })
+            }
+            Feedback::Reception { .. } => Heard::Noted,
+            _ => Heard::Foreign,
+        }
+    }
+
+    fn on_pause(&mut self) {
+        self.pauses += 1;
+    }
+
+    fn forget_path(&mut self, _now: SendTime, _frame: &mut Frame) {
+        self.routes += 1;
+    }
+
+    fn scale(&mut self, _now: SendTime, factor: f64, _frame: &Frame) {
+        self.window *= factor;
+        self.scaled += 1;
+    }
+
+    fn outlook(&self, frame: &Frame) -> Outlook {
+        let window = Some(DataSize::from_bytes_f64(self.window));
+        Outlook { window, ..Outlook::at(frame.data_rate(), Pacing::Unpaced) }
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        &[Signal { name: "rate", unit: "bit/s", meaning: "that of the frame" }]
+    }
+
+    fn read_signals(&self, frame: &Frame, out: &mut [f64]) {
+        out[0] = frame.rate();
+    }
+}
+
+/// 100 to 2000 kbit/s, from 500 kbit/s. Silence begins after 3 s.
+fn law() -> RateLaw<Obedient> {
+    let rule =
+        Obedient { why: Why::Delay, cause: Cause::Delay, window: 5000.0, scaled: 0, pauses: 0, routes: 0 };
+    RateLaw::new_by(rule, Frame::new(limits(100, 500, 2000), Some(TimeDelta::from_secs(3))))
+}
+
+fn tell(law: &mut RateLaw<Obedient>, rate: u64) -> Decision {
+    law.on_feedback(ms(0), &Feedback::Ceiling(kbps(rate)), &SendState::default()).unwrap()
+}
+
+fn send(law: &mut RateLaw<Obedient>, at: i64) {
+    let size = DataSize::from_bytes(1000);
+    let packet = SentPacket { id: 0, at: ms(at), size, payload: size, padding: false, probe: None };
+    law.on_sent(&packet, &SendState::default());
+}
+
+fn time_out(law: &mut RateLaw<Obedient>, at: i64) -> Option<Decision> {
+    law.on_timeout(ms(at), &SendState::default())
+}
+
+fn adopt(law: &mut RateLaw<Obedient>, rate: u64) -> DataRate {
+    law.adopt(ms(0), Share { rate: kbps(rate) })
+}
+
+/// From where to where, and what changed it.
+fn way(decision: Decision) -> (u64, u64, Why) {
+    (decision.base.bps() / 1000, decision.rate.bps() / 1000, decision.why)
+}
+
+#[test]
+fn each_decision_starts_from_the_one_before_and_keeps_to_the_limits() {
+    let mut law = law();
+    assert_eq!((law.target().sending_rate, law.target().cause), (kbps(500), Cause::RampUp));
+    assert_eq!(way(tell(&mut law, 800)), (500, 800, Why::Growth));
+    assert_eq!(law.target().cause, Cause::Delay);
+    assert_eq!(way(tell(&mut law, 600)), (800, 600, Why::Delay));
+    assert_eq!(way(tell(&mut law, 9000)), (600, 2000, Why::Growth));
+    assert_eq!(law.target().cause, Cause::Maximum);
+    assert_eq!(way(tell(&mut law, 1)), (2000, 100, Why::Delay));
+    assert_eq!(law.target().cause, Cause::Minimum);
+    assert_eq!(tell(&mut law, 700).rtt, Some(TimeDelta::from_millis(80)));
+}
+
+#[test]
+fn a_cut_at_the_minimum_still_says_its_reason() {
+    let mut law = law();
+    tell(&mut law, 1);
+    assert_eq!(way(tell(&mut law, 50)), (100, 100, Why::Delay));
+    assert_eq!(way(tell(&mut law, 100)), (100, 100, Why::Growth), "nothing was to be cut");
+}
+
+#[test]
+fn the_present_rate_as_a_share_changes_nothing() {
+    let (mut coupled, mut alone) = (law(), law());
+    for law in [&mut coupled, &mut alone] {
+        law.rule_mut().cause = Cause::Loss;
+        tell(law, 800);
+    }
+    assert_eq!(adopt(&mut coupled, 800), kbps(800));
+    assert_eq!((coupled.rule().scaled, coupled.target()), (0, alone.target()));
+    assert_eq!(tell(&mut coupled, 700), tell(&mut alone, 700));
+}
+
+#[test]
+fn a_share_scales_the_rule_and_is_where_the_next_decision_starts() {
+    let mut law = law();
+    assert_eq!(adopt(&mut law, 300), kbps(300), "before the first decision");
+    assert_eq!(tell(&mut law, 800).base, kbps(300));
+    // 5000 · 300/500 · 400/800.
+    assert_eq!(adopt(&mut law, 400), kbps(400));
+    let target = law.target();
+    assert_eq!((target.sending_rate, target.cause), (kbps(400), Cause::Coupling));
+    assert_eq!(target.window, Some(DataSize::from_bytes(1500)));
+    assert_eq!(law.frame().rate(), 400e3);
+    assert_eq!(way(tell(&mut law, 420)), (400, 420, Why::Growth));
+    assert_eq!(law.target().cause, Cause::Delay);
+}
+
+#[test]
+fn a_share_beyond_the_limits_is_the_nearest_rate_within_them() {
+    let mut law = law();
+    assert_eq!(adopt(&mut law, 9000), kbps(2000));
+    // 5000 · 2000/500.
+    assert_eq!(
+        (law.target().window, law.target().cause),
+        (Some(DataSize::from_bytes(20_000)), Cause::Maximum)
+    );
+    assert_eq!(adopt(&mut law, 8000), kbps(2000));
+    assert_eq!(law.rule().scaled, 1, "it stands there already");
+    assert_eq!(way(tell(&mut law, 1500)), (2000, 1500, Why::Delay));
+    assert_eq!(adopt(&mut law, 1), kbps(100));
+    assert_eq!(way(tell(&mut law, 1000)), (100, 1000, Why::Growth));
+}
+
+#[test]
+fn a_pause_ends_the_silence_and_tells_no_decision() {
+    let mut law = law();
+    for (n, event) in [PathEvent::Paused, PathEvent::Resumed].into_iter().enumerate() {
+        send(&mut law, 0);
+        assert_eq!(law.next_timeout(), Some(ms(3000)));
+        let before = law.target();
+        assert_eq!(law.on_event(ms(100), event), None);
+        assert_eq!((law.next_timeout(), law.target(), law.rule().pauses), (None, before, n + 1));
+    }
+}
+
+#[test]
+fn silence_halves_the_rate_each_second_and_an_early_timeout_does_nothing() {
+    let mut law = law();
+    assert_eq!(time_out(&mut law, 9000), None, "nothing has left");
+    send(&mut law, 0);
+    let before = law.target();
+    assert_eq!(time_out(&mut law, 2999), None);
+    assert_eq!((law.target(), law.next_timeout()), (before, Some(ms(3000))));
+    assert_eq!(time_out(&mut law, 3000).map(way), Some((500, 250, Why::Timeout)));
+    assert_eq!(law.target().cause, Cause::Receiver);
+    assert_eq!(time_out(&mut law, 3000), None, "twice is harmless");
+    send(&mut law, 3500);
+    assert_eq!(time_out(&mut law, 4000).map(way), Some((250, 125, Why::Timeout)));
+    send(&mut law, 4500);
+    assert_eq!(time_out(&mut law, 5000).map(way), Some((125, 100, Why::Timeout)));
+    send(&mut law, 5500);
+    assert_eq!(time_out(&mut law, 6000).map(way), Some((100, 100, Why::Timeout)), "a cut at the minimum");
+}
+
+#[test]
+fn limits_and_another_route_decide() {
+    let mut law = law();
+    tell(&mut law, 800);
+    let decision = law.on_event(ms(0), PathEvent::Limits(limits(100, 300, 600))).unwrap();
+    assert_eq!(way(decision), (800, 600, Why::Limits));
+    assert_eq!(law.target().cause, Cause::Maximum);
+    send(&mut law, 0);
+    let decision = law.on_event(ms(10), PathEvent::RouteChanged).unwrap();
+    assert_eq!((way(decision), decision.rtt), ((600, 300, Why::Route), None));
+    assert_eq!((law.target().cause, law.next_timeout(), law.rule().routes), (Cause::RampUp, None, 1));
+    // Below the start rate it stays.
+    tell(&mut law, 200);
+    let decision = law.on_event(ms(20), PathEvent::RouteChanged).unwrap();
+    assert_eq!(way(decision), (200, 200, Why::Route));
+}
+
+#[test]
+fn what_is_noted_or_foreign_decides_nothing() {
+    let mut law = law();
+    let state =
+        SendState { queued: DataSize::from_bytes(900), application_limited: true, ..SendState::default() };
+    let foreign = Feedback::Packets { results: &[], at: None, rtt: None, missed_reports: 0 };
+    assert_eq!(law.on_feedback(ms(0), &foreign, &state), None);
+    assert_eq!((law.frame().queued(), law.target().cause), (DataSize::ZERO, Cause::RampUp));
+    let noted = Feedback::Reception { report: crate::report::ReceptionReport::default(), rtt: None };
+    assert_eq!(law.on_feedback(ms(0), &noted, &state), None);
+    assert_eq!((law.frame().queued(), law.target().cause), (DataSize::from_bytes(900), Cause::Application));
+}
