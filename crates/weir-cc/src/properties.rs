@@ -5,6 +5,9 @@
 
 mod calls;
 mod closed_loop;
+mod copies;
+mod coupling;
+mod kept;
 mod laws;
 
 use proptest::prelude::*;
@@ -17,7 +20,7 @@ use crate::report::{
     DcccReport, Feedback, LawReport, NadaDelayReport, NadaReport, ReceptionReport, Record, Report, TfrcReport,
 };
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
-use laws::{LAWS, Law, ROUNDS_TO_RECOVER};
+use laws::{Halves, LAWS, Law, ROUNDS_TO_RECOVER, halves};
 
 pub(crate) use calls::{Call, TimedCall, calls, limits};
 use calls::{ecn, size, span, step};

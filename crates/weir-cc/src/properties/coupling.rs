@@ -1,0 +1,101 @@
+//! Coupling that says nothing new changes nothing, and what it says is taken within the limits.
+
+use weir_units::{DataRate, TimeDelta};
+
+use super::{LAWS, Law, usual_limits};
+use crate::closed_loop::{Loop, Source};
+use crate::controller::{RateLimits, Target};
+use crate::decision::Decision;
+
+const CAPACITY: DataRate = DataRate::from_mbps(1);
+
+/// A flow of `law` over a bottleneck; where the law asks for it, the clocks agree.
+pub(super) fn flow(law: &Law, limits: RateLimits, source: Source, capacity: DataRate) -> Loop {
+    let (sender, receiver) = (law.build)(limits);
+    let mut path = Loop::of(sender, receiver, source, capacity);
+    if law.absolute_delays {
+        path.clock_offset = TimeDelta::ZERO;
+    }
+    path
+}
+
+/// Who says the flow's own rate to it, and when.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Identity {
+    Nobody,
+    /// An answer to each decision.
+    Echo,
+    /// A push every 10 ms.
+    Push,
+}
+
+/// A minute of ups and downs: what the law wants after each ms, and what it decided.
+fn course(law: &Law, identity: Identity) -> Vec<(Target, Option<Decision>)> {
+    let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
+    path.echoes = identity == Identity::Echo;
+    let mut present = usual_limits().start();
+    let mut course = Vec::new();
+    for ms in 0..60_000 {
+        match ms {
+            20_000 => path.capacity = CAPACITY.scale(0.4),
+            30_000 => path.capacity = CAPACITY.scale(2.0),
+            40_000 => path.random_loss = 0.05,
+            45_000 => path.random_loss = 0.0,
+            50_000 => path.feedback_cut = true,
+            54_000 => path.feedback_cut = false,
+            _ => {}
+        }
+        path.tick();
+        let decision = path.take_decision();
+        present = decision.map_or(present, |decision| decision.rate);
+        if identity == Identity::Push && ms % 10 == 0 {
+            assert_eq!(path.adopt(present), present, "{}", law.name);
+        }
+        course.push((path.target(), decision));
+    }
+    course
+}
+
+#[test]
+fn coupling_that_gives_a_flow_its_own_rate_changes_nothing() {
+    for law in LAWS {
+        let alone = course(law, Identity::Nobody);
+        let decided = alone.iter().filter(|(_, decision)| decision.is_some()).count();
+        assert!(decided > 50, "{} decided {decided} times", law.name);
+        for identity in [Identity::Echo, Identity::Push] {
+            assert!(course(law, identity) == alone, "{}: {identity:?}", law.name);
+        }
+    }
+}
+
+#[test]
+fn each_decision_starts_from_the_one_before_and_says_why() {
+    for law in LAWS {
+        let mut base = usual_limits().start();
+        for (_, decision) in course(law, Identity::Nobody) {
+            let Some(decision) = decision else { continue };
+            assert_eq!(decision.base, base, "{}", law.name);
+            let fell = decision.rate < decision.base;
+            assert!(!fell || decision.why != crate::Why::Growth, "{}: {decision:?}", law.name);
+            base = decision.rate;
+        }
+    }
+}
+
+#[test]
+fn a_share_outside_the_limits_is_clamped_and_the_next_decision_starts_there() {
+    let limits = usual_limits();
+    for law in LAWS {
+        for (share, taken) in [(DataRate::MAX, limits.max()), (DataRate::ZERO, limits.min())] {
+            let mut path = flow(law, limits, Source::VIDEO, CAPACITY);
+            path.run(TimeDelta::from_secs(5), |_| ());
+            path.take_decision();
+            assert_eq!(path.adopt(share), taken, "{}", law.name);
+            let next = (0..3000).find_map(|_| {
+                path.tick();
+                path.take_decision()
+            });
+            assert_eq!(next.map(|decision| decision.base), Some(taken), "{}", law.name);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What coupling says is kept: nothing that is older pulls a law back from it.
+
+use weir_units::DataRate;
+
+use super::coupling::flow;
+use super::{LAWS, Law};
+use crate::closed_loop::{Loop, Source};
+use crate::controller::RateLimits;
+
+/// A packet takes 4 ms, and 8 or 2 after a word: whole ticks of the loop.
+const LINK: DataRate = DataRate::from_kbps(2400);
+/// By then every law has settled on the link.
+const SETTLED: usize = 60_000;
+/// In ms: there and back over the path with half of its queue; then what else the issue is about.
+const LATER: [usize; 3] = [200, 500, 1000];
+const START: DataRate = DataRate::from_kbps(300);
+
+/// A flow that fills its target evenly, over a link that carries less than its maximum.
+fn steady(law: &Law) -> Loop {
+    let kbps = DataRate::from_kbps;
+    let limits = RateLimits::new(kbps(50), START, kbps(6000)).unwrap();
+    flow(law, limits, Source::STEADY, LINK)
+}
+
+/// The rate of the last decision, and whether one was made, in each ms of a flow that nobody couples.
+fn alone(law: &Law) -> Vec<(DataRate, bool)> {
+    let mut path = steady(law);
+    let mut rate = START;
+    let ticks = 0..SETTLED + 13_000;
+    ticks
+        .map(|_| {
+            path.tick();
+            let decision = path.take_decision();
+            rate = decision.map_or(rate, |decision| decision.rate);
+            (rate, decision.is_some())
+        })
+        .collect()
+}
+
+/// Four rates: of the first decision after `at`, and a round trip, 500 ms and 1 s after it, as shares of that at `at`.
+fn own_course(alone: &[(DataRate, bool)], at: usize) -> [f64; 4] {
+    let present = alone[at].0.bps_f64();
+    let first = alone[at + 1..].iter().find(|(_, decided)| *decided).map_or(alone[at], |&first| first);
+    let later = LATER.map(|ms| alone[at + ms]);
+    [first, later[0], later[1], later[2]].map(|(rate, _)| rate.bps_f64() / present)
+}
+
+/// Whether the flow rests at `at`: its next decision stays where it is, and what follows within a second is near.
+fn rests(alone: &[(DataRate, bool)], at: usize) -> bool {
+    let present = alone[at].0.bps_f64();
+    let second = &alone[at..=at + 1000];
+    let near = second.iter().all(|(rate, _)| (rate.bps_f64() / present - 1.0).abs() <= 0.1);
+    near && (own_course(alone, at)[0] - 1.0).abs() <= 0.03
+}
+
+/// As [`own_course`], after `factor` was said of the flow and of the capacity at `at`.
+fn after_a_word(law: &Law, at: usize, factor: f64) -> [f64; 4] {
+    let mut path = steady(law);
+    let mut rate = START;
+    for _ in 0..=at {
+        path.tick();
+        rate = path.take_decision().map_or(rate, |decision| decision.rate);
+    }
+    let share = rate.scale(factor);
+    path.capacity = LINK.scale(factor);
+    assert_eq!(path.adopt(share), share, "{}", law.name);
+    let (mut first, mut rate, mut later) = (None, share, Vec::new());
+    for passed in 1..=2000 {
+        path.tick();
+        if let Some(decision) = path.take_decision() {
+            assert!(first.is_some() || decision.base == share, "{}: {decision:?} after {share:?}", law.name);
+            first.get_or_insert(decision.rate);
+            rate = decision.rate;
+        }
+        if LATER.contains(&passed) {
+            later.push(rate);
+        }
+    }
+    [first.unwrap_or(share), later[0], later[1], later[2]].map(|rate| rate.bps_f64() / share.bps_f64())
+}
+
+/// Whether `kept` is the share, or within what the law alone would have made of it (`own`), but for a slack of `slack`; a
+/// law may have cut it to `cut` since.
+fn is_kept(kept: f64, own: &[f64], slack: f64, cut: f64) -> bool {
+    let (least, most) =
+        own.iter().fold((1.0_f64, 1.0_f64), |(least, most), &own| (least.min(own), most.max(own)));
+    (least * cut.min(1.0 - slack)..=most * (1.0 + slack)).contains(&kept)
+}
+
+#[test]
+fn what_coupling_says_is_kept() {
+    let mut broken = Vec::new();
+    for law in LAWS.iter().filter(|law| !law.forgets_shares) {
+        let alone = alone(law);
+        for after in [0, 3000, 6000, 9000] {
+            let from = SETTLED + after;
+            let at = (from..from + 3000).find(|&at| rests(&alone, at));
+            // A law that never rests goes on from the share as it would have gone on from its own rate.
+            let (at, own) = at.map_or((from, own_course(&alone, from)), |at| (at, [1.0; 4]));
+            for factor in [0.5, 2.0] {
+                let kept = after_a_word(law, at, factor);
+                let later = kept[1..].iter().all(|&kept| is_kept(kept, &own, 0.15, law.own_cut));
+                // With 1e-9 for the rounding of a step of 5 %.
+                if !is_kept(kept[0], &own[..1], 0.05 + 1e-9, 1.0) || !later {
+                    broken.push(format!("{} ×{factor} at {at} ms: {kept:.3?}, alone {own:.3?}", law.name));
+                }
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn at_most_four_laws_have_a_rule_of_their_own_that_is_faster_than_coupling() {
+    assert!(LAWS.iter().filter(|law| law.forgets_shares || law.own_cut < 1.0).count() <= 4);
+}
+
+/// What the links of one law's flows come to: TFRC, whose rate is a function of the loss that the receiver saw, takes a
+/// share as it is and forgets it with the next report. With a factor on the equation's rate it would keep it, and lose
+/// more and carry less (docs/controllers.md).
+#[test]
+fn a_law_that_forgets_shares_does_so_within_a_report() {
+    for law in LAWS.iter().filter(|law| law.forgets_shares) {
+        for (factor, forgotten) in [(0.5, 2.0), (2.0, 0.5)] {
+            let [first, ..] = after_a_word(law, SETTLED, factor);
+            assert!((first / forgotten - 1.0).abs() < 0.1, "{} ×{factor}: {first}", law.name);
+        }
+    }
+}
