@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::reader::{Body, Packet, Tcp, capture, flow, network};
+use super::reader::{Body, Packet, Tcp, capture, flow, network};
 
 const SYN: u16 = 2;
 const ACK: u16 = 16;

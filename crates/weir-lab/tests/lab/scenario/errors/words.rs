@@ -1,6 +1,6 @@
 //! Keys, words, quantities and numbers.
 
-use crate::{GOOD, check, errors_of};
+use super::{GOOD, check, errors_of};
 
 #[test]
 fn text_that_is_no_toml_is_shown_where_it_breaks() {

@@ -1,6 +1,6 @@
 //! Links and ways.
 
-use crate::{GOOD, check, errors_of};
+use super::{GOOD, check, errors_of};
 
 #[test]
 fn a_link_has_one_capacity() {

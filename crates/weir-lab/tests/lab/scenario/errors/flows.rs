@@ -1,6 +1,6 @@
 //! When flows send and what they carry.
 
-use crate::check;
+use super::check;
 
 #[test]
 fn times_make_sense() {

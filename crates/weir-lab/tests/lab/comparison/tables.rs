@@ -6,7 +6,7 @@ use weir_lab::report::{Best, Cell, SummaryTable};
 use weir_lab::results::{PerCause, RunMetrics};
 use weir_lab::tables::{flow_table, summary_table};
 
-use crate::hand_made::{call, calls, comparison, empty_run, flow};
+use super::hand_made::{call, calls, comparison, empty_run, flow};
 
 fn labels(table: &SummaryTable) -> Vec<&str> {
     table.columns.iter().map(|column| column.label.as_str()).collect()

@@ -101,7 +101,7 @@ fn the_keys_are_those_of_the_documentation() {
     assert_eq!(keys(&flow["owd_excess_ms"]), ["mean", "sd", "p5", "p50", "p95", "p99", "max"]);
     let causes: Vec<_> = weir_cc::Cause::ALL.into_iter().map(weir_cc::Cause::name).collect();
     assert_eq!(keys(&flow["time_per_cause"]), causes);
-    let documentation = include_str!("../../../docs/metrics.md");
+    let documentation = include_str!("../../../../../docs/metrics.md");
     for key in keys(flow).iter().chain(&keys(&controller["media"])).chain(&keys(link)) {
         assert!(documentation.contains(&format!("`{key}`")), "{key} is not documented");
     }

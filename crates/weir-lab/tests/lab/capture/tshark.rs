@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::reader::{Body, capture_to, flow, network, read};
+use super::reader::{Body, capture_to, flow, network, read};
 
 /// What `tshark` prints with these arguments; `None` if it is not installed.
 fn tshark(arguments: &[&str]) -> Option<String> {
@@ -38,7 +38,7 @@ fn tshark_decodes_every_packet_without_complaint() {
         return;
     };
     let packets = read(&bytes).packets;
-    let of = |wanted: fn(&crate::reader::Packet) -> bool| Some(packets.iter().filter(|p| wanted(p)).count());
+    let of = |wanted: fn(&super::reader::Packet) -> bool| Some(packets.iter().filter(|p| wanted(p)).count());
     assert_eq!(all, packets.len());
     assert_eq!(count("rtp"), of(|packet| packet.source.1 == 5004));
     assert_eq!(count("rtcp"), of(|packet| packet.source.1 == 5005));

@@ -3,7 +3,7 @@
 use weir_wire::rtcp::messages;
 use weir_wire::{ExtensionIds, MediaHeader};
 
-use crate::reader::{Body, Packet, capture, flow, network};
+use super::reader::{Body, Packet, capture, flow, network};
 
 const SENDER: [u8; 4] = [10, 0, 0, 1];
 const RECEIVER: [u8; 4] = [10, 0, 0, 2];

@@ -6,7 +6,7 @@ use weir_lab::metrics::FlowKind;
 use weir_lab::results::{RunMetrics, Summary};
 use weir_lab::scenario::TraceUse;
 
-use crate::hand_made::{call, calls, comparison, empty_run};
+use super::hand_made::{call, calls, comparison, empty_run};
 
 // Differences 100, 120 and 80: mean 100, s = √((0 + 400 + 400) / 2) = 20, half width 4.3027 · 20 / √3 = 49.68. The
 // means are 600 and 500.

@@ -1,6 +1,6 @@
 //! Controllers, encoders, audio.
 
-use crate::check;
+use super::check;
 
 #[test]
 fn controllers_laws_and_their_options_are_known() {

@@ -9,7 +9,7 @@ use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_sim::Side;
 
-use crate::hand_made::{calls, comparison, empty_run};
+use super::hand_made::{calls, comparison, empty_run};
 
 fn input(comparison: &Comparison) -> ReportInput {
     let scenario = Scenario::open("gcc-2016/variable-capacity", &[]).unwrap();
