@@ -3,7 +3,7 @@
 use weir_net::{Backlog, DropReason, InService, Link, LinkConfig, QueueConfig, Service};
 use weir_units::{DataRate, DataSize};
 
-use crate::{Numbered, at, bare, constant, drain, micros, ms, packet, trace};
+use super::{Numbered, at, bare, constant, drain, micros, ms, packet, trace};
 
 const MBPS: fn(u64) -> DataRate = DataRate::from_mbps;
 

@@ -5,7 +5,7 @@ use rand_pcg::Pcg64;
 use weir_net::{Discipline, Link, LinkConfig, Order, QueueConfig, Red, Time};
 use weir_units::{DataRate, TimeDelta};
 
-use crate::{Numbered, at, bare, constant, packet};
+use super::{Numbered, at, bare, constant, packet};
 
 fn pop_due(link: &mut Link<Numbered>, now: Time, mut each: impl FnMut(f64)) {
     while let Some(exit) = link.pop(now) {

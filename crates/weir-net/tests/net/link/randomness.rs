@@ -3,7 +3,7 @@
 use weir_net::{ConfigError, Fate, Jitter, Link, LinkConfig, LossModel, Time};
 use weir_units::{DataRate, TimeDelta};
 
-use crate::{at, constant, drain, ms, packet};
+use super::{at, constant, drain, ms, packet};
 
 const HALF_NORMAL: Jitter =
     Jitter::HalfNormal { sd: TimeDelta::from_millis(5), max: TimeDelta::from_millis(15) };
@@ -105,6 +105,6 @@ fn the_same_seed_gives_the_same_link_and_loss_does_not_disturb_jitter() {
 
 #[test]
 fn a_link_refuses_a_description_that_makes_none() {
-    let link = Link::<crate::Numbered>::new(&config(Jitter::None, 1.5), 1);
+    let link = Link::<super::Numbered>::new(&config(Jitter::None, 1.5), 1);
     assert_eq!(link.map(|_| ()), Err(ConfigError::LossOutOfRange));
 }

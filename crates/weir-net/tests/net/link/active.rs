@@ -10,7 +10,7 @@ use weir_net::{
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::{Numbered, at, constant, ms, packet, steps_of, trace, trace_of};
+use super::{Numbered, at, constant, ms, packet, steps_of, trace, trace_of};
 
 /// A packet of a flow, perhaps of L4S.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

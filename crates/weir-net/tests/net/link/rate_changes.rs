@@ -3,7 +3,7 @@
 use weir_net::{Jitter, Link, LinkConfig, Service};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::{Numbered, at, bare, constant, exits, exits_and_waits, micros, ms, packet, trace};
+use super::{Numbered, at, bare, constant, exits, exits_and_waits, micros, ms, packet, trace};
 
 const MBPS: fn(u64) -> DataRate = DataRate::from_mbps;
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use weir_net::{Service, Time};
 use weir_units::{DataRate, TimeDelta};
 
-use crate::{bare, constant, exits, exits_and_waits, packet, trace};
+use super::{bare, constant, exits, exits_and_waits, packet, trace};
 
 /// Serves packets `(arrival in µs, bytes)` opportunity by opportunity, as a queue would that is woken at each of them.
 fn serve_by_hand(millis: &[u32], packets: &[(u64, u32)]) -> Vec<Time> {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use weir_net::{ConfigError, DropReason, Link, LinkConfig, Service, Time, TokenBucket};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::{Numbered, at, bare, exits, micros, ms, packet};
+use super::{Numbered, at, bare, exits, micros, ms, packet};
 
 fn bucket(rates: Vec<(Time, DataRate)>, burst: u64, peak: Option<u64>) -> Service {
     let peak = peak.map(DataRate::from_mbps);

@@ -8,7 +8,7 @@ use weir_net::{
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::{Numbered, packet, steps_of, trace_of};
+use super::{Numbered, packet, steps_of, trace_of};
 
 #[derive(Clone, Copy, Debug)]
 enum Operation {

@@ -3,7 +3,7 @@
 use weir_net::{DropReason, Fate, Link, LinkConfig, Service, Time};
 use weir_units::{DataRate, TimeDelta};
 
-use crate::{at, bare, constant, exits, exits_and_waits, micros, ms, packet, trace};
+use super::{at, bare, constant, exits, exits_and_waits, micros, ms, packet, trace};
 
 const MBPS: fn(u64) -> DataRate = DataRate::from_mbps;
 

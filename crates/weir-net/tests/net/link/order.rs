@@ -3,7 +3,7 @@
 use weir_net::{CoDel, Discipline, Jitter, Link, LinkConfig, Order, Packet, Pie, QueueConfig, Red, Time};
 use weir_units::DataRate;
 
-use crate::{at, constant, ms};
+use super::{at, constant, ms};
 
 #[derive(Clone, Copy, Debug)]
 struct OfFlow {
