@@ -100,7 +100,7 @@ fn states() -> Vec<[f64; 5]> {
 fn the_two_state_filter_and_the_detector_agree_with_aiortc() {
     let states = states();
     let mut compared = 0;
-    for line in include_str!("data/aiortc_kalman.txt").lines().filter(|line| !line.starts_with('#')) {
+    for line in include_str!("../data/aiortc_kalman.txt").lines().filter(|line| !line.starts_with('#')) {
         let mut values = line.split(' ').map(|value| value.parse::<f64>().unwrap());
         let number = values.next().unwrap() as usize;
         let theirs: Vec<f64> = values.collect();

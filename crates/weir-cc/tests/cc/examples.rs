@@ -1,6 +1,6 @@
 //! The examples run, and their calls get on with their paths.
 
-#[path = "../examples/sans_io.rs"]
+#[path = "../../examples/sans_io.rs"]
 #[expect(dead_code, reason = "its `main` prints")]
 mod sans_io;
 
