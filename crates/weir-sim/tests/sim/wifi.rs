@@ -1,8 +1,6 @@
 //! Flows over a Wi-Fi cell.
 
-mod common;
-
-use common::{constant, flow, gcc_2016, link, tcp};
+use crate::common::{constant, flow, gcc_2016, link, tcp};
 use weir_net::{LinkConfig, LossModel, QueueConfig, Service, Time, WifiConfig, WifiLink};
 use weir_sim::{
     CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, SimSpec, Simulation, SpecError, Traffic,

@@ -1,8 +1,6 @@
 //! TCP flows on links of the simulator against what theory says of their shares, windows and queues.
 
-mod common;
-
-use common::{flow, link};
+use crate::common::{flow, link};
 use weir_cc::window::hystart::{Config, HyStart};
 use weir_cc::window::westwood::Estimator;
 use weir_cc::window::{Cubic, Dctcp, NewReno, Rules, Westwood, WindowLaw};

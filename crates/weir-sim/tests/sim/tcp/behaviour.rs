@@ -1,12 +1,10 @@
 //! What the TCP endpoints do when segments are lost, step by step in simulated time (round-trip time 100 ms).
 
-mod tcp_rig;
-
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-use tcp_rig::Rig;
+use super::rig::Rig;
 use weir_cc::SendTime;
 use weir_cc::window::{Ack, Congestion, Cubic, Delivery, NewReno, Window, WindowLaw};
 use weir_sim::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig, TcpSender, TcpStats};

@@ -1,8 +1,6 @@
 //! Active queues under sources that respond: each holds the delay that its RFC promises.
 
-mod common;
-
-use common::{constant, flow, gcc_2016, spec, tcp};
+use crate::common::{constant, flow, gcc_2016, spec, tcp};
 use weir_cc::{Ecn, TimeDelta};
 use weir_net::{CoDel, Discipline, DropReason, DualPi2, FqCoDel, Pie, QueueConfig, Red, Time};
 use weir_sim::{FlowSpec, Loss, Monitor, PacketMeta, SimSpec, Simulation, Traffic};

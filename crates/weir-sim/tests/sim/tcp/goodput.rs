@@ -1,10 +1,8 @@
 //! Long TCP transfers under random loss against closed forms: round-trip time 100 ms, no queue.
 
-mod tcp_rig;
-
+use super::rig::Rig;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use tcp_rig::Rig;
 use weir_cc::SendTime;
 use weir_cc::window::highspeed::Response;
 use weir_cc::window::{Cubic, HighSpeed, NewReno, Rules, WindowLaw};

@@ -1,8 +1,6 @@
 //! What the engine promises: conservation, determinism, clocks, feedback that is an ordinary packet.
 
-mod common;
-
-use common::{constant, flow, gcc_2016, spec, tcp};
+use crate::common::{constant, flow, gcc_2016, spec, tcp};
 use weir_cc::{DataSize, Target, TimeDelta};
 use weir_net::{QueueConfig, Time};
 use weir_sim::{ClockSpec, FrameMeta, Loss, Monitor, PacketMeta, SimSpec, Simulation, Traffic};

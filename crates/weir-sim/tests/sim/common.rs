@@ -1,11 +1,9 @@
 //! Small networks for the tests of the engine.
-#![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 use weir_cc::gcc::remb::{Config, GccReceiver, GccSender};
-use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::window::NewReno;
 use weir_cc::{DataRate, DataSize, RateLimits, TimeDelta};
-use weir_media::{EncoderConfig, MediaConfig, PacketFormat};
+use weir_media::{EncoderConfig, MediaConfig};
 use weir_net::{LinkConfig, QueueConfig, Service, Time};
 use weir_sim::{ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic};
 
@@ -55,17 +53,5 @@ pub(crate) fn gcc_2016() -> Traffic {
         controller: Box::new(GccSender::new(Config::default(), limits).expect("valid")),
         receiver: Box::new(GccReceiver::new(Config::default(), limits).expect("valid")),
         config: MediaConfig::new(limits, EncoderConfig::gcc_2016()),
-    }
-}
-
-/// A call whose receiver reports per packet each 50 ms; the controller goes by receiver reports alone.
-pub(crate) fn reporting_per_packet(format: PacketFormat) -> Traffic {
-    match gcc_2016() {
-        Traffic::Media { controller, config, .. } => Traffic::Media {
-            controller,
-            receiver: Box::new(PacketFeedback::new(TimeDelta::from_millis(50))),
-            config: MediaConfig { packet_format: format, ..config },
-        },
-        other => other,
     }
 }

@@ -1,10 +1,7 @@
 //! What TCP does when a queue marks instead of dropping.
 
-mod common;
-mod tcp_rig;
-
-use common::{flow, spec};
-use tcp_rig::Rig;
+use super::rig::Rig;
+use crate::common::{flow, spec};
 use weir_cc::SendTime;
 use weir_cc::window::{Dctcp, NewReno, WindowLaw};
 use weir_net::Time;

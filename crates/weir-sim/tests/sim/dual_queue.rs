@@ -6,9 +6,7 @@
 //! rate, by √p_C less for the scalable ones. How much "about"
 //! may be was chosen here: a factor of 1.5 either way.
 
-mod common;
-
-use common::{flow, spec};
+use crate::common::{flow, spec};
 use weir_cc::window::{Cubic, Dctcp, NewReno, WindowLaw};
 use weir_net::{Discipline, DualPi2, QueueConfig, Time};
 use weir_sim::tcp::{EcnMode, TcpConfig};

@@ -1,13 +1,11 @@
 //! What holds for the TCP endpoints whatever the network does.
 
-mod tcp_rig;
-
 use std::sync::{Arc, Mutex};
 
+use super::rig::Rig;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use tcp_rig::Rig;
 use weir_cc::window::hystart::{Config, HyStart};
 use weir_cc::window::westwood::Estimator;
 use weir_cc::window::{Cubic, Dctcp, HighSpeed, NewReno, Rules, Westwood, WindowLaw};

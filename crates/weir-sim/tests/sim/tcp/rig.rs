@@ -1,5 +1,4 @@
 //! A TCP sender and receiver with nothing but a fixed delay between them.
-#![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 use std::collections::VecDeque;
 
@@ -48,7 +47,6 @@ impl<L: FnMut(SendTime, Option<&Segment>) -> bool> Rig<L> {
     }
 
     /// Another connection in the place of this one, whose time begins anew.
-    #[allow(dead_code, reason = "not every test binary uses it")]
     pub(crate) fn restart(&mut self, size: Option<u64>) {
         self.sender.reset(size.map(DataSize::from_bytes));
         self.receiver.reset();
