@@ -12,7 +12,7 @@ use weir_cc::{
     Report, SendState, SendTime, Stamp, TimeDelta,
 };
 
-use crate::oracle::Sender;
+use super::oracle::Sender;
 
 /// In each direction.
 const PROPAGATION: TimeDelta = TimeDelta::from_millis(50);

@@ -6,9 +6,9 @@ use weir_cc::{
 };
 use weir_units::TimeDelta;
 
-use crate::closed_loop::Loop;
-use crate::oracle::Sender;
-use crate::scenarios::{Build, PAIRS, Scenario, gcc_2024, goog_cc_2024, goog_cc_2025, scenarios};
+use super::closed_loop::Loop;
+use super::oracle::Sender;
+use super::scenarios::{Build, PAIRS, Scenario, gcc_2024, goog_cc_2024, goog_cc_2025, scenarios};
 
 /// Recorded calls of each scenario.
 const RECORDED: u64 = 5;

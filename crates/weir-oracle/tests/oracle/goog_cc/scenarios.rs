@@ -7,8 +7,8 @@ use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{AtReceiver, RateLimits, SendTime};
 use weir_units::{DataRate, TimeDelta};
 
-use crate::closed_loop::{Loop, Observed, Path};
-use crate::oracle::{GoogCc, Halves, LossModel, LossReports};
+use super::closed_loop::{Loop, Observed, Path};
+use super::oracle::{GoogCc, Halves, LossModel, LossReports};
 
 const DURATION: TimeDelta = TimeDelta::from_secs(30);
 /// The second measurement leaves this out.

@@ -1,6 +1,6 @@
 //! The example `webrtc_rs` runs, and `gcc` does within webrtc-rs what it does elsewhere.
 
-#[path = "../examples/webrtc_rs.rs"]
+#[path = "../../examples/webrtc_rs.rs"]
 #[expect(dead_code, reason = "its `main` prints")]
 mod example;
 

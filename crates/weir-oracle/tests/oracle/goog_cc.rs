@@ -4,7 +4,7 @@
 //! `docs/reproduction.md`, "goog_cc, the yardstick", says what the figures mean:
 //!
 //! ```sh
-//! cargo test --release -p weir-oracle --test goog_cc -- --nocapture --test-threads=1
+//! cargo test --release -p weir-oracle --test oracle goog_cc -- --nocapture --test-threads=1
 //! ```
 
 mod closed_loop;

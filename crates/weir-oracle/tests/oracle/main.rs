@@ -1,0 +1,4 @@
+//! Weir's controllers against independent implementations.
+
+mod goog_cc;
+mod webrtc_rs;
