@@ -5,7 +5,7 @@
     /tmp/aiortc/bin/python tools/aiortc_kalman.py > crates/weir-cc/tests/data/aiortc_kalman.txt
 
 Of aiortc (BSD-3-Clause) only `aiortc.rate` is run, an independent Python port of libwebrtc's two-state Kalman filter.
-`crates/weir-cc/tests/aiortc_kalman.rs` makes up the same path, in the same whole numbers, and compares.
+`crates/weir-cc/tests/cc/aiortc_kalman.rs` makes up the same path, in the same whole numbers, and compares.
 """
 
 import importlib

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use rand_pcg::Pcg64;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
+use crate::backlog::{Backlog, latest, size_of, span};
 use crate::config::{InService, Jitter, Limits, LinkConfig, Order};
-use crate::link::{Backlog, latest, size_of, span};
 use crate::loss::LossSource;
 use crate::packet::{DropReason, Dropped, Exit, Fate, Packet};
 use crate::queue::{Overflow, PerFlow, Waiting};

@@ -1,15 +1,13 @@
-//! How a link is described, and which descriptions make no link.
-
-use core::fmt;
+//! How a link is described.
 
 use std::sync::Arc;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
+use crate::error::{ConfigError, not_negative};
 use crate::loss::LossModel;
 use crate::queue::{Discipline, MTU};
 use crate::service::Service;
-use crate::time::Time;
 
 /// A link: its server, its queue, and the way to the far end.
 #[derive(Clone, Debug, PartialEq)]
@@ -189,72 +187,6 @@ pub enum Order {
     /// None: each packet comes out at its own time (random bounded PDV of RFC 8868 §4.5.1).
     None,
 }
-
-pub(crate) fn not_negative(name: &'static str, span: Option<TimeDelta>) -> Result<(), ConfigError> {
-    if span.is_some_and(TimeDelta::is_negative) { Err(ConfigError::Negative { name }) } else { Ok(()) }
-}
-
-/// Why a description makes no link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConfigError {
-    /// A time is negative that must not be.
-    Negative {
-        /// Which one.
-        name: &'static str,
-    },
-    /// The loss probability is not in [0, 1].
-    LossOutOfRange,
-    /// A mean burst of losses is shorter than one packet, or so short that the mean loss cannot be reached.
-    LossBurstTooShort,
-    /// A number is out of its range.
-    OutOfRange {
-        /// Which one.
-        name: &'static str,
-        /// What it must be.
-        must: &'static str,
-    },
-    /// The trace of jitter has no delay.
-    EmptyJitterTrace,
-    /// A token bucket that packets of full size can never pass.
-    BurstBelowMtu,
-    /// The link never has a rate.
-    NoRate,
-    /// The first rate step does not begin at time zero, or there is none.
-    StepsNotFromZero,
-    /// A rate step does not begin later than the one before it.
-    StepsNotIncreasing {
-        /// When the step begins.
-        at: Time,
-    },
-    /// The trace has no delivery opportunity.
-    EmptyTrace,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Negative { name } => write!(f, "the {name} must not be negative"),
-            Self::LossOutOfRange => f.write_str("the loss probability must lie between 0 and 1"),
-            Self::LossBurstTooShort => f.write_str(
-                "the mean burst of losses must be at least 1 packet, and long enough for the mean loss",
-            ),
-            Self::OutOfRange { name, must } => write!(f, "the {name} must be {must}"),
-            Self::EmptyJitterTrace => f.write_str("the jitter trace has no delay"),
-            Self::BurstBelowMtu => f.write_str("the token bucket must hold a packet of 1500 bytes"),
-            Self::NoRate => f.write_str("the link needs a rate above zero"),
-            Self::StepsNotFromZero => f.write_str("the first rate step must begin at time 0"),
-            Self::StepsNotIncreasing { at } => {
-                write!(
-                    f,
-                    "rate steps must be in order of time: the step at {at} is not later than the one before"
-                )
-            }
-            Self::EmptyTrace => f.write_str("the trace has no delivery opportunity"),
-        }
-    }
-}
-
-impl core::error::Error for ConfigError {}
 
 #[cfg(test)]
 mod tests {

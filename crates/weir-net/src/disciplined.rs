@@ -4,8 +4,8 @@
 use weir_units::{DataRate, TimeDelta};
 
 use crate::active::Active;
+use crate::backlog::Backlog;
 use crate::config::LinkConfig;
-use crate::link::Backlog;
 use crate::packet::{Dropped, Exit, Packet};
 use crate::queue::{CoDelQueue, Discipline, DualPi2Queue, FqCoDelQueue, Overflow, PieQueue, Plain, RedQueue};
 use crate::time::Time;

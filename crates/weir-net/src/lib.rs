@@ -33,8 +33,10 @@
 //! ```
 
 mod active;
+mod backlog;
 mod config;
 mod disciplined;
+mod error;
 mod link;
 mod loss;
 mod packet;
@@ -48,8 +50,10 @@ mod time;
 mod trace;
 mod wifi;
 
-pub use config::{ConfigError, InService, Jitter, LinkConfig, Order, QueueConfig};
-pub use link::{Backlog, Link};
+pub use backlog::Backlog;
+pub use config::{InService, Jitter, LinkConfig, Order, QueueConfig};
+pub use error::ConfigError;
+pub use link::Link;
 pub use loss::LossModel;
 pub use packet::{DropReason, Dropped, Exit, Fate, Packet};
 pub use queue::{CoDel, Discipline, DualPi2, FqCoDel, Pie, Red, Scheduler};

@@ -1,9 +1,11 @@
 //! The link: a passive one where departures are known on arrival, else an active one.
 
-use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_units::{DataRate, TimeDelta};
 
-use crate::config::{ConfigError, LinkConfig};
+use crate::backlog::Backlog;
+use crate::config::LinkConfig;
 use crate::disciplined::Disciplined;
+use crate::error::ConfigError;
 use crate::packet::{Dropped, Exit, Packet};
 use crate::passive::Passive;
 use crate::server::NEVER;
@@ -22,15 +24,6 @@ pub struct Link<P> {
 enum Kind<P> {
     Passive(Passive<P>),
     Active(Disciplined<P>),
-}
-
-/// What is in a link's queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Backlog {
-    /// Packets whose last bit has not left, the one in service included.
-    pub packets: u32,
-    /// Bytes not yet served, rounded down.
-    pub bytes: DataSize,
 }
 
 impl<P: Packet> Link<P> {
@@ -131,22 +124,4 @@ impl<P: Packet> Link<P> {
             Kind::Active(link) => link.propagation(),
         }
     }
-}
-
-/// Bytes a packet counts with.
-#[inline]
-pub(crate) fn size_of(packet: &impl Packet) -> u32 {
-    packet.wire_size().max(1)
-}
-
-/// Nanoseconds as a span; what is too long saturates.
-#[inline]
-pub(crate) fn span(nanos: u64) -> TimeDelta {
-    TimeDelta::from_nanos(i64::try_from(nanos).unwrap_or(i64::MAX))
-}
-
-/// The later of `now` and the latest time given `before`; always earlier than [`NEVER`].
-#[inline]
-pub(crate) fn latest(before: u64, now: Time) -> u64 {
-    before.max(now.nanos().min(NEVER - 1))
 }

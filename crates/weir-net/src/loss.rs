@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use crate::config::ConfigError;
+use crate::error::ConfigError;
 
 /// Random loss after the queue: a lost packet has used the link. Probabilities lie in [0, 1].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
+use crate::backlog::{Backlog, latest, size_of, span};
 use crate::config::{InService, Limits, LinkConfig};
-use crate::link::{Backlog, latest, size_of, span};
 use crate::loss::LossSource;
 use crate::packet::{DropReason, Dropped, Exit, Fate, Packet};
 use crate::random::{JitterSource, Streams};

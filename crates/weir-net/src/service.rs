@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::config::ConfigError;
+use crate::error::ConfigError;
 use crate::time::Time;
 use crate::trace::{OPPORTUNITY_BYTES, Trace};
 

@@ -6,7 +6,7 @@
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
-#[path = "../tests/goog_cc/oracle.rs"]
+#[path = "../tests/oracle/goog_cc/oracle.rs"]
 #[expect(dead_code, reason = "a part of what the tests need")]
 mod oracle;
 

@@ -1,12 +1,14 @@
 //! No packet costs an allocation once a run is warm.
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 
+#[path = "sim/common.rs"]
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use common::{constant, flow, gcc_2016, reporting_per_packet, spec, tcp};
+use common::{constant, flow, gcc_2016, spec, tcp};
+use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::scream::ScreamReceiver;
 use weir_cc::scream::v1::{self, Scream};
 use weir_cc::scream::v2::{self, ScreamV2};
@@ -61,6 +63,18 @@ fn allocations_of(spec: SimSpec) -> u64 {
     assert!(before > 0, "the counter counts");
     simulation.run_until(Time::MAX);
     ALLOCATIONS.with(Cell::get) - before
+}
+
+/// A call whose receiver reports per packet each 50 ms; the controller goes by receiver reports alone.
+fn reporting_per_packet(format: PacketFormat) -> Traffic {
+    match gcc_2016() {
+        Traffic::Media { controller, config, .. } => Traffic::Media {
+            controller,
+            receiver: Box::new(PacketFeedback::new(TimeDelta::from_millis(50))),
+            config: MediaConfig { packet_format: format, ..config },
+        },
+        other => other,
+    }
 }
 
 #[test]

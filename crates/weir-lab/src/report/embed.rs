@@ -22,13 +22,7 @@ pub(super) fn compress(text: &str) -> String {
 /// The plotting library, compressed; it takes a moment once per process.
 pub(super) fn library() -> &'static str {
     static COMPRESSED: OnceLock<String> = OnceLock::new();
-    COMPRESSED.get_or_init(|| compress(first_script(&plotly::Plot::offline_js_sources())))
-}
-
-/// The content of the first script element: the crate offers Plotly and MathJax together, Plotly first.
-fn first_script(html: &str) -> &str {
-    let content = html.split_once('>').map_or(html, |(_, content)| content);
-    content.split_once("</script>").map_or(content, |(script, _)| script)
+    COMPRESSED.get_or_init(|| compress(include_str!("../../assets/plotly/plotly-cartesian.min.js")))
 }
 
 #[cfg(test)]
@@ -53,11 +47,11 @@ mod tests {
     }
 
     #[test]
-    fn the_library_is_plotly_without_mathjax() {
+    fn the_library_is_the_part_of_plotly_with_two_axes() {
         let script = decompress(library());
-        assert!(script.starts_with("/**\n* plotly.js v3"), "{}", &script[..60]);
+        assert!(script.starts_with("/**\n* plotly.js (cartesian - minified) v3"), "{}", &script[..60]);
         assert!(!script.contains("</script"));
-        assert!((4_000_000..5_000_000).contains(&script.len()), "{}", script.len());
-        assert!(library().len() < 2_000_000);
+        assert!((1_000_000..1_500_000).contains(&script.len()), "{}", script.len());
+        assert!(library().len() < 700_000, "{}", library().len());
     }
 }

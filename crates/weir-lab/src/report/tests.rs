@@ -101,13 +101,13 @@ fn the_same_input_gives_the_same_bytes() {
 #[test]
 fn an_ordinary_report_stays_small() {
     let size = render(&example(4, 2_000, 6)).len();
-    assert!(size < 4_000_000, "{size}");
+    assert!(size < 2_700_000, "{size}");
 }
 
 #[test]
-fn a_report_of_a_day_of_noise_under_many_controllers_stays_within_five_megabytes() {
+fn a_report_of_a_day_of_noise_under_many_controllers_stays_within_four_megabytes() {
     let size = render(&example(20, 30_000, 12)).len();
-    assert!(size < 5_000_000, "{size}");
+    assert!(size < 4_000_000, "{size}");
 }
 
 #[test]

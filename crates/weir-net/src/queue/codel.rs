@@ -6,7 +6,7 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Fifo, MTU, Waiting, positive};
-use crate::config::ConfigError;
+use crate::error::ConfigError;
 use crate::packet::DropReason;
 use crate::records::Records;
 

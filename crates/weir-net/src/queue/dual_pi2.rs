@@ -6,7 +6,7 @@
 use weir_units::TimeDelta;
 
 use super::{Fifo, Waiting, long_enough, positive, probability};
-use crate::config::{ConfigError, not_negative};
+use crate::error::{ConfigError, not_negative};
 use crate::packet::DropReason;
 use crate::records::{Record, Records};
 

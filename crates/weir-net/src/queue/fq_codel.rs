@@ -12,7 +12,7 @@ use weir_units::{DataRate, DataSize};
 
 use super::codel::{CoDel, Control};
 use super::{Fifo, MTU, Overflow, PerFlow, Waiting};
-use crate::config::ConfigError;
+use crate::error::ConfigError;
 use crate::packet::DropReason;
 use crate::records::Records;
 

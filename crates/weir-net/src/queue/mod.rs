@@ -11,7 +11,7 @@ mod red;
 
 use weir_units::TimeDelta;
 
-use crate::config::ConfigError;
+use crate::error::ConfigError;
 use crate::packet::DropReason;
 use crate::records::Records;
 pub use codel::CoDel;

@@ -9,7 +9,7 @@ use rand_pcg::Pcg64;
 use weir_units::TimeDelta;
 
 use super::{Fifo, Waiting, long_enough, positive, probability};
-use crate::config::{ConfigError, not_negative};
+use crate::error::{ConfigError, not_negative};
 use crate::packet::DropReason;
 use crate::records::Records;
 

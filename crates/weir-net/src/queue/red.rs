@@ -8,7 +8,7 @@ use rand_pcg::Pcg64;
 use weir_units::{DataRate, DataSize};
 
 use super::{Fifo, Waiting, positive, probability};
-use crate::config::ConfigError;
+use crate::error::ConfigError;
 use crate::packet::DropReason;
 use crate::records::Records;
 

@@ -2,7 +2,8 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use crate::config::{ConfigError, InService, QueueConfig, not_negative};
+use crate::config::{InService, QueueConfig};
+use crate::error::{ConfigError, not_negative};
 use crate::loss::LossModel;
 use crate::queue::Discipline;
 

@@ -37,8 +37,8 @@ pub use config::{WifiConfig, WifiLink};
 use contention::Transmitter;
 use port::Port;
 
-use crate::config::ConfigError;
-use crate::link::{latest, size_of};
+use crate::backlog::{latest, size_of};
+use crate::error::ConfigError;
 use crate::packet::{Dropped, Exit, Packet};
 use crate::random::Streams;
 use crate::server::NEVER;

@@ -6,7 +6,7 @@ use rand_pcg::Pcg64;
 
 use super::airtime::Airtime;
 use super::config::{BLOCK, WifiLink};
-use crate::link::span;
+use crate::backlog::span;
 use crate::loss::LossSource;
 use crate::packet::{DropReason, Exit, Fate, Packet};
 

@@ -1,0 +1,22 @@
+//! The examples run, and their calls get on with their paths.
+
+#[path = "../../examples/sans_io.rs"]
+#[expect(dead_code, reason = "its `main` prints")]
+mod sans_io;
+
+#[test]
+fn the_call_of_the_example_uses_its_link_and_keeps_the_queue_short() {
+    let mut used = Vec::new();
+    sans_io::call(|second, capacity, target, wait| {
+        if matches!(second, 6..=15 | 21..=30) {
+            assert!(wait.millis_f64() < 60.0, "{second} s: {wait:?}");
+            used.push(target.media_rate.bps_f64() / capacity.bps_f64());
+        }
+    })
+    .unwrap();
+    let (before, after) = used.split_at(10);
+    for used in [before, after] {
+        let mean = used.iter().sum::<f64>() / used.len() as f64;
+        assert!((0.8..1.0).contains(&mean), "{mean}");
+    }
+}

@@ -1,0 +1,13 @@
+//! The laboratory as its users meet it: scenarios, metrics, comparisons, captures, and what every controller must manage.
+
+mod capture;
+mod comparison;
+mod encoders;
+mod every_controller;
+mod fluid;
+mod metrics;
+mod pause_and_audio;
+mod priorities;
+mod scenario;
+mod tcp_flows;
+mod transfers;

@@ -1,0 +1,6 @@
+//! What is measured of a run.
+
+mod histogram;
+mod recorder;
+mod results;
+mod simulation;

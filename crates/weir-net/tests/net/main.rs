@@ -1,0 +1,4 @@
+//! The network as its users see it.
+
+mod link;
+mod wifi;

@@ -1,0 +1,137 @@
+//! The rules of the house that no compiler keeps: which floor may see which, and that no two files import each other.
+
+mod circles;
+mod modules;
+mod tokens;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use circles::circles;
+use modules::Modules;
+
+/// The floors of `ARCHITECTURE.md` from below; crates of one floor do not see each other.
+const FLOORS: [&[&str]; 8] = [
+    &["weir-units"],
+    &["weir-cc", "weir-wire", "weir-net"],
+    &["weir-media"],
+    &["weir-world"],
+    &["weir-sim"],
+    &["weir-lab"],
+    &["weir-cli"],
+    &["weir-oracle"],
+];
+
+/// Circles that are to be mended, each in order of names; a new one is a fault, and so is one that has ended.
+const KNOWN: &[&[&str]] = &[
+    &["weir-lab/src/comparison.rs", "weir-lab/src/tables.rs"],
+    &["weir-lab/src/demo.rs", "weir-lab/src/portrait.rs"],
+    &[
+        "weir-lab/src/metrics/evaluate.rs",
+        "weir-lab/src/metrics/flow.rs",
+        "weir-lab/src/metrics/recorder.rs",
+        "weir-lab/src/metrics/series/recorder.rs",
+    ],
+    &["weir-lab/src/scenario/flow.rs", "weir-lab/src/scenario/web.rs"],
+    &["weir-lab/src/scenario/multipath.rs", "weir-lab/src/scenario/topology.rs"],
+    &[
+        "weir-media/src/packet_report.rs",
+        "weir-media/src/packet_report/two_streams.rs",
+        "weir-media/src/report.rs",
+        "weir-media/src/streams.rs",
+    ],
+    &["weir-sim/src/monitor.rs", "weir-sim/src/packet.rs", "weir-sim/src/wire.rs"],
+];
+
+fn crates() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/ holds this one");
+    let entries =
+        fs::read_dir(folder).expect("crates/ can be read").map(|entry| entry.expect("an entry").path());
+    let mut crates: Vec<PathBuf> = entries.filter(|path| path.join("Cargo.toml").is_file()).collect();
+    crates.sort();
+    crates
+}
+
+fn name(folder: &Path) -> &str {
+    folder.file_name().and_then(|name| name.to_str()).expect("a crate has a name")
+}
+
+fn floor(name: &str) -> usize {
+    let at = FLOORS.iter().position(|floor| floor.contains(&name));
+    at.unwrap_or_else(|| panic!("{name} stands on no floor: give it one in FLOORS and in ARCHITECTURE.md"))
+}
+
+/// The crates of this workspace that a manifest names, but for its tests.
+fn seen(manifest: &str) -> Vec<&str> {
+    let mut counts = false;
+    let mut seen = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            counts = line.ends_with("dependencies]") && !line.contains("dev-");
+        } else if counts && line.starts_with("weir-") {
+            seen.extend(line.split(['.', ' ', '=']).next());
+        }
+    }
+    seen
+}
+
+#[test]
+fn a_crate_sees_only_floors_below_its_own() {
+    for folder in crates() {
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+        let own = name(&folder);
+        for below in seen(&manifest) {
+            assert!(floor(below) < floor(own), "{own} depends on {below}, which does not stand below it");
+        }
+    }
+}
+
+#[test]
+fn a_manifest_is_read_without_what_tests_alone_need() {
+    let manifest = "[dependencies]\nweir-cc.workspace = true\nserde = \"1\"\n[dev-dependencies]\nweir-lab.workspace = true\n\
+                    [target.'cfg(unix)'.dependencies]\nweir-net = { path = \"..\" }\n";
+    assert_eq!(seen(manifest), ["weir-cc", "weir-net"]);
+}
+
+fn read(file: &str) -> Option<String> {
+    fs::read_to_string(file).ok()
+}
+
+/// Each circle of the workspace as its files from `crates/` on.
+fn circles_of_the_workspace() -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for folder in crates() {
+        let roots = ["src/lib.rs", "src/main.rs"].map(|root| folder.join(root));
+        for root in roots.iter().filter(|root| root.is_file()) {
+            let modules = Modules::of(root.to_str().expect("UTF-8"), &read);
+            let prefix = format!("{}/", folder.parent().expect("crates/").display());
+            let shown = |file: &str| file.trim_start_matches(&prefix).to_owned();
+            found.extend(circles(&modules).into_iter().map(|circle| circle.into_iter().map(shown).collect()));
+        }
+    }
+    found
+}
+
+#[test]
+fn no_two_files_import_each_other() {
+    assert_eq!(circles_of_the_workspace(), KNOWN, "left: the circles there are; right: those that are known");
+}
+
+#[test]
+fn a_circle_of_a_made_up_tree_is_found_through_re_exports() {
+    let files = BTreeMap::from([
+        ("src/lib.rs", "mod a; mod b; mod room; mod apart; pub use a::A; pub use room::Inner;"),
+        (
+            "src/a.rs",
+            "use crate::room::{Inner as I}; pub struct A(I); #[cfg(test)] mod tests { use crate::apart::C; }",
+        ),
+        ("src/b.rs", "pub fn b() { crate::A; }"),
+        ("src/apart.rs", "use super::a::A; pub struct C(A);"),
+        ("src/room/mod.rs", "mod inner; mod beside; pub use inner::*; pub struct Own;"),
+        ("src/room/inner.rs", "use super::Own; use crate::b::b; pub struct Inner(Own);"),
+        ("src/room/beside.rs", "use super::Inner; // use crate::a::A;"),
+    ]);
+    let modules = Modules::of("src/lib.rs", &|file| files.get(file).map(|&text| text.to_owned()));
+    assert_eq!(circles(&modules), [["src/a.rs", "src/b.rs", "src/room/inner.rs"]]);
+}

@@ -1,0 +1,246 @@
+//! The modules of a crate, what they define, and which paths they name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::tokens::tokens;
+
+/// The segments of a path; of a module those behind `crate`.
+pub(super) type Path = Vec<String>;
+
+/// A module as its text has it; without what is compiled for tests alone.
+#[derive(Debug, Default)]
+pub(super) struct Module {
+    pub(super) file: String,
+    defined: BTreeSet<String>,
+    /// What `use` gives a name to.
+    names: BTreeMap<String, Path>,
+    globs: Vec<Path>,
+    /// Every path that is written in it.
+    pub(super) paths: Vec<Path>,
+}
+
+/// All modules of one crate.
+#[derive(Debug, Default)]
+pub(super) struct Modules(pub(super) BTreeMap<Path, Module>);
+
+/// Follows names at most so often.
+const PATIENCE: u32 = 16;
+
+impl Modules {
+    /// The modules that grow from the file `root`, with `read` as the file system.
+    pub(super) fn of(root: &str, read: &dyn Fn(&str) -> Option<String>) -> Self {
+        let mut modules = Self::default();
+        let folder = root.rsplit_once('/').map_or("", |(folder, _)| folder);
+        modules.file(root, folder, &[], read);
+        modules
+    }
+
+    /// Reads `file`, whose children stand in `folder`.
+    fn file(&mut self, file: &str, folder: &str, path: &[String], read: &dyn Fn(&str) -> Option<String>) {
+        let text = read(file).unwrap_or_else(|| panic!("{file} is missing"));
+        let children = self.text(file, path, &tokens(&text));
+        for child in children {
+            let folder = format!("{folder}/{}", child[path.len()..].join("/"));
+            let (own, of_folder) = (format!("{folder}.rs"), format!("{folder}/mod.rs"));
+            let file = if read(&own).is_some() { own } else { of_folder };
+            self.file(&file, &folder, &child, read);
+        }
+    }
+
+    /// Reads the tokens of a module and returns the children that have files of their own.
+    fn text(&mut self, file: &str, path: &[String], tokens: &[&str]) -> Vec<Path> {
+        let mut module = Module { file: file.to_owned(), ..Module::default() };
+        let mut children = Vec::new();
+        let mut at = 0;
+        while at < tokens.len() {
+            let rest = &tokens[at..];
+            at += match *rest {
+                ["#", "[", ..] | ["#", "!", "[", ..] => attribute(rest),
+                ["mod", name, ";", ..] => {
+                    children.push(join(path, name));
+                    3
+                }
+                ["mod", name, "{", ..] => {
+                    let end = 2 + group(&rest[2..]);
+                    children.extend(self.text(file, &join(path, name), &rest[3..end - 1]));
+                    end
+                }
+                ["use", ..] => 1 + module.import(&rest[1..], &[]),
+                ["const", "fn", ..] => 1,
+                ["fn" | "struct" | "enum" | "union" | "trait" | "type" | "const" | "static", name, ..] => {
+                    module.defined.insert(name.to_owned());
+                    2
+                }
+                ["macro_rules", "!", name, ..] => {
+                    module.defined.insert(name.to_owned());
+                    3
+                }
+                [_, "::", ..] => module.written(rest),
+                _ => 1,
+            };
+        }
+        self.0.insert(path.to_vec(), module);
+        children
+    }
+
+    /// The file that defines what `path`, written in `module`, stands for; `None` for what is not of this crate.
+    pub(super) fn definition(&self, module: &[String], path: &[String]) -> Option<&str> {
+        self.follow(module, path, PATIENCE)
+    }
+
+    fn follow(&self, module: &[String], path: &[String], patience: u32) -> Option<&str> {
+        let patience = patience.checked_sub(1)?;
+        let (mut at, mut rest) = begin(module, path);
+        if rest.len() == path.len() && !self.knows(module, path.first()?, patience) {
+            return None;
+        }
+        while let [name, after @ ..] = rest {
+            let next = join(&at, name);
+            if self.0.contains_key(&next) {
+                (at, rest) = (next, after);
+                continue;
+            }
+            let here = &self.0[&at];
+            if here.defined.contains(name) {
+                break;
+            }
+            if let Some(target) = here.names.get(name) {
+                return self.follow(&at, &[target, after].concat(), patience);
+            }
+            let glob = here.globs.iter().map(|glob| [glob, rest].concat());
+            let found = glob
+                .filter(|path| self.leads_on(&at, path, patience))
+                .find_map(|path| self.follow(&at, &path, patience));
+            return found.or(Some(&here.file));
+        }
+        Some(&self.0[&at].file)
+    }
+
+    fn knows(&self, module: &[String], name: &str, patience: u32) -> bool {
+        let here = &self.0[module];
+        here.defined.contains(name)
+            || here.names.contains_key(name)
+            || self.0.contains_key(&join(module, name))
+            || here.globs.iter().any(|glob| self.leads_on(module, &join(glob, name), patience))
+    }
+
+    /// Whether all but the last segment of `path` is a module that knows the last.
+    fn leads_on(&self, module: &[String], path: &[String], patience: u32) -> bool {
+        let Some(patience) = patience.checked_sub(1) else { return false };
+        let (at, rest) = begin(module, path);
+        let [folders @ .., name] = rest else { return false };
+        let target = [at.as_slice(), folders].concat();
+        target != module && self.0.contains_key(&target) && self.knows(&target, name, patience)
+    }
+}
+
+impl Module {
+    /// Takes one tree of `use` that begins with `before`, and returns how many tokens it has.
+    fn import(&mut self, tokens: &[&str], before: &[String]) -> usize {
+        match *tokens {
+            ["{", ..] => {
+                let end = group(tokens);
+                let mut at = 1;
+                while at < end - 1 {
+                    at += self.import(&tokens[at..end - 1], before).max(1);
+                }
+                end
+            }
+            ["*", ..] => {
+                self.paths.push(before.to_vec());
+                self.globs.push(before.to_vec());
+                1
+            }
+            [name, "::", ..] => 2 + self.import(&tokens[2..], &join(before, name)),
+            [name, "as", alias, ..] => {
+                self.name(alias, before, name);
+                3
+            }
+            [name, ..] if name.chars().all(|c| c.is_alphanumeric() || c == '_') => {
+                let alias = if name == "self" { before.last().cloned() } else { None };
+                self.name(alias.as_deref().unwrap_or(name), before, name);
+                1
+            }
+            _ => 1,
+        }
+    }
+
+    fn name(&mut self, alias: &str, before: &[String], name: &str) {
+        let path = if name == "self" && !before.is_empty() { before.to_vec() } else { join(before, name) };
+        self.paths.push(path.clone());
+        self.names.insert(alias.to_owned(), path);
+    }
+
+    /// Takes a path in the midst of code.
+    fn written(&mut self, tokens: &[&str]) -> usize {
+        let mut path = vec![tokens[0].to_owned()];
+        let mut length = 1;
+        while let ["::", name, ..] = tokens[length..] {
+            length += 2;
+            if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+                break;
+            }
+            path.push(name.to_owned());
+        }
+        self.paths.push(path);
+        length
+    }
+}
+
+/// Where a path begins: the module, and what is left of the path.
+fn begin<'a>(module: &[String], path: &'a [String]) -> (Path, &'a [String]) {
+    let mut at = module.to_vec();
+    for (index, segment) in path.iter().enumerate() {
+        match segment.as_str() {
+            "crate" => at.clear(),
+            "self" => {}
+            "super" => drop(at.pop()),
+            _ => return (at, &path[index..]),
+        }
+    }
+    (at, &[])
+}
+
+fn join(path: &[String], name: &str) -> Path {
+    [path, &[name.to_owned()]].concat()
+}
+
+/// How many tokens the attribute has that `tokens` begin with, with the item behind it if only tests see that.
+fn attribute(tokens: &[&str]) -> usize {
+    let open = if tokens[1] == "!" { 2 } else { 1 };
+    let end = open + group(&tokens[open..]);
+    let of_tests =
+        matches!(tokens[open + 1..end], ["cfg", "(", "test", ")", ..] | ["cfg", "(", "all", "(", "test", ..]);
+    if of_tests { end + item(&tokens[end..]) } else { end }
+}
+
+/// How many tokens the item has that `tokens` begin with.
+fn item(tokens: &[&str]) -> usize {
+    let mut at = 0;
+    while at < tokens.len() {
+        match tokens[at] {
+            ";" => return at + 1,
+            "{" => return at + group(&tokens[at..]),
+            "}" => return at,
+            "(" | "[" => at += group(&tokens[at..]),
+            _ => at += 1,
+        }
+    }
+    at
+}
+
+/// How many tokens stand from the bracket at the beginning to the one that closes it.
+fn group(tokens: &[&str]) -> usize {
+    let mut depth = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        match *token {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return at + 1;
+        }
+    }
+    tokens.len()
+}

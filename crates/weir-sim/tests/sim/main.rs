@@ -1,0 +1,8 @@
+//! The simulator as its users meet it: what the engine promises, and what queues, cells and TCP do within it.
+
+mod active_queues;
+mod common;
+mod dual_queue;
+mod engine;
+mod tcp;
+mod wifi;

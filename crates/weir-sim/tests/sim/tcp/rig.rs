@@ -1,0 +1,120 @@
+//! A TCP sender and receiver with nothing but a fixed delay between them.
+
+use std::collections::VecDeque;
+
+use weir_cc::window::WindowLaw;
+use weir_cc::{ArrivalTime, Ecn, SendTime};
+use weir_sim::tcp::{Acknowledgement, Segment, TcpConfig, TcpReceiver, TcpSender};
+use weir_units::{DataSize, TimeDelta};
+
+/// From one host to the other; the round trip takes twice as long.
+const ONE_WAY: TimeDelta = TimeDelta::from_millis(50);
+
+/// Two endpoints and what is on its way between them. `lose` sees each segment as it is sent, or nothing for an
+/// acknowledgement, and says whether it is lost.
+pub(crate) struct Rig<L> {
+    pub(crate) sender: TcpSender,
+    pub(crate) receiver: TcpReceiver,
+    now: SendTime,
+    forward: VecDeque<(SendTime, Segment)>,
+    reverse: VecDeque<(SendTime, Acknowledgement)>,
+    lose: L,
+    /// Which segments are marked on their way, if they are ECN-capable.
+    pub(crate) mark: fn(&Segment) -> bool,
+}
+
+impl<L: FnMut(SendTime, Option<&Segment>) -> bool> Rig<L> {
+    /// A connection that opens at time zero.
+    pub(crate) fn new(config: TcpConfig, law: impl WindowLaw + 'static, size: Option<u64>, lose: L) -> Self {
+        Self::under(config, Box::new(law), size, lose)
+    }
+
+    /// The same under a law that is not known before.
+    pub(crate) fn under(config: TcpConfig, law: Box<dyn WindowLaw>, size: Option<u64>, lose: L) -> Self {
+        let mut sender = TcpSender::new(config, law, size.map(DataSize::from_bytes));
+        sender.start(SendTime::ZERO);
+        let mut rig = Self {
+            sender,
+            receiver: TcpReceiver::new(config),
+            now: SendTime::ZERO,
+            forward: VecDeque::new(),
+            reverse: VecDeque::new(),
+            lose,
+            mark: |_| false,
+        };
+        rig.send_segments();
+        rig
+    }
+
+    /// Another connection in the place of this one, whose time begins anew.
+    pub(crate) fn restart(&mut self, size: Option<u64>) {
+        self.sender.reset(size.map(DataSize::from_bytes));
+        self.receiver.reset();
+        self.forward.clear();
+        self.reverse.clear();
+        self.now = SendTime::ZERO;
+        self.sender.start(SendTime::ZERO);
+        self.send_segments();
+    }
+
+    /// Runs until `end` or until nothing is left to happen.
+    pub(crate) fn run(&mut self, end: SendTime) {
+        while let Some(next) = self.next_event().filter(|&next| next <= end) {
+            assert!(next >= self.now, "time runs backwards");
+            self.now = next;
+            self.step();
+        }
+    }
+
+    fn next_event(&self) -> Option<SendTime> {
+        let candidates = [
+            self.forward.front().map(|&(at, _)| at),
+            self.reverse.front().map(|&(at, _)| at),
+            self.sender.next_timeout(),
+            self.receiver.next_timeout().map(|at| SendTime::from_nanos(at.nanos())),
+        ];
+        candidates.into_iter().flatten().min()
+    }
+
+    fn step(&mut self) {
+        if let Some(segment) = pop_due(&mut self.forward, self.now) {
+            self.receiver.on_segment(self.arrival(), &segment);
+        } else if let Some(ack) = pop_due(&mut self.reverse, self.now) {
+            self.sender.on_ack(self.now, &ack);
+        } else {
+            self.sender.on_timeout(self.now);
+        }
+        self.send_acknowledgement();
+        self.send_segments();
+    }
+
+    fn arrival(&self) -> ArrivalTime {
+        ArrivalTime::from_nanos(self.now.nanos())
+    }
+
+    fn send_acknowledgement(&mut self) {
+        if let Some(ack) = self.receiver.poll_ack(self.arrival())
+            && !(self.lose)(self.now, None)
+        {
+            self.reverse.push_back((self.now + ONE_WAY, ack));
+        }
+    }
+
+    fn send_segments(&mut self) {
+        while let Some(mut segment) = self.sender.poll_segment(self.now) {
+            if segment.ecn != Ecn::NotEct && (self.mark)(&segment) {
+                segment.ecn = Ecn::Ce;
+            }
+            if !(self.lose)(self.now, Some(&segment)) {
+                self.forward.push_back((self.now + ONE_WAY, segment));
+            }
+        }
+    }
+}
+
+fn pop_due<P>(pipe: &mut VecDeque<(SendTime, P)>, now: SendTime) -> Option<P> {
+    if pipe.front()?.0 > now {
+        return None;
+    }
+    pipe.pop_front().map(|(_, packet)| packet)
+}

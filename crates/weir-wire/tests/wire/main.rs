@@ -1,0 +1,4 @@
+//! What is written on the wire and read from it.
+
+mod arbitrary_bytes;
+mod interoperability;
