@@ -5,7 +5,8 @@ use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
 use rayon::prelude::*;
-use weir_sim::{SimSpec, Simulation, SpecError};
+use weir_sim::{Simulation, SpecError};
+use weir_world::RunSpec;
 
 use crate::capture::{Captured, PacketCapture};
 use crate::error::ScenarioError;
@@ -404,7 +405,7 @@ struct Task<'a> {
 const MOST_NAMES: usize = 12;
 
 /// The places of the links of these names.
-fn indices(names: &[String], spec: &SimSpec) -> Result<Vec<usize>, ComparisonError> {
+fn indices(names: &[String], spec: &RunSpec) -> Result<Vec<usize>, ComparisonError> {
     let index = |name: &String| {
         spec.links.iter().position(|link| &link.name == name).ok_or_else(|| {
             let shown = spec.links.iter().take(MOST_NAMES).map(|link| format!("`{}`", link.name));
@@ -421,7 +422,7 @@ fn indices(names: &[String], spec: &SimSpec) -> Result<Vec<usize>, ComparisonErr
 
 /// Simulates, with the packets of some links going to a file.
 fn capture(
-    spec: SimSpec,
+    spec: RunSpec,
     recorder: Recorder,
     links: &[String],
     into: &CaptureFile,

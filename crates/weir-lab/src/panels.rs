@@ -1,7 +1,7 @@
 //! From a comparison to what a report shows of it.
 
 use toml::ser::Error as TomlError;
-use weir_sim::Side;
+use weir_world::Side;
 
 use crate::comparison::{Comparison, ControllerRuns, Sample};
 use crate::metrics::{FlowKind, Histogram, Series, SignalSeries};

@@ -6,8 +6,8 @@ use std::cell::Cell;
 
 use weir_lab::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan, Recorder};
 use weir_net::{Service, Time};
-use weir_sim::{FrameMeta, Loss, Monitor, PacketMeta};
 use weir_units::{DataRate, TimeDelta};
+use weir_world::{FrameMeta, Loss, Monitor, PacketMeta};
 
 struct Counting;
 
@@ -79,7 +79,7 @@ fn frame(recorder: &mut Recorder, number: u32) {
             recorder.delivered(arrival, flow, &packet);
         }
         recorder.rtt(captured, flow, TimeDelta::from_millis(50) + wait);
-        recorder.signals(captured, flow, weir_sim::Side::Sender, &[f64::from(number)]);
+        recorder.signals(captured, flow, weir_world::Side::Sender, &[f64::from(number)]);
     }
 }
 

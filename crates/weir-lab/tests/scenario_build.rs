@@ -4,8 +4,8 @@ use weir_lab::metrics::FlowKind;
 use weir_lab::scenario::{Run, RunOptions, Scenario};
 use weir_lab::traces::TraceStore;
 use weir_net::{InService, Jitter, Service, Time};
-use weir_sim::Traffic;
 use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_world::{MediaSpec, Traffic};
 
 const S: fn(u64) -> Time = |s| Time::from_millis(1000 * s);
 
@@ -47,7 +47,9 @@ fn media_flows_carry_encoder_rates_and_routes() {
     let flow = &run.spec.flows[1];
     assert_eq!((flow.name.as_str(), flow.start, flow.stop), ("video-2", S(30), Time::MAX));
     assert_eq!((flow.forward.as_slice(), flow.reverse.as_slice()), ([0].as_slice(), [1].as_slice()));
-    let Traffic::Media { config, controller, .. } = &flow.traffic else { panic!("media") };
+    let Traffic::Media(MediaSpec { config, sender: Some(controller), .. }) = &flow.traffic else {
+        panic!("media")
+    };
     assert_eq!(config.encoder.size_noise, 0.1);
     assert_eq!(config.encoder.reaction, TimeDelta::from_millis(500));
     assert_eq!(config.limits.max(), DataRate::from_mbps(2));

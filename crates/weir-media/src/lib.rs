@@ -42,5 +42,5 @@ pub use encoder::{
 pub use packetiser::Packetiser;
 pub use receiver::MediaReceiver;
 pub use reception::ReceptionStatistics;
-pub use sender::{MediaPacket, MediaSender, SentFrame};
+pub use sender::{MediaPacket, MediaSender, SenderSeeds, SentFrame};
 pub use session::Session;

@@ -1,5 +1,6 @@
 //! The receiving end of a media flow: unwraps what the wire wrapped, shows it to the law's receiver half, reports.
 
+use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use weir_cc::{Arrival, ArrivalTime, Ecn, Receiver, SendTime, Stamp};
 use weir_units::{DataRate, DataSize, TimeDelta};
@@ -37,15 +38,9 @@ pub struct MediaReceiver {
 }
 
 impl MediaReceiver {
-    /// A receiver `ssrc` of the flow whose video has the source identifier `source`. `rtcp` is the randomness of the
+    /// A receiver `ssrc` of the flow whose video has the source identifier `source`. `rtcp` seeds the randomness of the
     /// reports' times.
-    pub fn new(
-        receiver: Box<dyn Receiver>,
-        config: MediaConfig,
-        ssrc: u32,
-        source: u32,
-        rtcp: Pcg64Mcg,
-    ) -> Self {
+    pub fn new(receiver: Box<dyn Receiver>, config: MediaConfig, ssrc: u32, source: u32, rtcp: u64) -> Self {
         let sources = Sources::new(source, &config);
         Self {
             receiver,
@@ -58,7 +53,7 @@ impl MediaReceiver {
             departures: AbsSendTimeUnwrapper::new(),
             departed: None,
             media_times: TimestampUnwrapper::new(),
-            rng: rtcp,
+            rng: Pcg64Mcg::seed_from_u64(rtcp),
             report_due: None,
             newest: None,
         }

@@ -1,6 +1,7 @@
 //! The sending end of a media flow: encoder → packetiser → pacer, steered by a controller. While a probe is under way
 //! the prober takes the pacer's place.
 
+use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
@@ -110,6 +111,15 @@ pub struct SentFrame {
     pub key: bool,
 }
 
+/// Seeds of the randomness of a [`MediaSender`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderSeeds {
+    /// Of the encoder.
+    pub encoder: u64,
+    /// Of the times of its reports.
+    pub rtcp: u64,
+}
+
 /// The sending end of a media flow. Drive it so: at [`Self::next_timeout`] or when RTCP comes, call
 /// [`Self::poll_frame`], [`Self::on_timeout`], [`Self::poll_packet`] and [`Self::poll_rtcp`] until they have nothing.
 #[derive(Debug)]
@@ -136,28 +146,21 @@ pub struct MediaSender {
 }
 
 impl MediaSender {
-    /// A sender that has not started yet, whose video has the source identifier `ssrc`. `video` is the randomness of
-    /// the encoder, `rtcp` that of the reports' times.
-    pub fn new(
-        controller: Box<dyn Controller>,
-        config: MediaConfig,
-        ssrc: u32,
-        video: Pcg64Mcg,
-        rtcp: Pcg64Mcg,
-    ) -> Self {
+    /// A sender that has not started yet, whose video has the source identifier `ssrc`.
+    pub fn new(controller: Box<dyn Controller>, config: MediaConfig, ssrc: u32, seeds: SenderSeeds) -> Self {
         let target = controller.target();
         Self {
             controller,
             config,
             streams: Streams::new(Sources::new(ssrc, &config)),
-            encoder: Encoder::new(config.encoder, config.limits.start(), video),
+            encoder: Encoder::new(config.encoder, config.limits.start(), seeds.encoder),
             audio: config.audio.map(AudioSource::new),
             packetiser: Packetiser::new(config.payload_limit),
             pacer: Pacer::new(TimeDelta::ZERO),
             prober: Prober::new(),
             history: SendHistory::new(HISTORY_HORIZON),
             packet_reports: PacketReportReader::new(),
-            rng: rtcp,
+            rng: Pcg64Mcg::seed_from_u64(seeds.rtcp),
             started: None,
             paused: false,
             frame_due: SendTime::MAX,

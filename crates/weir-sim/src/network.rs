@@ -2,14 +2,11 @@
 
 use weir_net::{ConfigError, Exit, Fate, Link, Packet, Time};
 use weir_units::TimeDelta;
+use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, stream};
 
 use crate::cells::Cells;
-use crate::monitor::{Loss, Monitor, PacketMeta, Side};
 use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket};
 use crate::schedule::Schedule;
-use crate::seed::stream;
-use crate::spec::{CellSpec, FlowSpec, LinkSpec};
-use crate::wire::WirePacket;
 
 /// A step of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,7 +184,7 @@ impl<M: Monitor> Network<M> {
         let flow = packet.flow as usize;
         let back = ticket.hop() >= self.first_hop[host(flow, Side::Receiver)];
         let from = if back { Side::Receiver } else { Side::Sender };
-        self.monitor.packet(now, link, &WirePacket::new(packet, from, ticket.ecn(), &self.rtcp));
+        self.monitor.packet(now, link, &packet.on_wire(from, ticket.ecn(), &self.rtcp));
     }
 
     /// The packet has arrived where nobody wants it.

@@ -3,9 +3,8 @@
 use weir_cc::Ecn;
 use weir_units::DataSize;
 use weir_wire::media::MediaHeader;
-
-use crate::monitor::PacketMeta;
-use crate::tcp::{Acknowledgement, Segment};
+use weir_world::tcp::{Acknowledgement, Segment};
+use weir_world::{PacketMeta, Side, WireContent, WirePacket};
 
 /// A packet: what it carries, and what is measured of it.
 #[derive(Clone, Copy, Debug)]
@@ -175,7 +174,36 @@ pub(crate) enum WebPart {
     Acknowledgement(Acknowledgement),
 }
 
+impl WebPart {
+    fn on_wire(&self) -> WireContent<'_> {
+        match self {
+            Self::Request { .. } => WireContent::Request,
+            Self::Segment(segment) => WireContent::Segment(segment),
+            Self::Acknowledgement(ack) => WireContent::Acknowledgement(ack),
+        }
+    }
+}
+
 impl SimPacket {
+    /// The packet as somebody on the way sees it: `from` has sent it, and its ECN field is `ecn` by now.
+    pub(crate) fn on_wire<'a>(&'a self, from: Side, ecn: Ecn, rtcp: &'a RtcpPool) -> WirePacket<'a> {
+        let Self { meta, flow, body } = self;
+        let (client, connection, content) = match body {
+            Body::Constant => (0, 0, WireContent::Constant),
+            Body::Media { header, .. } => (0, 0, WireContent::Media(header)),
+            Body::Rtcp { slot } => (0, 0, WireContent::Rtcp(rtcp.bytes(*slot))),
+            Body::Segment(segment) => (0, 0, WireContent::Segment(segment)),
+            Body::Acknowledgement(ack) => (0, 0, WireContent::Acknowledgement(ack)),
+            Body::NumberedSegment { connection, segment } => (0, *connection, WireContent::Segment(segment)),
+            Body::NumberedAcknowledgement { connection, ack } => {
+                (0, *connection, WireContent::Acknowledgement(ack))
+            }
+            Body::Web { client, request, part } => (*client, *request, part.on_wire()),
+        };
+        let (flow, sent_at, wire_size) = (*flow as usize, meta.sent_at, meta.wire_size);
+        WirePacket { flow, from, sent_at, wire_size, ecn, client, connection, content }
+    }
+
     /// The ECN field it leaves with.
     pub(crate) fn ecn(&self) -> Ecn {
         match self.body {

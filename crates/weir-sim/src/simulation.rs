@@ -3,12 +3,11 @@
 use core::fmt;
 
 use weir_net::Time;
+use weir_world::{Monitor, RunSpec, Traffic};
 
 use crate::endpoint::Endpoint;
-use crate::monitor::Monitor;
 use crate::network::{Component, Faulty, Network};
 use crate::packet::Ticket;
-use crate::spec::{SimSpec, Traffic};
 
 /// A simulation that is built and can run.
 #[derive(Debug)]
@@ -61,7 +60,7 @@ impl<M: Monitor> Simulation<M> {
     ///
     /// # Errors
     /// A link out of range, or a flow without a route.
-    pub fn new(spec: SimSpec, monitor: M) -> Result<Self, SpecError> {
+    pub fn new(spec: RunSpec, monitor: M) -> Result<Self, SpecError> {
         for flow in &spec.flows {
             let needs_reverse = !matches!(flow.traffic, Traffic::Constant { .. } | Traffic::Unresponsive(_));
             let exists = |&link: &usize| link < spec.links.len();

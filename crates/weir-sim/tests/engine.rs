@@ -5,7 +5,8 @@ mod common;
 use common::{constant, flow, gcc_2016, spec, tcp};
 use weir_cc::{DataSize, Target, TimeDelta};
 use weir_net::{QueueConfig, Time};
-use weir_sim::{ClockSpec, FrameMeta, Loss, Monitor, PacketMeta, SimSpec, Simulation, Traffic};
+use weir_sim::Simulation;
+use weir_world::{ClockSpec, FrameMeta, Loss, Monitor, PacketMeta, RunSpec, Traffic};
 
 /// Counts everything, and folds everything into one number.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -67,7 +68,7 @@ impl Monitor for Tally {
     }
 }
 
-fn run(spec: SimSpec) -> Tally {
+fn run(spec: RunSpec) -> Tally {
     Simulation::new(spec, Tally::default()).expect("a valid spec").run()
 }
 

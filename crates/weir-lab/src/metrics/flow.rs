@@ -2,8 +2,8 @@
 
 use weir_cc::Cause;
 use weir_net::Time;
-use weir_sim::{PacketMeta, TransferMeta};
 use weir_units::TimeDelta;
+use weir_world::{PacketMeta, TransferMeta};
 
 use super::bins::{Counts, Grid};
 use super::causes::Causes;

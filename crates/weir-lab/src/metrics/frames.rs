@@ -1,8 +1,8 @@
 //! Video frames on their way: when the last packet of each arrives, and where the picture freezes.
 
 use weir_net::Time;
-use weir_sim::{FrameMeta, PacketMeta};
 use weir_units::TimeDelta;
+use weir_world::{FrameMeta, PacketMeta};
 
 use super::bins::Grid;
 use super::histogram::Histogram;

@@ -1,8 +1,8 @@
 //! What a link carried, dropped and made wait.
 
 use weir_net::Time;
-use weir_sim::Loss;
 use weir_units::TimeDelta;
+use weir_world::Loss;
 
 use super::bins::{Counts, Grid};
 use super::histogram::Histogram;

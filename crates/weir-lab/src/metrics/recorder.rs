@@ -2,8 +2,8 @@
 
 use weir_cc::Target;
 use weir_net::Time;
-use weir_sim::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta};
 use weir_units::TimeDelta;
+use weir_world::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta};
 
 use super::bins::{Cursor, Grid};
 use super::evaluate::Evaluation;

@@ -6,8 +6,8 @@ use serde_json::Value;
 use toml::Table;
 use weir_cc::{Controller, LimitsOutOfOrder, RateLimits, Receiver, Signal};
 use weir_media::PacketFormat;
-use weir_sim::Side;
 use weir_units::DataRate;
+use weir_world::Side;
 
 mod law;
 mod laws;

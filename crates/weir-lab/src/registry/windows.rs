@@ -2,7 +2,7 @@
 
 use weir_cc::window::hystart::{Config, HyStart};
 use weir_cc::window::{Cubic, Dctcp, HighSpeed, NewReno, Rules, Westwood, WindowLaw, highspeed, westwood};
-use weir_sim::WindowLaws;
+use weir_world::WindowLaws;
 
 use super::RegistryError;
 use crate::error::advice;

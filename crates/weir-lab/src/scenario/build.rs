@@ -10,8 +10,10 @@ use weir_cc::Ecn;
 use weir_media::{FrameTraces, MediaConfig, Model};
 use weir_net::{Service, Time, TokenBucket, Trace, WifiLink};
 use weir_sim::tcp::TcpSender;
-use weir_sim::{CellSpec, ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic as SimTraffic, stream};
 use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_world::{
+    CellSpec, ClockSpec, FlowSpec, LinkSpec, MediaSpec, RunSpec, Traffic as SimTraffic, stream,
+};
 
 use super::cell::Cell;
 use super::flow::{EcnField, Flow, Media, OnOrOff, Tcp, Traffic};
@@ -42,7 +44,7 @@ pub struct RunOptions<'a> {
 #[derive(Debug)]
 pub struct Run {
     /// What to simulate.
-    pub spec: SimSpec,
+    pub spec: RunSpec,
     /// What to measure.
     pub plan: MeasurePlan,
     /// The traces in use.
@@ -116,7 +118,7 @@ impl Builder<'_> {
             .map(|(flow, &start)| self.flow_spec(flow, start))
             .collect::<Result<Vec<_>, _>>()?;
         let plan = with_signals(plan, &flows);
-        let spec = SimSpec { seed: self.run.seed, end: time(self.scenario.duration), links, cells, flows };
+        let spec = RunSpec { seed: self.run.seed, end: time(self.scenario.duration), links, cells, flows };
         Ok(Run { spec, plan, traces })
     }
 
@@ -239,7 +241,7 @@ impl Builder<'_> {
             Problem::value(&planned.path.with("options"), error.to_string())
                 .help("see the options of the controller")
         })?;
-        if let (Traffic::Media(media), SimTraffic::Media { config, .. }) =
+        if let (Traffic::Media(media), SimTraffic::Media(MediaSpec { config, .. })) =
             (&planned.flow.traffic, &mut traffic)
             && let Some(wanted) = media.encoder.wanted_traces()
         {
@@ -437,7 +439,7 @@ fn media_traffic(media: &Media) -> Result<SimTraffic, registry::RegistryError> {
         },
         ..MediaConfig::new(limits, media.encoder.config())
     };
-    Ok(SimTraffic::Media { controller: halves.controller, receiver: halves.receiver, config })
+    Ok(SimTraffic::Media(MediaSpec::new(halves.controller, halves.receiver, config)))
 }
 
 fn tcp_traffic(tcp: &Tcp) -> Result<SimTraffic, registry::RegistryError> {
@@ -449,7 +451,7 @@ fn tcp_traffic(tcp: &Tcp) -> Result<SimTraffic, registry::RegistryError> {
         let law = registry::window_law(tcp.law(), tcp.profile, config.pacing)?;
         return Ok(SimTraffic::Tcp { law, config, size });
     };
-    let downloads = weir_sim::Downloads {
+    let downloads = weir_world::Downloads {
         smallest: downloads.size.min,
         largest: downloads.size.max,
         idle: downloads.idle,
@@ -464,9 +466,9 @@ fn with_signals(mut plan: MeasurePlan, flows: &[FlowSpec]) -> MeasurePlan {
     let names = |signals: &[weir_cc::Signal]| signals.iter().map(|s| s.name.to_owned()).collect();
     for (plan, flow) in plan.flows.iter_mut().zip(flows) {
         match &flow.traffic {
-            SimTraffic::Media { controller, receiver, .. } => {
-                plan.sender_signals = names(controller.signals());
-                plan.receiver_signals = names(receiver.signals());
+            SimTraffic::Media(MediaSpec { sender, receiver, .. }) => {
+                plan.sender_signals = sender.as_ref().map_or_else(Vec::new, |half| names(half.signals()));
+                plan.receiver_signals = receiver.as_ref().map_or_else(Vec::new, |half| names(half.signals()));
             }
             SimTraffic::Tcp { .. } | SimTraffic::ChromiumTcp { .. } => {
                 plan.sender_signals = names(TcpSender::signals());

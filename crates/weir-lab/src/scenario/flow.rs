@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::{LimitsOutOfOrder, RateLimits};
 use weir_net::Time;
-use weir_sim::tcp::TcpConfig;
 use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_world::tcp::TcpConfig;
 
 use super::encoder::Encoder;
 use super::tcp_options::TcpOptions;

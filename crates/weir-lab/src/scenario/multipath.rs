@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weir_sim::stream;
+use weir_world::stream;
 
 use super::topology::PlannedLink;
 

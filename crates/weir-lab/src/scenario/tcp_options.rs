@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weir_sim::tcp::{EcnMode, TcpConfig};
 use weir_units::{DataSize, TimeDelta};
+use weir_world::tcp::{EcnMode, TcpConfig};
 
 use super::tcp_profile::TcpProfile;
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weir_sim::tcp::TcpConfig;
+use weir_world::tcp::TcpConfig;
 
 /// A TCP stack of a certain time; options are laid over it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -7,7 +7,7 @@ use weir_lab::report::{FlowRole, ReportInput, SummaryTable};
 use weir_lab::results::RunMetrics;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
-use weir_sim::Side;
+use weir_world::Side;
 
 use crate::hand_made::{calls, comparison, empty_run};
 

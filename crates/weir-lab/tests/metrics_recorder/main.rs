@@ -13,8 +13,8 @@ use weir_cc::{Cause, Pacing, Target};
 use weir_lab::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan, Recorder};
 use weir_lab::results::{RunMetrics, Value};
 use weir_net::{Service, Time};
-use weir_sim::{FrameMeta, Monitor, PacketMeta};
 use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_world::{FrameMeta, Monitor, PacketMeta};
 
 /// Propagation delay of all flows.
 const PROPAGATION_MS: i64 = 25;

@@ -1,9 +1,7 @@
 //! Several flows of one host to one peer.
 
-use rand::SeedableRng;
-use rand_pcg::Pcg64Mcg;
 use weir_cc::{DataRate, SendTime, Share};
-use weir_media::{MediaSender, Session};
+use weir_media::{MediaSender, SenderSeeds, Session};
 use weir_wire::rtcp::Remb;
 
 use crate::rig::{RECEIVER, config, gcc_2016};
@@ -12,8 +10,7 @@ const FIRST: u32 = 11;
 const SECOND: u32 = 22;
 
 fn session() -> Session {
-    let random = Pcg64Mcg::seed_from_u64;
-    let flow = |ssrc| MediaSender::new(gcc_2016().0, config(), ssrc, random(1), random(2));
+    let flow = |ssrc| MediaSender::new(gcc_2016().0, config(), ssrc, SenderSeeds { encoder: 1, rtcp: 2 });
     let mut session = Session::new(vec![flow(FIRST), flow(SECOND)]);
     session.start(SendTime::ZERO);
     session

@@ -3,13 +3,14 @@
 use weir_cc::SendTime;
 use weir_net::Time;
 use weir_units::DataSize;
+use weir_world::tcp::TcpConfig;
+use weir_world::{Monitor, Side, TransferMeta};
 
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
-use crate::monitor::{Monitor, Side, TransferMeta};
 use crate::network::{Network, meta};
 use crate::packet::{Body, SimPacket};
-use crate::tcp::{ChromiumSender, TcpConfig, TcpSender, chromium};
+use crate::tcp::{ChromiumSender, TcpSender, chromium};
 
 #[derive(Debug)]
 pub(crate) struct ChromiumSource {

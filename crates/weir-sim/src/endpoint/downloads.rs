@@ -4,15 +4,15 @@ use rand_pcg::Pcg64Mcg;
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
+use weir_world::tcp::TcpConfig;
+use weir_world::{Downloads, Monitor, Side, TransferMeta, WindowLaws};
 
 use super::Life;
 use crate::clock::Clock;
-use crate::monitor::{Monitor, Side, TransferMeta};
 use crate::network::{Network, meta};
 use crate::packet::{Body, SimPacket};
-use crate::spec::{Downloads, WindowLaws};
-use crate::tcp::{TcpConfig, TcpReceiver, TcpSender};
-use crate::web::{exponential, unit};
+use crate::random::{exponential, unit};
+use crate::tcp::{TcpReceiver, TcpSender};
 
 /// The sending host.
 #[derive(Debug)]

@@ -1,14 +1,13 @@
 //! Hosts of a media flow: they drive the two ends that weir-media offers.
 
-use rand_pcg::Pcg64Mcg;
 use weir_cc::{ArrivalTime, Controller, Receiver, SendTime};
-use weir_media::{MediaConfig, MediaPacket, MediaReceiver, MediaSender, Session};
+use weir_media::{MediaConfig, MediaPacket, MediaReceiver, MediaSender, SenderSeeds, Session};
 use weir_net::Time;
+use weir_world::{FrameMeta, Monitor, PacketMeta, Side};
 
 use super::pauses::{Pauses, Turn};
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
-use crate::monitor::{FrameMeta, Monitor, PacketMeta, Side};
 use crate::network::{Network, UDP_OVERHEAD, meta};
 use crate::packet::{Body, SimPacket};
 
@@ -35,11 +34,11 @@ impl MediaSource {
         clock: Clock,
         controller: Box<dyn Controller>,
         config: MediaConfig,
-        [video, rtcp]: [Pcg64Mcg; 2],
+        seeds: SenderSeeds,
         pauses: Vec<(Time, Time)>,
     ) -> Self {
         let signals = SignalBuffer::new(Side::Sender, controller.signals().len());
-        let sender = MediaSender::new(controller, config, ssrc(life.flow, Side::Sender), video, rtcp);
+        let sender = MediaSender::new(controller, config, ssrc(life.flow, Side::Sender), seeds);
         let session = Session::new(vec![sender]);
         Self { life, clock, session, ecn: config.ecn, started: false, pauses: Pauses::new(pauses), signals }
     }
@@ -158,7 +157,7 @@ impl MediaSink {
         clock: Clock,
         receiver: Box<dyn Receiver>,
         config: MediaConfig,
-        rtcp: Pcg64Mcg,
+        rtcp: u64,
     ) -> Self {
         let signals = SignalBuffer::new(Side::Receiver, receiver.signals().len());
         let (own, source) = (ssrc(life.flow, Side::Receiver), ssrc(life.flow, Side::Sender));

@@ -8,14 +8,13 @@ mod pauses;
 mod transport;
 mod web;
 
+use weir_media::SenderSeeds;
 use weir_net::Time;
 
 use crate::clock::Clock;
-use crate::monitor::{Monitor, Side};
 use crate::network::Network;
 use crate::packet::SimPacket;
 use crate::seed::generator;
-use crate::spec::{FlowSpec, Traffic};
 
 use chromium::{ChromiumSink, ChromiumSource};
 use constant::ConstantSource;
@@ -23,6 +22,7 @@ use downloads::{DownloadSink, DownloadSource};
 use media::{MediaSink, MediaSource};
 use transport::{TcpSink, TcpSource};
 use web::{WebClients, WebServer};
+use weir_world::{FlowSpec, Monitor, Side, Traffic, stream};
 
 /// The time of a flow's life and where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -63,12 +63,17 @@ impl Endpoint {
             Traffic::Unresponsive(traffic) => {
                 [Self::Constant(ConstantSource::new(life, &traffic, spec.pauses)), Self::Drain]
             }
-            Traffic::Media { controller, receiver, config } => {
-                let random = |purpose| generator(seed, &spec.name, purpose);
-                let randomness = [random("video"), random("sender rtcp")];
-                let source = MediaSource::new(life, near, controller, config, randomness, spec.pauses);
-                let sink = MediaSink::new(life, far, receiver, config, random("receiver rtcp"));
-                [Self::MediaSource(Box::new(source)), Self::MediaSink(Box::new(sink))]
+            Traffic::Media(media) => {
+                let random = |purpose| stream(seed, &spec.name, purpose);
+                let seeds = SenderSeeds { encoder: random("video"), rtcp: random("sender rtcp") };
+                let config = media.config;
+                let source =
+                    media.sender.map(|law| MediaSource::new(life, near, law, config, seeds, spec.pauses));
+                let sink =
+                    media.receiver.map(|law| MediaSink::new(life, far, law, config, random("receiver rtcp")));
+                let source = source.map_or(Self::Drain, |source| Self::MediaSource(Box::new(source)));
+                let sink = sink.map_or(Self::Drain, |sink| Self::MediaSink(Box::new(sink)));
+                [source, sink]
             }
             Traffic::Tcp { law, config, size } => [
                 Self::TcpSource(Box::new(TcpSource::new(life, near, law, config, size))),

@@ -4,13 +4,14 @@ use weir_cc::window::WindowLaw;
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_units::DataSize;
+use weir_world::tcp::TcpConfig;
+use weir_world::{Monitor, Side, TransferMeta};
 
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
-use crate::monitor::{Monitor, Side, TransferMeta};
 use crate::network::{Network, meta};
 use crate::packet::{Body, SimPacket};
-use crate::tcp::{TcpConfig, TcpReceiver, TcpSender};
+use crate::tcp::{TcpReceiver, TcpSender};
 
 #[derive(Debug)]
 pub(crate) struct TcpSource {

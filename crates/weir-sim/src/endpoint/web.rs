@@ -11,16 +11,16 @@ use rand_pcg::Pcg64Mcg;
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
+use weir_world::tcp::TcpConfig;
+use weir_world::{Monitor, Side, TransferMeta, Web, WindowLaws};
 
 use super::Life;
 use crate::clock::Clock;
-use crate::monitor::{Monitor, Side, TransferMeta};
 use crate::network::{Network, meta};
 use crate::packet::{Body, SimPacket, WebPart};
+use crate::random::{exponential, response_size, session_requests, unit};
 use crate::schedule::Tournament;
-use crate::spec::WindowLaws;
-use crate::tcp::{TcpConfig, TcpReceiver, TcpSender};
-use crate::web::{Web, exponential, unit};
+use crate::tcp::{TcpReceiver, TcpSender};
 
 /// Bytes of a request on the wire: headers and the request itself.
 const REQUEST_SIZE: u32 = 400;
@@ -286,7 +286,7 @@ impl WebClients {
         let range = self.web.most_extra - self.web.least_extra;
         let client = &mut self.clients[index as usize];
         client.extra = self.web.least_extra + range.scale(1.0 - unit(&mut self.rng));
-        client.requests_left = self.web.draw_requests(&mut self.rng);
+        client.requests_left = session_requests(&mut self.rng, &self.web);
         client.state = Doing::Thinking(now);
         self.due.grow(self.clients.len());
         self.due.set(index as usize, now);
@@ -303,7 +303,7 @@ impl WebClients {
                 }
                 client.requests_left -= 1;
                 client.request += 1;
-                client.size = self.web.sizes.draw(&mut self.rng);
+                client.size = response_size(&mut self.rng, &self.web.sizes);
                 client.receiver.reset();
                 (client.asked, client.attempts) = (now, 0);
                 self.ask(now, index);

@@ -2,8 +2,8 @@
 
 use weir_cc::{Cause, Target};
 use weir_net::Time;
-use weir_sim::{PacketMeta, Side};
 use weir_units::TimeDelta;
+use weir_world::{PacketMeta, Side};
 
 use super::columns::{FlowSeries, LinkSeries, Series, SignalSeries};
 use crate::metrics::bins::{Counts, Grid};

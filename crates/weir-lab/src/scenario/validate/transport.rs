@@ -1,7 +1,7 @@
 //! What can be wrong with TCP and what runs over it.
 
-use weir_sim::tcp::TcpConfig;
 use weir_units::DataSize;
+use weir_world::tcp::TcpConfig;
 
 use super::{Problems, SEGMENT_LIMITS};
 use crate::error::{KeyPath, advice};

@@ -59,29 +59,11 @@ impl SackBlock {
 
 #[cfg(test)]
 mod tests {
-    use weir_units::DataSize;
-
     use super::*;
-    use crate::tcp::TcpConfig;
 
     #[test]
     fn packets_stay_small_values() {
         assert!(size_of::<Segment>() <= 24);
         assert!(size_of::<Acknowledgement>() <= 40);
-    }
-
-    #[test]
-    fn sack_blocks_lengthen_the_acknowledgement() {
-        // 52 bytes; one block: 2 + 8 = 10, padded 12; three: 2 + 24 = 26, padded 28.
-        let config = TcpConfig::default();
-        let block = SackBlock { start: 4, end: 7 };
-        let sacks = [SackBlock::EMPTY; 3];
-        let echo = SendTime::ZERO;
-        let mut ack = Acknowledgement { cumulative: 0, syn: false, sacks, echo, ece: false, marked: 0 };
-        assert_eq!(config.acknowledgement_size(&ack), DataSize::from_bytes(52));
-        ack.sacks[0] = block;
-        assert_eq!(config.acknowledgement_size(&ack), DataSize::from_bytes(64));
-        ack.sacks = [block; 3];
-        assert_eq!(config.acknowledgement_size(&ack), DataSize::from_bytes(80));
     }
 }

@@ -5,10 +5,7 @@
 //! Web Workloads for Network and Server Performance Evaluation*, SIGMETRICS 1998, whose values are the defaults), cut off
 //! so that the mean does not depend on the rarest of them.
 
-use rand::Rng;
-use rand_distr::{Distribution, StandardNormal};
-use rand_pcg::Pcg64Mcg;
-use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_units::{DataRate, TimeDelta};
 
 use crate::tcp::TcpConfig;
 
@@ -62,17 +59,6 @@ pub struct Web {
 }
 
 impl WebSizes {
-    /// Draws a size.
-    pub(crate) fn draw(&self, rng: &mut Pcg64Mcg) -> DataSize {
-        let bytes = if unit(rng) <= self.tail {
-            self.tail_from * libm::pow(unit(rng), -1.0 / self.tail_exponent)
-        } else {
-            let z: f64 = StandardNormal.sample(rng);
-            self.median * libm::exp(self.sigma * z)
-        };
-        DataSize::from_bytes_f64(bytes.min(self.largest).round().max(1.0))
-    }
-
     /// The mean size, in bytes.
     pub fn mean(&self) -> f64 {
         (1.0 - self.tail) * self.body_mean() + self.tail * self.tail_mean()
@@ -108,33 +94,11 @@ impl Web {
         let on_wire = bytes + (segments + 1.0) * f64::from(tcp.header);
         self.load.bps_f64() / 8.0 / on_wire / self.requests.max(1.0)
     }
-
-    /// Draws how many requests a session has.
-    pub(crate) fn draw_requests(&self, rng: &mut Pcg64Mcg) -> u32 {
-        let mean = self.requests.max(1.0);
-        if mean <= 1.0 {
-            return 1;
-        }
-        // P(N > n) = (1 − 1/mean)^n.
-        let n = libm::ceil(libm::log(unit(rng)) / libm::log(1.0 - 1.0 / mean));
-        n.clamp(1.0, 1e6) as u32
-    }
-}
-
-/// Uniform in (0, 1].
-pub(crate) fn unit(rng: &mut Pcg64Mcg) -> f64 {
-    ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
-}
-
-/// Exponentially distributed with this mean.
-pub(crate) fn exponential(rng: &mut Pcg64Mcg, mean: TimeDelta) -> TimeDelta {
-    mean.scale(-libm::log(unit(rng)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seed::generator;
 
     #[test]
     fn the_mean_size_is_that_of_the_formula() {
@@ -142,17 +106,10 @@ mod tests {
         // Body: 11 579 · e^(0.8686) = 27.6 kB; tail: 133 + (133 − 10 000 · (0.0133)^1.1) / 0.1 kB = 600 kB.
         assert!((sizes.body_mean() - 27.6e3).abs() < 100.0, "{}", sizes.body_mean());
         assert!((sizes.tail_mean() - 600e3).abs() < 5e3, "{}", sizes.tail_mean());
-        let mut rng = generator(1, "web", "sizes");
-        let n = 400_000;
-        let drawn = (0..n).map(|_| sizes.draw(&mut rng).bytes_f64()).sum::<f64>() / f64::from(n);
-        // The standard deviation of a size is about 4 means: of this mean 0.7 %.
-        assert!((drawn / sizes.mean() - 1.0).abs() < 0.02, "{drawn} instead of {}", sizes.mean());
-        let below = (0..n).filter(|_| sizes.draw(&mut rng).bytes_f64() < 11_579.0).count();
-        assert!((below as f64 / f64::from(n) - 0.465).abs() < 0.003, "half of the body: {below}");
     }
 
     #[test]
-    fn sessions_have_the_mean_number_of_requests() {
+    fn sessions_offer_the_load() {
         let web = Web {
             load: DataRate::from_mbps(1),
             requests: 4.0,
@@ -161,12 +118,6 @@ mod tests {
             most_extra: TimeDelta::ZERO,
             sizes: WebSizes::default(),
         };
-        let mut rng = generator(1, "web", "requests");
-        let n = 100_000;
-        let mean = (0..n).map(|_| f64::from(web.draw_requests(&mut rng))).sum::<f64>() / f64::from(n);
-        // Standard deviation √12 = 3.46; of the mean 0.011.
-        assert!((mean - 4.0).abs() < 0.04, "{mean}");
-        assert_eq!(Web { requests: 1.0, ..web }.draw_requests(&mut rng), 1);
         let tcp = TcpConfig::default();
         let bytes = web.sizes.mean();
         let expected = 125_000.0 / (bytes + (bytes / 1448.0 + 1.5) * 52.0) / 4.0;

@@ -1,9 +1,10 @@
-//! How a simulation is watched. The engine calls a [`Monitor`] as things happen; metrics live with the caller.
+//! How a run is watched. The world that runs it calls a [`Monitor`] as things happen; metrics live with the caller.
 
 use weir_cc::Target;
 use weir_net::{DropReason, Time};
 use weir_units::{DataSize, TimeDelta};
 
+use crate::flow::Side;
 use crate::wire::WirePacket;
 
 /// What can be measured of a packet that the packet itself does not carry on the wire.
@@ -59,16 +60,7 @@ pub enum Loss {
     Random,
 }
 
-/// Which half of a controller a signal belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// The sender half.
-    Sender,
-    /// The receiver half.
-    Receiver,
-}
-
-/// Watches a simulation. Flows and links are given by their index in the spec. All methods do nothing unless
+/// Watches a run. Flows and links are given by their index in the spec. All methods do nothing unless
 /// implemented.
 pub trait Monitor {
     /// Whether [`Self::signals`] should be called at all; reading signals costs time.

@@ -2,8 +2,20 @@
 
 use weir_units::{DataSize, TimeDelta};
 
-use crate::tcp::EcnMode;
 use crate::tcp::packet::{Acknowledgement, Segment};
+
+/// How a pair of endpoints uses ECN. The handshake is taken to have agreed on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnMode {
+    /// Not at all.
+    #[default]
+    Off,
+    /// ECT(0) on new data, ECN-Echo until the sender answers with CWR (RFC 3168 §6.1).
+    Classic,
+    /// ECT(1) on all data, and every acknowledgement tells how many segments have arrived marked (the counter of
+    /// RFC 9768 §3.2.2, but wide enough not to wrap around within a window).
+    Accurate,
+}
 
 /// A pair of TCP endpoints. The default resembles Linux; values out of range are brought into it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,7 +136,7 @@ impl TcpConfig {
     }
 
     /// The same with every count in its range.
-    pub(super) fn in_range(self) -> Self {
+    pub fn in_range(self) -> Self {
         Self {
             mss: self.mss.max(1),
             initial_window: self.initial_window.max(1),
@@ -144,5 +156,28 @@ impl TcpConfig {
         let blocks = ack.sacks.iter().filter(|block| !block.is_empty()).count() as u64;
         let option = if blocks == 0 { 0 } else { (2 + 8 * blocks).next_multiple_of(4) };
         DataSize::from_bytes(u64::from(self.header) + option)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_cc::SendTime;
+
+    use super::*;
+    use crate::tcp::packet::SackBlock;
+
+    #[test]
+    fn sack_blocks_lengthen_the_acknowledgement() {
+        // 52 bytes; one block: 2 + 8 = 10, padded 12; three: 2 + 24 = 26, padded 28.
+        let config = TcpConfig::default();
+        let block = SackBlock { start: 4, end: 7 };
+        let sacks = [SackBlock::EMPTY; 3];
+        let echo = SendTime::ZERO;
+        let mut ack = Acknowledgement { cumulative: 0, syn: false, sacks, echo, ece: false, marked: 0 };
+        assert_eq!(config.acknowledgement_size(&ack), DataSize::from_bytes(52));
+        ack.sacks[0] = block;
+        assert_eq!(config.acknowledgement_size(&ack), DataSize::from_bytes(64));
+        ack.sacks = [block; 3];
+        assert_eq!(config.acknowledgement_size(&ack), DataSize::from_bytes(80));
     }
 }

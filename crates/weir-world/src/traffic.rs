@@ -1,5 +1,4 @@
-//! What a simulation consists of, in plain values. Whoever builds them (a scenario file, a test) resolves names,
-//! routes and controllers first: the simulator knows no algorithm and no file.
+//! What flows carry.
 
 use core::fmt;
 use std::sync::Arc;
@@ -7,84 +6,17 @@ use std::sync::Arc;
 use weir_cc::window::WindowLaw;
 use weir_cc::{Controller, Receiver};
 use weir_media::MediaConfig;
-use weir_net::{LinkConfig, Time, WifiConfig, WifiLink};
+use weir_net::Time;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::tcp::TcpConfig;
 use crate::web::Web;
 
-/// A whole simulation.
-#[derive(Debug)]
-pub struct SimSpec {
-    /// Seed of the run; each component draws from its own stream, derived from this and its name.
-    pub seed: u64,
-    /// When the run ends.
-    pub end: Time,
-    /// The links; flows refer to them by index.
-    pub links: Vec<LinkSpec>,
-    /// The Wi-Fi cells that carry some of the links.
-    pub cells: Vec<CellSpec>,
-    /// The flows.
-    pub flows: Vec<FlowSpec>,
-}
-
-/// One directed link.
-#[derive(Clone, Debug)]
-pub struct LinkSpec {
-    /// Name, also the name of its random stream.
-    pub name: String,
-    /// Rate, queue, delay, jitter, loss.
-    pub config: LinkConfig,
-    /// Whether waiting here counts as a packet's queuing delay (`queue_wait`).
-    pub bottleneck: bool,
-}
-
-/// A Wi-Fi cell and its links, which have no server of their own: of their configuration the cell takes nothing.
-#[derive(Clone, Debug)]
-pub struct CellSpec {
-    /// Name, also the name of its random stream.
-    pub name: String,
-    /// What its links have in common.
-    pub config: WifiConfig,
-    /// Its links: the index of each among all links, and what it is in the cell. A link is in one cell at most.
-    pub links: Vec<(usize, WifiLink)>,
-}
-
-/// One flow: two hosts and the way between them.
-#[derive(Debug)]
-pub struct FlowSpec {
-    /// Name, also the name of its random streams.
-    pub name: String,
-    /// Indices of the links from the sender to the receiver, at least one.
-    pub forward: Vec<usize>,
-    /// Indices of the links back; empty only for flows without feedback.
-    pub reverse: Vec<usize>,
-    /// When it starts.
-    pub start: Time,
-    /// When it stops sending; [`Time::MAX`] for never.
-    pub stop: Time,
-    /// When it pauses: each from the first time, included, to the second, excluded. TCP does not pause.
-    pub pauses: Vec<(Time, Time)>,
-    /// The sender's clock.
-    pub sender_clock: ClockSpec,
-    /// The receiver's clock.
-    pub receiver_clock: ClockSpec,
-    /// What it carries.
-    pub traffic: Traffic,
-}
-
 /// What a flow carries.
 #[derive(Debug)]
 pub enum Traffic {
     /// Video under a controller.
-    Media {
-        /// The sender half.
-        controller: Box<dyn Controller>,
-        /// The receiver half.
-        receiver: Box<dyn Receiver>,
-        /// Encoder, packetiser, RTCP.
-        config: MediaConfig,
-    },
+    Media(MediaSpec),
     /// Packets of one size at a constant rate, without feedback.
     Constant {
         /// Rate on the wire.
@@ -128,6 +60,24 @@ pub enum Traffic {
         /// What is asked for, and how often.
         web: Web,
     },
+}
+
+/// A media flow. A process that has one of its ends alone needs that half alone.
+#[derive(Debug)]
+pub struct MediaSpec {
+    /// The sender half of the controller, where the sending end is.
+    pub sender: Option<Box<dyn Controller>>,
+    /// The receiver half, where the receiving end is.
+    pub receiver: Option<Box<dyn Receiver>>,
+    /// Encoder, packetiser, RTCP.
+    pub config: MediaConfig,
+}
+
+impl MediaSpec {
+    /// A flow with both ends.
+    pub fn new(sender: Box<dyn Controller>, receiver: Box<dyn Receiver>, config: MediaConfig) -> Self {
+        Self { sender: Some(sender), receiver: Some(receiver), config }
+    }
 }
 
 /// Downloads with idle times between them (RFC 8868 §4.1's short-lived TCP flows).
@@ -174,15 +124,4 @@ pub struct Unresponsive {
     pub packet_size: DataSize,
     /// Bytes of a packet that are headers and not payload.
     pub headers: u32,
-}
-
-/// A host's clock: what it reads as a function of true time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ClockSpec {
-    /// Its reading at the start of the run.
-    pub offset: TimeDelta,
-    /// How much too fast it runs, in parts per million.
-    pub drift_ppm: f64,
-    /// Readings are multiples of this; zero for nanoseconds.
-    pub resolution: TimeDelta,
 }
