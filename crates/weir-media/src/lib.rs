@@ -31,6 +31,7 @@ mod reception;
 mod report;
 mod sender;
 mod session;
+mod sources;
 mod streams;
 
 pub use audio::AudioConfig;

@@ -13,7 +13,7 @@ use crate::encoder::spread_factor;
 use crate::key_frames::KeyFrameRequests;
 use crate::reception::ReceptionStatistics;
 use crate::report::{self, ReportWriter};
-use crate::streams::{Kind, Sources};
+use crate::sources::{Kind, Sources};
 
 /// The receiving end of a media flow.
 #[derive(Debug)]

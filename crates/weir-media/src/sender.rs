@@ -18,7 +18,8 @@ use crate::encoder::{Encoder, spread_factor};
 use crate::packet_report::PacketReportReader;
 use crate::packetiser::{Packetiser, Piece};
 use crate::report;
-use crate::streams::{Kind, Sources, Streams};
+use crate::sources::{Kind, Sources};
+use crate::streams::Streams;
 
 /// Dynamic payload type of the media packets.
 const PAYLOAD_TYPE: u8 = 96;

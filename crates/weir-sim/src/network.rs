@@ -89,10 +89,16 @@ impl<M: Monitor> Network<M> {
     /// The next component to wake: a link or, beyond the links, a host or, beyond the hosts, a cell.
     pub(crate) fn next(&self) -> (Time, Component) {
         let (at, index) = self.schedule.first();
-        match index.checked_sub(self.links.len()) {
-            None => (at, Component::Link(index)),
-            Some(other) => (at, Component::HostOrCell(other)),
+        let Some(beyond) = index.checked_sub(self.links.len()) else { return (at, Component::Link(index)) };
+        match beyond.checked_sub(self.hosts()) {
+            None => (at, Component::Host(beyond)),
+            Some(cell) => (at, Component::Cell(cell)),
         }
+    }
+
+    /// Each host sends packets, and each by one way.
+    fn hosts(&self) -> usize {
+        self.first_hop.len()
     }
 
     #[inline]
@@ -229,7 +235,7 @@ impl<M: Monitor> Network<M> {
     }
 
     fn wake_cell(&mut self, cell: usize) {
-        let component = self.links.len() + self.first_hop.len() + cell;
+        let component = self.links.len() + self.hosts() + cell;
         self.schedule.set(component, self.cells.next_wake(cell));
     }
 
@@ -246,8 +252,8 @@ impl<M: Monitor> Network<M> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Component {
     Link(usize),
-    /// A host, or beyond the hosts a cell.
-    HostOrCell(usize),
+    Host(usize),
+    Cell(usize),
 }
 
 /// What a network cannot be made of.

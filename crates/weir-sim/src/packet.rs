@@ -129,17 +129,20 @@ impl PacketPool {
         let packet = &mut self.packets[slot as usize];
         match &mut packet.body {
             Body::Media { ecn, .. } => *ecn = arrived,
-            Body::Segment(segment)
-            | Body::NumberedSegment { segment, .. }
-            | Body::Web { part: WebPart::Segment(segment), .. } => segment.ecn = arrived,
-            Body::Constant
-            | Body::Rtcp { .. }
-            | Body::Acknowledgement(_)
-            | Body::NumberedAcknowledgement { .. }
-            | Body::Web { .. } => {}
+            Body::Segment(_, segment) => segment.ecn = arrived,
+            Body::Constant | Body::Rtcp { .. } | Body::Acknowledgement(..) | Body::Request(..) => {}
         }
         *packet
     }
+}
+
+/// Which of a flow's connections a packet belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// Which of the flow's clients; 0 unless the flow has several.
+    pub(crate) client: u32,
+    /// Which of the client's connections, in the order in which they are opened; 0 unless there are several.
+    pub(crate) connection: u32,
 }
 
 /// What a packet carries.
@@ -147,39 +150,23 @@ impl PacketPool {
 pub(crate) enum Body {
     /// Unresponsive traffic.
     Constant,
-    /// A media packet; on its way its ECN field travels in the ticket.
-    Media { header: MediaHeader, ecn: Ecn },
+    /// A media packet with so many bytes behind its header; on its way its ECN field travels in the ticket.
+    Media { header: MediaHeader, payload: u16, ecn: Ecn },
     /// RTCP bytes in a slot of the pool.
     Rtcp { slot: u32 },
     /// TCP data; on its way its ECN field travels in the ticket.
-    Segment(Segment),
+    Segment(Way, Segment),
     /// A TCP acknowledgement.
-    Acknowledgement(Acknowledgement),
-    /// TCP data of one of a flow's connections.
-    NumberedSegment { connection: u32, segment: Segment },
-    /// An acknowledgement of one of a flow's connections.
-    NumberedAcknowledgement { connection: u32, ack: Acknowledgement },
-    /// A part of a client's request or of its response.
-    Web { client: u32, request: u32, part: WebPart },
+    Acknowledgement(Way, Acknowledgement),
+    /// A client asks for so much.
+    Request(Way, DataSize),
 }
 
-/// A part of a request or of its response.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum WebPart {
-    /// So much is asked for.
-    Request {
-        size: DataSize,
-    },
-    Segment(Segment),
-    Acknowledgement(Acknowledgement),
-}
-
-impl WebPart {
-    fn on_wire(&self) -> WireContent<'_> {
+impl Body {
+    fn way(&self) -> Way {
         match self {
-            Self::Request { .. } => WireContent::Request,
-            Self::Segment(segment) => WireContent::Segment(segment),
-            Self::Acknowledgement(ack) => WireContent::Acknowledgement(ack),
+            Self::Segment(way, _) | Self::Acknowledgement(way, _) | Self::Request(way, _) => *way,
+            Self::Constant | Self::Media { .. } | Self::Rtcp { .. } => Way::default(),
         }
     }
 }
@@ -188,34 +175,25 @@ impl SimPacket {
     /// The packet as somebody on the way sees it: `from` has sent it, and its ECN field is `ecn` by now.
     pub(crate) fn on_wire<'a>(&'a self, from: Side, ecn: Ecn, rtcp: &'a RtcpPool) -> WirePacket<'a> {
         let Self { meta, flow, body } = self;
-        let (client, connection, content) = match body {
-            Body::Constant => (0, 0, WireContent::Constant),
-            Body::Media { header, .. } => (0, 0, WireContent::Media(header)),
-            Body::Rtcp { slot } => (0, 0, WireContent::Rtcp(rtcp.bytes(*slot))),
-            Body::Segment(segment) => (0, 0, WireContent::Segment(segment)),
-            Body::Acknowledgement(ack) => (0, 0, WireContent::Acknowledgement(ack)),
-            Body::NumberedSegment { connection, segment } => (0, *connection, WireContent::Segment(segment)),
-            Body::NumberedAcknowledgement { connection, ack } => {
-                (0, *connection, WireContent::Acknowledgement(ack))
-            }
-            Body::Web { client, request, part } => (*client, *request, part.on_wire()),
+        let content = match body {
+            Body::Constant => WireContent::Constant,
+            Body::Media { header, .. } => WireContent::Media(header),
+            Body::Rtcp { slot } => WireContent::Rtcp(rtcp.bytes(*slot)),
+            Body::Segment(_, segment) => WireContent::Segment(segment),
+            Body::Acknowledgement(_, ack) => WireContent::Acknowledgement(ack),
+            Body::Request(..) => WireContent::Request,
         };
         let (flow, sent_at, wire_size) = (*flow as usize, meta.sent_at, meta.wire_size);
+        let Way { client, connection } = body.way();
         WirePacket { flow, from, sent_at, wire_size, ecn, client, connection, content }
     }
 
     /// The ECN field it leaves with.
     pub(crate) fn ecn(&self) -> Ecn {
-        match self.body {
-            Body::Media { ecn, .. } => ecn,
-            Body::Segment(segment)
-            | Body::NumberedSegment { segment, .. }
-            | Body::Web { part: WebPart::Segment(segment), .. } => segment.ecn,
-            Body::Constant
-            | Body::Rtcp { .. }
-            | Body::Acknowledgement(_)
-            | Body::NumberedAcknowledgement { .. }
-            | Body::Web { .. } => Ecn::NotEct,
+        match &self.body {
+            Body::Media { ecn, .. } => *ecn,
+            Body::Segment(_, segment) => segment.ecn,
+            Body::Constant | Body::Rtcp { .. } | Body::Acknowledgement(..) | Body::Request(..) => Ecn::NotEct,
         }
     }
 }
@@ -274,7 +252,7 @@ mod tests {
             assert_eq!((ecn as usize, Ticket::new(0, 0, u32::MAX, ecn).ecn()), (number, ecn));
         }
         let meta = crate::network::meta(weir_net::Time::ZERO, 1, 1, false);
-        let media = Body::Media { header: MediaHeader::default(), ecn: Ecn::Ect1 };
+        let media = Body::Media { header: MediaHeader::default(), payload: 1, ecn: Ecn::Ect1 };
         let packet = SimPacket { meta, flow: 0, body: media };
         assert_eq!(packet.ecn(), Ecn::Ect1);
         let mut pool = PacketPool::default();
@@ -282,6 +260,12 @@ mod tests {
         assert_eq!(pool.take(slot, Ecn::Ce).ecn(), Ecn::Ce);
         let slot = pool.insert(SimPacket { body: Body::Constant, ..packet });
         assert_eq!(pool.take(slot, Ecn::Ce).ecn(), Ecn::NotEct);
+    }
+
+    #[test]
+    fn packets_stay_small_values() {
+        assert!(size_of::<SimPacket>() <= 88, "{}", size_of::<SimPacket>());
+        assert_eq!(size_of::<Ticket>(), 16);
     }
 
     #[test]

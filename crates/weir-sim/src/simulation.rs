@@ -112,13 +112,12 @@ impl<M: Monitor> Simulation<M> {
                         self.deliver(now, host, ticket);
                     }
                 }
-                Component::HostOrCell(index) => {
-                    if let Some(host) = self.endpoints.get_mut(index) {
-                        let next = host.wake(now, &mut self.network);
-                        self.network.wake_host(index, next);
-                    } else if let Some((host, ticket)) =
-                        self.network.pop_cell(now, index - self.endpoints.len())
-                    {
+                Component::Host(host) => {
+                    let next = self.endpoints[host].wake(now, &mut self.network);
+                    self.network.wake_host(host, next);
+                }
+                Component::Cell(cell) => {
+                    if let Some((host, ticket)) = self.network.pop_cell(now, cell) {
                         self.deliver(now, host, ticket);
                     }
                 }

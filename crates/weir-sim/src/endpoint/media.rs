@@ -130,7 +130,7 @@ impl MediaSource {
             None if packet.audio => meta(now, wire_size, payload, false),
             None => meta(now, wire_size, 0, false),
         };
-        let body = Body::Media { header: packet.header, ecn: self.ecn };
+        let body = Body::Media { header: packet.header, payload: packet.payload, ecn: self.ecn };
         network.send(now, self.life.flow, Side::Sender, meta, body);
     }
 
@@ -172,11 +172,7 @@ impl MediaSink {
     ) -> Time {
         let local = ArrivalTime::from_nanos(self.clock.read(now));
         match packet.body {
-            Body::Media { header, ecn } => {
-                // Padding is all padding: its payload bytes travel, though they carry no media.
-                let payload = packet.meta.wire_size - UDP_OVERHEAD - header.wire_len() as u32;
-                self.receiver.on_packet(local, &header, payload as u16, ecn);
-            }
+            Body::Media { header, payload, ecn } => self.receiver.on_packet(local, &header, payload, ecn),
             Body::Rtcp { slot } => {
                 self.receiver.on_rtcp(local, network.rtcp.bytes(slot));
                 network.rtcp.release(slot);

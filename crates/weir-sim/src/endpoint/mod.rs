@@ -1,6 +1,7 @@
 //! Hosts: they take packets from the network and give packets to it. Each has one next wake-up.
 
 mod chromium;
+mod connection;
 mod constant;
 mod downloads;
 mod media;
@@ -18,7 +19,7 @@ use crate::seed::generator;
 
 use chromium::{ChromiumSink, ChromiumSource};
 use constant::ConstantSource;
-use downloads::{DownloadSink, DownloadSource};
+use downloads::DownloadSource;
 use media::{MediaSink, MediaSource};
 use transport::{TcpSink, TcpSource};
 use web::{WebClients, WebServer};
@@ -43,7 +44,6 @@ pub(crate) enum Endpoint {
     TcpSource(Box<TcpSource>),
     TcpSink(Box<TcpSink>),
     DownloadSource(Box<DownloadSource>),
-    DownloadSink(Box<DownloadSink>),
     WebServer(Box<WebServer>),
     WebClients(Box<WebClients>),
     ChromiumSource(Box<ChromiumSource>),
@@ -82,8 +82,8 @@ impl Endpoint {
             Traffic::Downloads { laws, config, downloads } => {
                 let random = generator(seed, &spec.name, "downloads");
                 let source = DownloadSource::new(life, near, &laws, config, downloads, random);
-                let sink = DownloadSink::new(life, far, config);
-                [Self::DownloadSource(Box::new(source)), Self::DownloadSink(Box::new(sink))]
+                let sink = TcpSink::new(life, far, config);
+                [Self::DownloadSource(Box::new(source)), Self::TcpSink(Box::new(sink))]
             }
             Traffic::Web { laws, config, web } => {
                 let random = generator(seed, &spec.name, "web");
@@ -110,7 +110,6 @@ impl Endpoint {
             Self::Drain
             | Self::MediaSink(_)
             | Self::TcpSink(_)
-            | Self::DownloadSink(_)
             | Self::WebServer(_)
             | Self::ChromiumSink(_) => Time::MAX,
         }
@@ -126,7 +125,6 @@ impl Endpoint {
             Self::TcpSource(source) => source.wake(now, network),
             Self::TcpSink(sink) => sink.wake(now, network),
             Self::DownloadSource(source) => source.wake(now, network),
-            Self::DownloadSink(sink) => sink.wake(now, network),
             Self::WebServer(server) => server.wake(now, network),
             Self::WebClients(clients) => clients.wake(now, network),
             Self::ChromiumSource(source) => source.wake(now, network),
@@ -148,7 +146,6 @@ impl Endpoint {
             Self::TcpSource(source) => source.deliver(now, packet, network),
             Self::TcpSink(sink) => sink.deliver(now, packet, network),
             Self::DownloadSource(source) => source.deliver(now, packet, network),
-            Self::DownloadSink(sink) => sink.deliver(now, packet, network),
             Self::WebServer(server) => server.deliver(now, packet, network),
             Self::WebClients(clients) => clients.deliver(now, packet, network),
             Self::ChromiumSource(source) => source.deliver(now, packet, network),
