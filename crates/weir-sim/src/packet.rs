@@ -210,20 +210,21 @@ pub(crate) struct RtcpPool {
 }
 
 impl RtcpPool {
-    /// Stores what `write` puts into a buffer, if it writes anything.
-    pub(crate) fn store(&mut self, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> Option<(u32, usize)> {
-        let slot = self.free.pop().unwrap_or_else(|| {
+    /// A free slot, to be [written](Self::room) and [kept](Self::keep), or to be [released](Self::release).
+    pub(crate) fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
             self.slots.push(([0; RTCP_CAPACITY], 0));
             self.slots.len() as u32 - 1
-        });
-        let (bytes, len) = &mut self.slots[slot as usize];
-        if let Some(written) = write(bytes) {
-            *len = written as u16;
-            Some((slot, written))
-        } else {
-            self.free.push(slot);
-            None
-        }
+        })
+    }
+
+    pub(crate) fn room(&mut self, slot: u32) -> &mut [u8] {
+        &mut self.slots[slot as usize].0
+    }
+
+    /// So many bytes in the slot are an RTCP packet.
+    pub(crate) fn keep(&mut self, slot: u32, length: usize) {
+        self.slots[slot as usize].1 = length as u16;
     }
 
     pub(crate) fn bytes(&self, slot: u32) -> &[u8] {
@@ -284,18 +285,16 @@ mod tests {
     #[test]
     fn slots_are_used_again() {
         let mut pool = RtcpPool::default();
-        let write = |byte| {
-            move |out: &mut [u8]| {
-                out[0] = byte;
-                Some(1)
-            }
+        let store = |pool: &mut RtcpPool, byte| {
+            let slot = pool.take();
+            pool.room(slot)[0] = byte;
+            pool.keep(slot, 1);
+            slot
         };
-        let (first, _) = pool.store(write(1)).unwrap();
-        let (second, _) = pool.store(write(2)).unwrap();
+        let (first, second) = (store(&mut pool, 1), store(&mut pool, 2));
         assert_eq!((pool.bytes(first), pool.bytes(second)), (&[1][..], &[2][..]));
         pool.release(first);
-        assert!(pool.store(|_| None).is_none());
-        assert_eq!(pool.store(write(3)).unwrap().0, first);
+        assert_eq!(store(&mut pool, 3), first);
         assert_eq!(pool.slots.len(), 2);
     }
 }

@@ -193,7 +193,7 @@ impl Call {
 
     fn deliver_backward(&mut self) {
         while let Some(bytes) = take_due(&mut self.backward, self.now) {
-            let rtt = self.sender.on_rtcp(self.now, &bytes);
+            let rtt = self.sender.on_rtcp(self.now, &bytes).rtt;
             let controller = self.sender.controller();
             let mut signals = vec![0.0; controller.signals().len()];
             controller.read_signals(&mut signals);

@@ -65,14 +65,18 @@ impl Endpoint {
             }
             Traffic::Media(media) => {
                 let random = |purpose| stream(seed, &spec.name, purpose);
-                let seeds = SenderSeeds { encoder: random("video"), rtcp: random("sender rtcp") };
                 let config = media.config;
-                let source =
-                    media.sender.map(|law| MediaSource::new(life, near, law, config, seeds, spec.pauses));
-                let sink =
-                    media.receiver.map(|law| MediaSink::new(life, far, law, config, random("receiver rtcp")));
-                let source = source.map_or(Self::Drain, |source| Self::MediaSource(Box::new(source)));
-                let sink = sink.map_or(Self::Drain, |sink| Self::MediaSink(Box::new(sink)));
+                let source = media.sender.map_or(Self::Drain, |law| {
+                    let seeds = SenderSeeds { encoder: random("video"), rtcp: random("sender rtcp") };
+                    let mut source = MediaSource::new(near);
+                    source.add(life, law, config, seeds, spec.pauses);
+                    Self::MediaSource(Box::new(source))
+                });
+                let sink = media.receiver.map_or(Self::Drain, |law| {
+                    let mut sink = MediaSink::new(far);
+                    sink.add(life, law, config, random("receiver rtcp"));
+                    Self::MediaSink(Box::new(sink))
+                });
                 [source, sink]
             }
             Traffic::Tcp { law, config, size } => [
