@@ -17,9 +17,16 @@ enum Hop {
     Host(u32),
 }
 
-/// The index of the host at an end of a flow.
-pub(crate) const fn host(flow: usize, side: Side) -> usize {
+/// The index of an end of a flow, and of the host there if the flow has hosts of its own.
+const fn end(flow: usize, side: Side) -> usize {
     2 * flow + side as usize
+}
+
+/// The flow whose hosts flow `index` uses: itself, or the first of its call.
+pub(crate) fn host_owner(flows: &[FlowSpec], index: usize) -> usize {
+    let call = flows[index].call;
+    let first = call.and_then(|_| flows.iter().position(|flow| flow.call == call));
+    first.unwrap_or(index)
 }
 
 /// Bytes of IPv4 and UDP headers around RTP and RTCP.
@@ -37,7 +44,7 @@ pub(crate) struct Network<M> {
     links: Vec<Node>,
     cells: Cells,
     hops: Vec<Hop>,
-    /// First hop of the packets that a host sends.
+    /// First hop of the packets that leave an end of a flow.
     first_hop: Vec<u32>,
     /// Components are the links, then the hosts, then the cells. A link of a cell never wakes.
     schedule: Schedule,
@@ -65,7 +72,7 @@ impl<M: Monitor> Network<M> {
             for (route, far) in [(&flow.forward, Side::Receiver), (&flow.reverse, Side::Sender)] {
                 first_hop.push(hops.len() as u32);
                 hops.extend(route.iter().map(hop));
-                hops.push(Hop::Host(host(index, far) as u32));
+                hops.push(Hop::Host(end(host_owner(flows, index), far) as u32));
             }
         }
         let built = links.iter().enumerate().map(|(index, link)| {
@@ -96,7 +103,7 @@ impl<M: Monitor> Network<M> {
         }
     }
 
-    /// Each host sends packets, and each by one way.
+    /// There is a place for a host at each end of each flow.
     fn hosts(&self) -> usize {
         self.first_hop.len()
     }
@@ -110,7 +117,7 @@ impl<M: Monitor> Network<M> {
     #[inline]
     pub(crate) fn send(&mut self, now: Time, flow: usize, from: Side, meta: PacketMeta, body: Body) {
         self.monitor.sent(now, flow, &meta);
-        let hop = self.first_hop[host(flow, from)];
+        let hop = self.first_hop[end(flow, from)];
         let first = self.hops[hop as usize];
         if matches!(first, Hop::Host(_)) {
             return;
@@ -194,7 +201,7 @@ impl<M: Monitor> Network<M> {
     fn show(&mut self, now: Time, link: usize, ticket: Ticket) {
         let packet = self.packets.get(ticket.slot());
         let flow = packet.flow as usize;
-        let back = ticket.hop() >= self.first_hop[host(flow, Side::Receiver)];
+        let back = ticket.hop() >= self.first_hop[end(flow, Side::Receiver)];
         let from = if back { Side::Receiver } else { Side::Sender };
         self.monitor.packet(now, link, &packet.on_wire(from, ticket.ecn(), &self.rtcp));
     }

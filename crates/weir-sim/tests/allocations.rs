@@ -75,6 +75,16 @@ fn a_call_allocates_nothing() {
 }
 
 #[test]
+fn two_flows_of_one_call_allocate_nothing() {
+    let of = |call| {
+        let flows = ["video", "screen"].map(|name| FlowSpec { call, ..flow(name, gcc_2016()) });
+        allocations_when_warm(flows.into())
+    };
+    let (together, apart) = (of(Some(0)), of(None));
+    panic!("{together} {apart}");
+}
+
+#[test]
 fn reports_on_single_packets_allocate_nothing() {
     for format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
         let flows = vec![flow("video", reporting_per_packet(format))];

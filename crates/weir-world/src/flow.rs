@@ -25,7 +25,7 @@ pub struct ClockSpec {
     pub resolution: TimeDelta,
 }
 
-/// One flow: two hosts and the way between them.
+/// One flow: two hosts, its own or those of its call, and the way between them.
 #[derive(Debug)]
 pub struct FlowSpec {
     /// Name, also the name of its random streams.
@@ -44,6 +44,9 @@ pub struct FlowSpec {
     pub sender_clock: ClockSpec,
     /// The receiver's clock.
     pub receiver_clock: ClockSpec,
+    /// The call it belongs to, if any: the media flows of one call share a host at either end, and its clock. Any other
+    /// flow has hosts of its own.
+    pub call: Option<usize>,
     /// What it carries.
     pub traffic: Traffic,
 }
@@ -60,6 +63,7 @@ impl FlowSpec {
             pauses: Vec::new(),
             sender_clock: ClockSpec::default(),
             receiver_clock: ClockSpec::default(),
+            call: None,
             traffic,
         }
     }
@@ -83,6 +87,11 @@ impl FlowSpec {
     pub fn pausing(mut self, from: Time, to: Time) -> Self {
         self.pauses.push((from, to));
         self
+    }
+
+    /// In the call of this number.
+    pub fn in_call(self, call: usize) -> Self {
+        Self { call: Some(call), ..self }
     }
 
     /// With these clocks at the sender and at the receiver.

@@ -259,6 +259,7 @@ impl Builder<'_> {
             pauses: self.pauses(planned, start),
             sender_clock: ClockSpec::default(),
             receiver_clock: self.receiver_clock(planned),
+            call: None,
             traffic,
         })
     }

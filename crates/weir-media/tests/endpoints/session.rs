@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use weir_cc::{ArrivalTime, DataRate, DataSize, Decision, Ecn, SendTime, Share, Target, TimeDelta};
 use weir_media::{
-    FlowId, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds, Session, Timer, Wake,
+    FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds, Session, Timer, Wake,
 };
-use weir_wire::rtcp::Remb;
+use weir_wire::rtcp::{self, Message, Remb};
 
 use crate::rig::{Halves, RECEIVER, RTCP_ROOM, config, gcc_2016, nada};
 
@@ -172,17 +172,18 @@ fn a_timer_says_whose_it_is_and_its_decision_comes_out() {
     let mut now = SendTime::ZERO;
     let mut timers = Vec::new();
     // NADA hears nothing and cuts.
-    let decided = loop {
+    let mut cuts = Vec::new();
+    while now < ms(2000) {
         let (outputs, wake) = drain(&mut session, now);
-        if let [(_, decision), ..] = decisions(&outputs)[..] {
-            break decision;
-        }
+        let decided = decisions(&outputs);
+        cuts.extend(decided.iter().map(|(_, decision)| (timers.last().copied(), *decision)));
         let wake = wake.expect("it goes on");
         timers.push(wake.timer);
         now = now.max(wake.at);
-    };
-    assert!(decided.rate < decided.base && now < ms(2000), "{decided:?} at {now:?}");
-    assert_eq!(timers.last(), Some(&Timer::Controller));
+    }
+    assert!(!cuts.is_empty());
+    assert!(cuts.iter().all(|(timer, _)| *timer == Some(Timer::Controller)), "{cuts:?}");
+    assert!(cuts.iter().all(|(_, cut)| cut.rate < cut.base), "{cuts:?}");
     for timer in [Timer::Capture, Timer::Pacer, Timer::Report] {
         assert!(timers.contains(&timer), "{timer:?}");
     }
@@ -206,16 +207,17 @@ impl Wire {
     }
 }
 
-/// The decisions of both flows in 20 s, by a plain loop.
-fn two_flows() -> Vec<(SendTime, FlowId, Decision)> {
+/// The decisions of both flows in 20 s, by a plain loop, and how many RTCP packets told of single packets.
+fn two_flows(config: MediaConfig) -> (Vec<(SendTime, FlowId, Decision)>, usize) {
     let (mut session, mut receivers, mut wire) = (Session::new(), Vec::new(), Wire::default());
     for ssrc in [FIRST, SECOND] {
         let (controller, receiver) = nada();
         let id = session.add(flow((controller, nada().1), ssrc));
         session.start(SendTime::ZERO, id);
-        receivers.push(MediaReceiver::new(receiver, config(), 100 + ssrc, ssrc, 3));
+        receivers.push(MediaReceiver::new(receiver, config, 100 + ssrc, ssrc, 3));
     }
     let (mut now, mut decided, mut room) = (SendTime::ZERO, Vec::new(), [0; RTCP_ROOM]);
+    let mut told = 0;
     while now < ms(20_000) {
         let far = ArrivalTime::from_nanos(now.nanos());
         while wire.there.front().is_some_and(|first| first.0 <= now) {
@@ -235,6 +237,8 @@ fn two_flows() -> Vec<(SendTime, FlowId, Decision)> {
         };
         for receiver in &mut receivers {
             while let Some(length) = receiver.poll_rtcp(far, &mut room) {
+                let messages = rtcp::messages(&room[..length]);
+                told += messages.filter(|message| matches!(message, Ok(Message::Twcc(_)))).count();
                 wire.back.push_back((now + Wire::DELAY, room[..length].to_vec()));
             }
         }
@@ -248,12 +252,13 @@ fn two_flows() -> Vec<(SendTime, FlowId, Decision)> {
         ];
         now = now.max(next.into_iter().flatten().min().expect("something goes on"));
     }
-    decided
+    (decided, told)
 }
 
 #[test]
 fn a_plain_loop_drives_two_flows_of_one_session() {
-    let decided = two_flows();
+    let (decided, told) = two_flows(config());
+    assert_eq!(told, 0);
     for number in [0, 1] {
         let own: Vec<_> = decided.iter().filter(|(_, flow, _)| flow.number() == number).collect();
         // A report each 100 ms.
@@ -262,5 +267,14 @@ fn a_plain_loop_drives_two_flows_of_one_session() {
         assert!((700..1200).contains(&(rate.bps() / 1000)), "{rate:?}");
         assert!(own.windows(2).all(|two| two[1].2.base == two[0].2.rate), "each goes on from the one before");
     }
-    assert_eq!(decided, two_flows(), "the same again");
+    assert_eq!(decided, two_flows(config()).0, "the same again");
+}
+
+#[test]
+fn a_witness_tells_of_single_packets_and_changes_no_decision_of_the_law() {
+    let witness = Some(TimeDelta::from_millis(50));
+    let (decided, told) = two_flows(MediaConfig { witness, ..config() });
+    // 20 a second of each flow, for 20 s.
+    assert!((780..=800).contains(&told), "{told}");
+    assert_eq!(decided, two_flows(config()).0);
 }

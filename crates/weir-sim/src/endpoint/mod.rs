@@ -37,7 +37,7 @@ pub(crate) struct Life {
 #[derive(Debug)]
 pub(crate) enum Endpoint {
     Constant(ConstantSource),
-    /// Takes packets and does nothing with them.
+    /// Takes packets and does nothing with them, or has none to take.
     Drain,
     MediaSource(Box<MediaSource>),
     MediaSink(Box<MediaSink>),
@@ -63,21 +63,13 @@ impl Endpoint {
             Traffic::Unresponsive(traffic) => {
                 [Self::Constant(ConstantSource::new(life, &traffic, spec.pauses)), Self::Drain]
             }
-            Traffic::Media(media) => {
-                let random = |purpose| stream(seed, &spec.name, purpose);
-                let config = media.config;
-                let source = media.sender.map_or(Self::Drain, |law| {
-                    let seeds = SenderSeeds { encoder: random("video"), rtcp: random("sender rtcp") };
-                    let mut source = MediaSource::new(near);
-                    source.add(life, law, config, seeds, spec.pauses);
-                    Self::MediaSource(Box::new(source))
-                });
-                let sink = media.receiver.map_or(Self::Drain, |law| {
-                    let mut sink = MediaSink::new(far);
-                    sink.add(life, law, config, random("receiver rtcp"));
-                    Self::MediaSink(Box::new(sink))
-                });
-                [source, sink]
+            Traffic::Media(_) => {
+                let mut pair = [
+                    Self::MediaSource(Box::new(MediaSource::new(near))),
+                    Self::MediaSink(Box::new(MediaSink::new(far))),
+                ];
+                Self::join(&mut pair, seed, index, spec);
+                pair
             }
             Traffic::Tcp { law, config, size } => [
                 Self::TcpSource(Box::new(TcpSource::new(life, near, law, config, size))),
@@ -99,6 +91,24 @@ impl Endpoint {
                 Self::ChromiumSource(Box::new(ChromiumSource::new(life, near, config, size))),
                 Self::ChromiumSink(ChromiumSink::new(life, config)),
             ],
+        }
+    }
+
+    /// The two hosts take a media flow more.
+    pub(crate) fn join(pair: &mut [Self], seed: u64, index: usize, spec: FlowSpec) {
+        let life = Life { flow: index, start: spec.start, stop: spec.stop };
+        let random = |purpose| stream(seed, &spec.name, purpose);
+        let (Traffic::Media(media), [Self::MediaSource(source), Self::MediaSink(sink)]) =
+            (spec.traffic, pair)
+        else {
+            return;
+        };
+        if let Some(law) = media.sender {
+            let seeds = SenderSeeds { encoder: random("video"), rtcp: random("sender rtcp") };
+            source.add(life, law, media.config, seeds, spec.pauses);
+        }
+        if let Some(law) = media.receiver {
+            sink.add(life, law, media.config, random("receiver rtcp"));
         }
     }
 
