@@ -4,12 +4,13 @@ use std::io::Write;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
+use weir_lab::comparison::cost::{self, Minute};
+use weir_lab::comparison::portrait;
 use weir_lab::comparison::{Comparison, Request};
-use weir_lab::cost::{self, Minute};
+use weir_lab::registry;
 use weir_lab::report::{Best, Cell, Column, SummaryTable};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
-use weir_lab::{portrait, registry};
 
 use crate::args::{CompareArgs, Format};
 use crate::effective::{each_once, threads};

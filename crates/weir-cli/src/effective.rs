@@ -4,8 +4,9 @@
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
-use weir_lab::error::ScenarioError;
-use weir_lab::scenario::{RunOptions, Scenario, Traffic};
+use weir_lab::build::RunOptions;
+use weir_lab::form::ScenarioError;
+use weir_lab::scenario::{Scenario, Traffic};
 use weir_lab::traces::TraceStore;
 
 use crate::args::RunArgs;

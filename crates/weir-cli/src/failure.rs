@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use comfy_table::Table;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use weir_lab::comparison::ComparisonError;
-use weir_lab::error::ScenarioError;
+use weir_lab::form::ScenarioError;
 use weir_lab::suite::BaselineError;
 use weir_lab::traces::TraceStoreError;
 

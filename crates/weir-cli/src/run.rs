@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
 use weir_lab::comparison::{CaptureFile, CaptureRequest, Comparison, ComparisonError, Request};
+use weir_lab::comparison::{demo, panels, tables};
 use weir_lab::report::{self, ReportInput, SummaryTable};
 use weir_lab::results::Summary;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
-use weir_lab::{demo, metrics, panels, registry, tables};
+use weir_lab::{metrics, registry};
 
 use crate::args::{RunArgs, SeriesForm};
 use crate::check::counted;

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use weir_lab::build::RunOptions;
 use weir_lab::registry::{controller_names, controllers, options_schema};
-use weir_lab::scenario::{RunOptions, Scenario, Traffic, scenario_schema};
+use weir_lab::scenario::{Scenario, Traffic, scenario_schema};
 use weir_lab::shipped::{SCENARIOS, find};
 use weir_lab::traces::TraceStore;
 

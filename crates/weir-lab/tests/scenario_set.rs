@@ -1,7 +1,8 @@
 //! `--set path=value`: what it changes, and what it refuses.
 
-use weir_lab::error::ScenarioError;
-use weir_lab::scenario::{Encoder, Jitter, Loss, RandomOffset, Scenario, TraceOffset, Traffic, set};
+use weir_lab::build::set;
+use weir_lab::form::ScenarioError;
+use weir_lab::scenario::{Encoder, Jitter, Loss, RandomOffset, Scenario, TraceOffset, Traffic};
 use weir_units::{DataRate, TimeDelta};
 
 const TEXT: &str = r#"title = "A call"
@@ -188,8 +189,8 @@ fn what_is_no_assignment_is_refused_with_an_example() {
 fn a_refused_override_leaves_the_table_as_it_was() {
     let before: toml::Table = toml::from_str(TEXT).unwrap();
     let mut table = before.clone();
-    assert!(set::apply(&mut table, "links.forward.loss=2").is_err());
+    assert!(set(&mut table, "links.forward.loss=2").is_err());
     assert_eq!(table, before);
-    set::apply(&mut table, "links.forward.loss=0.25").unwrap();
+    set(&mut table, "links.forward.loss=0.25").unwrap();
     assert_eq!(table["links"]["forward"]["loss"].as_float(), Some(0.25));
 }

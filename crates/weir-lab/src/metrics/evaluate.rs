@@ -11,8 +11,8 @@ use super::plan::{FlowKind, MeasurePlan};
 use super::recorder::FlowDelays;
 use super::shares::Contention;
 use super::span::{Activity, Span};
+use crate::results::stats;
 use crate::results::{Convergence, FlowMeasures, Jain, LinkMeasures, Pooled, RunMetrics, Value};
-use crate::stats;
 
 /// Everything that was recorded, per flow and link in the plan's order.
 #[derive(Debug)]

@@ -13,8 +13,8 @@ use super::link::share;
 use super::plan::{FlowKind, FlowPlan};
 use super::recorder::FlowDelays;
 use super::span::{Activity, Span};
+use crate::results::stats;
 use crate::results::{Convergence, FlowMeasures, PerCause, Traffic, Transfers, Value};
-use crate::stats;
 
 /// Bytes and packets, wire and payload.
 #[derive(Clone, Copy, Debug, Default)]

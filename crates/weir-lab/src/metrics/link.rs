@@ -8,8 +8,8 @@ use super::bins::{Counts, Grid};
 use super::histogram::Histogram;
 use super::plan::LinkPlan;
 use super::span::Span;
+use crate::results::stats;
 use crate::results::{LinkMeasures, Utilisation, Value};
-use crate::stats;
 
 /// Follows a link.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use weir_units::TimeDelta;
 
 use super::bins::{Counts, Grid};
 use super::span::{Activity, Span};
+use crate::results::stats;
 use crate::results::{Pictures, Value};
-use crate::stats;
 
 /// A frame is to be shown this long after its capture …
 const PLAYOUT_DELAY: TimeDelta = TimeDelta::from_millis(150);

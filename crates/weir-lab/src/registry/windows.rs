@@ -5,8 +5,8 @@ use weir_cc::window::{Cubic, Dctcp, HighSpeed, NewReno, Rules, Westwood, WindowL
 use weir_sim::WindowLaws;
 
 use super::RegistryError;
-use crate::error::advice;
-use crate::scenario::TcpProfile;
+use super::tcp_profile::TcpProfile;
+use crate::form::advice;
 
 /// What is known of a window law of TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 mod measures;
 mod over_runs;
+pub mod stats;
 mod summary;
 
 pub use measures::{

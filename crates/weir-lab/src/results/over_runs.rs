@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::stats::Estimate;
+use super::stats::Estimate;
 
 /// A metric of one run; `None` where it is not defined (the delay of a flow that received nothing).
 pub type Value = Option<f64>;

@@ -9,9 +9,9 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::encoder::Encoder;
 use super::tcp_options::TcpOptions;
-use super::tcp_profile::TcpProfile;
 use super::unresponsive::{Audio, AudioStream, Constant, Pause};
 use super::web::Web;
+use crate::registry::TcpProfile;
 
 /// Bytes before the payload of a media packet: RTP 12, its extensions 12, UDP 8, IPv4 20.
 const MEDIA_HEADERS: u64 = 52;

@@ -5,8 +5,8 @@ use std::path::Path;
 use super::cases::Case;
 use super::results::{CheckResult, ControllerResult, SuiteResult};
 use super::run::{Request, SuiteError};
-use crate::scenario::TraceUse;
-use crate::stats::{Estimate, paired_difference};
+use crate::build::TraceUse;
+use crate::results::stats::{Estimate, paired_difference};
 use crate::traces::TraceStore;
 
 /// A change of the mean by less than this share of the limit is none, however sure it is.

@@ -9,10 +9,11 @@ use weir_sim::Simulation;
 use super::cases::{Case, Suite};
 use super::check::{Judged, unsettled};
 use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult};
+use crate::build::{RunOptions, TraceUse};
 use crate::comparison::ComparisonError;
 use crate::metrics::{FlowKind, PER_SECOND, Recorder, Shares, max_min_shares};
 use crate::results::Value;
-use crate::scenario::{RunOptions, Scenario, TraceUse};
+use crate::scenario::Scenario;
 use crate::traces::TraceStore;
 
 /// A suite to be run.

@@ -1,8 +1,8 @@
 //! What the report shows of a comparison.
 
+use weir_lab::comparison::panels::report_input;
 use weir_lab::comparison::{Comparison, Request};
 use weir_lab::metrics::{FlowKind, FlowSeries, LinkSeries, Series, SignalSeries};
-use weir_lab::panels::report_input;
 use weir_lab::report::{FlowRole, ReportInput, SummaryTable};
 use weir_lab::results::RunMetrics;
 use weir_lab::scenario::Scenario;

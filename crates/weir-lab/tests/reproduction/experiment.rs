@@ -139,7 +139,7 @@ pub(crate) fn defined(value: Value) -> f64 {
 }
 
 pub(crate) fn mean(values: &[f64]) -> f64 {
-    weir_lab::stats::mean(values).expect("at least one value")
+    weir_lab::results::stats::mean(values).expect("at least one value")
 }
 
 pub(crate) fn largest(values: &[f64]) -> f64 {

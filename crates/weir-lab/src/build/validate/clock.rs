@@ -3,8 +3,8 @@
 use weir_units::TimeDelta;
 
 use super::Problems;
-use crate::error::KeyPath;
-use crate::scenario::flow::Clock;
+use crate::form::KeyPath;
+use crate::scenario::Clock;
 
 /// Furthest that a clock may be off: a hundred years.
 const MOST_OFFSET: TimeDelta = TimeDelta::from_secs(876_000 * 3600);

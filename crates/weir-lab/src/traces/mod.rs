@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use weir_net::Trace;
 
-use crate::error::advice;
+use crate::form::advice;
 
 pub use forms::{BinError, FormError, TraceForm};
 pub use synthetic::synthetic_lte;

@@ -10,13 +10,12 @@ use std::collections::BTreeSet;
 use weir_net::{ConfigError, TokenBucket};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::Scenario;
 use super::copies::MOST_COPIES;
-use super::flow::{Flow, Traffic};
-use super::link::{Bucket, Jitter, LinkModel, Step, TraceOffset};
 use super::topology::{Network, network};
-use super::unresponsive::{Constant, Pause};
-use crate::error::{KeyPath, Problem};
+use crate::form::{KeyPath, Problem};
+use crate::scenario::{
+    Bucket, Constant, Flow, Jitter, LinkModel, Pause, Scenario, Step, TraceOffset, Traffic,
+};
 
 /// Largest packet on the wire.
 const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);

@@ -32,7 +32,7 @@ impl TcpProfile {
     }
 
     /// The endpoints, with segments of `mss` bytes where the profile's own size is not wanted.
-    pub(super) fn config(self, mss: Option<u16>) -> TcpConfig {
+    pub(crate) fn config(self, mss: Option<u16>) -> TcpConfig {
         let config = match self {
             Self::Rfc => TcpConfig::rfc(),
             Self::Linux316 => TcpConfig::linux_3_16(),

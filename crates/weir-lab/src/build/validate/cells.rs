@@ -2,12 +2,9 @@
 
 use weir_units::TimeDelta;
 
-use super::super::Scenario;
-use super::super::cell::Cell;
-use super::super::link::{Dumbbell, Jitter, LinkModel, Order};
-use super::super::queue::InService;
 use super::Problems;
-use crate::error::{KeyPath, advice};
+use crate::form::{KeyPath, advice};
+use crate::scenario::{Cell, Dumbbell, InService, Jitter, LinkModel, Order, Scenario};
 
 impl Problems {
     pub(super) fn cell(&mut self, cell: &Cell, path: &KeyPath) {

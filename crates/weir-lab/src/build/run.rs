@@ -13,16 +13,14 @@ use weir_sim::tcp::TcpSender;
 use weir_sim::{CellSpec, ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic as SimTraffic, stream};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::cell::Cell;
-use super::flow::{EcnField, Flow, Media, OnOrOff, Tcp, Traffic};
-use super::link::{Bucket, LinkModel, Step, TraceOffset};
-use super::tcp_profile::TcpProfile;
 use super::topology::{Network, PlannedFlow, PlannedLink, network};
-use super::unresponsive::AudioStream;
-use super::{Clocks, Scenario};
-use crate::error::{KeyPath, Problem, ScenarioError};
+use crate::form::{KeyPath, Problem, ScenarioError};
 use crate::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan};
-use crate::registry;
+use crate::registry::{self, TcpProfile};
+use crate::scenario::{
+    AudioStream, Bucket, Cell, Clocks, EcnField, Flow, LinkModel, Media, OnOrOff, Scenario, Step, Tcp,
+    TraceOffset, Traffic,
+};
 use crate::traces::edit::scale;
 use crate::traces::{TraceStore, TraceStoreError};
 

@@ -1,28 +1,35 @@
-//! Does a table have the form of a scenario? Unknown keys, missing keys, wrong words, wrong units.
+//! Does a table have the form that a schema describes? Unknown keys, missing keys, wrong words, wrong units.
 
 use toml::{Table, Value};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
+use super::error::{KeyPath, Problem, advice, list, nearest};
 use super::shape::{Form, NumberForm, Others, Shape, TableForm, Unit};
-use crate::error::{KeyPath, Problem, advice, list, nearest};
-use crate::registry;
+
+/// The shape of the options of a controller, by its name; `None` of an unknown one, whose options may be anything.
+pub(crate) type OptionsOf<'a> = &'a dyn Fn(&str) -> Option<Shape<'static>>;
 
 /// Everything about the form of `table` that is wrong by `shape`.
-pub(crate) fn check(table: &Table, shape: Shape<'static>) -> Vec<Problem> {
-    let mut checker = Checker::default();
+pub(crate) fn check(table: &Table, shape: Shape<'static>, options: OptionsOf<'_>) -> Vec<Problem> {
+    let mut checker = Checker { options, problems: Vec::new() };
     checker.table_of(table, shape, &KeyPath::default());
     checker.problems
 }
 
 /// What is wrong with `value` at `path`, where `shape` says what may stand there.
-pub(crate) fn check_value(value: &Value, shape: Shape<'static>, path: &KeyPath) -> Vec<Problem> {
-    let mut checker = Checker::default();
+pub(super) fn check_value(
+    value: &Value,
+    shape: Shape<'static>,
+    path: &KeyPath,
+    options: OptionsOf<'_>,
+) -> Vec<Problem> {
+    let mut checker = Checker { options, problems: Vec::new() };
     checker.value(value, shape, path);
     checker.problems
 }
 
 /// The form that `table` takes at `path`, if `shape` allows a table.
-pub(crate) fn table_form(
+pub(super) fn table_form(
     table: &Table,
     shape: Shape<'static>,
     path: &KeyPath,
@@ -30,12 +37,12 @@ pub(crate) fn table_form(
     pick(tables(shape), table, path)
 }
 
-#[derive(Default)]
-struct Checker {
+struct Checker<'o> {
+    options: OptionsOf<'o>,
     problems: Vec<Problem>,
 }
 
-impl Checker {
+impl Checker<'_> {
     fn value(&mut self, value: &Value, shape: Shape<'static>, path: &KeyPath) {
         let forms = shape.forms();
         match value {
@@ -64,7 +71,7 @@ impl Checker {
     fn table(&mut self, table: &Table, form: &TableForm<'static>, path: &KeyPath) {
         for (key, value) in table {
             let path = path.with(key);
-            match child(form, table, key) {
+            match child(form, table, key, self.options) {
                 Child::Known(shape) | Child::Named(shape) => self.value(value, shape, &path),
                 Child::Any => {}
                 Child::Unknown => self.problems.push(unknown_key(key, form, &path)),
@@ -84,7 +91,7 @@ impl Checker {
 }
 
 /// What stands under a key of a table.
-pub(crate) enum Child {
+pub(super) enum Child {
     /// A key that such tables have.
     Known(Shape<'static>),
     /// A name of one's own choice.
@@ -97,10 +104,10 @@ pub(crate) enum Child {
 
 /// What stands under `key` of `table`, whose form is `form`. The options of a controller have the form that this
 /// controller says.
-pub(crate) fn child(form: &TableForm<'static>, table: &Table, key: &str) -> Child {
+pub(super) fn child(form: &TableForm<'static>, table: &Table, key: &str, options: OptionsOf<'_>) -> Child {
     if key == "options" && form.tag() == Some(("kind", "media")) {
         let controller = table.get("controller").and_then(Value::as_str);
-        return controller.and_then(registry::options_shape).map_or(Child::Any, Child::Known);
+        return controller.and_then(options).map_or(Child::Any, Child::Known);
     }
     match (form.get(key), form.others) {
         (Some(shape), _) => Child::Known(shape),
@@ -111,7 +118,7 @@ pub(crate) fn child(form: &TableForm<'static>, table: &Table, key: &str) -> Chil
 }
 
 /// Whether `key` is what tells the alternatives of `shape` apart.
-pub(crate) fn is_tag(shape: Shape<'static>, key: &str) -> bool {
+pub(super) fn is_tag(shape: Shape<'static>, key: &str) -> bool {
     tables(shape).iter().any(|form| form.tag().is_some_and(|(tag, _)| tag == key))
 }
 
@@ -146,7 +153,7 @@ fn pick(
 }
 
 /// `key` at the end of `path` is none of the keys of `form`.
-pub(crate) fn unknown_key(key: &str, form: &TableForm<'static>, path: &KeyPath) -> Problem {
+pub(super) fn unknown_key(key: &str, form: &TableForm<'static>, path: &KeyPath) -> Problem {
     let names = form.keys.iter().map(|&(name, _)| name);
     let kind = form.tag().map_or_else(String::new, |(tag, word)| format!(" where `{tag} = \"{word}\"`"));
     Problem::key(path, format!("`{path}` is not a key that is known here{kind}")).help(advice(key, names))

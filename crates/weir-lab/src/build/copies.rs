@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use weir_units::TimeDelta;
 
-use super::flow::Flow;
+use crate::scenario::Flow;
 
 /// Most copies of one flow.
 pub(crate) const MOST_COPIES: i64 = 10_000;

@@ -2,10 +2,10 @@
 
 use weir_cc::Cause;
 
-use crate::comparison::{Comparison, Wording};
-use crate::portrait::share_beside_tcp;
+use super::portrait::share_beside_tcp;
+use super::tables::{Metric, call_metrics, cause_metric, loss_metric};
+use super::{Comparison, Wording};
 use crate::report::{Best, Row, SummaryTable};
-use crate::tables::{Metric, call_metrics, cause_metric, loss_metric};
 
 /// The scenario of the call alone.
 pub const ALONE: &str = "cellular/att-lte-uplink-2016";

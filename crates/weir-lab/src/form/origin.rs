@@ -1,16 +1,16 @@
-//! Where the values of a scenario were written: in a file, or in a `--set`.
+//! Where the values of a table were written: in a file, or in a `--set`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 
-use crate::error::{KeyPath, Problem, ScenarioError};
+use super::error::{KeyPath, Problem, ScenarioError};
 
 /// A span of bytes in a text: begin and end.
 type Span = (usize, usize);
 
-/// The texts a scenario came from. Two scenarios are the same wherever they were written.
+/// The texts that a table came from. Two tables are the same wherever they were written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin(Arc<Texts>);
 

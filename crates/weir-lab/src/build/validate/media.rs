@@ -5,10 +5,9 @@ use weir_media::{AudioConfig, LADDER_RUNGS};
 use weir_units::{DataSize, TimeDelta};
 
 use super::Problems;
-use crate::error::{KeyPath, advice};
+use crate::form::{KeyPath, advice};
 use crate::registry;
-use crate::scenario::encoder::{BurstChoice, Encoder};
-use crate::scenario::flow::Media;
+use crate::scenario::{BurstChoice, Encoder, Media};
 
 /// Smallest and largest payload limit of a media packet.
 const PAYLOAD_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize::from_bytes(9000));

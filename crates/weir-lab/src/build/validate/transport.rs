@@ -4,12 +4,11 @@ use weir_sim::tcp::TcpConfig;
 use weir_units::DataSize;
 
 use super::{Problems, SEGMENT_LIMITS};
-use crate::error::{KeyPath, advice};
-use crate::registry;
-use crate::scenario::flow::{Downloads, SizeRange, Tcp};
-use crate::scenario::tcp_options::{NEEDS_COUNTS, TcpEcn, TcpOptions};
-use crate::scenario::tcp_profile::TcpProfile;
-use crate::scenario::web::{DelayRange, Web, WebSizes};
+use crate::form::{KeyPath, advice};
+use crate::registry::{self, TcpProfile};
+use crate::scenario::{
+    DelayRange, Downloads, NEEDS_COUNTS, SizeRange, Tcp, TcpEcn, TcpOptions, Web, WebSizes,
+};
 
 impl Problems {
     pub(super) fn tcp(&mut self, tcp: &Tcp, path: &KeyPath) {

@@ -3,7 +3,7 @@
 use toml::ser::Error as TomlError;
 use weir_sim::Side;
 
-use crate::comparison::{Comparison, ControllerRuns, Sample};
+use super::{Comparison, ControllerRuns, Sample};
 use crate::metrics::{FlowKind, Histogram, Series, SignalSeries};
 use crate::registry;
 use crate::report::{CdfStep, ControllerPanel, FlowCurves, FlowRole, ReportInput, SignalBand, SummaryTable};

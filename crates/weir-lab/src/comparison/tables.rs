@@ -2,11 +2,11 @@
 
 use weir_cc::Cause;
 
-use crate::comparison::Comparison;
+use super::Comparison;
 use crate::metrics::FlowKind;
 use crate::report::{Best, Cell, Column, Row, SummaryTable};
+use crate::results::stats::Estimate;
 use crate::results::{FlowMeasures, RunMetrics, Value};
-use crate::stats::Estimate;
 
 /// How a cell is filled from one run.
 type FromRun<'a> = Box<dyn Fn(&RunMetrics) -> Value + 'a>;

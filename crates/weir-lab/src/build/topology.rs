@@ -2,13 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::Scenario;
+use weir_sim::stream;
+
 use super::copies::{Copy, copies, numbered};
-use super::flow::{Flow, Traffic};
-use super::link::{Dumbbell, LinkModel};
-use super::multipath;
-use super::queue::Queue;
-use crate::error::{KeyPath, Problem, advice, list};
+use crate::form::{KeyPath, Problem, advice, list};
+use crate::scenario::{Dumbbell, Flow, LinkModel, Queue, Scenario, Traffic};
 
 /// The network of a scenario, every shorthand expanded.
 #[derive(Debug, Default)]
@@ -76,7 +74,7 @@ fn directed(scenario: &Scenario, seed: u64) -> Result<Network<'_>, Problem> {
             if let (Some(salt), Some(from), Some(to)) = (salt, &flow.from, &flow.to) {
                 let (from, to) = (numbered(from, copy.number), numbered(to, copy.number));
                 let five_tuple = flow.five_tuple.as_deref().unwrap_or(&copy.name);
-                let hashed = |ends| multipath::hashed(&links, ends, five_tuple, salt);
+                let hashed = |ends| hashed(&links, ends, five_tuple, salt);
                 if flow.route.is_none() {
                     forward = hashed((&from, &to)).unwrap_or(forward);
                 }
@@ -233,6 +231,46 @@ fn shortest(links: &[PlannedLink], from: &str, to: &str) -> Option<Vec<usize>> {
     }
     route.reverse();
     Some(route)
+}
+
+/// The shortest way from `from` to `to` that `five_tuple` takes under `salt`.
+fn hashed(
+    links: &[PlannedLink],
+    (from, to): (&str, &str),
+    five_tuple: &str,
+    salt: u64,
+) -> Option<Vec<usize>> {
+    let hops = hops_to(links, to);
+    let mut left = *hops.get(from)?;
+    let mut here = from;
+    let mut route = Vec::with_capacity(left);
+    while left > 0 {
+        let nearer =
+            |link: &PlannedLink| link.from == here && hops.get(link.to.as_str()) == Some(&(left - 1));
+        let choices: Vec<usize> = (0..links.len()).filter(|&number| nearer(&links[number])).collect();
+        let hash = stream(salt, five_tuple, here);
+        let number = *choices.get((hash % choices.len().max(1) as u64) as usize)?;
+        route.push(number);
+        here = &links[number].to;
+        left -= 1;
+    }
+    Some(route)
+}
+
+/// How many links lie between each node and `to`.
+fn hops_to<'a>(links: &'a [PlannedLink], to: &'a str) -> BTreeMap<&'a str, usize> {
+    let mut hops = BTreeMap::from([(to, 0)]);
+    let mut queue = VecDeque::from([to]);
+    while let Some(node) = queue.pop_front() {
+        let next = hops[node] + 1;
+        for link in links.iter().filter(|link| link.to == node) {
+            if !hops.contains_key(link.from.as_str()) {
+                hops.insert(&link.from, next);
+                queue.push_back(&link.from);
+            }
+        }
+    }
+    hops
 }
 
 /// Expands a dumbbell: the shared links exist if a flow uses them, each flow has links of its own at both ends.

@@ -1,11 +1,11 @@
 //! Controllers side by side in a handful of scenarios: a row to choose by.
 
-use crate::comparison::Comparison;
-use crate::demo;
+use super::Comparison;
+use super::demo;
+use super::tables::{Metric, call_metrics, loss_metric};
 use crate::metrics::FlowKind;
 use crate::report::{Best, Row, SummaryTable};
 use crate::results::RunMetrics;
-use crate::tables::{Metric, call_metrics, loss_metric};
 
 /// The scenarios of a portrait, in the order of [`table`].
 pub const SCENARIOS: [&str; 5] =

@@ -1,5 +1,11 @@
 //! A scenario run under several controllers and seeds, and what the runs amount to.
 
+pub mod cost;
+pub mod demo;
+pub mod panels;
+pub mod portrait;
+pub mod tables;
+
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::PathBuf;
@@ -7,14 +13,15 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 use weir_sim::{SimSpec, Simulation, SpecError};
 
+use crate::build::{RunOptions, TraceUse};
 use crate::capture::{Captured, PacketCapture};
-use crate::error::ScenarioError;
+use crate::form::ScenarioError;
 use crate::metrics::{FlowDelays, FlowKind, Histogram, MeasurePlan, Measured, Recorder, Series};
+use crate::results::stats::{Estimate, paired_difference};
 use crate::results::{RunMetrics, Summary, UnevenRuns};
-use crate::scenario::{RunOptions, Scenario, TraceUse};
-use crate::stats::{Estimate, paired_difference};
-use crate::tables::media_sum;
+use crate::scenario::Scenario;
 use crate::traces::{DATA_VARIABLE, TraceStore};
+use tables::media_sum;
 
 /// What to run.
 #[derive(Clone, Copy, Debug)]
@@ -236,7 +243,7 @@ fn in_words(estimate: &Estimate, decimals: usize) -> String {
 
 /// The mean; of nothing zero.
 fn mean(values: &[f64]) -> f64 {
-    crate::stats::mean(values).unwrap_or(0.0)
+    crate::results::stats::mean(values).unwrap_or(0.0)
 }
 
 impl Sample {
