@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 
 use weir_lab::build::RunOptions;
 use weir_lab::form::ScenarioError;
-use weir_lab::scenario::{Scenario, Traffic};
+use weir_lab::scenario::{Carried, Scenario};
 use weir_lab::traces::TraceStore;
 
 use crate::args::RunArgs;
@@ -85,7 +85,7 @@ pub(crate) fn threads(jobs: Option<u32>) -> usize {
 }
 
 fn has_media(scenario: &Scenario) -> bool {
-    scenario.flows.iter().any(|(_, flow)| matches!(flow.traffic, Traffic::Media(_)))
+    scenario.flows.iter().any(|(_, flow)| matches!(flow.carried, Carried::Media(_)))
 }
 
 impl Change {

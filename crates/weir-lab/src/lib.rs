@@ -9,6 +9,7 @@ pub mod metrics;
 pub mod registry;
 pub mod report;
 pub mod results;
+pub mod runs;
 pub mod scenario;
 pub mod shipped;
 pub mod suite;

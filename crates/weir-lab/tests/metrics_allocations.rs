@@ -4,7 +4,8 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use weir_lab::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_lab::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_lab::results::FlowKind;
 use weir_net::{Service, Time};
 use weir_sim::{FrameMeta, Loss, Monitor, PacketMeta};
 use weir_units::{DataRate, TimeDelta};

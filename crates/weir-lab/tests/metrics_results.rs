@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value as Json, json};
-use weir_lab::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan, Recorder};
-use weir_lab::results::{RunMetrics, Summary, UnevenRuns, results_schema};
+use weir_lab::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_lab::results::{FlowKind, RunMetrics, Summary, UnevenRuns, results_schema};
 use weir_net::{Service, Time};
 use weir_sim::{Monitor, PacketMeta};
 use weir_units::{DataRate, TimeDelta};

@@ -1,7 +1,7 @@
 //! The recorder in a simulation, where the answer is known.
 
-use weir_lab::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan, Recorder};
-use weir_lab::results::{RunMetrics, Value};
+use weir_lab::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_lab::results::{FlowKind, RunMetrics, Value};
 use weir_net::{LinkConfig, QueueConfig, Service, Time};
 use weir_sim::{ClockSpec, FlowSpec, LinkSpec, SimSpec, Simulation, Traffic};
 use weir_units::{DataRate, DataSize, TimeDelta};

@@ -1,7 +1,7 @@
 //! What a scenario becomes: links, flows, clocks, routes, and what depends on the seed.
 
 use weir_lab::build::{Run, RunOptions};
-use weir_lab::metrics::FlowKind;
+use weir_lab::results::FlowKind;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_net::{InService, Jitter, Service, Time};

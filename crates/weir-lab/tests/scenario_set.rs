@@ -2,7 +2,7 @@
 
 use weir_lab::build::set;
 use weir_lab::form::ScenarioError;
-use weir_lab::scenario::{Encoder, Jitter, Loss, RandomOffset, Scenario, TraceOffset, Traffic};
+use weir_lab::scenario::{Carried, Encoder, Jitter, Loss, RandomOffset, Scenario, TraceOffset};
 use weir_units::{DataRate, TimeDelta};
 
 const TEXT: &str = r#"title = "A call"
@@ -29,7 +29,7 @@ fn with(overrides: &[&str]) -> Result<Scenario, ScenarioError> {
 }
 
 fn video(scenario: &Scenario) -> &weir_lab::scenario::Media {
-    let Traffic::Media(media) = &scenario.flows.get("video").unwrap().traffic else { panic!("a media flow") };
+    let Carried::Media(media) = &scenario.flows.get("video").unwrap().carried else { panic!("a media flow") };
     media
 }
 

@@ -11,7 +11,7 @@ pub(crate) const MOST_COPIES: i64 = 10_000;
 
 /// One copy of a flow; the spread of the start is not yet in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Copy {
+pub(crate) struct FlowCopy {
     pub(crate) name: String,
     /// Its number; `None` for a flow that is not copied.
     pub(crate) number: Option<i64>,
@@ -22,9 +22,9 @@ pub(crate) struct Copy {
 }
 
 /// The copies of `flow`, which is called `name`, in a run of `duration`.
-pub(crate) fn copies(name: &str, flow: &Flow, duration: TimeDelta) -> Vec<Copy> {
+pub(crate) fn copies(name: &str, flow: &Flow, duration: TimeDelta) -> Vec<FlowCopy> {
     let Some(count) = count(flow, duration) else {
-        return vec![Copy {
+        return vec![FlowCopy {
             name: name.to_owned(),
             number: None,
             start: flow.start,
@@ -34,7 +34,7 @@ pub(crate) fn copies(name: &str, flow: &Flow, duration: TimeDelta) -> Vec<Copy> 
     };
     let apart = flow.every.unwrap_or_default();
     let first = i64::from(flow.first.unwrap_or(1));
-    let copy = |i: i64| Copy {
+    let copy = |i: i64| FlowCopy {
         name: format!("{name}-{}", first + i),
         number: Some(first + i),
         start: flow.start + apart * i,
@@ -82,7 +82,10 @@ mod tests {
     #[test]
     fn a_flow_that_is_not_copied_keeps_its_name() {
         let only = copies("a", &flow("start = \"1s\""), S(10));
-        assert_eq!(only, [Copy { name: "a".to_owned(), number: None, start: S(1), stop: None, shift: S(0) }]);
+        assert_eq!(
+            only,
+            [FlowCopy { name: "a".to_owned(), number: None, start: S(1), stop: None, shift: S(0) }]
+        );
     }
 
     #[test]
@@ -90,7 +93,7 @@ mod tests {
         let text = "count = 2\nevery = \"3s\"\nstop = \"2s\"";
         let copy = |number: i64, start, stop| {
             let name = format!("tcp-{number}");
-            Copy { name, number: Some(number), start: S(start), stop: Some(S(stop)), shift: S(start) }
+            FlowCopy { name, number: Some(number), start: S(start), stop: Some(S(stop)), shift: S(start) }
         };
         assert_eq!(copies("tcp", &flow(text), S(1)), [copy(1, 0, 2), copy(2, 3, 5)]);
         let later = copies("tcp", &flow(&format!("{text}\nfirst = 9")), S(1));

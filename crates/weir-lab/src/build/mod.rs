@@ -9,4 +9,4 @@ mod topology;
 mod validate;
 
 pub use read::set;
-pub use run::{Run, RunOptions, TraceUse};
+pub use run::{Run, RunOptions, TraceUse, stand_ins};

@@ -10,19 +10,20 @@ use weir_cc::Ecn;
 use weir_media::{FrameTraces, MediaConfig, Model};
 use weir_net::{Service, Time, TokenBucket, Trace, WifiLink};
 use weir_sim::tcp::TcpSender;
-use weir_sim::{CellSpec, ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic as SimTraffic, stream};
+use weir_sim::{CellSpec, ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic, stream};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::topology::{Network, PlannedFlow, PlannedLink, network};
 use crate::form::{KeyPath, Problem, ScenarioError};
-use crate::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan};
+use crate::metrics::{FlowPlan, LinkPlan, MeasurePlan};
 use crate::registry::{self, TcpProfile};
+use crate::results::FlowKind;
 use crate::scenario::{
-    AudioStream, Bucket, Cell, Clocks, EcnField, Flow, LinkModel, Media, OnOrOff, Scenario, Step, Tcp,
-    TraceOffset, Traffic,
+    AudioStream, Bucket, Carried, Cell, Clocks, EcnField, Flow, LinkModel, Media, OnOrOff, Scenario, Step,
+    Tcp, TraceOffset,
 };
 use crate::traces::edit::scale;
-use crate::traces::{TraceStore, TraceStoreError};
+use crate::traces::{DATA_VARIABLE, TraceStore, TraceStoreError};
 
 /// What distinguishes one run of a scenario from another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,6 +58,21 @@ pub struct TraceUse {
     pub wanted: String,
     /// The trace in use: the wanted one, or the fallback where there is no file.
     pub used: String,
+}
+
+/// A sentence for each of `traces` that another stood in for.
+pub fn stand_ins<'a>(traces: impl IntoIterator<Item = &'a TraceUse>) -> Vec<String> {
+    let mut notes = Vec::new();
+    for TraceUse { wanted, used, .. } in traces.into_iter().filter(|t| t.used != t.wanted) {
+        let note = format!(
+            "The trace `{wanted}` was not found; `{used}` stood in for it. Give the directory of its \
+             `traces/` with --data or {DATA_VARIABLE}."
+        );
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
 }
 
 /// Receivers' clocks are off by between one hour and this many.
@@ -237,8 +253,7 @@ impl Builder<'_> {
             Problem::value(&planned.path.with("options"), error.to_string())
                 .help("see the options of the controller")
         })?;
-        if let (Traffic::Media(media), SimTraffic::Media { config, .. }) =
-            (&planned.flow.traffic, &mut traffic)
+        if let (Carried::Media(media), Traffic::Media { config, .. }) = (&planned.flow.carried, &mut traffic)
             && let Some(wanted) = media.encoder.wanted_traces()
         {
             let traces = self.frame_sizes(wanted, &planned.path.with("encoder").with("traces"))?;
@@ -264,7 +279,7 @@ impl Builder<'_> {
         let shift = planned.copy.shift;
         let given = planned.flow.pauses.iter().flatten();
         let mut pauses: Vec<_> = given.map(|p| (time(p.from + shift), time(p.to + shift))).collect();
-        if let Traffic::Constant(constant) = &planned.flow.traffic {
+        if let Carried::Constant(constant) = &planned.flow.carried {
             let stop = self.stop(planned).min(time(self.scenario.duration));
             pauses.extend(constant.silences(start, stop));
         }
@@ -293,7 +308,7 @@ impl Builder<'_> {
     ) -> MeasurePlan {
         let flow = |((planned, &bottleneck), &start): ((&PlannedFlow<'_>, &Option<usize>), &Time)| FlowPlan {
             name: planned.copy.name.clone(),
-            kind: kind(&planned.flow.traffic),
+            kind: kind(&planned.flow.carried),
             start,
             stop: self.stop(planned),
             pauses: self.pauses(planned, start),
@@ -357,14 +372,14 @@ fn time(since_start: TimeDelta) -> Time {
     Time::ZERO + since_start
 }
 
-fn kind(traffic: &Traffic) -> FlowKind {
+fn kind(traffic: &Carried) -> FlowKind {
     match traffic {
-        Traffic::Media(_) => FlowKind::Media,
-        Traffic::Constant(_) => FlowKind::Constant,
-        Traffic::Audio(_) => FlowKind::Audio,
-        Traffic::Tcp(Tcp { downloads: Some(_), .. }) => FlowKind::Downloads,
-        Traffic::Tcp(_) => FlowKind::Tcp,
-        Traffic::Web(_) => FlowKind::Web,
+        Carried::Media(_) => FlowKind::Media,
+        Carried::Constant(_) => FlowKind::Constant,
+        Carried::Audio(_) => FlowKind::Audio,
+        Carried::Tcp(Tcp { downloads: Some(_), .. }) => FlowKind::Downloads,
+        Carried::Tcp(_) => FlowKind::Tcp,
+        Carried::Web(_) => FlowKind::Web,
     }
 }
 
@@ -404,21 +419,21 @@ fn link_spec(planned: &PlannedLink, service: Service) -> Result<LinkSpec, Proble
     Ok(LinkSpec { name: planned.name.clone(), config, bottleneck: false })
 }
 
-fn traffic(flow: &Flow) -> Result<SimTraffic, registry::RegistryError> {
-    match &flow.traffic {
-        Traffic::Media(media) => media_traffic(media),
-        Traffic::Constant(constant) => Ok(SimTraffic::Unresponsive(constant.source())),
-        Traffic::Audio(audio) => Ok(SimTraffic::Unresponsive(audio.source())),
-        Traffic::Tcp(tcp) => tcp_traffic(tcp),
-        Traffic::Web(web) => {
+fn traffic(flow: &Flow) -> Result<Traffic, registry::RegistryError> {
+    match &flow.carried {
+        Carried::Media(media) => media_traffic(media),
+        Carried::Constant(constant) => Ok(Traffic::Unresponsive(constant.source())),
+        Carried::Audio(audio) => Ok(Traffic::Unresponsive(audio.source())),
+        Carried::Tcp(tcp) => tcp_traffic(tcp),
+        Carried::Web(web) => {
             let config = web.config();
             let laws = registry::window_laws_of(&web.law, None, config.pacing)?;
-            Ok(SimTraffic::Web { laws, config, web: web.traffic() })
+            Ok(Traffic::Web { laws, config, web: web.traffic() })
         }
     }
 }
 
-fn media_traffic(media: &Media) -> Result<SimTraffic, registry::RegistryError> {
+fn media_traffic(media: &Media) -> Result<Traffic, registry::RegistryError> {
     let limits = media.limits()?;
     let options = media.options.as_ref().map(|options| &options.0);
     let halves = registry::build(&media.controller, options, limits, media.priority)?;
@@ -435,17 +450,17 @@ fn media_traffic(media: &Media) -> Result<SimTraffic, registry::RegistryError> {
         },
         ..MediaConfig::new(limits, media.encoder.config())
     };
-    Ok(SimTraffic::Media { controller: halves.controller, receiver: halves.receiver, config })
+    Ok(Traffic::Media { controller: halves.controller, receiver: halves.receiver, config })
 }
 
-fn tcp_traffic(tcp: &Tcp) -> Result<SimTraffic, registry::RegistryError> {
+fn tcp_traffic(tcp: &Tcp) -> Result<Traffic, registry::RegistryError> {
     let (config, size) = (tcp.config(), tcp.size);
     if tcp.profile == Some(TcpProfile::Chromium2015) {
-        return Ok(SimTraffic::ChromiumTcp { config, size });
+        return Ok(Traffic::ChromiumTcp { config, size });
     }
     let Some(downloads) = &tcp.downloads else {
         let law = registry::window_law(tcp.law(), tcp.profile, config.pacing)?;
-        return Ok(SimTraffic::Tcp { law, config, size });
+        return Ok(Traffic::Tcp { law, config, size });
     };
     let downloads = weir_sim::Downloads {
         smallest: downloads.size.min,
@@ -454,7 +469,7 @@ fn tcp_traffic(tcp: &Tcp) -> Result<SimTraffic, registry::RegistryError> {
         begins_idle: downloads.begin == OnOrOff::Off,
     };
     let laws = registry::window_laws_of(tcp.law(), tcp.profile, config.pacing)?;
-    Ok(SimTraffic::Downloads { laws, config, downloads })
+    Ok(Traffic::Downloads { laws, config, downloads })
 }
 
 /// The plan with the names of the signals of controllers and TCP senders.
@@ -462,11 +477,11 @@ fn with_signals(mut plan: MeasurePlan, flows: &[FlowSpec]) -> MeasurePlan {
     let names = |signals: &[weir_cc::Signal]| signals.iter().map(|s| s.name.to_owned()).collect();
     for (plan, flow) in plan.flows.iter_mut().zip(flows) {
         match &flow.traffic {
-            SimTraffic::Media { controller, receiver, .. } => {
+            Traffic::Media { controller, receiver, .. } => {
                 plan.sender_signals = names(controller.signals());
                 plan.receiver_signals = names(receiver.signals());
             }
-            SimTraffic::Tcp { .. } | SimTraffic::ChromiumTcp { .. } => {
+            Traffic::Tcp { .. } | Traffic::ChromiumTcp { .. } => {
                 plan.sender_signals = names(TcpSender::signals());
             }
             _ => {}

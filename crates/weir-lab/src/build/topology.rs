@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use weir_sim::stream;
 
-use super::copies::{Copy, copies, numbered};
+use super::copies::{FlowCopy, copies, numbered};
 use crate::form::{KeyPath, Problem, advice, list};
-use crate::scenario::{Dumbbell, Flow, LinkModel, Queue, Scenario, Traffic};
+use crate::scenario::{Carried, Dumbbell, Flow, LinkModel, Queue, Scenario};
 
 /// The network of a scenario, every shorthand expanded.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ pub(crate) struct PlannedLink {
 /// A flow, or a copy of one.
 #[derive(Clone, Debug)]
 pub(crate) struct PlannedFlow<'s> {
-    pub(crate) copy: Copy,
+    pub(crate) copy: FlowCopy,
     pub(crate) flow: &'s Flow,
     /// Where in the scenario it is described.
     pub(crate) path: KeyPath,
@@ -54,7 +54,7 @@ pub(crate) fn network(scenario: &Scenario, seed: u64) -> Result<Network<'_>, Pro
 impl Flow {
     /// Whether something has to come back.
     fn has_feedback(&self) -> bool {
-        !matches!(self.traffic, Traffic::Constant(_) | Traffic::Audio(_))
+        !matches!(self.carried, Carried::Constant(_) | Carried::Audio(_))
     }
 }
 

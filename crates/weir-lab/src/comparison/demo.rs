@@ -2,9 +2,9 @@
 
 use weir_cc::Cause;
 
-use super::portrait::share_beside_tcp;
-use super::tables::{Metric, call_metrics, cause_metric, loss_metric};
-use super::{Comparison, Wording};
+use super::Comparison;
+use super::tables::{Metric, call_metrics, cause_metric, loss_metric, share_beside_tcp};
+use super::verdict::Wording;
 use crate::report::{Best, Row, SummaryTable};
 
 /// The scenario of the call alone.

@@ -4,9 +4,10 @@ use toml::ser::Error as TomlError;
 use weir_sim::Side;
 
 use super::{Comparison, ControllerRuns, Sample};
-use crate::metrics::{FlowKind, Histogram, Series, SignalSeries};
+use crate::metrics::{Histogram, Series, SignalSeries};
 use crate::registry;
 use crate::report::{CdfStep, ControllerPanel, FlowCurves, FlowRole, ReportInput, SignalBand, SummaryTable};
+use crate::results::FlowKind;
 use crate::scenario::Scenario;
 
 /// Points of a distribution.

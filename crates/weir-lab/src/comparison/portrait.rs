@@ -2,10 +2,8 @@
 
 use super::Comparison;
 use super::demo;
-use super::tables::{Metric, call_metrics, loss_metric};
-use crate::metrics::FlowKind;
+use super::tables::{Metric, call_metrics, loss_metric, share_beside_tcp};
 use crate::report::{Best, Row, SummaryTable};
-use crate::results::RunMetrics;
 
 /// The scenarios of a portrait, in the order of [`table`].
 pub const SCENARIOS: [&str; 5] =
@@ -55,14 +53,4 @@ fn share<'a>() -> Metric<'a> {
     let definition =
         "the call's part of what it and one CUBIC flow got together on 3 Mbit/s; 50 would be fair";
     Metric::new("share beside CUBIC", "%", 0, Best::Neither, definition, share_beside_tcp)
-}
-
-/// The media flows' part of what all flows got, in per cent.
-pub(crate) fn share_beside_tcp(run: &RunMetrics) -> Option<f64> {
-    let rate = |kind| {
-        let own = run.flows.iter().filter(|flow| flow.kind == kind);
-        own.filter_map(|flow| flow.rate_bps).sum::<f64>()
-    };
-    let (media, tcp) = (rate(FlowKind::Media), rate(FlowKind::Tcp));
-    (media + tcp > 0.0).then(|| 100.0 * media / (media + tcp))
 }

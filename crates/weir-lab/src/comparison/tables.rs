@@ -3,10 +3,9 @@
 use weir_cc::Cause;
 
 use super::Comparison;
-use crate::metrics::FlowKind;
 use crate::report::{Best, Cell, Column, Row, SummaryTable};
 use crate::results::stats::Estimate;
-use crate::results::{FlowMeasures, RunMetrics, Value};
+use crate::results::{FlowKind, FlowMeasures, RunMetrics, Value};
 
 /// How a cell is filled from one run.
 type FromRun<'a> = Box<dyn Fn(&RunMetrics) -> Value + 'a>;
@@ -130,6 +129,16 @@ pub(crate) fn cause_metric<'a>(cause: Cause) -> Metric<'a> {
         let all: f64 = Cause::ALL.into_iter().map(seconds).sum();
         (all > 0.0).then(|| 100.0 * seconds(cause) / all)
     })
+}
+
+/// The media flows' part of what all flows got, in per cent.
+pub(crate) fn share_beside_tcp(run: &RunMetrics) -> Option<f64> {
+    let rate = |kind| {
+        let own = run.flows.iter().filter(|flow| flow.kind == kind);
+        own.filter_map(|flow| flow.rate_bps).sum::<f64>()
+    };
+    let (media, tcp) = (rate(FlowKind::Media), rate(FlowKind::Tcp));
+    (media + tcp > 0.0).then(|| 100.0 * media / (media + tcp))
 }
 
 fn described(cause: Cause) -> &'static str {

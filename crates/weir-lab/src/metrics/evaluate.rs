@@ -2,17 +2,17 @@
 
 use super::bins::Grid;
 use super::convergence::convergence;
+use super::delays::FlowDelays;
 use super::fairness::jain;
-use super::flow::{FlowRecorder, Tally};
+use super::flow::{Counted, FlowRecorder};
 use super::histogram::Histogram;
 use super::link::{LinkRecorder, share};
 use super::max_min::Sharing;
-use super::plan::{FlowKind, MeasurePlan};
-use super::recorder::FlowDelays;
+use super::plan::MeasurePlan;
 use super::shares::Contention;
 use super::span::{Activity, Span};
 use crate::results::stats;
-use crate::results::{Convergence, FlowMeasures, Jain, LinkMeasures, Pooled, RunMetrics, Value};
+use crate::results::{Convergence, FlowKind, FlowMeasures, Jain, LinkMeasures, Pooled, RunMetrics, Value};
 
 /// Everything that was recorded, per flow and link in the plan's order.
 #[derive(Debug)]
@@ -71,8 +71,8 @@ impl Evaluation<'_> {
 
     fn media(&self, measures: &[FlowMeasures<Value>]) -> Pooled<Value> {
         let media: Vec<usize> = self.flows_where(|flow| self.plan.flows[flow].kind == FlowKind::Media);
-        let total = |of: fn(&FlowRecorder) -> Tally| {
-            media.iter().map(|&flow| of(&self.flows[flow])).fold(Tally::default(), Tally::plus)
+        let total = |of: fn(&FlowRecorder) -> Counted| {
+            media.iter().map(|&flow| of(&self.flows[flow])).fold(Counted::default(), Counted::plus)
         };
         let pooled = |of: fn(&FlowDelays) -> &Histogram| {
             let mut all = Histogram::new();

@@ -7,24 +7,24 @@ use weir_units::TimeDelta;
 
 use super::bins::{Counts, Grid};
 use super::causes::Causes;
+use super::delays::FlowDelays;
 use super::frames::Frames;
 use super::histogram::Histogram;
 use super::link::share;
-use super::plan::{FlowKind, FlowPlan};
-use super::recorder::FlowDelays;
+use super::plan::FlowPlan;
 use super::span::{Activity, Span};
 use crate::results::stats;
-use crate::results::{Convergence, FlowMeasures, PerCause, Traffic, Transfers, Value};
+use crate::results::{Convergence, FlowKind, FlowMeasures, PerCause, Tally, Transfers, Value};
 
 /// Bytes and packets, wire and payload.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct Counted {
     pub(super) bytes: u64,
     pub(super) payload: u64,
     pub(super) packets: u64,
 }
 
-impl Tally {
+impl Counted {
     #[inline]
     fn add(&mut self, packet: &PacketMeta) {
         self.bytes += u64::from(packet.wire_size);
@@ -40,8 +40,8 @@ impl Tally {
         }
     }
 
-    fn measures(self) -> Traffic<Value> {
-        Traffic {
+    fn measures(self) -> Tally<Value> {
+        Tally {
             bytes: Some(self.bytes as f64),
             payload_bytes: Some(self.payload as f64),
             packets: Some(self.packets as f64),
@@ -55,9 +55,9 @@ pub(super) struct FlowRecorder {
     window: Span,
     propagation: TimeDelta,
     /// Received in the window.
-    pub(super) received: Tally,
+    pub(super) received: Counted,
     /// Sent in the window and received ever.
-    pub(super) arrived: Tally,
+    pub(super) arrived: Counted,
     owd_excess: Histogram,
     queue_wait: Histogram,
     settled_wait: Histogram,
@@ -65,21 +65,21 @@ pub(super) struct FlowRecorder {
     pub(super) receipts: Counts,
     pub(super) frames: Option<Box<Frames>>,
     /// Sent in the window.
-    sent: Tally,
+    sent: Counted,
     /// Sent in the window and lost ever.
-    pub(super) lost: Tally,
+    pub(super) lost: Counted,
     /// Feedback sent in the window.
-    feedback: Tally,
+    feedback: Counted,
     rtt: Histogram,
     min_rtt: Option<TimeDelta>,
     causes: Causes,
     pub(super) completed: Option<Time>,
-    transfers: TransferTally,
+    transfers: CountedTransfers,
 }
 
 /// Transfers that were completed in the window.
 #[derive(Debug, Default)]
-struct TransferTally {
+struct CountedTransfers {
     durations: Histogram,
     bytes: u64,
     count: u64,
@@ -91,29 +91,29 @@ impl FlowRecorder {
         Self {
             window,
             propagation: plan.propagation,
-            received: Tally::default(),
-            arrived: Tally::default(),
+            received: Counted::default(),
+            arrived: Counted::default(),
             owd_excess: Histogram::new(),
             queue_wait: Histogram::new(),
             settled_wait: Histogram::new(),
             receipts: Counts::new(grid.len()),
             frames: (plan.kind == FlowKind::Media)
                 .then(|| Box::new(Frames::new(window, grid, plan.pauses.clone()))),
-            sent: Tally::default(),
-            lost: Tally::default(),
-            feedback: Tally::default(),
+            sent: Counted::default(),
+            lost: Counted::default(),
+            feedback: Counted::default(),
             rtt: Histogram::new(),
             min_rtt: None,
             causes: Causes::new(live),
             completed: None,
-            transfers: TransferTally::default(),
+            transfers: CountedTransfers::default(),
         }
     }
 
     pub(super) fn sent(&mut self, now: Time, packet: &PacketMeta) {
         if self.window.contains(now) {
-            let tally = if packet.control { &mut self.feedback } else { &mut self.sent };
-            tally.add(packet);
+            let counted = if packet.control { &mut self.feedback } else { &mut self.sent };
+            counted.add(packet);
         }
     }
 
@@ -185,6 +185,12 @@ impl FlowRecorder {
             rtt_excess: self.rtt.reduced_by(self.min_rtt.unwrap_or(TimeDelta::ZERO)),
             frame_delay: self.frames.as_ref().map_or_else(Histogram::new, |frames| frames.delays.clone()),
         }
+    }
+
+    /// When the flow could send.
+    pub(super) fn active(&self, plan: &FlowPlan, end: Time) -> Activity {
+        let stop = plan.stop.min(self.completed.unwrap_or(Time::MAX)).min(end);
+        Activity::new(Span::new(plan.start, stop), &plan.pauses)
     }
 
     /// Counts the time since the last change of the target; to be called after the run.
@@ -260,7 +266,7 @@ impl FlowRecorder {
     }
 }
 
-impl TransferTally {
+impl CountedTransfers {
     /// What became of the transfers of a flow of this kind.
     fn measures(&self, kind: FlowKind) -> Transfers<Value> {
         let seconds = |ms: f64| ms / 1e3;

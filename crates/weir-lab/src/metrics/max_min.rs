@@ -4,8 +4,9 @@ use weir_net::{Service, Time};
 use weir_units::DataRate;
 
 use super::link::capacity;
-use super::plan::{FlowKind, FlowPlan, LinkPlan, MeasurePlan};
+use super::plan::{FlowPlan, LinkPlan, MeasurePlan};
 use super::span::{Activity, Span, pieces};
+use crate::results::FlowKind;
 
 /// Links, and the flows over them with the times at which they could send.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +92,7 @@ const SECOND: u64 = 1_000_000_000;
 
 /// What each flow could have over a stretch of time in which neither capacities nor the set of active flows change.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shares {
+pub struct FairShares {
     /// When it begins.
     pub from: Time,
     /// When it ends.
@@ -102,7 +103,7 @@ pub struct Shares {
 
 /// The max-min shares of all flows over a whole run, piece by piece. A trace counts with its mean rate over the piece,
 /// which is then a second at most: what it offers at one time is of no use at another.
-pub fn max_min_shares(plan: &MeasurePlan) -> Vec<Shares> {
+pub fn max_min_shares(plan: &MeasurePlan) -> Vec<FairShares> {
     let whole = |flow: &FlowPlan| Span::new(flow.start, flow.stop.min(plan.end));
     let active: Vec<Activity> =
         plan.flows.iter().map(|flow| Activity::new(whole(flow), &flow.pauses)).collect();
@@ -114,7 +115,7 @@ pub fn max_min_shares(plan: &MeasurePlan) -> Vec<Shares> {
     let seconds =
         (1..if traced { plan.end.nanos() / SECOND } else { 0 }).map(|s| Time::from_nanos(s * SECOND));
     pieces(Span::new(Time::ZERO, plan.end), changes.chain(steps).chain(seconds))
-        .map(|piece| Shares { from: piece.from, to: piece.to, bps: sharing.shares(piece) })
+        .map(|piece| FairShares { from: piece.from, to: piece.to, bps: sharing.shares(piece) })
         .collect()
 }
 

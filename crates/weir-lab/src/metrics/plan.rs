@@ -1,9 +1,9 @@
 //! What is to be measured, decided before a run.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use weir_net::{Service, Time};
 use weir_units::{DataRate, TimeDelta};
+
+use crate::results::FlowKind;
 
 /// What to measure in a run. Flows and links are in the order of the simulation's.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,24 +73,6 @@ impl FlowPlan {
             receiver_signals: Vec::new(),
         }
     }
-}
-
-/// What a flow carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum FlowKind {
-    /// Video under a controller.
-    Media,
-    /// Packets at a constant rate, or one that changes at given times.
-    Constant,
-    /// Audio of a constant rate.
-    Audio,
-    /// A TCP transfer.
-    Tcp,
-    /// Downloads by TCP with idle times between them.
-    Downloads,
-    /// Web-like traffic.
-    Web,
 }
 
 /// What to know about a link in order to measure it.

@@ -6,11 +6,11 @@ use weir_sim::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta};
 use weir_units::TimeDelta;
 
 use super::bins::{Cursor, Grid};
+use super::delays::FlowDelays;
 use super::evaluate::Evaluation;
 use super::flow::FlowRecorder;
-use super::histogram::Histogram;
 use super::link::LinkRecorder;
-use super::plan::{FlowPlan, MeasurePlan};
+use super::plan::MeasurePlan;
 use super::series::{Series, SeriesRecorder};
 use super::span::{Activity, Span};
 use crate::results::RunMetrics;
@@ -41,21 +41,6 @@ pub struct Measured {
     pub series: Option<Series>,
     /// Bytes that each flow received, on the wire, in bins of 100 ms of which one begins with the measurement window.
     pub receipts: Vec<Vec<u32>>,
-}
-
-/// The delays of a flow's packets and frames within the measurement window.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FlowDelays {
-    /// One-way delay less propagation.
-    pub owd_excess: Histogram,
-    /// Waiting time in the queues of bottlenecks.
-    pub queue_wait: Histogram,
-    /// The same outside the stretches that the plan calls unsettled; empty if it has none.
-    pub settled_wait: Histogram,
-    /// Round-trip time less the least of the run.
-    pub rtt_excess: Histogram,
-    /// From a frame's capture to the arrival of its last packet.
-    pub frame_delay: Histogram,
 }
 
 impl Recorder {
@@ -109,14 +94,6 @@ impl Recorder {
             self.settled += 1;
         }
         !self.plan.unsettled.is_empty()
-    }
-}
-
-impl FlowRecorder {
-    /// When the flow could send.
-    fn active(&self, plan: &FlowPlan, end: Time) -> Activity {
-        let stop = plan.stop.min(self.completed.unwrap_or(Time::MAX)).min(end);
-        Activity::new(Span::new(plan.start, stop), &plan.pauses)
     }
 }
 

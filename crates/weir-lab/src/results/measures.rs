@@ -3,10 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::Cause;
-use weir_units::TimeDelta;
 
+use super::flow_kind::FlowKind;
 use super::over_runs::{OverRuns, Statistic, Value, over_runs};
-use crate::metrics::{FlowKind, Histogram};
 
 /// Everything measured within the measurement window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,9 +44,9 @@ pub struct FlowMeasures<V> {
     /// Packets lost over packets sent whose fate is known.
     pub packet_loss_ratio: V,
     /// What was sent.
-    pub sent: Traffic<V>,
+    pub sent: Tally<V>,
     /// What was received.
-    pub received: Traffic<V>,
+    pub received: Tally<V>,
     /// One-way delay less propagation.
     pub owd_excess_ms: DelayStatistics<V>,
     /// Waiting time in the queues of bottlenecks.
@@ -128,7 +127,7 @@ pub struct Transfers<V> {
 
 /// Bytes and packets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Traffic<V> {
+pub struct Tally<V> {
     /// Bytes on the wire.
     pub bytes: V,
     /// Bytes of payload.
@@ -154,20 +153,6 @@ pub struct DelayStatistics<V> {
     pub p99: V,
     /// The longest.
     pub max: V,
-}
-
-impl From<&Histogram> for DelayStatistics<Value> {
-    fn from(delays: &Histogram) -> Self {
-        Self {
-            mean: delays.mean_ms(),
-            sd: delays.sd_ms(),
-            p5: delays.quantile_ms(0.05),
-            p50: delays.quantile_ms(0.5),
-            p95: delays.quantile_ms(0.95),
-            p99: delays.quantile_ms(0.99),
-            max: delays.max().map(TimeDelta::millis_f64),
-        }
-    }
 }
 
 /// A value for each [`Cause`], by its name.
@@ -306,7 +291,7 @@ over_runs!(Pictures {;
     frame_rate, harmonic_frame_rate, slow_seconds, shown_on_time, shown_late, discarded, decodable
 });
 over_runs!(Transfers {; completed, mean_bytes, mean_seconds, p95_seconds, max_seconds });
-over_runs!(Traffic {; bytes, payload_bytes, packets });
+over_runs!(Tally {; bytes, payload_bytes, packets });
 over_runs!(DelayStatistics {; mean, sd, p5, p50, p95, p99, max });
 over_runs!(PerCause {;
     ramp_up, delay, loss, receiver, application, coupling, probe, minimum, maximum

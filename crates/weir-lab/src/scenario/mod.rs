@@ -8,9 +8,11 @@ mod cell;
 mod encoder;
 mod flow;
 mod link;
+mod media;
 mod multipath;
 mod named;
 mod queue;
+mod tcp;
 mod tcp_options;
 mod unresponsive;
 mod web;
@@ -31,13 +33,15 @@ pub use encoder::{
     BurstChoice, BurstShape, ChangedEncoder, Encoder, EncoderPreset, KeyFrameChoice, KeyFrameSpacing,
     NoBurst, NoKeyFrames, TALKING_HEAD,
 };
-pub use flow::{Clock, Downloads, EcnField, Flow, Media, OnOrOff, Options, Rates, SizeRange, Tcp, Traffic};
+pub use flow::{Carried, Clock, Flow};
 pub use link::{
     Bucket, Dumbbell, Jitter, Link, LinkModel, Loss, LossModel, Order, RandomOffset, Step, TraceOffset,
 };
+pub use media::{EcnField, Media, Options, Rates};
 pub use multipath::Multipath;
 pub use named::Named;
 pub use queue::{Discipline, DisciplineTable, DisciplineWord, InService, Queue};
+pub use tcp::{Downloads, OnOrOff, SizeRange, Tcp};
 pub(crate) use tcp_options::NEEDS_COUNTS;
 pub use tcp_options::{TcpEcn, TcpOptions};
 pub use unresponsive::{Audio, AudioStream, Constant, Pause};
@@ -103,7 +107,7 @@ impl Scenario {
     pub fn controllers_in_use(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for (_, flow) in self.flows.iter() {
-            if let Traffic::Media(media) = &flow.traffic
+            if let Carried::Media(media) = &flow.carried
                 && !names.contains(&media.controller.as_str())
             {
                 names.push(&media.controller);
@@ -131,7 +135,7 @@ impl Scenario {
             return Err(ScenarioError::new("--controller", name, Some((0, name.len())), problem));
         }
         for flow in self.flows.values_mut() {
-            if let Traffic::Media(media) = &mut flow.traffic
+            if let Carried::Media(media) = &mut flow.carried
                 && media.controller != name
             {
                 name.clone_into(&mut media.controller);
@@ -145,13 +149,13 @@ impl Scenario {
 impl Scenario {
     /// The same with a TCP flow in place of each media flow: one like the scenario's first TCP flow, if it has any.
     pub(crate) fn with_tcp_for_media(mut self) -> Self {
-        let tcp = self.flows.iter().find_map(|(_, flow)| match &flow.traffic {
-            Traffic::Tcp(tcp) => Some(tcp.clone()),
+        let tcp = self.flows.iter().find_map(|(_, flow)| match &flow.carried {
+            Carried::Tcp(tcp) => Some(tcp.clone()),
             _ => None,
         });
         for flow in self.flows.values_mut() {
-            if let (Traffic::Media(_), Some(tcp)) = (&flow.traffic, &tcp) {
-                flow.traffic = Traffic::Tcp(tcp.clone());
+            if let (Carried::Media(_), Some(tcp)) = (&flow.carried, &tcp) {
+                flow.carried = Carried::Tcp(tcp.clone());
                 flow.pauses = None;
             }
         }
@@ -161,7 +165,7 @@ impl Scenario {
     /// Puts all media flows under the preset `name` of their controllers, where there is one.
     pub(crate) fn use_preset(&mut self, name: &str) {
         for flow in self.flows.values_mut() {
-            if let Traffic::Media(media) = &mut flow.traffic
+            if let Carried::Media(media) = &mut flow.carried
                 && registry::has_preset(&media.controller, name)
             {
                 let preset = [("preset".to_owned(), Value::String(name.to_owned()))];

@@ -104,8 +104,8 @@ pub fn find(name: &str) -> Option<&'static Suite> {
 mod tests {
     use super::*;
     use crate::build::RunOptions;
-    use crate::metrics::FlowKind;
     use crate::registry;
+    use crate::results::FlowKind;
     use crate::traces::TraceStore;
 
     #[test]

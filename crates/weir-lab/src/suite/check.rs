@@ -6,9 +6,8 @@ mod tests;
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
 
-use crate::metrics::{
-    BIN, FlowKind, FlowPlan, Histogram, MeasurePlan, Measured, Shares, jain, max_min_shares,
-};
+use crate::metrics::{BIN, FairShares, FlowPlan, Histogram, MeasurePlan, Measured, jain, max_min_shares};
+use crate::results::FlowKind;
 
 /// From here on rates count: until then a call may start up.
 pub(super) const START_UP: Time = Time::from_millis(20_000);
@@ -93,7 +92,7 @@ pub enum Quantity {
 pub(super) struct Judged<'a> {
     plan: &'a MeasurePlan,
     measured: &'a Measured,
-    shares: Vec<Shares>,
+    shares: Vec<FairShares>,
     /// What each flow received in the same run with TCP in place of the media flows, in bytes per bin.
     benchmark: Option<&'a [Vec<u32>]>,
 }
@@ -172,7 +171,7 @@ impl<'a> Judged<'a> {
 
     /// What the flow's share amounts to within `window`.
     fn ideal_bits(&self, flow: usize, (from, to): (Time, Time)) -> f64 {
-        let piece = |shares: &Shares| {
+        let piece = |shares: &FairShares| {
             let nanos = shares.to.min(to).nanos().saturating_sub(shares.from.max(from).nanos());
             shares.bps[flow] * nanos as f64 / 1e9
         };

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::check::Limit;
-use crate::build::TraceUse;
-use crate::comparison::stand_ins;
+use crate::build::{TraceUse, stand_ins};
 use crate::results::Value;
 use crate::results::stats::Estimate;
 

@@ -2,9 +2,8 @@
 
 use weir_lab::comparison::demo;
 use weir_lab::comparison::tables::{flow_table, summary_table};
-use weir_lab::metrics::FlowKind;
 use weir_lab::report::{Best, Cell, SummaryTable};
-use weir_lab::results::{PerCause, RunMetrics};
+use weir_lab::results::{FlowKind, PerCause, RunMetrics};
 
 use crate::hand_made::{call, calls, comparison, empty_run, flow};
 

@@ -3,8 +3,7 @@
 use weir_lab::build::TraceUse;
 use weir_lab::comparison::Comparison;
 use weir_lab::comparison::demo;
-use weir_lab::metrics::FlowKind;
-use weir_lab::results::{RunMetrics, Summary};
+use weir_lab::results::{FlowKind, RunMetrics, Summary};
 
 use crate::hand_made::{call, calls, comparison, empty_run};
 

@@ -10,8 +10,8 @@ mod shares;
 mod traffic;
 
 use weir_cc::{Cause, Pacing, Target};
-use weir_lab::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan, Recorder};
-use weir_lab::results::{RunMetrics, Value};
+use weir_lab::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_lab::results::{FlowKind, RunMetrics, Value};
 use weir_net::{Service, Time};
 use weir_sim::{FrameMeta, Monitor, PacketMeta};
 use weir_units::{DataRate, DataSize, TimeDelta};

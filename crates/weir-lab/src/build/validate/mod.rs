@@ -14,7 +14,7 @@ use super::copies::MOST_COPIES;
 use super::topology::{Network, network};
 use crate::form::{KeyPath, Problem};
 use crate::scenario::{
-    Bucket, Constant, Flow, Jitter, LinkModel, Pause, Scenario, Step, TraceOffset, Traffic,
+    Bucket, Carried, Constant, Flow, Jitter, LinkModel, Pause, Scenario, Step, TraceOffset,
 };
 
 /// Largest packet on the wire.
@@ -316,17 +316,17 @@ impl Problems {
                 .push_str("let `stop` be later than `start`");
         }
         if let Some(pauses) = &flow.pauses {
-            self.pauses(pauses, &flow.traffic, &path.with("pauses"));
+            self.pauses(pauses, &flow.carried, &path.with("pauses"));
         }
         if let Some(clock) = flow.receiver_clock {
             self.clock(clock, &path.with("receiver_clock"));
         }
-        match &flow.traffic {
-            Traffic::Media(media) => self.media(media, path),
-            Traffic::Constant(constant) => self.constant(constant, path),
-            Traffic::Audio(audio) => self.audio(audio.config(), path),
-            Traffic::Tcp(tcp) => self.tcp(tcp, path),
-            Traffic::Web(web) => self.web(web, path),
+        match &flow.carried {
+            Carried::Media(media) => self.media(media, path),
+            Carried::Constant(constant) => self.constant(constant, path),
+            Carried::Audio(audio) => self.audio(audio.config(), path),
+            Carried::Tcp(tcp) => self.tcp(tcp, path),
+            Carried::Web(web) => self.web(web, path),
         }
     }
 
@@ -362,8 +362,8 @@ impl Problems {
         }
     }
 
-    fn pauses(&mut self, pauses: &[Pause], traffic: &Traffic, path: &KeyPath) {
-        if matches!(traffic, Traffic::Tcp(_) | Traffic::Web(_)) {
+    fn pauses(&mut self, pauses: &[Pause], traffic: &Carried, path: &KeyPath) {
+        if matches!(traffic, Carried::Tcp(_) | Carried::Web(_)) {
             self.key(path, format!("`{path}` has no meaning: TCP does not pause"))
                 .push_str("leave it out, or let the flow `stop` and another one start");
         }
