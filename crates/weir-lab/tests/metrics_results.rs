@@ -21,7 +21,7 @@ fn run(bytes: u32, delay_ms: u64) -> RunMetrics {
         flows: vec![flow],
         links: vec![link],
         series: false,
-        unsettled: Vec::new(),
+        windows: Vec::new(),
     });
     if bytes > 0 {
         let packet = PacketMeta {

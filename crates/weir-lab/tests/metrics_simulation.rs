@@ -42,7 +42,7 @@ fn constant(kbps: u64, loss: f64) -> RunMetrics {
             bottleneck: true,
         }],
         series: false,
-        unsettled: Vec::new(),
+        windows: Vec::new(),
     };
     let links = vec![LinkSpec { name: "forward".to_owned(), config, bottleneck: true }];
     let spec = SimSpec { seed: 1, end, links, cells: Vec::new(), flows: vec![flow] };

@@ -79,7 +79,7 @@ fn tables_that_are_not_there_yet_are_made() {
         "flows.video.options.static_threshold=38",
     ])
     .unwrap();
-    assert_eq!(scenario.measure.unwrap().from, TimeDelta::from_secs(2));
+    assert_eq!(scenario.measure.as_ref().unwrap().from, TimeDelta::from_secs(2));
     let jitter = scenario.links.get("forward").unwrap().model.jitter.clone();
     assert_eq!(jitter, Jitter::Uniform { max: TimeDelta::from_millis(3) });
     assert_eq!(video(&scenario).options.as_ref().unwrap().0["static_threshold"].as_integer(), Some(38));

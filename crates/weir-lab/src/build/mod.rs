@@ -2,11 +2,18 @@
 //! what to simulate and to measure.
 
 mod cells;
+mod context;
 mod copies;
+mod flows;
+mod links;
+mod measuring;
 mod read;
 mod run;
 mod topology;
+mod trace_use;
+mod traffic;
 mod validate;
 
 pub use read::set;
-pub use run::{Run, RunOptions, TraceUse, stand_ins};
+pub use run::{Run, RunOptions};
+pub use trace_use::{TraceUse, stand_ins};

@@ -9,8 +9,6 @@ pub struct FlowDelays {
     pub owd_excess: Histogram,
     /// Waiting time in the queues of bottlenecks.
     pub queue_wait: Histogram,
-    /// The same outside the stretches that the plan calls unsettled; empty if it has none.
-    pub settled_wait: Histogram,
     /// Round-trip time less the least of the run.
     pub rtt_excess: Histogram,
     /// From a frame's capture to the arrival of its last packet.

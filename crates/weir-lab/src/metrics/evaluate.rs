@@ -1,5 +1,7 @@
 //! From what was recorded to the metrics of the run.
 
+use std::collections::BTreeMap;
+
 use super::bins::Grid;
 use super::convergence::convergence;
 use super::delays::FlowDelays;
@@ -10,7 +12,7 @@ use super::link::{LinkRecorder, share};
 use super::max_min::Sharing;
 use super::plan::MeasurePlan;
 use super::shares::Contention;
-use super::span::{Activity, Span};
+use super::span::{Span, Stretches};
 use crate::results::stats;
 use crate::results::{Convergence, FlowKind, FlowMeasures, Jain, LinkMeasures, Pooled, RunMetrics, Value};
 
@@ -18,12 +20,12 @@ use crate::results::{Convergence, FlowKind, FlowMeasures, Jain, LinkMeasures, Po
 #[derive(Debug)]
 pub(super) struct Evaluation<'a> {
     pub(super) plan: &'a MeasurePlan,
-    pub(super) window: Span,
+    pub(super) window: &'a Stretches,
     pub(super) grid: &'a Grid,
     pub(super) flows: &'a [FlowRecorder],
     pub(super) links: &'a [LinkRecorder],
     /// When each flow could send.
-    pub(super) active: &'a [Activity],
+    pub(super) active: &'a [Stretches],
     pub(super) delays: &'a [FlowDelays],
 }
 
@@ -33,7 +35,13 @@ impl Evaluation<'_> {
             (0..self.links.len()).map(|link| self.contention(link)).collect();
         let flows: Vec<_> = (0..self.flows.len()).map(|flow| self.flow(flow, &contentions)).collect();
         let links = contentions.iter().enumerate().map(|(i, contention)| self.link(i, contention, &flows));
-        RunMetrics { media: self.media(&flows), links: links.collect(), jain: self.jain(&flows), flows }
+        RunMetrics {
+            media: self.media(&flows),
+            links: links.collect(),
+            jain: self.jain(&flows),
+            flows,
+            windows: BTreeMap::new(),
+        }
     }
 
     fn contention(&self, link: usize) -> Contention<'_> {

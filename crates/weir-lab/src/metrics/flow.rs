@@ -12,7 +12,7 @@ use super::frames::Frames;
 use super::histogram::Histogram;
 use super::link::share;
 use super::plan::FlowPlan;
-use super::span::{Activity, Span};
+use super::span::{Span, Stretches};
 use crate::results::stats;
 use crate::results::{Convergence, FlowKind, FlowMeasures, PerCause, Tally, Transfers, Value};
 
@@ -52,7 +52,7 @@ impl Counted {
 /// Follows a flow.
 #[derive(Debug)]
 pub(super) struct FlowRecorder {
-    window: Span,
+    window: Stretches,
     propagation: TimeDelta,
     /// Received in the window.
     pub(super) received: Counted,
@@ -60,7 +60,6 @@ pub(super) struct FlowRecorder {
     pub(super) arrived: Counted,
     owd_excess: Histogram,
     queue_wait: Histogram,
-    settled_wait: Histogram,
     /// Bytes received, per bin.
     pub(super) receipts: Counts,
     pub(super) frames: Option<Box<Frames>>,
@@ -86,19 +85,18 @@ struct CountedTransfers {
 }
 
 impl FlowRecorder {
-    pub(super) fn new(plan: &FlowPlan, grid: &Grid, window: Span) -> Self {
-        let live = Activity::new(Span::new(plan.start, plan.stop), &plan.pauses).within(window);
+    pub(super) fn new(plan: &FlowPlan, grid: &Grid, window: &Stretches) -> Self {
+        let live = Stretches::new(Span::new(plan.start, plan.stop), &plan.pauses).within(window);
         Self {
-            window,
+            window: window.clone(),
             propagation: plan.propagation,
             received: Counted::default(),
             arrived: Counted::default(),
             owd_excess: Histogram::new(),
             queue_wait: Histogram::new(),
-            settled_wait: Histogram::new(),
             receipts: Counts::new(grid.len()),
             frames: (plan.kind == FlowKind::Media)
-                .then(|| Box::new(Frames::new(window, grid, plan.pauses.clone()))),
+                .then(|| Box::new(Frames::new(window.clone(), grid, plan.pauses.clone()))),
             sent: Counted::default(),
             lost: Counted::default(),
             feedback: Counted::default(),
@@ -117,24 +115,14 @@ impl FlowRecorder {
         }
     }
 
-    /// A data packet has arrived, at a time when the flow had settled or not. Returns the delay of the frame that it
-    /// completes, if any.
+    /// A data packet has arrived. Returns the delay of the frame that it completes, if any.
     #[inline]
-    pub(super) fn delivered(
-        &mut self,
-        now: Time,
-        bin: usize,
-        packet: &PacketMeta,
-        settled: bool,
-    ) -> Option<TimeDelta> {
+    pub(super) fn delivered(&mut self, now: Time, bin: usize, packet: &PacketMeta) -> Option<TimeDelta> {
         self.receipts.add(bin, packet.wire_size);
         if self.window.contains(now) {
             self.received.add(packet);
             self.owd_excess.record(self.excess(now, packet));
             self.queue_wait.record(packet.wait);
-            if settled {
-                self.settled_wait.record(packet.wait);
-            }
         }
         if self.window.contains(packet.sent_at) {
             self.arrived.add(packet);
@@ -181,20 +169,19 @@ impl FlowRecorder {
         FlowDelays {
             owd_excess: self.owd_excess.clone(),
             queue_wait: self.queue_wait.clone(),
-            settled_wait: self.settled_wait.clone(),
             rtt_excess: self.rtt.reduced_by(self.min_rtt.unwrap_or(TimeDelta::ZERO)),
             frame_delay: self.frames.as_ref().map_or_else(Histogram::new, |frames| frames.delays.clone()),
         }
     }
 
     /// When the flow could send.
-    pub(super) fn active(&self, plan: &FlowPlan, end: Time) -> Activity {
+    pub(super) fn active(&self, plan: &FlowPlan, end: Time) -> Stretches {
         let stop = plan.stop.min(self.completed.unwrap_or(Time::MAX)).min(end);
-        Activity::new(Span::new(plan.start, stop), &plan.pauses)
+        Stretches::new(Span::new(plan.start, stop), &plan.pauses)
     }
 
     /// Counts the time since the last change of the target; to be called after the run.
-    pub(super) fn settle(&mut self, active: &Activity) {
+    pub(super) fn settle(&mut self, active: &Stretches) {
         self.causes.advance(active.end());
     }
 
@@ -204,12 +191,12 @@ impl FlowRecorder {
         &self,
         plan: &FlowPlan,
         grid: &Grid,
-        active: &Activity,
+        active: &Stretches,
         fair_share: Value,
         delays: &FlowDelays,
         convergence: Vec<Convergence<Value>>,
     ) -> FlowMeasures<Value> {
-        let live = active.within(self.window);
+        let live = active.within(&self.window);
         let rate = |bytes: u64| live.seconds().map(|seconds| bytes as f64 * 8.0 / seconds);
         let bytes_with_fate = self.arrived.bytes + self.lost.bytes;
         let packets_with_fate = self.arrived.packets + self.lost.packets;
@@ -256,7 +243,7 @@ impl FlowRecorder {
     }
 
     /// Standard deviation of the received rate over the whole seconds in which the flow was active.
-    fn rate_sd(&self, grid: &Grid, live: &Activity) -> Value {
+    fn rate_sd(&self, grid: &Grid, live: &Stretches) -> Value {
         let rates: Vec<f64> = grid
             .seconds()
             .filter(|(_, second)| live.covers(*second))

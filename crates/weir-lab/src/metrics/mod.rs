@@ -22,12 +22,13 @@ mod recorder;
 mod series;
 mod shares;
 mod span;
+mod window;
 
 pub(crate) use bins::{BIN, PER_SECOND};
 pub use delays::FlowDelays;
 pub use fairness::jain;
 pub use histogram::{CdfPoint, Histogram};
 pub use max_min::{FairShares, max_min_shares};
-pub use plan::{FlowPlan, LinkPlan, MeasurePlan};
+pub use plan::{FlowPlan, LinkPlan, MeasurePlan, Window};
 pub use recorder::{Measured, Recorder};
 pub use series::{FlowSeries, LinkSeries, Series, SignalSeries, write_cdf_csv};

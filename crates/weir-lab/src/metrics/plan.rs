@@ -18,9 +18,18 @@ pub struct MeasurePlan {
     pub links: Vec<LinkPlan>,
     /// Whether to record time series too.
     pub series: bool,
-    /// Stretches of time, in order and apart from each other, whose queuing is not held against a flow: those in which
-    /// it settles after something changed. See [`FlowDelays::settled_wait`](super::FlowDelays::settled_wait).
-    pub unsettled: Vec<(Time, Time)>,
+    /// Further windows, in which everything is measured too.
+    pub windows: Vec<Window>,
+}
+
+/// A window beside the one of the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Its name, which no other one has.
+    pub name: String,
+    /// When it is: stretches of time in order and apart from each other, the start of each included and its end not; cut
+    /// off at the end of the run. Those that are empty do not count.
+    pub spans: Vec<(Time, Time)>,
 }
 
 /// What to know about a flow in order to measure it.

@@ -1,5 +1,7 @@
 //! The metrics of a run. `V` is [`Value`] for one run and `Option<Statistic>` over several.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::Cause;
@@ -18,6 +20,9 @@ pub struct Measures<V> {
     pub links: Vec<LinkMeasures<V>>,
     /// Fairness among the flows of a bottleneck.
     pub jain: Jain<V>,
+    /// The same within each further window, by its name; left out where there is none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub windows: BTreeMap<String, Self>,
 }
 
 /// The metrics of a flow.
@@ -280,7 +285,7 @@ pub struct Jain<V> {
     pub mean_of_instant: V,
 }
 
-over_runs!(Measures {; flows, media, links, jain });
+over_runs!(Measures {; flows, media, links, jain, windows });
 over_runs!(FlowMeasures { name, kind;
     rate_bps, payload_rate_bps, sent_rate_bps, target_rate_bps, rate_sd_bps, fair_share, loss_ratio,
     packet_loss_ratio, sent, received, owd_excess_ms, queue_wait_ms, rtt_excess_ms, min_rtt_ms, frame_delay_ms,

@@ -1,5 +1,8 @@
 //! One run.
 
+#[cfg(test)]
+mod tests;
+
 use weir_sim::Simulation;
 
 use super::capture::Capture;

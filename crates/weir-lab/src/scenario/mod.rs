@@ -204,10 +204,25 @@ pub enum Clocks {
     Synchronised,
 }
 
-/// A window of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// A window of time, and further ones.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
+    /// Its begin.
+    #[serde(default)]
+    pub from: TimeDelta,
+    /// Its end; that of the run unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<TimeDelta>,
+    /// Further windows, by name: each has its own metrics in the results.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub windows: Named<FurtherWindow>,
+}
+
+/// A window beside the main one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FurtherWindow {
     /// Its begin.
     #[serde(default)]
     pub from: TimeDelta,

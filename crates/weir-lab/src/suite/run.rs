@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weir_net::Time;
 
 use super::cases::{Case, Suite};
-use super::check::{Judged, unsettled};
+use super::check::{Judged, settled};
 use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult};
 use crate::build::{RunOptions, TraceUse};
 use crate::metrics::{FairShares, MeasurePlan, PER_SECOND, max_min_shares};
@@ -186,8 +186,8 @@ impl Course {
     }
 }
 
-/// Everything counts, whatever the scenario measures.
+/// The whole run counts, whatever the scenario measures, and where it has settled.
 fn watch_all(plan: &mut MeasurePlan) {
     plan.window = (Time::ZERO, plan.end);
-    plan.unsettled = unsettled(plan);
+    plan.windows = vec![settled(plan)];
 }

@@ -22,7 +22,7 @@ pub(crate) fn plan(flows: &[(&str, FlowKind)]) -> MeasurePlan {
             bottleneck: true,
         }],
         series: false,
-        unsettled: Vec::new(),
+        windows: Vec::new(),
     }
 }
 

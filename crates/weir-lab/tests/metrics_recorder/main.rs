@@ -37,7 +37,7 @@ fn plan(end_ms: u64, flows: Vec<FlowPlan>) -> MeasurePlan {
         flows,
         links: vec![link],
         series: false,
-        unsettled: Vec::new(),
+        windows: Vec::new(),
     }
 }
 

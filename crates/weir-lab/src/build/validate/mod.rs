@@ -115,6 +115,18 @@ impl Problems {
         }
     }
 
+    /// A window of a run that ends at `end`.
+    fn window(&mut self, path: &KeyPath, (from, to): (TimeDelta, Option<TimeDelta>), end: TimeDelta) {
+        self.not_negative(&path.with("from"), Some(from));
+        if from >= end && !from.is_negative() {
+            self.value(&path.with("from"), format!("the window begins at {from}, the run ends at {end}"))
+                .push_str("let the window begin before the run ends");
+        } else if let Some(to) = to.filter(|&to| to <= from) {
+            self.value(&path.with("to"), format!("the window ends at {to}, before it begins at {from}"))
+                .push_str("let `to` be later than `from`");
+        }
+    }
+
     fn scenario(&mut self, scenario: &Scenario) {
         let root = KeyPath::default();
         self.positive(&root.with("duration"), Some(scenario.duration));
@@ -123,17 +135,11 @@ impl Problems {
             let advice = format!("write at most {LONGEST_RUN}");
             self.value(&root.with("duration"), message).push_str(&advice);
         }
-        if let Some(measure) = scenario.measure.filter(|_| scenario.duration > TimeDelta::ZERO) {
+        if let Some(measure) = scenario.measure.as_ref().filter(|_| scenario.duration > TimeDelta::ZERO) {
             let path = root.with("measure");
-            self.not_negative(&path.with("from"), Some(measure.from));
-            if measure.from >= scenario.duration && !measure.from.is_negative() {
-                let (from, end) = (measure.from, scenario.duration);
-                self.value(&path.with("from"), format!("the window begins at {from}, the run ends at {end}"))
-                    .push_str("let the window begin before the run ends");
-            } else if let Some(to) = measure.to.filter(|&to| to <= measure.from) {
-                let from = measure.from;
-                self.value(&path.with("to"), format!("the window ends at {to}, before it begins at {from}"))
-                    .push_str("let `to` be later than `from`");
+            self.window(&path, (measure.from, measure.to), scenario.duration);
+            for (name, window) in measure.windows.iter() {
+                self.window(&path.with("windows").with(name), (window.from, window.to), scenario.duration);
             }
         }
         match (&scenario.dumbbell, scenario.links.is_empty()) {
