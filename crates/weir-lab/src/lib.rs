@@ -9,6 +9,8 @@ pub mod metrics;
 pub mod registry;
 pub mod report;
 pub mod results;
+#[cfg(test)]
+mod rooms;
 pub mod runs;
 pub mod scenario;
 pub mod shipped;

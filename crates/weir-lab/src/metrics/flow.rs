@@ -108,18 +108,25 @@ impl FlowRecorder {
         }
     }
 
-    pub(super) fn sent(&mut self, now: Time, packet: &PacketMeta) {
-        if self.window.contains(now) {
+    /// A packet leaves, within the window or not.
+    pub(super) fn sent(&mut self, in_window: bool, packet: &PacketMeta) {
+        if in_window {
             let counted = if packet.control { &mut self.feedback } else { &mut self.sent };
             counted.add(packet);
         }
     }
 
-    /// A data packet has arrived. Returns the delay of the frame that it completes, if any.
+    /// A data packet has arrived, in this bin, within the window or not. Returns the delay of the frame that it
+    /// completes, if any.
     #[inline]
-    pub(super) fn delivered(&mut self, now: Time, bin: usize, packet: &PacketMeta) -> Option<TimeDelta> {
+    pub(super) fn delivered(
+        &mut self,
+        now: Time,
+        (bin, in_window): (usize, bool),
+        packet: &PacketMeta,
+    ) -> Option<TimeDelta> {
         self.receipts.add(bin, packet.wire_size);
-        if self.window.contains(now) {
+        if in_window {
             self.received.add(packet);
             self.owd_excess.record(self.excess(now, packet));
             self.queue_wait.record(packet.wait);
@@ -146,9 +153,10 @@ impl FlowRecorder {
         }
     }
 
-    pub(super) fn rtt(&mut self, now: Time, rtt: TimeDelta) {
+    /// A round-trip time was measured, within the window or not.
+    pub(super) fn rtt(&mut self, in_window: bool, rtt: TimeDelta) {
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
-        if self.window.contains(now) {
+        if in_window {
             self.rtt.record(rtt);
         }
     }

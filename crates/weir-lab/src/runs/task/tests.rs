@@ -1,8 +1,10 @@
+use std::collections::BTreeMap;
+
 use weir_net::Time;
 
 use super::*;
 use crate::metrics::Window;
-use crate::results::{FlowKind, RunMetrics};
+use crate::results::{FlowKind, RunMetrics, Summary};
 
 const CALL: &str = "gcc-2016/variable-capacity";
 
@@ -31,7 +33,7 @@ fn a_further_window_measures_what_it_would_as_the_only_one() {
     }
     // The main one does not notice the others.
     let main = ran(&scenario(&["duration=20s", "measure.from=5s"])).measured;
-    let without_others = RunMetrics { windows: Default::default(), ..several.measured.metrics };
+    let without_others = RunMetrics { windows: BTreeMap::new(), ..several.measured.metrics };
     assert_eq!(without_others, main.metrics);
     assert_eq!(several.measured.receipts, main.receipts);
 }
@@ -54,5 +56,38 @@ fn a_window_of_several_stretches_has_what_they_have_together() {
     assert!((rate - 8.0 * received("both") / 9.0).abs() < 1e-6, "{rate}");
     let mut waits = measured.delays_within["first"][call].queue_wait.clone();
     waits.merge(&measured.delays_within["second"][call].queue_wait);
-    assert_eq!(measured.delays_within["both"][call].queue_wait, waits);
+    let both = &measured.delays_within["both"][call].queue_wait;
+    assert_eq!((both.cdf(1000), both.mean_ms(), both.max()), (waits.cdf(1000), waits.mean_ms(), waits.max()));
+}
+
+#[test]
+fn results_name_further_windows_only_where_there_are_some() {
+    let results = |overrides: &[&str]| {
+        let runs = [ran(&scenario(overrides)).measured.metrics];
+        let summary = Summary::from_runs(CALL, &[3], [("gcc-2016", &runs[..])]).unwrap();
+        let read: Summary = serde_json::from_value(serde_json::to_value(&summary).unwrap()).unwrap();
+        assert_eq!(read, summary);
+        serde_json::to_value(&summary.controllers[0]).unwrap()
+    };
+    let without = results(&["duration=2s"]);
+    assert!(without.get("windows").is_none() && without.get("flows").is_some());
+    let with = results(&["duration=2s", r#"measure.windows={ late = { from = "1s" } }"#]);
+    let late = &with["windows"]["late"];
+    assert!(late["flows"][0]["rate_bps"]["mean"].as_f64().unwrap() > 0.0);
+    assert!(late.get("windows").is_none());
+    assert_eq!(with["flows"], without["flows"]);
+}
+
+#[test]
+fn a_further_window_that_makes_no_sense_is_shown_where_it_stands() {
+    let error = |windows: &str| {
+        let text = format!("title = \"t\"\nduration = \"9s\"\n[measure.windows.late]\n{windows}\n[flows]\n");
+        Scenario::parse("call.toml", &text, &[]).unwrap_err().to_string()
+    };
+    let begins = error("from = \"9s\"");
+    assert!(begins.starts_with("call.toml:4:8: the window begins at 9s, the run ends at 9s"), "{begins}");
+    let ends = error("from = \"3s\"\nto = \"2s\"");
+    assert!(ends.starts_with("call.toml:5:6: the window ends at 2s, before it begins at 3s"), "{ends}");
+    let unknown = error("form = \"3s\"");
+    assert!(unknown.contains("`measure.windows.late.form` is not a key that is known here"), "{unknown}");
 }
