@@ -134,6 +134,7 @@ impl Scenario {
         let window = |(name, window): (&str, &FurtherWindow)| Window {
             name: name.to_owned(),
             spans: vec![self.span(window.from, window.to)],
+            delays_only: false,
         };
         given.map(window).collect()
     }

@@ -85,7 +85,7 @@ struct CountedTransfers {
 }
 
 impl FlowRecorder {
-    pub(super) fn new(plan: &FlowPlan, grid: &Grid, window: &Stretches) -> Self {
+    pub(super) fn new(plan: &FlowPlan, grid: &Grid, window: &Stretches, with_frames: bool) -> Self {
         let live = Stretches::new(Span::new(plan.start, plan.stop), &plan.pauses).within(window);
         Self {
             window: window.clone(),
@@ -95,8 +95,7 @@ impl FlowRecorder {
             owd_excess: Histogram::new(),
             queue_wait: Histogram::new(),
             receipts: Counts::new(grid.len()),
-            frames: (plan.kind == FlowKind::Media)
-                .then(|| Box::new(Frames::new(window.clone(), grid, plan.pauses.clone()))),
+            frames: with_frames.then(|| Box::new(Frames::new(window.clone(), grid, plan.pauses.clone()))),
             sent: Counted::default(),
             lost: Counted::default(),
             feedback: Counted::default(),

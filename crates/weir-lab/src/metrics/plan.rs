@@ -30,6 +30,8 @@ pub struct Window {
     /// When it is: stretches of time in order and apart from each other, the start of each included and its end not; cut
     /// off at the end of the run. Those that are empty do not count.
     pub spans: Vec<(Time, Time)>,
+    /// Whether only the delays of packets are wanted of it, neither those of frames nor metrics, which saves time.
+    pub delays_only: bool,
 }
 
 /// What to know about a flow in order to measure it.

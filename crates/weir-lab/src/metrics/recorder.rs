@@ -8,7 +8,7 @@ use weir_sim::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta};
 use weir_units::TimeDelta;
 
 use super::delays::FlowDelays;
-use super::plan::MeasurePlan;
+use super::plan::{MeasurePlan, Window};
 use super::series::{Series, SeriesRecorder};
 use super::window::WindowRecorder;
 use crate::results::RunMetrics;
@@ -42,10 +42,11 @@ pub struct Measured {
 impl Recorder {
     /// A recorder for one run.
     pub fn new(plan: MeasurePlan) -> Self {
-        let main = WindowRecorder::new(&plan, &[plan.window]);
+        let main = WindowRecorder::new(&plan, &[plan.window], false);
+        let other = |window: &Window| WindowRecorder::new(&plan, &window.spans, window.delays_only);
         Self {
             series: plan.series.then(|| SeriesRecorder::new(&plan, main.grid())),
-            others: plan.windows.iter().map(|window| WindowRecorder::new(&plan, &window.spans)).collect(),
+            others: plan.windows.iter().map(other).collect(),
             main,
             plan,
         }
@@ -56,8 +57,13 @@ impl Recorder {
         let (mut metrics, delays) = self.main.evaluate(&self.plan);
         let mut delays_within = BTreeMap::new();
         for (recorder, window) in self.others.iter_mut().zip(&self.plan.windows) {
-            let (own, delays) = recorder.evaluate(&self.plan);
-            metrics.windows.insert(window.name.clone(), own);
+            let delays = if window.delays_only {
+                recorder.delays()
+            } else {
+                let (own, delays) = recorder.evaluate(&self.plan);
+                metrics.windows.insert(window.name.clone(), own);
+                delays
+            };
             delays_within.insert(window.name.clone(), delays);
         }
         let finish = |series: SeriesRecorder| series.finish(&self.plan, self.main.flows(), self.main.links());

@@ -10,9 +10,9 @@ use super::delays::FlowDelays;
 use super::evaluate::Evaluation;
 use super::flow::FlowRecorder;
 use super::link::LinkRecorder;
-use super::plan::MeasurePlan;
+use super::plan::{FlowPlan, MeasurePlan};
 use super::span::{Gate, Span, Stretches};
-use crate::results::RunMetrics;
+use crate::results::{FlowKind, RunMetrics};
 
 /// Follows all flows and links for one window.
 #[derive(Debug)]
@@ -35,15 +35,20 @@ pub(super) struct Delivery {
 }
 
 impl WindowRecorder {
-    /// The recorder of a window of these stretches.
-    pub(super) fn new(plan: &MeasurePlan, spans: &[(Time, Time)]) -> Self {
+    /// The recorder of a window of these stretches, with all metrics or with the delays of packets only.
+    pub(super) fn new(plan: &MeasurePlan, spans: &[(Time, Time)], delays_only: bool) -> Self {
         let window = Stretches::of(spans.iter().map(|&(from, to)| Span::new(from, to.min(plan.end))));
         let from = spans.first().map_or(Time::ZERO, |&(from, _)| from);
         let grid = Grid::new(plan.end, from, window.clone());
+        let flow = |plan: &FlowPlan| {
+            let with_frames = plan.kind == FlowKind::Media && !delays_only;
+            FlowRecorder::new(plan, &grid, &window, with_frames)
+        };
+        let links = plan.links.iter().filter(|_| !delays_only);
         Self {
             cursor: Cursor::new(),
-            flows: plan.flows.iter().map(|flow| FlowRecorder::new(flow, &grid, &window)).collect(),
-            links: plan.links.iter().map(|_| LinkRecorder::new(&grid)).collect(),
+            flows: plan.flows.iter().map(flow).collect(),
+            links: links.map(|_| LinkRecorder::new(&grid)).collect(),
             window: Gate::new(window),
             grid,
         }
@@ -130,6 +135,11 @@ impl WindowRecorder {
         }
     }
 
+    /// The delays of each flow.
+    pub(super) fn delays(&self) -> Vec<FlowDelays> {
+        self.flows.iter().map(FlowRecorder::delays).collect()
+    }
+
     /// The metrics and the delays of each flow; to be called after the run.
     pub(super) fn evaluate(&mut self, plan: &MeasurePlan) -> (RunMetrics, Vec<FlowDelays>) {
         let active: Vec<Stretches> =
@@ -137,7 +147,7 @@ impl WindowRecorder {
         for (flow, active) in self.flows.iter_mut().zip(&active) {
             flow.settle(active);
         }
-        let delays: Vec<FlowDelays> = self.flows.iter().map(FlowRecorder::delays).collect();
+        let delays = self.delays();
         let evaluation = Evaluation {
             plan,
             window: self.window.stretches(),

@@ -262,7 +262,7 @@ pub(super) fn settled(plan: &MeasurePlan) -> Window {
     let unsettled = unsettled(plan);
     let begins = core::iter::once(Time::ZERO).chain(unsettled.iter().map(|&(_, to)| to));
     let ends = unsettled.iter().map(|&(from, _)| from).chain([plan.end]);
-    Window { name: SETTLED.to_owned(), spans: begins.zip(ends).collect() }
+    Window { name: SETTLED.to_owned(), spans: begins.zip(ends).collect(), delays_only: true }
 }
 
 /// When something happens to a call: a capacity changes, a flow starts, stops, pauses or goes on. What follows each of

@@ -42,12 +42,16 @@ fn a_further_window_measures_what_it_would_as_the_only_one() {
 fn a_window_of_several_stretches_has_what_they_have_together() {
     let scenario = scenario(&["duration=20s"]);
     let seconds = |from: u64, to: u64| (Time::from_millis(1000 * from), Time::from_millis(1000 * to));
-    let window = |name: &str, spans: &[(Time, Time)]| Window { name: name.to_owned(), spans: spans.to_vec() };
+    let window = |name: &str, spans: &[(Time, Time)]| {
+        let spans = spans.to_vec();
+        Window { name: name.to_owned(), spans, delays_only: false }
+    };
     let Run { spec, mut plan, .. } =
         scenario.build(&RunOptions { seed: 3, ..RunOptions::default() }, &TraceStore::at(None)).unwrap();
     let (first, second) = (seconds(2, 6), seconds(10, 15));
     plan.windows =
         vec![window("first", &[first]), window("second", &[second]), window("both", &[first, second])];
+    plan.windows.push(Window { delays_only: true, ..window("waits", &[first, second]) });
     let call = plan.flows.iter().position(|flow| flow.kind == FlowKind::Media).unwrap();
     let measured = Simulation::new(spec, Recorder::new(plan)).unwrap().run().finish();
     let received = |name: &str| measured.metrics.windows[name].flows[call].received.bytes.unwrap();
@@ -57,6 +61,8 @@ fn a_window_of_several_stretches_has_what_they_have_together() {
     let mut waits = measured.delays_within["first"][call].queue_wait.clone();
     waits.merge(&measured.delays_within["second"][call].queue_wait);
     let both = &measured.delays_within["both"][call].queue_wait;
+    assert_eq!(measured.delays_within["waits"][call].queue_wait, *both);
+    assert!(!measured.metrics.windows.contains_key("waits"));
     assert_eq!((both.cdf(1000), both.mean_ms(), both.max()), (waits.cdf(1000), waits.mean_ms(), waits.max()));
 }
 
