@@ -100,43 +100,6 @@ impl Stretches {
     }
 }
 
-/// Whether the present lies in some stretches; a search is needed only where that changes.
-#[derive(Clone, Debug)]
-pub(super) struct Gate {
-    stretches: Stretches,
-    /// The time around the present in which nothing changes.
-    around: Span,
-    open: bool,
-}
-
-impl Gate {
-    pub(super) fn new(stretches: Stretches) -> Self {
-        Self { stretches, around: Span::new(Time::ZERO, Time::ZERO), open: false }
-    }
-
-    pub(super) fn stretches(&self) -> &Stretches {
-        &self.stretches
-    }
-
-    #[inline]
-    pub(super) fn is_open(&mut self, now: Time) -> bool {
-        if !self.around.contains(now) {
-            self.look(now);
-        }
-        self.open
-    }
-
-    #[cold]
-    fn look(&mut self, now: Time) {
-        let spans = self.stretches.spans();
-        let next = spans.partition_point(|span| span.to <= now);
-        let before = next.checked_sub(1).map_or(Time::ZERO, |last| spans[last].to);
-        let (begin, end) = spans.get(next).map_or((Time::MAX, Time::MAX), |span| (span.from, span.to));
-        self.open = begin <= now;
-        self.around = if self.open { Span::new(begin, end) } else { Span::new(before, begin) };
-    }
-}
-
 /// Cuts `span` at the given times.
 pub(super) fn pieces(span: Span, cuts: impl Iterator<Item = Time>) -> impl Iterator<Item = Span> {
     let mut edges: Vec<Time> = cuts.filter(|&cut| span.contains(cut)).collect();
@@ -172,18 +135,6 @@ mod tests {
         let common = [(20, 25), (50, 60), (90, 92)].map(|(from, to)| Span::new(t(from), t(to)));
         assert_eq!(active.within(&two).spans(), common);
         assert_eq!(Stretches::new(Span::new(t(5), t(5)), &[]).seconds(), None);
-    }
-
-    #[test]
-    fn a_gate_is_open_within_the_stretches_in_whatever_order_it_is_asked() {
-        let t = Time::from_millis;
-        let two = Stretches::of([Span::new(t(10), t(20)), Span::new(t(20), t(30)), Span::new(t(50), t(60))]);
-        let mut gate = Gate::new(two.clone());
-        for ms in [0, 9, 10, 19, 20, 29, 30, 40, 50, 59, 60, 99, 15, 0, 55, 9, 30] {
-            assert_eq!(gate.is_open(t(ms)), two.contains(t(ms)), "at {ms} ms");
-        }
-        let mut never = Gate::new(Stretches::of([]));
-        assert!(!never.is_open(t(0)) && !never.is_open(Time::MAX));
     }
 
     #[test]

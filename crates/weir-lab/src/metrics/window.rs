@@ -11,13 +11,13 @@ use super::evaluate::Evaluation;
 use super::flow::FlowRecorder;
 use super::link::LinkRecorder;
 use super::plan::{FlowPlan, MeasurePlan};
-use super::span::{Gate, Span, Stretches};
+use super::span::{Span, Stretches};
 use crate::results::{FlowKind, RunMetrics};
 
 /// Follows all flows and links for one window.
 #[derive(Debug)]
 pub(super) struct WindowRecorder {
-    window: Gate,
+    window: Stretches,
     grid: Grid,
     cursor: Cursor,
     flows: Vec<FlowRecorder>,
@@ -49,7 +49,7 @@ impl WindowRecorder {
             cursor: Cursor::new(),
             flows: plan.flows.iter().map(flow).collect(),
             links: links.map(|_| LinkRecorder::new(&grid)).collect(),
-            window: Gate::new(window),
+            window,
             grid,
         }
     }
@@ -75,7 +75,7 @@ impl WindowRecorder {
     #[inline]
     pub(super) fn sent(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
         if let Some(recorder) = self.flows.get_mut(flow) {
-            recorder.sent(self.window.is_open(now), packet);
+            recorder.sent(self.window.contains(now), packet);
         }
     }
 
@@ -84,13 +84,13 @@ impl WindowRecorder {
     pub(super) fn delivered(&mut self, now: Time, flow: usize, packet: &PacketMeta) -> Option<Delivery> {
         let recorder = self.flows.get_mut(flow).filter(|_| !packet.control)?;
         let bin = self.cursor.at(now, &self.grid);
-        let frame_delay = recorder.delivered(now, (bin, self.window.is_open(now)), packet);
+        let frame_delay = recorder.delivered(now, (bin, self.window.contains(now)), packet);
         Some(Delivery { bin, owd_excess: recorder.excess(now, packet), frame_delay })
     }
 
     pub(super) fn dropped(&mut self, now: Time, flow: usize, link: usize, packet: &PacketMeta, loss: Loss) {
         if let Some(recorder) = self.links.get_mut(link) {
-            recorder.dropped(self.window.is_open(now), loss);
+            recorder.dropped(self.window.contains(now), loss);
         }
         if let Some(recorder) = self.flows.get_mut(flow).filter(|_| !packet.control) {
             recorder.dropped(packet);
@@ -101,7 +101,7 @@ impl WindowRecorder {
     pub(super) fn link_exit(&mut self, now: Time, link: usize, wire_size: u32, wait: TimeDelta) {
         if let Some(recorder) = self.links.get_mut(link) {
             let bin = self.cursor.at(now, &self.grid);
-            recorder.exit(bin, self.window.is_open(now), wire_size, wait);
+            recorder.exit(bin, self.window.contains(now), wire_size, wait);
         }
     }
 
@@ -113,7 +113,7 @@ impl WindowRecorder {
 
     pub(super) fn rtt(&mut self, now: Time, flow: usize, rtt: TimeDelta) {
         if let Some(recorder) = self.flows.get_mut(flow) {
-            recorder.rtt(self.window.is_open(now), rtt);
+            recorder.rtt(self.window.contains(now), rtt);
         }
     }
 
@@ -150,7 +150,7 @@ impl WindowRecorder {
         let delays = self.delays();
         let evaluation = Evaluation {
             plan,
-            window: self.window.stretches(),
+            window: &self.window,
             grid: &self.grid,
             flows: &self.flows,
             links: &self.links,
