@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use weir_lab::build::RunOptions;
 use weir_lab::metrics::Recorder;
 use weir_lab::results::{FlowMeasures, Value};
-use weir_lab::scenario::{RunOptions, Scenario};
+use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_media::{FrameTraces, LateRequests, Model};
 use weir_sim::Simulation;

@@ -1,7 +1,7 @@
 //! The recorder in a simulation, where the answer is known.
 
-use weir_lab::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan, Recorder};
-use weir_lab::results::{RunMetrics, Value};
+use weir_lab::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_lab::results::{FlowKind, RunMetrics, Value};
 use weir_net::{LinkConfig, QueueConfig, Service, Time};
 use weir_sim::Simulation;
 use weir_units::{DataRate, DataSize, TimeDelta};
@@ -31,7 +31,7 @@ fn constant(kbps: u64, loss: f64) -> RunMetrics {
             bottleneck: true,
         }],
         series: false,
-        unsettled: Vec::new(),
+        windows: Vec::new(),
     };
     let spec = RunSpec::over(vec![LinkSpec::bottleneck("forward", config)], end).with(flow);
     Simulation::new(spec, Recorder::new(plan)).expect("a valid spec").run().finish().metrics

@@ -1,7 +1,8 @@
 //! Whatever stands in a file or in a `--set`: an answer, never a panic.
 
 use proptest::prelude::*;
-use weir_lab::scenario::{RunOptions, Scenario};
+use weir_lab::build::RunOptions;
+use weir_lab::scenario::Scenario;
 use weir_lab::shipped::SCENARIOS;
 use weir_lab::traces::TraceStore;
 use weir_sim::Simulation;

@@ -1,8 +1,9 @@
 //! TCP flows of a scenario: what they are made of and what is recorded of them.
 
+use weir_lab::build::RunOptions;
 use weir_lab::metrics::{Recorder, Series};
 use weir_lab::registry::window_laws;
-use weir_lab::scenario::{RunOptions, Scenario};
+use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_sim::Simulation;
 use weir_units::TimeDelta;

@@ -11,12 +11,14 @@ use weir_world::Side;
 
 mod law;
 mod laws;
+mod tcp_profile;
 mod windows;
 
+pub use tcp_profile::TcpProfile;
 pub use windows::{WindowLawInfo, window_law, window_laws, window_laws_of};
 
-use crate::error::advice;
-use crate::scenario::Shape;
+use crate::form::Shape;
+use crate::form::advice;
 
 /// What is known of a controller, for whoever has to choose.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_world::tcp::TcpConfig;
 
-use super::flow::default_law;
+use super::tcp::default_law;
 use super::tcp_options::TcpOptions;
 
 /// Web-like traffic: requests from the receiver's end, answered over TCP.
