@@ -73,7 +73,7 @@ fn measure(links: Vec<LinkSpec>, flows: Vec<FlowSpec>, warm_up: u64, seconds: u6
     let from = Time::from_millis(1000 * warm_up);
     let windows = vec![WindowMean::default(); flows.len()];
     let meter = Meter { from, segments: vec![0.0; flows.len()], windows, ..Meter::default() };
-    let spec = RunSpec { seed: 1, end: Time::from_millis(1000 * seconds), links, cells: Vec::new(), flows };
+    let spec = RunSpec::over(links, Time::from_millis(1000 * seconds)).with_all(flows);
     Simulation::new(spec, meter).expect("a valid spec").run()
 }
 

@@ -57,7 +57,7 @@ fn cell(stations: usize, seconds: u64, flows: Vec<FlowSpec>, make: impl Fn(WifiL
         for (way, transmitter) in [("up", 1 + station), ("down", 0)] {
             members.push((links.len(), make(WifiLink::new(transmitter, WifiLink::MCS_11))));
             let config = LinkConfig::new(Service::Constant(WifiLink::MCS_11), TimeDelta::ZERO);
-            links.push(LinkSpec { name: format!("{way}-{station}"), config, bottleneck: true });
+            links.push(LinkSpec::bottleneck(&format!("{way}-{station}"), config));
         }
     }
     links.push(link("wire", 100_000));

@@ -26,11 +26,6 @@ impl RunSpec {
         Self { seed: 1, end, links, cells: Vec::new(), flows: Vec::new() }
     }
 
-    /// With another seed.
-    pub fn seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
-    }
-
     /// With one flow more.
     pub fn with(mut self, flow: FlowSpec) -> Self {
         self.flows.push(flow);

@@ -156,5 +156,5 @@ fn link_spec(planned: &PlannedLink, service: Service) -> Result<LinkSpec, Proble
     let config = planned.model.config(service).map_err(|error| {
         Problem::value(&planned.path.with("loss"), error.to_string()).help("let the bursts be longer")
     })?;
-    Ok(LinkSpec { name: planned.name.clone(), config, bottleneck: false })
+    Ok(LinkSpec::new(&planned.name, config))
 }
