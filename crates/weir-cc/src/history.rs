@@ -13,7 +13,8 @@ use crate::time::SendTime;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
     InFlight,
-    /// A report began above it before any covered it: that one is lost or late.
+    /// It has left the path, and no report has told how: the one that covered it is lost or late, or a law's own report
+    /// named a later packet.
     Untold,
     Missing,
     Arrived,
@@ -66,6 +67,8 @@ pub struct SendHistory {
     next: u64,
     /// Below this number nothing is in flight.
     settled: u64,
+    /// The last packet that a law's own report named.
+    echoed: u64,
     horizon: TimeDelta,
     in_flight: DataSize,
     results: Vec<PacketResult>,
@@ -84,6 +87,7 @@ impl SendHistory {
             oldest: 0,
             next: 0,
             settled: 0,
+            echoed: 0,
             horizon,
             in_flight: DataSize::ZERO,
             results: Vec::with_capacity(FIRST_RESULTS),
@@ -247,14 +251,16 @@ impl SendHistory {
         self.settled = self.settled.max(first);
     }
 
-    /// Settles everything up to the echoed packet and measures the round-trip time by it.
+    /// Settles everything up to the echoed packet and measures the round-trip time by it, unless a later echo came
+    /// first. What became of each packet a report on single packets may still tell.
     fn echoed(&mut self, now: SendTime, echo: Echo) -> Option<TimeDelta> {
-        let id = self.find(echo.sequence)?;
-        for settled in self.oldest..=id {
-            self.settle(settled, Known::Arrived);
+        let id = self.find(echo.sequence).filter(|&id| id >= self.echoed)?;
+        for settled in self.settled.max(self.oldest)..=id {
+            self.settle(settled, Known::Untold);
         }
+        self.settled = self.settled.max(id + 1);
+        self.echoed = id;
         let sent = self.entry(id).at;
-        self.oldest = id;
         Some(((now - sent) - echo.held).max(TimeDelta::ZERO))
     }
 

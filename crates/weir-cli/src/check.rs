@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use weir_lab::scenario::{RunOptions, Scenario};
+use weir_lab::build::RunOptions;
+use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 
 use crate::args::CheckArgs;

@@ -4,12 +4,13 @@ use std::io::Write;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
-use weir_lab::comparison::{Comparison, Request};
-use weir_lab::cost::{self, Minute};
+use weir_lab::comparison::cost::{self, Minute};
+use weir_lab::comparison::portrait;
+use weir_lab::comparison::{Comparison, ComparisonRequest};
+use weir_lab::registry;
 use weir_lab::report::{Best, Cell, Column, SummaryTable};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
-use weir_lab::{portrait, registry};
 
 use crate::args::{CompareArgs, Format};
 use crate::effective::{each_once, threads};
@@ -33,7 +34,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
         let scenario = Scenario::open(name, &overrides)?;
         let seeds = scenario.seeds();
         let jobs = threads(args.jobs);
-        let request = Request { scenario: &scenario, seeds: &seeds, jobs, series: false };
+        let request = ComparisonRequest { scenario: &scenario, seeds: &seeds, jobs, series: false };
         bar.set_message(scenario.name.clone());
         bar.inc_length(request.runs() as u64);
         Ok(request.run(&store, &|| bar.inc(1))?)

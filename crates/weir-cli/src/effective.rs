@@ -4,8 +4,9 @@
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
-use weir_lab::error::ScenarioError;
-use weir_lab::scenario::{RunOptions, Scenario, Traffic};
+use weir_lab::build::RunOptions;
+use weir_lab::form::ScenarioError;
+use weir_lab::scenario::{Carried, Scenario};
 use weir_lab::traces::TraceStore;
 
 use crate::args::RunArgs;
@@ -84,7 +85,7 @@ pub(crate) fn threads(jobs: Option<u32>) -> usize {
 }
 
 fn has_media(scenario: &Scenario) -> bool {
-    scenario.flows.iter().any(|(_, flow)| matches!(flow.traffic, Traffic::Media(_)))
+    scenario.flows.iter().any(|(_, flow)| matches!(flow.carried, Carried::Media(_)))
 }
 
 impl Change {

@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use comfy_table::Table;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use weir_lab::comparison::ComparisonError;
-use weir_lab::error::ScenarioError;
+use weir_lab::form::ScenarioError;
+use weir_lab::results::UnevenRuns;
+use weir_lab::runs::RunError;
 use weir_lab::suite::BaselineError;
 use weir_lab::traces::TraceStoreError;
 
@@ -36,7 +38,10 @@ pub(crate) enum Failure {
     Baseline(BaselineError),
     /// The scenario cannot be run.
     #[error("{0}")]
-    Comparison(ComparisonError),
+    Run(RunError),
+    /// There is nothing to compare.
+    #[error(transparent)]
+    NoRuns(UnevenRuns),
     /// A directory cannot be written; found before anything was run.
     #[error("{path}: cannot be written: {source}; give a directory that can be, with --out")]
     Unwritable {
@@ -78,8 +83,17 @@ impl From<BaselineError> for Failure {
 impl From<ComparisonError> for Failure {
     fn from(error: ComparisonError) -> Self {
         match error {
-            ComparisonError::Scenario(error) => Self::Scenario(error),
-            other => Self::Comparison(other),
+            ComparisonError::Run(error) => error.into(),
+            ComparisonError::Runs(error) => Self::NoRuns(error),
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Scenario(error) => Self::Scenario(error),
+            other => Self::Run(other),
         }
     }
 }
@@ -107,7 +121,8 @@ impl Failure {
             Self::Option { .. }
             | Self::Trace(_)
             | Self::Baseline(_)
-            | Self::Comparison(_)
+            | Self::Run(_)
+            | Self::NoRuns(_)
             | Self::Unwritable { .. }
             | Self::UnwritableFile { .. } => (format!("error: {self}"), 2),
             Self::Write { .. } | Self::Print(_) => (format!("error: {self}"), 1),

@@ -8,8 +8,8 @@ use std::mem;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::process;
 
-use weir_lab::comparison::CaptureFile;
 use weir_lab::registry;
+use weir_lab::runs::CaptureFile;
 
 use crate::failure::Failure;
 

@@ -4,12 +4,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
-use weir_lab::comparison::{CaptureFile, CaptureRequest, Comparison, ComparisonError, Request};
+use weir_lab::comparison::{Captures, Comparison, ComparisonError, ComparisonRequest};
+use weir_lab::comparison::{demo, panels, tables};
 use weir_lab::report::{self, ReportInput, SummaryTable};
 use weir_lab::results::Summary;
+use weir_lab::runs::{CaptureFile, RunError};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
-use weir_lab::{demo, metrics, panels, registry, tables};
+use weir_lab::{metrics, registry};
 
 use crate::args::{RunArgs, SeriesForm};
 use crate::check::counted;
@@ -24,15 +26,15 @@ const CDF_POINTS: usize = 1000;
 
 /// Runs what the arguments ask for.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
-    let session = Session { args, store: TraceStore::find(args.data.as_deref()) };
+    let invocation = Invocation { args, store: TraceStore::find(args.data.as_deref()) };
     match &args.scenario {
-        Some(name) => session.single(name),
-        None => session.demo(),
+        Some(name) => invocation.single(name),
+        None => invocation.demo(),
     }
 }
 
 /// What all kinds of runs share.
-struct Session<'a> {
+struct Invocation<'a> {
     args: &'a RunArgs,
     store: TraceStore,
 }
@@ -45,7 +47,7 @@ struct Part<'a> {
     suffix: &'a str,
 }
 
-impl Session<'_> {
+impl Invocation<'_> {
     fn single(&self, name: &str) -> Result<(), Failure> {
         let scenario = effective::scenario(self.args, name, &[], &self.store)?;
         let mut directory = self.output(&scenario.name)?;
@@ -153,16 +155,16 @@ impl Session<'_> {
     ) -> Result<Comparison, Failure> {
         let seeds = scenario.seeds();
         let jobs = effective::threads(self.args.jobs);
-        let request = Request { scenario, seeds: &seeds, jobs, series };
+        let request = ComparisonRequest { scenario, seeds: &seeds, jobs, series };
         bar.set_message(scenario.name.clone());
         bar.inc_length(request.runs() as u64);
         let links = self.args.pcap.as_slice();
-        let capture = (!captures.is_empty()).then_some(CaptureRequest { links, files: captures });
-        request.run_capturing(&self.store, &|| bar.inc(1), capture).map_err(|error| match error {
-            ComparisonError::NoLink { .. } => {
+        let captures = (!captures.is_empty()).then_some(Captures { links, files: captures });
+        request.run_capturing(&self.store, &|| bar.inc(1), captures).map_err(|error| match error {
+            ComparisonError::Run(error @ RunError::NoLink { .. }) => {
                 Failure::Option { option: self.pcap_option(), problem: error.to_string() }
             }
-            ComparisonError::Capture { path, source } => Failure::Write { path, source },
+            ComparisonError::Run(RunError::Capture { path, source }) => Failure::Write { path, source },
             other => other.into(),
         })
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use comfy_table::{Cell, Color};
 use weir_lab::registry;
 use weir_lab::suite::{
-    self, Change, Changes, CheckResult, ControllerResult, Direction, Request, SuiteResult, figure,
+    self, Change, Changes, CheckResult, ControllerResult, Direction, SuiteRequest, SuiteResult, figure,
 };
 use weir_lab::traces::TraceStore;
 
@@ -33,8 +33,13 @@ pub(crate) fn suite(args: &SuiteArgs) -> Result<bool, Failure> {
     let seeds: Vec<u64> = (0..u64::from(args.runs)).map(|run| args.seed.wrapping_add(run)).collect();
     // Everything that can be wrong is looked at before anything runs.
     let store = TraceStore::find(args.data.as_deref());
-    let request =
-        Request { suite, controllers: &controllers, seeds: &seeds, jobs: threads(args.jobs), cases: &cases };
+    let request = SuiteRequest {
+        suite,
+        controllers: &controllers,
+        seeds: &seeds,
+        jobs: threads(args.jobs),
+        cases: &cases,
+    };
     let base = args.baseline.as_deref().map(|path| SuiteResult::read(path, &request, &store)).transpose()?;
     base_is_kept(args)?;
     let save = args.save.as_deref().map(OutputFile::prepare).transpose()?;

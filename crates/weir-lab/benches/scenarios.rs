@@ -11,10 +11,11 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
-use weir_lab::metrics::{Measured, Recorder};
-use weir_lab::scenario::{RunOptions, Scenario};
+use weir_lab::build::RunOptions;
+use weir_lab::metrics::Measured;
+use weir_lab::runs::Task;
+use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
-use weir_sim::Simulation;
 
 /// Runs of each benchmark.
 const ROUNDS: usize = 15;
@@ -87,9 +88,8 @@ fn run(scenario: &Scenario, store: &TraceStore, benchmark: &Benchmark) -> (f64, 
     let start = NOW.load(Relaxed);
     PEAK.store(start, Relaxed);
     let began = Instant::now();
-    let built = scenario.build(&RunOptions { seed: 1, controller, series }, store).expect("it ships");
-    let simulation = Simulation::new(built.spec, Recorder::new(built.plan)).expect("it ships");
-    let Measured { metrics, series, .. } = simulation.run().finish();
+    let task = Task::new(String::new(), scenario, RunOptions { seed: 1, controller, series });
+    let Measured { metrics, series, .. } = task.run(store).expect("it ships").measured;
     let seconds = began.elapsed().as_secs_f64();
     black_box(series);
     let packets = metrics.flows.iter().filter_map(|flow| flow.received.packets).sum();

@@ -4,10 +4,11 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use weir_lab::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_lab::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_lab::results::FlowKind;
 use weir_net::{Service, Time};
-use weir_sim::{FrameMeta, Loss, Monitor, PacketMeta};
 use weir_units::{DataRate, TimeDelta};
+use weir_world::{FrameMeta, Loss, Monitor, PacketMeta};
 
 struct Counting;
 
@@ -50,7 +51,7 @@ fn recorder(series: bool) -> Recorder {
     let links =
         vec![LinkPlan { name: "bottleneck".to_owned(), service, delay: TimeDelta::ZERO, bottleneck: true }];
     let flows = (0..FLOWS).map(flow).collect();
-    Recorder::new(MeasurePlan { end, window: (Time::ZERO, end), flows, links, series, unsettled: Vec::new() })
+    Recorder::new(MeasurePlan { end, window: (Time::ZERO, end), flows, links, series, windows: Vec::new() })
 }
 
 /// One frame of each flow, with delays that go through 0 to 300 ms within ten seconds.
@@ -79,7 +80,7 @@ fn frame(recorder: &mut Recorder, number: u32) {
             recorder.delivered(arrival, flow, &packet);
         }
         recorder.rtt(captured, flow, TimeDelta::from_millis(50) + wait);
-        recorder.signals(captured, flow, weir_sim::Side::Sender, &[f64::from(number)]);
+        recorder.signals(captured, flow, weir_world::Side::Sender, &[f64::from(number)]);
     }
 }
 

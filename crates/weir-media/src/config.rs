@@ -33,6 +33,10 @@ pub struct MediaConfig {
     pub ecn: Ecn,
     /// How the receiver writes per-packet reports. The sender reads every format.
     pub packet_format: PacketFormat,
+    /// The receiver also tells of single packets once in this time, beside the reports of a law that tells of them only
+    /// as a whole; `None` for never. The law goes by its own reports as before, but the sender knows the fate of each
+    /// packet, as shared bottleneck detection wants it (RFC 8382). A law over per-packet feedback needs no witness.
+    pub witness: Option<TimeDelta>,
 }
 
 /// The RTCP form of per-packet reports (`Report::Packets`).
@@ -60,6 +64,7 @@ impl MediaConfig {
             rtcp_spread: 0.5,
             ecn: Ecn::NotEct,
             packet_format: PacketFormat::TransportWide,
+            witness: None,
         }
     }
 }

@@ -22,6 +22,7 @@
 
 mod audio;
 mod config;
+mod content;
 mod encoder;
 mod key_frames;
 mod packet_report;
@@ -31,10 +32,12 @@ mod reception;
 mod report;
 mod sender;
 mod session;
+mod sources;
 mod streams;
 
 pub use audio::AudioConfig;
 pub use config::{AUDIO_CLOCK_HZ, MediaConfig, PacketFormat, VIDEO_CLOCK_HZ};
+pub use content::{MediaPacket, SentFrame};
 pub use encoder::{
     Burst, ContentSharing, Encoder, EncoderConfig, Frame, FrameTraces, KeyFrames, LADDER_RUNGS, Ladder,
     LateRequests, Model, Packets, Statistical, TalkingHead, TraceDriven, TraceError,
@@ -42,5 +45,5 @@ pub use encoder::{
 pub use packetiser::Packetiser;
 pub use receiver::MediaReceiver;
 pub use reception::ReceptionStatistics;
-pub use sender::{MediaPacket, MediaSender, SentFrame};
-pub use session::Session;
+pub use sender::{Heard, MediaSender, SenderSeeds, Timer};
+pub use session::{FlowId, Output, Session, Wake};

@@ -9,7 +9,8 @@ use weir_units::TimeDelta;
 use weir_wire::rtcp::{Ccfb, Metric, Reception, Twcc, TwccHeader};
 
 use crate::config::PacketFormat;
-use crate::streams::{Kind, Sources, Streams};
+use crate::sources::{Kind, Sources};
+use crate::streams::Streams;
 
 mod two_streams;
 

@@ -1,6 +1,8 @@
 //! The receiving end of a media flow: unwraps what the wire wrapped, shows it to the law's receiver half, reports.
 
+use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
+use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{Arrival, ArrivalTime, Ecn, Receiver, SendTime, Stamp};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::abs_send_time::{AbsSendTime, AbsSendTimeUnwrapper};
@@ -12,12 +14,14 @@ use crate::encoder::spread_factor;
 use crate::key_frames::KeyFrameRequests;
 use crate::reception::ReceptionStatistics;
 use crate::report::{self, ReportWriter};
-use crate::streams::{Kind, Sources};
+use crate::sources::{Kind, Sources};
 
 /// The receiving end of a media flow.
 #[derive(Debug)]
 pub struct MediaReceiver {
     receiver: Box<dyn Receiver>,
+    /// Tells of single packets beside the law's own half ([`MediaConfig::witness`]).
+    witness: Option<PacketFeedback>,
     config: MediaConfig,
     /// The streams that we report on.
     sources: Sources,
@@ -37,18 +41,13 @@ pub struct MediaReceiver {
 }
 
 impl MediaReceiver {
-    /// A receiver `ssrc` of the flow whose video has the source identifier `source`. `rtcp` is the randomness of the
+    /// A receiver `ssrc` of the flow whose video has the source identifier `source`. `rtcp` seeds the randomness of the
     /// reports' times.
-    pub fn new(
-        receiver: Box<dyn Receiver>,
-        config: MediaConfig,
-        ssrc: u32,
-        source: u32,
-        rtcp: Pcg64Mcg,
-    ) -> Self {
+    pub fn new(receiver: Box<dyn Receiver>, config: MediaConfig, ssrc: u32, source: u32, rtcp: u64) -> Self {
         let sources = Sources::new(source, &config);
         Self {
             receiver,
+            witness: config.witness.map(PacketFeedback::new),
             config,
             sources,
             reports: ReportWriter::new(config.packet_format, ssrc, sources),
@@ -58,7 +57,7 @@ impl MediaReceiver {
             departures: AbsSendTimeUnwrapper::new(),
             departed: None,
             media_times: TimestampUnwrapper::new(),
-            rng: rtcp,
+            rng: Pcg64Mcg::seed_from_u64(rtcp),
             report_due: None,
             newest: None,
         }
@@ -97,6 +96,7 @@ impl MediaReceiver {
             }),
         };
         self.receiver.on_arrival(&arrival);
+        self.witness.iter_mut().for_each(|witness| witness.on_arrival(&arrival));
     }
 
     /// An RTCP compound packet has come.
@@ -112,6 +112,7 @@ impl MediaReceiver {
     /// [`Self::on_packet`] shows it.
     pub fn on_route_changed(&mut self) {
         self.receiver.on_route_changed();
+        self.witness.iter_mut().for_each(Receiver::on_route_changed);
     }
 
     /// When [`Self::poll_rtcp`] wants to be called next.
@@ -119,11 +120,8 @@ impl MediaReceiver {
         if self.key_frames.as_ref().is_some_and(KeyFrameRequests::is_due) {
             return self.newest;
         }
-        let law = self.receiver.next_timeout();
-        match (law, self.report_due) {
-            (Some(law), Some(own)) => Some(law.min(own)),
-            (law, own) => law.or(own),
-        }
+        let witness = self.witness.as_ref().and_then(Receiver::next_timeout);
+        [self.receiver.next_timeout(), witness, self.report_due].into_iter().flatten().min()
     }
 
     /// Writes the RTCP packet that is due into `out` and returns its length; call until `None`.
@@ -137,6 +135,12 @@ impl MediaReceiver {
         if self.receiver.next_timeout().is_some_and(|due| due <= now)
             && let Some(law) = self.receiver.poll_report(now)
             && let Some(written) = self.reports.write(&law, out)
+        {
+            return Some(written);
+        }
+        if let Some(witness) = &mut self.witness
+            && let Some(told) = witness.poll_report(now)
+            && let Some(written) = self.reports.write(&told, out)
         {
             return Some(written);
         }

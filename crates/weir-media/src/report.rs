@@ -5,15 +5,12 @@ use weir_cc::{
     Report, SendTime, TfrcReport,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
-use weir_wire::ntp::NtpTime;
-use weir_wire::rtcp::{
-    self, Dccc, Message, Nada, NadaDelay, Pli, ReceiverReport, Remb, ReportBlock, SenderInfo, SenderReport,
-    Tfrc,
-};
+use weir_wire::rtcp::{self, Dccc, Message, Nada, NadaDelay, Pli, ReceiverReport, Remb, ReportBlock, Tfrc};
 
 use crate::config::PacketFormat;
 use crate::packet_report::{PacketReportReader, PacketReportWriter};
-use crate::streams::{Kind, Sources, Streams};
+use crate::sources::{Kind, Sources};
+use crate::streams::Streams;
 
 /// Writes the reports that `ssrc` makes on the packets of `sources`.
 #[derive(Debug)]
@@ -121,20 +118,6 @@ pub(crate) fn report_about<'a>(
         Message::NadaDelay(report) => (report.source == source).then(|| nada_delay_report(report)),
         _ => None,
     }
-}
-
-/// Writes a sender report of the stream `ssrc`, which has sent so many packets and octets.
-pub(crate) fn write_sender_report(
-    now: SendTime,
-    kind: Kind,
-    ssrc: u32,
-    (packet_count, octet_count): (u32, u32),
-    out: &mut [u8],
-) -> Option<usize> {
-    // NTP time counts from the sender clock's zero: only its differences are used.
-    let ntp = NtpTime(((i128::from(now.nanos()) << 32) / 1_000_000_000) as u64);
-    let info = SenderInfo { ntp, rtp_timestamp: kind.ticks(now - SendTime::ZERO), packet_count, octet_count };
-    SenderReport::write(ssrc, &info, &[], out).ok()
 }
 
 /// The middle 32 bits of the NTP time of the last sender report of `source` among `bytes`.
@@ -338,7 +321,7 @@ mod tests {
     fn a_sender_report_is_known_by_its_source() {
         let mut bytes = [0; 256];
         let now = SendTime::from_millis(46_853_125);
-        let len = write_sender_report(now, Kind::Video, 1, (10, 12_000), &mut bytes).unwrap();
+        let len = crate::streams::write_sender_report(now, Kind::Video, 1, (10, 12_000), &mut bytes).unwrap();
         // 46 853.125 s = 0xb705.2000 in 16.16 bits.
         assert_eq!(sender_report_of(1, &bytes[..len]), Some(0xb705_2000));
         assert_eq!(weir_cc::history::compact_ntp(now), 0xb705_2000);

@@ -1,117 +1,68 @@
 //! The sending end of a media flow: encoder → packetiser → pacer, steered by a controller. While a probe is under way
 //! the prober takes the pacer's place.
 
+use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
 use weir_cc::prober::Prober;
 use weir_cc::{Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime, Share, Target};
 use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_wire::AbsSendTime;
 use weir_wire::media::{MediaHeader, Stamp, header_len};
 use weir_wire::rtcp::{self, Message};
-use weir_wire::{AbsSendTime, FrameMarking};
 
 use crate::audio::AudioSource;
 use crate::config::MediaConfig;
+use crate::content::{Content, MediaPacket, PADDING_PAYLOAD, SentFrame};
 use crate::encoder::{Encoder, spread_factor};
 use crate::packet_report::PacketReportReader;
-use crate::packetiser::{Packetiser, Piece};
+use crate::packetiser::Packetiser;
 use crate::report;
-use crate::streams::{Kind, Sources, Streams};
+use crate::sources::{Kind, Sources};
+use crate::streams::Streams;
 
-/// Dynamic payload type of the media packets.
-const PAYLOAD_TYPE: u8 = 96;
-/// Dynamic payload type of audio packets.
-const AUDIO_PAYLOAD_TYPE: u8 = 111;
-/// Payload of a padding packet: RTP padding counts in one byte.
-const PADDING_PAYLOAD: u16 = 255;
 /// How long the history waits for news of a packet.
 const HISTORY_HORIZON: TimeDelta = TimeDelta::from_secs(5);
 
-/// A media packet that leaves now: its header as on the wire, and what a measurement wants to know besides.
+/// Seeds of the randomness of a [`MediaSender`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MediaPacket {
-    /// RTP header with extensions, at the resolution of the wire.
-    pub header: MediaHeader,
-    /// Payload bytes.
-    pub payload: u16,
-    /// The frame it belongs to; `None` for padding and audio.
-    pub frame: Option<u32>,
-    /// Whether it is audio.
-    pub audio: bool,
+pub struct SenderSeeds {
+    /// Of the encoder.
+    pub encoder: u64,
+    /// Of the times of its reports.
+    pub rtcp: u64,
 }
 
-/// What a packet carries.
-#[derive(Clone, Copy, Debug)]
-enum Content {
-    Video(Piece),
-    /// An RTP timestamp, and so many bytes.
-    Audio(u32, u16),
-    Padding,
+/// What a sender learnt of the reports that came together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Heard {
+    /// The round-trip time that they measured; the last of several.
+    pub rtt: Option<TimeDelta>,
+    /// What the controller decided; of several decisions one, from where the first began to where the last came.
+    pub decision: Option<Decision>,
 }
 
-impl Content {
-    fn payload(self) -> u16 {
-        match self {
-            Self::Video(piece) => piece.payload,
-            Self::Audio(_, payload) => payload,
-            Self::Padding => PADDING_PAYLOAD,
-        }
-    }
-
-    fn payload_type(self) -> u8 {
-        if self.is_audio() { AUDIO_PAYLOAD_TYPE } else { PAYLOAD_TYPE }
-    }
-
-    fn kind(self) -> Kind {
-        if self.is_audio() { Kind::Audio } else { Kind::Video }
-    }
-
-    /// `None` for padding.
-    fn timestamp(self) -> Option<u32> {
-        match self {
-            Self::Video(piece) => Some(piece.timestamp),
-            Self::Audio(timestamp, _) => Some(timestamp),
-            Self::Padding => None,
-        }
-    }
-
-    fn marking(self) -> Option<FrameMarking> {
-        if let Self::Video(piece) = self {
-            Some(FrameMarking::new(piece.first, piece.last, piece.key))
-        } else {
-            None
-        }
-    }
-
-    fn frame(self) -> Option<u32> {
-        if let Self::Video(piece) = self { Some(piece.frame) } else { None }
-    }
-
-    fn is_last_of_frame(self) -> bool {
-        matches!(self, Self::Video(piece) if piece.last)
-    }
-
-    fn is_audio(self) -> bool {
-        matches!(self, Self::Audio(..))
-    }
+/// Which of a sender's clocks wants it to be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Timer {
+    /// A frame is to be captured.
+    Capture,
+    /// A report is to be written.
+    Report,
+    /// The controller wants to be called.
+    Controller,
+    /// The pacer, or a probe, lets the next packet out.
+    Pacer,
+    /// The window is full of packets of which nothing was heard: the oldest is then given up.
+    Window,
+    /// An audio packet is to leave.
+    Audio,
 }
 
-/// A frame that was captured and packetised, or skipped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SentFrame {
-    /// Its number, from 0.
-    pub number: u32,
-    /// Packets it was split into; 0 for a frame that was skipped, whose number is that of the next.
-    pub packets: u16,
-    /// Payload bytes.
-    pub size: DataSize,
-    /// Whether it is a key frame.
-    pub key: bool,
-}
-
-/// The sending end of a media flow. Drive it so: at [`Self::next_timeout`] or when RTCP comes, call
-/// [`Self::poll_frame`], [`Self::on_timeout`], [`Self::poll_packet`] and [`Self::poll_rtcp`] until they have nothing.
+/// The sending end of a media flow. A [`Session`](crate::Session) drives it; alone, drive it so: at
+/// [`Self::next_timeout`] or when RTCP comes, call [`Self::on_timeout`], [`Self::poll_frame`], [`Self::poll_packet`] and
+/// [`Self::poll_rtcp`] until they have nothing.
 #[derive(Debug)]
 pub struct MediaSender {
     controller: Box<dyn Controller>,
@@ -127,6 +78,7 @@ pub struct MediaSender {
     rng: Pcg64Mcg,
     /// `None` before the start and after the stop.
     started: Option<SendTime>,
+    stopped: bool,
     paused: bool,
     frame_due: SendTime,
     report_due: SendTime,
@@ -136,29 +88,23 @@ pub struct MediaSender {
 }
 
 impl MediaSender {
-    /// A sender that has not started yet, whose video has the source identifier `ssrc`. `video` is the randomness of
-    /// the encoder, `rtcp` that of the reports' times.
-    pub fn new(
-        controller: Box<dyn Controller>,
-        config: MediaConfig,
-        ssrc: u32,
-        video: Pcg64Mcg,
-        rtcp: Pcg64Mcg,
-    ) -> Self {
+    /// A sender that has not started yet, whose video has the source identifier `ssrc`.
+    pub fn new(controller: Box<dyn Controller>, config: MediaConfig, ssrc: u32, seeds: SenderSeeds) -> Self {
         let target = controller.target();
         Self {
             controller,
             config,
             streams: Streams::new(Sources::new(ssrc, &config)),
-            encoder: Encoder::new(config.encoder, config.limits.start(), video),
+            encoder: Encoder::new(config.encoder, config.limits.start(), seeds.encoder),
             audio: config.audio.map(AudioSource::new),
             packetiser: Packetiser::new(config.payload_limit),
             pacer: Pacer::new(TimeDelta::ZERO),
             prober: Prober::new(),
             history: SendHistory::new(HISTORY_HORIZON),
             packet_reports: PacketReportReader::new(),
-            rng: rtcp,
+            rng: Pcg64Mcg::seed_from_u64(seeds.rtcp),
             started: None,
+            stopped: false,
             paused: false,
             frame_due: SendTime::MAX,
             report_due: SendTime::MAX,
@@ -168,8 +114,11 @@ impl MediaSender {
         }
     }
 
-    /// The first frame is captured now.
+    /// The first frame is captured now. A sender starts once.
     pub fn start(&mut self, now: SendTime) {
+        if self.started.is_some() || self.stopped {
+            return;
+        }
         self.started = Some(now);
         self.frame_due = now;
         self.audio.iter_mut().for_each(|audio| audio.start(now));
@@ -180,15 +129,16 @@ impl MediaSender {
     /// Nothing leaves any more; what waits in the pacer is dropped.
     pub fn stop(&mut self) {
         self.started = None;
+        self.stopped = true;
         self.packetiser.clear();
         self.prober = Prober::new();
     }
 
     /// The application stops sending on purpose: no frames, no packets, no reports; what waits in the pacer is dropped.
     /// Packets already under way are still reported, and the controller keeps its time. Twice is harmless.
-    pub fn pause(&mut self, now: SendTime) {
+    pub fn pause(&mut self, now: SendTime) -> Option<Decision> {
         if self.started.is_none() || self.paused {
-            return;
+            return None;
         }
         self.paused = true;
         self.frame_due = SendTime::MAX;
@@ -196,28 +146,37 @@ impl MediaSender {
         self.audio.iter_mut().for_each(AudioSource::stop);
         self.packetiser.clear();
         self.prober = Prober::new();
-        self.on_event(now, PathEvent::Paused);
+        self.on_event(now, PathEvent::Paused)
     }
 
     /// The application sends again: a frame is captured now, a key frame if the encoder makes any. Sequence numbers go on
     /// where they were, RTP timestamps with the time that has passed.
-    pub fn resume(&mut self, now: SendTime) {
-        let Some(started) = self.started.filter(|_| self.paused) else { return };
+    pub fn resume(&mut self, now: SendTime) -> Option<Decision> {
+        let started = self.started.filter(|_| self.paused)?;
         self.paused = false;
         self.encoder.resume(now - started);
         self.frame_due = now;
         self.audio.iter_mut().for_each(|audio| audio.start(now));
         self.report_due = now + self.rtcp_interval();
-        self.on_event(now, PathEvent::Resumed);
+        self.on_event(now, PathEvent::Resumed)
     }
 
     /// When something is to be done next; `None` while stopped, and while paused if the controller waits for nothing.
     pub fn next_timeout(&self) -> Option<SendTime> {
+        self.next_timer().map(|(due, _)| due)
+    }
+
+    /// The same, and which timer it is: of several the one that is served first.
+    pub fn next_timer(&self) -> Option<(SendTime, Timer)> {
         self.started?;
-        let due = self.frame_due.min(self.report_due).min(self.controller_due);
-        let due = self.departure_due().map_or(due, |departure| due.min(departure));
-        let due = self.audio.as_ref().map_or(due, |audio| due.min(audio.due()));
-        (due < SendTime::MAX).then_some(due)
+        let timers = [
+            (self.controller_due, Timer::Controller),
+            (self.frame_due, Timer::Capture),
+            (self.audio.as_ref().map_or(SendTime::MAX, AudioSource::due), Timer::Audio),
+            self.departure_due().unwrap_or((SendTime::MAX, Timer::Pacer)),
+            (self.report_due, Timer::Report),
+        ];
+        timers.into_iter().min_by_key(|&(due, _)| due).filter(|&(due, _)| due < SendTime::MAX)
     }
 
     /// Captures the next frame if it is due; call until `None`.
@@ -259,7 +218,7 @@ impl MediaSender {
             let timestamp = Kind::Audio.ticks(recorded - started);
             return Some(self.emit(now, Content::Audio(timestamp, payload)));
         }
-        self.departure_due().filter(|&due| due <= now)?;
+        self.departure_due().filter(|&(due, _)| due <= now)?;
         let content = self.packetiser.pop().map_or(Content::Padding, Content::Video);
         if self.frame_due == SendTime::MAX && self.packetiser.is_empty() {
             self.frame_due = now;
@@ -308,32 +267,45 @@ impl MediaSender {
         self.streams.write_sender_reports(now, out)
     }
 
-    /// An RTCP compound packet has come. Returns the round-trip time it measured, if it did; parts that cannot be
-    /// read are skipped.
-    pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) -> Option<TimeDelta> {
-        self.started?;
-        let mut rtt = None;
+    /// An RTCP compound packet has come; parts that cannot be read are skipped.
+    pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) -> Heard {
+        let mut heard = Heard::default();
         for message in rtcp::messages(bytes).filter_map(Result::ok) {
-            let state = self.state();
-            if let Message::Pli(request) = message {
-                if request.source == self.streams.sources().video {
-                    self.encoder.request_key_frame();
-                }
-                continue;
-            }
-            let packets = &mut self.packet_reports;
-            let Some(report) = report::report_about(&mut self.streams, now, &message, packets) else {
-                continue;
+            let Some(news) = self.on_message(now, &message) else { continue };
+            heard.rtt = news.rtt.or(heard.rtt);
+            heard.decision = match (heard.decision, news.decision) {
+                (Some(first), Some(last)) => Some(Decision { base: first.base, ..last }),
+                (first, last) => last.or(first),
             };
-            if !self.history.is_of_route(&report) {
-                continue;
-            }
-            let feedback: Feedback<'_> = self.history.join(now, &report);
-            rtt = feedback.rtt().or(rtt);
-            self.controller.on_feedback(now, &feedback, &state);
         }
-        self.refresh(now);
-        rtt
+        self.on_messages_read(now);
+        heard
+    }
+
+    /// An RTCP packet has come; `None` if it is not about this flow. [`Self::on_messages_read`] belongs behind the last
+    /// one of a compound.
+    pub(crate) fn on_message(&mut self, now: SendTime, message: &Message<'_>) -> Option<Heard> {
+        self.started?;
+        if let Message::Pli(request) = message {
+            return (request.source == self.streams.sources().video).then(|| {
+                self.encoder.request_key_frame();
+                Heard::default()
+            });
+        }
+        let state = self.state();
+        let report = report::report_about(&mut self.streams, now, message, &mut self.packet_reports)?;
+        if !self.history.is_of_route(&report) {
+            return Some(Heard::default());
+        }
+        let feedback: Feedback<'_> = self.history.join(now, &report);
+        let decision = self.controller.on_feedback(now, &feedback, &state);
+        Some(Heard { rtt: feedback.rtt(), decision })
+    }
+
+    pub(crate) fn on_messages_read(&mut self, now: SendTime) {
+        if self.started.is_some() {
+            self.refresh(now);
+        }
     }
 
     /// Something changed outside the controller. A change of route ends the probe under way, and of what left before it
@@ -348,15 +320,21 @@ impl MediaSender {
         decision
     }
 
-    /// Coupling assigns a share.
-    pub fn adopt(&mut self, now: SendTime, share: Share) {
+    /// Coupling assigns a share. Returns the rate that the controller took.
+    pub fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
         self.controller.adopt(now, share);
         self.refresh(now);
+        self.target.sending_rate
     }
 
     /// What the controller wants now.
     pub fn target(&self) -> &Target {
         &self.target
+    }
+
+    /// Whether it has started, and not stopped.
+    pub fn has_started(&self) -> bool {
+        self.started.is_some()
     }
 
     /// Whether the target changed since this was last asked.
@@ -401,14 +379,15 @@ impl MediaSender {
 
     /// When the next packet, media or padding, may leave; `None` if nothing waits. A probe has its own pace. What a full
     /// window holds waits for feedback, or until the history gives up on the oldest packet.
-    fn departure_due(&self) -> Option<SendTime> {
+    fn departure_due(&self) -> Option<(SendTime, Timer)> {
         if self.paused {
             return None;
         }
+        let paced = |due| (due, Timer::Pacer);
         let probing = self.prober.next_departure();
         let Some(payload) = self.packetiser.peek() else {
             let padding = DataSize::from_bytes(u64::from(PADDING_PAYLOAD));
-            return probing.or_else(|| self.pacer.next_padding(padding));
+            return probing.or_else(|| self.pacer.next_padding(padding)).map(paced);
         };
         if let Some(window) = self.target.window {
             let in_flight = self.history.in_flight();
@@ -416,10 +395,10 @@ impl MediaSender {
                 (header_len(self.stamp(), self.marks_frames()) + usize::from(payload)) as u64,
             );
             if !in_flight.is_zero() && in_flight + size > window {
-                return self.history.next_expiry();
+                return self.history.next_expiry().map(|due| (due, Timer::Window));
             }
         }
-        Some(probing.unwrap_or_else(|| self.pacer.next_departure()))
+        Some(paced(probing.unwrap_or_else(|| self.pacer.next_departure())))
     }
 
     /// What waits lets a probe begin.

@@ -1,114 +1,303 @@
-//! The flows that one host sends to one peer.
+//! The flows that one host sends to one peer, driven by one call.
 
-use weir_cc::{Decision, PathEvent, SendTime, Share};
-use weir_units::TimeDelta;
+use weir_cc::{Decision, PathEvent, SendTime, Share, Target};
+use weir_units::{DataRate, TimeDelta};
+use weir_wire::rtcp;
 
-use crate::sender::{MediaPacket, MediaSender, SentFrame};
+use crate::content::{MediaPacket, SentFrame};
+use crate::sender::{Heard, MediaSender, Timer};
 
-/// The flows that one host sends to one peer, behind one pair of ports: they share a wake-up and the way back, on which
+/// A flow of a session. Numbers count up from 0 in the order in which flows are added; none is used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(u32);
+
+impl FlowId {
+    /// How many flows were added before it.
+    pub const fn number(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a session gives out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Output {
+    /// A report measured a round-trip time.
+    Rtt(FlowId, TimeDelta),
+    /// A controller computed a rate: because of feedback, of its timer or of an event.
+    Decision(FlowId, Decision),
+    /// A frame was captured or skipped.
+    Frame(FlowId, SentFrame),
+    /// A packet to send.
+    Packet(FlowId, MediaPacket),
+    /// An RTCP packet to send: so many bytes, in the buffer that the caller gave.
+    Rtcp(FlowId, usize),
+    /// A flow's target is another one, or its first.
+    Target(FlowId, Target),
+    /// Nothing more until then, or until something comes in; `None` while no flow waits for anything. It may be at
+    /// once: what has just come in is answered before the timers that have run out meanwhile.
+    Wake(Option<Wake>),
+}
+
+/// When a session wants to be called again, and who of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wake {
+    /// When.
+    pub at: SendTime,
+    /// The flow whose timer it is; of several the one that was added first.
+    pub flow: FlowId,
+    /// The timer.
+    pub timer: Timer,
+}
+
+/// The flows that one host sends to one peer, behind one pair of ports: they share a clock and the way back, on which
 /// reports of all of them come. The session alone assigns shares of a common rate ([`Session::adopt`]): a controller
 /// never sees another.
 ///
-/// Drive it as a single [`MediaSender`]; what it gives out carries the flow's index.
-#[derive(Debug)]
+/// It does no IO. Whenever RTCP comes, something is decided, or the time of the last [`Wake`] has come, call
+/// [`Session::poll`] until it gives [`Output::Wake`]:
+///
+/// ```
+/// # use weir_cc::SendTime;
+/// # use weir_media::{Output, Session};
+/// # let (mut session, now) = (Session::new(), SendTime::ZERO);
+/// let mut room = [0; 1472];
+/// let wake = loop {
+///     match session.poll(now, &mut room) {
+///         Output::Packet(_, packet) => { /* its header and `packet.payload` bytes of media go out */ }
+///         Output::Rtcp(_, length) => { /* `&room[..length]` goes out */ }
+///         Output::Wake(wake) => break wake,
+///         Output::Rtt(..) | Output::Decision(..) | Output::Frame(..) | Output::Target(..) => {}
+///     }
+/// };
+/// assert_eq!(wake, None);
+/// ```
+#[derive(Debug, Default)]
 pub struct Session {
-    flows: Vec<MediaSender>,
+    /// By their numbers, in order.
+    flows: Vec<Flow>,
+    added: u32,
+    step: Step,
+    /// The flow that is asked next in this step.
+    turn: usize,
+}
+
+/// What is asked of the flows, one after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    #[default]
+    Timers,
+    News,
+    Frames,
+    Packets,
+    Rtcp,
+    Targets,
+}
+
+impl Step {
+    fn next(self) -> Option<Self> {
+        Some(match self {
+            Self::Timers => Self::News,
+            Self::News => Self::Frames,
+            Self::Frames => Self::Packets,
+            Self::Packets => Self::Rtcp,
+            Self::Rtcp => Self::Targets,
+            Self::Targets => return None,
+        })
+    }
 }
 
 impl Session {
-    /// A session of these flows, which must differ in their source identifiers.
-    pub fn new(flows: Vec<MediaSender>) -> Self {
-        Self { flows }
+    /// A session without flows.
+    pub fn new() -> Self {
+        Self::default()
     }
 
-    /// The flows.
-    pub fn flows(&self) -> &[MediaSender] {
-        &self.flows
+    /// Takes one flow more, whose source identifiers must differ from those of the others.
+    pub fn add(&mut self, sender: MediaSender) -> FlowId {
+        let id = FlowId(self.added);
+        self.added += 1;
+        self.flows.push(Flow { id, sender, news: News::default(), touched: false });
+        id
     }
 
-    /// All flows start.
-    pub fn start(&mut self, now: SendTime) {
-        self.flows.iter_mut().for_each(|flow| flow.start(now));
+    /// Gives up a flow: what waits in it is dropped.
+    pub fn remove(&mut self, flow: FlowId) -> Option<MediaSender> {
+        let place = self.place(flow)?;
+        self.ask_again();
+        Some(self.flows.remove(place).sender)
     }
 
-    /// All flows stop.
-    pub fn stop(&mut self) {
-        self.flows.iter_mut().for_each(MediaSender::stop);
+    /// A flow, unless it was removed.
+    pub fn flow(&self, flow: FlowId) -> Option<&MediaSender> {
+        self.place(flow).map(|place| &self.flows[place].sender)
     }
 
-    /// All flows pause.
-    pub fn pause(&mut self, now: SendTime) {
-        self.flows.iter_mut().for_each(|flow| flow.pause(now));
+    /// The flows, in the order in which they were added.
+    pub fn flows(&self) -> impl Iterator<Item = (FlowId, &MediaSender)> {
+        self.flows.iter().map(|flow| (flow.id, &flow.sender))
     }
 
-    /// All flows go on.
-    pub fn resume(&mut self, now: SendTime) {
-        self.flows.iter_mut().for_each(|flow| flow.resume(now));
+    /// The flow captures its first frame. A flow that is not there does nothing, here and below.
+    pub fn start(&mut self, now: SendTime, flow: FlowId) {
+        self.with(flow, |sender| {
+            sender.start(now);
+            None
+        });
     }
 
-    /// When something is to be done next; `None` while all are stopped.
-    pub fn next_timeout(&self) -> Option<SendTime> {
-        self.flows.iter().filter_map(MediaSender::next_timeout).min()
+    /// The flow sends nothing any more; what waits in its pacer is dropped.
+    pub fn stop(&mut self, flow: FlowId) {
+        self.with(flow, |sender| {
+            sender.stop();
+            None
+        });
     }
 
-    /// Calls the controllers whose time has come, and hands each decision to `decided`.
-    pub fn on_timeout(&mut self, now: SendTime, mut decided: impl FnMut(usize, Decision)) {
-        for (index, flow) in self.flows.iter_mut().enumerate() {
-            if let Some(decision) = flow.on_timeout(now) {
-                decided(index, decision);
+    /// The application stops sending the flow on purpose ([`MediaSender::pause`]).
+    pub fn pause(&mut self, now: SendTime, flow: FlowId) {
+        self.with(flow, |sender| sender.pause(now));
+    }
+
+    /// The application sends the flow again.
+    pub fn resume(&mut self, now: SendTime, flow: FlowId) {
+        self.with(flow, |sender| sender.resume(now));
+    }
+
+    /// Something changed outside the flow's controller.
+    pub fn on_event(&mut self, now: SendTime, flow: FlowId, event: PathEvent) {
+        self.with(flow, |sender| sender.on_event(now, event));
+    }
+
+    /// Coupling gives the flow a share. Returns the rate that its controller took; it is no decision.
+    pub fn adopt(&mut self, now: SendTime, flow: FlowId, share: Share) -> Option<DataRate> {
+        let place = self.place(flow)?;
+        self.ask_again();
+        Some(self.flows[place].sender.adopt(now, share))
+    }
+
+    /// An RTCP compound packet has come: each flow takes what is about it, and nobody what is about others.
+    pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) {
+        for message in rtcp::messages(bytes).filter_map(Result::ok) {
+            for flow in &mut self.flows {
+                if let Some(heard) = flow.sender.on_message(now, &message) {
+                    flow.news.put(heard);
+                    flow.touched = true;
+                }
             }
         }
-    }
-
-    /// Captures the next frame that is due; call until `None`.
-    pub fn poll_frame(&mut self, now: SendTime) -> Option<(usize, SentFrame)> {
-        self.first(|flow| flow.poll_frame(now))
-    }
-
-    /// The next packet that may leave now; call until `None`.
-    pub fn poll_packet(&mut self, now: SendTime) -> Option<(usize, MediaPacket)> {
-        self.first(|flow| flow.poll_packet(now))
-    }
-
-    /// Writes the RTCP packet that is due into `out` and returns its length; call until `None`.
-    pub fn poll_rtcp(&mut self, now: SendTime, out: &mut [u8]) -> Option<usize> {
-        self.first(|flow| flow.poll_rtcp(now, out)).map(|(_, len)| len)
-    }
-
-    /// An RTCP compound packet has come: each flow takes what is about it. The round-trip times that it measured go to
-    /// `measured`.
-    pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8], mut measured: impl FnMut(usize, TimeDelta)) {
-        for (index, flow) in self.flows.iter_mut().enumerate() {
-            if let Some(rtt) = flow.on_rtcp(now, bytes) {
-                measured(index, rtt);
-            }
-        }
-    }
-
-    /// Something changed outside the controllers.
-    pub fn on_event(&mut self, now: SendTime, event: PathEvent) {
         for flow in &mut self.flows {
-            flow.on_event(now, event);
+            if core::mem::take(&mut flow.touched) {
+                flow.sender.on_messages_read(now);
+            }
+        }
+        (self.step, self.turn) = (Step::News, 0);
+    }
+
+    /// The next output. What has to be written goes into `out`, which should have room for a packet of the path.
+    pub fn poll(&mut self, now: SendTime, out: &mut [u8]) -> Output {
+        loop {
+            while let Some(flow) = self.flows.get_mut(self.turn) {
+                if let Some(output) = flow.output(self.step, now, out) {
+                    return output;
+                }
+                self.turn += 1;
+            }
+            self.turn = 0;
+            let Some(next) = self.step.next() else {
+                self.step = Step::Timers;
+                return Output::Wake(self.next_wake());
+            };
+            self.step = next;
         }
     }
 
-    /// The flow `flow` gets a share of the session's rate.
-    pub fn adopt(&mut self, now: SendTime, flow: usize, share: Share) {
-        if let Some(flow) = self.flows.get_mut(flow) {
-            flow.adopt(now, share);
+    /// When [`Self::poll`] wants to be called next.
+    pub fn next_wake(&self) -> Option<Wake> {
+        let wake = |flow: &Flow| {
+            let (at, timer) = flow.sender.next_timer()?;
+            Some(Wake { at, flow: flow.id, timer })
+        };
+        self.flows.iter().filter_map(wake).min_by_key(|wake| wake.at)
+    }
+
+    fn place(&self, flow: FlowId) -> Option<usize> {
+        self.flows.binary_search_by_key(&flow, |flow| flow.id).ok()
+    }
+
+    fn with(&mut self, flow: FlowId, act: impl FnOnce(&mut MediaSender) -> Option<Decision>) {
+        if let Some(place) = self.place(flow) {
+            self.ask_again();
+            let Flow { sender, news, .. } = &mut self.flows[place];
+            let decision = act(sender);
+            news.put(Heard { rtt: None, decision });
         }
     }
 
-    /// The flows whose target changed since this was last asked.
-    pub fn take_target_changes(&mut self) -> impl Iterator<Item = (usize, &MediaSender)> {
-        self.flows.iter_mut().enumerate().filter_map(|(index, flow)| {
-            let changed = flow.take_target_change();
-            changed.then_some((index, &*flow))
-        })
+    /// In the middle of a round all flows are asked again; their timers have been heard.
+    fn ask_again(&mut self) {
+        self.step = self.step.min(Step::News);
+        self.turn = 0;
+    }
+}
+
+#[derive(Debug)]
+struct Flow {
+    id: FlowId,
+    sender: MediaSender,
+    news: News,
+    /// Whether the RTCP at hand is about it.
+    touched: bool,
+}
+
+impl Flow {
+    fn output(&mut self, step: Step, now: SendTime, out: &mut [u8]) -> Option<Output> {
+        let Self { id, sender, news, .. } = self;
+        match step {
+            Step::Timers => {
+                let decision = sender.on_timeout(now);
+                news.put(Heard { rtt: None, decision });
+                None
+            }
+            Step::News => news.take(*id),
+            Step::Frames => sender.poll_frame(now).map(|frame| Output::Frame(*id, frame)),
+            Step::Packets => sender.poll_packet(now).map(|packet| Output::Packet(*id, packet)),
+            Step::Rtcp => sender.poll_rtcp(now, out).map(|length| Output::Rtcp(*id, length)),
+            Step::Targets => {
+                let changed = sender.has_started() && sender.take_target_change();
+                changed.then(|| Output::Target(*id, *sender.target()))
+            }
+        }
+    }
+}
+
+/// So many decisions of a flow wait to be told; of more, the last ones are one.
+const MOST_DECISIONS: usize = 4;
+
+/// What is to be told of a flow.
+#[derive(Debug, Default)]
+struct News {
+    rtt: Option<TimeDelta>,
+    decisions: [Option<Decision>; MOST_DECISIONS],
+}
+
+impl News {
+    fn put(&mut self, heard: Heard) {
+        self.rtt = heard.rtt.or(self.rtt);
+        let Some(decision) = heard.decision else { return };
+        if let Some(place) = self.decisions.iter_mut().find(|place| place.is_none()) {
+            *place = Some(decision);
+        } else {
+            let last = &mut self.decisions[MOST_DECISIONS - 1];
+            *last = last.map(|last| Decision { base: last.base, ..decision });
+        }
     }
 
-    /// What the first flow that has something gives.
-    fn first<T>(&mut self, mut poll: impl FnMut(&mut MediaSender) -> Option<T>) -> Option<(usize, T)> {
-        self.flows.iter_mut().enumerate().find_map(|(index, flow)| poll(flow).map(|out| (index, out)))
+    fn take(&mut self, flow: FlowId) -> Option<Output> {
+        if let Some(rtt) = self.rtt.take() {
+            return Some(Output::Rtt(flow, rtt));
+        }
+        let first = self.decisions[0].take()?;
+        self.decisions.rotate_left(1);
+        Some(Output::Decision(flow, first))
     }
 }

@@ -2,60 +2,10 @@
 //! sequence numbers and a media clock of its own; the history numbers the packets of both.
 
 use weir_cc::{ReceptionReport, SendTime};
-use weir_units::TimeDelta;
-use weir_wire::rtcp::{ReceiverReport, ReportBlock};
+use weir_wire::ntp::NtpTime;
+use weir_wire::rtcp::{ReceiverReport, ReportBlock, SenderInfo, SenderReport};
 
-use crate::config::{AUDIO_CLOCK_HZ, MediaConfig, VIDEO_CLOCK_HZ};
-use crate::report;
-
-/// The source identifiers of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sources {
-    pub(crate) video: u32,
-    pub(crate) audio: Option<u32>,
-}
-
-/// Audio's source identifier differs from video's by this bit.
-const AUDIO_BIT: u32 = 1 << 31;
-
-impl Sources {
-    /// Those of a flow whose video has `video`.
-    pub(crate) fn new(video: u32, config: &MediaConfig) -> Self {
-        Self { video, audio: config.audio.map(|_| video ^ AUDIO_BIT) }
-    }
-
-    /// Which stream has the identifier `ssrc`.
-    pub(crate) fn kind(self, ssrc: u32) -> Option<Kind> {
-        if ssrc == self.video {
-            return Some(Kind::Video);
-        }
-        (Some(ssrc) == self.audio).then_some(Kind::Audio)
-    }
-
-    /// The streams that there are.
-    pub(crate) fn iter(self) -> impl Iterator<Item = (Kind, u32)> {
-        let audio = self.audio.map(|ssrc| (Kind::Audio, ssrc));
-        core::iter::once((Kind::Video, self.video)).chain(audio)
-    }
-}
-
-/// One of a flow's streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Video,
-    Audio,
-}
-
-impl Kind {
-    /// A span of time in ticks of the stream's media clock, as an RTP timestamp.
-    pub(crate) fn ticks(self, span: TimeDelta) -> u32 {
-        let hz = match self {
-            Self::Video => VIDEO_CLOCK_HZ,
-            Self::Audio => AUDIO_CLOCK_HZ,
-        };
-        (i128::from(span.nanos()) * i128::from(hz) / 1_000_000_000) as u32
-    }
-}
+use crate::sources::{Kind, Sources};
 
 /// What a sender knows of its streams.
 #[derive(Debug)]
@@ -137,7 +87,7 @@ impl Streams {
             let stream = &self.streams[kind as usize];
             if stream.packets > 0 {
                 let (counts, out) = ((stream.packets, stream.octets), &mut out[length..]);
-                length += report::write_sender_report(now, kind, ssrc, counts, out)?;
+                length += write_sender_report(now, kind, ssrc, counts, out)?;
             }
         }
         (length > 0).then_some(length)
@@ -167,6 +117,20 @@ impl Streams {
     }
 }
 
+/// Writes a sender report of the stream `ssrc`, which has sent so many packets and octets.
+pub(crate) fn write_sender_report(
+    now: SendTime,
+    kind: Kind,
+    ssrc: u32,
+    (packet_count, octet_count): (u32, u32),
+    out: &mut [u8],
+) -> Option<usize> {
+    // NTP time counts from the sender clock's zero: only its differences are used.
+    let ntp = NtpTime(((i128::from(now.nanos()) << 32) / 1_000_000_000) as u64);
+    let info = SenderInfo { ntp, rtp_timestamp: kind.ticks(now - SendTime::ZERO), packet_count, octet_count };
+    SenderReport::write(ssrc, &info, &[], out).ok()
+}
+
 fn reception(block: &ReportBlock) -> ReceptionReport {
     ReceptionReport {
         fraction_lost: block.fraction_lost,
@@ -181,6 +145,7 @@ fn reception(block: &ReportBlock) -> ReceptionReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sources::AUDIO_BIT;
     use weir_wire::rtcp::{self, Message};
 
     const BOTH: Sources = Sources { video: 1, audio: Some(1 | AUDIO_BIT) };

@@ -1,7 +1,7 @@
 //! What a controller's sender half costs per packet with its send history, beside independent implementations, and how
 //! much memory it takes: the figures of `docs/performance.md`.
 //!
-//! `weir_lab::cost` says what the minute is. Rounds go through all in turn; printed are the minimum and the median of 15
+//! `weir_lab::comparison::cost` says what the minute is. Rounds go through all in turn; printed are the minimum and the median of 15
 //! in nanoseconds per packet, and the heap allocations per packet of the second half of a round. The bars are for Weir's.
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -22,7 +22,7 @@ use rtc_rtcp::transport_feedbacks::cc_feedback_report::Ecn;
 use weir_cc::history::SendHistory;
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{ArrivalTime, DataRate, DataSize, RateLimits, Report, SendState, SendTime, TimeDelta};
-use weir_lab::cost::{Event, Minute, PACKETS, Script};
+use weir_lab::comparison::cost::{Event, Minute, PACKETS, Script};
 use weir_lab::registry;
 
 const ROUNDS: usize = 15;

@@ -1,10 +1,9 @@
 //! The Wi-Fi cells of a network, and where its links are in them.
 
 use weir_net::{ConfigError, Dropped, Exit, Time, WifiCell, WifiLink};
+use weir_world::{CellSpec, stream};
 
 use crate::packet::Ticket;
-use crate::seed::stream;
-use crate::spec::CellSpec;
 
 /// A link in a cell.
 #[derive(Clone, Copy, Debug)]

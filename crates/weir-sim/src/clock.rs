@@ -2,8 +2,7 @@
 
 use weir_net::Time;
 use weir_units::TimeDelta;
-
-use crate::spec::ClockSpec;
+use weir_world::ClockSpec;
 
 /// Later than this, in nanoseconds (292 years), no clock is read.
 const LATEST: u64 = i64::MAX as u64;

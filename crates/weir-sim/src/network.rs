@@ -2,14 +2,11 @@
 
 use weir_net::{ConfigError, Exit, Fate, Link, Packet, Time};
 use weir_units::TimeDelta;
+use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, stream};
 
 use crate::cells::Cells;
-use crate::monitor::{Loss, Monitor, PacketMeta, Side};
 use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket};
 use crate::schedule::Schedule;
-use crate::seed::stream;
-use crate::spec::{CellSpec, FlowSpec, LinkSpec};
-use crate::wire::WirePacket;
 
 /// A step of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,9 +17,16 @@ enum Hop {
     Host(u32),
 }
 
-/// The index of the host at an end of a flow.
-pub(crate) const fn host(flow: usize, side: Side) -> usize {
+/// The index of an end of a flow, and of the host there if the flow has hosts of its own.
+const fn end(flow: usize, side: Side) -> usize {
     2 * flow + side as usize
+}
+
+/// The flow whose hosts flow `index` uses: itself, or the first of its call.
+pub(crate) fn host_owner(flows: &[FlowSpec], index: usize) -> usize {
+    let call = flows[index].call;
+    let first = call.and_then(|_| flows.iter().position(|flow| flow.call == call));
+    first.unwrap_or(index)
 }
 
 /// Bytes of IPv4 and UDP headers around RTP and RTCP.
@@ -40,7 +44,7 @@ pub(crate) struct Network<M> {
     links: Vec<Node>,
     cells: Cells,
     hops: Vec<Hop>,
-    /// First hop of the packets that a host sends.
+    /// First hop of the packets that leave an end of a flow.
     first_hop: Vec<u32>,
     /// Components are the links, then the hosts, then the cells. A link of a cell never wakes.
     schedule: Schedule,
@@ -68,7 +72,7 @@ impl<M: Monitor> Network<M> {
             for (route, far) in [(&flow.forward, Side::Receiver), (&flow.reverse, Side::Sender)] {
                 first_hop.push(hops.len() as u32);
                 hops.extend(route.iter().map(hop));
-                hops.push(Hop::Host(host(index, far) as u32));
+                hops.push(Hop::Host(end(host_owner(flows, index), far) as u32));
             }
         }
         let built = links.iter().enumerate().map(|(index, link)| {
@@ -92,10 +96,16 @@ impl<M: Monitor> Network<M> {
     /// The next component to wake: a link or, beyond the links, a host or, beyond the hosts, a cell.
     pub(crate) fn next(&self) -> (Time, Component) {
         let (at, index) = self.schedule.first();
-        match index.checked_sub(self.links.len()) {
-            None => (at, Component::Link(index)),
-            Some(other) => (at, Component::HostOrCell(other)),
+        let Some(beyond) = index.checked_sub(self.links.len()) else { return (at, Component::Link(index)) };
+        match beyond.checked_sub(self.hosts()) {
+            None => (at, Component::Host(beyond)),
+            Some(cell) => (at, Component::Cell(cell)),
         }
+    }
+
+    /// There is a place for a host at each end of each flow.
+    fn hosts(&self) -> usize {
+        self.first_hop.len()
     }
 
     #[inline]
@@ -107,7 +117,7 @@ impl<M: Monitor> Network<M> {
     #[inline]
     pub(crate) fn send(&mut self, now: Time, flow: usize, from: Side, meta: PacketMeta, body: Body) {
         self.monitor.sent(now, flow, &meta);
-        let hop = self.first_hop[host(flow, from)];
+        let hop = self.first_hop[end(flow, from)];
         let first = self.hops[hop as usize];
         if matches!(first, Hop::Host(_)) {
             return;
@@ -121,6 +131,12 @@ impl<M: Monitor> Network<M> {
             Hop::Port(port) => self.enter_cell(now, port as usize, ticket),
             Hop::Host(_) => {}
         }
+    }
+
+    /// A host sends the RTCP packet of so many bytes that it has written into `slot` of the pool.
+    pub(crate) fn send_rtcp(&mut self, now: Time, flow: usize, from: Side, slot: u32, length: usize) {
+        self.rtcp.keep(slot, length);
+        self.send(now, flow, from, meta(now, length as u32 + UDP_OVERHEAD, 0, true), Body::Rtcp { slot });
     }
 
     /// What leaves `link` at `now` travels on or is lost; what has reached a host is handed out, to be
@@ -185,9 +201,9 @@ impl<M: Monitor> Network<M> {
     fn show(&mut self, now: Time, link: usize, ticket: Ticket) {
         let packet = self.packets.get(ticket.slot());
         let flow = packet.flow as usize;
-        let back = ticket.hop() >= self.first_hop[host(flow, Side::Receiver)];
+        let back = ticket.hop() >= self.first_hop[end(flow, Side::Receiver)];
         let from = if back { Side::Receiver } else { Side::Sender };
-        self.monitor.packet(now, link, &WirePacket::new(packet, from, ticket.ecn(), &self.rtcp));
+        self.monitor.packet(now, link, &packet.on_wire(from, ticket.ecn(), &self.rtcp));
     }
 
     /// The packet has arrived where nobody wants it.
@@ -232,7 +248,7 @@ impl<M: Monitor> Network<M> {
     }
 
     fn wake_cell(&mut self, cell: usize) {
-        let component = self.links.len() + self.first_hop.len() + cell;
+        let component = self.links.len() + self.hosts() + cell;
         self.schedule.set(component, self.cells.next_wake(cell));
     }
 
@@ -249,8 +265,8 @@ impl<M: Monitor> Network<M> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Component {
     Link(usize),
-    /// A host, or beyond the hosts a cell.
-    HostOrCell(usize),
+    Host(usize),
+    Cell(usize),
 }
 
 /// What a network cannot be made of.

@@ -3,9 +3,8 @@
 use weir_cc::Ecn;
 use weir_units::DataSize;
 use weir_wire::media::MediaHeader;
-
-use crate::monitor::PacketMeta;
-use crate::tcp::{Acknowledgement, Segment};
+use weir_world::tcp::{Acknowledgement, Segment};
+use weir_world::{PacketMeta, Side, WireContent, WirePacket};
 
 /// A packet: what it carries, and what is measured of it.
 #[derive(Clone, Copy, Debug)]
@@ -130,17 +129,20 @@ impl PacketPool {
         let packet = &mut self.packets[slot as usize];
         match &mut packet.body {
             Body::Media { ecn, .. } => *ecn = arrived,
-            Body::Segment(segment)
-            | Body::NumberedSegment { segment, .. }
-            | Body::Web { part: WebPart::Segment(segment), .. } => segment.ecn = arrived,
-            Body::Constant
-            | Body::Rtcp { .. }
-            | Body::Acknowledgement(_)
-            | Body::NumberedAcknowledgement { .. }
-            | Body::Web { .. } => {}
+            Body::Segment(_, segment) => segment.ecn = arrived,
+            Body::Constant | Body::Rtcp { .. } | Body::Acknowledgement(..) | Body::Request(..) => {}
         }
         *packet
     }
+}
+
+/// Which of a flow's connections a packet belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// Which of the flow's clients; 0 unless the flow has several.
+    pub(crate) client: u32,
+    /// Which of the client's connections, in the order in which they are opened; 0 unless there are several.
+    pub(crate) connection: u32,
 }
 
 /// What a packet carries.
@@ -148,46 +150,50 @@ impl PacketPool {
 pub(crate) enum Body {
     /// Unresponsive traffic.
     Constant,
-    /// A media packet; on its way its ECN field travels in the ticket.
-    Media { header: MediaHeader, ecn: Ecn },
+    /// A media packet with so many bytes behind its header; on its way its ECN field travels in the ticket.
+    Media { header: MediaHeader, payload: u16, ecn: Ecn },
     /// RTCP bytes in a slot of the pool.
     Rtcp { slot: u32 },
     /// TCP data; on its way its ECN field travels in the ticket.
-    Segment(Segment),
+    Segment(Way, Segment),
     /// A TCP acknowledgement.
-    Acknowledgement(Acknowledgement),
-    /// TCP data of one of a flow's connections.
-    NumberedSegment { connection: u32, segment: Segment },
-    /// An acknowledgement of one of a flow's connections.
-    NumberedAcknowledgement { connection: u32, ack: Acknowledgement },
-    /// A part of a client's request or of its response.
-    Web { client: u32, request: u32, part: WebPart },
+    Acknowledgement(Way, Acknowledgement),
+    /// A client asks for so much.
+    Request(Way, DataSize),
 }
 
-/// A part of a request or of its response.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum WebPart {
-    /// So much is asked for.
-    Request {
-        size: DataSize,
-    },
-    Segment(Segment),
-    Acknowledgement(Acknowledgement),
+impl Body {
+    fn way(&self) -> Way {
+        match self {
+            Self::Segment(way, _) | Self::Acknowledgement(way, _) | Self::Request(way, _) => *way,
+            Self::Constant | Self::Media { .. } | Self::Rtcp { .. } => Way::default(),
+        }
+    }
 }
 
 impl SimPacket {
+    /// The packet as somebody on the way sees it: `from` has sent it, and its ECN field is `ecn` by now.
+    pub(crate) fn on_wire<'a>(&'a self, from: Side, ecn: Ecn, rtcp: &'a RtcpPool) -> WirePacket<'a> {
+        let Self { meta, flow, body } = self;
+        let content = match body {
+            Body::Constant => WireContent::Constant,
+            Body::Media { header, .. } => WireContent::Media(header),
+            Body::Rtcp { slot } => WireContent::Rtcp(rtcp.bytes(*slot)),
+            Body::Segment(_, segment) => WireContent::Segment(segment),
+            Body::Acknowledgement(_, ack) => WireContent::Acknowledgement(ack),
+            Body::Request(..) => WireContent::Request,
+        };
+        let (flow, sent_at, wire_size) = (*flow as usize, meta.sent_at, meta.wire_size);
+        let Way { client, connection } = body.way();
+        WirePacket { flow, from, sent_at, wire_size, ecn, client, connection, content }
+    }
+
     /// The ECN field it leaves with.
     pub(crate) fn ecn(&self) -> Ecn {
-        match self.body {
-            Body::Media { ecn, .. } => ecn,
-            Body::Segment(segment)
-            | Body::NumberedSegment { segment, .. }
-            | Body::Web { part: WebPart::Segment(segment), .. } => segment.ecn,
-            Body::Constant
-            | Body::Rtcp { .. }
-            | Body::Acknowledgement(_)
-            | Body::NumberedAcknowledgement { .. }
-            | Body::Web { .. } => Ecn::NotEct,
+        match &self.body {
+            Body::Media { ecn, .. } => *ecn,
+            Body::Segment(_, segment) => segment.ecn,
+            Body::Constant | Body::Rtcp { .. } | Body::Acknowledgement(..) | Body::Request(..) => Ecn::NotEct,
         }
     }
 }
@@ -204,20 +210,21 @@ pub(crate) struct RtcpPool {
 }
 
 impl RtcpPool {
-    /// Stores what `write` puts into a buffer, if it writes anything.
-    pub(crate) fn store(&mut self, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> Option<(u32, usize)> {
-        let slot = self.free.pop().unwrap_or_else(|| {
+    /// A free slot, to be [written](Self::room) and [kept](Self::keep), or to be [released](Self::release).
+    pub(crate) fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
             self.slots.push(([0; RTCP_CAPACITY], 0));
             self.slots.len() as u32 - 1
-        });
-        let (bytes, len) = &mut self.slots[slot as usize];
-        if let Some(written) = write(bytes) {
-            *len = written as u16;
-            Some((slot, written))
-        } else {
-            self.free.push(slot);
-            None
-        }
+        })
+    }
+
+    pub(crate) fn room(&mut self, slot: u32) -> &mut [u8] {
+        &mut self.slots[slot as usize].0
+    }
+
+    /// So many bytes in the slot are an RTCP packet.
+    pub(crate) fn keep(&mut self, slot: u32, length: usize) {
+        self.slots[slot as usize].1 = length as u16;
     }
 
     pub(crate) fn bytes(&self, slot: u32) -> &[u8] {
@@ -246,7 +253,7 @@ mod tests {
             assert_eq!((ecn as usize, Ticket::new(0, 0, u32::MAX, ecn).ecn()), (number, ecn));
         }
         let meta = crate::network::meta(weir_net::Time::ZERO, 1, 1, false);
-        let media = Body::Media { header: MediaHeader::default(), ecn: Ecn::Ect1 };
+        let media = Body::Media { header: MediaHeader::default(), payload: 1, ecn: Ecn::Ect1 };
         let packet = SimPacket { meta, flow: 0, body: media };
         assert_eq!(packet.ecn(), Ecn::Ect1);
         let mut pool = PacketPool::default();
@@ -254,6 +261,12 @@ mod tests {
         assert_eq!(pool.take(slot, Ecn::Ce).ecn(), Ecn::Ce);
         let slot = pool.insert(SimPacket { body: Body::Constant, ..packet });
         assert_eq!(pool.take(slot, Ecn::Ce).ecn(), Ecn::NotEct);
+    }
+
+    #[test]
+    fn packets_stay_small_values() {
+        assert!(size_of::<SimPacket>() <= 88, "{}", size_of::<SimPacket>());
+        assert_eq!(size_of::<Ticket>(), 16);
     }
 
     #[test]
@@ -272,18 +285,16 @@ mod tests {
     #[test]
     fn slots_are_used_again() {
         let mut pool = RtcpPool::default();
-        let write = |byte| {
-            move |out: &mut [u8]| {
-                out[0] = byte;
-                Some(1)
-            }
+        let store = |pool: &mut RtcpPool, byte| {
+            let slot = pool.take();
+            pool.room(slot)[0] = byte;
+            pool.keep(slot, 1);
+            slot
         };
-        let (first, _) = pool.store(write(1)).unwrap();
-        let (second, _) = pool.store(write(2)).unwrap();
+        let (first, second) = (store(&mut pool, 1), store(&mut pool, 2));
         assert_eq!((pool.bytes(first), pool.bytes(second)), (&[1][..], &[2][..]));
         pool.release(first);
-        assert!(pool.store(|_| None).is_none());
-        assert_eq!(pool.store(write(3)).unwrap().0, first);
+        assert_eq!(store(&mut pool, 3), first);
         assert_eq!(pool.slots.len(), 2);
     }
 }

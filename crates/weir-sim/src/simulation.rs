@@ -3,12 +3,11 @@
 use core::fmt;
 
 use weir_net::Time;
+use weir_world::{FlowSpec, Monitor, RunSpec, Traffic};
 
 use crate::endpoint::Endpoint;
-use crate::monitor::Monitor;
-use crate::network::{Component, Faulty, Network};
+use crate::network::{Component, Faulty, Network, host_owner};
 use crate::packet::Ticket;
-use crate::spec::{SimSpec, Traffic};
 
 /// A simulation that is built and can run.
 #[derive(Debug)]
@@ -40,6 +39,11 @@ pub enum SpecError {
         /// The flow's name.
         flow: String,
     },
+    /// A flow of a call carries no media, or has other clocks than the call's first flow.
+    Call {
+        /// The flow's name.
+        flow: String,
+    },
 }
 
 impl fmt::Display for SpecError {
@@ -50,18 +54,46 @@ impl fmt::Display for SpecError {
             Self::Route { flow } => {
                 write!(f, "flow `{flow}` needs a route over existing links, both ways if it has feedback")
             }
+            Self::Call { flow } => {
+                write!(
+                    f,
+                    "flow `{flow}` is in a call: it must carry media, by the clocks of the call's hosts"
+                )
+            }
         }
     }
 }
 
 impl core::error::Error for SpecError {}
 
+/// Whether flow `index` is in no call, or can share the hosts of its own.
+fn fits_its_call(flows: &[FlowSpec], index: usize) -> bool {
+    let (flow, first) = (&flows[index], &flows[host_owner(flows, index)]);
+    let clocks = |flow: &FlowSpec| (flow.sender_clock, flow.receiver_clock);
+    flow.call.is_none() || (matches!(flow.traffic, Traffic::Media(_)) && clocks(flow) == clocks(first))
+}
+
+/// The hosts: two places for each flow, of which those of a flow that uses the hosts of another stay empty.
+fn endpoints(seed: u64, flows: Vec<FlowSpec>) -> Vec<Endpoint> {
+    let owners: Vec<usize> = (0..flows.len()).map(|flow| host_owner(&flows, flow)).collect();
+    let mut endpoints: Vec<Endpoint> = Vec::with_capacity(2 * flows.len());
+    for ((index, flow), owner) in flows.into_iter().enumerate().zip(owners) {
+        if owner == index {
+            endpoints.extend(Endpoint::pair(seed, index, flow));
+        } else {
+            endpoints.extend([Endpoint::Drain, Endpoint::Drain]);
+            Endpoint::join(&mut endpoints[2 * owner..2 * owner + 2], seed, index, flow);
+        }
+    }
+    endpoints
+}
+
 impl<M: Monitor> Simulation<M> {
     /// Builds a simulation that `monitor` watches.
     ///
     /// # Errors
     /// A link out of range, or a flow without a route.
-    pub fn new(spec: SimSpec, monitor: M) -> Result<Self, SpecError> {
+    pub fn new(spec: RunSpec, monitor: M) -> Result<Self, SpecError> {
         for flow in &spec.flows {
             let needs_reverse = !matches!(flow.traffic, Traffic::Constant { .. } | Traffic::Unresponsive(_));
             let exists = |&link: &usize| link < spec.links.len();
@@ -69,6 +101,9 @@ impl<M: Monitor> Simulation<M> {
             if !routed || !flow.forward.iter().chain(&flow.reverse).all(exists) {
                 return Err(SpecError::Route { flow: flow.name.clone() });
             }
+        }
+        if let Some(flow) = (0..spec.flows.len()).find(|&flow| !fits_its_call(&spec.flows, flow)) {
+            return Err(SpecError::Call { flow: spec.flows[flow].name.clone() });
         }
         let mut network =
             Network::new(spec.seed, &spec.links, &spec.cells, &spec.flows, monitor).map_err(|faulty| {
@@ -81,9 +116,7 @@ impl<M: Monitor> Simulation<M> {
                     }
                 }
             })?;
-        let pairs = spec.flows.into_iter().enumerate();
-        let endpoints: Vec<Endpoint> =
-            pairs.flat_map(|(index, flow)| Endpoint::pair(spec.seed, index, flow)).collect();
+        let endpoints = endpoints(spec.seed, spec.flows);
         for (index, endpoint) in endpoints.iter().enumerate() {
             network.wake_host(index, endpoint.first_wake());
         }
@@ -113,13 +146,12 @@ impl<M: Monitor> Simulation<M> {
                         self.deliver(now, host, ticket);
                     }
                 }
-                Component::HostOrCell(index) => {
-                    if let Some(host) = self.endpoints.get_mut(index) {
-                        let next = host.wake(now, &mut self.network);
-                        self.network.wake_host(index, next);
-                    } else if let Some((host, ticket)) =
-                        self.network.pop_cell(now, index - self.endpoints.len())
-                    {
+                Component::Host(host) => {
+                    let next = self.endpoints[host].wake(now, &mut self.network);
+                    self.network.wake_host(host, next);
+                }
+                Component::Cell(cell) => {
+                    if let Some((host, ticket)) = self.network.pop_cell(now, cell) {
                         self.deliver(now, host, ticket);
                     }
                 }

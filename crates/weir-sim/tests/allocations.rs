@@ -19,9 +19,10 @@ use weir_net::{
     CoDel, Discipline, DualPi2, FqCoDel, Jitter, LossModel, Order, Pie, QueueConfig, Red, Time, WifiConfig,
     WifiLink,
 };
-use weir_sim::tcp::TcpConfig;
-use weir_sim::{
-    CellSpec, Downloads, FlowSpec, Monitor, SimSpec, Simulation, Traffic, TransferMeta, Unwatched, Web,
+use weir_sim::Simulation;
+use weir_world::tcp::TcpConfig;
+use weir_world::{
+    CellSpec, Downloads, FlowSpec, MediaSpec, Monitor, RunSpec, Traffic, TransferMeta, Unwatched, Web,
     WebSizes, WindowLaws,
 };
 
@@ -56,7 +57,7 @@ fn allocations_when_warm(flows: Vec<FlowSpec>) -> u64 {
     allocations_of(spec(2000, 600, flows))
 }
 
-fn allocations_of(spec: SimSpec) -> u64 {
+fn allocations_of(spec: RunSpec) -> u64 {
     let mut simulation = Simulation::new(spec, Unwatched).expect("a valid spec");
     simulation.run_until(Time::from_millis(60_000));
     let before = ALLOCATIONS.with(Cell::get);
@@ -68,11 +69,11 @@ fn allocations_of(spec: SimSpec) -> u64 {
 /// A call whose receiver reports per packet each 50 ms; the controller goes by receiver reports alone.
 fn reporting_per_packet(format: PacketFormat) -> Traffic {
     match gcc_2016() {
-        Traffic::Media { controller, config, .. } => Traffic::Media {
-            controller,
-            receiver: Box::new(PacketFeedback::new(TimeDelta::from_millis(50))),
-            config: MediaConfig { packet_format: format, ..config },
-        },
+        Traffic::Media(media) => Traffic::Media(MediaSpec {
+            receiver: Some(Box::new(PacketFeedback::new(TimeDelta::from_millis(50)))),
+            config: MediaConfig { packet_format: format, ..media.config },
+            ..media
+        }),
         other => other,
     }
 }
@@ -85,6 +86,18 @@ fn constant_rate_packets_allocate_nothing() {
 #[test]
 fn a_call_allocates_nothing() {
     assert!(allocations_when_warm(vec![flow("video", gcc_2016())]) <= RINGS_THAT_MAY_DOUBLE);
+}
+
+#[test]
+fn two_flows_of_one_call_allocate_nothing() {
+    let of = |call| {
+        let flows = ["video", "screen"].map(|name| FlowSpec { call, ..flow(name, gcc_2016()) });
+        allocations_when_warm(flows.into())
+    };
+    // Each flow has rings of its own, wherever it stands.
+    let together = of(Some(0));
+    assert!(together <= 2 * RINGS_THAT_MAY_DOUBLE, "{together}");
+    assert_eq!(together, of(None), "a shared host costs none");
 }
 
 #[test]
@@ -108,7 +121,7 @@ fn a_call_with_a_window_allocates_nothing() {
     let laws: [(Box<dyn Controller>, ScreamReceiver); 2] =
         [(Box::new(first), ScreamReceiver::v1()), (Box::new(second), ScreamReceiver::v2())];
     for (controller, receiver) in laws {
-        let call = Traffic::Media { controller, receiver: Box::new(receiver), config };
+        let call = Traffic::Media(MediaSpec::new(controller, Box::new(receiver), config));
         assert!(allocations_when_warm(vec![flow("video", call)]) <= RINGS_THAT_MAY_DOUBLE);
     }
 }
@@ -131,10 +144,10 @@ fn no_encoder_and_no_audio_allocates_anything() {
         EncoderConfig::simulcast(),
     ];
     for encoder in encoders {
-        let Traffic::Media { controller, receiver, config } = gcc_2016() else { unreachable!() };
-        let config = MediaConfig { encoder, audio: Some(AudioConfig::default()), ..config };
-        let pauses = vec![(Time::from_millis(100_000), Time::from_millis(120_000))];
-        let call = FlowSpec { pauses, ..flow("video", Traffic::Media { controller, receiver, config }) };
+        let Traffic::Media(media) = gcc_2016() else { unreachable!() };
+        let config = MediaConfig { encoder, audio: Some(AudioConfig::default()), ..media.config };
+        let call = flow("video", Traffic::Media(MediaSpec { config, ..media }));
+        let call = call.pausing(Time::from_millis(100_000), Time::from_millis(120_000));
         // A greedy source fills a queue without limits: the ring of the link and the two of the pool double with it.
         let rings = if encoder == EncoderConfig::greedy() {
             2 * RINGS_THAT_MAY_DOUBLE
@@ -228,7 +241,7 @@ fn a_cell_whose_links_share_the_air_allocates_nothing() {
         let config = WifiConfig { frames, ..WifiConfig::default() };
         let links = vec![(0, member(0)), (1, member(1))];
         let cells = vec![CellSpec { name: "home".to_owned(), config, links }];
-        let allocations = allocations_of(SimSpec { cells, ..spec(2000, 600, flows()) });
+        let allocations = allocations_of(RunSpec { cells, ..spec(2000, 600, flows()) });
         assert!(allocations <= RINGS_THAT_MAY_DOUBLE, "{allocations}");
     }
 }

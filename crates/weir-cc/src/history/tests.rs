@@ -108,6 +108,30 @@ fn lost_reports_are_counted_and_repeated_ones_are_not() {
 }
 
 #[test]
+fn after_a_laws_own_report_the_fates_of_single_packets_are_still_told() {
+    let mut history = history_of(10, 10);
+    let report = LawReport::Nada(NadaReport {
+        ramp_up: false,
+        congestion: TimeDelta::ZERO,
+        receive_rate: weir_units::DataRate::ZERO,
+    });
+    let own = |sequence| Report::Law { report, echo: Echo { sequence, held: TimeDelta::ZERO } };
+    assert_eq!(history.join(at(100), &own(9)).rtt(), Some(TimeDelta::from_millis(10)));
+    assert_eq!(history.in_flight(), DataSize::ZERO, "the echo settles them");
+    let records: Vec<Record> =
+        (0..10).map(|n| record(n, (n != 4).then_some(5 + 10 * i64::from(n)))).collect();
+    let told = fates(&history.join(at(105), &packets(&records, 0, 100)));
+    assert_eq!(told.len(), 10);
+    assert!(told.iter().all(|&(id, fate)| fate == if id == 4 { "missing" } else { "arrived" }), "{told:?}");
+    assert_eq!(fates(&history.join(at(106), &packets(&records, 1, 101))), [], "once");
+    // An echo that was overtaken measures nothing; beyond the horizon nothing is told.
+    assert_eq!(history.join(at(107), &own(3)).rtt(), None);
+    let mut history = history_of(10, 10);
+    history.join(at(100), &own(9));
+    assert_eq!(fates(&history.join(at(2085), &packets(&records, 0, 100))), [(9, "arrived")]);
+}
+
+#[test]
 fn packets_never_acknowledged_leave_flight_at_the_horizon() {
     let mut history = history_of(10, 1);
     history.on_sent(at(2_004), DataSize::ZERO, SIZE, false, None);

@@ -24,7 +24,7 @@ mod ports;
 use std::io::{self, Write};
 
 use weir_net::Time;
-use weir_sim::{SimSpec, WirePacket};
+use weir_world::{RunSpec, WirePacket};
 
 pub use monitor::Captured;
 use packet::PacketBytes;
@@ -45,7 +45,7 @@ impl<W: Write> PacketCapture<W> {
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn new(out: W, spec: &SimSpec, links: &[usize]) -> io::Result<Self> {
+    pub fn new(out: W, spec: &RunSpec, links: &[usize]) -> io::Result<Self> {
         let mut file = PcapNg::new(out)?;
         let mut interfaces = vec![None; spec.links.len()];
         for &link in links {

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use weir_cc::Target;
 use weir_net::Time;
-use weir_sim::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta, WirePacket};
 use weir_units::TimeDelta;
+use weir_world::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta, WirePacket};
 
 use super::PacketCapture;
 

@@ -5,10 +5,10 @@ use std::io;
 
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use weir_cc::Ecn;
-use weir_sim::tcp::{Acknowledgement, EcnMode, Segment, TcpConfig};
-use weir_sim::{SimSpec, Traffic, WireContent, WirePacket};
 use weir_wire::ExtensionIds;
 use weir_wire::media::{IPV4_HEADER_LEN, RATED_LEN, UDP_HEADER_LEN, UDP_IPV4_OVERHEAD};
+use weir_world::tcp::{Acknowledgement, EcnMode, Segment, TcpConfig};
+use weir_world::{RunSpec, Traffic, WireContent, WirePacket};
 
 use super::ports::sockets;
 
@@ -55,14 +55,14 @@ struct Short {
 }
 
 impl PacketBytes {
-    pub(super) fn new(spec: &SimSpec) -> Self {
+    pub(super) fn new(spec: &RunSpec) -> Self {
         let ends = |config: &TcpConfig| TcpEnds { mss: u32::from(config.mss.max(1)), ecn: config.ecn };
         let tcp = spec.flows.iter().map(|flow| match &flow.traffic {
             Traffic::Tcp { config, .. }
             | Traffic::ChromiumTcp { config, .. }
             | Traffic::Downloads { config, .. }
             | Traffic::Web { config, .. } => ends(config),
-            Traffic::Media { .. } | Traffic::Constant { .. } | Traffic::Unresponsive(_) => {
+            Traffic::Media(_) | Traffic::Constant { .. } | Traffic::Unresponsive(_) => {
                 TcpEnds { mss: 1, ecn: EcnMode::Off }
             }
         });

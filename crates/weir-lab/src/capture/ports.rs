@@ -1,6 +1,6 @@
 //! Addresses and ports: the same for a flow's packets of a kind in every file.
 
-use weir_sim::{Side, WireContent, WirePacket};
+use weir_world::{Side, WireContent, WirePacket};
 
 /// Port of RTP at both ends (RFC 3551 §8).
 const RTP: u16 = 5004;

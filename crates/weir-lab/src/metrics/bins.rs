@@ -2,7 +2,7 @@
 
 use weir_net::Time;
 
-use super::span::Span;
+use super::span::{Span, Stretches};
 
 /// Length of a bin in nanoseconds.
 pub(crate) const BIN: u64 = 100_000_000;
@@ -11,20 +11,22 @@ pub(crate) const PER_SECOND: usize = 10;
 
 /// Bins of 100 ms that cover a run, placed so that one begins with the measurement window: rates per second of the
 /// window are then sums of whole bins.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Grid {
     /// By how much the first bin begins before the run, below [`BIN`].
     lead: u64,
     bins: usize,
     end: Time,
-    window: Span,
+    from: Time,
+    window: Stretches,
 }
 
 impl Grid {
-    pub(super) fn new(end: Time, window: Span) -> Self {
-        let lead = (BIN - window.from.nanos() % BIN) % BIN;
+    /// A grid of which a bin begins at `from`, where `window` does.
+    pub(super) fn new(end: Time, from: Time, window: Stretches) -> Self {
+        let lead = (BIN - from.nanos() % BIN) % BIN;
         let bins = (end.nanos().saturating_add(lead)).div_ceil(BIN) as usize;
-        Self { lead, bins, end, window }
+        Self { lead, bins, end, from, window }
     }
 
     /// How many bins there are.
@@ -43,15 +45,16 @@ impl Grid {
         Span::new(edge(bin), edge(bin + 1))
     }
 
-    /// The whole seconds of the measurement window: the bins and the time of each.
+    /// The whole seconds of the measurement window, counted from its start: the bins and the time of each.
     pub(super) fn seconds(&self) -> impl Iterator<Item = (core::ops::Range<usize>, Span)> + '_ {
-        let first = self.bin(self.window.from);
-        let count = self.window.nanos() / (PER_SECOND as u64 * BIN);
-        (0..count as usize).map(move |second| {
+        let first = self.bin(self.from);
+        let count = Span::new(self.from, self.window.end()).nanos() / (PER_SECOND as u64 * BIN);
+        let second = move |second: usize| {
             let from = first + second * PER_SECOND;
             let to = from + PER_SECOND;
             (from..to, Span::new(self.span(from).from, self.span(to - 1).to))
-        })
+        };
+        (0..count as usize).map(second).filter(|(_, span)| self.window.covers(*span))
     }
 }
 
@@ -118,7 +121,8 @@ mod tests {
 
     fn grid() -> Grid {
         // The window begins at 250 ms: bins begin at −50, 50, 150, 250 … ms.
-        Grid::new(Time::from_millis(2500), Span::new(Time::from_millis(250), Time::from_millis(2400)))
+        let (from, to) = (Time::from_millis(250), Time::from_millis(2400));
+        Grid::new(Time::from_millis(2500), from, Stretches::of([Span::new(from, to)]))
     }
 
     #[test]

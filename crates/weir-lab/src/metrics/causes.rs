@@ -3,13 +3,13 @@
 use weir_cc::{Cause, Target};
 use weir_net::Time;
 
-use super::span::{Activity, Span};
+use super::span::{Span, Stretches};
 
 /// Adds up the time between changes of the target.
 #[derive(Debug)]
 pub(super) struct Causes {
     /// What counts: the measurement window while the flow is active.
-    live: Activity,
+    live: Stretches,
     since: Option<(Time, Cause, f64)>,
     nanos: [u64; Cause::ALL.len()],
     /// Integral of the target sending rate, in bit/s · ns.
@@ -17,7 +17,7 @@ pub(super) struct Causes {
 }
 
 impl Causes {
-    pub(super) fn new(live: Activity) -> Self {
+    pub(super) fn new(live: Stretches) -> Self {
         Self { live, since: None, nanos: [0; Cause::ALL.len()], rate_time: 0.0 }
     }
 

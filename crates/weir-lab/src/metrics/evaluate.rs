@@ -1,29 +1,31 @@
 //! From what was recorded to the metrics of the run.
 
+use std::collections::BTreeMap;
+
 use super::bins::Grid;
 use super::convergence::convergence;
+use super::delays::FlowDelays;
 use super::fairness::jain;
-use super::flow::{FlowRecorder, Tally};
+use super::flow::{Counted, FlowRecorder};
 use super::histogram::Histogram;
 use super::link::{LinkRecorder, share};
 use super::max_min::Sharing;
-use super::plan::{FlowKind, MeasurePlan};
-use super::recorder::FlowDelays;
+use super::plan::MeasurePlan;
 use super::shares::Contention;
-use super::span::{Activity, Span};
-use crate::results::{Convergence, FlowMeasures, Jain, LinkMeasures, Pooled, RunMetrics, Value};
-use crate::stats;
+use super::span::{Span, Stretches};
+use crate::results::stats;
+use crate::results::{Convergence, FlowKind, FlowMeasures, Jain, LinkMeasures, Pooled, RunMetrics, Value};
 
 /// Everything that was recorded, per flow and link in the plan's order.
 #[derive(Debug)]
 pub(super) struct Evaluation<'a> {
     pub(super) plan: &'a MeasurePlan,
-    pub(super) window: Span,
+    pub(super) window: &'a Stretches,
     pub(super) grid: &'a Grid,
     pub(super) flows: &'a [FlowRecorder],
     pub(super) links: &'a [LinkRecorder],
     /// When each flow could send.
-    pub(super) active: &'a [Activity],
+    pub(super) active: &'a [Stretches],
     pub(super) delays: &'a [FlowDelays],
 }
 
@@ -33,7 +35,13 @@ impl Evaluation<'_> {
             (0..self.links.len()).map(|link| self.contention(link)).collect();
         let flows: Vec<_> = (0..self.flows.len()).map(|flow| self.flow(flow, &contentions)).collect();
         let links = contentions.iter().enumerate().map(|(i, contention)| self.link(i, contention, &flows));
-        RunMetrics { media: self.media(&flows), links: links.collect(), jain: self.jain(&flows), flows }
+        RunMetrics {
+            media: self.media(&flows),
+            links: links.collect(),
+            jain: self.jain(&flows),
+            flows,
+            windows: BTreeMap::new(),
+        }
     }
 
     fn contention(&self, link: usize) -> Contention<'_> {
@@ -71,8 +79,8 @@ impl Evaluation<'_> {
 
     fn media(&self, measures: &[FlowMeasures<Value>]) -> Pooled<Value> {
         let media: Vec<usize> = self.flows_where(|flow| self.plan.flows[flow].kind == FlowKind::Media);
-        let total = |of: fn(&FlowRecorder) -> Tally| {
-            media.iter().map(|&flow| of(&self.flows[flow])).fold(Tally::default(), Tally::plus)
+        let total = |of: fn(&FlowRecorder) -> Counted| {
+            media.iter().map(|&flow| of(&self.flows[flow])).fold(Counted::default(), Counted::plus)
         };
         let pooled = |of: fn(&FlowDelays) -> &Histogram| {
             let mut all = Histogram::new();

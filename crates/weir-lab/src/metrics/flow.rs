@@ -2,29 +2,29 @@
 
 use weir_cc::Cause;
 use weir_net::Time;
-use weir_sim::{PacketMeta, TransferMeta};
 use weir_units::TimeDelta;
+use weir_world::{PacketMeta, TransferMeta};
 
 use super::bins::{Counts, Grid};
 use super::causes::Causes;
+use super::delays::FlowDelays;
 use super::frames::Frames;
 use super::histogram::Histogram;
 use super::link::share;
-use super::plan::{FlowKind, FlowPlan};
-use super::recorder::FlowDelays;
-use super::span::{Activity, Span};
-use crate::results::{Convergence, FlowMeasures, PerCause, Traffic, Transfers, Value};
-use crate::stats;
+use super::plan::FlowPlan;
+use super::span::{Span, Stretches};
+use crate::results::stats;
+use crate::results::{Convergence, FlowKind, FlowMeasures, PerCause, Tally, Transfers, Value};
 
 /// Bytes and packets, wire and payload.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct Counted {
     pub(super) bytes: u64,
     pub(super) payload: u64,
     pub(super) packets: u64,
 }
 
-impl Tally {
+impl Counted {
     #[inline]
     fn add(&mut self, packet: &PacketMeta) {
         self.bytes += u64::from(packet.wire_size);
@@ -40,8 +40,8 @@ impl Tally {
         }
     }
 
-    fn measures(self) -> Traffic<Value> {
-        Traffic {
+    fn measures(self) -> Tally<Value> {
+        Tally {
             bytes: Some(self.bytes as f64),
             payload_bytes: Some(self.payload as f64),
             packets: Some(self.packets as f64),
@@ -52,89 +52,83 @@ impl Tally {
 /// Follows a flow.
 #[derive(Debug)]
 pub(super) struct FlowRecorder {
-    window: Span,
+    window: Stretches,
     propagation: TimeDelta,
     /// Received in the window.
-    pub(super) received: Tally,
+    pub(super) received: Counted,
     /// Sent in the window and received ever.
-    pub(super) arrived: Tally,
+    pub(super) arrived: Counted,
     owd_excess: Histogram,
     queue_wait: Histogram,
-    settled_wait: Histogram,
     /// Bytes received, per bin.
     pub(super) receipts: Counts,
     pub(super) frames: Option<Box<Frames>>,
     /// Sent in the window.
-    sent: Tally,
+    sent: Counted,
     /// Sent in the window and lost ever.
-    pub(super) lost: Tally,
+    pub(super) lost: Counted,
     /// Feedback sent in the window.
-    feedback: Tally,
+    feedback: Counted,
     rtt: Histogram,
     min_rtt: Option<TimeDelta>,
     causes: Causes,
     pub(super) completed: Option<Time>,
-    transfers: TransferTally,
+    transfers: CountedTransfers,
 }
 
 /// Transfers that were completed in the window.
 #[derive(Debug, Default)]
-struct TransferTally {
+struct CountedTransfers {
     durations: Histogram,
     bytes: u64,
     count: u64,
 }
 
 impl FlowRecorder {
-    pub(super) fn new(plan: &FlowPlan, grid: &Grid, window: Span) -> Self {
-        let live = Activity::new(Span::new(plan.start, plan.stop), &plan.pauses).within(window);
+    pub(super) fn new(plan: &FlowPlan, grid: &Grid, window: &Stretches, with_frames: bool) -> Self {
+        let live = Stretches::new(Span::new(plan.start, plan.stop), &plan.pauses).within(window);
         Self {
-            window,
+            window: window.clone(),
             propagation: plan.propagation,
-            received: Tally::default(),
-            arrived: Tally::default(),
+            received: Counted::default(),
+            arrived: Counted::default(),
             owd_excess: Histogram::new(),
             queue_wait: Histogram::new(),
-            settled_wait: Histogram::new(),
             receipts: Counts::new(grid.len()),
-            frames: (plan.kind == FlowKind::Media)
-                .then(|| Box::new(Frames::new(window, grid, plan.pauses.clone()))),
-            sent: Tally::default(),
-            lost: Tally::default(),
-            feedback: Tally::default(),
+            frames: with_frames.then(|| Box::new(Frames::new(window.clone(), grid, plan.pauses.clone()))),
+            sent: Counted::default(),
+            lost: Counted::default(),
+            feedback: Counted::default(),
             rtt: Histogram::new(),
             min_rtt: None,
             causes: Causes::new(live),
             completed: None,
-            transfers: TransferTally::default(),
+            transfers: CountedTransfers::default(),
         }
     }
 
-    pub(super) fn sent(&mut self, now: Time, packet: &PacketMeta) {
-        if self.window.contains(now) {
-            let tally = if packet.control { &mut self.feedback } else { &mut self.sent };
-            tally.add(packet);
+    /// A packet leaves, within the window or not.
+    pub(super) fn sent(&mut self, in_window: bool, packet: &PacketMeta) {
+        if in_window {
+            let counted = if packet.control { &mut self.feedback } else { &mut self.sent };
+            counted.add(packet);
         }
     }
 
-    /// A data packet has arrived, at a time when the flow had settled or not. Returns the delay of the frame that it
+    /// A data packet has arrived, in this bin, within the window or not. Returns the delay of the frame that it
     /// completes, if any.
     #[inline]
     pub(super) fn delivered(
         &mut self,
         now: Time,
-        bin: usize,
+        (bin, in_window): (usize, bool),
         packet: &PacketMeta,
-        settled: bool,
     ) -> Option<TimeDelta> {
         self.receipts.add(bin, packet.wire_size);
-        if self.window.contains(now) {
+        if in_window {
             self.received.add(packet);
             self.owd_excess.record(self.excess(now, packet));
             self.queue_wait.record(packet.wait);
-            if settled {
-                self.settled_wait.record(packet.wait);
-            }
         }
         if self.window.contains(packet.sent_at) {
             self.arrived.add(packet);
@@ -158,9 +152,10 @@ impl FlowRecorder {
         }
     }
 
-    pub(super) fn rtt(&mut self, now: Time, rtt: TimeDelta) {
+    /// A round-trip time was measured, within the window or not.
+    pub(super) fn rtt(&mut self, in_window: bool, rtt: TimeDelta) {
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
-        if self.window.contains(now) {
+        if in_window {
             self.rtt.record(rtt);
         }
     }
@@ -181,14 +176,19 @@ impl FlowRecorder {
         FlowDelays {
             owd_excess: self.owd_excess.clone(),
             queue_wait: self.queue_wait.clone(),
-            settled_wait: self.settled_wait.clone(),
             rtt_excess: self.rtt.reduced_by(self.min_rtt.unwrap_or(TimeDelta::ZERO)),
             frame_delay: self.frames.as_ref().map_or_else(Histogram::new, |frames| frames.delays.clone()),
         }
     }
 
+    /// When the flow could send.
+    pub(super) fn active(&self, plan: &FlowPlan, end: Time) -> Stretches {
+        let stop = plan.stop.min(self.completed.unwrap_or(Time::MAX)).min(end);
+        Stretches::new(Span::new(plan.start, stop), &plan.pauses)
+    }
+
     /// Counts the time since the last change of the target; to be called after the run.
-    pub(super) fn settle(&mut self, active: &Activity) {
+    pub(super) fn settle(&mut self, active: &Stretches) {
         self.causes.advance(active.end());
     }
 
@@ -198,12 +198,12 @@ impl FlowRecorder {
         &self,
         plan: &FlowPlan,
         grid: &Grid,
-        active: &Activity,
+        active: &Stretches,
         fair_share: Value,
         delays: &FlowDelays,
         convergence: Vec<Convergence<Value>>,
     ) -> FlowMeasures<Value> {
-        let live = active.within(self.window);
+        let live = active.within(&self.window);
         let rate = |bytes: u64| live.seconds().map(|seconds| bytes as f64 * 8.0 / seconds);
         let bytes_with_fate = self.arrived.bytes + self.lost.bytes;
         let packets_with_fate = self.arrived.packets + self.lost.packets;
@@ -250,7 +250,7 @@ impl FlowRecorder {
     }
 
     /// Standard deviation of the received rate over the whole seconds in which the flow was active.
-    fn rate_sd(&self, grid: &Grid, live: &Activity) -> Value {
+    fn rate_sd(&self, grid: &Grid, live: &Stretches) -> Value {
         let rates: Vec<f64> = grid
             .seconds()
             .filter(|(_, second)| live.covers(*second))
@@ -260,7 +260,7 @@ impl FlowRecorder {
     }
 }
 
-impl TransferTally {
+impl CountedTransfers {
     /// What became of the transfers of a flow of this kind.
     fn measures(&self, kind: FlowKind) -> Transfers<Value> {
         let seconds = |ms: f64| ms / 1e3;

@@ -1,13 +1,13 @@
 //! Video frames on their way: when the last packet of each arrives, and where the picture freezes.
 
 use weir_net::Time;
-use weir_sim::{FrameMeta, PacketMeta};
 use weir_units::TimeDelta;
+use weir_world::{FrameMeta, PacketMeta};
 
 use super::bins::Grid;
 use super::histogram::Histogram;
 use super::pictures::{Fate, PictureRecorder};
-use super::span::Span;
+use super::span::Stretches;
 
 /// A frame complete this long after its capture is still of use in a conversation (ITU-T G.114's mouth-to-ear limit).
 const USEFUL_WITHIN: TimeDelta = TimeDelta::from_millis(150);
@@ -19,7 +19,7 @@ const MAX_FRAMES: usize = 1 << 16;
 /// Follows the frames of a flow.
 #[derive(Debug)]
 pub(super) struct Frames {
-    window: Span,
+    window: Stretches,
     /// Frames under way, at their number modulo the length (a power of two).
     ring: Vec<OpenFrame>,
     /// Captured in the window.
@@ -66,9 +66,10 @@ impl OpenFrame {
 }
 
 impl Frames {
-    pub(super) fn new(window: Span, grid: &Grid, mut pauses: Vec<(Time, Time)>) -> Self {
+    pub(super) fn new(window: Stretches, grid: &Grid, mut pauses: Vec<(Time, Time)>) -> Self {
         pauses.sort_unstable();
         Self {
+            pictures: PictureRecorder::new(window.clone(), grid),
             window,
             ring: vec![OpenFrame::NONE; INITIAL_FRAMES],
             sent: 0,
@@ -81,7 +82,6 @@ impl Frames {
             freezes: Freezes::default(),
             shown: Time::ZERO,
             pauses,
-            pictures: PictureRecorder::new(window, grid),
         }
     }
 
@@ -146,19 +146,19 @@ impl Frames {
         let after_pause = self.pause_after(self.shown).is_some_and(|(_, to)| to <= frame.captured);
         self.pictures.completed(now, bin, (frame.number, frame.captured), after_pause);
         self.resolve(frame.number);
-        if now < self.window.to {
+        if now < self.window.end() {
             if after_pause {
                 self.freezes.interrupt();
             }
             self.shown = self.shown.max(frame.captured);
-            self.freezes.frame(now, now >= self.window.from);
+            self.freezes.frame(now, self.window.contains(now));
         }
         delay
     }
 
     /// The fate of frame `number`, which is in the ring, is known.
     fn resolve(&mut self, number: u32) {
-        let (ring, window) = (&self.ring, self.window);
+        let (ring, window) = (&self.ring, &self.window);
         let fate = |number: u32| {
             let frame = &ring[number as usize & (ring.len() - 1)];
             (frame.number == number && frame.missing == 0).then(|| Fate {
@@ -245,6 +245,7 @@ impl Freezes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::span::Span;
 
     /// Frames 33 ms apart, then one after a gap of `gap` ms.
     fn freezes_after(regular: u64, gap: u64) -> Freezes {
@@ -293,8 +294,9 @@ mod tests {
 
     #[test]
     fn the_ring_grows_while_frames_stay_open() {
-        let window = Span::new(Time::ZERO, Time::from_millis(100_000));
-        let grid = Grid::new(window.to, window);
+        let end = Time::from_millis(100_000);
+        let window = Stretches::of([Span::new(Time::ZERO, end)]);
+        let grid = Grid::new(end, Time::ZERO, window.clone());
         let mut frames = Frames::new(window, &grid, Vec::new());
         for number in 0..200 {
             let meta = FrameMeta { number, packets: 1, bytes: 1000, key: false };

@@ -1,5 +1,6 @@
 //! Delays counted in bins whose width grows with the delay: percentiles of millions of packets in a few kB.
 
+use crate::results::{DelayStatistics, Value};
 use weir_units::TimeDelta;
 
 /// Bins per octave (a doubling of the delay), as a power of two.
@@ -249,6 +250,20 @@ impl Histogram {
         }
         let bin = &mut self.bins[(octaves - 1) * BINS_PER_OCTAVE + within];
         *bin = bin.saturating_add(count);
+    }
+}
+
+impl From<&Histogram> for DelayStatistics<Value> {
+    fn from(delays: &Histogram) -> Self {
+        Self {
+            mean: delays.mean_ms(),
+            sd: delays.sd_ms(),
+            p5: delays.quantile_ms(0.05),
+            p50: delays.quantile_ms(0.5),
+            p95: delays.quantile_ms(0.95),
+            p99: delays.quantile_ms(0.99),
+            max: delays.max().map(TimeDelta::millis_f64),
+        }
     }
 }
 

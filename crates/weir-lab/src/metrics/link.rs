@@ -1,15 +1,15 @@
 //! What a link carried, dropped and made wait.
 
 use weir_net::Time;
-use weir_sim::Loss;
 use weir_units::TimeDelta;
+use weir_world::Loss;
 
 use super::bins::{Counts, Grid};
 use super::histogram::Histogram;
 use super::plan::LinkPlan;
-use super::span::Span;
+use super::span::{Span, Stretches};
+use crate::results::stats;
 use crate::results::{LinkMeasures, Utilisation, Value};
-use crate::stats;
 
 /// Follows a link.
 #[derive(Debug)]
@@ -61,10 +61,11 @@ impl LinkRecorder {
         &self,
         plan: &LinkPlan,
         grid: &Grid,
-        window: Span,
+        window: &Stretches,
         fair_share: Value,
     ) -> LinkMeasures<Value> {
         let seconds = self.utilisation_per_second(plan, grid);
+        let possible = window.spans().iter().map(|&span| capacity(plan, span)).sum();
         let offered = self.packets + self.refused;
         LinkMeasures {
             name: plan.name.clone(),
@@ -72,7 +73,7 @@ impl LinkRecorder {
             utilisation: Utilisation {
                 time_mean: stats::mean(&seconds),
                 time_sd: stats::sample_sd(&seconds),
-                bits: share(self.bytes as f64, capacity(plan, window)),
+                bits: share(self.bytes as f64, possible),
                 fair_share,
             },
             loss_ratio: share((self.refused + self.lost) as f64, offered as f64),

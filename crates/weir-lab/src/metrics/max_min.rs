@@ -4,8 +4,9 @@ use weir_net::{Service, Time};
 use weir_units::DataRate;
 
 use super::link::capacity;
-use super::plan::{FlowKind, FlowPlan, LinkPlan, MeasurePlan};
-use super::span::{Activity, Span, pieces};
+use super::plan::{FlowPlan, LinkPlan, MeasurePlan};
+use super::span::{Span, Stretches, pieces};
+use crate::results::FlowKind;
 
 /// Links, and the flows over them with the times at which they could send.
 #[derive(Clone, Copy, Debug)]
@@ -13,14 +14,14 @@ pub(super) struct Sharing<'a> {
     pub(super) links: &'a [LinkPlan],
     pub(super) flows: &'a [FlowPlan],
     /// When each flow could send.
-    pub(super) active: &'a [Activity],
+    pub(super) active: &'a [Stretches],
 }
 
 impl Sharing<'_> {
     /// The pieces of `window` in which neither the capacity on the way of `flow` nor the set of flows that it meets
     /// there changes and it is active, each with its share in bit/s. Empty where a capacity on its way changes all
     /// the time (a trace), and where it meets short transfers, which come and go.
-    pub(super) fn steady_shares(&self, flow: usize, window: Span) -> Vec<(Span, f64)> {
+    pub(super) fn steady_shares(&self, flow: usize, window: &Stretches) -> Vec<(Span, f64)> {
         let own = &self.flows[flow];
         let narrow: Vec<usize> =
             own.route.iter().copied().filter(|&link| self.links[link].bottleneck).collect();
@@ -32,7 +33,10 @@ impl Sharing<'_> {
         let met = self.flows.iter().zip(self.active).filter(|(other, _)| meets(other));
         let changes = met.flat_map(|(other, active)| changes(other, active));
         let steps = narrow.iter().flat_map(|&link| steps(&self.links[link]));
-        pieces(window, changes.chain(steps))
+        let cuts: Vec<Time> = changes.chain(steps).collect();
+        let spans = window.spans().iter();
+        spans
+            .flat_map(|&span| pieces(span, cuts.iter().copied()))
             .filter(|piece| self.active[flow].contains(piece.from))
             .map(|piece| (piece, self.shares(piece)[flow]))
             .collect()
@@ -81,7 +85,7 @@ impl FlowPlan {
 }
 
 /// When a flow begins or ceases to be active, or sends at another rate while it is.
-fn changes(flow: &FlowPlan, active: &Activity) -> impl Iterator<Item = Time> {
+fn changes(flow: &FlowPlan, active: &Stretches) -> impl Iterator<Item = Time> {
     let rates = flow.sends.iter().map(|&(from, _)| from);
     active.changes().chain(rates.filter(|&from| active.contains(from)))
 }
@@ -91,7 +95,7 @@ const SECOND: u64 = 1_000_000_000;
 
 /// What each flow could have over a stretch of time in which neither capacities nor the set of active flows change.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shares {
+pub struct FairShares {
     /// When it begins.
     pub from: Time,
     /// When it ends.
@@ -102,10 +106,10 @@ pub struct Shares {
 
 /// The max-min shares of all flows over a whole run, piece by piece. A trace counts with its mean rate over the piece,
 /// which is then a second at most: what it offers at one time is of no use at another.
-pub fn max_min_shares(plan: &MeasurePlan) -> Vec<Shares> {
+pub fn max_min_shares(plan: &MeasurePlan) -> Vec<FairShares> {
     let whole = |flow: &FlowPlan| Span::new(flow.start, flow.stop.min(plan.end));
-    let active: Vec<Activity> =
-        plan.flows.iter().map(|flow| Activity::new(whole(flow), &flow.pauses)).collect();
+    let active: Vec<Stretches> =
+        plan.flows.iter().map(|flow| Stretches::new(whole(flow), &flow.pauses)).collect();
     let sharing = Sharing { links: &plan.links, flows: &plan.flows, active: &active };
     let changes = plan.flows.iter().zip(&active).flat_map(|(flow, active)| changes(flow, active));
     let steps = plan.links.iter().filter(|link| link.bottleneck).flat_map(steps);
@@ -114,7 +118,7 @@ pub fn max_min_shares(plan: &MeasurePlan) -> Vec<Shares> {
     let seconds =
         (1..if traced { plan.end.nanos() / SECOND } else { 0 }).map(|s| Time::from_nanos(s * SECOND));
     pieces(Span::new(Time::ZERO, plan.end), changes.chain(steps).chain(seconds))
-        .map(|piece| Shares { from: piece.from, to: piece.to, bps: sharing.shares(piece) })
+        .map(|piece| FairShares { from: piece.from, to: piece.to, bps: sharing.shares(piece) })
         .collect()
 }
 

@@ -8,6 +8,7 @@
 mod bins;
 mod causes;
 mod convergence;
+mod delays;
 mod evaluate;
 mod fairness;
 mod flow;
@@ -21,11 +22,13 @@ mod recorder;
 mod series;
 mod shares;
 mod span;
+mod window;
 
 pub(crate) use bins::{BIN, PER_SECOND};
+pub use delays::FlowDelays;
 pub use fairness::jain;
 pub use histogram::{CdfPoint, Histogram};
-pub use max_min::{Shares, max_min_shares};
-pub use plan::{FlowKind, FlowPlan, LinkPlan, MeasurePlan};
-pub use recorder::{FlowDelays, Measured, Recorder};
+pub use max_min::{FairShares, max_min_shares};
+pub use plan::{FlowPlan, LinkPlan, MeasurePlan, Window};
+pub use recorder::{Measured, Recorder};
 pub use series::{FlowSeries, LinkSeries, Series, SignalSeries, write_cdf_csv};

@@ -4,9 +4,9 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 
 use super::bins::{Counts, Grid};
-use super::span::{Activity, Span};
+use super::span::Stretches;
+use crate::results::stats;
 use crate::results::{Pictures, Value};
-use crate::stats;
 
 /// A frame is to be shown this long after its capture …
 const PLAYOUT_DELAY: TimeDelta = TimeDelta::from_millis(150);
@@ -18,7 +18,7 @@ const SLOW_BELOW: u64 = 20;
 /// Follows the complete frames of a flow.
 #[derive(Debug)]
 pub(super) struct PictureRecorder {
-    window: Span,
+    window: Stretches,
     /// Complete frames per bin.
     per_bin: Counts,
     /// Intervals between complete frames: their sum in seconds, the sum of their squares.
@@ -59,7 +59,7 @@ pub(super) struct Fate {
 }
 
 impl PictureRecorder {
-    pub(super) fn new(window: Span, grid: &Grid) -> Self {
+    pub(super) fn new(window: Stretches, grid: &Grid) -> Self {
         Self {
             window,
             per_bin: Counts::new(grid.len()),
@@ -98,7 +98,7 @@ impl PictureRecorder {
     }
 
     /// The metrics; `live` is when the flow was active, `sent` how many frames were captured in the window.
-    pub(super) fn measures(&self, grid: &Grid, live: &Activity, sent: u64) -> Pictures<Value> {
+    pub(super) fn measures(&self, grid: &Grid, live: &Stretches, sent: u64) -> Pictures<Value> {
         let seconds = grid.seconds().filter(|(_, second)| live.covers(*second));
         let counts: Vec<u64> = seconds.map(|(bins, _)| self.per_bin.sum(bins)).collect();
         let rates: Vec<f64> = counts.iter().map(|&count| count as f64).collect();

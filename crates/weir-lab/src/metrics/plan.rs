@@ -1,9 +1,9 @@
 //! What is to be measured, decided before a run.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use weir_net::{Service, Time};
 use weir_units::{DataRate, TimeDelta};
+
+use crate::results::FlowKind;
 
 /// What to measure in a run. Flows and links are in the order of the simulation's.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,9 +18,20 @@ pub struct MeasurePlan {
     pub links: Vec<LinkPlan>,
     /// Whether to record time series too.
     pub series: bool,
-    /// Stretches of time, in order and apart from each other, whose queuing is not held against a flow: those in which
-    /// it settles after something changed. See [`FlowDelays::settled_wait`](super::FlowDelays::settled_wait).
-    pub unsettled: Vec<(Time, Time)>,
+    /// Further windows, in which everything is measured too.
+    pub windows: Vec<Window>,
+}
+
+/// A window beside the one of the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Its name, which no other one has.
+    pub name: String,
+    /// When it is: stretches of time in order and apart from each other, the start of each included and its end not; cut
+    /// off at the end of the run. Those that are empty do not count.
+    pub spans: Vec<(Time, Time)>,
+    /// Whether only the delays of packets are wanted of it, neither those of frames nor metrics, which saves time.
+    pub delays_only: bool,
 }
 
 /// What to know about a flow in order to measure it.
@@ -73,24 +84,6 @@ impl FlowPlan {
             receiver_signals: Vec::new(),
         }
     }
-}
-
-/// What a flow carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum FlowKind {
-    /// Video under a controller.
-    Media,
-    /// Packets at a constant rate, or one that changes at given times.
-    Constant,
-    /// Audio of a constant rate.
-    Audio,
-    /// A TCP transfer.
-    Tcp,
-    /// Downloads by TCP with idle times between them.
-    Downloads,
-    /// Web-like traffic.
-    Web,
 }
 
 /// What to know about a link in order to measure it.

@@ -1,32 +1,26 @@
 //! The monitor that measures a run.
 
+use std::collections::BTreeMap;
+
 use weir_cc::Target;
 use weir_net::Time;
-use weir_sim::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta};
 use weir_units::TimeDelta;
+use weir_world::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta};
 
-use super::bins::{Cursor, Grid};
-use super::evaluate::Evaluation;
-use super::flow::FlowRecorder;
-use super::histogram::Histogram;
-use super::link::LinkRecorder;
-use super::plan::{FlowPlan, MeasurePlan};
+use super::delays::FlowDelays;
+use super::plan::{MeasurePlan, Window};
 use super::series::{Series, SeriesRecorder};
-use super::span::{Activity, Span};
+use super::window::WindowRecorder;
 use crate::results::RunMetrics;
 
 /// Measures a run as it passes by. Its memory does not grow with the number of packets, and it allocates nothing
 /// per packet once delays and frames under way have reached their usual range.
 #[derive(Debug)]
 pub struct Recorder {
-    window: Span,
-    grid: Grid,
-    cursor: Cursor,
-    flows: Vec<FlowRecorder>,
-    links: Vec<LinkRecorder>,
+    main: WindowRecorder,
+    /// Those of the plan's further windows, in its order.
+    others: Vec<WindowRecorder>,
     series: Option<SeriesRecorder>,
-    /// Stretches of the plan's `unsettled` that are over.
-    settled: usize,
     plan: MeasurePlan,
 }
 
@@ -37,86 +31,51 @@ pub struct Measured {
     pub metrics: RunMetrics,
     /// The delays of each flow in full, for distributions.
     pub delays: Vec<FlowDelays>,
+    /// The same within each of the plan's further windows, by its name.
+    pub delays_within: BTreeMap<String, Vec<FlowDelays>>,
     /// The series, if the plan asked for them.
     pub series: Option<Series>,
     /// Bytes that each flow received, on the wire, in bins of 100 ms of which one begins with the measurement window.
     pub receipts: Vec<Vec<u32>>,
 }
 
-/// The delays of a flow's packets and frames within the measurement window.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FlowDelays {
-    /// One-way delay less propagation.
-    pub owd_excess: Histogram,
-    /// Waiting time in the queues of bottlenecks.
-    pub queue_wait: Histogram,
-    /// The same outside the stretches that the plan calls unsettled; empty if it has none.
-    pub settled_wait: Histogram,
-    /// Round-trip time less the least of the run.
-    pub rtt_excess: Histogram,
-    /// From a frame's capture to the arrival of its last packet.
-    pub frame_delay: Histogram,
-}
-
 impl Recorder {
     /// A recorder for one run.
     pub fn new(plan: MeasurePlan) -> Self {
-        let window = Span::new(plan.window.0, plan.window.1.min(plan.end));
-        let grid = Grid::new(plan.end, window);
+        let main = WindowRecorder::new(&plan, &[plan.window], false);
+        let other = |window: &Window| WindowRecorder::new(&plan, &window.spans, window.delays_only);
         Self {
-            window,
-            grid,
-            cursor: Cursor::new(),
-            flows: plan.flows.iter().map(|flow| FlowRecorder::new(flow, &grid, window)).collect(),
-            links: plan.links.iter().map(|_| LinkRecorder::new(&grid)).collect(),
-            series: plan.series.then(|| SeriesRecorder::new(&plan, grid)),
-            settled: 0,
+            series: plan.series.then(|| SeriesRecorder::new(&plan, main.grid())),
+            others: plan.windows.iter().map(other).collect(),
+            main,
             plan,
         }
     }
 
     /// What was measured; to be called after the run.
     pub fn finish(mut self) -> Measured {
-        let end = self.plan.end;
-        let active: Vec<Activity> =
-            self.flows.iter().zip(&self.plan.flows).map(|(flow, plan)| flow.active(plan, end)).collect();
-        for (flow, active) in self.flows.iter_mut().zip(&active) {
-            flow.settle(active);
+        let (mut metrics, delays) = self.main.evaluate(&self.plan);
+        let mut delays_within = BTreeMap::new();
+        for (recorder, window) in self.others.iter_mut().zip(&self.plan.windows) {
+            let delays = if window.delays_only {
+                recorder.delays()
+            } else {
+                let (own, delays) = recorder.evaluate(&self.plan);
+                metrics.windows.insert(window.name.clone(), own);
+                delays
+            };
+            delays_within.insert(window.name.clone(), delays);
         }
-        let delays: Vec<FlowDelays> = self.flows.iter().map(FlowRecorder::delays).collect();
-        let metrics = Evaluation {
-            plan: &self.plan,
-            window: self.window,
-            grid: &self.grid,
-            flows: &self.flows,
-            links: &self.links,
-            active: &active,
-            delays: &delays,
-        }
-        .metrics();
-        let series = self.series.map(|series| series.finish(&self.plan, &self.flows, &self.links));
-        let receipts = self.flows.into_iter().map(|flow| flow.receipts.into_vec()).collect();
-        Measured { metrics, delays, series, receipts }
+        let finish = |series: SeriesRecorder| series.finish(&self.plan, self.main.flows(), self.main.links());
+        let series = self.series.map(finish);
+        Measured { metrics, delays, delays_within, series, receipts: self.main.into_receipts() }
     }
 
-    /// Whether `now` is outside the unsettled stretches. Time does not go back.
+    /// Shows something to the recorders of all windows.
     #[inline]
-    fn is_settled(&mut self, now: Time) -> bool {
-        while let Some(&(from, to)) = self.plan.unsettled.get(self.settled) {
-            if now < to {
-                return now < from;
-            }
-            self.settled += 1;
-        }
-        !self.plan.unsettled.is_empty()
-    }
-}
-
-impl FlowRecorder {
-    /// When the flow could send.
-    fn active(&self, plan: &FlowPlan, end: Time) -> Activity {
-        let stop = plan.stop.min(self.completed.unwrap_or(Time::MAX)).min(end);
-        Activity::new(Span::new(plan.start, stop), &plan.pauses)
+    fn each(&mut self, show: impl Fn(&mut WindowRecorder)) {
+        show(&mut self.main);
+        self.others.iter_mut().for_each(show);
     }
 }
 
@@ -127,82 +86,64 @@ impl Monitor for Recorder {
 
     #[inline]
     fn sent(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
-        let Some(recorder) = self.flows.get_mut(flow) else { return };
-        recorder.sent(now, packet);
+        self.each(|window| window.sent(now, flow, packet));
         if let Some(series) = &mut self.series {
-            series.sent(self.cursor.at(now, &self.grid), flow, packet);
+            series.sent(self.main.bin(now), flow, packet);
         }
     }
 
     #[inline]
     fn delivered(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
-        let settled = self.is_settled(now);
-        let Some(recorder) = self.flows.get_mut(flow).filter(|_| !packet.control) else { return };
-        let bin = self.cursor.at(now, &self.grid);
-        let frame_delay = recorder.delivered(now, bin, packet, settled);
-        if let Some(series) = &mut self.series {
-            series.delivered(bin, flow, recorder.excess(now, packet), frame_delay);
+        let delivery = self.main.delivered(now, flow, packet);
+        for window in &mut self.others {
+            window.delivered(now, flow, packet);
+        }
+        if let (Some(series), Some(delivery)) = (&mut self.series, delivery) {
+            series.delivered(delivery.bin, flow, delivery.owd_excess, delivery.frame_delay);
         }
     }
 
     fn dropped(&mut self, now: Time, flow: usize, link: usize, packet: &PacketMeta, loss: Loss) {
-        if let Some(recorder) = self.links.get_mut(link) {
-            recorder.dropped(self.window.contains(now), loss);
-        }
-        let Some(recorder) = self.flows.get_mut(flow).filter(|_| !packet.control) else { return };
-        recorder.dropped(packet);
-        if let Some(series) = &mut self.series {
-            series.dropped(self.cursor.at(now, &self.grid), flow);
+        self.each(|window| window.dropped(now, flow, link, packet, loss));
+        if let Some(series) = self.series.as_mut().filter(|_| !packet.control) {
+            series.dropped(self.main.bin(now), flow);
         }
     }
 
     #[inline]
     fn link_exit(&mut self, now: Time, link: usize, wire_size: u32, wait: TimeDelta) {
-        let Some(recorder) = self.links.get_mut(link) else { return };
-        let bin = self.cursor.at(now, &self.grid);
-        recorder.exit(bin, self.window.contains(now), wire_size, wait);
+        self.each(|window| window.link_exit(now, link, wire_size, wait));
         if let Some(series) = &mut self.series {
-            series.link_exit(bin, link, wait);
+            series.link_exit(self.main.bin(now), link, wait);
         }
     }
 
     fn frame(&mut self, now: Time, flow: usize, frame: &FrameMeta) {
-        if let Some(frames) = self.flows.get_mut(flow).and_then(|recorder| recorder.frames.as_mut()) {
-            frames.captured(now, frame);
-        }
+        self.each(|window| window.frame(now, flow, frame));
     }
 
     fn rtt(&mut self, now: Time, flow: usize, rtt: TimeDelta) {
-        if let Some(recorder) = self.flows.get_mut(flow) {
-            recorder.rtt(now, rtt);
-        }
+        self.each(|window| window.rtt(now, flow, rtt));
     }
 
     fn target(&mut self, now: Time, flow: usize, target: &Target) {
-        if let Some(recorder) = self.flows.get_mut(flow) {
-            recorder.target(now, target);
-        }
+        self.each(|window| window.target(now, flow, target));
         if let Some(series) = &mut self.series {
             series.target(now, flow, target);
         }
     }
 
     fn signals(&mut self, now: Time, flow: usize, side: Side, values: &[f64]) {
-        let bin = self.cursor.at(now, &self.grid);
         if let Some(series) = &mut self.series {
-            series.signals(bin, flow, side, values);
+            series.signals(self.main.bin(now), flow, side, values);
         }
     }
 
     fn completed(&mut self, now: Time, flow: usize) {
-        if let Some(recorder) = self.flows.get_mut(flow) {
-            recorder.completed = Some(now);
-        }
+        self.each(|window| window.completed(now, flow));
     }
 
     fn transferred(&mut self, now: Time, flow: usize, transfer: &TransferMeta) {
-        if let Some(recorder) = self.flows.get_mut(flow) {
-            recorder.transferred(now, transfer);
-        }
+        self.each(|window| window.transferred(now, flow, transfer));
     }
 }

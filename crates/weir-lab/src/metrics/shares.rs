@@ -4,7 +4,7 @@ use weir_net::Time;
 
 use super::link::capacity;
 use super::plan::{FlowPlan, LinkPlan};
-use super::span::{Activity, Span, pieces};
+use super::span::{Stretches, pieces};
 
 /// A bottleneck and the flows on it.
 #[derive(Debug)]
@@ -13,12 +13,12 @@ pub(super) struct Contention<'a> {
     /// Which flows these are, by their index in the plan.
     flows: Vec<usize>,
     /// When each of them could send.
-    active: Vec<&'a Activity>,
+    active: Vec<&'a Stretches>,
 }
 
 impl<'a> Contention<'a> {
-    pub(super) fn new(link: usize, plan: &'a LinkPlan, plans: &[FlowPlan], active: &'a [Activity]) -> Self {
-        let on_link = |&(_, (plan, _)): &(usize, (&FlowPlan, &Activity))| plan.bottleneck == Some(link);
+    pub(super) fn new(link: usize, plan: &'a LinkPlan, plans: &[FlowPlan], active: &'a [Stretches]) -> Self {
+        let on_link = |&(_, (plan, _)): &(usize, (&FlowPlan, &Stretches))| plan.bottleneck == Some(link);
         let sharers = plans.iter().zip(active).enumerate().filter(on_link);
         let (flows, active) = sharers.map(|(flow, (_, active))| (flow, active)).unzip();
         Self { plan, flows, active }
@@ -31,7 +31,7 @@ impl<'a> Contention<'a> {
 
     /// The time average of capacity over number of active flows, while flow `flow` is active in `window`, in bit/s
     /// (the fair share of Chromium's `bwe_test_framework`). `None` if it never is.
-    pub(super) fn mean_fair_share(&self, flow: usize, window: Span) -> Option<f64> {
+    pub(super) fn mean_fair_share(&self, flow: usize, window: &Stretches) -> Option<f64> {
         let place = self.flows.iter().position(|&f| f == flow)?;
         let live = self.active.get(place)?.within(window);
         let seconds = live.seconds()?;

@@ -1,4 +1,4 @@
-//! Half-open stretches of time, and when a flow is active.
+//! Half-open stretches of time: one, and several in order.
 
 use weir_net::Time;
 
@@ -34,11 +34,16 @@ impl Span {
     }
 }
 
-/// When a flow could send: stretches of time in order, none of them empty.
+/// Stretches of time in order and apart from each other, none of them empty: when a flow could send, or a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Activity(Vec<Span>);
+pub(super) struct Stretches(Vec<Span>);
 
-impl Activity {
+impl Stretches {
+    /// Those of `spans` that are not empty.
+    pub(super) fn of(spans: impl IntoIterator<Item = Span>) -> Self {
+        Self(spans.into_iter().filter(|span| span.from < span.to).collect())
+    }
+
     /// `whole` without the pauses, which may come in any order.
     pub(super) fn new(whole: Span, pauses: &[(Time, Time)]) -> Self {
         let mut pauses = pauses.to_vec();
@@ -50,14 +55,13 @@ impl Activity {
             from = from.max(resume);
         }
         spans.push(Span::new(from, whole.to));
-        spans.retain(|span| span.from < span.to);
-        Self(spans)
+        Self::of(spans)
     }
 
-    pub(super) fn within(&self, window: Span) -> Self {
-        let mut spans: Vec<Span> = self.0.iter().map(|span| span.intersect(window)).collect();
-        spans.retain(|span| span.from < span.to);
-        Self(spans)
+    /// What both have in common.
+    pub(super) fn within(&self, other: &Self) -> Self {
+        let common = |&own: &Span| other.0.iter().map(move |&other| own.intersect(other));
+        Self::of(self.0.iter().flat_map(common))
     }
 
     pub(super) fn spans(&self) -> &[Span] {
@@ -69,6 +73,7 @@ impl Activity {
         self.0.iter().flat_map(|span| [span.from, span.to])
     }
 
+    #[inline]
     pub(super) fn contains(&self, time: Time) -> bool {
         self.0.iter().any(|span| span.contains(time))
     }
@@ -115,15 +120,21 @@ mod tests {
     fn pauses_cut_the_activity_into_pieces() {
         let t = Time::from_millis;
         let whole = Span::new(t(10), t(100));
-        let active = Activity::new(whole, &[(t(60), t(80)), (t(0), t(20)), (t(70), t(90)), (t(95), t(200))]);
+        let active = Stretches::new(whole, &[(t(60), t(80)), (t(0), t(20)), (t(70), t(90)), (t(95), t(200))]);
         assert_eq!(active.spans(), [Span::new(t(20), t(60)), Span::new(t(90), t(95))]);
         assert_eq!(active.seconds(), Some(0.045));
         assert_eq!(active.end(), t(95));
         assert!(active.contains(t(20)) && !active.contains(t(60)) && active.contains(t(94)));
         assert!(active.covers(Span::new(t(30), t(60))) && !active.covers(Span::new(t(50), t(92))));
         assert_eq!(active.nanos_in(Span::new(t(50), t(92))), 12_000_000);
-        assert_eq!(active.within(Span::new(t(0), t(30))).spans(), [Span::new(t(20), t(30))]);
-        assert_eq!(Activity::new(Span::new(t(5), t(5)), &[]).seconds(), None);
+        assert_eq!(
+            active.within(&Stretches::of([Span::new(t(0), t(30))])).spans(),
+            [Span::new(t(20), t(30))]
+        );
+        let two = Stretches::of([Span::new(t(0), t(25)), Span::new(t(30), t(30)), Span::new(t(50), t(92))]);
+        let common = [(20, 25), (50, 60), (90, 92)].map(|(from, to)| Span::new(t(from), t(to)));
+        assert_eq!(active.within(&two).spans(), common);
+        assert_eq!(Stretches::new(Span::new(t(5), t(5)), &[]).seconds(), None);
     }
 
     #[test]

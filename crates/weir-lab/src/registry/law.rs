@@ -8,7 +8,7 @@ use toml::Table;
 use weir_cc::RateLimits;
 
 use super::{ControllerInfo, Halves, PresetInfo};
-use crate::error::advice;
+use crate::form::advice;
 
 /// A law that scenarios can name.
 pub(super) trait Law {

@@ -6,17 +6,19 @@ use serde_json::Value;
 use toml::Table;
 use weir_cc::{Controller, LimitsOutOfOrder, RateLimits, Receiver, Signal};
 use weir_media::PacketFormat;
-use weir_sim::Side;
 use weir_units::DataRate;
+use weir_world::Side;
 
 mod law;
 mod laws;
+mod tcp_profile;
 mod windows;
 
+pub use tcp_profile::TcpProfile;
 pub use windows::{WindowLawInfo, window_law, window_laws, window_laws_of};
 
-use crate::error::advice;
-use crate::scenario::Shape;
+use crate::form::Shape;
+use crate::form::advice;
 
 /// What is known of a controller, for whoever has to choose.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,14 +2,14 @@
 
 use weir_cc::window::hystart::{Config, HyStart};
 use weir_cc::window::{Cubic, Dctcp, HighSpeed, NewReno, Rules, Westwood, WindowLaw, highspeed, westwood};
-use weir_sim::WindowLaws;
+use weir_world::WindowLaws;
 
 use super::RegistryError;
-use crate::error::advice;
-use crate::scenario::TcpProfile;
+use super::tcp_profile::TcpProfile;
+use crate::form::advice;
 
 /// What is known of a window law of TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct WindowLawInfo {
     /// Its name in scenarios.
     pub name: &'static str,
@@ -17,48 +17,109 @@ pub struct WindowLawInfo {
     pub summary: &'static str,
     /// The RFC or paper that it implements.
     pub source: &'static str,
+    build: fn(&Stack) -> Box<dyn WindowLaw>,
 }
+
+/// The sender that a window law is for.
+struct Stack {
+    profile: Option<TcpProfile>,
+    /// Whether it paces its segments.
+    pacing: bool,
+}
+
+static WINDOW_LAWS: [WindowLawInfo; 7] = [
+    WindowLawInfo {
+        name: "newreno",
+        summary: "one segment more per round trip, half after a loss",
+        source: "RFC 5681, RFC 6582",
+        build: |stack| Box::new(NewReno::with_rules(stack.rules())),
+    },
+    WindowLawInfo {
+        name: "cubic",
+        summary: "growth by the cube of the time since the last loss, 70 % after a loss",
+        source: "RFC 9438",
+        build: |stack| Box::new(stack.cubic(None)),
+    },
+    WindowLawInfo {
+        name: "cubic-hystart",
+        summary: "CUBIC whose slow start ends when the round-trip time rises or acknowledgements fill half of it",
+        source: "RFC 9438; Ha and Rhee 2011, as in Linux",
+        build: |stack| Box::new(stack.cubic(Some(stack.hystart()))),
+    },
+    WindowLawInfo {
+        name: "highspeed",
+        summary: "faster growth and smaller reductions the larger the window is",
+        source: "RFC 3649",
+        build: |stack| Box::new(stack.high_speed()),
+    },
+    WindowLawInfo {
+        name: "westwood-plus",
+        summary: "after a loss as much as the path has carried",
+        source: "Grieco and Mascolo 2004, as in Linux",
+        build: |stack| Box::new(Westwood::with_rules(stack.westwood(), stack.rules())),
+    },
+    WindowLawInfo {
+        name: "westwood-per-ack",
+        summary: "Westwood with a sample per acknowledgement, which nearly always ends at two segments",
+        source: "ns-3 before 3.38",
+        build: |stack| Box::new(Westwood::with_rules(westwood::Estimator::Ns3PerAck, stack.rules())),
+    },
+    WindowLawInfo {
+        name: "dctcp",
+        summary: "gives way by half the share of marked segments; for L4S",
+        source: "RFC 8257",
+        build: |stack| Box::new(Dctcp::with_rules(stack.rules())),
+    },
+];
 
 /// Every window law of TCP.
 pub fn window_laws() -> &'static [WindowLawInfo] {
-    const INFOS: [WindowLawInfo; 7] = [
-        WindowLawInfo {
-            name: "newreno",
-            summary: "one segment more per round trip, half after a loss",
-            source: "RFC 5681, RFC 6582",
-        },
-        WindowLawInfo {
-            name: "cubic",
-            summary: "growth by the cube of the time since the last loss, 70 % after a loss",
-            source: "RFC 9438",
-        },
-        WindowLawInfo {
-            name: "cubic-hystart",
-            summary: "CUBIC whose slow start ends when the round-trip time rises or acknowledgements fill half of it",
-            source: "RFC 9438; Ha and Rhee 2011, as in Linux",
-        },
-        WindowLawInfo {
-            name: "highspeed",
-            summary: "faster growth and smaller reductions the larger the window is",
-            source: "RFC 3649",
-        },
-        WindowLawInfo {
-            name: "westwood-plus",
-            summary: "after a loss as much as the path has carried",
-            source: "Grieco and Mascolo 2004, as in Linux",
-        },
-        WindowLawInfo {
-            name: "westwood-per-ack",
-            summary: "Westwood with a sample per acknowledgement, which nearly always ends at two segments",
-            source: "ns-3 before 3.38",
-        },
-        WindowLawInfo {
-            name: "dctcp",
-            summary: "gives way by half the share of marked segments; for L4S",
-            source: "RFC 8257",
-        },
-    ];
-    &INFOS
+    &WINDOW_LAWS
+}
+
+impl Stack {
+    fn rules(&self) -> Rules {
+        match self.profile {
+            // The last has a law of its own, which no name stands for.
+            None | Some(TcpProfile::Chromium2015) => Rules::default(),
+            Some(TcpProfile::Rfc) => Rules::rfc_5681(),
+            Some(TcpProfile::Linux316) => Rules::linux(),
+            Some(TcpProfile::Ns326) => Rules::ns3_26(),
+        }
+    }
+
+    /// Linux 3.16 looks for the end of slow start under either name.
+    fn cubic(&self, hystart: Option<HyStart>) -> Cubic {
+        if self.profile == Some(TcpProfile::Linux316) {
+            return Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16())));
+        }
+        Cubic::with_rules(self.rules(), hystart)
+    }
+
+    fn hystart(&self) -> HyStart {
+        HyStart::new(match self.profile {
+            Some(TcpProfile::Ns326) => Config::ns3(),
+            _ if self.pacing => Config::linux().paced(),
+            _ => Config::linux(),
+        })
+    }
+
+    /// Linux and ns-3 use the table, and both count segments even where their Reno does not.
+    fn high_speed(&self) -> HighSpeed {
+        let response = match self.profile {
+            None | Some(TcpProfile::Rfc | TcpProfile::Chromium2015) => highspeed::Response::Formula,
+            Some(TcpProfile::Linux316 | TcpProfile::Ns326) => highspeed::Response::Table,
+        };
+        HighSpeed::with_rules(response, Rules { counts_acknowledgements: false, ..self.rules() })
+    }
+
+    fn westwood(&self) -> westwood::Estimator {
+        if self.profile == Some(TcpProfile::Ns326) {
+            westwood::Estimator::Ns3
+        } else {
+            westwood::Estimator::Linux
+        }
+    }
 }
 
 /// The window law `name`, as the stack that `profile` stands for has it, for a sender that paces its segments or does
@@ -71,40 +132,14 @@ pub fn window_law(
     profile: Option<TcpProfile>,
     pacing: bool,
 ) -> Result<Box<dyn WindowLaw>, RegistryError> {
-    let rules = match profile {
-        // The last has a law of its own, which no name stands for.
-        None | Some(TcpProfile::Chromium2015) => Rules::default(),
-        Some(TcpProfile::Rfc) => Rules::rfc_5681(),
-        Some(TcpProfile::Linux316) => Rules::linux(),
-        Some(TcpProfile::Ns326) => Rules::ns3_26(),
-    };
-    match name {
-        "newreno" => Ok(Box::new(NewReno::with_rules(rules))),
-        "cubic" | "cubic-hystart" if profile == Some(TcpProfile::Linux316) => {
-            Ok(Box::new(Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16())))))
-        }
-        "cubic" => Ok(Box::new(Cubic::with_rules(rules, None))),
-        "cubic-hystart" => {
-            let config = match profile {
-                Some(TcpProfile::Ns326) => Config::ns3(),
-                _ if pacing => Config::linux().paced(),
-                _ => Config::linux(),
-            };
-            Ok(Box::new(Cubic::with_rules(rules, Some(HyStart::new(config)))))
-        }
-        "highspeed" => Ok(Box::new(high_speed(profile, rules))),
-        "westwood-plus" => {
-            let ns3 = profile == Some(TcpProfile::Ns326);
-            let estimator = if ns3 { westwood::Estimator::Ns3 } else { westwood::Estimator::Linux };
-            Ok(Box::new(Westwood::with_rules(estimator, rules)))
-        }
-        "westwood-per-ack" => Ok(Box::new(Westwood::with_rules(westwood::Estimator::Ns3PerAck, rules))),
-        "dctcp" => Ok(Box::new(Dctcp::with_rules(rules))),
-        _ => {
-            let advice = advice(name, window_laws().iter().map(|law| law.name));
-            Err(RegistryError::Unknown { what: "window law", name: name.to_owned(), advice })
-        }
-    }
+    Ok((find(name)?.build)(&Stack { profile, pacing }))
+}
+
+fn find(name: &str) -> Result<&'static WindowLawInfo, RegistryError> {
+    window_laws().iter().find(|law| law.name == name).ok_or_else(|| {
+        let advice = advice(name, window_laws().iter().map(|law| law.name));
+        RegistryError::Unknown { what: "window law", name: name.to_owned(), advice }
+    })
 }
 
 /// A maker of window laws `name`, as those of [`window_law`], for flows of many connections.
@@ -116,19 +151,8 @@ pub fn window_laws_of(
     profile: Option<TcpProfile>,
     pacing: bool,
 ) -> Result<WindowLaws, RegistryError> {
-    window_law(name, profile, pacing)?;
-    let name = name.to_owned();
-    let fallback = || -> Box<dyn WindowLaw> { Box::new(NewReno::new()) };
-    Ok(WindowLaws::new(move || window_law(&name, profile, pacing).unwrap_or_else(|_| fallback())))
-}
-
-/// Linux and ns-3 use the table, and both count segments even where their Reno does not.
-fn high_speed(profile: Option<TcpProfile>, rules: Rules) -> HighSpeed {
-    let response = match profile {
-        None | Some(TcpProfile::Rfc | TcpProfile::Chromium2015) => highspeed::Response::Formula,
-        Some(TcpProfile::Linux316 | TcpProfile::Ns326) => highspeed::Response::Table,
-    };
-    HighSpeed::with_rules(response, Rules { counts_acknowledgements: false, ..rules })
+    let law = find(name)?;
+    Ok(WindowLaws::new(move || (law.build)(&Stack { profile, pacing })))
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! The metrics of a run. `V` is [`Value`] for one run and `Option<Statistic>` over several.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::Cause;
-use weir_units::TimeDelta;
 
+use super::flow_kind::FlowKind;
 use super::over_runs::{OverRuns, Statistic, Value, over_runs};
-use crate::metrics::{FlowKind, Histogram};
 
 /// Everything measured within the measurement window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +20,9 @@ pub struct Measures<V> {
     pub links: Vec<LinkMeasures<V>>,
     /// Fairness among the flows of a bottleneck.
     pub jain: Jain<V>,
+    /// The same within each further window, by its name; left out where there is none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub windows: BTreeMap<String, Self>,
 }
 
 /// The metrics of a flow.
@@ -45,9 +49,9 @@ pub struct FlowMeasures<V> {
     /// Packets lost over packets sent whose fate is known.
     pub packet_loss_ratio: V,
     /// What was sent.
-    pub sent: Traffic<V>,
+    pub sent: Tally<V>,
     /// What was received.
-    pub received: Traffic<V>,
+    pub received: Tally<V>,
     /// One-way delay less propagation.
     pub owd_excess_ms: DelayStatistics<V>,
     /// Waiting time in the queues of bottlenecks.
@@ -128,7 +132,7 @@ pub struct Transfers<V> {
 
 /// Bytes and packets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Traffic<V> {
+pub struct Tally<V> {
     /// Bytes on the wire.
     pub bytes: V,
     /// Bytes of payload.
@@ -154,20 +158,6 @@ pub struct DelayStatistics<V> {
     pub p99: V,
     /// The longest.
     pub max: V,
-}
-
-impl From<&Histogram> for DelayStatistics<Value> {
-    fn from(delays: &Histogram) -> Self {
-        Self {
-            mean: delays.mean_ms(),
-            sd: delays.sd_ms(),
-            p5: delays.quantile_ms(0.05),
-            p50: delays.quantile_ms(0.5),
-            p95: delays.quantile_ms(0.95),
-            p99: delays.quantile_ms(0.99),
-            max: delays.max().map(TimeDelta::millis_f64),
-        }
-    }
 }
 
 /// A value for each [`Cause`], by its name.
@@ -295,7 +285,7 @@ pub struct Jain<V> {
     pub mean_of_instant: V,
 }
 
-over_runs!(Measures {; flows, media, links, jain });
+over_runs!(Measures {; flows, media, links, jain, windows });
 over_runs!(FlowMeasures { name, kind;
     rate_bps, payload_rate_bps, sent_rate_bps, target_rate_bps, rate_sd_bps, fair_share, loss_ratio,
     packet_loss_ratio, sent, received, owd_excess_ms, queue_wait_ms, rtt_excess_ms, min_rtt_ms, frame_delay_ms,
@@ -306,7 +296,7 @@ over_runs!(Pictures {;
     frame_rate, harmonic_frame_rate, slow_seconds, shown_on_time, shown_late, discarded, decodable
 });
 over_runs!(Transfers {; completed, mean_bytes, mean_seconds, p95_seconds, max_seconds });
-over_runs!(Traffic {; bytes, payload_bytes, packets });
+over_runs!(Tally {; bytes, payload_bytes, packets });
 over_runs!(DelayStatistics {; mean, sd, p5, p50, p95, p99, max });
 over_runs!(PerCause {;
     ramp_up, delay, loss, receiver, application, coupling, probe, minimum, maximum

@@ -1,12 +1,15 @@
 //! What runs amount to, as values that serialise with stable keys. `docs/metrics.md` defines each of them.
 
+mod flow_kind;
 mod measures;
 mod over_runs;
+pub mod stats;
 mod summary;
 
+pub use flow_kind::FlowKind;
 pub use measures::{
     Convergence, DelayStatistics, FlowMeasures, Jain, LinkMeasures, Measures, PerCause, Pictures, Pooled,
-    Traffic, Transfers, Utilisation,
+    Tally, Transfers, Utilisation,
 };
 pub use over_runs::{OverRuns, Statistic, Value};
 pub use summary::{ControllerSummary, Summary, UnevenRuns, results_schema};

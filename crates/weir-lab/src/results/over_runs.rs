@@ -1,9 +1,11 @@
 //! From the values of single runs to statistics over runs.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::stats::Estimate;
+use super::stats::Estimate;
 
 /// A metric of one run; `None` where it is not defined (the delay of a flow that received nothing).
 pub type Value = Option<f64>;
@@ -56,6 +58,19 @@ impl<T: OverRuns> OverRuns for Vec<T> {
             T::over_runs(element, &same)
         };
         first.iter().enumerate().map(summarise).collect()
+    }
+}
+
+impl<T: OverRuns> OverRuns for BTreeMap<String, T> {
+    type Summary = BTreeMap<String, T::Summary>;
+
+    /// Name by name, of the names of the first run.
+    fn over_runs(first: &Self, others: &[&Self]) -> Self::Summary {
+        let summarise = |(name, element): (&String, &T)| {
+            let same: Vec<&T> = others.iter().filter_map(|other| other.get(name)).collect();
+            (name.clone(), T::over_runs(element, &same))
+        };
+        first.iter().map(summarise).collect()
     }
 }
 

@@ -1,58 +1,49 @@
 //! Scenario files: a network, the flows on it, and what to measure, in TOML with units in the values.
 //!
-//! [`Scenario::parse`] reads one and says of everything that is wrong where it stands and what would be right;
-//! [`set`] lays single values over it; [`Scenario::build`] makes a run of it. The format is described by the types
-//! of this module alone: the JSON Schema ([`scenario_schema`]) comes from them, and unknown keys, missing keys and
-//! wrong words are found by that schema.
+//! The format is described by the types of this module alone: the JSON Schema ([`scenario_schema`]) comes from them,
+//! and unknown keys, missing keys and wrong words are found by that schema. [`Scenario::parse`] reads a text and
+//! [`Scenario::build`] makes a run of it; both are the work of [`build`](crate::build).
 
-mod build;
 mod cell;
-mod check;
-mod copies;
 mod encoder;
 mod flow;
 mod link;
+mod media;
 mod multipath;
 mod named;
-mod origin;
 mod queue;
-pub mod set;
-mod shape;
+mod tcp;
 mod tcp_options;
-mod tcp_profile;
-mod topology;
 mod unresponsive;
-mod validate;
 mod web;
 
-use std::path::Path;
 use std::sync::LazyLock;
 
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
-use toml::{Table, Value};
+use toml::Value;
 use weir_units::TimeDelta;
 
-use crate::error::{KeyPath, Problem, ScenarioError, advice};
-use crate::{registry, shipped};
-use origin::Origin;
-pub(crate) use shape::Shape;
+use crate::form::{KeyPath, Origin, Problem, ScenarioError, Shape, advice};
+use crate::registry;
 
-pub use build::{Run, RunOptions, TraceUse};
+pub use crate::registry::TcpProfile;
 pub use cell::Cell;
 pub use encoder::{
     BurstChoice, BurstShape, ChangedEncoder, Encoder, EncoderPreset, KeyFrameChoice, KeyFrameSpacing,
     NoBurst, NoKeyFrames, TALKING_HEAD,
 };
-pub use flow::{Clock, Downloads, EcnField, Flow, Media, OnOrOff, Options, Rates, SizeRange, Tcp, Traffic};
+pub use flow::{Carried, Clock, Flow};
 pub use link::{
     Bucket, Dumbbell, Jitter, Link, LinkModel, Loss, LossModel, Order, RandomOffset, Step, TraceOffset,
 };
+pub use media::{EcnField, Media, Options, Rates};
 pub use multipath::Multipath;
 pub use named::Named;
 pub use queue::{Discipline, DisciplineTable, DisciplineWord, InService, Queue};
+pub use tcp::{Downloads, OnOrOff, SizeRange, Tcp};
+pub(crate) use tcp_options::NEEDS_COUNTS;
 pub use tcp_options::{TcpEcn, TcpOptions};
-pub use tcp_profile::TcpProfile;
 pub use unresponsive::{Audio, AudioStream, Constant, Pause};
 pub use web::{DelayRange, Web, WebSizes};
 
@@ -107,58 +98,6 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// The scenario that `text` describes; `name` is what errors call it. Each of `overrides` is a `path=value` that
-    /// is laid over the text, in order, as by [`set::apply`].
-    ///
-    /// # Errors
-    /// Everything that is wrong with the text, each with its place and with what would be right.
-    pub fn parse(name: &str, text: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
-        let origin = Origin::of(name, text);
-        let mut table: Table =
-            toml::from_str(text).map_err(|error| origin.plain_error(error.span(), error.message()))?;
-        let overrides = overrides.iter().map(|o| set::set(&mut table, o)).collect::<Result<_, _>>()?;
-        let origin = origin.with(overrides);
-        origin.check(check::check(&table, scenario_shape()))?;
-        let scenario: Self =
-            table.try_into().map_err(|error: toml::de::Error| origin.plain_error(None, error.message()))?;
-        origin.check(validate::problems(&scenario))?;
-        Ok(Self { origin, ..scenario })
-    }
-
-    /// The scenario that ships under the name `name`, else that of the file `name`, with `overrides` as for
-    /// [`Self::parse`].
-    ///
-    /// # Errors
-    /// No such scenario or file, and as for [`Self::parse`].
-    pub fn open(name: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
-        if let Some(shipped) = shipped::find(name) {
-            let scenario = Self::parse(&format!("scenarios/{name}.toml"), shipped.text, overrides)?;
-            return Ok(scenario.named(name));
-        }
-        match std::fs::read_to_string(Path::new(name)) {
-            Ok(text) => {
-                let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
-                Self::parse(name, &text, overrides).map(|scenario| scenario.named(&stem))
-            }
-            Err(error) => {
-                let names = shipped::SCENARIOS.iter().map(|s| s.name);
-                let problem = Problem::value(
-                    &KeyPath::default(),
-                    format!("no scenario ships under this name, and as a file: {error}"),
-                );
-                Err(ScenarioError::new(name, "", None, problem.help(advice(name, names))))
-            }
-        }
-    }
-
-    /// The same under `name`, unless it names itself.
-    fn named(mut self, name: &str) -> Self {
-        if self.name.is_empty() {
-            name.clone_into(&mut self.name);
-        }
-        self
-    }
-
     /// The seeds of all runs.
     pub fn seeds(&self) -> Vec<u64> {
         (0..u64::from(self.runs)).map(|run| self.seed.wrapping_add(run)).collect()
@@ -168,7 +107,7 @@ impl Scenario {
     pub fn controllers_in_use(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for (_, flow) in self.flows.iter() {
-            if let Traffic::Media(media) = &flow.traffic
+            if let Carried::Media(media) = &flow.carried
                 && !names.contains(&media.controller.as_str())
             {
                 names.push(&media.controller);
@@ -196,7 +135,7 @@ impl Scenario {
             return Err(ScenarioError::new("--controller", name, Some((0, name.len())), problem));
         }
         for flow in self.flows.values_mut() {
-            if let Traffic::Media(media) = &mut flow.traffic
+            if let Carried::Media(media) = &mut flow.carried
                 && media.controller != name
             {
                 name.clone_into(&mut media.controller);
@@ -210,13 +149,13 @@ impl Scenario {
 impl Scenario {
     /// The same with a TCP flow in place of each media flow: one like the scenario's first TCP flow, if it has any.
     pub(crate) fn with_tcp_for_media(mut self) -> Self {
-        let tcp = self.flows.iter().find_map(|(_, flow)| match &flow.traffic {
-            Traffic::Tcp(tcp) => Some(tcp.clone()),
+        let tcp = self.flows.iter().find_map(|(_, flow)| match &flow.carried {
+            Carried::Tcp(tcp) => Some(tcp.clone()),
             _ => None,
         });
         for flow in self.flows.values_mut() {
-            if let (Traffic::Media(_), Some(tcp)) = (&flow.traffic, &tcp) {
-                flow.traffic = Traffic::Tcp(tcp.clone());
+            if let (Carried::Media(_), Some(tcp)) = (&flow.carried, &tcp) {
+                flow.carried = Carried::Tcp(tcp.clone());
                 flow.pauses = None;
             }
         }
@@ -226,7 +165,7 @@ impl Scenario {
     /// Puts all media flows under the preset `name` of their controllers, where there is one.
     pub(crate) fn use_preset(&mut self, name: &str) {
         for flow in self.flows.values_mut() {
-            if let Traffic::Media(media) = &mut flow.traffic
+            if let Carried::Media(media) = &mut flow.carried
                 && registry::has_preset(&media.controller, name)
             {
                 let preset = [("preset".to_owned(), Value::String(name.to_owned()))];
@@ -242,7 +181,7 @@ pub fn scenario_schema() -> &'static serde_json::Value {
     &SCHEMA
 }
 
-fn scenario_shape() -> Shape<'static> {
+pub(crate) fn scenario_shape() -> Shape<'static> {
     Shape::new(scenario_schema())
 }
 
@@ -265,10 +204,25 @@ pub enum Clocks {
     Synchronised,
 }
 
-/// A window of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// A window of time, and further ones.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
+    /// Its begin.
+    #[serde(default)]
+    pub from: TimeDelta,
+    /// Its end; that of the run unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<TimeDelta>,
+    /// Further windows, by name: each has its own metrics in the results.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub windows: Named<FurtherWindow>,
+}
+
+/// A window beside the main one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FurtherWindow {
     /// Its begin.
     #[serde(default)]
     pub from: TimeDelta,

@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weir_sim::tcp::{EcnMode, TcpConfig};
 use weir_units::{DataSize, TimeDelta};
+use weir_world::tcp::{EcnMode, TcpConfig};
 
-use super::tcp_profile::TcpProfile;
+use crate::registry::TcpProfile;
 
 /// Options of TCP endpoints; what is not given is as the profile has it, or the simulator's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -89,7 +89,7 @@ impl From<TcpEcn> for EcnMode {
 }
 
 /// The window law that goes by exact counts of marks.
-pub(super) const NEEDS_COUNTS: &str = "dctcp";
+pub(crate) const NEEDS_COUNTS: &str = "dctcp";
 
 impl TcpOptions {
     /// The endpoints with these options laid over `profile`, for connections under `law`.

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_media::AudioConfig;
 use weir_net::Time;
-use weir_sim::Unresponsive;
 use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_world::Unresponsive;
 
 use super::link::Step;
 

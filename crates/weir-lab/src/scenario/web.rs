@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weir_sim::tcp::TcpConfig;
 use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_world::tcp::TcpConfig;
 
-use super::flow::default_law;
+use super::tcp::default_law;
 use super::tcp_options::TcpOptions;
 
 /// Web-like traffic: requests from the receiver's end, answered over TCP.
@@ -76,7 +76,7 @@ pub struct WebSizes {
 
 impl Default for WebSizes {
     fn default() -> Self {
-        let sizes = weir_sim::WebSizes::default();
+        let sizes = weir_world::WebSizes::default();
         Self {
             median: DataSize::from_bytes_f64(sizes.median),
             sigma: sizes.sigma,
@@ -95,15 +95,15 @@ impl Web {
     }
 
     /// What the simulator is to do.
-    pub(crate) fn traffic(&self) -> weir_sim::Web {
+    pub(crate) fn traffic(&self) -> weir_world::Web {
         let extra = self.extra_delay.unwrap_or_default();
-        weir_sim::Web {
+        weir_world::Web {
             load: self.load,
             requests: self.requests,
             think: self.think,
             least_extra: extra.min,
             most_extra: extra.max,
-            sizes: weir_sim::WebSizes {
+            sizes: weir_world::WebSizes {
                 median: self.sizes.median.bytes_f64(),
                 sigma: self.sizes.sigma,
                 tail: self.sizes.tail,

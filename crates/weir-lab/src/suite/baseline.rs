@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::cases::Case;
 use super::results::{CheckResult, ControllerResult, SuiteResult};
-use super::run::{Request, SuiteError};
-use crate::scenario::TraceUse;
-use crate::stats::{Estimate, paired_difference};
+use super::run::{SuiteError, SuiteRequest};
+use crate::build::TraceUse;
+use crate::results::stats::{Estimate, paired_difference};
 use crate::traces::TraceStore;
 
 /// A change of the mean by less than this share of the limit is none, however sure it is.
@@ -158,7 +158,7 @@ impl SuiteResult {
     ///
     /// # Errors
     /// No such file, another form, another suite, other seeds, checks or traces, or nothing that both have.
-    pub fn read(path: &Path, request: &Request<'_>, store: &TraceStore) -> Result<Self, BaselineError> {
+    pub fn read(path: &Path, request: &SuiteRequest<'_>, store: &TraceStore) -> Result<Self, BaselineError> {
         let (suite, seeds) = (request.suite.name, request.seeds);
         let name = || path.display().to_string();
         let text = std::fs::read_to_string(path)
@@ -213,7 +213,7 @@ impl SuiteResult {
     }
 
     /// The first check that was not made as `request` makes it, and what is wrong with it.
-    fn wrong_check(&self, request: &Request<'_>) -> Option<(String, String)> {
+    fn wrong_check(&self, request: &SuiteRequest<'_>) -> Option<(String, String)> {
         let problem = |case: &str, check: &CheckResult| {
             let (values, seeds) = (check.values.len(), self.seeds.len());
             if values != seeds {
@@ -395,8 +395,13 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         serde_json::to_writer(&file, result).unwrap();
         let suite = crate::suite::find("rfc8867").unwrap();
-        let request =
-            Request { suite, controllers: &["gcc", "nada"], seeds: &[1, 2, 3], jobs: 1, cases: &["5.1"] };
+        let request = SuiteRequest {
+            suite,
+            controllers: &["gcc", "nada"],
+            seeds: &[1, 2, 3],
+            jobs: 1,
+            cases: &["5.1"],
+        };
         let read = SuiteResult::read(file.path(), &request, &TraceStore::at(None));
         let error = read.err().map_or_else(String::new, |error| error.to_string());
         error.replace(&file.path().display().to_string(), "base")

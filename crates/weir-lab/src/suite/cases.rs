@@ -6,7 +6,7 @@ mod rfc8867;
 mod rfc8869;
 
 use super::check::{Check, Quantity};
-use crate::error::ScenarioError;
+use crate::form::ScenarioError;
 use crate::scenario::Scenario;
 
 /// A suite.
@@ -103,9 +103,9 @@ pub fn find(name: &str) -> Option<&'static Suite> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::FlowKind;
+    use crate::build::RunOptions;
     use crate::registry;
-    use crate::scenario::RunOptions;
+    use crate::results::FlowKind;
     use crate::traces::TraceStore;
 
     #[test]

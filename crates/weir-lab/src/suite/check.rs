@@ -7,13 +7,16 @@ use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
 
 use crate::metrics::{
-    BIN, FlowKind, FlowPlan, Histogram, MeasurePlan, Measured, Shares, jain, max_min_shares,
+    BIN, FairShares, FlowPlan, Histogram, MeasurePlan, Measured, Window, jain, max_min_shares,
 };
+use crate::results::FlowKind;
 
 /// From here on rates count: until then a call may start up.
 pub(super) const START_UP: Time = Time::from_millis(20_000);
 /// So long after an event the queue is not held against anybody.
 pub(super) const SETTLING: TimeDelta = TimeDelta::from_secs(5);
+/// The window outside those times.
+const SETTLED: &str = "settled";
 /// Fairness is that of the last so many seconds.
 const FAIRNESS_SECONDS: u64 = 30;
 
@@ -93,7 +96,7 @@ pub enum Quantity {
 pub(super) struct Judged<'a> {
     plan: &'a MeasurePlan,
     measured: &'a Measured,
-    shares: Vec<Shares>,
+    shares: Vec<FairShares>,
     /// What each flow received in the same run with TCP in place of the media flows, in bytes per bin.
     benchmark: Option<&'a [Vec<u32>]>,
 }
@@ -118,7 +121,7 @@ impl<'a> Judged<'a> {
             Quantity::QueueWait => {
                 let mut waits = Histogram::new();
                 for &flow in &media {
-                    waits.merge(&self.measured.delays[flow].settled_wait);
+                    waits.merge(&self.measured.delays_within.get(SETTLED)?.get(flow)?.queue_wait);
                 }
                 waits.quantile_ms(0.95)
             }
@@ -172,7 +175,7 @@ impl<'a> Judged<'a> {
 
     /// What the flow's share amounts to within `window`.
     fn ideal_bits(&self, flow: usize, (from, to): (Time, Time)) -> f64 {
-        let piece = |shares: &Shares| {
+        let piece = |shares: &FairShares| {
             let nanos = shares.to.min(to).nanos().saturating_sub(shares.from.max(from).nanos());
             shares.bps[flow] * nanos as f64 / 1e9
         };
@@ -254,9 +257,17 @@ fn bits(receipts: &[u32], (from, to): (Time, Time)) -> f64 {
     bins.iter().map(|&bytes| f64::from(bytes) * 8.0).sum()
 }
 
+/// The window in which the queue is held against a call.
+pub(super) fn settled(plan: &MeasurePlan) -> Window {
+    let unsettled = unsettled(plan);
+    let begins = core::iter::once(Time::ZERO).chain(unsettled.iter().map(|&(_, to)| to));
+    let ends = unsettled.iter().map(|&(from, _)| from).chain([plan.end]);
+    Window { name: SETTLED.to_owned(), spans: begins.zip(ends).collect(), delays_only: true }
+}
+
 /// When something happens to a call: a capacity changes, a flow starts, stops, pauses or goes on. What follows each of
 /// them for [`SETTLING`], in order and without overlap.
-pub(super) fn unsettled(plan: &MeasurePlan) -> Vec<(Time, Time)> {
+fn unsettled(plan: &MeasurePlan) -> Vec<(Time, Time)> {
     let flows = plan
         .flows
         .iter()

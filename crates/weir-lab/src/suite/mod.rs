@@ -15,4 +15,4 @@ pub use cases::{Case, SUITES, Suite, find};
 pub use check::{Check, Limit, Quantity};
 pub use page::page;
 pub use results::{CaseResult, CheckResult, ControllerResult, SuiteResult, decimals, figure};
-pub use run::{Course, Request, SuiteError, SuiteRun};
+pub use run::{Course, SuiteError, SuiteRequest, SuiteRun};

@@ -3,10 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::check::Limit;
-use crate::comparison::stand_ins;
+use crate::build::{TraceUse, stand_ins};
 use crate::results::Value;
-use crate::scenario::TraceUse;
-use crate::stats::Estimate;
+use crate::results::stats::Estimate;
 
 /// A suite under one controller or several, all over the same seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,22 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
 use weir_net::Time;
-use weir_sim::Simulation;
 
 use super::cases::{Case, Suite};
-use super::check::{Judged, unsettled};
+use super::check::{Judged, settled};
 use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult};
-use crate::comparison::ComparisonError;
-use crate::metrics::{FlowKind, PER_SECOND, Recorder, Shares, max_min_shares};
-use crate::results::Value;
-use crate::scenario::{RunOptions, Scenario, TraceUse};
+use crate::build::{RunOptions, TraceUse};
+use crate::metrics::{FairShares, MeasurePlan, PER_SECOND, max_min_shares};
+use crate::results::{FlowKind, Value};
+use crate::runs::{Forget, Ran, RunError, Runner, Task};
+use crate::scenario::Scenario;
 use crate::traces::TraceStore;
 
 /// A suite to be run.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct SuiteRequest<'a> {
     /// Which.
     pub suite: &'a Suite,
     /// The controllers; each takes over all media flows in turn.
@@ -47,13 +46,13 @@ pub struct Course {
     /// Each flow's name, kind, and received rate on the wire in Mbit/s per second of the run.
     pub flows: Vec<(String, FlowKind, Vec<f64>)>,
     /// The shares.
-    pub shares: Vec<Shares>,
+    pub shares: Vec<FairShares>,
 }
 
 /// Why a suite cannot be run.
-pub type SuiteError = ComparisonError;
+pub type SuiteError = RunError;
 
-impl Request<'_> {
+impl SuiteRequest<'_> {
     pub(super) fn selected(&self) -> Vec<&Case> {
         let wanted = |case: &&Case| self.cases.is_empty() || self.cases.contains(&case.name);
         self.suite.cases.iter().filter(wanted).collect()
@@ -79,81 +78,54 @@ impl Request<'_> {
     /// # Errors
     /// A case's scenario names a trace that is not there; a controller is not known.
     pub fn run(&self, store: &TraceStore, done: &(dyn Fn() + Sync)) -> Result<SuiteRun, SuiteError> {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(self.jobs)
-            .build()
-            .map_err(|e| ComparisonError::Threads { jobs: self.jobs, problem: e.to_string() })?;
         let cases = self.selected();
-        let benchmarks = pool.install(|| self.benchmarks(&cases, store))?;
-        let mut scenarios = Vec::with_capacity(cases.len() * self.controllers.len());
+        let benchmarks = self.benchmarks(&cases, store)?;
+        let mut contests = Vec::with_capacity(cases.len() * self.controllers.len());
         for &case in &cases {
             for &controller in self.controllers {
-                scenarios.push((case, case.scenario(controller)?));
+                contests.push((case, controller, case.scenario(controller)?));
             }
         }
-        let tasks: Vec<(&Case, &Scenario, u64)> = scenarios
-            .iter()
-            .flat_map(|(case, scenario)| self.seeds.iter().map(move |&seed| (*case, scenario, seed)))
-            .collect();
-        let one = |&(case, scenario, seed): &(&Case, &Scenario, u64)| {
+        let mut judging = Vec::with_capacity(self.runs());
+        let mut tasks = Vec::with_capacity(self.runs());
+        for (case, controller, scenario) in &contests {
+            for &seed in self.seeds {
+                judging.push((*case, seed));
+                let task = self.task(case, controller, scenario, seed);
+                tasks.push(Task { replan: Some(watch_all), ..task });
+            }
+        }
+        let judge = |index: usize, ran: Ran| {
+            let (case, seed) = judging[index];
             let benchmark = benchmarks.get(&(case.name, seed)).map(Vec::as_slice);
-            let outcome = self.one(case, scenario, seed, benchmark, store);
-            done();
-            outcome
+            Outcome::of(&ran, case, benchmark, self.seeds.first() == Some(&seed))
         };
-        // Collecting keeps the order of the tasks, whatever the order in which they end.
-        let outcomes =
-            pool.install(|| tasks.par_iter().map(one).collect::<Result<Vec<Outcome>, SuiteError>>())?;
+        let outcomes = Runner { jobs: self.jobs, done }.run(&tasks, store, &Forget, judge)?;
         Ok(self.collect(&cases, self.traces(store)?, outcomes))
     }
 
     /// What each flow received where a case is judged by what TCP would get, by case and seed.
     fn benchmarks(&self, cases: &[&Case], store: &TraceStore) -> Result<Benchmarks, SuiteError> {
+        let mut judged = Vec::new();
+        for &case in cases {
+            judged.extend(case.benchmark()?.map(|scenario| (case, scenario)));
+        }
+        let mut places = Vec::new();
         let mut tasks = Vec::new();
-        for case in cases {
-            if let Some(scenario) = case.benchmark()? {
-                tasks.extend(self.seeds.iter().map(|&seed| (case.name, scenario.clone(), seed)));
+        for (case, scenario) in &judged {
+            for &seed in self.seeds {
+                places.push((case.name, seed));
+                tasks.push(self.task(case, "tcp for media", scenario, seed));
             }
         }
-        let one = |(case, scenario, seed): &(&'static str, Scenario, u64)| {
-            let run = scenario.build(&RunOptions { seed: *seed, controller: None, series: false }, store)?;
-            let measured = Simulation::new(run.spec, Recorder::new(run.plan))?.run().finish();
-            Ok(((*case, *seed), measured.receipts))
-        };
-        tasks.par_iter().map(one).collect()
+        let runner = Runner { jobs: self.jobs, done: &|| {} };
+        let receipts = runner.run(&tasks, store, &Forget, |_, ran| ran.measured.receipts)?;
+        Ok(places.into_iter().zip(receipts).collect())
     }
 
-    fn one(
-        &self,
-        case: &Case,
-        scenario: &Scenario,
-        seed: u64,
-        benchmark: Option<&[Vec<u32>]>,
-        store: &TraceStore,
-    ) -> Result<Outcome, SuiteError> {
-        let mut run = scenario.build(&RunOptions { seed, controller: None, series: false }, store)?;
-        run.plan.window = (Time::ZERO, run.plan.end);
-        run.plan.unsettled = unsettled(&run.plan);
-        let measured = Simulation::new(run.spec, Recorder::new(run.plan.clone()))?.run().finish();
-        let judged = Judged::new(&run.plan, &measured, benchmark);
-        let values = case.checks.iter().map(|check| judged.value(check.quantity)).collect();
-        let first = self.seeds.first() == Some(&seed);
-        let course = first.then(|| Course {
-            seconds: (run.plan.end - Time::ZERO).secs_f64(),
-            flows: run
-                .plan
-                .flows
-                .iter()
-                .zip(&measured.receipts)
-                .map(|(flow, receipts)| {
-                    let mbps =
-                        |bins: &[u32]| bins.iter().map(|&bytes| f64::from(bytes)).sum::<f64>() * 8.0 / 1e6;
-                    (flow.name.clone(), flow.kind, receipts.chunks(PER_SECOND).map(mbps).collect())
-                })
-                .collect(),
-            shares: max_min_shares(&run.plan),
-        });
-        Ok(Outcome { values, course })
+    fn task<'s>(&self, case: &Case, contestant: &str, scenario: &'s Scenario, seed: u64) -> Task<'s> {
+        let key = format!("{}/{}/{contestant}/{seed}", self.suite.name, case.name);
+        Task::new(key, scenario, RunOptions { seed, ..RunOptions::default() })
     }
 
     fn collect(&self, cases: &[&Case], traces: Vec<Vec<TraceUse>>, outcomes: Vec<Outcome>) -> SuiteRun {
@@ -191,4 +163,31 @@ type Benchmarks = BTreeMap<(&'static str, u64), Vec<Vec<u32>>>;
 struct Outcome {
     values: Vec<Value>,
     course: Option<Course>,
+}
+
+impl Outcome {
+    fn of(ran: &Ran, case: &Case, benchmark: Option<&[Vec<u32>]>, first: bool) -> Self {
+        let judged = Judged::new(&ran.plan, &ran.measured, benchmark);
+        let values = case.checks.iter().map(|check| judged.value(check.quantity)).collect();
+        Self { values, course: first.then(|| Course::of(ran)) }
+    }
+}
+
+impl Course {
+    fn of(ran: &Ran) -> Self {
+        let mbps = |bins: &[u32]| bins.iter().map(|&bytes| f64::from(bytes)).sum::<f64>() * 8.0 / 1e6;
+        let rates = |receipts: &Vec<u32>| receipts.chunks(PER_SECOND).map(mbps).collect();
+        let flows = ran.plan.flows.iter().zip(&ran.measured.receipts);
+        Self {
+            seconds: (ran.plan.end - Time::ZERO).secs_f64(),
+            flows: flows.map(|(flow, receipts)| (flow.name.clone(), flow.kind, rates(receipts))).collect(),
+            shares: max_min_shares(&ran.plan),
+        }
+    }
+}
+
+/// The whole run counts, whatever the scenario measures, and where it has settled.
+fn watch_all(plan: &mut MeasurePlan) {
+    plan.window = (Time::ZERO, plan.end);
+    plan.windows = vec![settled(plan)];
 }

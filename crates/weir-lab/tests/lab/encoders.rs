@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use weir_lab::build::RunOptions;
 use weir_lab::metrics::Recorder;
 use weir_lab::results::{FlowMeasures, Value};
-use weir_lab::scenario::{RunOptions, Scenario};
+use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_media::{FrameTraces, LateRequests, Model};
-use weir_sim::{Simulation, Traffic};
+use weir_sim::Simulation;
+use weir_world::{MediaSpec, Traffic};
 
 fn text(encoder: &str, controller: &str) -> String {
     format!(
@@ -80,7 +82,7 @@ fn frame_sizes_come_from_a_file_of_the_data_directory() {
         scenario.build(&RunOptions::default(), &store)
     };
     let run = build("flat").unwrap();
-    let Traffic::Media { config, .. } = &run.spec.flows[0].traffic else { panic!("media") };
+    let Traffic::Media(MediaSpec { config, .. }) = &run.spec.flows[0].traffic else { panic!("media") };
     let Model::Traces(traced) = config.encoder.model else { panic!("traces") };
     assert_eq!((traced.traces.frames(), traced.skip_frames), (2, 1));
     let error = build("bad").unwrap_err().to_string();
@@ -162,7 +164,7 @@ fn the_words_of_an_encoder_become_its_configuration() {
     let config = |encoder: &str| {
         let scenario = Scenario::parse("test.toml", &text(encoder, "nada"), &[]).unwrap();
         let run = scenario.build(&RunOptions::default(), &TraceStore::at(None)).unwrap();
-        let Traffic::Media { config, .. } = &run.spec.flows[0].traffic else { panic!("media") };
+        let Traffic::Media(MediaSpec { config, .. }) = &run.spec.flows[0].traffic else { panic!("media") };
         config.encoder
     };
     let Model::Statistical(model) = config(

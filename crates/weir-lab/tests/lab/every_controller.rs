@@ -1,7 +1,7 @@
 //! What every controller of the registry must manage, and the bars of `gcc`, through the whole of the endpoints:
 //! encoder, packetiser, pacer, RTCP as bytes on the reverse path.
 
-use weir_lab::comparison::Request;
+use weir_lab::comparison::ComparisonRequest;
 use weir_lab::metrics::Series;
 use weir_lab::registry::controller_names;
 use weir_lab::results::{FlowMeasures, RunMetrics, Value};
@@ -27,7 +27,7 @@ impl Run {
             overrides.push("clocks=synchronised".to_owned());
         }
         let scenario = Scenario::open(&format!("quality/{scenario}"), &overrides).expect("it ships");
-        let request = Request { scenario: &scenario, seeds: &[1], jobs: 1, series: true };
+        let request = ComparisonRequest { scenario: &scenario, seeds: &[1], jobs: 1, series: true };
         let mut comparison = request.run(&TraceStore::at(None), &|| ()).expect("it runs");
         let mut controller = comparison.controllers.remove(0);
         let series = controller.sample.series.take().expect("it was asked for");

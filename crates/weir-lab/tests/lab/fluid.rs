@@ -1,8 +1,9 @@
 //! Packets against the fluid model: one DCCC flow, from its start to its rest.
 
+use weir_lab::build::RunOptions;
 use weir_lab::fluid::{FluidFlow, FluidLink, Integration, integrate};
 use weir_lab::metrics::Recorder;
-use weir_lab::scenario::{RunOptions, Scenario};
+use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_sim::Simulation;
 

@@ -1,8 +1,9 @@
 //! Flows that pause, audio, and unresponsive traffic whose rate changes: from the words to what is measured.
 
-use weir_lab::metrics::{FlowKind, Recorder};
-use weir_lab::results::{RunMetrics, Value};
-use weir_lab::scenario::{RunOptions, Scenario};
+use weir_lab::build::RunOptions;
+use weir_lab::metrics::Recorder;
+use weir_lab::results::{FlowKind, RunMetrics, Value};
+use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_sim::Simulation;
 

@@ -1,7 +1,8 @@
 //! Priorities of media flows: which laws heed them, and what is fair then.
 
+use weir_lab::build::{Run, RunOptions};
 use weir_lab::metrics::{Recorder, max_min_shares};
-use weir_lab::scenario::{Run, RunOptions, Scenario};
+use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_net::Time;
 use weir_sim::Simulation;

@@ -1,12 +1,14 @@
 //! TCP flows of a scenario: what they are made of and what is recorded of them.
 
+use weir_lab::build::RunOptions;
 use weir_lab::metrics::{Recorder, Series};
 use weir_lab::registry::window_laws;
-use weir_lab::scenario::{RunOptions, Scenario};
+use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
-use weir_sim::tcp::{EcnMode, TcpConfig};
-use weir_sim::{Simulation, Traffic};
+use weir_sim::Simulation;
 use weir_units::TimeDelta;
+use weir_world::Traffic;
+use weir_world::tcp::{EcnMode, TcpConfig};
 
 /// Two flows over 10 Mbit/s, 60 ms there and back; `tcp` stands in the table of the TCP flow.
 fn scenario(tcp: &str) -> String {

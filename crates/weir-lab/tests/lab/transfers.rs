@@ -1,8 +1,9 @@
 //! Transfers over TCP that come to an end: how long they took.
 
-use weir_lab::metrics::{FlowKind, Recorder};
-use weir_lab::results::{FlowMeasures, RunMetrics, Value};
-use weir_lab::scenario::{RunOptions, Scenario};
+use weir_lab::build::RunOptions;
+use weir_lab::metrics::Recorder;
+use weir_lab::results::{FlowKind, FlowMeasures, RunMetrics, Value};
+use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_sim::Simulation;
 

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use weir_lab::comparison::Request;
+use weir_lab::comparison::ComparisonRequest;
 use weir_lab::metrics::{FlowSeries, Series, SignalSeries};
 use weir_lab::results::{FlowMeasures, RunMetrics, Value};
 use weir_lab::scenario::Scenario;
@@ -90,7 +90,7 @@ impl Run {
     }
 
     fn of(scenario: &Scenario, seed: u64) -> Self {
-        let request = Request { scenario, seeds: &[seed], jobs: 1, series: true };
+        let request = ComparisonRequest { scenario, seeds: &[seed], jobs: 1, series: true };
         let mut comparison = request.run(&TraceStore::at(None), &|| ()).expect("it runs");
         let mut controller = comparison.controllers.remove(0);
         let series = controller.sample.series.take().expect("it was asked for");
@@ -139,7 +139,7 @@ pub(crate) fn defined(value: Value) -> f64 {
 }
 
 pub(crate) fn mean(values: &[f64]) -> f64 {
-    weir_lab::stats::mean(values).expect("at least one value")
+    weir_lab::results::stats::mean(values).expect("at least one value")
 }
 
 pub(crate) fn largest(values: &[f64]) -> f64 {

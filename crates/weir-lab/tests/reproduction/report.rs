@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use weir_lab::stats::Estimate;
+use weir_lab::results::stats::Estimate;
 
 /// Lines that are printed together at the end of a test, also of one that fails.
 pub(crate) struct Report(String);

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use weir_lab::stats::paired_difference;
+use weir_lab::results::stats::paired_difference;
 
 use crate::experiment::{Experiment, Run, Table, defined, largest, mean};
 use crate::report::Report;

@@ -107,11 +107,9 @@ impl LadderState {
 mod tests {
     use super::super::{Encoder, Frame};
     use super::*;
-    use rand::SeedableRng;
 
     fn encoder() -> Encoder {
-        let rng = Pcg64Mcg::seed_from_u64(1);
-        Encoder::new(EncoderConfig::simulcast(), DataRate::from_kbps(300), rng)
+        Encoder::new(EncoderConfig::simulcast(), DataRate::from_kbps(300), 1)
     }
 
     /// The frames of one instant.

@@ -27,6 +27,7 @@ mod statistical;
 mod trace;
 mod traced;
 
+use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -137,8 +138,9 @@ enum State {
 }
 
 impl Encoder {
-    /// An encoder that begins at `start` bit/s; `rng` is the video's own randomness, independent of the network.
-    pub fn new(config: EncoderConfig, start: DataRate, rng: Pcg64Mcg) -> Self {
+    /// An encoder that begins at `start` bit/s; `seed` is that of the video's own randomness, which is
+    /// independent of the network.
+    pub fn new(config: EncoderConfig, start: DataRate, seed: u64) -> Self {
         let state = match config.model {
             Model::Nominal => State::Nominal(Nominal::new(start)),
             Model::Statistical(model) => State::Statistical(StatisticalState::new(model)),
@@ -150,7 +152,7 @@ impl Encoder {
             Model::Packets(model) => State::Packets(PacketsState::new(model)),
             Model::Ladder(model) => State::Ladder(LadderState::new(model)),
         };
-        Self { config, rng, frames: 0, state }
+        Self { config, rng: Pcg64Mcg::seed_from_u64(seed), frames: 0, state }
     }
 
     /// When the next frame is captured, from the start.

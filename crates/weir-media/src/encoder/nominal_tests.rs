@@ -1,11 +1,9 @@
 //! The encoder of the papers, by its frame sizes.
 
 use super::*;
-use rand::SeedableRng;
-use rand_pcg::Pcg64Mcg;
 
 fn encoder(config: EncoderConfig) -> Encoder {
-    Encoder::new(config, DataRate::from_kbps(300), Pcg64Mcg::seed_from_u64(1))
+    Encoder::new(config, DataRate::from_kbps(300), 1)
 }
 
 #[test]

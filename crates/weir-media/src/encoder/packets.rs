@@ -44,13 +44,10 @@ impl PacketsState {
 mod tests {
     use super::super::{Encoder, EncoderConfig};
     use super::*;
-    use rand::SeedableRng;
-    use rand_pcg::Pcg64Mcg;
 
     #[test]
     fn packets_come_exactly_at_the_rate() {
-        let mut e =
-            Encoder::new(EncoderConfig::perfect(), DataRate::from_kbps(300), Pcg64Mcg::seed_from_u64(1));
+        let mut e = Encoder::new(EncoderConfig::perfect(), DataRate::from_kbps(300), 1);
         // 8000 bits at 1 Mbit/s each 8 ms; then at 400 kbit/s each 20 ms.
         for n in 0..100 {
             assert_eq!(e.next_capture(), TimeDelta::from_millis(8 * n));

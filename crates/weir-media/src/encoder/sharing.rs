@@ -69,12 +69,11 @@ impl SharingState {
 mod tests {
     use super::super::{Encoder, Frame};
     use super::*;
-    use rand::SeedableRng;
 
     #[test]
     fn one_screen_in_twenty_is_new_and_large() {
         let config = EncoderConfig::content_sharing();
-        let mut e = Encoder::new(config, DataRate::from_kbps(300), Pcg64Mcg::seed_from_u64(1));
+        let mut e = Encoder::new(config, DataRate::from_kbps(300), 1);
         // 500 kbit/s at 5 frames/s would be 12 500 bytes: the base is 1000.
         let frames: Vec<Frame> = (0..20_000).map(|_| e.capture(DataRate::from_kbps(500))).collect();
         assert!(frames[0].key);
@@ -88,7 +87,7 @@ mod tests {
         assert_eq!(e.next_capture(), TimeDelta::from_secs(4000));
         // 20 kbit/s: 500 bytes.
         let config = EncoderConfig { min_rate: DataRate::from_kbps(20), ..config };
-        let mut e = Encoder::new(config, DataRate::from_kbps(300), Pcg64Mcg::seed_from_u64(1));
+        let mut e = Encoder::new(config, DataRate::from_kbps(300), 1);
         let least = (0..40).map(|_| e.capture(DataRate::from_kbps(1)).size.bytes()).min();
         assert_eq!(least, Some(500));
     }

@@ -177,7 +177,6 @@ impl Burst {
 mod tests {
     use super::super::{Encoder, Model};
     use super::*;
-    use rand::SeedableRng;
 
     /// RFC 8593's example without noise.
     fn quiet() -> EncoderConfig {
@@ -186,7 +185,7 @@ mod tests {
     }
 
     fn encoder(config: EncoderConfig) -> Encoder {
-        Encoder::new(config, DataRate::from_kbps(300), Pcg64Mcg::seed_from_u64(1))
+        Encoder::new(config, DataRate::from_kbps(300), 1)
     }
 
     fn sizes(encoder: &mut Encoder, frames: usize, kbps: u64) -> Vec<u64> {

@@ -98,8 +98,6 @@ fn traced_size(traces: &FrameTraces, index: usize, rate: DataRate) -> f64 {
 mod tests {
     use super::super::{Encoder, Model, Statistical};
     use super::*;
-    use rand::SeedableRng;
-    use rand_pcg::Pcg64Mcg;
 
     /// 100 frames: frame t has 10·(t + 100) bytes at 400 kbit/s, 20·(t + 100) at 600 and 30·(t + 100) at 1000.
     fn traces() -> &'static FrameTraces {
@@ -110,7 +108,7 @@ mod tests {
     }
 
     fn encoder(config: EncoderConfig) -> Encoder {
-        Encoder::new(config, DataRate::from_kbps(300), Pcg64Mcg::seed_from_u64(1))
+        Encoder::new(config, DataRate::from_kbps(300), 1)
     }
 
     #[test]

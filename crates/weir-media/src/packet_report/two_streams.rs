@@ -5,7 +5,7 @@ use weir_cc::Record;
 use weir_wire::rtcp::{Ccfb, CcfbWriter, Metric};
 use weir_wire::seq::newer;
 
-use crate::streams::Kind;
+use crate::sources::Kind;
 
 /// Packets that are remembered: more than a report covers.
 const REMEMBERED: usize = 2048;
@@ -116,7 +116,8 @@ impl TwoStreams {
 mod tests {
     use super::super::{PacketReportReader, codepoint};
     use super::*;
-    use crate::streams::{Sources, Streams};
+    use crate::sources::Sources;
+    use crate::streams::Streams;
     use weir_cc::{ArrivalTime, Ecn, Report, SendTime};
     use weir_wire::rtcp::{self, Message};
 

@@ -2,14 +2,12 @@
 
 use std::collections::VecDeque;
 
-use rand::SeedableRng;
-use rand_pcg::Pcg64Mcg;
 use weir_cc::dccc::{self, Dccc, DcccObserver};
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
 use weir_cc::nada::{self, Nada, NadaObserver};
 use weir_cc::tfrc::{self, Tfrc, TfrcObserver};
 use weir_cc::{ArrivalTime, AtReceiver, Controller, Ecn, PathEvent, RateLimits, Receiver, SendTime};
-use weir_media::{EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender};
+use weir_media::{EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender, SenderSeeds};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 pub(crate) const SENDER: u32 = 1;
@@ -63,12 +61,11 @@ pub(crate) fn tfrc() -> Halves {
 }
 
 pub(crate) fn media_sender(controller: Box<dyn Controller>, config: MediaConfig) -> MediaSender {
-    let [video, rtcp] = [1, 2].map(Pcg64Mcg::seed_from_u64);
-    MediaSender::new(controller, config, SENDER, video, rtcp)
+    MediaSender::new(controller, config, SENDER, SenderSeeds { encoder: 1, rtcp: 2 })
 }
 
 pub(crate) fn media_receiver(receiver: Box<dyn Receiver>, config: MediaConfig) -> MediaReceiver {
-    MediaReceiver::new(receiver, config, RECEIVER, SENDER, Pcg64Mcg::seed_from_u64(3))
+    MediaReceiver::new(receiver, config, RECEIVER, SENDER, 3)
 }
 
 /// Something the receiver got, or made, at a reading of its clock.
@@ -196,7 +193,7 @@ impl Call {
 
     fn deliver_backward(&mut self) {
         while let Some(bytes) = take_due(&mut self.backward, self.now) {
-            let rtt = self.sender.on_rtcp(self.now, &bytes);
+            let rtt = self.sender.on_rtcp(self.now, &bytes).rtt;
             let controller = self.sender.controller();
             let mut signals = vec![0.0; controller.signals().len()];
             controller.read_signals(&mut signals);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use weir_cc::{Cause, Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime, Share, Target};
-use weir_media::{EncoderConfig, KeyFrames, MediaConfig, MediaPacket, MediaSender};
+use weir_media::{EncoderConfig, Heard, KeyFrames, MediaConfig, MediaPacket, MediaSender};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::rtcp::{Ccfb, Metric, Nada, ReceiverReport, Remb, ReportBlock, Twcc, TwccHeader};
 
@@ -196,7 +196,7 @@ fn before_the_start_nothing_happens() {
     assert_eq!(sender.poll_packet(now), None);
     assert_eq!(sender.poll_rtcp(now, &mut [0; 256]), None);
     assert_eq!(sender.on_timeout(now), None);
-    assert_eq!(sender.on_rtcp(now, &acknowledgement(0)), None);
+    assert_eq!(sender.on_rtcp(now, &acknowledgement(0)), Heard::default());
     assert_eq!(sender.target().media_rate, limits().start());
 }
 
@@ -303,7 +303,7 @@ proptest! {
         for (later, bytes) in datagrams {
             now += TimeDelta::from_millis(later);
             departures(&mut sender, now);
-            let rtt = sender.on_rtcp(now, &bytes);
+            let rtt = sender.on_rtcp(now, &bytes).rtt;
             prop_assert!(rtt.is_none_or(|rtt| !rtt.is_negative()));
             receiver.on_rtcp(weir_cc::ArrivalTime::from_nanos(now.nanos()), &bytes);
             let target = sender.target();

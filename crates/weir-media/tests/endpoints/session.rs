@@ -1,63 +1,280 @@
 //! Several flows of one host to one peer.
 
-use rand::SeedableRng;
-use rand_pcg::Pcg64Mcg;
-use weir_cc::{DataRate, SendTime, Share};
-use weir_media::{MediaSender, Session};
-use weir_wire::rtcp::Remb;
+use std::collections::VecDeque;
 
-use crate::rig::{RECEIVER, config, gcc_2016};
+use weir_cc::{ArrivalTime, DataRate, DataSize, Decision, Ecn, SendTime, Share, Target, TimeDelta};
+use weir_media::{
+    FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds, Session, Timer, Wake,
+};
+use weir_wire::rtcp::{self, Message, Remb};
+
+use crate::rig::{Halves, RECEIVER, RTCP_ROOM, config, gcc_2016, nada};
 
 const FIRST: u32 = 11;
 const SECOND: u32 = 22;
 
-fn session() -> Session {
-    let random = Pcg64Mcg::seed_from_u64;
-    let flow = |ssrc| MediaSender::new(gcc_2016().0, config(), ssrc, random(1), random(2));
-    let mut session = Session::new(vec![flow(FIRST), flow(SECOND)]);
-    session.start(SendTime::ZERO);
-    session
+fn flow(controller: Halves, ssrc: u32) -> MediaSender {
+    MediaSender::new(controller.0, config(), ssrc, SenderSeeds { encoder: 1, rtcp: 2 })
 }
 
-fn targets(session: &Session) -> Vec<DataRate> {
-    session.flows().iter().map(|flow| flow.target().media_rate).collect()
+fn session() -> (Session, FlowId, FlowId) {
+    let mut session = Session::new();
+    let [first, second] = [FIRST, SECOND].map(|ssrc| session.add(flow(gcc_2016(), ssrc)));
+    session.start(SendTime::ZERO, first);
+    session.start(SendTime::ZERO, second);
+    (session, first, second)
 }
 
-#[test]
-fn a_report_reaches_the_flow_it_is_about() {
-    let mut session = session();
-    session.take_target_changes().for_each(drop);
-    let mut bytes = [0; 64];
-    let len = Remb::write(RECEIVER, 450_000, &[SECOND], &mut bytes).unwrap();
-    session.on_rtcp(SendTime::from_millis(100), &bytes[..len], |_, rtt| panic!("a REMB measures no {rtt}"));
-    assert_eq!(targets(&session), [DataRate::from_kbps(300), DataRate::from_kbps(450)]);
-    let changed: Vec<usize> = session.take_target_changes().map(|(flow, _)| flow).collect();
-    assert_eq!(changed, [1]);
-    assert_eq!(session.take_target_changes().count(), 0, "told once");
-}
-
-#[test]
-fn a_share_is_the_flows_own_from_then_on() {
-    let mut session = session();
-    session.adopt(SendTime::ZERO, 0, Share { rate: DataRate::from_kbps(120) });
-    session.adopt(SendTime::ZERO, 7, Share { rate: DataRate::from_kbps(999) });
-    assert_eq!(targets(&session), [DataRate::from_kbps(120), DataRate::from_kbps(300)]);
-}
-
-#[test]
-fn all_flows_are_served_and_all_stop() {
-    let mut session = session();
-    let now = SendTime::from_millis(100);
-    assert_eq!(session.next_timeout(), Some(SendTime::ZERO));
-    let frames: Vec<usize> = std::iter::from_fn(|| session.poll_frame(now)).map(|(flow, _)| flow).collect();
-    // At 30 frames a second four are due by 100 ms, of each flow.
-    assert_eq!(frames.iter().filter(|&&flow| flow == 0).count(), 4);
-    assert_eq!(frames.iter().filter(|&&flow| flow == 1).count(), 4);
-    let packets: Vec<_> = std::iter::from_fn(|| session.poll_packet(now)).collect();
-    for (flow, ssrc) in [(0, FIRST), (1, SECOND)] {
-        assert!(packets.iter().any(|(index, packet)| *index == flow && packet.header.ssrc == ssrc));
+/// All that comes out now, and when the session wants to be called again.
+fn drain(session: &mut Session, now: SendTime) -> (Vec<Output>, Option<Wake>) {
+    let mut outputs = Vec::new();
+    loop {
+        match session.poll(now, &mut [0; RTCP_ROOM]) {
+            Output::Wake(wake) => return (outputs, wake),
+            output => outputs.push(output),
+        }
     }
-    session.stop();
-    assert_eq!(session.next_timeout(), None);
-    assert!(session.poll_packet(SendTime::from_millis(500)).is_none());
+}
+
+fn ms(ms: i64) -> SendTime {
+    SendTime::from_millis(ms)
+}
+
+fn rates(session: &Session) -> Vec<DataRate> {
+    session.flows().map(|(_, flow)| flow.target().media_rate).collect()
+}
+
+fn targets(outputs: &[Output]) -> Vec<(FlowId, Target)> {
+    let target = |output: &Output| match output {
+        Output::Target(flow, target) => Some((*flow, *target)),
+        _ => None,
+    };
+    outputs.iter().filter_map(target).collect()
+}
+
+fn decisions(outputs: &[Output]) -> Vec<(FlowId, Decision)> {
+    let decision = |output: &Output| match output {
+        Output::Decision(flow, decision) => Some((*flow, *decision)),
+        _ => None,
+    };
+    outputs.iter().filter_map(decision).collect()
+}
+
+fn remb(bps: u64, ssrc: u32) -> Vec<u8> {
+    let mut bytes = [0; 64];
+    let len = Remb::write(RECEIVER, bps, &[ssrc], &mut bytes).unwrap();
+    bytes[..len].to_vec()
+}
+
+#[test]
+fn a_report_reaches_the_flow_it_is_about_and_its_decision_comes_out() {
+    let (mut session, first, second) = session();
+    let (outputs, _) = drain(&mut session, SendTime::ZERO);
+    assert_eq!(targets(&outputs).iter().map(|told| told.0).collect::<Vec<_>>(), [first, second]);
+    // A compound: about the second, about nobody here, about the second again.
+    let compound = [remb(450_000, SECOND), remb(60_000, 99), remb(440_000, SECOND)].concat();
+    session.on_rtcp(ms(10), &compound);
+    let (outputs, _) = drain(&mut session, ms(10));
+    let decided = decisions(&outputs);
+    let kbps: Vec<_> = decided.iter().map(|(flow, made)| (*flow, made.rate.bps() / 1000)).collect();
+    assert_eq!(kbps, [(second, 450), (second, 440)], "one by one, before anything else comes out");
+    assert!(matches!(outputs[..2], [Output::Decision(..), Output::Decision(..)]));
+    assert_eq!(rates(&session), [DataRate::from_kbps(300), DataRate::from_kbps(440)]);
+    assert_eq!(targets(&outputs), [(second, *session.flow(second).unwrap().target())], "told once");
+}
+
+#[test]
+fn of_many_decisions_at_once_the_last_are_told_as_one() {
+    let (mut session, _, second) = session();
+    drain(&mut session, SendTime::ZERO);
+    let compound: Vec<u8> = (0..9).flat_map(|n| remb(450_000 - 10_000 * n, SECOND)).collect();
+    session.on_rtcp(ms(10), &compound);
+    let decided = decisions(&drain(&mut session, ms(10)).0);
+    let kbps: Vec<_> =
+        decided.iter().map(|(_, made)| (made.base.bps() / 1000, made.rate.bps() / 1000)).collect();
+    assert_eq!(kbps, [(300, 450), (450, 440), (440, 430), (430, 370)]);
+    assert_eq!(rates(&session)[second.number()], DataRate::from_kbps(370));
+}
+
+#[test]
+fn a_share_is_the_flows_own_from_then_on_and_no_decision() {
+    let (mut session, first, second) = session();
+    drain(&mut session, SendTime::ZERO);
+    let share = |kbps| Share { rate: DataRate::from_kbps(kbps) };
+    assert_eq!(session.adopt(SendTime::ZERO, first, share(120)), Some(DataRate::from_kbps(120)));
+    assert_eq!(rates(&session), [DataRate::from_kbps(120), DataRate::from_kbps(300)]);
+    let (outputs, _) = drain(&mut session, SendTime::ZERO);
+    assert_eq!(targets(&outputs).iter().map(|told| told.0).collect::<Vec<_>>(), [first]);
+    assert_eq!(decisions(&outputs), []);
+    session.remove(second);
+    assert_eq!(session.adopt(SendTime::ZERO, second, share(999)), None);
+}
+
+#[test]
+fn what_a_decision_makes_of_another_flow_comes_out_in_the_same_round() {
+    let (mut session, first, _) = session();
+    drain(&mut session, SendTime::ZERO);
+    session.on_rtcp(ms(10), &remb(450_000, SECOND));
+    let Output::Decision(..) = session.poll(ms(10), &mut [0; RTCP_ROOM]) else { panic!("a decision first") };
+    session.adopt(ms(10), first, Share { rate: DataRate::from_kbps(150) });
+    let told = targets(&drain(&mut session, ms(10)).0);
+    assert_eq!(told.iter().map(|told| told.1.media_rate.bps() / 1000).collect::<Vec<_>>(), [150, 450]);
+}
+
+#[test]
+fn all_flows_are_served_and_each_stops_by_itself() {
+    let (mut session, first, second) = session();
+    let next = session.next_wake().unwrap();
+    assert_eq!((next.at, next.flow, next.timer), (SendTime::ZERO, first, Timer::Capture));
+    let (outputs, _) = drain(&mut session, ms(100));
+    for (flow, ssrc) in [(first, FIRST), (second, SECOND)] {
+        // At 30 frames a second four are due by 100 ms, of each flow.
+        let frames = outputs.iter().filter(|output| matches!(output, Output::Frame(of, _) if *of == flow));
+        assert_eq!(frames.count(), 4);
+        let own = |output: &Output| matches!(output, Output::Packet(of, packet) if *of == flow && packet.header.ssrc == ssrc);
+        assert!(outputs.iter().any(own));
+    }
+    session.stop(first);
+    let (outputs, wake) = drain(&mut session, ms(500));
+    assert!(outputs.iter().all(|output| !matches!(output, Output::Packet(flow, _) if *flow == first)));
+    assert!(outputs.iter().any(|output| matches!(output, Output::Packet(..))));
+    assert_eq!(wake.map(|wake| wake.flow), Some(second));
+    session.stop(second);
+    assert_eq!(drain(&mut session, ms(900)), (Vec::new(), None));
+}
+
+#[test]
+fn flows_come_pause_and_go_one_by_one() {
+    let (mut session, first, second) = session();
+    drain(&mut session, SendTime::ZERO);
+    session.pause(ms(10), first);
+    let (outputs, _) = drain(&mut session, ms(200));
+    let served = |outputs: &[Output], flow| {
+        outputs.iter().any(|output| matches!(output, Output::Frame(of, _) if *of == flow))
+    };
+    assert!(!served(&outputs, first) && served(&outputs, second));
+    let third = session.add(flow(gcc_2016(), 33));
+    let (outputs, _) = drain(&mut session, ms(250));
+    assert!(!served(&outputs, third) && targets(&outputs).is_empty(), "not started yet");
+    session.start(ms(300), third);
+    session.resume(ms(300), first);
+    assert!(session.remove(second).is_some() && session.remove(second).is_none());
+    let (outputs, _) = drain(&mut session, ms(300));
+    assert!(served(&outputs, first) && !served(&outputs, second) && served(&outputs, third));
+    assert_eq!(session.flows().map(|(id, _)| id.number()).collect::<Vec<_>>(), [0, 2]);
+}
+
+#[test]
+fn a_timer_says_whose_it_is_and_its_decision_comes_out() {
+    let mut session = Session::new();
+    let only = session.add(flow(nada(), FIRST));
+    session.start(SendTime::ZERO, only);
+    let mut now = SendTime::ZERO;
+    let mut timers = Vec::new();
+    // NADA hears nothing and cuts.
+    let mut cuts = Vec::new();
+    while now < ms(2000) {
+        let (outputs, wake) = drain(&mut session, now);
+        let decided = decisions(&outputs);
+        cuts.extend(decided.iter().map(|(_, decision)| (timers.last().copied(), *decision)));
+        let wake = wake.expect("it goes on");
+        timers.push(wake.timer);
+        now = now.max(wake.at);
+    }
+    assert!(!cuts.is_empty());
+    assert!(cuts.iter().all(|(timer, _)| *timer == Some(Timer::Controller)), "{cuts:?}");
+    assert!(cuts.iter().all(|(_, cut)| cut.rate < cut.base), "{cuts:?}");
+    for timer in [Timer::Capture, Timer::Pacer, Timer::Report] {
+        assert!(timers.contains(&timer), "{timer:?}");
+    }
+}
+
+/// A path of 2 Mbit/s and 25 ms either way, without a queue's end: what is on its way, and when it arrives.
+#[derive(Default)]
+struct Wire {
+    free: i64,
+    there: VecDeque<(SendTime, usize, MediaPacket)>,
+    back: VecDeque<(SendTime, Vec<u8>)>,
+}
+
+impl Wire {
+    const DELAY: TimeDelta = TimeDelta::from_millis(25);
+
+    fn send(&mut self, now: SendTime, flow: FlowId, packet: MediaPacket) {
+        let size = DataSize::from_bytes(packet.header.wire_len() as u64 + u64::from(packet.payload));
+        self.free = self.free.max(now.nanos()) + (size / DataRate::from_mbps(2)).nanos();
+        self.there.push_back((SendTime::from_nanos(self.free) + Self::DELAY, flow.number(), packet));
+    }
+}
+
+/// The decisions of both flows in 20 s, by a plain loop, and how many RTCP packets told of single packets.
+fn two_flows(config: MediaConfig) -> (Vec<(SendTime, FlowId, Decision)>, usize) {
+    let (mut session, mut receivers, mut wire) = (Session::new(), Vec::new(), Wire::default());
+    for ssrc in [FIRST, SECOND] {
+        let (controller, receiver) = nada();
+        let id = session.add(flow((controller, nada().1), ssrc));
+        session.start(SendTime::ZERO, id);
+        receivers.push(MediaReceiver::new(receiver, config, 100 + ssrc, ssrc, 3));
+    }
+    let (mut now, mut decided, mut room) = (SendTime::ZERO, Vec::new(), [0; RTCP_ROOM]);
+    let mut told = 0;
+    while now < ms(20_000) {
+        let far = ArrivalTime::from_nanos(now.nanos());
+        while wire.there.front().is_some_and(|first| first.0 <= now) {
+            let (_, flow, packet) = wire.there.pop_front().unwrap();
+            receivers[flow].on_packet(far, &packet.header, packet.payload, Ecn::NotEct);
+        }
+        while wire.back.front().is_some_and(|first| first.0 <= now) {
+            session.on_rtcp(now, &wire.back.pop_front().unwrap().1);
+        }
+        let wake = loop {
+            match session.poll(now, &mut room) {
+                Output::Packet(flow, packet) => wire.send(now, flow, packet),
+                Output::Decision(flow, decision) => decided.push((now, flow, decision)),
+                Output::Wake(wake) => break wake,
+                _ => {}
+            }
+        };
+        for receiver in &mut receivers {
+            while let Some(length) = receiver.poll_rtcp(far, &mut room) {
+                let messages = rtcp::messages(&room[..length]);
+                told += messages.filter(|message| matches!(message, Ok(Message::Twcc(_)))).count();
+                wire.back.push_back((now + Wire::DELAY, room[..length].to_vec()));
+            }
+        }
+        let reports = receivers.iter().filter_map(MediaReceiver::next_timeout).min();
+        let (there, back) = (wire.there.front(), wire.back.front());
+        let next = [
+            wake.map(|wake| wake.at),
+            reports.map(|at| SendTime::from_nanos(at.nanos())),
+            there.map(|first| first.0),
+            back.map(|first| first.0),
+        ];
+        now = now.max(next.into_iter().flatten().min().expect("something goes on"));
+    }
+    (decided, told)
+}
+
+#[test]
+fn a_plain_loop_drives_two_flows_of_one_session() {
+    let (decided, told) = two_flows(config());
+    assert_eq!(told, 0);
+    for number in [0, 1] {
+        let own: Vec<_> = decided.iter().filter(|(_, flow, _)| flow.number() == number).collect();
+        // A report each 100 ms.
+        assert!((190..=210).contains(&own.len()), "{}", own.len());
+        let rate = own.last().unwrap().2.rate;
+        assert!((700..1200).contains(&(rate.bps() / 1000)), "{rate:?}");
+        assert!(own.windows(2).all(|two| two[1].2.base == two[0].2.rate), "each goes on from the one before");
+    }
+    assert_eq!(decided, two_flows(config()).0, "the same again");
+}
+
+#[test]
+fn a_witness_tells_of_single_packets_and_changes_no_decision_of_the_law() {
+    let witness = Some(TimeDelta::from_millis(50));
+    let (decided, told) = two_flows(MediaConfig { witness, ..config() });
+    // 20 a second of each flow, for 20 s.
+    assert!((780..=800).contains(&told), "{told}");
+    assert_eq!(decided, two_flows(config()).0);
 }

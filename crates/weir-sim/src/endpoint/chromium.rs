@@ -3,13 +3,14 @@
 use weir_cc::SendTime;
 use weir_net::Time;
 use weir_units::DataSize;
+use weir_world::tcp::TcpConfig;
+use weir_world::{Monitor, Side, TransferMeta};
 
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
-use crate::monitor::{Monitor, Side, TransferMeta};
 use crate::network::{Network, meta};
-use crate::packet::{Body, SimPacket};
-use crate::tcp::{ChromiumSender, TcpConfig, TcpSender, chromium};
+use crate::packet::{Body, SimPacket, Way};
+use crate::tcp::{ChromiumSender, TcpSender, chromium};
 
 #[derive(Debug)]
 pub(crate) struct ChromiumSource {
@@ -57,7 +58,7 @@ impl ChromiumSource {
         network: &mut Network<M>,
     ) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
-        if let Body::Acknowledgement(ack) = &packet.body {
+        if let Body::Acknowledgement(_, ack) = &packet.body {
             let rtt = self.sender.on_ack(local, ack.cumulative, ack.echo);
             network.monitor.rtt(now, self.life.flow, rtt);
         }
@@ -68,7 +69,7 @@ impl ChromiumSource {
         while let Some(segment) = self.sender.poll_segment(local) {
             let wire_size = self.config.segment_size(&segment).bytes() as u32;
             let meta = meta(now, wire_size, u32::from(segment.payload), false);
-            network.send(now, self.life.flow, Side::Sender, meta, Body::Segment(segment));
+            network.send(now, self.life.flow, Side::Sender, meta, Body::Segment(Way::default(), segment));
         }
         if !self.completed && self.sender.is_complete() {
             self.completed = true;
@@ -99,11 +100,11 @@ impl ChromiumSink {
         packet: &SimPacket,
         network: &mut Network<M>,
     ) -> Time {
-        if let Body::Segment(segment) = &packet.body {
+        if let Body::Segment(way, segment) = &packet.body {
             let ack = chromium::acknowledge(segment);
             let wire_size = self.config.acknowledgement_size(&ack).bytes() as u32;
             let meta = meta(now, wire_size, 0, true);
-            network.send(now, self.flow, Side::Receiver, meta, Body::Acknowledgement(ack));
+            network.send(now, self.flow, Side::Receiver, meta, Body::Acknowledgement(*way, ack));
         }
         Time::MAX
     }

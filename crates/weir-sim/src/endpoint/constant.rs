@@ -2,13 +2,12 @@
 
 use weir_net::Time;
 use weir_units::{DataRate, DataSize};
+use weir_world::{Monitor, Side, Unresponsive};
 
 use super::Life;
 use super::pauses::Pauses;
-use crate::monitor::{Monitor, Side};
 use crate::network::{Network, UDP_OVERHEAD, meta};
 use crate::packet::Body;
-use crate::spec::Unresponsive;
 
 /// Sends packets as a fluid of the present rate fills them; where the rate rises from zero, one leaves at once.
 #[derive(Debug)]

@@ -1,31 +1,29 @@
 //! Hosts of short TCP flows: one download after the other, each over a connection of its own, with idle times between.
 
 use rand_pcg::Pcg64Mcg;
-use weir_cc::{ArrivalTime, SendTime};
+use weir_cc::SendTime;
 use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
+use weir_world::tcp::TcpConfig;
+use weir_world::{Downloads, Monitor, TransferMeta, WindowLaws};
 
 use super::Life;
+use super::connection::SendingEnd;
 use crate::clock::Clock;
-use crate::monitor::{Monitor, Side, TransferMeta};
-use crate::network::{Network, meta};
-use crate::packet::{Body, SimPacket};
-use crate::spec::{Downloads, WindowLaws};
-use crate::tcp::{TcpConfig, TcpReceiver, TcpSender};
-use crate::web::{exponential, unit};
+use crate::network::Network;
+use crate::packet::{Body, SimPacket, Way};
+use crate::random::{exponential, unit};
+use crate::tcp::TcpSender;
 
 /// The sending host.
 #[derive(Debug)]
 pub(crate) struct DownloadSource {
     life: Life,
     clock: Clock,
-    config: TcpConfig,
     downloads: Downloads,
     rng: Pcg64Mcg,
-    /// The connection of the present download, or of the last.
-    sender: TcpSender,
-    /// Its number, from 1; 0 before the first.
-    connection: u32,
+    /// The connection of the present download, or of the last; numbered from 1, 0 before the first.
+    connection: SendingEnd,
     download: Option<Download>,
     /// When the next download starts, if there is none.
     next: Time,
@@ -50,14 +48,13 @@ impl DownloadSource {
     ) -> Self {
         let idle =
             if downloads.begins_idle { exponential(&mut rng, downloads.idle) } else { TimeDelta::ZERO };
+        let sender = TcpSender::new(config, laws.make(), Some(DataSize::ZERO));
         Self {
-            sender: TcpSender::new(config, laws.make(), Some(DataSize::ZERO)),
+            connection: SendingEnd { flow: life.flow, config, sender, way: Way::default() },
             life,
             clock,
-            config,
             downloads,
             rng,
-            connection: 0,
             download: None,
             next: life.start + idle,
             stopped: false,
@@ -72,22 +69,22 @@ impl DownloadSource {
         let local = SendTime::from_nanos(self.clock.read(now));
         if now >= self.life.stop && !self.stopped {
             self.stopped = true;
-            self.sender.stop(local);
+            self.connection.sender.stop(local);
         }
         if self.download.is_none() && !self.stopped && now >= self.next {
             self.begin(now, local);
         }
-        if self.download.is_some() && self.sender.next_timeout().is_some_and(|due| due <= local) {
-            self.sender.on_timeout(local);
+        if self.download.is_some() {
+            self.connection.on_timer(local);
         }
         self.drain(now, local, network)
     }
 
     fn begin(&mut self, now: Time, local: SendTime) {
         let size = uniform(&mut self.rng, self.downloads.smallest, self.downloads.largest);
-        self.connection = self.connection.wrapping_add(1);
-        self.sender.reset(Some(size));
-        self.sender.start(local);
+        self.connection.way.connection += 1;
+        self.connection.sender.reset(Some(size));
+        self.connection.sender.start(local);
         self.download = Some(Download { started: now, size });
     }
 
@@ -99,14 +96,12 @@ impl DownloadSource {
     ) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
         // What comes for an earlier connection is of no use any more.
-        if let Body::NumberedAcknowledgement { connection, ack } = &packet.body
-            && *connection == self.connection
+        if let Body::Acknowledgement(way, ack) = &packet.body
+            && *way == self.connection.way
             && let Some(download) = self.download
         {
-            if let Some(rtt) = self.sender.on_ack(local, ack) {
-                network.monitor.rtt(now, self.life.flow, rtt);
-            }
-            if self.sender.is_complete() {
+            self.connection.on_ack(now, local, ack, network);
+            if self.connection.sender.is_complete() {
                 let Download { started, size } = download;
                 network.monitor.transferred(now, self.life.flow, &TransferMeta { started, size });
                 self.download = None;
@@ -120,58 +115,9 @@ impl DownloadSource {
         if self.download.is_none() {
             return if self.stopped { Time::MAX } else { self.next.min(self.life.stop).max(now) };
         }
-        while let Some(segment) = self.sender.poll_segment(local) {
-            let wire_size = self.config.segment_size(&segment).bytes() as u32;
-            let meta = meta(now, wire_size, u32::from(segment.payload), segment.syn);
-            let body = Body::NumberedSegment { connection: self.connection, segment };
-            network.send(now, self.life.flow, Side::Sender, meta, body);
-        }
-        let timer = self.sender.next_timeout().map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
+        let timer = self.connection.flush(now, local, network);
+        let timer = timer.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
         if self.stopped { timer } else { timer.min(self.life.stop) }
-    }
-}
-
-/// The receiving host.
-#[derive(Debug)]
-pub(crate) struct DownloadSink {
-    life: Life,
-    clock: Clock,
-    config: TcpConfig,
-    receiver: TcpReceiver,
-    connection: u32,
-}
-
-impl DownloadSink {
-    pub(crate) fn new(life: Life, clock: Clock, config: TcpConfig) -> Self {
-        Self { life, clock, config, receiver: TcpReceiver::new(config), connection: 0 }
-    }
-
-    pub(crate) fn deliver<M: Monitor>(
-        &mut self,
-        now: Time,
-        packet: &SimPacket,
-        network: &mut Network<M>,
-    ) -> Time {
-        if let Body::NumberedSegment { connection, segment } = &packet.body {
-            if *connection > self.connection {
-                self.connection = *connection;
-                self.receiver.reset();
-            }
-            if *connection == self.connection {
-                self.receiver.on_segment(ArrivalTime::from_nanos(self.clock.read(now)), segment);
-            }
-        }
-        self.wake(now, network)
-    }
-
-    pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
-        let local = ArrivalTime::from_nanos(self.clock.read(now));
-        while let Some(ack) = self.receiver.poll_ack(local) {
-            let wire_size = self.config.acknowledgement_size(&ack).bytes() as u32;
-            let body = Body::NumberedAcknowledgement { connection: self.connection, ack };
-            network.send(now, self.life.flow, Side::Receiver, meta(now, wire_size, 0, true), body);
-        }
-        self.receiver.next_timeout().map_or(Time::MAX, |due| self.clock.when(due.nanos(), now))
     }
 }
 

@@ -1,14 +1,16 @@
-//! Hosts of a media flow: they drive the two ends that weir-media offers.
+//! Hosts of media flows: they drive the two ends that weir-media offers. The flows of one call share a host at either
+//! end; else each has its own.
 
-use rand_pcg::Pcg64Mcg;
-use weir_cc::{ArrivalTime, Controller, Receiver, SendTime};
-use weir_media::{MediaConfig, MediaPacket, MediaReceiver, MediaSender, Session};
+use weir_cc::{ArrivalTime, Controller, Ecn, Receiver, SendTime};
+use weir_media::{
+    FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds, SentFrame, Session,
+};
 use weir_net::Time;
+use weir_world::{FrameMeta, Monitor, PacketMeta, Side};
 
 use super::pauses::{Pauses, Turn};
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
-use crate::monitor::{FrameMeta, Monitor, PacketMeta, Side};
 use crate::network::{Network, UDP_OVERHEAD, meta};
 use crate::packet::{Body, SimPacket};
 
@@ -17,57 +19,87 @@ const fn ssrc(flow: usize, side: Side) -> u32 {
     2 * flow as u32 + 1 + side as u32
 }
 
+/// The sending host.
 #[derive(Debug)]
 pub(crate) struct MediaSource {
-    life: Life,
     clock: Clock,
-    /// A session of one flow.
     session: Session,
-    ecn: weir_cc::Ecn,
-    started: bool,
+    /// By their numbers in the session.
+    flows: Vec<SendingFlow>,
+}
+
+#[derive(Debug)]
+struct SendingFlow {
+    id: FlowId,
+    life: Life,
+    ecn: Ecn,
     pauses: Pauses,
     signals: SignalBuffer,
+    /// Whether something has come that may have changed the signals.
+    heard: bool,
+}
+
+impl SendingFlow {
+    /// What happens to the flow at its own times, by `now`.
+    fn live(&mut self, now: Time, local: SendTime, session: &mut Session) {
+        if now >= self.life.stop {
+            return session.stop(self.id);
+        }
+        if now < self.life.start {
+            return;
+        }
+        session.start(local, self.id);
+        while let Some(turn) = self.pauses.turn(now) {
+            match turn {
+                Turn::Pause => session.pause(local, self.id),
+                Turn::Resume => session.resume(local, self.id),
+            }
+            self.heard = true;
+        }
+    }
+
+    /// When [`Self::live`] has something to do next.
+    fn next_turn(&self, now: Time) -> Time {
+        if now < self.life.start {
+            self.life.start
+        } else if now < self.life.stop {
+            self.life.stop.min(self.pauses.next_edge())
+        } else {
+            Time::MAX
+        }
+    }
 }
 
 impl MediaSource {
-    pub(crate) fn new(
+    pub(crate) fn new(clock: Clock) -> Self {
+        Self { clock, session: Session::new(), flows: Vec::new() }
+    }
+
+    pub(crate) fn add(
+        &mut self,
         life: Life,
-        clock: Clock,
         controller: Box<dyn Controller>,
         config: MediaConfig,
-        [video, rtcp]: [Pcg64Mcg; 2],
+        seeds: SenderSeeds,
         pauses: Vec<(Time, Time)>,
-    ) -> Self {
+    ) {
         let signals = SignalBuffer::new(Side::Sender, controller.signals().len());
-        let sender = MediaSender::new(controller, config, ssrc(life.flow, Side::Sender), video, rtcp);
-        let session = Session::new(vec![sender]);
-        Self { life, clock, session, ecn: config.ecn, started: false, pauses: Pauses::new(pauses), signals }
+        let sender = MediaSender::new(controller, config, ssrc(life.flow, Side::Sender), seeds);
+        let id = self.session.add(sender);
+        let (ecn, pauses) = (config.ecn, Pauses::new(pauses));
+        self.flows.push(SendingFlow { id, life, ecn, pauses, signals, heard: false });
     }
 
     pub(crate) fn first_wake(&self) -> Time {
-        self.life.start
+        self.flows.iter().map(|flow| flow.life.start).min().unwrap_or(Time::MAX)
     }
 
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
-        if now >= self.life.stop {
-            self.session.stop();
-            return Time::MAX;
-        }
         let local = SendTime::from_nanos(self.clock.read(now));
-        if !self.started {
-            self.started = true;
-            self.session.start(local);
+        for flow in &mut self.flows {
+            flow.live(now, local, &mut self.session);
         }
-        let mut decided = false;
-        while let Some(turn) = self.pauses.turn(now) {
-            match turn {
-                Turn::Pause => self.session.pause(local),
-                Turn::Resume => self.session.resume(local),
-            }
-            decided = true;
-        }
-        self.session.on_timeout(local, |_, _| decided = true);
-        self.drain(now, local, decided, network)
+        self.drain(now, local, network)
     }
 
     pub(crate) fn deliver<M: Monitor>(
@@ -76,93 +108,90 @@ impl MediaSource {
         packet: &SimPacket,
         network: &mut Network<M>,
     ) -> Time {
-        let Body::Rtcp { slot } = packet.body else { return self.next_wake(now) };
         let local = SendTime::from_nanos(self.clock.read(now));
-        let (flow, monitor) = (self.life.flow, &mut network.monitor);
-        self.session.on_rtcp(local, network.rtcp.bytes(slot), |_, rtt| monitor.rtt(now, flow, rtt));
-        network.rtcp.release(slot);
-        self.drain(now, local, true, network)
+        if let Body::Rtcp { slot } = packet.body {
+            self.session.on_rtcp(local, network.rtcp.bytes(slot));
+            network.rtcp.release(slot);
+            let flows = self.flows.iter_mut();
+            flows.filter(|flow| flow.life.flow == packet.flow as usize).for_each(|flow| flow.heard = true);
+        }
+        self.drain(now, local, network)
     }
 
     /// Lets everything out that is due, and tells the monitor what changed.
-    fn drain<M: Monitor>(
-        &mut self,
-        now: Time,
-        local: SendTime,
-        heard: bool,
-        network: &mut Network<M>,
-    ) -> Time {
-        let flow = self.life.flow;
-        while let Some((_, frame)) = self.session.poll_frame(local) {
-            let meta = FrameMeta {
-                number: frame.number,
-                packets: frame.packets,
-                bytes: frame.size.bytes() as u32,
-                key: frame.key,
-            };
-            network.monitor.frame(now, flow, &meta);
-        }
-        while let Some((_, packet)) = self.session.poll_packet(local) {
-            self.send(now, &packet, network);
-        }
-        while let Some((slot, len)) = network.rtcp.store(|out| self.session.poll_rtcp(local, out)) {
-            network.send(
-                now,
-                flow,
-                Side::Sender,
-                meta(now, len as u32 + UDP_OVERHEAD, 0, true),
-                Body::Rtcp { slot },
-            );
-        }
-        for (_, sender) in self.session.take_target_changes() {
-            network.monitor.target(now, flow, sender.target());
-        }
-        if heard && let [sender] = self.session.flows() {
-            self.signals.show(now, flow, network, |out| sender.controller().read_signals(out));
-        }
-        self.next_wake(now)
-    }
-
-    fn send<M: Monitor>(&self, now: Time, packet: &MediaPacket, network: &mut Network<M>) {
-        let payload = u32::from(packet.payload);
-        let wire_size = payload + packet.header.wire_len() as u32 + UDP_OVERHEAD;
-        let meta = match packet.frame {
-            Some(frame) => PacketMeta { frame, ..meta(now, wire_size, payload, false) },
-            None if packet.audio => meta(now, wire_size, payload, false),
-            None => meta(now, wire_size, 0, false),
+    fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) -> Time {
+        let mut slot = network.rtcp.take();
+        let flows = &mut self.flows;
+        let flow_of = |flows: &[SendingFlow], id: FlowId| flows[id.number()].life.flow;
+        let wake = loop {
+            match self.session.poll(local, network.rtcp.room(slot)) {
+                Output::Rtt(id, rtt) => network.monitor.rtt(now, flow_of(flows, id), rtt),
+                Output::Decision(id, _) => flows[id.number()].heard = true,
+                Output::Frame(id, frame) => network.monitor.frame(now, flow_of(flows, id), &seen(&frame)),
+                Output::Packet(id, packet) => send(now, &flows[id.number()], &packet, network),
+                Output::Rtcp(id, length) => {
+                    network.send_rtcp(now, flow_of(flows, id), Side::Sender, slot, length);
+                    slot = network.rtcp.take();
+                }
+                Output::Target(id, target) => network.monitor.target(now, flow_of(flows, id), &target),
+                Output::Wake(wake) => break wake,
+            }
         };
-        let body = Body::Media { header: packet.header, ecn: self.ecn };
-        network.send(now, self.life.flow, Side::Sender, meta, body);
-    }
-
-    fn next_wake(&self, now: Time) -> Time {
-        if now >= self.life.stop {
-            return Time::MAX;
+        network.rtcp.release(slot);
+        for (flow, (_, sender)) in flows.iter_mut().zip(self.session.flows()) {
+            if core::mem::take(&mut flow.heard) {
+                let read = |out: &mut [f64]| sender.controller().read_signals(out);
+                flow.signals.show(now, flow.life.flow, network, read);
+            }
         }
-        let due = self.session.next_timeout().map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
-        due.min(self.life.stop).min(self.pauses.next_edge())
+        let due = wake.map_or(Time::MAX, |wake| self.clock.when(wake.at.nanos(), now));
+        flows.iter().map(|flow| flow.next_turn(now)).fold(due, Time::min)
     }
 }
 
+/// A frame as the monitor sees it.
+fn seen(frame: &SentFrame) -> FrameMeta {
+    let SentFrame { number, packets, size, key } = *frame;
+    FrameMeta { number, packets, bytes: size.bytes() as u32, key }
+}
+
+fn send<M: Monitor>(now: Time, flow: &SendingFlow, packet: &MediaPacket, network: &mut Network<M>) {
+    let payload = u32::from(packet.payload);
+    let wire_size = payload + packet.header.wire_len() as u32 + UDP_OVERHEAD;
+    let meta = match packet.frame {
+        Some(frame) => PacketMeta { frame, ..meta(now, wire_size, payload, false) },
+        None if packet.audio => meta(now, wire_size, payload, false),
+        // Padding is all padding: its payload bytes travel, though they carry no media.
+        None => meta(now, wire_size, 0, false),
+    };
+    let body = Body::Media { header: packet.header, payload: packet.payload, ecn: flow.ecn };
+    network.send(now, flow.life.flow, Side::Sender, meta, body);
+}
+
+/// The receiving host.
 #[derive(Debug)]
 pub(crate) struct MediaSink {
-    life: Life,
     clock: Clock,
+    flows: Vec<ReceivingFlow>,
+}
+
+#[derive(Debug)]
+struct ReceivingFlow {
+    life: Life,
     receiver: MediaReceiver,
     signals: SignalBuffer,
 }
 
 impl MediaSink {
-    pub(crate) fn new(
-        life: Life,
-        clock: Clock,
-        receiver: Box<dyn Receiver>,
-        config: MediaConfig,
-        rtcp: Pcg64Mcg,
-    ) -> Self {
+    pub(crate) fn new(clock: Clock) -> Self {
+        Self { clock, flows: Vec::new() }
+    }
+
+    pub(crate) fn add(&mut self, life: Life, receiver: Box<dyn Receiver>, config: MediaConfig, rtcp: u64) {
         let signals = SignalBuffer::new(Side::Receiver, receiver.signals().len());
         let (own, source) = (ssrc(life.flow, Side::Receiver), ssrc(life.flow, Side::Sender));
-        Self { life, clock, receiver: MediaReceiver::new(receiver, config, own, source, rtcp), signals }
+        let receiver = MediaReceiver::new(receiver, config, own, source, rtcp);
+        self.flows.push(ReceivingFlow { life, receiver, signals });
     }
 
     pub(crate) fn deliver<M: Monitor>(
@@ -172,31 +201,37 @@ impl MediaSink {
         network: &mut Network<M>,
     ) -> Time {
         let local = ArrivalTime::from_nanos(self.clock.read(now));
-        match packet.body {
-            Body::Media { header, ecn } => {
-                // Padding is all padding: its payload bytes travel, though they carry no media.
-                let payload = packet.meta.wire_size - UDP_OVERHEAD - header.wire_len() as u32;
-                self.receiver.on_packet(local, &header, payload as u16, ecn);
+        let own = |flow: &&mut ReceivingFlow| flow.life.flow == packet.flow as usize;
+        if let Some(flow) = self.flows.iter_mut().find(own) {
+            match packet.body {
+                Body::Media { header, payload, ecn } => {
+                    flow.receiver.on_packet(local, &header, payload, ecn);
+                }
+                Body::Rtcp { slot } => {
+                    flow.receiver.on_rtcp(local, network.rtcp.bytes(slot));
+                    network.rtcp.release(slot);
+                }
+                _ => {}
             }
-            Body::Rtcp { slot } => {
-                self.receiver.on_rtcp(local, network.rtcp.bytes(slot));
-                network.rtcp.release(slot);
-            }
-            _ => {}
+            let read = |out: &mut [f64]| flow.receiver.receiver().read_signals(out);
+            flow.signals.show(now, flow.life.flow, network, read);
         }
-        self.signals.show(now, self.life.flow, network, |out| self.receiver.receiver().read_signals(out));
         self.wake(now, network)
     }
 
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
-        if now >= self.life.stop {
-            return Time::MAX;
-        }
         let local = ArrivalTime::from_nanos(self.clock.read(now));
-        while let Some((slot, len)) = network.rtcp.store(|out| self.receiver.poll_rtcp(local, out)) {
-            let meta = meta(now, len as u32 + UDP_OVERHEAD, 0, true);
-            network.send(now, self.life.flow, Side::Receiver, meta, Body::Rtcp { slot });
+        let mut slot = network.rtcp.take();
+        let mut next = Time::MAX;
+        for flow in self.flows.iter_mut().filter(|flow| now < flow.life.stop) {
+            while let Some(length) = flow.receiver.poll_rtcp(local, network.rtcp.room(slot)) {
+                network.send_rtcp(now, flow.life.flow, Side::Receiver, slot, length);
+                slot = network.rtcp.take();
+            }
+            let due = flow.receiver.next_timeout();
+            next = due.map_or(next, |due| next.min(self.clock.when(due.nanos(), now)));
         }
-        self.receiver.next_timeout().map_or(Time::MAX, |due| self.clock.when(due.nanos(), now))
+        network.rtcp.release(slot);
+        next
     }
 }

@@ -1,6 +1,7 @@
 //! Hosts: they take packets from the network and give packets to it. Each has one next wake-up.
 
 mod chromium;
+mod connection;
 mod constant;
 mod downloads;
 mod media;
@@ -8,21 +9,21 @@ mod pauses;
 mod transport;
 mod web;
 
+use weir_media::SenderSeeds;
 use weir_net::Time;
 
 use crate::clock::Clock;
-use crate::monitor::{Monitor, Side};
 use crate::network::Network;
 use crate::packet::SimPacket;
 use crate::seed::generator;
-use crate::spec::{FlowSpec, Traffic};
 
 use chromium::{ChromiumSink, ChromiumSource};
 use constant::ConstantSource;
-use downloads::{DownloadSink, DownloadSource};
+use downloads::DownloadSource;
 use media::{MediaSink, MediaSource};
 use transport::{TcpSink, TcpSource};
 use web::{WebClients, WebServer};
+use weir_world::{FlowSpec, Monitor, Side, Traffic, stream};
 
 /// The time of a flow's life and where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -36,14 +37,13 @@ pub(crate) struct Life {
 #[derive(Debug)]
 pub(crate) enum Endpoint {
     Constant(ConstantSource),
-    /// Takes packets and does nothing with them.
+    /// Takes packets and does nothing with them, or has none to take.
     Drain,
     MediaSource(Box<MediaSource>),
     MediaSink(Box<MediaSink>),
     TcpSource(Box<TcpSource>),
     TcpSink(Box<TcpSink>),
     DownloadSource(Box<DownloadSource>),
-    DownloadSink(Box<DownloadSink>),
     WebServer(Box<WebServer>),
     WebClients(Box<WebClients>),
     ChromiumSource(Box<ChromiumSource>),
@@ -63,12 +63,13 @@ impl Endpoint {
             Traffic::Unresponsive(traffic) => {
                 [Self::Constant(ConstantSource::new(life, &traffic, spec.pauses)), Self::Drain]
             }
-            Traffic::Media { controller, receiver, config } => {
-                let random = |purpose| generator(seed, &spec.name, purpose);
-                let randomness = [random("video"), random("sender rtcp")];
-                let source = MediaSource::new(life, near, controller, config, randomness, spec.pauses);
-                let sink = MediaSink::new(life, far, receiver, config, random("receiver rtcp"));
-                [Self::MediaSource(Box::new(source)), Self::MediaSink(Box::new(sink))]
+            Traffic::Media(_) => {
+                let mut pair = [
+                    Self::MediaSource(Box::new(MediaSource::new(near))),
+                    Self::MediaSink(Box::new(MediaSink::new(far))),
+                ];
+                Self::join(&mut pair, seed, index, spec);
+                pair
             }
             Traffic::Tcp { law, config, size } => [
                 Self::TcpSource(Box::new(TcpSource::new(life, near, law, config, size))),
@@ -77,8 +78,8 @@ impl Endpoint {
             Traffic::Downloads { laws, config, downloads } => {
                 let random = generator(seed, &spec.name, "downloads");
                 let source = DownloadSource::new(life, near, &laws, config, downloads, random);
-                let sink = DownloadSink::new(life, far, config);
-                [Self::DownloadSource(Box::new(source)), Self::DownloadSink(Box::new(sink))]
+                let sink = TcpSink::new(life, far, config);
+                [Self::DownloadSource(Box::new(source)), Self::TcpSink(Box::new(sink))]
             }
             Traffic::Web { laws, config, web } => {
                 let random = generator(seed, &spec.name, "web");
@@ -90,6 +91,24 @@ impl Endpoint {
                 Self::ChromiumSource(Box::new(ChromiumSource::new(life, near, config, size))),
                 Self::ChromiumSink(ChromiumSink::new(life, config)),
             ],
+        }
+    }
+
+    /// The two hosts take a media flow more.
+    pub(crate) fn join(pair: &mut [Self], seed: u64, index: usize, spec: FlowSpec) {
+        let life = Life { flow: index, start: spec.start, stop: spec.stop };
+        let random = |purpose| stream(seed, &spec.name, purpose);
+        let (Traffic::Media(media), [Self::MediaSource(source), Self::MediaSink(sink)]) =
+            (spec.traffic, pair)
+        else {
+            return;
+        };
+        if let Some(law) = media.sender {
+            let seeds = SenderSeeds { encoder: random("video"), rtcp: random("sender rtcp") };
+            source.add(life, law, media.config, seeds, spec.pauses);
+        }
+        if let Some(law) = media.receiver {
+            sink.add(life, law, media.config, random("receiver rtcp"));
         }
     }
 
@@ -105,7 +124,6 @@ impl Endpoint {
             Self::Drain
             | Self::MediaSink(_)
             | Self::TcpSink(_)
-            | Self::DownloadSink(_)
             | Self::WebServer(_)
             | Self::ChromiumSink(_) => Time::MAX,
         }
@@ -121,7 +139,6 @@ impl Endpoint {
             Self::TcpSource(source) => source.wake(now, network),
             Self::TcpSink(sink) => sink.wake(now, network),
             Self::DownloadSource(source) => source.wake(now, network),
-            Self::DownloadSink(sink) => sink.wake(now, network),
             Self::WebServer(server) => server.wake(now, network),
             Self::WebClients(clients) => clients.wake(now, network),
             Self::ChromiumSource(source) => source.wake(now, network),
@@ -143,7 +160,6 @@ impl Endpoint {
             Self::TcpSource(source) => source.deliver(now, packet, network),
             Self::TcpSink(sink) => sink.deliver(now, packet, network),
             Self::DownloadSource(source) => source.deliver(now, packet, network),
-            Self::DownloadSink(sink) => sink.deliver(now, packet, network),
             Self::WebServer(server) => server.deliver(now, packet, network),
             Self::WebClients(clients) => clients.deliver(now, packet, network),
             Self::ChromiumSource(source) => source.deliver(now, packet, network),

@@ -4,20 +4,21 @@ use weir_cc::window::WindowLaw;
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_units::DataSize;
+use weir_world::tcp::TcpConfig;
+use weir_world::{Monitor, Side, TransferMeta};
 
+use super::connection::{ReceivingEnd, SendingEnd};
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
-use crate::monitor::{Monitor, Side, TransferMeta};
-use crate::network::{Network, meta};
-use crate::packet::{Body, SimPacket};
-use crate::tcp::{TcpConfig, TcpReceiver, TcpSender};
+use crate::network::Network;
+use crate::packet::{Body, SimPacket, Way};
+use crate::tcp::TcpSender;
 
 #[derive(Debug)]
 pub(crate) struct TcpSource {
     life: Life,
     clock: Clock,
-    config: TcpConfig,
-    sender: TcpSender,
+    connection: SendingEnd,
     started: bool,
     stopped: bool,
     completed: bool,
@@ -34,8 +35,9 @@ impl TcpSource {
         size: Option<DataSize>,
     ) -> Self {
         let sender = TcpSender::new(config, law, size);
+        let connection = SendingEnd { flow: life.flow, config, sender, way: Way::default() };
         let signals = SignalBuffer::new(Side::Sender, TcpSender::signals().len());
-        Self { life, clock, config, sender, started: false, stopped: false, completed: false, size, signals }
+        Self { life, clock, connection, started: false, stopped: false, completed: false, size, signals }
     }
 
     pub(crate) fn first_wake(&self) -> Time {
@@ -46,15 +48,13 @@ impl TcpSource {
         let local = SendTime::from_nanos(self.clock.read(now));
         if !self.started {
             self.started = true;
-            self.sender.start(local);
+            self.connection.sender.start(local);
         }
         if now >= self.life.stop && !self.stopped {
             self.stopped = true;
-            self.sender.stop(local);
+            self.connection.sender.stop(local);
         }
-        if self.sender.next_timeout().is_some_and(|due| due <= local) {
-            self.sender.on_timeout(local);
-        }
+        self.connection.on_timer(local);
         self.drain(now, local, network)
     }
 
@@ -65,12 +65,10 @@ impl TcpSource {
         network: &mut Network<M>,
     ) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
-        if let Body::Acknowledgement(ack) = &packet.body
-            && let Some(rtt) = self.sender.on_ack(local, ack)
-        {
-            network.monitor.rtt(now, self.life.flow, rtt);
+        if let Body::Acknowledgement(_, ack) = &packet.body {
+            self.connection.on_ack(now, local, ack, network);
         }
-        if !self.completed && self.sender.is_complete() {
+        if !self.completed && self.connection.sender.is_complete() {
             self.completed = true;
             network.monitor.completed(now, self.life.flow);
             let transfer = TransferMeta { started: self.life.start, size: self.size.unwrap_or_default() };
@@ -80,28 +78,24 @@ impl TcpSource {
     }
 
     fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) -> Time {
-        while let Some(segment) = self.sender.poll_segment(local) {
-            let wire_size = self.config.segment_size(&segment).bytes() as u32;
-            let meta = meta(now, wire_size, u32::from(segment.payload), segment.syn);
-            network.send(now, self.life.flow, Side::Sender, meta, Body::Segment(segment));
-        }
-        self.signals.show(now, self.life.flow, network, |out| self.sender.read_signals(out));
-        let timer = self.sender.next_timeout().map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
+        let timer = self.connection.flush(now, local, network);
+        let sender = &self.connection.sender;
+        self.signals.show(now, self.life.flow, network, |out| sender.read_signals(out));
+        let timer = timer.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
         if self.stopped { timer } else { timer.min(self.life.stop) }
     }
 }
 
+/// The receiving host, of a flow of one connection or of several, one after the other.
 #[derive(Debug)]
 pub(crate) struct TcpSink {
-    life: Life,
     clock: Clock,
-    config: TcpConfig,
-    receiver: TcpReceiver,
+    connection: ReceivingEnd,
 }
 
 impl TcpSink {
     pub(crate) fn new(life: Life, clock: Clock, config: TcpConfig) -> Self {
-        Self { life, clock, config, receiver: TcpReceiver::new(config) }
+        Self { clock, connection: ReceivingEnd::new(life.flow, config) }
     }
 
     pub(crate) fn deliver<M: Monitor>(
@@ -110,20 +104,16 @@ impl TcpSink {
         packet: &SimPacket,
         network: &mut Network<M>,
     ) -> Time {
-        if let Body::Segment(segment) = &packet.body {
+        if let Body::Segment(way, segment) = &packet.body {
             let local = ArrivalTime::from_nanos(self.clock.read(now));
-            self.receiver.on_segment(local, segment);
+            self.connection.on_segment(local, *way, segment);
         }
         self.wake(now, network)
     }
 
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
         let local = ArrivalTime::from_nanos(self.clock.read(now));
-        while let Some(ack) = self.receiver.poll_ack(local) {
-            let wire_size = self.config.acknowledgement_size(&ack).bytes() as u32;
-            let body = Body::Acknowledgement(ack);
-            network.send(now, self.life.flow, Side::Receiver, meta(now, wire_size, 0, true), body);
-        }
-        self.receiver.next_timeout().map_or(Time::MAX, |due| self.clock.when(due.nanos(), now))
+        let due = self.connection.flush(now, local, network);
+        due.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now))
     }
 }

@@ -11,16 +11,17 @@ use rand_pcg::Pcg64Mcg;
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
+use weir_world::tcp::TcpConfig;
+use weir_world::{Monitor, Side, TransferMeta, Web, WindowLaws};
 
 use super::Life;
+use super::connection::SendingEnd;
 use crate::clock::Clock;
-use crate::monitor::{Monitor, Side, TransferMeta};
 use crate::network::{Network, meta};
-use crate::packet::{Body, SimPacket, WebPart};
+use crate::packet::{Body, SimPacket, Way};
+use crate::random::{exponential, response_size, session_requests, unit};
 use crate::schedule::Tournament;
-use crate::spec::WindowLaws;
-use crate::tcp::{TcpConfig, TcpReceiver, TcpSender};
-use crate::web::{Web, exponential, unit};
+use crate::tcp::{TcpReceiver, TcpSender};
 
 /// Bytes of a request on the wire: headers and the request itself.
 const REQUEST_SIZE: u32 = 400;
@@ -44,8 +45,8 @@ pub(crate) struct WebServer {
 
 #[derive(Debug)]
 struct Connection {
-    request: u32,
-    sender: TcpSender,
+    /// Its number is that of the request it answers.
+    end: SendingEnd,
     busy: bool,
 }
 
@@ -61,7 +62,7 @@ impl WebServer {
             if due > now {
                 return due;
             }
-            self.connections[index].sender.on_timeout(local);
+            self.connections[index].end.sender.on_timeout(local);
             self.drain(now, local, index, network);
         }
     }
@@ -72,38 +73,41 @@ impl WebServer {
         packet: &SimPacket,
         network: &mut Network<M>,
     ) -> Time {
-        let Body::Web { client, request, part } = &packet.body else { return self.timers.first().0 };
         let local = SendTime::from_nanos(self.clock.read(now));
-        let index = *client as usize;
-        match part {
-            WebPart::Request { size } => self.answer(local, index, *request, *size),
-            WebPart::Acknowledgement(ack) => {
-                let connection = self.connections.get_mut(index).filter(|c| c.busy && c.request == *request);
-                let Some(connection) = connection else { return self.timers.first().0 };
-                if let Some(rtt) = connection.sender.on_ack(local, ack) {
-                    network.monitor.rtt(now, self.life.flow, rtt);
-                }
-                connection.busy = !connection.sender.is_complete();
+        match &packet.body {
+            Body::Request(way, size) => {
+                self.answer(local, *way, *size);
+                self.drain(now, local, way.client as usize, network);
             }
-            WebPart::Segment(_) => {}
+            Body::Acknowledgement(way, ack) => {
+                let index = way.client as usize;
+                let connection = self.connections.get_mut(index).filter(|c| c.busy && c.end.way == *way);
+                let Some(connection) = connection else { return self.timers.first().0 };
+                connection.end.on_ack(now, local, ack, network);
+                connection.busy = !connection.end.sender.is_complete();
+                self.drain(now, local, index, network);
+            }
+            _ => {}
         }
-        self.drain(now, local, index, network);
         self.timers.first().0
     }
 
     /// Opens the connection that the request asks for, unless it is open already.
-    fn answer(&mut self, local: SendTime, index: usize, request: u32, size: DataSize) {
+    fn answer(&mut self, local: SendTime, way: Way, size: DataSize) {
+        let index = way.client as usize;
         while self.connections.len() <= index {
             let sender = TcpSender::new(self.config, self.laws.make(), Some(DataSize::ZERO));
-            self.connections.push(Connection { request: 0, sender, busy: false });
+            let way = Way { client: self.connections.len() as u32, connection: 0 };
+            let end = SendingEnd { flow: self.life.flow, config: self.config, sender, way };
+            self.connections.push(Connection { end, busy: false });
         }
         self.timers.grow(self.connections.len());
-        let connection = &mut self.connections[index];
-        if request > connection.request {
-            connection.request = request;
-            connection.sender.reset(Some(size));
-            connection.sender.start(local);
-            connection.busy = true;
+        let Connection { end, busy } = &mut self.connections[index];
+        if way.connection > end.way.connection {
+            end.way = way;
+            end.sender.reset(Some(size));
+            end.sender.start(local);
+            *busy = true;
         }
     }
 
@@ -112,14 +116,7 @@ impl WebServer {
         if !connection.busy {
             return self.timers.set(index, Time::MAX);
         }
-        while let Some(segment) = connection.sender.poll_segment(local) {
-            let wire_size = self.config.segment_size(&segment).bytes() as u32;
-            let meta = meta(now, wire_size, u32::from(segment.payload), segment.syn);
-            let part = WebPart::Segment(segment);
-            let body = Body::Web { client: index as u32, request: connection.request, part };
-            network.send(now, self.life.flow, Side::Sender, meta, body);
-        }
-        let due = connection.sender.next_timeout();
+        let due = connection.end.flush(now, local, network);
         self.timers.set(index, due.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now)));
     }
 }
@@ -176,9 +173,7 @@ enum Doing {
 struct Leaving {
     at: Time,
     number: u64,
-    client: u32,
-    request: u32,
-    part: WebPart,
+    body: Body,
 }
 
 impl PartialEq for Leaving {
@@ -234,12 +229,11 @@ impl WebClients {
         }
         self.attend_due(now);
         while self.leaving.peek().is_some_and(|Reverse(first)| first.at <= now) {
-            let Some(Reverse(Leaving { client, request, part, .. })) = self.leaving.pop() else { break };
-            let wire_size = match &part {
-                WebPart::Acknowledgement(ack) => self.config.acknowledgement_size(ack).bytes() as u32,
+            let Some(Reverse(Leaving { body, .. })) = self.leaving.pop() else { break };
+            let wire_size = match &body {
+                Body::Acknowledgement(_, ack) => self.config.acknowledgement_size(ack).bytes() as u32,
                 _ => REQUEST_SIZE,
             };
-            let body = Body::Web { client, request, part };
             network.send(now, self.life.flow, Side::Receiver, meta(now, wire_size, 0, true), body);
         }
         let sessions = if self.next_session < self.life.stop { self.next_session } else { Time::MAX };
@@ -286,7 +280,7 @@ impl WebClients {
         let range = self.web.most_extra - self.web.least_extra;
         let client = &mut self.clients[index as usize];
         client.extra = self.web.least_extra + range.scale(1.0 - unit(&mut self.rng));
-        client.requests_left = self.web.draw_requests(&mut self.rng);
+        client.requests_left = session_requests(&mut self.rng, &self.web);
         client.state = Doing::Thinking(now);
         self.due.grow(self.clients.len());
         self.due.set(index as usize, now);
@@ -303,7 +297,7 @@ impl WebClients {
                 }
                 client.requests_left -= 1;
                 client.request += 1;
-                client.size = self.web.sizes.draw(&mut self.rng);
+                client.size = response_size(&mut self.rng, &self.web.sizes);
                 client.receiver.reset();
                 (client.asked, client.attempts) = (now, 0);
                 self.ask(now, index);
@@ -320,7 +314,8 @@ impl WebClients {
         }
         let local = ArrivalTime::from_nanos(self.clock.read(now));
         while let Some(ack) = self.clients[index].receiver.poll_ack(local) {
-            self.leave(now, index, WebPart::Acknowledgement(ack));
+            let body = Body::Acknowledgement(self.way(index), ack);
+            self.leave(now, index, body);
         }
     }
 
@@ -329,19 +324,19 @@ impl WebClients {
         client.state = Doing::Waiting(now + client.extra + PATIENCE * (1i64 << client.attempts));
         client.attempts += 1;
         let size = client.size;
-        self.leave(now, index, WebPart::Request { size });
+        let body = Body::Request(self.way(index), size);
+        self.leave(now, index, body);
     }
 
-    fn leave(&mut self, now: Time, index: usize, part: WebPart) {
-        let client = &self.clients[index];
+    /// The connection of client `index` for its present request.
+    fn way(&self, index: usize) -> Way {
+        Way { client: index as u32, connection: self.clients[index].request }
+    }
+
+    fn leave(&mut self, now: Time, index: usize, body: Body) {
         self.left += 1;
-        self.leaving.push(Reverse(Leaving {
-            at: now + client.extra,
-            number: self.left,
-            client: index as u32,
-            request: client.request,
-            part,
-        }));
+        let at = now + self.clients[index].extra;
+        self.leaving.push(Reverse(Leaving { at, number: self.left, body }));
     }
 
     pub(crate) fn deliver<M: Monitor>(
@@ -350,12 +345,12 @@ impl WebClients {
         packet: &SimPacket,
         network: &mut Network<M>,
     ) -> Time {
-        if let Body::Web { client: index, request, part: WebPart::Segment(segment) } = &packet.body
-            && let Some(client) = self.clients.get_mut(*index as usize)
-            && client.request == *request
+        if let Body::Segment(Way { client: index, connection }, segment) = packet.body
+            && let Some(client) = self.clients.get_mut(index as usize)
+            && client.request == connection
         {
-            self.due.set(*index as usize, now);
-            client.receiver.on_segment(ArrivalTime::from_nanos(self.clock.read(now)), segment);
+            self.due.set(index as usize, now);
+            client.receiver.on_segment(ArrivalTime::from_nanos(self.clock.read(now)), &segment);
             if matches!(client.state, Doing::Waiting(_)) {
                 client.state = Doing::Receiving;
             }
@@ -367,7 +362,7 @@ impl WebClients {
                     client.state = Doing::Thinking(now + think);
                 } else {
                     client.state = Doing::Nothing;
-                    self.free.push(*index);
+                    self.free.push(index);
                 }
             }
         }

@@ -13,9 +13,9 @@ use std::collections::VecDeque;
 use weir_cc::window::Window;
 use weir_cc::{Ecn, SendTime};
 use weir_units::{DataSize, TimeDelta};
+use weir_world::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig};
 
 use crate::tcp::transfer::Transfer;
-use crate::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig};
 
 /// A packet that is not acknowledged for longer is taken for lost.
 const GIVEN_UP_AFTER: TimeDelta = TimeDelta::from_secs(1);

@@ -1,21 +1,7 @@
 //! Explicit congestion notification at either end: the handshake of flags of RFC 3168, or exact counts.
 
 use weir_cc::Ecn;
-
-use crate::tcp::packet::{Acknowledgement, Segment};
-
-/// How a pair of endpoints uses ECN. The handshake is taken to have agreed on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EcnMode {
-    /// Not at all.
-    #[default]
-    Off,
-    /// ECT(0) on new data, ECN-Echo until the sender answers with CWR (RFC 3168 §6.1).
-    Classic,
-    /// ECT(1) on all data, and every acknowledgement tells how many segments have arrived marked (the counter of
-    /// RFC 9768 §3.2.2, but wide enough not to wrap around within a window).
-    Accurate,
-}
+use weir_world::tcp::{Acknowledgement, EcnMode, Segment};
 
 /// What the sender remembers of marks and of its answers to them.
 #[derive(Clone, Debug)]
@@ -141,7 +127,7 @@ mod tests {
     use weir_cc::SendTime;
 
     use super::*;
-    use crate::tcp::SackBlock;
+    use weir_world::tcp::SackBlock;
 
     fn segment(ecn: Ecn, cwr: bool) -> Segment {
         let sent_at = SendTime::ZERO;

@@ -18,16 +18,14 @@
 //! 7. Where the timer runs out in recovery, or again for a later segment of the same loss, `ssthresh` comes from
 //!    what is in flight (`pipe`, or without SACK all but what duplicates have told of) and not from all that is outstanding (RFC 5681 eq. (4)).
 //! 8. Round trips are measured by timestamps on every acknowledgement that advances (RFC 7323 §4), also where
-//!    [`TcpConfig::header`] leaves no room for them.
+//!    [`TcpConfig::header`](weir_world::tcp::TcpConfig::header) leaves no room for them.
 //! 9. Whether ECN is used is agreed beforehand, not in the handshake. With exact counts, retransmissions and data of
 //!    any law are ECN-capable (as RFC 8311 §4.3 allows), and the count is 16 bits wide (RFC 9768 §3.2.2 has 3).
 
 mod bits;
 pub(crate) mod chromium;
-mod config;
 mod ecn;
 mod pacing;
-mod packet;
 mod prr;
 mod receiver;
 mod rtt;
@@ -38,9 +36,6 @@ mod stats;
 mod transfer;
 
 pub use chromium::ChromiumSender;
-pub use config::TcpConfig;
-pub use ecn::EcnMode;
-pub use packet::{Acknowledgement, SackBlock, Segment};
 pub use receiver::TcpReceiver;
 pub use sender::TcpSender;
 pub use stats::TcpStats;

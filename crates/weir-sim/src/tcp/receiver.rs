@@ -2,11 +2,10 @@
 
 use weir_cc::{ArrivalTime, SendTime};
 use weir_units::DataSize;
+use weir_world::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig};
 
-use crate::tcp::TcpConfig;
 use crate::tcp::bits::BitRing;
 use crate::tcp::ecn::EcnReceiver;
-use crate::tcp::packet::{Acknowledgement, SackBlock, Segment};
 
 /// Ranges remembered for SACK blocks, one more than an acknowledgement carries, so that there are still three
 /// when one is filled up.

@@ -1,8 +1,7 @@
 //! Round-trip time and retransmission timeout (RFC 6298).
 
 use weir_units::TimeDelta;
-
-use crate::tcp::TcpConfig;
+use weir_world::tcp::TcpConfig;
 
 /// Estimates the round-trip time and derives the retransmission timeout from it.
 #[derive(Clone, Copy, Debug)]

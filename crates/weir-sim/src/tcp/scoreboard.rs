@@ -4,8 +4,9 @@
 //! ones, and below it everything not SACKed is lost. The divide only moves up, so that all counts are kept as it
 //! moves and no acknowledgement makes anyone walk through the window.
 
+use weir_world::tcp::SackBlock;
+
 use crate::tcp::bits::BitRing;
-use crate::tcp::packet::SackBlock;
 
 /// `DupThresh`: so many segments SACKed above another prove it lost (RFC 6675 §2).
 pub(super) const DUP_THRESHOLD: u32 = 3;

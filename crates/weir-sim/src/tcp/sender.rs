@@ -6,11 +6,10 @@ mod recovery;
 use weir_cc::SendTime;
 use weir_cc::window::{Ack, Congestion, Delivery, Window, WindowLaw};
 use weir_units::{DataSize, TimeDelta};
+use weir_world::tcp::{Acknowledgement, TcpConfig};
 
-use crate::tcp::TcpConfig;
 use crate::tcp::ecn::EcnSender;
 use crate::tcp::pacing::Pacing;
-use crate::tcp::packet::Acknowledgement;
 use crate::tcp::prr::Prr;
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::scoreboard::Scoreboard;

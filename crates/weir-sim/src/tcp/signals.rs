@@ -41,7 +41,7 @@ mod tests {
     use weir_units::DataSize;
 
     use super::*;
-    use crate::tcp::{Acknowledgement, SackBlock, TcpConfig};
+    use weir_world::tcp::{Acknowledgement, SackBlock, TcpConfig};
 
     #[test]
     fn signals_follow_the_acknowledgements() {

@@ -3,7 +3,8 @@
 use crate::common::{constant, flow, gcc_2016, spec, tcp};
 use weir_cc::{Ecn, TimeDelta};
 use weir_net::{CoDel, Discipline, DropReason, DualPi2, FqCoDel, Pie, QueueConfig, Red, Time};
-use weir_sim::{FlowSpec, Loss, Monitor, PacketMeta, SimSpec, Simulation, Traffic};
+use weir_sim::Simulation;
+use weir_world::{FlowSpec, Loss, Monitor, PacketMeta, RunSpec, Traffic};
 
 const WARM_UP: Time = Time::from_millis(10_000);
 
@@ -51,7 +52,7 @@ impl Waits {
 
 /// A minute on a bottleneck of `kbps` and 50 ms of round-trip time.
 fn run(kbps: u64, discipline: Discipline, flows: Vec<FlowSpec>) -> Waits {
-    let mut spec: SimSpec = spec(kbps, 60, flows);
+    let mut spec: RunSpec = spec(kbps, 60, flows);
     spec.links[0].config.queue =
         QueueConfig { limit_packets: Some(1000), discipline, ..QueueConfig::default() };
     Simulation::new(spec, Waits::default()).expect("a valid spec").run()
@@ -101,9 +102,9 @@ fn pie_holds_its_target_of_15_ms() {
 #[test]
 fn dualpi2_holds_classic_traffic_at_its_target_and_l4s_traffic_near_zero() {
     let mut flows = bulk(10);
-    let Traffic::Media { controller, receiver, config } = gcc_2016() else { unreachable!() };
-    let config = weir_media::MediaConfig { ecn: Ecn::Ect1, ..config };
-    flows.push(flow("video", Traffic::Media { controller, receiver, config }));
+    let Traffic::Media(mut media) = gcc_2016() else { unreachable!() };
+    media.config.ecn = Ecn::Ect1;
+    flows.push(flow("video", Traffic::Media(media)));
     let dual = run(20_000, Discipline::DualPi2(DualPi2::default()), flows);
     let (classic, _) = dual.of(0..10);
     let (l4s, most) = dual.of([10]);

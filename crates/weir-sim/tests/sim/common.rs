@@ -5,7 +5,7 @@ use weir_cc::window::NewReno;
 use weir_cc::{DataRate, DataSize, RateLimits, TimeDelta};
 use weir_media::{EncoderConfig, MediaConfig};
 use weir_net::{LinkConfig, QueueConfig, Service, Time};
-use weir_sim::{ClockSpec, FlowSpec, LinkSpec, SimSpec, Traffic};
+use weir_world::{FlowSpec, LinkSpec, MediaSpec, RunSpec, Traffic};
 
 /// A link of `kbps`, 25 ms long, with a queue of 300 ms.
 pub(crate) fn link(name: &str, kbps: u64) -> LinkSpec {
@@ -16,22 +16,12 @@ pub(crate) fn link(name: &str, kbps: u64) -> LinkSpec {
 }
 
 pub(crate) fn flow(name: &str, traffic: Traffic) -> FlowSpec {
-    FlowSpec {
-        name: name.to_owned(),
-        forward: vec![0],
-        reverse: vec![1],
-        start: Time::ZERO,
-        stop: Time::MAX,
-        pauses: Vec::new(),
-        sender_clock: ClockSpec::default(),
-        receiver_clock: ClockSpec::default(),
-        traffic,
-    }
+    FlowSpec::new(name, traffic)
 }
 
-pub(crate) fn spec(kbps: u64, seconds: u64, flows: Vec<FlowSpec>) -> SimSpec {
+pub(crate) fn spec(kbps: u64, seconds: u64, flows: Vec<FlowSpec>) -> RunSpec {
     let links = vec![link("forward", kbps), link("reverse", kbps)];
-    SimSpec { seed: 1, end: Time::from_millis(1000 * seconds), links, cells: Vec::new(), flows }
+    RunSpec::over(links, Time::from_millis(1000 * seconds)).with_all(flows)
 }
 
 pub(crate) fn constant(kbps: u64) -> Traffic {
@@ -41,7 +31,7 @@ pub(crate) fn constant(kbps: u64) -> Traffic {
 pub(crate) fn tcp() -> Traffic {
     Traffic::Tcp {
         law: Box::new(NewReno::default()),
-        config: weir_sim::tcp::TcpConfig::default(),
+        config: weir_world::tcp::TcpConfig::default(),
         size: None,
     }
 }
@@ -49,9 +39,9 @@ pub(crate) fn tcp() -> Traffic {
 pub(crate) fn gcc_2016() -> Traffic {
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(50), kbps(300), kbps(2000)).expect("in order");
-    Traffic::Media {
-        controller: Box::new(GccSender::new(Config::default(), limits).expect("valid")),
-        receiver: Box::new(GccReceiver::new(Config::default(), limits).expect("valid")),
-        config: MediaConfig::new(limits, EncoderConfig::gcc_2016()),
-    }
+    Traffic::Media(MediaSpec::new(
+        Box::new(GccSender::new(Config::default(), limits).expect("valid")),
+        Box::new(GccReceiver::new(Config::default(), limits).expect("valid")),
+        MediaConfig::new(limits, EncoderConfig::gcc_2016()),
+    ))
 }

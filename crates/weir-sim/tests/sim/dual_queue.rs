@@ -9,9 +9,10 @@
 use crate::common::{flow, spec};
 use weir_cc::window::{Cubic, Dctcp, NewReno, WindowLaw};
 use weir_net::{Discipline, DualPi2, QueueConfig, Time};
-use weir_sim::tcp::{EcnMode, TcpConfig};
-use weir_sim::{FlowSpec, Monitor, PacketMeta, Simulation, Traffic};
+use weir_sim::Simulation;
 use weir_units::TimeDelta;
+use weir_world::tcp::{EcnMode, TcpConfig};
+use weir_world::{FlowSpec, Monitor, PacketMeta, Traffic};
 
 const WARM_UP: Time = Time::from_millis(20_000);
 const SECONDS: u64 = 120;

@@ -3,7 +3,8 @@
 use crate::common::{constant, flow, gcc_2016, spec, tcp};
 use weir_cc::{DataSize, Target, TimeDelta};
 use weir_net::{QueueConfig, Time};
-use weir_sim::{ClockSpec, FrameMeta, Loss, Monitor, PacketMeta, SimSpec, Simulation, Traffic};
+use weir_sim::{Simulation, SpecError};
+use weir_world::{ClockSpec, FlowSpec, FrameMeta, Loss, Monitor, PacketMeta, RunSpec, Traffic};
 
 /// Counts everything, and folds everything into one number.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -65,7 +66,7 @@ impl Monitor for Tally {
     }
 }
 
-fn run(spec: SimSpec) -> Tally {
+fn run(spec: RunSpec) -> Tally {
     Simulation::new(spec, Tally::default()).expect("a valid spec").run()
 }
 
@@ -159,6 +160,34 @@ fn a_flow_sends_between_its_start_and_its_stop() {
     let rate = tally.delivered_bytes * 8 / 10;
     assert!((900_000..1_050_000).contains(&rate), "{rate} bit/s");
     assert_eq!(tally.completed, 0, "a stop is no completion");
+}
+
+#[test]
+fn the_flows_of_a_call_share_its_hosts_and_each_has_its_own_times() {
+    let run_in = |call| {
+        let screen =
+            flow("screen", gcc_2016()).from(Time::from_millis(5000)).until(Time::from_millis(15_000));
+        let screen = screen.pausing(Time::from_millis(7000), Time::from_millis(8000));
+        let flows = [flow("video", gcc_2016()), screen];
+        run(spec(2000, 30, flows.map(|flow| FlowSpec { call, ..flow }).into()))
+    };
+    let together = run_in(Some(3));
+    // One from 0 to 30 s, one from 5 to 15 s less a second.
+    assert_eq!(together.frames, 901 + 270);
+    assert_eq!(together, run_in(None), "with clocks alike it does not matter whose host a flow has");
+}
+
+#[test]
+fn a_call_has_media_alone_and_one_clock_at_either_end() {
+    let with = |flow: FlowSpec| {
+        let call = flow("video", gcc_2016()).in_call(0);
+        let flows = vec![call, flow.in_call(0)];
+        Simulation::new(spec(1000, 1, flows), Tally::default()).unwrap_err()
+    };
+    let ahead = ClockSpec { offset: TimeDelta::from_secs(1), ..ClockSpec::default() };
+    for flow in [flow("other", tcp()), flow("other", gcc_2016()).clocks(ahead, ClockSpec::default())] {
+        assert_eq!(with(flow), SpecError::Call { flow: "other".to_owned() });
+    }
 }
 
 #[test]

@@ -2,10 +2,9 @@
 
 use crate::common::{constant, flow, gcc_2016, link, tcp};
 use weir_net::{LinkConfig, LossModel, QueueConfig, Service, Time, WifiConfig, WifiLink};
-use weir_sim::{
-    CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, SimSpec, Simulation, SpecError, Traffic,
-};
+use weir_sim::{Simulation, SpecError};
 use weir_units::TimeDelta;
+use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, RunSpec, Traffic};
 
 /// What became of each flow's packets, media and control, and what came back of it.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -50,20 +49,20 @@ impl Monitor for Tally {
 
 /// A cell of so many stations, with the links 2i up and 2i + 1 down for station i, and 25 ms of wire in either
 /// direction behind them.
-fn cell(stations: usize, seconds: u64, flows: Vec<FlowSpec>, make: impl Fn(WifiLink) -> WifiLink) -> SimSpec {
+fn cell(stations: usize, seconds: u64, flows: Vec<FlowSpec>, make: impl Fn(WifiLink) -> WifiLink) -> RunSpec {
     let (mut links, mut members) = (Vec::new(), Vec::new());
     for station in 0..stations {
         for (way, transmitter) in [("up", 1 + station), ("down", 0)] {
             members.push((links.len(), make(WifiLink::new(transmitter, WifiLink::MCS_11))));
             let config = LinkConfig::new(Service::Constant(WifiLink::MCS_11), TimeDelta::ZERO);
-            links.push(LinkSpec { name: format!("{way}-{station}"), config, bottleneck: true });
+            links.push(LinkSpec::bottleneck(&format!("{way}-{station}"), config));
         }
     }
     links.push(link("wire", 100_000));
     links.push(link("wire-back", 100_000));
     let config = WifiConfig::default();
     let cells = vec![CellSpec { name: "home".to_owned(), config, links: members }];
-    SimSpec { seed: 1, end: Time::from_millis(1000 * seconds), links, cells, flows }
+    RunSpec { seed: 1, end: Time::from_millis(1000 * seconds), links, cells, flows }
 }
 
 /// A flow from the station to the wire, or the other way.
@@ -74,7 +73,7 @@ fn of_station(stations: usize, station: usize, upwards: bool, traffic: Traffic) 
     FlowSpec { forward, reverse, ..flow(&format!("flow-{station}-{upwards}"), traffic) }
 }
 
-fn run(spec: SimSpec) -> Tally {
+fn run(spec: RunSpec) -> Tally {
     let flows = spec.flows.len();
     Simulation::new(spec, Tally::new(flows)).expect("a valid spec").run()
 }
@@ -108,7 +107,7 @@ fn what_enters_a_cell_arrives_or_is_lost_or_is_still_inside() {
     let flows = |n| (0..n).flat_map(move |i| [true, false].map(|up| of_station(n, i, up, constant(8000))));
     let (mut up, mut down) = (0, 0);
     for seed in 1..=5 {
-        let tally = run(SimSpec { seed, ..cell(4, 20, flows(4).collect(), make) });
+        let tally = run(RunSpec { seed, ..cell(4, 20, flows(4).collect(), make) });
         let lost = tally.refused + tally.given_up;
         let inside = tally.sent.iter().sum::<u64>() - tally.delivered() - lost;
         // In eight queues, but for a place in some that has just been left, and on 25 ms of wire: 100 packets at the 32
@@ -150,7 +149,7 @@ fn tcp_shares_the_air_with_its_acknowledgements() {
 fn the_same_seed_gives_the_same_run() {
     let with_seed = |seed| {
         let flows = (0..3).map(|i| of_station(3, i, i > 0, if i > 1 { tcp() } else { gcc_2016() })).collect();
-        run(SimSpec { seed, ..cell(3, 20, flows, |link| link) })
+        run(RunSpec { seed, ..cell(3, 20, flows, |link| link) })
     };
     assert_eq!(with_seed(7), with_seed(7));
     assert_ne!(with_seed(7), with_seed(8));

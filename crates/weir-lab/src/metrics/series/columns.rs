@@ -1,7 +1,7 @@
 //! The columns of a run.
 
 use weir_cc::Cause;
-use weir_sim::Side;
+use weir_world::Side;
 
 /// A run over time, in bins of 100 ms. All columns have one entry per bin; NaN where there is no value.
 ///

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use weir_cc::Cause;
-use weir_sim::Side;
+use weir_world::Side;
 
 use super::columns::{FlowSeries, LinkSeries, Series, SignalSeries};
 use crate::metrics::histogram::Histogram;

@@ -2,8 +2,8 @@
 
 use weir_cc::{Cause, Target};
 use weir_net::Time;
-use weir_sim::{PacketMeta, Side};
 use weir_units::TimeDelta;
+use weir_world::{PacketMeta, Side};
 
 use super::columns::{FlowSeries, LinkSeries, Series, SignalSeries};
 use crate::metrics::bins::{Counts, Grid};
@@ -33,12 +33,12 @@ struct FlowColumns {
 }
 
 impl SeriesRecorder {
-    pub(in crate::metrics) fn new(plan: &MeasurePlan, grid: Grid) -> Self {
+    pub(in crate::metrics) fn new(plan: &MeasurePlan, grid: &Grid) -> Self {
         let has_signals =
             |flow: &FlowPlan| !flow.sender_signals.is_empty() || !flow.receiver_signals.is_empty();
         Self {
-            grid,
-            flows: plan.flows.iter().map(|flow| FlowColumns::new(flow, &grid, plan.end)).collect(),
+            grid: grid.clone(),
+            flows: plan.flows.iter().map(|flow| FlowColumns::new(flow, grid, plan.end)).collect(),
             links: plan.links.iter().map(|_| DelayColumn::new(grid.len())).collect(),
             wants_signals: plan.flows.iter().any(has_signals),
         }

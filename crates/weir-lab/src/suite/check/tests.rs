@@ -34,7 +34,7 @@ fn plan(steps: &[(u64, u64)], flows: Vec<FlowPlan>) -> MeasurePlan {
         bottleneck: true,
     };
     let (end, window) = (s(100), (Time::ZERO, s(100)));
-    MeasurePlan { end, window, flows, links: vec![link], series: false, unsettled: Vec::new() }
+    MeasurePlan { end, window, flows, links: vec![link], series: false, windows: Vec::new() }
 }
 
 /// A run in which each flow receives so much, in Mbit/s, from one second to another.
@@ -102,16 +102,21 @@ fn cross_traffic_takes_what_it_sends_and_leaves_the_rest() {
 #[test]
 fn waits_of_all_calls_are_one_distribution() {
     let plan = plan(&[(0, 2)], vec![call(), call(), cross(0, 100, &[(0, 1)])]);
+    let plan = MeasurePlan { windows: vec![settled(&plan)], ..plan };
     let mut run = run(&plan, &[]);
+    let waited = |run: &mut Measured, flow: usize, ms| {
+        let delays = run.delays_within.get_mut(SETTLED).unwrap();
+        delays[flow].queue_wait.record(TimeDelta::from_millis(ms));
+    };
     for n in 0..97 {
-        run.delays[usize::from(n % 2 == 0)].settled_wait.record(TimeDelta::from_millis(10));
+        waited(&mut run, usize::from(n % 2 == 0), 10);
     }
-    (0..3).for_each(|_| run.delays[1].settled_wait.record(TimeDelta::from_millis(200)));
+    (0..3).for_each(|_| waited(&mut run, 1, 200));
     let tenth = value(&plan, &run, Quantity::QueueWait).unwrap();
     assert!((9.0..12.0).contains(&tenth), "{tenth}");
     // Five more, and the 95th percentile is one of the long ones; those of cross traffic do not count.
-    (0..5).for_each(|_| run.delays[0].settled_wait.record(TimeDelta::from_millis(200)));
-    (0..99).for_each(|_| run.delays[2].settled_wait.record(TimeDelta::from_millis(1)));
+    (0..5).for_each(|_| waited(&mut run, 0, 200));
+    (0..99).for_each(|_| waited(&mut run, 2, 1));
     let long = value(&plan, &run, Quantity::QueueWait).unwrap();
     assert!((195.0..205.0).contains(&long), "{long}");
 }

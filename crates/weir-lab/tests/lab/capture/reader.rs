@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use weir_lab::build::RunOptions;
 use weir_lab::capture::{Captured, PacketCapture};
 use weir_lab::metrics::{Measured, Recorder};
-use weir_lab::scenario::{RunOptions, Scenario};
+use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_sim::Simulation;
 

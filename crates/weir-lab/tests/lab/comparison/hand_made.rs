@@ -1,8 +1,8 @@
 //! Comparisons whose numbers are known.
 
 use weir_lab::comparison::{Comparison, ControllerRuns, Sample};
-use weir_lab::metrics::{FlowDelays, FlowKind, FlowPlan, LinkPlan, MeasurePlan, Recorder};
-use weir_lab::results::{FlowMeasures, RunMetrics, Summary, Value};
+use weir_lab::metrics::{FlowDelays, FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_lab::results::{FlowKind, FlowMeasures, RunMetrics, Summary, Value};
 use weir_net::{Service, Time};
 use weir_units::{DataRate, TimeDelta};
 
@@ -22,7 +22,7 @@ pub(crate) fn plan(flows: &[(&str, FlowKind)]) -> MeasurePlan {
             bottleneck: true,
         }],
         series: false,
-        unsettled: Vec::new(),
+        windows: Vec::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The same law with its observer at either end, over the wire's formats with their resolutions.
 
-use weir_lab::comparison::{ControllerRuns, Request};
+use weir_lab::comparison::{ComparisonRequest, ControllerRuns};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 
@@ -42,7 +42,7 @@ fn a_law_settles_at_the_same_rate_with_its_observer_at_either_end() {
     for law in ["nada", "dccc"] {
         let controllers = format!("controllers=['{law}', '{law}-at-sender']");
         let scenario = Scenario::parse("call.toml", ONE_MEGABIT, &[controllers]).unwrap();
-        let request = Request { scenario: &scenario, seeds: &[1], jobs: 1, series: true };
+        let request = ComparisonRequest { scenario: &scenario, seeds: &[1], jobs: 1, series: true };
         let comparison = request.run(&TraceStore::at(None), &|| {}).unwrap();
         let rates: Vec<f64> = comparison.controllers.iter().map(settled_kbps).collect();
         assert!((rates[1] / rates[0] - 1.0).abs() <= 0.03, "{law}: {rates:?} kbit/s");

@@ -1,13 +1,13 @@
 //! What the report shows of a comparison.
 
-use weir_lab::comparison::{Comparison, Request};
-use weir_lab::metrics::{FlowKind, FlowSeries, LinkSeries, Series, SignalSeries};
-use weir_lab::panels::report_input;
+use weir_lab::comparison::panels::report_input;
+use weir_lab::comparison::{Comparison, ComparisonRequest};
+use weir_lab::metrics::{FlowSeries, LinkSeries, Series, SignalSeries};
 use weir_lab::report::{FlowRole, ReportInput, SummaryTable};
-use weir_lab::results::RunMetrics;
+use weir_lab::results::{FlowKind, RunMetrics};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
-use weir_sim::Side;
+use weir_world::Side;
 
 use super::hand_made::{calls, comparison, empty_run};
 
@@ -128,7 +128,7 @@ fn a_run_fills_its_panel() {
         &["duration=4s".to_owned(), "controllers=['nada']".to_owned()],
     )
     .unwrap();
-    let request = Request { scenario: &scenario, seeds: &[1], jobs: 1, series: true };
+    let request = ComparisonRequest { scenario: &scenario, seeds: &[1], jobs: 1, series: true };
     let comparison = request.run(&TraceStore::at(None), &|| {}).unwrap();
     let panel = &input(&comparison).controllers[0];
     assert_eq!(panel.time_s.len(), 40, "4 s in bins of 100 ms");

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use weir_lab::comparison::{Comparison, ComparisonError, ControllerRuns, Request};
+use weir_lab::comparison::{Comparison, ComparisonError, ComparisonRequest, ControllerRuns};
+use weir_lab::runs::RunError;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 
@@ -13,7 +14,7 @@ fn scenario(overrides: &[&str]) -> Scenario {
 }
 
 fn run(scenario: &Scenario, seeds: &[u64], jobs: usize) -> Result<Comparison, ComparisonError> {
-    Request { scenario, seeds, jobs, series: true }.run(&TraceStore::at(None), &|| {})
+    ComparisonRequest { scenario, seeds, jobs, series: true }.run(&TraceStore::at(None), &|| {})
 }
 
 /// The series as they are written: where there is no value they are not equal to themselves.
@@ -70,7 +71,7 @@ fn the_sample_is_the_run_of_the_first_seed() {
 #[test]
 fn every_run_is_announced_once() {
     let both = scenario(&["controllers=['nada', 'gcc-2016']", "duration=1s"]);
-    let request = Request { scenario: &both, seeds: &[1, 2, 3], jobs: 2, series: false };
+    let request = ComparisonRequest { scenario: &both, seeds: &[1, 2, 3], jobs: 2, series: false };
     let done = AtomicUsize::new(0);
     let count = || {
         done.fetch_add(1, Ordering::Relaxed);
@@ -90,6 +91,6 @@ fn a_comparison_needs_a_seed() {
 fn a_trace_that_is_not_there_is_an_error_of_the_scenario() {
     let traced = scenario(&["links.forward.trace=train"]);
     let error = run(&traced, &[1], 1).unwrap_err();
-    assert!(matches!(error, ComparisonError::Scenario(_)), "{error}");
+    assert!(matches!(error, ComparisonError::Run(RunError::Scenario(_))), "{error}");
     assert!(error.to_string().contains("the trace `train` was not found"), "{error}");
 }

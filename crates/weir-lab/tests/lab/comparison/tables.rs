@@ -1,10 +1,9 @@
 //! Tables of comparisons: what stands in which column, and how flows share rows.
 
-use weir_lab::demo;
-use weir_lab::metrics::FlowKind;
+use weir_lab::comparison::demo;
+use weir_lab::comparison::tables::{flow_table, summary_table};
 use weir_lab::report::{Best, Cell, SummaryTable};
-use weir_lab::results::{PerCause, RunMetrics};
-use weir_lab::tables::{flow_table, summary_table};
+use weir_lab::results::{FlowKind, PerCause, RunMetrics};
 
 use super::hand_made::{call, calls, comparison, empty_run, flow};
 

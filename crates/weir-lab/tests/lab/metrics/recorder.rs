@@ -10,11 +10,11 @@ mod shares;
 mod traffic;
 
 use weir_cc::{Cause, Pacing, Target};
-use weir_lab::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan, Recorder};
-use weir_lab::results::{RunMetrics, Value};
+use weir_lab::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_lab::results::{FlowKind, RunMetrics, Value};
 use weir_net::{Service, Time};
-use weir_sim::{FrameMeta, Monitor, PacketMeta};
 use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_world::{FrameMeta, Monitor, PacketMeta};
 
 /// Propagation delay of all flows.
 const PROPAGATION_MS: i64 = 25;
@@ -37,7 +37,7 @@ fn plan(end_ms: u64, flows: Vec<FlowPlan>) -> MeasurePlan {
         flows,
         links: vec![link],
         series: false,
-        unsettled: Vec::new(),
+        windows: Vec::new(),
     }
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value as Json, json};
-use weir_lab::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan, Recorder};
-use weir_lab::results::{RunMetrics, Summary, UnevenRuns, results_schema};
+use weir_lab::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_lab::results::{FlowKind, RunMetrics, Summary, UnevenRuns, results_schema};
 use weir_net::{Service, Time};
-use weir_sim::{Monitor, PacketMeta};
 use weir_units::{DataRate, TimeDelta};
+use weir_world::{Monitor, PacketMeta};
 
 /// A run in which one packet of `bytes` takes `delay_ms`; none if `bytes` is 0.
 fn run(bytes: u32, delay_ms: u64) -> RunMetrics {
@@ -21,7 +21,7 @@ fn run(bytes: u32, delay_ms: u64) -> RunMetrics {
         flows: vec![flow],
         links: vec![link],
         series: false,
-        unsettled: Vec::new(),
+        windows: Vec::new(),
     });
     if bytes > 0 {
         let packet = PacketMeta {

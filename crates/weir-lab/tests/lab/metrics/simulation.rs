@@ -1,10 +1,11 @@
 //! The recorder in a simulation, where the answer is known.
 
-use weir_lab::metrics::{FlowKind, FlowPlan, LinkPlan, MeasurePlan, Recorder};
-use weir_lab::results::{RunMetrics, Value};
+use weir_lab::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_lab::results::{FlowKind, RunMetrics, Value};
 use weir_net::{LinkConfig, QueueConfig, Service, Time};
-use weir_sim::{ClockSpec, FlowSpec, LinkSpec, SimSpec, Simulation, Traffic};
+use weir_sim::Simulation;
 use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_world::{FlowSpec, LinkSpec, RunSpec, Traffic};
 
 const DELAY: TimeDelta = TimeDelta::from_millis(25);
 /// Packets that the queue holds, the one in service included.
@@ -17,20 +18,8 @@ fn constant(kbps: u64, loss: f64) -> RunMetrics {
     let service = Service::Constant(DataRate::from_mbps(1));
     let loss = weir_net::LossModel::Bernoulli(loss);
     let config = LinkConfig { queue, loss, ..LinkConfig::new(service.clone(), DELAY) };
-    let flow = FlowSpec {
-        name: "cross".to_owned(),
-        forward: vec![0],
-        reverse: Vec::new(),
-        start: Time::ZERO,
-        stop: Time::MAX,
-        pauses: Vec::new(),
-        sender_clock: ClockSpec::default(),
-        receiver_clock: ClockSpec::default(),
-        traffic: Traffic::Constant {
-            rate: DataRate::from_kbps(kbps),
-            packet_size: DataSize::from_bytes(1000),
-        },
-    };
+    let (rate, packet_size) = (DataRate::from_kbps(kbps), DataSize::from_bytes(1000));
+    let flow = FlowSpec::new("cross", Traffic::Constant { rate, packet_size }).over([0], []);
     let plan = MeasurePlan {
         end,
         window: (Time::from_millis(10_000), Time::from_millis(50_000)),
@@ -42,10 +31,9 @@ fn constant(kbps: u64, loss: f64) -> RunMetrics {
             bottleneck: true,
         }],
         series: false,
-        unsettled: Vec::new(),
+        windows: Vec::new(),
     };
-    let links = vec![LinkSpec { name: "forward".to_owned(), config, bottleneck: true }];
-    let spec = SimSpec { seed: 1, end, links, cells: Vec::new(), flows: vec![flow] };
+    let spec = RunSpec::over(vec![LinkSpec::bottleneck("forward", config)], end).with(flow);
     Simulation::new(spec, Recorder::new(plan)).expect("a valid spec").run().finish().metrics
 }
 

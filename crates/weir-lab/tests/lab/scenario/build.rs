@@ -1,11 +1,12 @@
 //! What a scenario becomes: links, flows, clocks, routes, and what depends on the seed.
 
-use weir_lab::metrics::FlowKind;
-use weir_lab::scenario::{Run, RunOptions, Scenario};
+use weir_lab::build::{Run, RunOptions};
+use weir_lab::results::FlowKind;
+use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_net::{InService, Jitter, Service, Time};
-use weir_sim::Traffic;
 use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_world::{MediaSpec, Traffic};
 
 const S: fn(u64) -> Time = |s| Time::from_millis(1000 * s);
 
@@ -47,7 +48,9 @@ fn media_flows_carry_encoder_rates_and_routes() {
     let flow = &run.spec.flows[1];
     assert_eq!((flow.name.as_str(), flow.start, flow.stop), ("video-2", S(30), Time::MAX));
     assert_eq!((flow.forward.as_slice(), flow.reverse.as_slice()), ([0].as_slice(), [1].as_slice()));
-    let Traffic::Media { config, controller, .. } = &flow.traffic else { panic!("media") };
+    let Traffic::Media(MediaSpec { config, sender: Some(controller), .. }) = &flow.traffic else {
+        panic!("media")
+    };
     assert_eq!(config.encoder.size_noise, 0.1);
     assert_eq!(config.encoder.reaction, TimeDelta::from_millis(500));
     assert_eq!(config.limits.max(), DataRate::from_mbps(2));
@@ -186,6 +189,22 @@ fn every_controller_meets_the_same_network() {
         );
     }
     assert_ne!(gcc.plan.flows[0].sender_signals, nada.plan.flows[0].sender_signals, "but another controller");
+}
+
+#[test]
+fn the_flows_of_a_call_share_hosts_and_their_clock_and_no_other_does() {
+    let media = |name: &str, call: &str| {
+        format!("[flows.{name}]\nkind = \"media\"\nfrom = \"l\"\nto = \"r\"\ncontroller = \"gcc\"\n{call}\n")
+    };
+    let links = "[links.a]\nfrom = \"l\"\nto = \"r\"\nrate = \"1Mbps\"\n[links.b]\nfrom = \"r\"\nto = \"l\"\nrate = \"1Mbps\"\n";
+    let flows =
+        [media("alone", ""), media("video", "call = \"c\""), media("screen", "call = \"c\"\ncount = 2")];
+    let run = build(&format!("title = \"x\"\nduration = \"1s\"\n{links}{}", flows.concat()), 1);
+    let flows = &run.spec.flows;
+    assert_eq!(flows.iter().map(|flow| flow.call).collect::<Vec<_>>(), [None, Some(1), Some(1), Some(1)]);
+    assert!(flows[1..].iter().all(|flow| flow.receiver_clock == flows[1].receiver_clock));
+    assert_ne!(flows[0].receiver_clock, flows[1].receiver_clock);
+    weir_sim::Simulation::new(run.spec, weir_world::Unwatched).expect("as the simulator wants it").run();
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The words for Wi-Fi cells, what they become, and what is measured.
 
+use weir_lab::build::{Run, RunOptions};
 use weir_lab::metrics::Recorder;
 use weir_lab::results::RunMetrics;
-use weir_lab::scenario::{Run, RunOptions, Scenario};
+use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_net::{LossModel, QueueConfig, Service, WifiConfig, WifiLink};
 use weir_sim::Simulation;

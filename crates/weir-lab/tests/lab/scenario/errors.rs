@@ -6,7 +6,7 @@ mod network;
 mod words;
 
 use miette::NarratableReportHandler;
-use weir_lab::error::ScenarioError;
+use weir_lab::form::ScenarioError;
 use weir_lab::scenario::Scenario;
 
 /// Every line is tested at its number: do not reflow.

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use weir_lab::build::RunOptions;
 use weir_lab::registry::{controller_names, controllers, options_schema};
-use weir_lab::scenario::{RunOptions, Scenario, Traffic, scenario_schema};
+use weir_lab::scenario::{Carried, Scenario, scenario_schema};
 use weir_lab::shipped::{SCENARIOS, find};
 use weir_lab::traces::TraceStore;
 
@@ -77,7 +78,7 @@ fn overrides_and_another_controller_are_written_out_too() {
 fn another_controller_does_not_get_the_options_of_the_first() {
     let mut scenario = Scenario::open("gcc-2016/short-queue-static", &[]).unwrap();
     let options = |scenario: &Scenario| {
-        let Traffic::Media(media) = &scenario.flows.get("video").unwrap().traffic else { panic!("media") };
+        let Carried::Media(media) = &scenario.flows.get("video").unwrap().carried else { panic!("media") };
         media.options.clone()
     };
     scenario.use_controller("gcc-2016").unwrap();

@@ -1,6 +1,7 @@
 //! The words for links and queues, and what they become.
 
-use weir_lab::scenario::{RunOptions, Scenario};
+use weir_lab::build::RunOptions;
+use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_net::{
     CoDel, Discipline, DualPi2, FqCoDel, Jitter, LinkConfig, LossModel, Order, Pie, QueueConfig, Red,

@@ -1,10 +1,12 @@
 //! Whatever stands in a file or in a `--set`: an answer, never a panic.
 
 use proptest::prelude::*;
-use weir_lab::scenario::{RunOptions, Scenario};
+use weir_lab::build::RunOptions;
+use weir_lab::scenario::Scenario;
 use weir_lab::shipped::SCENARIOS;
 use weir_lab::traces::TraceStore;
-use weir_sim::{Simulation, Unwatched};
+use weir_sim::Simulation;
+use weir_world::Unwatched;
 
 /// Text that is likely to mean something in a scenario.
 fn fragment() -> impl Strategy<Value = String> {

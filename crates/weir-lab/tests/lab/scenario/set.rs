@@ -1,7 +1,8 @@
 //! `--set path=value`: what it changes, and what it refuses.
 
-use weir_lab::error::ScenarioError;
-use weir_lab::scenario::{Encoder, Jitter, Loss, RandomOffset, Scenario, TraceOffset, Traffic, set};
+use weir_lab::build::set;
+use weir_lab::form::ScenarioError;
+use weir_lab::scenario::{Carried, Encoder, Jitter, Loss, RandomOffset, Scenario, TraceOffset};
 use weir_units::{DataRate, TimeDelta};
 
 const TEXT: &str = r#"title = "A call"
@@ -28,7 +29,7 @@ fn with(overrides: &[&str]) -> Result<Scenario, ScenarioError> {
 }
 
 fn video(scenario: &Scenario) -> &weir_lab::scenario::Media {
-    let Traffic::Media(media) = &scenario.flows.get("video").unwrap().traffic else { panic!("a media flow") };
+    let Carried::Media(media) = &scenario.flows.get("video").unwrap().carried else { panic!("a media flow") };
     media
 }
 
@@ -78,7 +79,7 @@ fn tables_that_are_not_there_yet_are_made() {
         "flows.video.options.static_threshold=38",
     ])
     .unwrap();
-    assert_eq!(scenario.measure.unwrap().from, TimeDelta::from_secs(2));
+    assert_eq!(scenario.measure.as_ref().unwrap().from, TimeDelta::from_secs(2));
     let jitter = scenario.links.get("forward").unwrap().model.jitter.clone();
     assert_eq!(jitter, Jitter::Uniform { max: TimeDelta::from_millis(3) });
     assert_eq!(video(&scenario).options.as_ref().unwrap().0["static_threshold"].as_integer(), Some(38));
@@ -188,8 +189,8 @@ fn what_is_no_assignment_is_refused_with_an_example() {
 fn a_refused_override_leaves_the_table_as_it_was() {
     let before: toml::Table = toml::from_str(TEXT).unwrap();
     let mut table = before.clone();
-    assert!(set::apply(&mut table, "links.forward.loss=2").is_err());
+    assert!(set(&mut table, "links.forward.loss=2").is_err());
     assert_eq!(table, before);
-    set::apply(&mut table, "links.forward.loss=0.25").unwrap();
+    set(&mut table, "links.forward.loss=0.25").unwrap();
     assert_eq!(table["links"]["forward"]["loss"].as_float(), Some(0.25));
 }

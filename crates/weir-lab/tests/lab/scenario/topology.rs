@@ -1,6 +1,7 @@
 //! Networks with several ways, chains of bottlenecks, and their short forms.
 
-use weir_lab::scenario::{Run, RunOptions, Scenario};
+use weir_lab::build::{Run, RunOptions};
+use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_units::TimeDelta;
 

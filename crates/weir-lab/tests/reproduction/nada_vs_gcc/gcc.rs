@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use weir_lab::stats::{Estimate, paired_difference};
+use weir_lab::results::stats::{Estimate, paired_difference};
 
 use super::{
     FIVE, HALF, SECOND, VIDEOS, calm, fair_late_in_each_step, final_shares, jains, last_over_first, losses,

@@ -1,9 +1,9 @@
 //! Which segment leaves next.
 
 use weir_cc::{Ecn, SendTime};
+use weir_world::tcp::Segment;
 
 use super::{State, TcpSender};
-use crate::tcp::packet::Segment;
 
 impl TcpSender {
     /// The next segment that may leave now; call until `None`.

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 use super::rig::Rig;
 use weir_cc::SendTime;
 use weir_cc::window::{Ack, Congestion, Cubic, Delivery, NewReno, Window, WindowLaw};
-use weir_sim::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig, TcpSender, TcpStats};
+use weir_sim::tcp::{TcpSender, TcpStats};
 use weir_units::{DataSize, TimeDelta};
+use weir_world::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig};
 
 const MSS: u64 = 1448;
 

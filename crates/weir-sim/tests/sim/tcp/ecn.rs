@@ -5,9 +5,11 @@ use crate::common::{flow, spec};
 use weir_cc::SendTime;
 use weir_cc::window::{Dctcp, NewReno, WindowLaw};
 use weir_net::Time;
-use weir_sim::tcp::{EcnMode, Segment, TcpConfig, TcpStats};
-use weir_sim::{Loss, Monitor, PacketMeta, Simulation, Traffic};
+use weir_sim::Simulation;
+use weir_sim::tcp::TcpStats;
 use weir_units::{DataSize, TimeDelta};
+use weir_world::tcp::{EcnMode, Segment, TcpConfig};
+use weir_world::{Loss, Monitor, PacketMeta, Traffic};
 
 fn with_ecn(ecn: EcnMode) -> TcpConfig {
     TcpConfig { ecn, ..TcpConfig::default() }

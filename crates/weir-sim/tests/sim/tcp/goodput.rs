@@ -6,8 +6,9 @@ use rand_pcg::Pcg64Mcg;
 use weir_cc::SendTime;
 use weir_cc::window::highspeed::Response;
 use weir_cc::window::{Cubic, HighSpeed, NewReno, Rules, WindowLaw};
-use weir_sim::tcp::{Segment, TcpConfig, TcpStats};
+use weir_sim::tcp::TcpStats;
 use weir_units::TimeDelta;
+use weir_world::tcp::{Segment, TcpConfig};
 
 /// Round-trip time in s.
 const RTT: f64 = 0.1;

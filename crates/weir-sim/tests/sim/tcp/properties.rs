@@ -10,8 +10,9 @@ use weir_cc::window::hystart::{Config, HyStart};
 use weir_cc::window::westwood::Estimator;
 use weir_cc::window::{Cubic, Dctcp, HighSpeed, NewReno, Rules, Westwood, WindowLaw};
 use weir_cc::{ArrivalTime, SendTime};
-use weir_sim::tcp::{Acknowledgement, EcnMode, SackBlock, Segment, TcpConfig, TcpReceiver, TcpSender};
+use weir_sim::tcp::{TcpReceiver, TcpSender};
 use weir_units::{DataSize, TimeDelta};
+use weir_world::tcp::{Acknowledgement, EcnMode, SackBlock, Segment, TcpConfig};
 
 fn config() -> impl Strategy<Value = TcpConfig> {
     let ecn = prop_oneof![Just(EcnMode::Off), Just(EcnMode::Classic), Just(EcnMode::Accurate)];

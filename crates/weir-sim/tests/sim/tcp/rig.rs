@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use weir_cc::window::WindowLaw;
 use weir_cc::{ArrivalTime, Ecn, SendTime};
-use weir_sim::tcp::{Acknowledgement, Segment, TcpConfig, TcpReceiver, TcpSender};
+use weir_sim::tcp::{TcpReceiver, TcpSender};
 use weir_units::{DataSize, TimeDelta};
+use weir_world::tcp::{Acknowledgement, Segment, TcpConfig};
 
 /// From one host to the other; the round trip takes twice as long.
 const ONE_WAY: TimeDelta = TimeDelta::from_millis(50);

@@ -5,9 +5,10 @@ use weir_cc::window::hystart::{Config, HyStart};
 use weir_cc::window::westwood::Estimator;
 use weir_cc::window::{Cubic, Dctcp, NewReno, Rules, Westwood, WindowLaw};
 use weir_net::{LossModel, QueueConfig, Time};
-use weir_sim::tcp::{EcnMode, TcpConfig};
-use weir_sim::{FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, SimSpec, Simulation, Traffic};
+use weir_sim::Simulation;
 use weir_units::TimeDelta;
+use weir_world::tcp::{EcnMode, TcpConfig};
+use weir_world::{FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, RunSpec, Side, Traffic};
 
 /// Bytes of a full segment on the wire.
 const SEGMENT: f64 = 1500.0;
@@ -70,7 +71,7 @@ fn measure(links: Vec<LinkSpec>, flows: Vec<FlowSpec>, warm_up: u64, seconds: u6
     let from = Time::from_millis(1000 * warm_up);
     let windows = vec![WindowMean::default(); flows.len()];
     let meter = Meter { from, segments: vec![0.0; flows.len()], windows, ..Meter::default() };
-    let spec = SimSpec { seed: 1, end: Time::from_millis(1000 * seconds), links, cells: Vec::new(), flows };
+    let spec = RunSpec::over(links, Time::from_millis(1000 * seconds)).with_all(flows);
     Simulation::new(spec, meter).expect("a valid spec").run()
 }
 

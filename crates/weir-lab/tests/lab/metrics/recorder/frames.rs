@@ -1,7 +1,8 @@
 //! Frames: their delay, their use, their freezes.
 
+use weir_world::Loss;
+
 use super::*;
-use weir_sim::Loss;
 
 #[test]
 fn a_frame_is_as_late_as_its_last_packet() {

@@ -2,7 +2,7 @@
 
 use super::*;
 use weir_net::DropReason;
-use weir_sim::Loss;
+use weir_world::Loss;
 
 fn stepped(steps: &[(u64, u64)]) -> Service {
     let step = |&(at, kbps): &(u64, u64)| (Time::from_millis(at), DataRate::from_kbps(kbps));

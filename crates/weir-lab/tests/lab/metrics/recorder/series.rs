@@ -5,7 +5,7 @@ use ::parquet::record::Field;
 
 use super::*;
 use weir_lab::metrics::{Histogram, Measured, Series, write_cdf_csv};
-use weir_sim::{Loss, Side};
+use weir_world::{Loss, Side};
 
 fn measured() -> Measured {
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();

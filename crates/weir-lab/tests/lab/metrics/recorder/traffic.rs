@@ -1,7 +1,8 @@
 //! Rates, loss and feedback.
 
+use weir_world::Loss;
+
 use super::*;
-use weir_sim::Loss;
 
 #[test]
 fn reception_counts_by_its_own_time_and_sending_by_its_own() {

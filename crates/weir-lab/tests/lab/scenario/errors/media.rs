@@ -110,6 +110,16 @@ fn keys_of_another_encoder_are_refused() {
 }
 
 #[test]
+fn the_flows_of_a_call_have_their_ends_and_their_clocks_in_common() {
+    check(
+        "encoder = { preset",
+        "call = \"c\"\nreceiver_clock = { offset = \"1s\" }\n[flows.screen]\nkind = \"media\"\ncontroller = \"gcc-2016\"\ncall = \"c\"\nencoder = { preset",
+        "26:8: the flows of the call `c` share a host at either end, and its clock",
+        "let them have the same `from`, `to`, `access_delay` and `receiver_clock`",
+    );
+}
+
+#[test]
 fn key_frames_are_asked_for_only_where_there_are_any() {
     check(
         "encoder = { preset",

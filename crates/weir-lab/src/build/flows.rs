@@ -1,0 +1,105 @@
+//! The flows of a run.
+
+use weir_media::{FrameTraces, Model};
+use weir_net::Time;
+use weir_units::TimeDelta;
+use weir_world::{ClockSpec, FlowSpec, MediaSpec, Traffic};
+
+use super::context::{Context, time};
+use super::topology::PlannedFlow;
+use super::traffic::traffic;
+use crate::form::{KeyPath, Problem};
+use crate::scenario::{Carried, Clocks};
+use crate::traces::TraceStoreError;
+
+/// Receivers' clocks are off by between one hour and this many.
+const MOST_HOURS_OFF: f64 = 12.0;
+
+impl Context<'_> {
+    /// The flow as it is simulated.
+    pub(super) fn flow_spec(&self, planned: &PlannedFlow<'_>) -> Result<FlowSpec, Problem> {
+        let (start, stop) = (self.start(planned), self.stop(planned));
+        let mut traffic = traffic(planned.flow).map_err(|error| {
+            Problem::value(&planned.path.with("options"), error.to_string())
+                .help("see the options of the controller")
+        })?;
+        if let (Carried::Media(media), Traffic::Media(MediaSpec { config, .. })) =
+            (&planned.flow.carried, &mut traffic)
+            && let Some(wanted) = media.encoder.wanted_traces()
+        {
+            let traces = self.frame_sizes(wanted, &planned.path.with("encoder").with("traces"))?;
+            if let Model::Traces(traced) | Model::Hybrid(_, traced) = &mut config.encoder.model {
+                traced.traces = traces;
+            }
+        }
+        Ok(FlowSpec {
+            name: planned.copy.name.clone(),
+            forward: planned.forward.clone(),
+            reverse: planned.reverse.clone(),
+            start,
+            stop,
+            pauses: self.pauses(planned, start, stop),
+            sender_clock: ClockSpec::default(),
+            receiver_clock: self.receiver_clock(planned),
+            call: self.call(planned),
+            traffic,
+        })
+    }
+
+    /// The number of its call: that of the first flow in it.
+    fn call(&self, planned: &PlannedFlow<'_>) -> Option<usize> {
+        let call = planned.flow.call()?;
+        self.scenario.flows.iter().position(|(_, flow)| flow.call() == Some(call))
+    }
+
+    /// The frame sizes `wanted`, read from a file.
+    fn frame_sizes(&self, wanted: &str, path: &KeyPath) -> Result<&'static FrameTraces, Problem> {
+        self.store.frame_sizes(wanted).map_err(|error| {
+            let problem = Problem::value(path, error.to_string());
+            match error {
+                TraceStoreError::NotFound { advice, .. } => problem.help(advice),
+                _ => problem
+                    .help("a line of rates in kbit/s, then for each frame its size in bytes at each rate"),
+            }
+        })
+    }
+
+    fn start(&self, flow: &PlannedFlow<'_>) -> Time {
+        time(flow.copy.start + self.spread(flow, flow.flow.start_spread, "start"))
+    }
+
+    /// When the flow stops sending; [`Time::MAX`] for never.
+    fn stop(&self, flow: &PlannedFlow<'_>) -> Time {
+        let later = self.spread(flow, flow.flow.stop_spread, "stop");
+        flow.copy.stop.map_or(Time::MAX, |stop| time(stop + later))
+    }
+
+    fn spread(&self, flow: &PlannedFlow<'_>, spread: Option<TimeDelta>, purpose: &str) -> TimeDelta {
+        spread.map(|spread| spread.scale(self.unit(&flow.copy.name, purpose))).unwrap_or_default()
+    }
+
+    /// When the flow says nothing between these times.
+    fn pauses(&self, planned: &PlannedFlow<'_>, start: Time, stop: Time) -> Vec<(Time, Time)> {
+        let shift = planned.copy.shift;
+        let given = planned.flow.pauses.iter().flatten();
+        let mut pauses: Vec<_> = given.map(|p| (time(p.from + shift), time(p.to + shift))).collect();
+        if let Carried::Constant(constant) = &planned.flow.carried {
+            pauses.extend(constant.silences(start, stop.min(self.end())));
+        }
+        pauses
+    }
+
+    fn receiver_clock(&self, planned: &PlannedFlow<'_>) -> ClockSpec {
+        let given = planned.flow.receiver_clock.unwrap_or_default();
+        let host = planned.flow.call().unwrap_or(&planned.copy.name);
+        let usual = || match self.scenario.clocks {
+            Clocks::Synchronised => TimeDelta::ZERO,
+            Clocks::Independent => {
+                let hours = 1.0 + (MOST_HOURS_OFF - 1.0) * self.unit(host, "clock");
+                TimeDelta::from_secs_f64(hours * 3600.0)
+            }
+        };
+        let offset = given.offset.unwrap_or_else(usual);
+        ClockSpec { offset, drift_ppm: given.drift_ppm, resolution: given.resolution }
+    }
+}

@@ -1,0 +1,148 @@
+//! What is measured in a run.
+
+use weir_cc::Signal;
+use weir_net::Time;
+use weir_sim::tcp::TcpSender;
+use weir_units::TimeDelta;
+use weir_world::{CellSpec, FlowSpec, LinkSpec, MediaSpec, Traffic};
+
+use super::context::time;
+use super::links::Links;
+use super::topology::Network;
+use crate::metrics::{FlowPlan, LinkPlan, MeasurePlan, Window};
+use crate::results::FlowKind;
+use crate::scenario::{Carried, Flow, FurtherWindow, Scenario, Tcp};
+
+/// The plan for a run over `links`, whose flows, in the order of the network's, are `specs`.
+pub(super) fn measure_plan(
+    scenario: &Scenario,
+    network: &Network<'_>,
+    links: &Links,
+    specs: &[FlowSpec],
+    series: bool,
+) -> MeasurePlan {
+    let shared = Shared::new(&links.cells, &links.specs);
+    let flow = |((planned, spec), &bottleneck)| {
+        FlowPlan::of(spec, &Known { flow: planned, links: &links.specs, shared: &shared, bottleneck })
+    };
+    let planned = network.flows.iter().map(|planned| planned.flow);
+    MeasurePlan {
+        end: time(scenario.duration),
+        window: scenario.window(),
+        flows: planned.zip(specs).zip(&links.bottlenecks).map(flow).collect(),
+        links: links.specs.iter().map(LinkPlan::of).collect(),
+        series,
+        windows: scenario.further_windows(),
+    }
+}
+
+/// What is known of a flow besides how it is simulated.
+struct Known<'a> {
+    flow: &'a Flow,
+    links: &'a [LinkSpec],
+    shared: &'a Shared,
+    /// The link that limits it.
+    bottleneck: Option<usize>,
+}
+
+impl FlowPlan {
+    fn of(spec: &FlowSpec, known: &Known<'_>) -> Self {
+        let &Known { flow, links, shared, bottleneck } = known;
+        let (sender_signals, receiver_signals) = signals(&spec.traffic);
+        Self {
+            name: spec.name.clone(),
+            kind: kind(&flow.carried),
+            start: spec.start,
+            stop: spec.stop,
+            pauses: spec.pauses.clone(),
+            propagation: spec.forward.iter().map(|&link| links[link].config.delay).sum(),
+            route: spec.forward.iter().map(|&link| shared.of(link)).collect(),
+            bottleneck: bottleneck.map(|link| shared.of(link)),
+            max_rate: flow.max_rate(),
+            sends: flow.sends(),
+            weight: flow.weight(),
+            sender_signals,
+            receiver_signals,
+        }
+    }
+}
+
+impl LinkPlan {
+    fn of(spec: &LinkSpec) -> Self {
+        Self {
+            name: spec.name.clone(),
+            service: spec.config.service.clone(),
+            delay: spec.config.delay,
+            bottleneck: spec.bottleneck,
+        }
+    }
+}
+
+/// The names of the signals of the sender half and of the receiver half.
+fn signals(traffic: &Traffic) -> (Vec<String>, Vec<String>) {
+    let names = |signals: &[Signal]| signals.iter().map(|signal| signal.name.to_owned()).collect();
+    match traffic {
+        Traffic::Media(MediaSpec { sender, receiver, .. }) => {
+            let sender = sender.as_ref().map_or(&[][..], |half| half.signals());
+            let receiver = receiver.as_ref().map_or(&[][..], |half| half.signals());
+            (names(sender), names(receiver))
+        }
+        Traffic::Tcp { .. } | Traffic::ChromiumTcp { .. } => (names(TcpSender::signals()), Vec::new()),
+        _ => (Vec::new(), Vec::new()),
+    }
+}
+
+fn kind(traffic: &Carried) -> FlowKind {
+    match traffic {
+        Carried::Media(_) => FlowKind::Media,
+        Carried::Constant(_) => FlowKind::Constant,
+        Carried::Audio(_) => FlowKind::Audio,
+        Carried::Tcp(Tcp { downloads: Some(_), .. }) => FlowKind::Downloads,
+        Carried::Tcp(_) => FlowKind::Tcp,
+        Carried::Web(_) => FlowKind::Web,
+    }
+}
+
+/// Which of the limiting links of a cell stands for all of them where a capacity is shared, so that their flows have
+/// the same bottleneck.
+struct Shared(Vec<usize>);
+
+impl Shared {
+    fn new(cells: &[CellSpec], links: &[LinkSpec]) -> Self {
+        let mut stands_for: Vec<usize> = (0..links.len()).collect();
+        for cell in cells {
+            let members = || cell.links.iter().map(|&(link, _)| link).filter(|&link| links[link].bottleneck);
+            for link in members() {
+                stands_for[link] = members().next().unwrap_or(link);
+            }
+        }
+        Self(stands_for)
+    }
+
+    fn of(&self, link: usize) -> usize {
+        self.0[link]
+    }
+}
+
+impl Scenario {
+    /// The window of the metrics, cut off at the end of the run.
+    pub fn window(&self) -> (Time, Time) {
+        let measure = self.measure.as_ref();
+        self.span(measure.map_or(TimeDelta::ZERO, |m| m.from), measure.and_then(|m| m.to))
+    }
+
+    fn further_windows(&self) -> Vec<Window> {
+        let given = self.measure.iter().flat_map(|measure| measure.windows.iter());
+        let window = |(name, window): (&str, &FurtherWindow)| Window {
+            name: name.to_owned(),
+            spans: vec![self.span(window.from, window.to)],
+            delays_only: false,
+        };
+        given.map(window).collect()
+    }
+
+    /// From one time to another, cut off at the end of the run.
+    fn span(&self, from: TimeDelta, to: Option<TimeDelta>) -> (Time, Time) {
+        (time(from), time(to.map_or(self.duration, |to| to.min(self.duration))))
+    }
+}

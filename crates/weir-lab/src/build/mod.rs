@@ -1,0 +1,19 @@
+//! From a scenario file to a run: reading, checking that it makes sense, the network with every shorthand expanded, and
+//! what to simulate and to measure.
+
+mod cells;
+mod context;
+mod copies;
+mod flows;
+mod links;
+mod measuring;
+mod read;
+mod run;
+mod topology;
+mod trace_use;
+mod traffic;
+mod validate;
+
+pub use read::set;
+pub use run::{Run, RunOptions};
+pub use trace_use::{TraceUse, stand_ins};

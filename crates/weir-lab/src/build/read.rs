@@ -1,0 +1,83 @@
+//! From a text to a scenario that makes sense.
+
+use std::path::Path;
+
+use toml::Table;
+
+use super::validate;
+use crate::form::{self, KeyPath, OptionsOf, Origin, Problem, ScenarioError, advice};
+use crate::registry;
+use crate::scenario::{Scenario, scenario_shape};
+use crate::shipped;
+
+const OPTIONS: OptionsOf<'static> = &registry::options_shape;
+
+/// Sets one value of the scenario `table`: `path=value`.
+///
+/// The path names keys with dots between them; links and flows go by their names, items of arrays by their number
+/// from 0, and a key that is not of letters, digits, `-` and `_` stands in double quotes. The value is read as
+/// TOML if it is TOML, else as text. A link's new `rate`, `steps` or `trace` takes the place of whatever capacity it
+/// had.
+///
+/// # Errors
+/// A path that no scenario has, a name that this scenario does not have, a value that cannot stand there.
+pub fn set(table: &mut Table, assignment: &str) -> Result<(), ScenarioError> {
+    form::set(table, scenario_shape(), OPTIONS, assignment).map(drop)
+}
+
+impl Scenario {
+    /// The scenario that `text` describes; `name` is what errors call it. Each of `overrides` is a `path=value` that
+    /// is laid over the text, in order, as by [`set`].
+    ///
+    /// # Errors
+    /// Everything that is wrong with the text, each with its place and with what would be right.
+    pub fn parse(name: &str, text: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
+        let origin = Origin::of(name, text);
+        let mut table: Table =
+            toml::from_str(text).map_err(|error| origin.plain_error(error.span(), error.message()))?;
+        let overrides = overrides
+            .iter()
+            .map(|o| form::set(&mut table, scenario_shape(), OPTIONS, o))
+            .collect::<Result<_, _>>()?;
+        let origin = origin.with(overrides);
+        origin.check(form::check(&table, scenario_shape(), OPTIONS))?;
+        let scenario: Self =
+            table.try_into().map_err(|error: toml::de::Error| origin.plain_error(None, error.message()))?;
+        origin.check(validate::problems(&scenario))?;
+        Ok(Self { origin, ..scenario })
+    }
+
+    /// The scenario that ships under the name `name`, else that of the file `name`, with `overrides` as for
+    /// [`Self::parse`].
+    ///
+    /// # Errors
+    /// No such scenario or file, and as for [`Self::parse`].
+    pub fn open(name: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
+        if let Some(shipped) = shipped::find(name) {
+            let scenario = Self::parse(&format!("scenarios/{name}.toml"), shipped.text, overrides)?;
+            return Ok(scenario.named(name));
+        }
+        match std::fs::read_to_string(Path::new(name)) {
+            Ok(text) => {
+                let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
+                Self::parse(name, &text, overrides).map(|scenario| scenario.named(&stem))
+            }
+            Err(error) => {
+                let names = shipped::SCENARIOS.iter().map(|s| s.name);
+                let problem = Problem::value(
+                    &KeyPath::default(),
+                    format!("no scenario ships under this name, and as a file: {error}"),
+                );
+                Err(ScenarioError::new(name, "", None, problem.help(advice(name, names))))
+            }
+        }
+    }
+
+    /// The same under `name`, unless it names itself.
+    fn named(mut self, name: &str) -> Self {
+        if self.name.is_empty() {
+            name.clone_into(&mut self.name);
+        }
+        self
+    }
+}

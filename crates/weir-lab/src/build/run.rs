@@ -1,0 +1,64 @@
+//! From a scenario and a seed to a simulation.
+
+use weir_world::RunSpec;
+
+use super::context::Context;
+use super::measuring::measure_plan;
+use super::topology::network;
+use super::trace_use::TraceUse;
+use crate::form::{Problem, ScenarioError};
+use crate::metrics::MeasurePlan;
+use crate::scenario::Scenario;
+use crate::traces::TraceStore;
+
+/// What distinguishes one run of a scenario from another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunOptions<'a> {
+    /// Seed of all randomness. Runs of the same seed meet the same network and the same video, whatever the
+    /// controller.
+    pub seed: u64,
+    /// Controller of all media flows in place of those that the scenario names.
+    pub controller: Option<&'a str>,
+    /// Whether to record time series.
+    pub series: bool,
+}
+
+/// A run, ready to go.
+#[derive(Debug)]
+pub struct Run {
+    /// What to simulate.
+    pub spec: RunSpec,
+    /// What to measure.
+    pub plan: MeasurePlan,
+    /// The traces in use.
+    pub traces: Vec<TraceUse>,
+}
+
+impl Scenario {
+    /// One run of the scenario.
+    ///
+    /// # Errors
+    /// A trace that is not there, a controller that is not known or refuses its options, a network that makes no
+    /// sense. A scenario from a file has only the first of these problems left.
+    pub fn build(&self, run: &RunOptions<'_>, store: &TraceStore) -> Result<Run, ScenarioError> {
+        match run.controller {
+            Some(controller) => {
+                let mut other = self.clone();
+                other.use_controller(controller)?;
+                build(&other, run, store)
+            }
+            None => build(self, run, store),
+        }
+        .map_err(|problem| self.origin.error(problem))
+    }
+}
+
+fn build(scenario: &Scenario, run: &RunOptions<'_>, store: &TraceStore) -> Result<Run, Problem> {
+    let context = Context { scenario, seed: run.seed, store };
+    let network = network(scenario, run.seed)?;
+    let links = context.links(&network)?;
+    let flows = network.flows.iter().map(|flow| context.flow_spec(flow)).collect::<Result<Vec<_>, _>>()?;
+    let plan = measure_plan(scenario, &network, &links, &flows, run.series);
+    let spec = RunSpec { seed: run.seed, end: context.end(), links: links.specs, cells: links.cells, flows };
+    Ok(Run { spec, plan, traces: links.traces })
+}

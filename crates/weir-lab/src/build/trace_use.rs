@@ -1,0 +1,32 @@
+//! Which traces a run uses.
+
+use serde::{Deserialize, Serialize};
+
+use crate::traces::DATA_VARIABLE;
+
+/// Which trace a link follows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceUse {
+    /// The link.
+    pub link: String,
+    /// The trace that the scenario wants.
+    pub wanted: String,
+    /// The trace in use: the wanted one, or the fallback where there is no file.
+    pub used: String,
+}
+
+/// A sentence for each of `traces` that another stood in for.
+pub fn stand_ins<'a>(traces: impl IntoIterator<Item = &'a TraceUse>) -> Vec<String> {
+    let mut notes = Vec::new();
+    for TraceUse { wanted, used, .. } in traces.into_iter().filter(|t| t.used != t.wanted) {
+        let note = format!(
+            "The trace `{wanted}` was not found; `{used}` stood in for it. Give the directory of its \
+             `traces/` with --data or {DATA_VARIABLE}."
+        );
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
+}

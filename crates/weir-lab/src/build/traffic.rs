@@ -1,0 +1,62 @@
+//! What a flow sends, and the controller that steers it.
+
+use weir_cc::Ecn;
+use weir_media::MediaConfig;
+use weir_world::{MediaSpec, Traffic};
+
+use crate::registry::{self, RegistryError, TcpProfile};
+use crate::scenario::{AudioStream, Carried, EcnField, Flow, Media, OnOrOff, Tcp};
+
+/// What `flow` sends, with a controller of its own.
+pub(super) fn traffic(flow: &Flow) -> Result<Traffic, RegistryError> {
+    match &flow.carried {
+        Carried::Media(media) => media_traffic(media),
+        Carried::Constant(constant) => Ok(Traffic::Unresponsive(constant.source())),
+        Carried::Audio(audio) => Ok(Traffic::Unresponsive(audio.source())),
+        Carried::Tcp(tcp) => tcp_traffic(tcp),
+        Carried::Web(web) => {
+            let config = web.config();
+            let laws = registry::window_laws_of(&web.law, None, config.pacing)?;
+            Ok(Traffic::Web { laws, config, web: web.traffic() })
+        }
+    }
+}
+
+fn media_traffic(media: &Media) -> Result<Traffic, RegistryError> {
+    let limits = media.limits()?;
+    let options = media.options.as_ref().map(|options| &options.0);
+    let halves = registry::build(&media.controller, options, limits, media.priority)?;
+    let config = MediaConfig {
+        packet_format: halves.packet_format,
+        audio: media.audio.map(AudioStream::config),
+        key_frame_requests: media.key_frame_requests,
+        payload_limit: u16::try_from(media.payload_limit.bytes()).unwrap_or(u16::MAX),
+        rtcp_interval: media.rtcp_interval,
+        ecn: match media.ecn {
+            EcnField::NotEct => Ecn::NotEct,
+            EcnField::Ect0 => Ecn::Ect0,
+            EcnField::Ect1 => Ecn::Ect1,
+        },
+        ..MediaConfig::new(limits, media.encoder.config())
+    };
+    Ok(Traffic::Media(MediaSpec::new(halves.controller, halves.receiver, config)))
+}
+
+fn tcp_traffic(tcp: &Tcp) -> Result<Traffic, RegistryError> {
+    let (config, size) = (tcp.config(), tcp.size);
+    if tcp.profile == Some(TcpProfile::Chromium2015) {
+        return Ok(Traffic::ChromiumTcp { config, size });
+    }
+    let Some(downloads) = &tcp.downloads else {
+        let law = registry::window_law(tcp.law(), tcp.profile, config.pacing)?;
+        return Ok(Traffic::Tcp { law, config, size });
+    };
+    let downloads = weir_world::Downloads {
+        smallest: downloads.size.min,
+        largest: downloads.size.max,
+        idle: downloads.idle,
+        begins_idle: downloads.begin == OnOrOff::Off,
+    };
+    let laws = registry::window_laws_of(tcp.law(), tcp.profile, config.pacing)?;
+    Ok(Traffic::Downloads { laws, config, downloads })
+}

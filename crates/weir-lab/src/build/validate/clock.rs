@@ -1,0 +1,28 @@
+//! Receivers' clocks.
+
+use weir_units::TimeDelta;
+
+use super::Problems;
+use crate::form::KeyPath;
+use crate::scenario::Clock;
+
+/// Furthest that a clock may be off: a hundred years.
+const MOST_OFFSET: TimeDelta = TimeDelta::from_secs(876_000 * 3600);
+/// Coarsest clock.
+const COARSEST: TimeDelta = TimeDelta::from_secs(1);
+
+impl Problems {
+    pub(super) fn clock(&mut self, clock: Clock, path: &KeyPath) {
+        if let Some(offset) = clock.offset.filter(|offset| offset.abs() > MOST_OFFSET) {
+            let path = path.with("offset");
+            let advice = format!("write a time from -{MOST_OFFSET} to {MOST_OFFSET}");
+            self.value(&path, format!("`{path}` is {offset}")).push_str(&advice);
+        }
+        let (resolution, path) = (clock.resolution, path.with("resolution"));
+        self.not_negative(&path, Some(resolution));
+        if resolution > COARSEST {
+            let advice = format!("write at most {COARSEST}");
+            self.value(&path, format!("`{path}` is {resolution}")).push_str(&advice);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What can be wrong with media flows and audio.
+
+use weir_cc::RateLimits;
+use weir_media::{AudioConfig, LADDER_RUNGS};
+use weir_units::{DataSize, TimeDelta};
+
+use super::Problems;
+use crate::form::{KeyPath, advice};
+use crate::registry;
+use crate::scenario::{BurstChoice, Encoder, Media};
+
+/// Smallest and largest payload limit of a media packet.
+const PAYLOAD_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize::from_bytes(9000));
+/// Largest frame.
+const LARGEST_FRAME: DataSize = DataSize::from_bytes(1_000_000);
+/// RTCP more often than this would be the traffic itself.
+const SHORTEST_RTCP_INTERVAL: TimeDelta = TimeDelta::from_millis(1);
+/// Audio more often than this is none.
+const SHORTEST_AUDIO: TimeDelta = TimeDelta::from_micros(2500);
+
+impl Problems {
+    pub(super) fn media(&mut self, media: &Media, path: &KeyPath) {
+        self.encoder(media, &path.with("encoder"));
+        if let Some(audio) = media.audio {
+            self.audio(audio.config(), &path.with("audio"));
+        }
+        self.key_frame_requests(media, &path.with("key_frame_requests"));
+        self.size(&path.with("payload_limit"), media.payload_limit, PAYLOAD_LIMITS);
+        if media.rtcp_interval < SHORTEST_RTCP_INTERVAL {
+            let message = format!("reports every {} are too many", media.rtcp_interval);
+            let advice = format!("write at least {SHORTEST_RTCP_INTERVAL}");
+            self.value(&path.with("rtcp_interval"), message).push_str(&advice);
+        }
+        let limits = match media.limits() {
+            Ok(limits) => Some(limits),
+            Err(error) => {
+                let (min, start, max) = (media.rates.min, media.rates.start, media.max_rate());
+                let path = path.with("rates");
+                self.value(&path, format!("{error}; they are min {min}, start {start}, max {max}"))
+                    .push_str("let `min`, `start` and `max` be in this order");
+                None
+            }
+        };
+        if self.controller_name(&media.controller, &path.with("controller"))
+            && let Some(limits) = limits
+        {
+            self.controller(media, limits, path);
+        }
+    }
+
+    fn key_frame_requests(&mut self, media: &Media, path: &KeyPath) {
+        self.positive(path, media.key_frame_requests);
+        if media.key_frame_requests.is_some() && !media.encoder.config().has_key_frames() {
+            self.key(path, format!("`{path}` has no meaning: the encoder makes no key frames"))
+                .push_str("leave it out, or let the encoder have `key_frames` or a `burst`");
+        }
+    }
+
+    /// Whether there is a controller of this name.
+    pub(super) fn controller_name(&mut self, name: &str, path: &KeyPath) -> bool {
+        let known = registry::controller_names().any(|known| known == name);
+        if !known {
+            self.value(path, format!("there is no controller `{name}`"))
+                .push_str(&advice(name, registry::controller_names()));
+        }
+        known
+    }
+
+    fn controller(&mut self, media: &Media, limits: RateLimits, path: &KeyPath) {
+        let options = media.options.as_ref().map(|options| &options.0);
+        if let Err(error) = registry::build(&media.controller, options, limits, media.priority) {
+            let advice = format!("see the options of `{}`", media.controller);
+            self.value(&path.with("options"), error.to_string()).push_str(&advice);
+        }
+    }
+
+    fn encoder(&mut self, media: &Media, path: &KeyPath) {
+        let config = media.encoder.config();
+        let (min, max) = (config.min_rate, config.max_rate);
+        if min.is_zero() || min > max {
+            self.value(path, format!("the encoder's rates are out of order: from {min} to {max}"))
+                .push_str("let 0 < `min_rate` ≤ `max_rate`");
+        }
+        self.not_negative(&path.with("reaction"), Some(config.reaction));
+        self.positive(&path.with("skip_above"), config.skip_above);
+        for key in media.encoder.meaningless() {
+            let path = path.with(key);
+            self.key(&path, format!("`{path}` has no meaning for this preset"))
+                .push_str("leave it out, or take a `preset` that has it");
+        }
+        let Encoder::Changed(changed) = &media.encoder else { return };
+        if let Some(size) = changed.packet_size {
+            self.size(&path.with("packet_size"), size, (DataSize::from_bytes(1), media.payload_limit));
+        }
+        if let Some(BurstChoice::At(burst)) = changed.burst {
+            let limits = (DataSize::from_bytes(1), LARGEST_FRAME);
+            self.size(&path.with("burst").with("first"), burst.first, limits);
+        }
+        if let Some(ladder) = &changed.ladder {
+            let rising = ladder.windows(2).all(|pair| pair[0] < pair[1]);
+            let some = ladder.first().is_some_and(|rate| !rate.is_zero());
+            if !some || !rising || ladder.len() > LADDER_RUNGS {
+                let path = path.with("ladder");
+                let advice = format!("write one to {LADDER_RUNGS} rates above 0bps that rise");
+                self.value(&path, format!("`{path}` is no ladder")).push_str(&advice);
+            }
+        }
+    }
+
+    pub(super) fn audio(&mut self, audio: AudioConfig, path: &KeyPath) {
+        self.some_rate(&path.with("rate"), audio.rate);
+        if audio.interval < SHORTEST_AUDIO {
+            let message = format!("`{}` is {}", path.with("interval"), audio.interval);
+            let advice = format!("write at least {SHORTEST_AUDIO}");
+            self.value(&path.with("interval"), message).push_str(&advice);
+        } else if audio.payload() > PAYLOAD_LIMITS.1 {
+            let message = format!("a packet of audio would have {}", audio.payload());
+            let advice = format!("let rate and interval make at most {} a packet", PAYLOAD_LIMITS.1);
+            self.value(&path.with("rate"), message).push_str(&advice);
+        }
+    }
+}

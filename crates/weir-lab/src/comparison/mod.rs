@@ -1,0 +1,13 @@
+//! A scenario run under several controllers and seeds, and what the runs amount to: in a sentence, as tables, in a report.
+
+pub mod cost;
+pub mod demo;
+mod outcome;
+pub mod panels;
+pub mod portrait;
+mod request;
+pub mod tables;
+mod verdict;
+
+pub use outcome::{Comparison, ControllerRuns, Sample};
+pub use request::{Captures, ComparisonError, ComparisonRequest};

@@ -1,0 +1,61 @@
+//! What running a comparison yields.
+
+use crate::build::{TraceUse, stand_ins};
+use crate::metrics::{FlowDelays, Histogram, MeasurePlan, Series};
+use crate::results::{FlowKind, RunMetrics, Summary};
+
+/// The runs of all controllers.
+#[derive(Debug)]
+pub struct Comparison {
+    /// Statistics over the runs.
+    pub summary: Summary,
+    /// One entry per controller.
+    pub controllers: Vec<ControllerRuns>,
+    /// The traces in use.
+    pub traces: Vec<TraceUse>,
+}
+
+/// The runs of one controller.
+#[derive(Debug)]
+pub struct ControllerRuns {
+    /// The controller.
+    pub name: String,
+    /// Metrics of each run, in the order of the seeds.
+    pub runs: Vec<RunMetrics>,
+    /// The run of the first seed in detail.
+    pub sample: Sample,
+}
+
+/// One run in detail.
+#[derive(Debug)]
+pub struct Sample {
+    /// What was measured.
+    pub plan: MeasurePlan,
+    /// Distributions of delays per flow.
+    pub delays: Vec<FlowDelays>,
+    /// Time series, if they were asked for.
+    pub series: Option<Series>,
+}
+
+impl Comparison {
+    /// Whether there is media to judge.
+    pub fn has_media(&self) -> bool {
+        self.controllers.iter().flat_map(|c| &c.sample.plan.flows).any(|flow| flow.kind == FlowKind::Media)
+    }
+
+    /// A sentence for each trace that another stood in for.
+    pub fn stand_ins(&self) -> Vec<String> {
+        stand_ins(&self.traces)
+    }
+}
+
+impl Sample {
+    /// The queuing delay (one-way delay less propagation) of each flow, with its name.
+    pub fn queuing_delays(&self) -> impl Iterator<Item = (&str, &Histogram)> {
+        self.plan
+            .flows
+            .iter()
+            .zip(&self.delays)
+            .map(|(flow, delays)| (flow.name.as_str(), &delays.owd_excess))
+    }
+}

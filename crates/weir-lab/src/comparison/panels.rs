@@ -1,0 +1,139 @@
+//! From a comparison to what a report shows of it.
+
+use toml::ser::Error as TomlError;
+use weir_world::Side;
+
+use super::{Comparison, ControllerRuns, Sample};
+use crate::metrics::{Histogram, Series, SignalSeries};
+use crate::registry;
+use crate::report::{CdfStep, ControllerPanel, FlowCurves, FlowRole, ReportInput, SignalBand, SummaryTable};
+use crate::results::FlowKind;
+use crate::scenario::Scenario;
+
+/// Points of a distribution.
+const CDF_POINTS: usize = 400;
+
+/// What the report on `comparison` shows. `summary` is its table, `verdict` its sentence.
+///
+/// # Errors
+/// The scenario holds a number beyond what TOML can; none that was parsed does.
+pub fn report_input(
+    scenario: &Scenario,
+    comparison: &Comparison,
+    summary: SummaryTable,
+    verdict: String,
+) -> Result<ReportInput, TomlError> {
+    let runs = match comparison.summary.seeds.as_slice() {
+        [] => "no run".to_owned(),
+        [seed] => format!("one run, seed {seed}"),
+        [first, .., last] => format!("{} runs, seeds {first} to {last}", comparison.summary.runs),
+    };
+    let origin = scenario.source.as_ref().map_or_else(String::new, |source| format!(" · {source}"));
+    Ok(ReportInput {
+        title: scenario.title.clone(),
+        source: format!("{} · {runs} of {}{origin}", scenario.name, scenario.duration),
+        verdict,
+        scenario: scenario.to_toml()?,
+        summary,
+        controllers: comparison.controllers.iter().filter_map(panel).collect(),
+        notes: notes(comparison),
+    })
+}
+
+fn notes(comparison: &Comparison) -> Vec<String> {
+    let mut notes: Vec<String> = comparison.stand_ins();
+    if let [seed, _, ..] = comparison.summary.seeds.as_slice() {
+        notes.push(format!(
+            "Numbers in the table are means over all runs with the half width of their 95 % confidence interval \
+             (Student's t). Curves show the run of seed {seed}."
+        ));
+    }
+    notes
+}
+
+/// The panel of a controller; `None` if its series was not kept.
+fn panel(controller: &ControllerRuns) -> Option<ControllerPanel> {
+    let Sample { plan, delays, series } = &controller.sample;
+    let series = series.as_ref()?;
+    let media = plan.flows.iter().position(|flow| flow.kind == FlowKind::Media);
+    let subject = media.unwrap_or(0);
+    let info = registry::controllers().iter().find(|info| info.name == controller.name);
+    let own = series.flows.get(subject)?;
+    let bottleneck =
+        plan.flows.get(subject).and_then(|flow| flow.bottleneck).and_then(|link| series.links.get(link));
+    Some(ControllerPanel {
+        name: controller.name.clone(),
+        description: info.map_or_else(String::new, |info| info.source.to_owned()),
+        time_s: series.time_s.clone(),
+        capacity_bps: bottleneck.map_or_else(Vec::new, |link| link.capacity_bps.clone()),
+        flows: curves(controller, series),
+        cause: own.cause.clone(),
+        frame_delay_ms: own.frame_delay_max_ms.clone(),
+        loss_ratio: own.loss_ratio.clone(),
+        queuing_delay: delays.get(subject).map_or_else(Vec::new, |own| distribution(&own.owd_excess)),
+        signals: own.signals.iter().map(|signal| band(signal, controller)).collect(),
+    })
+}
+
+/// The rates of the flows; where there are many, those of the media flows and the sum of the others.
+fn curves(controller: &ControllerRuns, series: &Series) -> Vec<FlowCurves> {
+    const SHOWN: usize = 8;
+    let kinds = controller.sample.plan.flows.iter().map(|flow| flow.kind);
+    let all: Vec<FlowCurves> = series
+        .flows
+        .iter()
+        .zip(kinds)
+        .map(|(flow, kind)| {
+            let media = kind == FlowKind::Media;
+            FlowCurves {
+                name: flow.name.clone(),
+                role: if media { FlowRole::Media } else { FlowRole::Competitor },
+                send_rate_bps: flow.send_rate_bps.clone(),
+                receive_rate_bps: flow.receive_rate_bps.clone(),
+                target_rate_bps: if media { flow.target_rate_bps.clone() } else { Vec::new() },
+            }
+        })
+        .collect();
+    let (mut shown, others): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|flow| flow.role == FlowRole::Media);
+    if shown.len() + others.len() <= SHOWN {
+        shown.extend(others);
+    } else if !others.is_empty() {
+        shown.push(sum(&others));
+    }
+    shown
+}
+
+fn sum(flows: &[FlowCurves]) -> FlowCurves {
+    let add = |column: fn(&FlowCurves) -> &[f64]| {
+        let bins = flows.iter().map(|flow| column(flow).len()).max().unwrap_or(0);
+        let finite =
+            |bin: usize| flows.iter().filter_map(move |f| column(f).get(bin)).filter(|v| v.is_finite());
+        (0..bins).map(|bin| finite(bin).sum()).collect()
+    };
+    FlowCurves {
+        name: format!("{} others", flows.len()),
+        role: FlowRole::Competitor,
+        send_rate_bps: add(|flow| &flow.send_rate_bps),
+        receive_rate_bps: add(|flow| &flow.receive_rate_bps),
+        target_rate_bps: Vec::new(),
+    }
+}
+
+fn distribution(delays: &Histogram) -> Vec<CdfStep> {
+    let points = delays.cdf(CDF_POINTS);
+    points.into_iter().map(|point| CdfStep { delay_ms: point.delay_ms, share: point.share }).collect()
+}
+
+fn band(signal: &SignalSeries, controller: &ControllerRuns) -> SignalBand {
+    let described = registry::signals(&controller.name, signal.side)
+        .and_then(|signals| signals.iter().find(|known| known.name == signal.name));
+    let side = if signal.side == Side::Sender { "sender" } else { "receiver" };
+    SignalBand {
+        name: format!("{} ({side})", signal.name),
+        unit: described.map_or_else(String::new, |signal| signal.unit.to_owned()),
+        meaning: described.map_or_else(String::new, |signal| signal.meaning.to_owned()),
+        min: signal.min.clone(),
+        max: signal.max.clone(),
+    }
+}

@@ -1,0 +1,178 @@
+//! A scenario run under several controllers and seeds.
+
+use super::outcome::{Comparison, ControllerRuns, Sample};
+use crate::build::{RunOptions, TraceUse};
+use crate::form::ScenarioError;
+use crate::metrics::Measured;
+use crate::results::{RunMetrics, Summary, UnevenRuns};
+use crate::runs::{Capture, CaptureFile, Forget, Ran, RunError, Runner, Task, check_links};
+use crate::scenario::Scenario;
+use crate::traces::TraceStore;
+
+/// What to run.
+#[derive(Clone, Copy, Debug)]
+pub struct ComparisonRequest<'a> {
+    /// The scenario, which says what its results are called and which controllers to compare.
+    pub scenario: &'a Scenario,
+    /// One run of each controller per seed, at least one.
+    pub seeds: &'a [u64],
+    /// Threads; the results do not depend on them.
+    pub jobs: usize,
+    /// Whether to keep time series of the first seed.
+    pub series: bool,
+}
+
+/// Which packets of a comparison to capture, and where to.
+#[derive(Clone, Copy, Debug)]
+pub struct Captures<'a> {
+    /// The names of the links, in the order of the interfaces in the files.
+    pub links: &'a [String],
+    /// A file for each controller, in their order: the run of its first seed.
+    pub files: &'a [CaptureFile],
+}
+
+/// Why a comparison cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ComparisonError {
+    /// A run cannot be made.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// No seeds.
+    #[error(transparent)]
+    Runs(#[from] UnevenRuns),
+}
+
+impl From<ScenarioError> for ComparisonError {
+    fn from(error: ScenarioError) -> Self {
+        Self::Run(error.into())
+    }
+}
+
+impl ComparisonRequest<'_> {
+    /// How many runs this makes.
+    pub fn runs(&self) -> usize {
+        self.scenario.controllers.len().max(1) * self.seeds.len()
+    }
+
+    /// Runs everything; `done` is called after each run, from any thread.
+    ///
+    /// # Errors
+    /// The scenario names something that is not there, or makes no sense to the simulator.
+    pub fn run(&self, store: &TraceStore, done: &(dyn Fn() + Sync)) -> Result<Comparison, ComparisonError> {
+        self.run_capturing(store, done, None)
+    }
+
+    /// [`Self::run`], and packets are captured on the way. What a capture that fails has written stays in its file.
+    ///
+    /// # Errors
+    /// As [`Self::run`]; that there is no such link, before anything runs; that a file cannot be written.
+    pub fn run_capturing(
+        &self,
+        store: &TraceStore,
+        done: &(dyn Fn() + Sync),
+        captures: Option<Captures<'_>>,
+    ) -> Result<Comparison, ComparisonError> {
+        let contestants = self.contestants()?;
+        if let (Some(captures), Some(first), Some(&seed)) =
+            (captures, contestants.first(), self.seeds.first())
+        {
+            let options = RunOptions { seed, ..RunOptions::default() };
+            check_links(captures.links, &first.scenario.build(&options, store)?.spec)?;
+        }
+        let tasks: Vec<Task<'_>> = contestants
+            .iter()
+            .enumerate()
+            .flat_map(|(index, contestant)| {
+                let capture = captures.and_then(|captures| captures.of(index));
+                self.seeds
+                    .iter()
+                    .enumerate()
+                    .map(move |(run, &seed)| self.task(contestant, seed, run, capture))
+            })
+            .collect();
+        let fold = |index, ran| Outcome::of(ran, self.is_first(index));
+        let outcomes = Runner { jobs: self.jobs, done }.run(&tasks, store, &Forget, fold)?;
+        self.collect(&contestants, outcomes)
+    }
+
+    /// The scenario under each controller.
+    fn contestants(&self) -> Result<Vec<Contestant>, ScenarioError> {
+        let scenario = self.scenario;
+        if scenario.controllers.is_empty() {
+            return Ok(vec![Contestant { name: scenario.controllers_in_use(), scenario: scenario.clone() }]);
+        }
+        let under = |name: &String| {
+            let mut scenario = scenario.clone();
+            scenario.use_controller(name)?;
+            Ok(Contestant { name: name.clone(), scenario })
+        };
+        scenario.controllers.iter().map(under).collect()
+    }
+
+    fn task<'a>(
+        &self,
+        contestant: &'a Contestant,
+        seed: u64,
+        run: usize,
+        capture: Option<Capture<'a>>,
+    ) -> Task<'a> {
+        let Contestant { name, scenario } = contestant;
+        let options = RunOptions { seed, controller: None, series: self.series && run == 0 };
+        let task = Task::new(format!("{}/{name}/{seed}", scenario.name), scenario, options);
+        Task { capture: capture.filter(|_| run == 0), ..task }
+    }
+
+    /// Whether the run at `index` of all is the first of its controller.
+    fn is_first(&self, index: usize) -> bool {
+        index.is_multiple_of(self.seeds.len())
+    }
+
+    fn collect(
+        &self,
+        contestants: &[Contestant],
+        outcomes: Vec<Outcome>,
+    ) -> Result<Comparison, ComparisonError> {
+        let traces = outcomes.first().map(|first| first.traces.clone()).unwrap_or_default();
+        let mut outcomes = outcomes.into_iter();
+        let mut controllers = Vec::with_capacity(contestants.len());
+        for Contestant { name, .. } in contestants {
+            let name = name.clone();
+            let mut own = outcomes.by_ref().take(self.seeds.len());
+            let Some(Outcome { metrics, sample: Some(sample), .. }) = own.next() else {
+                return Err(UnevenRuns { controller: name, runs: 0, seeds: self.seeds.len() }.into());
+            };
+            let runs = std::iter::once(metrics).chain(own.map(|outcome| outcome.metrics)).collect();
+            controllers.push(ControllerRuns { name, runs, sample });
+        }
+        let runs = controllers.iter().map(|c| (c.name.as_str(), c.runs.as_slice()));
+        let summary = Summary::from_runs(&self.scenario.name, self.seeds, runs)?;
+        Ok(Comparison { summary, controllers, traces })
+    }
+}
+
+impl<'a> Captures<'a> {
+    /// What is captured of the controller at `index`.
+    fn of(self, index: usize) -> Option<Capture<'a>> {
+        self.files.get(index).map(|file| Capture { links: self.links, file })
+    }
+}
+
+/// A scenario under one controller.
+struct Contestant {
+    name: String,
+    scenario: Scenario,
+}
+
+struct Outcome {
+    metrics: RunMetrics,
+    sample: Option<Sample>,
+    traces: Vec<TraceUse>,
+}
+
+impl Outcome {
+    /// What is kept of a run: of the first of its controller everything.
+    fn of(ran: Ran, first: bool) -> Self {
+        let Ran { plan, measured: Measured { metrics, delays, series, .. }, traces } = ran;
+        Self { metrics, sample: first.then_some(Sample { plan, delays, series }), traces }
+    }
+}

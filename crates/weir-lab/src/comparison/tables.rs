@@ -1,0 +1,258 @@
+//! Comparisons as tables: a row per controller, a column per metric, for the terminal and for the report.
+
+use weir_cc::Cause;
+
+use super::Comparison;
+use crate::report::{Best, Cell, Column, Row, SummaryTable};
+use crate::results::stats::Estimate;
+use crate::results::{FlowKind, FlowMeasures, RunMetrics, Value};
+
+/// How a cell is filled from one run.
+type FromRun<'a> = Box<dyn Fn(&RunMetrics) -> Value + 'a>;
+
+/// A column and how to fill it from one run.
+pub(crate) struct Metric<'a> {
+    pub(crate) column: Column,
+    value: FromRun<'a>,
+}
+
+impl<'a> Metric<'a> {
+    pub(crate) fn new(
+        label: &str,
+        unit: &str,
+        decimals: usize,
+        best: Best,
+        definition: &str,
+        value: impl Fn(&RunMetrics) -> Option<f64> + 'a,
+    ) -> Self {
+        let column = Column {
+            label: label.to_owned(),
+            unit: unit.to_owned(),
+            definition: definition.to_owned(),
+            decimals,
+            best,
+        };
+        Self { column, value: Box::new(value) }
+    }
+
+    /// Mean and interval over runs; `None` if no run has a value.
+    pub(crate) fn cell(&self, runs: &[RunMetrics]) -> Option<Cell> {
+        let values: Vec<f64> = runs.iter().filter_map(|run| (self.value)(run)).collect();
+        Estimate::of(&values).map(|e| Cell { mean: e.mean, ci95: e.half_width })
+    }
+}
+
+/// The table of any comparison: what its media flows got together, and the bottleneck.
+pub fn summary_table(comparison: &Comparison) -> SummaryTable {
+    let mut metrics = media_metrics();
+    metrics.extend(network_metrics());
+    let rows: Vec<Row> = comparison
+        .controllers
+        .iter()
+        .map(|c| Row { name: c.name.clone(), cells: metrics.iter().map(|m| m.cell(&c.runs)).collect() })
+        .collect();
+    without_empty_columns(SummaryTable { columns: metrics.into_iter().map(|m| m.column).collect(), rows })
+}
+
+/// The rows of a table of flows: name, kind and what each got, over the runs of one controller. Flows that are copies
+/// of one (`name-1`, `name-2`, …) share a row with the mean of their values.
+pub fn flow_table(runs: &[RunMetrics]) -> SummaryTable {
+    let names = runs.first().map(|run| groups(&run.flows)).unwrap_or_default();
+    let columns: Vec<Metric<'_>> = flow_metrics("");
+    let rows = names
+        .into_iter()
+        .map(|(group, count)| Row {
+            name: if count == 1 { group.clone() } else { format!("{group} × {count}") },
+            cells: flow_metrics(&group).iter().map(|m| m.cell(runs)).collect(),
+        })
+        .collect();
+    without_empty_columns(SummaryTable { columns: columns.into_iter().map(|m| m.column).collect(), rows })
+}
+
+/// Sum of a metric over the media flows of a run.
+pub(crate) fn media_sum(run: &RunMetrics, value: impl Fn(&FlowMeasures<Value>) -> Value) -> Option<f64> {
+    let values: Vec<f64> = media(run).filter_map(value).collect();
+    (!values.is_empty()).then(|| values.iter().sum())
+}
+
+fn media(run: &RunMetrics) -> impl Iterator<Item = &FlowMeasures<Value>> {
+    run.flows.iter().filter(|flow| flow.kind == FlowKind::Media)
+}
+
+/// What a call is judged by.
+pub(crate) fn call_metrics<'a>() -> Vec<Metric<'a>> {
+    vec![
+        Metric::new(
+            "useful rate",
+            "kbit/s",
+            0,
+            Best::Highest,
+            "payload of the frames that were whole within 150 ms of their capture",
+            |run| media_sum(run, |flow| flow.useful_rate_bps).map(|bps| bps / 1e3),
+        ),
+        Metric::new(
+            "frame delay p95",
+            "ms",
+            0,
+            Best::Lowest,
+            "from capture to the arrival of a frame's last packet, 95th percentile over frames",
+            |run| run.media.frame_delay_ms.p95,
+        ),
+        Metric::new(
+            "freezes",
+            "",
+            1,
+            Best::Lowest,
+            "intervals between frames of at least three times the mean, or 150 ms more than it",
+            |run| media_sum(run, |flow| flow.freezes),
+        ),
+        Metric::new("frozen", "s", 1, Best::Lowest, "duration of all freezes", |run| {
+            media_sum(run, |flow| flow.freeze_seconds)
+        }),
+    ]
+}
+
+/// Loss of media packets.
+pub(crate) fn loss_metric<'a>() -> Metric<'a> {
+    Metric::new("loss", "%", 2, Best::Lowest, "bytes of media lost over bytes sent", |run| {
+        run.media.loss_ratio.map(|ratio| 100.0 * ratio)
+    })
+}
+
+/// Share of the time for which `cause` held the media flows down, in per cent.
+pub(crate) fn cause_metric<'a>(cause: Cause) -> Metric<'a> {
+    let definition = format!("share of the time in which {} limited the target rate", described(cause));
+    let word = if matches!(cause, Cause::Minimum | Cause::Maximum) { "at" } else { "to" };
+    let label = format!("time lost {word} {}", cause.name());
+    Metric::new(&label, "%", 0, Best::Neither, &definition, move |run| {
+        let seconds = |cause| media(run).filter_map(move |flow| *flow.time_per_cause.get(cause)).sum::<f64>();
+        let all: f64 = Cause::ALL.into_iter().map(seconds).sum();
+        (all > 0.0).then(|| 100.0 * seconds(cause) / all)
+    })
+}
+
+/// The media flows' part of what all flows got, in per cent.
+pub(crate) fn share_beside_tcp(run: &RunMetrics) -> Option<f64> {
+    let rate = |kind| {
+        let own = run.flows.iter().filter(|flow| flow.kind == kind);
+        own.filter_map(|flow| flow.rate_bps).sum::<f64>()
+    };
+    let (media, tcp) = (rate(FlowKind::Media), rate(FlowKind::Tcp));
+    (media + tcp > 0.0).then(|| 100.0 * media / (media + tcp))
+}
+
+fn described(cause: Cause) -> &'static str {
+    match cause {
+        Cause::RampUp => "only the controller's own growth",
+        Cause::Delay => "queuing delay",
+        Cause::Loss => "loss",
+        Cause::Receiver => "the receiver, or its silence,",
+        Cause::Application => "the source",
+        Cause::Coupling => "coupling",
+        Cause::Probe => "a probe's result",
+        Cause::Minimum => "the configured minimum",
+        Cause::Maximum => "the configured maximum",
+    }
+}
+
+fn media_metrics<'a>() -> Vec<Metric<'a>> {
+    let mut metrics = vec![Metric::new(
+        "rate",
+        "kbit/s",
+        0,
+        Best::Highest,
+        "bytes of media received on the wire, all media flows together",
+        |run| run.media.rate_bps.map(|bps| bps / 1e3),
+    )];
+    metrics.extend(call_metrics());
+    metrics.push(loss_metric());
+    for (label, quantile) in [("queuing p50", 0), ("queuing p95", 1)] {
+        let definition = "one-way delay of media packets less propagation";
+        metrics.push(Metric::new(label, "ms", 0, Best::Lowest, definition, move |run| {
+            let delays = &run.media.owd_excess_ms;
+            if quantile == 0 { delays.p50 } else { delays.p95 }
+        }));
+    }
+    metrics
+}
+
+fn network_metrics<'a>() -> Vec<Metric<'a>> {
+    vec![
+        Metric::new(
+            "utilisation",
+            "%",
+            1,
+            Best::Highest,
+            "rate over capacity of the bottleneck, mean over seconds",
+            |run| {
+                let bottleneck = run.links.iter().find(|link| link.bottleneck)?;
+                bottleneck.utilisation.time_mean.map(|share| 100.0 * share)
+            },
+        ),
+        Metric::new(
+            "Jain",
+            "",
+            3,
+            Best::Highest,
+            "Jain's fairness index of the mean rates of the flows that share the bottleneck",
+            |run| (run.flows.len() > 1).then_some(run.jain.of_means).flatten(),
+        ),
+    ]
+}
+
+fn flow_metrics(group: &str) -> Vec<Metric<'_>> {
+    type Pick = fn(&FlowMeasures<Value>) -> Value;
+    let columns: [(&str, &str, usize, Pick, f64); 6] = [
+        ("rate", "kbit/s", 0, |f| f.rate_bps, 1e-3),
+        ("loss", "%", 2, |f| f.loss_ratio, 100.0),
+        ("queuing p50", "ms", 1, |f| f.owd_excess_ms.p50, 1.0),
+        ("queuing p95", "ms", 1, |f| f.owd_excess_ms.p95, 1.0),
+        ("RTT excess p95", "ms", 1, |f| f.rtt_excess_ms.p95, 1.0),
+        ("frame delay p95", "ms", 0, |f| f.frame_delay_ms.p95, 1.0),
+    ];
+    let metric = |(label, unit, decimals, pick, scale): (&str, &str, usize, Pick, f64)| {
+        Metric::new(label, unit, decimals, Best::Neither, "", move |run| {
+            let own = run.flows.iter().filter(|flow| group_of(&flow.name, &run.flows) == group);
+            let values: Vec<f64> = own.filter_map(pick).collect();
+            (!values.is_empty()).then(|| scale * values.iter().sum::<f64>() / values.len() as f64)
+        })
+    };
+    columns.into_iter().map(metric).collect()
+}
+
+/// The name without the number of a copy, if there are other copies; else the name.
+fn group_of<'a>(name: &'a str, flows: &[FlowMeasures<Value>]) -> &'a str {
+    let Some(stem) = stem(name) else { return name };
+    let copies = flows.iter().filter(|other| self::stem(&other.name) == Some(stem)).count();
+    if copies > 1 { stem } else { name }
+}
+
+fn stem(name: &str) -> Option<&str> {
+    let (stem, number) = name.rsplit_once('-')?;
+    (!number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())).then_some(stem)
+}
+
+/// Groups in the order of their first flow, and how many flows each has.
+fn groups(flows: &[FlowMeasures<Value>]) -> Vec<(String, usize)> {
+    let mut groups: Vec<(String, usize)> = Vec::new();
+    for flow in flows {
+        let group = group_of(&flow.name, flows);
+        match groups.iter_mut().find(|(name, _)| name == group) {
+            Some((_, count)) => *count += 1,
+            None => groups.push((group.to_owned(), 1)),
+        }
+    }
+    groups
+}
+
+fn without_empty_columns(table: SummaryTable) -> SummaryTable {
+    let used: Vec<bool> =
+        (0..table.columns.len()).map(|i| table.rows.iter().any(|row| row.cells[i].is_some())).collect();
+    let keep = |i: &usize| used[*i];
+    let columns = table.columns.into_iter().enumerate().filter(|(i, _)| keep(i)).map(|(_, c)| c).collect();
+    let rows = table.rows.into_iter().map(|row| Row {
+        name: row.name,
+        cells: row.cells.into_iter().enumerate().filter(|(i, _)| keep(i)).map(|(_, c)| c).collect(),
+    });
+    SummaryTable { columns, rows: rows.collect() }
+}

@@ -1,0 +1,17 @@
+//! TOML against a schema: what may stand where, what is wrong, where it was written, and values laid over a file.
+//!
+//! Nothing here knows what a scenario is: the shape comes from a JSON Schema, and what depends on a name, such as the
+//! options of a controller, from whom it asks for them.
+
+mod check;
+mod error;
+mod origin;
+mod set;
+mod shape;
+
+pub(crate) use check::{OptionsOf, check};
+pub use error::ScenarioError;
+pub(crate) use error::{KeyPath, Problem, advice, list};
+pub(crate) use origin::Origin;
+pub(crate) use set::set;
+pub(crate) use shape::Shape;

@@ -1,0 +1,16 @@
+//! The delays of a flow, as distributions.
+
+use super::histogram::Histogram;
+
+/// The delays of a flow's packets and frames within the measurement window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowDelays {
+    /// One-way delay less propagation.
+    pub owd_excess: Histogram,
+    /// Waiting time in the queues of bottlenecks.
+    pub queue_wait: Histogram,
+    /// Round-trip time less the least of the run.
+    pub rtt_excess: Histogram,
+    /// From a frame's capture to the arrival of its last packet.
+    pub frame_delay: Histogram,
+}

@@ -1,0 +1,167 @@
+//! What happened within one window of a run.
+
+use weir_cc::Target;
+use weir_net::Time;
+use weir_units::TimeDelta;
+use weir_world::{FrameMeta, Loss, PacketMeta, TransferMeta};
+
+use super::bins::{Cursor, Grid};
+use super::delays::FlowDelays;
+use super::evaluate::Evaluation;
+use super::flow::FlowRecorder;
+use super::link::LinkRecorder;
+use super::plan::{FlowPlan, MeasurePlan};
+use super::span::{Span, Stretches};
+use crate::results::{FlowKind, RunMetrics};
+
+/// Follows all flows and links for one window.
+#[derive(Debug)]
+pub(super) struct WindowRecorder {
+    window: Stretches,
+    grid: Grid,
+    cursor: Cursor,
+    flows: Vec<FlowRecorder>,
+    links: Vec<LinkRecorder>,
+}
+
+/// A data packet that arrived.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delivery {
+    pub(super) bin: usize,
+    /// One-way delay less propagation.
+    pub(super) owd_excess: TimeDelta,
+    /// How long the frame took that it completes, if it does.
+    pub(super) frame_delay: Option<TimeDelta>,
+}
+
+impl WindowRecorder {
+    /// The recorder of a window of these stretches, with all metrics or with the delays of packets only.
+    pub(super) fn new(plan: &MeasurePlan, spans: &[(Time, Time)], delays_only: bool) -> Self {
+        let window = Stretches::of(spans.iter().map(|&(from, to)| Span::new(from, to.min(plan.end))));
+        let from = spans.first().map_or(Time::ZERO, |&(from, _)| from);
+        let grid = Grid::new(plan.end, from, window.clone());
+        let flow = |plan: &FlowPlan| {
+            let with_frames = plan.kind == FlowKind::Media && !delays_only;
+            FlowRecorder::new(plan, &grid, &window, with_frames)
+        };
+        let links = plan.links.iter().filter(|_| !delays_only);
+        Self {
+            cursor: Cursor::new(),
+            flows: plan.flows.iter().map(flow).collect(),
+            links: links.map(|_| LinkRecorder::new(&grid)).collect(),
+            window,
+            grid,
+        }
+    }
+
+    pub(super) fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    pub(super) fn flows(&self) -> &[FlowRecorder] {
+        &self.flows
+    }
+
+    pub(super) fn links(&self) -> &[LinkRecorder] {
+        &self.links
+    }
+
+    /// The bin that `now` falls into.
+    #[inline]
+    pub(super) fn bin(&mut self, now: Time) -> usize {
+        self.cursor.at(now, &self.grid)
+    }
+
+    #[inline]
+    pub(super) fn sent(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
+        if let Some(recorder) = self.flows.get_mut(flow) {
+            recorder.sent(self.window.contains(now), packet);
+        }
+    }
+
+    /// A packet has arrived; `None` unless it carries data of a known flow.
+    #[inline]
+    pub(super) fn delivered(&mut self, now: Time, flow: usize, packet: &PacketMeta) -> Option<Delivery> {
+        let recorder = self.flows.get_mut(flow).filter(|_| !packet.control)?;
+        let bin = self.cursor.at(now, &self.grid);
+        let frame_delay = recorder.delivered(now, (bin, self.window.contains(now)), packet);
+        Some(Delivery { bin, owd_excess: recorder.excess(now, packet), frame_delay })
+    }
+
+    pub(super) fn dropped(&mut self, now: Time, flow: usize, link: usize, packet: &PacketMeta, loss: Loss) {
+        if let Some(recorder) = self.links.get_mut(link) {
+            recorder.dropped(self.window.contains(now), loss);
+        }
+        if let Some(recorder) = self.flows.get_mut(flow).filter(|_| !packet.control) {
+            recorder.dropped(packet);
+        }
+    }
+
+    #[inline]
+    pub(super) fn link_exit(&mut self, now: Time, link: usize, wire_size: u32, wait: TimeDelta) {
+        if let Some(recorder) = self.links.get_mut(link) {
+            let bin = self.cursor.at(now, &self.grid);
+            recorder.exit(bin, self.window.contains(now), wire_size, wait);
+        }
+    }
+
+    pub(super) fn frame(&mut self, now: Time, flow: usize, frame: &FrameMeta) {
+        if let Some(frames) = self.flows.get_mut(flow).and_then(|recorder| recorder.frames.as_mut()) {
+            frames.captured(now, frame);
+        }
+    }
+
+    pub(super) fn rtt(&mut self, now: Time, flow: usize, rtt: TimeDelta) {
+        if let Some(recorder) = self.flows.get_mut(flow) {
+            recorder.rtt(self.window.contains(now), rtt);
+        }
+    }
+
+    pub(super) fn target(&mut self, now: Time, flow: usize, target: &Target) {
+        if let Some(recorder) = self.flows.get_mut(flow) {
+            recorder.target(now, target);
+        }
+    }
+
+    pub(super) fn completed(&mut self, now: Time, flow: usize) {
+        if let Some(recorder) = self.flows.get_mut(flow) {
+            recorder.completed = Some(now);
+        }
+    }
+
+    pub(super) fn transferred(&mut self, now: Time, flow: usize, transfer: &TransferMeta) {
+        if let Some(recorder) = self.flows.get_mut(flow) {
+            recorder.transferred(now, transfer);
+        }
+    }
+
+    /// The delays of each flow.
+    pub(super) fn delays(&self) -> Vec<FlowDelays> {
+        self.flows.iter().map(FlowRecorder::delays).collect()
+    }
+
+    /// The metrics and the delays of each flow; to be called after the run.
+    pub(super) fn evaluate(&mut self, plan: &MeasurePlan) -> (RunMetrics, Vec<FlowDelays>) {
+        let active: Vec<Stretches> =
+            self.flows.iter().zip(&plan.flows).map(|(flow, own)| flow.active(own, plan.end)).collect();
+        for (flow, active) in self.flows.iter_mut().zip(&active) {
+            flow.settle(active);
+        }
+        let delays = self.delays();
+        let evaluation = Evaluation {
+            plan,
+            window: &self.window,
+            grid: &self.grid,
+            flows: &self.flows,
+            links: &self.links,
+            active: &active,
+            delays: &delays,
+        };
+        (evaluation.metrics(), delays)
+    }
+
+    /// Bytes that each flow received, on the wire, per bin.
+    pub(super) fn into_receipts(self) -> Vec<Vec<u32>> {
+        self.flows.into_iter().map(|flow| flow.receipts.into_vec()).collect()
+    }
+}

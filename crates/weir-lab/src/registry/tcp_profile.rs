@@ -1,0 +1,44 @@
+//! TCP stacks as the papers met them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weir_world::tcp::TcpConfig;
+
+/// A TCP stack of a certain time; options are laid over it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum TcpProfile {
+    /// What the RFCs recommend: NewReno, SACK, a retransmission timeout of at least 1 s.
+    #[serde(rename = "rfc")]
+    Rfc,
+    /// Linux 3.16 (2014): CUBIC with HyStart, proportional rate reduction.
+    #[serde(rename = "linux-3.16")]
+    Linux316,
+    /// ns-3.26 (2016): NewReno without SACK, which grows by half a segment per round trip.
+    #[serde(rename = "ns3-3.26")]
+    Ns326,
+    /// The TCP of the WebRTC project's simulator (2015), as nada-vs-gcc-2016 met it: packets of 1200 bytes, a window law
+    /// of its own, no retransmissions.
+    #[serde(rename = "chromium-2015")]
+    Chromium2015,
+}
+
+impl TcpProfile {
+    /// The window law, where the flow names none and the stack has none of its own.
+    pub fn law(self) -> &'static str {
+        match self {
+            Self::Rfc | Self::Ns326 | Self::Chromium2015 => "newreno",
+            Self::Linux316 => "cubic",
+        }
+    }
+
+    /// The endpoints, with segments of `mss` bytes where the profile's own size is not wanted.
+    pub(crate) fn config(self, mss: Option<u16>) -> TcpConfig {
+        let config = match self {
+            Self::Rfc => TcpConfig::rfc(),
+            Self::Linux316 => TcpConfig::linux_3_16(),
+            Self::Ns326 => TcpConfig::ns3_26(mss.unwrap_or(536)),
+            Self::Chromium2015 => TcpConfig { mss: 1148, ..TcpConfig::default() },
+        };
+        TcpConfig { mss: mss.unwrap_or(config.mss), ..config }
+    }
+}

@@ -1,0 +1,22 @@
+//! What flows carry.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a flow carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowKind {
+    /// Video under a controller.
+    Media,
+    /// Packets at a constant rate, or one that changes at given times.
+    Constant,
+    /// Audio of a constant rate.
+    Audio,
+    /// A TCP transfer.
+    Tcp,
+    /// Downloads by TCP with idle times between them.
+    Downloads,
+    /// Web-like traffic.
+    Web,
+}

@@ -1,0 +1,47 @@
+//! Why a run cannot be made.
+
+use std::io;
+use std::path::PathBuf;
+
+use weir_sim::SpecError;
+
+use super::store::StoreError;
+use crate::form::ScenarioError;
+
+/// Why a run cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The scenario makes no network.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// The simulator refuses it.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// There is no link of that name to capture packets on.
+    #[error("there is no link `{link}`; there are {known}")]
+    NoLink {
+        /// The name.
+        link: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// A capture cannot be written.
+    #[error("{path}: cannot be written: {source}")]
+    Capture {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A result cannot be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// No threads.
+    #[error("cannot start {jobs} threads: {problem}")]
+    Threads {
+        /// How many were wanted.
+        jobs: usize,
+        /// Why they could not be had.
+        problem: String,
+    },
+}

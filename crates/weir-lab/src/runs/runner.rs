@@ -1,0 +1,89 @@
+//! Many runs, on several threads.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::error::RunError;
+use super::store::Store;
+use super::task::{Ran, Task};
+use crate::traces::TraceStore;
+
+/// Makes runs.
+#[derive(Clone, Copy)]
+pub struct Runner<'a> {
+    /// Threads; the results do not depend on them.
+    pub jobs: usize,
+    /// Called after each run, from any thread.
+    pub done: &'a (dyn Fn() + Sync),
+}
+
+impl fmt::Debug for Runner<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runner").field("jobs", &self.jobs).finish_non_exhaustive()
+    }
+}
+
+impl Runner<'_> {
+    /// What `fold` makes of the run of each task, which it knows by its place, in the order of the tasks. What `store`
+    /// has under a task's key is taken from there; what is made is put there as soon as it is made, so that it stays
+    /// when another task fails.
+    ///
+    /// # Errors
+    /// That of the first task in order that fails, whatever the number of threads; tasks after it may not have been run.
+    pub fn run<T: Send>(
+        &self,
+        tasks: &[Task<'_>],
+        traces: &TraceStore,
+        store: &impl Store<T>,
+        fold: impl Fn(usize, Ran) -> T + Sync,
+    ) -> Result<Vec<T>, RunError> {
+        let keys: Vec<&str> = tasks.iter().map(|task| task.key.as_str()).collect();
+        self.each(&keys, store, |index| tasks[index].run(traces).map(|ran| fold(index, ran)))
+    }
+
+    /// [`Self::run`] of anything that can be made by its place.
+    fn each<T: Send>(
+        &self,
+        keys: &[&str],
+        store: &impl Store<T>,
+        make: impl Fn(usize) -> Result<T, RunError> + Sync,
+    ) -> Result<Vec<T>, RunError> {
+        let &Self { jobs, done } = self;
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(jobs)
+            .build()
+            .map_err(|error| RunError::Threads { jobs, problem: error.to_string() })?;
+        let first_failed = AtomicUsize::new(usize::MAX);
+        let one = |(index, &key): (usize, &&str)| {
+            // Every task before the first that fails is run, so that it is the same one each time.
+            if index > first_failed.load(Ordering::Relaxed) {
+                return None;
+            }
+            let outcome = store.get(key).map_or_else(|| make_and_keep(index, key, store, &make), Ok);
+            if outcome.is_err() {
+                first_failed.fetch_min(index, Ordering::Relaxed);
+            }
+            done();
+            Some(outcome)
+        };
+        // Collecting keeps the order of the tasks, whatever the order in which they end.
+        let outcomes: Vec<_> = pool.install(|| keys.par_iter().enumerate().map(one).collect());
+        outcomes.into_iter().flatten().collect()
+    }
+}
+
+fn make_and_keep<T>(
+    index: usize,
+    key: &str,
+    store: &impl Store<T>,
+    make: impl Fn(usize) -> Result<T, RunError>,
+) -> Result<T, RunError> {
+    let made = make(index)?;
+    store.put(key, &made)?;
+    Ok(made)
+}

@@ -1,0 +1,99 @@
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use super::*;
+use crate::build::RunOptions;
+use crate::results::RunMetrics;
+use crate::runs::{Folder, Forget, InMemory};
+use crate::scenario::Scenario;
+
+const QUIET: &(dyn Fn() + Sync) = &|| {};
+
+fn runner(jobs: usize) -> Runner<'static> {
+    Runner { jobs, done: QUIET }
+}
+
+fn failure(index: usize) -> RunError {
+    RunError::NoLink { link: index.to_string(), known: String::new() }
+}
+
+/// Ten keys, `0` to `9`.
+const KEYS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
+#[test]
+fn results_have_the_order_of_the_tasks_whatever_the_threads() {
+    // The later ones are done sooner.
+    let make = |index: usize| {
+        std::thread::sleep(std::time::Duration::from_millis(2 * (KEYS.len() - index) as u64));
+        Ok(index * index)
+    };
+    let expected: Vec<usize> = (0..KEYS.len()).map(|index| index * index).collect();
+    for jobs in [1, 4] {
+        assert_eq!(runner(jobs).each(&KEYS, &Forget, make).unwrap(), expected);
+    }
+}
+
+#[test]
+fn the_first_task_that_fails_is_told_whatever_the_threads() {
+    let make = |index: usize| if index % 4 == 3 { Err(failure(index)) } else { Ok(index) };
+    for jobs in [1, 2, 4] {
+        let error = runner(jobs).each(&KEYS, &Forget, make).unwrap_err();
+        assert!(matches!(&error, RunError::NoLink { link, .. } if link == "3"), "{error}");
+    }
+}
+
+#[test]
+fn an_interrupted_grid_goes_on_where_it_was() {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = Folder::open(directory.path()).unwrap();
+    let broken = |index: usize| if index == 6 { Err(failure(index)) } else { Ok(index as f64 / 3.0) };
+    runner(2).each(&KEYS, &folder, broken).unwrap_err();
+    let kept: BTreeSet<usize> =
+        (0..KEYS.len()).filter(|&i| Store::<f64>::get(&folder, KEYS[i]).is_some()).collect();
+    assert!((0..6).all(|index| kept.contains(&index)) && !kept.contains(&6), "{kept:?}");
+    // One of those that were kept is damaged.
+    std::fs::write(directory.path().join("2.json"), "half of").unwrap();
+
+    let made = Mutex::new(BTreeSet::new());
+    let make = |index: usize| {
+        made.lock().unwrap().insert(index);
+        Ok(index as f64 / 3.0)
+    };
+    let whole = runner(2).each(&KEYS, &folder, make).unwrap();
+    let missing = |index: &usize| *index == 2 || !kept.contains(index);
+    assert_eq!(made.into_inner().unwrap(), (0..KEYS.len()).filter(missing).collect());
+    assert_eq!(whole, runner(1).each(&KEYS, &Forget, |index| Ok(index as f64 / 3.0)).unwrap());
+    let partial = |entry: &std::fs::DirEntry| entry.path().extension().is_some_and(|end| end == "partial");
+    assert!(!std::fs::read_dir(directory.path()).unwrap().any(|entry| partial(&entry.unwrap())));
+}
+
+#[test]
+fn every_task_is_announced_once_also_where_it_was_kept() {
+    let announced = AtomicUsize::new(0);
+    let done = || {
+        announced.fetch_add(1, Ordering::Relaxed);
+    };
+    let store = InMemory::default();
+    store.put("4", &4).unwrap();
+    Runner { jobs: 2, done: &done }.each(&KEYS, &store, Ok).unwrap();
+    assert_eq!(announced.into_inner(), KEYS.len());
+}
+
+#[test]
+fn runs_are_the_same_by_one_thread_by_four_and_out_of_a_store() {
+    let scenario = Scenario::open("gcc-2016/variable-capacity", &["duration=2s".to_owned()]).unwrap();
+    let options = |seed| RunOptions { seed, ..RunOptions::default() };
+    let tasks: Vec<Task<'_>> =
+        (1..=6).map(|seed| Task::new(format!("{seed}"), &scenario, options(seed))).collect();
+    let traces = TraceStore::at(None);
+    let directory = tempfile::tempdir().unwrap();
+    let folder = Folder::open(directory.path()).unwrap();
+    let run = |jobs, store: &dyn Fn(usize) -> Result<Vec<RunMetrics>, RunError>| store(jobs).unwrap();
+    let forget = |jobs| runner(jobs).run(&tasks, &traces, &Forget, |_, ran| ran.measured.metrics);
+    let kept = |jobs| runner(jobs).run(&tasks, &traces, &folder, |_, ran| ran.measured.metrics);
+    let one = run(1, &forget);
+    assert_eq!(run(4, &forget), one);
+    assert_eq!(run(4, &kept), one);
+    let never = |_, _: Ran| -> RunMetrics { unreachable!("all of them were kept") };
+    assert_eq!(runner(1).run(&tasks, &traces, &folder, never).unwrap(), one);
+}

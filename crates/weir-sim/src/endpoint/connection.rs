@@ -1,0 +1,97 @@
+//! The two ends of a TCP connection, between a host and the network.
+
+use weir_cc::{ArrivalTime, SendTime};
+use weir_net::Time;
+use weir_world::tcp::{Acknowledgement, Segment, TcpConfig};
+use weir_world::{Monitor, Side};
+
+use crate::network::{Network, meta};
+use crate::packet::{Body, Way};
+use crate::tcp::{TcpReceiver, TcpSender};
+
+/// The end that sends data.
+#[derive(Debug)]
+pub(crate) struct SendingEnd {
+    pub(crate) flow: usize,
+    pub(crate) config: TcpConfig,
+    pub(crate) sender: TcpSender,
+    pub(crate) way: Way,
+}
+
+impl SendingEnd {
+    /// An acknowledgement has come.
+    pub(crate) fn on_ack<M: Monitor>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        ack: &Acknowledgement,
+        network: &mut Network<M>,
+    ) {
+        if let Some(rtt) = self.sender.on_ack(local, ack) {
+            network.monitor.rtt(now, self.flow, rtt);
+        }
+    }
+
+    /// Lets the timer run out if its time has come.
+    pub(crate) fn on_timer(&mut self, local: SendTime) {
+        if self.sender.next_timeout().is_some_and(|due| due <= local) {
+            self.sender.on_timeout(local);
+        }
+    }
+
+    /// Sends what may leave, and returns when the timer runs out.
+    pub(crate) fn flush<M: Monitor>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        network: &mut Network<M>,
+    ) -> Option<SendTime> {
+        while let Some(segment) = self.sender.poll_segment(local) {
+            let wire_size = self.config.segment_size(&segment).bytes() as u32;
+            let meta = meta(now, wire_size, u32::from(segment.payload), segment.syn);
+            network.send(now, self.flow, Side::Sender, meta, Body::Segment(self.way, segment));
+        }
+        self.sender.next_timeout()
+    }
+}
+
+/// The end that acknowledges.
+#[derive(Debug)]
+pub(crate) struct ReceivingEnd {
+    pub(crate) flow: usize,
+    pub(crate) config: TcpConfig,
+    pub(crate) receiver: TcpReceiver,
+    pub(crate) way: Way,
+}
+
+impl ReceivingEnd {
+    pub(crate) fn new(flow: usize, config: TcpConfig) -> Self {
+        Self { flow, config, receiver: TcpReceiver::new(config), way: Way::default() }
+    }
+
+    /// A segment has come. The first of a later connection ends the one before; what comes for an earlier one is of no
+    /// use any more.
+    pub(crate) fn on_segment(&mut self, local: ArrivalTime, way: Way, segment: &Segment) {
+        if way.connection > self.way.connection {
+            self.way = way;
+            self.receiver.reset();
+        }
+        if way == self.way {
+            self.receiver.on_segment(local, segment);
+        }
+    }
+
+    /// Sends what acknowledgements are due, and returns when the next one is.
+    pub(crate) fn flush<M: Monitor>(
+        &mut self,
+        now: Time,
+        local: ArrivalTime,
+        network: &mut Network<M>,
+    ) -> Option<ArrivalTime> {
+        while let Some(ack) = self.receiver.poll_ack(local) {
+            let meta = meta(now, self.config.acknowledgement_size(&ack).bytes() as u32, 0, true);
+            network.send(now, self.flow, Side::Receiver, meta, Body::Acknowledgement(self.way, ack));
+        }
+        self.receiver.next_timeout()
+    }
+}

@@ -1,0 +1,101 @@
+//! Flows: two hosts, their clocks, and the way between them.
+
+use weir_net::Time;
+use weir_units::TimeDelta;
+
+use crate::traffic::Traffic;
+
+/// One end of a flow, and the half of a controller that stands there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The sender half.
+    Sender,
+    /// The receiver half.
+    Receiver,
+}
+
+/// A host's clock: what it reads as a function of true time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ClockSpec {
+    /// Its reading at the start of the run.
+    pub offset: TimeDelta,
+    /// How much too fast it runs, in parts per million.
+    pub drift_ppm: f64,
+    /// Readings are multiples of this; zero for nanoseconds.
+    pub resolution: TimeDelta,
+}
+
+/// One flow: two hosts, its own or those of its call, and the way between them.
+#[derive(Debug)]
+pub struct FlowSpec {
+    /// Name, also the name of its random streams.
+    pub name: String,
+    /// Indices of the links from the sender to the receiver, at least one.
+    pub forward: Vec<usize>,
+    /// Indices of the links back; empty only for flows without feedback.
+    pub reverse: Vec<usize>,
+    /// When it starts.
+    pub start: Time,
+    /// When it stops sending; [`Time::MAX`] for never.
+    pub stop: Time,
+    /// When it pauses: each from the first time, included, to the second, excluded. TCP does not pause.
+    pub pauses: Vec<(Time, Time)>,
+    /// The sender's clock.
+    pub sender_clock: ClockSpec,
+    /// The receiver's clock.
+    pub receiver_clock: ClockSpec,
+    /// The call it belongs to, if any: the media flows of one call share a host at either end, and its clock. Any other
+    /// flow has hosts of its own.
+    pub call: Option<usize>,
+    /// What it carries.
+    pub traffic: Traffic,
+}
+
+impl FlowSpec {
+    /// A flow from the beginning to the end, over link 0 there and link 1 back, whose hosts have the true time.
+    pub fn new(name: &str, traffic: Traffic) -> Self {
+        Self {
+            name: name.to_owned(),
+            forward: vec![0],
+            reverse: vec![1],
+            start: Time::ZERO,
+            stop: Time::MAX,
+            pauses: Vec::new(),
+            sender_clock: ClockSpec::default(),
+            receiver_clock: ClockSpec::default(),
+            call: None,
+            traffic,
+        }
+    }
+
+    /// Over these links, by their indices: there, and back.
+    pub fn over(self, forward: impl Into<Vec<usize>>, reverse: impl Into<Vec<usize>>) -> Self {
+        Self { forward: forward.into(), reverse: reverse.into(), ..self }
+    }
+
+    /// From `start` on.
+    pub fn from(self, start: Time) -> Self {
+        Self { start, ..self }
+    }
+
+    /// Until `stop`.
+    pub fn until(self, stop: Time) -> Self {
+        Self { stop, ..self }
+    }
+
+    /// With a pause more, from the first time, included, to the second, excluded.
+    pub fn pausing(mut self, from: Time, to: Time) -> Self {
+        self.pauses.push((from, to));
+        self
+    }
+
+    /// In the call of this number.
+    pub fn in_call(self, call: usize) -> Self {
+        Self { call: Some(call), ..self }
+    }
+
+    /// With these clocks at the sender and at the receiver.
+    pub fn clocks(self, sender_clock: ClockSpec, receiver_clock: ClockSpec) -> Self {
+        Self { sender_clock, receiver_clock, ..self }
+    }
+}

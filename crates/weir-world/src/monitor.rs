@@ -1,0 +1,115 @@
+//! How a run is watched. The world that runs it calls a [`Monitor`] as things happen; metrics live with the caller.
+
+use weir_cc::Target;
+use weir_net::{DropReason, Time};
+use weir_units::{DataSize, TimeDelta};
+
+use crate::flow::Side;
+use crate::wire::WirePacket;
+
+/// What can be measured of a packet that the packet itself does not carry on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketMeta {
+    /// When it left its sender (true time).
+    pub sent_at: Time,
+    /// How long it waited in bottleneck queues so far, own serialisation excluded.
+    pub wait: TimeDelta,
+    /// Bytes on the wire, headers of all layers included.
+    pub wire_size: u32,
+    /// Bytes of media or application data.
+    pub payload: u32,
+    /// For media: the frame it belongs to, counted from 0 per flow; [`PacketMeta::NO_FRAME`] otherwise.
+    pub frame: u32,
+    /// Whether it is feedback (RTCP, acknowledgements, handshake) and not data.
+    pub control: bool,
+}
+
+impl PacketMeta {
+    /// The frame number of packets that carry no frame.
+    pub const NO_FRAME: u32 = u32::MAX;
+}
+
+/// A frame as the encoder handed it to the packetiser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameMeta {
+    /// Its number in the flow, from 0.
+    pub number: u32,
+    /// Packets it was split into; 0 for a frame that was skipped, whose number is that of the next.
+    pub packets: u16,
+    /// Payload bytes.
+    pub bytes: u32,
+    /// Whether it is a key frame.
+    pub key: bool,
+}
+
+/// A transfer that is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferMeta {
+    /// When its connection was opened, or the request for it was sent.
+    pub started: Time,
+    /// Its bytes.
+    pub size: DataSize,
+}
+
+/// How a packet was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// The queue dropped it: for want of room, or to signal congestion.
+    Queue(DropReason),
+    /// Random loss of the link, after the queue.
+    Random,
+}
+
+/// Watches a run. Flows and links are given by their index in the spec. All methods do nothing unless
+/// implemented.
+pub trait Monitor {
+    /// Whether [`Self::signals`] should be called at all; reading signals costs time.
+    fn wants_signals(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Self::packet`] should be called at all; putting a packet together costs time.
+    fn wants_packets(&self) -> bool {
+        false
+    }
+
+    /// A packet came out at the far end of a link, in full: with the marks it has by now, that link's included.
+    fn packet(&mut self, _now: Time, _link: usize, _packet: &WirePacket<'_>) {}
+
+    /// A packet left its host.
+    fn sent(&mut self, _now: Time, _flow: usize, _packet: &PacketMeta) {}
+
+    /// A packet reached the host at the other end.
+    fn delivered(&mut self, _now: Time, _flow: usize, _packet: &PacketMeta) {}
+
+    /// A packet was lost on a link.
+    fn dropped(&mut self, _now: Time, _flow: usize, _link: usize, _packet: &PacketMeta, _loss: Loss) {}
+
+    /// A packet came out at the far end of a link after having waited in its queue for `wait`.
+    fn link_exit(&mut self, _now: Time, _link: usize, _wire_size: u32, _wait: TimeDelta) {}
+
+    /// The encoder made or skipped a frame; its capture time is `now`.
+    fn frame(&mut self, _now: Time, _flow: usize, _frame: &FrameMeta) {}
+
+    /// The sender measured a round-trip time.
+    fn rtt(&mut self, _now: Time, _flow: usize, _rtt: TimeDelta) {}
+
+    /// The controller's target after something changed it; also once at the flow's start.
+    fn target(&mut self, _now: Time, _flow: usize, _target: &Target) {}
+
+    /// The inner values of a controller or of a TCP sender, in the order of its `signals()`, after each input that may
+    /// change them.
+    fn signals(&mut self, _now: Time, _flow: usize, _side: Side, _values: &[f64]) {}
+
+    /// A finite transfer is complete: all of it is acknowledged.
+    fn completed(&mut self, _now: Time, _flow: usize) {}
+
+    /// One of a flow's transfers is complete, its only one included: all of it is acknowledged.
+    fn transferred(&mut self, _now: Time, _flow: usize, _transfer: &TransferMeta) {}
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Monitor for Unwatched {}

@@ -1,0 +1,40 @@
+//! A whole run.
+
+use weir_net::Time;
+
+use crate::flow::FlowSpec;
+use crate::link::{CellSpec, LinkSpec};
+
+/// A whole run: a network and the flows that cross it.
+#[derive(Debug)]
+pub struct RunSpec {
+    /// Seed of the run; each component draws from its own stream, derived from this and its name.
+    pub seed: u64,
+    /// When the run ends.
+    pub end: Time,
+    /// The links; flows refer to them by index.
+    pub links: Vec<LinkSpec>,
+    /// The Wi-Fi cells that carry some of the links.
+    pub cells: Vec<CellSpec>,
+    /// The flows.
+    pub flows: Vec<FlowSpec>,
+}
+
+impl RunSpec {
+    /// A network of `links` without flows, watched until `end`, with seed 1.
+    pub fn over(links: Vec<LinkSpec>, end: Time) -> Self {
+        Self { seed: 1, end, links, cells: Vec::new(), flows: Vec::new() }
+    }
+
+    /// With one flow more.
+    pub fn with(mut self, flow: FlowSpec) -> Self {
+        self.flows.push(flow);
+        self
+    }
+
+    /// With so many flows more.
+    pub fn with_all(mut self, flows: impl IntoIterator<Item = FlowSpec>) -> Self {
+        self.flows.extend(flows);
+        self
+    }
+}

@@ -1,0 +1,183 @@
+//! What can be chosen about a pair of TCP endpoints.
+
+use weir_units::{DataSize, TimeDelta};
+
+use crate::tcp::packet::{Acknowledgement, Segment};
+
+/// How a pair of endpoints uses ECN. The handshake is taken to have agreed on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnMode {
+    /// Not at all.
+    #[default]
+    Off,
+    /// ECT(0) on new data, ECN-Echo until the sender answers with CWR (RFC 3168 §6.1).
+    Classic,
+    /// ECT(1) on all data, and every acknowledgement tells how many segments have arrived marked (the counter of
+    /// RFC 9768 §3.2.2, but wide enough not to wrap around within a window).
+    Accurate,
+}
+
+/// A pair of TCP endpoints. The default resembles Linux; values out of range are brought into it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, each of a mechanism with its own RFC"
+)]
+pub struct TcpConfig {
+    /// Payload of a full segment in bytes, at least 1.
+    pub mss: u16,
+    /// IP and TCP headers in bytes, 52 with timestamps (RFC 7323 §3.2; by these round trips are measured, whatever
+    /// stands here); also the size of a pure acknowledgement without SACK.
+    pub header: u16,
+    /// Window to begin with, in segments, at least 1 (RFC 6928 §2).
+    pub initial_window: u32,
+    /// Most segments that may be outstanding (`rwnd`), 1 to 2²⁴; the default is as good as no limit.
+    pub receive_window: u32,
+    /// Retransmission timeout before the first round-trip sample (RFC 6298 §2.1).
+    pub initial_rto: TimeDelta,
+    /// Lower bound of the retransmission timeout (RFC 6298 §2.4 recommends 1 s).
+    pub min_rto: TimeDelta,
+    /// Upper bound of the retransmission timeout, also of its backoff, at least `min_rto` (RFC 6298 §2.5).
+    pub max_rto: TimeDelta,
+    /// Lower bound of the deviation term of the timeout: the `G` of RFC 6298 §2.3. Linux takes its minimum
+    /// timeout here, so that the timeout never comes close to the round-trip time.
+    pub min_deviation: TimeDelta,
+    /// Acknowledge every so many segments that arrive in order, at least 1 (RFC 5681 §4.2).
+    pub ack_every: u32,
+    /// Longest delay of an acknowledgement (RFC 5681 §4.2).
+    pub ack_delay: TimeDelta,
+    /// Selective acknowledgements and recovery by RFC 6675; otherwise RFC 6582.
+    pub sack: bool,
+    /// Whether the first duplicate acknowledgements let new segments out (RFC 3042).
+    pub limited_transmit: bool,
+    /// Explicit congestion notification.
+    pub ecn: EcnMode,
+    /// Proportional rate reduction in recovery (RFC 6937); only with SACK.
+    pub prr: bool,
+    /// Whether segments are paced, at 2 or 1.2 times the window per round trip (Linux).
+    pub pacing: bool,
+    /// So many segments at the beginning are acknowledged one by one (Linux's "quick acknowledgements").
+    pub quick_acks: u32,
+    /// Recovery without SACK as in ns-3 up to 3.26. At a loss found by duplicates these are taken off what is
+    /// outstanding, instead of what limited transmit has sent (RFC 5681 §3.2 step 2); duplicates for the first segment
+    /// after a recovery begin another (RFC 6582 §3.2 step 2 asks for the second); and no timeout of a repair after a
+    /// timeout reduces `ssthresh` again.
+    pub ns3_recovery: bool,
+    /// Whether the deviation term of the retransmission timeout is that of Linux: it rises at once, comes down once per
+    /// round trip by a quarter of the difference, and rises by an eighth as much if the cause is a sample below the
+    /// mean. Otherwise by RFC 6298 §2.3.
+    pub linux_deviation: bool,
+}
+
+impl Default for TcpConfig {
+    fn default() -> Self {
+        Self {
+            mss: 1448,
+            header: 52,
+            initial_window: 10,
+            receive_window: 1 << 20,
+            initial_rto: TimeDelta::from_secs(1),
+            min_rto: TimeDelta::from_millis(200),
+            max_rto: TimeDelta::from_secs(60),
+            min_deviation: TimeDelta::from_millis(200),
+            ack_every: 2,
+            ack_delay: TimeDelta::from_millis(40),
+            sack: true,
+            limited_transmit: true,
+            ecn: EcnMode::Off,
+            prr: false,
+            pacing: false,
+            quick_acks: 0,
+            ns3_recovery: false,
+            linux_deviation: false,
+        }
+    }
+}
+
+/// Highest `receive_window`: the scoreboards of a connection then take 6 MB.
+const MAX_RECEIVE_WINDOW: u32 = 1 << 24;
+
+impl TcpConfig {
+    /// What the RFCs recommend: RFC 5681, RFC 6298, RFC 6675, RFC 6928, RFC 7323.
+    pub fn rfc() -> Self {
+        Self {
+            min_rto: TimeDelta::from_secs(1),
+            min_deviation: TimeDelta::from_millis(1),
+            ack_delay: TimeDelta::from_millis(500),
+            ..Self::default()
+        }
+    }
+
+    /// Linux 3.16 (2014), without pacing as that took a special queue then.
+    pub fn linux_3_16() -> Self {
+        Self {
+            max_rto: TimeDelta::from_secs(120),
+            prr: true,
+            quick_acks: 16,
+            linux_deviation: true,
+            ..Self::default()
+        }
+    }
+
+    /// ns-3.26 (2016): buffers of 131072 bytes, no SACK; its own segments are of 536 bytes.
+    pub fn ns3_26(mss: u16) -> Self {
+        Self {
+            mss,
+            initial_window: 1,
+            receive_window: 131_072 / u32::from(mss.max(1)),
+            initial_rto: TimeDelta::from_secs(3),
+            min_rto: TimeDelta::from_secs(1),
+            min_deviation: TimeDelta::from_millis(1),
+            ack_delay: TimeDelta::from_millis(200),
+            sack: false,
+            ns3_recovery: true,
+            ..Self::default()
+        }
+    }
+
+    /// The same with every count in its range.
+    pub fn in_range(self) -> Self {
+        Self {
+            mss: self.mss.max(1),
+            initial_window: self.initial_window.max(1),
+            receive_window: self.receive_window.clamp(1, MAX_RECEIVE_WINDOW),
+            ack_every: self.ack_every.max(1),
+            ..self
+        }
+    }
+
+    /// The size of `segment` on the wire.
+    pub fn segment_size(&self, segment: &Segment) -> DataSize {
+        DataSize::from_bytes(u64::from(self.header) + u64::from(segment.payload))
+    }
+
+    /// The size of `ack` on the wire: a SACK option takes 2 bytes and 8 per block, padded to 4 (RFC 2018 §3).
+    pub fn acknowledgement_size(&self, ack: &Acknowledgement) -> DataSize {
+        let blocks = ack.sacks.iter().filter(|block| !block.is_empty()).count() as u64;
+        let option = if blocks == 0 { 0 } else { (2 + 8 * blocks).next_multiple_of(4) };
+        DataSize::from_bytes(u64::from(self.header) + option)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_cc::SendTime;
+
+    use super::*;
+    use crate::tcp::packet::SackBlock;
+
+    #[test]
+    fn sack_blocks_lengthen_the_acknowledgement() {
+        // 52 bytes; one block: 2 + 8 = 10, padded 12; three: 2 + 24 = 26, padded 28.
+        let config = TcpConfig::default();
+        let block = SackBlock { start: 4, end: 7 };
+        let sacks = [SackBlock::EMPTY; 3];
+        let echo = SendTime::ZERO;
+        let mut ack = Acknowledgement { cumulative: 0, syn: false, sacks, echo, ece: false, marked: 0 };
+        assert_eq!(config.acknowledgement_size(&ack), DataSize::from_bytes(52));
+        ack.sacks[0] = block;
+        assert_eq!(config.acknowledgement_size(&ack), DataSize::from_bytes(64));
+        ack.sacks = [block; 3];
+        assert_eq!(config.acknowledgement_size(&ack), DataSize::from_bytes(80));
+    }
+}

@@ -1,0 +1,127 @@
+//! What flows carry.
+
+use core::fmt;
+use std::sync::Arc;
+
+use weir_cc::window::WindowLaw;
+use weir_cc::{Controller, Receiver};
+use weir_media::MediaConfig;
+use weir_net::Time;
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use crate::tcp::TcpConfig;
+use crate::web::Web;
+
+/// What a flow carries.
+#[derive(Debug)]
+pub enum Traffic {
+    /// Video under a controller.
+    Media(MediaSpec),
+    /// Packets of one size at a constant rate, without feedback.
+    Constant {
+        /// Rate on the wire.
+        rate: DataRate,
+        /// Size of a packet on the wire.
+        packet_size: DataSize,
+    },
+    /// Packets of one size at a rate that changes, without feedback.
+    Unresponsive(Unresponsive),
+    /// A bulk TCP transfer.
+    Tcp {
+        /// The window law.
+        law: Box<dyn WindowLaw>,
+        /// The endpoints.
+        config: TcpConfig,
+        /// How much to transfer; `None` for a long-lived flow.
+        size: Option<DataSize>,
+    },
+    /// A bulk transfer by the TCP of the WebRTC project's simulator, which has a window law of its own.
+    ChromiumTcp {
+        /// The endpoints; only the sizes of segments and headers matter.
+        config: TcpConfig,
+        /// How much to transfer; `None` for a long-lived flow.
+        size: Option<DataSize>,
+    },
+    /// Short TCP flows: downloads with idle times between them, each over a connection of its own.
+    Downloads {
+        /// The window laws of the connections.
+        laws: WindowLaws,
+        /// The endpoints.
+        config: TcpConfig,
+        /// How much and how often.
+        downloads: Downloads,
+    },
+    /// Web-like traffic: requests from the receiver's end, answered over TCP.
+    Web {
+        /// The window laws of the connections.
+        laws: WindowLaws,
+        /// The endpoints.
+        config: TcpConfig,
+        /// What is asked for, and how often.
+        web: Web,
+    },
+}
+
+/// A media flow. A process that has one of its ends alone needs that half alone.
+#[derive(Debug)]
+pub struct MediaSpec {
+    /// The sender half of the controller, where the sending end is.
+    pub sender: Option<Box<dyn Controller>>,
+    /// The receiver half, where the receiving end is.
+    pub receiver: Option<Box<dyn Receiver>>,
+    /// Encoder, packetiser, RTCP.
+    pub config: MediaConfig,
+}
+
+impl MediaSpec {
+    /// A flow with both ends.
+    pub fn new(sender: Box<dyn Controller>, receiver: Box<dyn Receiver>, config: MediaConfig) -> Self {
+        Self { sender: Some(sender), receiver: Some(receiver), config }
+    }
+}
+
+/// Downloads with idle times between them (RFC 8868 §4.1's short-lived TCP flows).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Downloads {
+    /// A download's size is drawn uniformly from this …
+    pub smallest: DataSize,
+    /// … to this.
+    pub largest: DataSize,
+    /// Mean of the idle time that follows a download's completion; it is exponentially distributed.
+    pub idle: TimeDelta,
+    /// Whether it begins with an idle time and not with a download.
+    pub begins_idle: bool,
+}
+
+/// Makes a window law for each connection of a flow.
+#[derive(Clone)]
+pub struct WindowLaws(Arc<dyn Fn() -> Box<dyn WindowLaw> + Send + Sync>);
+
+impl WindowLaws {
+    /// Laws as `make` makes them.
+    pub fn new(make: impl Fn() -> Box<dyn WindowLaw> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(make))
+    }
+
+    /// A law for a new connection.
+    pub fn make(&self) -> Box<dyn WindowLaw> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for WindowLaws {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WindowLaws").field(&self.make()).finish()
+    }
+}
+
+/// Packets of one size at a rate that changes at given times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unresponsive {
+    /// Rates on the wire and from when on each holds, in order; none before the first.
+    pub steps: Vec<(Time, DataRate)>,
+    /// Size of a packet on the wire.
+    pub packet_size: DataSize,
+    /// Bytes of a packet that are headers and not payload.
+    pub headers: u32,
+}

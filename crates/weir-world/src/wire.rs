@@ -1,0 +1,46 @@
+//! Packets as somebody on the way sees them.
+
+use weir_cc::Ecn;
+use weir_net::Time;
+use weir_wire::media::MediaHeader;
+
+use crate::flow::Side;
+use crate::tcp::{Acknowledgement, Segment};
+
+/// A packet on a link, with all that its headers say.
+#[derive(Clone, Copy, Debug)]
+pub struct WirePacket<'a> {
+    /// Its flow, by its index in the spec.
+    pub flow: usize,
+    /// The end that sent it.
+    pub from: Side,
+    /// When it left there.
+    pub sent_at: Time,
+    /// Bytes on the wire, headers of all layers included.
+    pub wire_size: u32,
+    /// The ECN field of its IP header, as it is now.
+    pub ecn: Ecn,
+    /// Which of the flow's clients it belongs to; 0 unless the flow has several.
+    pub client: u32,
+    /// Which of the client's connections, in the order in which they are opened; 0 unless there are several.
+    pub connection: u32,
+    /// What it carries.
+    pub content: WireContent<'a>,
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug)]
+pub enum WireContent<'a> {
+    /// Unresponsive traffic.
+    Constant,
+    /// RTP: a header before media or padding.
+    Media(&'a MediaHeader),
+    /// RTCP packets, as bytes.
+    Rtcp(&'a [u8]),
+    /// A TCP segment.
+    Segment(&'a Segment),
+    /// A TCP acknowledgement.
+    Acknowledgement(&'a Acknowledgement),
+    /// A client's request, which is in one packet and no part of a TCP connection.
+    Request,
+}
