@@ -7,6 +7,7 @@ mod calls;
 mod closed_loop;
 mod copies;
 mod coupling;
+mod course;
 mod kept;
 mod laws;
 

@@ -16,7 +16,8 @@ const DELAY: TimeDelta = TimeDelta::from_millis(25);
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     call(|now, flow, decision| {
         let at = (now - SendTime::ZERO).secs_f64();
-        println!("{at:>6.2} s, flow {}: {decision:?}", flow.number());
+        let Decision { rate, base, why, .. } = decision;
+        println!("{at:>6.2} s, flow {}: {base} → {rate}, {}", flow.number(), why.name());
     })
 }
 

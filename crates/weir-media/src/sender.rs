@@ -322,9 +322,9 @@ impl MediaSender {
 
     /// Coupling assigns a share. Returns the rate that the controller took.
     pub fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
-        self.controller.adopt(now, share);
+        let taken = self.controller.adopt(now, share);
         self.refresh(now);
-        self.target.sending_rate
+        taken
     }
 
     /// What the controller wants now.

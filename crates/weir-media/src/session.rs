@@ -288,7 +288,7 @@ impl News {
             *place = Some(decision);
         } else {
             let last = &mut self.decisions[MOST_DECISIONS - 1];
-            *last = last.map(|last| Decision { base: last.base, ..decision });
+            *last = Decision::merged(*last, Some(decision));
         }
     }
 

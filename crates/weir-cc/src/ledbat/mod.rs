@@ -33,6 +33,8 @@
 //! 8. The window is bounded by what the maximum rate has in flight, and one packet.
 //! 9. A change of route goes back to the start rate and forgets delays and missing packets; what left before it tells
 //!    nothing of the new route. The RFC has no rule.
+//! 10. The rate for encoder and pacer is `cwnd/SRTT` less headers, by the share of payload in the packet sent last before
+//!     the report: it changes with reports and timeouts only.
 //!
 //! A latecomer takes a standing queue for propagation and starves the flow that keeps it (RFC 6817 §4.4); that is the
 //! law's own.

@@ -177,7 +177,7 @@ fn tfrc_of_ns2(limits: RateLimits) -> super::Halves {
     super::halves(Tfrc::new(config, limits).unwrap(), AtReceiver::new(observer))
 }
 
-/// With a factor on the equation's rate, which would keep a share, 5 flows carried 82 % and lost 7 % instead.
+/// A factor on the equation's rate, which would keep a share, misses both.
 #[test]
 fn tfrc_under_algorithm_2_uses_the_link_with_little_more_than_half_the_queue() {
     let tfrc = Law::new("tfrc of ns-2", tfrc_of_ns2);

@@ -7,7 +7,7 @@ use crate::closed_loop::{Loop, Source};
 use crate::controller::{RateLimits, Target};
 use crate::decision::Decision;
 
-const CAPACITY: DataRate = DataRate::from_mbps(1);
+pub(super) const CAPACITY: DataRate = DataRate::from_mbps(1);
 
 /// A flow of `law` over a bottleneck; where the law asks for it, the clocks agree.
 pub(super) fn flow(law: &Law, limits: RateLimits, source: Source, capacity: DataRate) -> Loop {
@@ -29,6 +29,19 @@ enum Identity {
     Push,
 }
 
+/// A minute of ups and downs over a link of 1 Mbit/s: what changes at `ms`.
+pub(super) fn befall(path: &mut Loop, ms: i64) {
+    match ms {
+        20_000 => path.capacity = CAPACITY.scale(0.4),
+        30_000 => path.capacity = CAPACITY.scale(2.0),
+        40_000 => path.random_loss = 0.05,
+        45_000 => path.random_loss = 0.0,
+        50_000 => path.feedback_cut = true,
+        54_000 => path.feedback_cut = false,
+        _ => {}
+    }
+}
+
 /// A minute of ups and downs: what the law wants after each ms, and what it decided.
 fn course(law: &Law, identity: Identity) -> Vec<(Target, Option<Decision>)> {
     let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
@@ -36,15 +49,7 @@ fn course(law: &Law, identity: Identity) -> Vec<(Target, Option<Decision>)> {
     let mut present = usual_limits().start();
     let mut course = Vec::new();
     for ms in 0..60_000 {
-        match ms {
-            20_000 => path.capacity = CAPACITY.scale(0.4),
-            30_000 => path.capacity = CAPACITY.scale(2.0),
-            40_000 => path.random_loss = 0.05,
-            45_000 => path.random_loss = 0.0,
-            50_000 => path.feedback_cut = true,
-            54_000 => path.feedback_cut = false,
-            _ => {}
-        }
+        befall(&mut path, ms);
         path.tick();
         let decision = path.take_decision();
         present = decision.map_or(present, |decision| decision.rate);

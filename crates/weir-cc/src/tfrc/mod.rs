@@ -30,6 +30,10 @@
 //!    receiver's: it begins anew where the receiving end is told of the change, else it goes on, and slow start follows
 //!    only if it is empty. The RFC has no rule.
 //!
+//! Coupling's word becomes `X` and scales `X_recv_set`. The equation's rate is a function of what the receiver saw and
+//! forgets a share with the next report, as coupled-rtp-2014 has it. A factor on that rate would keep it, but flows that
+//! are coupled so lose more and carry less.
+//!
 //! Not taken over from ns-2: its slow start spread over the packets of a round trip, its round counter, its
 //! loss times by the sender's clock, its 300 bytes/s before the first report and its receive rate in packets.
 

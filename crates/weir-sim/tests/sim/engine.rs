@@ -180,7 +180,7 @@ fn the_flows_of_a_call_share_its_hosts_and_each_has_its_own_times() {
 #[test]
 fn a_call_has_media_alone_and_one_clock_at_either_end() {
     let with = |flow: FlowSpec| {
-        let call = flow("video", gcc_2016()).in_call(0);
+        let call = crate::common::flow("video", gcc_2016()).in_call(0);
         let flows = vec![call, flow.in_call(0)];
         Simulation::new(spec(1000, 1, flows), Tally::default()).unwrap_err()
     };

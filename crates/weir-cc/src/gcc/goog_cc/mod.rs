@@ -30,8 +30,8 @@
 //! 10. Left out: the congestion window and its push-back; separate detectors for audio; the stable target; the Bayesian
 //!     rate estimator; sorting and capping of the trend; network state estimates; bytes outside feedback. All but the
 //!     window are off, or have no counterpart, in a call that uses transport feedback for every packet.
-//! 11. Coupling's word becomes the delay-based estimate, the bandwidth of the loss model and the target; a hold and a window
-//!     of growth end no lower.
+//! 11. Coupling's word scales target, delay-based estimate, loss model, hold, window of growth, the rates of the last second
+//!     and what probing goes by, each by the same factor; the times of growth and of the wait after a change run on.
 
 mod config;
 mod delay;

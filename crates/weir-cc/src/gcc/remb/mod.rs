@@ -26,6 +26,9 @@
 //! 10. A change of route begins both ends anew ([`Receiver::on_route_changed`](crate::Receiver::on_route_changed) at
 //!     the receiver): `A_r` and `A` from the start rate, `A` from less if it was less, and with a fast start. The paper
 //!     has no rule.
+//! 11. The receiver does not hear coupling's word: a share above its ceiling raises that by a factor, and a ceiling that
+//!     comes down to a lesser share is no decrease. A decrease by what was received before the word counts on its scale,
+//!     and ends the factor.
 
 mod config;
 mod receiver;

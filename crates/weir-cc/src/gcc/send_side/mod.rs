@@ -36,7 +36,7 @@
 //!    no rule.
 //! 9. The pacer is that of the endpoint: it drains at `A`, and does not collect packets for 5 ms first. Nothing lets it
 //!    catch up, so that what waits in it when `A` falls waits long; [`Config::pacing`] may be a larger factor.
-//! 10. A change of route forgets all but the rate. The draft has no rule.
+//! 10. A change of route goes back to the start rate and forgets all else. The draft has no rule.
 
 mod config;
 mod delay;

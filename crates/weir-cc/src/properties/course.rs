@@ -1,0 +1,42 @@
+//! The course of each law through a minute of ups and downs, a line a second: a change of behaviour is seen in review.
+
+use std::fmt::Write as _;
+
+use super::coupling::{CAPACITY, befall, flow};
+use super::{LAWS, Law, usual_limits};
+use crate::closed_loop::Source;
+use crate::decision::Why;
+
+/// Seconds, the target, the wait in the queue, packets that the full queue dropped, and how often the law decided for
+/// which reason.
+fn course(law: &Law) -> String {
+    let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
+    let mut course = String::new();
+    for second in 1..=60 {
+        let (dropped, mut decided) = (path.dropped, [0; Why::ALL.len()]);
+        for ms in (second - 1) * 1000..second * 1000 {
+            befall(&mut path, ms);
+            path.tick();
+            let Some(decision) = path.take_decision() else { continue };
+            decided[Why::ALL.iter().position(|&why| why == decision.why).unwrap()] += 1;
+        }
+        let (kbps, wait) = (path.target_rate() / 1e3, path.queuing_delay().millis_f64());
+        write!(course, "{second:2} s {kbps:5.0} kbit/s {wait:4.0} ms").unwrap();
+        let dropped = path.dropped - dropped;
+        if dropped > 0 {
+            write!(course, ", {dropped} dropped").unwrap();
+        }
+        for (why, times) in Why::ALL.iter().zip(decided).filter(|(_, times)| *times > 0) {
+            write!(course, ", {times} {}", why.name()).unwrap();
+        }
+        course.push('\n');
+    }
+    course
+}
+
+#[test]
+fn the_course_of_each_law_is_as_it_was() {
+    for law in LAWS {
+        insta::assert_snapshot!(law.name.replace(' ', "-"), course(law));
+    }
+}
