@@ -201,6 +201,17 @@ impl Loop {
         self.decided.take()
     }
 
+    /// What is decided within `span`, a millisecond's as one decision.
+    pub(crate) fn run_to_decisions(&mut self, span: TimeDelta) -> Vec<Decision> {
+        let ticks = 0..span.nanos() / TICK.nanos();
+        ticks
+            .filter_map(|_| {
+                self.tick();
+                self.take_decision()
+            })
+            .collect()
+    }
+
     /// Coupling gives the flow this share; returns what it took.
     pub(crate) fn adopt(&mut self, rate: DataRate) -> DataRate {
         self.sender.adopt(self.now, Share { rate })

@@ -70,6 +70,11 @@ pub trait Receiver: Send + Sync + Debug {
     /// The report that is due at `now`, if any; call until `None`.
     fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>>;
 
+    /// Whether its reports tell of single packets ([`Report::Packets`]).
+    fn tells_packets(&self) -> bool {
+        false
+    }
+
     /// The path is another one, and the receiving end knows it ([`PathEvent::RouteChanged`] at the other): what was
     /// learnt of delay, loss and capacity does not hold any more. Call it when the first packet by the new route comes,
     /// before showing it: what is still on its way by the old one belongs to what is forgotten.

@@ -19,8 +19,14 @@ impl Decision {
     /// One decision for two: from where this one began to where `later` came, by the reason that explains the way.
     #[must_use]
     pub fn then(self, later: Self) -> Self {
-        let fell = later.rate < self.base;
-        let why = if fell && !later.why.is_cut() { self.why } else { later.why };
+        let undone = later.why == Why::Growth && later.rate >= self.base;
+        let (fell, fell_last) = (later.rate < self.base, later.rate < later.base);
+        let why = match (self.why.is_congestion(), later.why.is_congestion()) {
+            // No other reason hides congestion, unless what it took is back.
+            (true, false) if !undone || later.rate == self.rate => self.why,
+            (false, false) if fell && !fell_last => self.why,
+            _ => later.why,
+        };
         Self { base: self.base, why, ..later }
     }
 
@@ -134,6 +140,14 @@ mod tests {
         assert_eq!(cut.then(decision(500, 510, Why::Growth)), decision(1000, 510, Why::Loss));
         assert_eq!(cut.then(decision(500, 400, Why::Delay)), decision(1000, 400, Why::Delay));
         assert_eq!(cut.then(decision(500, 1100, Why::Growth)), decision(1000, 1100, Why::Growth));
+        assert_eq!(cut.then(decision(500, 490, Why::Application)), decision(1000, 490, Why::Loss));
+        let at_minimum = decision(100, 100, Why::Loss);
+        assert_eq!(at_minimum.then(decision(100, 100, Why::Growth)), at_minimum);
+        let grown = decision(1000, 1100, Why::Growth);
+        assert_eq!(grown.then(decision(1100, 600, Why::Limits)), decision(1000, 600, Why::Limits));
+        assert_eq!(grown.then(decision(1100, 600, Why::Mark)), decision(1000, 600, Why::Mark));
+        let limited = decision(1000, 600, Why::Limits);
+        assert_eq!(limited.then(decision(600, 610, Why::Growth)), decision(1000, 610, Why::Limits));
         assert_eq!(Decision::merged(Some(cut), None), Some(cut));
         assert_eq!(Decision::merged(None, Some(cut)), Some(cut));
     }

@@ -168,6 +168,10 @@ const fn place(id: u64) -> usize {
 
 impl Receiver for PacketFeedback {
     /// It tells of packets and learns nothing of the path.
+    fn tells_packets(&self) -> bool {
+        true
+    }
+
     fn on_route_changed(&mut self) {}
 
     fn on_arrival(&mut self, packet: &Arrival) {

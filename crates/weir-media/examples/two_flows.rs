@@ -31,7 +31,7 @@ pub(crate) fn call(
     for ssrc in 0..2 {
         let seeds = SenderSeeds { encoder: u64::from(ssrc), rtcp: 10 + u64::from(ssrc) };
         let law = Box::new(GoogCc::new(Config::default(), limits)?);
-        let flow = session.add(MediaSender::new(law, config, ssrc, seeds));
+        let flow = session.add(MediaSender::new(law, config, ssrc, seeds)).map_err(|_| "one SSRC twice")?;
         session.start(SendTime::ZERO, flow);
         let law = Box::new(PacketFeedback::new(TimeDelta::from_millis(50)));
         receivers.push(MediaReceiver::new(law, config, 100 + ssrc, ssrc, 20));

@@ -35,7 +35,7 @@ pub struct MediaConfig {
     pub packet_format: PacketFormat,
     /// The receiver also tells of single packets once in this time, beside the reports of a law that tells of them only
     /// as a whole; `None` for never. The law goes by its own reports as before, but the sender knows the fate of each
-    /// packet, as shared bottleneck detection wants it (RFC 8382). A law over per-packet feedback needs no witness.
+    /// packet, as shared bottleneck detection wants it (RFC 8382). Beside a law over per-packet feedback there is none.
     pub witness: Option<TimeDelta>,
 }
 

@@ -13,6 +13,7 @@ const PAYLOAD_TYPE: u8 = 96;
 const AUDIO_PAYLOAD_TYPE: u8 = 111;
 /// Payload of a padding packet: RTP padding counts in one byte.
 pub(crate) const PADDING_PAYLOAD: u16 = 255;
+
 /// A media packet that leaves now: its header as on the wire, and what a measurement wants to know besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MediaPacket {

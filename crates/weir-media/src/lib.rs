@@ -29,7 +29,7 @@ mod packet_report;
 mod packetiser;
 mod receiver;
 mod reception;
-mod report;
+mod report_codec;
 mod sender;
 mod session;
 mod sources;

@@ -7,13 +7,14 @@ use weir_cc::{Arrival, ArrivalTime, Ecn, Receiver, SendTime, Stamp};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::abs_send_time::{AbsSendTime, AbsSendTimeUnwrapper};
 use weir_wire::media::MediaHeader;
+use weir_wire::rtcp::{self, Message};
 use weir_wire::seq::{TimestampUnwrapper, Unwrapper};
 
 use crate::config::MediaConfig;
 use crate::encoder::spread_factor;
 use crate::key_frames::KeyFrameRequests;
 use crate::reception::ReceptionStatistics;
-use crate::report::{self, ReportWriter};
+use crate::report_codec::ReportWriter;
 use crate::sources::{Kind, Sources};
 
 /// The receiving end of a media flow.
@@ -45,9 +46,10 @@ impl MediaReceiver {
     /// reports' times.
     pub fn new(receiver: Box<dyn Receiver>, config: MediaConfig, ssrc: u32, source: u32, rtcp: u64) -> Self {
         let sources = Sources::new(source, &config);
+        let witness = config.witness.filter(|_| !receiver.tells_packets());
         Self {
             receiver,
-            witness: config.witness.map(PacketFeedback::new),
+            witness: witness.map(PacketFeedback::new),
             config,
             sources,
             reports: ReportWriter::new(config.packet_format, ssrc, sources),
@@ -101,9 +103,11 @@ impl MediaReceiver {
 
     /// An RTCP compound packet has come.
     pub fn on_rtcp(&mut self, now: ArrivalTime, bytes: &[u8]) {
-        for (kind, ssrc) in self.sources.iter() {
-            if let Some(compact_ntp) = report::sender_report_of(ssrc, bytes) {
-                self.statistics[kind as usize].on_sender_report(compact_ntp, now);
+        for message in rtcp::messages(bytes).filter_map(Result::ok) {
+            if let Message::SenderReport(report) = message
+                && let Some(kind) = self.sources.kind(report.ssrc)
+            {
+                self.statistics[kind as usize].on_sender_report(report.info.ntp.middle(), now);
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::content::{Content, MediaPacket, PADDING_PAYLOAD, SentFrame};
 use crate::encoder::{Encoder, spread_factor};
 use crate::packet_report::PacketReportReader;
 use crate::packetiser::Packetiser;
-use crate::report;
+use crate::report_codec;
 use crate::sources::{Kind, Sources};
 use crate::streams::Streams;
 
@@ -273,10 +273,7 @@ impl MediaSender {
         for message in rtcp::messages(bytes).filter_map(Result::ok) {
             let Some(news) = self.on_message(now, &message) else { continue };
             heard.rtt = news.rtt.or(heard.rtt);
-            heard.decision = match (heard.decision, news.decision) {
-                (Some(first), Some(last)) => Some(Decision { base: first.base, ..last }),
-                (first, last) => last.or(first),
-            };
+            heard.decision = Decision::merged(heard.decision, news.decision);
         }
         self.on_messages_read(now);
         heard
@@ -293,7 +290,7 @@ impl MediaSender {
             });
         }
         let state = self.state();
-        let report = report::report_about(&mut self.streams, now, message, &mut self.packet_reports)?;
+        let report = report_codec::report_about(&mut self.streams, now, message, &mut self.packet_reports)?;
         if !self.history.is_of_route(&report) {
             return Some(Heard::default());
         }
@@ -318,6 +315,12 @@ impl MediaSender {
         let decision = self.controller.on_event(now, event);
         self.refresh(now);
         decision
+    }
+
+    /// Whether a stream of one has the source identifier of a stream of the other.
+    pub(crate) fn shares_a_source_with(&self, other: &Self) -> bool {
+        let own = self.streams.sources();
+        other.streams.sources().iter().any(|(_, ssrc)| own.kind(ssrc).is_some())
     }
 
     /// Coupling assigns a share. Returns the rate that the controller took.

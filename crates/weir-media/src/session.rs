@@ -23,7 +23,9 @@ impl FlowId {
 pub enum Output {
     /// A report measured a round-trip time.
     Rtt(FlowId, TimeDelta),
-    /// A controller computed a rate: because of feedback, of its timer or of an event.
+    /// A controller computed a rate: because of feedback, of its timer or of an event. What it computed more than once
+    /// since it was last told is one decision. Its base says from where it came, also where coupling has given the flow
+    /// another share since.
     Decision(FlowId, Decision),
     /// A frame was captured or skipped.
     Frame(FlowId, SentFrame),
@@ -112,12 +114,18 @@ impl Session {
         Self::default()
     }
 
-    /// Takes one flow more, whose source identifiers must differ from those of the others.
-    pub fn add(&mut self, sender: MediaSender) -> FlowId {
+    /// Takes one flow more.
+    ///
+    /// # Errors
+    /// Gives the flow back if one of its source identifiers is that of another flow: reports would be about both.
+    pub fn add(&mut self, sender: MediaSender) -> Result<FlowId, Box<MediaSender>> {
+        if self.flows.iter().any(|flow| flow.sender.shares_a_source_with(&sender)) {
+            return Err(Box::new(sender));
+        }
         let id = FlowId(self.added);
         self.added += 1;
         self.flows.push(Flow { id, sender, news: News::default(), touched: false });
-        id
+        Ok(id)
     }
 
     /// Gives up a flow: what waits in it is dropped.
@@ -175,7 +183,9 @@ impl Session {
         Some(self.flows[place].sender.adopt(now, share))
     }
 
-    /// An RTCP compound packet has come: each flow takes what is about it, and nobody what is about others.
+    /// An RTCP compound packet has come: each flow takes what is about it, and nobody what is about others. Timers that run
+    /// out meanwhile wait until [`Self::poll`] has given a [`Wake`]: call it again at once if its time has come, before more
+    /// RTCP is read.
     pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) {
         for message in rtcp::messages(bytes).filter_map(Result::ok) {
             for flow in &mut self.flows {
@@ -270,34 +280,23 @@ impl Flow {
     }
 }
 
-/// So many decisions of a flow wait to be told; of more, the last ones are one.
-const MOST_DECISIONS: usize = 4;
-
-/// What is to be told of a flow.
+/// What is to be told of a flow; decisions that were made one after the other are one.
 #[derive(Debug, Default)]
 struct News {
     rtt: Option<TimeDelta>,
-    decisions: [Option<Decision>; MOST_DECISIONS],
+    decision: Option<Decision>,
 }
 
 impl News {
     fn put(&mut self, heard: Heard) {
         self.rtt = heard.rtt.or(self.rtt);
-        let Some(decision) = heard.decision else { return };
-        if let Some(place) = self.decisions.iter_mut().find(|place| place.is_none()) {
-            *place = Some(decision);
-        } else {
-            let last = &mut self.decisions[MOST_DECISIONS - 1];
-            *last = Decision::merged(*last, Some(decision));
-        }
+        self.decision = Decision::merged(self.decision, heard.decision);
     }
 
     fn take(&mut self, flow: FlowId) -> Option<Output> {
         if let Some(rtt) = self.rtt.take() {
             return Some(Output::Rtt(flow, rtt));
         }
-        let first = self.decisions[0].take()?;
-        self.decisions.rotate_left(1);
-        Some(Output::Decision(flow, first))
+        self.decision.take().map(|decision| Output::Decision(flow, decision))
     }
 }

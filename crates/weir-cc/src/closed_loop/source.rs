@@ -42,7 +42,9 @@ impl Source {
                 *bits += rate.bps_f64() * TICK.secs_f64();
                 while *bits >= size.bits_f64() {
                     *bits -= size.bits_f64();
-                    waiting.push_back(Packet { media_time: 0, size, last: true });
+                    // Each is a frame of its own, for laws that go by frames.
+                    let media_time = (now - SendTime::ZERO).millis_f64() as u64 * 90;
+                    waiting.push_back(Packet { media_time, size, last: true });
                 }
             }
         }

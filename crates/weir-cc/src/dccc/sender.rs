@@ -82,6 +82,7 @@ impl PriceRule {
         now: SendTime,
         report: &DcccReport,
         rtt: Option<TimeDelta>,
+        limited: bool,
         frame: &mut Frame,
     ) -> Option<Computed> {
         let now = SendTime::from_nanos(self.config.stamped(now.nanos()));
@@ -110,7 +111,12 @@ impl PriceRule {
         let g = mismatch(rates.sent, rates.received);
         self.prices = Some(Prices { excess, v, g });
         let gradient = growth.secs_f64() / rtt.secs_f64();
-        let why = if is_delay(v, g, gradient) { Why::Delay } else { Why::Loss };
+        let why = match is_delay(v, g, gradient) {
+            true => Why::Delay,
+            // The stamps tell what the law allowed, not what was sent of it.
+            false if limited => Why::Application,
+            false => Why::Loss,
+        };
         let cause = self.limiting(frame.rate(), v, g, gradient);
         Some(Computed { rate: self.config.step(frame.rate(), v, g), why, cause })
     }
@@ -170,12 +176,12 @@ impl Rule for PriceRule {
         &mut self,
         now: SendTime,
         feedback: &Feedback<'_>,
-        _state: &SendState,
+        state: &SendState,
         frame: &mut Frame,
     ) -> Heard {
         let Feedback::Law { report: LawReport::Dccc(report), rtt } = feedback else { return Heard::Foreign };
         frame.end_silence();
-        self.on_report(now, report, *rtt, frame).map_or(Heard::Noted, Heard::Rate)
+        self.on_report(now, report, *rtt, state.application_limited, frame).map_or(Heard::Noted, Heard::Rate)
     }
 
     fn forget_path(&mut self, _now: SendTime, frame: &mut Frame) {

@@ -151,7 +151,8 @@ impl WindowRule {
             Cause::Receiver => Cause::RampUp,
             cause => cause,
         };
-        Some((if off_target < 0.0 { Why::Delay } else { Why::Application }, cause))
+        let unused = state.application_limited && grown.min(most) > allowed;
+        Some((if unused { Why::Application } else { Why::Delay }, cause))
     }
 
     /// At most once per round trip. RFC 6817 §2.4.2, `on data loss`. Whether it counted.
@@ -226,8 +227,8 @@ impl Rule for WindowRule {
             moved = Some((if lost { Why::Loss } else { Why::Mark }, Cause::Loss));
         }
         self.blind_rate = frame.limits().clamp_bps(self.blind_rate);
-        if first && self.rtt.is_some() {
-            moved = moved.map(|(why, cause)| (if why.is_congestion() { why } else { Why::Start }, cause));
+        if first && !lost && !marked {
+            moved = moved.map(|(_, cause)| (Why::Start, cause));
         }
         let Some((why, cause)) = moved else { return Heard::Noted };
         Heard::Rate(Computed { rate: self.rate(), why, cause })
@@ -260,7 +261,8 @@ impl Rule for WindowRule {
 
     fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame) {
         self.blind_rate = frame.limits().clamp_bps(self.blind_rate * factor);
-        self.cwnd *= factor;
+        // The window of the rate, and not one that the limits of the rate hid.
+        self.cwnd = self.rtt.map_or(self.cwnd * factor, |rtt| self.window_of(frame.rate(), &rtt));
         self.flight.scale(factor);
         self.words.on_word(now, factor);
     }

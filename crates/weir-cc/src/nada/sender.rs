@@ -24,8 +24,8 @@ pub trait Variant: Send + Sync + Debug {
     /// of the variant's.
     fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<(f64, Cause)>;
 
-    /// Coupling scales the rate by `factor`.
-    fn scale(&mut self, _factor: f64) {}
+    /// Coupling scales the rate by `factor`, to `share` (bit/s).
+    fn scale(&mut self, _share: f64, _factor: f64, _limits: &RateLimits) {}
 
     /// Coupling's share does not hold any more: feedback is missing, or the path is another one.
     fn forget_share(&mut self) {}
@@ -114,8 +114,9 @@ impl<V: Variant> Rule for NadaRule<V> {
         };
         frame.set_rtt(rtt);
         frame.end_silence();
-        // The report does not say what its congestion is made of.
-        Heard::Rate(Computed { rate, why: Why::Delay, cause })
+        // The report does not say what its congestion is made of; ramp-up goes by what was received.
+        let why = if cause == Cause::RampUp { Why::Ceiling } else { Why::Delay };
+        Heard::Rate(Computed { rate, why, cause })
     }
 
     fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
@@ -134,9 +135,9 @@ impl<V: Variant> Rule for NadaRule<V> {
         self.variant.forget_share();
     }
 
-    fn scale(&mut self, now: SendTime, factor: f64, _frame: &Frame) {
+    fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame) {
         self.words.on_word(now, factor);
-        self.variant.scale(factor);
+        self.variant.scale(frame.rate(), factor, frame.limits());
     }
 
     fn outlook(&self, frame: &Frame) -> Outlook {

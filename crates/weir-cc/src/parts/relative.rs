@@ -1,5 +1,7 @@
 //! The share over a law's own rate, for laws that compute their rate afresh from what the receiver tells.
 
+use crate::controller::RateLimits;
+
 /// Coupling's share of a flow over the rate that its law would have by itself: a factor on what the law computes, kept
 /// until the next cut for congestion. Without a word it is exactly 1.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +19,9 @@ pub(crate) struct Fall {
     pub(crate) yields_at: f64,
     /// One that falls to this share of what it was is a cut for congestion.
     pub(crate) cut_at: f64,
+    /// Whether growth first makes up for the factor. A law whose cuts go by what was received does not fall by them while
+    /// what it was told is far below that.
+    pub(crate) pays_back: bool,
     /// By how much coupling has scaled the flow since that was sent by which the cut goes. Above 1 it is left of the factor.
     pub(crate) rescaled: f64,
 }
@@ -24,8 +29,15 @@ pub(crate) struct Fall {
 impl Relative {
     pub(crate) const NONE: Self = Self { factor: 1.0, own: None };
 
+    /// Coupling scales the flow by `factor`.
     pub(crate) fn on_word(&mut self, factor: f64) {
         self.factor *= factor;
+    }
+
+    /// Coupling gives the flow `share`, by `factor` more than it had; `limits` bound its own rate, too.
+    pub(crate) fn on_share(&mut self, share: f64, factor: f64, limits: &RateLimits) {
+        let own = self.own.map(|own| limits.clamp_bps(own));
+        self.factor = own.map_or(self.factor * factor, |own| share / own);
     }
 
     pub(crate) fn factor(&self) -> f64 {
@@ -39,6 +51,10 @@ impl Relative {
 
     /// The rate while the law's own one is `own` and the present one `present`.
     pub(crate) fn follow(&mut self, own: f64, present: f64, fall: &Fall) -> f64 {
+        if own <= 0.0 {
+            *self = Self::NONE;
+            return own;
+        }
         let before = self.own.replace(own);
         let fell_to = |share: f64| before.is_some_and(|before| own < before && own <= share * before);
         if self.factor < 1.0 && fell_to(fall.yields_at) {
@@ -48,6 +64,8 @@ impl Relative {
         }
         if fell_to(fall.cut_at) {
             self.factor = fall.rescaled.max(1.0);
+        } else if fall.pays_back && self.factor > 1.0 && before.is_some_and(|before| own > before) {
+            self.factor = (present / own).max(1.0);
         }
         self.factor * own
     }
@@ -57,7 +75,7 @@ impl Relative {
 mod tests {
     use super::*;
 
-    const FALL: Fall = Fall { yields_at: 1.0, cut_at: 0.85, rescaled: 1.0 };
+    const FALL: Fall = Fall { yields_at: 1.0, cut_at: 0.85, pays_back: false, rescaled: 1.0 };
 
     #[test]
     fn without_a_word_the_laws_own_rate_holds() {
@@ -97,5 +115,36 @@ mod tests {
         assert!((relative.follow(780.0, 500.0, &FALL) - 520.0).abs() < 1e-9);
         assert_eq!(relative.follow(425.0, 520.0, &FALL), 425.0);
         assert_eq!(relative.follow(500.0, 425.0, &FALL), 500.0);
+    }
+
+    #[test]
+    fn growth_may_make_up_for_the_factor_first() {
+        let mut relative = Relative::NONE;
+        let fall = Fall { pays_back: true, ..FALL };
+        relative.follow(1000.0, 1000.0, &fall);
+        relative.on_word(2.0);
+        assert_eq!(relative.follow(1200.0, 2000.0, &fall), 2000.0);
+        assert_eq!(relative.follow(1900.0, 2000.0, &fall), 2000.0);
+        assert_eq!(relative.follow(2100.0, 2000.0, &fall), 2100.0);
+    }
+
+    #[test]
+    fn a_share_is_one_of_the_laws_own_rate_within_the_limits() {
+        let kbps = weir_units::DataRate::from_kbps;
+        let limits = RateLimits::new(kbps(100), kbps(100), kbps(1000)).unwrap();
+        let mut relative = Relative::NONE;
+        relative.follow(2e6, 2e6, &FALL);
+        // The rate stands at the maximum of 1 Mbit/s, or has been halved since.
+        relative.on_share(0.5e6, 0.5, &limits);
+        assert_eq!(relative.follow(1e6, 0.5e6, &Fall { yields_at: 0.0, cut_at: 0.0, ..FALL }), 0.5e6);
+    }
+
+    #[test]
+    fn an_own_rate_of_nothing_leaves_no_factor() {
+        let mut relative = Relative::NONE;
+        relative.follow(1000.0, 1000.0, &FALL);
+        relative.on_word(0.5);
+        assert_eq!(relative.follow(0.0, 500.0, &FALL), 0.0);
+        assert_eq!(relative.follow(800.0, 100.0, &FALL), 800.0);
     }
 }

@@ -179,11 +179,11 @@ fn tfrc_of_ns2(limits: RateLimits) -> super::Halves {
 
 /// A factor on the equation's rate, which would keep a share, misses both.
 #[test]
-fn tfrc_under_algorithm_2_uses_the_link_with_little_more_than_half_the_queue() {
+fn tfrc_under_algorithm_2_uses_the_link_with_two_thirds_of_the_queue() {
     let tfrc = Law::new("tfrc of ns-2", tfrc_of_ns2);
     for n in [2, 5, 10] {
         let (alone, coupled) = (Dumbbell::of(&tfrc, n, false), Dumbbell::of(&tfrc, n, true));
         assert!(coupled.utilisation >= 0.97, "{n} flows: {coupled:?}");
-        assert!(coupled.queued_packets <= 0.62 * alone.queued_packets, "{n} flows: {coupled:?} of {alone:?}");
+        assert!(coupled.queued_packets <= 0.7 * alone.queued_packets, "{n} flows: {coupled:?} of {alone:?}");
     }
 }

@@ -87,6 +87,39 @@ fn each_decision_starts_from_the_one_before_and_says_why() {
     }
 }
 
+/// What lowered the rate of a flow over `capacity` by a percent or more in its first 30 s, while its source offered less
+/// than that rate and `offered` at most.
+fn falls(law: &Law, capacity: DataRate, offered: DataRate) -> Vec<Decision> {
+    let mut path = flow(law, usual_limits(), Source::VIDEO, capacity);
+    path.source_limit = offered;
+    let decisions = path.run_to_decisions(TimeDelta::from_secs(30));
+    let fell = |decision: &Decision| decision.rate < decision.base.scale(0.99);
+    let unlimited = offered == DataRate::MAX;
+    decisions.into_iter().filter(|made| fell(made) && (unlimited || made.base > offered)).collect()
+}
+
+#[test]
+fn a_source_that_fills_its_rate_is_never_what_lowers_it() {
+    for law in LAWS {
+        let falls = falls(law, CAPACITY, DataRate::MAX);
+        let wrong = falls.iter().find(|decision| decision.why == crate::Why::Application);
+        assert!(wrong.is_none(), "{}: {wrong:?}", law.name);
+    }
+}
+
+#[test]
+fn a_source_that_offers_little_on_an_empty_path_is_not_taken_for_congestion() {
+    let mut broken = Vec::new();
+    for law in LAWS {
+        let falls = falls(law, DataRate::from_mbps(10), DataRate::from_kbps(100));
+        let wrong: Vec<_> = falls.iter().filter(|decision| decision.why.is_congestion()).collect();
+        if !wrong.is_empty() {
+            broken.push(format!("{}: {} of {} as {:?}", law.name, wrong.len(), falls.len(), wrong[0]));
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
 #[test]
 fn a_share_outside_the_limits_is_clamped_and_the_next_decision_starts_there() {
     let limits = usual_limits();

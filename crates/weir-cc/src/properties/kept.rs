@@ -1,6 +1,6 @@
 //! What coupling says is kept: nothing that is older pulls a law back from it.
 
-use weir_units::DataRate;
+use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::coupling::flow;
 use super::{LAWS, Law};
@@ -9,6 +9,7 @@ use crate::controller::RateLimits;
 
 /// A packet takes 4 ms, and 8 or 2 after a word: whole ticks of the loop.
 const LINK: DataRate = DataRate::from_kbps(2400);
+const PACKET: DataSize = DataSize::from_bytes(1200);
 /// By then every law has settled on the link.
 const SETTLED: usize = 60_000;
 /// In ms: there and back over the path with half of its queue; then what else the issue is about.
@@ -92,6 +93,7 @@ fn what_coupling_says_is_kept() {
     let mut broken = Vec::new();
     for law in LAWS.iter().filter(|law| !law.forgets_shares) {
         let alone = alone(law);
+        assert!(alone[SETTLED].0 > LINK.scale(0.4), "{} has not settled: {:?}", law.name, alone[SETTLED]);
         for after in [0, 3000, 6000, 9000] {
             let from = SETTLED + after;
             let at = (from..from + 3000).find(|&at| rests(&alone, at));
@@ -115,7 +117,54 @@ fn at_most_four_laws_have_a_rule_of_their_own_that_is_faster_than_coupling() {
     assert!(LAWS.iter().filter(|law| law.forgets_shares || law.own_cut < 1.0).count() <= 4);
 }
 
-/// What the links of one law's flows come to: TFRC, whose rate is a function of the loss that the receiver saw, takes a
+/// How the capacity comes to be another one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Change {
+    /// It was so from the beginning.
+    None,
+    /// It changes once the flow has settled.
+    Link,
+    /// So it does, and coupling says so at the same instant.
+    LinkAndWord,
+}
+
+/// The mean target as a share of the capacity, from 10 to 20 s after it changed by `factor`, and the share of what was
+/// sent then that the queue dropped.
+fn long_after(law: &Law, factor: f64, change: Change) -> (f64, f64) {
+    let mut path = steady(law);
+    let capacity = LINK.scale(factor);
+    if change == Change::None {
+        path.capacity = capacity;
+    }
+    let decisions = path.run_to_decisions(TimeDelta::from_millis(SETTLED as i64));
+    path.capacity = capacity;
+    if change == Change::LinkAndWord {
+        path.adopt(decisions.last().map_or(START, |decision| decision.rate).scale(factor));
+    }
+    path.run(TimeDelta::from_secs(10), |_| ());
+    let (dropped, sent) = (path.dropped, path.sent_bits());
+    let rates = path.run(TimeDelta::from_secs(10), Loop::target_rate);
+    let lost = (path.dropped - dropped) as f64 * PACKET.bits_f64() / (path.sent_bits() - sent);
+    (rates.iter().sum::<f64>() / 10_000.0 / capacity.bps_f64(), lost)
+}
+
+#[test]
+fn a_word_floods_no_link_and_starves_no_flow_for_long() {
+    let mut broken = Vec::new();
+    for law in LAWS {
+        for factor in [0.5, 2.0] {
+            let [fresh, alone, told] = [Change::None, Change::Link, Change::LinkAndWord]
+                .map(|change| long_after(law, factor, change));
+            let starved = told.0 < 0.9 * alone.0.min(fresh.0).min(1.0);
+            if starved || told.1 > alone.1.max(fresh.1) + 0.01 {
+                broken.push(format!("{} ×{factor}: {told:.3?}, alone {alone:.3?} or {fresh:.3?}", law.name));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+/// TFRC, whose rate is a function of the loss that the receiver saw, takes a
 /// share as it is and forgets it with the next report. With a factor on the equation's rate it would keep it, and lose
 /// more and carry less (docs/controllers.md).
 #[test]

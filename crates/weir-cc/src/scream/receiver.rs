@@ -49,6 +49,10 @@ impl Cadence {
 
 impl Receiver for ScreamReceiver {
     /// It tells of packets and learns nothing of the path.
+    fn tells_packets(&self) -> bool {
+        true
+    }
+
     fn on_route_changed(&mut self) {}
 
     fn on_arrival(&mut self, packet: &Arrival) {

@@ -106,7 +106,8 @@ impl EquationRule {
             frame.set_cause(Cause::RampUp);
             return self.slow_start(now, recv_limit, &rtt, x);
         };
-        let why = if x_bps <= recv_limit { Why::Loss } else { Why::Ceiling };
+        let by_loss = x_bps <= recv_limit || self.p > p_before;
+        let why = if by_loss { Why::Loss } else { Why::Ceiling };
         let allowed = x_bps.min(recv_limit);
         Some(Next { why, ..self.follow_equation(now, allowed, &rtt, p_before > 0.0, x) })
     }
@@ -290,10 +291,12 @@ impl Rule for EquationRule {
     fn on_timeout(&mut self, now: SendTime, state: &SendState, frame: &mut Frame) -> Option<Computed> {
         self.nofeedback_due.filter(|&due| due <= now)?;
         frame.set_queued(state.queued);
-        let cause = if self.sent { Cause::Receiver } else { frame.cause() };
-        let x = self.on_nofeedback(now, x_of(frame), frame.limits());
+        let (before, idle) = (x_of(frame), !self.sent);
+        let x = self.on_nofeedback(now, before, frame.limits());
         self.restart_timer(now, within(frame.limits(), x));
-        Some(Next { x, why: Why::Timeout, cause }.computed())
+        let (why, cause) =
+            if idle { (Why::Application, frame.cause()) } else { (Why::Timeout, Cause::Receiver) };
+        (!idle || x != before).then(|| Next { x, why, cause }.computed())
     }
 
     fn next_timeout(&self) -> Option<SendTime> {

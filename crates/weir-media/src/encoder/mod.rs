@@ -19,10 +19,8 @@
 mod ladder;
 mod noise;
 mod nominal;
-#[cfg(test)]
-mod nominal_tests;
 mod packets;
-mod sharing;
+mod screen;
 mod statistical;
 mod trace;
 mod traced;
@@ -34,7 +32,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 pub use ladder::{LADDER_RUNGS, Ladder};
 pub(crate) use noise::spread_factor;
 pub use packets::Packets;
-pub use sharing::ContentSharing;
+pub use screen::ContentSharing;
 pub use statistical::{Burst, LateRequests, Statistical};
 pub use trace::{FrameTraces, TalkingHead, TraceError};
 pub use traced::TraceDriven;
@@ -43,7 +41,7 @@ use ladder::LadderState;
 use noise::unit;
 use nominal::Nominal;
 use packets::PacketsState;
-use sharing::SharingState;
+use screen::SharingState;
 use statistical::StatisticalState;
 use traced::TracedState;
 

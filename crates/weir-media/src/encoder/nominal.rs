@@ -75,3 +75,6 @@ impl Nominal {
         part
     }
 }
+
+#[cfg(test)]
+mod tests;

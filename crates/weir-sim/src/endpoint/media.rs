@@ -85,7 +85,7 @@ impl MediaSource {
     ) {
         let signals = SignalBuffer::new(Side::Sender, controller.signals().len());
         let sender = MediaSender::new(controller, config, ssrc(life.flow, Side::Sender), seeds);
-        let id = self.session.add(sender);
+        let id = self.session.add(sender).expect("the identifiers of flows differ");
         let (ecn, pauses) = (config.ecn, Pauses::new(pauses));
         self.flows.push(SendingFlow { id, life, ecn, pauses, signals, heard: false });
     }

@@ -38,7 +38,7 @@ pub(super) struct DelayBased {
     trend: Trend,
     /// When the last feedback with arrivals came.
     heard: Option<SendTime>,
-    /// Whether over-use lowered the rate by it.
+    /// Whether over-use lowered the rate, of which nobody has asked yet.
     cut: bool,
 }
 
@@ -59,9 +59,9 @@ impl DelayBased {
         }
     }
 
-    /// Whether over-use lowered the rate by the last feedback.
-    pub(super) fn has_cut(&self) -> bool {
-        self.cut
+    /// Whether over-use lowered the rate since this was last asked.
+    pub(super) fn take_cut(&mut self) -> bool {
+        core::mem::take(&mut self.cut)
     }
 
     pub(super) fn aimd(&self) -> &Aimd {
@@ -132,7 +132,6 @@ impl DelayBased {
         now: SendTime,
     ) -> Outcome {
         let nothing = Outcome { rate: None, probe: false, recovered: false };
-        self.cut = false;
         let aimd = &mut self.aimd;
         if self.detector.usage() == Usage::Over {
             if !aimd.may_reduce_again(acknowledged, now) {

@@ -98,7 +98,8 @@ impl GoogCc {
         let rate = self.rate();
         // A cut is one also where the minimum leaves nothing to cut.
         let at_minimum = rate <= self.standing.limits.min();
-        let lower = at_minimum && (self.delay.has_cut() || self.target.is_cut_by_loss());
+        let cut_by_delay = self.delay.take_cut();
+        let lower = at_minimum && (cut_by_delay || self.target.is_cut_by_loss());
         self.standing.decide(rate, lower, why, self.rtt)
     }
 
@@ -138,7 +139,7 @@ impl GoogCc {
         if outcome.recovered {
             self.probing.on_recovered(now);
         }
-        if outcome.probe { Why::Probe } else { self.target.why() }
+        if outcome.probe && self.target.limited_by().is_none() { Why::Probe } else { self.target.why() }
     }
 
     /// `R`, on the scale that coupling has set since those packets left.
@@ -358,8 +359,10 @@ impl Controller for GoogCc {
     fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
         let share = Share { rate: self.target.below_ceiling(share.rate) };
         if let Some((taken, factor)) = self.standing.adopt(share) {
-            self.delay.aimd_mut().scale(factor, taken.bps_f64());
-            self.target.scale(taken.bps_f64(), factor);
+            // While the round-trip time holds the rate down, the estimates are not what it is a part of.
+            let of_estimates = if self.target.backoff().is_above_limit() { 1.0 } else { factor };
+            self.delay.aimd_mut().scale(of_estimates, taken.bps_f64());
+            self.target.scale(taken.bps_f64(), of_estimates);
             self.alr.scale(factor);
             self.probing.scale(factor);
             self.words.on_word(now, factor);

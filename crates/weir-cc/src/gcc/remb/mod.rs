@@ -36,8 +36,6 @@ mod sender;
 
 #[cfg(test)]
 mod closed_loop;
-#[cfg(test)]
-mod receiver_tests;
 
 pub use config::{Config, GrowOn};
 pub use receiver::GccReceiver;

@@ -181,3 +181,6 @@ impl Receiver for GccReceiver {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,6 +15,8 @@ use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use crate::report::Feedback;
 use crate::time::SendTime;
 
+/// While the rate grows at the bound of 1.5 R it follows the noise of R by a few per cent; over-use takes it to `α·R`.
+const NOISE: f64 = 0.9;
 /// The round-trip time while none is known, for the age of what the receiver tells.
 const USUAL_RTT: TimeDelta = TimeDelta::from_millis(100);
 
@@ -58,16 +60,20 @@ impl GccSender {
 }
 
 impl RembRule {
-    fn on_ceiling(&mut self, now: SendTime, ceiling: DataRate, frame: &Frame) -> Computed {
+    fn on_ceiling(&mut self, now: SendTime, ceiling: DataRate, limited: bool, frame: &Frame) -> Computed {
         let before = self.ceiling.replace(ceiling);
         let (told, present) = (ceiling.bps_f64(), frame.rate());
         let newest = now - frame.rtt().unwrap_or(USUAL_RTT);
         let rescaled = self.words.over(newest - self.config.rate_window, newest, now);
-        let fall = Fall { yields_at: 1.0, cut_at: self.config.decrease, rescaled };
+        let fall = Fall { yields_at: 1.0, cut_at: self.config.decrease, pays_back: false, rescaled };
         let followed = self.relative.follow(told, present, &fall);
         let decreased = before.is_some_and(|before| self.decreased(before, ceiling)) && followed < present;
         self.starting &= !decreased;
-        let why = if decreased { Why::Delay } else { Why::Ceiling };
+        let why = match before {
+            Some(before) if told > NOISE * before.bps_f64() => Why::Ceiling,
+            _ if limited => Why::Application,
+            _ => Why::Delay,
+        };
         if self.starting {
             self.bound(followed, why, Cause::RampUp)
         } else if self.config.grow_on == GrowOn::ReportAndRemb {
@@ -115,11 +121,11 @@ impl Rule for RembRule {
         &mut self,
         now: SendTime,
         feedback: &Feedback<'_>,
-        _state: &SendState,
+        state: &SendState,
         frame: &mut Frame,
     ) -> Heard {
         let computed = match feedback {
-            Feedback::Ceiling(ceiling) => self.on_ceiling(now, *ceiling, frame),
+            Feedback::Ceiling(ceiling) => self.on_ceiling(now, *ceiling, state.application_limited, frame),
             Feedback::Reception { report, rtt } => {
                 frame.set_rtt(rtt.or(frame.rtt()));
                 self.loss_ratio = report.loss_ratio();

@@ -218,13 +218,14 @@ impl Rule for SendSideRule {
             _ if self.aimd.rate() < before && usage != Usage::Over => Why::Ceiling,
             _ => Why::Delay,
         };
-        let rate = frame.limits().clamp_bps(rate);
-        Heard::Rate(Computed { rate, why, cause: self.find_cause(rate, verdict) })
+        let cause = self.find_cause(frame.limits().clamp_bps(rate), verdict);
+        Heard::Rate(Computed { rate, why, cause })
     }
 
     fn on_silence(&mut self, now: SendTime, frame: &mut Frame) -> f64 {
-        self.aimd.set_rate(frame.rate() * silence::FACTOR, now);
-        self.aimd.rate()
+        let rate = frame.rate() * silence::FACTOR;
+        self.aimd.set_rate(rate, now);
+        rate
     }
 
     fn on_limits(&mut self, frame: &Frame) -> f64 {

@@ -50,7 +50,7 @@ impl Rule for CeilingRule {
         &mut self,
         now: SendTime,
         feedback: &Feedback<'_>,
-        _state: &SendState,
+        state: &SendState,
         frame: &mut Frame,
     ) -> Heard {
         if let Feedback::Reception { rtt, .. } = *feedback {
@@ -62,9 +62,15 @@ impl Rule for CeilingRule {
         let cause = if before.is_none_or(|before| ceiling > before) { Cause::RampUp } else { Cause::Delay };
         let newest = now - frame.rtt().unwrap_or(USUAL_RTT);
         let rescaled = self.words.over(newest - self.config.rate_window, newest, now);
-        let fall = Fall { yields_at: 1.0, cut_at: CUT, rescaled };
-        let rate = self.relative.follow(ceiling.bps_f64(), frame.rate(), &fall);
-        Heard::Rate(Computed { rate, why: Why::Delay, cause })
+        let fall = Fall { yields_at: 1.0, cut_at: CUT, pays_back: true, rescaled };
+        let why = match before {
+            Some(before) if ceiling.bps_f64() > CUT * before.bps_f64() => Why::Ceiling,
+            _ if state.application_limited => Why::Application,
+            _ => Why::Delay,
+        };
+        let own = frame.limits().clamp(ceiling).bps_f64();
+        let rate = self.relative.follow(own, frame.rate(), &fall);
+        Heard::Rate(Computed { rate, why, cause })
     }
 
     fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
@@ -78,8 +84,8 @@ impl Rule for CeilingRule {
         self.words = Rescaling::NONE;
     }
 
-    fn scale(&mut self, now: SendTime, factor: f64, _frame: &Frame) {
-        self.relative.on_word(factor);
+    fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame) {
+        self.relative.on_share(frame.rate(), factor, frame.limits());
         self.words.on_word(now, factor);
     }
 

@@ -14,7 +14,7 @@ use crate::time::SendTime;
 /// Reports count as at least so far apart. Divergence 7.
 const LEAST_INTERVAL: TimeDelta = TimeDelta::from_millis(1);
 /// A delay that takes the rate to such a share of what it was, from one report to the next, is congestion.
-const CUT: Fall = Fall { yields_at: 0.85, cut_at: 0.85, rescaled: 1.0 };
+const CUT: Fall = Fall { yields_at: 0.85, cut_at: 0.85, pays_back: false, rescaled: 1.0 };
 
 /// The sender half of nada-dccc.
 pub type NadaZhu03 = Sender<RuleZhu03>;
@@ -114,11 +114,11 @@ impl Variant for RuleZhu03 {
         let since = now - *self.begun.get_or_insert(now);
         let allowed = self.config.slow_start(&present.limits, since.max(TimeDelta::ZERO));
         let (own, cause) = if allowed < rate { (allowed, Cause::RampUp) } else { (rate, Cause::Delay) };
-        Some((self.relative.follow(own, present.rate, &CUT), cause))
+        Some((self.relative.follow(present.limits.clamp_bps(own), present.rate, &CUT), cause))
     }
 
-    fn scale(&mut self, factor: f64) {
-        self.relative.on_word(factor);
+    fn scale(&mut self, share: f64, factor: f64, limits: &RateLimits) {
+        self.relative.on_share(share, factor, limits);
     }
 
     fn forget_congestion(&mut self) {

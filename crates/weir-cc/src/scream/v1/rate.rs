@@ -4,7 +4,6 @@ use weir_units::TimeDelta;
 
 use super::config::{Config, Increment};
 use crate::controller::RateLimits;
-use crate::decision::Why;
 use crate::packet::SentPacket;
 use crate::scream::{passed, scaled};
 use crate::time::SendTime;
@@ -100,8 +99,7 @@ impl RateControl {
         due
     }
 
-    /// An interval is over. Returns what lowered the rate, if it is lower; `None` if none was computed, as in an interval
-    /// without any packet.
+    /// An interval is over. Returns whether the rate was computed: not in an interval without any packet.
     pub(super) fn update(
         &mut self,
         now: SendTime,
@@ -109,13 +107,14 @@ impl RateControl {
         limits: &RateLimits,
         queued: u64,
         seen: &Seen,
-    ) -> Option<Why> {
-        let measured = self.measure(now, config, queued)?;
+    ) -> bool {
+        let Some(measured) = self.measure(now, config, queued) else {
+            return false;
+        };
         let median = self.median.push(measured.rate_media);
-        let adjusted = config.adjust(self.target, self.last_max, &measured, seen);
-        let limited = limit(adjusted, median, &measured, seen);
-        self.target = limits.clamp_bps(limited);
-        Some(if limited < adjusted { Why::Application } else { Why::Delay })
+        let target = config.adjust(self.target, self.last_max, &measured, seen);
+        self.target = limits.clamp_bps(limit(target, median, &measured, seen));
+        true
     }
 
     /// Coupling scales every rate by `factor`: the target becomes `share`.
@@ -396,9 +395,9 @@ mod tests {
         assert!(!control.is_due(ms(199), CONFIG.rate_adjust_interval));
         assert!(control.is_due(ms(200), CONFIG.rate_adjust_interval));
         // 300 kbit/s, doubled by the limit; 300/2·0.2 = 30 kbit/s more.
-        assert_eq!(control.update(ms(200), &CONFIG, &limits(), 0, &FAST), Some(Why::Delay));
+        assert!(control.update(ms(200), &CONFIG, &limits(), 0, &FAST));
         near(control.target(), 3.3e5);
-        assert_eq!(control.update(ms(400), &CONFIG, &limits(), 0, &FAST), None);
+        assert!(!control.update(ms(400), &CONFIG, &limits(), 0, &FAST));
         assert_eq!((control.target(), control.next_timeout()), (3.3e5, None));
     }
 }

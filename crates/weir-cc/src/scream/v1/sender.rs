@@ -132,9 +132,12 @@ impl Scream {
             qdelay_trend: self.trend.get(),
             qdelay_trend_mem: self.trend.memory(),
         };
-        let why = self.rate.update(now, config, &self.standing.limits, queued, &seen)?;
+        if !self.rate.update(now, config, &self.standing.limits, queued, &seen) {
+            return None;
+        }
         self.cause = if seen.in_fast_increase { Cause::RampUp } else { self.congestion };
-        Some(why)
+        // The target comes down to what was sent.
+        Some(if state.application_limited { Why::Application } else { Why::Delay })
     }
 
     fn target_bitrate(&self) -> DataRate {
@@ -301,5 +304,4 @@ impl Controller for Scream {
 }
 
 #[cfg(test)]
-#[path = "sender_tests.rs"]
 mod tests;

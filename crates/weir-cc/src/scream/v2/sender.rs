@@ -199,10 +199,14 @@ impl Controller for ScreamV2 {
     }
 
     fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
+        let limits = self.standing.limits;
+        let bounded = self.target <= limits.min().bps_f64() || self.target >= limits.max().bps_f64();
         if let Some((taken, factor)) = self.standing.adopt(share) {
             self.network.scale(now, factor);
-            if let Some(window) = &mut self.window {
-                window.scale(factor);
+            if let (Some(window), Some(s_rtt)) = (&mut self.window, self.network.s_rtt()) {
+                // A bound hides what the window is good for.
+                let placed = self.config.window_for(taken.bps_f64(), s_rtt) / window.ref_wnd();
+                window.scale(if bounded { placed } else { factor });
             }
             self.target = taken.bps_f64();
             self.cause = Cause::Coupling;
@@ -253,5 +257,4 @@ impl Controller for ScreamV2 {
 }
 
 #[cfg(test)]
-#[path = "sender_tests.rs"]
 mod tests;

@@ -277,5 +277,4 @@ impl Config {
 }
 
 #[cfg(test)]
-#[path = "window_tests.rs"]
 mod tests;

@@ -1,6 +1,8 @@
 //! The encoder of the papers, by its frame sizes.
 
-use super::*;
+use weir_units::DataRate;
+
+use crate::encoder::*;
 
 fn encoder(config: EncoderConfig) -> Encoder {
     Encoder::new(config, DataRate::from_kbps(300), 1)

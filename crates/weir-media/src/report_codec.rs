@@ -5,7 +5,7 @@ use weir_cc::{
     Report, SendTime, TfrcReport,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
-use weir_wire::rtcp::{self, Dccc, Message, Nada, NadaDelay, Pli, ReceiverReport, Remb, ReportBlock, Tfrc};
+use weir_wire::rtcp::{Dccc, Message, Nada, NadaDelay, Pli, ReceiverReport, Remb, ReportBlock, Tfrc};
 
 use crate::config::PacketFormat;
 use crate::packet_report::{PacketReportReader, PacketReportWriter};
@@ -118,14 +118,6 @@ pub(crate) fn report_about<'a>(
         Message::NadaDelay(report) => (report.source == source).then(|| nada_delay_report(report)),
         _ => None,
     }
-}
-
-/// The middle 32 bits of the NTP time of the last sender report of `source` among `bytes`.
-pub(crate) fn sender_report_of(source: u32, bytes: &[u8]) -> Option<u32> {
-    rtcp::messages(bytes).filter_map(Result::ok).fold(None, |last, message| match message {
-        Message::SenderReport(report) if report.ssrc == source => Some(report.info.ntp.middle()),
-        _ => last,
-    })
 }
 
 fn block(report: &ReceptionReport, source: u32) -> ReportBlock {
@@ -241,6 +233,8 @@ fn nada_delay_report(report: &NadaDelay) -> Report<'static> {
 
 #[cfg(test)]
 mod tests {
+    use weir_wire::rtcp;
+
     use super::*;
 
     const SOURCES: Sources = Sources { video: 1, audio: None };
@@ -323,8 +317,11 @@ mod tests {
         let now = SendTime::from_millis(46_853_125);
         let len = crate::streams::write_sender_report(now, Kind::Video, 1, (10, 12_000), &mut bytes).unwrap();
         // 46 853.125 s = 0xb705.2000 in 16.16 bits.
-        assert_eq!(sender_report_of(1, &bytes[..len]), Some(0xb705_2000));
+        let told = rtcp::messages(&bytes[..len]).find_map(|message| match message {
+            Ok(Message::SenderReport(report)) => Some((report.ssrc, report.info.ntp.middle())),
+            _ => None,
+        });
+        assert_eq!(told, Some((1, 0xb705_2000)));
         assert_eq!(weir_cc::history::compact_ntp(now), 0xb705_2000);
-        assert_eq!(sender_report_of(2, &bytes[..len]), None);
     }
 }

@@ -2,8 +2,9 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::{Config, GccReceiver};
+use super::GccReceiver;
 use crate::controller::{RateLimits, Receiver};
+use crate::gcc::remb::Config;
 use crate::packet::{Arrival, Ecn, Stamp};
 use crate::report::Report;
 use crate::time::{ArrivalTime, SendTime};
