@@ -24,8 +24,8 @@ pub(super) struct Socket {
     pub(super) port: u16,
 }
 
-/// Where `packet` comes from and where it goes.
-pub(super) fn sockets(packet: &WirePacket<'_>) -> [Socket; 2] {
+/// Where `packet` comes from and where it goes, if its hosts are those of the flow `hosts`.
+pub(super) fn sockets(packet: &WirePacket<'_>, hosts: usize) -> [Socket; 2] {
     let (near, far) = match packet.content {
         WireContent::Media(_) => (RTP, RTP),
         WireContent::Rtcp(_) => (RTCP, RTCP),
@@ -34,7 +34,7 @@ pub(super) fn sockets(packet: &WirePacket<'_>) -> [Socket; 2] {
             (TCP_SENDER, connection_port(packet))
         }
     };
-    let [upper, lower] = (packet.flow as u16).to_be_bytes();
+    let [upper, lower] = (hosts as u16).to_be_bytes();
     let client = (packet.client % CLIENT_ADDRESSES) as u8;
     let sender = Socket { address: [10, upper, lower, 1], port: near };
     let receiver = Socket { address: [10, upper, lower, 2 + client], port: far };
