@@ -227,5 +227,4 @@ fn visible(text: &str) -> usize {
 }
 
 #[cfg(test)]
-#[path = "table_tests.rs"]
 mod tests;
