@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: [&[&str]; 7] = [
     &["results", "form"],
     &["metrics"],
-    &["registry", "traces", "shipped", "report", "capture", "fluid"],
+    &["registry", "traces", "shipped", "page", "capture", "fluid"],
     &["scenario"],
     &["build"],
     &["runs"],
