@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use weir_lab::comparison::cost::{self, Minute};
 use weir_lab::comparison::portrait;
 use weir_lab::comparison::{Comparison, ComparisonRequest};
+use weir_lab::page::{Best, Cell, Column, SummaryTable};
 use weir_lab::registry;
-use weir_lab::report::{Best, Cell, Column, SummaryTable};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 
@@ -117,7 +117,7 @@ fn line(cells: &[String]) -> String {
 
 /// An object per controller, its values by the names of the columns.
 fn rows(summary: &SummaryTable) -> Value {
-    let object = |row: &weir_lab::report::Row| {
+    let object = |row: &weir_lab::page::Row| {
         let mut object = Map::new();
         object.insert("controller".to_owned(), json!(row.name));
         for (column, cell) in summary.columns.iter().zip(&row.cells) {

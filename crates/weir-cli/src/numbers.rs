@@ -1,6 +1,6 @@
 //! Numbers and their intervals as text that aligns at the decimal point and at the `±`.
 
-use weir_lab::report::{Best, Row};
+use weir_lab::page::{Best, Row};
 
 /// A mean and the half width of its 95 % interval, as they are shown.
 #[derive(Clone, Debug)]
@@ -86,7 +86,7 @@ fn parts(text: &str) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
-    use weir_lab::report::Cell;
+    use weir_lab::page::Cell;
 
     use super::*;
 

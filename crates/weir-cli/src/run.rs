@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use indicatif::ProgressBar;
 use weir_lab::comparison::{Captures, Comparison, ComparisonError, ComparisonRequest};
 use weir_lab::comparison::{demo, panels, tables};
-use weir_lab::report::{self, ReportInput, SummaryTable};
+use weir_lab::page::{self, PageInput, SummaryTable};
 use weir_lab::results::Summary;
 use weir_lab::runs::{CaptureFile, RunError};
 use weir_lab::scenario::Scenario;
@@ -187,10 +187,10 @@ fn write(
         files.push((format!("results{suffix}.json"), results(part.comparison)?));
         add_series(&mut files, part.comparison, forms)?;
     }
-    let input: ReportInput =
+    let input: PageInput =
         panels::report_input(first.scenario, first.comparison, summary.clone(), verdict.to_owned())
             .map_err(std::io::Error::other)?;
-    files.push(("report.html".to_owned(), report::render(&input).into_bytes()));
+    files.push(("report.html".to_owned(), page::render(&input).into_bytes()));
     directory.write(&files)
 }
 
@@ -230,7 +230,7 @@ fn heading(scenario: &Scenario) -> String {
     format!("\u{1b}[1m{title}\u{1b}[0m\n{name}: {} of {duration}, {seeds}", counted(*runs as usize, "run"))
 }
 
-/// Stand-in traces, where the report is, and the sentence to repeat as the last line.
+/// Stand-in traces, where the page is, and the sentence to repeat as the last line.
 fn closing(
     out: &mut impl Write,
     directory: Option<&OutputDirectory>,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table};
-use weir_lab::report::SummaryTable;
+use weir_lab::page::SummaryTable;
 
 use crate::numbers::{Number, aligned, best_of};
 
@@ -227,5 +227,4 @@ fn visible(text: &str) -> usize {
 }
 
 #[cfg(test)]
-#[path = "table_tests.rs"]
 mod tests;

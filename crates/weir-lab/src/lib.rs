@@ -1,4 +1,4 @@
-//! The lab: scenario files, the registry from names to controllers, metrics, comparisons, statistics, reports.
+//! The lab: scenario files, the registry from names to controllers, metrics, comparisons, statistics, pages.
 
 pub mod build;
 pub mod capture;
@@ -6,8 +6,8 @@ pub mod comparison;
 pub mod fluid;
 pub mod form;
 pub mod metrics;
+pub mod page;
 pub mod registry;
-pub mod report;
 pub mod results;
 #[cfg(test)]
 mod rooms;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: [&[&str]; 7] = [
     &["results", "form"],
     &["metrics"],
-    &["registry", "traces", "shipped", "report", "capture", "fluid"],
+    &["registry", "traces", "shipped", "page", "capture", "fluid"],
     &["scenario"],
     &["build"],
     &["runs"],
@@ -28,12 +28,22 @@ fn source_files(path: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The rooms that `text` names behind `crate::`, but for those in comments.
-fn imported(text: &str) -> Vec<&str> {
-    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-    let paths = code.flat_map(|line| line.split("crate::").skip(1));
-    let rooms = paths.filter_map(|path| path.split(|c: char| !c.is_ascii_lowercase()).next());
-    rooms.filter(|room| !room.is_empty()).collect()
+/// The rooms that `text` names behind `crate::` or behind so many `super::` as lead there, but for those in comments.
+fn imported(text: &str, depth: usize) -> Vec<&str> {
+    let code = || text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let named = |path| str::split(path, |c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
+    let absolute = code().flat_map(|line| line.split("crate::").skip(1)).map(named);
+    let up = "super::".repeat(depth);
+    let relative = code().flat_map(|line| line.split(up.as_str()).skip(1)).map(named);
+    // A module of tests within the file is a step deeper, and what it finds so far up is of its own room.
+    let rooms = relative.filter(|name| FLOORS.iter().any(|rooms| rooms.contains(name)));
+    absolute.filter(|room| !room.is_empty()).chain(rooms).collect()
+}
+
+/// How far below the root of the crate the module of `file` is, which stands in `source`.
+fn depth(source: &Path, file: &Path) -> usize {
+    let below = file.strip_prefix(source).unwrap();
+    below.components().count() - usize::from(file.ends_with("mod.rs"))
 }
 
 #[test]
@@ -56,7 +66,7 @@ fn no_room_imports_one_of_its_own_floor_or_of_a_later_one() {
                 "{}: one import for each room",
                 file.display()
             );
-            for other in imported(&text).into_iter().filter(|other| *other != room) {
+            for other in imported(&text, depth(&source, &file)).into_iter().filter(|other| *other != room) {
                 assert!(floor(other) < floor(&room), "{} imports `{other}`", file.display());
             }
         }
@@ -66,7 +76,9 @@ fn no_room_imports_one_of_its_own_floor_or_of_a_later_one() {
 
 #[test]
 fn imports_are_found_and_comments_are_none() {
-    let text =
-        "use crate::form::advice;\n/// See [`x`](crate::build).\nlet a = crate::results::b() + crate::runs;";
-    assert_eq!(imported(text), ["form", "results", "runs"]);
+    let text = "use crate::form::advice;\n/// See [`x`](crate::build).\nlet a = crate::results::b() + crate::runs;\n\
+        use super::super::scenario::Flow;\nuse super::suite;\nuse super::super::Own;";
+    assert_eq!(imported(text, 2), ["form", "results", "runs", "scenario"]);
+    let depth = |file: &str| depth(Path::new("src"), &Path::new("src").join(file));
+    assert_eq!(["shipped.rs", "runs/mod.rs", "runs/task.rs", "runs/task/tests.rs"].map(depth), [1, 1, 2, 3]);
 }

@@ -4,7 +4,7 @@ use weir_cc::Ecn;
 use weir_units::DataSize;
 use weir_wire::media::MediaHeader;
 use weir_world::tcp::{Acknowledgement, Segment};
-use weir_world::{PacketMeta, Side, WireContent, WirePacket};
+use weir_world::{PacketMeta, Side, Way, WireContent, WirePacket};
 
 /// A packet: what it carries, and what is measured of it.
 #[derive(Clone, Copy, Debug)]
@@ -136,15 +136,6 @@ impl PacketPool {
     }
 }
 
-/// Which of a flow's connections a packet belongs to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Way {
-    /// Which of the flow's clients; 0 unless the flow has several.
-    pub(crate) client: u32,
-    /// Which of the client's connections, in the order in which they are opened; 0 unless there are several.
-    pub(crate) connection: u32,
-}
-
 /// What a packet carries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Body {
@@ -184,8 +175,7 @@ impl SimPacket {
             Body::Request(..) => WireContent::Request,
         };
         let (flow, sent_at, wire_size) = (*flow as usize, meta.sent_at, meta.wire_size);
-        let Way { client, connection } = body.way();
-        WirePacket { flow, from, sent_at, wire_size, ecn, client, connection, content }
+        WirePacket { flow, from, sent_at, wire_size, ecn, way: body.way(), content }
     }
 
     /// The ECN field it leaves with.

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use weir_net::Time;
-use weir_world::{FlowSpec, Monitor, RunSpec, Traffic};
+use weir_world::{FlowSpec, Monitor, RunSpec, Side, Traffic};
 
 use crate::endpoint::Endpoint;
 use crate::network::{Component, Faulty, Network, host_owner};
@@ -39,6 +39,13 @@ pub enum SpecError {
         /// The flow's name.
         flow: String,
     },
+    /// A media flow lacks a half of its controller: both of its ends are simulated.
+    Half {
+        /// The flow's name.
+        flow: String,
+        /// The end without one.
+        side: Side,
+    },
     /// A flow of a call carries no media, or has other clocks than the call's first flow.
     Call {
         /// The flow's name.
@@ -54,6 +61,13 @@ impl fmt::Display for SpecError {
             Self::Route { flow } => {
                 write!(f, "flow `{flow}` needs a route over existing links, both ways if it has feedback")
             }
+            Self::Half { flow, side } => {
+                let half = match side {
+                    Side::Sender => "sender",
+                    Side::Receiver => "receiver",
+                };
+                write!(f, "flow `{flow}` has no {half} half of a controller: both of its ends are simulated")
+            }
             Self::Call { flow } => {
                 write!(
                     f,
@@ -65,6 +79,16 @@ impl fmt::Display for SpecError {
 }
 
 impl core::error::Error for SpecError {}
+
+/// The end of a media flow that has no half of a controller.
+fn missing_half(flow: &FlowSpec) -> Option<Side> {
+    let Traffic::Media(media) = &flow.traffic else { return None };
+    match (&media.sender, &media.receiver) {
+        (None, _) => Some(Side::Sender),
+        (_, None) => Some(Side::Receiver),
+        _ => None,
+    }
+}
 
 /// Whether flow `index` is in no call, or can share the hosts of its own.
 fn fits_its_call(flows: &[FlowSpec], index: usize) -> bool {
@@ -92,7 +116,8 @@ impl<M: Monitor> Simulation<M> {
     /// Builds a simulation that `monitor` watches.
     ///
     /// # Errors
-    /// A link out of range, or a flow without a route.
+    /// A link out of range; a cell, or a link in it, out of range; a flow without a route over existing links; a media
+    /// flow without one of its halves; a flow that cannot be in its call.
     pub fn new(spec: RunSpec, monitor: M) -> Result<Self, SpecError> {
         for flow in &spec.flows {
             let needs_reverse = !matches!(flow.traffic, Traffic::Constant { .. } | Traffic::Unresponsive(_));
@@ -100,6 +125,9 @@ impl<M: Monitor> Simulation<M> {
             let routed = !flow.forward.is_empty() && (!flow.reverse.is_empty() || !needs_reverse);
             if !routed || !flow.forward.iter().chain(&flow.reverse).all(exists) {
                 return Err(SpecError::Route { flow: flow.name.clone() });
+            }
+            if let Some(side) = missing_half(flow) {
+                return Err(SpecError::Half { flow: flow.name.clone(), side });
             }
         }
         if let Some(flow) = (0..spec.flows.len()).find(|&flow| !fits_its_call(&spec.flows, flow)) {

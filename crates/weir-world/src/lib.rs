@@ -21,4 +21,4 @@ pub use run::RunSpec;
 pub use seed::stream;
 pub use traffic::{Downloads, MediaSpec, Traffic, Unresponsive, WindowLaws};
 pub use web::{Web, WebSizes};
-pub use wire::{WireContent, WirePacket};
+pub use wire::{Way, WireContent, WirePacket};

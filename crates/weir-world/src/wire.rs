@@ -7,6 +7,15 @@ use weir_wire::media::MediaHeader;
 use crate::flow::Side;
 use crate::tcp::{Acknowledgement, Segment};
 
+/// Which of a flow's connections a packet belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Way {
+    /// Which of the flow's clients; 0 unless the flow has several.
+    pub client: u32,
+    /// Which of the client's connections, in the order in which they are opened; 0 unless there are several.
+    pub connection: u32,
+}
+
 /// A packet on a link, with all that its headers say.
 #[derive(Clone, Copy, Debug)]
 pub struct WirePacket<'a> {
@@ -20,10 +29,8 @@ pub struct WirePacket<'a> {
     pub wire_size: u32,
     /// The ECN field of its IP header, as it is now.
     pub ecn: Ecn,
-    /// Which of the flow's clients it belongs to; 0 unless the flow has several.
-    pub client: u32,
-    /// Which of the client's connections, in the order in which they are opened; 0 unless there are several.
-    pub connection: u32,
+    /// Which of the flow's connections it belongs to.
+    pub way: Way,
     /// What it carries.
     pub content: WireContent<'a>,
 }

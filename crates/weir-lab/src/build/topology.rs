@@ -40,8 +40,8 @@ pub(crate) struct PlannedFlow<'s> {
 }
 
 /// The two ends of a dumbbell.
-const LEFT: &str = "left";
-const RIGHT: &str = "right";
+pub(super) const LEFT: &str = "left";
+pub(super) const RIGHT: &str = "right";
 
 /// The network of `scenario` in the run of this `seed`.
 pub(crate) fn network(scenario: &Scenario, seed: u64) -> Result<Network<'_>, Problem> {
@@ -73,7 +73,7 @@ fn directed(scenario: &Scenario, seed: u64) -> Result<Network<'_>, Problem> {
             let (mut forward, mut reverse) = routes(&links, flow, copy.number, &path)?;
             if let (Some(salt), Some(from), Some(to)) = (salt, &flow.from, &flow.to) {
                 let (from, to) = (numbered(from, copy.number), numbered(to, copy.number));
-                let five_tuple = flow.five_tuple.as_deref().unwrap_or(&copy.name);
+                let five_tuple = flow.five_tuple.as_deref().or(flow.call()).unwrap_or(&copy.name);
                 let hashed = |ends| hashed(&links, ends, five_tuple, salt);
                 if flow.route.is_none() {
                     forward = hashed((&from, &to)).unwrap_or(forward);
@@ -273,7 +273,11 @@ fn hops_to<'a>(links: &'a [PlannedLink], to: &'a str) -> BTreeMap<&'a str, usize
     hops
 }
 
-/// Expands a dumbbell: the shared links exist if a flow uses them, each flow has links of its own at both ends.
+/// The links there and back.
+type Ways = (Vec<usize>, Vec<usize>);
+
+/// Expands a dumbbell: the shared links exist if a flow uses them; each flow has links of its own at both ends, and the
+/// flows of a call have those of its first.
 struct DumbbellBuilder<'d> {
     dumbbell: &'d Dumbbell,
     links: Vec<PlannedLink>,
@@ -288,35 +292,46 @@ impl<'d> DumbbellBuilder<'d> {
 
     fn build(mut self, scenario: &Scenario) -> Result<Network<'_>, Problem> {
         let mut flows = Vec::new();
+        let mut calls: BTreeMap<&str, Ways> = BTreeMap::new();
         for (name, flow) in scenario.flows.iter() {
             let path = KeyPath::of(&["flows", name]);
             let rightwards = direction(flow, &path)?;
             for copy in copies(name, flow, scenario.duration) {
-                let forward = self.way(&copy.name, "", rightwards);
-                let back = flow.has_feedback();
-                let reverse = if back { self.way(&copy.name, "back-", !rightwards) } else { Vec::new() };
-                if let Some(delay) = flow.access_delay {
-                    // The link at the sender, first on the way there and last on the way back.
-                    for &number in forward.first().into_iter().chain(reverse.last()) {
-                        self.links[number].model.delay = delay;
+                let (forward, reverse) = match flow.call() {
+                    None => self.ways(&copy.name, flow, rightwards),
+                    Some(call) => {
+                        calls.entry(call).or_insert_with(|| self.ways(&copy.name, flow, rightwards)).clone()
                     }
-                }
+                };
                 flows.push(PlannedFlow { copy, flow, path: path.clone(), forward, reverse });
             }
         }
         Ok(Network { links: self.links, flows })
     }
 
-    /// Access, shared link and exit of `flow`; `prefix` tells the way back from the way there.
-    fn way(&mut self, flow: &str, prefix: &str, rightwards: bool) -> Vec<usize> {
+    /// The ways there and back of a flow, over access links of its own, which take the name `host`.
+    fn ways(&mut self, host: &str, flow: &Flow, rightwards: bool) -> Ways {
+        let forward = self.way(host, "", rightwards);
+        let reverse = if flow.has_feedback() { self.way(host, "back-", !rightwards) } else { Vec::new() };
+        if let Some(delay) = flow.access_delay {
+            // The link at the sender, first on the way there and last on the way back.
+            for &number in forward.first().into_iter().chain(reverse.last()) {
+                self.links[number].model.delay = delay;
+            }
+        }
+        (forward, reverse)
+    }
+
+    /// Access, shared link and exit of the flow at `host`; `prefix` tells the way back from the way there.
+    fn way(&mut self, host: &str, prefix: &str, rightwards: bool) -> Vec<usize> {
         let (near, far) = if rightwards { (LEFT, RIGHT) } else { (RIGHT, LEFT) };
         let access = self.dumbbell.access.clone();
         let exit = self.dumbbell.exit.clone().unwrap_or_else(|| access.clone());
         let exit_key = if self.dumbbell.exit.is_some() { "exit" } else { "access" };
-        let (sender, receiver) = (format!("{flow}-{prefix}sender"), format!("{flow}-{prefix}receiver"));
-        let first = self.add(&format!("{prefix}access-{flow}"), (&sender, near), access, "access");
+        let (sender, receiver) = (format!("{host}-{prefix}sender"), format!("{host}-{prefix}receiver"));
+        let first = self.add(&format!("{prefix}access-{host}"), (&sender, near), access, "access");
         let middle = if rightwards { self.shared_bottleneck() } else { self.shared_reverse() };
-        let last = self.add(&format!("{prefix}exit-{flow}"), (far, &receiver), exit, exit_key);
+        let last = self.add(&format!("{prefix}exit-{host}"), (far, &receiver), exit, exit_key);
         vec![first, middle, last]
     }
 

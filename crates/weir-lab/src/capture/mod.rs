@@ -6,7 +6,7 @@
 //!
 //! What the simulation does not model, the file fills in:
 //! 1. The hosts of flow *n*, counted from 0, are 10.x.y.1 (sender) and 10.x.y.2 (receiver), x and y being the upper and the
-//!    lower byte of *n*; further clients of a web flow follow at 10.x.y.3. RTP has the ports 5004, RTCP 5005.
+//!    lower byte of *n*; the flows of a call have the hosts of its first. Further clients of a web flow follow at 10.x.y.3. RTP has the ports 5004, RTCP 5005.
 //! 2. TCP counts its stream from sequence number 0. Each segment is as long as the simulation says: a header of 52 bytes
 //!    (IPv4's included) has room for timestamps, one of 40 bytes has none, and more is filled with no-operations. A SYN
 //!    carries what fits: timestamps and "SACK permitted", but neither the segment size nor a window scale. Timestamps count

@@ -8,9 +8,9 @@ use weir_cc::Ecn;
 use weir_wire::ExtensionIds;
 use weir_wire::media::{IPV4_HEADER_LEN, RATED_LEN, UDP_HEADER_LEN, UDP_IPV4_OVERHEAD};
 use weir_world::tcp::{Acknowledgement, EcnMode, Segment, TcpConfig};
-use weir_world::{RunSpec, Traffic, WireContent, WirePacket};
+use weir_world::{FlowSpec, RunSpec, Traffic, WireContent, WirePacket};
 
-use super::ports::sockets;
+use super::ports::{Socket, sockets};
 
 const TIME_TO_LIVE: u8 = 64;
 /// Most bytes that an IPv4 packet can have.
@@ -32,6 +32,8 @@ const TIMESTAMPS_LEN: usize = 12;
 #[derive(Debug)]
 pub(super) struct PacketBytes {
     tcp: Vec<TcpEnds>,
+    /// For each flow the first of its call, whose hosts it has; outside a call itself.
+    hosts: Vec<usize>,
     /// The last segment of a client's latest connection, where it is not full.
     short: HashMap<(usize, u32), Short>,
     /// All that IPv4 carries.
@@ -54,6 +56,16 @@ struct Short {
     lacking: u32,
 }
 
+/// The flow whose hosts each flow has.
+fn hosts(flows: &[FlowSpec]) -> Vec<usize> {
+    let mut calls = HashMap::new();
+    let first = |(index, flow): (usize, &FlowSpec)| match flow.call {
+        Some(call) => *calls.entry(call).or_insert(index),
+        None => index,
+    };
+    flows.iter().enumerate().map(first).collect()
+}
+
 impl PacketBytes {
     pub(super) fn new(spec: &RunSpec) -> Self {
         let ends = |config: &TcpConfig| TcpEnds { mss: u32::from(config.mss.max(1)), ecn: config.ecn };
@@ -69,6 +81,7 @@ impl PacketBytes {
         let buffer = Vec::new;
         Self {
             tcp: tcp.collect(),
+            hosts: hosts(&spec.flows),
             short: HashMap::new(),
             payload: buffer(),
             options: buffer(),
@@ -82,8 +95,8 @@ impl PacketBytes {
             let mss = self.ends(packet).mss;
             let lacking = mss.saturating_sub(u32::from(segment.payload));
             if !segment.syn && lacking > 0 {
-                let short = Short { connection: packet.connection, number: segment.number, lacking };
-                self.short.insert((packet.flow, packet.client), short);
+                let short = Short { connection: packet.way.connection, number: segment.number, lacking };
+                self.short.insert((packet.flow, packet.way.client), short);
             }
         }
     }
@@ -115,8 +128,8 @@ impl PacketBytes {
         self.payload.clear();
         self.payload.extend(content);
         self.payload.resize(length, 0);
-        let [from, to] = sockets(packet);
-        let ip = ip_header(packet, IpNumber::UDP, UDP_HEADER_LEN + length)?;
+        let ends @ [from, to] = self.sockets(packet);
+        let ip = ip_header(packet, ends, IpNumber::UDP, UDP_HEADER_LEN + length)?;
         let udp = UdpHeader::with_ipv4_checksum(from.port, to.port, &ip, &self.payload);
         self.bytes.clear();
         self.bytes.extend(ip.to_bytes());
@@ -131,14 +144,14 @@ impl PacketBytes {
         mut header: TcpHeader,
         payload: usize,
     ) -> io::Result<(&[u8], u32)> {
-        let [from, to] = sockets(packet);
+        let ends @ [from, to] = self.sockets(packet);
         (header.source_port, header.destination_port) = (from.port, to.port);
         header.window_size = WINDOW;
         header.set_options_raw(&self.options).map_err(io::Error::other)?;
         let payload = payload.min(LONGEST - IPV4_HEADER_LEN - header.header_len());
         self.payload.clear();
         self.payload.resize(payload, 0);
-        let ip = ip_header(packet, IpNumber::TCP, header.header_len() + payload)?;
+        let ip = ip_header(packet, ends, IpNumber::TCP, header.header_len() + payload)?;
         let checksum = header.calc_checksum_ipv4(&ip, &self.payload);
         header.checksum = checksum.map_err(io::Error::other)?;
         self.bytes.clear();
@@ -216,6 +229,10 @@ impl PacketBytes {
         }
     }
 
+    fn sockets(&self, packet: &WirePacket<'_>) -> [Socket; 2] {
+        sockets(packet, self.hosts.get(packet.flow).copied().unwrap_or(packet.flow))
+    }
+
     fn timestamps(&mut self, value: u32, echo: u32) {
         self.options.extend(TIMESTAMPS);
         self.options.extend(value.to_be_bytes());
@@ -225,8 +242,8 @@ impl PacketBytes {
     /// The sequence number at which segment `number` begins: the SYN takes the first.
     fn place(&self, packet: &WirePacket<'_>, number: u32) -> u32 {
         let full = number.wrapping_mul(self.ends(packet).mss).wrapping_add(1);
-        match self.short.get(&(packet.flow, packet.client)) {
-            Some(short) if short.connection == packet.connection && number > short.number => {
+        match self.short.get(&(packet.flow, packet.way.client)) {
+            Some(short) if short.connection == packet.way.connection && number > short.number => {
                 full.wrapping_sub(short.lacking)
             }
             _ => full,
@@ -239,8 +256,12 @@ impl PacketBytes {
 }
 
 /// An IPv4 header before `length` bytes.
-fn ip_header(packet: &WirePacket<'_>, protocol: IpNumber, length: usize) -> io::Result<Ipv4Header> {
-    let [from, to] = sockets(packet);
+fn ip_header(
+    packet: &WirePacket<'_>,
+    [from, to]: [Socket; 2],
+    protocol: IpNumber,
+    length: usize,
+) -> io::Result<Ipv4Header> {
     let length = u16::try_from(length).map_err(io::Error::other)?;
     let header = Ipv4Header::new(length, TIME_TO_LIVE, protocol, from.address, to.address);
     let mut header = header.map_err(io::Error::other)?;

@@ -24,8 +24,8 @@ pub(super) struct Socket {
     pub(super) port: u16,
 }
 
-/// Where `packet` comes from and where it goes.
-pub(super) fn sockets(packet: &WirePacket<'_>) -> [Socket; 2] {
+/// Where `packet` comes from and where it goes, if its hosts are those of the flow `hosts`.
+pub(super) fn sockets(packet: &WirePacket<'_>, hosts: usize) -> [Socket; 2] {
     let (near, far) = match packet.content {
         WireContent::Media(_) => (RTP, RTP),
         WireContent::Rtcp(_) => (RTCP, RTCP),
@@ -34,8 +34,8 @@ pub(super) fn sockets(packet: &WirePacket<'_>) -> [Socket; 2] {
             (TCP_SENDER, connection_port(packet))
         }
     };
-    let [upper, lower] = (packet.flow as u16).to_be_bytes();
-    let client = (packet.client % CLIENT_ADDRESSES) as u8;
+    let [upper, lower] = (hosts as u16).to_be_bytes();
+    let client = (packet.way.client % CLIENT_ADDRESSES) as u8;
     let sender = Socket { address: [10, upper, lower, 1], port: near };
     let receiver = Socket { address: [10, upper, lower, 2 + client], port: far };
     match packet.from {
@@ -46,6 +46,6 @@ pub(super) fn sockets(packet: &WirePacket<'_>) -> [Socket; 2] {
 
 /// Clients that share an address begin at different ports.
 fn connection_port(packet: &WirePacket<'_>) -> u16 {
-    let begin = (packet.client / CLIENT_ADDRESSES).wrapping_mul(97);
-    DYNAMIC + (begin.wrapping_add(packet.connection) % DYNAMIC_PORTS) as u16
+    let begin = (packet.way.client / CLIENT_ADDRESSES).wrapping_mul(97);
+    DYNAMIC + (begin.wrapping_add(packet.way.connection) % DYNAMIC_PORTS) as u16
 }

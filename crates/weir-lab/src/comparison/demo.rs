@@ -5,7 +5,7 @@ use weir_cc::Cause;
 use super::Comparison;
 use super::tables::{Metric, call_metrics, cause_metric, loss_metric, share_beside_tcp};
 use super::verdict::Wording;
-use crate::report::{Best, Row, SummaryTable};
+use crate::page::{Best, Row, SummaryTable};
 
 /// The scenario of the call alone.
 pub const ALONE: &str = "cellular/att-lte-uplink-2016";

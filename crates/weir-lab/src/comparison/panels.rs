@@ -5,15 +5,15 @@ use weir_world::Side;
 
 use super::{Comparison, ControllerRuns, Sample};
 use crate::metrics::{Histogram, Series, SignalSeries};
+use crate::page::{CdfStep, ControllerPanel, FlowCurves, FlowRole, PageInput, SignalBand, SummaryTable};
 use crate::registry;
-use crate::report::{CdfStep, ControllerPanel, FlowCurves, FlowRole, ReportInput, SignalBand, SummaryTable};
 use crate::results::FlowKind;
 use crate::scenario::Scenario;
 
 /// Points of a distribution.
 const CDF_POINTS: usize = 400;
 
-/// What the report on `comparison` shows. `summary` is its table, `verdict` its sentence.
+/// What the page on `comparison` shows. `summary` is its table, `verdict` its sentence.
 ///
 /// # Errors
 /// The scenario holds a number beyond what TOML can; none that was parsed does.
@@ -22,14 +22,14 @@ pub fn report_input(
     comparison: &Comparison,
     summary: SummaryTable,
     verdict: String,
-) -> Result<ReportInput, TomlError> {
+) -> Result<PageInput, TomlError> {
     let runs = match comparison.summary.seeds.as_slice() {
         [] => "no run".to_owned(),
         [seed] => format!("one run, seed {seed}"),
         [first, .., last] => format!("{} runs, seeds {first} to {last}", comparison.summary.runs),
     };
     let origin = scenario.source.as_ref().map_or_else(String::new, |source| format!(" · {source}"));
-    Ok(ReportInput {
+    Ok(PageInput {
         title: scenario.title.clone(),
         source: format!("{} · {runs} of {}{origin}", scenario.name, scenario.duration),
         verdict,

@@ -3,7 +3,7 @@
 use super::Comparison;
 use super::demo;
 use super::tables::{Metric, call_metrics, loss_metric, share_beside_tcp};
-use crate::report::{Best, Row, SummaryTable};
+use crate::page::{Best, Row, SummaryTable};
 
 /// The scenarios of a portrait, in the order of [`table`].
 pub const SCENARIOS: [&str; 5] =

@@ -119,7 +119,8 @@ impl ComparisonRequest<'_> {
         let Contestant { name, scenario } = contestant;
         let options = RunOptions { seed, controller: None, series: self.series && run == 0 };
         let task = Task::new(format!("{}/{name}/{seed}", scenario.name), scenario, options);
-        Task { capture: capture.filter(|_| run == 0), ..task }
+        let folding = if run == 0 { KEPT_WHOLE } else { "" }.to_owned();
+        Task { folding, capture: capture.filter(|_| run == 0), ..task }
     }
 
     /// Whether the run at `index` of all is the first of its controller.
@@ -156,6 +157,9 @@ impl<'a> Captures<'a> {
         self.files.get(index).map(|file| Capture { links: self.links, file })
     }
 }
+
+/// What is made of the first run of a controller.
+const KEPT_WHOLE: &str = "with sample";
 
 /// A scenario under one controller.
 struct Contestant {

@@ -1,9 +1,9 @@
-//! Comparisons as tables: a row per controller, a column per metric, for the terminal and for the report.
+//! Comparisons as tables: a row per controller, a column per metric, for the terminal and for the page.
 
 use weir_cc::Cause;
 
 use super::Comparison;
-use crate::report::{Best, Cell, Column, Row, SummaryTable};
+use crate::page::{Best, Cell, Column, Row, SummaryTable};
 use crate::results::stats::Estimate;
 use crate::results::{FlowKind, FlowMeasures, RunMetrics, Value};
 

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::bins::Grid;
+use super::contention::Contention;
 use super::convergence::convergence;
 use super::delays::FlowDelays;
 use super::fairness::jain;
 use super::flow::{Counted, FlowRecorder};
 use super::histogram::Histogram;
 use super::link::{LinkRecorder, share};
-use super::max_min::Sharing;
+use super::max_min::SharedNetwork;
 use super::plan::MeasurePlan;
-use super::shares::Contention;
 use super::span::{Span, Stretches};
 use crate::results::stats;
 use crate::results::{Convergence, FlowKind, FlowMeasures, Jain, LinkMeasures, Pooled, RunMetrics, Value};
@@ -67,8 +67,8 @@ impl Evaluation<'_> {
         if !self.is_adaptive(flow) || self.plan.flows[flow].bottleneck.is_none() {
             return Vec::new();
         }
-        let sharing = Sharing { links: &self.plan.links, flows: &self.plan.flows, active: self.active };
-        let shares = sharing.steady_shares(flow, self.window);
+        let network = SharedNetwork { links: &self.plan.links, flows: &self.plan.flows, active: self.active };
+        let shares = network.steady_shares(flow, self.window);
         convergence(&shares, &self.flows[flow].receipts, self.grid)
     }
 

@@ -10,14 +10,14 @@ use crate::results::FlowKind;
 
 /// Links, and the flows over them with the times at which they could send.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sharing<'a> {
+pub(super) struct SharedNetwork<'a> {
     pub(super) links: &'a [LinkPlan],
     pub(super) flows: &'a [FlowPlan],
     /// When each flow could send.
     pub(super) active: &'a [Stretches],
 }
 
-impl Sharing<'_> {
+impl SharedNetwork<'_> {
     /// The pieces of `window` in which neither the capacity on the way of `flow` nor the set of flows that it meets
     /// there changes and it is active, each with its share in bit/s. Empty where a capacity on its way changes all
     /// the time (a trace), and where it meets short transfers, which come and go.
@@ -110,7 +110,7 @@ pub fn max_min_shares(plan: &MeasurePlan) -> Vec<FairShares> {
     let whole = |flow: &FlowPlan| Span::new(flow.start, flow.stop.min(plan.end));
     let active: Vec<Stretches> =
         plan.flows.iter().map(|flow| Stretches::new(whole(flow), &flow.pauses)).collect();
-    let sharing = Sharing { links: &plan.links, flows: &plan.flows, active: &active };
+    let network = SharedNetwork { links: &plan.links, flows: &plan.flows, active: &active };
     let changes = plan.flows.iter().zip(&active).flat_map(|(flow, active)| changes(flow, active));
     let steps = plan.links.iter().filter(|link| link.bottleneck).flat_map(steps);
     let traced =
@@ -118,7 +118,7 @@ pub fn max_min_shares(plan: &MeasurePlan) -> Vec<FairShares> {
     let seconds =
         (1..if traced { plan.end.nanos() / SECOND } else { 0 }).map(|s| Time::from_nanos(s * SECOND));
     pieces(Span::new(Time::ZERO, plan.end), changes.chain(steps).chain(seconds))
-        .map(|piece| FairShares { from: piece.from, to: piece.to, bps: sharing.shares(piece) })
+        .map(|piece| FairShares { from: piece.from, to: piece.to, bps: network.shares(piece) })
         .collect()
 }
 

@@ -7,6 +7,7 @@
 
 mod bins;
 mod causes;
+mod contention;
 mod convergence;
 mod delays;
 mod evaluate;
@@ -20,7 +21,6 @@ mod pictures;
 mod plan;
 mod recorder;
 mod series;
-mod shares;
 mod span;
 mod window;
 

@@ -94,6 +94,11 @@ impl Stretches {
         (nanos > 0).then(|| nanos as f64 / 1e9)
     }
 
+    /// When it begins; [`Time::ZERO`] if it never does.
+    pub(super) fn start(&self) -> Time {
+        self.0.first().map_or(Time::ZERO, |span| span.from)
+    }
+
     /// When it is over; [`Time::ZERO`] if it never is.
     pub(super) fn end(&self) -> Time {
         self.0.last().map_or(Time::ZERO, |span| span.to)
@@ -134,7 +139,10 @@ mod tests {
         let two = Stretches::of([Span::new(t(0), t(25)), Span::new(t(30), t(30)), Span::new(t(50), t(92))]);
         let common = [(20, 25), (50, 60), (90, 92)].map(|(from, to)| Span::new(t(from), t(to)));
         assert_eq!(active.within(&two).spans(), common);
-        assert_eq!(Stretches::new(Span::new(t(5), t(5)), &[]).seconds(), None);
+        let none = Stretches::new(Span::new(t(5), t(5)), &[]);
+        assert_eq!((none.seconds(), none.start()), (None, Time::ZERO));
+        let empty_first = Stretches::of([Span::new(t(3), t(3)), Span::new(t(30), t(40))]);
+        assert_eq!((empty_first.start(), empty_first.end()), (t(30), t(40)));
     }
 
     #[test]

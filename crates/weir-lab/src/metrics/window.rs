@@ -38,7 +38,7 @@ impl WindowRecorder {
     /// The recorder of a window of these stretches, with all metrics or with the delays of packets only.
     pub(super) fn new(plan: &MeasurePlan, spans: &[(Time, Time)], delays_only: bool) -> Self {
         let window = Stretches::of(spans.iter().map(|&(from, to)| Span::new(from, to.min(plan.end))));
-        let from = spans.first().map_or(Time::ZERO, |&(from, _)| from);
+        let from = window.start();
         let grid = Grid::new(plan.end, from, window.clone());
         let flow = |plan: &FlowPlan| {
             let with_frames = plan.kind == FlowKind::Media && !delays_only;

@@ -5,15 +5,18 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use toml::Table;
-use weir_cc::RateLimits;
+use weir_cc::{Controller, RateLimits, Receiver};
+use weir_media::PacketFormat;
 
-use super::{ControllerInfo, Halves, PresetInfo};
+use super::{ControllerInfo, PresetInfo};
 use crate::form::advice;
 
 /// A law that scenarios can name.
 pub(super) trait Law {
     /// Its constants.
     type Config: DeserializeOwned + Serialize + JsonSchema + Default;
+    /// The RTCP form in which the receiver half tells the fate of single packets, if it does.
+    const PACKET_FORMAT: PacketFormat = PacketFormat::TransportWide;
 
     /// What it is, without the presets.
     fn info() -> ControllerInfo;
@@ -29,11 +32,17 @@ pub(super) trait Law {
         config
     }
 
-    /// Both halves.
+    /// The sender half.
     ///
     /// # Errors
     /// A constant out of its range, in words.
-    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String>;
+    fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller>;
+
+    /// The receiver half.
+    ///
+    /// # Errors
+    /// A constant out of its range, in words.
+    fn receiver(config: Self::Config, limits: RateLimits) -> Half<dyn Receiver>;
 }
 
 /// A named configuration.
@@ -43,10 +52,18 @@ pub(super) struct Preset<C> {
     pub(super) config: C,
 }
 
+/// A half of a controller, or in words why there is none.
+pub(super) type Half<T> = Result<Box<T>, String>;
+
+/// Builds a half out of options, rates and a priority.
+pub(super) type Build<T> = fn(Option<&Table>, RateLimits, f64) -> Half<T>;
+
 /// A [`Law`], its type forgotten.
 pub(super) struct Entry {
     pub(super) info: ControllerInfo,
-    pub(super) build: fn(Option<&Table>, RateLimits, f64) -> Result<Halves, String>,
+    pub(super) sender: Build<dyn Controller>,
+    pub(super) receiver: Build<dyn Receiver>,
+    pub(super) packet_format: PacketFormat,
     pub(super) schema: Value,
 }
 
@@ -55,7 +72,13 @@ impl Entry {
         let presets: Vec<PresetInfo> =
             L::presets().iter().map(|p| PresetInfo { name: p.name, summary: p.summary }).collect();
         let schema = schema::<L>(&presets);
-        Self { info: ControllerInfo { presets, ..L::info() }, build: build::<L>, schema }
+        Self {
+            info: ControllerInfo { presets, ..L::info() },
+            sender: |options, limits, priority| L::sender(config::<L>(options, priority)?, limits),
+            receiver: |options, limits, priority| L::receiver(config::<L>(options, priority)?, limits),
+            packet_format: L::PACKET_FORMAT,
+            schema,
+        }
     }
 }
 
@@ -78,11 +101,12 @@ fn schema<L: Law>(presets: &[PresetInfo]) -> Value {
     schema
 }
 
-fn build<L: Law>(options: Option<&Table>, limits: RateLimits, priority: f64) -> Result<Halves, String> {
-    L::halves(L::prioritised(config::<L>(options)?, priority), limits)
+/// The constants that `options` make, for a flow of this priority.
+fn config<L: Law>(options: Option<&Table>, priority: f64) -> Result<L::Config, String> {
+    Ok(L::prioritised(chosen::<L>(options)?, priority))
 }
 
-fn config<L: Law>(options: Option<&Table>) -> Result<L::Config, String> {
+fn chosen<L: Law>(options: Option<&Table>) -> Result<L::Config, String> {
     let Some(options) = options else { return Ok(L::Config::default()) };
     let mut changes = options.clone();
     let table = match changes.remove(PRESET) {

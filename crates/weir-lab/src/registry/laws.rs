@@ -17,8 +17,8 @@ use weir_cc::tfrc::{self, Tfrc, TfrcObserver};
 use weir_cc::{AtReceiver, Controller, RateLimits, Receiver, TimeDelta};
 use weir_media::PacketFormat;
 
-use super::law::{Entry, Law, Preset};
-use super::{ControllerInfo, Halves};
+use super::ControllerInfo;
+use super::law::{Entry, Half, Law, Preset};
 use nada::{Nada2016Draft, NadaAtSender, NadaRfc8698, NadaZhu03};
 
 /// The preset of laws that have a rate among their constants, for 20 times the rates of a call.
@@ -43,11 +43,6 @@ pub(super) fn entries() -> Vec<Entry> {
         Entry::of::<TfrcRfc5348>(),
         Entry::of::<Rap1999>(),
     ]
-}
-
-fn halves(controller: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {
-    let packet_format = PacketFormat::TransportWide;
-    Halves { controller: Box::new(controller), receiver: Box::new(receiver), packet_format }
 }
 
 fn words(error: impl std::error::Error) -> String {
@@ -78,9 +73,12 @@ impl Law for Gcc {
         }]
     }
 
-    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = GoogCc::new(config, limits).map_err(words)?;
-        Ok(halves(controller, PacketFeedback::new(config.feedback_interval)))
+    fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(GoogCc::new(config, limits).map_err(words)?))
+    }
+
+    fn receiver(config: Self::Config, _: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(PacketFeedback::new(config.feedback_interval)))
     }
 }
 
@@ -100,9 +98,12 @@ impl Law for Gcc2016 {
         }
     }
 
-    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = GccSender::new(config, limits).map_err(words)?;
-        Ok(halves(controller, GccReceiver::new(config, limits).map_err(words)?))
+    fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(GccSender::new(config, limits).map_err(words)?))
+    }
+
+    fn receiver(config: Self::Config, limits: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(GccReceiver::new(config, limits).map_err(words)?))
     }
 }
 
@@ -130,9 +131,12 @@ impl Law for GccSendSide {
         }]
     }
 
-    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = SendSideGcc::new(config, limits).map_err(words)?;
-        Ok(halves(controller, PacketFeedback::new(config.feedback_interval)))
+    fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(SendSideGcc::new(config, limits).map_err(words)?))
+    }
+
+    fn receiver(config: Self::Config, _: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(PacketFeedback::new(config.feedback_interval)))
     }
 }
 
@@ -140,6 +144,7 @@ struct ScreamRfc8298;
 
 impl Law for ScreamRfc8298 {
     type Config = scream::v1::Config;
+    const PACKET_FORMAT: PacketFormat = PacketFormat::Rfc8888;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
@@ -160,9 +165,12 @@ impl Law for ScreamRfc8298 {
         }]
     }
 
-    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = Scream::new(config, limits).map_err(words)?;
-        Ok(Halves { packet_format: PacketFormat::Rfc8888, ..halves(controller, ScreamReceiver::v1()) })
+    fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(Scream::new(config, limits).map_err(words)?))
+    }
+
+    fn receiver(_: Self::Config, _: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(ScreamReceiver::v1()))
     }
 }
 
@@ -170,6 +178,7 @@ struct ScreamVersion2;
 
 impl Law for ScreamVersion2 {
     type Config = scream::v2::Config;
+    const PACKET_FORMAT: PacketFormat = PacketFormat::Rfc8888;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
@@ -190,9 +199,12 @@ impl Law for ScreamVersion2 {
         }]
     }
 
-    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = ScreamV2::new(config, limits).map_err(words)?;
-        Ok(Halves { packet_format: PacketFormat::Rfc8888, ..halves(controller, ScreamReceiver::v2()) })
+    fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(ScreamV2::new(config, limits).map_err(words)?))
+    }
+
+    fn receiver(_: Self::Config, _: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(ScreamReceiver::v2()))
     }
 }
 
@@ -233,9 +245,12 @@ impl Law for Dccc2017 {
         Self::Config { utility_weight: config.utility_weight.scale(priority), ..config }
     }
 
-    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = Dccc::new(config, limits).map_err(words)?;
-        Ok(halves(controller, AtReceiver::new(DcccObserver::new(config).map_err(words)?)))
+    fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(Dccc::new(config, limits).map_err(words)?))
+    }
+
+    fn receiver(config: Self::Config, _: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(AtReceiver::new(DcccObserver::new(config).map_err(words)?)))
     }
 }
 
@@ -263,9 +278,12 @@ impl Law for DcccAtSender {
         Self::Config { utility_weight: config.utility_weight.scale(priority), ..config }
     }
 
-    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = dccc::at_sender(config, limits).map_err(words)?;
-        Ok(halves(controller, PacketFeedback::new(config.min_interval)))
+    fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(dccc::at_sender(config, limits).map_err(words)?))
+    }
+
+    fn receiver(config: Self::Config, _: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(PacketFeedback::new(config.min_interval)))
     }
 }
 
@@ -285,9 +303,12 @@ impl Law for GccDccc {
         }
     }
 
-    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = SimplifiedGccSender::new(config, limits).map_err(words)?;
-        Ok(halves(controller, SimplifiedGccReceiver::new(config, limits).map_err(words)?))
+    fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(SimplifiedGccSender::new(config, limits).map_err(words)?))
+    }
+
+    fn receiver(config: Self::Config, limits: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(SimplifiedGccReceiver::new(config, limits).map_err(words)?))
     }
 }
 
@@ -327,9 +348,12 @@ impl Law for LedbatRfc6817 {
         ]
     }
 
-    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = Ledbat::new(config, limits).map_err(words)?;
-        Ok(halves(controller, ledbat::receiver(&config).map_err(words)?))
+    fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(Ledbat::new(config, limits).map_err(words)?))
+    }
+
+    fn receiver(config: Self::Config, _: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(ledbat::receiver(&config).map_err(words)?))
     }
 }
 
@@ -357,9 +381,12 @@ impl Law for TfrcRfc5348 {
         }]
     }
 
-    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = Tfrc::new(config, limits).map_err(words)?;
-        Ok(halves(controller, AtReceiver::new(TfrcObserver::new(config).map_err(words)?)))
+    fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(Tfrc::new(config, limits).map_err(words)?))
+    }
+
+    fn receiver(config: Self::Config, _: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(AtReceiver::new(TfrcObserver::new(config).map_err(words)?)))
     }
 }
 
@@ -387,8 +414,11 @@ impl Law for Rap1999 {
         }]
     }
 
-    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = Rap::new(config, limits).map_err(words)?;
-        Ok(halves(controller, rap::receiver(&config).map_err(words)?))
+    fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(Rap::new(config, limits).map_err(words)?))
+    }
+
+    fn receiver(config: Self::Config, _: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(rap::receiver(&config).map_err(words)?))
     }
 }

@@ -117,10 +117,54 @@ pub fn build(
     limits: RateLimits,
     priority: f64,
 ) -> Result<Halves, RegistryError> {
-    let entry =
-        ENTRIES.iter().find(|entry| entry.info.name == name).ok_or_else(|| unknown_controller(name))?;
-    (entry.build)(options, limits, priority)
-        .map_err(|reason| RegistryError::Options { controller: entry.info.name, reason })
+    Ok(Halves {
+        controller: build_sender(name, options, limits, priority)?,
+        receiver: build_receiver(name, options, limits, priority)?,
+        packet_format: entry(name)?.packet_format,
+    })
+}
+
+/// The sender half of what [`build`] builds, for a process that only sends.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_sender(
+    name: &str,
+    options: Option<&Table>,
+    limits: RateLimits,
+    priority: f64,
+) -> Result<Box<dyn Controller>, RegistryError> {
+    let entry = entry(name)?;
+    (entry.sender)(options, limits, priority).map_err(|reason| entry.refused(reason))
+}
+
+/// The receiver half of what [`build`] builds, for a process that only receives.
+///
+/// # Errors
+/// As [`build`], but for constants of the sender half alone.
+pub fn build_receiver(
+    name: &str,
+    options: Option<&Table>,
+    limits: RateLimits,
+    priority: f64,
+) -> Result<Box<dyn Receiver>, RegistryError> {
+    let entry = entry(name)?;
+    (entry.receiver)(options, limits, priority).map_err(|reason| entry.refused(reason))
+}
+
+/// The RTCP form in which the receiver half of the controller `name` tells the fate of single packets, if it does.
+pub fn packet_format(name: &str) -> Option<PacketFormat> {
+    entry(name).ok().map(|entry| entry.packet_format)
+}
+
+fn entry(name: &str) -> Result<&'static Entry, RegistryError> {
+    ENTRIES.iter().find(|entry| entry.info.name == name).ok_or_else(|| unknown_controller(name))
+}
+
+impl Entry {
+    fn refused(&self, reason: String) -> RegistryError {
+        RegistryError::Options { controller: self.info.name, reason }
+    }
 }
 
 /// The signals of a half of the controller `name`, as its paper calls them.
@@ -128,11 +172,10 @@ pub fn signals(name: &str, side: Side) -> Option<&'static [Signal]> {
     // Any rates do: the signals of a law do not depend on them.
     let limits =
         RateLimits::new(DataRate::from_kbps(50), DataRate::from_kbps(300), DataRate::from_mbps(2)).ok()?;
-    let halves = build(name, None, limits, 1.0).ok()?;
-    Some(match side {
-        Side::Sender => halves.controller.signals(),
-        Side::Receiver => halves.receiver.signals(),
-    })
+    match side {
+        Side::Sender => build_sender(name, None, limits, 1.0).ok().map(|half| half.signals()),
+        Side::Receiver => build_receiver(name, None, limits, 1.0).ok().map(|half| half.signals()),
+    }
 }
 
 /// JSON Schema of the options of the controller `name`.
@@ -166,6 +209,27 @@ mod tests {
             assert_eq!(halves.controller.target().media_rate, limits().start(), "{}", info.name);
             assert!(options_schema(info.name).is_some(), "{}", info.name);
         }
+    }
+
+    #[test]
+    fn a_half_that_is_built_alone_is_that_of_the_pair() {
+        for ControllerInfo { name, presets, .. } in controllers() {
+            let preset = presets.first().map(|preset| {
+                Table::from_iter([("preset".to_owned(), toml::Value::String(preset.name.to_owned()))])
+            });
+            for (options, priority) in [(None, 1.0), (preset.as_ref(), 2.0)] {
+                let pair = build(name, options, limits(), priority).unwrap();
+                let sender = build_sender(name, options, limits(), priority).unwrap();
+                let receiver = build_receiver(name, options, limits(), priority).unwrap();
+                assert_eq!(sender.target(), pair.controller.target(), "{name}");
+                assert_eq!(format!("{sender:?}"), format!("{:?}", pair.controller), "{name}");
+                assert_eq!(format!("{receiver:?}"), format!("{:?}", pair.receiver), "{name}");
+                assert_eq!(Some(sender.signals()), signals(name, Side::Sender));
+                assert_eq!(Some(receiver.signals()), signals(name, Side::Receiver));
+                assert_eq!(packet_format(name), Some(pair.packet_format));
+            }
+        }
+        assert!(build_sender("nobody", None, limits(), 1.0).is_err() && packet_format("nobody").is_none());
     }
 
     #[test]

@@ -1,17 +1,20 @@
 //! The one place where runs are made.
 //!
-//! A [`Runner`] takes [tasks](Task) with stable keys, makes the runs on as many threads as it is told, and folds each into
+//! A [`Runner`] takes [tasks](Task), makes the runs on as many threads as it is told, and folds each into
 //! what is wanted of it. What comes out has the order of the tasks, whatever the number of threads. A [`Store`] keeps
-//! what was folded under its task's key: what is there already is not run again, so that an interrupted grid goes on.
+//! what was folded under its task's key, which stands for all that the result depends on: what is there already is not run
+//! again, so that an interrupted grid goes on. The commands keep nothing yet.
 
 mod capture;
 mod error;
+mod fingerprint;
 mod runner;
 mod store;
 mod task;
 
 pub use capture::{Capture, CaptureFile, check_links};
 pub use error::RunError;
+pub(crate) use fingerprint::fingerprint;
 pub use runner::Runner;
 pub use store::{Folder, Forget, InMemory, Store, StoreError};
 pub use task::{Ran, Task};

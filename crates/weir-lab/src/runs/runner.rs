@@ -30,7 +30,7 @@ impl fmt::Debug for Runner<'_> {
 
 impl Runner<'_> {
     /// What `fold` makes of the run of each task, which it knows by its place, in the order of the tasks. What `store`
-    /// has under a task's key is taken from there; what is made is put there as soon as it is made, so that it stays
+    /// has under a task's key is taken from there, unless the task captures packets; what is made is put there as soon as it is made, so that it stays
     /// when another task fails.
     ///
     /// # Errors
@@ -42,15 +42,17 @@ impl Runner<'_> {
         store: &impl Store<T>,
         fold: impl Fn(usize, Ran) -> T + Sync,
     ) -> Result<Vec<T>, RunError> {
-        let keys: Vec<&str> = tasks.iter().map(|task| task.key.as_str()).collect();
-        self.each(&keys, store, |index| tasks[index].run(traces).map(|ran| fold(index, ran)))
+        let key = |index: usize| if store.keeps() { tasks[index].key(traces) } else { Ok(None) };
+        let make = |index: usize| tasks[index].run(traces).map(|ran| fold(index, ran));
+        self.each(tasks.len(), store, key, make)
     }
 
-    /// [`Self::run`] of anything that can be made by its place.
+    /// [`Self::run`] of `count` things that can be made by their places, and kept where they have a key.
     fn each<T: Send>(
         &self,
-        keys: &[&str],
+        count: usize,
         store: &impl Store<T>,
+        key: impl Fn(usize) -> Result<Option<String>, RunError> + Sync,
         make: impl Fn(usize) -> Result<T, RunError> + Sync,
     ) -> Result<Vec<T>, RunError> {
         let &Self { jobs, done } = self;
@@ -59,12 +61,12 @@ impl Runner<'_> {
             .build()
             .map_err(|error| RunError::Threads { jobs, problem: error.to_string() })?;
         let first_failed = AtomicUsize::new(usize::MAX);
-        let one = |(index, &key): (usize, &&str)| {
+        let one = |index: usize| {
             // Every task before the first that fails is run, so that it is the same one each time.
             if index > first_failed.load(Ordering::Relaxed) {
                 return None;
             }
-            let outcome = store.get(key).map_or_else(|| make_and_keep(index, key, store, &make), Ok);
+            let outcome = key(index).and_then(|key| kept_or_made(index, key, store, &make));
             if outcome.is_err() {
                 first_failed.fetch_min(index, Ordering::Relaxed);
             }
@@ -72,18 +74,22 @@ impl Runner<'_> {
             Some(outcome)
         };
         // Collecting keeps the order of the tasks, whatever the order in which they end.
-        let outcomes: Vec<_> = pool.install(|| keys.par_iter().enumerate().map(one).collect());
+        let outcomes: Vec<_> = pool.install(|| (0..count).into_par_iter().map(one).collect());
         outcomes.into_iter().flatten().collect()
     }
 }
 
-fn make_and_keep<T>(
+fn kept_or_made<T>(
     index: usize,
-    key: &str,
+    key: Option<String>,
     store: &impl Store<T>,
     make: impl Fn(usize) -> Result<T, RunError>,
 ) -> Result<T, RunError> {
+    let Some(key) = key else { return make(index) };
+    if let Some(kept) = store.get(&key) {
+        return Ok(kept);
+    }
     let made = make(index)?;
-    store.put(key, &made)?;
+    store.put(&key, &made)?;
     Ok(made)
 }

@@ -16,6 +16,11 @@ use serde::de::DeserializeOwned;
 
 /// Keeps results by the keys of their tasks.
 pub trait Store<T>: Sync {
+    /// Whether it keeps anything, so that keys are worth their making.
+    fn keeps(&self) -> bool {
+        true
+    }
+
     /// The result under `key`, if there is one that is whole.
     fn get(&self, key: &str) -> Option<T>;
 
@@ -41,6 +46,10 @@ pub struct StoreError {
 pub struct Forget;
 
 impl<T> Store<T> for Forget {
+    fn keeps(&self) -> bool {
+        false
+    }
+
     fn get(&self, _: &str) -> Option<T> {
         None
     }

@@ -3,10 +3,13 @@
 #[cfg(test)]
 mod tests;
 
+use weir_media::MediaConfig;
 use weir_sim::Simulation;
+use weir_world::Traffic;
 
 use super::capture::Capture;
 use super::error::RunError;
+use super::fingerprint::fingerprint;
 use crate::build::{Run, RunOptions, TraceUse};
 use crate::metrics::{MeasurePlan, Measured, Recorder};
 use crate::scenario::Scenario;
@@ -15,9 +18,10 @@ use crate::traces::TraceStore;
 /// A run to be made.
 #[derive(Clone, Debug)]
 pub struct Task<'a> {
-    /// What a store keeps its result under: the same key promises the same result, so it has to name everything that
-    /// the result depends on.
-    pub key: String,
+    /// Which run it is.
+    pub name: String,
+    /// What its result depends on besides the run: what is made of it, where that is not the same for all tasks.
+    pub folding: String,
     /// What is run.
     pub scenario: &'a Scenario,
     /// Which of its runs.
@@ -41,8 +45,41 @@ pub struct Ran {
 
 impl<'a> Task<'a> {
     /// A run that is watched as `scenario` says and of which no packets are captured.
-    pub fn new(key: String, scenario: &'a Scenario, options: RunOptions<'a>) -> Self {
-        Self { key, scenario, options, replan: None, capture: None }
+    pub fn new(name: String, scenario: &'a Scenario, options: RunOptions<'a>) -> Self {
+        Self { name, folding: String::new(), scenario, options, replan: None, capture: None }
+    }
+
+    /// What a store keeps its result under: its name, and a hash of everything that the result depends on. That is the
+    /// scenario with whatever was set, which run of it, the traces as they were read, what is measured, what is made of it,
+    /// and the version of this crate. `None` if packets are captured, which no store brings back.
+    ///
+    /// # Errors
+    /// The scenario names something that is not there.
+    pub(super) fn key(&self, traces: &TraceStore) -> Result<Option<String>, RunError> {
+        if self.capture.is_some() {
+            return Ok(None);
+        }
+        let Run { spec, plan, .. } = self.planned(traces)?;
+        let scenario = self.scenario.to_toml().unwrap_or_else(|_| format!("{:?}", self.scenario));
+        let encoders = spec.flows.iter().filter_map(|flow| match &flow.traffic {
+            Traffic::Media(media) => Some(&media.config),
+            _ => None,
+        });
+        let encoders: Vec<&MediaConfig> = encoders.collect();
+        let Self { name, folding, options, .. } = self;
+        let version = env!("CARGO_PKG_VERSION");
+        let world = (&spec.links, &spec.cells, encoders);
+        let hash =
+            fingerprint(format_args!("{version}\n{folding}\n{options:?}\n{scenario}\n{plan:?}\n{world:?}"));
+        Ok(Some(format!("{name}/{hash:016x}")))
+    }
+
+    fn planned(&self, traces: &TraceStore) -> Result<Run, RunError> {
+        let mut run = self.scenario.build(&self.options, traces)?;
+        if let Some(replan) = self.replan {
+            replan(&mut run.plan);
+        }
+        Ok(run)
     }
 
     /// Makes the run.
@@ -50,10 +87,7 @@ impl<'a> Task<'a> {
     /// # Errors
     /// The scenario names something that is not there, or makes no sense to the simulator; packets cannot be captured.
     pub fn run(&self, traces: &TraceStore) -> Result<Ran, RunError> {
-        let Run { spec, mut plan, traces } = self.scenario.build(&self.options, traces)?;
-        if let Some(replan) = self.replan {
-            replan(&mut plan);
-        }
+        let Run { spec, plan, traces } = self.planned(traces)?;
         let recorder = Recorder::new(plan.clone());
         let recorder = match self.capture {
             Some(capture) => capture.simulate(spec, recorder)?,

@@ -33,8 +33,8 @@ pub struct Flow {
     /// In a dumbbell: the delay of its link at the sender, both ways; that of `access` unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_delay: Option<TimeDelta>,
-    /// Under `multipath`: what its way is hashed from; flows of one five-tuple go together. The flow's name unless
-    /// given.
+    /// Under `multipath`: what its way is hashed from; flows of one five-tuple go together. The name of its call or
+    /// else the flow's own unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub five_tuple: Option<String>,
     /// When it starts.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::results::{CheckResult, ControllerResult, figure};
 use super::run::{Course, SuiteRun};
-use crate::report::{CAPACITY_EDGE, COMPETITOR, colour_of, escape_html};
+use crate::page::{CAPACITY_EDGE, COMPETITOR, colour_of, escape_html};
 use crate::results::FlowKind;
 
 /// Size of a plot, in pixels.

@@ -10,7 +10,7 @@ use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult};
 use crate::build::{RunOptions, TraceUse};
 use crate::metrics::{FairShares, MeasurePlan, PER_SECOND, max_min_shares};
 use crate::results::{FlowKind, Value};
-use crate::runs::{Forget, Ran, RunError, Runner, Task};
+use crate::runs::{Forget, Ran, RunError, Runner, Task, fingerprint};
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
 
@@ -92,13 +92,14 @@ impl SuiteRequest<'_> {
             for &seed in self.seeds {
                 judging.push((*case, seed));
                 let task = self.task(case, controller, scenario, seed);
-                tasks.push(Task { replan: Some(watch_all), ..task });
+                let folding = self.folding(case, benchmarks.get(&(case.name, seed)), seed);
+                tasks.push(Task { replan: Some(watch_all), folding, ..task });
             }
         }
         let judge = |index: usize, ran: Ran| {
             let (case, seed) = judging[index];
             let benchmark = benchmarks.get(&(case.name, seed)).map(Vec::as_slice);
-            Outcome::of(&ran, case, benchmark, self.seeds.first() == Some(&seed))
+            Outcome::of(&ran, case, benchmark, self.is_first(seed))
         };
         let outcomes = Runner { jobs: self.jobs, done }.run(&tasks, store, &Forget, judge)?;
         Ok(self.collect(&cases, self.traces(store)?, outcomes))
@@ -123,9 +124,20 @@ impl SuiteRequest<'_> {
         Ok(places.into_iter().zip(receipts).collect())
     }
 
+    /// What the verdicts on a run of `case` depend on besides the run.
+    fn folding(&self, case: &Case, benchmark: Option<&Vec<Vec<u32>>>, seed: u64) -> String {
+        let yardstick = fingerprint(format_args!("{benchmark:?}"));
+        format!("{:?} {yardstick} {}", case.checks, self.is_first(seed))
+    }
+
+    /// Whether the course of this run is kept.
+    fn is_first(&self, seed: u64) -> bool {
+        self.seeds.first() == Some(&seed)
+    }
+
     fn task<'s>(&self, case: &Case, contestant: &str, scenario: &'s Scenario, seed: u64) -> Task<'s> {
-        let key = format!("{}/{}/{contestant}/{seed}", self.suite.name, case.name);
-        Task::new(key, scenario, RunOptions { seed, ..RunOptions::default() })
+        let name = format!("{}/{}/{contestant}/{seed}", self.suite.name, case.name);
+        Task::new(name, scenario, RunOptions { seed, ..RunOptions::default() })
     }
 
     fn collect(&self, cases: &[&Case], traces: Vec<Vec<TraceUse>>, outcomes: Vec<Outcome>) -> SuiteRun {

@@ -4,12 +4,12 @@ use weir_cc::SendTime;
 use weir_net::Time;
 use weir_units::DataSize;
 use weir_world::tcp::TcpConfig;
-use weir_world::{Monitor, Side, TransferMeta};
+use weir_world::{Monitor, Side, TransferMeta, Way};
 
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
 use crate::network::{Network, meta};
-use crate::packet::{Body, SimPacket, Way};
+use crate::packet::{Body, SimPacket};
 use crate::tcp::{ChromiumSender, TcpSender, chromium};
 
 #[derive(Debug)]

@@ -3,10 +3,10 @@
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_world::tcp::{Acknowledgement, Segment, TcpConfig};
-use weir_world::{Monitor, Side};
+use weir_world::{Monitor, Side, Way};
 
 use crate::network::{Network, meta};
-use crate::packet::{Body, Way};
+use crate::packet::Body;
 use crate::tcp::{TcpReceiver, TcpSender};
 
 /// The end that sends data.

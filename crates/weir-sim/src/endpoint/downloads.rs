@@ -5,13 +5,13 @@ use weir_cc::SendTime;
 use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::TcpConfig;
-use weir_world::{Downloads, Monitor, TransferMeta, WindowLaws};
+use weir_world::{Downloads, Monitor, TransferMeta, Way, WindowLaws};
 
 use super::Life;
 use super::connection::SendingEnd;
 use crate::clock::Clock;
 use crate::network::Network;
-use crate::packet::{Body, SimPacket, Way};
+use crate::packet::{Body, SimPacket};
 use crate::random::{exponential, unit};
 use crate::tcp::TcpSender;
 

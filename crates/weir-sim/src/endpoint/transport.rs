@@ -5,13 +5,13 @@ use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_units::DataSize;
 use weir_world::tcp::TcpConfig;
-use weir_world::{Monitor, Side, TransferMeta};
+use weir_world::{Monitor, Side, TransferMeta, Way};
 
 use super::connection::{ReceivingEnd, SendingEnd};
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
 use crate::network::Network;
-use crate::packet::{Body, SimPacket, Way};
+use crate::packet::{Body, SimPacket};
 use crate::tcp::TcpSender;
 
 #[derive(Debug)]

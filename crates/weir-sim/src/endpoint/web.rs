@@ -12,13 +12,13 @@ use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::TcpConfig;
-use weir_world::{Monitor, Side, TransferMeta, Web, WindowLaws};
+use weir_world::{Monitor, Side, TransferMeta, Way, Web, WindowLaws};
 
 use super::Life;
 use super::connection::SendingEnd;
 use crate::clock::Clock;
 use crate::network::{Network, meta};
-use crate::packet::{Body, SimPacket, Way};
+use crate::packet::{Body, SimPacket};
 use crate::random::{exponential, response_size, session_requests, unit};
 use crate::schedule::Tournament;
 use crate::tcp::{TcpReceiver, TcpSender};

@@ -266,5 +266,4 @@ impl Scoreboard {
 }
 
 #[cfg(test)]
-#[path = "scoreboard_tests.rs"]
 mod tests;

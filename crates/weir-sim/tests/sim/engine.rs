@@ -4,7 +4,7 @@ use crate::common::{constant, flow, gcc_2016, spec, tcp};
 use weir_cc::{DataSize, Target, TimeDelta};
 use weir_net::{QueueConfig, Time};
 use weir_sim::{Simulation, SpecError};
-use weir_world::{ClockSpec, FlowSpec, FrameMeta, Loss, Monitor, PacketMeta, RunSpec, Traffic};
+use weir_world::{ClockSpec, FlowSpec, FrameMeta, Loss, Monitor, PacketMeta, RunSpec, Side, Traffic};
 
 /// Counts everything, and folds everything into one number.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -187,6 +187,23 @@ fn a_call_has_media_alone_and_one_clock_at_either_end() {
     let ahead = ClockSpec { offset: TimeDelta::from_secs(1), ..ClockSpec::default() };
     for flow in [flow("other", tcp()), flow("other", gcc_2016()).clocks(ahead, ClockSpec::default())] {
         assert_eq!(with(flow), SpecError::Call { flow: "other".to_owned() });
+    }
+}
+
+#[test]
+fn a_media_flow_needs_both_of_its_halves() {
+    let without = |side| {
+        let Traffic::Media(mut media) = gcc_2016() else { unreachable!() };
+        match side {
+            Side::Sender => media.sender = None,
+            Side::Receiver => media.receiver = None,
+        }
+        let flows = vec![flow("video", Traffic::Media(media))];
+        Simulation::new(spec(1000, 1, flows), Tally::default()).unwrap_err()
+    };
+    for (side, half) in [(Side::Sender, "no sender half"), (Side::Receiver, "no receiver half")] {
+        assert_eq!(without(side), SpecError::Half { flow: "video".to_owned(), side });
+        assert!(without(side).to_string().contains(half));
     }
 }
 

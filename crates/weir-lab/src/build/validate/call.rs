@@ -1,6 +1,7 @@
 //! Flows of one call.
 
 use super::Problems;
+use crate::build::topology::{LEFT, RIGHT};
 use crate::form::KeyPath;
 use crate::scenario::{Flow, Scenario};
 
@@ -10,7 +11,7 @@ impl Problems {
         for (name, flow) in scenario.flows.iter() {
             let Some(call) = flow.call() else { continue };
             let first = scenario.flows.iter().find(|(_, other)| other.call() == Some(call));
-            if first.is_some_and(|(_, first)| !share_hosts(flow, first)) {
+            if first.is_some_and(|(_, first)| !share_hosts(flow, first, scenario.dumbbell.is_some())) {
                 let message =
                     format!("the flows of the call `{call}` share a host at either end, and its clock");
                 self.value(&KeyPath::of(&["flows", name, "call"]), message)
@@ -20,9 +21,20 @@ impl Problems {
     }
 }
 
-fn share_hosts(flow: &Flow, first: &Flow) -> bool {
+fn share_hosts(flow: &Flow, first: &Flow, in_dumbbell: bool) -> bool {
     // Copies whose nodes are numbered are at nodes of their own.
     let numbered = [&flow.from, &flow.to].into_iter().flatten().any(|node| node.contains('#'));
-    let ends = |flow: &Flow| (flow.from.clone(), flow.to.clone(), flow.access_delay, flow.receiver_clock);
-    !numbered && ends(flow) == ends(first)
+    let hosts = |flow| (ends(flow, in_dumbbell), flow.access_delay, flow.receiver_clock);
+    !numbered && hosts(flow) == hosts(first)
+}
+
+/// Where the flow begins and ends; in a dumbbell, if it does not say so, at the usual ends.
+fn ends(flow: &Flow, in_dumbbell: bool) -> [Option<&str>; 2] {
+    let (from, to) = (flow.from.as_deref(), flow.to.as_deref());
+    if !in_dumbbell {
+        return [from, to];
+    }
+    let from = from.unwrap_or(LEFT);
+    let across = if from == RIGHT { LEFT } else { RIGHT };
+    [Some(from), Some(to.unwrap_or(across))]
 }

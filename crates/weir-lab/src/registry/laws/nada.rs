@@ -4,11 +4,11 @@ use weir_cc::nada::v2016::{self, Nada2016, Nada2016Observer};
 use weir_cc::nada::zhu_03::{self, Zhu03Observer};
 use weir_cc::nada::{self, Nada, NadaObserver};
 use weir_cc::packet_feedback::PacketFeedback;
-use weir_cc::{AtReceiver, RateLimits};
+use weir_cc::{AtReceiver, Controller, RateLimits, Receiver};
 
-use super::{halves, words};
-use crate::registry::law::{Law, Preset};
-use crate::registry::{ControllerInfo, Halves};
+use super::words;
+use crate::registry::ControllerInfo;
+use crate::registry::law::{Half, Law, Preset};
 
 pub(super) struct NadaRfc8698;
 
@@ -30,9 +30,12 @@ impl Law for NadaRfc8698 {
         Self::Config { priority: config.priority * priority, ..config }
     }
 
-    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = Nada::new(config, limits).map_err(words)?;
-        Ok(halves(controller, AtReceiver::new(NadaObserver::new(config).map_err(words)?)))
+    fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(Nada::new(config, limits).map_err(words)?))
+    }
+
+    fn receiver(config: Self::Config, _: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(AtReceiver::new(NadaObserver::new(config).map_err(words)?)))
     }
 }
 
@@ -56,9 +59,12 @@ impl Law for NadaAtSender {
         Self::Config { priority: config.priority * priority, ..config }
     }
 
-    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = nada::at_sender(config, limits).map_err(words)?;
-        Ok(halves(controller, PacketFeedback::new(config.feedback_interval / 2)))
+    fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(nada::at_sender(config, limits).map_err(words)?))
+    }
+
+    fn receiver(config: Self::Config, _: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(PacketFeedback::new(config.feedback_interval / 2)))
     }
 }
 
@@ -97,9 +103,12 @@ impl Law for Nada2016Draft {
         Self::Config { priority: config.priority * priority, ..config }
     }
 
-    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = Nada2016::new(config, limits).map_err(words)?;
-        Ok(halves(controller, AtReceiver::new(Nada2016Observer::new(config).map_err(words)?)))
+    fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(Nada2016::new(config, limits).map_err(words)?))
+    }
+
+    fn receiver(config: Self::Config, _: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(AtReceiver::new(Nada2016Observer::new(config).map_err(words)?)))
     }
 }
 
@@ -123,8 +132,11 @@ impl Law for NadaZhu03 {
         Self::Config { priority: config.priority * priority, ..config }
     }
 
-    fn halves(config: Self::Config, limits: RateLimits) -> Result<Halves, String> {
-        let controller = zhu_03::NadaZhu03::new(config, limits).map_err(words)?;
-        Ok(halves(controller, AtReceiver::new(Zhu03Observer::new(config).map_err(words)?)))
+    fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(zhu_03::NadaZhu03::new(config, limits).map_err(words)?))
+    }
+
+    fn receiver(config: Self::Config, _: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(AtReceiver::new(Zhu03Observer::new(config).map_err(words)?)))
     }
 }

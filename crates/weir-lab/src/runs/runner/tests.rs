@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use super::*;
 use crate::build::RunOptions;
 use crate::results::RunMetrics;
-use crate::runs::{Folder, Forget, InMemory};
+use crate::runs::{Capture, CaptureFile, Folder, Forget, InMemory};
 use crate::scenario::Scenario;
 
 const QUIET: &(dyn Fn() + Sync) = &|| {};
@@ -15,6 +15,14 @@ fn runner(jobs: usize) -> Runner<'static> {
 
 fn failure(index: usize) -> RunError {
     RunError::NoLink { link: index.to_string(), known: String::new() }
+}
+
+fn each<T: Send>(
+    runner: Runner<'_>,
+    store: &impl Store<T>,
+    make: impl Fn(usize) -> Result<T, RunError> + Sync,
+) -> Result<Vec<T>, RunError> {
+    runner.each(KEYS.len(), store, |index| Ok(Some(KEYS[index].to_owned())), make)
 }
 
 /// Ten keys, `0` to `9`.
@@ -29,7 +37,7 @@ fn results_have_the_order_of_the_tasks_whatever_the_threads() {
     };
     let expected: Vec<usize> = (0..KEYS.len()).map(|index| index * index).collect();
     for jobs in [1, 4] {
-        assert_eq!(runner(jobs).each(&KEYS, &Forget, make).unwrap(), expected);
+        assert_eq!(each(runner(jobs), &Forget, make).unwrap(), expected);
     }
 }
 
@@ -37,7 +45,7 @@ fn results_have_the_order_of_the_tasks_whatever_the_threads() {
 fn the_first_task_that_fails_is_told_whatever_the_threads() {
     let make = |index: usize| if index % 4 == 3 { Err(failure(index)) } else { Ok(index) };
     for jobs in [1, 2, 4] {
-        let error = runner(jobs).each(&KEYS, &Forget, make).unwrap_err();
+        let error = each(runner(jobs), &Forget, make).unwrap_err();
         assert!(matches!(&error, RunError::NoLink { link, .. } if link == "3"), "{error}");
     }
 }
@@ -47,7 +55,7 @@ fn an_interrupted_grid_goes_on_where_it_was() {
     let directory = tempfile::tempdir().unwrap();
     let folder = Folder::open(directory.path()).unwrap();
     let broken = |index: usize| if index == 6 { Err(failure(index)) } else { Ok(index as f64 / 3.0) };
-    runner(2).each(&KEYS, &folder, broken).unwrap_err();
+    each(runner(2), &folder, broken).unwrap_err();
     let kept: BTreeSet<usize> =
         (0..KEYS.len()).filter(|&i| Store::<f64>::get(&folder, KEYS[i]).is_some()).collect();
     assert!((0..6).all(|index| kept.contains(&index)) && !kept.contains(&6), "{kept:?}");
@@ -59,10 +67,10 @@ fn an_interrupted_grid_goes_on_where_it_was() {
         made.lock().unwrap().insert(index);
         Ok(index as f64 / 3.0)
     };
-    let whole = runner(2).each(&KEYS, &folder, make).unwrap();
+    let whole = each(runner(2), &folder, make).unwrap();
     let missing = |index: &usize| *index == 2 || !kept.contains(index);
     assert_eq!(made.into_inner().unwrap(), (0..KEYS.len()).filter(missing).collect());
-    assert_eq!(whole, runner(1).each(&KEYS, &Forget, |index| Ok(index as f64 / 3.0)).unwrap());
+    assert_eq!(whole, each(runner(1), &Forget, |index| Ok(index as f64 / 3.0)).unwrap());
     let partial = |entry: &std::fs::DirEntry| entry.path().extension().is_some_and(|end| end == "partial");
     assert!(!std::fs::read_dir(directory.path()).unwrap().any(|entry| partial(&entry.unwrap())));
 }
@@ -75,7 +83,7 @@ fn every_task_is_announced_once_also_where_it_was_kept() {
     };
     let store = InMemory::default();
     store.put("4", &4).unwrap();
-    Runner { jobs: 2, done: &done }.each(&KEYS, &store, Ok).unwrap();
+    each(Runner { jobs: 2, done: &done }, &store, Ok).unwrap();
     assert_eq!(announced.into_inner(), KEYS.len());
 }
 
@@ -96,4 +104,46 @@ fn runs_are_the_same_by_one_thread_by_four_and_out_of_a_store() {
     assert_eq!(run(4, &kept), one);
     let never = |_, _: Ran| -> RunMetrics { unreachable!("all of them were kept") };
     assert_eq!(runner(1).run(&tasks, &traces, &folder, never).unwrap(), one);
+}
+
+#[test]
+fn a_kept_result_is_of_no_use_to_another_run_of_the_same_name() {
+    let scenario = |duration: &str| {
+        Scenario::open("gcc-2016/variable-capacity", &[format!("duration={duration}")]).unwrap()
+    };
+    let (short, long) = (scenario("1s"), scenario("2s"));
+    let task =
+        |scenario| Task::new("call".to_owned(), scenario, RunOptions { seed: 1, ..RunOptions::default() });
+    let traces = TraceStore::at(None);
+    let store = InMemory::default();
+    let sent = |task: Task<'_>| {
+        let fold = |_, ran: Ran| ran.measured.metrics.flows[0].sent.packets;
+        runner(1).run(&[task], &traces, &store, fold).unwrap()
+    };
+    let (first, second) = (sent(task(&short)), sent(task(&long)));
+    assert_ne!(first, second);
+    assert_eq!(sent(task(&short)), first);
+    let key = |task: Task<'_>| task.key(&traces).unwrap().unwrap();
+    let options = |seed, series| RunOptions { seed, series, ..RunOptions::default() };
+    let changed = [
+        task(&long),
+        Task { name: "other".to_owned(), ..task(&short) },
+        Task { folding: "first".to_owned(), ..task(&short) },
+        Task { options: options(2, false), ..task(&short) },
+        Task { options: options(1, true), ..task(&short) },
+        Task { replan: Some(|plan| plan.window.0 = plan.end), ..task(&short) },
+    ];
+    let mut keys: BTreeSet<String> = changed.into_iter().map(key).collect();
+    assert!(keys.insert(key(task(&short))));
+    assert_eq!(keys.len(), 7);
+    assert_eq!(key(task(&short)), key(task(&short.clone())));
+}
+
+#[test]
+fn a_run_that_captures_packets_is_always_made() {
+    let scenario = Scenario::open("gcc-2016/variable-capacity", &["duration=1s".to_owned()]).unwrap();
+    let file = CaptureFile { file: tempfile::tempfile().unwrap(), path: "packets.pcapng".into() };
+    let capture = Some(Capture { links: &[], file: &file });
+    let task = Task { capture, ..Task::new("call".to_owned(), &scenario, RunOptions::default()) };
+    assert_eq!(task.key(&TraceStore::at(None)).unwrap(), None);
 }

@@ -83,3 +83,22 @@ fn every_flow_has_addresses_of_its_own() {
         assert_eq!(ssrcs.len(), 1, "flow {flow}");
     }
 }
+
+#[test]
+fn the_flows_of_a_call_have_the_addresses_of_the_first() {
+    let words = "kind = \"media\"\ncontroller = \"gcc-2016\"\ncall = \"c\"";
+    let flows = [flow("load", "kind = \"constant\"\nrate = \"1kbps\""), flow("a", words), flow("b", words)];
+    let scenario = network("{ time = \"300ms\" }", &flows.concat());
+    let packets = capture(&scenario, &["forward", "backward"]).packets;
+    let hosts = [[10, 0, 1, 1], [10, 0, 1, 2]];
+    let mut ssrcs: Vec<u32> = of_port(&packets, 5004)
+        .map(|(packet, kept)| {
+            assert_eq!([packet.source.0, packet.destination.0], hosts);
+            MediaHeader::parse(kept, &ExtensionIds::default()).unwrap().ssrc
+        })
+        .collect();
+    ssrcs.sort_unstable();
+    ssrcs.dedup();
+    assert_eq!(ssrcs.len(), 2, "both flows are there");
+    assert!(of_port(&packets, 5005).all(|(packet, _)| hosts.contains(&packet.source.0)));
+}

@@ -3,7 +3,7 @@
 use weir_lab::comparison::panels::report_input;
 use weir_lab::comparison::{Comparison, ComparisonRequest};
 use weir_lab::metrics::{FlowSeries, LinkSeries, Series, SignalSeries};
-use weir_lab::report::{FlowRole, ReportInput, SummaryTable};
+use weir_lab::page::{FlowRole, PageInput, SummaryTable};
 use weir_lab::results::{FlowKind, RunMetrics};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
@@ -11,7 +11,7 @@ use weir_world::Side;
 
 use super::hand_made::{calls, comparison, empty_run};
 
-fn input(comparison: &Comparison) -> ReportInput {
+fn input(comparison: &Comparison) -> PageInput {
     let scenario = Scenario::open("gcc-2016/variable-capacity", &[]).unwrap();
     report_input(&scenario, comparison, SummaryTable::default(), "A verdict.".to_owned()).unwrap()
 }

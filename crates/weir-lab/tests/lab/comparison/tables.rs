@@ -2,7 +2,7 @@
 
 use weir_lab::comparison::demo;
 use weir_lab::comparison::tables::{flow_table, summary_table};
-use weir_lab::report::{Best, Cell, SummaryTable};
+use weir_lab::page::{Best, Cell, SummaryTable};
 use weir_lab::results::{FlowKind, PerCause, RunMetrics};
 
 use super::hand_made::{call, calls, comparison, empty_run, flow};

@@ -103,6 +103,55 @@ access_delay = "140ms"
     assert_eq!(delays, [(ms(10), ms(10)), (ms(150), ms(150))]);
 }
 
+/// Two flows of the call `c`, and one that is in none.
+fn call_of_two(words: &str) -> String {
+    let media = |name: &str, words: &str| {
+        format!("[flows.{name}]\nkind = \"media\"\ncontroller = \"gcc\"\n{words}\n")
+    };
+    let in_call = |name, own| media(name, &format!("call = \"c\"\n{words}\n{own}"));
+    [in_call("video", ""), in_call("screen", "count = 2"), media("alone", words)].concat()
+}
+
+#[test]
+fn the_flows_of_a_call_take_one_of_several_equal_ways() {
+    let middles = (1..=24).map(|link| {
+        format!("[links.way-{link}]\nfrom = \"l\"\nto = \"r\"\nduplex = true\nrate = \"1Mbps\"\n")
+    });
+    let flows = call_of_two("from = \"l\"\nto = \"r\"");
+    let text = format!(
+        "title = \"t\"\nduration = \"1s\"\nmultipath = {{ salt = 1 }}\n{}{flows}",
+        middles.collect::<String>()
+    );
+    let run = build(&Scenario::parse("call.toml", &text, &[]).unwrap(), 1);
+    let own: Vec<_> = run.spec.flows.iter().map(|flow| (&flow.forward, &flow.reverse)).collect();
+    assert!(own[0] == own[1] && own[0] == own[2], "{own:?}");
+    assert_ne!(own[0], own[3]);
+}
+
+#[test]
+fn in_a_dumbbell_the_flows_of_a_call_share_the_links_of_the_first() {
+    let dumbbell = "title = \"t\"\nduration = \"1s\"\n[dumbbell]\naccess = { rate = \"100Mbps\" }\n\
+        bottleneck = { rate = \"4Mbps\", delay = \"10ms\" }\n";
+    let flows = call_of_two("access_delay = \"7ms\"").replace("count = 2", "count = 2\nfrom = \"left\"");
+    let run = build(&Scenario::parse("call.toml", &format!("{dumbbell}{flows}"), &[]).unwrap(), 1);
+    let way = |host: &str| {
+        let names = |names: [&str; 3]| names.map(|name| name.replace('#', host)).to_vec();
+        (names(["access-#", "bottleneck", "exit-#"]), names(["back-access-#", "reverse", "back-exit-#"]))
+    };
+    let ways: Vec<_> = ways(&run)
+        .into_iter()
+        .map(|(_, there, back)| {
+            let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect::<Vec<_>>();
+            (owned(there), owned(back))
+        })
+        .collect();
+    assert_eq!(ways, [way("video"), way("video"), way("video"), way("alone")]);
+    let of_call = &run.spec.flows[0];
+    for link in [of_call.forward[0], of_call.reverse[2]] {
+        assert_eq!(run.spec.links[link].config.delay, TimeDelta::from_millis(7));
+    }
+}
+
 #[test]
 fn what_has_no_meaning_is_refused() {
     let message = |from: &str, to: &str| {

@@ -8,8 +8,8 @@ mod decimate;
 mod embed;
 mod escape;
 mod figure;
+mod html;
 mod input;
-mod page;
 mod palette;
 
 use std::ffi::OsString;
@@ -19,16 +19,16 @@ use std::path::Path;
 
 pub(crate) use escape::html as escape_html;
 pub use input::{
-    Best, CdfStep, Cell, Column, ControllerPanel, FlowCurves, FlowRole, ReportInput, Row, SignalBand,
+    Best, CdfStep, Cell, Column, ControllerPanel, FlowCurves, FlowRole, PageInput, Row, SignalBand,
     SummaryTable,
 };
 pub(crate) use palette::{CAPACITY_EDGE, COMPETITOR, controller as colour_of};
 
 /// The page.
-pub fn render(input: &ReportInput) -> String {
+pub fn render(input: &PageInput) -> String {
     let mut html = String::with_capacity(3 << 20);
     // Writing to a string does not fail.
-    let _ = page::write(&mut html, input, &figure::Figures::of(input));
+    let _ = html::write(&mut html, input, &figure::Figures::of(input));
     html
 }
 
@@ -36,7 +36,7 @@ pub fn render(input: &ReportInput) -> String {
 ///
 /// # Errors
 /// Those of the file system.
-pub fn write(path: &Path, input: &ReportInput) -> io::Result<()> {
+pub fn write(path: &Path, input: &PageInput) -> io::Result<()> {
     let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
     name.push(format!(".{}.part", std::process::id()));
     let part = path.with_file_name(name);

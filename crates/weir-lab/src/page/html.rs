@@ -6,7 +6,7 @@ use weir_cc::Cause;
 
 use super::escape::html;
 use super::figure::{Figure, Figures, INTERACTIVE_MS, SHORTEST_MS, quantile_ms};
-use super::input::{Best, Cell, Column, ControllerPanel, FlowRole, ReportInput, SummaryTable};
+use super::input::{Best, Cell, Column, ControllerPanel, FlowRole, PageInput, SummaryTable};
 use super::{embed, palette};
 
 /// Nothing may be loaded from anywhere; what the page brings along may run.
@@ -16,7 +16,7 @@ const UNSUPPORTED: &str = "The plots need JavaScript and a browser that can infl
      (any of 2023 or later). The numbers and the scenario are complete without them.";
 
 /// Writes the page.
-pub(super) fn write(out: &mut String, input: &ReportInput, figures: &Figures) -> fmt::Result {
+pub(super) fn write(out: &mut String, input: &PageInput, figures: &Figures) -> fmt::Result {
     write!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -44,8 +44,8 @@ pub(super) fn write(out: &mut String, input: &ReportInput, figures: &Figures) ->
     )
 }
 
-fn header(out: &mut String, input: &ReportInput) -> fmt::Result {
-    let ReportInput { title, source, verdict, .. } = input;
+fn header(out: &mut String, input: &PageInput) -> fmt::Result {
+    let PageInput { title, source, verdict, .. } = input;
     write!(
         out,
         "<header>\n<h1>{}</h1>\n<p class=\"verdict\">{}</p>\n<p class=\"source\">{}</p>\n\
@@ -260,7 +260,7 @@ fn scenario(out: &mut String, text: &str) -> fmt::Result {
     )
 }
 
-fn footer(out: &mut String, input: &ReportInput) -> fmt::Result {
+fn footer(out: &mut String, input: &PageInput) -> fmt::Result {
     out.push_str("<footer>\n");
     if !input.summary.columns.is_empty() {
         out.push_str("<h2>What the columns mean</h2>\n<dl>\n");

@@ -1,6 +1,6 @@
 //! Axes that all controllers share, so that they can be compared by eye.
 
-use crate::report::input::{ControllerPanel, FlowRole};
+use crate::page::input::{ControllerPanel, FlowRole};
 
 /// Most points of a curve: about two per pixel.
 const MAX_POINTS: usize = 2000;
@@ -8,7 +8,7 @@ const MAX_POINTS: usize = 2000;
 const POINT_BUDGET: usize = 350_000;
 
 /// The interactivity that a conversation needs ends about here (ITU-T G.114).
-pub(in crate::report) const INTERACTIVE_MS: f64 = 150.0;
+pub(in crate::page) const INTERACTIVE_MS: f64 = 150.0;
 
 /// What all figures share.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,7 +106,7 @@ fn greatest(values: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::input::{FlowCurves, SignalBand};
+    use crate::page::input::{FlowCurves, SignalBand};
 
     fn panel(capacity: f64, received: f64, target: f64) -> ControllerPanel {
         ControllerPanel {

@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 
 use super::scales::Scales;
 use super::{Figure, axis, base_layout, number, with};
-use crate::report::decimate::stretches;
-use crate::report::escape::label;
-use crate::report::input::{CdfStep, ControllerPanel};
-use crate::report::palette;
+use crate::page::decimate::stretches;
+use crate::page::escape::label;
+use crate::page::input::{CdfStep, ControllerPanel};
+use crate::page::palette;
 
 const HEIGHT: usize = 380;
 /// Delays below are drawn here: a logarithmic axis has no zero.
-pub(in crate::report) const SHORTEST_MS: f64 = 0.1;
+pub(in crate::page) const SHORTEST_MS: f64 = 0.1;
 
 /// The figure; `None` if no controller has a distribution.
 pub(super) fn figure(panels: &[ControllerPanel], scales: &Scales) -> Option<Figure> {
@@ -84,7 +84,7 @@ fn thinned(steps: &[CdfStep], max_points: usize) -> Vec<CdfStep> {
 }
 
 /// The delay in milliseconds within which the share `q` of packets stayed.
-pub(in crate::report) fn quantile_ms(steps: &[CdfStep], q: f64) -> Option<f64> {
+pub(in crate::page) fn quantile_ms(steps: &[CdfStep], q: f64) -> Option<f64> {
     steps.iter().find(|step| step.share >= q).map(|step| step.delay_ms)
 }
 

@@ -3,8 +3,8 @@ use weir_cc::Cause;
 use super::*;
 
 /// A made-up comparison: `controllers` panels of `bins` bins of 100 ms with `signals` signals each.
-fn example(controllers: usize, bins: usize, signals: usize) -> ReportInput {
-    ReportInput {
+fn example(controllers: usize, bins: usize, signals: usize) -> PageInput {
+    PageInput {
         title: "One video call against one TCP flow".to_owned(),
         source: "scenario tcp-competition, 30 runs, seeds 1 to 30".to_owned(),
         verdict: "GCC keeps the queue short; NADA takes more of the link.".to_owned(),
@@ -217,7 +217,7 @@ fn the_legend_names_the_causes_that_occur() {
 
 #[test]
 fn an_empty_comparison_is_a_page_all_the_same() {
-    let html = render(&ReportInput::default());
+    let html = render(&PageInput::default());
     assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>\n"));
     assert!(!html.contains("class=\"plot\""));
 }

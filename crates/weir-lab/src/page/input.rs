@@ -5,7 +5,7 @@ use weir_cc::Cause;
 /// A comparison of controllers in one scenario. Columns over time have one entry per bin, NaN where there is no
 /// value; a column that is shorter than the time column ends early.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ReportInput {
+pub struct PageInput {
     /// What is compared, in a few words.
     pub title: String,
     /// Where the numbers come from: scenario, runs, seeds.
@@ -105,7 +105,7 @@ pub struct ControllerPanel {
 pub struct FlowCurves {
     /// Its name.
     pub name: String,
-    /// Whether it is what the report is about.
+    /// Whether it is what the page is about.
     pub role: FlowRole,
     /// Rate of the data sent.
     pub send_rate_bps: Vec<f64>,

@@ -5,10 +5,10 @@ use weir_cc::Cause;
 
 use super::scales::{INTERACTIVE_MS, Scales};
 use super::{Curve, Figure, axis, base_layout, bin_seconds, number, seconds, time_axis, with};
-use crate::report::decimate::{dominant, stretches};
-use crate::report::escape::label;
-use crate::report::input::{ControllerPanel, FlowCurves, FlowRole};
-use crate::report::palette;
+use crate::page::decimate::{dominant, stretches};
+use crate::page::escape::label;
+use crate::page::input::{ControllerPanel, FlowCurves, FlowRole};
+use crate::page::palette;
 
 const HEIGHT: usize = 345;
 /// Media flows after the first are drawn ever fainter, down to the last of these.

@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::scales::Scales;
 use super::{Figure, axis, base_layout, bin_seconds, number, seconds, time_axis, with};
-use crate::report::decimate::stretches;
-use crate::report::escape::label;
-use crate::report::input::{ControllerPanel, SignalBand};
-use crate::report::palette;
+use crate::page::decimate::stretches;
+use crate::page::escape::label;
+use crate::page::input::{ControllerPanel, SignalBand};
+use crate::page::palette;
 
 /// Height of a signal with its title, in pixels.
 const ROW: usize = 118;

@@ -8,7 +8,7 @@ mod timeline;
 use serde_json::{Value, json};
 
 use super::decimate::extremes;
-use super::input::ReportInput;
+use super::input::PageInput;
 use super::palette;
 pub(super) use cdf::{SHORTEST_MS, quantile_ms};
 pub(super) use scales::INTERACTIVE_MS;
@@ -39,7 +39,7 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    pub(super) fn of(input: &ReportInput) -> Self {
+    pub(super) fn of(input: &PageInput) -> Self {
         let scales = Scales::of(&input.controllers);
         let panels = || input.controllers.iter().enumerate();
         Self {
