@@ -36,6 +36,7 @@
 pub mod at_sender;
 pub mod config_error;
 pub mod controller;
+pub mod coupled;
 pub mod dccc;
 pub mod decision;
 pub mod gcc;

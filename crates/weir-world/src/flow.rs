@@ -3,6 +3,7 @@
 use weir_net::Time;
 use weir_units::TimeDelta;
 
+use crate::coupling::CoupledSpec;
 use crate::traffic::Traffic;
 
 /// One end of a flow, and the half of a controller that stands there.
@@ -47,6 +48,8 @@ pub struct FlowSpec {
     /// The call it belongs to, if any: the media flows of one call share a host at either end, and its clock. Any other
     /// flow has hosts of its own.
     pub call: Option<usize>,
+    /// Its place in a coupling, if it is coupled.
+    pub coupled: Option<CoupledSpec>,
     /// What it carries.
     pub traffic: Traffic,
 }
@@ -64,6 +67,7 @@ impl FlowSpec {
             sender_clock: ClockSpec::default(),
             receiver_clock: ClockSpec::default(),
             call: None,
+            coupled: None,
             traffic,
         }
     }
@@ -92,6 +96,11 @@ impl FlowSpec {
     /// In the call of this number.
     pub fn in_call(self, call: usize) -> Self {
         Self { call: Some(call), ..self }
+    }
+
+    /// Coupled with others.
+    pub fn coupled(self, coupled: CoupledSpec) -> Self {
+        Self { coupled: Some(coupled), ..self }
     }
 
     /// With these clocks at the sender and at the receiver.

@@ -4,6 +4,7 @@
 //! test) resolves names, routes and controllers first: a world knows no algorithm and no file. A [`Monitor`] is told
 //! what happens.
 
+mod coupling;
 mod flow;
 mod link;
 mod monitor;
@@ -14,6 +15,7 @@ mod traffic;
 mod web;
 mod wire;
 
+pub use coupling::{CoupledSpec, CouplingSpec, Desired};
 pub use flow::{ClockSpec, FlowSpec, Side};
 pub use link::{CellSpec, LinkSpec};
 pub use monitor::{FrameMeta, Loss, Monitor, PacketMeta, TransferMeta, Unwatched};

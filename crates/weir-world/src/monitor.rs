@@ -1,6 +1,7 @@
 //! How a run is watched. The world that runs it calls a [`Monitor`] as things happen; metrics live with the caller.
 
 use weir_cc::Target;
+use weir_cc::coupled::{Aggregate, Order, Refusal, Word};
 use weir_net::{DropReason, Time};
 use weir_units::{DataSize, TimeDelta};
 
@@ -100,6 +101,12 @@ pub trait Monitor {
     /// The inner values of a controller or of a TCP sender, in the order of its `signals()`, after each input that may
     /// change them.
     fn signals(&mut self, _now: Time, _flow: usize, _side: Side, _values: &[f64]) {}
+
+    /// A flow's host told its coupler something, and the coupler took it, or refused it for a reason.
+    fn told(&mut self, _now: Time, _flow: usize, _word: &Word, _refused: Option<Refusal>) {}
+
+    /// An order has reached a flow's host; its group has this together, as the coupler knew when it gave the order.
+    fn ordered(&mut self, _now: Time, _flow: usize, _order: &Order, _aggregate: Option<Aggregate>) {}
 
     /// A finite transfer is complete: all of it is acknowledged.
     fn completed(&mut self, _now: Time, _flow: usize) {}

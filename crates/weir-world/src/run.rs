@@ -2,6 +2,7 @@
 
 use weir_net::Time;
 
+use crate::coupling::CouplingSpec;
 use crate::flow::FlowSpec;
 use crate::link::{CellSpec, LinkSpec};
 
@@ -16,6 +17,8 @@ pub struct RunSpec {
     pub links: Vec<LinkSpec>,
     /// The Wi-Fi cells that carry some of the links.
     pub cells: Vec<CellSpec>,
+    /// The couplers of some of the flows.
+    pub couplings: Vec<CouplingSpec>,
     /// The flows.
     pub flows: Vec<FlowSpec>,
 }
@@ -23,12 +26,18 @@ pub struct RunSpec {
 impl RunSpec {
     /// A network of `links` without flows, watched until `end`, with seed 1.
     pub fn over(links: Vec<LinkSpec>, end: Time) -> Self {
-        Self { seed: 1, end, links, cells: Vec::new(), flows: Vec::new() }
+        Self { seed: 1, end, links, cells: Vec::new(), couplings: Vec::new(), flows: Vec::new() }
     }
 
     /// With one flow more.
     pub fn with(mut self, flow: FlowSpec) -> Self {
         self.flows.push(flow);
+        self
+    }
+
+    /// With one coupling more, whose index is the number of those before it.
+    pub fn coupling(mut self, coupling: CouplingSpec) -> Self {
+        self.couplings.push(coupling);
         self
     }
 

@@ -42,6 +42,7 @@ impl Context<'_> {
             sender_clock: ClockSpec::default(),
             receiver_clock: self.receiver_clock(planned),
             call: self.call(planned),
+            coupled: None,
             traffic,
         })
     }

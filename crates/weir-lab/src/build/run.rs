@@ -59,6 +59,13 @@ fn build(scenario: &Scenario, run: &RunOptions<'_>, store: &TraceStore) -> Resul
     let links = context.links(&network)?;
     let flows = network.flows.iter().map(|flow| context.flow_spec(flow)).collect::<Result<Vec<_>, _>>()?;
     let plan = measure_plan(scenario, &network, &links, &flows, run.series);
-    let spec = RunSpec { seed: run.seed, end: context.end(), links: links.specs, cells: links.cells, flows };
+    let spec = RunSpec {
+        seed: run.seed,
+        end: context.end(),
+        links: links.specs,
+        cells: links.cells,
+        couplings: Vec::new(),
+        flows,
+    };
     Ok(Run { spec, plan, traces: links.traces })
 }

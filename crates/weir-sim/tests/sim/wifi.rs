@@ -62,7 +62,7 @@ fn cell(stations: usize, seconds: u64, flows: Vec<FlowSpec>, make: impl Fn(WifiL
     links.push(link("wire-back", 100_000));
     let config = WifiConfig::default();
     let cells = vec![CellSpec { name: "home".to_owned(), config, links: members }];
-    RunSpec { seed: 1, end: Time::from_millis(1000 * seconds), links, cells, flows }
+    RunSpec { seed: 1, end: Time::from_millis(1000 * seconds), links, cells, couplings: Vec::new(), flows }
 }
 
 /// A flow from the station to the wire, or the other way.

@@ -1,0 +1,12 @@
+//! Coupled congestion control: flows to one peer, or through one bottleneck, share one fate.
+//!
+//! Hosts tell a [`Coupler`] what happened to their flows ([`Word`]) and get [`Order`]s back. Both are plain values, which
+//! may take time on their way: a coupler stands in the same process, in another one or on another machine, and knows
+//! nothing of controllers, sockets or clocks. Like a law it is told the time, allocates nothing in steady state and
+//! panics on no input.
+
+pub mod coupler;
+pub mod word;
+
+pub use coupler::{Aggregate, Coupler, Refusal};
+pub use word::{Join, Member, Order, Statistics, Told, Update, WindowNews, Windowed, Wishes, Word};
