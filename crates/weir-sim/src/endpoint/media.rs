@@ -55,7 +55,7 @@ impl SendingFlow {
         let Self { id, life, coupled, .. } = self;
         if now >= life.stop {
             session.stop(*id);
-            if let Some(word) = coupled.as_mut().and_then(|coupled| coupled.leave()) {
+            if let Some(word) = coupled.as_mut().and_then(CoupledMedia::leave) {
                 network.tell(now, life.flow, word);
             }
             return;
