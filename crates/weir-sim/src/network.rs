@@ -1,12 +1,12 @@
 //! Links, routes and wake-ups: everything between the hosts.
 
-use weir_cc::coupled::Word;
+use weir_cc::coupled::{Order, Word};
 use weir_net::{ConfigError, Exit, Fate, Link, Packet, Time};
 use weir_units::TimeDelta;
 use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, stream};
 
 use crate::cells::Cells;
-use crate::couplings::Couplings;
+use crate::couplings::{Couplings, Ordered};
 use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket};
 use crate::schedule::Schedule;
 
@@ -122,19 +122,37 @@ impl<M: Monitor> Network<M> {
         self.schedule.set(self.links.len() + host, at);
     }
 
-    /// The host of a flow tells the flow's coupler something.
-    pub(crate) fn tell(&mut self, now: Time, flow: usize, word: Word) {
-        if let Some(coupler) = self.couplings.tell(now, flow, word)
-            && !self.couplings.is_near(flow)
-        {
-            self.wake_coupler(coupler);
-        }
+    /// The host of a flow tells the flow's coupler something, and obeys what it is [answered](Self::answer) at once.
+    pub(crate) fn tell(&mut self, now: Time, flow: usize, word: &Word) {
+        let changed = self.couplings.tell(now, flow, word, &mut self.monitor);
+        self.wake_coupler(changed);
     }
 
-    /// Coupler `coupler` wakes when something comes next to it or from it.
-    pub(crate) fn wake_coupler(&mut self, coupler: usize) {
-        let component = self.links.len() + self.hosts() + self.cells.len() + coupler;
-        self.schedule.set(component, self.couplings.next_wake(coupler));
+    /// The next order for the flow that has just told something.
+    #[inline]
+    pub(crate) fn answer(&mut self, now: Time) -> Option<Order> {
+        let Ordered { flow, order, aggregate } = self.couplings.answer()?;
+        self.monitor.ordered(now, flow, &order, aggregate);
+        Some(order)
+    }
+
+    /// Coupler `index` has heard what has come to it by `now`, and the next of its orders that has reached a host is
+    /// given, with its flow.
+    pub(crate) fn order(&mut self, now: Time, index: usize) -> Option<(usize, Order)> {
+        self.couplings.hear(now, index, &mut self.monitor);
+        let ordered = self.couplings.order(now, index);
+        let changed = self.couplings.rewake(index);
+        self.wake_coupler(changed);
+        let Ordered { flow, order, aggregate } = ordered?;
+        self.monitor.ordered(now, flow, &order, aggregate);
+        Some((flow, order))
+    }
+
+    fn wake_coupler(&mut self, changed: Option<(usize, Time)>) {
+        if let Some((coupler, at)) = changed {
+            let component = self.links.len() + self.hosts() + self.cells.len() + coupler;
+            self.schedule.set(component, at);
+        }
     }
 
     /// A host sends a packet.

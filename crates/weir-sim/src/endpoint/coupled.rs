@@ -68,79 +68,84 @@ impl CoupledMedia {
     }
 
     /// The flow begins, if it has not: it brings in what its law begins with.
-    pub(super) fn begin<M: Monitor>(
-        &mut self,
-        now: Time,
-        local: SendTime,
-        flow: usize,
-        sender: Option<&MediaSender>,
-        network: &mut Network<M>,
-    ) {
-        let Some(target) = sender.map(MediaSender::target).filter(|_| !self.begun) else { return };
+    pub(super) fn begin(&mut self, local: SendTime, sender: Option<&MediaSender>) -> Option<Word> {
+        let target = sender.map(MediaSender::target).filter(|_| !self.begun)?;
         self.begun = true;
         let rate = target.sending_rate;
-        network.tell(now, flow, self.membership.join(local, rate, rate, target.window));
+        Some(self.membership.join(local, rate, rate, target.window))
     }
 
     /// The flow pauses, or goes on: with what a law of its kind begins with, as others have its share by now.
-    pub(super) fn turn<M: Monitor>(
-        &mut self,
-        now: Time,
-        local: SendTime,
-        flow: usize,
-        turn: Turn,
-        sender: Option<&MediaSender>,
-        network: &mut Network<M>,
-    ) {
+    pub(super) fn turn(&mut self, local: SendTime, turn: Turn, sender: Option<&MediaSender>) -> Option<Word> {
         let window = sender.and_then(|sender| sender.target().window);
         let present = self.membership.present();
-        let word = match turn {
+        match turn {
             Turn::Pause => self.membership.pause(),
             Turn::Resume => {
                 let start = self.limits.start().min(present);
                 Some(self.membership.join(local, start, present, window))
             }
-        };
-        if let Some(word) = word {
-            network.tell(now, flow, word);
         }
     }
 
-    /// Priorities that begin to hold now.
-    pub(super) fn wish_anew<M: Monitor>(&mut self, now: Time, flow: usize, network: &mut Network<M>) {
+    /// A priority that begins to hold by now; call until `None`.
+    pub(super) fn wish_anew(&mut self, now: Time) -> Option<Word> {
         while let Some(priority) = self.flow.turn(now) {
-            let wishes = Wishes { priority, ..*self.membership.wishes() };
-            if let Some(word) = self.membership.wish(wishes) {
-                network.tell(now, flow, word);
+            let word = self.membership.wish(Wishes { priority, ..*self.membership.wishes() });
+            if word.is_some() {
+                return word;
             }
         }
+        None
     }
 
-    /// The flow's law decided.
-    pub(super) fn decided<M: Monitor>(
+    /// The flow's law decided, and what the flow can use may be another rate.
+    pub(super) fn decided(
         &mut self,
-        now: Time,
         local: SendTime,
-        flow: usize,
         decision: Decision,
         sender: &MediaSender,
-        network: &mut Network<M>,
-    ) {
-        if self.flow.spec.desired == Desired::Measured {
+    ) -> [Option<Word>; 2] {
+        let wish = (self.flow.spec.desired == Desired::Measured).then(|| {
             let most = self.limits.max();
             let measured = self.demand.desired(local, decision.rate, sender.queued());
             let desired = Some(measured.map_or(most, |rate| rate.min(most)));
-            if let Some(word) = self.membership.wish(Wishes { desired, ..*self.membership.wishes() }) {
-                network.tell(now, flow, word);
-            }
-        }
-        if let Some(word) = self.membership.update(local, decision, sender.target().window) {
-            network.tell(now, flow, word);
+            self.membership.wish(Wishes { desired, ..*self.membership.wishes() })
+        });
+        [wish.flatten(), self.membership.update(local, decision, sender.target().window)]
+    }
+
+    /// The flow's host tells `word`, and obeys what is answered at once.
+    pub(super) fn tell<M: Monitor>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        word: Option<Word>,
+        (flow, id): (usize, FlowId),
+        session: &mut Session,
+        network: &mut Network<M>,
+    ) {
+        let Some(word) = word else { return };
+        network.tell(now, flow, &word);
+        while let Some(order) = network.answer(now) {
+            self.obey(local, &order, id, session);
         }
     }
 
-    pub(super) fn adopt(&mut self, local: SendTime, id: FlowId, share: Share, session: &mut Session) {
-        let Some(taken) = session.adopt(local, id, share) else { return };
+    /// An order has come.
+    pub(super) fn obey(&mut self, local: SendTime, order: &Order, id: FlowId, session: &mut Session) {
+        let share = self.membership.order(local, order);
+        self.adopt(local, share, id, session);
+    }
+
+    /// If answers are missing the flow goes on with less, or by itself.
+    pub(super) fn on_timeout(&mut self, local: SendTime, id: FlowId, session: &mut Session) {
+        let share = self.membership.on_timeout(local);
+        self.adopt(local, share, id, session);
+    }
+
+    fn adopt(&mut self, local: SendTime, share: Option<Share>, id: FlowId, session: &mut Session) {
+        let Some(taken) = share.and_then(|share| session.adopt(local, id, share)) else { return };
         let window = session.flow(id).and_then(|sender| sender.target().window);
         self.membership.taken(taken, window);
     }
@@ -157,11 +162,6 @@ impl CoupledMedia {
         self.demand.on_sent(local, payload);
     }
 
-    /// An order has come: the share to adopt, if there is one.
-    pub(super) fn order(&mut self, local: SendTime, order: &Order) -> Option<Share> {
-        self.membership.order(local, order)
-    }
-
     pub(super) fn next_turn(&self) -> Time {
         self.flow.next_turn()
     }
@@ -169,9 +169,5 @@ impl CoupledMedia {
     /// When the flow waits no longer for an answer of its coupler.
     pub(super) fn next_timeout(&self) -> Option<SendTime> {
         self.membership.next_timeout()
-    }
-
-    pub(super) fn on_timeout(&mut self, local: SendTime) -> Option<Share> {
-        self.membership.on_timeout(local)
     }
 }

@@ -1,8 +1,8 @@
 //! Hosts of media flows: they drive the two ends that weir-media offers. The flows of one call share a host at either
 //! end; else each has its own.
 
-use weir_cc::coupled::Order;
-use weir_cc::{ArrivalTime, Controller, Ecn, Receiver, SendTime};
+use weir_cc::coupled::{Order, Word};
+use weir_cc::{ArrivalTime, Controller, Decision, Ecn, Receiver, SendTime};
 use weir_media::{
     FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds, SentFrame, Session,
 };
@@ -52,36 +52,59 @@ impl SendingFlow {
         session: &mut Session,
         network: &mut Network<M>,
     ) {
-        let Self { id, life, coupled, .. } = self;
-        if now >= life.stop {
-            session.stop(*id);
-            if let Some(word) = coupled.as_mut().and_then(CoupledMedia::leave) {
-                network.tell(now, life.flow, word);
-            }
+        let (id, Life { start, stop, .. }) = (self.id, self.life);
+        if now >= stop {
+            session.stop(id);
+            return self.tell(now, local, session, network, |coupled, _| coupled.leave());
+        }
+        if now < start {
             return;
         }
-        if now < life.start {
-            return;
-        }
-        session.start(local, *id);
-        if let Some(coupled) = coupled {
-            coupled.begin(now, local, life.flow, session.flow(*id), network);
-        }
+        session.start(local, id);
+        self.tell(now, local, session, network, |coupled, sender| coupled.begin(local, sender));
         while let Some(turn) = self.pauses.turn(now) {
             match turn {
-                Turn::Pause => session.pause(local, *id),
-                Turn::Resume => session.resume(local, *id),
+                Turn::Pause => session.pause(local, id),
+                Turn::Resume => session.resume(local, id),
             }
-            if let Some(coupled) = coupled {
-                coupled.turn(now, local, life.flow, turn, session.flow(*id), network);
-            }
+            self.tell(now, local, session, network, |coupled, sender| coupled.turn(local, turn, sender));
             self.heard = true;
         }
-        if let Some(coupled) = coupled {
-            coupled.wish_anew(now, life.flow, network);
-            if let Some(share) = coupled.on_timeout(local) {
-                coupled.adopt(local, *id, share, session);
-            }
+        self.tell(now, local, session, network, |coupled, _| coupled.wish_anew(now));
+        if let Some(coupled) = &mut self.coupled {
+            coupled.on_timeout(local, id, session);
+        }
+    }
+
+    /// If the flow is coupled, what `say` says is told, and what is answered at once is obeyed.
+    fn tell<M: Monitor>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        session: &mut Session,
+        network: &mut Network<M>,
+        say: impl FnOnce(&mut CoupledMedia, Option<&MediaSender>) -> Option<Word>,
+    ) {
+        if let Some(coupled) = &mut self.coupled {
+            let word = say(coupled, session.flow(self.id));
+            coupled.tell(now, local, word, (self.life.flow, self.id), session, network);
+        }
+    }
+
+    /// The flow's controller decided.
+    fn decided<M: Monitor>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        decision: Decision,
+        session: &mut Session,
+        network: &mut Network<M>,
+    ) {
+        self.heard = true;
+        let Some(coupled) = &mut self.coupled else { return };
+        let Some(sender) = session.flow(self.id) else { return };
+        for word in coupled.decided(local, decision, sender) {
+            coupled.tell(now, local, word, (self.life.flow, self.id), session, network);
         }
     }
 
@@ -134,16 +157,15 @@ impl MediaSource {
         for flow in &mut self.flows {
             flow.live(now, local, &mut self.session, network);
         }
-        if network.couplings.is_hurried() { now } else { self.drain(now, local, network) }
+        self.drain(now, local, network)
     }
 
     /// An order for `flow` has come.
     pub(crate) fn obey(&mut self, now: Time, flow: usize, order: &Order) {
         let local = SendTime::from_nanos(self.clock.read(now));
         let Some(flow) = self.flows.iter_mut().find(|own| own.life.flow == flow) else { return };
-        let Some(coupled) = &mut flow.coupled else { return };
-        if let Some(share) = coupled.order(local, order) {
-            coupled.adopt(local, flow.id, share, &mut self.session);
+        if let Some(coupled) = &mut flow.coupled {
+            coupled.obey(local, order, flow.id, &mut self.session);
             flow.heard = true;
         }
     }
@@ -164,8 +186,7 @@ impl MediaSource {
         self.drain(now, local, network)
     }
 
-    /// Lets everything out that is due, and tells the monitor what changed; a decision that a coupler answers at once
-    /// waits for the answer.
+    /// Lets everything out that is due, and tells the monitor and couplers what changed.
     fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) -> Time {
         let mut slot = network.rtcp.take();
         let flows = &mut self.flows;
@@ -179,15 +200,7 @@ impl MediaSource {
                     }
                 }
                 Output::Decision(id, decision) => {
-                    let SendingFlow { heard, coupled, life, .. } = &mut flows[id.number()];
-                    *heard = true;
-                    if let (Some(coupled), Some(sender)) = (coupled, self.session.flow(id)) {
-                        coupled.decided(now, local, life.flow, decision, sender, network);
-                        if network.couplings.is_hurried() {
-                            network.rtcp.release(slot);
-                            return now;
-                        }
-                    }
+                    flows[id.number()].decided(now, local, decision, &mut self.session, network);
                 }
                 Output::Frame(id, frame) => network.monitor.frame(now, flow_of(flows, id), &seen(&frame)),
                 Output::Packet(id, packet) => {
