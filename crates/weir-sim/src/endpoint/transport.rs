@@ -9,7 +9,7 @@ use weir_world::tcp::TcpConfig;
 use weir_world::{CoupledSpec, Monitor, Side, TransferMeta, Way};
 
 use super::connection::{ReceivingEnd, SendingEnd};
-use super::coupled::CoupledFlow;
+use super::priorities::Priorities;
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
 use crate::network::Network;
@@ -26,7 +26,7 @@ pub(crate) struct TcpSource {
     completed: bool,
     size: Option<DataSize>,
     signals: SignalBuffer,
-    coupled: Option<CoupledFlow>,
+    coupled: Option<Priorities>,
 }
 
 impl TcpSource {
@@ -42,7 +42,7 @@ impl TcpSource {
         if coupled.is_some() {
             sender.couple();
         }
-        let coupled = coupled.map(CoupledFlow::new);
+        let coupled = coupled.map(Priorities::new);
         let connection = SendingEnd { flow: life.flow, config, sender, way: Way::default() };
         let signals = SignalBuffer::new(Side::Sender, TcpSender::signals().len());
         Self {
@@ -138,15 +138,15 @@ impl TcpSource {
         let sender = &self.connection.sender;
         self.signals.show(now, self.life.flow, network, |out| sender.read_signals(out));
         let timer = timer.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
-        let turn = self.coupled.as_ref().map_or(Time::MAX, CoupledFlow::next_turn);
+        let turn = self.coupled.as_ref().map_or(Time::MAX, Priorities::next_turn);
         let timer = timer.min(turn);
         if self.stopped { timer } else { timer.min(self.life.stop) }
     }
 }
 
 /// What a TCP flow wishes for: it is greedy.
-fn tcp_wishes(coupled: &CoupledFlow) -> Wishes {
-    Wishes { priority: coupled.priority(), desired: None, least: TCP_LEAST }
+fn tcp_wishes(priorities: &Priorities) -> Wishes {
+    Wishes { priority: priorities.present(), desired: None, least: TCP_LEAST }
 }
 
 /// The least that a TCP flow can live with: somewhat below two segments in the longest round trip that is usual.
