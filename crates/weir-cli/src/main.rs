@@ -11,6 +11,7 @@ mod failure;
 mod list;
 mod numbers;
 mod output;
+mod pairs;
 mod progress;
 mod run;
 mod suite;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
             Ok(false) => return ExitCode::FAILURE,
             Err(failure) => Err(failure),
         },
+        Command::Pairs(args) => pairs::pairs(&args),
         Command::Trace(command) => trace::trace(&command),
         Command::List(args) => list::list(&args),
         Command::Schema(args) => list::schema(&args),

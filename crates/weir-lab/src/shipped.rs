@@ -22,6 +22,7 @@ pub const SCENARIOS: &[Shipped] = &shipped![
     "cellular/att-lte-uplink-2016",
     "cellular/att-lte-uplink-2016-beside-cubic",
     "cellular/verizon-lte-downlink",
+    "coupling/pair",
     "dccc-2017/bandwidth-steps",
     "dccc-2017/one-flow",
     "dccc-2017/one-flow-gcc",
