@@ -12,6 +12,7 @@ mod list;
 mod numbers;
 mod output;
 mod progress;
+mod reproduce;
 mod run;
 mod suite;
 mod table;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
             Ok(false) => return ExitCode::FAILURE,
             Err(failure) => Err(failure),
         },
+        Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Trace(command) => trace::trace(&command),
         Command::List(args) => list::list(&args),
         Command::Schema(args) => list::schema(&args),
