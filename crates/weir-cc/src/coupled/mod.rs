@@ -6,7 +6,11 @@
 //! panics on no input.
 
 pub mod coupler;
+pub mod demand;
+pub mod member;
 pub mod word;
 
 pub use coupler::{Aggregate, Coupler, Refusal};
+pub use demand::Demand;
+pub use member::Membership;
 pub use word::{Join, Member, Order, Statistics, Told, Update, WindowNews, Windowed, Wishes, Word};
