@@ -1,10 +1,12 @@
 //! Links, routes and wake-ups: everything between the hosts.
 
+use weir_cc::coupled::Word;
 use weir_net::{ConfigError, Exit, Fate, Link, Packet, Time};
 use weir_units::TimeDelta;
 use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, stream};
 
 use crate::cells::Cells;
+use crate::couplings::Couplings;
 use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket};
 use crate::schedule::Schedule;
 
@@ -46,10 +48,11 @@ pub(crate) struct Network<M> {
     hops: Vec<Hop>,
     /// First hop of the packets that leave an end of a flow.
     first_hop: Vec<u32>,
-    /// Components are the links, then the hosts, then the cells. A link of a cell never wakes.
+    /// Components are the links, then the hosts, then the cells, then the couplers. A link of a cell never wakes.
     schedule: Schedule,
     packets: PacketPool,
     pub(crate) rtcp: RtcpPool,
+    pub(crate) couplings: Couplings,
     pub(crate) monitor: M,
 }
 
@@ -59,6 +62,7 @@ impl<M: Monitor> Network<M> {
         links: &[LinkSpec],
         cells: &[CellSpec],
         flows: &[FlowSpec],
+        couplings: Couplings,
         monitor: M,
     ) -> Result<Self, Faulty> {
         let cells = Cells::new(seed, cells).map_err(|(cell, error)| Faulty::Cell(cell, error))?;
@@ -85,21 +89,26 @@ impl<M: Monitor> Network<M> {
             links: built.collect::<Result<_, _>>()?,
             hops,
             first_hop,
-            schedule: Schedule::new(links.len() + 2 * flows.len() + cells.len()),
+            schedule: Schedule::new(links.len() + 2 * flows.len() + cells.len() + couplings.len()),
             cells,
             packets: PacketPool::default(),
             rtcp: RtcpPool::default(),
+            couplings,
             monitor,
         })
     }
 
-    /// The next component to wake: a link or, beyond the links, a host or, beyond the hosts, a cell.
+    /// The next component to wake: a link or, beyond the links, a host or, beyond the hosts, a cell or, beyond the cells, a
+    /// coupler.
     pub(crate) fn next(&self) -> (Time, Component) {
         let (at, index) = self.schedule.first();
         let Some(beyond) = index.checked_sub(self.links.len()) else { return (at, Component::Link(index)) };
-        match beyond.checked_sub(self.hosts()) {
-            None => (at, Component::Host(beyond)),
-            Some(cell) => (at, Component::Cell(cell)),
+        let Some(beyond_hosts) = beyond.checked_sub(self.hosts()) else {
+            return (at, Component::Host(beyond));
+        };
+        match beyond_hosts.checked_sub(self.cells.len()) {
+            None => (at, Component::Cell(beyond_hosts)),
+            Some(coupler) => (at, Component::Coupler(coupler)),
         }
     }
 
@@ -111,6 +120,21 @@ impl<M: Monitor> Network<M> {
     #[inline]
     pub(crate) fn wake_host(&mut self, host: usize, at: Time) {
         self.schedule.set(self.links.len() + host, at);
+    }
+
+    /// The host of a flow tells the flow's coupler something.
+    pub(crate) fn tell(&mut self, now: Time, flow: usize, word: Word) {
+        if let Some(coupler) = self.couplings.tell(now, flow, word)
+            && !self.couplings.is_near(flow)
+        {
+            self.wake_coupler(coupler);
+        }
+    }
+
+    /// Coupler `coupler` wakes when something comes next to it or from it.
+    pub(crate) fn wake_coupler(&mut self, coupler: usize) {
+        let component = self.links.len() + self.hosts() + self.cells.len() + coupler;
+        self.schedule.set(component, self.couplings.next_wake(coupler));
     }
 
     /// A host sends a packet.
@@ -267,6 +291,7 @@ pub(crate) enum Component {
     Link(usize),
     Host(usize),
     Cell(usize),
+    Coupler(usize),
 }
 
 /// What a network cannot be made of.

@@ -1,5 +1,6 @@
 //! The two ends of a TCP connection, between a host and the network.
 
+use weir_cc::coupled::Word;
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_world::tcp::{Acknowledgement, Segment, TcpConfig};
@@ -8,6 +9,16 @@ use weir_world::{Monitor, Side, Way};
 use crate::network::{Network, meta};
 use crate::packet::Body;
 use crate::tcp::{TcpReceiver, TcpSender};
+
+/// What there is to tell a coupler of an acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    Nothing,
+    /// The connection stands from now on.
+    Connected,
+    /// Something about the window was told.
+    News,
+}
 
 /// The end that sends data.
 #[derive(Debug)]
@@ -26,17 +37,31 @@ impl SendingEnd {
         local: SendTime,
         ack: &Acknowledgement,
         network: &mut Network<M>,
-    ) {
-        if let Some(rtt) = self.sender.on_ack(local, ack) {
+    ) -> Told {
+        let heard = self.sender.on_ack_coupled(local, ack);
+        if let Some(rtt) = heard.rtt {
             network.monitor.rtt(now, self.flow, rtt);
         }
+        if let Some(news) = heard.news {
+            network.tell(now, self.flow, Word::Window(news));
+            return Told::News;
+        }
+        if heard.connected { Told::Connected } else { Told::Nothing }
     }
 
-    /// Lets the timer run out if its time has come.
-    pub(crate) fn on_timer(&mut self, local: SendTime) {
-        if self.sender.next_timeout().is_some_and(|due| due <= local) {
-            self.sender.on_timeout(local);
+    /// Lets the timer run out if its time has come. Whether an order has to come before anything is sent.
+    pub(crate) fn on_timer<M: Monitor>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        network: &mut Network<M>,
+    ) -> bool {
+        if self.sender.next_timeout().is_none_or(|due| due > local) {
+            return false;
         }
+        let Some(news) = self.sender.on_timeout_coupled(local) else { return false };
+        network.tell(now, self.flow, Word::Window(news));
+        network.couplings.is_near(self.flow)
     }
 
     /// Sends what may leave, and returns when the timer runs out.

@@ -1,13 +1,16 @@
 //! Hosts of media flows: they drive the two ends that weir-media offers. The flows of one call share a host at either
 //! end; else each has its own.
 
+use weir_cc::coupled::Order;
 use weir_cc::{ArrivalTime, Controller, Ecn, Receiver, SendTime};
 use weir_media::{
     FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds, SentFrame, Session,
 };
 use weir_net::Time;
-use weir_world::{FrameMeta, Monitor, PacketMeta, Side};
+use weir_units::DataSize;
+use weir_world::{CoupledSpec, FrameMeta, Monitor, PacketMeta, Side};
 
+use super::coupled::CoupledMedia;
 use super::pauses::{Pauses, Turn};
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
@@ -37,24 +40,48 @@ struct SendingFlow {
     signals: SignalBuffer,
     /// Whether something has come that may have changed the signals.
     heard: bool,
+    coupled: Option<CoupledMedia>,
 }
 
 impl SendingFlow {
-    /// What happens to the flow at its own times, by `now`.
-    fn live(&mut self, now: Time, local: SendTime, session: &mut Session) {
-        if now >= self.life.stop {
-            return session.stop(self.id);
-        }
-        if now < self.life.start {
+    /// What happens to the flow at its own times, by `now`; its coupler is told of it.
+    fn live<M: Monitor>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        session: &mut Session,
+        network: &mut Network<M>,
+    ) {
+        let Self { id, life, coupled, .. } = self;
+        if now >= life.stop {
+            session.stop(*id);
+            if let Some(word) = coupled.as_mut().and_then(CoupledMedia::leave) {
+                network.tell(now, life.flow, word);
+            }
             return;
         }
-        session.start(local, self.id);
+        if now < life.start {
+            return;
+        }
+        session.start(local, *id);
+        if let Some(coupled) = coupled {
+            coupled.begin(now, local, life.flow, session.flow(*id), network);
+        }
         while let Some(turn) = self.pauses.turn(now) {
             match turn {
-                Turn::Pause => session.pause(local, self.id),
-                Turn::Resume => session.resume(local, self.id),
+                Turn::Pause => session.pause(local, *id),
+                Turn::Resume => session.resume(local, *id),
+            }
+            if let Some(coupled) = coupled {
+                coupled.turn(now, local, life.flow, turn, session.flow(*id), network);
             }
             self.heard = true;
+        }
+        if let Some(coupled) = coupled {
+            coupled.wish_anew(now, life.flow, network);
+            if let Some(share) = coupled.on_timeout(local) {
+                coupled.adopt(local, *id, share, session);
+            }
         }
     }
 
@@ -63,10 +90,16 @@ impl SendingFlow {
         if now < self.life.start {
             self.life.start
         } else if now < self.life.stop {
-            self.life.stop.min(self.pauses.next_edge())
+            let wish = self.coupled.as_ref().map_or(Time::MAX, CoupledMedia::next_turn);
+            self.life.stop.min(self.pauses.next_edge()).min(wish)
         } else {
             Time::MAX
         }
+    }
+
+    /// When the flow waits no longer for an answer of its coupler.
+    fn patience(&self) -> Option<SendTime> {
+        self.coupled.as_ref().and_then(CoupledMedia::next_timeout)
     }
 }
 
@@ -82,12 +115,14 @@ impl MediaSource {
         config: MediaConfig,
         seeds: SenderSeeds,
         pauses: Vec<(Time, Time)>,
+        coupled: Option<CoupledSpec>,
     ) {
         let signals = SignalBuffer::new(Side::Sender, controller.signals().len());
         let sender = MediaSender::new(controller, config, ssrc(life.flow, Side::Sender), seeds);
         let id = self.session.add(sender).expect("the identifiers of flows differ");
         let (ecn, pauses) = (config.ecn, Pauses::new(pauses));
-        self.flows.push(SendingFlow { id, life, ecn, pauses, signals, heard: false });
+        let coupled = coupled.map(|spec| CoupledMedia::new(spec, &config));
+        self.flows.push(SendingFlow { id, life, ecn, pauses, signals, heard: false, coupled });
     }
 
     pub(crate) fn first_wake(&self) -> Time {
@@ -97,9 +132,20 @@ impl MediaSource {
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
         for flow in &mut self.flows {
-            flow.live(now, local, &mut self.session);
+            flow.live(now, local, &mut self.session, network);
         }
-        self.drain(now, local, network)
+        if network.couplings.is_hurried() { now } else { self.drain(now, local, network) }
+    }
+
+    /// An order for `flow` has come.
+    pub(crate) fn obey(&mut self, now: Time, flow: usize, order: &Order) {
+        let local = SendTime::from_nanos(self.clock.read(now));
+        let Some(flow) = self.flows.iter_mut().find(|own| own.life.flow == flow) else { return };
+        let Some(coupled) = &mut flow.coupled else { return };
+        if let Some(share) = coupled.order(local, order) {
+            coupled.adopt(local, flow.id, share, &mut self.session);
+            flow.heard = true;
+        }
     }
 
     pub(crate) fn deliver<M: Monitor>(
@@ -118,17 +164,39 @@ impl MediaSource {
         self.drain(now, local, network)
     }
 
-    /// Lets everything out that is due, and tells the monitor what changed.
+    /// Lets everything out that is due, and tells the monitor what changed; a decision that a coupler answers at once
+    /// waits for the answer.
     fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) -> Time {
         let mut slot = network.rtcp.take();
         let flows = &mut self.flows;
         let flow_of = |flows: &[SendingFlow], id: FlowId| flows[id.number()].life.flow;
         let wake = loop {
             match self.session.poll(local, network.rtcp.room(slot)) {
-                Output::Rtt(id, rtt) => network.monitor.rtt(now, flow_of(flows, id), rtt),
-                Output::Decision(id, _) => flows[id.number()].heard = true,
+                Output::Rtt(id, rtt) => {
+                    network.monitor.rtt(now, flow_of(flows, id), rtt);
+                    if let Some(coupled) = &mut flows[id.number()].coupled {
+                        coupled.on_rtt(rtt);
+                    }
+                }
+                Output::Decision(id, decision) => {
+                    let SendingFlow { heard, coupled, life, .. } = &mut flows[id.number()];
+                    *heard = true;
+                    if let (Some(coupled), Some(sender)) = (coupled, self.session.flow(id)) {
+                        coupled.decided(now, local, life.flow, decision, sender, network);
+                        if network.couplings.is_hurried() {
+                            network.rtcp.release(slot);
+                            return now;
+                        }
+                    }
+                }
                 Output::Frame(id, frame) => network.monitor.frame(now, flow_of(flows, id), &seen(&frame)),
-                Output::Packet(id, packet) => send(now, &flows[id.number()], &packet, network),
+                Output::Packet(id, packet) => {
+                    let flow = &mut flows[id.number()];
+                    if let Some(coupled) = &mut flow.coupled {
+                        coupled.on_sent(local, DataSize::from_bytes(u64::from(packet.payload)));
+                    }
+                    send(now, flow, &packet, network);
+                }
                 Output::Rtcp(id, length) => {
                     network.send_rtcp(now, flow_of(flows, id), Side::Sender, slot, length);
                     slot = network.rtcp.take();
@@ -144,7 +212,9 @@ impl MediaSource {
                 flow.signals.show(now, flow.life.flow, network, read);
             }
         }
-        let due = wake.map_or(Time::MAX, |wake| self.clock.when(wake.at.nanos(), now));
+        let wake = wake.map(|wake| wake.at);
+        let due = flows.iter().filter_map(SendingFlow::patience).chain(wake).min();
+        let due = due.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
         flows.iter().map(|flow| flow.next_turn(now)).fold(due, Time::min)
     }
 }
