@@ -75,7 +75,10 @@ impl Passed {
 fn media(law: &str, most: u64) -> Traffic {
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(50), kbps(300), kbps(most)).unwrap();
-    let mut config = MediaConfig::new(limits, EncoderConfig::greedy());
+    let mut config = MediaConfig::new(
+        limits,
+        if std::env::var("PERFECT").is_ok() { EncoderConfig::perfect() } else { EncoderConfig::greedy() },
+    );
     let (sender, receiver): (Box<dyn Controller>, Box<dyn Receiver>) = match law {
         "gcc" => {
             let own = goog_cc::Config::default();
@@ -128,6 +131,10 @@ impl Case {
     }
 
     fn run(&self) -> Passed {
+        Simulation::new(self.spec(), Passed::default()).unwrap().run()
+    }
+
+    fn spec(&self) -> RunSpec {
         let (kbps, packets) = self.link;
         let link = |name: &str| {
             let service = Service::Constant(DataRate::from_kbps(kbps));
@@ -153,16 +160,18 @@ impl Case {
             };
             flows = flows.into_iter().zip([of_media, of_data]).map(couple).collect();
         }
-        Simulation::new(spec.with_all(flows), Passed::default()).unwrap().run()
+        spec.with_all(flows)
     }
 }
 
 #[test]
 #[ignore = "prints a table"]
 fn the_matrix() {
-    for config in [Config::by_base_rtt(), Config::default()] {
+    let base = std::env::var("BASE").is_ok();
+    for config in [if base { Config::by_base_rtt() } else { Config::default() }] {
         println!("{:?}", config.conversion);
-        for law in ["gcc", "nada", "scream"] {
+        let laws = std::env::var("LAWS").unwrap_or("gcc nada scream".to_owned()).leak();
+        for law in laws.split(' ') {
             for link in LINKS {
                 let alone = Case { data: None, ..Case::of(law, "newreno", link) }.run();
                 let (from, to) = (40, 120);
@@ -197,6 +206,149 @@ fn the_matrix() {
                         );
                     }
                 }
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Trace {
+    sum: f64,
+    rate: f64,
+    why: String,
+    cwnd: f64,
+    srtt: f64,
+    bytes: [f64; 2],
+    wait: f64,
+    at: f64,
+    lost: usize,
+    whys: std::collections::BTreeMap<String, (usize, f64)>,
+}
+impl Monitor for Trace {
+    fn delivered(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
+        if packet.control {
+            return;
+        }
+        self.bytes[flow] += f64::from(packet.wire_size);
+        self.wait = packet.wait.millis_f64();
+        if now.secs_f64() >= self.at + 0.5 {
+            self.at += 0.5;
+            println!(
+                "{:6.1} S {:5.0} told {:5.0} sent {:5.0} {:5.0} cwnd {:5.1} srtt {:5.0} wait {:5.1} lost {} {:?}",
+                self.at,
+                self.sum / 1e3,
+                self.rate,
+                self.bytes[0] * 16e-3,
+                self.bytes[1] * 16e-3,
+                self.cwnd,
+                self.srtt,
+                self.wait,
+                self.lost,
+                self.whys
+            );
+            self.bytes = [0.0; 2];
+            self.whys.clear();
+        }
+    }
+    fn dropped(&mut self, _: Time, _: usize, _: usize, _: &PacketMeta, _: weir_world::Loss) {
+        self.lost += 1;
+    }
+    fn told(
+        &mut self,
+        _now: Time,
+        _f: usize,
+        word: &weir_cc::coupled::Word,
+        _r: Option<weir_cc::coupled::Refusal>,
+    ) {
+        match word {
+            weir_cc::coupled::Word::Update(u) => {
+                self.rate = u.decision.rate.bps_f64() / 1e3;
+                let e = self.whys.entry(format!("{:?}", u.decision.why)).or_default();
+                e.0 += 1;
+                e.1 += (u.decision.rate.bps_f64() - u.decision.base.bps_f64()) / 1e3;
+            }
+            weir_cc::coupled::Word::Window(n) => {
+                self.cwnd = n.after.cwnd;
+                self.srtt = n.srtt.map_or(0.0, |s| s.millis_f64());
+            }
+            w => println!("{w:?}"),
+        }
+    }
+    fn ordered(
+        &mut self,
+        _now: Time,
+        _f: usize,
+        _o: &weir_cc::coupled::Order,
+        a: Option<weir_cc::coupled::Aggregate>,
+    ) {
+        if let Some(a) = a {
+            self.sum = a.sum;
+        }
+    }
+}
+
+#[test]
+#[ignore = "prints"]
+fn trace() {
+    let law: &'static str = std::env::var("LAW").unwrap().leak();
+    let d: &'static str = std::env::var("DATA").unwrap_or("newreno".to_owned()).leak();
+    let l: usize = std::env::var("LINK").unwrap().parse().unwrap();
+    let m: f64 = std::env::var("PM").unwrap().parse().unwrap();
+    let n: f64 = std::env::var("PD").unwrap().parse().unwrap();
+    let case = Case::of(law, d, LINKS[l]).coupled(Config::default(), m, n);
+    Simulation::new(case.spec(), Trace::default()).unwrap().run();
+}
+
+#[test]
+#[ignore = "prints"]
+fn pauses() {
+    for law in ["gcc", "nada", "scream"] {
+        for link in LINKS {
+            for d in ["newreno", "cubic"] {
+                let mut case = Case::of(law, d, link).coupled(Config::default(), 1.0, 1.0);
+                case.pause = Some((60, 80));
+                let p = case.run();
+                let c = link.0 as f64 / 1e3;
+                println!(
+                    "{law} {d} {link:?} data 60-65 by s: {:.2?} ; wait p95 50-60 {:.1} 61-80 {:.1} 80-82 {:.1} 82-84 {:.1} 84-90 {:.1}; media by s {:.2?} lost {}",
+                    (60..66).map(|s| p.mbps(1, s as f64, s as f64 + 1.0) / c).collect::<Vec<_>>(),
+                    p.p95(50.0, 60.0),
+                    p.p95(61.0, 80.0),
+                    p.p95(80.0, 82.0),
+                    p.p95(82.0, 84.0),
+                    p.p95(84.0, 90.0),
+                    (80..86).map(|s| p.mbps(0, s as f64, s as f64 + 1.0) / c).collect::<Vec<_>>(),
+                    p.lost
+                );
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "prints"]
+fn ledbats() {
+    for config in [
+        Config::ledbat(),
+        Config::ledbat_sum_all(),
+        Config { conversion: weir_cc::coupled::mixed::Conversion::Base, ..Config::ledbat() },
+    ] {
+        for link in [(2000, 80), (5000, 200), (10_000, 400)] {
+            for d in ["newreno", "cubic"] {
+                let p = Case::of("ledbat", d, link).coupled(config, 1.0, 1.0).run();
+                let mut w = p.waits(60.0, 120.0);
+                let mean = w.iter().sum::<f64>() / w.len() as f64;
+                w.dedup();
+                println!(
+                    "{:?} {:?} {d} {link:?} mean {mean:.1} p5 {:.1} p95 {:.1} used {:.3} part {:.3} lost {}",
+                    config.lead,
+                    config.conversion,
+                    w[w.len() / 20],
+                    p.p95(60.0, 120.0),
+                    (p.mbps(0, 60.0, 120.0) + p.mbps(1, 60.0, 120.0)) * 1e3 / link.0 as f64,
+                    p.data_part(60.0, 120.0),
+                    p.lost
+                );
             }
         }
     }

@@ -59,6 +59,9 @@ pub struct Config {
     pub shrink_above: TimeDelta,
     /// By so much per round trip, in [0, 1]. Rule 4.
     pub shrink_per_rtt: f64,
+    /// Queuing delay above which data flows let `S_CR` shrink although media leads, by `shrink_per_rtt` at twice this and
+    /// above; `None` for never. Divergence 5.
+    pub led_queue: Option<TimeDelta>,
     /// By how much a media flow's share may multiply within `jump_interval`, at least 1. Rule 5.
     pub jump: f64,
     /// The time for that. Rule 5.
@@ -89,6 +92,7 @@ impl Default for Config {
             grow_below: ms(25),
             shrink_above: ms(50),
             shrink_per_rtt: 0.05,
+            led_queue: Some(ms(20)),
             jump: 1.5,
             jump_interval: ms(200),
             demand_room: 1.5,
@@ -106,9 +110,14 @@ impl Config {
         Self { conversion: Conversion::Base, ..Self::default() }
     }
 
-    /// Data flows' growth counts beside that of the rate laws.
-    pub fn sum_all() -> Self {
-        Self { lead: Lead::All, ..Self::default() }
+    /// For LEDBAT beside TCP: the queue is LEDBAT's own target.
+    pub fn ledbat() -> Self {
+        Self { led_queue: None, ..Self::default() }
+    }
+
+    /// The same, with data flows' growth beside LEDBAT's.
+    pub fn ledbat_sum_all() -> Self {
+        Self { lead: Lead::All, ..Self::ledbat() }
     }
 
     /// Checks every constant.
@@ -129,6 +138,7 @@ impl Config {
             ("loss_hold_rtts", amount(self.loss_hold_rtts), "0 or above"),
             ("shrink_above", shrinks, "at least `grow_below`, which is 0 or longer"),
             ("shrink_per_rtt", ratio(self.shrink_per_rtt), "in [0, 1]"),
+            ("led_queue", self.led_queue.is_none_or(span), "longer than 0"),
             ("jump", at_least_one(self.jump), "at least 1"),
             ("jump_interval", span(self.jump_interval), "longer than 0"),
             ("demand_room", at_least_one(self.demand_room), "at least 1"),
@@ -146,7 +156,7 @@ mod tests {
 
     #[test]
     fn constants_out_of_range_are_named() {
-        for right in [Config::default(), Config::by_base_rtt(), Config::sum_all()] {
+        for right in [Config::default(), Config::by_base_rtt(), Config::ledbat(), Config::ledbat_sum_all()] {
             assert_eq!(right.validate(), Ok(()));
         }
         let error = Config { jump: 0.9, ..Config::default() }.validate().unwrap_err();

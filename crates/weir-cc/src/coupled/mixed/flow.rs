@@ -61,6 +61,8 @@ pub(super) struct Data {
     recovering: bool,
     /// Nothing is in flight and nothing waits.
     idle: bool,
+    /// Part of a segment that the whole windows so far fell short of the limit.
+    rest: f64,
     unused_since: Option<SendTime>,
 }
 
@@ -213,8 +215,9 @@ impl Flow {
     /// After an acknowledgement: towards the limit, by so many segments as it may open.
     pub(super) fn steer(&mut self, before: Window, config: &Config) {
         let limit = self.limit(config);
-        let Kind::Data(data) = &self.kind else { return };
-        let cwnd = limit.min(before.cwnd.max(config.least_window) + config.burst);
+        let Kind::Data(data) = &mut self.kind else { return };
+        let whole = data.whole(limit);
+        let cwnd = whole.min(before.cwnd.max(config.least_window) + config.burst);
         if !data.recovering && cwnd != data.window.cwnd {
             self.order_window(Window { cwnd, ssthresh: cwnd });
         }
@@ -237,8 +240,8 @@ impl Flow {
         self.orders.reduce = true;
     }
 
-    /// Its host is answered with what holds for it.
-    pub(super) fn repeat(&mut self) {
+    /// Its host waits for an answer, also where that changes nothing.
+    pub(super) fn answer(&mut self) {
         self.orders.rate = self.media().is_some();
     }
 
@@ -301,8 +304,22 @@ impl Data {
             srtt: None,
             recovering: false,
             idle: false,
+            rest: 0.0,
             unused_since: None,
         }
+    }
+
+    /// Between two segments at this rate in bit/s: for so long a delayed acknowledgement waits, which is no queue.
+    pub(super) fn spacing(&self, rate: f64) -> TimeDelta {
+        TimeDelta::from_secs_f64(self.segment / rate.max(1.0))
+    }
+
+    /// A window of whole segments; over time its mean is the limit. Otherwise a flow loses half a segment on average, which
+    /// is much of a small share.
+    fn whole(&mut self, limit: f64) -> f64 {
+        let whole = libm::floor(limit + self.rest);
+        self.rest = (limit + self.rest - whole).clamp(0.0, 1.0);
+        whole
     }
 
     /// The rate that its window is, in bit/s.

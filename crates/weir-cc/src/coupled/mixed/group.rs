@@ -1,5 +1,7 @@
 //! The flows of a group and their sum.
 
+use weir_units::TimeDelta;
+
 use super::config::{Config, Lead};
 use super::flow::Flow;
 use crate::coupled::water_fill::{Claim, Leftover, fill, weigh};
@@ -62,9 +64,7 @@ impl Group {
         self.flows.insert(place, flow);
         self.claims.reserve(self.flows.len());
         self.distribute(now);
-        if let Some(flow) = self.flows.get_mut(place) {
-            flow.repeat();
-        }
+        self.flows[place].answer();
     }
 
     pub(super) fn leave(&mut self, now: SendTime, place: usize) {
@@ -97,6 +97,7 @@ impl Group {
             self.follow(now, place, &update.decision);
         }
         self.distribute(now);
+        self.flows[place].answer();
     }
 
     /// The sum follows a decision, on behalf of the flows that do not decide.
@@ -138,7 +139,7 @@ impl Group {
             Told::Acknowledged => {
                 flow.set_recovering(false);
                 flow.on_acknowledged(now, news, &config);
-                self.grow_by_data(now, place, news);
+                self.move_by_data(now, place, news);
                 self.distribute(now);
                 self.flows[place].steer(news.before, &config);
             }
@@ -209,31 +210,38 @@ impl Group {
         }
     }
 
-    /// Data flows move the sum while no rate law leads, or beside them.
-    fn grow_by_data(&mut self, now: SendTime, place: usize, news: &WindowNews) {
-        let alone = !self.is_led(now);
-        if self.is_held(now) || !(alone || self.config.lead == Lead::All) {
+    /// What an acknowledgement of a data flow makes of the sum: growth while no rate law leads, or beside them; and less
+    /// while the queue is long.
+    fn move_by_data(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+        if self.is_held(now) {
             return;
         }
+        let led = self.is_led(now);
         let flow = &self.flows[place];
         let Some(data) = flow.data() else { return };
-        let queuing = data.queuing();
-        let (rtt, segment) = (flow.rtt(&self.config).secs_f64(), data.segment);
+        let queuing = (data.queuing() - data.spacing(flow.share)).max(TimeDelta::ZERO);
+        self.settled |= led || queuing >= self.config.grow_below;
         let rounds = (news.acked / self.windows().max(1.0)).min(1.0);
-        if alone && queuing > self.config.shrink_above {
-            self.settled = true;
-            self.set_sum(self.sum * (1.0 - self.config.shrink_per_rtt * rounds));
-        } else if !alone || queuing < self.config.grow_below {
-            let segments = if self.settled {
-                rounds
-            } else {
-                (news.after.cwnd - news.before.cwnd).clamp(0.0, news.acked)
-            };
-            let grows = news.window_limited && !flow.is_satisfied();
-            self.set_sum(self.sum + if grows { segments * segment / rtt } else { 0.0 });
-        } else {
-            self.settled = true;
+        let shrinks = self.config.shrink_per_rtt * self.excess(led, queuing) * rounds;
+        let may_grow = if led { self.config.lead == Lead::All } else { queuing < self.config.grow_below };
+        let grows = may_grow && news.window_limited && !flow.is_satisfied();
+        let segments = match (grows, self.settled) {
+            (false, _) => 0.0,
+            (true, true) => rounds,
+            (true, false) => (news.after.cwnd - news.before.cwnd).clamp(0.0, news.acked),
+        };
+        let parts = if self.config.lead == Lead::All { self.flows.len() as f64 } else { 1.0 };
+        let grown = segments / parts * data.segment / flow.rtt(&self.config).secs_f64();
+        self.set_sum(self.sum * (1.0 - shrinks) + grown);
+    }
+
+    /// How much too long the queue is: 0 for not at all, 1 for wholly.
+    fn excess(&self, led: bool, queuing: TimeDelta) -> f64 {
+        if !led {
+            return f64::from(u8::from(queuing > self.config.shrink_above));
         }
+        let Some(most) = self.config.led_queue else { return 0.0 };
+        (queuing.secs_f64() / most.secs_f64() - 1.0).clamp(0.0, 1.0)
     }
 
     /// Segments that all data flows may have in flight.
