@@ -330,6 +330,11 @@ impl MediaSender {
         taken
     }
 
+    /// What waits in front of the pacer.
+    pub fn queued(&self) -> DataSize {
+        self.packetiser.queued()
+    }
+
     /// What the controller wants now.
     pub fn target(&self) -> &Target {
         &self.target

@@ -2,7 +2,9 @@
 
 mod active_queues;
 mod common;
+mod coupled;
 mod dual_queue;
 mod engine;
+mod media_and_data;
 mod tcp;
 mod wifi;
