@@ -13,6 +13,7 @@ mod numbers;
 mod output;
 mod pairs;
 mod progress;
+mod reproduce;
 mod run;
 mod suite;
 mod table;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
             Err(failure) => Err(failure),
         },
         Command::Pairs(args) => pairs::pairs(&args),
+        Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Trace(command) => trace::trace(&command),
         Command::List(args) => list::list(&args),
         Command::Schema(args) => list::schema(&args),

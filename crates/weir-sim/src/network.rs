@@ -1,7 +1,7 @@
 //! Links, routes and wake-ups: everything between the hosts.
 
 use weir_cc::coupled::{Order, Word};
-use weir_net::{ConfigError, Exit, Fate, Link, Packet, Time};
+use weir_net::{ConfigError, DropReason, Exit, Fate, Link, Packet, Time};
 use weir_units::TimeDelta;
 use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, stream};
 
@@ -263,10 +263,17 @@ impl<M: Monitor> Network<M> {
 
     #[inline]
     fn enter(&mut self, now: Time, link: usize, ticket: Ticket) {
-        let ring = &mut self.links[link].link;
+        let Node { link: ring, bottleneck } = &mut self.links[link];
+        let found = (self.monitor.wants_queues() && *bottleneck).then(|| ring.backlog(now).packets);
         // A passive link that already has a wake-up keeps it: the new packet is behind the others.
         let changes = ring.is_empty() || !ring.keeps_wake_up();
-        match ring.enqueue(now, ticket) {
+        let taken = ring.enqueue(now, ticket);
+        if let Some(found) = found
+            && taken.as_ref().map_or_else(|dropped| dropped.reason != DropReason::DeadLink, |()| true)
+        {
+            self.monitor.link_enter(now, link, found, taken.is_ok());
+        }
+        match taken {
             Ok(()) if changes => self.schedule.set(link, ring.next_departure().unwrap_or(Time::MAX)),
             Ok(()) => {}
             Err(dropped) => {

@@ -6,11 +6,15 @@
 //! panics on no input.
 
 pub mod coupler;
+pub mod ctrl;
 pub mod demand;
 pub mod member;
+pub mod mixed;
+pub mod water_fill;
 pub mod word;
 
 pub use coupler::{Aggregate, Coupler, Refusal};
 pub use demand::Demand;
 pub use member::Membership;
+pub use mixed::Mixed;
 pub use word::{Join, Member, Order, Statistics, Told, Update, WindowNews, Windowed, Wishes, Word};

@@ -5,5 +5,6 @@ mod common;
 mod coupled;
 mod dual_queue;
 mod engine;
+mod media_and_data;
 mod tcp;
 mod wifi;

@@ -2,6 +2,7 @@
 
 mod causes;
 mod convergence;
+mod coupling;
 mod delays;
 mod frames;
 mod links;
