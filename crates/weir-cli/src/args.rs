@@ -239,6 +239,8 @@ pub(crate) struct ListArgs {
 pub(crate) enum Listing {
     /// Controllers of media flows.
     Controllers,
+    /// Algorithms that couple flows.
+    Couplers,
     /// Scenarios that ship with weir.
     Scenarios,
     /// Suites of test cases.
