@@ -5,7 +5,10 @@
 //! nothing of controllers, sockets or clocks. Like a law it is told the time, allocates nothing in steady state and
 //! panics on no input.
 
+pub mod conversion;
 pub mod coupler;
+pub mod fse;
+pub mod water_fill;
 pub mod word;
 
 pub use coupler::{Aggregate, Coupler, Refusal};
