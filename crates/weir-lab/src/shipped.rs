@@ -27,6 +27,7 @@ pub const SCENARIOS: &[Shipped] = &shipped![
     "coupling/media-and-data",
     "coupling/media-and-data-4mbps",
     "coupling/media-and-data-5mbps",
+    "coupling/pair",
     "coupling/pause",
     "coupling/tcp-two-paths",
     "dccc-2017/bandwidth-steps",
