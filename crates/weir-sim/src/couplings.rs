@@ -8,14 +8,17 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{CouplingSpec, FlowSpec, Monitor};
 
-/// The couplers of a run.
+/// The couplers of a run. One that is near, without delay, answers in the call that tells it something; the others have
+/// their words and orders in rings.
 #[derive(Debug, Default)]
 pub(crate) struct Couplings {
     all: Vec<Coupling>,
     /// The coupling of each flow.
     of_flow: Vec<Option<u32>>,
-    /// Whether something is on its way that takes no time.
-    hurried: bool,
+    /// Orders for the flow whose word a near coupler has just heard.
+    answers: VecDeque<Ordered>,
+    /// A near coupler that has orders for other flows than the one it heard.
+    hurried: Option<usize>,
 }
 
 /// A coupler, and the words to it and orders from it on their way, in the order in which they arrive.
@@ -25,6 +28,8 @@ struct Coupling {
     delay: TimeDelta,
     words: VecDeque<(Time, u32, Word)>,
     orders: VecDeque<(Time, Ordered)>,
+    /// When the engine is to wake it.
+    wake: Time,
 }
 
 /// An order that has reached a flow's host.
@@ -35,76 +40,110 @@ pub(crate) struct Ordered {
     pub(crate) aggregate: Option<Aggregate>,
 }
 
+impl Coupling {
+    fn new(spec: CouplingSpec) -> Self {
+        let CouplingSpec { coupler, delay, .. } = spec;
+        Self { coupler, delay, words: VecDeque::new(), orders: VecDeque::new(), wake: Time::MAX }
+    }
+
+    /// The coupler's next order.
+    fn poll<M: Monitor>(&mut self, monitor: &M) -> Option<Ordered> {
+        let (member, order) = self.coupler.poll_order()?;
+        let aggregate = if monitor.wants_signals() { self.coupler.aggregate(member) } else { None };
+        Some(Ordered { flow: member.0 as usize, order, aggregate })
+    }
+
+    fn tell<M: Monitor>(&mut self, now: Time, flow: u32, word: &Word, monitor: &mut M) {
+        let refused = self.coupler.on_word(local(now), Member(flow), word).err();
+        monitor.told(now, flow as usize, word, refused);
+    }
+
+    /// What the coupler wants goes on its way.
+    fn send_orders<M: Monitor>(&mut self, now: Time, monitor: &M) {
+        while let Some(ordered) = self.poll(monitor) {
+            self.orders.push_back((now + self.delay, ordered));
+        }
+    }
+
+    /// When something happens next at the coupler, or with its orders.
+    fn next_wake(&self) -> Time {
+        let word = self.words.front().map_or(Time::MAX, |&(due, ..)| due);
+        let order = self.orders.front().map_or(Time::MAX, |&(due, _)| due);
+        let timer = self.coupler.next_timeout();
+        let timer = timer.map_or(Time::MAX, |due| Time::from_nanos(due.nanos().max(0) as u64));
+        word.min(order).min(timer)
+    }
+}
+
+/// What a coupler's clock reads: the true time.
+fn local(now: Time) -> SendTime {
+    SendTime::from_nanos(now.nanos() as i64)
+}
+
 impl Couplings {
     pub(crate) fn new(specs: Vec<CouplingSpec>, flows: &[FlowSpec]) -> Self {
-        let couplings = specs.into_iter().map(|spec| Coupling {
-            coupler: spec.coupler,
-            delay: spec.delay,
-            words: VecDeque::new(),
-            orders: VecDeque::new(),
-        });
         let of_flow = flows.iter().map(|flow| flow.coupled.as_ref().map(|coupled| coupled.coupling as u32));
-        Self { all: couplings.collect(), of_flow: of_flow.collect(), hurried: false }
+        Self {
+            all: specs.into_iter().map(Coupling::new).collect(),
+            of_flow: of_flow.collect(),
+            answers: VecDeque::new(),
+            hurried: None,
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Whether a word of `flow` is answered in the same instant.
-    pub(crate) fn is_near(&self, flow: usize) -> bool {
-        self.coupling_of(flow).is_some_and(|coupling| self.all[coupling].delay.nanos() == 0)
+    /// The host of `flow` tells `word`. The coupling that is to wake at another time than before.
+    pub(crate) fn tell<M: Monitor>(
+        &mut self,
+        now: Time,
+        flow: usize,
+        word: &Word,
+        monitor: &mut M,
+    ) -> Option<(usize, Time)> {
+        let index = self.of_flow.get(flow).copied().flatten()? as usize;
+        let coupling = self.all.get_mut(index)?;
+        if coupling.delay.nanos() > 0 {
+            coupling.words.push_back((now + coupling.delay, flow as u32, *word));
+            return self.rewake(index);
+        }
+        coupling.tell(now, flow as u32, word, monitor);
+        while let Some(ordered) = coupling.poll(monitor) {
+            if ordered.flow == flow {
+                self.answers.push_back(ordered);
+            } else {
+                coupling.orders.push_back((now, ordered));
+                self.hurried = Some(index);
+            }
+        }
+        self.rewake(index)
     }
 
-    fn coupling_of(&self, flow: usize) -> Option<usize> {
-        self.of_flow.get(flow).copied().flatten().map(|coupling| coupling as usize)
-    }
-
-    /// The host of `flow` tells `word`. The coupling, if there is any: it wakes at [`Self::next_wake`].
-    pub(crate) fn tell(&mut self, now: Time, flow: usize, word: Word) -> Option<usize> {
-        let index = self.coupling_of(flow)?;
-        let coupling = &mut self.all[index];
-        coupling.words.push_back((now + coupling.delay, flow as u32, word));
-        self.hurried |= coupling.delay.nanos() == 0;
-        Some(index)
-    }
-
-    /// The same, asked once.
+    /// The next order for the flow whose word was just told.
     #[inline]
-    pub(crate) fn take_hurry(&mut self) -> bool {
-        core::mem::take(&mut self.hurried)
+    pub(crate) fn answer(&mut self) -> Option<Ordered> {
+        self.answers.pop_front()
     }
 
-    /// Whether something is on its way that takes no time.
+    /// A coupler that has orders in this instant; each is told once.
     #[inline]
-    pub(crate) fn is_hurried(&self) -> bool {
-        self.hurried
-    }
-
-    /// The first coupler that somebody has told something in this instant.
-    pub(crate) fn told_now(&self, now: Time) -> Option<usize> {
-        self.all.iter().position(|coupling| coupling.words.front().is_some_and(|&(due, ..)| due <= now))
+    pub(crate) fn take_hurried(&mut self) -> Option<usize> {
+        self.hurried.take()
     }
 
     /// What has come to coupler `index` by `now` is heard, its timer included.
     pub(crate) fn hear<M: Monitor>(&mut self, now: Time, index: usize, monitor: &mut M) {
-        let Coupling { coupler, delay, words, orders } = &mut self.all[index];
-        let local = SendTime::from_nanos(now.nanos() as i64);
-        let mut collect = |coupler: &mut Box<dyn Coupler>| {
-            while let Some((Member(flow), order)) = coupler.poll_order() {
-                let aggregate = coupler.aggregate(Member(flow));
-                orders.push_back((now + *delay, Ordered { flow: flow as usize, order, aggregate }));
-            }
-        };
-        if coupler.next_timeout().is_some_and(|due| due <= local) {
-            coupler.on_timeout(local);
-            collect(coupler);
+        let coupling = &mut self.all[index];
+        if coupling.coupler.next_timeout().is_some_and(|due| due <= local(now)) {
+            coupling.coupler.on_timeout(local(now));
+            coupling.send_orders(now, monitor);
         }
-        while words.front().is_some_and(|&(due, ..)| due <= now) {
-            let Some((_, flow, word)) = words.pop_front() else { break };
-            let refused = coupler.on_word(local, Member(flow), &word).err();
-            monitor.told(now, flow as usize, &word, refused);
-            collect(coupler);
+        while coupling.words.front().is_some_and(|&(due, ..)| due <= now) {
+            let Some((_, flow, word)) = coupling.words.pop_front() else { break };
+            coupling.tell(now, flow, &word, monitor);
+            coupling.send_orders(now, monitor);
         }
     }
 
@@ -115,13 +154,11 @@ impl Couplings {
         if due { orders.pop_front().map(|(_, ordered)| ordered) } else { None }
     }
 
-    /// When something happens next at coupler `index`, or with its orders.
-    pub(crate) fn next_wake(&self, index: usize) -> Time {
-        let Coupling { coupler, words, orders, .. } = &self.all[index];
-        let word = words.front().map_or(Time::MAX, |&(due, ..)| due);
-        let order = orders.front().map_or(Time::MAX, |&(due, _)| due);
-        let timer =
-            coupler.next_timeout().map_or(Time::MAX, |due| Time::from_nanos(due.nanos().max(0) as u64));
-        word.min(order).min(timer)
+    /// When coupler `index` is to wake, if that is another time than before.
+    pub(crate) fn rewake(&mut self, index: usize) -> Option<(usize, Time)> {
+        let coupling = &mut self.all[index];
+        let wake = coupling.next_wake();
+        let before = core::mem::replace(&mut coupling.wake, wake);
+        (wake != before).then_some((index, wake))
     }
 }

@@ -1,12 +1,12 @@
 //! Links, routes and wake-ups: everything between the hosts.
 
-use weir_cc::coupled::Word;
-use weir_net::{ConfigError, Exit, Fate, Link, Packet, Time};
+use weir_cc::coupled::{Order, Word};
+use weir_net::{ConfigError, DropReason, Exit, Fate, Link, Packet, Time};
 use weir_units::TimeDelta;
 use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, stream};
 
 use crate::cells::Cells;
-use crate::couplings::Couplings;
+use crate::couplings::{Couplings, Ordered};
 use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket};
 use crate::schedule::Schedule;
 
@@ -122,19 +122,37 @@ impl<M: Monitor> Network<M> {
         self.schedule.set(self.links.len() + host, at);
     }
 
-    /// The host of a flow tells the flow's coupler something.
-    pub(crate) fn tell(&mut self, now: Time, flow: usize, word: Word) {
-        if let Some(coupler) = self.couplings.tell(now, flow, word)
-            && !self.couplings.is_near(flow)
-        {
-            self.wake_coupler(coupler);
-        }
+    /// The host of a flow tells the flow's coupler something, and obeys what it is [answered](Self::answer) at once.
+    pub(crate) fn tell(&mut self, now: Time, flow: usize, word: &Word) {
+        let changed = self.couplings.tell(now, flow, word, &mut self.monitor);
+        self.wake_coupler(changed);
     }
 
-    /// Coupler `coupler` wakes when something comes next to it or from it.
-    pub(crate) fn wake_coupler(&mut self, coupler: usize) {
-        let component = self.links.len() + self.hosts() + self.cells.len() + coupler;
-        self.schedule.set(component, self.couplings.next_wake(coupler));
+    /// The next order for the flow that has just told something.
+    #[inline]
+    pub(crate) fn answer(&mut self, now: Time) -> Option<Order> {
+        let Ordered { flow, order, aggregate } = self.couplings.answer()?;
+        self.monitor.ordered(now, flow, &order, aggregate);
+        Some(order)
+    }
+
+    /// Coupler `index` has heard what has come to it by `now`, and the next of its orders that has reached a host is
+    /// given, with its flow.
+    pub(crate) fn order(&mut self, now: Time, index: usize) -> Option<(usize, Order)> {
+        self.couplings.hear(now, index, &mut self.monitor);
+        let ordered = self.couplings.order(now, index);
+        let changed = self.couplings.rewake(index);
+        self.wake_coupler(changed);
+        let Ordered { flow, order, aggregate } = ordered?;
+        self.monitor.ordered(now, flow, &order, aggregate);
+        Some((flow, order))
+    }
+
+    fn wake_coupler(&mut self, changed: Option<(usize, Time)>) {
+        if let Some((coupler, at)) = changed {
+            let component = self.links.len() + self.hosts() + self.cells.len() + coupler;
+            self.schedule.set(component, at);
+        }
     }
 
     /// A host sends a packet.
@@ -245,10 +263,17 @@ impl<M: Monitor> Network<M> {
 
     #[inline]
     fn enter(&mut self, now: Time, link: usize, ticket: Ticket) {
-        let ring = &mut self.links[link].link;
+        let Node { link: ring, bottleneck } = &mut self.links[link];
+        let found = (self.monitor.wants_queues() && *bottleneck).then(|| ring.backlog(now).packets);
         // A passive link that already has a wake-up keeps it: the new packet is behind the others.
         let changes = ring.is_empty() || !ring.keeps_wake_up();
-        match ring.enqueue(now, ticket) {
+        let taken = ring.enqueue(now, ticket);
+        if let Some(found) = found
+            && taken.as_ref().map_or_else(|dropped| dropped.reason != DropReason::DeadLink, |()| true)
+        {
+            self.monitor.link_enter(now, link, found, taken.is_ok());
+        }
+        match taken {
             Ok(()) if changes => self.schedule.set(link, ring.next_departure().unwrap_or(Time::MAX)),
             Ok(()) => {}
             Err(dropped) => {

@@ -5,7 +5,7 @@ use core::fmt;
 use weir_net::Time;
 use weir_world::{FlowSpec, Monitor, RunSpec, Side, Traffic};
 
-use crate::couplings::{Couplings, Ordered};
+use crate::couplings::Couplings;
 use crate::endpoint::Endpoint;
 use crate::network::{Component, Faulty, Network, host_owner};
 use crate::packet::Ticket;
@@ -200,7 +200,7 @@ impl<M: Monitor> Simulation<M> {
                 Component::Host(host) => {
                     let next = self.endpoints[host].wake(now, &mut self.network);
                     self.network.wake_host(host, next);
-                    self.answer_hurried(now);
+                    self.obey_hurried(now);
                 }
                 Component::Cell(cell) => {
                     if let Some((host, ticket)) = self.network.pop_cell(now, cell) {
@@ -209,34 +209,28 @@ impl<M: Monitor> Simulation<M> {
                 }
                 Component::Coupler(coupler) => {
                     self.couple(now, coupler);
-                    self.answer_hurried(now);
+                    self.obey_hurried(now);
                 }
             }
         }
     }
 
-    /// What was told to couplers that take no time is answered, before anything else happens.
+    /// What a coupler without delay wants of others than who told it something is done before anything else happens.
     #[inline]
-    fn answer_hurried(&mut self, now: Time) {
-        while self.network.couplings.take_hurry() {
-            while let Some(coupler) = self.network.couplings.told_now(now) {
-                self.couple(now, coupler);
-            }
+    fn obey_hurried(&mut self, now: Time) {
+        while let Some(coupler) = self.network.couplings.take_hurried() {
+            self.couple(now, coupler);
         }
     }
 
     /// A coupler hears what has come to it, and its orders that have reached their hosts are obeyed; the hosts go on from
     /// there in the same instant.
     fn couple(&mut self, now: Time, coupler: usize) {
-        let Network { couplings, monitor, .. } = &mut self.network;
-        couplings.hear(now, coupler, monitor);
-        while let Some(Ordered { flow, order, aggregate }) = self.network.couplings.order(now, coupler) {
-            self.network.monitor.ordered(now, flow, &order, aggregate);
+        while let Some((flow, order)) = self.network.order(now, coupler) {
             let host = self.senders[flow];
             self.endpoints[host].obey(now, flow, &order, &mut self.network);
             self.network.wake_host(host, now);
         }
-        self.network.wake_coupler(coupler);
     }
 
     #[inline]
@@ -248,7 +242,7 @@ impl<M: Monitor> Simulation<M> {
             let packet = self.network.take(ticket);
             let next = endpoint.deliver(now, &packet, &mut self.network);
             self.network.wake_host(host, next);
-            self.answer_hurried(now);
+            self.obey_hurried(now);
         }
     }
 

@@ -6,6 +6,7 @@
 //! panics on no input.
 
 pub mod coupler;
+pub mod ctrl;
 pub mod demand;
 pub mod member;
 pub mod mixed;

@@ -1,6 +1,6 @@
 //! The two ends of a TCP connection, between a host and the network.
 
-use weir_cc::coupled::Word;
+use weir_cc::coupled::{Order, WindowNews, Word};
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_world::tcp::{Acknowledgement, Segment, TcpConfig};
@@ -9,16 +9,6 @@ use weir_world::{Monitor, Side, Way};
 use crate::network::{Network, meta};
 use crate::packet::Body;
 use crate::tcp::{TcpReceiver, TcpSender};
-
-/// What there is to tell a coupler of an acknowledgement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
-    Nothing,
-    /// The connection stands from now on.
-    Connected,
-    /// Something about the window was told.
-    News,
-}
 
 /// The end that sends data.
 #[derive(Debug)]
@@ -30,38 +20,70 @@ pub(crate) struct SendingEnd {
 }
 
 impl SendingEnd {
-    /// An acknowledgement has come.
+    /// An acknowledgement has come. Whether the connection stands from now on, where somebody is to be told.
     pub(crate) fn on_ack<M: Monitor>(
         &mut self,
         now: Time,
         local: SendTime,
         ack: &Acknowledgement,
         network: &mut Network<M>,
-    ) -> Told {
+    ) -> bool {
         let heard = self.sender.on_ack_coupled(local, ack);
         if let Some(rtt) = heard.rtt {
             network.monitor.rtt(now, self.flow, rtt);
         }
-        if let Some(news) = heard.news {
-            network.tell(now, self.flow, Word::Window(news));
-            return Told::News;
-        }
-        if heard.connected { Told::Connected } else { Told::Nothing }
+        self.tell(now, local, heard.news, network);
+        heard.connected
     }
 
-    /// Lets the timer run out if its time has come. Whether an order has to come before anything is sent.
-    pub(crate) fn on_timer<M: Monitor>(
+    /// Lets the timer run out if its time has come.
+    pub(crate) fn on_timer<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) {
+        if self.sender.next_timeout().is_some_and(|due| due <= local) {
+            let news = self.sender.on_timeout_coupled(local);
+            self.tell(now, local, news, network);
+        }
+    }
+
+    /// An order has come.
+    pub(crate) fn obey<M: Monitor>(
         &mut self,
         now: Time,
         local: SendTime,
+        order: &Order,
         network: &mut Network<M>,
-    ) -> bool {
-        if self.sender.next_timeout().is_none_or(|due| due > local) {
-            return false;
+    ) {
+        let news = self.sender.obey(local, order);
+        self.tell(now, local, news, network);
+    }
+
+    /// Tells the coupler what happened to the window, and obeys what it answers at once.
+    #[inline]
+    fn tell<M: Monitor>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        news: Option<WindowNews>,
+        network: &mut Network<M>,
+    ) {
+        if let Some(news) = news {
+            self.say(now, local, &Word::Window(news), network);
         }
-        let Some(news) = self.sender.on_timeout_coupled(local) else { return false };
-        network.tell(now, self.flow, Word::Window(news));
-        network.couplings.is_near(self.flow)
+    }
+
+    /// The same with any word.
+    pub(crate) fn say<M: Monitor>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        word: &Word,
+        network: &mut Network<M>,
+    ) {
+        network.tell(now, self.flow, word);
+        while let Some(order) = network.answer(now) {
+            if let Some(news) = self.sender.obey(local, &order) {
+                network.tell(now, self.flow, &Word::Window(news));
+            }
+        }
     }
 
     /// Sends what may leave, and returns when the timer runs out.

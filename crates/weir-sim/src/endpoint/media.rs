@@ -1,17 +1,17 @@
 //! Hosts of media flows: they drive the two ends that weir-media offers. The flows of one call share a host at either
 //! end; else each has its own.
 
-use weir_cc::coupled::Order;
+use weir_cc::coupled::{Order, Word};
 use weir_cc::{ArrivalTime, Controller, Ecn, Receiver, SendTime};
 use weir_media::{
-    FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds, SentFrame, Session,
+    CoupledFlow, FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds,
+    SentFrame, Session,
 };
 use weir_net::Time;
-use weir_units::DataSize;
 use weir_world::{CoupledSpec, FrameMeta, Monitor, PacketMeta, Side};
 
-use super::coupled::CoupledMedia;
 use super::pauses::{Pauses, Turn};
+use super::priorities::Priorities;
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
 use crate::network::{Network, UDP_OVERHEAD, meta};
@@ -40,7 +40,14 @@ struct SendingFlow {
     signals: SignalBuffer,
     /// Whether something has come that may have changed the signals.
     heard: bool,
-    coupled: Option<CoupledMedia>,
+    coupled: Option<Coupled>,
+}
+
+/// A flow as it stands to its coupler.
+#[derive(Debug)]
+struct Coupled {
+    flow: CoupledFlow,
+    priorities: Priorities,
 }
 
 impl SendingFlow {
@@ -52,35 +59,49 @@ impl SendingFlow {
         session: &mut Session,
         network: &mut Network<M>,
     ) {
-        let Self { id, life, coupled, .. } = self;
-        if now >= life.stop {
-            session.stop(*id);
-            if let Some(word) = coupled.as_mut().and_then(CoupledMedia::leave) {
-                network.tell(now, life.flow, word);
-            }
+        let (id, Life { start, stop, .. }) = (self.id, self.life);
+        if now >= stop {
+            session.stop(id);
+            return self.tell(now, local, session, network, |flow, _| flow.leave());
+        }
+        if now < start {
             return;
         }
-        if now < life.start {
-            return;
-        }
-        session.start(local, *id);
-        if let Some(coupled) = coupled {
-            coupled.begin(now, local, life.flow, session.flow(*id), network);
-        }
+        session.start(local, id);
+        self.tell(now, local, session, network, |flow, session| flow.begin(local, session));
         while let Some(turn) = self.pauses.turn(now) {
             match turn {
-                Turn::Pause => session.pause(local, *id),
-                Turn::Resume => session.resume(local, *id),
+                Turn::Pause => session.pause(local, id),
+                Turn::Resume => session.resume(local, id),
             }
-            if let Some(coupled) = coupled {
-                coupled.turn(now, local, life.flow, turn, session.flow(*id), network);
-            }
+            self.tell(now, local, session, network, |flow, session| match turn {
+                Turn::Pause => flow.pause(),
+                Turn::Resume => flow.resume(local, session),
+            });
             self.heard = true;
         }
-        if let Some(coupled) = coupled {
-            coupled.wish_anew(now, life.flow, network);
-            if let Some(share) = coupled.on_timeout(local) {
-                coupled.adopt(local, *id, share, session);
+        while let Some(priority) = self.coupled.as_mut().and_then(|coupled| coupled.priorities.turn(now)) {
+            self.tell(now, local, session, network, |flow, _| flow.weigh(priority));
+        }
+        if let Some(coupled) = &mut self.coupled {
+            coupled.flow.on_timeout(local, session);
+        }
+    }
+
+    /// If the flow is coupled, the words that `say` finds are told, and what is answered at once is obeyed.
+    fn tell<M: Monitor, W: IntoIterator<Item = Word>>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        session: &mut Session,
+        network: &mut Network<M>,
+        say: impl FnOnce(&mut CoupledFlow, &Session) -> W,
+    ) {
+        let Some(Coupled { flow, .. }) = &mut self.coupled else { return };
+        for word in say(flow, session) {
+            network.tell(now, self.life.flow, &word);
+            while let Some(order) = network.answer(now) {
+                flow.obey(local, &order, session);
             }
         }
     }
@@ -90,7 +111,7 @@ impl SendingFlow {
         if now < self.life.start {
             self.life.start
         } else if now < self.life.stop {
-            let wish = self.coupled.as_ref().map_or(Time::MAX, CoupledMedia::next_turn);
+            let wish = self.coupled.as_ref().map_or(Time::MAX, |coupled| coupled.priorities.next_turn());
             self.life.stop.min(self.pauses.next_edge()).min(wish)
         } else {
             Time::MAX
@@ -99,7 +120,7 @@ impl SendingFlow {
 
     /// When the flow waits no longer for an answer of its coupler.
     fn patience(&self) -> Option<SendTime> {
-        self.coupled.as_ref().and_then(CoupledMedia::next_timeout)
+        self.coupled.as_ref().and_then(|coupled| coupled.flow.next_timeout())
     }
 }
 
@@ -121,7 +142,10 @@ impl MediaSource {
         let sender = MediaSender::new(controller, config, ssrc(life.flow, Side::Sender), seeds);
         let id = self.session.add(sender).expect("the identifiers of flows differ");
         let (ecn, pauses) = (config.ecn, Pauses::new(pauses));
-        let coupled = coupled.map(|spec| CoupledMedia::new(spec, &config));
+        let coupled = coupled.map(|spec| Coupled {
+            flow: CoupledFlow::new(id, spec.priority, spec.desired, &config),
+            priorities: Priorities::new(spec),
+        });
         self.flows.push(SendingFlow { id, life, ecn, pauses, signals, heard: false, coupled });
     }
 
@@ -134,16 +158,15 @@ impl MediaSource {
         for flow in &mut self.flows {
             flow.live(now, local, &mut self.session, network);
         }
-        if network.couplings.is_hurried() { now } else { self.drain(now, local, network) }
+        self.drain(now, local, network)
     }
 
     /// An order for `flow` has come.
     pub(crate) fn obey(&mut self, now: Time, flow: usize, order: &Order) {
         let local = SendTime::from_nanos(self.clock.read(now));
         let Some(flow) = self.flows.iter_mut().find(|own| own.life.flow == flow) else { return };
-        let Some(coupled) = &mut flow.coupled else { return };
-        if let Some(share) = coupled.order(local, order) {
-            coupled.adopt(local, flow.id, share, &mut self.session);
+        if let Some(coupled) = &mut flow.coupled {
+            coupled.flow.obey(local, order, &mut self.session);
             flow.heard = true;
         }
     }
@@ -164,39 +187,24 @@ impl MediaSource {
         self.drain(now, local, network)
     }
 
-    /// Lets everything out that is due, and tells the monitor what changed; a decision that a coupler answers at once
-    /// waits for the answer.
+    /// Lets everything out that is due, and tells the monitor and couplers what changed.
     fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) -> Time {
         let mut slot = network.rtcp.take();
         let flows = &mut self.flows;
         let flow_of = |flows: &[SendingFlow], id: FlowId| flows[id.number()].life.flow;
         let wake = loop {
-            match self.session.poll(local, network.rtcp.room(slot)) {
-                Output::Rtt(id, rtt) => {
-                    network.monitor.rtt(now, flow_of(flows, id), rtt);
-                    if let Some(coupled) = &mut flows[id.number()].coupled {
-                        coupled.on_rtt(rtt);
-                    }
-                }
-                Output::Decision(id, decision) => {
-                    let SendingFlow { heard, coupled, life, .. } = &mut flows[id.number()];
-                    *heard = true;
-                    if let (Some(coupled), Some(sender)) = (coupled, self.session.flow(id)) {
-                        coupled.decided(now, local, life.flow, decision, sender, network);
-                        if network.couplings.is_hurried() {
-                            network.rtcp.release(slot);
-                            return now;
-                        }
-                    }
-                }
+            let output = self.session.poll(local, network.rtcp.room(slot));
+            if let Output::Rtt(id, _) | Output::Decision(id, _) | Output::Packet(id, _) = output {
+                let say = |flow: &mut CoupledFlow, session: &Session| {
+                    flow.on_output(local, session, &output).into_iter().flatten()
+                };
+                flows[id.number()].tell(now, local, &mut self.session, network, say);
+            }
+            match output {
+                Output::Rtt(id, rtt) => network.monitor.rtt(now, flow_of(flows, id), rtt),
+                Output::Decision(id, _) => flows[id.number()].heard = true,
                 Output::Frame(id, frame) => network.monitor.frame(now, flow_of(flows, id), &seen(&frame)),
-                Output::Packet(id, packet) => {
-                    let flow = &mut flows[id.number()];
-                    if let Some(coupled) = &mut flow.coupled {
-                        coupled.on_sent(local, DataSize::from_bytes(u64::from(packet.payload)));
-                    }
-                    send(now, flow, &packet, network);
-                }
+                Output::Packet(id, packet) => send(now, &flows[id.number()], &packet, network),
                 Output::Rtcp(id, length) => {
                     network.send_rtcp(now, flow_of(flows, id), Side::Sender, slot, length);
                     slot = network.rtcp.take();

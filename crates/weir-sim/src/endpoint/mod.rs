@@ -3,10 +3,10 @@
 mod chromium;
 mod connection;
 mod constant;
-mod coupled;
 mod downloads;
 mod media;
 mod pauses;
+mod priorities;
 mod transport;
 mod web;
 

@@ -8,8 +8,8 @@ use weir_units::{DataRate, DataSize};
 use weir_world::tcp::TcpConfig;
 use weir_world::{CoupledSpec, Monitor, Side, TransferMeta, Way};
 
-use super::connection::{ReceivingEnd, SendingEnd, Told};
-use super::coupled::CoupledFlow;
+use super::connection::{ReceivingEnd, SendingEnd};
+use super::priorities::Priorities;
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
 use crate::network::Network;
@@ -26,7 +26,7 @@ pub(crate) struct TcpSource {
     completed: bool,
     size: Option<DataSize>,
     signals: SignalBuffer,
-    coupled: Option<CoupledFlow>,
+    coupled: Option<Priorities>,
 }
 
 impl TcpSource {
@@ -42,7 +42,7 @@ impl TcpSource {
         if coupled.is_some() {
             sender.couple();
         }
-        let coupled = coupled.map(CoupledFlow::new);
+        let coupled = coupled.map(Priorities::new);
         let connection = SendingEnd { flow: life.flow, config, sender, way: Way::default() };
         let signals = SignalBuffer::new(Side::Sender, TcpSender::signals().len());
         Self {
@@ -71,28 +71,26 @@ impl TcpSource {
         if now >= self.life.stop && !self.stopped {
             self.stopped = true;
             self.connection.sender.stop(local);
-            self.tell_end(now, network);
+            self.tell_end(now, local, network);
         }
         if let Some(coupled) = &mut self.coupled {
             while let Some(priority) = coupled.turn(now) {
                 let wishes = Wishes { priority, ..tcp_wishes(coupled) };
-                network.tell(now, self.life.flow, Word::Wishes(wishes));
+                self.connection.say(now, local, &Word::Wishes(wishes), network);
             }
         }
-        let waits = self.connection.on_timer(now, local, network);
-        if waits { now } else { self.drain(now, local, network) }
+        self.connection.on_timer(now, local, network);
+        self.drain(now, local, network)
     }
 
     /// An order of the flow's coupler has come.
     pub(crate) fn obey<M: Monitor>(&mut self, now: Time, order: &Order, network: &mut Network<M>) {
         let local = SendTime::from_nanos(self.clock.read(now));
-        if let Some(news) = self.connection.sender.obey(local, order) {
-            network.tell(now, self.life.flow, Word::Window(news));
-        }
+        self.connection.obey(now, local, order, network);
     }
 
     /// The connection stands: the flow joins its coupling.
-    fn tell_begin<M: Monitor>(&self, now: Time, network: &mut Network<M>) {
+    fn tell_begin<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) {
         let Some(coupled) = &self.coupled else { return };
         let (sender, config) = (&self.connection.sender, &self.connection.config);
         let segment = DataSize::from_bytes(u64::from(config.mss));
@@ -102,14 +100,14 @@ impl TcpSource {
         });
         let windowed = Windowed { window, segment, base_rtt: sender.last_rtt() };
         let join = Join { wishes: tcp_wishes(coupled), start: rate, present: rate, window: Some(windowed) };
-        network.tell(now, self.life.flow, Word::Join(join));
+        self.connection.say(now, local, &Word::Join(join), network);
     }
 
     /// Nothing new follows: the flow leaves its coupling.
-    fn tell_end<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) {
+    fn tell_end<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) {
         if self.coupled.take().is_some() {
-            network.tell(now, self.life.flow, Word::Leave);
-            self.connection.sender.uncouple(SendTime::from_nanos(self.clock.read(now)));
+            self.connection.say(now, local, &Word::Leave, network);
+            self.connection.sender.uncouple(local);
         }
     }
 
@@ -120,22 +118,19 @@ impl TcpSource {
         network: &mut Network<M>,
     ) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
-        let mut told = Told::Nothing;
-        if let Body::Acknowledgement(_, ack) = &packet.body {
-            told = self.connection.on_ack(now, local, ack, network);
-        }
-        if told == Told::Connected {
-            self.tell_begin(now, network);
+        if let Body::Acknowledgement(_, ack) = &packet.body
+            && self.connection.on_ack(now, local, ack, network)
+        {
+            self.tell_begin(now, local, network);
         }
         if !self.completed && self.connection.sender.is_complete() {
             self.completed = true;
             network.monitor.completed(now, self.life.flow);
             let transfer = TransferMeta { started: self.life.start, size: self.size.unwrap_or_default() };
             network.monitor.transferred(now, self.life.flow, &transfer);
-            self.tell_end(now, network);
+            self.tell_end(now, local, network);
         }
-        let waits = told != Told::Nothing && network.couplings.is_near(self.life.flow);
-        if waits { now } else { self.drain(now, local, network) }
+        self.drain(now, local, network)
     }
 
     fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) -> Time {
@@ -143,15 +138,15 @@ impl TcpSource {
         let sender = &self.connection.sender;
         self.signals.show(now, self.life.flow, network, |out| sender.read_signals(out));
         let timer = timer.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
-        let turn = self.coupled.as_ref().map_or(Time::MAX, CoupledFlow::next_turn);
+        let turn = self.coupled.as_ref().map_or(Time::MAX, Priorities::next_turn);
         let timer = timer.min(turn);
         if self.stopped { timer } else { timer.min(self.life.stop) }
     }
 }
 
 /// What a TCP flow wishes for: it is greedy.
-fn tcp_wishes(coupled: &CoupledFlow) -> Wishes {
-    Wishes { priority: coupled.priority(), desired: None, least: TCP_LEAST }
+fn tcp_wishes(priorities: &Priorities) -> Wishes {
+    Wishes { priority: priorities.present(), desired: None, least: TCP_LEAST }
 }
 
 /// The least that a TCP flow can live with: somewhat below two segments in the longest round trip that is usual.

@@ -1,45 +1,12 @@
 //! Words and orders between the hosts of coupled flows and their coupler.
 
-use std::collections::VecDeque;
-
-use crate::common::{constant, flow, gcc_2016, spec, tcp};
+use crate::common::{Echo, constant, coupled_by, flow, gcc_2016, spec, tcp};
 use crate::engine::{Tally, run};
 use weir_cc::coupled::{Aggregate, Coupler, Member, Order, Refusal, Told, Word};
 use weir_cc::{DataRate, SendTime, TimeDelta};
 use weir_net::{QueueConfig, Time};
 use weir_sim::{Simulation, SpecError};
-use weir_world::{CoupledSpec, CouplingSpec, FlowSpec, Monitor, RunSpec};
-
-/// Wants each flow to do what it would do without a coupler.
-#[derive(Debug, Default)]
-struct Echo {
-    orders: VecDeque<(Member, Order)>,
-    epoch: u32,
-}
-
-impl Coupler for Echo {
-    fn on_word(&mut self, _now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
-        let order = match word {
-            Word::Update(update) => {
-                self.epoch += 1;
-                Order::Rate { rate: update.decision.rate, epoch: self.epoch }
-            }
-            Word::Window(news) if news.told == Told::TimedOut => Order::Reduce,
-            Word::Window(news) => Order::Window(news.after),
-            _ => return Ok(()),
-        };
-        self.orders.push_back((member, order));
-        Ok(())
-    }
-
-    fn poll_order(&mut self) -> Option<(Member, Order)> {
-        self.orders.pop_front()
-    }
-
-    fn aggregate(&self, _member: Member) -> Option<Aggregate> {
-        None
-    }
-}
+use weir_world::{CoupledSpec, FlowSpec, Monitor, RunSpec};
 
 /// Wants every flow of rates to send at so much, from the first word on.
 #[derive(Debug)]
@@ -84,13 +51,6 @@ impl Monitor for Heard {
             self.sent.push((now, flow));
         }
     }
-}
-
-fn coupled_by(coupler: impl Coupler + 'static, delay_ms: i64, spec: RunSpec) -> RunSpec {
-    let flows = spec.flows.into_iter().map(|flow| flow.coupled(CoupledSpec::new(0))).collect();
-    let delay = TimeDelta::from_millis(delay_ms);
-    let coupling = CouplingSpec { name: "all".to_owned(), coupler: Box::new(coupler), delay };
-    RunSpec { flows, ..spec }.coupling(coupling)
 }
 
 fn heard(spec: RunSpec) -> Heard {

@@ -1,0 +1,90 @@
+//! The ACK clock: others' acknowledgements let a newcomer's segments out (draft-welzl-tcp-ccc-00 §3; "Start Me Up",
+//! ANRW 2016).
+//!
+//! Whole numbers count: by a sum of fractions such as `10 · 0.1` a segment would miss its acknowledgement.
+
+use crate::time::SendTime;
+
+/// What weights are counted in: the greatest weight has so many ticks.
+pub(super) const TICKS: f64 = 16_777_216.0;
+
+/// The clock of one newcomer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Clock {
+    /// `k`, segments not yet clocked out.
+    pub(super) left: u32,
+    /// Segments clocked out.
+    pub(super) sent: u32,
+    /// What it has been given of others' acknowledgements, in ticks.
+    credit: u64,
+    /// When another flow was acknowledged last.
+    pub(super) heard: SendTime,
+}
+
+impl Clock {
+    /// A clock for `left` segments in a group of `total` ticks: the first acknowledgement sends.
+    pub(super) const fn new(now: SendTime, left: u32, total: u64) -> Self {
+        Self { left, sent: 0, credit: total, heard: now }
+    }
+
+    /// Whether the next acknowledgement sends, in a group of `total` ticks.
+    pub(super) const fn is_due(&self, total: u64) -> bool {
+        self.left > 0 && self.credit >= total
+    }
+
+    /// An acknowledgement of another flow sends a segment.
+    pub(super) const fn send(&mut self, total: u64) {
+        self.left = self.left.saturating_sub(1);
+        self.sent = self.sent.saturating_add(1);
+        self.credit = self.credit.saturating_sub(total);
+    }
+
+    /// `segments` of another flow were acknowledged; the newcomer has `ticks` of the total.
+    pub(super) const fn hear(&mut self, now: SendTime, segments: u64, ticks: u64) {
+        self.heard = now;
+        self.credit = self.credit.saturating_add(segments.saturating_mul(ticks));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of the acknowledgements, of `per_ack` segments each, that send.
+    fn sends(left: u32, ticks: u64, total: u64, per_ack: u64, acks: u32) -> Vec<u32> {
+        let mut clock = Clock::new(SendTime::ZERO, left, total);
+        let mut sends = Vec::new();
+        for number in 0..acks {
+            if clock.is_due(total) {
+                clock.send(total);
+                sends.push(number);
+            }
+            clock.hear(SendTime::ZERO, per_ack, ticks);
+        }
+        sends
+    }
+
+    #[test]
+    fn of_n_equal_flows_every_nth_acknowledgement_sends() {
+        assert_eq!(sends(100, 1, 3, 1, 10), [0, 3, 6, 9]);
+        assert_eq!(sends(100, 10, 100, 1, 31), [0, 10, 20, 30]);
+    }
+
+    #[test]
+    fn a_weight_of_three_tenths_sends_three_segments_for_ten() {
+        // Credit 10: send, 0 + 3, 6, 9, 12: send at 4, 2 + 3, 5, 8, 11: send at 7, 1 + 3, 4, 7, 10: send at 10.
+        assert_eq!(sends(100, 3, 10, 1, 11), [0, 4, 7, 10]);
+    }
+
+    #[test]
+    fn acknowledged_segments_count_and_not_acknowledgements() {
+        assert_eq!(sends(100, 1, 4, 2, 5), [0, 2, 4]);
+        // One segment an acknowledgement at most.
+        assert_eq!(sends(100, 1, 2, 8, 4), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn the_clock_ends_with_the_share() {
+        assert_eq!(sends(2, 1, 2, 1, 10), [0, 2]);
+    }
+}

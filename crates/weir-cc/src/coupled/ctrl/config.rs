@@ -1,0 +1,139 @@
+//! Every constant of coupled windows.
+
+use weir_units::TimeDelta;
+
+use crate::config_error::{ConfigError, amount, at_least_one, check, ratio, span, weight};
+
+/// Constants of coupled windows; [`Config::default`] couples flows that share a path, and hands shares over by ACK clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct Config {
+    /// How a newcomer comes to its share (draft-welzl-tcp-ccc-00 §3; resolutions P2 and 1).
+    pub newcomer: Newcomer,
+    /// Whether a timeout of one flow while others are acknowledged counts as a loss event of all (P10).
+    pub rto_counts_as_loss: bool,
+    /// Whether shares are shares of a rate, `cwnd/srtt_min`, as flows of several destinations need, and not of the sum of
+    /// windows. On one path a latecomer that takes the others' queue for distance would gain by it.
+    pub by_rates: bool,
+    /// Whose growth counts where delay-based laws and others are coupled.
+    pub lead: Lead,
+    /// `IW` in segments, at least 1: what a flow without an acknowledgement clock begins with (RFC 6928).
+    pub initial_window: f64,
+    /// By so many segments, at least 1, one acknowledgement opens a window whose share rose.
+    pub burst: f64,
+    /// What a loss event leaves of the aggregate at least, in (0, 1]. The law of who saw it says how much; but one whose
+    /// flight was not all of its share would take more than it has lost.
+    pub least_kept: f64,
+    /// After so many timeouts in a row, at least 1, while others are acknowledged, a flow is not coupled any more.
+    pub most_timeouts: u32,
+    /// Without an acknowledgement for so many round trips, at least 1, another flow coordinates.
+    pub coordinator_silence: f64,
+    /// A flow that used less than this part of its share for a round trip, in [0, 1], leaves the rest to others.
+    pub limited_share: f64,
+    /// Of such a flow's greatest flight, at least 1, `DW` is so many times as much.
+    pub desired_headroom: f64,
+    /// The least threshold of the aggregate in segments, 0 or above (RFC 5681 §3.1 eq. (4)).
+    pub least_threshold: f64,
+    /// The round-trip time until one was measured.
+    pub usual_rtt: TimeDelta,
+}
+
+/// How a newcomer comes to its share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum Newcomer {
+    /// The sum stays, and the others' acknowledgements clock the newcomer's first segments out.
+    #[default]
+    Clocked,
+    /// The sum stays, and the newcomer's window opens from its initial window by its own acknowledgements.
+    Ramped,
+    /// `join_adds_iw`: the sum grows by the newcomer's window, as the draft prints it.
+    AddsWindow,
+}
+
+/// Whose growth counts where delay-based laws and others are coupled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum Lead {
+    /// `delay_leads`: that of a delay-based law, as long as one is active.
+    #[default]
+    Delay,
+    /// `sum_all`: everyone's additive one, each by its part of `1/N`.
+    All,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            newcomer: Newcomer::Clocked,
+            rto_counts_as_loss: true,
+            by_rates: false,
+            lead: Lead::Delay,
+            initial_window: 10.0,
+            burst: 3.0,
+            least_kept: 0.5,
+            most_timeouts: 3,
+            coordinator_silence: 2.0,
+            limited_share: 0.5,
+            desired_headroom: 1.5,
+            least_threshold: 2.0,
+            usual_rtt: TimeDelta::from_millis(100),
+        }
+    }
+}
+
+impl Config {
+    /// As the draft prints a join: the newcomer's window comes on top.
+    pub fn as_printed() -> Self {
+        Self { newcomer: Newcomer::AddsWindow, ..Self::default() }
+    }
+
+    /// Checks every constant.
+    ///
+    /// # Errors
+    /// The first constant out of its range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        check([
+            ("initial_window", at_least_one(self.initial_window), "at least 1"),
+            ("burst", at_least_one(self.burst), "at least 1"),
+            ("least_kept", weight(self.least_kept), "in (0, 1]"),
+            ("most_timeouts", self.most_timeouts >= 1, "at least 1"),
+            ("coordinator_silence", at_least_one(self.coordinator_silence), "at least 1"),
+            ("limited_share", ratio(self.limited_share), "in [0, 1]"),
+            ("desired_headroom", at_least_one(self.desired_headroom), "at least 1"),
+            ("least_threshold", amount(self.least_threshold), "0 or above"),
+            ("usual_rtt", span(self.usual_rtt), "longer than 0"),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_out_of_range_are_named() {
+        assert_eq!(Config::default().validate(), Ok(()));
+        assert_eq!(Config::as_printed().validate(), Ok(()));
+        let error = Config { least_kept: 0.0, ..Config::default() }.validate().unwrap_err();
+        assert_eq!(error.to_string(), "`least_kept` must be in (0, 1]");
+        for wrong in [
+            Config { initial_window: 0.5, ..Config::default() },
+            Config { burst: f64::NAN, ..Config::default() },
+            Config { most_timeouts: 0, ..Config::default() },
+            Config { coordinator_silence: 0.0, ..Config::default() },
+            Config { limited_share: 1.5, ..Config::default() },
+            Config { desired_headroom: 0.9, ..Config::default() },
+            Config { least_threshold: -1.0, ..Config::default() },
+            Config { usual_rtt: TimeDelta::ZERO, ..Config::default() },
+        ] {
+            assert!(wrong.validate().is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Loss events: whatever is lost or marked within a round trip, of whichever flow, is one.
+
+use crate::coupled::word::Member;
+use crate::time::SendTime;
+
+/// The present loss event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Episode {
+    running: Running,
+    /// Until then losses are of data that was sent before the last event ended, and belong to it.
+    grace: SendTime,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Running {
+    No,
+    /// Until this flow leaves recovery.
+    Of(Member),
+    /// After a mark.
+    Until(SendTime),
+}
+
+impl Default for Episode {
+    fn default() -> Self {
+        Self { running: Running::No, grace: SendTime::from_nanos(i64::MIN) }
+    }
+}
+
+impl Episode {
+    /// Whether one is in progress: the aggregate neither grows nor falls.
+    pub(super) fn is_running(&self, now: SendTime) -> bool {
+        match self.running {
+            Running::No => false,
+            Running::Of(_) => true,
+            Running::Until(end) => now < end,
+        }
+    }
+
+    /// Whether a loss found now is news.
+    pub(super) fn is_news(&self, now: SendTime) -> bool {
+        !self.is_running(now) && now >= self.grace
+    }
+
+    pub(super) fn is_of(&self, member: Member) -> bool {
+        self.running == Running::Of(member)
+    }
+
+    pub(super) const fn begin(&mut self, owner: Member) {
+        self.running = Running::Of(owner);
+    }
+
+    /// One that needs no recovery, and lasts until `end`.
+    pub(super) const fn last_until(&mut self, end: SendTime) {
+        self.running = Running::Until(end);
+        self.grace = end;
+    }
+
+    /// It is over; until `grace` losses belong to it.
+    pub(super) const fn end(&mut self, grace: SendTime) {
+        self.running = Running::No;
+        self.grace = grace;
+    }
+
+    /// It is over, and what is lost from now on is news.
+    pub(super) const fn forget(&mut self) {
+        self.running = Running::No;
+    }
+}

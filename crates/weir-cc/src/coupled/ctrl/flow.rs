@@ -1,0 +1,122 @@
+//! What is known of a coupled flow.
+
+use weir_units::TimeDelta;
+
+use super::clock::Clock;
+use crate::coupled::word::{WindowNews, Windowed, Wishes};
+use crate::time::SendTime;
+use crate::window::Window;
+
+/// A coupled flow.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    pub(super) wishes: Wishes,
+    /// By what its law steers.
+    pub(super) steered: Steered,
+    /// Bytes of a segment.
+    pub(super) segment: f64,
+    /// Its weight among the members.
+    pub(super) weight: f64,
+    /// The same in whole numbers, for the ACK clock.
+    pub(super) ticks: u64,
+    /// `DW` in bytes; infinite while it uses its share.
+    pub(super) cap: f64,
+    /// The window it goes on with, in segments.
+    pub(super) held: Window,
+    pub(super) phase: Phase,
+    /// Whether it may have data in the network.
+    pub(super) outstanding: bool,
+    pub(super) base_rtt: Option<TimeDelta>,
+    /// When it was acknowledged last; when it joined, before.
+    pub(super) heard: SendTime,
+    /// Timeouts in a row.
+    pub(super) timeouts: u32,
+    pub(super) clock: Option<Clock>,
+    pub(super) usage: Usage,
+}
+
+/// By what a law steers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Steered {
+    /// Losses and marks: a TCP.
+    Loss,
+    /// Delay: a law that tells of its decisions.
+    Delay,
+}
+
+/// What a flow is doing about losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Nothing.
+    Open,
+    /// Fast recovery: its window is its own.
+    Recovery,
+    /// `ssbits`: its timer ran out, and what that means is not decided.
+    Undecided,
+    /// `ssbits`: its timer ran out while others are acknowledged.
+    Isolated,
+}
+
+/// How much of its share a flow uses, by rounds of the group.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usage {
+    /// Bytes acknowledged in this round and in the last.
+    pub(super) acked: [f64; 2],
+    /// Most bytes that were in the network in this round.
+    pub(super) peak: f64,
+    /// Whether the window limited it in this round, or it cannot be judged yet.
+    pub(super) limited: bool,
+}
+
+impl Flow {
+    pub(super) fn new(now: SendTime, wishes: Wishes, windowed: &Windowed) -> Self {
+        Self {
+            wishes,
+            steered: Steered::Loss,
+            segment: windowed.segment.bytes_f64().max(1.0),
+            weight: wishes.priority,
+            ticks: 1,
+            cap: f64::INFINITY,
+            held: windowed.window,
+            phase: Phase::Open,
+            outstanding: true,
+            base_rtt: windowed.base_rtt,
+            heard: now,
+            timeouts: 0,
+            clock: None,
+            usage: Usage { limited: true, ..Usage::default() },
+        }
+    }
+
+    /// Whether its timer ran out, and it has not recovered (`ssbits`).
+    pub(super) fn is_timed_out(&self) -> bool {
+        matches!(self.phase, Phase::Undecided | Phase::Isolated)
+    }
+
+    /// Data was acknowledged, in recovery or not.
+    pub(super) fn on_acknowledged(&mut self, now: SendTime, news: &WindowNews) {
+        let acked = news.acked * self.segment;
+        self.heard = now;
+        self.timeouts = 0;
+        self.outstanding = true;
+        self.usage.acked[0] += acked;
+        self.usage.peak = self.usage.peak.max(news.flight * self.segment + acked);
+        self.usage.limited |= news.window_limited;
+    }
+
+    /// `srtt_min` in seconds.
+    pub(super) fn base_seconds(&self) -> Option<f64> {
+        self.base_rtt.map(TimeDelta::secs_f64).filter(|&seconds| seconds > 0.0)
+    }
+
+    /// Another round begins.
+    pub(super) fn turn_round(&mut self) {
+        let Usage { acked: [acked, _], .. } = self.usage;
+        self.usage = Usage { acked: [0.0, acked], peak: 0.0, limited: false };
+    }
+
+    /// Bytes acknowledged in this round and the last.
+    pub(super) fn acked_lately(&self) -> f64 {
+        self.usage.acked[0] + self.usage.acked[1]
+    }
+}

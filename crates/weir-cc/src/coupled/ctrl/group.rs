@@ -1,0 +1,224 @@
+//! The group: who coordinates, what the aggregate is, and who hears of it.
+
+mod answers;
+mod clocks;
+mod delay;
+mod growth;
+mod handover;
+mod losses;
+mod members;
+mod review;
+mod timeouts;
+
+use std::collections::VecDeque;
+
+use weir_units::TimeDelta;
+
+use super::config::Config;
+use super::episode::Episode;
+use super::flow::{Flow, Phase};
+use super::roster::Roster;
+use super::shares::Shares;
+use super::tenants::Tenants;
+use crate::config_error::ConfigError;
+use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
+use crate::coupled::word::{Member, Order, Told, WindowNews, Word};
+use crate::time::SendTime;
+
+use clocks::Clocks;
+
+/// Couples windows: the aggregate reacts as one connection does, and each flow has its share of it.
+#[derive(Clone, Debug)]
+pub struct CtrlTcp {
+    config: Config,
+    tenants: Tenants,
+    flows: Roster<Flow>,
+    shares: Shares,
+    /// `CoCo`: whose growth is the aggregate's.
+    coordinator: Option<Member>,
+    episode: Episode,
+    clocks: Clocks,
+    /// Flows whose timeout waits for its meaning.
+    undecided: u32,
+    /// Whether the flow that is left alone has not come to all that the others left.
+    inheriting: bool,
+    /// The sum of priorities, tenants' among them.
+    priorities: f64,
+    srtt: Option<TimeDelta>,
+    next_review: SendTime,
+    orders: VecDeque<(Member, Order)>,
+}
+
+impl CtrlTcp {
+    /// A coupler without flows.
+    ///
+    /// # Errors
+    /// The first constant of `config` out of its range.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        Self::for_tenants(config, Tenants::none())
+    }
+
+    /// The same for flows of several tenants.
+    ///
+    /// # Errors
+    /// The first constant of `config` out of its range.
+    pub fn for_tenants(config: Config, tenants: Tenants) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            config,
+            tenants,
+            flows: Roster::default(),
+            shares: Shares::default(),
+            coordinator: None,
+            episode: Episode::default(),
+            clocks: Clocks::default(),
+            undecided: 0,
+            inheriting: false,
+            priorities: 0.0,
+            srtt: None,
+            next_review: SendTime::from_nanos(i64::MIN),
+            orders: VecDeque::with_capacity(16),
+        })
+    }
+
+    /// Who coordinates, the `CoCo`; `None` without flows.
+    pub fn coordinator(&self) -> Option<Member> {
+        self.coordinator
+    }
+
+    /// The share of a flow in bytes; `None` for one that is not coupled.
+    pub fn share(&self, member: Member) -> Option<f64> {
+        self.flows.place(member).map(|place| self.shares.share(&self.flows[place]))
+    }
+
+    /// `sum_ssthresh` in bytes; `None` before the first congestion.
+    pub fn threshold(&self) -> Option<f64> {
+        self.shares.threshold
+    }
+
+    /// Whether a loss event is in progress: the sum stands still.
+    pub fn in_episode(&self, now: SendTime) -> bool {
+        self.episode.is_running(now)
+    }
+
+    fn on_news(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+        self.measure(place, news);
+        match news.told {
+            Told::Acknowledged => self.on_acknowledged(now, place, news),
+            Told::Repairing => self.on_repairing(now, place, news),
+            Told::RecoveryEntered => self.on_recovery_entered(now, place, news),
+            Told::RecoveryLeft => self.on_recovery_left(now, place, news),
+            Told::TimedOut => self.on_timed_out(now, place),
+            Told::Reduced => self.on_reduced(place, news),
+            Told::Marked => self.on_marked(now, place, news),
+            Told::Idle => self.on_idle(now, place, news),
+        }
+    }
+
+    fn measure(&mut self, place: usize, news: &WindowNews) {
+        if let Some(srtt) = news.srtt.filter(|srtt| *srtt > TimeDelta::ZERO) {
+            self.srtt = Some(srtt);
+        }
+        let flow = &mut self.flows[place];
+        if news.base_rtt.is_some() && news.base_rtt != flow.base_rtt {
+            flow.base_rtt = news.base_rtt;
+            if self.config.by_rates {
+                self.reweigh();
+            }
+        }
+    }
+
+    fn round_trip(&self) -> TimeDelta {
+        self.srtt.unwrap_or(self.config.usual_rtt)
+    }
+
+    /// Sets `sum_cwnd`; clocks do not hand out what is lost.
+    fn set_sum(&mut self, sum: f64) {
+        let falls = sum < self.shares.sum();
+        self.shares.set_sum(sum, self.flows.all());
+        if falls && self.clocks.are_running() {
+            self.shorten_clocks();
+        }
+    }
+
+    fn push(&mut self, place: usize, order: Order) {
+        self.orders.push_back((self.flows.member(place), order));
+    }
+
+    fn coordinates(&self, place: usize) -> bool {
+        self.coordinator == Some(self.flows.member(place))
+    }
+
+    /// Whether there is one flow alone, which has all: it goes its own way, and the aggregate with it.
+    fn is_alone(&self) -> bool {
+        self.flows.len() == 1 && !self.inheriting
+    }
+}
+
+/// Whether numbers are such as a window can have.
+fn is_sound(news: &WindowNews) -> bool {
+    let amount = |value: f64| value >= 0.0 && value.is_finite();
+    [news.before.cwnd, news.after.cwnd, news.acked, news.flight].into_iter().all(amount)
+        && news.before.ssthresh >= 0.0
+        && news.after.ssthresh >= 0.0
+}
+
+impl Coupler for CtrlTcp {
+    fn on_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+        if let Word::Join(join) = word {
+            return self.join(now, member, join);
+        }
+        let Some(place) = self.flows.place(member) else {
+            if waits_for_an_answer(word) {
+                self.orders.push_back((member, Order::Uncoupled));
+            }
+            return Err(Refusal::UnknownFlow(member));
+        };
+        match word {
+            Word::Window(news) if is_sound(news) => self.on_news(now, place, news),
+            Word::Window(news) => {
+                if news.told == Told::TimedOut {
+                    self.push(place, Order::Reduce);
+                }
+                return Err(Refusal::Amount(member));
+            }
+            Word::Update(update) => return self.on_update(now, place, update),
+            Word::Wishes(wishes) => return self.on_wishes(now, place, wishes),
+            Word::Pause | Word::Leave => self.leave(now, place),
+            Word::Join(_) | Word::Statistics(_) => {}
+        }
+        Ok(())
+    }
+
+    fn poll_order(&mut self) -> Option<(Member, Order)> {
+        self.orders.pop_front()
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        self.clocks.are_running().then(|| self.next_silence()).flatten()
+    }
+
+    fn on_timeout(&mut self, now: SendTime) {
+        if self.clocks.are_running() {
+            self.end_silent_clocks(now);
+        }
+    }
+
+    fn aggregate(&self, member: Member) -> Option<Aggregate> {
+        self.flows.place(member).map(|_| Aggregate { group: 0, sum: self.shares.sum() })
+    }
+}
+
+/// Whether a flow does not go on before it is answered.
+fn waits_for_an_answer(word: &Word) -> bool {
+    match word {
+        Word::Update(_) => true,
+        Word::Window(news) => news.told == Told::TimedOut,
+        _ => false,
+    }
+}
+
+/// How a flow stands to losses once something of it was acknowledged.
+fn is_open(flow: &Flow) -> bool {
+    flow.phase == Phase::Open
+}

@@ -1,0 +1,52 @@
+//! What a flow is ordered.
+
+use super::CtrlTcp;
+use crate::coupled::ctrl::flow::{Flow, Phase};
+use crate::coupled::word::{Order, WindowNews};
+use crate::window::Window;
+
+impl CtrlTcp {
+    /// The window that a flow is to have, in bytes: its share, less what its clock has not let out, or more while others'
+    /// clocks have not. They add up to the aggregate.
+    pub(super) fn actuated(&self, flow: &Flow) -> f64 {
+        let share = self.shares.share(flow);
+        match &flow.clock {
+            _ if !self.clocks.are_running() => share,
+            Some(clock) => share - f64::from(clock.left) * flow.segment,
+            None => share + self.clocks.held_back_for(flow),
+        }
+    }
+
+    /// Answers a flow that would go on with the window `after`.
+    pub(super) fn answer(&mut self, place: usize, news: &WindowNews) {
+        if self.is_alone() {
+            let after = news.after;
+            self.flows[place].held = after;
+            return;
+        }
+        let rise = self.config.burst.max(news.acked);
+        let present = news.before.cwnd.max(news.flight + news.acked);
+        self.order(place, present + rise, Some(news.after));
+    }
+
+    /// Orders a flow to its share, up to `most` segments. It is not told what it would do anyway, `else_window`.
+    pub(super) fn order(&mut self, place: usize, most: f64, else_window: Option<Window>) {
+        let flow = &self.flows[place];
+        if flow.phase == Phase::Recovery {
+            return;
+        }
+        let segment = flow.segment;
+        let target = self.actuated(flow) / segment;
+        let cwnd = target.min(most).max(1.0);
+        let own = else_window.unwrap_or(flow.held).ssthresh;
+        let threshold = self.shares.threshold_share(flow).map_or(own, |threshold| threshold / segment);
+        // Whoever waits for a burst to pass is not in slow start.
+        let ssthresh = if self.shares.in_slow_start() { threshold } else { threshold.min(cwnd) };
+        let window = Window { cwnd, ssthresh: ssthresh.max(f64::MIN_POSITIVE) };
+        self.inheriting &= cwnd < target;
+        self.flows[place].held = window;
+        if else_window != Some(window) {
+            self.push(place, Order::Window(window));
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Shares that are handed over by the others' acknowledgements.
+
+use super::{CtrlTcp, is_open};
+use crate::coupled::ctrl::clock::Clock;
+use crate::coupled::ctrl::config::Newcomer;
+use crate::coupled::ctrl::flow::Flow;
+use crate::coupled::word::Order;
+use crate::time::SendTime;
+
+/// What the clocks of all newcomers hold back together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clocks {
+    running: bool,
+    /// Bytes that are not clocked out yet.
+    waiting: f64,
+    /// The weights of the flows that have them until then.
+    holders: f64,
+    /// All weights, in ticks.
+    pub(super) ticks: u64,
+    /// Whose turn it is.
+    turn: usize,
+}
+
+impl Clocks {
+    pub(super) const fn are_running(&self) -> bool {
+        self.running
+    }
+
+    /// What this flow, which has no clock, may keep of the newcomers' shares until these are clocked out.
+    pub(super) fn held_back_for(&self, flow: &Flow) -> f64 {
+        self.waiting * (flow.weight / self.holders)
+    }
+}
+
+impl CtrlTcp {
+    /// Others' acknowledgements shall let out what `flow` has more than `present` bytes, if there are any to come. Whether
+    /// they do.
+    pub(super) fn begin_clock(&mut self, now: SendTime, place: usize, present: f64) -> bool {
+        let flow = &self.flows[place];
+        let rise = whole((self.shares.share(flow) - present) / flow.segment);
+        let others = self.flows.all().iter().enumerate().filter(|&(other, _)| other != place);
+        let clocked = others.into_iter().any(|(_, flow)| flow.outstanding && flow.clock.is_none());
+        if self.config.newcomer != Newcomer::Clocked || self.srtt.is_none() || rise == 0 || !clocked {
+            return false;
+        }
+        self.flows[place].clock = Some(Clock::new(now, rise, self.clocks.ticks));
+        self.count_clocks();
+        true
+    }
+
+    /// So much of another flow than the newcomers was acknowledged.
+    pub(super) fn tick_clocks(&mut self, now: SendTime, acked: usize, segments: f64) {
+        let (total, count) = (self.clocks.ticks, self.flows.len());
+        let (mut sent, first) = (None, self.clocks.turn);
+        for step in 0..count {
+            let place = (first + step) % count;
+            let flow = &mut self.flows[place];
+            let (open, ticks) = (is_open(flow), flow.ticks);
+            let Some(clock) = flow.clock.as_mut().filter(|_| place != acked) else { continue };
+            if sent.is_none() && open && clock.is_due(total) {
+                clock.send(total);
+                sent = Some(place);
+            }
+            clock.hear(now, u64::from(whole(segments)), ticks);
+            if clock.left == 0 {
+                flow.clock = None;
+            }
+        }
+        if let Some(place) = sent {
+            self.clocks.turn = (place + 1) % count;
+            self.push(place, Order::Segment);
+            self.count_clocks();
+        }
+    }
+
+    /// What is lost is not handed over.
+    pub(super) fn shorten_clocks(&mut self) {
+        for place in 0..self.flows.len() {
+            let flow = &self.flows[place];
+            let share = whole(self.shares.share(flow) / flow.segment);
+            if let Some(clock) = &mut self.flows[place].clock {
+                clock.left = clock.left.min(share.saturating_sub(clock.sent));
+                if clock.left == 0 {
+                    self.flows[place].clock = None;
+                }
+            }
+        }
+        self.count_clocks();
+    }
+
+    /// The rest of a share is not clocked out.
+    pub(super) fn stop_clock(&mut self, place: usize) {
+        if self.flows[place].clock.take().is_some() {
+            self.count_clocks();
+        }
+    }
+
+    /// When the first clock that hears nothing is given up.
+    pub(super) fn next_silence(&self) -> Option<SendTime> {
+        let clocks = self.flows.all().iter().filter_map(|flow| flow.clock);
+        clocks.map(|clock| clock.heard + self.round_trip()).min()
+    }
+
+    /// Without acknowledgements of others for a round trip a newcomer begins as one that is alone.
+    pub(super) fn end_silent_clocks(&mut self, now: SendTime) {
+        let patience = self.round_trip();
+        self.end_clocks(|clock| now - clock.heard >= patience);
+    }
+
+    fn end_clocks(&mut self, ends: impl Fn(&Clock) -> bool) {
+        for place in 0..self.flows.len() {
+            let flow = &mut self.flows[place];
+            let Some(clock) = flow.clock.filter(&ends) else { continue };
+            flow.clock = None;
+            let most = self.config.initial_window.max(flow.held.cwnd).max(f64::from(clock.sent));
+            self.count_clocks();
+            let held = self.flows[place].held;
+            self.order(place, most, Some(held));
+        }
+    }
+
+    /// Weights or clocks have changed.
+    pub(super) fn count_clocks(&mut self) {
+        let (mut waiting, mut holders, mut running) = (0.0, 0.0, false);
+        let mut ticks: u64 = 0;
+        for flow in self.flows.all() {
+            ticks = ticks.saturating_add(flow.ticks);
+            match &flow.clock {
+                Some(clock) => {
+                    running = true;
+                    waiting += f64::from(clock.left) * flow.segment;
+                }
+                None => holders += flow.weight,
+            }
+        }
+        let turn = self.clocks.turn.min(self.flows.len().saturating_sub(1));
+        self.clocks = Clocks { running, waiting, holders, ticks, turn };
+        if running && holders <= 0.0 {
+            self.end_clocks(|_| true);
+        }
+    }
+}
+
+/// Whole segments.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
+fn whole(segments: f64) -> u32 {
+    segments as u32
+}

@@ -1,0 +1,82 @@
+//! Laws that steer by delay, and tell of decisions (LEDBAT): additive in both directions, proportional for congestion.
+
+use super::CtrlTcp;
+use crate::coupled::coupler::Refusal;
+use crate::coupled::ctrl::config::Lead;
+use crate::coupled::ctrl::flow::Steered;
+use crate::coupled::word::{Told, Update, WindowNews, Windowed};
+use crate::decision::{Decision, Why};
+use crate::time::SendTime;
+use crate::window::Window;
+
+impl CtrlTcp {
+    /// A law computed a rate, and the window that belongs to it. It is always answered: it waits for it.
+    pub(super) fn on_update(&mut self, now: SendTime, place: usize, update: &Update) -> Result<(), Refusal> {
+        let member = self.flows.member(place);
+        let held = self.flows[place].held;
+        let Some(windowed) = update.window else {
+            self.order(place, held.cwnd, None);
+            return Err(Refusal::Kind(member));
+        };
+        if !(windowed.window.cwnd > 0.0 && windowed.window.cwnd.is_finite()) {
+            self.order(place, held.cwnd, None);
+            return Err(Refusal::Amount(member));
+        }
+        let news = news(&update.decision, &windowed, held);
+        self.flows[place].steered = Steered::Delay;
+        self.measure(place, &news);
+        self.flows[place].on_acknowledged(now, &news);
+        self.take_lead(member);
+        if self.is_alone() {
+            self.adopt(place, news.after);
+        } else {
+            self.weigh(now, place, &news, update.decision.why);
+        }
+        if now >= self.next_review {
+            self.review(now);
+        }
+        self.order(place, f64::INFINITY, None);
+        Ok(())
+    }
+
+    fn weigh(&mut self, now: SendTime, place: usize, news: &WindowNews, why: Why) {
+        let kept = self.kept(news.after.cwnd, news.before.cwnd);
+        match why {
+            Why::Loss | Why::Mark => self.reduce_once(now, place, kept),
+            // Nobody was heard for a round trip: it is not the feedback of this flow alone that is missing.
+            Why::Timeout if self.all_are_silent(now, place) => self.reduce_once(now, place, kept),
+            Why::Start | Why::Growth | Why::Probe | Why::Delay if self.may_grow(now) => {
+                if self.config.lead == Lead::All {
+                    self.grow_by_part(place, news);
+                } else if self.coordinates(place) {
+                    self.add((news.after.cwnd - news.before.cwnd) * self.bytes_of_aggregate(place));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn all_are_silent(&self, now: SendTime, place: usize) -> bool {
+        let others = self.flows.all().iter().enumerate().filter(|&(other, _)| other != place);
+        others.into_iter().all(|(_, flow)| now - flow.heard > self.round_trip())
+    }
+}
+
+/// A decision as news of a window: what the rate was before tells what the window was.
+fn news(decision: &Decision, windowed: &Windowed, held: Window) -> WindowNews {
+    let after = Window { ssthresh: held.ssthresh, ..windowed.window };
+    let cwnd = match decision.rate.bps_f64() {
+        rate if rate > 0.0 => after.cwnd * (decision.base.bps_f64() / rate),
+        _ => held.cwnd,
+    };
+    WindowNews {
+        told: Told::Acknowledged,
+        before: Window { cwnd, ..after },
+        after,
+        acked: 0.0,
+        flight: after.cwnd,
+        window_limited: decision.why != Why::Application,
+        srtt: decision.rtt,
+        base_rtt: windowed.base_rtt,
+    }
+}

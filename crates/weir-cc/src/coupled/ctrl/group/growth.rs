@@ -1,0 +1,129 @@
+//! Acknowledgements: the coordinating flow's growth is the aggregate's.
+
+use super::{CtrlTcp, is_open};
+use crate::coupled::ctrl::config::Lead;
+use crate::coupled::ctrl::flow::{Phase, Steered};
+use crate::coupled::word::WindowNews;
+use crate::time::SendTime;
+use crate::window::Window;
+
+impl CtrlTcp {
+    pub(super) fn on_acknowledged(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+        let resumes = !self.flows[place].outstanding;
+        let place = self.hear(now, place, news);
+        self.flows[place].phase = Phase::Open;
+        if self.is_alone() {
+            self.adopt(place, news.after);
+            return;
+        }
+        if resumes {
+            self.resume(now, place, news);
+        }
+        if self.coordinates(place) {
+            self.grow(now, place, news);
+        } else if self.config.lead == Lead::All && self.may_grow(now) && news.window_limited {
+            self.grow_by_part(place, news);
+        }
+        self.answer(place, news);
+    }
+
+    /// New data was acknowledged in recovery, or after a timeout before all that was sent by then.
+    pub(super) fn on_repairing(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+        let place = self.hear(now, place, news);
+        if self.flows[place].phase == Phase::Recovery {
+            return;
+        }
+        if self.is_alone() {
+            self.adopt(place, news.after);
+            return;
+        }
+        if self.coordinates(place) && is_open(&self.flows[place]) {
+            self.grow(now, place, news);
+        }
+        self.answer(place, news);
+    }
+
+    /// What every acknowledgement tells of the path. Returns the flow's place, which others may have left.
+    fn hear(&mut self, now: SendTime, place: usize, news: &WindowNews) -> usize {
+        self.flows[place].on_acknowledged(now, news);
+        let place = if self.undecided > 0 { self.decide_for_isolation(now, place) } else { place };
+        if self.clocks.are_running() {
+            self.tick_clocks(now, place, news.acked);
+        }
+        if now >= self.next_review {
+            self.review(now);
+        }
+        place
+    }
+
+    /// The aggregate is what a lone flow has.
+    pub(super) fn adopt(&mut self, place: usize, window: Window) {
+        let flow = &mut self.flows[place];
+        flow.held = window;
+        let segment = flow.segment;
+        self.shares.adopt(window.cwnd * segment, window.ssthresh * segment, self.flows.all());
+    }
+
+    /// Whether anybody's growth counts: not in a loss event, and not while the sum is being handed over.
+    pub(super) fn may_grow(&self, now: SendTime) -> bool {
+        !self.clocks.are_running() && !self.episode.is_running(now)
+    }
+
+    fn grow(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+        if !self.may_grow(now) || !news.window_limited {
+            return;
+        }
+        let (before, after) = (news.before, news.after);
+        if !before.in_slow_start() && self.shares.in_slow_start() {
+            // Its law has ended slow start of itself.
+            self.shares.threshold = Some(self.shares.sum());
+        }
+        match (before.in_slow_start(), self.shares.in_slow_start()) {
+            (true, false) => self.hand_over(now),
+            (true, true) => {
+                self.scale(before, after);
+                if !after.in_slow_start() {
+                    let sum = self.shares.sum();
+                    self.shares.threshold =
+                        Some(self.shares.threshold.map_or(sum, |threshold| threshold.min(sum)));
+                }
+            }
+            _ if after.cwnd >= before.cwnd => {
+                self.add((after.cwnd - before.cwnd) * self.bytes_of_aggregate(place))
+            }
+            _ => self.scale(before, after),
+        }
+    }
+
+    /// `sum_all`: additive contributions of everybody, divided by `N`.
+    pub(super) fn grow_by_part(&mut self, place: usize, news: &WindowNews) {
+        let by = news.after.cwnd - news.before.cwnd;
+        let additive = !news.before.in_slow_start() || self.flows[place].steered == Steered::Delay;
+        if additive {
+            self.add(by * self.bytes_of_aggregate(place) / self.flows.len() as f64);
+        }
+    }
+
+    /// The aggregate grows or falls in the proportion of one flow's window.
+    pub(super) fn scale(&mut self, before: Window, after: Window) {
+        if before.cwnd > 0.0 {
+            self.set_sum(after.cwnd * (self.shares.sum() / before.cwnd));
+        }
+    }
+
+    pub(super) fn add(&mut self, bytes: f64) {
+        self.set_sum(self.shares.sum() + bytes);
+    }
+
+    /// By how many bytes the aggregate changes with a segment of this flow's window: as many as it has; by rates, as many
+    /// as its rate is in the round-trip times of all.
+    pub(super) fn bytes_of_aggregate(&self, place: usize) -> f64 {
+        let flow = &self.flows[place];
+        match flow.base_seconds() {
+            Some(own) if self.config.by_rates => {
+                flow.segment * (self.shares.weights() / self.priorities) / own
+            }
+            _ => flow.segment,
+        }
+    }
+}

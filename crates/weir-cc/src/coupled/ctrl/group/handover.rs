@@ -1,0 +1,43 @@
+//! Rule H: who coordinates next.
+
+use super::{CtrlTcp, is_open};
+use crate::coupled::ctrl::config::Lead;
+use crate::coupled::ctrl::flow::{Flow, Steered};
+use crate::time::SendTime;
+
+impl CtrlTcp {
+    /// Whether a delay-based flow leads: losses do not take the coordination from it.
+    pub(super) fn delay_leads(&self) -> bool {
+        self.config.lead == Lead::Delay
+            && self
+                .coordinator
+                .and_then(|member| self.flows.place(member))
+                .is_some_and(|place| self.flows[place].steered == Steered::Delay)
+    }
+
+    /// Rule H: of those with data in flight and without trouble, who was acknowledged most in the last round trip; ties by
+    /// number. Delay-based flows that are active go before others.
+    pub(super) fn hand_over(&mut self, now: SendTime) {
+        let rank = |flow: &Flow| {
+            let sound = flow.outstanding && is_open(flow);
+            let leads = self.config.lead == Lead::Delay
+                && flow.steered == Steered::Delay
+                && !self.is_silent(now, flow);
+            let uses = flow.cap == f64::INFINITY;
+            (sound, sound && leads, sound && uses, flow.acked_lately())
+        };
+        let mut best = None;
+        for (place, flow) in self.flows.all().iter().enumerate() {
+            let ranked = rank(flow);
+            if best.is_none_or(|(_, most)| ranked > most) {
+                best = Some((place, ranked));
+            }
+        }
+        self.coordinator = best.map(|(place, _)| self.flows.member(place));
+    }
+
+    /// Whether a flow was not acknowledged for so long that another coordinates.
+    pub(super) fn is_silent(&self, now: SendTime, flow: &Flow) -> bool {
+        now - flow.heard > self.round_trip().scale(self.config.coordinator_silence)
+    }
+}

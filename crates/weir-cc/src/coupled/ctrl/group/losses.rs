@@ -1,0 +1,83 @@
+//! Loss events and marks: one reaction of the aggregate to all of a round trip.
+
+use super::CtrlTcp;
+use crate::coupled::ctrl::flow::Phase;
+use crate::coupled::word::WindowNews;
+use crate::time::SendTime;
+
+impl CtrlTcp {
+    /// `ENTER_FR`.
+    pub(super) fn on_recovery_entered(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+        self.settle_timeout(place);
+        self.stop_clock(place);
+        let member = self.flows.member(place);
+        let flow = &mut self.flows[place];
+        flow.phase = Phase::Recovery;
+        flow.outstanding = true;
+        if !self.episode.is_news(now) {
+            return;
+        }
+        self.episode.begin(member);
+        if !self.delay_leads() {
+            self.coordinator = Some(member);
+        }
+        let kept = self.kept(news.after.ssthresh, news.before.cwnd);
+        self.shares.threshold = Some(self.reduced(place, kept));
+    }
+
+    /// `EXIT_FR`.
+    pub(super) fn on_recovery_left(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+        self.flows[place].phase = Phase::Open;
+        self.flows[place].heard = now;
+        if self.episode.is_of(self.flows.member(place)) {
+            self.end_episode(now);
+        }
+        if self.is_alone() {
+            self.adopt(place, news.after);
+        } else {
+            // In recovery the window was blown up by what had left the network.
+            self.answer(place, &WindowNews { before: news.after, ..*news });
+        }
+    }
+
+    /// The reduction that the loss event's owner began takes effect.
+    pub(super) fn end_episode(&mut self, now: SendTime) {
+        let sum = self.shares.sum();
+        let reduced = self.shares.threshold.map_or(sum, |threshold| sum.min(threshold));
+        self.set_sum(reduced);
+        self.episode.end(now + self.round_trip());
+    }
+
+    /// A mark was answered: the next round trip is a loss event without recovery.
+    pub(super) fn on_marked(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+        self.flows[place].on_acknowledged(now, news);
+        if self.is_alone() {
+            self.adopt(place, news.after);
+            return;
+        }
+        self.reduce_once(now, place, self.kept(news.after.cwnd, news.before.cwnd));
+        self.answer(place, news);
+    }
+
+    /// Reduces the aggregate to this part of it at once, unless the loss event is an old one.
+    pub(super) fn reduce_once(&mut self, now: SendTime, place: usize, kept: f64) {
+        if !self.episode.is_news(now) {
+            return;
+        }
+        let reduced = self.reduced(place, kept);
+        self.shares.threshold = Some(reduced);
+        self.set_sum(reduced.min(self.shares.sum()));
+        self.episode.last_until(now + self.round_trip());
+    }
+
+    /// What a law leaves of its window, as far as a loss event of one flow speaks for all.
+    pub(super) fn kept(&self, after: f64, before: f64) -> f64 {
+        let kept = after / before;
+        if kept.is_nan() { 1.0 } else { kept.clamp(self.config.least_kept, 1.0) }
+    }
+
+    /// `sum_ssthresh` for a loss event, in bytes.
+    pub(super) fn reduced(&self, place: usize, kept: f64) -> f64 {
+        (kept * self.shares.sum()).max(self.config.least_threshold * self.flows[place].segment)
+    }
+}

@@ -1,0 +1,154 @@
+//! Joins, leaves and wishes.
+
+use super::CtrlTcp;
+use crate::coupled::coupler::Refusal;
+use crate::coupled::ctrl::clock::TICKS;
+use crate::coupled::ctrl::config::{Lead, Newcomer};
+use crate::coupled::ctrl::episode::Episode;
+use crate::coupled::ctrl::flow::Flow;
+use crate::coupled::ctrl::shares::Shares;
+use crate::coupled::word::{Join, Member, Order, Windowed, Wishes};
+use crate::time::SendTime;
+
+fn is_priority(priority: f64) -> bool {
+    priority > 0.0 && priority.is_finite()
+}
+
+fn is_window(windowed: &Windowed) -> bool {
+    let window = windowed.window;
+    window.cwnd > 0.0 && window.cwnd.is_finite() && window.ssthresh >= 0.0 && !windowed.segment.is_zero()
+}
+
+impl CtrlTcp {
+    pub(super) fn join(&mut self, now: SendTime, member: Member, join: &Join) -> Result<(), Refusal> {
+        if let Some(place) = self.flows.place(member) {
+            self.order(place, f64::INFINITY, None);
+            return Err(Refusal::JoinedAlready(member));
+        }
+        let refusal = match &join.window {
+            _ if !is_priority(join.wishes.priority) => Refusal::Priority(member),
+            None => Refusal::Kind(member),
+            Some(windowed) if !is_window(windowed) => Refusal::Amount(member),
+            Some(windowed) => {
+                self.take_in(now, member, Flow::new(now, join.wishes, windowed));
+                return Ok(());
+            }
+        };
+        self.orders.push_back((member, Order::Uncoupled));
+        Err(refusal)
+    }
+
+    fn take_in(&mut self, now: SendTime, member: Member, flow: Flow) {
+        let (first, window) = (self.flows.is_empty(), flow.held);
+        let brought = window.cwnd * flow.segment;
+        let place = self.flows.insert(member, flow);
+        self.inheriting = false;
+        self.reweigh();
+        if first {
+            self.coordinator = Some(member);
+            self.adopt(place, window);
+            self.order(place, window.cwnd, None);
+            return;
+        }
+        if self.config.newcomer == Newcomer::AddsWindow {
+            self.set_sum(self.shares.sum() + brought);
+            self.order(place, f64::INFINITY, None);
+            return;
+        }
+        // One segment it may send by its window.
+        let segment = self.flows[place].segment;
+        let clocked = self.begin_clock(now, place, segment);
+        self.order(place, if clocked { f64::INFINITY } else { window.cwnd }, None);
+    }
+
+    /// `LEAVE`: the others inherit.
+    pub(super) fn leave(&mut self, now: SendTime, place: usize) {
+        self.settle_timeout(place);
+        let member = self.flows.member(place);
+        if self.episode.is_of(member) {
+            // P12: nobody else would end the loss event.
+            self.end_episode(now);
+        }
+        let segment = self.flows.remove(place).segment;
+        if self.flows.is_empty() {
+            self.shares = Shares::default();
+            self.episode = Episode::default();
+            self.coordinator = None;
+            self.inheriting = false;
+            self.next_review = SendTime::from_nanos(i64::MIN);
+            self.reweigh();
+            return;
+        }
+        let least = segment * self.flows.len() as f64;
+        if self.shares.sum() < least {
+            self.set_sum(least);
+        }
+        self.reweigh();
+        self.inheriting = self.flows.len() == 1;
+        if self.coordinator == Some(member) {
+            self.hand_over(now);
+        }
+        self.decide_for_all(now);
+    }
+
+    pub(super) fn on_wishes(&mut self, now: SendTime, place: usize, wishes: &Wishes) -> Result<(), Refusal> {
+        let member = self.flows.member(place);
+        if !is_priority(wishes.priority) {
+            return Err(Refusal::Priority(member));
+        }
+        let before = self.shares.share(&self.flows[place]);
+        self.flows[place].wishes = *wishes;
+        self.reweigh();
+        let flow = &self.flows[place];
+        let rises = self.shares.share(flow) - before > self.config.burst * flow.segment;
+        if rises && flow.clock.is_none() && !flow.is_timed_out() {
+            self.begin_clock(now, place, before);
+        }
+        Ok(())
+    }
+
+    /// Who is a member, or wishes, or round-trip times have changed: weights anew.
+    pub(super) fn reweigh(&mut self) {
+        let mean = self.mean_base_rtt();
+        self.tenants.clear();
+        for place in 0..self.flows.len() {
+            self.tenants.add(self.flows.member(place), self.flows[place].wishes.priority);
+        }
+        (self.priorities, self.clocks.ticks) = (0.0, 0);
+        let mut most: f64 = 0.0;
+        for place in 0..self.flows.len() {
+            let member = self.flows.member(place);
+            let flow = &mut self.flows[place];
+            let priority = self.tenants.weight(member, flow.wishes.priority);
+            self.priorities += priority;
+            let round_trip = if self.config.by_rates { flow.base_seconds().unwrap_or(mean) } else { 1.0 };
+            flow.weight = (priority * round_trip).clamp(f64::MIN_POSITIVE, 1e150);
+            most = most.max(flow.weight);
+        }
+        for flow in self.flows.all_mut() {
+            flow.ticks = ticks(flow.weight / most);
+        }
+        self.shares.refill(self.flows.all());
+        self.count_clocks();
+    }
+
+    /// The mean of what is known of round-trip times, in seconds.
+    fn mean_base_rtt(&self) -> f64 {
+        let known = self.flows.all().iter().filter_map(Flow::base_seconds);
+        let (sum, count) = known.fold((0.0, 0.0), |(sum, count), seconds| (sum + seconds, count + 1.0));
+        if count > 0.0 { sum / count } else { self.config.usual_rtt.secs_f64() }
+    }
+
+    /// A delay-based flow that is active leads.
+    pub(super) fn take_lead(&mut self, member: Member) {
+        if self.config.lead == Lead::Delay && !self.delay_leads() {
+            self.coordinator = Some(member);
+        }
+    }
+}
+
+/// A weight, of which the greatest is 1, in whole numbers.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and TICKS")]
+fn ticks(weight: f64) -> u64 {
+    (libm::round(weight * TICKS) as u64).max(1)
+}

@@ -1,0 +1,86 @@
+//! Once in a round trip: who does not use its share, and whether the coordination is in good hands.
+
+use super::{CtrlTcp, is_open};
+use crate::coupled::ctrl::flow::{Flow, Steered};
+use crate::coupled::word::WindowNews;
+use crate::time::SendTime;
+
+impl CtrlTcp {
+    pub(super) fn review(&mut self, now: SendTime) {
+        self.next_review = now + self.round_trip();
+        let mut changed = false;
+        for place in 0..self.flows.len() {
+            let cap = self.cap(place);
+            let flow = &mut self.flows[place];
+            changed |= cap != flow.cap;
+            flow.cap = cap;
+            flow.turn_round();
+        }
+        if changed {
+            self.shares.refill(self.flows.all());
+        }
+        let coordinator = self.coordinator.and_then(|member| self.flows.place(member));
+        let fails = coordinator.is_none_or(|place| {
+            let flow = &self.flows[place];
+            let idle = !flow.outstanding || flow.cap < f64::INFINITY;
+            idle || (!is_open(flow) && !self.episode.is_running(now)) || self.is_silent(now, flow)
+        });
+        if fails {
+            self.hand_over(now);
+        }
+    }
+
+    /// `DW`: what a flow that used less than half of its share can use; infinite for one that uses it.
+    fn cap(&self, place: usize) -> f64 {
+        let flow = &self.flows[place];
+        let fair = self.shares.fair_share(flow);
+        let modest = flow.usage.peak < self.config.limited_share * fair;
+        if flow.usage.limited || flow.clock.is_some() || !is_open(flow) || !modest {
+            let desired = self.desired(flow);
+            return if desired < fair { desired } else { f64::INFINITY };
+        }
+        let desired = self.config.desired_headroom * flow.usage.peak;
+        desired.max(self.config.initial_window * flow.segment).min(self.desired(flow))
+    }
+
+    /// The window of the desired rate of a law that steers a rate, in bytes.
+    fn desired(&self, flow: &Flow) -> f64 {
+        match (flow.wishes.desired, flow.steered) {
+            (Some(rate), Steered::Delay) => {
+                (rate.bps_f64() / 8.0 * self.round_trip().secs_f64()).max(flow.segment)
+            }
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// All of a flow is acknowledged, and nothing waits.
+    pub(super) fn on_idle(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+        self.settle_timeout(place);
+        self.stop_clock(place);
+        let flow = &mut self.flows[place];
+        flow.outstanding = false;
+        flow.held = news.after;
+        if self.is_alone() {
+            self.adopt(place, news.after);
+        }
+        if self.coordinates(place) {
+            self.hand_over(now);
+        }
+        self.decide_for_all(now);
+    }
+
+    /// A flow that was idle has been acknowledged again. Others' acknowledgements give its share back.
+    pub(super) fn resume(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+        let flow = &mut self.flows[place];
+        flow.usage.limited = true;
+        if flow.cap < f64::INFINITY {
+            flow.cap = f64::INFINITY;
+            self.shares.refill(self.flows.all());
+        }
+        let flow = &self.flows[place];
+        let present = news.before.cwnd * flow.segment;
+        if self.shares.share(flow) - present > self.config.burst * flow.segment {
+            self.begin_clock(now, place, present);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Timeouts: of all, of one flow while others are acknowledged, and not yet decided.
+
+use super::CtrlTcp;
+use crate::coupled::ctrl::flow::Phase;
+use crate::coupled::word::{Order, WindowNews};
+use crate::time::SendTime;
+
+impl CtrlTcp {
+    /// The timer ran out, and the flow sends one segment again.
+    pub(super) fn on_timed_out(&mut self, now: SendTime, place: usize) {
+        self.stop_clock(place);
+        self.settle_timeout(place);
+        let flow = &mut self.flows[place];
+        flow.phase = Phase::Undecided;
+        flow.outstanding = true;
+        flow.timeouts = flow.timeouts.saturating_add(1);
+        self.undecided += 1;
+        if self.others_are_heard_since(place) {
+            self.isolate(now, place);
+        } else {
+            self.decide_for_all(now);
+        }
+    }
+
+    /// Where nobody is left who could be acknowledged, a timeout is that of all.
+    pub(super) fn decide_for_all(&mut self, now: SendTime) {
+        let flows = self.flows.all();
+        let last = flows.iter().rposition(|flow| flow.phase == Phase::Undecided);
+        if let Some(place) = last
+            && flows.iter().all(|flow| flow.is_timed_out() || !flow.outstanding)
+        {
+            self.time_out_all(now, place);
+        }
+    }
+
+    /// Whether another flow was acknowledged in the RTO interval of this one, of data sent in it: what came within a round
+    /// trip of its own last acknowledgement was sent before, and tells nothing of the path since.
+    fn others_are_heard_since(&self, place: usize) -> bool {
+        let since = self.flows[place].heard + self.round_trip();
+        let others = self.flows.all().iter().enumerate().filter(|&(other, _)| other != place);
+        others.into_iter().any(|(_, flow)| flow.heard > since)
+    }
+
+    /// *Isolated*: the flow only sends again. Its losses are one loss event of all.
+    fn isolate(&mut self, now: SendTime, place: usize) {
+        self.settle_timeout(place);
+        self.flows[place].phase = Phase::Isolated;
+        if self.episode.is_of(self.flows.member(place)) {
+            self.end_episode(now);
+        } else if self.config.rto_counts_as_loss && self.flows.len() > 1 && self.episode.is_news(now) {
+            let reduced = self.reduced(place, self.config.least_kept);
+            self.shares.threshold = Some(reduced);
+            self.set_sum(reduced.min(self.shares.sum()));
+            self.episode.end(now + self.round_trip());
+        }
+        if self.flows[place].timeouts >= self.config.most_timeouts && self.flows.len() > 1 {
+            self.release(now, place);
+            return;
+        }
+        if self.coordinates(place) {
+            self.hand_over(now);
+        }
+        self.order(place, self.config.burst, None);
+    }
+
+    /// Its path is another one: it goes on by itself, with what it had of the aggregate.
+    fn release(&mut self, now: SendTime, place: usize) {
+        let taken = self.shares.share(&self.flows[place]);
+        self.push(place, Order::Uncoupled);
+        self.set_sum(self.shares.sum() - taken);
+        self.leave(now, place);
+    }
+
+    /// The path delivers to the flow at `heard`: timeouts that were not decided are those of single flows. Returns that
+    /// flow's place, which others may have left.
+    pub(super) fn decide_for_isolation(&mut self, now: SendTime, heard: usize) -> usize {
+        let member = self.flows.member(heard);
+        let mut place = 0;
+        while place < self.flows.len() {
+            let present = self.flows.len();
+            if self.flows[place].phase == Phase::Undecided {
+                self.isolate(now, place);
+            }
+            // Who was released has left the place to the next.
+            place += usize::from(self.flows.len() == present);
+        }
+        self.flows.place(member).unwrap_or(0)
+    }
+
+    /// *Group timeout*: nothing arrives at all.
+    fn time_out_all(&mut self, now: SendTime, place: usize) {
+        let flow = &self.flows[place];
+        let kept = (flow.segment / self.shares.share(flow)).min(1.0);
+        self.shares.threshold = Some(self.reduced(place, self.config.least_kept));
+        self.set_sum(self.shares.sum() * kept);
+        self.episode.forget();
+        for place in 0..self.flows.len() {
+            let flow = &mut self.flows[place];
+            let phase = core::mem::replace(&mut flow.phase, Phase::Open);
+            match phase {
+                Phase::Undecided => self.push(place, Order::Reduce),
+                Phase::Isolated => self.order(place, 1.0, None),
+                Phase::Open | Phase::Recovery => {}
+            }
+        }
+        self.undecided = 0;
+        if self.coordinator.is_none() {
+            self.hand_over(now);
+        }
+    }
+
+    /// A flow's window was reduced as ordered: its law knows.
+    pub(super) fn on_reduced(&mut self, place: usize, news: &WindowNews) {
+        if self.flows.len() == 1 {
+            self.inheriting = false;
+            self.adopt(place, news.after);
+        } else {
+            self.answer(place, news);
+        }
+    }
+
+    /// A timeout that was not decided waits no longer.
+    pub(super) fn settle_timeout(&mut self, place: usize) {
+        if self.flows[place].phase == Phase::Undecided {
+            self.undecided = self.undecided.saturating_sub(1);
+            self.flows[place].phase = Phase::Open;
+        }
+    }
+}

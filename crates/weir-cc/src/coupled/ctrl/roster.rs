@@ -1,0 +1,98 @@
+//! Who is coupled, and what is known of each.
+
+use crate::coupled::word::Member;
+
+/// What is known of each member, in the order of their numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Roster<T> {
+    members: Vec<Member>,
+    known: Vec<T>,
+}
+
+impl<T> Default for Roster<T> {
+    fn default() -> Self {
+        Self { members: Vec::new(), known: Vec::new() }
+    }
+}
+
+impl<T> Roster<T> {
+    /// The place of a member.
+    pub(super) fn place(&self, member: Member) -> Option<usize> {
+        self.members.binary_search(&member).ok()
+    }
+
+    /// Takes a member in, or in the place of what was known of it; returns its place.
+    pub(super) fn insert(&mut self, member: Member, known: T) -> usize {
+        match self.members.binary_search(&member) {
+            Ok(place) => {
+                self.known[place] = known;
+                place
+            }
+            Err(place) => {
+                self.members.insert(place, member);
+                self.known.insert(place, known);
+                place
+            }
+        }
+    }
+
+    /// Removes who is at `place`.
+    pub(super) fn remove(&mut self, place: usize) -> T {
+        self.members.remove(place);
+        self.known.remove(place)
+    }
+
+    pub(super) fn member(&self, place: usize) -> Member {
+        self.members[place]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// What is known, in the order of places.
+    pub(super) fn all(&self) -> &[T] {
+        &self.known
+    }
+
+    /// The same, to change.
+    pub(super) fn all_mut(&mut self) -> &mut [T] {
+        &mut self.known
+    }
+}
+
+impl<T> core::ops::Index<usize> for Roster<T> {
+    type Output = T;
+
+    fn index(&self, place: usize) -> &T {
+        &self.known[place]
+    }
+}
+
+impl<T> core::ops::IndexMut<usize> for Roster<T> {
+    fn index_mut(&mut self, place: usize) -> &mut T {
+        &mut self.known[place]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_stand_in_the_order_of_their_numbers() {
+        let mut roster = Roster::default();
+        for number in [5, 1, 3] {
+            roster.insert(Member(number), number * 10);
+        }
+        assert_eq!(roster.all(), [10, 30, 50]);
+        assert_eq!((roster.place(Member(3)), roster.place(Member(2))), (Some(1), None));
+        assert_eq!(roster.insert(Member(3), 31), 1);
+        assert_eq!(roster.remove(0), 10);
+        assert_eq!((roster.member(0), roster[0], roster.len()), (Member(3), 31, 2));
+    }
+}

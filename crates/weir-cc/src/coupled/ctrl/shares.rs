@@ -1,0 +1,152 @@
+//! The aggregate, and what each flow has of it.
+
+use super::flow::Flow;
+
+/// No sum is greater, in bytes: what is told may be anything.
+const MOST: f64 = 1e15;
+
+/// The sums of windows, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shares {
+    /// `sum_cwnd`.
+    sum: f64,
+    /// `sum_ssthresh`; `None` before the first congestion.
+    pub(super) threshold: Option<f64>,
+    /// The sum of weights.
+    weights: f64,
+    /// What a flow has per weight, where it can use it.
+    level: f64,
+    /// Whether flows leave part of their share to others.
+    capped: bool,
+}
+
+impl Shares {
+    pub(super) const fn sum(&self) -> f64 {
+        self.sum
+    }
+
+    pub(super) const fn weights(&self) -> f64 {
+        self.weights
+    }
+
+    /// Whether the aggregate is in slow start: shares and thresholds stand in one proportion for all.
+    pub(super) fn in_slow_start(&self) -> bool {
+        self.threshold.is_none_or(|threshold| self.sum < threshold)
+    }
+
+    /// Another sum.
+    pub(super) fn set_sum(&mut self, sum: f64, flows: &[Flow]) {
+        self.sum = if sum.is_nan() { 1.0 } else { sum.clamp(1.0, MOST) };
+        if self.capped {
+            self.refill(flows);
+        } else {
+            self.level = self.sum / self.weights;
+        }
+    }
+
+    /// A lone flow's own window is the aggregate.
+    pub(super) fn adopt(&mut self, window: f64, threshold: f64, flows: &[Flow]) {
+        self.threshold = threshold.is_finite().then_some(threshold.clamp(1.0, MOST));
+        self.set_sum(window, flows);
+    }
+
+    /// Weights or caps have changed.
+    pub(super) fn refill(&mut self, flows: &[Flow]) {
+        self.weights = flows.iter().map(|flow| flow.weight).sum();
+        self.level = self.sum / self.weights;
+        let levelled =
+            flows.iter().any(|flow| flow.cap < f64::INFINITY).then(|| self.levelled(flows)).flatten();
+        self.capped = levelled.is_some();
+        self.level = levelled.unwrap_or(self.level);
+    }
+
+    /// Weighted max-min: the level at which those that can use more have what the others leave; `None` if nobody can.
+    /// It never falls when a flow is found to be limited, so that each pass finds at least one more, or is the last.
+    fn levelled(&self, flows: &[Flow]) -> Option<f64> {
+        let mut level = self.level;
+        for _ in flows {
+            let (mut left, mut weights) = (self.sum, 0.0);
+            for flow in flows {
+                if flow.cap <= flow.weight * level { left -= flow.cap } else { weights += flow.weight }
+            }
+            let next = left / weights;
+            if weights <= 0.0 || next.is_nan() {
+                return None;
+            }
+            if next <= level {
+                break;
+            }
+            level = next;
+        }
+        Some(level)
+    }
+
+    /// `share` in bytes.
+    pub(super) fn share(&self, flow: &Flow) -> f64 {
+        let share = flow.weight * self.level;
+        if self.capped { share.min(flow.cap) } else { share }
+    }
+
+    /// What it would have if everyone used all.
+    pub(super) fn fair_share(&self, flow: &Flow) -> f64 {
+        flow.weight * (self.sum / self.weights)
+    }
+
+    /// `ssshare` in bytes; `None` while there is no threshold.
+    pub(super) fn threshold_share(&self, flow: &Flow) -> Option<f64> {
+        self.threshold.map(|threshold| flow.weight * (threshold / self.weights))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_units::{DataRate, DataSize};
+
+    use super::*;
+    use crate::coupled::word::{Windowed, Wishes};
+    use crate::time::SendTime;
+    use crate::window::Window;
+
+    fn flow(weight: f64, cap: f64) -> Flow {
+        let wishes = Wishes { priority: weight, desired: None, least: DataRate::ZERO };
+        let window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+        let windowed = Windowed { window, segment: DataSize::from_bytes(1000), base_rtt: None };
+        Flow { cap, ..Flow::new(SendTime::ZERO, wishes, &windowed) }
+    }
+
+    fn shares(sum: f64, flows: &[Flow]) -> Vec<f64> {
+        let mut shares = Shares::default();
+        shares.refill(flows);
+        shares.set_sum(sum, flows);
+        shares.refill(flows);
+        flows.iter().map(|flow| shares.share(flow)).collect()
+    }
+
+    const GREEDY: f64 = f64::INFINITY;
+
+    #[test]
+    fn shares_follow_weights() {
+        assert_eq!(shares(12.0, &[flow(1.0, GREEDY), flow(1.0, GREEDY), flow(2.0, GREEDY)]), [3.0, 3.0, 6.0]);
+    }
+
+    #[test]
+    fn what_a_flow_cannot_use_goes_to_the_others_by_weight() {
+        // 24: 6, 6, 12. The first can use 3: 21 are left for 1 + 2.
+        assert_eq!(shares(24.0, &[flow(1.0, 3.0), flow(1.0, GREEDY), flow(2.0, GREEDY)]), [3.0, 7.0, 14.0]);
+        // 7 is above the second's 6.5 then: 14.5 for the last.
+        assert_eq!(shares(24.0, &[flow(1.0, 3.0), flow(1.0, 6.5), flow(2.0, GREEDY)]), [3.0, 6.5, 14.5]);
+    }
+
+    #[test]
+    fn nobody_leaves_anything_where_nobody_can_take_it() {
+        assert_eq!(shares(24.0, &[flow(1.0, 3.0), flow(1.0, 4.0)]), [12.0, 12.0]);
+    }
+
+    #[test]
+    fn a_sum_is_a_number_whatever_is_told() {
+        let flows = [flow(1.0, GREEDY)];
+        assert_eq!(shares(f64::NAN, &flows), [1.0]);
+        assert_eq!(shares(f64::INFINITY, &flows), [MOST]);
+        assert_eq!(shares(-5.0, &flows), [1.0]);
+    }
+}

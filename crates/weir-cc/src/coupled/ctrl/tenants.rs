@@ -1,0 +1,75 @@
+//! Two levels of weights: a tenant's, and within it those of its connections (coupling in a hypervisor).
+
+use crate::config_error::{ConfigError, check, positive};
+use crate::coupled::word::Member;
+
+/// Whose flows share a weight, however many they are: `P(c) = W(v) · w(c) / Σ w` over the tenant's flows.
+#[derive(Clone, Debug, Default)]
+pub struct Tenants {
+    weights: Vec<f64>,
+    /// By number of the flow.
+    of: Vec<(Member, usize)>,
+    /// Sum of the weights of each tenant's present flows.
+    sums: Vec<f64>,
+}
+
+impl Tenants {
+    /// Nobody: each flow has a weight of its own.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// A tenant of this weight has these flows; those that none has stand for themselves.
+    ///
+    /// # Errors
+    /// A weight that is not above 0 and finite.
+    pub fn with(mut self, weight: f64, flows: impl IntoIterator<Item = Member>) -> Result<Self, ConfigError> {
+        check([("weight", positive(weight), "above 0")])?;
+        let tenant = self.weights.len();
+        self.weights.push(weight);
+        self.sums.push(0.0);
+        self.of.extend(flows.into_iter().map(|flow| (flow, tenant)));
+        self.of.sort_by_key(|&(flow, _)| flow);
+        Ok(self)
+    }
+
+    fn of(&self, member: Member) -> Option<usize> {
+        let place = self.of.binary_search_by_key(&member, |&(flow, _)| flow).ok()?;
+        Some(self.of[place].1)
+    }
+
+    /// Nobody is present.
+    pub(super) fn clear(&mut self) {
+        self.sums.fill(0.0);
+    }
+
+    /// A flow with a weight of its own is present.
+    pub(super) fn add(&mut self, member: Member, priority: f64) {
+        if let Some(tenant) = self.of(member) {
+            self.sums[tenant] += priority;
+        }
+    }
+
+    /// `P(c)`, once all who are present were added.
+    pub(super) fn weight(&self, member: Member, priority: f64) -> f64 {
+        self.of(member).map_or(priority, |tenant| self.weights[tenant] * (priority / self.sums[tenant]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_of_a_tenant_have_its_weight_together() {
+        let mut tenants =
+            Tenants::none().with(1.0, [Member(0)]).unwrap().with(2.0, [Member(1), Member(2)]).unwrap();
+        for (flow, priority) in [(0, 5.0), (1, 1.0), (2, 3.0), (3, 0.7)] {
+            tenants.add(Member(flow), priority);
+        }
+        let weights =
+            [(0, 5.0), (1, 1.0), (2, 3.0), (3, 0.7)].map(|(flow, own)| tenants.weight(Member(flow), own));
+        assert_eq!(weights, [1.0, 0.5, 1.5, 0.7]);
+        assert!(Tenants::none().with(0.0, []).is_err());
+    }
+}

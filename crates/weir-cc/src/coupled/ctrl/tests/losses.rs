@@ -1,0 +1,143 @@
+//! Loss events and marks.
+
+use super::*;
+
+/// What one round trip's losses leave of the sum of three flows.
+fn left_by(losses: impl Fn(&mut Rig)) -> (f64, Vec<f64>) {
+    let mut rig = Rig::sharing(ramped(), 33.0, &[1.0, 1.0, 1.0]);
+    losses(&mut rig);
+    for _ in 0..2 {
+        (0..3).for_each(|flow| rig.ack(flow));
+    }
+    (rig.sum(), (0..3).map(|flow| rig.cwnd(flow)).collect())
+}
+
+#[test]
+fn losses_of_a_round_trip_reduce_alike_wherever_and_however_many_they_are() {
+    let one = left_by(|rig| {
+        rig.enter_recovery(0);
+        rig.wait(100);
+        rig.leave_recovery(0, 5.5);
+    });
+    assert_eq!(one, (16.5, vec![5.5; 3]));
+    let of_two = left_by(|rig| {
+        rig.enter_recovery(0);
+        rig.wait(10);
+        rig.enter_recovery(1);
+        rig.wait(90);
+        rig.leave_recovery(0, 5.5);
+        rig.wait(10);
+        rig.leave_recovery(1, 5.5);
+    });
+    let several_of_one = left_by(|rig| {
+        rig.enter_recovery(1);
+        for _ in 0..3 {
+            rig.wait(100);
+            let inflated = rig.cwnd(1) + 1.0;
+            rig.told(1, Told::Repairing, inflated);
+        }
+        // RFC 6582: it ends with what is in the network and one segment more.
+        rig.leave_recovery(1, 2.0);
+    });
+    assert_eq!((&of_two, &several_of_one), (&one, &one));
+}
+
+#[test]
+fn who_sees_the_loss_coordinates() {
+    let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
+    rig.enter_recovery(1);
+    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+    // Another one's loss in the same event does not take it over.
+    rig.enter_recovery(0);
+    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+}
+
+#[test]
+fn nobody_is_steered_in_recovery_nor_grows_while_another_is_in_it() {
+    let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
+    rig.enter_recovery(1);
+    rig.told(0, Told::Acknowledged, 10.1);
+    assert_eq!((rig.sum(), rig.cwnd(0)), (20.0, 10.0));
+    rig.told(1, Told::Repairing, 8.0);
+    assert_eq!((rig.sum(), rig.cwnd(1)), (20.0, 8.0));
+}
+
+#[test]
+fn a_loss_within_a_round_trip_after_the_event_belongs_to_it() {
+    for (wait, sum) in [(99, 10.0), (100, 5.0)] {
+        let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
+        rig.enter_recovery(0);
+        rig.leave_recovery(0, 5.0);
+        rig.wait(wait);
+        rig.enter_recovery(1);
+        rig.leave_recovery(1, 2.5);
+        assert_eq!(rig.sum(), sum, "{wait} ms later");
+    }
+}
+
+#[test]
+fn a_law_says_how_much_a_loss_takes() {
+    // CUBIC leaves 0.7 · 10 of 10: of 20 there are 14.
+    let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
+    rig.told(0, Told::RecoveryEntered, 7.0);
+    rig.leave_recovery(0, 7.0);
+    assert!(close(rig.sum(), 14.0), "{}", rig.sum());
+}
+
+#[test]
+fn a_flow_that_fills_little_of_its_share_takes_half_of_the_aggregate_at_most() {
+    // It had 4 segments in flight, and its threshold is 2 of 10.
+    let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
+    rig.told(0, Told::RecoveryEntered, 2.0);
+    rig.leave_recovery(0, 2.0);
+    assert_eq!(rig.sum(), 10.0);
+}
+
+#[test]
+fn a_threshold_is_two_segments_at_least() {
+    let mut rig = Rig::sharing(ramped(), 3.0, &[1.0, 1.0]);
+    rig.enter_recovery(0);
+    assert_eq!(rig.threshold(), Some(2.0));
+}
+
+#[test]
+fn a_mark_reduces_once_in_a_round_trip_whoever_sees_it() {
+    let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
+    rig.told(0, Told::Marked, 5.0);
+    assert_eq!((rig.sum(), rig.threshold(), rig.cwnd(0)), (10.0, Some(10.0), 5.0));
+    rig.wait(50);
+    rig.told(1, Told::Marked, 5.0);
+    rig.enter_recovery(0);
+    rig.leave_recovery(0, 2.5);
+    assert_eq!((rig.sum(), rig.cwnd(1)), (10.0, 5.0));
+    rig.wait(50);
+    rig.told(1, Told::Marked, 2.5);
+    assert_eq!(rig.sum(), 5.0);
+}
+
+#[test]
+fn the_aggregate_leaves_recovery_in_congestion_avoidance() {
+    let mut rig = Rig::with_threshold(ramped(), 20.0, f64::INFINITY, &[1.0, 1.0]);
+    assert!(rig.windows[&0].in_slow_start());
+    rig.enter_recovery(0);
+    rig.leave_recovery(0, 4.0);
+    rig.ack(1);
+    assert!((0..2).all(|flow| !rig.windows[&flow].in_slow_start()), "{:?}", rig.windows);
+    assert_eq!((rig.cwnd(0), rig.cwnd(1)), (5.0, 5.0));
+}
+
+#[test]
+fn in_slow_start_the_aggregate_doubles_with_the_coordinator() {
+    let mut rig = Rig::with_threshold(ramped(), 20.0, f64::INFINITY, &[1.0, 1.0]);
+    for _ in 0..10 {
+        let grown = rig.cwnd(0) + 1.0;
+        rig.told(0, Told::Acknowledged, grown);
+    }
+    assert!(close(rig.sum(), 40.0), "{}", rig.sum());
+    // A law that ends slow start by itself ends it for all.
+    let cwnd = rig.cwnd(0);
+    rig.windows.insert(0, window(cwnd, cwnd));
+    rig.told(0, Told::Acknowledged, cwnd + 0.1);
+    rig.told(1, Told::Acknowledged, cwnd + 1.0);
+    assert!(close(rig.sum(), 40.1) && !rig.windows[&1].in_slow_start(), "{:?}", rig.windows);
+}

@@ -1,0 +1,352 @@
+//! What holds whatever is told.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::coupled::Update;
+use crate::coupled::ctrl::{Lead, Tenants};
+use crate::decision::{Decision, Why};
+use crate::window::{Ack, Congestion, Cubic, NewReno, Rules, WindowLaw};
+
+const FLOWS: u32 = 4;
+
+#[derive(Clone, Debug)]
+enum Event {
+    Word(u32, Box<Word>),
+    Wait(i64),
+}
+
+/// Numbers as senders tell them, and others.
+fn number() -> impl Strategy<Value = f64> {
+    let odd = [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300, f64::MIN_POSITIVE];
+    prop_oneof![8 => 1.0..100.0f64, 1 => prop::sample::select(odd.to_vec())]
+}
+
+fn some_window() -> impl Strategy<Value = Window> {
+    (number(), number()).prop_map(|(cwnd, ssthresh)| window(cwnd, ssthresh))
+}
+
+fn some_news() -> impl Strategy<Value = Word> {
+    use Told::{Acknowledged, Idle, Marked, RecoveryEntered, RecoveryLeft, Reduced, Repairing, TimedOut};
+    let told = [
+        Acknowledged,
+        Acknowledged,
+        Acknowledged,
+        Acknowledged,
+        Repairing,
+        RecoveryEntered,
+        RecoveryLeft,
+        TimedOut,
+        Reduced,
+        Marked,
+        Idle,
+    ];
+    let times = || prop::option::of((-10i64..500).prop_map(TimeDelta::from_millis));
+    let windows = (some_window(), some_window());
+    let amounts = (0.0..10.0f64, number(), any::<bool>());
+    (prop::sample::select(told.to_vec()), windows, amounts, times(), times()).prop_map(
+        |(told, (before, after), (acked, flight, window_limited), srtt, base_rtt)| {
+            Word::Window(WindowNews { told, before, after, acked, flight, window_limited, srtt, base_rtt })
+        },
+    )
+}
+
+fn some_update() -> impl Strategy<Value = Word> {
+    let rate = || (0u64..10_000).prop_map(DataRate::from_kbps);
+    (rate(), rate(), prop::sample::select(Why::ALL.to_vec()), some_window(), any::<bool>()).prop_map(
+        |(rate, base, why, window, windowed)| {
+            let decision = Decision { rate, base, why, rtt: Some(RTT) };
+            let segment = DataSize::from_bytes(1200);
+            let windowed = windowed.then_some(Windowed { window, segment, base_rtt: Some(RTT) });
+            Word::Update(Update { decision, window: windowed, epoch: 0 })
+        },
+    )
+}
+
+fn some_word() -> impl Strategy<Value = Word> {
+    prop_oneof![
+        3 => (number(), some_window()).prop_map(|(priority, window)| join(priority, window)),
+        20 => some_news(),
+        2 => some_update(),
+        1 => number().prop_map(|priority| Word::Wishes(wishes(priority))),
+        1 => prop_oneof![Just(Word::Pause), Just(Word::Leave)],
+    ]
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let event = prop_oneof![
+        6 => (0..FLOWS, some_word()).prop_map(|(flow, word)| Event::Word(flow, Box::new(word))),
+        2 => (0i64..300).prop_map(Event::Wait),
+    ];
+    prop::collection::vec(event, 1..120)
+}
+
+fn couplers() -> Vec<CtrlTcp> {
+    let configs = [
+        Config::default(),
+        ramped(),
+        Config::as_printed(),
+        Config { by_rates: true, ..Config::default() },
+        Config { lead: Lead::All, rto_counts_as_loss: false, ..Config::default() },
+    ];
+    let mut couplers: Vec<_> = configs.into_iter().map(|config| CtrlTcp::new(config).unwrap()).collect();
+    let tenants = Tenants::none().with(2.0, [Member(0), Member(2)]).unwrap();
+    couplers.push(CtrlTcp::for_tenants(Config::default(), tenants).unwrap());
+    couplers
+}
+
+/// Polls what is ordered: each window one that a flow can have.
+fn check_orders(coupler: &mut CtrlTcp) {
+    for count in 0.. {
+        assert!(count < 1000, "orders end");
+        let Some((_, order)) = coupler.poll_order() else { break };
+        if let Order::Window(Window { cwnd, ssthresh }) = order {
+            assert!(cwnd >= 1.0 && cwnd.is_finite() && ssthresh > 0.0, "{order:?}");
+        }
+    }
+}
+
+fn check_shares(coupler: &CtrlTcp) {
+    let shares: Vec<f64> = (0..FLOWS).filter_map(|flow| coupler.share(Member(flow))).collect();
+    let aggregates = (0..FLOWS).filter_map(|flow| coupler.aggregate(Member(flow)));
+    for aggregate in aggregates {
+        let total: f64 = shares.iter().sum();
+        assert!((total / aggregate.sum - 1.0).abs() < 1e-9, "{shares:?} of {aggregate:?}");
+    }
+    assert!(shares.iter().all(|share| *share >= 0.0 && share.is_finite()), "{shares:?}");
+    assert_eq!(coupler.coordinator().is_some(), !shares.is_empty());
+}
+
+fn sum(coupler: &CtrlTcp) -> Option<f64> {
+    (0..FLOWS).find_map(|flow| coupler.aggregate(Member(flow))).map(|aggregate| aggregate.sum)
+}
+
+fn count(coupler: &CtrlTcp) -> usize {
+    (0..FLOWS).filter(|&flow| coupler.share(Member(flow)).is_some()).count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+    #[test]
+    fn shares_add_up_and_windows_are_windows(events in events()) {
+        for mut coupler in couplers() {
+            let mut now = SendTime::ZERO;
+            for event in &events {
+                match event {
+                    Event::Word(flow, word) => {
+                        let _ = coupler.on_word(now, Member(*flow), word);
+                    }
+                    Event::Wait(ms) => {
+                        now += TimeDelta::from_millis(*ms);
+                        if coupler.next_timeout().is_some_and(|at| at <= now) {
+                            coupler.on_timeout(now);
+                            prop_assert!(coupler.next_timeout().is_none_or(|at| at > now));
+                        }
+                    }
+                }
+                check_orders(&mut coupler);
+                check_shares(&coupler);
+            }
+        }
+    }
+
+    /// Of several flows: words that neither end the episode nor change who is there leave the sum as it is, and what ends
+    /// it reduces once.
+    #[test]
+    fn the_sum_stands_still_in_an_episode(words in prop::collection::vec((0..FLOWS, some_news()), 1..80)) {
+        for mut coupler in couplers() {
+            for flow in 0..FLOWS {
+                let _ = coupler.on_word(SendTime::ZERO, Member(flow), &join(1.0, window(20.0, 10.0)));
+            }
+            let mut now = SendTime::ZERO;
+            for (flow, word) in &words {
+                now += TimeDelta::from_millis(7);
+                let (before, present, running) = (sum(&coupler), count(&coupler), coupler.in_episode(now));
+                let threshold = coupler.threshold();
+                let _ = coupler.on_word(now, Member(*flow), word);
+                check_orders(&mut coupler);
+                let several = present > 1 && count(&coupler) == present;
+                if several && running && coupler.in_episode(now) {
+                    prop_assert_eq!(before, sum(&coupler), "{:?}", word);
+                }
+                let Word::Window(news) = word else { continue };
+                if several && running && news.told == Told::RecoveryLeft && !coupler.in_episode(now) {
+                    let (before, threshold) = (before.unwrap(), threshold.unwrap());
+                    prop_assert_eq!(sum(&coupler), Some(before.min(threshold)));
+                }
+            }
+        }
+    }
+}
+
+/// What happens to a connection.
+#[derive(Clone, Copy, Debug)]
+enum Course {
+    Acks { acked: u8, limited: bool },
+    Loss { partial: u8 },
+    Timeout { repaired: u8 },
+    Mark,
+    Restart,
+}
+
+fn course() -> impl Strategy<Value = Vec<Course>> {
+    let event = prop_oneof![
+        8 => (1u8..5, prop::bool::weighted(0.9)).prop_map(|(acked, limited)| Course::Acks { acked, limited }),
+        2 => (0u8..4).prop_map(|partial| Course::Loss { partial }),
+        1 => (0u8..8).prop_map(|repaired| Course::Timeout { repaired }),
+        1 => Just(Course::Mark),
+        1 => Just(Course::Restart),
+    ];
+    prop::collection::vec(event, 1..200)
+}
+
+/// A TCP sender as far as its window goes; it obeys what it is ordered to.
+struct Connection {
+    law: Box<dyn WindowLaw>,
+    window: Window,
+    now: SendTime,
+    coupler: Option<CtrlTcp>,
+    recovering: bool,
+}
+
+impl Connection {
+    fn new(law: Box<dyn WindowLaw>, coupler: Option<CtrlTcp>, priority: f64) -> Self {
+        let window = window(10.0, f64::INFINITY);
+        let mut connection = Self { law, window, now: SendTime::ZERO, coupler, recovering: false };
+        connection.say(&join(priority, window));
+        connection
+    }
+
+    fn say(&mut self, word: &Word) {
+        let Some(mut coupler) = self.coupler.take() else {
+            if let Word::Window(WindowNews { told: Told::TimedOut, .. }) = word {
+                self.reduce();
+            }
+            return;
+        };
+        coupler.on_word(self.now, Member(7), word).unwrap();
+        let mut reduced = None;
+        while let Some((_, order)) = coupler.poll_order() {
+            match order {
+                Order::Window(window) if !self.recovering => self.window = window,
+                Order::Reduce => {
+                    let before = self.window;
+                    self.reduce();
+                    reduced = Some(self.news(Told::Reduced, before, self.window, 0.0));
+                }
+                _ => {}
+            }
+        }
+        self.coupler = Some(coupler);
+        if let Some(news) = reduced {
+            self.say(&news);
+        }
+    }
+
+    fn reduce(&mut self) {
+        let flight = self.window.cwnd;
+        self.law.on_congestion(&mut self.window, self.now, Congestion::Timeout, flight);
+        self.window.cwnd = 1.0;
+    }
+
+    fn news(&self, told: Told, before: Window, after: Window, acked: f64) -> Word {
+        let flight = after.cwnd.floor();
+        let window_limited = true;
+        Word::Window(WindowNews {
+            told,
+            before,
+            after,
+            acked,
+            flight,
+            window_limited,
+            srtt: Some(RTT),
+            base_rtt: None,
+        })
+    }
+
+    fn acks(&mut self, acked: u8, limited: bool) {
+        let before = self.window;
+        let acked = f64::from(acked);
+        let ack = Ack { now: self.now, acked, srtt: RTT, min_rtt: RTT, window_limited: limited };
+        self.law.on_ack(&mut self.window, &ack);
+        self.say(&self.news(Told::Acknowledged, before, self.window, acked));
+    }
+
+    fn go_on(&mut self, course: Course) {
+        self.now += TimeDelta::from_millis(23);
+        let before = self.window;
+        match course {
+            Course::Acks { acked, limited } => self.acks(acked, limited),
+            Course::Loss { partial } => self.recover(partial),
+            Course::Timeout { repaired } => {
+                self.say(&self.news(Told::TimedOut, before, before, 0.0));
+                for _ in 0..repaired {
+                    self.acks(1, true);
+                }
+            }
+            Course::Mark => {
+                self.law.on_congestion(&mut self.window, self.now, Congestion::Ecn, before.cwnd);
+                self.say(&self.news(Told::Marked, before, self.window, 1.0));
+            }
+            Course::Restart => {
+                self.say(&self.news(Told::Idle, before, before, 0.0));
+                self.window.cwnd = self.window.cwnd.min(10.0);
+                self.law.on_idle(&mut self.window, RTT);
+            }
+        }
+    }
+
+    /// Fast recovery of NewReno: the window is blown up by duplicates, and taken back by partial acknowledgements.
+    fn recover(&mut self, partial: u8) {
+        let before = self.window;
+        self.law.on_congestion(&mut self.window, self.now, Congestion::Loss, before.cwnd.floor());
+        let target = Window { cwnd: self.window.ssthresh, ..self.window };
+        self.recovering = true;
+        self.say(&self.news(Told::RecoveryEntered, before, target, 0.0));
+        self.window.cwnd += 3.0;
+        for _ in 0..partial {
+            let before = self.window;
+            self.window.cwnd += 1.0;
+            self.say(&self.news(Told::Repairing, before, self.window, 2.0));
+        }
+        let before = self.window;
+        self.window.cwnd = self.window.ssthresh.min(before.cwnd / 3.0 + 1.0);
+        self.recovering = false;
+        self.say(&self.news(Told::RecoveryLeft, before, self.window, 1.0));
+    }
+}
+
+fn laws() -> Vec<fn() -> Box<dyn WindowLaw>> {
+    vec![
+        || Box::new(NewReno::new()),
+        || Box::new(NewReno::with_rules(Rules::ns3_26())),
+        || Box::new(NewReno::with_rules(Rules::linux())),
+        || Box::new(Cubic::new()),
+        || Box::new(Cubic::linux_3_16(None)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn a_lone_connection_goes_as_if_it_were_not_coupled(course in course(), priority in 0.01..100.0f64) {
+        for law in laws() {
+            for coupler in couplers() {
+                let mut coupled = Connection::new(law(), Some(coupler), priority);
+                let mut plain = Connection::new(law(), None, priority);
+                for &event in &course {
+                    coupled.go_on(event);
+                    plain.go_on(event);
+                    let bits = |window: Window| (window.cwnd.to_bits(), window.ssthresh.to_bits());
+                    prop_assert_eq!(bits(coupled.window), bits(plain.window), "{:?}", event);
+                    let sum = coupled.coupler.as_ref().and_then(sum_of_seven).unwrap();
+                    prop_assert_eq!(sum, coupled.window.cwnd * MSS);
+                }
+            }
+        }
+    }
+}
+
+fn sum_of_seven(coupler: &CtrlTcp) -> Option<f64> {
+    coupler.aggregate(Member(7)).map(|aggregate| aggregate.sum)
+}
