@@ -1,126 +1,65 @@
-//! The Flow State Exchange, an entry for each of its algorithms.
+//! The Flow State Exchange under each of its algorithms.
 
-use std::marker::PhantomData;
-
-use weir_cc::coupled::fse::{Config, Fse, Grouping};
+use weir_cc::coupled::fse::{Algorithm, Config, Fse, Grouping};
 
 use super::kinds::boxed;
 use super::{Built, CouplerInfo, CouplerKind, Setting, Steers};
 
-/// An algorithm of the exchange.
-pub(super) trait Form {
-    const NAME: &'static str;
-    const SUMMARY: &'static str;
-    const SOURCE: &'static str;
+/// A type for each algorithm: its name, what it is, its source, the constants that the name stands for.
+macro_rules! exchanges {
+    ($($kind:ident: $name:literal, $summary:literal, $source:literal, $config:expr;)*) => {
+        $(
+            #[doc = $summary]
+            pub(super) struct $kind;
 
-    fn config() -> Config;
+            impl CouplerKind for $kind {
+                type Config = Config;
+                const FIXED: &[&str] = &["algorithm", "in_a_testbed"];
+
+                fn info() -> CouplerInfo {
+                    CouplerInfo {
+                        name: $name,
+                        summary: $summary,
+                        source: $source,
+                        steers: Steers::Rates,
+                        testbed_only: is_passive(&$config),
+                    }
+                }
+
+                fn config() -> Config {
+                    $config
+                }
+
+                fn build(config: Config, setting: &Setting) -> Built {
+                    exchange(config, setting)
+                }
+            }
+        )*
+    };
 }
 
-/// The exchange by algorithm `F`.
-pub(super) struct Exchange<F>(PhantomData<F>);
-
-impl<F: Form> CouplerKind for Exchange<F> {
-    type Config = Config;
-    const NAMED: &'static [&'static str] = &["algorithm", "in_a_testbed"];
-
-    fn info() -> CouplerInfo {
-        CouplerInfo {
-            name: F::NAME,
-            summary: F::SUMMARY,
-            source: F::SOURCE,
-            steers: Steers::Rates,
-            testbed_only: F::config().in_a_testbed,
-        }
-    }
-
-    fn usual() -> Config {
-        F::config()
-    }
-
-    fn build(config: Config, setting: &Setting) -> Built {
-        setting.without_tenants()?;
-        let grouping = if setting.measured { Grouping::Apart } else { Grouping::Together };
-        boxed(Fse::new(config, grouping))
-    }
+exchanges! {
+    Rfc8699Active: "rfc8699-1", "a sum of rates that follows each change; for laws that go by delay",
+        "RFC 8699 §5.3.1", Config::rfc8699_active();
+    Rfc8699Conservative: "rfc8699-2",
+        "a sum of rates that a cut scales and then holds for two round trips; for laws that go by loss",
+        "RFC 8699 §5.3.2", Config::rfc8699_conservative();
+    Rtp2014Active: "fse-2014-1", "as rfc8699-1, but what a limited flow leaves over nobody gets",
+        "coupled-rtp-2014, algorithm 1", Config::rtp_2014_active();
+    Rtp2014Conservative: "fse-2014-2", "as rfc8699-2, but what a limited flow leaves over nobody gets",
+        "coupled-rtp-2014, algorithm 2", Config::rtp_2014_conservative();
+    Rfc8699Passive: "passive", "only the flow that tells its rate is answered; who comes first takes what is left over",
+        "RFC 8699 appendix C", Config::rfc8699_passive_in_a_testbed();
+    PassiveSimple: "passive-simple", "as rfc8699-1, but only the flow that tells its rate is answered",
+        "coupling-2018", Config::passive_simple_in_a_testbed();
 }
 
-/// `fse-2014-1`.
-pub(super) struct Rtp2014Active;
-
-impl Form for Rtp2014Active {
-    const NAME: &'static str = "fse-2014-1";
-    const SUMMARY: &'static str = "a sum of rates that follows each change of a flow's, shared by weight";
-    const SOURCE: &'static str = "coupled-rtp-2014, algorithm 1";
-
-    fn config() -> Config {
-        Config::rtp_2014_active()
-    }
+fn is_passive(config: &Config) -> bool {
+    matches!(config.algorithm, Algorithm::Rfc8699Passive | Algorithm::PassiveSimple)
 }
 
-/// `fse-2014-2`.
-pub(super) struct Rtp2014Conservative;
-
-impl Form for Rtp2014Conservative {
-    const NAME: &'static str = "fse-2014-2";
-    const SUMMARY: &'static str =
-        "the same, cut as a whole when a flow hears of congestion, and then left alone for two round trips";
-    const SOURCE: &'static str = "coupled-rtp-2014, algorithm 2";
-
-    fn config() -> Config {
-        Config::rtp_2014_conservative()
-    }
-}
-
-/// `rfc8699-1`.
-pub(super) struct Rfc8699Active;
-
-impl Form for Rfc8699Active {
-    const NAME: &'static str = "rfc8699-1";
-    const SUMMARY: &'static str = "a sum of rates that follows each change, shared by weight, what a limited flow leaves over included: for laws that go by delay";
-    const SOURCE: &'static str = "RFC 8699 §5.3.1";
-
-    fn config() -> Config {
-        Config::rfc8699_active()
-    }
-}
-
-/// `rfc8699-2`.
-pub(super) struct Rfc8699Conservative;
-
-impl Form for Rfc8699Conservative {
-    const NAME: &'static str = "rfc8699-2";
-    const SUMMARY: &'static str =
-        "the same, cut as a whole when a flow hears of congestion: for laws that go by loss";
-    const SOURCE: &'static str = "RFC 8699 §5.3.2";
-
-    fn config() -> Config {
-        Config::rfc8699_conservative()
-    }
-}
-
-/// `passive`.
-pub(super) struct Rfc8699Passive;
-
-impl Form for Rfc8699Passive {
-    const NAME: &'static str = "passive";
-    const SUMMARY: &'static str =
-        "only the flow that tells is answered; who comes first takes what is left over";
-    const SOURCE: &'static str = "RFC 8699, appendix C";
-
-    fn config() -> Config {
-        Config::rfc8699_passive_in_a_testbed()
-    }
-}
-
-/// `passive-simple`.
-pub(super) struct PassiveSimple;
-
-impl Form for PassiveSimple {
-    const NAME: &'static str = "passive-simple";
-    const SUMMARY: &'static str = "the sum follows each change, and only the flow that tells is answered";
-    const SOURCE: &'static str = "coupling-2018";
-
-    fn config() -> Config {
-        Config::passive_simple_in_a_testbed()
-    }
+fn exchange(config: Config, setting: &Setting) -> Built {
+    setting.without_tenants()?;
+    setting.without_measuring()?;
+    boxed(Fse::new(Config { in_a_testbed: setting.testbed, ..config }, Grouping::Together))
 }

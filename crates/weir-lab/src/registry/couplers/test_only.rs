@@ -72,6 +72,10 @@ impl CouplerKind for EqualRates {
         }
     }
 
+    fn config() -> Config {
+        Config::default()
+    }
+
     fn build(config: Config, _: &Setting) -> Built {
         built(&config)
     }
@@ -90,6 +94,10 @@ impl CouplerKind for EqualWindows {
             testbed_only: true,
             ..EqualRates::info()
         }
+    }
+
+    fn config() -> Config {
+        Config::default()
     }
 
     fn build(config: Config, _: &Setting) -> Built {
