@@ -22,6 +22,8 @@ use crate::window::Window;
 
 /// What one loss event leaves of a rate, where no law said (RFC 5681 §3.1 eq. (4)).
 const LOSS: f64 = 0.5;
+/// No window is larger, in segments.
+const LARGEST: f64 = 1e9;
 /// In segments (RFC 5681 §3.1 eq. (4)).
 const LEAST_THRESHOLD: f64 = 2.0;
 
@@ -77,7 +79,7 @@ impl Steering {
     /// A flow that joins; `None` where the path is told to take no time, or segments to have no bytes.
     pub fn new(joined: &Windowed) -> Option<Self> {
         let base_rtt = joined.base_rtt.filter(|&rtt| rtt > TimeDelta::ZERO);
-        let sound = !joined.segment.is_zero() && base_rtt == joined.base_rtt && is_sound(&joined.window);
+        let sound = !joined.segment.is_zero() && base_rtt == joined.base_rtt && is_window(&joined.window);
         sound.then_some(Self { segment: joined.segment, base_rtt, window: joined.window, recovering: false })
     }
 
@@ -97,11 +99,10 @@ impl Steering {
         core::mem::replace(&mut self.base_rtt, base_rtt) != base_rtt
     }
 
-    /// What `news` are, once the round-trip time is known. Windows that are no numbers are nothing.
+    /// What `news`, of [sound](is_sound) windows, are.
     pub fn hear(&mut self, news: &WindowNews) -> Heard {
-        let sound = is_sound(&news.before) && is_sound(&news.after);
-        let (Some(base), true) = (self.rate(news.before.cwnd), sound) else { return Heard::Nothing };
         self.window = news.after;
+        let Some(base) = self.rate(news.before.cwnd) else { return Heard::Nothing };
         let at = |cwnd: f64| self.rate(cwnd).unwrap_or(base);
         let (after, threshold) = (at(news.after.cwnd), at(news.after.ssthresh.min(news.before.cwnd)));
         let recovering = self.recovering;
@@ -136,6 +137,11 @@ impl Steering {
     }
 }
 
-fn is_sound(window: &Window) -> bool {
-    window.cwnd > 0.0 && window.cwnd.is_finite() && window.ssthresh > 0.0
+/// Whether news tell of windows that can be: others are ignored.
+pub fn is_sound(news: &WindowNews) -> bool {
+    is_window(&news.before) && is_window(&news.after)
+}
+
+fn is_window(window: &Window) -> bool {
+    window.cwnd > 0.0 && window.cwnd <= LARGEST && window.ssthresh > 0.0
 }

@@ -95,7 +95,7 @@ pub struct Config {
     pub unknown_rtt: TimeDelta,
     /// What one update leaves of `S_CR` at least, in [0, 1], unless feedback is missing.
     pub smallest_cut: f64,
-    /// Stands for a rate of zero of a flow that has no least rate.
+    /// The least rate of a flow that tells none and wants no less; stands for a rate of zero.
     pub least_rate: DataRate,
     /// A flow that has told nothing for this time, or for `soft_updates` of its own intervals between updates if that is
     /// longer, has paused (§4: soft state).

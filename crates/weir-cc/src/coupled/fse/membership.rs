@@ -28,7 +28,7 @@ impl Fse {
         let label = known.map_or_else(|| self.first_label(), |flow| flow.label);
         let (epoch, ordered) = known.map_or((0, false), |flow| (flow.epoch, flow.ordered));
         let brings = Brings { start: join.start.bps_f64(), present: join.present.bps_f64() };
-        let mut flow = Flow::new(now, member, label, join.wishes);
+        let mut flow = Flow::new(now, member, label, join.wishes, self.config.least_rate);
         (flow.start, flow.in_force) = (brings.start, brings.present);
         (flow.steering, flow.epoch, flow.ordered) = (steering, epoch, ordered);
         if self.config.literal_dr {

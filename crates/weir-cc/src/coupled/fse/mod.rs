@@ -63,6 +63,7 @@ use std::collections::VecDeque;
 use weir_units::DataRate;
 
 use crate::config_error::ConfigError;
+use crate::coupled::conversion::is_sound;
 use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
 use crate::coupled::word::{Member, Order, Told, Word};
 use crate::decision::Why;
@@ -214,7 +215,7 @@ impl Fse {
             }
             Word::Window(news) if !matches!(news.told, Told::TimedOut | Told::Reduced | Told::Idle) => {
                 let steering = self.table.get(slot)?.steering?;
-                steering.rate(news.before.cwnd).filter(|rate| rate.is_finite() && *rate > 0.0)
+                steering.rate(news.before.cwnd).filter(|_| is_sound(news))
             }
             _ => None,
         }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use weir_units::TimeDelta;
+use weir_units::{DataRate, TimeDelta};
 
 use super::config::Config;
 use crate::coupled::conversion::Steering;
@@ -33,6 +33,8 @@ pub(super) struct Flow {
     /// Which of the groups that is, and which claim there, while the flow has a seat.
     pub(super) seat: Option<Seat>,
     pub(super) wishes: Wishes,
+    /// In bit/s.
+    usual_least: f64,
     /// What it brings into a group of others, in bit/s.
     pub(super) start: f64,
     /// The rate it goes by, as far as is known here: told by it last, or ordered since.
@@ -66,13 +68,21 @@ pub(super) struct Seat {
 }
 
 impl Flow {
-    pub(super) fn new(now: SendTime, member: Member, label: Option<u32>, wishes: Wishes) -> Self {
+    /// A flow that begins, of a group that is called `label`; `usual_least` is the least rate where it tells none.
+    pub(super) fn new(
+        now: SendTime,
+        member: Member,
+        label: Option<u32>,
+        wishes: Wishes,
+        usual_least: DataRate,
+    ) -> Self {
         Self {
             member,
             presence: Presence::Active,
             label,
             seat: None,
             wishes,
+            usual_least: usual_least.bps_f64(),
             start: 0.0,
             in_force: 0.0,
             bound: f64::INFINITY,
@@ -89,15 +99,19 @@ impl Flow {
         }
     }
 
-    /// The least it can live with, in bit/s.
+    /// The least it can live with, in bit/s; of a flow that told none, so much that it does not starve.
     pub(super) fn least(&self) -> f64 {
-        self.wishes.least.bps_f64()
+        let least = self.wishes.least.bps_f64();
+        if least > 0.0 { least } else { self.usual_least.min(self.desired()) }
     }
 
     /// The most it can use, in bit/s.
     pub(super) fn most(&self) -> f64 {
-        let desired = self.wishes.desired.map_or(self.literal, weir_units::DataRate::bps_f64);
-        desired.min(self.bound).max(self.least())
+        self.desired().min(self.bound).max(self.least())
+    }
+
+    fn desired(&self) -> f64 {
+        self.wishes.desired.map_or(self.literal, DataRate::bps_f64)
     }
 
     /// The rate it goes by, or began with where that is not known.

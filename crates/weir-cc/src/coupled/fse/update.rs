@@ -4,7 +4,7 @@ use super::Fse;
 use super::config::{Algorithm, Updates};
 use super::passive::{self, Asking};
 use super::sum::{self, Effect, News};
-use super::table::Seat;
+use super::table::{Flow, Seat};
 use crate::coupled::water_fill::fill;
 use crate::coupled::word::Update;
 use crate::decision::Why;
@@ -88,10 +88,15 @@ impl Fse {
         }
     }
 
-    /// No rate below the flow's least: a sum of zero would be one for ever.
+    /// No rate below the flow's least, and none of zero: a sum of zero would be one for ever.
     fn floored(&self, slot: u32, rate: f64) -> f64 {
-        let least = self.table.get(slot).map_or(0.0, super::table::Flow::least);
-        if rate > 0.0 { rate.max(least) } else { least.max(self.config.least_rate.bps_f64()) }
+        let least = self.table.get(slot).map_or(0.0, Flow::least);
+        let alone = self.peers(slot).next().is_none();
+        match rate > 0.0 {
+            true if alone => rate,
+            true => rate.max(least),
+            false => least.max(self.config.least_rate.bps_f64()),
+        }
     }
 
     /// The round-trip time of a timer that this update starts.
@@ -142,7 +147,14 @@ impl Fse {
     pub(super) fn distribute(&mut self, group: usize, cut_by: Option<u32>) {
         let config = self.config;
         let Some(g) = self.groups.get_mut(group) else { return };
-        let sum = fill(&mut g.claims, g.sum, config.algorithm.leftover());
+        let sum = match g.claims.as_mut_slice() {
+            // A law has a least rate of its own.
+            [alone] => {
+                alone.share = g.sum.min(alone.most());
+                alone.share
+            }
+            claims => fill(claims, g.sum, config.algorithm.leftover()),
+        };
         g.overloaded = sum > g.sum && g.claims.iter().all(|claim| claim.share == claim.least());
         if config.reconcile_s_cr || g.overloaded {
             g.sum = sum;
@@ -160,8 +172,11 @@ impl Fse {
     /// The passive algorithms: the flow that tells is answered.
     fn answer(&mut self, slot: u32, appendix_c: Option<&News>) {
         let Some((flow, Seat { group, claim })) = self.seated(slot) else { return };
-        let asking = Asking { claim, desired: flow.most(), least: flow.least() };
+        let mut asking = Asking { claim, desired: flow.most(), least: flow.least() };
         let Some(g) = self.groups.get_mut(group) else { return };
+        if g.claims.len() == 1 {
+            asking.least = 0.0;
+        }
         match appendix_c {
             Some(news) => passive::appendix_c(g, news, &asking),
             None => passive::by_weight(g, &asking),

@@ -3,7 +3,7 @@
 use super::Fse;
 use super::table::{Flow, Pending};
 use super::update::Computed;
-use crate::coupled::conversion::Heard;
+use crate::coupled::conversion::{Heard, is_sound};
 use crate::coupled::word::{Told, WindowNews};
 use crate::decision::Why;
 use crate::time::SendTime;
@@ -14,6 +14,12 @@ impl Fse {
         let alone = self.peers(slot).next().is_none();
         let Some(flow) = self.table.get_mut(slot) else { return };
         let Some(steering) = &mut flow.steering else { return };
+        if !is_sound(news) {
+            if news.told == Told::TimedOut {
+                self.reduce(slot);
+            }
+            return;
+        }
         flow.rtt = news.srtt.or(flow.rtt);
         let another = steering.learn(news.base_rtt);
         let present = steering.rate(news.before.cwnd);
@@ -58,6 +64,7 @@ impl Fse {
         let share = group.share(seat.claim);
         group.sum = if group.claims.len() == 1 { present } else { (present + (group.sum - share)).max(0.0) };
         group.set_share(seat.claim, present);
+        group.stale = true;
         self.go_by(slot, present);
     }
 
