@@ -55,11 +55,15 @@ impl Group {
         &self.flows[place]
     }
 
-    /// A flow joins: what it begins with it brings along among flows that lead, else it takes its share of what is there.
+    /// A flow joins. Media brings what it begins with to other media, data to nobody: it takes its share of what is there.
     pub(super) fn join(&mut self, now: SendTime, place: usize, flow: Flow, start: f64) {
         let brings = flow.data().map_or(start, |data| data.rate(&self.config));
-        let among_media = flow.media().is_some() && self.flows.iter().any(|flow| flow.media().is_some());
-        self.sum = if among_media { self.sum + brings } else { self.sum.max(brings) };
+        let has_media = self.flows.iter().any(|flow| flow.media().is_some());
+        self.sum = match flow.media() {
+            Some(_) if has_media => self.sum + brings,
+            None if !self.flows.is_empty() => self.sum,
+            _ => self.sum.max(brings),
+        };
         self.settled |= flow.media().is_some();
         self.flows.insert(place, flow);
         self.claims.reserve(self.flows.len());
