@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum, value_parser};
-use weir_lab::{registry, suite};
+use weir_lab::{pairs, registry, suite};
 use weir_units::TimeDelta;
 
 /// Judge congestion controllers for real-time media.
@@ -23,6 +23,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Put controllers through standard test cases: a verdict for each, and what changed since an earlier time.
     Suite(SuiteArgs),
+    /// Couple every two laws, and leave them alone: fairness, queue and utilisation of each pair.
+    Pairs(PairsArgs),
     /// Run what papers claim, and judge it: the paper's number beside ours, and a verdict.
     Reproduce(ReproduceArgs),
     /// List what there is.
@@ -157,6 +159,30 @@ pub(crate) struct SuiteArgs {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct PairsArgs {
+    /// Controllers and window laws of TCP; each meets itself and each of the others [default: all].
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(value_parser = PossibleValuesParser::new(pairs::laws()))]
+    pub(crate) law: Vec<String>,
+    /// How they are coupled.
+    #[arg(long, value_name = "NAME", default_value = pairs::ALGORITHM)]
+    #[arg(value_parser = PossibleValuesParser::new(registry::couplers().map(|coupler| coupler.name)))]
+    pub(crate) algorithm: String,
+    /// Runs per pair, coupled and left alone, each with a seed of its own.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: u32,
+    /// Threads [default: one per core]; results do not depend on them.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+    /// Form of the table.
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: Format,
+    /// No progress bar.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct ReproduceArgs {
     /// The rows, such as `coupled-rtp-2014/fig7` [default: all].
     #[arg(value_name = "ID")]
@@ -213,6 +239,8 @@ pub(crate) struct ListArgs {
 pub(crate) enum Listing {
     /// Controllers of media flows.
     Controllers,
+    /// Algorithms that couple flows.
+    Couplers,
     /// Scenarios that ship with weir.
     Scenarios,
     /// Suites of test cases.

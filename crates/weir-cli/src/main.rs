@@ -11,6 +11,7 @@ mod failure;
 mod list;
 mod numbers;
 mod output;
+mod pairs;
 mod progress;
 mod reproduce;
 mod run;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
             Ok(false) => return ExitCode::FAILURE,
             Err(failure) => Err(failure),
         },
+        Command::Pairs(args) => pairs::pairs(&args),
         Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Trace(command) => trace::trace(&command),
         Command::List(args) => list::list(&args),

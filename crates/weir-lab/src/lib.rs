@@ -8,6 +8,7 @@ pub mod fluid;
 pub mod form;
 pub mod metrics;
 pub mod page;
+pub mod pairs;
 pub mod registry;
 pub mod results;
 #[cfg(test)]

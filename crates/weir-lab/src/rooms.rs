@@ -10,7 +10,7 @@ const FLOORS: [&[&str]; 7] = [
     &["scenario"],
     &["build"],
     &["runs"],
-    &["comparison", "experiments", "suite"],
+    &["comparison", "experiments", "pairs", "suite"],
 ];
 
 fn floor(room: &str) -> usize {

@@ -111,6 +111,8 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(entries);
 fn entries() -> Vec<Entry> {
     vec![
         Entry::of::<Nobody>(),
+        Entry::of::<kinds::Ctrl>(),
+        Entry::of::<kinds::MediaAndData>(),
         #[cfg(test)]
         Entry::of::<test_only::EqualRates>(),
         #[cfg(test)]
@@ -175,6 +177,7 @@ impl CouplerKind for Nobody {
     }
 }
 
+mod kinds;
 #[cfg(test)]
 mod test_only;
 

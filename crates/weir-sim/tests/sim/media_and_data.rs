@@ -77,7 +77,7 @@ fn media(law: &str, most: u64) -> Traffic {
     let limits = RateLimits::new(kbps(50), kbps(300), kbps(most)).unwrap();
     let mut config = MediaConfig::new(
         limits,
-        if std::env::var("PERFECT").is_ok() { EncoderConfig::perfect() } else { EncoderConfig::greedy() },
+        if std::env::var("PAPERS").is_err() { EncoderConfig::perfect() } else { EncoderConfig::papers() },
     );
     let (sender, receiver): (Box<dyn Controller>, Box<dyn Receiver>) = match law {
         "gcc" => {
@@ -177,33 +177,45 @@ fn the_matrix() {
                 let (from, to) = (40, 120);
                 let alone = (alone.p95(40.0, 120.0), alone.mbps(0, 40.0, 120.0) * 1e3 / link.0 as f64);
                 for data in ["newreno", "cubic"] {
-                    for (of_media, of_data) in [(1.0, 1.0), (2.0, 1.0), (1.0, 2.0)] {
-                        let un = Case::of(law, data, link).run();
-                        let case = Case::of(law, data, link).coupled(config, of_media, of_data);
-                        let co = case.run();
-                        let part = of_data / (of_media + of_data);
-                        let (f, t) = (from as f64, to as f64);
-                        let used = (co.mbps(0, f, t) + co.mbps(1, f, t)) * 1e3 / link.0 as f64;
-                        let worst = co.worst_part(part, from, to);
-                        let p95 = co.p95(f, t);
-                        let bad = [p95 > alone.0 + 25.0, (worst - 1.0).abs() > 0.05, used < 0.85];
-                        println!(
-                            "{law:7} {data:8} {:4} {of_media}:{of_data} p95 alone {:5.1} un {:5.1} co {p95:5.1}; part/P un {:.2} mean {:.3} worst {worst:.3}; used alone {:.2} co {used:.3}; lost {} {}",
-                            link.0,
-                            alone.0,
-                            un.p95(f, t),
-                            un.data_part(f, t) / part,
-                            co.data_part(f, t) / part,
-                            alone.1,
-                            co.lost,
-                            ["QUEUE", "PART", "USED"]
-                                .iter()
-                                .zip(bad)
-                                .filter(|(_, bad)| *bad)
-                                .map(|(n, _)| *n)
-                                .collect::<Vec<_>>()
-                                .join(" "),
-                        );
+                    for seed in 1..=std::env::var("SEEDS").map_or(1, |s| s.parse().unwrap()) {
+                        for (of_media, of_data) in [(1.0, 1.0), (2.0, 1.0), (1.0, 2.0)] {
+                            let un = Case { seed, ..Case::of(law, data, link) }.run();
+                            let config = match std::env::var("LED").map(|v| v.parse::<i64>().unwrap()) {
+                                Ok(0) => Config { led_queue: None, ..config },
+                                Ok(ms) => Config { led_queue: Some(TimeDelta::from_millis(ms)), ..config },
+                                _ => config,
+                            };
+                            let config = match std::env::var("SPR").map(|v| v.parse::<f64>().unwrap()) {
+                                Ok(v) => Config { shrink_per_rtt: v, ..config },
+                                _ => config,
+                            };
+                            let case =
+                                Case { seed, ..Case::of(law, data, link) }.coupled(config, of_media, of_data);
+                            let co = case.run();
+                            let part = of_data / (of_media + of_data);
+                            let (f, t) = (from as f64, to as f64);
+                            let used = (co.mbps(0, f, t) + co.mbps(1, f, t)) * 1e3 / link.0 as f64;
+                            let worst = co.worst_part(part, from, to);
+                            let p95 = co.p95(f, t);
+                            let bad = [p95 > alone.0 + 25.0, (worst - 1.0).abs() > 0.05, used < 0.85];
+                            println!(
+                                "{law:7} {data:8} {:4} {of_media}:{of_data} p95 alone {:5.1} un {:5.1} co {p95:5.1}; part/P un {:.2} mean {:.3} worst {worst:.3}; used alone {:.2} co {used:.3}; lost {} {}",
+                                link.0,
+                                alone.0,
+                                un.p95(f, t),
+                                un.data_part(f, t) / part,
+                                co.data_part(f, t) / part,
+                                alone.1,
+                                co.lost,
+                                ["QUEUE", "PART", "USED"]
+                                    .iter()
+                                    .zip(bad)
+                                    .filter(|(_, bad)| *bad)
+                                    .map(|(n, _)| *n)
+                                    .collect::<Vec<_>>()
+                                    .join(" "),
+                            );
+                        }
                     }
                 }
             }

@@ -1,7 +1,7 @@
 //! Coupled windows: ctrlTCP and its relatives.
 
-pub mod config;
 mod clock;
+pub mod config;
 mod episode;
 mod flow;
 pub mod group;

@@ -54,7 +54,8 @@ impl Shares {
     pub(super) fn refill(&mut self, flows: &[Flow]) {
         self.weights = flows.iter().map(|flow| flow.weight).sum();
         self.level = self.sum / self.weights;
-        let levelled = flows.iter().any(|flow| flow.cap < f64::INFINITY).then(|| self.levelled(flows)).flatten();
+        let levelled =
+            flows.iter().any(|flow| flow.cap < f64::INFINITY).then(|| self.levelled(flows)).flatten();
         self.capped = levelled.is_some();
         self.level = levelled.unwrap_or(self.level);
     }

@@ -62,7 +62,8 @@ mod tests {
 
     #[test]
     fn flows_of_a_tenant_have_its_weight_together() {
-        let mut tenants = Tenants::none().with(1.0, [Member(0)]).unwrap().with(2.0, [Member(1), Member(2)]).unwrap();
+        let mut tenants =
+            Tenants::none().with(1.0, [Member(0)]).unwrap().with(2.0, [Member(1), Member(2)]).unwrap();
         for (flow, priority) in [(0, 5.0), (1, 1.0), (2, 3.0), (3, 0.7)] {
             tenants.add(Member(flow), priority);
         }

@@ -53,15 +53,17 @@ pub struct Config {
     pub loss_hold_rtts: f64,
     /// Whether a loss of a data flow takes only that flow's part, until media sees congestion within a round trip. Rule 3.
     pub partial_loss: bool,
-    /// Queuing delay below which data flows let `S_CR` grow while no media leads. Rule 4.
+    /// Queuing delay from which on data flows do not let `S_CR` grow while no media leads; half of it halves the growth.
+    /// Rule 4.
     pub grow_below: TimeDelta,
-    /// Queuing delay above which they let it shrink. Rule 4.
+    /// Queuing delay, longer than that, from which on they let it shrink by `shrink_per_rtt`; by less in between. Rule 4.
     pub shrink_above: TimeDelta,
-    /// By so much per round trip, in [0, 1]. Rule 4.
+    /// By how much per round trip, in [0, 1]. Rule 4.
     pub shrink_per_rtt: f64,
-    /// Queuing delay above which data flows let `S_CR` shrink although media leads, by `shrink_per_rtt` at twice this and
-    /// above; `None` for never. Divergence 5.
+    /// Queuing delay above which data flows let `S_CR` shrink although media leads; `None` for never. Divergence 5.
     pub led_queue: Option<TimeDelta>,
+    /// By so much per round trip at twice that delay and above, in [0, 1]; by less below. Divergence 5.
+    pub led_shrink_per_rtt: f64,
     /// By how much a media flow's share may multiply within `jump_interval`, at least 1. Rule 5.
     pub jump: f64,
     /// The time for that. Rule 5.
@@ -92,7 +94,8 @@ impl Default for Config {
             grow_below: ms(25),
             shrink_above: ms(50),
             shrink_per_rtt: 0.05,
-            led_queue: Some(ms(20)),
+            led_queue: Some(ms(15)),
+            led_shrink_per_rtt: 0.02,
             jump: 1.5,
             jump_interval: ms(200),
             demand_room: 1.5,
@@ -129,16 +132,17 @@ impl Config {
             Conversion::Base => true,
             Conversion::Smoothed { longest_queue } => not_negative(longest_queue),
         };
-        let shrinks = not_negative(self.grow_below) && self.shrink_above >= self.grow_below;
+        let shrinks = span(self.grow_below) && self.shrink_above > self.grow_below;
         check([
             ("conversion", conversion, "0 or longer"),
             ("least_window", at_least_one(self.least_window), "at least 1"),
             ("burst", self.burst > 0.0 && self.burst.is_finite(), "above 0"),
             ("loss_factor", weight(self.loss_factor), "in (0, 1]"),
             ("loss_hold_rtts", amount(self.loss_hold_rtts), "0 or above"),
-            ("shrink_above", shrinks, "at least `grow_below`, which is 0 or longer"),
+            ("shrink_above", shrinks, "longer than `grow_below`, which is above 0"),
             ("shrink_per_rtt", ratio(self.shrink_per_rtt), "in [0, 1]"),
             ("led_queue", self.led_queue.is_none_or(span), "longer than 0"),
+            ("led_shrink_per_rtt", ratio(self.led_shrink_per_rtt), "in [0, 1]"),
             ("jump", at_least_one(self.jump), "at least 1"),
             ("jump_interval", span(self.jump_interval), "longer than 0"),
             ("demand_room", at_least_one(self.demand_room), "at least 1"),

@@ -222,26 +222,38 @@ impl Group {
         let queuing = (data.queuing() - data.spacing(flow.share)).max(TimeDelta::ZERO);
         self.settled |= led || queuing >= self.config.grow_below;
         let rounds = (news.acked / self.windows().max(1.0)).min(1.0);
-        let shrinks = self.config.shrink_per_rtt * self.excess(led, queuing) * rounds;
-        let may_grow = if led { self.config.lead == Lead::All } else { queuing < self.config.grow_below };
-        let grows = may_grow && news.window_limited && !flow.is_satisfied();
-        let segments = match (grows, self.settled) {
+        let shrinks = self.shrinks(led, queuing) * rounds;
+        let segments = match (news.window_limited && !flow.is_satisfied(), self.settled) {
             (false, _) => 0.0,
             (true, true) => rounds,
             (true, false) => (news.after.cwnd - news.before.cwnd).clamp(0.0, news.acked),
         };
-        let parts = if self.config.lead == Lead::All { self.flows.len() as f64 } else { 1.0 };
-        let grown = segments / parts * data.segment / flow.rtt(&self.config).secs_f64();
+        let grown = segments * self.grows(led, queuing) * data.segment / flow.rtt(&self.config).secs_f64();
         self.set_sum(self.sum * (1.0 - shrinks) + grown);
     }
 
-    /// How much too long the queue is: 0 for not at all, 1 for wholly.
-    fn excess(&self, led: bool, queuing: TimeDelta) -> f64 {
-        if !led {
-            return f64::from(u8::from(queuing > self.config.shrink_above));
+    /// The part of their own growth by which data flows let the sum grow.
+    fn grows(&self, led: bool, queuing: TimeDelta) -> f64 {
+        let room = || 1.0 - queuing.secs_f64() / self.config.grow_below.secs_f64();
+        match (self.config.lead, led) {
+            (Lead::All, true) => 1.0 / self.flows.len() as f64,
+            (Lead::Delay, true) => 0.0,
+            (_, false) => room().clamp(0.0, 1.0),
         }
-        let Some(most) = self.config.led_queue else { return 0.0 };
-        (queuing.secs_f64() / most.secs_f64() - 1.0).clamp(0.0, 1.0)
+    }
+
+    /// The part of the sum that a round trip takes for this queue.
+    fn shrinks(&self, led: bool, queuing: TimeDelta) -> f64 {
+        let Config { led_queue, led_shrink_per_rtt, grow_below, shrink_above, shrink_per_rtt, .. } =
+            self.config;
+        let part = |from: TimeDelta, to: TimeDelta| {
+            ((queuing - from).secs_f64() / (to - from).secs_f64()).clamp(0.0, 1.0)
+        };
+        match led_queue {
+            _ if !led => shrink_per_rtt * part(grow_below, shrink_above),
+            Some(most) => led_shrink_per_rtt * part(most, most * 2),
+            None => 0.0,
+        }
     }
 
     /// Segments that all data flows may have in flight.

@@ -146,4 +146,3 @@ impl CtrlTcp {
 fn whole(segments: f64) -> u32 {
     segments as u32
 }
-

@@ -84,10 +84,13 @@ impl CtrlTcp {
                 self.scale(before, after);
                 if !after.in_slow_start() {
                     let sum = self.shares.sum();
-                    self.shares.threshold = Some(self.shares.threshold.map_or(sum, |threshold| threshold.min(sum)));
+                    self.shares.threshold =
+                        Some(self.shares.threshold.map_or(sum, |threshold| threshold.min(sum)));
                 }
             }
-            _ if after.cwnd >= before.cwnd => self.add((after.cwnd - before.cwnd) * self.bytes_of_aggregate(place)),
+            _ if after.cwnd >= before.cwnd => {
+                self.add((after.cwnd - before.cwnd) * self.bytes_of_aggregate(place))
+            }
             _ => self.scale(before, after),
         }
     }
@@ -117,7 +120,9 @@ impl CtrlTcp {
     pub(super) fn bytes_of_aggregate(&self, place: usize) -> f64 {
         let flow = &self.flows[place];
         match flow.base_seconds() {
-            Some(own) if self.config.by_rates => flow.segment * (self.shares.weights() / self.priorities) / own,
+            Some(own) if self.config.by_rates => {
+                flow.segment * (self.shares.weights() / self.priorities) / own
+            }
             _ => flow.segment,
         }
     }

@@ -20,8 +20,9 @@ impl CtrlTcp {
     pub(super) fn hand_over(&mut self, now: SendTime) {
         let rank = |flow: &Flow| {
             let sound = flow.outstanding && is_open(flow);
-            let leads =
-                self.config.lead == Lead::Delay && flow.steered == Steered::Delay && !self.is_silent(now, flow);
+            let leads = self.config.lead == Lead::Delay
+                && flow.steered == Steered::Delay
+                && !self.is_silent(now, flow);
             let uses = flow.cap == f64::INFINITY;
             (sound, sound && leads, sound && uses, flow.acked_lately())
         };

@@ -29,8 +29,17 @@ fn some_window() -> impl Strategy<Value = Window> {
 fn some_news() -> impl Strategy<Value = Word> {
     use Told::{Acknowledged, Idle, Marked, RecoveryEntered, RecoveryLeft, Reduced, Repairing, TimedOut};
     let told = [
-        Acknowledged, Acknowledged, Acknowledged, Acknowledged, Repairing, RecoveryEntered, RecoveryLeft, TimedOut,
-        Reduced, Marked, Idle,
+        Acknowledged,
+        Acknowledged,
+        Acknowledged,
+        Acknowledged,
+        Repairing,
+        RecoveryEntered,
+        RecoveryLeft,
+        TimedOut,
+        Reduced,
+        Marked,
+        Idle,
     ];
     let times = || prop::option::of((-10i64..500).prop_map(TimeDelta::from_millis));
     let windows = (some_window(), some_window());
@@ -243,7 +252,16 @@ impl Connection {
     fn news(&self, told: Told, before: Window, after: Window, acked: f64) -> Word {
         let flight = after.cwnd.floor();
         let window_limited = true;
-        Word::Window(WindowNews { told, before, after, acked, flight, window_limited, srtt: Some(RTT), base_rtt: None })
+        Word::Window(WindowNews {
+            told,
+            before,
+            after,
+            acked,
+            flight,
+            window_limited,
+            srtt: Some(RTT),
+            base_rtt: None,
+        })
     }
 
     fn acks(&mut self, acked: u8, limited: bool) {
