@@ -57,9 +57,12 @@ fn every_row_that_ships_can_be_planned() {
 #[test]
 fn every_row_of_the_two_papers_on_coupling_is_there() {
     let rtp = (1..=31).map(|figure| format!("fig{figure}"));
-    let rtp = rtp.chain(["table1", "alg1", "alg2"].map(str::to_owned)).chain((1..=6).map(|claim| format!("claim{claim}")));
+    let rtp = rtp
+        .chain(["table1", "alg1", "alg2"].map(str::to_owned))
+        .chain((1..=6).map(|claim| format!("claim{claim}")));
     let rtp = rtp.map(|row| format!("coupled-rtp-2014/{row}"));
-    let coupling = (1..=7).map(|figure| format!("fig{figure}")).chain((1..=12).map(|claim| format!("claim{claim}")));
+    let coupling =
+        (1..=7).map(|figure| format!("fig{figure}")).chain((1..=12).map(|claim| format!("claim{claim}")));
     let coupling = coupling.map(|row| format!("coupling-2018/{row}"));
     let mut expected: Vec<String> = rtp.chain(coupling).collect();
     expected.sort();
@@ -170,7 +173,8 @@ fn refused(right: &str, wrong: &str) -> (usize, String, String) {
     let experiment = Experiment::parse("paper/row", "row.toml", &text);
     let planned = experiment.and_then(|experiment| {
         let experiments = [experiment];
-        Reproduction::plan(&experiments, Extent::default(), &TraceStore::at(None)).map(|planned| planned.runs())
+        Reproduction::plan(&experiments, Extent::default(), &TraceStore::at(None))
+            .map(|planned| planned.runs())
     });
     let error = planned.expect_err(wrong);
     let line = error.position().map_or(0, |(line, _)| line);
@@ -180,9 +184,13 @@ fn refused(right: &str, wrong: &str) -> (usize, String, String) {
 #[test]
 fn what_is_wrong_is_told_with_its_line_and_what_would_be_right() {
     let line = |of: &str| SMALL.lines().position(|line| line.contains(of)).unwrap() + 1;
-    let (at, message, help) = refused("of = \"plain:links.bottleneck.util", "of = \"plane:links.bottleneck.util");
+    let (at, message, help) =
+        refused("of = \"plain:links.bottleneck.util", "of = \"plane:links.bottleneck.util");
     assert_eq!((at, help.as_str()), (line("of = \"plain"), "did you mean `plain`?"), "{message}");
-    let (at, message, help) = refused("of = \"plain:links.bottleneck.utilisation.bits", "of = \"plain:links.bottleneck.utilisation.bit");
+    let (at, message, help) = refused(
+        "of = \"plain:links.bottleneck.utilisation.bits",
+        "of = \"plain:links.bottleneck.utilisation.bit",
+    );
     assert_eq!((at, help.as_str()), (line("of = \"plain"), "did you mean `bits`?"), "{message}");
     let (at, message, help) = refused("of = \"plain:links.bottleneck", "of = \"plain:links.botleneck");
     assert_eq!((at, help.as_str()), (line("of = \"plain"), "did you mean `bottleneck`?"), "{message}");
@@ -216,7 +224,10 @@ fn a_name_that_is_not_there_brings_up_the_nearest() {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         select(&names, paper).err().and_then(|error| error.advice().map(str::to_owned))
     };
-    assert_eq!(help(&["coupled-rtp-2014/fg8"], None).as_deref(), Some("did you mean `coupled-rtp-2014/fig8`?"));
+    assert_eq!(
+        help(&["coupled-rtp-2014/fg8"], None).as_deref(),
+        Some("did you mean `coupled-rtp-2014/fig8`?")
+    );
     assert_eq!(help(&[], Some("coupling-2017")).as_deref(), Some("did you mean `coupling-2018`?"));
     assert_eq!(select(&[], None).unwrap().len(), ROWS.len());
     assert_eq!(select(&[], Some("coupling-2018")).unwrap().len(), 19);
@@ -233,7 +244,8 @@ fn has_test(path: &str) -> bool {
     collect(&folder.join("tests"), &mut files);
     files.iter().any(|file| {
         let below = file.strip_prefix(&folder).unwrap().with_extension("");
-        let names: Vec<_> = below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+        let names: Vec<_> =
+            below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
         let stands = |module: &&&str| **module == "tests" || names.iter().any(|name| name == **module);
         modules.iter().all(|module| stands(&module)) && is_test(&fs::read_to_string(file).unwrap(), test)
     })

@@ -138,7 +138,10 @@ fn a_mistake_says_what_would_be_right() {
     assert_eq!(message("mean(a:media.loss_ratio)"), "`mean` cannot take a number");
     assert_eq!(message("a:flows.*.rate_bps"), "the formula is several numbers, not a number");
     assert_eq!(message("quantile(a:flows.*.rate_bps)"), "`quantile` takes 2, not 1");
-    assert_eq!(message("mean(a:flows.*.rate_bps + a:series.links.x.rate_bps)"), "several numbers and a course over time do not go together");
+    assert_eq!(
+        message("mean(a:flows.*.rate_bps + a:series.links.x.rate_bps)"),
+        "several numbers and a course over time do not go together"
+    );
     assert_eq!(message("1 +"), "the formula ends too early");
     assert_eq!(message("(1"), "`(` is not closed");
     assert_eq!(message("1 2"), "`2` stands behind the end of the formula");

@@ -56,7 +56,8 @@ fn a_series_is_found_by_name_with_its_time() {
         queue_max_ms: Vec::new(),
     };
     let links = vec![link("a", [1.0, 2.0, 3.0]), link("b", [4.0, 5.0, 6.0])];
-    let mut series = Series { time_s: Vec::new(), flows: Vec::new(), links: Vec::new(), couplings: Vec::new() };
+    let mut series =
+        Series { time_s: Vec::new(), flows: Vec::new(), links: Vec::new(), couplings: Vec::new() };
     series.time_s = vec![5.0, 5.1, 5.2];
     series.links = links;
     let found = |path| harvest(path, &Value::Null, Some(&series));
