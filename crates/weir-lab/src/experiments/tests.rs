@@ -284,3 +284,29 @@ fn every_test_that_a_claim_names_is_there() {
     assert!(!has_test("weir_lab::experiments::tests::no_such_test"));
     assert!(!has_test("weir_lab::experiments::tests::has_test"), "a function that is no test");
 }
+
+/// The claims in the tables of `text` below the heading of `paper`: row and claim, and class.
+fn tabled(text: &str, paper: &str) -> Vec<(String, String)> {
+    let behind = text.split(&format!("\n## {paper}\n")).nth(1).unwrap_or_default();
+    let section = behind.split("\n## ").next().unwrap_or_default();
+    let cells = section.lines().map(|line| line.split(" | ").collect::<Vec<_>>());
+    let claims = cells.filter(|cells| cells.len() == 8 && cells[0].contains('/'));
+    claims.map(|cells| (cells[0].trim_start_matches("| ").to_owned(), cells[1].to_owned())).collect()
+}
+
+#[test]
+fn the_document_has_the_tables_of_the_command() {
+    let document = include_str!("../../../../docs/reproduction.md");
+    for paper in ["coupled-rtp-2014", "coupling-2018"] {
+        let mut claims = Vec::new();
+        for row in ROWS.iter().filter(|row| row.name.starts_with(paper)) {
+            let own = without_unknown_couplers(row).row.claims;
+            let name = row.name.trim_start_matches(paper).trim_start_matches('/');
+            claims.extend(own.iter().map(|claim| (format!("{name}/{}", claim.id), claim.class.name().to_owned())));
+        }
+        assert_eq!(tabled(document, paper), claims, "print the tables anew: weir reproduce --paper {paper} --markdown");
+    }
+    let printed = format!("\n{}", markdown(&results(SMALL, Extent { full: false, runs: Some(1) })));
+    let claims = ["rises", "double", "full"].map(|claim| format!("row/{claim}"));
+    assert_eq!(tabled(&printed, "paper").into_iter().map(|(claim, _)| claim).collect::<Vec<_>>(), claims);
+}
