@@ -13,7 +13,18 @@ fn an_object_for_each_claim_says_what_was_reported_measured_and_accepted() {
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
     let claims: Vec<Value> = serde_json::from_str(&outcome.stdout).unwrap();
     for claim in &claims {
-        for key in ["id", "row", "class", "claim", "reported", "measured", "accepted", "verdict", "stand_in", "calibration"] {
+        for key in [
+            "id",
+            "row",
+            "class",
+            "claim",
+            "reported",
+            "measured",
+            "accepted",
+            "verdict",
+            "stand_in",
+            "calibration",
+        ] {
             assert!(claim.get(key).is_some(), "{key} of {claim}");
         }
     }

@@ -185,7 +185,7 @@ fn refused(right: &str, wrong: &str) -> (usize, String, String) {
 fn what_is_wrong_is_told_with_its_line_and_what_would_be_right() {
     let line = |of: &str| SMALL.lines().position(|line| line.contains(of)).unwrap() + 1;
     let (at, message, help) =
-        refused("of = \"plain:links.bottleneck.util", "of = \"plane:links.bottleneck.util");
+        refused("of = \"plain:links.bottleneck.util", "of = \"plian:links.bottleneck.util");
     assert_eq!((at, help.as_str()), (line("of = \"plain"), "did you mean `plain`?"), "{message}");
     let (at, message, help) = refused(
         "of = \"plain:links.bottleneck.utilisation.bits",
@@ -212,8 +212,8 @@ fn what_is_wrong_is_told_with_its_line_and_what_would_be_right() {
 #[test]
 fn what_is_wrong_with_a_scenario_in_a_row_is_told_with_the_rows_line() {
     let line = |of: &str| SMALL.lines().position(|line| line.contains(of)).unwrap() + 1;
-    let (at, _, help) = refused("rate = \"500kbps\"", "rate = \"500kbit\"");
-    assert_eq!(at, line("rate = \"500kbps\""), "{help}");
+    let (at, _, help) = refused("rate = \"1Mbps\"", "rate = \"1Mbit\"");
+    assert_eq!(at, line("rate = \"1Mbps\""), "{help}");
     let (at, message, _) = refused("kind = \"constant\"", "kind = \"konstant\"");
     assert_eq!(at, line("kind = \"constant\""), "{message}");
 }
@@ -302,9 +302,15 @@ fn the_document_has_the_tables_of_the_command() {
         for row in ROWS.iter().filter(|row| row.name.starts_with(paper)) {
             let own = without_unknown_couplers(row).row.claims;
             let name = row.name.trim_start_matches(paper).trim_start_matches('/');
-            claims.extend(own.iter().map(|claim| (format!("{name}/{}", claim.id), claim.class.name().to_owned())));
+            claims.extend(
+                own.iter().map(|claim| (format!("{name}/{}", claim.id), claim.class.name().to_owned())),
+            );
         }
-        assert_eq!(tabled(document, paper), claims, "print the tables anew: weir reproduce --paper {paper} --markdown");
+        assert_eq!(
+            tabled(document, paper),
+            claims,
+            "print the tables anew: weir reproduce --paper {paper} --markdown"
+        );
     }
     let printed = format!("\n{}", markdown(&results(SMALL, Extent { full: false, runs: Some(1) })));
     let claims = ["rises", "double", "full"].map(|claim| format!("row/{claim}"));

@@ -26,7 +26,7 @@ fn a_path_that_results_do_not_have_brings_up_what_is_meant() {
     assert_eq!(help("link.bottleneck.loss_ratio"), "did you mean `links`?");
     assert_eq!(help("windows.late.jian.of_means"), "did you mean `jain`?");
     assert_eq!(help("series.flows.video.send_rate"), "did you mean `send_rate_bps`?");
-    assert_eq!(help("series.flows.video.sender.p.mean"), "did you mean `min`?");
+    assert_eq!(help("series.flows.video.sender.p.mean"), "known here are `min` and `max`");
     assert!(help("links.bottleneck.utilisation").starts_with("it goes on with `bits`"));
     assert!(help("series.jain").starts_with("write `series."));
 }
