@@ -243,8 +243,8 @@ impl Monitor for Trace {
         }
         self.bytes[flow] += f64::from(packet.wire_size);
         self.wait = packet.wait.millis_f64();
-        if now.secs_f64() >= self.at + 0.5 {
-            self.at += 0.5;
+        if now.secs_f64() >= self.at + 0.2 {
+            self.at += 0.2;
             println!(
                 "{:6.1} S {:5.0} told {:5.0} sent {:5.0} {:5.0} cwnd {:5.1} srtt {:5.0} wait {:5.1} lost {} {:?}",
                 self.at,
@@ -307,7 +307,10 @@ fn trace() {
     let l: usize = std::env::var("LINK").unwrap().parse().unwrap();
     let m: f64 = std::env::var("PM").unwrap().parse().unwrap();
     let n: f64 = std::env::var("PD").unwrap().parse().unwrap();
-    let case = Case::of(law, d, LINKS[l]).coupled(Config::default(), m, n);
+    let mut case = Case::of(law, d, LINKS[l]).coupled(Config::default(), m, n);
+    if std::env::var("PAUSE").is_ok() {
+        case.pause = Some((60, 80));
+    }
     Simulation::new(case.spec(), Trace::default()).unwrap().run();
 }
 

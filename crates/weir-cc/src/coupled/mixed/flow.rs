@@ -18,6 +18,8 @@ pub(super) struct Flow {
     pub(super) wishes: Wishes,
     /// `FSE_R` in bit/s.
     pub(super) share: f64,
+    /// What it would have but for the jump that this would be.
+    pub(super) entitled: f64,
     pub(super) kind: Kind,
     /// When it was last heard that the path delivers.
     pub(super) progress: SendTime,
@@ -80,7 +82,16 @@ impl Flow {
             None => Kind::Media(Media::new(now, join.start)),
         };
         let wishes = join.wishes;
-        Self { member, wishes, share: 0.0, kind, progress: now, demand: None, orders: Orders::default() }
+        Self {
+            member,
+            wishes,
+            share: 0.0,
+            entitled: 0.0,
+            kind,
+            progress: now,
+            demand: None,
+            orders: Orders::default(),
+        }
     }
 
     pub(super) const fn media(&self) -> Option<&Media> {
@@ -100,6 +111,11 @@ impl Flow {
     /// Whether it has all that it wishes for.
     pub(super) fn is_satisfied(&self) -> bool {
         self.share >= SATISFIED * self.most()
+    }
+
+    /// Whether its law's growth tells that there is more on the path: that of a flow below its share does not.
+    pub(super) fn wants_more(&self) -> bool {
+        !self.is_satisfied() && self.media().is_none_or(|media| !media.held_back)
     }
 
     pub(super) fn rtt(&self, config: &Config) -> TimeDelta {
@@ -187,6 +203,7 @@ impl Flow {
 
     /// Takes its part of a distribution.
     pub(super) fn give(&mut self, now: SendTime, share: f64, config: &Config) {
+        self.entitled = share;
         let share = match &mut self.kind {
             Kind::Media(media) => media.without_jump(now, share, config),
             Kind::Data(_) => share,

@@ -105,7 +105,7 @@ impl Group {
         let (rate, base) = (decision.rate.bps_f64(), decision.base.bps_f64());
         let grows = rate > base;
         let flow = &self.flows[place];
-        let counts = if grows { !flow.is_satisfied() } else { is_cut_of_all(decision.why) };
+        let counts = if grows { flow.wants_more() } else { is_cut_of_all(decision.why) };
         if !counts || rate == base {
             return;
         }
@@ -113,10 +113,10 @@ impl Group {
             self.set_sum(rate);
             return;
         }
-        let change = flow.share * (rate / base - 1.0);
+        let change = flow.entitled * (rate / base - 1.0);
         let on_behalf = match self.config.lead {
             Lead::All => 1.0 / self.flows.len() as f64,
-            Lead::Delay => self.sum / self.share_of_media(),
+            Lead::Delay => self.sum / self.entitled_media(),
         };
         self.set_sum(self.sum + change * on_behalf);
         if !grows && matches!(decision.why, Why::Loss | Why::Mark | Why::Timeout) {
@@ -124,9 +124,9 @@ impl Group {
         }
     }
 
-    /// What the media flows have together, above 0.
-    fn share_of_media(&self) -> f64 {
-        let shares = self.flows.iter().filter(|flow| flow.media().is_some()).map(|flow| flow.share);
+    /// What is the media flows' together, above 0.
+    fn entitled_media(&self) -> f64 {
+        let shares = self.flows.iter().filter(|flow| flow.media().is_some()).map(|flow| flow.entitled);
         shares.sum::<f64>().max(1.0)
     }
 

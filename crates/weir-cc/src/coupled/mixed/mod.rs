@@ -31,8 +31,6 @@ mod flow;
 mod group;
 
 #[cfg(test)]
-mod closed_loop;
-#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod tests;
