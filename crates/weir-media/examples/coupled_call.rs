@@ -8,7 +8,9 @@ use weir_cc::coupled::fse::{self, Fse, Grouping};
 use weir_cc::gcc::goog_cc::{Config, GoogCc};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{DataRate, RateLimits, SendTime, TimeDelta};
-use weir_media::{CoupledFlow, CoupledFlows, Desired, EncoderConfig, MediaConfig, MediaReceiver, MediaSender};
+use weir_media::{
+    CoupledFlow, CoupledFlows, Desired, EncoderConfig, MediaConfig, MediaReceiver, MediaSender,
+};
 use weir_media::{Output, SenderSeeds, Session};
 
 /// Name, weight, highest rate in kbit/s.

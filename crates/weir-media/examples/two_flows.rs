@@ -7,7 +7,9 @@ use path::Path;
 use weir_cc::gcc::goog_cc::{Config, GoogCc};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{DataRate, Decision, RateLimits, SendTime, TimeDelta};
-use weir_media::{EncoderConfig, FlowId, MediaConfig, MediaReceiver, MediaSender, Output, SenderSeeds, Session};
+use weir_media::{
+    EncoderConfig, FlowId, MediaConfig, MediaReceiver, MediaSender, Output, SenderSeeds, Session,
+};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     call(|now, flow, decision| {

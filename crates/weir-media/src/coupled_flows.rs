@@ -41,7 +41,12 @@ impl<C: Coupler> CoupledFlows<C> {
     ///
     /// # Errors
     /// As in [`Self::add`].
-    pub fn on_output(&mut self, now: SendTime, session: &mut Session, output: &Output) -> Result<(), Refusal> {
+    pub fn on_output(
+        &mut self,
+        now: SendTime,
+        session: &mut Session,
+        output: &Output,
+    ) -> Result<(), Refusal> {
         match *output {
             Output::Decision(id, _) | Output::Rtt(id, _) | Output::Packet(id, _) => {
                 self.with(now, id, session, |flow, session| {

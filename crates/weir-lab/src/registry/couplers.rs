@@ -5,12 +5,14 @@
 use std::sync::LazyLock;
 
 use schemars::JsonSchema;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use toml::Table;
 use weir_cc::coupled::{Coupler, Member};
 
 use super::RegistryError;
+use super::law::merge;
 use crate::form::{Shape, advice};
 
 /// What is known of a coupler, for whoever has to choose.
@@ -64,10 +66,17 @@ pub struct Setting {
 /// A coupler that scenarios can name.
 trait CouplerKind {
     /// Its constants.
-    type Config: DeserializeOwned + JsonSchema + Default;
+    type Config: DeserializeOwned + Serialize + JsonSchema + Default;
+    /// Constants that its name stands for: no option changes them.
+    const NAMED: &'static [&'static str] = &[];
 
     /// What it is.
     fn info() -> CouplerInfo;
+
+    /// The constants that options change.
+    fn usual() -> Self::Config {
+        Self::Config::default()
+    }
 
     /// A coupler without flows; `None` for nobody who couples.
     ///
@@ -90,19 +99,29 @@ impl Entry {
     fn of<K: CouplerKind>() -> Self {
         Self {
             info: K::info(),
-            build: |options, setting| {
-                let config = match options {
-                    None => K::Config::default(),
-                    Some(options) => options
-                        .clone()
-                        .try_into()
-                        .map_err(|error: toml::de::Error| error.message().to_owned())?,
-                };
-                K::build(config, setting)
-            },
-            schema: schemars::schema_for!(K::Config).to_value(),
+            build: |options, setting| K::build(config::<K>(options)?, setting),
+            schema: schema::<K>(),
         }
     }
+}
+
+fn schema<K: CouplerKind>() -> Value {
+    let mut schema = schemars::schema_for!(K::Config).to_value();
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.retain(|key, _| !K::NAMED.contains(&key.as_str()));
+    }
+    schema
+}
+
+/// The constants that `options` make of the usual ones.
+fn config<K: CouplerKind>(options: Option<&Table>) -> Result<K::Config, String> {
+    let Some(options) = options else { return Ok(K::usual()) };
+    if let Some(key) = K::NAMED.iter().find(|&&key| options.contains_key(key)) {
+        return Err(format!("`{key}` is what the algorithm's name says"));
+    }
+    let mut table = Table::try_from(K::usual()).map_err(|error| error.to_string())?;
+    merge(&mut table, options.clone());
+    table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())
 }
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(entries);
@@ -111,6 +130,12 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(entries);
 fn entries() -> Vec<Entry> {
     vec![
         Entry::of::<Nobody>(),
+        Entry::of::<exchange::Exchange<exchange::Rtp2014Active>>(),
+        Entry::of::<exchange::Exchange<exchange::Rtp2014Conservative>>(),
+        Entry::of::<exchange::Exchange<exchange::Rfc8699Active>>(),
+        Entry::of::<exchange::Exchange<exchange::Rfc8699Conservative>>(),
+        Entry::of::<exchange::Exchange<exchange::Rfc8699Passive>>(),
+        Entry::of::<exchange::Exchange<exchange::PassiveSimple>>(),
         Entry::of::<kinds::Ctrl>(),
         Entry::of::<kinds::MediaAndData>(),
         #[cfg(test)]
@@ -152,7 +177,7 @@ pub(crate) fn coupler_options_shape(name: &str) -> Option<Shape<'static>> {
 }
 
 /// Constants of what has none.
-#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
+#[derive(Debug, Default, serde::Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NoOptions {}
 
@@ -177,6 +202,7 @@ impl CouplerKind for Nobody {
     }
 }
 
+mod exchange;
 mod kinds;
 #[cfg(test)]
 mod test_only;

@@ -136,7 +136,7 @@ fn preset<L: Law>(name: &str) -> Result<Table, String> {
 }
 
 /// Puts `changes` over `table`, tables within tables key by key.
-fn merge(table: &mut Table, changes: Table) {
+pub(super) fn merge(table: &mut Table, changes: Table) {
     for (key, change) in changes {
         match (table.get_mut(&key), change) {
             (Some(toml::Value::Table(inner)), toml::Value::Table(change)) => merge(inner, change),

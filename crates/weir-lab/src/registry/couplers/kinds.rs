@@ -7,18 +7,18 @@ use weir_cc::coupled::{Coupler, Member};
 use super::{Built, CouplerInfo, CouplerKind, Setting, Steers};
 
 /// What the algorithms of this file have in common.
-fn boxed<C: Coupler + 'static, E: ToString>(built: Result<C, E>) -> Built {
+pub(super) fn boxed<C: Coupler + 'static, E: ToString>(built: Result<C, E>) -> Built {
     built.map(|coupler| Some(Box::new(coupler) as Box<dyn Coupler>)).map_err(|error| error.to_string())
 }
 
 impl Setting {
     /// Refuses tenants.
-    fn without_tenants(&self) -> Result<(), String> {
+    pub(super) fn without_tenants(&self) -> Result<(), String> {
         if self.tenants.is_empty() { Ok(()) } else { Err("it knows no tenants".to_owned()) }
     }
 
     /// Refuses groups that come from statistics.
-    fn without_measuring(&self) -> Result<(), String> {
+    pub(super) fn without_measuring(&self) -> Result<(), String> {
         if self.measured { Err("it does not look for shared bottlenecks".to_owned()) } else { Ok(()) }
     }
 }
