@@ -6,7 +6,8 @@
 //! panics on no input.
 
 pub mod coupler;
+pub mod sbd;
 pub mod word;
 
-pub use coupler::{Aggregate, Coupler, Refusal};
+pub use coupler::{Aggregate, Coupler, Grouped, Refusal};
 pub use word::{Join, Member, Order, Statistics, Told, Update, WindowNews, Windowed, Wishes, Word};
