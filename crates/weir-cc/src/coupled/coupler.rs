@@ -33,8 +33,8 @@ pub trait Coupler: Send + Sync + Debug {
 
 /// A coupler whose groups somebody else makes, such as [shared bottleneck detection](crate::coupled::sbd::Detected).
 pub trait Grouped: Coupler {
-    /// The flow is in this group from now on, and in no other. The numbers are those that who calls gives, and none is
-    /// used for another group later. A flow that has not joined yet begins in it.
+    /// The flow, which has joined, is in this group from now on, and in no other. Who calls gives the numbers, none of
+    /// them to another group later.
     fn set_group(&mut self, now: SendTime, member: Member, group: u32);
 }
 

@@ -80,9 +80,9 @@ pub struct ClockSkewConfig {
 pub struct StabilityConfig {
     /// `W`, intervals by which a pair is judged, 1 to 64.
     pub window: u32,
-    /// Together in this part of them, a pair joins.
+    /// Together in this part of those that say anything, a pair joins.
     pub join: f64,
-    /// Together in less than this part of those in which both pass a bottleneck, it parts.
+    /// Together in less than this part of them, it parts.
     pub part: f64,
     /// Intervals of both flows before a pair joins: RFC 8382 §3.3 recommends `2 M`.
     pub start_up: u32,

@@ -64,14 +64,10 @@ impl<C: Grouped> Coupler for Detected<C> {
                 if known { Ok(()) } else { Err(Refusal::UnknownFlow(member)) }
             }
             Word::Join(_) => {
-                let known = self.detector.group(member).is_some();
+                self.coupler.on_word(now, member, word)?;
                 let group = self.detector.join(member, self.bundle(member));
                 self.coupler.set_group(now, member, group);
-                let joined = self.coupler.on_word(now, member, word);
-                if joined.is_err() && !known {
-                    self.detector.leave(member);
-                }
-                joined
+                Ok(())
             }
             Word::Update(update) => {
                 self.detector.on_rate(member, update.decision.rate.bps_f64());

@@ -16,7 +16,7 @@ use crate::coupled::word::{Member, Statistics};
 /// of groups come out of [`Self::poll`]. Intervals are those of one clock: that of the sender.
 ///
 /// A pair joins that was together in nine of ten of the last 60 intervals, and parts when it is together in less than half
-/// of those that say anything; where they say nothing, because neither passes a bottleneck, it stays together for 30 s.
+/// of them, so far as they say anything; where neither passes a bottleneck they say nothing, and it stays together for 30 s.
 /// A flow changes its group at most once in 10 s. Where queuing delay or loss has risen clearly 10 s after a pair was
 /// coupled, its coupling is dropped for two minutes (RFC 8699 §5.1).
 #[derive(Clone, Debug)]
@@ -158,7 +158,8 @@ impl Detector {
             self.units[place].flows += 1;
             return place;
         }
-        let unit = Unit::new(bundle, self.identifiers.fresh(), self.spans.guard);
+        let unit =
+            Unit::new(bundle, self.identifiers.fresh(), self.spans.guard, self.config.stability.window);
         if let Some(free) = self.units.iter().position(|unit| unit.flows == 0) {
             self.units[free] = unit;
             return free;
@@ -321,8 +322,7 @@ impl Detector {
     }
 
     fn harm(&self, i: usize, j: usize) -> Harm {
-        let (i, j) = (self.units[i].harm(), self.units[j].harm());
-        Harm { queuing: i.queuing.midpoint(j.queuing), loss: i.loss.midpoint(j.loss) }
+        self.units[i].harm().midpoint(self.units[j].harm())
     }
 }
 

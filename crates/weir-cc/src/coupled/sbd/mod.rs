@@ -31,7 +31,13 @@
 //!    interval's length (a queue may fill as fast as that), a clock was set: all is forgotten. So it is after more than
 //!    `M` empty intervals.
 //! 6. Before `M` intervals exist `mean_delay` is the mean of those that do.
-//! 7. `var_est` is compared as it stands in step 3, whose text sorts by its mean over `M` once more.
+//! 7. Intervals in which neither flow passes a bottleneck say nothing of a pair: they count neither for nor against it,
+//!    but at least half of the window has to say something. If one passes a bottleneck and the other does not, they are
+//!    apart.
+//! 8. Coupling is dropped again where it *clearly* raises delay or loss (RFC 8699 §5.1): a rise of the mean queuing delay
+//!    has to exceed twice its standard deviation, too, for which the delays of four intervals count as one, and a rise of
+//!    loss is one above its maximum of the last 60 intervals.
+//! 9. `var_est` is compared as it stands in step 3, whose text sorts by its mean over `M` once more.
 //!
 //! **Divergences** from RFC 8382:
 //!

@@ -67,10 +67,12 @@ pub(super) struct Trial {
 /// What a pair suffers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Harm {
-    /// Mean queuing delay in seconds.
+    /// Queuing delay in seconds: the mean of the guard's span, and the variance of that mean.
     pub(super) queuing: f64,
-    /// Ratio of packets lost.
+    pub(super) variance: f64,
+    /// Ratio of packets lost: now, and at most in the intervals by which pairs are judged.
     pub(super) loss: f64,
+    pub(super) most_loss: f64,
 }
 
 impl Pair {
@@ -86,11 +88,12 @@ impl Pair {
         self.remember(interval, verdict, config.window);
         let together = f64::from(self.together.count_ones());
         let known = together + f64::from(self.apart.count_ones());
+        let says_enough = 2.0 * known >= f64::from(config.window);
         if self.joined {
-            let parted = together < config.part * known;
+            let parted = says_enough && together < config.part * known;
             self.joined = !parted && interval - self.informed < spans.hold.max(1);
         } else if grown && interval >= self.blocked_until {
-            self.joined = together >= config.join * f64::from(config.window);
+            self.joined = says_enough && together >= config.join * known;
         }
         self.joined
     }
@@ -116,16 +119,31 @@ impl Pair {
 }
 
 impl Harm {
-    /// Whether it is so much more than it was that coupling is to blame. Loss is a mean over a longer window than delay,
-    /// so that it is judged only where that has passed.
+    /// Of two flows together.
+    pub(super) fn midpoint(self, other: Self) -> Self {
+        Self {
+            queuing: self.queuing.midpoint(other.queuing),
+            variance: self.variance.midpoint(other.variance),
+            loss: self.loss.midpoint(other.loss),
+            most_loss: self.most_loss.midpoint(other.most_loss),
+        }
+    }
+
+    /// Whether it is so clearly more than it was that coupling is to blame: by a part of it, by more than a little, and
+    /// by more than it changes anyway. Loss is a mean over a longer window than delay, so that it is judged only where
+    /// that has passed.
     pub(super) fn has_risen(&self, before: &Self, judges_loss: bool, config: &StabilityConfig) -> bool {
         let rises = |now: f64, before: f64, least: f64| {
             now > before * (1.0 + config.guard_rise) && now - before > least
         };
-        rises(self.queuing, before.queuing, config.guard_delay.secs_f64())
-            || (judges_loss && rises(self.loss, before.loss, config.guard_loss))
+        let chance = DEVIATIONS * libm::sqrt(self.variance + before.variance);
+        rises(self.queuing, before.queuing, config.guard_delay.secs_f64().max(chance))
+            || (judges_loss && rises(self.loss, before.most_loss, config.guard_loss))
     }
 }
+
+/// A rise is no chance beyond so many of its standard deviations.
+const DEVIATIONS: f64 = 2.0;
 
 #[cfg(test)]
 mod tests {
@@ -181,18 +199,34 @@ mod tests {
     #[test]
     fn a_pair_joins_at_nine_tenths_and_parts_below_a_half() {
         let mut course = Course::new();
-        assert_eq!(course.observe(Verdict::Together, 53), None);
-        assert_eq!(course.observe(Verdict::Together, 7), Some(1));
+        course.observe(Verdict::Apart, 4);
+        assert_eq!(course.observe(Verdict::Together, 60), Some(36), "4 of 40 are apart");
         // 29 of 60 are together after 31 that are apart.
         assert_eq!(course.observe(Verdict::Apart, 40), Some(31));
     }
 
     #[test]
-    fn what_is_unknown_holds_a_pair_for_a_time_and_joins_none() {
+    fn what_is_unknown_counts_neither_way_but_half_of_the_window_has_to_be_known() {
+        let mut course = Course::new();
+        assert_eq!(course.observe(Verdict::Together, 29), None);
+        assert_eq!(course.observe(Verdict::Unknown, 20), None);
+        assert_eq!(course.observe(Verdict::Together, 1), Some(1));
+        // 30 and 20 of 60 are left; then the older ones leave, too.
+        assert_eq!(course.observe(Verdict::Unknown, 38), None);
+        assert_eq!(
+            course.observe(Verdict::Apart, 29),
+            None,
+            "1 of 30 is together until the last of them comes"
+        );
+        assert_eq!(course.observe(Verdict::Apart, 1), Some(1));
+    }
+
+    #[test]
+    fn what_stays_unknown_holds_a_pair_for_a_time() {
         let mut course = Course::new();
         course.observe(Verdict::Together, 60);
         assert_eq!(course.observe(Verdict::Unknown, 100), Some(86));
-        assert_eq!(course.observe(Verdict::Together, 53), None);
+        assert_eq!(course.observe(Verdict::Together, 29), None);
         assert_eq!(course.observe(Verdict::Together, 1), Some(1));
     }
 
@@ -206,13 +240,26 @@ mod tests {
 
     #[test]
     fn harm_is_a_rise_by_half_and_by_more_than_a_little() {
-        let of = |queuing: f64, loss: f64| Harm { queuing: queuing / 1000.0, loss };
+        let of = |queuing: f64, loss: f64| Harm {
+            queuing: queuing / 1000.0,
+            variance: 0.0,
+            loss,
+            most_loss: loss,
+        };
         let risen = |now: Harm, before: Harm| now.has_risen(&before, true, &CONFIG);
         assert!(risen(of(61.0, 0.0), of(40.0, 0.0)));
         assert!(!risen(of(59.0, 0.0), of(40.0, 0.0)), "less than half");
         assert!(!risen(of(9.0, 0.0), of(0.0, 0.0)), "less than 10 ms");
+        // A standard deviation of 6 ms before and 8 ms now is one of 10 ms for the difference.
+        let noisy = |harm: Harm, ms: f64| Harm { variance: ms * ms * 1e-6, ..harm };
+        assert!(!risen(noisy(of(59.0, 0.0), 8.0), noisy(of(39.1, 0.0), 6.0)), "by chance");
+        assert!(risen(noisy(of(61.0, 0.0), 8.0), noisy(of(40.0, 0.0), 6.0)));
         assert!(risen(of(40.0, 0.05), of(40.0, 0.03)));
         assert!(!risen(of(40.0, 0.009), of(40.0, 0.0)));
+        assert!(
+            !risen(of(40.0, 0.05), Harm { most_loss: 0.04, ..of(40.0, 0.03) }),
+            "it had been as much before"
+        );
         assert!(!of(40.0, 0.05).has_risen(&of(40.0, 0.03), false, &CONFIG));
     }
 }

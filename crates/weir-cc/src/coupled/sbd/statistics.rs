@@ -145,17 +145,13 @@ impl FlowStatistics {
         })
     }
 
-    /// News of packets, in order of number: what [`Feedback::Packets`](crate::Feedback::Packets) brings. Calls `told`
-    /// with the statistics of each interval that they end.
-    pub fn on_results(&mut self, results: &[PacketResult], mut told: impl FnMut(Statistics)) {
+    /// News of packets, in order of number: what [`Feedback::Packets`](crate::Feedback::Packets) brings.
+    pub fn on_results(&mut self, results: &[PacketResult]) {
         for PacketResult { sent, fate } in results {
             match *fate {
                 Fate::Arrived { at, .. } => self.on_arrival(sent.at, at),
                 Fate::Missing => self.on_loss(sent.at),
                 Fate::Recovered { at, .. } => self.on_recovery(sent.at, at),
-            }
-            if let Some(statistics) = self.poll() {
-                told(statistics);
             }
         }
     }

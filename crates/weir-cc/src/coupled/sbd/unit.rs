@@ -53,14 +53,16 @@ pub(super) struct Unit {
     silent: u32,
     /// Queuing delays of the guard's span.
     queuing: Ring<f64>,
-    loss: f64,
+    /// `pkt_loss` in the intervals by which pairs are judged.
+    loss: Ring<f64>,
 }
 
 impl Unit {
-    /// `guard` is the guard's span in intervals.
-    pub(super) fn new(bundle: Option<u64>, group: u32, guard: u64) -> Self {
+    /// `guard` is the guard's span in intervals, `window` how many of them pairs are judged by.
+    pub(super) fn new(bundle: Option<u64>, group: u32, guard: u64, window: u32) -> Self {
         let queuing = Ring::new(usize::try_from(guard).unwrap_or(1));
-        Self { bundle, flows: 1, group, changed: None, grown: 0, silent: 0, queuing, loss: 0.0 }
+        let loss = Ring::new(window as usize);
+        Self { bundle, flows: 1, group, changed: None, grown: 0, silent: 0, queuing, loss }
     }
 
     /// An interval has passed. After more than `most_silent` without samples it begins again.
@@ -75,16 +77,23 @@ impl Unit {
         self.silent = 0;
         self.grown = self.grown.saturating_add(1);
         self.queuing.push(told.queuing);
-        self.loss = told.loss;
+        self.loss.push(told.loss);
     }
 
     /// What it suffered during the guard's span.
     pub(super) fn harm(&self) -> Harm {
         let known = self.queuing.len().min(self.grown as usize).max(1);
         let queuing = self.queuing.iter().take(known).sum::<f64>() / known as f64;
-        Harm { queuing, loss: self.loss }
+        let square = |delay: f64| (delay - queuing) * (delay - queuing);
+        let variance = self.queuing.iter().take(known).map(square).sum::<f64>() / known as f64;
+        let most_loss = self.loss.iter().fold(0.0, f64::max);
+        let independent = (known as f64 / CORRELATED).max(1.0);
+        Harm { queuing, variance: variance / independent, loss: self.loss.get(0), most_loss }
     }
 }
+
+/// Delays of so many intervals say what one says: a burst lasts for some of them.
+const CORRELATED: f64 = 4.0;
 
 /// Statistics of a unit as its flows' come: means weighted by samples.
 #[derive(Clone, Copy, Debug, Default)]
