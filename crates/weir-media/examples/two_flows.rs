@@ -61,7 +61,11 @@ pub(crate) fn call(
                 }
                 Output::Decision(flow, decision) => tell(now, flow, &decision),
                 Output::Wake(wake) => break wake,
-                Output::Rtcp(..) | Output::Rtt(..) | Output::Frame(..) | Output::Target(..) => {}
+                Output::Rtcp(..)
+                | Output::Rtt(..)
+                | Output::Statistics(..)
+                | Output::Frame(..)
+                | Output::Target(..) => {}
             }
         };
         for receiver in &mut receivers {

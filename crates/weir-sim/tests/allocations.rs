@@ -7,7 +7,7 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use common::{constant, flow, gcc_2016, spec, tcp};
+use common::{Echo, constant, coupled_by, flow, gcc_2016, spec, tcp};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::scream::ScreamReceiver;
 use weir_cc::scream::v1::{self, Scream};
@@ -98,6 +98,15 @@ fn two_flows_of_one_call_allocate_nothing() {
     let together = of(Some(0));
     assert!(together <= 2 * RINGS_THAT_MAY_DOUBLE, "{together}");
     assert_eq!(together, of(None), "a shared host costs none");
+}
+
+#[test]
+fn words_and_orders_allocate_nothing() {
+    let flows = || vec![flow("video", gcc_2016()), flow("bulk", tcp())];
+    for delay in [0, 100] {
+        let coupled = allocations_of(coupled_by(Echo::default(), delay, spec(2000, 600, flows())));
+        assert!(coupled <= 2 * RINGS_THAT_MAY_DOUBLE, "{coupled}");
+    }
 }
 
 #[test]

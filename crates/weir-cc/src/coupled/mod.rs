@@ -6,8 +6,12 @@
 //! panics on no input.
 
 pub mod coupler;
+pub mod demand;
+pub mod member;
 pub mod sbd;
 pub mod word;
 
 pub use coupler::{Aggregate, Coupler, Grouped, Refusal};
+pub use demand::Demand;
+pub use member::Membership;
 pub use word::{Join, Member, Order, Statistics, Told, Update, WindowNews, Windowed, Wishes, Word};

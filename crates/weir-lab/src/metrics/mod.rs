@@ -29,6 +29,6 @@ pub use delays::FlowDelays;
 pub use fairness::jain;
 pub use histogram::{CdfPoint, Histogram};
 pub use max_min::{FairShares, max_min_shares};
-pub use plan::{FlowPlan, LinkPlan, MeasurePlan, Window};
+pub use plan::{CouplingPlan, FlowPlan, LinkPlan, MeasurePlan, Window};
 pub use recorder::{Measured, Recorder};
 pub use series::{FlowSeries, LinkSeries, Series, SignalSeries, write_cdf_csv};

@@ -9,11 +9,14 @@ use weir_media::PacketFormat;
 use weir_units::DataRate;
 use weir_world::Side;
 
+mod couplers;
 mod law;
 mod laws;
 mod tcp_profile;
 mod windows;
 
+pub(crate) use couplers::coupler_options_shape;
+pub use couplers::{CouplerInfo, Setting as CouplerSetting, Steers, coupler, coupler_info, couplers};
 pub use tcp_profile::TcpProfile;
 pub use windows::{WindowLawInfo, window_law, window_laws, window_laws_of};
 
@@ -73,11 +76,11 @@ pub enum RegistryError {
     /// The rates are out of order.
     #[error(transparent)]
     Limits(#[from] LimitsOutOfOrder),
-    /// The controller does not take these options.
-    #[error("`{controller}` does not take these options: {reason}")]
+    /// The controller or coupler does not take these options.
+    #[error("`{name}` does not take these options: {reason}")]
     Options {
-        /// The controller.
-        controller: &'static str,
+        /// The controller or coupler.
+        name: &'static str,
         /// Why not.
         reason: String,
     },
@@ -163,7 +166,7 @@ fn entry(name: &str) -> Result<&'static Entry, RegistryError> {
 
 impl Entry {
     fn refused(&self, reason: String) -> RegistryError {
-        RegistryError::Options { controller: self.info.name, reason }
+        RegistryError::Options { name: self.info.name, reason }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod active_queues;
 mod common;
+mod coupled;
 mod dual_queue;
 mod engine;
 mod tcp;

@@ -34,7 +34,16 @@ fn plan(steps: &[(u64, u64)], flows: Vec<FlowPlan>) -> MeasurePlan {
         bottleneck: true,
     };
     let (end, window) = (s(100), (Time::ZERO, s(100)));
-    MeasurePlan { end, window, flows, links: vec![link], series: false, windows: Vec::new() }
+    MeasurePlan {
+        end,
+        window,
+        flows,
+        links: vec![link],
+        series: false,
+        windows: Vec::new(),
+        couplings: Vec::new(),
+        queues: false,
+    }
 }
 
 /// A run in which each flow receives so much, in Mbit/s, from one second to another.

@@ -38,6 +38,8 @@ fn plan(end_ms: u64, flows: Vec<FlowPlan>) -> MeasurePlan {
         links: vec![link],
         series: false,
         windows: Vec::new(),
+        couplings: Vec::new(),
+        queues: false,
     }
 }
 

@@ -22,6 +22,8 @@ fn run(bytes: u32, delay_ms: u64) -> RunMetrics {
         links: vec![link],
         series: false,
         windows: Vec::new(),
+        couplings: Vec::new(),
+        queues: false,
     });
     if bytes > 0 {
         let packet = PacketMeta {

@@ -32,6 +32,8 @@ fn constant(kbps: u64, loss: f64) -> RunMetrics {
         }],
         series: false,
         windows: Vec::new(),
+        couplings: Vec::new(),
+        queues: false,
     };
     let spec = RunSpec::over(vec![LinkSpec::bottleneck("forward", config)], end).with(flow);
     Simulation::new(spec, Recorder::new(plan)).expect("a valid spec").run().finish().metrics

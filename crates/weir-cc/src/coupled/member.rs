@@ -1,0 +1,335 @@
+//! The flow's end of the way to its coupler: what a rate law's host tells, and what it makes of orders.
+//!
+//! Words and orders may take time, and a coupler may be gone. A flow goes on with what its law decides while it waits for
+//! an answer; where none comes in time it takes the lower of its own rate and its last share, and after some tries without
+//! an answer it is on its own (`T_reply`; no source gives a protocol for a coupler elsewhere, RFC 8699 §5 only allows it).
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use crate::coupled::word::{Join, Order, Update, Windowed, Wishes, Word};
+use crate::decision::{Decision, Share};
+use crate::time::SendTime;
+use crate::window::Window;
+
+/// No answer is late before this.
+const LEAST_PATIENCE: TimeDelta = TimeDelta::from_millis(250);
+/// Answers that came by then tell how long the way is; the first may take this long.
+const FIRST_PATIENCE: TimeDelta = TimeDelta::from_secs(2);
+/// An answer is late after so many times the longest so far, or so many intervals between updates.
+const PATIENCE: f64 = 2.0;
+/// So many late answers in a row, and the flow is on its own.
+const MOST_LATE: u32 = 3;
+/// How long a flow that is on its own waits before it tries to join again.
+const RETRY: TimeDelta = TimeDelta::from_secs(5);
+
+/// A rate-steered flow as it stands to its coupler.
+#[derive(Clone, Debug)]
+pub struct Membership {
+    wishes: Wishes,
+    standing: Standing,
+    /// The newest order taken.
+    epoch: u32,
+    /// The last order of a rate.
+    share: Option<DataRate>,
+    /// The rate of the last decision, or what the law took of an order since.
+    present: DataRate,
+    /// The rate that the law computed last, before coupling's word.
+    computed: DataRate,
+    /// The start rate, to join again with.
+    start: DataRate,
+    segment: DataSize,
+    /// The window as it was told last.
+    window: Option<DataSize>,
+    base_rtt: Option<TimeDelta>,
+    answers: Answers,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// Not joined.
+    Out,
+    /// Joined.
+    In,
+    /// No answer came, again and again; since then, until it tries again.
+    OnItsOwn { until: SendTime },
+}
+
+impl Membership {
+    /// A flow that has not joined yet; its window, if it has one, counts segments of `segment` bytes.
+    pub fn new(wishes: Wishes, segment: DataSize) -> Self {
+        Self {
+            wishes,
+            standing: Standing::Out,
+            epoch: 0,
+            share: None,
+            present: DataRate::ZERO,
+            computed: DataRate::ZERO,
+            start: DataRate::ZERO,
+            segment,
+            window: None,
+            base_rtt: None,
+            answers: Answers::default(),
+        }
+    }
+
+    /// What it wishes for.
+    pub const fn wishes(&self) -> &Wishes {
+        &self.wishes
+    }
+
+    /// The rate of its last decision, or what its law took of an order since.
+    pub const fn present(&self) -> DataRate {
+        self.present
+    }
+
+    /// Whether it has joined, and was answered in time.
+    pub fn is_joined(&self) -> bool {
+        self.standing == Standing::In
+    }
+
+    /// The flow begins, or goes on after a pause: a law of its kind begins with `start`, and alone it would go on with
+    /// `present`.
+    pub fn join(
+        &mut self,
+        now: SendTime,
+        start: DataRate,
+        present: DataRate,
+        window: Option<DataSize>,
+    ) -> Word {
+        self.standing = Standing::In;
+        (self.start, self.present, self.computed, self.window) = (start, present, present, window);
+        (self.epoch, self.share) = (0, None);
+        self.answers = Answers::default();
+        self.answers.asked(now);
+        Word::Join(Join { wishes: self.wishes, start, present, window: self.windowed() })
+    }
+
+    /// A round-trip time was measured.
+    pub fn on_rtt(&mut self, rtt: TimeDelta) {
+        if !rtt.is_negative() {
+            self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
+        }
+    }
+
+    /// Its law decided; `window` belongs to the rate. What to tell, if it has joined.
+    pub fn update(&mut self, now: SendTime, decision: Decision, window: Option<DataSize>) -> Option<Word> {
+        (self.present, self.computed, self.window) = (decision.rate, decision.rate, window);
+        match self.standing {
+            Standing::Out => None,
+            Standing::OnItsOwn { until } if now < until => None,
+            Standing::OnItsOwn { .. } => Some(self.join(now, self.start, decision.rate, window)),
+            Standing::In => {
+                self.answers.asked(now);
+                Some(Word::Update(Update { decision, window: self.windowed(), epoch: self.epoch }))
+            }
+        }
+    }
+
+    /// It wishes for something else. What to tell, if it has joined.
+    pub fn wish(&mut self, wishes: Wishes) -> Option<Word> {
+        let changed = self.wishes != wishes;
+        self.wishes = wishes;
+        (changed && self.is_joined()).then_some(Word::Wishes(wishes))
+    }
+
+    /// It stops sending on purpose.
+    pub fn pause(&mut self) -> Option<Word> {
+        self.part().then_some(Word::Pause)
+    }
+
+    /// It has ended.
+    pub fn leave(&mut self) -> Option<Word> {
+        self.part().then_some(Word::Leave)
+    }
+
+    fn part(&mut self) -> bool {
+        core::mem::replace(&mut self.standing, Standing::Out) == Standing::In
+    }
+
+    /// An order has come: the share to adopt, if it is one for a rate law, and the newest.
+    pub fn order(&mut self, now: SendTime, order: &Order) -> Option<Share> {
+        if !self.is_joined() {
+            return None;
+        }
+        self.answers.answered(now);
+        match *order {
+            Order::Rate { rate, epoch } => {
+                if epoch <= self.epoch {
+                    return None;
+                }
+                self.epoch = epoch;
+                self.share = Some(rate);
+                Some(Share { rate })
+            }
+            Order::Window(window) => {
+                let told = self.window?.bytes_f64();
+                let ordered = window.cwnd * self.segment.bytes_f64();
+                if !(told > 0.0 && ordered > 0.0 && ordered.is_finite()) {
+                    return None;
+                }
+                let rate = if ordered == told { self.present } else { self.present.scale(ordered / told) };
+                self.share = Some(rate);
+                Some(Share { rate })
+            }
+            Order::Uncoupled => {
+                self.standing = Standing::Out;
+                None
+            }
+            Order::Segment | Order::Reduce => None,
+        }
+    }
+
+    /// The law has taken so much of a share, and has this window now.
+    pub fn taken(&mut self, rate: DataRate, window: Option<DataSize>) {
+        (self.present, self.window) = (rate, window);
+    }
+
+    /// When [`Self::on_timeout`] wants to be called.
+    pub fn next_timeout(&self) -> Option<SendTime> {
+        self.is_joined().then(|| self.answers.due()).flatten()
+    }
+
+    /// No answer came in time: the share to adopt instead, if any.
+    pub fn on_timeout(&mut self, now: SendTime) -> Option<Share> {
+        if self.next_timeout().is_none_or(|due| now < due) {
+            return None;
+        }
+        self.answers.missed();
+        if self.answers.late >= MOST_LATE {
+            self.standing = Standing::OnItsOwn { until: now + RETRY };
+            return Some(Share { rate: self.computed });
+        }
+        self.share.map(|share| Share { rate: share.min(self.present) })
+    }
+
+    fn windowed(&self) -> Option<Windowed> {
+        let cwnd = self.window?.bytes_f64() / self.segment.bytes_f64().max(1.0);
+        let window = Window { cwnd, ssthresh: f64::INFINITY };
+        Some(Windowed { window, segment: self.segment, base_rtt: self.base_rtt })
+    }
+}
+
+/// Whether answers come, and how soon.
+#[derive(Clone, Copy, Debug, Default)]
+struct Answers {
+    /// Since when an answer is due.
+    asked: Option<SendTime>,
+    last_asked: Option<SendTime>,
+    /// Between the last two updates.
+    interval: TimeDelta,
+    /// The longest that an answer took.
+    longest: Option<TimeDelta>,
+    /// Late ones in a row.
+    late: u32,
+}
+
+impl Answers {
+    fn asked(&mut self, now: SendTime) {
+        self.interval = self.last_asked.map_or(TimeDelta::ZERO, |last| now - last);
+        self.last_asked = Some(now);
+        self.asked.get_or_insert(now);
+    }
+
+    fn answered(&mut self, now: SendTime) {
+        if let Some(asked) = self.asked.take() {
+            self.longest = self.longest.max(Some(now - asked));
+        }
+        self.late = 0;
+    }
+
+    fn missed(&mut self) {
+        self.asked = None;
+        self.late += 1;
+    }
+
+    fn due(&self) -> Option<SendTime> {
+        let usual =
+            self.longest.map_or(FIRST_PATIENCE, |longest| longest.scale(PATIENCE).max(LEAST_PATIENCE));
+        let patience = usual.max(self.interval.scale(PATIENCE));
+        self.asked.map(|asked| asked + patience)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decision::Why;
+
+    const MS: fn(i64) -> SendTime = SendTime::from_millis;
+    const KBPS: fn(u64) -> DataRate = DataRate::from_kbps;
+
+    fn membership() -> Membership {
+        let wishes = Wishes { priority: 1.0, desired: None, least: KBPS(50) };
+        Membership::new(wishes, DataSize::from_bytes(1200))
+    }
+
+    fn decision(base: u64, rate: u64) -> Decision {
+        Decision { rate: KBPS(rate), base: KBPS(base), why: Why::Growth, rtt: None }
+    }
+
+    fn rate(kbps: u64, epoch: u32) -> Order {
+        Order::Rate { rate: KBPS(kbps), epoch }
+    }
+
+    #[test]
+    fn only_the_newest_order_is_taken_and_its_number_told_with_the_next_update() {
+        let mut member = membership();
+        assert_eq!(member.update(MS(0), decision(300, 310), None), None, "it has not joined");
+        assert!(matches!(member.join(MS(0), KBPS(300), KBPS(300), None), Word::Join(_)));
+        assert_eq!(member.order(MS(10), &rate(500, 2)), Some(Share { rate: KBPS(500) }));
+        assert_eq!(member.order(MS(11), &rate(400, 1)), None);
+        let Some(Word::Update(update)) = member.update(MS(20), decision(500, 510), None) else { panic!() };
+        assert_eq!((update.epoch, update.decision), (2, decision(500, 510)));
+        // Another membership numbers anew.
+        assert_eq!(member.pause(), Some(Word::Pause));
+        assert_eq!((member.pause(), member.order(MS(30), &rate(700, 3))), (None, None));
+        member.join(MS(40), KBPS(300), KBPS(510), None);
+        assert_eq!(member.order(MS(50), &rate(300, 1)), Some(Share { rate: KBPS(300) }));
+    }
+
+    #[test]
+    fn without_answers_the_lower_of_own_rate_and_share_holds_and_then_the_flow_is_on_its_own() {
+        let mut member = membership();
+        member.join(MS(0), KBPS(300), KBPS(300), None);
+        assert_eq!(member.next_timeout(), Some(MS(2000)), "how long the way is, nobody knows yet");
+        member.order(MS(100), &rate(500, 1));
+        // Answers took 100 ms at most, updates come each 100 ms: twice that is below the least patience.
+        for (asked, share) in [(100, 500), (400, 500), (700, 600)] {
+            member.taken(KBPS(500), None);
+            member.update(MS(asked), decision(500, 600), None);
+            let patience = if asked == 100 { 250 } else { 600 };
+            assert_eq!(member.next_timeout(), Some(MS(asked + patience)));
+            assert_eq!(member.on_timeout(MS(asked + patience - 1)), None);
+            assert_eq!(member.on_timeout(MS(asked + patience)), Some(Share { rate: KBPS(share) }));
+        }
+        assert!(!member.is_joined());
+        assert_eq!(member.update(MS(6299), decision(600, 610), None), None);
+        assert!(matches!(member.update(MS(6300), decision(610, 620), None), Some(Word::Join(_))));
+    }
+
+    #[test]
+    fn a_long_way_to_the_coupler_is_not_taken_for_silence() {
+        // One second there and back, an update each 100 ms: the first answer sets the patience.
+        let mut member = membership();
+        member.join(MS(0), KBPS(300), KBPS(300), None);
+        for tick in 1..100 {
+            let now = MS(100 * tick);
+            member.update(now, decision(300, 300), None);
+            assert_eq!(member.on_timeout(now), None);
+            if tick >= 10 {
+                assert!(member.order(now, &rate(300, tick as u32)).is_some());
+            }
+        }
+        assert!(member.is_joined());
+    }
+
+    #[test]
+    fn a_window_as_order_is_relative_to_the_window_that_was_told() {
+        let mut member = membership();
+        member.join(MS(0), KBPS(300), KBPS(300), Some(DataSize::from_bytes(12_000)));
+        let order = |cwnd| Order::Window(Window { cwnd, ssthresh: 5.0 });
+        assert_eq!(member.order(MS(1), &order(10.0)), Some(Share { rate: KBPS(300) }));
+        assert_eq!(member.order(MS(1), &order(5.0)), Some(Share { rate: KBPS(150) }));
+        assert_eq!(member.order(MS(1), &order(f64::NAN)), None);
+    }
+}
