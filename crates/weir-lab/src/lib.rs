@@ -3,6 +3,7 @@
 pub mod build;
 pub mod capture;
 pub mod comparison;
+pub mod detection;
 pub mod fluid;
 pub mod form;
 pub mod metrics;

@@ -75,8 +75,8 @@ impl Grouping {
 mod tests {
     use super::*;
 
-    fn flow(frequency: f64, variability_ms: f64, skew: f64, loss: f64) -> Option<Statistics> {
-        Some(Statistics {
+    fn flow(frequency: f64, variability_ms: f64, skew: f64, loss: f64) -> Statistics {
+        Statistics {
             interval: 0,
             skew,
             variability: variability_ms / 1000.0,
@@ -85,10 +85,15 @@ mod tests {
             bottleneck: true,
             queuing: 0.0,
             samples: 10,
-        })
+        }
     }
 
-    fn groups(flows: &[Option<Statistics>]) -> Vec<Option<u32>> {
+    fn groups(flows: &[Statistics]) -> Vec<Option<u32>> {
+        let flows: Vec<_> = flows.iter().copied().map(Some).collect();
+        groups_of(&flows)
+    }
+
+    fn groups_of(flows: &[Option<Statistics>]) -> Vec<Option<u32>> {
         let mut groups = Vec::new();
         Grouping::new().divide(&Config::default(), flows, &mut groups);
         groups
@@ -129,8 +134,9 @@ mod tests {
 
     #[test]
     fn flows_without_bottleneck_or_statistics_are_in_no_group() {
-        let free = flow(0.0, 8.0, 0.0, 0.0).map(|of| Statistics { bottleneck: false, ..of });
-        assert_eq!(groups(&[free, None, flow(0.0, 8.0, 0.0, 0.0)]), [None, None, Some(0)]);
+        let passing = flow(0.0, 8.0, 0.0, 0.0);
+        let free = Statistics { bottleneck: false, ..passing };
+        assert_eq!(groups_of(&[Some(free), None, Some(passing)]), [None, None, Some(0)]);
         assert_eq!(groups(&[]), []);
     }
 }

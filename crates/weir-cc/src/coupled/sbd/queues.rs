@@ -78,10 +78,12 @@ fn changes(seed: u64, seconds: u64, flows: [Flow; 2]) -> Vec<(u64, bool)> {
     });
     let (mut coupled, mut changes) = (false, Vec::new());
     for ms in 0..seconds * 1000 {
-        links.iter_mut().for_each(|link| link.step(ms));
+        for link in &mut links {
+            link.step(ms);
+        }
         for (place, flow) in flows.iter().enumerate() {
             let Some(sent) =
-                ms.checked_sub(flow.base_ms / 2).filter(|sent| (sent + 3 * place as u64) % 10 == 0)
+                ms.checked_sub(flow.base_ms / 2).filter(|sent| (sent + 3 * place as u64).is_multiple_of(10))
             else {
                 continue;
             };

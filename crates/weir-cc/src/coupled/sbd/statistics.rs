@@ -362,6 +362,7 @@ impl FlowStatistics {
 }
 
 /// What the statistics of an interval are besides its samples.
+#[derive(Clone, Copy)]
 struct Ended {
     skew: Option<f64>,
     variability: Option<f64>,

@@ -71,7 +71,9 @@ mod tests {
 
     fn of(window: u32, flat: u32, values: &[f64]) -> Weighted {
         let mut sum = Weighted::new(window, flat);
-        values.iter().for_each(|&value| sum.push(value));
+        for &value in values {
+            sum.push(value);
+        }
         sum
     }
 

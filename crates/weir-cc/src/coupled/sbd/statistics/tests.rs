@@ -202,8 +202,10 @@ proptest! {
         let mut calls = calls;
         if in_order {
             calls.sort_by_key(|call| match *call {
-                Call::Arrival(sent, _) | Call::Several(sent, ..) => sent,
-                Call::Loss(sent, _) | Call::Recovery(sent, _) => sent,
+                Call::Arrival(sent, _)
+                | Call::Several(sent, ..)
+                | Call::Loss(sent, _)
+                | Call::Recovery(sent, _) => sent,
                 Call::Reset => 20_000,
             });
         }
