@@ -87,8 +87,11 @@ impl ClockSkew {
     /// The least delay of the window as it would be at `time`, without skew.
     pub(super) fn base(&self, time: f64) -> f64 {
         let slope = self.line.slope;
-        let least = |base: f64, least: Least| base.min(least.delay - slope * least.time);
-        self.least.iter().take(self.known).fold(f64::INFINITY, least) + slope * time - self.offset(time)
+        let (newer, older) = self.least.halves();
+        let older = older.get(..self.known.saturating_sub(newer.len())).unwrap_or(older);
+        let newer = newer.get(..self.known).unwrap_or(newer);
+        let at_zero = least_at_zero(newer, slope).min(least_at_zero(older, slope));
+        at_zero + slope * time - self.offset(time)
     }
 
     pub(super) fn clear(&mut self) {
@@ -99,19 +102,36 @@ impl ClockSkew {
         self.line = Line::default();
     }
 
-    /// The edge stays what it is while it spans the mean, none of its ends leaves, and nothing new lies below it.
+    /// Finds the edge anew, from the last one where that can be. It stays what it is while it spans the mean, none of its
+    /// ends leaves, and nothing new lies below it.
     fn find_edge(&mut self, newest: Least) {
         let mean = self.time_sum / self.known as f64;
         let oldest = self.least.get(self.known - 1).time;
-        let stays = self.edge.is_some_and(|(from, to)| {
-            from.time >= oldest
-                && (from.time..=to.time).contains(&mean)
-                && newest.time > to.time
-                && cross(from, to, newest) >= 0.0
+        let known = self.edge.filter(|(from, _)| from.time >= oldest);
+        let known = known.map(|(from, to)| {
+            if cross(from, to, newest) < 0.0 { (self.below(newest, mean), newest) } else { (from, to) }
         });
-        if !stays {
-            self.edge = self.edge_over(mean);
+        let mut edge = known.filter(|(from, _)| from.time <= mean);
+        while let Some((_, to)) = edge
+            && to.time < mean
+        {
+            edge = self.next_above(to).map(|next| (to, next));
         }
+        self.edge = edge.or_else(|| self.edge_over(mean));
+    }
+
+    /// Of the points up to the mean time the one from which the line to `newest` lies below all of them.
+    fn below(&self, newest: Least, mean: f64) -> Least {
+        let earlier = self.least.iter().take(self.known).filter(|point| point.time <= mean);
+        earlier
+            .reduce(|best, point| if cross(best, newest, point) < 0.0 { point } else { best })
+            .unwrap_or(newest)
+    }
+
+    /// Behind a point of the hull the next one.
+    fn next_above(&self, from: Least) -> Option<Least> {
+        let later = self.least.iter().take(self.known).take_while(|point| point.time > from.time);
+        later.reduce(|best, point| if cross(from, best, point) < 0.0 { point } else { best })
     }
 
     fn edge_over(&mut self, mean: f64) -> Option<(Least, Least)> {
@@ -139,6 +159,21 @@ impl ClockSkew {
         let slope = (to.delay - from.delay) / length;
         (slope.abs() <= self.config.most * 1e-6).then_some(slope)
     }
+}
+
+/// The least delay as it would be at time 0. Four at a time: it is asked for each interval.
+fn least_at_zero(points: &[Least], slope: f64) -> f64 {
+    let mut least = [f64::INFINITY; 4];
+    let chunks = points.chunks_exact(4);
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        for (least, point) in least.iter_mut().zip(chunk) {
+            let delay = point.delay - slope * point.time;
+            *least = if delay < *least { delay } else { *least };
+        }
+    }
+    let rest = rest.iter().map(|point| point.delay - slope * point.time);
+    rest.chain(least).fold(f64::INFINITY, f64::min)
 }
 
 /// Above 0 where `point` lies above the line from `from` to `to`.

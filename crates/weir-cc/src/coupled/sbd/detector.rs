@@ -273,31 +273,27 @@ impl Detector {
     }
 
     fn begin_or_end_trial(&mut self, interval: u64, i: usize, j: usize) {
-        let coupled = self.are_coupled(i, j);
-        let before = self.harm(i, j);
-        let pair = &mut self.pairs[pair(i, j)];
-        if coupled && !pair.coupled {
-            pair.trial = Some(Trial { since: interval, before, half_done: false });
+        let (coupled, at) = (self.are_coupled(i, j), pair(i, j));
+        if coupled && !self.pairs[at].coupled {
+            let before = self.harm(i, j);
+            self.pairs[at].trial = Some(Trial { since: interval, before, half_done: false });
         } else if !coupled {
-            pair.trial = None;
+            self.pairs[at].trial = None;
         }
-        pair.coupled = coupled;
+        self.pairs[at].coupled = coupled;
     }
 
     fn does_harm(&mut self, interval: u64, i: usize, j: usize) -> bool {
-        let harm = self.harm(i, j);
-        let pair = &mut self.pairs[pair(i, j)];
-        let Some(trial) = &mut pair.trial else { return false };
+        let at = pair(i, j);
+        let Some(trial) = self.pairs[at].trial else { return false };
         let passed = interval - trial.since;
         let judges_loss = passed >= self.spans.guard.max(self.config.long_window.into());
         if passed < self.spans.guard || (trial.half_done && !judges_loss) {
             return false;
         }
-        trial.half_done = true;
-        let risen = harm.has_risen(&trial.before, judges_loss, &self.config.stability);
-        if judges_loss {
-            pair.trial = None;
-        }
+        let risen = self.harm(i, j).has_risen(&trial.before, judges_loss, &self.config.stability);
+        let pair = &mut self.pairs[at];
+        pair.trial = (!judges_loss).then_some(Trial { half_done: true, ..trial });
         if risen {
             pair.block(interval + self.spans.block);
         }

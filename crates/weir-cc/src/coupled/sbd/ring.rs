@@ -36,8 +36,14 @@ impl<T: Copy + Default> Ring<T> {
 
     /// The newest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        let (newer, older) = self.halves();
+        newer.iter().chain(older).copied()
+    }
+
+    /// The same in two parts, each the newest first.
+    pub(super) fn halves(&self) -> (&[T], &[T]) {
         let (newer, older) = self.values.split_at(self.newest);
-        older.iter().chain(newer).copied()
+        (older, newer)
     }
 
     pub(super) fn clear(&mut self) {
