@@ -3,6 +3,7 @@
 pub mod build;
 pub mod capture;
 pub mod comparison;
+pub mod detection;
 pub mod experiments;
 pub mod fluid;
 pub mod form;

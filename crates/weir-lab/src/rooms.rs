@@ -10,7 +10,7 @@ const FLOORS: [&[&str]; 7] = [
     &["scenario"],
     &["build"],
     &["runs"],
-    &["comparison", "experiments", "pairs", "suite"],
+    &["comparison", "detection", "experiments", "pairs", "suite"],
 ];
 
 fn floor(room: &str) -> usize {

@@ -43,7 +43,11 @@ pub(crate) fn call(
                 Output::Packet(flow, packet) => path.send(now, flow, packet),
                 Output::Decision(flow, decision) => tell(now, flow, &decision),
                 Output::Wake(wake) => break wake,
-                Output::Rtcp(..) | Output::Rtt(..) | Output::Frame(..) | Output::Target(..) => {}
+                Output::Rtcp(..)
+                | Output::Rtt(..)
+                | Output::Statistics(..)
+                | Output::Frame(..)
+                | Output::Target(..) => {}
             }
         };
         now = path.next(now, wake.map(|wake| wake.at));

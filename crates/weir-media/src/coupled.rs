@@ -93,6 +93,9 @@ impl CoupledFlow {
                 return [wish.flatten(), self.membership.update(now, decision, sender.target().window)];
             }
             Output::Rtt(id, rtt) if id == self.id => self.membership.on_rtt(rtt),
+            Output::Statistics(id, statistics) if id == self.id => {
+                return [Some(Word::Statistics(statistics)), None];
+            }
             Output::Packet(id, ref packet) if id == self.id && self.desired == Desired::Measured => {
                 self.demand.on_sent(now, DataSize::from_bytes(u64::from(packet.payload)));
             }

@@ -25,6 +25,7 @@ mod config;
 mod content;
 mod coupled;
 mod coupled_flows;
+mod detection;
 mod encoder;
 mod key_frames;
 mod packet_report;
@@ -42,6 +43,7 @@ pub use config::{AUDIO_CLOCK_HZ, MediaConfig, PacketFormat, VIDEO_CLOCK_HZ};
 pub use content::{MediaPacket, SentFrame};
 pub use coupled::{CoupledFlow, Desired};
 pub use coupled_flows::CoupledFlows;
+pub use detection::{Detection, Place};
 pub use encoder::{
     Burst, ContentSharing, Encoder, EncoderConfig, Frame, FrameTraces, KeyFrames, LADDER_RUNGS, Ladder,
     LateRequests, Model, Packets, Statistical, TalkingHead, TraceDriven, TraceError,

@@ -12,10 +12,11 @@ pub mod demand;
 pub mod fse;
 pub mod member;
 pub mod mixed;
+pub mod sbd;
 pub mod water_fill;
 pub mod word;
 
-pub use coupler::{Aggregate, Coupler, Refusal};
+pub use coupler::{Aggregate, Coupler, Grouped, Refusal};
 pub use demand::Demand;
 pub use member::Membership;
 pub use mixed::Mixed;

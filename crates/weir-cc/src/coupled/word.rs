@@ -139,6 +139,19 @@ pub struct Statistics {
     pub samples: u32,
 }
 
+impl Statistics {
+    /// Whether every value is in its range. What comes from elsewhere may say anything.
+    pub fn is_possible(&self) -> bool {
+        let amount = |value: f64| value >= 0.0 && value.is_finite();
+        let ratio = |value: f64| (0.0..=1.0).contains(&value);
+        (-1.0..=1.0).contains(&self.skew)
+            && amount(self.variability)
+            && ratio(self.frequency)
+            && ratio(self.loss)
+            && amount(self.queuing)
+    }
+}
+
 /// What a coupler wants a flow to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Order {

@@ -194,7 +194,11 @@ impl MediaSource {
         let flow_of = |flows: &[SendingFlow], id: FlowId| flows[id.number()].life.flow;
         let wake = loop {
             let output = self.session.poll(local, network.rtcp.room(slot));
-            if let Output::Rtt(id, _) | Output::Decision(id, _) | Output::Packet(id, _) = output {
+            if let Output::Rtt(id, _)
+            | Output::Statistics(id, _)
+            | Output::Decision(id, _)
+            | Output::Packet(id, _) = output
+            {
                 let say = |flow: &mut CoupledFlow, session: &Session| {
                     flow.on_output(local, session, &output).into_iter().flatten()
                 };
@@ -202,6 +206,7 @@ impl MediaSource {
             }
             match output {
                 Output::Rtt(id, rtt) => network.monitor.rtt(now, flow_of(flows, id), rtt),
+                Output::Statistics(..) => {}
                 Output::Decision(id, _) => flows[id.number()].heard = true,
                 Output::Frame(id, frame) => network.monitor.frame(now, flow_of(flows, id), &seen(&frame)),
                 Output::Packet(id, packet) => send(now, &flows[id.number()], &packet, network),

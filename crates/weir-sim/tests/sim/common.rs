@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use weir_cc::coupled::{Aggregate, Coupler, Member, Order, Refusal, Told, Word};
+use weir_cc::coupled::{Aggregate, Coupler, Grouped, Member, Order, Refusal, Told, Word};
 use weir_cc::gcc::remb::{Config, GccReceiver, GccSender};
 use weir_cc::window::NewReno;
 use weir_cc::{DataRate, DataSize, RateLimits, SendTime, TimeDelta};
@@ -78,6 +78,10 @@ impl Coupler for Echo {
     fn aggregate(&self, _member: Member) -> Option<Aggregate> {
         None
     }
+}
+
+impl Grouped for Echo {
+    fn set_group(&mut self, _now: SendTime, _member: Member, _group: u32) {}
 }
 
 /// `spec` with all its flows coupled, `delay_ms` away from their coupler.

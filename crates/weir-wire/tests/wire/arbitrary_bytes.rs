@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use weir_wire::rtcp::{
-    self, Ccfb, Dccc, Message, Metric, Nada, NadaDelay, ReceiverReport, Reception, Remb, ReportBlock,
+    self, Ccfb, Dccc, Message, Metric, Nada, NadaDelay, ReceiverReport, Reception, Remb, ReportBlock, Sbd,
     SenderInfo, SenderReport, Tfrc, Twcc, TwccHeader,
 };
 use weir_wire::rtp::{self, RtpHeader, RtpPacket};
@@ -69,6 +69,7 @@ fn read_packet(packet: &rtcp::RtcpPacket<'_>, datagram_len: usize) -> Result<(),
         NadaDelay::parse(packet),
         Dccc::parse(packet),
         Tfrc::parse(packet),
+        Sbd::parse(packet),
     );
     let _ = (Twcc::parse(packet), Ccfb::parse(packet));
     match Message::parse(packet) {
@@ -438,6 +439,23 @@ proptest! {
         prop_assert_eq!(report.write(&mut bytes), Ok(bytes.len()));
         prop_assert_eq!(only_message(&bytes), Message::Dccc(report));
         prop_assert_eq!(Dccc::held_from_nanos(report.held_nanos()), held);
+    }
+
+    #[test]
+    fn statistics_of_a_bottleneck_are_read_as_written(
+        (ssrc, source, interval, samples) in any::<(u32, u32, u16, u16)>(),
+        (defined, anew, bottleneck) in any::<(bool, bool, bool)>(),
+        (skew, frequency, loss, variability, queuing) in any::<(i16, u16, u16, u32, u32)>(),
+    ) {
+        let report = Sbd {
+            ssrc, source, interval, defined, anew, bottleneck, skew, frequency, variability, loss, samples, queuing,
+        };
+        let mut bytes = [0; Sbd::WIRE_LEN];
+        prop_assert_eq!(report.write(&mut bytes), Ok(bytes.len()));
+        prop_assert_eq!(only_message(&bytes), Message::Sbd(report));
+        prop_assert_eq!(Sbd::skew_from(report.skew_ratio()), skew.clamp(-16_384, 16_384));
+        prop_assert_eq!(Sbd::ratio_from(report.loss_ratio()), loss.min(32_768));
+        prop_assert_eq!(Sbd::ratio_from(report.frequency_ratio()), frequency.min(32_768));
     }
 
     #[test]
