@@ -199,7 +199,7 @@ pub enum Cause {
     Receiver,
     /// The source offers less.
     Application,
-    /// The share that coupling gave.
+    /// The share that coupling gave: it is below what the law itself computed last.
     Coupling,
     /// A probe's result.
     Probe,

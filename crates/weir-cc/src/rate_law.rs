@@ -121,12 +121,14 @@ pub(crate) struct Standing {
     pub(crate) limits: RateLimits,
     /// Of the last decision, or coupling's later word; the start rate before.
     decided: DataRate,
+    /// What the law itself computed last; the start rate before.
+    computed: DataRate,
     pub(crate) application_limited: bool,
 }
 
 impl Standing {
     pub(crate) fn new(limits: RateLimits) -> Self {
-        Self { limits, decided: limits.start(), application_limited: false }
+        Self { limits, decided: limits.start(), computed: limits.start(), application_limited: false }
     }
 
     /// The rate of the last decision, from which the next one starts.
@@ -142,6 +144,7 @@ impl Standing {
         why: Why,
         rtt: Option<TimeDelta>,
     ) -> Decision {
+        self.computed = rate;
         let base = core::mem::replace(&mut self.decided, rate);
         Decision { rate, base, why: why.of(lower || rate < base), rtt }
     }
@@ -154,8 +157,16 @@ impl Standing {
         (share != present).then(|| (share, share.bps_f64() / present.bps_f64()))
     }
 
-    /// What limits `rate`: a bound, else the source, else `cause`.
+    /// Whether the rate in force is a share below what the law itself computed last.
+    pub(crate) fn is_coupled(&self) -> bool {
+        self.decided < self.computed
+    }
+
+    /// What limits `rate`: coupling, else a bound, else the source, else `cause`.
     pub(crate) fn cause(&self, rate: DataRate, cause: Cause) -> Cause {
+        if self.is_coupled() {
+            return Cause::Coupling;
+        }
         let cause = if self.application_limited { Cause::Application } else { cause };
         self.limits.cause(rate, cause)
     }
@@ -241,6 +252,7 @@ impl Frame {
     pub(crate) fn begin_at(&mut self, rate: f64) {
         self.rate = self.standing.limits.clamp_bps(rate);
         self.standing.decided = DataRate::from_bps_f64(self.rate);
+        self.standing.computed = self.standing.decided;
     }
 
     /// The clock of missing feedback, if the frame has it.
@@ -364,7 +376,6 @@ impl<R: Rule> Controller for RateLaw<R> {
     fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
         if let Some((taken, factor)) = self.frame.standing.adopt(share) {
             self.frame.rate = taken.bps_f64();
-            self.frame.cause = Cause::Coupling;
             self.rule.scale(now, factor, &self.frame);
         }
         self.frame.data_rate()

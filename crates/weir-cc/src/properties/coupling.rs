@@ -137,3 +137,31 @@ fn a_share_outside_the_limits_is_clamped_and_the_next_decision_starts_there() {
         }
     }
 }
+
+/// A minute of ups and downs, in which coupling says each second more or less than the flow has, and then nothing new.
+#[test]
+fn coupling_is_the_cause_exactly_while_a_share_is_below_what_the_law_computed_last() {
+    for law in LAWS {
+        let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
+        let (mut computed, mut present) = (usual_limits().start(), usual_limits().start());
+        let mut held = 0;
+        for ms in 0..60_000 {
+            befall(&mut path, ms);
+            path.tick();
+            if let Some(decision) = path.take_decision() {
+                (computed, present) = (decision.rate, decision.rate);
+            }
+            match ms % 1000 {
+                500 => present = path.adopt(present.scale(0.7)),
+                502 => present = path.adopt(present),
+                505 if ms % 2000 > 1000 => present = path.adopt(present.scale(1.2)),
+                507 if ms % 3000 > 2000 => present = path.adopt(present.scale(2.0)),
+                _ => {}
+            }
+            let (cause, coupled) = (path.target().cause, present < computed);
+            assert_eq!(cause == crate::Cause::Coupling, coupled, "{} at {ms} ms: {cause:?}", law.name);
+            held += usize::from(coupled);
+        }
+        assert!(held >= 60, "{}: {held} ms", law.name);
+    }
+}

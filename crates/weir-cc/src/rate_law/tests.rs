@@ -152,6 +152,26 @@ fn a_share_scales_the_rule_and_is_where_the_next_decision_starts() {
 }
 
 #[test]
+fn coupling_limits_the_rate_exactly_while_the_share_is_below_what_the_law_computed() {
+    let mut law = law();
+    tell(&mut law, 800);
+    for (share, cause) in [
+        (400, Cause::Coupling),
+        (700, Cause::Coupling),
+        (800, Cause::Delay),
+        (900, Cause::Delay),
+        (799, Cause::Coupling),
+        (50, Cause::Coupling),
+        (5000, Cause::Maximum),
+    ] {
+        adopt(&mut law, share);
+        assert_eq!(law.target().cause, cause, "{share}");
+    }
+    tell(&mut law, 700);
+    assert_eq!(law.target().cause, Cause::Delay, "it is the law's own");
+}
+
+#[test]
 fn a_share_beyond_the_limits_is_the_nearest_rate_within_them() {
     let mut law = law();
     assert_eq!(adopt(&mut law, 9000), kbps(2000));

@@ -51,8 +51,6 @@ pub struct GoogCc {
     probe_results: ProbeEstimator,
     /// Whether the last change of the delay-based estimate was a probe's.
     probed: bool,
-    /// Whether coupling has had the last word.
-    coupled: bool,
     /// When the next tick is due; `None` until the first packet leaves and while paused.
     tick: Option<SendTime>,
     paused: bool,
@@ -81,7 +79,6 @@ impl GoogCc {
             probing: ProbeController::new(config.probing, limits),
             probe_results: ProbeEstimator::new(config.probe_result),
             probed: false,
-            coupled: false,
             tick: None,
             paused: false,
             words: Rescaling::NONE,
@@ -103,14 +100,16 @@ impl GoogCc {
         self.standing.decide(rate, lower, why, self.rtt)
     }
 
-    /// What limits the rate: a bound, else loss or the round-trip time, else the source, else what the delay-based
+    /// What limits the rate: coupling, else a bound, else loss or the round-trip time, else the source, else what the delay-based
     /// estimate came from.
     fn cause(&self) -> Cause {
+        if self.standing.is_coupled() {
+            return Cause::Coupling;
+        }
         let aimd = self.delay.aimd();
         let cause = match self.target.limited_by() {
             Some(cause) => cause,
             None if self.alr.since().is_some() => Cause::Application,
-            None if self.coupled => Cause::Coupling,
             None if self.probed => Cause::Probe,
             None if self.delay.usage() != Usage::Normal || aimd.capacity().mean().is_some() => Cause::Delay,
             None => Cause::RampUp,
@@ -208,7 +207,6 @@ impl GoogCc {
         if let Some(rate) = outcome.rate {
             let fell = self.delay.usage() == Usage::Over;
             self.probed = outcome.probe || (self.probed && !fell);
-            self.coupled &= !outcome.probe && !fell;
             self.target.set_delay_based(rate, outcome.probe);
         }
         outcome
@@ -245,7 +243,7 @@ impl GoogCc {
         self.rtt = None;
         self.alr = AlrDetector::new(self.config.alr, start);
         self.probe_results = ProbeEstimator::new(self.config.probe_result);
-        (self.probed, self.coupled) = (false, false);
+        self.probed = false;
         self.words = Rescaling::NONE;
         self.probing.restart();
         if self.tick.is_some() {
@@ -367,7 +365,7 @@ impl Controller for GoogCc {
             self.probing.scale(factor);
             self.words.on_word(now, factor);
             self.acknowledged = self.acknowledged.map(|rate| rate.scale(factor));
-            (self.coupled, self.probed) = (true, false);
+            self.probed = false;
         }
         self.standing.decided()
     }

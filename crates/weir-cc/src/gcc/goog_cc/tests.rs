@@ -295,7 +295,7 @@ fn events_and_coupling_become_the_laws_own_state() {
     let mut call = Call::new(&Config::default());
     call.run(2000, 375, |_| Some(0));
     call.sender.adopt(at(2000), Share { rate: kbps(700) });
-    assert_eq!((call.rate(), call.sender.target().cause), (700, Cause::Coupling));
+    assert_eq!((call.rate(), call.sender.target().cause), (700, Cause::RampUp), "more than it computed");
     call.run(200, 875, |_| Some(0));
     assert!((690..=720).contains(&call.rate()), "{}", call.rate());
     let narrower = RateLimits::new(kbps(50), kbps(100), kbps(250)).unwrap();

@@ -191,7 +191,10 @@ mod tests {
     fn coupling_and_limits_become_its_own_state() {
         let mut sender = sender();
         assert_eq!(sender.adopt(at(0), Share { rate: kbps(900) }), kbps(900));
-        assert_eq!((sender.target().media_rate, sender.target().cause), (kbps(900), Cause::Coupling));
+        assert_eq!((sender.target().media_rate, sender.target().cause), (kbps(900), Cause::RampUp));
+        assert_eq!(sender.adopt(at(0), Share { rate: kbps(200) }), kbps(200));
+        assert_eq!(sender.target().cause, Cause::Coupling, "less than it computed");
+        sender.adopt(at(0), Share { rate: kbps(900) });
         let limits = RateLimits::new(kbps(100), kbps(300), kbps(400)).unwrap();
         assert_eq!(sender.on_event(at(0), PathEvent::Limits(limits)).map(|d| d.rate), Some(kbps(400)));
         assert_eq!(sender.on_event(at(0), PathEvent::Paused), None);

@@ -173,7 +173,7 @@ fn a_source_without_data_is_not_taken_for_a_silent_path() {
 fn events_and_coupling_become_the_laws_own_state() {
     let mut sender = nada();
     assert_eq!(sender.adopt(ms(0), Share { rate: kbps(900) }), kbps(900));
-    assert_eq!((sender.target().media_rate, sender.target().cause), (kbps(900), Cause::Coupling));
+    assert_eq!((sender.target().media_rate, sender.target().cause), (kbps(900), Cause::RampUp));
     assert_eq!(tell(&mut sender, 100, ramp_up(0), 0).base, kbps(900));
     let narrower = PathEvent::Limits(limits(100, 300, 600));
     let decision = sender.on_event(ms(200), narrower).unwrap();

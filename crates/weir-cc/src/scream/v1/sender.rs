@@ -253,7 +253,6 @@ impl Controller for Scream {
             self.network.scale(now, factor);
             self.window.scale(factor);
             self.rate.scale(taken.bps_f64(), factor);
-            self.cause = Cause::Coupling;
         }
         self.standing.decided()
     }

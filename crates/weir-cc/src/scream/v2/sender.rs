@@ -209,7 +209,6 @@ impl Controller for ScreamV2 {
                 window.scale(if bounded { placed } else { factor });
             }
             self.target = taken.bps_f64();
-            self.cause = Cause::Coupling;
         }
         self.standing.decided()
     }

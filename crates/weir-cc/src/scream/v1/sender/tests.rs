@@ -169,7 +169,7 @@ fn events_and_coupling_become_the_laws_own_state() {
     bench.flow(0, 160, 16, 1);
     assert_eq!(bench.law.adopt(ms(160), Share { rate: kbps(1600) }), kbps(1600));
     let target = bench.law.target();
-    assert_eq!((target.media_rate, target.cause), (kbps(1600), Cause::Coupling));
+    assert_eq!((target.media_rate, target.cause), (kbps(1600), Cause::RampUp));
     // 3000 · 1600/500.
     assert_eq!(bench.signal("cwnd"), 9_600.0);
     let narrower = RateLimits::new(kbps(100), kbps(300), kbps(900)).unwrap();
