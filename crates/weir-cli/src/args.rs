@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum, value_parser};
-use weir_lab::{registry, suite};
+use weir_lab::{pairs, registry, suite};
 use weir_units::TimeDelta;
 
 /// Judge congestion controllers for real-time media.
@@ -23,6 +23,10 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Put controllers through standard test cases: a verdict for each, and what changed since an earlier time.
     Suite(SuiteArgs),
+    /// Couple every two laws, and leave them alone: fairness, queue and utilisation of each pair.
+    Pairs(PairsArgs),
+    /// Run what papers claim, and judge it: the paper's number beside ours, and a verdict.
+    Reproduce(ReproduceArgs),
     /// List what there is.
     List(ListArgs),
     /// Look at traces of links, and make them from others.
@@ -154,6 +158,61 @@ pub(crate) struct SuiteArgs {
     pub(crate) quiet: bool,
 }
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct PairsArgs {
+    /// Controllers and window laws of TCP; each meets itself and each of the others [default: all].
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(value_parser = PossibleValuesParser::new(pairs::laws()))]
+    pub(crate) law: Vec<String>,
+    /// How they are coupled.
+    #[arg(long, value_name = "NAME", default_value = pairs::ALGORITHM)]
+    #[arg(value_parser = PossibleValuesParser::new(registry::couplers().map(|coupler| coupler.name)))]
+    pub(crate) algorithm: String,
+    /// Runs per pair, coupled and left alone, each with a seed of its own.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: u32,
+    /// Threads [default: one per core]; results do not depend on them.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+    /// Form of the table.
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: Format,
+    /// No progress bar.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReproduceArgs {
+    /// The rows, such as `coupled-rtp-2014/fig7` [default: all].
+    #[arg(value_name = "ID")]
+    pub(crate) rows: Vec<String>,
+    /// All rows of this paper.
+    #[arg(long, value_name = "PAPER")]
+    pub(crate) paper: Option<String>,
+    /// The whole sweeps with all seeds, in place of the quick form.
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Seeds, whatever the rows say.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
+    pub(crate) runs: Option<u32>,
+    /// Threads [default: one per core]; results do not depend on them.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+    /// Print as JSON: an array with an object for each claim.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print as Markdown: the tables of docs/reproduction.md.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
+    /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// No progress bar.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Format {
     /// Columns that align.
@@ -180,6 +239,8 @@ pub(crate) struct ListArgs {
 pub(crate) enum Listing {
     /// Controllers of media flows.
     Controllers,
+    /// Algorithms that couple flows.
+    Couplers,
     /// Scenarios that ship with weir.
     Scenarios,
     /// Suites of test cases.

@@ -16,9 +16,13 @@ pub(crate) fn check(args: &CheckArgs) -> Result<(), Failure> {
     let store = TraceStore::find(args.data.as_deref());
     try_to_build(&scenario, &store)?;
     let run = scenario.build(&RunOptions { seed: scenario.seed, ..RunOptions::default() }, &store)?;
+    let couplings = match run.plan.couplings.len() {
+        0 => String::new(),
+        count => format!("{}, ", counted(count, "coupling")),
+    };
     writeln!(
         anstream::stdout(),
-        "{} is right: {} ({}, {}, {} of {})",
+        "{} is right: {} ({}, {}, {couplings}{} of {})",
         args.scenario,
         scenario.title,
         counted(run.plan.links.len(), "link"),

@@ -11,10 +11,11 @@ use crate::args::{ListArgs, Listing, SchemaArgs, SchemaOf};
 use crate::failure::Failure;
 use crate::table;
 
-/// Lists controllers, scenarios or traces.
+/// Lists controllers, couplers, scenarios, suites or traces.
 pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
     let (header, rows) = match args.what {
         Listing::Controllers => controllers(),
+        Listing::Couplers => couplers(),
         Listing::Scenarios => scenarios()?,
         Listing::Suites => suites(),
         Listing::Traces => (&["name"][..], traces(args)),
@@ -67,6 +68,14 @@ fn controllers() -> Rows {
         &["name", "summary", "source", "placement", "feedback", "presets"],
         registry::controllers().iter().map(row).collect(),
     )
+}
+
+fn couplers() -> Rows {
+    let row = |c: &registry::CouplerInfo| {
+        let use_in = if c.testbed_only { "testbeds" } else { "anywhere" };
+        [c.name, c.summary, c.source, c.steers.word(), use_in].map(str::to_owned).to_vec()
+    };
+    (&["name", "summary", "source", "steers", "for"], registry::couplers().map(row).collect())
 }
 
 fn scenarios() -> Result<Rows, Failure> {

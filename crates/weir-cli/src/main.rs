@@ -11,7 +11,9 @@ mod failure;
 mod list;
 mod numbers;
 mod output;
+mod pairs;
 mod progress;
+mod reproduce;
 mod run;
 mod suite;
 mod table;
@@ -31,6 +33,8 @@ fn main() -> ExitCode {
             Ok(false) => return ExitCode::FAILURE,
             Err(failure) => Err(failure),
         },
+        Command::Pairs(args) => pairs::pairs(&args),
+        Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Trace(command) => trace::trace(&command),
         Command::List(args) => list::list(&args),
         Command::Schema(args) => list::schema(&args),

@@ -3,10 +3,13 @@
 pub mod build;
 pub mod capture;
 pub mod comparison;
+pub mod detection;
+pub mod experiments;
 pub mod fluid;
 pub mod form;
 pub mod metrics;
 pub mod page;
+pub mod pairs;
 pub mod registry;
 pub mod results;
 #[cfg(test)]

@@ -10,7 +10,7 @@ const FLOORS: [&[&str]; 7] = [
     &["scenario"],
     &["build"],
     &["runs"],
-    &["comparison", "suite"],
+    &["comparison", "detection", "experiments", "pairs", "suite"],
 ];
 
 fn floor(room: &str) -> usize {

@@ -51,7 +51,16 @@ fn recorder(series: bool) -> Recorder {
     let links =
         vec![LinkPlan { name: "bottleneck".to_owned(), service, delay: TimeDelta::ZERO, bottleneck: true }];
     let flows = (0..FLOWS).map(flow).collect();
-    Recorder::new(MeasurePlan { end, window: (Time::ZERO, end), flows, links, series, windows: Vec::new() })
+    Recorder::new(MeasurePlan {
+        end,
+        window: (Time::ZERO, end),
+        flows,
+        links,
+        series,
+        windows: Vec::new(),
+        couplings: Vec::new(),
+        queues: false,
+    })
 }
 
 /// One frame of each flow, with delays that go through 0 to 300 ms within ten seconds.

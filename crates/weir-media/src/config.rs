@@ -4,6 +4,7 @@ use weir_cc::{Ecn, RateLimits};
 use weir_units::TimeDelta;
 
 use crate::audio::AudioConfig;
+use crate::detection::Detection;
 use crate::encoder::EncoderConfig;
 
 /// Ticks per second of the media clock of video (RFC 3551 §5).
@@ -37,6 +38,8 @@ pub struct MediaConfig {
     /// as a whole; `None` for never. The law goes by its own reports as before, but the sender knows the fate of each
     /// packet, as shared bottleneck detection wants it (RFC 8382). Beside a law over per-packet feedback there is none.
     pub witness: Option<TimeDelta>,
+    /// Statistics for shared bottleneck detection (RFC 8382); `None` for none.
+    pub detection: Option<Detection>,
 }
 
 /// The RTCP form of per-packet reports (`Report::Packets`).
@@ -65,6 +68,7 @@ impl MediaConfig {
             ecn: Ecn::NotEct,
             packet_format: PacketFormat::TransportWide,
             witness: None,
+            detection: None,
         }
     }
 }

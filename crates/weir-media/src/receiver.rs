@@ -2,6 +2,8 @@
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
+use weir_cc::coupled::Statistics;
+use weir_cc::coupled::sbd::ArrivalStatistics;
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{Arrival, ArrivalTime, Ecn, Receiver, SendTime, Stamp};
 use weir_units::{DataRate, DataSize, TimeDelta};
@@ -11,6 +13,7 @@ use weir_wire::rtcp::{self, Message};
 use weir_wire::seq::{TimestampUnwrapper, Unwrapper};
 
 use crate::config::MediaConfig;
+use crate::detection::Place;
 use crate::encoder::spread_factor;
 use crate::key_frames::KeyFrameRequests;
 use crate::reception::ReceptionStatistics;
@@ -23,6 +26,8 @@ pub struct MediaReceiver {
     receiver: Box<dyn Receiver>,
     /// Tells of single packets beside the law's own half ([`MediaConfig::witness`]).
     witness: Option<PacketFeedback>,
+    /// Statistics for shared bottleneck detection.
+    detected: Option<Box<Detected>>,
     config: MediaConfig,
     /// The streams that we report on.
     sources: Sources,
@@ -41,15 +46,27 @@ pub struct MediaReceiver {
     newest: Option<ArrivalTime>,
 }
 
+#[derive(Debug)]
+struct Detected {
+    statistics: ArrivalStatistics,
+    /// What is to be reported.
+    told: Option<Statistics>,
+    /// Whether the next report is the first of a path.
+    anew: bool,
+}
+
 impl MediaReceiver {
     /// A receiver `ssrc` of the flow whose video has the source identifier `source`. `rtcp` seeds the randomness of the
     /// reports' times.
     pub fn new(receiver: Box<dyn Receiver>, config: MediaConfig, ssrc: u32, source: u32, rtcp: u64) -> Self {
         let sources = Sources::new(source, &config);
         let witness = config.witness.filter(|_| !receiver.tells_packets());
+        let detected = config.detection.and_then(|detection| detection.at(Place::Receiver));
+        let detected = detected.and_then(|config| ArrivalStatistics::new(config).ok());
         Self {
             receiver,
             witness: witness.map(PacketFeedback::new),
+            detected: detected.map(|statistics| Box::new(Detected { statistics, told: None, anew: true })),
             config,
             sources,
             reports: ReportWriter::new(config.packet_format, ssrc, sources),
@@ -99,6 +116,10 @@ impl MediaReceiver {
         };
         self.receiver.on_arrival(&arrival);
         self.witness.iter_mut().for_each(|witness| witness.on_arrival(&arrival));
+        if let Some(detected) = &mut self.detected {
+            detected.statistics.on_arrival(&arrival);
+            detected.told = detected.statistics.poll().or(detected.told);
+        }
     }
 
     /// An RTCP compound packet has come.
@@ -117,11 +138,18 @@ impl MediaReceiver {
     pub fn on_route_changed(&mut self) {
         self.receiver.on_route_changed();
         self.witness.iter_mut().for_each(Receiver::on_route_changed);
+        if let Some(Detected { statistics, told, anew }) = self.detected.as_deref_mut() {
+            statistics.reset();
+            (*told, *anew) = (None, true);
+        }
     }
 
     /// When [`Self::poll_rtcp`] wants to be called next.
     pub fn next_timeout(&self) -> Option<ArrivalTime> {
         if self.key_frames.as_ref().is_some_and(KeyFrameRequests::is_due) {
+            return self.newest;
+        }
+        if self.detected.as_ref().is_some_and(|detected| detected.told.is_some()) {
             return self.newest;
         }
         let witness = self.witness.as_ref().and_then(Receiver::next_timeout);
@@ -135,6 +163,11 @@ impl MediaReceiver {
         }
         if let Some(written) = self.reports.write_rest(out) {
             return Some(written);
+        }
+        if let Some(Detected { told, anew, .. }) = self.detected.as_deref_mut()
+            && let Some(told) = told.take()
+        {
+            return self.reports.write_statistics(&told, core::mem::take(anew), out);
         }
         if self.receiver.next_timeout().is_some_and(|due| due <= now)
             && let Some(law) = self.receiver.poll_report(now)

@@ -1,5 +1,6 @@
 //! Reports as RTCP bytes, and back.
 
+use weir_cc::coupled::Statistics;
 use weir_cc::{
     ApparentDelay, ArrivalTime, DcccReport, Echo, LawReport, NadaDelayReport, NadaReport, ReceptionReport,
     Report, SendTime, TfrcReport,
@@ -8,6 +9,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::rtcp::{Dccc, Message, Nada, NadaDelay, Pli, ReceiverReport, Remb, ReportBlock, Tfrc};
 
 use crate::config::PacketFormat;
+use crate::detection::statistics_report;
 use crate::packet_report::{PacketReportReader, PacketReportWriter};
 use crate::sources::{Kind, Sources};
 use crate::streams::Streams;
@@ -55,6 +57,11 @@ impl ReportWriter {
             }
         }
         (count > 0).then(|| ReceiverReport::write(self.ssrc, &blocks[..count], out).ok())?
+    }
+
+    /// Writes statistics for shared bottleneck detection, the first since the receiver began `anew`.
+    pub(crate) fn write_statistics(&self, told: &Statistics, anew: bool, out: &mut [u8]) -> Option<usize> {
+        statistics_report(told, anew, self.ssrc, self.sources.video).write(out).ok()
     }
 
     /// Asks for a key frame.

@@ -3,6 +3,8 @@
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
+use weir_cc::coupled::Statistics;
+use weir_cc::coupled::sbd::FlowStatistics;
 use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
 use weir_cc::prober::Prober;
@@ -15,6 +17,7 @@ use weir_wire::rtcp::{self, Message};
 use crate::audio::AudioSource;
 use crate::config::MediaConfig;
 use crate::content::{Content, MediaPacket, PADDING_PAYLOAD, SentFrame};
+use crate::detection::{Place, StatisticsReader};
 use crate::encoder::{Encoder, spread_factor};
 use crate::packet_report::PacketReportReader;
 use crate::packetiser::Packetiser;
@@ -41,6 +44,8 @@ pub struct Heard {
     pub rtt: Option<TimeDelta>,
     /// What the controller decided; of several decisions one, from where the first began to where the last came.
     pub decision: Option<Decision>,
+    /// Statistics of the newest interval that they end (RFC 8382).
+    pub statistics: Option<Statistics>,
 }
 
 /// Which of a sender's clocks wants it to be called.
@@ -75,6 +80,10 @@ pub struct MediaSender {
     prober: Prober,
     history: SendHistory,
     packet_reports: PacketReportReader,
+    /// Of the flow's packets, made here.
+    statistics: Option<Box<FlowStatistics>>,
+    /// Of the statistics that the receiver makes.
+    statistics_reports: Option<StatisticsReader>,
     rng: Pcg64Mcg,
     /// `None` before the start and after the stop.
     started: Option<SendTime>,
@@ -91,6 +100,7 @@ impl MediaSender {
     /// A sender that has not started yet, whose video has the source identifier `ssrc`.
     pub fn new(controller: Box<dyn Controller>, config: MediaConfig, ssrc: u32, seeds: SenderSeeds) -> Self {
         let target = controller.target();
+        let detected_at = |place| config.detection.and_then(|detection| detection.at(place));
         Self {
             controller,
             config,
@@ -102,6 +112,11 @@ impl MediaSender {
             prober: Prober::new(),
             history: SendHistory::new(HISTORY_HORIZON),
             packet_reports: PacketReportReader::new(),
+            statistics: detected_at(Place::Sender)
+                .and_then(|config| FlowStatistics::new(config).ok())
+                .map(Box::new),
+            statistics_reports: detected_at(Place::Receiver)
+                .map(|config| StatisticsReader::new(config.interval)),
             rng: Pcg64Mcg::seed_from_u64(seeds.rtcp),
             started: None,
             stopped: false,
@@ -274,6 +289,7 @@ impl MediaSender {
             let Some(news) = self.on_message(now, &message) else { continue };
             heard.rtt = news.rtt.or(heard.rtt);
             heard.decision = Decision::merged(heard.decision, news.decision);
+            heard.statistics = news.statistics.or(heard.statistics);
         }
         self.on_messages_read(now);
         heard
@@ -289,6 +305,11 @@ impl MediaSender {
                 Heard::default()
             });
         }
+        if let Message::Sbd(report) = message {
+            let reader = self.statistics_reports.as_mut()?;
+            let about_us = report.source == self.streams.sources().video;
+            return about_us.then(|| Heard { statistics: reader.read(now, report), ..Heard::default() });
+        }
         let state = self.state();
         let report = report_codec::report_about(&mut self.streams, now, message, &mut self.packet_reports)?;
         if !self.history.is_of_route(&report) {
@@ -296,7 +317,13 @@ impl MediaSender {
         }
         let feedback: Feedback<'_> = self.history.join(now, &report);
         let decision = self.controller.on_feedback(now, &feedback, &state);
-        Some(Heard { rtt: feedback.rtt(), decision })
+        let statistics = self.statistics.as_mut().and_then(|statistics| {
+            if let Feedback::Packets { results, .. } = feedback {
+                statistics.on_results(results);
+            }
+            statistics.poll()
+        });
+        Some(Heard { rtt: feedback.rtt(), decision, statistics })
     }
 
     pub(crate) fn on_messages_read(&mut self, now: SendTime) {
@@ -311,6 +338,7 @@ impl MediaSender {
         if event == PathEvent::RouteChanged {
             self.history.change_route(now);
             self.prober = Prober::new();
+            self.statistics.iter_mut().for_each(|statistics| statistics.reset());
         }
         let decision = self.controller.on_event(now, event);
         self.refresh(now);
@@ -330,9 +358,19 @@ impl MediaSender {
         taken
     }
 
+    /// What waits in front of the pacer.
+    pub fn queued(&self) -> DataSize {
+        self.packetiser.queued()
+    }
+
     /// What the controller wants now.
     pub fn target(&self) -> &Target {
         &self.target
+    }
+
+    /// How many reports of the receiver's statistics said what cannot be.
+    pub fn refused_statistics(&self) -> u64 {
+        self.statistics_reports.as_ref().map_or(0, StatisticsReader::refused)
     }
 
     /// Whether it has started, and not stopped.

@@ -1,5 +1,6 @@
 //! The flows that one host sends to one peer, driven by one call.
 
+use weir_cc::coupled::Statistics;
 use weir_cc::{Decision, PathEvent, SendTime, Share, Target};
 use weir_units::{DataRate, TimeDelta};
 use weir_wire::rtcp;
@@ -23,6 +24,8 @@ impl FlowId {
 pub enum Output {
     /// A report measured a round-trip time.
     Rtt(FlowId, TimeDelta),
+    /// Statistics of the newest interval that reports ended ([`MediaConfig::detection`](crate::MediaConfig::detection)).
+    Statistics(FlowId, Statistics),
     /// A controller computed a rate: because of feedback, of its timer or of an event. What it computed more than once
     /// since it was last told is one decision. Its base says from where it came, also where coupling has given the flow
     /// another share since.
@@ -68,7 +71,8 @@ pub struct Wake {
 ///         Output::Packet(_, packet) => { /* its header and `packet.payload` bytes of media go out */ }
 ///         Output::Rtcp(_, length) => { /* `&room[..length]` goes out */ }
 ///         Output::Wake(wake) => break wake,
-///         Output::Rtt(..) | Output::Decision(..) | Output::Frame(..) | Output::Target(..) => {}
+///         Output::Rtt(..) | Output::Statistics(..) | Output::Decision(..) => {}
+///         Output::Frame(..) | Output::Target(..) => {}
 ///     }
 /// };
 /// assert_eq!(wake, None);
@@ -239,7 +243,7 @@ impl Session {
             self.ask_again();
             let Flow { sender, news, .. } = &mut self.flows[place];
             let decision = act(sender);
-            news.put(Heard { rtt: None, decision });
+            news.put(Heard { decision, ..Heard::default() });
         }
     }
 
@@ -265,7 +269,7 @@ impl Flow {
         match step {
             Step::Timers => {
                 let decision = sender.on_timeout(now);
-                news.put(Heard { rtt: None, decision });
+                news.put(Heard { decision, ..Heard::default() });
                 None
             }
             Step::News => news.take(*id),
@@ -285,17 +289,22 @@ impl Flow {
 struct News {
     rtt: Option<TimeDelta>,
     decision: Option<Decision>,
+    statistics: Option<Statistics>,
 }
 
 impl News {
     fn put(&mut self, heard: Heard) {
         self.rtt = heard.rtt.or(self.rtt);
         self.decision = Decision::merged(self.decision, heard.decision);
+        self.statistics = heard.statistics.or(self.statistics);
     }
 
     fn take(&mut self, flow: FlowId) -> Option<Output> {
         if let Some(rtt) = self.rtt.take() {
             return Some(Output::Rtt(flow, rtt));
+        }
+        if let Some(statistics) = self.statistics.take() {
+            return Some(Output::Statistics(flow, statistics));
         }
         self.decision.take().map(|decision| Output::Decision(flow, decision))
     }

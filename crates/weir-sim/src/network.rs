@@ -1,10 +1,12 @@
 //! Links, routes and wake-ups: everything between the hosts.
 
-use weir_net::{ConfigError, Exit, Fate, Link, Packet, Time};
+use weir_cc::coupled::{Order, Word};
+use weir_net::{ConfigError, DropReason, Exit, Fate, Link, Packet, Time};
 use weir_units::TimeDelta;
 use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, stream};
 
 use crate::cells::Cells;
+use crate::couplings::{Couplings, Ordered};
 use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket};
 use crate::schedule::Schedule;
 
@@ -46,10 +48,11 @@ pub(crate) struct Network<M> {
     hops: Vec<Hop>,
     /// First hop of the packets that leave an end of a flow.
     first_hop: Vec<u32>,
-    /// Components are the links, then the hosts, then the cells. A link of a cell never wakes.
+    /// Components are the links, then the hosts, then the cells, then the couplers. A link of a cell never wakes.
     schedule: Schedule,
     packets: PacketPool,
     pub(crate) rtcp: RtcpPool,
+    pub(crate) couplings: Couplings,
     pub(crate) monitor: M,
 }
 
@@ -59,6 +62,7 @@ impl<M: Monitor> Network<M> {
         links: &[LinkSpec],
         cells: &[CellSpec],
         flows: &[FlowSpec],
+        couplings: Couplings,
         monitor: M,
     ) -> Result<Self, Faulty> {
         let cells = Cells::new(seed, cells).map_err(|(cell, error)| Faulty::Cell(cell, error))?;
@@ -85,21 +89,26 @@ impl<M: Monitor> Network<M> {
             links: built.collect::<Result<_, _>>()?,
             hops,
             first_hop,
-            schedule: Schedule::new(links.len() + 2 * flows.len() + cells.len()),
+            schedule: Schedule::new(links.len() + 2 * flows.len() + cells.len() + couplings.len()),
             cells,
             packets: PacketPool::default(),
             rtcp: RtcpPool::default(),
+            couplings,
             monitor,
         })
     }
 
-    /// The next component to wake: a link or, beyond the links, a host or, beyond the hosts, a cell.
+    /// The next component to wake: a link or, beyond the links, a host or, beyond the hosts, a cell or, beyond the cells, a
+    /// coupler.
     pub(crate) fn next(&self) -> (Time, Component) {
         let (at, index) = self.schedule.first();
         let Some(beyond) = index.checked_sub(self.links.len()) else { return (at, Component::Link(index)) };
-        match beyond.checked_sub(self.hosts()) {
-            None => (at, Component::Host(beyond)),
-            Some(cell) => (at, Component::Cell(cell)),
+        let Some(beyond_hosts) = beyond.checked_sub(self.hosts()) else {
+            return (at, Component::Host(beyond));
+        };
+        match beyond_hosts.checked_sub(self.cells.len()) {
+            None => (at, Component::Cell(beyond_hosts)),
+            Some(coupler) => (at, Component::Coupler(coupler)),
         }
     }
 
@@ -111,6 +120,39 @@ impl<M: Monitor> Network<M> {
     #[inline]
     pub(crate) fn wake_host(&mut self, host: usize, at: Time) {
         self.schedule.set(self.links.len() + host, at);
+    }
+
+    /// The host of a flow tells the flow's coupler something, and obeys what it is [answered](Self::answer) at once.
+    pub(crate) fn tell(&mut self, now: Time, flow: usize, word: &Word) {
+        let changed = self.couplings.tell(now, flow, word, &mut self.monitor);
+        self.wake_coupler(changed);
+    }
+
+    /// The next order for the flow that has just told something.
+    #[inline]
+    pub(crate) fn answer(&mut self, now: Time) -> Option<Order> {
+        let Ordered { flow, order, aggregate } = self.couplings.answer()?;
+        self.monitor.ordered(now, flow, &order, aggregate);
+        Some(order)
+    }
+
+    /// Coupler `index` has heard what has come to it by `now`, and the next of its orders that has reached a host is
+    /// given, with its flow.
+    pub(crate) fn order(&mut self, now: Time, index: usize) -> Option<(usize, Order)> {
+        self.couplings.hear(now, index, &mut self.monitor);
+        let ordered = self.couplings.order(now, index);
+        let changed = self.couplings.rewake(index);
+        self.wake_coupler(changed);
+        let Ordered { flow, order, aggregate } = ordered?;
+        self.monitor.ordered(now, flow, &order, aggregate);
+        Some((flow, order))
+    }
+
+    fn wake_coupler(&mut self, changed: Option<(usize, Time)>) {
+        if let Some((coupler, at)) = changed {
+            let component = self.links.len() + self.hosts() + self.cells.len() + coupler;
+            self.schedule.set(component, at);
+        }
     }
 
     /// A host sends a packet.
@@ -221,10 +263,17 @@ impl<M: Monitor> Network<M> {
 
     #[inline]
     fn enter(&mut self, now: Time, link: usize, ticket: Ticket) {
-        let ring = &mut self.links[link].link;
+        let Node { link: ring, bottleneck } = &mut self.links[link];
+        let found = (self.monitor.wants_queues() && *bottleneck).then(|| ring.backlog(now).packets);
         // A passive link that already has a wake-up keeps it: the new packet is behind the others.
         let changes = ring.is_empty() || !ring.keeps_wake_up();
-        match ring.enqueue(now, ticket) {
+        let taken = ring.enqueue(now, ticket);
+        if let Some(found) = found
+            && taken.as_ref().map_or_else(|dropped| dropped.reason != DropReason::DeadLink, |()| true)
+        {
+            self.monitor.link_enter(now, link, found, taken.is_ok());
+        }
+        match taken {
             Ok(()) if changes => self.schedule.set(link, ring.next_departure().unwrap_or(Time::MAX)),
             Ok(()) => {}
             Err(dropped) => {
@@ -267,6 +316,7 @@ pub(crate) enum Component {
     Link(usize),
     Host(usize),
     Cell(usize),
+    Coupler(usize),
 }
 
 /// What a network cannot be made of.

@@ -5,6 +5,7 @@ use core::fmt;
 use weir_net::Time;
 use weir_world::{FlowSpec, Monitor, RunSpec, Side, Traffic};
 
+use crate::couplings::Couplings;
 use crate::endpoint::Endpoint;
 use crate::network::{Component, Faulty, Network, host_owner};
 use crate::packet::Ticket;
@@ -14,6 +15,8 @@ use crate::packet::Ticket;
 pub struct Simulation<M> {
     network: Network<M>,
     endpoints: Vec<Endpoint>,
+    /// The host that sends each flow.
+    senders: Vec<usize>,
     end: Time,
 }
 
@@ -51,6 +54,11 @@ pub enum SpecError {
         /// The flow's name.
         flow: String,
     },
+    /// A coupled flow has no law that can be coupled, or no coupler.
+    Coupling {
+        /// The flow's name.
+        flow: String,
+    },
 }
 
 impl fmt::Display for SpecError {
@@ -72,6 +80,12 @@ impl fmt::Display for SpecError {
                 write!(
                     f,
                     "flow `{flow}` is in a call: it must carry media, by the clocks of the call's hosts"
+                )
+            }
+            Self::Coupling { flow } => {
+                write!(
+                    f,
+                    "flow `{flow}` is coupled: it must be media or a TCP transfer, and its coupling must exist"
                 )
             }
         }
@@ -97,6 +111,12 @@ fn fits_its_call(flows: &[FlowSpec], index: usize) -> bool {
     flow.call.is_none() || (matches!(flow.traffic, Traffic::Media(_)) && clocks(flow) == clocks(first))
 }
 
+/// Whether a flow is not coupled, or can be.
+fn fits_its_coupling(flow: &FlowSpec, couplings: usize) -> bool {
+    let takes_orders = matches!(flow.traffic, Traffic::Media(_) | Traffic::Tcp { .. });
+    flow.coupled.as_ref().is_none_or(|coupled| takes_orders && coupled.coupling < couplings)
+}
+
 /// The hosts: two places for each flow, of which those of a flow that uses the hosts of another stay empty.
 fn endpoints(seed: u64, flows: Vec<FlowSpec>) -> Vec<Endpoint> {
     let owners: Vec<usize> = (0..flows.len()).map(|flow| host_owner(&flows, flow)).collect();
@@ -117,7 +137,7 @@ impl<M: Monitor> Simulation<M> {
     ///
     /// # Errors
     /// A link out of range; a cell, or a link in it, out of range; a flow without a route over existing links; a media
-    /// flow without one of its halves; a flow that cannot be in its call.
+    /// flow without one of its halves; a flow that cannot be in its call, or not in its coupling.
     pub fn new(spec: RunSpec, monitor: M) -> Result<Self, SpecError> {
         for flow in &spec.flows {
             let needs_reverse = !matches!(flow.traffic, Traffic::Constant { .. } | Traffic::Unresponsive(_));
@@ -133,22 +153,25 @@ impl<M: Monitor> Simulation<M> {
         if let Some(flow) = (0..spec.flows.len()).find(|&flow| !fits_its_call(&spec.flows, flow)) {
             return Err(SpecError::Call { flow: spec.flows[flow].name.clone() });
         }
-        let mut network =
-            Network::new(spec.seed, &spec.links, &spec.cells, &spec.flows, monitor).map_err(|faulty| {
-                match faulty {
-                    Faulty::Link(link, error) => {
-                        SpecError::Link { name: spec.links[link].name.clone(), problem: error.to_string() }
-                    }
-                    Faulty::Cell(cell, error) => {
-                        SpecError::Cell { name: spec.cells[cell].name.clone(), problem: error.to_string() }
-                    }
+        if let Some(flow) = spec.flows.iter().find(|flow| !fits_its_coupling(flow, spec.couplings.len())) {
+            return Err(SpecError::Coupling { flow: flow.name.clone() });
+        }
+        let couplings = Couplings::new(spec.couplings, &spec.flows);
+        let mut network = Network::new(spec.seed, &spec.links, &spec.cells, &spec.flows, couplings, monitor)
+            .map_err(|faulty| match faulty {
+                Faulty::Link(link, error) => {
+                    SpecError::Link { name: spec.links[link].name.clone(), problem: error.to_string() }
+                }
+                Faulty::Cell(cell, error) => {
+                    SpecError::Cell { name: spec.cells[cell].name.clone(), problem: error.to_string() }
                 }
             })?;
+        let senders = (0..spec.flows.len()).map(|flow| 2 * host_owner(&spec.flows, flow)).collect();
         let endpoints = endpoints(spec.seed, spec.flows);
         for (index, endpoint) in endpoints.iter().enumerate() {
             network.wake_host(index, endpoint.first_wake());
         }
-        Ok(Self { network, endpoints, end: spec.end })
+        Ok(Self { network, endpoints, senders, end: spec.end })
     }
 
     /// Runs to the end and returns the monitor.
@@ -177,13 +200,36 @@ impl<M: Monitor> Simulation<M> {
                 Component::Host(host) => {
                     let next = self.endpoints[host].wake(now, &mut self.network);
                     self.network.wake_host(host, next);
+                    self.obey_hurried(now);
                 }
                 Component::Cell(cell) => {
                     if let Some((host, ticket)) = self.network.pop_cell(now, cell) {
                         self.deliver(now, host, ticket);
                     }
                 }
+                Component::Coupler(coupler) => {
+                    self.couple(now, coupler);
+                    self.obey_hurried(now);
+                }
             }
+        }
+    }
+
+    /// What a coupler without delay wants of others than who told it something is done before anything else happens.
+    #[inline]
+    fn obey_hurried(&mut self, now: Time) {
+        while let Some(coupler) = self.network.couplings.take_hurried() {
+            self.couple(now, coupler);
+        }
+    }
+
+    /// A coupler hears what has come to it, and its orders that have reached their hosts are obeyed; the hosts go on from
+    /// there in the same instant.
+    fn couple(&mut self, now: Time, coupler: usize) {
+        while let Some((flow, order)) = self.network.order(now, coupler) {
+            let host = self.senders[flow];
+            self.endpoints[host].obey(now, flow, &order, &mut self.network);
+            self.network.wake_host(host, now);
         }
     }
 
@@ -196,6 +242,7 @@ impl<M: Monitor> Simulation<M> {
             let packet = self.network.take(ticket);
             let next = endpoint.deliver(now, &packet, &mut self.network);
             self.network.wake_host(host, next);
+            self.obey_hurried(now);
         }
     }
 

@@ -7,14 +7,15 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use common::{constant, flow, gcc_2016, spec, tcp};
+use common::{Echo, constant, coupled_by, flow, gcc_2016, spec, tcp};
+use weir_cc::coupled::sbd::{self, Detected};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::scream::ScreamReceiver;
 use weir_cc::scream::v1::{self, Scream};
 use weir_cc::scream::v2::{self, ScreamV2};
 use weir_cc::window::NewReno;
 use weir_cc::{Controller, DataRate, DataSize, RateLimits, TimeDelta};
-use weir_media::{AudioConfig, EncoderConfig, FrameTraces, MediaConfig, PacketFormat};
+use weir_media::{AudioConfig, Detection, EncoderConfig, FrameTraces, MediaConfig, PacketFormat, Place};
 use weir_net::{
     CoDel, Discipline, DualPi2, FqCoDel, Jitter, LossModel, Order, Pie, QueueConfig, Red, Time, WifiConfig,
     WifiLink,
@@ -98,6 +99,33 @@ fn two_flows_of_one_call_allocate_nothing() {
     let together = of(Some(0));
     assert!(together <= 2 * RINGS_THAT_MAY_DOUBLE, "{together}");
     assert_eq!(together, of(None), "a shared host costs none");
+}
+
+#[test]
+fn words_and_orders_allocate_nothing() {
+    let flows = || vec![flow("video", gcc_2016()), flow("bulk", tcp())];
+    for delay in [0, 100] {
+        let coupled = allocations_of(coupled_by(Echo::default(), delay, spec(2000, 600, flows())));
+        assert!(coupled <= 2 * RINGS_THAT_MAY_DOUBLE, "{coupled}");
+    }
+}
+
+#[test]
+fn detection_of_shared_bottlenecks_allocates_nothing() {
+    for place in [Place::Sender, Place::Receiver] {
+        let detection = Some(Detection::new(place, sbd::Config::default()).expect("valid"));
+        let video = |name: &str| {
+            let Traffic::Media(media) = reporting_per_packet(PacketFormat::TransportWide) else {
+                unreachable!()
+            };
+            let config = MediaConfig { detection, ..media.config };
+            flow(name, Traffic::Media(MediaSpec { config, ..media }))
+        };
+        let detected = Detected::new(Echo::default(), sbd::Config::default()).expect("valid");
+        let spec = spec(2000, 600, vec![video("a"), video("b")]);
+        let allocations = allocations_of(coupled_by(detected, 0, spec));
+        assert!(allocations <= 2 * RINGS_THAT_MAY_DOUBLE, "{place:?}: {allocations}");
+    }
 }
 
 #[test]

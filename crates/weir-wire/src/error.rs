@@ -77,6 +77,36 @@ pub enum ParseError {
         /// Length of its kind, in bytes.
         expected: usize,
     },
+    /// A header of TCP shorter than there can be.
+    DataOffset {
+        /// Where the data offset stands.
+        offset: usize,
+        /// The words found, of which there are at least 5.
+        found: u8,
+    },
+    /// An option of TCP whose length does not fit.
+    TcpOptionLength {
+        /// Where the length stands.
+        offset: usize,
+        /// The length found, in bytes with kind and length.
+        found: u8,
+        /// The largest length possible.
+        limit: usize,
+    },
+    /// An option of TCP that must be there is not.
+    MissingTcpOption {
+        /// Where the options begin or would begin.
+        offset: usize,
+        /// The option's kind.
+        kind: u8,
+    },
+    /// A number of a connection that there cannot be.
+    ConnectionId {
+        /// Where the options begin that hold it.
+        offset: usize,
+        /// The number found.
+        found: u8,
+    },
 }
 
 impl ParseError {
@@ -90,7 +120,11 @@ impl ParseError {
             | Self::Format { offset, .. }
             | Self::Name { offset, .. }
             | Self::MissingExtension { offset, .. }
-            | Self::ExtensionLength { offset, .. } => offset,
+            | Self::ExtensionLength { offset, .. }
+            | Self::DataOffset { offset, .. }
+            | Self::TcpOptionLength { offset, .. }
+            | Self::MissingTcpOption { offset, .. }
+            | Self::ConnectionId { offset, .. } => offset,
         }
     }
 }
@@ -125,6 +159,18 @@ impl fmt::Display for ParseError {
             }
             Self::ExtensionLength { id, found, expected, .. } => {
                 write!(f, "header extension {id} has {found} bytes of data, it must have {expected}")
+            }
+            Self::DataOffset { found, .. } => {
+                write!(f, "the data offset is {found} words, it must be at least 5")
+            }
+            Self::TcpOptionLength { found, limit, .. } => {
+                write!(f, "the TCP option has a length of {found}, it must be 2 to {limit}")
+            }
+            Self::MissingTcpOption { kind, .. } => {
+                write!(f, "TCP option {kind} is missing, the segment must carry it")
+            }
+            Self::ConnectionId { found, .. } => {
+                write!(f, "the connection id is {found}, it must be 0 to 31, or 255 for an error")
             }
         }
     }
@@ -166,6 +212,8 @@ pub enum WriteError {
     },
     /// A header extension has the ID 0, which means padding.
     ExtensionIdZero,
+    /// A SYN of TCP in UDP says nothing of the connection's number.
+    NoSetup,
 }
 
 impl From<BufferTooSmall> for WriteError {
@@ -180,6 +228,7 @@ impl fmt::Display for WriteError {
             Self::BufferTooSmall(error) => error.fmt(f),
             Self::TooMany { what, count, limit } => write!(f, "{count} {what}, there may be at most {limit}"),
             Self::ExtensionIdZero => f.write_str("a header extension has ID 0, it must be 1 to 255"),
+            Self::NoSetup => f.write_str("a SYN of TCP in UDP has no TiU-Setup, its options must hold one"),
         }
     }
 }
@@ -226,6 +275,22 @@ mod tests {
             (
                 ParseError::ExtensionLength { offset: 12, id: 5, found: 4, expected: 2 },
                 "at byte 12: header extension 5 has 4 bytes of data, it must have 2",
+            ),
+            (
+                ParseError::DataOffset { offset: 0, found: 4 },
+                "at byte 0: the data offset is 4 words, it must be at least 5",
+            ),
+            (
+                ParseError::TcpOptionLength { offset: 13, found: 1, limit: 7 },
+                "at byte 13: the TCP option has a length of 1, it must be 2 to 7",
+            ),
+            (
+                ParseError::MissingTcpOption { offset: 16, kind: 253 },
+                "at byte 16: TCP option 253 is missing, the segment must carry it",
+            ),
+            (
+                ParseError::ConnectionId { offset: 16, found: 32 },
+                "at byte 16: the connection id is 32, it must be 0 to 31, or 255 for an error",
             ),
         ];
         for (error, text) in cases {

@@ -1,9 +1,10 @@
-//! Readers and writers of RTP and RTCP over byte slices. Nothing here allocates.
+//! Readers and writers of RTP, RTCP and TCP in UDP over byte slices. Nothing here allocates.
 //!
 //! * [`rtp`]: the RTP header and its extensions, read in place and written from borrowed parts.
 //! * [`media`]: the one RTP header that Weir's endpoints send, as a plain value at the resolution of the wire.
 //! * [`rtcp`]: walking a datagram of RTCP packets; sender and receiver reports, transport-wide feedback,
 //!   congestion control feedback of RFC 8888, REMB, picture loss indications, and the reports of NADA, DCCC and TFRC.
+//! * [`tcp_in_udp`]: the header of TCP segments on one pair of UDP ports, and which connection has which number there.
 //! * [`seq`], [`abs_send_time`], [`ntp`]: the counters and clocks that wrap on the wire.
 //!
 //! A reader takes bytes from anyone: it answers every slice with a value or with a [`ParseError`] that says
@@ -18,6 +19,7 @@ pub mod ntp;
 pub mod rtcp;
 pub mod rtp;
 pub mod seq;
+pub mod tcp_in_udp;
 
 pub use abs_send_time::{AbsSendTime, AbsSendTimeUnwrapper};
 pub use error::{BufferTooSmall, ParseError, WriteError};

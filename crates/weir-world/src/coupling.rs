@@ -1,6 +1,7 @@
 //! Who is coupled with whom.
 
 use weir_cc::coupled::Coupler;
+use weir_media::Desired;
 use weir_net::Time;
 use weir_units::TimeDelta;
 
@@ -27,18 +28,6 @@ pub struct CoupledSpec {
     pub later_priorities: Vec<(Time, f64)>,
     /// What it tells as its desired rate.
     pub desired: Desired,
-}
-
-/// What a flow tells as its desired rate `DR`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Desired {
-    /// Nothing: it takes what it can get.
-    Unlimited,
-    /// The upper bound of its rate.
-    #[default]
-    Limits,
-    /// The same, and while it sends clearly less than it may, half as much again as it sends.
-    Measured,
 }
 
 impl CoupledSpec {

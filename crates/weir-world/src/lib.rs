@@ -15,7 +15,7 @@ mod traffic;
 mod web;
 mod wire;
 
-pub use coupling::{CoupledSpec, CouplingSpec, Desired};
+pub use coupling::{CoupledSpec, CouplingSpec};
 pub use flow::{ClockSpec, FlowSpec, Side};
 pub use link::{CellSpec, LinkSpec};
 pub use monitor::{FrameMeta, Loss, Monitor, PacketMeta, TransferMeta, Unwatched};
@@ -23,4 +23,5 @@ pub use run::RunSpec;
 pub use seed::stream;
 pub use traffic::{Downloads, MediaSpec, Traffic, Unresponsive, WindowLaws};
 pub use web::{Web, WebSizes};
+pub use weir_media::Desired;
 pub use wire::{Way, WireContent, WirePacket};

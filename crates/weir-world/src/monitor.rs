@@ -74,6 +74,15 @@ pub trait Monitor {
         false
     }
 
+    /// Whether [`Self::link_enter`] should be called at all; asking a queue for its length costs time.
+    fn wants_queues(&self) -> bool {
+        false
+    }
+
+    /// A packet came to a bottleneck that is in no cell. It found so many others there whose last bit had not left, the one
+    /// in service included, and was taken or refused for want of room.
+    fn link_enter(&mut self, _now: Time, _link: usize, _found: u32, _taken: bool) {}
+
     /// A packet came out at the far end of a link, in full: with the marks it has by now, that link's included.
     fn packet(&mut self, _now: Time, _link: usize, _packet: &WirePacket<'_>) {}
 

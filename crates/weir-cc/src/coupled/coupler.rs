@@ -31,6 +31,13 @@ pub trait Coupler: Send + Sync + Debug {
     fn aggregate(&self, member: Member) -> Option<Aggregate>;
 }
 
+/// A coupler whose groups somebody else makes, such as [shared bottleneck detection](crate::coupled::sbd::Detected).
+pub trait Grouped: Coupler {
+    /// The flow, which has joined, is in this group from now on, and in no other. Who calls gives the numbers, none of
+    /// them to another group later.
+    fn set_group(&mut self, now: SendTime, member: Member, group: u32);
+}
+
 /// What a group of flows has together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aggregate {

@@ -5,13 +5,19 @@
 //! nothing of controllers, sockets or clocks. Like a law it is told the time, allocates nothing in steady state and
 //! panics on no input.
 
+pub mod conversion;
 pub mod coupler;
 pub mod ctrl;
 pub mod demand;
+pub mod fse;
 pub mod member;
+pub mod mixed;
+pub mod sbd;
+pub mod water_fill;
 pub mod word;
 
-pub use coupler::{Aggregate, Coupler, Refusal};
+pub use coupler::{Aggregate, Coupler, Grouped, Refusal};
 pub use demand::Demand;
 pub use member::Membership;
+pub use mixed::Mixed;
 pub use word::{Join, Member, Order, Statistics, Told, Update, WindowNews, Windowed, Wishes, Word};

@@ -98,13 +98,14 @@ pub struct WindowNews {
 /// What happened to a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Told {
-    /// New data was acknowledged outside of recovery.
+    /// New data was acknowledged outside of fast recovery, also while a timeout's losses are sent again: the law may have
+    /// grown the window.
     Acknowledged,
-    /// New data was acknowledged in recovery, of losses or after a timeout: others hear that the path delivers.
+    /// New data was acknowledged in fast recovery: others hear that the path delivers.
     Repairing,
-    /// Fast recovery begins: a loss event.
+    /// Fast recovery begins: a loss event. What its law wants at the end of it is the window after.
     RecoveryEntered,
-    /// Fast recovery is over.
+    /// Fast recovery is over: the window after is what the flow would go on with.
     RecoveryLeft,
     /// The retransmission timer ran out: what was outstanding is sent again. Whether the window is reduced, too, an order
     /// says.
@@ -136,6 +137,19 @@ pub struct Statistics {
     pub queuing: f64,
     /// Samples in the interval; 0 in a pause.
     pub samples: u32,
+}
+
+impl Statistics {
+    /// Whether every value is in its range. What comes from elsewhere may say anything.
+    pub fn is_possible(&self) -> bool {
+        let amount = |value: f64| value >= 0.0 && value.is_finite();
+        let ratio = |value: f64| (0.0..=1.0).contains(&value);
+        (-1.0..=1.0).contains(&self.skew)
+            && amount(self.variability)
+            && ratio(self.frequency)
+            && ratio(self.loss)
+            && amount(self.queuing)
+    }
 }
 
 /// What a coupler wants a flow to do.

@@ -31,6 +31,15 @@ fn controllers_are_listed_with_what_they_are() {
 }
 
 #[test]
+fn couplers_are_listed_with_what_they_steer() {
+    let outcome = Place::new().weir("list couplers");
+    let names = names(&outcome);
+    assert!(names.contains(&"none") && names.contains(&"ctrltcp"), "{names:?}");
+    let header: Vec<&str> = outcome.stdout.lines().next().unwrap_or_default().split_whitespace().collect();
+    assert_eq!(header, ["name", "summary", "source", "steers", "for"]);
+}
+
+#[test]
 fn scenarios_are_listed_and_each_is_right() {
     let place = Place::new();
     let outcome = place.weir("list scenarios");
@@ -56,7 +65,7 @@ fn traces_are_those_of_the_data_directory_and_the_synthetic_one() {
 #[test]
 fn every_list_is_there_as_json_with_the_same_names() {
     let place = Place::new();
-    for what in ["controllers", "scenarios", "traces"] {
+    for what in ["controllers", "couplers", "scenarios", "traces"] {
         let table = place.weir(&format!("list {what}"));
         let json: Value = serde_json::from_str(&place.weir(&format!("list {what} --json")).stdout).unwrap();
         let entries = json.as_array().unwrap();
@@ -80,7 +89,7 @@ fn presets_are_an_array_in_json() {
 #[test]
 fn lists_align_and_lines_end_with_a_word() {
     let place = Place::new();
-    for what in ["controllers", "scenarios", "traces"] {
+    for what in ["controllers", "couplers", "scenarios", "traces"] {
         let outcome = place.weir(&format!("list {what}"));
         assert!(outcome.stdout.lines().all(|line| line == line.trim()), "{}", outcome.stdout);
         assert!(!outcome.stdout.contains('\u{1b}'));

@@ -3,7 +3,7 @@
 use weir_media::{FrameTraces, Model};
 use weir_net::Time;
 use weir_units::TimeDelta;
-use weir_world::{ClockSpec, FlowSpec, MediaSpec, Traffic};
+use weir_world::{ClockSpec, CoupledSpec, FlowSpec, MediaSpec, Traffic};
 
 use super::context::{Context, time};
 use super::topology::PlannedFlow;
@@ -17,9 +17,15 @@ const MOST_HOURS_OFF: f64 = 12.0;
 
 impl Context<'_> {
     /// The flow as it is simulated.
-    pub(super) fn flow_spec(&self, planned: &PlannedFlow<'_>) -> Result<FlowSpec, Problem> {
+    pub(super) fn flow_spec(
+        &self,
+        planned: &PlannedFlow<'_>,
+        coupled: Option<CoupledSpec>,
+    ) -> Result<FlowSpec, Problem> {
         let (start, stop) = (self.start(planned), self.stop(planned));
-        let mut traffic = traffic(planned.flow).map_err(|error| {
+        // Among coupled flows the coupler heeds the weight; a law that heeded it, too, would count it twice.
+        let own_weight = if coupled.is_some() { 1.0 } else { planned.flow.weight() };
+        let mut traffic = traffic(planned.flow, own_weight).map_err(|error| {
             Problem::value(&planned.path.with("options"), error.to_string())
                 .help("see the options of the controller")
         })?;
@@ -42,7 +48,7 @@ impl Context<'_> {
             sender_clock: ClockSpec::default(),
             receiver_clock: self.receiver_clock(planned),
             call: self.call(planned),
-            coupled: None,
+            coupled,
             traffic,
         })
     }

@@ -7,11 +7,12 @@ use weir_units::TimeDelta;
 use weir_world::{CellSpec, FlowSpec, LinkSpec, MediaSpec, Traffic};
 
 use super::context::time;
+use super::couplings::later_weights;
 use super::links::Links;
-use super::topology::Network;
+use super::topology::{Network, PlannedFlow};
 use crate::metrics::{FlowPlan, LinkPlan, MeasurePlan, Window};
 use crate::results::FlowKind;
-use crate::scenario::{Carried, Flow, FurtherWindow, Scenario, Tcp};
+use crate::scenario::{Carried, FurtherWindow, Scenario, Tcp};
 
 /// The plan for a run over `links`, whose flows, in the order of the network's, are `specs`.
 pub(super) fn measure_plan(
@@ -19,26 +20,27 @@ pub(super) fn measure_plan(
     network: &Network<'_>,
     links: &Links,
     specs: &[FlowSpec],
-    series: bool,
 ) -> MeasurePlan {
     let shared = Shared::new(&links.cells, &links.specs);
     let flow = |((planned, spec), &bottleneck)| {
-        FlowPlan::of(spec, &Known { flow: planned, links: &links.specs, shared: &shared, bottleneck })
+        FlowPlan::of(spec, &Known { planned, links: &links.specs, shared: &shared, bottleneck })
     };
-    let planned = network.flows.iter().map(|planned| planned.flow);
+    let planned = network.flows.iter();
     MeasurePlan {
         end: time(scenario.duration),
         window: scenario.window(),
         flows: planned.zip(specs).zip(&links.bottlenecks).map(flow).collect(),
         links: links.specs.iter().map(LinkPlan::of).collect(),
-        series,
+        series: false,
+        couplings: Vec::new(),
+        queues: false,
         windows: scenario.further_windows(),
     }
 }
 
 /// What is known of a flow besides how it is simulated.
 struct Known<'a> {
-    flow: &'a Flow,
+    planned: &'a PlannedFlow<'a>,
     links: &'a [LinkSpec],
     shared: &'a Shared,
     /// The link that limits it.
@@ -47,7 +49,8 @@ struct Known<'a> {
 
 impl FlowPlan {
     fn of(spec: &FlowSpec, known: &Known<'_>) -> Self {
-        let &Known { flow, links, shared, bottleneck } = known;
+        let &Known { planned, links, shared, bottleneck } = known;
+        let flow = planned.flow;
         let (sender_signals, receiver_signals) = signals(&spec.traffic);
         Self {
             name: spec.name.clone(),
@@ -61,6 +64,7 @@ impl FlowPlan {
             max_rate: flow.max_rate(),
             sends: flow.sends(),
             weight: flow.weight(),
+            later_weights: later_weights(planned),
             sender_signals,
             receiver_signals,
         }

@@ -4,6 +4,7 @@
 mod cells;
 mod context;
 mod copies;
+mod couplings;
 mod flows;
 mod links;
 mod measuring;

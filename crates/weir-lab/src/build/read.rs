@@ -10,7 +10,10 @@ use crate::registry;
 use crate::scenario::{Scenario, scenario_shape};
 use crate::shipped;
 
-const OPTIONS: OptionsOf<'static> = &registry::options_shape;
+const OPTIONS: OptionsOf<'static> = &|key, name| match key {
+    "algorithm" => registry::coupler_options_shape(name),
+    _ => registry::options_shape(name),
+};
 
 /// Sets one value of the scenario `table`: `path=value`.
 ///

@@ -3,6 +3,7 @@
 use weir_world::RunSpec;
 
 use super::context::Context;
+use super::couplings::Couplings;
 use super::measuring::measure_plan;
 use super::topology::network;
 use super::trace_use::TraceUse;
@@ -57,14 +58,21 @@ fn build(scenario: &Scenario, run: &RunOptions<'_>, store: &TraceStore) -> Resul
     let context = Context { scenario, seed: run.seed, store };
     let network = network(scenario, run.seed)?;
     let links = context.links(&network)?;
-    let flows = network.flows.iter().map(|flow| context.flow_spec(flow)).collect::<Result<Vec<_>, _>>()?;
-    let plan = measure_plan(scenario, &network, &links, &flows, run.series);
+    let Couplings { specs: couplings, plans, places } = context.couplings(&network)?;
+    let flows = network.flows.iter().zip(places).map(|(flow, place)| context.flow_spec(flow, place));
+    let flows = flows.collect::<Result<Vec<_>, _>>()?;
+    let plan = MeasurePlan {
+        series: run.series,
+        queues: !plans.is_empty() || scenario.measure.as_ref().is_some_and(|measure| measure.queues),
+        couplings: plans,
+        ..measure_plan(scenario, &network, &links, &flows)
+    };
     let spec = RunSpec {
         seed: run.seed,
         end: context.end(),
         links: links.specs,
         cells: links.cells,
-        couplings: Vec::new(),
+        couplings,
         flows,
     };
     Ok(Run { spec, plan, traces: links.traces })

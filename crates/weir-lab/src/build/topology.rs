@@ -39,6 +39,13 @@ pub(crate) struct PlannedFlow<'s> {
     pub(crate) reverse: Vec<usize>,
 }
 
+impl PlannedFlow<'_> {
+    /// What its way is hashed from; flows of one five-tuple go together.
+    pub(crate) fn five_tuple(&self) -> &str {
+        self.flow.five_tuple(&self.copy)
+    }
+}
+
 /// The two ends of a dumbbell.
 pub(super) const LEFT: &str = "left";
 pub(super) const RIGHT: &str = "right";
@@ -55,6 +62,11 @@ impl Flow {
     /// Whether something has to come back.
     fn has_feedback(&self) -> bool {
         !matches!(self.carried, Carried::Constant(_) | Carried::Audio(_))
+    }
+
+    /// The five-tuple of one of its copies.
+    fn five_tuple<'a>(&'a self, copy: &'a FlowCopy) -> &'a str {
+        self.five_tuple.as_deref().or(self.call()).unwrap_or(&copy.name)
     }
 }
 
@@ -73,8 +85,7 @@ fn directed(scenario: &Scenario, seed: u64) -> Result<Network<'_>, Problem> {
             let (mut forward, mut reverse) = routes(&links, flow, copy.number, &path)?;
             if let (Some(salt), Some(from), Some(to)) = (salt, &flow.from, &flow.to) {
                 let (from, to) = (numbered(from, copy.number), numbered(to, copy.number));
-                let five_tuple = flow.five_tuple.as_deref().or(flow.call()).unwrap_or(&copy.name);
-                let hashed = |ends| hashed(&links, ends, five_tuple, salt);
+                let hashed = |ends| hashed(&links, ends, flow.five_tuple(&copy), salt);
                 if flow.route.is_none() {
                     forward = hashed((&from, &to)).unwrap_or(forward);
                 }

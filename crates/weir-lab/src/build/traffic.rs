@@ -7,10 +7,10 @@ use weir_world::{MediaSpec, Traffic};
 use crate::registry::{self, RegistryError, TcpProfile};
 use crate::scenario::{AudioStream, Carried, EcnField, Flow, Media, OnOrOff, Tcp};
 
-/// What `flow` sends, with a controller of its own.
-pub(super) fn traffic(flow: &Flow) -> Result<Traffic, RegistryError> {
+/// What `flow` sends, with a controller of its own, which gives it this weight.
+pub(super) fn traffic(flow: &Flow, weight: f64) -> Result<Traffic, RegistryError> {
     match &flow.carried {
-        Carried::Media(media) => media_traffic(media),
+        Carried::Media(media) => media_traffic(media, weight),
         Carried::Constant(constant) => Ok(Traffic::Unresponsive(constant.source())),
         Carried::Audio(audio) => Ok(Traffic::Unresponsive(audio.source())),
         Carried::Tcp(tcp) => tcp_traffic(tcp),
@@ -22,10 +22,19 @@ pub(super) fn traffic(flow: &Flow) -> Result<Traffic, RegistryError> {
     }
 }
 
-fn media_traffic(media: &Media) -> Result<Traffic, RegistryError> {
+/// Whether what is carried is steered by a window.
+pub(super) fn has_window(carried: &Carried) -> bool {
+    match carried {
+        Carried::Tcp(_) => true,
+        Carried::Media(media) => registry::has_window(&media.controller),
+        Carried::Constant(_) | Carried::Audio(_) | Carried::Web(_) => false,
+    }
+}
+
+fn media_traffic(media: &Media, weight: f64) -> Result<Traffic, RegistryError> {
     let limits = media.limits()?;
     let options = media.options.as_ref().map(|options| &options.0);
-    let halves = registry::build(&media.controller, options, limits, media.priority)?;
+    let halves = registry::build(&media.controller, options, limits, weight)?;
     let config = MediaConfig {
         packet_format: halves.packet_format,
         audio: media.audio.map(AudioStream::config),

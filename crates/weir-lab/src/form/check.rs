@@ -6,8 +6,9 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::error::{KeyPath, Problem, advice, list, nearest};
 use super::shape::{Form, NumberForm, Others, Shape, TableForm, Unit};
 
-/// The shape of the options of a controller, by its name; `None` of an unknown one, whose options may be anything.
-pub(crate) type OptionsOf<'a> = &'a dyn Fn(&str) -> Option<Shape<'static>>;
+/// The shape of the options of what a key names: of a `controller` or a coupling's `algorithm`, by its name; `None` of an
+/// unknown one, whose options may be anything.
+pub(crate) type OptionsOf<'a> = &'a dyn Fn(&str, &str) -> Option<Shape<'static>>;
 
 /// Everything about the form of `table` that is wrong by `shape`.
 pub(crate) fn check(table: &Table, shape: Shape<'static>, options: OptionsOf<'_>) -> Vec<Problem> {
@@ -102,12 +103,14 @@ pub(super) enum Child {
     Unknown,
 }
 
-/// What stands under `key` of `table`, whose form is `form`. The options of a controller have the form that this
-/// controller says.
+/// What stands under `key` of `table`, whose form is `form`. The options of a controller or of an algorithm have the form
+/// that this one says.
 pub(super) fn child(form: &TableForm<'static>, table: &Table, key: &str, options: OptionsOf<'_>) -> Child {
-    if key == "options" && form.tag() == Some(("kind", "media")) {
-        let controller = table.get("controller").and_then(Value::as_str);
-        return controller.and_then(options).map_or(Child::Any, Child::Known);
+    if key == "options"
+        && let Some(names) = ["controller", "algorithm"].into_iter().find(|key| form.get(key).is_some())
+    {
+        let name = table.get(names).and_then(Value::as_str);
+        return name.and_then(|name| options(names, name)).map_or(Child::Any, Child::Known);
     }
     match (form.get(key), form.others) {
         (Some(shape), _) => Child::Known(shape),

@@ -14,4 +14,4 @@ pub use error::ScenarioError;
 pub(crate) use error::{KeyPath, Problem, advice, list};
 pub(crate) use origin::Origin;
 pub(crate) use set::set;
-pub(crate) use shape::Shape;
+pub(crate) use shape::{Form, Others, Shape, TableForm};

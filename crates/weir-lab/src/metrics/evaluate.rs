@@ -1,17 +1,19 @@
 //! From what was recorded to the metrics of the run.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use super::bins::Grid;
+use super::bins::{Counts, Grid};
 use super::contention::Contention;
 use super::convergence::convergence;
+use super::coupling::Coupled;
 use super::delays::FlowDelays;
 use super::fairness::jain;
 use super::flow::{Counted, FlowRecorder};
 use super::histogram::Histogram;
 use super::link::{LinkRecorder, share};
 use super::max_min::SharedNetwork;
-use super::plan::MeasurePlan;
+use super::plan::{CouplingPlan, MeasurePlan};
 use super::span::{Span, Stretches};
 use crate::results::stats;
 use crate::results::{Convergence, FlowKind, FlowMeasures, Jain, LinkMeasures, Pooled, RunMetrics, Value};
@@ -33,7 +35,8 @@ impl Evaluation<'_> {
     pub(super) fn metrics(&self) -> RunMetrics {
         let contentions: Vec<Contention<'_>> =
             (0..self.links.len()).map(|link| self.contention(link)).collect();
-        let flows: Vec<_> = (0..self.flows.len()).map(|flow| self.flow(flow, &contentions)).collect();
+        let mut flows: Vec<_> = (0..self.flows.len()).map(|flow| self.flow(flow, &contentions)).collect();
+        self.plan.couplings.iter().for_each(|coupling| self.couple(coupling, &mut flows));
         let links = contentions.iter().enumerate().map(|(i, contention)| self.link(i, contention, &flows));
         RunMetrics {
             media: self.media(&flows),
@@ -61,6 +64,23 @@ impl Evaluation<'_> {
             &self.delays[flow],
             convergence,
         )
+    }
+
+    /// Fills in what is measured of coupled flows alone.
+    fn couple(&self, coupling: &CouplingPlan, flows: &mut [FlowMeasures<Value>]) {
+        let total = |of: fn(&FlowRecorder) -> u64| -> f64 {
+            coupling.flows.iter().map(|&flow| of(&self.flows[flow]) as f64).sum()
+        };
+        let (sent, received) = (total(|flow| flow.sent.bytes), total(|flow| flow.received.bytes));
+        let coupled = Coupled { coupling, flows: &self.plan.flows, active: self.active };
+        let wanted = coupled.wanted(self.window);
+        for (place, &flow) in coupling.flows.iter().enumerate() {
+            let (recorder, measures) = (&self.flows[flow], &mut flows[flow]);
+            measures.share_sent = share(recorder.sent.bytes as f64, sent);
+            measures.share_received = share(recorder.received.bytes as f64, received);
+            measures.share_wanted = wanted.as_ref().map(|parts| parts[place]);
+            measures.refused_words = Some(recorder.refused_words() as f64);
+        }
     }
 
     fn convergence(&self, flow: usize) -> Vec<Convergence<Value>> {
@@ -104,18 +124,26 @@ impl Evaluation<'_> {
 
     fn jain(&self, measures: &[FlowMeasures<Value>]) -> Jain<Value> {
         let competing = self.competing();
-        let means: Vec<f64> = competing.iter().filter_map(|&flow| measures[flow].rate_bps).collect();
-        let all_active = |second: Span| competing.iter().all(|&f| self.active[f].covers(second));
-        let instants: Vec<f64> = self
-            .grid
-            .seconds()
-            .filter(|(_, second)| all_active(*second))
-            .filter_map(|(bins, _)| {
-                let rate = |&flow: &usize| self.flows[flow].receipts.sum(bins.clone()) as f64;
-                jain(&competing.iter().map(rate).collect::<Vec<_>>())
-            })
-            .collect();
-        Jain { of_means: jain(&means), mean_of_instant: stats::mean(&instants) }
+        let of_means = |rate: fn(&FlowMeasures<Value>) -> Value| {
+            jain(&competing.iter().filter_map(|&flow| rate(&measures[flow])).collect::<Vec<_>>())
+        };
+        Jain {
+            of_means: of_means(|flow| flow.rate_bps),
+            mean_of_instant: self.mean_of_instant(&competing, |flow| Some(&flow.receipts)),
+            sent_of_means: of_means(|flow| flow.sent_rate_bps),
+            sent_mean_of_instant: self.mean_of_instant(&competing, |flow| flow.sends.as_ref()),
+        }
+    }
+
+    /// The mean of the index of what `bytes` counts per second, over the seconds in which all of these flows are active.
+    fn mean_of_instant(&self, flows: &[usize], bytes: fn(&FlowRecorder) -> Option<&Counts>) -> Value {
+        let all_active = |second: Span| flows.iter().all(|&f| self.active[f].covers(second));
+        let seconds = self.grid.seconds().filter(|(_, second)| all_active(*second));
+        let index = |(bins, _): (Range<usize>, Span)| {
+            let rate = |&flow: &usize| Some(bytes(&self.flows[flow])?.sum(bins.clone()) as f64);
+            jain(&flows.iter().map(rate).collect::<Option<Vec<_>>>()?)
+        };
+        stats::mean(&seconds.filter_map(index).collect::<Vec<_>>())
     }
 
     /// The adaptive flows that share a bottleneck with the first media flow (or, without one, the first flow that

@@ -64,7 +64,11 @@ pub(super) struct FlowRecorder {
     pub(super) receipts: Counts,
     pub(super) frames: Option<Box<Frames>>,
     /// Sent in the window.
-    sent: Counted,
+    pub(super) sent: Counted,
+    /// Bytes of data sent, per bin, where they are wanted.
+    pub(super) sends: Option<Counts>,
+    /// Words to its coupler that were refused in the window.
+    refused_words: u64,
     /// Sent in the window and lost ever.
     pub(super) lost: Counted,
     /// Feedback sent in the window.
@@ -97,6 +101,8 @@ impl FlowRecorder {
             receipts: Counts::new(grid.len()),
             frames: with_frames.then(|| Box::new(Frames::new(window.clone(), grid, plan.pauses.clone()))),
             sent: Counted::default(),
+            sends: None,
+            refused_words: 0,
             lost: Counted::default(),
             feedback: Counted::default(),
             rtt: Histogram::new(),
@@ -105,6 +111,21 @@ impl FlowRecorder {
             completed: None,
             transfers: CountedTransfers::default(),
         }
+    }
+
+    /// The same, with what it sends per bin.
+    pub(super) fn with_sends(self, grid: &Grid) -> Self {
+        Self { sends: Some(Counts::new(grid.len())), ..self }
+    }
+
+    /// How many words to its coupler were refused.
+    pub(super) fn refused_words(&self) -> u64 {
+        self.refused_words
+    }
+
+    /// A word to its coupler was refused, within the window or not.
+    pub(super) fn refused_word(&mut self, in_window: bool) {
+        self.refused_words += u64::from(in_window);
     }
 
     /// A packet leaves, within the window or not.
@@ -246,6 +267,10 @@ impl FlowRecorder {
             completion_seconds: self.completed.map(|at| (at - plan.start).secs_f64()),
             transfers: self.transfers.measures(plan.kind),
             convergence,
+            share_sent: None,
+            share_received: None,
+            share_wanted: None,
+            refused_words: None,
         }
     }
 

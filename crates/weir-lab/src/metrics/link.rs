@@ -7,9 +7,10 @@ use weir_world::Loss;
 use super::bins::{Counts, Grid};
 use super::histogram::Histogram;
 use super::plan::LinkPlan;
+use super::queue::QueueRecorder;
 use super::span::{Span, Stretches};
 use crate::results::stats;
-use crate::results::{LinkMeasures, Utilisation, Value};
+use crate::results::{LinkMeasures, QueuePackets, Utilisation, Value};
 
 /// Follows a link.
 #[derive(Debug)]
@@ -23,10 +24,12 @@ pub(super) struct LinkRecorder {
     waits: Histogram,
     /// Bytes that came out, per bin.
     pub(super) exits: Counts,
+    /// Its queue at each arrival, where it is watched.
+    pub(super) queue: Option<QueueRecorder>,
 }
 
 impl LinkRecorder {
-    pub(super) fn new(grid: &Grid) -> Self {
+    pub(super) fn new(grid: &Grid, watches_queue: bool) -> Self {
         Self {
             bytes: 0,
             packets: 0,
@@ -34,6 +37,7 @@ impl LinkRecorder {
             lost: 0,
             waits: Histogram::new(),
             exits: Counts::new(grid.len()),
+            queue: watches_queue.then(QueueRecorder::default),
         }
     }
 
@@ -78,7 +82,19 @@ impl LinkRecorder {
             },
             loss_ratio: share((self.refused + self.lost) as f64, offered as f64),
             queue_ms: (&self.waits).into(),
+            queue_packets: QueuePackets {
+                mean: self.mean_queue(window),
+                max: self.queue.as_ref().and_then(QueueRecorder::max),
+            },
+            overflows: self.queue.as_ref().map(|queue| queue.overflows as f64),
+            failed_drains: self.queue.as_ref().map(|queue| queue.failed_drains as f64),
         }
+    }
+
+    /// Mean number of packets that wait, over time: all their waits together over the time (Little's law).
+    fn mean_queue(&self, window: &Stretches) -> Value {
+        let waited_ms = self.waits.mean_ms().map_or(0.0, |mean| mean * self.packets as f64);
+        window.seconds().map(|seconds| waited_ms / 1e3 / seconds)
     }
 
     /// Carried bytes over possible bytes, for each whole second of the window in which something was possible.

@@ -67,7 +67,7 @@ impl SharedNetwork<'_> {
         let sharers: Vec<Sharer<'_>> = flows()
             .map(|(flow, active)| Sharer {
                 route: &flow.route,
-                weight: flow.weight,
+                weight: flow.weight_at(piece.from),
                 limit: limit(flow, active),
             })
             .collect();
@@ -84,10 +84,11 @@ impl FlowPlan {
     }
 }
 
-/// When a flow begins or ceases to be active, or sends at another rate while it is.
+/// When a flow begins or ceases to be active, or sends at another rate or has another weight while it is.
 fn changes(flow: &FlowPlan, active: &Stretches) -> impl Iterator<Item = Time> {
     let rates = flow.sends.iter().map(|&(from, _)| from);
-    active.changes().chain(rates.filter(|&from| active.contains(from)))
+    let weights = flow.later_weights.iter().map(|&(from, _)| from);
+    active.changes().chain(rates.chain(weights).filter(|&from| active.contains(from)))
 }
 
 /// In nanoseconds.

@@ -20,6 +20,21 @@ pub struct MeasurePlan {
     pub series: bool,
     /// Further windows, in which everything is measured too.
     pub windows: Vec<Window>,
+    /// Which flows are measured as coupled ones.
+    pub couplings: Vec<CouplingPlan>,
+    /// Whether the queues of bottlenecks are watched at each arrival.
+    pub queues: bool,
+}
+
+/// Flows that are measured as coupled ones, whether anybody couples them or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CouplingPlan {
+    /// Its name.
+    pub name: String,
+    /// The flows, by index.
+    pub flows: Vec<usize>,
+    /// Whether the aggregate is a sum of windows in bytes and not of rates in bit/s.
+    pub windows: bool,
 }
 
 /// A window beside the one of the plan.
@@ -59,6 +74,8 @@ pub struct FlowPlan {
     pub sends: Vec<(Time, DataRate)>,
     /// Its share of a bottleneck against that of others, above 0.
     pub weight: f64,
+    /// Later such weights, each from a time on, in order.
+    pub later_weights: Vec<(Time, f64)>,
     /// Names of the signals of its controller's sender half, or of its TCP sender; empty for none.
     pub sender_signals: Vec<String>,
     /// Names of the signals of its controller's receiver half; empty for none.
@@ -79,10 +96,23 @@ impl FlowPlan {
             bottleneck: Some(0),
             max_rate: None,
             weight: 1.0,
+            later_weights: Vec::new(),
             sends: Vec::new(),
             sender_signals: Vec::new(),
             receiver_signals: Vec::new(),
         }
+    }
+
+    /// Whether it may send at `at`.
+    pub fn may_send_at(&self, at: Time) -> bool {
+        let pauses = self.pauses.iter().any(|&(from, to)| from <= at && at < to);
+        self.start <= at && at < self.stop && !pauses
+    }
+
+    /// Its weight at `at`.
+    pub fn weight_at(&self, at: Time) -> f64 {
+        let begun = self.later_weights.partition_point(|&(from, _)| from <= at);
+        begun.checked_sub(1).map_or(self.weight, |step| self.later_weights[step].1)
     }
 }
 

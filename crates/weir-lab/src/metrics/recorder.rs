@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use weir_cc::Target;
+use weir_cc::coupled::{Aggregate, Order, Refusal, Word};
 use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta};
@@ -82,6 +83,29 @@ impl Recorder {
 impl Monitor for Recorder {
     fn wants_signals(&self) -> bool {
         self.series.as_ref().is_some_and(SeriesRecorder::wants_signals)
+    }
+
+    fn wants_queues(&self) -> bool {
+        self.plan.queues
+    }
+
+    fn link_enter(&mut self, now: Time, link: usize, found: u32, taken: bool) {
+        self.each(|window| window.link_enter(now, link, found, taken));
+    }
+
+    fn told(&mut self, now: Time, flow: usize, word: &Word, refused: Option<Refusal>) {
+        if refused.is_some() {
+            self.each(|window| window.refused_word(now, flow));
+        }
+        if let Some(series) = &mut self.series {
+            series.told(self.main.bin(now), flow, word);
+        }
+    }
+
+    fn ordered(&mut self, now: Time, flow: usize, order: &Order, aggregate: Option<Aggregate>) {
+        if let Some(series) = &mut self.series {
+            series.ordered(self.main.bin(now), flow, order, aggregate);
+        }
     }
 
     #[inline]

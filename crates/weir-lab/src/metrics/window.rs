@@ -40,15 +40,17 @@ impl WindowRecorder {
         let window = Stretches::of(spans.iter().map(|&(from, to)| Span::new(from, to.min(plan.end))));
         let from = window.start();
         let grid = Grid::new(plan.end, from, window.clone());
+        let with_sends = !plan.couplings.is_empty() && !delays_only;
         let flow = |plan: &FlowPlan| {
             let with_frames = plan.kind == FlowKind::Media && !delays_only;
-            FlowRecorder::new(plan, &grid, &window, with_frames)
+            let recorder = FlowRecorder::new(plan, &grid, &window, with_frames);
+            if with_sends { recorder.with_sends(&grid) } else { recorder }
         };
         let links = plan.links.iter().filter(|_| !delays_only);
         Self {
             cursor: Cursor::new(),
             flows: plan.flows.iter().map(flow).collect(),
-            links: links.map(|_| LinkRecorder::new(&grid)).collect(),
+            links: links.map(|link| LinkRecorder::new(&grid, plan.queues && link.bottleneck)).collect(),
             window,
             grid,
         }
@@ -76,6 +78,9 @@ impl WindowRecorder {
     pub(super) fn sent(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
         if let Some(recorder) = self.flows.get_mut(flow) {
             recorder.sent(self.window.contains(now), packet);
+            if let Some(sends) = recorder.sends.as_mut().filter(|_| !packet.control) {
+                sends.add(self.cursor.at(now, &self.grid), packet.wire_size);
+            }
         }
     }
 
@@ -94,6 +99,18 @@ impl WindowRecorder {
         }
         if let Some(recorder) = self.flows.get_mut(flow).filter(|_| !packet.control) {
             recorder.dropped(packet);
+        }
+    }
+
+    pub(super) fn link_enter(&mut self, now: Time, link: usize, found: u32, taken: bool) {
+        if let Some(queue) = self.links.get_mut(link).and_then(|link| link.queue.as_mut()) {
+            queue.enter(self.window.contains(now), found, taken);
+        }
+    }
+
+    pub(super) fn refused_word(&mut self, now: Time, flow: usize) {
+        if let Some(recorder) = self.flows.get_mut(flow) {
+            recorder.refused_word(self.window.contains(now));
         }
     }
 

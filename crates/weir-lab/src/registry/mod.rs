@@ -9,11 +9,14 @@ use weir_media::PacketFormat;
 use weir_units::DataRate;
 use weir_world::Side;
 
+mod couplers;
 mod law;
 mod laws;
 mod tcp_profile;
 mod windows;
 
+pub(crate) use couplers::coupler_options_shape;
+pub use couplers::{CouplerInfo, Setting as CouplerSetting, Steers, coupler, coupler_info, couplers};
 pub use tcp_profile::TcpProfile;
 pub use windows::{WindowLawInfo, window_law, window_laws, window_laws_of};
 
@@ -73,11 +76,11 @@ pub enum RegistryError {
     /// The rates are out of order.
     #[error(transparent)]
     Limits(#[from] LimitsOutOfOrder),
-    /// The controller does not take these options.
-    #[error("`{controller}` does not take these options: {reason}")]
+    /// The controller or coupler does not take these options.
+    #[error("`{name}` does not take these options: {reason}")]
     Options {
-        /// The controller.
-        controller: &'static str,
+        /// The controller or coupler.
+        name: &'static str,
         /// Why not.
         reason: String,
     },
@@ -157,13 +160,18 @@ pub fn packet_format(name: &str) -> Option<PacketFormat> {
     entry(name).ok().map(|entry| entry.packet_format)
 }
 
+/// Whether the controller `name` steers by a window, once it knows a round-trip time.
+pub fn has_window(name: &str) -> bool {
+    entry(name).is_ok_and(|entry| entry.has_window)
+}
+
 fn entry(name: &str) -> Result<&'static Entry, RegistryError> {
     ENTRIES.iter().find(|entry| entry.info.name == name).ok_or_else(|| unknown_controller(name))
 }
 
 impl Entry {
     fn refused(&self, reason: String) -> RegistryError {
-        RegistryError::Options { controller: self.info.name, reason }
+        RegistryError::Options { name: self.info.name, reason }
     }
 }
 
@@ -237,6 +245,12 @@ mod tests {
         for info in window_laws() {
             assert!(window_law(info.name, None, false).is_ok(), "{}", info.name);
         }
+    }
+
+    #[test]
+    fn laws_with_a_window_are_those_that_say_so() {
+        let with: Vec<&str> = controller_names().filter(|name| has_window(name)).collect();
+        assert_eq!(with, ["scream", "scream-v2", "ledbat"]);
     }
 
     #[test]

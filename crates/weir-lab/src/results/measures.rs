@@ -94,6 +94,14 @@ pub struct FlowMeasures<V> {
     pub transfers: Transfers<V>,
     /// Each change of the flow's share and how long it took to follow.
     pub convergence: Vec<Convergence<V>>,
+    /// Its part of the bytes that the flows of its coupling sent; like the next three only of flows in a coupling.
+    pub share_sent: V,
+    /// Its part of the bytes that they received.
+    pub share_received: V,
+    /// The part that its weight asks for.
+    pub share_wanted: V,
+    /// Words to its coupler that were refused.
+    pub refused_words: V,
 }
 
 /// What a viewer gets to see.
@@ -261,6 +269,21 @@ pub struct LinkMeasures<V> {
     pub loss_ratio: V,
     /// Waiting time in its queue, over the packets that came through it.
     pub queue_ms: DelayStatistics<V>,
+    /// Packets that wait in its queue.
+    pub queue_packets: QueuePackets<V>,
+    /// Times when its queue overflowed; like the next one only where queues are watched.
+    pub overflows: V,
+    /// Times when its queue did not get empty between two overflows.
+    pub failed_drains: V,
+}
+
+/// Packets that wait in a queue, the one in service not counted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct QueuePackets<V> {
+    /// Mean over time.
+    pub mean: V,
+    /// The most; only where queues are watched.
+    pub max: V,
 }
 
 /// How much of a link's capacity was used.
@@ -283,6 +306,10 @@ pub struct Jain<V> {
     pub of_means: V,
     /// The mean of the index over the whole seconds in which all of these flows are active.
     pub mean_of_instant: V,
+    /// The index of the mean rates sent.
+    pub sent_of_means: V,
+    /// The mean of the index of the rates sent, over the same seconds; only where flows are coupled.
+    pub sent_mean_of_instant: V,
 }
 
 over_runs!(Measures {; flows, media, links, jain, windows });
@@ -291,6 +318,7 @@ over_runs!(FlowMeasures { name, kind;
     packet_loss_ratio, sent, received, owd_excess_ms, queue_wait_ms, rtt_excess_ms, min_rtt_ms, frame_delay_ms,
     frames_sent, frames_skipped, key_frames, frames_complete, frames_lost, useful_rate_bps, freezes, freeze_seconds, pictures, time_per_cause,
     feedback_rate_bps, feedback_packet_rate, feedback_share, completion_seconds, transfers, convergence,
+    share_sent, share_received, share_wanted, refused_words,
 });
 over_runs!(Pictures {;
     frame_rate, harmonic_frame_rate, slow_seconds, shown_on_time, shown_late, discarded, decodable
@@ -305,6 +333,9 @@ over_runs!(Convergence {; at_seconds, share_bps, seconds, not_converged });
 over_runs!(Pooled {;
     rate_bps, loss_ratio, packet_loss_ratio, owd_excess_ms, queue_wait_ms, rtt_excess_ms, frame_delay_ms
 });
-over_runs!(LinkMeasures { name, bottleneck; utilisation, loss_ratio, queue_ms });
+over_runs!(LinkMeasures { name, bottleneck;
+    utilisation, loss_ratio, queue_ms, queue_packets, overflows, failed_drains,
+});
+over_runs!(QueuePackets {; mean, max });
 over_runs!(Utilisation {; time_mean, time_sd, bits, fair_share });
-over_runs!(Jain {; of_means, mean_of_instant });
+over_runs!(Jain {; of_means, mean_of_instant, sent_of_means, sent_mean_of_instant });

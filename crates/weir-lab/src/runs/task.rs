@@ -68,7 +68,8 @@ impl<'a> Task<'a> {
         let encoders: Vec<&MediaConfig> = encoders.collect();
         let Self { name, folding, options, .. } = self;
         let version = env!("CARGO_PKG_VERSION");
-        let world = (&spec.links, &spec.cells, encoders);
+        let places: Vec<_> = spec.flows.iter().map(|flow| &flow.coupled).collect();
+        let world = (&spec.links, &spec.cells, &spec.couplings, places, encoders);
         let hash =
             fingerprint(format_args!("{version}\n{folding}\n{options:?}\n{scenario}\n{plan:?}\n{world:?}"));
         Ok(Some(format!("{name}/{hash:016x}")))

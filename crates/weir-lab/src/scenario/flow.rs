@@ -6,6 +6,7 @@ use weir_net::Time;
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_world::tcp::TcpConfig;
 
+use super::coupling::PriorityStep;
 use super::media::{Media, usual_priority};
 use super::tcp::Tcp;
 use super::unresponsive::{Audio, AudioStream, Constant, Pause};
@@ -33,8 +34,8 @@ pub struct Flow {
     /// In a dumbbell: the delay of its link at the sender, both ways; that of `access` unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_delay: Option<TimeDelta>,
-    /// Under `multipath`: what its way is hashed from; flows of one five-tuple go together. The name of its call or
-    /// else the flow's own unless given.
+    /// What its way is hashed from under `multipath`, and what it is multiplexed by in a coupling: flows of one five-tuple
+    /// go together. The name of its call or else the flow's own unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub five_tuple: Option<String>,
     /// When it starts.
@@ -61,6 +62,12 @@ pub struct Flow {
     /// Each copy stops later by a time drawn uniformly from 0 to this, derived from the run's seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_spread: Option<TimeDelta>,
+    /// Other priorities from certain times on, for its coupling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priorities: Option<Vec<PriorityStep>>,
+    /// In a coupling with `tenants`: whose it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
     /// When it pauses; TCP does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Vec<Pause>>,
@@ -110,7 +117,11 @@ impl Flow {
 
     /// Its weight where flows share a bottleneck.
     pub(crate) fn weight(&self) -> f64 {
-        if let Carried::Media(media) = &self.carried { media.priority } else { usual_priority() }
+        match &self.carried {
+            Carried::Media(media) => media.priority,
+            Carried::Tcp(tcp) => tcp.priority,
+            Carried::Constant(_) | Carried::Audio(_) | Carried::Web(_) => usual_priority(),
+        }
     }
 
     /// Bytes on the wire of its packets of full size; `None` for audio, whose packets are small.

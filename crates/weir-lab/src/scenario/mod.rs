@@ -5,6 +5,7 @@
 //! [`Scenario::build`] makes a run of it; both are the work of [`build`](crate::build).
 
 mod cell;
+mod coupling;
 mod encoder;
 mod flow;
 mod link;
@@ -29,6 +30,7 @@ use crate::registry;
 
 pub use crate::registry::TcpProfile;
 pub use cell::Cell;
+pub use coupling::{Coupling, Desired, Detection, NO_COUPLER, PriorityStep, TakenAt};
 pub use encoder::{
     BurstChoice, BurstShape, ChangedEncoder, Encoder, EncoderPreset, KeyFrameChoice, KeyFrameSpacing,
     NoBurst, NoKeyFrames, TALKING_HEAD,
@@ -92,6 +94,9 @@ pub struct Scenario {
     /// The flows, by name.
     #[serde(default)]
     pub flows: Named<Flow>,
+    /// Which flows are coupled, by the name of the coupling.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub coupling: Named<Coupling>,
     /// Where it was written.
     #[serde(skip)]
     pub(crate) origin: Origin,
@@ -175,6 +180,13 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    /// The coupling that the flow `name` is in, by its own name.
+    pub(crate) fn coupling_of(&self, name: &str) -> Option<(&str, &Coupling)> {
+        self.coupling.iter().find(|(_, coupling)| coupling.flows.iter().any(|flow| flow == name))
+    }
+}
+
 /// JSON Schema of scenario files.
 pub fn scenario_schema() -> &'static serde_json::Value {
     static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
@@ -214,6 +226,10 @@ pub struct Measure {
     /// Its end; that of the run unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<TimeDelta>,
+    /// Whether the queues of bottlenecks are watched at each arrival, for how long they get and whether they drain; always
+    /// where flows are coupled.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub queues: bool,
     /// Further windows, by name: each has its own metrics in the results.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub windows: Named<FurtherWindow>,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::TcpConfig;
 
+use super::media::usual_priority;
 use super::tcp_options::TcpOptions;
 use crate::registry::TcpProfile;
 
@@ -23,6 +24,10 @@ pub struct Tcp {
     /// Downloads with idle times between them, in place of one transfer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub downloads: Option<Downloads>,
+    /// Its share of a bottleneck against that of others, 1 being the usual one; a coupling heeds it, TCP itself does not.
+    #[serde(default = "usual_priority")]
+    #[schemars(range(min = 0.01, max = 100.0))]
+    pub priority: f64,
     /// Options of the endpoints; their defaults unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<TcpOptions>,

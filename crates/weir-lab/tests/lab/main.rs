@@ -2,6 +2,7 @@
 
 mod capture;
 mod comparison;
+mod coupling;
 mod encoders;
 mod every_controller;
 mod fluid;

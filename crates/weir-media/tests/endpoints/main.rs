@@ -1,6 +1,7 @@
 //! The two endpoints against each other in simulated time, by their interface alone.
 
 mod call;
+mod detection;
 mod examples;
 mod feedback;
 mod key_frames;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use weir_cc::coupled::Statistics;
 use weir_cc::dccc::{self, Dccc, DcccObserver};
 use weir_cc::gcc::remb::{self, GccReceiver, GccSender};
 use weir_cc::nada::{self, Nada, NadaObserver};
@@ -113,6 +114,7 @@ pub(crate) struct Call {
     reports: u64,
     pub(crate) events: Vec<(ArrivalTime, Event)>,
     pub(crate) heard: Vec<Heard>,
+    pub(crate) statistics: Vec<Statistics>,
 }
 
 impl Call {
@@ -136,6 +138,7 @@ impl Call {
             reports: 0,
             events: Vec::new(),
             heard: Vec::new(),
+            statistics: Vec::new(),
         }
     }
 
@@ -193,7 +196,9 @@ impl Call {
 
     fn deliver_backward(&mut self) {
         while let Some(bytes) = take_due(&mut self.backward, self.now) {
-            let rtt = self.sender.on_rtcp(self.now, &bytes).rtt;
+            let told = self.sender.on_rtcp(self.now, &bytes);
+            self.statistics.extend(told.statistics);
+            let rtt = told.rtt;
             let controller = self.sender.controller();
             let mut signals = vec![0.0; controller.signals().len()];
             controller.read_signals(&mut signals);

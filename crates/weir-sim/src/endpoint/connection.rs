@@ -1,5 +1,6 @@
 //! The two ends of a TCP connection, between a host and the network.
 
+use weir_cc::coupled::{Order, WindowNews, Word};
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_world::tcp::{Acknowledgement, Segment, TcpConfig};
@@ -19,23 +20,69 @@ pub(crate) struct SendingEnd {
 }
 
 impl SendingEnd {
-    /// An acknowledgement has come.
+    /// An acknowledgement has come. Whether the connection stands from now on, where somebody is to be told.
     pub(crate) fn on_ack<M: Monitor>(
         &mut self,
         now: Time,
         local: SendTime,
         ack: &Acknowledgement,
         network: &mut Network<M>,
-    ) {
-        if let Some(rtt) = self.sender.on_ack(local, ack) {
+    ) -> bool {
+        let heard = self.sender.on_ack_coupled(local, ack);
+        if let Some(rtt) = heard.rtt {
             network.monitor.rtt(now, self.flow, rtt);
         }
+        self.tell(now, local, heard.news, network);
+        heard.connected
     }
 
     /// Lets the timer run out if its time has come.
-    pub(crate) fn on_timer(&mut self, local: SendTime) {
+    pub(crate) fn on_timer<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) {
         if self.sender.next_timeout().is_some_and(|due| due <= local) {
-            self.sender.on_timeout(local);
+            let news = self.sender.on_timeout_coupled(local);
+            self.tell(now, local, news, network);
+        }
+    }
+
+    /// An order has come.
+    pub(crate) fn obey<M: Monitor>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        order: &Order,
+        network: &mut Network<M>,
+    ) {
+        let news = self.sender.obey(local, order);
+        self.tell(now, local, news, network);
+    }
+
+    /// Tells the coupler what happened to the window, and obeys what it answers at once.
+    #[inline]
+    fn tell<M: Monitor>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        news: Option<WindowNews>,
+        network: &mut Network<M>,
+    ) {
+        if let Some(news) = news {
+            self.say(now, local, &Word::Window(news), network);
+        }
+    }
+
+    /// The same with any word.
+    pub(crate) fn say<M: Monitor>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        word: &Word,
+        network: &mut Network<M>,
+    ) {
+        network.tell(now, self.flow, word);
+        while let Some(order) = network.answer(now) {
+            if let Some(news) = self.sender.obey(local, &order) {
+                network.tell(now, self.flow, &Word::Window(news));
+            }
         }
     }
 

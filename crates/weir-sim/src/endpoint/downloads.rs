@@ -75,7 +75,7 @@ impl DownloadSource {
             self.begin(now, local);
         }
         if self.download.is_some() {
-            self.connection.on_timer(local);
+            self.connection.on_timer(now, local, network);
         }
         self.drain(now, local, network)
     }

@@ -1,14 +1,17 @@
 //! Hosts of media flows: they drive the two ends that weir-media offers. The flows of one call share a host at either
 //! end; else each has its own.
 
+use weir_cc::coupled::{Order, Word};
 use weir_cc::{ArrivalTime, Controller, Ecn, Receiver, SendTime};
 use weir_media::{
-    FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds, SentFrame, Session,
+    CoupledFlow, FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds,
+    SentFrame, Session,
 };
 use weir_net::Time;
-use weir_world::{FrameMeta, Monitor, PacketMeta, Side};
+use weir_world::{CoupledSpec, FrameMeta, Monitor, PacketMeta, Side};
 
 use super::pauses::{Pauses, Turn};
+use super::priorities::Priorities;
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
 use crate::network::{Network, UDP_OVERHEAD, meta};
@@ -37,24 +40,69 @@ struct SendingFlow {
     signals: SignalBuffer,
     /// Whether something has come that may have changed the signals.
     heard: bool,
+    coupled: Option<Coupled>,
+}
+
+/// A flow as it stands to its coupler.
+#[derive(Debug)]
+struct Coupled {
+    flow: CoupledFlow,
+    priorities: Priorities,
 }
 
 impl SendingFlow {
-    /// What happens to the flow at its own times, by `now`.
-    fn live(&mut self, now: Time, local: SendTime, session: &mut Session) {
-        if now >= self.life.stop {
-            return session.stop(self.id);
+    /// What happens to the flow at its own times, by `now`; its coupler is told of it.
+    fn live<M: Monitor>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        session: &mut Session,
+        network: &mut Network<M>,
+    ) {
+        let (id, Life { start, stop, .. }) = (self.id, self.life);
+        if now >= stop {
+            session.stop(id);
+            return self.tell(now, local, session, network, |flow, _| flow.leave());
         }
-        if now < self.life.start {
+        if now < start {
             return;
         }
-        session.start(local, self.id);
+        session.start(local, id);
+        self.tell(now, local, session, network, |flow, session| flow.begin(local, session));
         while let Some(turn) = self.pauses.turn(now) {
             match turn {
-                Turn::Pause => session.pause(local, self.id),
-                Turn::Resume => session.resume(local, self.id),
+                Turn::Pause => session.pause(local, id),
+                Turn::Resume => session.resume(local, id),
             }
+            self.tell(now, local, session, network, |flow, session| match turn {
+                Turn::Pause => flow.pause(),
+                Turn::Resume => flow.resume(local, session),
+            });
             self.heard = true;
+        }
+        while let Some(priority) = self.coupled.as_mut().and_then(|coupled| coupled.priorities.turn(now)) {
+            self.tell(now, local, session, network, |flow, _| flow.weigh(priority));
+        }
+        if let Some(coupled) = &mut self.coupled {
+            coupled.flow.on_timeout(local, session);
+        }
+    }
+
+    /// If the flow is coupled, the words that `say` finds are told, and what is answered at once is obeyed.
+    fn tell<M: Monitor, W: IntoIterator<Item = Word>>(
+        &mut self,
+        now: Time,
+        local: SendTime,
+        session: &mut Session,
+        network: &mut Network<M>,
+        say: impl FnOnce(&mut CoupledFlow, &Session) -> W,
+    ) {
+        let Some(Coupled { flow, .. }) = &mut self.coupled else { return };
+        for word in say(flow, session) {
+            network.tell(now, self.life.flow, &word);
+            while let Some(order) = network.answer(now) {
+                flow.obey(local, &order, session);
+            }
         }
     }
 
@@ -63,10 +111,16 @@ impl SendingFlow {
         if now < self.life.start {
             self.life.start
         } else if now < self.life.stop {
-            self.life.stop.min(self.pauses.next_edge())
+            let wish = self.coupled.as_ref().map_or(Time::MAX, |coupled| coupled.priorities.next_turn());
+            self.life.stop.min(self.pauses.next_edge()).min(wish)
         } else {
             Time::MAX
         }
+    }
+
+    /// When the flow waits no longer for an answer of its coupler.
+    fn patience(&self) -> Option<SendTime> {
+        self.coupled.as_ref().and_then(|coupled| coupled.flow.next_timeout())
     }
 }
 
@@ -82,12 +136,17 @@ impl MediaSource {
         config: MediaConfig,
         seeds: SenderSeeds,
         pauses: Vec<(Time, Time)>,
+        coupled: Option<CoupledSpec>,
     ) {
         let signals = SignalBuffer::new(Side::Sender, controller.signals().len());
         let sender = MediaSender::new(controller, config, ssrc(life.flow, Side::Sender), seeds);
         let id = self.session.add(sender).expect("the identifiers of flows differ");
         let (ecn, pauses) = (config.ecn, Pauses::new(pauses));
-        self.flows.push(SendingFlow { id, life, ecn, pauses, signals, heard: false });
+        let coupled = coupled.map(|spec| Coupled {
+            flow: CoupledFlow::new(id, spec.priority, spec.desired, &config),
+            priorities: Priorities::new(spec),
+        });
+        self.flows.push(SendingFlow { id, life, ecn, pauses, signals, heard: false, coupled });
     }
 
     pub(crate) fn first_wake(&self) -> Time {
@@ -97,9 +156,19 @@ impl MediaSource {
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
         for flow in &mut self.flows {
-            flow.live(now, local, &mut self.session);
+            flow.live(now, local, &mut self.session, network);
         }
         self.drain(now, local, network)
+    }
+
+    /// An order for `flow` has come.
+    pub(crate) fn obey(&mut self, now: Time, flow: usize, order: &Order) {
+        let local = SendTime::from_nanos(self.clock.read(now));
+        let Some(flow) = self.flows.iter_mut().find(|own| own.life.flow == flow) else { return };
+        if let Some(coupled) = &mut flow.coupled {
+            coupled.flow.obey(local, order, &mut self.session);
+            flow.heard = true;
+        }
     }
 
     pub(crate) fn deliver<M: Monitor>(
@@ -118,14 +187,26 @@ impl MediaSource {
         self.drain(now, local, network)
     }
 
-    /// Lets everything out that is due, and tells the monitor what changed.
+    /// Lets everything out that is due, and tells the monitor and couplers what changed.
     fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) -> Time {
         let mut slot = network.rtcp.take();
         let flows = &mut self.flows;
         let flow_of = |flows: &[SendingFlow], id: FlowId| flows[id.number()].life.flow;
         let wake = loop {
-            match self.session.poll(local, network.rtcp.room(slot)) {
+            let output = self.session.poll(local, network.rtcp.room(slot));
+            if let Output::Rtt(id, _)
+            | Output::Statistics(id, _)
+            | Output::Decision(id, _)
+            | Output::Packet(id, _) = output
+            {
+                let say = |flow: &mut CoupledFlow, session: &Session| {
+                    flow.on_output(local, session, &output).into_iter().flatten()
+                };
+                flows[id.number()].tell(now, local, &mut self.session, network, say);
+            }
+            match output {
                 Output::Rtt(id, rtt) => network.monitor.rtt(now, flow_of(flows, id), rtt),
+                Output::Statistics(..) => {}
                 Output::Decision(id, _) => flows[id.number()].heard = true,
                 Output::Frame(id, frame) => network.monitor.frame(now, flow_of(flows, id), &seen(&frame)),
                 Output::Packet(id, packet) => send(now, &flows[id.number()], &packet, network),
@@ -144,7 +225,9 @@ impl MediaSource {
                 flow.signals.show(now, flow.life.flow, network, read);
             }
         }
-        let due = wake.map_or(Time::MAX, |wake| self.clock.when(wake.at.nanos(), now));
+        let wake = wake.map(|wake| wake.at);
+        let due = flows.iter().filter_map(SendingFlow::patience).chain(wake).min();
+        let due = due.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
         flows.iter().map(|flow| flow.next_turn(now)).fold(due, Time::min)
     }
 }

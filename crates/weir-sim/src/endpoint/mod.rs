@@ -6,9 +6,11 @@ mod constant;
 mod downloads;
 mod media;
 mod pauses;
+mod priorities;
 mod transport;
 mod web;
 
+use weir_cc::coupled::Order;
 use weir_media::SenderSeeds;
 use weir_net::Time;
 
@@ -72,7 +74,7 @@ impl Endpoint {
                 pair
             }
             Traffic::Tcp { law, config, size } => [
-                Self::TcpSource(Box::new(TcpSource::new(life, near, law, config, size))),
+                Self::TcpSource(Box::new(TcpSource::new(life, near, law, config, size, spec.coupled))),
                 Self::TcpSink(Box::new(TcpSink::new(life, far, config))),
             ],
             Traffic::Downloads { laws, config, downloads } => {
@@ -105,7 +107,7 @@ impl Endpoint {
         };
         if let Some(law) = media.sender {
             let seeds = SenderSeeds { encoder: random("video"), rtcp: random("sender rtcp") };
-            source.add(life, law, media.config, seeds, spec.pauses);
+            source.add(life, law, media.config, seeds, spec.pauses, spec.coupled);
         }
         if let Some(law) = media.receiver {
             sink.add(life, law, media.config, random("receiver rtcp"));
@@ -165,6 +167,23 @@ impl Endpoint {
             Self::ChromiumSource(source) => source.deliver(now, packet, network),
             Self::ChromiumSink(sink) => sink.deliver(now, packet, network),
             Self::Constant(_) | Self::Drain => Time::MAX,
+        }
+    }
+}
+
+impl Endpoint {
+    /// A coupler's order for one of the host's flows has come; afterwards the host is woken.
+    pub(crate) fn obey<M: Monitor>(
+        &mut self,
+        now: Time,
+        flow: usize,
+        order: &Order,
+        network: &mut Network<M>,
+    ) {
+        match self {
+            Self::MediaSource(source) => source.obey(now, flow, order),
+            Self::TcpSource(source) => source.obey(now, order, network),
+            _ => {}
         }
     }
 }

@@ -1,13 +1,15 @@
 //! Hosts of a TCP flow.
 
+use weir_cc::coupled::{Join, Order, Windowed, Wishes, Word};
 use weir_cc::window::WindowLaw;
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
-use weir_units::DataSize;
+use weir_units::{DataRate, DataSize};
 use weir_world::tcp::TcpConfig;
-use weir_world::{Monitor, Side, TransferMeta, Way};
+use weir_world::{CoupledSpec, Monitor, Side, TransferMeta, Way};
 
 use super::connection::{ReceivingEnd, SendingEnd};
+use super::priorities::Priorities;
 use super::{Life, SignalBuffer};
 use crate::clock::Clock;
 use crate::network::Network;
@@ -24,6 +26,7 @@ pub(crate) struct TcpSource {
     completed: bool,
     size: Option<DataSize>,
     signals: SignalBuffer,
+    coupled: Option<Priorities>,
 }
 
 impl TcpSource {
@@ -33,11 +36,26 @@ impl TcpSource {
         law: Box<dyn WindowLaw>,
         config: TcpConfig,
         size: Option<DataSize>,
+        coupled: Option<CoupledSpec>,
     ) -> Self {
-        let sender = TcpSender::new(config, law, size);
+        let mut sender = TcpSender::new(config, law, size);
+        if coupled.is_some() {
+            sender.couple();
+        }
+        let coupled = coupled.map(Priorities::new);
         let connection = SendingEnd { flow: life.flow, config, sender, way: Way::default() };
         let signals = SignalBuffer::new(Side::Sender, TcpSender::signals().len());
-        Self { life, clock, connection, started: false, stopped: false, completed: false, size, signals }
+        Self {
+            life,
+            clock,
+            connection,
+            started: false,
+            stopped: false,
+            completed: false,
+            size,
+            signals,
+            coupled,
+        }
     }
 
     pub(crate) fn first_wake(&self) -> Time {
@@ -53,9 +71,44 @@ impl TcpSource {
         if now >= self.life.stop && !self.stopped {
             self.stopped = true;
             self.connection.sender.stop(local);
+            self.tell_end(now, local, network);
         }
-        self.connection.on_timer(local);
+        if let Some(coupled) = &mut self.coupled {
+            while let Some(priority) = coupled.turn(now) {
+                let wishes = Wishes { priority, ..tcp_wishes(coupled) };
+                self.connection.say(now, local, &Word::Wishes(wishes), network);
+            }
+        }
+        self.connection.on_timer(now, local, network);
         self.drain(now, local, network)
+    }
+
+    /// An order of the flow's coupler has come.
+    pub(crate) fn obey<M: Monitor>(&mut self, now: Time, order: &Order, network: &mut Network<M>) {
+        let local = SendTime::from_nanos(self.clock.read(now));
+        self.connection.obey(now, local, order, network);
+    }
+
+    /// The connection stands: the flow joins its coupling.
+    fn tell_begin<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) {
+        let Some(coupled) = &self.coupled else { return };
+        let (sender, config) = (&self.connection.sender, &self.connection.config);
+        let segment = DataSize::from_bytes(u64::from(config.mss));
+        let window = sender.window();
+        let rate = sender.last_rtt().filter(|rtt| rtt.nanos() > 0).map_or(DataRate::ZERO, |rtt| {
+            DataRate::from_bps_f64(window.cwnd * segment.bits_f64() / rtt.secs_f64())
+        });
+        let windowed = Windowed { window, segment, base_rtt: sender.last_rtt() };
+        let join = Join { wishes: tcp_wishes(coupled), start: rate, present: rate, window: Some(windowed) };
+        self.connection.say(now, local, &Word::Join(join), network);
+    }
+
+    /// Nothing new follows: the flow leaves its coupling.
+    fn tell_end<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) {
+        if self.coupled.take().is_some() {
+            self.connection.say(now, local, &Word::Leave, network);
+            self.connection.sender.uncouple(local);
+        }
     }
 
     pub(crate) fn deliver<M: Monitor>(
@@ -65,14 +118,17 @@ impl TcpSource {
         network: &mut Network<M>,
     ) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
-        if let Body::Acknowledgement(_, ack) = &packet.body {
-            self.connection.on_ack(now, local, ack, network);
+        if let Body::Acknowledgement(_, ack) = &packet.body
+            && self.connection.on_ack(now, local, ack, network)
+        {
+            self.tell_begin(now, local, network);
         }
         if !self.completed && self.connection.sender.is_complete() {
             self.completed = true;
             network.monitor.completed(now, self.life.flow);
             let transfer = TransferMeta { started: self.life.start, size: self.size.unwrap_or_default() };
             network.monitor.transferred(now, self.life.flow, &transfer);
+            self.tell_end(now, local, network);
         }
         self.drain(now, local, network)
     }
@@ -82,9 +138,19 @@ impl TcpSource {
         let sender = &self.connection.sender;
         self.signals.show(now, self.life.flow, network, |out| sender.read_signals(out));
         let timer = timer.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
+        let turn = self.coupled.as_ref().map_or(Time::MAX, Priorities::next_turn);
+        let timer = timer.min(turn);
         if self.stopped { timer } else { timer.min(self.life.stop) }
     }
 }
+
+/// What a TCP flow wishes for: it is greedy.
+fn tcp_wishes(priorities: &Priorities) -> Wishes {
+    Wishes { priority: priorities.present(), desired: None, least: TCP_LEAST }
+}
+
+/// The least that a TCP flow can live with: somewhat below two segments in the longest round trip that is usual.
+const TCP_LEAST: DataRate = DataRate::from_kbps(10);
 
 /// The receiving host, of a flow of one connection or of several, one after the other.
 #[derive(Debug)]

@@ -37,5 +37,5 @@ mod transfer;
 
 pub use chromium::ChromiumSender;
 pub use receiver::TcpReceiver;
-pub use sender::TcpSender;
+pub use sender::{Heard, TcpSender};
 pub use stats::TcpStats;

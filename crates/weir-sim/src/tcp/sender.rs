@@ -1,5 +1,6 @@
 //! The sending endpoint: the state machine of RFC 5681, RFC 6582 and RFC 6675.
 
+mod coupled;
 mod output;
 mod recovery;
 
@@ -15,6 +16,10 @@ use crate::tcp::rtt::RttEstimator;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::stats::{Counts, TcpStats};
 use crate::tcp::transfer::Transfer;
+
+pub use coupled::Heard;
+
+use coupled::Coupled;
 
 /// Sends a stream of segments under a window law.
 #[derive(Debug)]
@@ -55,6 +60,7 @@ pub struct TcpSender {
     acked_at: Option<SendTime>,
     counts: Counts,
     finished_at: Option<SendTime>,
+    coupled: Coupled,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +125,7 @@ impl TcpSender {
             acked_at: None,
             counts: Counts::default(),
             finished_at: None,
+            coupled: Coupled::default(),
             config,
         }
     }
@@ -293,7 +300,12 @@ impl TcpSender {
             self.deadline = None;
             return;
         }
-        self.reduce_by_timeout(now);
+        let reduction = self.timeout_reduction();
+        if self.coupled.is_on() {
+            self.coupled.reduction = Some(reduction);
+        } else {
+            self.reduce_by_timeout(now, reduction);
+        }
         self.state = State::Loss;
         self.recover = Some(self.board.next());
         self.fast_retransmit = false;

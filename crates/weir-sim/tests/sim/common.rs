@@ -1,11 +1,14 @@
 //! Small networks for the tests of the engine.
 
+use std::collections::VecDeque;
+
+use weir_cc::coupled::{Aggregate, Coupler, Grouped, Member, Order, Refusal, Told, Word};
 use weir_cc::gcc::remb::{Config, GccReceiver, GccSender};
 use weir_cc::window::NewReno;
-use weir_cc::{DataRate, DataSize, RateLimits, TimeDelta};
+use weir_cc::{DataRate, DataSize, RateLimits, SendTime, TimeDelta};
 use weir_media::{EncoderConfig, MediaConfig};
 use weir_net::{LinkConfig, QueueConfig, Service, Time};
-use weir_world::{FlowSpec, LinkSpec, MediaSpec, RunSpec, Traffic};
+use weir_world::{CoupledSpec, CouplingSpec, FlowSpec, LinkSpec, MediaSpec, RunSpec, Traffic};
 
 /// A link of `kbps`, 25 ms long, with a queue of 300 ms.
 pub(crate) fn link(name: &str, kbps: u64) -> LinkSpec {
@@ -44,4 +47,47 @@ pub(crate) fn gcc_2016() -> Traffic {
         Box::new(GccReceiver::new(Config::default(), limits).expect("valid")),
         MediaConfig::new(limits, EncoderConfig::gcc_2016()),
     ))
+}
+
+/// Wants each flow to do what it would do without a coupler.
+#[derive(Debug, Default)]
+pub(crate) struct Echo {
+    orders: VecDeque<(Member, Order)>,
+    epoch: u32,
+}
+
+impl Coupler for Echo {
+    fn on_word(&mut self, _now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+        let order = match word {
+            Word::Update(update) => {
+                self.epoch += 1;
+                Order::Rate { rate: update.decision.rate, epoch: self.epoch }
+            }
+            Word::Window(news) if news.told == Told::TimedOut => Order::Reduce,
+            Word::Window(news) => Order::Window(news.after),
+            _ => return Ok(()),
+        };
+        self.orders.push_back((member, order));
+        Ok(())
+    }
+
+    fn poll_order(&mut self) -> Option<(Member, Order)> {
+        self.orders.pop_front()
+    }
+
+    fn aggregate(&self, _member: Member) -> Option<Aggregate> {
+        None
+    }
+}
+
+impl Grouped for Echo {
+    fn set_group(&mut self, _now: SendTime, _member: Member, _group: u32) {}
+}
+
+/// `spec` with all its flows coupled, `delay_ms` away from their coupler.
+pub(crate) fn coupled_by(coupler: impl Coupler + 'static, delay_ms: i64, spec: RunSpec) -> RunSpec {
+    let flows = spec.flows.into_iter().map(|flow| flow.coupled(CoupledSpec::new(0))).collect();
+    let delay = TimeDelta::from_millis(delay_ms);
+    let coupling = CouplingSpec { name: "all".to_owned(), coupler: Box::new(coupler), delay };
+    RunSpec { flows, ..spec }.coupling(coupling)
 }

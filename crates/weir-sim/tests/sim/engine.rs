@@ -8,7 +8,7 @@ use weir_world::{ClockSpec, FlowSpec, FrameMeta, Loss, Monitor, PacketMeta, RunS
 
 /// Counts everything, and folds everything into one number.
 #[derive(Debug, Default, Clone, PartialEq)]
-struct Tally {
+pub(crate) struct Tally {
     sent: u64,
     delivered: u64,
     delivered_bytes: u64,
@@ -66,7 +66,7 @@ impl Monitor for Tally {
     }
 }
 
-fn run(spec: RunSpec) -> Tally {
+pub(crate) fn run(spec: RunSpec) -> Tally {
     Simulation::new(spec, Tally::default()).expect("a valid spec").run()
 }
 

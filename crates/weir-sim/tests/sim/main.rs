@@ -2,7 +2,10 @@
 
 mod active_queues;
 mod common;
+mod coupled;
+mod detection;
 mod dual_queue;
 mod engine;
+mod media_and_data;
 mod tcp;
 mod wifi;

@@ -21,6 +21,7 @@ mod nada_delay;
 mod pli;
 mod remb;
 mod report;
+mod sbd;
 mod tfrc;
 mod twcc;
 
@@ -32,6 +33,7 @@ pub use nada_delay::NadaDelay;
 pub use pli::Pli;
 pub use remb::Remb;
 pub use report::{ReceiverReport, ReportBlock, SenderInfo, SenderReport, fraction_lost};
+pub use sbd::Sbd;
 pub use tfrc::Tfrc;
 pub use twcc::{Reception, Statuses, Twcc, TwccHeader, Written};
 
@@ -74,6 +76,8 @@ pub enum Message<'a> {
     Dccc(Dccc),
     /// The report of NADA's first drafts.
     NadaDelay(NadaDelay),
+    /// Statistics for shared bottleneck detection.
+    Sbd(Sbd),
     /// Anything else.
     Other(RtcpPacket<'a>),
 }
@@ -110,6 +114,9 @@ impl<'a> Message<'a> {
         }
         if unknown(&parsed) {
             parsed = Tfrc::parse(packet).map(Self::Tfrc);
+        }
+        if unknown(&parsed) {
+            parsed = Sbd::parse(packet).map(Self::Sbd);
         }
         Self::or_other(parsed, packet)
     }
@@ -148,6 +155,8 @@ mod tests {
             "00 5b 8d 80 00 16 e3 60 04 00 00 05 00 00 07 d0 00 00 00 02 ",
             "80 cc 00 07 00 00 00 01 54 46 52 43 04 00 00 00 00 0f 42 40 00 00 07 d0 00 05 00 00 00 00 00 02 ",
             "80 cc 00 02 00 00 00 01 4f 54 48 52 ",
+            "80 cc 00 08 00 00 00 01 53 42 44 31 01 05 00 07 00 00 00 02 f0 00 19 9a 00 00 21 34 01 48 00 23 ",
+            "00 00 9c 40 ",
             "81 cc 00 07 00 00 00 01 4e 41 44 41 00 01 9a 28 00 00 61 a8 00 00 00 05 00 00 07 d0 00 00 00 02 ",
             "82 cc 00 02 00 00 00 01 4e 41 44 41 ",
             "81 cb 00 01 00 00 00 01 ",
@@ -168,10 +177,11 @@ mod tests {
                 Message::Twcc(_) => b't',
                 Message::Ccfb(_) => b'c',
                 Message::NadaDelay(_) => b'e',
+                Message::Sbd(_) => b'S',
                 Message::Other(_) => b'?',
             })
             .collect();
-        assert_eq!(kinds, b"srb?ndf?e??tc?p");
+        assert_eq!(kinds, b"srb?ndf?Se??tc?p");
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use weir_wire::rtcp::{
-    self, Ccfb, Dccc, Message, Metric, Nada, NadaDelay, ReceiverReport, Reception, Remb, ReportBlock,
+    self, Ccfb, Dccc, Message, Metric, Nada, NadaDelay, ReceiverReport, Reception, Remb, ReportBlock, Sbd,
     SenderInfo, SenderReport, Tfrc, Twcc, TwccHeader,
 };
 use weir_wire::rtp::{self, RtpHeader, RtpPacket};
 use weir_wire::seq::{self, TimestampUnwrapper, Unwrapper};
+use weir_wire::tcp_in_udp::{self, ConnectionId, Connections, Flags, Header, Named, Ports, Setup};
 use weir_wire::{AbsSendTime, AbsSendTimeUnwrapper, Extension, ExtensionIds, MediaHeader, NtpTime, ntp};
 
 /// Reads everything that can be read from `bytes`, and checks that nothing reaches outside of them.
@@ -35,6 +36,27 @@ fn read_everything(bytes: &[u8]) -> Result<(), TestCaseError> {
         }
     }
     prop_assert!(rtcp::messages(bytes).count() <= bytes.len() / 4 + 1);
+    read_segment(bytes)
+}
+
+/// Reads TCP in UDP; what could be read is written as it was but for bits that mean nothing.
+fn read_segment(bytes: &[u8]) -> Result<(), TestCaseError> {
+    match Header::parse(bytes) {
+        Ok((header, payload)) => {
+            let kind = tcp_in_udp::demux(bytes);
+            prop_assert!(matches!(kind, Some(tcp_in_udp::Kind::Segment | tcp_in_udp::Kind::SegmentOrRtp)));
+            prop_assert_eq!(header.wire_len() + payload.len(), bytes.len());
+            prop_assert_eq!(header.setup().is_some(), matches!(header.named, Named::Ports(_)));
+            prop_assert!(tcp_in_udp::options(header.options).count() <= header.options.len() / 2 + 1);
+            let mut written = vec![0xEE; header.wire_len()];
+            prop_assert_eq!(header.write(&mut written), Ok(written.len()));
+            prop_assert_eq!(Header::parse(&written), Ok((header, &[][..])));
+            let meaningless = if header.setup().is_some() { (0x0F, 0x20) } else { (0, 0) };
+            prop_assert_eq!((written[0], written[1]), (bytes[0] & !meaningless.0, bytes[1] & !meaningless.1));
+            prop_assert_eq!(&written[2..], &bytes[2..written.len()]);
+        }
+        Err(error) => prop_assert!(error.offset() <= bytes.len() && !error.to_string().is_empty()),
+    }
     Ok(())
 }
 
@@ -47,6 +69,7 @@ fn read_packet(packet: &rtcp::RtcpPacket<'_>, datagram_len: usize) -> Result<(),
         NadaDelay::parse(packet),
         Dccc::parse(packet),
         Tfrc::parse(packet),
+        Sbd::parse(packet),
     );
     let _ = (Twcc::parse(packet), Ccfb::parse(packet));
     match Message::parse(packet) {
@@ -92,7 +115,7 @@ fn plausible_bytes() -> impl Strategy<Value = Vec<u8>> {
         },
     );
     let feedback = per_packet_feedback();
-    prop_oneof![rtp, rtcp.clone(), feedback, vec(rtcp, 1..4).prop_map(|packets| packets.concat())]
+    prop_oneof![rtp, rtcp.clone(), feedback, segments(), vec(rtcp, 1..4).prop_map(|packets| packets.concat())]
 }
 
 /// Bytes that begin like transport-wide feedback or that of RFC 8888, and are about as long as they say.
@@ -107,6 +130,26 @@ fn per_packet_feedback() -> impl Strategy<Value = Vec<u8>> {
         let rest: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
         [fixed, counts, time.to_be_bytes().to_vec(), rest].concat()
     })
+}
+
+/// Bytes that begin like TCP in UDP, about as long as their data offset says.
+fn segments() -> impl Strategy<Value = Vec<u8>> {
+    let option = prop_oneof![
+        4 => prop_oneof![0..32u8, Just(255), any::<u8>()].prop_map(|id| vec![253, 5, 0x54, 0x49, id]),
+        2 => Just(vec![2, 4, 5, 0xB4]),
+        2 => Just(vec![1]),
+        1 => vec(any::<u8>(), 0..6),
+    ];
+    let options = vec(option, 0..5).prop_map(|options| options.concat());
+    ((any::<[u8; 12]>(), any::<bool>(), any::<[u8; 4]>()), options, -1..=1i8, vec(any::<u8>(), 0..20))
+        .prop_map(|((mut fixed, is_syn, ports), mut options, more, payload)| {
+            options.resize(options.len().next_multiple_of(4), 0);
+            let data_offset = (5 + options.len() as u8 / 4).saturating_add_signed(more).min(15);
+            fixed[0] = data_offset << 4 | fixed[0] & 0x0F;
+            fixed[1] = if is_syn { fixed[1] | 0x02 } else { fixed[1] & !0x02 };
+            let ports = if is_syn { ports.to_vec() } else { vec![] };
+            [fixed.to_vec(), ports, options, payload].concat()
+        })
 }
 
 /// Packets in a row: how many were lost before each that arrived, and by how many ns it came after the one before.
@@ -142,6 +185,10 @@ fn any_block() -> impl Strategy<Value = ReportBlock> {
             delay_since_last_sender_report: dlsr,
         },
     )
+}
+
+fn named_by(number: u8) -> Named {
+    Named::Id(ConnectionId::new(number).unwrap())
 }
 
 fn only_message(bytes: &[u8]) -> Message<'_> {
@@ -322,6 +369,57 @@ proptest! {
     }
 
     #[test]
+    fn segments_are_read_as_written(
+        (syn, source, destination, flags, window) in any::<(bool, u16, u16, u8, u16)>(),
+        (sequence, acknowledgment) in any::<(u32, u32)>(),
+        id in 0..32u8,
+        options in vec(Just(1u8), 0..=35),
+        payload in vec(any::<u8>(), 0..40),
+    ) {
+        let setup = Setup::Use(ConnectionId::new(id).unwrap());
+        let named = if syn { Named::Ports(Ports { source, destination }) } else { named_by(id) };
+        let options = if syn { [options, setup.option().to_vec()].concat() } else { options };
+        let flags = Flags::from_bits(flags);
+        let header = Header { named, flags, window, sequence, acknowledgment, options: &options };
+        let mut bytes = vec![0xEE; header.wire_len()];
+        prop_assert_eq!(header.write(&mut bytes), Ok(header.wire_len()));
+        bytes.extend(&payload);
+        let (read, after) = Header::parse(&bytes).unwrap();
+        prop_assert_eq!(after, &payload[..]);
+        let (told, filled) = read.options.split_at(options.len());
+        prop_assert!(told == options && filled.len() < 4 && filled.iter().all(|byte| *byte == 0));
+        prop_assert_eq!(read.setup(), syn.then_some(setup));
+        prop_assert_eq!(Header { options: &options, ..read }, header);
+    }
+
+    #[test]
+    fn no_two_connections_have_one_number(
+        steps in vec((0..5u8, 0..40u16, 0..32u8, 0..50i64), 0..300),
+    ) {
+        let mut table = Connections::new(100);
+        let mut now = 0;
+        for (step, port, number, later) in steps {
+            now += later;
+            let (ports, id) = (Ports { source: port, destination: 443 }, ConnectionId::new(number).unwrap());
+            match step {
+                0 => prop_assert_eq!(table.open(now, ports), table.id(now, ports)),
+                1 => {
+                    let taken = table.accept(now, id, ports);
+                    prop_assert_eq!(taken == Setup::Use(id), table.id(now, ports) == Some(id));
+                }
+                2 => table.on_refused(ports),
+                3 => table.close(now, id),
+                _ => {
+                    let unknown = table.unknown();
+                    let found = table.on_segment(now, id);
+                    prop_assert_eq!(found.and_then(|ports| table.id(now, ports)), found.map(|_| id));
+                    prop_assert_eq!(table.unknown() - unknown, u64::from(found.is_none()));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn dccc_reports_are_read_as_written(
         (ssrc, source, packet_size, transport_sequence) in any::<(u32, u32, u16, u16)>(),
         (delay_nanos, made_nanos, interarrival, sending_rate, held) in any::<(i64, i64, u32, u32, u32)>(),
@@ -341,6 +439,23 @@ proptest! {
         prop_assert_eq!(report.write(&mut bytes), Ok(bytes.len()));
         prop_assert_eq!(only_message(&bytes), Message::Dccc(report));
         prop_assert_eq!(Dccc::held_from_nanos(report.held_nanos()), held);
+    }
+
+    #[test]
+    fn statistics_of_a_bottleneck_are_read_as_written(
+        (ssrc, source, interval, samples) in any::<(u32, u32, u16, u16)>(),
+        (defined, anew, bottleneck) in any::<(bool, bool, bool)>(),
+        (skew, frequency, loss, variability, queuing) in any::<(i16, u16, u16, u32, u32)>(),
+    ) {
+        let report = Sbd {
+            ssrc, source, interval, defined, anew, bottleneck, skew, frequency, variability, loss, samples, queuing,
+        };
+        let mut bytes = [0; Sbd::WIRE_LEN];
+        prop_assert_eq!(report.write(&mut bytes), Ok(bytes.len()));
+        prop_assert_eq!(only_message(&bytes), Message::Sbd(report));
+        prop_assert_eq!(Sbd::skew_from(report.skew_ratio()), skew.clamp(-16_384, 16_384));
+        prop_assert_eq!(Sbd::ratio_from(report.loss_ratio()), loss.min(32_768));
+        prop_assert_eq!(Sbd::ratio_from(report.frequency_ratio()), frequency.min(32_768));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod call;
 mod cells;
 mod clock;
+mod coupling;
 mod media;
 mod transport;
 
@@ -61,6 +62,7 @@ pub(crate) fn problems(scenario: &Scenario) -> Vec<Problem> {
         all.flow(flow, &KeyPath::of(&["flows", name]));
     }
     all.calls(scenario);
+    all.couplings(scenario);
     if all.0.is_empty() {
         match network(scenario, scenario.seed) {
             Ok(network) => all.network(scenario, &network),

@@ -14,6 +14,8 @@ pub struct Series {
     pub flows: Vec<FlowSeries>,
     /// The links, in the plan's order.
     pub links: Vec<LinkSeries>,
+    /// The couplings, in the plan's order.
+    pub couplings: Vec<CouplingSeries>,
 }
 
 /// A flow over time.
@@ -39,6 +41,34 @@ pub struct FlowSeries {
     pub frame_delay_max_ms: Vec<f64>,
     /// The controller's signals, the sender half's first.
     pub signals: Vec<SignalSeries>,
+    /// What its coupler ordered last, for a flow in a coupling: a rate in bit/s, or a window in segments.
+    pub share: Option<Share>,
+}
+
+/// What a flow was last ordered to, over time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Share {
+    /// A rate in bit/s.
+    Rate(Vec<f64>),
+    /// A window in segments.
+    Window(Vec<f64>),
+}
+
+/// The flows of a coupling together, over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CouplingSeries {
+    /// Its name.
+    pub name: String,
+    /// The flows, by their index in the plan.
+    pub flows: Vec<usize>,
+    /// What they sent together.
+    pub send_rate_bps: Vec<f64>,
+    /// What they received together.
+    pub receive_rate_bps: Vec<f64>,
+    /// What their coupler had for them together, all groups: `S_CR` in bit/s, or a sum of windows in bytes.
+    pub aggregate: Vec<f64>,
+    /// Whether the aggregate is one of windows.
+    pub windows: bool,
 }
 
 /// A controller's signal over time.

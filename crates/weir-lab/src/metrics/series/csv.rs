@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use weir_cc::Cause;
 use weir_world::Side;
 
-use super::columns::{FlowSeries, LinkSeries, Series, SignalSeries};
+use super::columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries};
 use crate::metrics::histogram::Histogram;
 
 /// A column to be written.
@@ -16,8 +16,8 @@ pub(super) enum Column<'a> {
 }
 
 impl Series {
-    /// Writes one line per bin: the time in seconds, then a column per quantity, named `flow.quantity_unit` or
-    /// `link.quantity_unit`, signals `flow.sender.name.min` and so on. Empty where there is no value.
+    /// Writes one line per bin: the time in seconds, then a column per quantity, named `flow.quantity_unit`,
+    /// `link.quantity_unit` or `coupling.quantity_unit`, signals `flow.sender.name.min` and so on. Empty where there is no value.
     ///
     /// # Errors
     /// Those of `out`.
@@ -41,7 +41,8 @@ impl Series {
     /// All columns but the time, with their names.
     pub(super) fn columns(&self) -> Vec<(String, Column<'_>)> {
         let flows = self.flows.iter().flat_map(FlowSeries::columns);
-        flows.chain(self.links.iter().flat_map(LinkSeries::columns)).collect()
+        let links = self.links.iter().flat_map(LinkSeries::columns);
+        flows.chain(links).chain(self.couplings.iter().flat_map(CouplingSeries::columns)).collect()
     }
 }
 
@@ -92,6 +93,10 @@ impl FlowSeries {
         ];
         let mut columns = named(&self.name, &numbers);
         columns.push((format!("{}.cause", self.name), Column::Causes(&self.cause)));
+        columns.extend(self.share.iter().flat_map(|share| match share {
+            Share::Rate(rates) => named(&self.name, &[("share_bps", rates)]),
+            Share::Window(windows) => named(&self.name, &[("share_segments", windows)]),
+        }));
         columns.extend(self.signals.iter().flat_map(|signal| signal.columns(&self.name)));
         columns
     }
@@ -114,6 +119,18 @@ impl LinkSeries {
             ("rate_bps", &self.rate_bps),
             ("queue_mean_ms", &self.queue_mean_ms),
             ("queue_max_ms", &self.queue_max_ms),
+        ];
+        named(&self.name, &numbers)
+    }
+}
+
+impl CouplingSeries {
+    fn columns(&self) -> Vec<(String, Column<'_>)> {
+        let aggregate = if self.windows { "aggregate_bytes" } else { "aggregate_bps" };
+        let numbers = [
+            ("send_rate_bps", &self.send_rate_bps),
+            ("receive_rate_bps", &self.receive_rate_bps),
+            (aggregate, &self.aggregate),
         ];
         named(&self.name, &numbers)
     }

@@ -1,10 +1,11 @@
 //! A run as columns over a grid of 100 ms, for plots and files.
 
 mod columns;
+mod coupling;
 mod csv;
 mod parquet;
 mod recorder;
 
-pub use columns::{FlowSeries, LinkSeries, Series, SignalSeries};
+pub use columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries};
 pub use csv::write_cdf_csv;
 pub(super) use recorder::SeriesRecorder;

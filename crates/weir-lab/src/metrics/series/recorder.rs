@@ -1,15 +1,17 @@
 //! Fills the columns of a run.
 
+use weir_cc::coupled::{Aggregate, Order, Word};
 use weir_cc::{Cause, Target};
 use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{PacketMeta, Side};
 
 use super::columns::{FlowSeries, LinkSeries, Series, SignalSeries};
+use super::coupling::{Aggregates, ShareColumns, together};
 use crate::metrics::bins::{Counts, Grid};
 use crate::metrics::flow::FlowRecorder;
 use crate::metrics::link::{LinkRecorder, capacity};
-use crate::metrics::plan::{FlowPlan, MeasurePlan};
+use crate::metrics::plan::{CouplingPlan, FlowPlan, MeasurePlan};
 use crate::metrics::span::Span;
 
 /// Records a run over time.
@@ -30,15 +32,22 @@ struct FlowColumns {
     target: TargetColumns,
     sender_signals: Vec<SignalSeries>,
     receiver_signals: Vec<SignalSeries>,
+    /// Of a flow in a coupling.
+    share: Option<ShareColumns>,
 }
 
 impl SeriesRecorder {
     pub(in crate::metrics) fn new(plan: &MeasurePlan, grid: &Grid) -> Self {
         let has_signals =
             |flow: &FlowPlan| !flow.sender_signals.is_empty() || !flow.receiver_signals.is_empty();
+        let mut flows: Vec<_> =
+            plan.flows.iter().map(|flow| FlowColumns::new(flow, grid, plan.end)).collect();
+        for &flow in plan.couplings.iter().flat_map(|coupling| &coupling.flows) {
+            flows[flow].share = Some(ShareColumns::new(grid.len()));
+        }
         Self {
             grid: grid.clone(),
-            flows: plan.flows.iter().map(|flow| FlowColumns::new(flow, grid, plan.end)).collect(),
+            flows,
             links: plan.links.iter().map(|_| DelayColumn::new(grid.len())).collect(),
             wants_signals: plan.flows.iter().any(has_signals),
         }
@@ -87,6 +96,24 @@ impl SeriesRecorder {
         }
     }
 
+    pub(in crate::metrics) fn told(&mut self, bin: usize, flow: usize, word: &Word) {
+        if let Some(share) = self.flows.get_mut(flow).and_then(|columns| columns.share.as_mut()) {
+            share.told(bin, word);
+        }
+    }
+
+    pub(in crate::metrics) fn ordered(
+        &mut self,
+        bin: usize,
+        flow: usize,
+        order: &Order,
+        aggregate: Option<Aggregate>,
+    ) {
+        if let Some(share) = self.flows.get_mut(flow).and_then(|columns| columns.share.as_mut()) {
+            share.ordered(bin, order, aggregate);
+        }
+    }
+
     pub(in crate::metrics) fn signals(&mut self, bin: usize, flow: usize, side: Side, values: &[f64]) {
         let Some(columns) = self.flows.get_mut(flow) else { return };
         let signals = match side {
@@ -106,12 +133,17 @@ impl SeriesRecorder {
     ) -> Series {
         let grid = self.grid;
         let flow_series = self.flows.into_iter().zip(flows).zip(&plan.flows);
+        let (flows, aggregates): (Vec<FlowSeries>, Vec<Option<Aggregates>>) = flow_series
+            .map(|((columns, flow), plan)| columns.finish(&grid, &plan.name, &flow.receipts))
+            .unzip();
         let link_series = self.links.into_iter().zip(links).zip(&plan.links);
+        let coupling = |coupling: &CouplingPlan| {
+            let own: Vec<&Aggregates> =
+                coupling.flows.iter().filter_map(|&flow| aggregates[flow].as_ref()).collect();
+            together(coupling, &flows, &own, grid.len())
+        };
         Series {
             time_s: (0..grid.len()).map(|bin| grid.span(bin).from.secs_f64()).collect(),
-            flows: flow_series
-                .map(|((columns, flow), plan)| columns.finish(&grid, &plan.name, &flow.receipts))
-                .collect(),
             links: link_series
                 .map(|((waits, link), plan)| LinkSeries {
                     name: plan.name.clone(),
@@ -121,6 +153,8 @@ impl SeriesRecorder {
                     queue_max_ms: waits.maxima(),
                 })
                 .collect(),
+            couplings: plan.couplings.iter().map(coupling).collect(),
+            flows,
         }
     }
 }
@@ -139,17 +173,20 @@ impl FlowColumns {
             target: TargetColumns::new(bins, plan.stop.min(end)),
             sender_signals: signals(&plan.sender_signals, Side::Sender),
             receiver_signals: signals(&plan.receiver_signals, Side::Receiver),
+            share: None,
         }
     }
 
-    fn finish(mut self, grid: &Grid, name: &str, receipts: &Counts) -> FlowSeries {
+    /// The columns, and for a flow in a coupling what its group had.
+    fn finish(mut self, grid: &Grid, name: &str, receipts: &Counts) -> (FlowSeries, Option<Aggregates>) {
         self.target.advance(grid, self.target.stop);
         let (target_rate_bps, cause) = self.target.finish();
         let loss = |bin: usize| {
             let (lost, received) = (self.lost_packets.get(bin), self.owd_excess.counts[bin]);
             f64::from(lost) / (f64::from(lost) + f64::from(received))
         };
-        FlowSeries {
+        let (share, aggregates) = self.share.map(ShareColumns::finish).unzip();
+        let series = FlowSeries {
             name: name.to_owned(),
             send_rate_bps: rates(grid, |bin, _| f64::from(self.sent.get(bin))),
             receive_rate_bps: rates(grid, |bin, _| f64::from(receipts.get(bin))),
@@ -160,7 +197,9 @@ impl FlowColumns {
             owd_excess_max_ms: self.owd_excess.maxima(),
             frame_delay_max_ms: self.frame_delay.maxima(),
             signals: [self.sender_signals, self.receiver_signals].concat(),
-        }
+            share,
+        };
+        (series, aggregates)
     }
 }
 

@@ -34,7 +34,16 @@ fn plan(steps: &[(u64, u64)], flows: Vec<FlowPlan>) -> MeasurePlan {
         bottleneck: true,
     };
     let (end, window) = (s(100), (Time::ZERO, s(100)));
-    MeasurePlan { end, window, flows, links: vec![link], series: false, windows: Vec::new() }
+    MeasurePlan {
+        end,
+        window,
+        flows,
+        links: vec![link],
+        series: false,
+        windows: Vec::new(),
+        couplings: Vec::new(),
+        queues: false,
+    }
 }
 
 /// A run in which each flow receives so much, in Mbit/s, from one second to another.
@@ -208,4 +217,13 @@ fn a_limit_is_kept_at_the_limit_itself() {
     assert_near(Some(Limit::AtLeast(80.0).margin(60.0)), -0.25);
     assert_near(Some(Limit::AtMost(100.0).margin(150.0)), -0.5);
     assert_near(Some(Limit::AtMost(2.0).margin(1.0)), 0.5);
+}
+
+#[test]
+fn parts_are_judged_against_priorities_in_the_last_30_s() {
+    let first = FlowPlan { weight: 2.0, ..call() };
+    let plan = plan(&[(0, 3)], vec![first, call(), flow(FlowKind::Audio, 0, 100)]);
+    // Of 2.5 the first gets 1.5, 60 % where two thirds are wanted: a tenth less; the second 40 instead of 33.3 %: a fifth more.
+    let run = run(&plan, &[&[(0, 70, 0.1), (70, 100, 1.5)], &[(0, 100, 1.0)], &[(0, 100, 0.4)]]);
+    assert_near(value(&plan, &run, Quantity::PriorityShares), 20.0);
 }

@@ -23,6 +23,8 @@ pub(crate) fn plan(flows: &[(&str, FlowKind)]) -> MeasurePlan {
         }],
         series: false,
         windows: Vec::new(),
+        couplings: Vec::new(),
+        queues: false,
     }
 }
 

@@ -36,6 +36,7 @@ fn with_series(flows: &[(&str, FlowKind)]) -> Comparison {
             min: vec![1.0, 2.0],
             max: vec![3.0, 4.0],
         }],
+        share: None,
     };
     let link = LinkSeries {
         name: "forward".to_owned(),
@@ -48,6 +49,7 @@ fn with_series(flows: &[(&str, FlowKind)]) -> Comparison {
         time_s: vec![0.0, 0.1],
         flows: flows.iter().enumerate().map(flow).collect(),
         links: vec![link],
+        couplings: Vec::new(),
     });
     comparison
 }

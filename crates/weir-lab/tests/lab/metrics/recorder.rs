@@ -2,6 +2,7 @@
 
 mod causes;
 mod convergence;
+mod coupling;
 mod delays;
 mod frames;
 mod links;
@@ -38,6 +39,8 @@ fn plan(end_ms: u64, flows: Vec<FlowPlan>) -> MeasurePlan {
         links: vec![link],
         series: false,
         windows: Vec::new(),
+        couplings: Vec::new(),
+        queues: false,
     }
 }
 

@@ -22,6 +22,8 @@ fn run(bytes: u32, delay_ms: u64) -> RunMetrics {
         links: vec![link],
         series: false,
         windows: Vec::new(),
+        couplings: Vec::new(),
+        queues: false,
     });
     if bytes > 0 {
         let packet = PacketMeta {
@@ -92,9 +94,25 @@ fn the_keys_are_those_of_the_documentation() {
     assert_eq!(keys(&json), ["scenario", "runs", "seeds", "controllers"]);
     let controller = &json["controllers"][0];
     assert_eq!(keys(controller), ["name", "flows", "media", "links", "jain"]);
-    assert_eq!(keys(&controller["jain"]), ["of_means", "mean_of_instant"]);
+    assert_eq!(
+        keys(&controller["jain"]),
+        ["of_means", "mean_of_instant", "sent_of_means", "sent_mean_of_instant"]
+    );
     let link = &controller["links"][0];
-    assert_eq!(keys(link), ["name", "bottleneck", "utilisation", "loss_ratio", "queue_ms"]);
+    assert_eq!(
+        keys(link),
+        [
+            "name",
+            "bottleneck",
+            "utilisation",
+            "loss_ratio",
+            "queue_ms",
+            "queue_packets",
+            "overflows",
+            "failed_drains"
+        ]
+    );
+    assert_eq!(keys(&link["queue_packets"]), ["mean", "max"]);
     assert_eq!(keys(&link["utilisation"]), ["time_mean", "time_sd", "bits", "fair_share"]);
     let flow = &controller["flows"][0];
     assert_eq!(flow["kind"], "media");
@@ -102,7 +120,12 @@ fn the_keys_are_those_of_the_documentation() {
     let causes: Vec<_> = weir_cc::Cause::ALL.into_iter().map(weir_cc::Cause::name).collect();
     assert_eq!(keys(&flow["time_per_cause"]), causes);
     let documentation = include_str!("../../../../../docs/metrics.md");
-    for key in keys(flow).iter().chain(&keys(&controller["media"])).chain(&keys(link)) {
+    for key in keys(flow)
+        .iter()
+        .chain(&keys(&controller["media"]))
+        .chain(&keys(link))
+        .chain(&keys(&controller["jain"]))
+    {
         assert!(documentation.contains(&format!("`{key}`")), "{key} is not documented");
     }
 }

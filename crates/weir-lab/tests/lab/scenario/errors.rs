@@ -1,5 +1,6 @@
 //! Each way to get a scenario wrong, and what the error says: where, what, and what would be right.
 
+mod coupling;
 mod flows;
 mod media;
 mod network;

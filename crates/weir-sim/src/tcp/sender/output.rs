@@ -38,6 +38,9 @@ impl TcpSender {
         }
         self.restart_after_idle(now);
         if !self.window_has_room() {
+            if self.coupled.take_clocked() {
+                return self.send_new(now);
+            }
             self.window_limited = self.state == State::Loss || self.has_new();
             return None;
         }
@@ -73,7 +76,7 @@ impl TcpSender {
             State::Recovery if self.config.sack => (self.board.pipe(), 0),
             _ => (self.board.flight(), 0),
         };
-        f64::from(outstanding) + 1.0 <= self.window.cwnd + f64::from(extra)
+        f64::from(outstanding) + 1.0 <= self.coupled.limit(self.window.cwnd) + f64::from(extra)
     }
 
     /// `NextSeg()` (RFC 6675 §4).

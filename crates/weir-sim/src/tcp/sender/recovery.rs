@@ -83,27 +83,43 @@ impl TcpSender {
         self.fast_retransmit = false;
     }
 
-    /// `ssthresh` is kept if the timer runs out for the same segment again (RFC 5681 §3.1), in ns-3 all through the
-    /// repair.
-    pub(super) fn reduce_by_timeout(&mut self, now: SendTime) {
+    /// What the timer that has run out asks for: `ssthresh` is kept if it runs out for the same segment again (RFC 5681
+    /// §3.1), in ns-3 all through the repair.
+    pub(super) fn timeout_reduction(&mut self) -> Reduction {
         let first = Some(self.board.first());
         let again = self.timed_out == first || (self.state == State::Loss && self.config.ns3_recovery);
         self.timed_out = first;
-        if !again {
-            let flight = match self.state {
-                // What a timeout declared lost, or SACK told of, is not in flight any more.
-                State::Loss => self.board.pipe(),
-                State::Recovery if self.config.sack => self.board.pipe(),
-                State::Recovery => self.board.flight().saturating_sub(self.told_early),
-                _ => self.flight_at_loss(),
-            };
-            if self.state == State::Recovery {
-                // What recovery was to end with, without the inflation by duplicates.
-                let prr = self.config.sack && self.config.prr;
-                self.window.cwnd = if prr { self.prr.target() } else { self.window.ssthresh };
-            }
+        if again {
+            return Reduction::Again;
+        }
+        let flight = match self.state {
+            // What a timeout declared lost, or SACK told of, is not in flight any more.
+            State::Loss => self.board.pipe(),
+            State::Recovery if self.config.sack => self.board.pipe(),
+            State::Recovery => self.board.flight().saturating_sub(self.told_early),
+            _ => self.flight_at_loss(),
+        };
+        if self.state == State::Recovery {
+            // What recovery was to end with, without the inflation by duplicates.
+            let prr = self.config.sack && self.config.prr;
+            self.window.cwnd = if prr { self.prr.target() } else { self.window.ssthresh };
+        }
+        Reduction::Of(flight)
+    }
+
+    pub(super) fn reduce_by_timeout(&mut self, now: SendTime, reduction: Reduction) {
+        if let Reduction::Of(flight) = reduction {
             self.law.on_congestion(&mut self.window, now, Congestion::Timeout, f64::from(flight));
         }
         self.window.cwnd = 1.0;
     }
+}
+
+/// What a timeout reduces by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reduction {
+    /// It has reduced before.
+    Again,
+    /// So many segments were in flight.
+    Of(u32),
 }

@@ -1,0 +1,180 @@
+//! Every constant of the mixed coupler.
+
+use weir_units::TimeDelta;
+
+use crate::config_error::{ConfigError, amount, at_least_one, check, not_negative, ratio, span, weight};
+
+/// By which round-trip time a data flow's rate becomes its window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum Conversion {
+    /// The smallest: a queue takes its part of the data's share, and never lengthens the window.
+    Base,
+    /// The smoothed one, of which so much at most counts as queue: the data's rate is its share while the queue stands.
+    Smoothed {
+        /// Queuing delay that the window makes good.
+        longest_queue: TimeDelta,
+    },
+}
+
+/// Who moves the sum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum Lead {
+    /// The rate laws, on behalf of all; the growth of data flows counts only while no rate law leads (`delay_leads`).
+    #[default]
+    Delay,
+    /// All, each by its N-th part (`sum_all`): beside LEDBAT the queue ends at twice its target.
+    All,
+}
+
+/// Constants of the mixed coupler. Sections are those of Weir's notes on coupled windows: "Media with a loss-based data
+/// channel" (rules 1 to 8) and "LEDBAT + TCP".
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct Config {
+    /// By which round-trip time rates become windows. Rule 1; divergence 1.
+    pub conversion: Conversion,
+    /// Who moves `S_CR`. Rule 2; LEDBAT + TCP.
+    pub lead: Lead,
+    /// The least window of a data flow in segments, at least 1. Rule 1.
+    pub least_window: f64,
+    /// Segments by which an acknowledgement opens a window that is below its limit, above 0. Rule 6; divergence 3.
+    pub burst: f64,
+    /// What a loss event of a data flow leaves of `S_CR`, in (0, 1]. Rule 3.
+    pub loss_factor: f64,
+    /// For how many round trips nothing else changes `S_CR` after a loss, 0 or above. Rule 3.
+    pub loss_hold_rtts: f64,
+    /// Whether a loss of a data flow takes only that flow's part, until media sees congestion within a round trip. Rule 3.
+    pub partial_loss: bool,
+    /// Queuing delay from which on data flows do not let `S_CR` grow while no media leads; half of it halves the growth.
+    /// Rule 4.
+    pub grow_below: TimeDelta,
+    /// Queuing delay, longer than that, from which on they let it shrink by `shrink_per_rtt`; by less in between. Rule 4.
+    pub shrink_above: TimeDelta,
+    /// By how much per round trip, in [0, 1]. Rule 4.
+    pub shrink_per_rtt: f64,
+    /// Queuing delay above which data flows let `S_CR` shrink although media leads; `None` for never. Divergence 5.
+    pub led_queue: Option<TimeDelta>,
+    /// By so much per round trip at twice that delay and above, in [0, 1]; by less below. Divergence 5.
+    pub led_shrink_per_rtt: f64,
+    /// By how much a media flow's share may multiply within `jump_interval`, at least 1. Rule 5.
+    pub jump: f64,
+    /// The time for that. Rule 5.
+    pub jump_interval: TimeDelta,
+    /// A data flow that does not use its window may use so many times what it has in flight, at least 1.
+    pub demand_room: f64,
+    /// A data flow may use this many segments whatever it has in flight, at least 1. RFC 6928: 10.
+    pub initial_window: f64,
+    /// A rate law that told nothing for so long does not lead, nor does one that told nothing for two round trips.
+    pub leader_silence: TimeDelta,
+    /// A timer that ran out is a mistake if another flow was heard of within two round trips, or within this time.
+    pub progress: TimeDelta,
+    /// The round-trip time of flows that know none.
+    pub usual_rtt: TimeDelta,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let ms = TimeDelta::from_millis;
+        Self {
+            conversion: Conversion::Smoothed { longest_queue: ms(200) },
+            lead: Lead::Delay,
+            least_window: 2.0,
+            burst: 3.0,
+            loss_factor: 0.5,
+            loss_hold_rtts: 2.0,
+            partial_loss: false,
+            grow_below: ms(25),
+            shrink_above: ms(50),
+            shrink_per_rtt: 0.05,
+            led_queue: Some(ms(15)),
+            led_shrink_per_rtt: 0.02,
+            jump: 1.5,
+            jump_interval: ms(200),
+            demand_room: 1.5,
+            initial_window: 10.0,
+            leader_silence: ms(1000),
+            progress: ms(200),
+            usual_rtt: ms(100),
+        }
+    }
+}
+
+impl Config {
+    /// Windows and rates by the smallest round-trip time, as rule 1 is written.
+    pub fn by_base_rtt() -> Self {
+        Self { conversion: Conversion::Base, ..Self::default() }
+    }
+
+    /// For LEDBAT beside TCP: the queue is LEDBAT's own target.
+    pub fn ledbat() -> Self {
+        Self { led_queue: None, ..Self::default() }
+    }
+
+    /// The same, with data flows' growth beside LEDBAT's.
+    pub fn ledbat_sum_all() -> Self {
+        Self { lead: Lead::All, ..Self::ledbat() }
+    }
+
+    /// Checks every constant.
+    ///
+    /// # Errors
+    /// The first constant out of its range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let conversion = match self.conversion {
+            Conversion::Base => true,
+            Conversion::Smoothed { longest_queue } => not_negative(longest_queue),
+        };
+        let shrinks = span(self.grow_below) && self.shrink_above > self.grow_below;
+        check([
+            ("conversion", conversion, "0 or longer"),
+            ("least_window", at_least_one(self.least_window), "at least 1"),
+            ("burst", self.burst > 0.0 && self.burst.is_finite(), "above 0"),
+            ("loss_factor", weight(self.loss_factor), "in (0, 1]"),
+            ("loss_hold_rtts", amount(self.loss_hold_rtts), "0 or above"),
+            ("shrink_above", shrinks, "longer than `grow_below`, which is above 0"),
+            ("shrink_per_rtt", ratio(self.shrink_per_rtt), "in [0, 1]"),
+            ("led_queue", self.led_queue.is_none_or(span), "longer than 0"),
+            ("led_shrink_per_rtt", ratio(self.led_shrink_per_rtt), "in [0, 1]"),
+            ("jump", at_least_one(self.jump), "at least 1"),
+            ("jump_interval", span(self.jump_interval), "longer than 0"),
+            ("demand_room", at_least_one(self.demand_room), "at least 1"),
+            ("initial_window", at_least_one(self.initial_window), "at least 1"),
+            ("leader_silence", span(self.leader_silence), "longer than 0"),
+            ("progress", span(self.progress), "longer than 0"),
+            ("usual_rtt", span(self.usual_rtt), "longer than 0"),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_out_of_range_are_named() {
+        for right in [Config::default(), Config::by_base_rtt(), Config::ledbat(), Config::ledbat_sum_all()] {
+            assert_eq!(right.validate(), Ok(()));
+        }
+        let error = Config { jump: 0.9, ..Config::default() }.validate().unwrap_err();
+        assert_eq!(error.to_string(), "`jump` must be at least 1");
+        let negative = TimeDelta::from_millis(-1);
+        for wrong in [
+            Config { conversion: Conversion::Smoothed { longest_queue: negative }, ..Config::default() },
+            Config { least_window: f64::NAN, ..Config::default() },
+            Config { burst: 0.0, ..Config::default() },
+            Config { loss_factor: 0.0, ..Config::default() },
+            Config { grow_below: TimeDelta::from_millis(60), ..Config::default() },
+            Config { usual_rtt: TimeDelta::ZERO, ..Config::default() },
+        ] {
+            assert!(wrong.validate().is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! One flow of a mixed group.
+
+use weir_units::{DataRate, TimeDelta};
+
+use super::config::{Config, Conversion};
+use crate::coupled::word::{Join, Member, Order, Update, WindowNews, Windowed, Wishes};
+use crate::decision::Why;
+use crate::time::SendTime;
+use crate::window::Window;
+
+/// A share this close to what a flow wishes for is all of it.
+const SATISFIED: f64 = 0.999;
+
+/// A flow, what it told, and what it is to be told.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    pub(super) member: Member,
+    pub(super) wishes: Wishes,
+    /// `FSE_R` in bit/s.
+    pub(super) share: f64,
+    /// What it would have but for the jump that this would be.
+    pub(super) entitled: f64,
+    pub(super) kind: Kind,
+    /// When it was last heard that the path delivers.
+    pub(super) progress: SendTime,
+    /// What it does not wish for by its wishes, but by what it sends, in bit/s.
+    demand: Option<f64>,
+    orders: Orders,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Media(Media),
+    Data(Data),
+}
+
+/// A flow whose law computes rates.
+#[derive(Clone, Debug)]
+pub(super) struct Media {
+    /// The rate that its host has, as far as is known here.
+    rate: DataRate,
+    /// The rate that its law computed last, which is no jump.
+    computed: f64,
+    epoch: u32,
+    rtt: Option<TimeDelta>,
+    updated: SendTime,
+    /// Since when, and from which share on, its share is watched for a jump.
+    step_at: SendTime,
+    step_base: f64,
+    /// It would get more, but for the jump that this would be.
+    pub(super) held_back: bool,
+}
+
+/// A flow whose law moves a window.
+#[derive(Clone, Debug)]
+pub(super) struct Data {
+    /// Bits of a segment.
+    pub(super) segment: f64,
+    /// The window that its host has, as far as is known here.
+    pub(super) window: Window,
+    base_rtt: Option<TimeDelta>,
+    srtt: Option<TimeDelta>,
+    recovering: bool,
+    /// Nothing is in flight and nothing waits.
+    idle: bool,
+    /// Part of a segment that the whole windows so far fell short of the limit.
+    rest: f64,
+    unused_since: Option<SendTime>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Orders {
+    rate: bool,
+    window: Option<Window>,
+    reduce: bool,
+}
+
+impl Flow {
+    pub(super) fn new(now: SendTime, member: Member, join: &Join) -> Self {
+        let kind = match &join.window {
+            Some(windowed) => Kind::Data(Data::new(windowed)),
+            None => Kind::Media(Media::new(now, join.start)),
+        };
+        let wishes = join.wishes;
+        Self {
+            member,
+            wishes,
+            share: 0.0,
+            entitled: 0.0,
+            kind,
+            progress: now,
+            demand: None,
+            orders: Orders::default(),
+        }
+    }
+
+    pub(super) const fn media(&self) -> Option<&Media> {
+        if let Kind::Media(media) = &self.kind { Some(media) } else { None }
+    }
+
+    pub(super) const fn data(&self) -> Option<&Data> {
+        if let Kind::Data(data) = &self.kind { Some(data) } else { None }
+    }
+
+    /// The most it can use, in bit/s.
+    pub(super) fn most(&self) -> f64 {
+        let wished = self.wishes.desired.map_or(f64::INFINITY, DataRate::bps_f64);
+        wished.min(self.demand.unwrap_or(f64::INFINITY))
+    }
+
+    /// Whether it has all that it wishes for.
+    pub(super) fn is_satisfied(&self) -> bool {
+        self.share >= SATISFIED * self.most()
+    }
+
+    /// Whether its law's growth tells that there is more on the path: that of a flow below its share does not.
+    pub(super) fn wants_more(&self) -> bool {
+        !self.is_satisfied() && self.media().is_none_or(|media| !media.held_back)
+    }
+
+    pub(super) fn rtt(&self, config: &Config) -> TimeDelta {
+        let known = match &self.kind {
+            Kind::Media(media) => media.rtt,
+            Kind::Data(data) => data.srtt.or(data.base_rtt),
+        };
+        known.filter(|rtt| *rtt > TimeDelta::ZERO).unwrap_or(config.usual_rtt)
+    }
+
+    /// Whether the path delivered for this flow lately.
+    pub(super) fn progresses(&self, now: SendTime, config: &Config) -> bool {
+        now - self.progress <= (self.rtt(config) * 2).max(config.progress)
+    }
+
+    /// Whether it is a rate law's that may move the sum.
+    pub(super) fn leads(&self, now: SendTime, config: &Config) -> bool {
+        self.media().is_some_and(|media| {
+            let silence = (self.rtt(config) * 2).max(config.leader_silence);
+            now - media.updated <= silence && !self.is_satisfied()
+        })
+    }
+
+    /// Its law computed a rate: it is a rate law's, if that was not known.
+    pub(super) fn on_update(&mut self, now: SendTime, update: &Update) {
+        if self.data().is_some() {
+            self.kind = Kind::Media(Media::new(now, update.decision.base));
+            self.orders = Orders::default();
+        }
+        let decision = &update.decision;
+        if let Kind::Media(media) = &mut self.kind {
+            media.updated = now;
+            media.rtt = decision.rtt.or(media.rtt);
+            // Without delay the law has taken the newest order; otherwise that is still on its way.
+            media.rate = if update.epoch == media.epoch { decision.rate } else { media.rate };
+            media.computed = decision.rate.bps_f64();
+        }
+        if decision.why != Why::Timeout {
+            self.progress = now;
+        }
+        let offers_less = decision.why == Why::Application && decision.rate < decision.base;
+        self.demand = offers_less.then(|| decision.rate.bps_f64().max(self.wishes.least.bps_f64()));
+    }
+
+    /// Its window changed.
+    pub(super) fn on_window(&mut self, news: &WindowNews) {
+        if let Kind::Data(data) = &mut self.kind {
+            data.window = news.after;
+            data.srtt = news.srtt.filter(|rtt| *rtt > TimeDelta::ZERO).or(data.srtt);
+            data.base_rtt = news.base_rtt.filter(|rtt| *rtt > TimeDelta::ZERO).or(data.base_rtt);
+        }
+    }
+
+    /// New data was acknowledged: what it can use of its window.
+    pub(super) fn on_acknowledged(&mut self, now: SendTime, news: &WindowNews, config: &Config) {
+        self.progress = now;
+        let rtt = self.rtt(config);
+        let Kind::Data(data) = &mut self.kind else { return };
+        data.idle = false;
+        if news.window_limited {
+            data.unused_since = None;
+            self.demand = None;
+        } else if now - *data.unused_since.get_or_insert(now) >= rtt {
+            let used = (news.flight + news.acked) * config.demand_room;
+            self.demand = Some(used.max(config.initial_window) * data.segment / rtt.secs_f64());
+        }
+    }
+
+    pub(super) fn set_recovering(&mut self, recovering: bool) {
+        if let Kind::Data(data) = &mut self.kind {
+            data.recovering = recovering;
+        }
+    }
+
+    pub(super) fn set_idle(&mut self) {
+        if let Kind::Data(data) = &mut self.kind {
+            (data.idle, data.recovering, data.unused_since) = (true, false, None);
+        }
+    }
+
+    /// Whether it wants anything now.
+    pub(super) fn is_active(&self) -> bool {
+        self.data().is_none_or(|data| !data.idle)
+    }
+
+    /// Takes its part of a distribution.
+    pub(super) fn give(&mut self, now: SendTime, share: f64, config: &Config) {
+        self.entitled = share;
+        let share = match &mut self.kind {
+            Kind::Media(media) => media.without_jump(now, share, config),
+            Kind::Data(_) => share,
+        };
+        self.share = share;
+        match &self.kind {
+            Kind::Media(media) => self.orders.rate |= DataRate::from_bps_f64(share) != media.rate,
+            Kind::Data(data) => {
+                // More it gets with its acknowledgements, less at once.
+                let limit = self.limit(config);
+                let cut = Window { cwnd: limit, ssthresh: limit };
+                if !data.recovering && limit < data.window.cwnd {
+                    self.order_window(cut);
+                }
+            }
+        }
+    }
+
+    /// The window that its share is, in segments.
+    pub(super) fn limit(&self, config: &Config) -> f64 {
+        let Kind::Data(data) = &self.kind else { return f64::INFINITY };
+        let rtt = data.rtt_of_window(config).secs_f64();
+        (self.share * rtt / data.segment).max(config.least_window)
+    }
+
+    /// After an acknowledgement: towards the limit, by so many segments as it may open.
+    pub(super) fn steer(&mut self, before: Window, config: &Config) {
+        let limit = self.limit(config);
+        let Kind::Data(data) = &mut self.kind else { return };
+        let whole = data.whole(limit);
+        let cwnd = whole.min(before.cwnd.max(config.least_window) + config.burst);
+        if !data.recovering && cwnd != data.window.cwnd {
+            self.order_window(Window { cwnd, ssthresh: cwnd });
+        }
+    }
+
+    /// Goes on with the window of its share, whatever its own law made of it.
+    pub(super) fn restore(&mut self, config: &Config) {
+        let cwnd = self.limit(config);
+        self.order_window(Window { cwnd, ssthresh: cwnd });
+    }
+
+    fn order_window(&mut self, window: Window) {
+        if let Kind::Data(data) = &mut self.kind {
+            data.window = window;
+            self.orders.window = Some(window);
+        }
+    }
+
+    pub(super) fn order_reduction(&mut self) {
+        self.orders.reduce = true;
+    }
+
+    /// Its host waits for an answer, also where that changes nothing.
+    pub(super) fn answer(&mut self) {
+        self.orders.rate = self.media().is_some();
+    }
+
+    pub(super) fn next_order(&mut self) -> Option<Order> {
+        if core::mem::take(&mut self.orders.reduce) {
+            return Some(Order::Reduce);
+        }
+        if let Some(window) = self.orders.window.take() {
+            return Some(Order::Window(window));
+        }
+        match &mut self.kind {
+            Kind::Media(media) if core::mem::take(&mut self.orders.rate) => Some(media.order(self.share)),
+            _ => None,
+        }
+    }
+}
+
+impl Media {
+    fn new(now: SendTime, start: DataRate) -> Self {
+        let step_base = start.bps_f64();
+        Self {
+            rate: start,
+            computed: step_base,
+            epoch: 0,
+            rtt: None,
+            updated: now,
+            step_at: now,
+            step_base,
+            held_back: false,
+        }
+    }
+
+    /// When more may be given to a flow that would have more.
+    pub(super) fn next_step(&self, config: &Config) -> Option<SendTime> {
+        self.held_back.then(|| self.step_at + config.jump_interval)
+    }
+
+    fn without_jump(&mut self, now: SendTime, share: f64, config: &Config) -> f64 {
+        if now - self.step_at >= config.jump_interval {
+            (self.step_at, self.step_base) = (now, self.rate.bps_f64().max(1.0));
+        }
+        let most = (self.step_base * config.jump).max(self.computed);
+        self.held_back = share > most;
+        share.min(most)
+    }
+
+    fn order(&mut self, share: f64) -> Order {
+        self.epoch = self.epoch.saturating_add(1);
+        self.rate = DataRate::from_bps_f64(share);
+        Order::Rate { rate: self.rate, epoch: self.epoch }
+    }
+}
+
+impl Data {
+    fn new(windowed: &Windowed) -> Self {
+        Self {
+            segment: windowed.segment.bits_f64().max(8.0),
+            window: windowed.window,
+            base_rtt: windowed.base_rtt.filter(|rtt| *rtt > TimeDelta::ZERO),
+            srtt: None,
+            recovering: false,
+            idle: false,
+            rest: 0.0,
+            unused_since: None,
+        }
+    }
+
+    /// Between two segments at this rate in bit/s: for so long a delayed acknowledgement waits, which is no queue.
+    pub(super) fn spacing(&self, rate: f64) -> TimeDelta {
+        TimeDelta::from_secs_f64(self.segment / rate.max(1.0))
+    }
+
+    /// A window of whole segments; over time its mean is the limit. Otherwise a flow loses half a segment on average, which
+    /// is much of a small share.
+    fn whole(&mut self, limit: f64) -> f64 {
+        let whole = libm::floor(limit + self.rest);
+        self.rest = (limit + self.rest - whole).clamp(0.0, 1.0);
+        whole
+    }
+
+    /// The rate that its window is, in bit/s.
+    pub(super) fn rate(&self, config: &Config) -> f64 {
+        self.window.cwnd.max(1.0) * self.segment / self.rtt_of_window(config).secs_f64()
+    }
+
+    /// Queuing delay by its round-trip times.
+    pub(super) fn queuing(&self) -> TimeDelta {
+        self.srtt
+            .zip(self.base_rtt)
+            .map_or(TimeDelta::ZERO, |(srtt, base)| (srtt - base).max(TimeDelta::ZERO))
+    }
+
+    fn rtt_of_window(&self, config: &Config) -> TimeDelta {
+        let Some(base) = self.base_rtt.or(self.srtt) else { return config.usual_rtt };
+        match config.conversion {
+            Conversion::Base => base,
+            Conversion::Smoothed { longest_queue } => base + self.queuing().min(longest_queue),
+        }
+    }
+}

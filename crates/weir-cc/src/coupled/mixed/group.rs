@@ -1,0 +1,318 @@
+//! The flows of a group and their sum.
+
+use weir_units::TimeDelta;
+
+use super::config::{Config, Lead};
+use super::flow::Flow;
+use crate::coupled::water_fill::{Claim, Leftover, fill, weigh};
+use crate::coupled::word::{Member, Order, Told, Update, WindowNews, Wishes};
+use crate::decision::{Decision, Why};
+use crate::time::SendTime;
+
+/// No sum is larger, in bit/s.
+const LARGEST: f64 = 1e15;
+
+/// Flows by their number, and what they have together.
+#[derive(Debug)]
+pub(super) struct Group {
+    config: Config,
+    flows: Vec<Flow>,
+    /// Room for a distribution.
+    claims: Vec<Claim>,
+    /// `S_CR` in bit/s.
+    sum: f64,
+    /// Until then a loss is answered, and nothing changes the sum.
+    hold_until: Option<SendTime>,
+    /// A data flow's loss took only its part; until then, congestion that media sees takes the rest: this factor.
+    partial: Option<(SendTime, f64)>,
+    /// The path has been full: no slow start any more.
+    settled: bool,
+}
+
+impl Group {
+    pub(super) const fn new(config: Config) -> Self {
+        Self {
+            config,
+            flows: Vec::new(),
+            claims: Vec::new(),
+            sum: 0.0,
+            hold_until: None,
+            partial: None,
+            settled: false,
+        }
+    }
+
+    pub(super) const fn sum(&self) -> f64 {
+        self.sum
+    }
+
+    /// Where the flow stands, or would stand.
+    pub(super) fn place(&self, member: Member) -> Result<usize, usize> {
+        self.flows.binary_search_by_key(&member, |flow| flow.member)
+    }
+
+    pub(super) fn flow(&self, place: usize) -> &Flow {
+        &self.flows[place]
+    }
+
+    /// A flow joins. Media brings what it begins with to other media, data to nobody: it takes its share of what is there.
+    pub(super) fn join(&mut self, now: SendTime, place: usize, flow: Flow, start: f64) {
+        let brings = flow.data().map_or(start, |data| data.rate(&self.config));
+        let has_media = self.flows.iter().any(|flow| flow.media().is_some());
+        self.sum = match flow.media() {
+            Some(_) if has_media => self.sum + brings,
+            None if !self.flows.is_empty() => self.sum,
+            _ => self.sum.max(brings),
+        };
+        self.settled |= flow.media().is_some();
+        self.flows.insert(place, flow);
+        self.claims.reserve(self.flows.len());
+        self.distribute(now);
+        self.flows[place].answer();
+    }
+
+    pub(super) fn leave(&mut self, now: SendTime, place: usize) {
+        self.flows.remove(place);
+        if self.flows.is_empty() {
+            *self = Self {
+                flows: core::mem::take(&mut self.flows),
+                claims: core::mem::take(&mut self.claims),
+                ..Self::new(self.config)
+            };
+        }
+        self.distribute(now);
+    }
+
+    pub(super) fn wish(&mut self, now: SendTime, place: usize, wishes: Wishes) {
+        self.flows[place].wishes = wishes;
+        self.distribute(now);
+    }
+
+    /// A rate law computed a rate.
+    pub(super) fn on_update(&mut self, now: SendTime, place: usize, update: &Update) {
+        let joins_media = self.flows[place].data().is_some();
+        self.flows[place].on_update(now, update);
+        if joins_media {
+            self.settled = true;
+            self.distribute(now);
+        }
+        self.take_rest_of_loss(now, &update.decision);
+        if !self.is_held(now) {
+            self.follow(now, place, &update.decision);
+        }
+        self.distribute(now);
+        self.flows[place].answer();
+    }
+
+    /// The sum follows a decision, on behalf of the flows that do not decide.
+    fn follow(&mut self, now: SendTime, place: usize, decision: &Decision) {
+        let (rate, base) = (decision.rate.bps_f64(), decision.base.bps_f64());
+        let grows = rate > base;
+        let flow = &self.flows[place];
+        let counts = if grows { flow.wants_more() } else { is_cut_of_all(decision.why) };
+        if !counts || rate == base {
+            return;
+        }
+        if self.flows.len() == 1 {
+            self.set_sum(rate);
+            return;
+        }
+        let change = flow.entitled * (rate / base - 1.0);
+        let on_behalf = match self.config.lead {
+            Lead::All => 1.0 / self.flows.len() as f64,
+            Lead::Delay => self.sum / self.entitled_media(),
+        };
+        self.set_sum(self.sum + change * on_behalf);
+        if !grows && matches!(decision.why, Why::Loss | Why::Mark | Why::Timeout) {
+            self.hold(now, place);
+        }
+    }
+
+    /// What is the media flows' together, above 0.
+    fn entitled_media(&self) -> f64 {
+        let shares = self.flows.iter().filter(|flow| flow.media().is_some()).map(|flow| flow.entitled);
+        shares.sum::<f64>().max(1.0)
+    }
+
+    /// Something happened to a window.
+    pub(super) fn on_window(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+        let config = self.config;
+        let flow = &mut self.flows[place];
+        flow.on_window(news);
+        match news.told {
+            Told::Acknowledged => {
+                flow.set_recovering(false);
+                flow.on_acknowledged(now, news, &config);
+                self.move_by_data(now, place, news);
+                self.distribute(now);
+                self.flows[place].steer(news.before, &config);
+            }
+            Told::Repairing => flow.progress = now,
+            Told::RecoveryEntered => {
+                flow.set_recovering(true);
+                self.on_loss(now, place);
+            }
+            Told::RecoveryLeft => {
+                flow.set_recovering(false);
+                flow.progress = now;
+                self.distribute(now);
+                self.flows[place].restore(&config);
+            }
+            Told::TimedOut => self.on_timer(now, place),
+            Told::Reduced => {}
+            Told::Marked => {
+                self.on_loss(now, place);
+                self.flows[place].restore(&config);
+            }
+            Told::Idle => {
+                flow.set_idle();
+                self.distribute(now);
+            }
+        }
+    }
+
+    /// The timer only retransmits while another flow hears of its packets.
+    fn on_timer(&mut self, now: SendTime, place: usize) {
+        let config = self.config;
+        let others = self.flows.iter().enumerate().filter(|(other, _)| *other != place);
+        let is_alone = !others.into_iter().any(|(_, flow)| flow.progresses(now, &config));
+        self.on_loss(now, place);
+        let flow = &mut self.flows[place];
+        flow.set_recovering(false);
+        if is_alone { flow.order_reduction() } else { flow.restore(&config) }
+    }
+
+    /// A loss event, one per two round trips for the group.
+    fn on_loss(&mut self, now: SendTime, place: usize) {
+        self.settled = true;
+        if !self.is_held(now) {
+            let whole = self.config.loss_factor;
+            let leads = self.is_led(now);
+            let factor = if self.config.partial_loss && leads { self.partly(place) } else { whole };
+            self.set_sum(self.sum * factor);
+            self.partial =
+                (factor > whole).then(|| (now + self.flows[place].rtt(&self.config), whole / factor));
+            self.hold(now, place);
+        }
+        self.distribute(now);
+    }
+
+    /// The factor that takes only this flow's part.
+    fn partly(&self, place: usize) -> f64 {
+        let part = (self.flows[place].share / self.sum).clamp(0.0, 1.0);
+        1.0 - (1.0 - self.config.loss_factor) * part
+    }
+
+    fn take_rest_of_loss(&mut self, now: SendTime, decision: &Decision) {
+        let Some((until, factor)) = self.partial else { return };
+        let confirms = decision.why.is_congestion() && decision.rate < decision.base;
+        if now >= until || confirms {
+            self.partial = None;
+        }
+        if now < until && confirms {
+            self.set_sum(self.sum * factor);
+        }
+    }
+
+    /// What an acknowledgement of a data flow makes of the sum: growth while no rate law leads, or beside them; and less
+    /// while the queue is long.
+    fn move_by_data(&mut self, now: SendTime, place: usize, news: &WindowNews) {
+        if self.is_held(now) {
+            return;
+        }
+        let led = self.is_led(now);
+        let flow = &self.flows[place];
+        let Some(data) = flow.data() else { return };
+        let queuing = (data.queuing() - data.spacing(flow.share)).max(TimeDelta::ZERO);
+        self.settled |= led || queuing >= self.config.grow_below;
+        let rounds = (news.acked / self.windows().max(1.0)).min(1.0);
+        let shrinks = self.shrinks(led, queuing) * rounds;
+        let segments = match (news.window_limited && !flow.is_satisfied(), self.settled) {
+            (false, _) => 0.0,
+            (true, true) => rounds,
+            (true, false) => (news.after.cwnd - news.before.cwnd).clamp(0.0, news.acked),
+        };
+        let grown = segments * self.grows(led, queuing) * data.segment / flow.rtt(&self.config).secs_f64();
+        self.set_sum(self.sum * (1.0 - shrinks) + grown);
+    }
+
+    /// The part of their own growth by which data flows let the sum grow.
+    fn grows(&self, led: bool, queuing: TimeDelta) -> f64 {
+        let room = || 1.0 - queuing.secs_f64() / self.config.grow_below.secs_f64();
+        match (self.config.lead, led) {
+            (Lead::All, true) => 1.0 / self.flows.len() as f64,
+            (Lead::Delay, true) => 0.0,
+            (_, false) => room().clamp(0.0, 1.0),
+        }
+    }
+
+    /// The part of the sum that a round trip takes for this queue.
+    fn shrinks(&self, led: bool, queuing: TimeDelta) -> f64 {
+        let Config { led_queue, led_shrink_per_rtt, grow_below, shrink_above, shrink_per_rtt, .. } =
+            self.config;
+        let part = |from: TimeDelta, to: TimeDelta| {
+            ((queuing - from).secs_f64() / (to - from).secs_f64()).clamp(0.0, 1.0)
+        };
+        match led_queue {
+            _ if !led => shrink_per_rtt * part(grow_below, shrink_above),
+            Some(most) => led_shrink_per_rtt * part(most, most * 2),
+            None => 0.0,
+        }
+    }
+
+    /// Segments that all data flows may have in flight.
+    fn windows(&self) -> f64 {
+        self.flows.iter().filter_map(Flow::data).map(|data| data.window.cwnd).sum()
+    }
+
+    fn is_led(&self, now: SendTime) -> bool {
+        self.flows.iter().any(|flow| flow.leads(now, &self.config))
+    }
+
+    fn is_held(&self, now: SendTime) -> bool {
+        self.hold_until.is_some_and(|until| now < until)
+    }
+
+    fn hold(&mut self, now: SendTime, place: usize) {
+        let rtt = self.flows[place].rtt(&self.config);
+        self.hold_until = Some(now + rtt.scale(self.config.loss_hold_rtts));
+    }
+
+    fn set_sum(&mut self, sum: f64) {
+        let least: f64 = self.flows.iter().map(|flow| flow.wishes.least.bps_f64()).sum();
+        self.sum = sum.max(least.max(1.0)).min(LARGEST);
+    }
+
+    /// Divides the sum. What nobody can use is forgotten, unless nobody wants anything.
+    pub(super) fn distribute(&mut self, now: SendTime) {
+        self.claims.clear();
+        for (flow, place) in self.flows.iter().zip(0..).filter(|(flow, _)| flow.is_active()) {
+            let least = flow.wishes.least.bps_f64().min(flow.most());
+            self.claims.push(Claim::new(place, flow.wishes.priority, least, flow.most()));
+        }
+        self.claims.sort_unstable_by(Claim::order);
+        weigh(&mut self.claims);
+        let given = fill(&mut self.claims, self.sum, Leftover::Shared);
+        if given > 0.0 {
+            self.sum = self.sum.min(given);
+        }
+        for claim in &self.claims {
+            if let Some(flow) = self.flows.get_mut(claim.of as usize) {
+                flow.give(now, claim.share, &self.config);
+            }
+        }
+    }
+
+    pub(super) fn next_step(&self) -> Option<SendTime> {
+        self.flows.iter().filter_map(|flow| flow.media()?.next_step(&self.config)).min()
+    }
+
+    pub(super) fn poll_order(&mut self) -> Option<(Member, Order)> {
+        self.flows.iter_mut().find_map(|flow| Some((flow.member, flow.next_order()?)))
+    }
+}
+
+/// Whether what lowered a rate lowers those of all: what a source or a receiver allows does not.
+const fn is_cut_of_all(why: Why) -> bool {
+    !matches!(why, Why::Ceiling | Why::Application | Why::Limits)
+}

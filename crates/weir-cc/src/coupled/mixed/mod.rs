@@ -1,0 +1,156 @@
+//! Media and data together: rate laws lead, windows follow.
+//!
+//! A loss-based data flow beside a delay-based media flow fills the queue until it overflows, and the media flow yields
+//! all. Coupled, the media flow's law moves the sum `S_CR` of both by what it sees of delay, on behalf of both, and the
+//! data flow gets a window as the limit of its share: the queue is that of the media flow alone. No source has an
+//! algorithm (coupling-2018 names the target); the following rules are Weir's, after the behaviour of FSE-NG, and hold for
+//! LEDBAT beside TCP too.
+//!
+//! 1. One group, by rates. A data flow's window is its share times its round-trip time, and at least two segments.
+//! 2. While a media flow can use more than it has, only media flows' changes move the sum, each in proportion to its part
+//!    of what the leading flows have. A flow is a rate law's when it says so by an update.
+//! 3. A loss, mark or timeout of a data flow halves the sum; then nothing changes it for two round trips.
+//! 4. With no media flow that leads, data flows let the sum grow by one segment per round trip, together, while the queue
+//!    is short, and shrink while it is long.
+//! 5. What a flow gives up goes to the others at once; a media flow's share grows by half within 200 ms at most.
+//! 6. A data flow that joins takes its share from the others; its window opens from its own initial window by three
+//!    segments per acknowledgement.
+//! 7. A data flow in recovery gets no window.
+//! 8. A timer of a data flow that runs out while others are acknowledged only retransmits.
+//!
+//! Divergences from Weir's own first plan, by measurement:
+//!
+//! 1. Windows by the smallest round-trip time make a queue `q` take `q/(RTT + q)` of the data's share; the smoothed one
+//!    gives the data its rate (`Conversion`).
+//! 2. A media flow's change counts by `S_CR` over what media has, not twice: that is right for equal shares only.
+//! 3. Shares below a segment are not paced, nor is a join clocked by others' acknowledgements.
+//! 4. The guard against outside flows that fill the queue is not built: the group is then less than best effort.
+
+mod config;
+mod flow;
+mod group;
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod tests;
+
+use crate::config_error::ConfigError;
+use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
+use crate::coupled::word::{Join, Member, Order, Update, WindowNews, Wishes, Word};
+use crate::time::SendTime;
+
+pub use config::{Config, Conversion, Lead};
+
+use flow::{Flow, Kind};
+use group::Group;
+
+/// Couples rate laws with window laws.
+#[derive(Debug)]
+pub struct Mixed {
+    group: Group,
+}
+
+impl Mixed {
+    /// A coupler without flows.
+    ///
+    /// # Errors
+    /// The first constant of `config` out of its range.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self { group: Group::new(config) })
+    }
+
+    fn join(&mut self, now: SendTime, member: Member, join: &Join) -> Result<(), Refusal> {
+        let place = match self.group.place(member) {
+            Ok(_) => return Err(Refusal::JoinedAlready(member)),
+            Err(place) => place,
+        };
+        check_wishes(member, &join.wishes)?;
+        let window =
+            join.window.is_none_or(|windowed| is_amount(windowed.window.cwnd) && !windowed.segment.is_zero());
+        if join.start.is_zero() || !window {
+            return Err(Refusal::Amount(member));
+        }
+        self.group.join(now, place, Flow::new(now, member, join), join.start.bps_f64());
+        Ok(())
+    }
+
+    fn update(
+        &mut self,
+        now: SendTime,
+        place: usize,
+        member: Member,
+        update: &Update,
+    ) -> Result<(), Refusal> {
+        if update.decision.rate.is_zero() || update.decision.base.is_zero() {
+            return Err(Refusal::Amount(member));
+        }
+        self.group.on_update(now, place, update);
+        Ok(())
+    }
+
+    fn window(
+        &mut self,
+        now: SendTime,
+        place: usize,
+        member: Member,
+        news: &WindowNews,
+    ) -> Result<(), Refusal> {
+        if matches!(self.group.flow(place).kind, Kind::Media(_)) {
+            return Err(Refusal::Kind(member));
+        }
+        let amounts = [news.before.cwnd, news.after.cwnd, news.acked, news.flight];
+        if !amounts.into_iter().all(is_amount) {
+            return Err(Refusal::Amount(member));
+        }
+        self.group.on_window(now, place, news);
+        Ok(())
+    }
+}
+
+impl Coupler for Mixed {
+    fn on_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+        if let Word::Join(join) = word {
+            return self.join(now, member, join);
+        }
+        let place = self.group.place(member).map_err(|_| Refusal::UnknownFlow(member))?;
+        match word {
+            Word::Update(update) => self.update(now, place, member, update)?,
+            Word::Window(news) => self.window(now, place, member, news)?,
+            Word::Wishes(wishes) => {
+                check_wishes(member, wishes)?;
+                self.group.wish(now, place, *wishes);
+            }
+            Word::Pause | Word::Leave => self.group.leave(now, place),
+            Word::Join(_) | Word::Statistics(_) => {}
+        }
+        Ok(())
+    }
+
+    fn poll_order(&mut self) -> Option<(Member, Order)> {
+        self.group.poll_order()
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        self.group.next_step()
+    }
+
+    fn on_timeout(&mut self, now: SendTime) {
+        if self.next_timeout().is_some_and(|due| now >= due) {
+            self.group.distribute(now);
+        }
+    }
+
+    fn aggregate(&self, member: Member) -> Option<Aggregate> {
+        self.group.place(member).ok().map(|_| Aggregate { group: 0, sum: self.group.sum() })
+    }
+}
+
+fn check_wishes(member: Member, wishes: &Wishes) -> Result<(), Refusal> {
+    if wishes.priority > 0.0 && wishes.priority.is_finite() { Ok(()) } else { Err(Refusal::Priority(member)) }
+}
+
+fn is_amount(value: f64) -> bool {
+    value >= 0.0 && value.is_finite()
+}

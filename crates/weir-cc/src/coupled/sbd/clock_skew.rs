@@ -1,0 +1,245 @@
+//! The skew between two clocks, by a line below all delays.
+//!
+//! A queue only adds to the delay: what the least delays of the last minute have in common is base delay and skew. The
+//! line that lies below all of them and is nearest to them on the whole is the edge of their lower convex hull that spans
+//! their mean time; its slope is the skew. That the queue empties now and then is what the method stands on: while a
+//! flow passes a bottleneck all the time, nothing is learnt.
+
+use super::config::ClockSkewConfig;
+use super::ring::Ring;
+
+/// The least delay of an interval, in seconds, and when its packet was sent, in seconds of the sender's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Least {
+    pub(super) time: f64,
+    pub(super) delay: f64,
+}
+
+/// What skew adds to delays: `before` until the time `since`, and from then on `slope` a second more.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    /// `β`.
+    slope: f64,
+    since: f64,
+    before: f64,
+}
+
+/// Finds the skew between the clocks of a path, and takes it out of delays.
+#[derive(Clone, Debug)]
+pub(super) struct ClockSkew {
+    config: ClockSkewConfig,
+    least: Ring<Least>,
+    /// How many of them there are.
+    known: usize,
+    /// Of their times.
+    time_sum: f64,
+    /// The edge that spans their mean time.
+    edge: Option<(Least, Least)>,
+    hull: Vec<Least>,
+    /// Intervals in a row on a path with a bottleneck.
+    congested: usize,
+    line: Line,
+}
+
+impl ClockSkew {
+    /// No skew is known.
+    pub(super) fn new(config: ClockSkewConfig) -> Self {
+        Self {
+            config,
+            least: Ring::new(config.window as usize),
+            known: 0,
+            time_sum: 0.0,
+            edge: None,
+            hull: Vec::with_capacity(config.window as usize),
+            congested: 0,
+            line: Line::default(),
+        }
+    }
+
+    /// What skew has added to the delay of a packet sent at `time`, in seconds. It changes without a leap.
+    pub(super) fn offset(&self, time: f64) -> f64 {
+        self.line.before + self.line.slope * (time - self.line.since)
+    }
+
+    /// An interval has ended whose least delay is this, skew and all.
+    pub(super) fn on_interval(&mut self, newest: Least, congested: bool) {
+        self.congested = if congested { self.congested + 1 } else { 0 };
+        let left = self.least.push(newest);
+        self.time_sum += newest.time;
+        if self.known == self.least.len() {
+            self.time_sum -= left.time;
+        } else {
+            self.known += 1;
+        }
+        if !self.config.removed || self.known < self.config.least as usize {
+            return;
+        }
+        self.find_edge(newest);
+        if self.congested < self.known
+            && let Some(slope) = self.slope()
+        {
+            let before = self.offset(newest.time);
+            let slope = self.line.slope + self.config.newest * (slope - self.line.slope);
+            self.line = Line { slope, since: newest.time, before };
+        }
+    }
+
+    /// The least delay of the window as it would be at `time`, without skew.
+    pub(super) fn base(&self, time: f64) -> f64 {
+        let slope = self.line.slope;
+        let (newer, older) = self.least.halves();
+        let older = older.get(..self.known.saturating_sub(newer.len())).unwrap_or(older);
+        let newer = newer.get(..self.known).unwrap_or(newer);
+        let at_zero = least_at_zero(newer, slope).min(least_at_zero(older, slope));
+        at_zero + slope * time - self.offset(time)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.known = 0;
+        self.time_sum = 0.0;
+        self.edge = None;
+        self.congested = 0;
+        self.line = Line::default();
+    }
+
+    /// Finds the edge anew, from the last one where that can be. It stays what it is while it spans the mean, none of its
+    /// ends leaves, and nothing new lies below it.
+    fn find_edge(&mut self, newest: Least) {
+        let mean = self.time_sum / self.known as f64;
+        let oldest = self.least.get(self.known - 1).time;
+        let known = self.edge.filter(|(from, _)| from.time >= oldest);
+        let known = known.map(|(from, to)| {
+            if cross(from, to, newest) < 0.0 { (self.below(newest, mean), newest) } else { (from, to) }
+        });
+        let mut edge = known.filter(|(from, _)| from.time <= mean);
+        while let Some((_, to)) = edge
+            && to.time < mean
+        {
+            edge = self.next_above(to).map(|next| (to, next));
+        }
+        self.edge = edge.or_else(|| self.edge_over(mean));
+    }
+
+    /// Of the points up to the mean time the one from which the line to `newest` lies below all of them.
+    fn below(&self, newest: Least, mean: f64) -> Least {
+        let earlier = self.least.iter().take(self.known).filter(|point| point.time <= mean);
+        earlier
+            .reduce(|best, point| if cross(best, newest, point) < 0.0 { point } else { best })
+            .unwrap_or(newest)
+    }
+
+    /// Behind a point of the hull the next one.
+    fn next_above(&self, from: Least) -> Option<Least> {
+        let later = self.least.iter().take(self.known).take_while(|point| point.time > from.time);
+        later.reduce(|best, point| if cross(from, best, point) < 0.0 { point } else { best })
+    }
+
+    fn edge_over(&mut self, mean: f64) -> Option<(Least, Least)> {
+        self.hull.clear();
+        for age in (0..self.known).rev() {
+            let point = self.least.get(age);
+            while let [.., before, last] = self.hull[..]
+                && cross(before, last, point) <= 0.0
+            {
+                self.hull.pop();
+            }
+            self.hull.push(point);
+        }
+        let edge = |pair: &&[Least]| pair[0].time <= mean && mean <= pair[1].time;
+        self.hull.windows(2).find(edge).map(|pair| (pair[0], pair[1]))
+    }
+
+    /// The slope of the edge, if it can be believed.
+    fn slope(&self) -> Option<f64> {
+        let (from, to) = self.edge?;
+        let length = to.time - from.time;
+        if length < self.config.least_edge.secs_f64() || length <= 0.0 {
+            return None;
+        }
+        let slope = (to.delay - from.delay) / length;
+        (slope.abs() <= self.config.most * 1e-6).then_some(slope)
+    }
+}
+
+/// The least delay as it would be at time 0. Four at a time: it is asked for each interval.
+fn least_at_zero(points: &[Least], slope: f64) -> f64 {
+    let mut least = [f64::INFINITY; 4];
+    let chunks = points.chunks_exact(4);
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        for (least, point) in least.iter_mut().zip(chunk) {
+            let delay = point.delay - slope * point.time;
+            *least = if delay < *least { delay } else { *least };
+        }
+    }
+    let rest = rest.iter().map(|point| point.delay - slope * point.time);
+    rest.chain(least).fold(f64::INFINITY, f64::min)
+}
+
+/// Above 0 where `point` lies above the line from `from` to `to`.
+fn cross(from: Least, to: Least, point: Least) -> f64 {
+    (to.time - from.time) * (point.delay - from.delay) - (to.delay - from.delay) * (point.time - from.time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const T: f64 = 0.35;
+
+    /// Delays of 20 ms with `skew`, above which a queue stands in 9 of 10 intervals.
+    fn after(intervals: u32, skew: f64, congested: impl Fn(u32) -> bool) -> ClockSkew {
+        let mut found = ClockSkew::new(ClockSkewConfig::default());
+        for k in 0..intervals {
+            let time = T * f64::from(k);
+            let queue = f64::from(k * 7 % 10) * 0.005;
+            found.on_interval(Least { time, delay: 0.02 + skew * time + queue }, congested(k));
+        }
+        found
+    }
+
+    #[test]
+    fn the_skew_is_the_slope_below_the_delays() {
+        for skew in [-100e-6, 0.0, 37e-6, 400e-6] {
+            let found = after(400, skew, |k| k % 2 == 0);
+            assert!((found.line.slope - skew).abs() < 0.2e-6, "{skew}: {}", found.line.slope);
+        }
+    }
+
+    #[test]
+    fn delays_without_their_skew_stay_where_they_are() {
+        let found = after(400, 100e-6, |_| false);
+        let without = |time: f64| 100e-6 * time - found.offset(time);
+        assert!((without(200.0) - without(140.0)).abs() < 20e-6);
+        // The base is that of the same delays: 20 ms, and what had come before skew was known.
+        assert!((found.base(140.0) - (0.02 + without(140.0))).abs() < 20e-6);
+    }
+
+    #[test]
+    fn nothing_is_learnt_too_early_or_of_a_queue_that_never_empties_or_beyond_belief() {
+        assert_eq!(after(29, 100e-6, |_| false).line.slope, 0.0);
+        assert_eq!(after(400, 100e-6, |_| true).line.slope, 0.0);
+        assert_eq!(after(400, 600e-6, |_| false).line.slope, 0.0);
+    }
+
+    #[test]
+    fn the_edge_that_is_kept_is_the_one_that_is_found_anew() {
+        let mut found =
+            ClockSkew::new(ClockSkewConfig { window: 40, least: 10, ..ClockSkewConfig::default() });
+        let mut state = 1_u64;
+        for k in 0..2000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let delay = (state >> 33) as f64 * 1e-12;
+            found.on_interval(Least { time: T * f64::from(k), delay }, false);
+            if k < 10 {
+                continue;
+            }
+            let (kept, mean) = (found.edge.unwrap(), found.time_sum / found.known as f64);
+            let anew = found.edge_over(mean).unwrap();
+            let at = |(from, to): (Least, Least)| {
+                from.delay + (to.delay - from.delay) * (mean - from.time) / (to.time - from.time)
+            };
+            assert!((at(kept) - at(anew)).abs() < 1e-12, "interval {k}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! A coupler whose groups are found by measurement.
+
+use super::config::Config;
+use super::detector::Detector;
+use crate::config_error::ConfigError;
+use crate::coupled::coupler::{Aggregate, Coupler, Grouped, Refusal};
+use crate::coupled::word::{Member, Order, Word};
+use crate::time::SendTime;
+
+/// Puts a [`Detector`] before a coupler: each flow begins in a group of its own, or in that of its five-tuple, and
+/// [`Word::Statistics`] move it.
+#[derive(Debug)]
+pub struct Detected<C> {
+    coupler: C,
+    detector: Detector,
+    bundles: Vec<(Member, u64)>,
+}
+
+impl<C: Grouped> Detected<C> {
+    /// `coupler`, whose groups are found with the parameters of `config`.
+    ///
+    /// # Errors
+    /// If a parameter is out of its range.
+    pub fn new(coupler: C, config: Config) -> Result<Self, ConfigError> {
+        Ok(Self { coupler, detector: Detector::new(config)?, bundles: Vec::new() })
+    }
+
+    /// These flows will share a five-tuple, DSCP and ECN field: they need no measurement to be in one group.
+    pub fn multiplexed(mut self, members: impl IntoIterator<Item = Member>) -> Self {
+        let bundle = self.bundles.len() as u64;
+        self.bundles.extend(members.into_iter().map(|member| (member, bundle)));
+        self
+    }
+
+    /// The detector, to look into.
+    pub fn detector(&self) -> &Detector {
+        &self.detector
+    }
+
+    /// The coupler, to look into.
+    pub fn coupler(&self) -> &C {
+        &self.coupler
+    }
+
+    fn bundle(&self, member: Member) -> Option<u64> {
+        self.bundles.iter().find(|(of, _)| *of == member).map(|&(_, bundle)| bundle)
+    }
+
+    fn move_flows(&mut self, now: SendTime) {
+        while let Some((member, group)) = self.detector.poll() {
+            self.coupler.set_group(now, member, group);
+        }
+    }
+}
+
+impl<C: Grouped> Coupler for Detected<C> {
+    /// A flow that pauses keeps its group; one that leaves does not.
+    fn on_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+        match word {
+            Word::Statistics(statistics) => {
+                let known = self.detector.group(member).is_some();
+                self.detector.on_statistics(member, statistics);
+                self.move_flows(now);
+                if known { Ok(()) } else { Err(Refusal::UnknownFlow(member)) }
+            }
+            Word::Join(_) => {
+                self.coupler.on_word(now, member, word)?;
+                let group = self.detector.join(member, self.bundle(member));
+                self.coupler.set_group(now, member, group);
+                Ok(())
+            }
+            Word::Update(update) => {
+                self.detector.on_rate(member, update.decision.rate.bps_f64());
+                self.coupler.on_word(now, member, word)
+            }
+            Word::Leave => {
+                self.detector.leave(member);
+                self.coupler.on_word(now, member, word)
+            }
+            Word::Wishes(_) | Word::Window(_) | Word::Pause => self.coupler.on_word(now, member, word),
+        }
+    }
+
+    fn poll_order(&mut self) -> Option<(Member, Order)> {
+        self.coupler.poll_order()
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        self.coupler.next_timeout()
+    }
+
+    fn on_timeout(&mut self, now: SendTime) {
+        self.coupler.on_timeout(now);
+    }
+
+    fn aggregate(&self, member: Member) -> Option<Aggregate> {
+        self.coupler.aggregate(member)
+    }
+}

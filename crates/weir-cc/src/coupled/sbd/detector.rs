@@ -1,0 +1,341 @@
+//! From the statistics of flows to groups that last.
+
+use std::collections::VecDeque;
+
+use super::config::Config;
+use super::grouping::Grouping;
+use super::identifiers::{Identifiers, Placed};
+use super::stability::{Harm, Pair, Spans, Trial, Verdict};
+use super::unit::{Flow, LATE, Pool, Unit};
+use crate::config_error::ConfigError;
+use crate::coupled::word::{Member, Statistics};
+
+/// Finds out which flows of one sender share a bottleneck.
+///
+/// Each flow is in a group from its join on, alone unless it is of a five-tuple that is known. Statistics go in, changes
+/// of groups come out of [`Self::poll`]. Intervals are those of one clock: that of the sender.
+///
+/// A pair joins that was together in nine of ten of the last 60 intervals, and parts when it is together in less than half
+/// of them, so far as they say anything; where neither passes a bottleneck they say nothing, and it stays together for 30 s.
+/// A flow changes its group at most once in 10 s. Where queuing delay or loss has risen clearly 10 s after a pair was
+/// coupled, its coupling is dropped for two minutes (RFC 8699 §5.1).
+#[derive(Clone, Debug)]
+pub struct Detector {
+    config: Config,
+    spans: Spans,
+    /// By member.
+    flows: Vec<Flow>,
+    /// A unit without flows is a place that is free.
+    units: Vec<Unit>,
+    /// Of each two units `i < j`, at `j (j − 1) / 2 + i`.
+    pairs: Vec<Pair>,
+    /// The next interval to be judged, and the newest of which is known.
+    next: Option<u64>,
+    newest: u64,
+    grouping: Grouping,
+    identifiers: Identifiers,
+    pools: Vec<Pool>,
+    told: Vec<Option<Statistics>>,
+    groups: Vec<Option<u32>>,
+    /// Of each unit one that it belongs to; roots belong to themselves.
+    roots: Vec<usize>,
+    changes: VecDeque<(Member, u32)>,
+}
+
+impl Detector {
+    /// Without flows.
+    ///
+    /// # Errors
+    /// If a parameter is out of its range.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            config,
+            spans: Spans::new(&config),
+            flows: Vec::new(),
+            units: Vec::new(),
+            pairs: Vec::new(),
+            next: None,
+            newest: 0,
+            grouping: Grouping::new(),
+            identifiers: Identifiers::new(),
+            pools: Vec::new(),
+            told: Vec::new(),
+            groups: Vec::new(),
+            roots: Vec::new(),
+            changes: VecDeque::new(),
+        })
+    }
+
+    /// A flow comes. Flows of the same `bundle` share a five-tuple, DSCP and ECN field (RFC 8699 §4): they are in one
+    /// group for certain. Returns the group; a flow that is there already stays where it is.
+    pub fn join(&mut self, member: Member, bundle: Option<u64>) -> u32 {
+        let place = match self.flows.binary_search_by_key(&member, |flow| flow.member) {
+            Ok(known) => return self.units[self.flows[known].unit].group,
+            Err(place) => place,
+        };
+        let unit = self.unit_for(bundle);
+        self.flows.insert(place, Flow::new(member, unit));
+        self.changes.reserve(self.flows.len());
+        self.units[unit].group
+    }
+
+    /// A flow goes.
+    pub fn leave(&mut self, member: Member) {
+        let Ok(place) = self.flows.binary_search_by_key(&member, |flow| flow.member) else { return };
+        let flow = self.flows.remove(place);
+        self.changes.retain(|&(of, _)| of != member);
+        let unit = &mut self.units[flow.unit];
+        unit.flows -= 1;
+        if unit.flows == 0 {
+            unit.bundle = None;
+            for other in (0..self.units.len()).filter(|&other| other != flow.unit) {
+                self.pairs[pair(flow.unit, other)] = Pair::default();
+            }
+        }
+    }
+
+    /// The rate at which a flow sends, in bit/s: of groups that are equally alike the one with more rate keeps its number.
+    pub fn on_rate(&mut self, member: Member, rate: f64) {
+        if let Some(flow) = self.flow_mut(member) {
+            flow.rate = if rate.is_finite() { rate } else { 0.0 };
+        }
+    }
+
+    /// A flow tells its statistics. What is impossible, old, or of a flow that is not there changes nothing; returns
+    /// whether it was taken.
+    pub fn on_statistics(&mut self, member: Member, statistics: &Statistics) -> bool {
+        let interval = statistics.interval;
+        // There has to be room for spans beyond it.
+        if !statistics.is_possible() || interval > u64::MAX / 2 {
+            return false;
+        }
+        let is_old = self.next.is_some_and(|next| interval < next);
+        let Some(flow) = self.flow_mut(member) else { return false };
+        // Also who is late is waited for from now on.
+        flow.tell(statistics);
+        if is_old {
+            return false;
+        }
+        self.newest = self.newest.max(interval);
+        self.next.get_or_insert(interval);
+        while let Some(ready) = self.ready() {
+            self.judge(ready);
+            self.next = Some(ready + 1);
+        }
+        true
+    }
+
+    /// The next change of a group; call until `None`. All that one interval brings come together.
+    pub fn poll(&mut self) -> Option<(Member, u32)> {
+        self.changes.pop_front()
+    }
+
+    /// The group of a flow.
+    pub fn group(&self, member: Member) -> Option<u32> {
+        let place = self.flows.binary_search_by_key(&member, |flow| flow.member).ok()?;
+        Some(self.units[self.flows[place].unit].group)
+    }
+
+    /// Whether two flows were together by the statistics of the newest interval that was judged alone.
+    pub fn grouped_now(&self, a: Member, b: Member) -> bool {
+        let group = |member| {
+            let place = self.flows.binary_search_by_key(&member, |flow: &Flow| flow.member).ok()?;
+            self.groups.get(self.flows[place].unit).copied().flatten()
+        };
+        group(a).is_some() && group(a) == group(b)
+    }
+
+    fn flow_mut(&mut self, member: Member) -> Option<&mut Flow> {
+        let place = self.flows.binary_search_by_key(&member, |flow| flow.member).ok()?;
+        self.flows.get_mut(place)
+    }
+
+    /// The unit of `bundle`, or a new one.
+    fn unit_for(&mut self, bundle: Option<u64>) -> usize {
+        let known = |unit: &Unit| unit.flows > 0 && bundle.is_some() && unit.bundle == bundle;
+        if let Some(place) = self.units.iter().position(known) {
+            self.units[place].flows += 1;
+            return place;
+        }
+        let unit =
+            Unit::new(bundle, self.identifiers.fresh(), self.spans.guard, self.config.stability.window);
+        if let Some(free) = self.units.iter().position(|unit| unit.flows == 0) {
+            self.units[free] = unit;
+            return free;
+        }
+        self.pairs.resize(self.pairs.len() + self.units.len(), Pair::default());
+        self.units.push(unit);
+        self.units.len() - 1
+    }
+
+    /// The next interval of which all have told that tell anything, or for whose last ones nobody waits any longer.
+    fn ready(&self) -> Option<u64> {
+        let next = self.next?.max(self.newest.saturating_sub(LATE));
+        let heard_of = |flow: &&Flow| {
+            let silent = u64::from(self.config.window);
+            flow.newest.is_some_and(|newest| newest.saturating_add(silent) >= next)
+        };
+        let told = |flow: &Flow| flow.newest.is_some_and(|newest| newest >= next);
+        let all = || self.flows.iter().filter(heard_of).all(told);
+        (next <= self.newest && (next + LATE <= self.newest || all())).then_some(next)
+    }
+
+    fn judge(&mut self, interval: u64) {
+        self.pool(interval);
+        self.grouping.divide(&self.config, &self.told, &mut self.groups);
+        for (unit, told) in self.units.iter_mut().zip(&self.told) {
+            unit.on_interval(told.as_ref(), self.config.window);
+        }
+        self.join_pairs(interval);
+        self.number_groups();
+        self.change_groups(interval);
+        self.guard(interval);
+    }
+
+    fn pool(&mut self, interval: u64) {
+        self.pools.clear();
+        self.pools.resize(self.units.len(), Pool::default());
+        for flow in &self.flows {
+            if let Some(told) = flow.told(interval) {
+                self.pools[flow.unit].put(told);
+            }
+        }
+        self.told.clear();
+        self.told.extend(self.pools.iter().map(Pool::statistics));
+    }
+
+    /// Groups are what is connected by pairs that joined.
+    fn join_pairs(&mut self, interval: u64) {
+        self.roots.clear();
+        self.roots.extend(0..self.units.len());
+        let start_up = self.config.stability.start_up;
+        for j in 1..self.units.len() {
+            for i in 0..j {
+                let grown = self.units[i].grown.min(self.units[j].grown) >= start_up;
+                let verdict = self.verdict(i, j);
+                let pair = &mut self.pairs[pair(i, j)];
+                if pair.observe(interval, verdict, grown, &self.spans, &self.config.stability) {
+                    let (i, j) = (root(&self.roots, i), root(&self.roots, j));
+                    self.roots[i.max(j)] = i.min(j);
+                }
+            }
+        }
+    }
+
+    fn verdict(&self, i: usize, j: usize) -> Verdict {
+        let (Some(_), Some(_)) = (&self.told[i], &self.told[j]) else { return Verdict::Unknown };
+        match (self.groups[i], self.groups[j]) {
+            (None, None) => Verdict::Unknown,
+            (a, b) if a == b => Verdict::Together,
+            _ => Verdict::Apart,
+        }
+    }
+
+    fn number_groups(&mut self) {
+        let (roots, flows) = (&self.roots, &self.flows);
+        let rate = |unit: usize| flows.iter().filter(|flow| flow.unit == unit).map(|flow| flow.rate).sum();
+        let units = self.units.iter().enumerate().filter(|(_, unit)| unit.flows > 0);
+        let placed =
+            |(at, unit): (usize, &Unit)| Placed { root: root(roots, at), number: unit.group, rate: rate(at) };
+        self.identifiers.match_up(self.units.len(), units.map(placed));
+    }
+
+    fn change_groups(&mut self, interval: u64) {
+        for at in 0..self.units.len() {
+            let root = root(&self.roots, at);
+            let unit = &mut self.units[at];
+            let too_soon = |changed: u64| interval - changed < self.spans.between_changes;
+            if unit.flows == 0
+                || self.identifiers.known(root) == Some(unit.group)
+                || unit.changed.is_some_and(too_soon)
+            {
+                continue;
+            }
+            unit.group = self.identifiers.number(root);
+            unit.changed = Some(interval);
+            let group = unit.group;
+            let members = self.flows.iter().filter(|flow| flow.unit == at);
+            self.changes.extend(members.map(|flow| (flow.member, group)));
+        }
+    }
+
+    /// Whoever has just been coupled is on trial; where harm is found, all on trial in that group part.
+    fn guard(&mut self, interval: u64) {
+        for j in 1..self.units.len() {
+            for i in 0..j {
+                self.begin_or_end_trial(interval, i, j);
+                if self.does_harm(interval, i, j) {
+                    self.part_those_on_trial(self.units[i].group, interval);
+                }
+            }
+        }
+    }
+
+    fn begin_or_end_trial(&mut self, interval: u64, i: usize, j: usize) {
+        let (coupled, at) = (self.are_coupled(i, j), pair(i, j));
+        if coupled && !self.pairs[at].coupled {
+            let before = self.harm(i, j);
+            self.pairs[at].trial = Some(Trial { since: interval, before, half_done: false });
+        } else if !coupled {
+            self.pairs[at].trial = None;
+        }
+        self.pairs[at].coupled = coupled;
+    }
+
+    fn does_harm(&mut self, interval: u64, i: usize, j: usize) -> bool {
+        let at = pair(i, j);
+        let Some(trial) = self.pairs[at].trial else { return false };
+        let passed = interval - trial.since;
+        let judges_loss = passed >= self.spans.guard.max(self.config.long_window.into());
+        if passed < self.spans.guard || (trial.half_done && !judges_loss) {
+            return false;
+        }
+        let risen = self.harm(i, j).has_risen(&trial.before, judges_loss, &self.config.stability);
+        let pair = &mut self.pairs[at];
+        pair.trial = (!judges_loss).then_some(Trial { half_done: true, ..trial });
+        if risen {
+            pair.block(interval + self.spans.block);
+        }
+        risen
+    }
+
+    fn part_those_on_trial(&mut self, group: u32, interval: u64) {
+        for j in 1..self.units.len() {
+            for i in 0..j {
+                let of_group = self.units[i].group == group && self.units[j].group == group;
+                let pair = &mut self.pairs[pair(i, j)];
+                if of_group && pair.trial.is_some() {
+                    pair.block(interval + self.spans.block);
+                }
+            }
+        }
+    }
+
+    fn are_coupled(&self, i: usize, j: usize) -> bool {
+        let (i, j) = (&self.units[i], &self.units[j]);
+        i.flows > 0 && j.flows > 0 && i.group == j.group
+    }
+
+    fn harm(&self, i: usize, j: usize) -> Harm {
+        self.units[i].harm().midpoint(self.units[j].harm())
+    }
+}
+
+/// Where two different units have their pair.
+fn pair(i: usize, j: usize) -> usize {
+    let (low, high) = (i.min(j), i.max(j));
+    high * (high - 1) / 2 + low
+}
+
+fn root(roots: &[usize], unit: usize) -> usize {
+    let mut at = unit;
+    while roots[at] != at {
+        at = roots[at];
+    }
+    at
+}
+
+#[cfg(test)]
+#[path = "detector/tests.rs"]
+mod tests;

@@ -1,0 +1,241 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// Statistics of a flow at the bottleneck of that number, or at none.
+fn at(interval: u64, bottleneck: Option<u32>) -> Statistics {
+    Statistics {
+        interval,
+        skew: if bottleneck.is_some() { 0.0 } else { 0.6 },
+        variability: bottleneck.map_or(0.0001, |number| 0.01 * f64::from(1 + number)),
+        frequency: 0.2,
+        loss: 0.0,
+        bottleneck: bottleneck.is_some(),
+        queuing: 0.02,
+        samples: 30,
+    }
+}
+
+struct Course {
+    detector: Detector,
+    interval: u64,
+    changes: Vec<(u64, u32, u32)>,
+}
+
+impl Course {
+    fn of(flows: u32) -> Self {
+        let mut detector = Detector::new(Config::default()).unwrap();
+        (0..flows).for_each(|flow| {
+            detector.join(Member(flow), None);
+        });
+        Self { detector, interval: 0, changes: Vec::new() }
+    }
+
+    /// So many intervals with each flow at the bottleneck that `places` says.
+    fn pass(&mut self, intervals: u64, places: &[Option<u32>]) {
+        self.pass_with(intervals, |interval, flow| Some(at(interval, places[flow])));
+    }
+
+    fn pass_with(&mut self, intervals: u64, told: impl Fn(u64, usize) -> Option<Statistics>) {
+        for _ in 0..intervals {
+            for flow in 0..self.detector.flows.len() {
+                if let Some(told) = told(self.interval, flow) {
+                    self.detector.on_statistics(Member(flow as u32), &told);
+                }
+            }
+            while let Some((Member(flow), group)) = self.detector.poll() {
+                self.changes.push((self.interval, flow, group));
+            }
+            self.interval += 1;
+        }
+    }
+
+    fn groups(&self) -> Vec<u32> {
+        (0..self.detector.flows.len()).filter_map(|flow| self.detector.group(Member(flow as u32))).collect()
+    }
+}
+
+#[test]
+fn flows_of_one_bottleneck_are_coupled_after_the_start_up() {
+    let mut course = Course::of(3);
+    // Of interval 0 flow 0 alone tells in time: who has not told anything yet is not waited for.
+    course.pass(60, &[Some(0), Some(0), Some(1)]);
+    assert_eq!(course.groups(), [1, 2, 3]);
+    assert!(course.detector.grouped_now(Member(0), Member(1)));
+    assert!(!course.detector.grouped_now(Member(0), Member(2)));
+    course.pass(1, &[Some(0), Some(0), Some(1)]);
+    assert_eq!(course.groups(), [1, 1, 3], "2 M = 60 intervals after the start");
+    course.pass(200, &[Some(0), Some(0), Some(1)]);
+    assert_eq!(course.changes, [(60, 1, 1)]);
+}
+
+#[test]
+fn a_bottleneck_that_moves_parts_them_and_numbers_are_never_used_again() {
+    let mut course = Course::of(2);
+    course.pass(100, &[Some(0), Some(0)]);
+    course.pass(100, &[Some(0), Some(2)]);
+    // In less than half of the last 60 they were together after 31.
+    assert_eq!(course.changes[1..], [(130, 1, 3)]);
+    course.pass(100, &[Some(0), Some(0)]);
+    assert_eq!(course.groups(), [1, 1]);
+    course.pass(100, &[Some(0), Some(2)]);
+    assert_eq!(course.groups(), [1, 4]);
+}
+
+#[test]
+fn free_paths_hold_for_a_while() {
+    let mut course = Course::of(2);
+    course.pass(100, &[Some(0), Some(0)]);
+    course.pass(85, &[None, None]);
+    assert_eq!(course.groups(), [1, 1]);
+    course.pass(1, &[None, None]);
+    assert_eq!(course.groups(), [1, 3], "30 s are 86 intervals");
+}
+
+#[test]
+fn a_flow_changes_its_group_once_in_ten_seconds() {
+    // Two pairs, one of which flips: with a window of 2 it joins and parts every few intervals.
+    let stability =
+        crate::coupled::sbd::StabilityConfig { window: 2, start_up: 0, join: 1.0, ..Default::default() };
+    let mut course = Course::of(2);
+    course.detector = Detector::new(Config { stability, ..Config::default() }).unwrap();
+    course.detector.join(Member(0), None);
+    course.detector.join(Member(1), None);
+    course.pass_with(300, |interval, flow| {
+        let together = interval / 3 % 2 == 0;
+        Some(at(interval, Some(if together { 0 } else { flow as u32 })))
+    });
+    let of_second: Vec<u64> =
+        course.changes.iter().filter(|&&(_, flow, _)| flow == 1).map(|&(interval, ..)| interval).collect();
+    assert!(of_second.len() > 5, "{:?}", course.changes);
+    assert!(of_second.windows(2).all(|pair| pair[1] - pair[0] >= 29), "{of_second:?}");
+}
+
+#[test]
+fn flows_of_one_five_tuple_are_one_from_the_start() {
+    let mut detector = Detector::new(Config::default()).unwrap();
+    let groups: Vec<u32> = [(0, Some(7)), (1, None), (2, Some(7)), (3, Some(8))]
+        .map(|(flow, of)| detector.join(Member(flow), of))
+        .into();
+    assert_eq!(groups, [1, 2, 1, 3]);
+    for interval in 0..61 {
+        // What the one samples more counts more: together they are as flow 1.
+        detector.on_statistics(Member(0), &Statistics { samples: 90, skew: 0.05, ..at(interval, Some(0)) });
+        detector.on_statistics(Member(2), &Statistics { samples: 10, skew: -0.45, ..at(interval, Some(0)) });
+        detector.on_statistics(Member(1), &at(interval, Some(0)));
+    }
+    let changes: Vec<_> = std::iter::from_fn(|| detector.poll()).collect();
+    assert_eq!(changes, [(Member(1), 1)], "more units, or rate, or the lower number");
+    detector.on_rate(Member(1), 1e6);
+    assert_eq!(detector.group(Member(2)), Some(1));
+    detector.leave(Member(0));
+    assert_eq!(detector.join(Member(0), Some(7)), 1);
+}
+
+#[test]
+fn coupling_that_raises_the_delay_is_dropped_and_blocked() {
+    let mut course = Course::of(3);
+    let coupled_hurts = |course: &Course| {
+        let coupled = course.groups()[0] == course.groups()[1];
+        move |interval: u64, flow: usize| {
+            let queuing = if coupled && flow < 2 { 0.05 } else { 0.02 };
+            Some(Statistics { queuing, ..at(interval, Some(0)) })
+        }
+    };
+    for _ in 0..450 {
+        let told = coupled_hurts(&course);
+        course.pass_with(1, told);
+    }
+    // Coupled in interval 60, judged 29 intervals later, parted in the one after that: the third with them, which was on
+    // trial, too. 343 after the judgement they are tried again.
+    let parted = [(60, 1, 1), (60, 2, 1), (90, 1, 4), (90, 2, 5), (432, 1, 1), (432, 2, 1)];
+    assert_eq!(course.changes, parted);
+}
+
+#[test]
+fn who_is_late_is_waited_for_two_intervals() {
+    let mut course = Course::of(2);
+    // Flow 1 tells each interval one later than flow 0 does.
+    course.pass_with(100, |interval, flow| match flow {
+        0 => Some(at(interval, Some(0))),
+        _ => interval.checked_sub(1).map(|late| at(late, Some(0))),
+    });
+    assert_eq!(course.groups(), [1, 1]);
+    // Flow 1 is silent: nothing is known of the pair, and in the end it parts.
+    course.pass_with(80, |interval, flow| (flow == 0).then(|| at(interval, Some(0))));
+    assert_eq!(course.groups(), [1, 1]);
+    course.pass_with(20, |interval, flow| (flow == 0).then(|| at(interval, Some(0))));
+    assert_eq!(course.groups(), [1, 3]);
+}
+
+#[test]
+fn what_is_impossible_or_old_or_unknown_is_not_taken() {
+    let mut detector = Detector::new(Config::default()).unwrap();
+    detector.join(Member(0), None);
+    assert!(detector.on_statistics(Member(0), &at(5, Some(0))));
+    assert!(!detector.on_statistics(Member(1), &at(6, Some(0))));
+    assert!(!detector.on_statistics(Member(0), &at(4, Some(0))));
+    assert!(!detector.on_statistics(Member(0), &at(u64::MAX, Some(0))));
+    assert!(!detector.on_statistics(Member(0), &Statistics { skew: f64::NAN, ..at(6, None) }));
+    assert!(!detector.on_statistics(Member(0), &Statistics { loss: 1.5, ..at(6, None) }));
+    assert!(!detector.on_statistics(Member(0), &Statistics { variability: f64::INFINITY, ..at(6, None) }));
+    assert!(detector.on_statistics(Member(0), &at(6, None)));
+}
+
+#[derive(Clone, Debug)]
+enum Call {
+    Join(u32, Option<u64>),
+    Leave(u32),
+    Tell(u32, u64, f64, f64, bool),
+    Rate(u32, f64),
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let member = 0..6_u32;
+    prop_oneof![
+        2 => (member.clone(), prop::option::of(0..2_u64)).prop_map(|(of, bundle)| Call::Join(of, bundle)),
+        1 => member.clone().prop_map(Call::Leave),
+        40 => (member.clone(), prop_oneof![30 => 0..3_u64, 1 => 0..200_u64, 1 => any::<u64>()],
+               -1.2..1.2_f64, 0.0..0.02_f64, any::<bool>())
+            .prop_map(|(of, ahead, skew, variability, passes)| Call::Tell(of, ahead, skew, variability, passes)),
+        1 => (member, any::<f64>()).prop_map(|(of, rate)| Call::Rate(of, rate)),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn whatever_comes_each_flow_is_in_one_group_and_is_told_of_it(
+        calls in prop::collection::vec(call(), 0..600), window in 1_u32..5,
+    ) {
+        let stability = crate::coupled::sbd::StabilityConfig {
+            window, start_up: 2, between_changes: weir_units::TimeDelta::ZERO, ..Default::default()
+        };
+        let mut detector = Detector::new(Config { stability, ..Config::default() }).unwrap();
+        let mut known = [None; 6];
+        let mut interval = 0_u64;
+        for call in calls {
+            match call {
+                Call::Join(of, bundle) => known[of as usize] = Some(detector.join(Member(of), bundle)),
+                Call::Leave(of) => {
+                    detector.leave(Member(of));
+                    known[of as usize] = None;
+                }
+                Call::Tell(of, ahead, skew, variability, passes) => {
+                    if ahead == 1 {
+                        interval += 1;
+                    }
+                    let told = Statistics { skew, variability, ..at(interval.saturating_add(ahead), passes.then_some(0)) };
+                    detector.on_statistics(Member(of), &told);
+                }
+                Call::Rate(of, rate) => detector.on_rate(Member(of), rate),
+            }
+            while let Some((Member(of), group)) = detector.poll() {
+                prop_assert!(known[of as usize].is_some());
+                known[of as usize] = Some(group);
+            }
+            for (of, group) in known.iter().enumerate() {
+                prop_assert_eq!(*group, detector.group(Member(of as u32)));
+            }
+        }
+    }
+}

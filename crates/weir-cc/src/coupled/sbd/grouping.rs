@@ -1,0 +1,142 @@
+//! Which flows pass the same bottleneck, by the statistics of one interval (RFC 8382 §3.3.1).
+
+use super::config::Config;
+use crate::coupled::word::Statistics;
+
+/// Divides flows into groups.
+///
+/// Single linkage: in the order of a statistic, neighbours that differ by less than a threshold stay together, so that a
+/// chain of them may span more. Ties go by place: the result is always the same.
+#[derive(Clone, Debug, Default)]
+pub struct Grouping {
+    /// By group, then in the order of the last statistic.
+    flows: Vec<Placed>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    group: u32,
+    flow: usize,
+    key: f64,
+}
+
+impl Grouping {
+    /// Without flows.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Divides `flows` into groups and says of each flow in which it is: a number from 0 on. A flow that passes no
+    /// bottleneck, or of which no statistics are known, is in none.
+    pub fn divide(&mut self, config: &Config, flows: &[Option<Statistics>], groups: &mut Vec<Option<u32>>) {
+        self.take_those_with_a_bottleneck(flows);
+        let of = |flow: usize| flows[flow].as_ref();
+        let differ = |most: f64| move |hi: f64, lo: f64| hi - lo < most;
+        let differ_in_part = |most: f64| move |hi: f64, lo: f64| hi - lo < most * hi;
+        self.split(|flow| of(flow).map(|of| of.frequency), differ(config.frequency_difference));
+        self.split(|flow| of(flow).map(|of| of.variability), differ_in_part(config.variability_difference));
+        self.split(|flow| of(flow).map(|of| of.skew), differ(config.skew_difference));
+        let alike = differ_in_part(config.loss_difference);
+        self.split(|flow| of(flow).map(|of| of.loss), |hi, lo| hi <= config.loss_threshold || alike(hi, lo));
+        groups.clear();
+        groups.resize(flows.len(), None);
+        for placed in &self.flows {
+            groups[placed.flow] = Some(placed.group);
+        }
+    }
+
+    /// Step 1: they form one group at first.
+    fn take_those_with_a_bottleneck(&mut self, flows: &[Option<Statistics>]) {
+        self.flows.clear();
+        let passing = |of: &Option<Statistics>| of.is_some_and(|of| of.bottleneck);
+        let placed = |(flow, _)| Placed { group: 0, flow, key: 0.0 };
+        self.flows.extend(flows.iter().enumerate().filter(|(_, of)| passing(of)).map(placed));
+    }
+
+    /// Each group is sorted by `key`, highest first, and divided between neighbours that are not `together`.
+    fn split(&mut self, key: impl Fn(usize) -> Option<f64>, together: impl Fn(f64, f64) -> bool) {
+        for placed in &mut self.flows {
+            placed.key = key(placed.flow).unwrap_or(0.0);
+        }
+        self.flows.sort_unstable_by(|a, b| {
+            a.group.cmp(&b.group).then(b.key.total_cmp(&a.key)).then(a.flow.cmp(&b.flow))
+        });
+        let (mut number, mut before) = (0, None::<Placed>);
+        for placed in &mut self.flows {
+            let stays = before.is_none_or(|hi| hi.group == placed.group && together(hi.key, placed.key));
+            before = Some(*placed);
+            number += u32::from(!stays);
+            placed.group = number;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(frequency: f64, variability_ms: f64, skew: f64, loss: f64) -> Statistics {
+        Statistics {
+            interval: 0,
+            skew,
+            variability: variability_ms / 1000.0,
+            frequency,
+            loss,
+            bottleneck: true,
+            queuing: 0.0,
+            samples: 10,
+        }
+    }
+
+    fn groups(flows: &[Statistics]) -> Vec<Option<u32>> {
+        let flows: Vec<_> = flows.iter().copied().map(Some).collect();
+        groups_of(&flows)
+    }
+
+    fn groups_of(flows: &[Option<Statistics>]) -> Vec<Option<u32>> {
+        let mut groups = Vec::new();
+        Grouping::new().divide(&Config::default(), flows, &mut groups);
+        groups
+    }
+
+    #[test]
+    fn the_example_of_the_specification() {
+        // By frequency {D}, {A, B, C}; by variability {C, B}, {A}; by skew {B}, {C}.
+        let skewed = [
+            flow(0.10, 8.0, -0.10, 0.0),
+            flow(0.16, 9.5, -0.10, 0.0),
+            flow(0.24, 10.0, -0.30, 0.0),
+            flow(0.50, 9.5, -0.10, 0.0),
+        ];
+        assert_eq!(groups(&skewed), [Some(3), Some(1), Some(2), Some(0)]);
+        // Without the skew B and C stay together, and a chain of frequencies spans more than the threshold.
+        let chained = [skewed[0], skewed[1], flow(0.24, 10.0, -0.10, 0.0), skewed[3]];
+        assert_eq!(groups(&chained), [Some(2), Some(1), Some(1), Some(0)]);
+        let alike = [0.10, 0.16, 0.24].map(|frequency| flow(frequency, 9.5, -0.1, 0.0));
+        assert_eq!(groups(&alike), [Some(0); 3]);
+    }
+
+    #[test]
+    fn equality_divides() {
+        assert_eq!(groups(&[flow(0.25, 8.0, 0.0, 0.0), flow(0.125, 8.0, 0.0, 0.0)]), [Some(0), Some(1)]);
+        let just = f64::from_bits(0.15_f64.to_bits() - 1);
+        assert_eq!(groups(&[flow(0.0, 8.0, 0.15, 0.0), flow(0.0, 8.0, 0.0, 0.0)]), [Some(0), Some(1)]);
+        assert_eq!(groups(&[flow(0.0, 8.0, just, 0.0), flow(0.0, 8.0, 0.0, 0.0)]), [Some(0); 2]);
+        assert_eq!(groups(&[flow(0.0, 0.0, 0.0, 0.0); 2]), [Some(0), Some(1)], "delays that do not vary");
+    }
+
+    #[test]
+    fn loss_divides_only_where_there_is_enough_of_it() {
+        assert_eq!(groups(&[flow(0.0, 8.0, 0.0, 0.1), flow(0.0, 8.0, 0.0, 0.0)]), [Some(0); 2]);
+        assert_eq!(groups(&[flow(0.0, 8.0, 0.0, 0.2), flow(0.0, 8.0, 0.0, 0.17)]), [Some(0), Some(1)]);
+        assert_eq!(groups(&[flow(0.0, 8.0, 0.0, 0.2), flow(0.0, 8.0, 0.0, 0.19)]), [Some(0); 2]);
+    }
+
+    #[test]
+    fn flows_without_bottleneck_or_statistics_are_in_no_group() {
+        let passing = flow(0.0, 8.0, 0.0, 0.0);
+        let free = Statistics { bottleneck: false, ..passing };
+        assert_eq!(groups_of(&[Some(free), None, Some(passing)]), [None, None, Some(0)]);
+        assert_eq!(groups(&[]), []);
+    }
+}

@@ -1,0 +1,72 @@
+//! The last so many values.
+
+/// The last values of a series, 0 before the first; a fixed number of them.
+#[derive(Clone, Debug)]
+pub(super) struct Ring<T> {
+    values: Box<[T]>,
+    /// The place of the newest.
+    newest: usize,
+}
+
+impl<T: Copy + Default> Ring<T> {
+    /// Of `length` values, at least one.
+    pub(super) fn new(length: usize) -> Self {
+        Self { values: vec![T::default(); length.max(1)].into_boxed_slice(), newest: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Puts the newest value and returns the one that leaves.
+    pub(super) fn push(&mut self, value: T) -> T {
+        self.newest = if self.newest == 0 { self.values.len() - 1 } else { self.newest - 1 };
+        core::mem::replace(&mut self.values[self.newest], value)
+    }
+
+    /// The value that came so many values before the newest; 0 of none that are kept.
+    pub(super) fn get(&self, age: usize) -> T {
+        self.place(age).map_or_else(T::default, |place| self.values[place])
+    }
+
+    /// The same, to be changed.
+    pub(super) fn get_mut(&mut self, age: usize) -> Option<&mut T> {
+        self.place(age).map(|place| &mut self.values[place])
+    }
+
+    /// The newest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        let (newer, older) = self.halves();
+        newer.iter().chain(older).copied()
+    }
+
+    /// The same in two parts, each the newest first.
+    pub(super) fn halves(&self) -> (&[T], &[T]) {
+        let (newer, older) = self.values.split_at(self.newest);
+        (older, newer)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.values.fill(T::default());
+    }
+
+    fn place(&self, age: usize) -> Option<usize> {
+        let length = self.values.len();
+        let place = self.newest + age;
+        (age < length).then(|| if place < length { place } else { place - length })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leaves_is_the_oldest() {
+        let mut ring = Ring::new(3);
+        let left: Vec<u8> = (1..=5).map(|value| ring.push(value)).collect();
+        assert_eq!(left, [0, 0, 0, 1, 2]);
+        assert_eq!([0, 1, 2, 3].map(|age| ring.get(age)), [5, 4, 3, 0]);
+        assert_eq!(ring.iter().collect::<Vec<_>>(), [5, 4, 3]);
+    }
+}

@@ -1,0 +1,67 @@
+//! Statistics at a TCP sender, by timestamps of the receiver.
+
+use super::config::Config;
+use super::statistics::FlowStatistics;
+use crate::config_error::ConfigError;
+use crate::coupled::word::Statistics;
+use crate::time::{ArrivalTime, SendTime};
+
+/// Statistics of a TCP flow whose acknowledgements bear the receiver's clock (`TSval`, RFC 7323 §3.2).
+///
+/// Each acknowledgement tells one delay, that of the segment whose timestamp it echoes, and how many segments have
+/// arrived. What is sent again was lost, and its own delay says nothing.
+#[derive(Clone, Debug)]
+pub struct SegmentStatistics(FlowStatistics);
+
+impl SegmentStatistics {
+    /// Of a flow of which nothing is known.
+    ///
+    /// # Errors
+    /// If a parameter is out of its range.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        FlowStatistics::new(config).map(Self)
+    }
+
+    /// An acknowledgement came of a segment that was `sent` for the first time then and arrived at `arrived`: of `news`
+    /// segments it tells for the first time.
+    pub fn on_acknowledgement(&mut self, sent: SendTime, arrived: ArrivalTime, news: u32) {
+        self.0.on_arrivals(sent, arrived, news);
+    }
+
+    /// A segment that was `sent` then is sent again.
+    pub fn on_retransmission(&mut self, sent: SendTime) {
+        self.0.on_losses(sent, 1);
+    }
+
+    /// The statistics of the newest interval that has ended, once.
+    pub fn poll(&mut self) -> Option<Statistics> {
+        self.0.poll()
+    }
+
+    /// The path is another one.
+    pub fn reset(&mut self) {
+        self.0.reset();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loss_is_what_was_sent_again_of_what_was_sent() {
+        let mut statistics = SegmentStatistics::new(Config::default()).unwrap();
+        let mut told = None;
+        for n in 0..70_i64 {
+            let sent = SendTime::from_millis(10 * n);
+            statistics.on_acknowledgement(sent, ArrivalTime::from_millis(10 * n + 40 + n % 3), 2);
+            if n % 10 == 0 {
+                statistics.on_retransmission(sent);
+            }
+            told = statistics.poll().or(told);
+        }
+        // 35 samples of 2 segments, and 4 that were sent again.
+        let told = told.expect("an interval has ended");
+        assert_eq!((told.interval, told.samples, told.loss), (0, 35, 4.0 / 74.0));
+    }
+}

@@ -1,0 +1,265 @@
+//! Which pairs are coupled: what single intervals say of two flows, over time. All of it is ours.
+
+use super::config::{Config, StabilityConfig};
+
+/// What an interval says of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Both are in one group.
+    Together,
+    /// One passes a bottleneck that the other does not pass.
+    Apart,
+    /// Neither passes a bottleneck, or one of them was not heard of.
+    Unknown,
+}
+
+/// Spans of the stability filter in intervals.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spans {
+    pub(super) hold: u64,
+    pub(super) between_changes: u64,
+    pub(super) guard: u64,
+    pub(super) block: u64,
+}
+
+impl Spans {
+    pub(super) fn new(config: &Config) -> Self {
+        let interval = config.interval.nanos().max(1);
+        let intervals =
+            |span: weir_units::TimeDelta| u64::try_from(span.nanos()).unwrap_or(0).div_ceil(interval as u64);
+        let StabilityConfig { hold, between_changes, guard_span, block, .. } = config.stability;
+        Self {
+            hold: intervals(hold),
+            between_changes: intervals(between_changes),
+            guard: intervals(guard_span).max(1),
+            block: intervals(block),
+        }
+    }
+}
+
+/// Two flows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pair {
+    /// The last intervals in which they were together, a bit each, the newest lowest; and those in which they were apart.
+    together: u64,
+    apart: u64,
+    /// The newest interval.
+    seen: u64,
+    /// The newest one that said something.
+    informed: u64,
+    joined: bool,
+    blocked_until: u64,
+    /// Since they have been in one group by measurement, and the guard watches.
+    pub(super) trial: Option<Trial>,
+    /// Whether they are in one group.
+    pub(super) coupled: bool,
+}
+
+/// The guard compares what was before with what is now (RFC 8699 §5.1).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trial {
+    pub(super) since: u64,
+    pub(super) before: Harm,
+    /// Whether the delay has been judged; loss is judged later.
+    pub(super) half_done: bool,
+}
+
+/// What a pair suffers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Harm {
+    /// Queuing delay in seconds: the mean of the guard's span, and the variance of that mean.
+    pub(super) queuing: f64,
+    pub(super) variance: f64,
+    /// Ratio of packets lost: now, and at most in the intervals by which pairs are judged.
+    pub(super) loss: f64,
+    pub(super) most_loss: f64,
+}
+
+impl Pair {
+    /// Whether the two belong together after this interval. `grown` says that both were heard of long enough.
+    pub(super) fn observe(
+        &mut self,
+        interval: u64,
+        verdict: Verdict,
+        grown: bool,
+        spans: &Spans,
+        config: &StabilityConfig,
+    ) -> bool {
+        self.remember(interval, verdict, config.window);
+        let together = f64::from(self.together.count_ones());
+        let known = together + f64::from(self.apart.count_ones());
+        let says_enough = 2.0 * known >= f64::from(config.window);
+        if self.joined {
+            let parted = says_enough && together < config.part * known;
+            self.joined = !parted && interval - self.informed < spans.hold.max(1);
+        } else if grown && interval >= self.blocked_until {
+            self.joined = says_enough && together >= config.join * known;
+        }
+        self.joined
+    }
+
+    /// Coupling them did harm: not again before that interval.
+    pub(super) fn block(&mut self, until: u64) {
+        self.blocked_until = until;
+        self.joined = false;
+        self.trial = None;
+    }
+
+    fn remember(&mut self, interval: u64, verdict: Verdict, window: u32) {
+        let passed = interval.saturating_sub(self.seen).clamp(1, 64);
+        let kept = u64::MAX >> (64 - window.clamp(1, 64));
+        let shifted = |bits: u64| if passed >= 64 { 0 } else { (bits << passed) & kept };
+        self.together = shifted(self.together) | u64::from(verdict == Verdict::Together);
+        self.apart = shifted(self.apart) | u64::from(verdict == Verdict::Apart);
+        self.seen = interval;
+        if verdict != Verdict::Unknown {
+            self.informed = interval;
+        }
+    }
+}
+
+impl Harm {
+    /// Of two flows together.
+    pub(super) fn midpoint(self, other: Self) -> Self {
+        Self {
+            queuing: self.queuing.midpoint(other.queuing),
+            variance: self.variance.midpoint(other.variance),
+            loss: self.loss.midpoint(other.loss),
+            most_loss: self.most_loss.midpoint(other.most_loss),
+        }
+    }
+
+    /// Whether it is so clearly more than it was that coupling is to blame: by a part of it, by more than a little, and
+    /// by more than it changes anyway. Loss is a mean over a longer window than delay, so that it is judged only where
+    /// that has passed.
+    pub(super) fn has_risen(&self, before: &Self, judges_loss: bool, config: &StabilityConfig) -> bool {
+        let rises = |now: f64, before: f64, least: f64| {
+            now > before * (1.0 + config.guard_rise) && now - before > least
+        };
+        let chance = DEVIATIONS * libm::sqrt(self.variance + before.variance);
+        rises(self.queuing, before.queuing, config.guard_delay.secs_f64().max(chance))
+            || (judges_loss && rises(self.loss, before.most_loss, config.guard_loss))
+    }
+}
+
+/// A rise is no chance beyond so many of its standard deviations.
+const DEVIATIONS: f64 = 2.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: StabilityConfig = StabilityConfig {
+        window: 60,
+        join: 0.9,
+        part: 0.5,
+        start_up: 60,
+        hold: weir_units::TimeDelta::from_secs(30),
+        between_changes: weir_units::TimeDelta::from_secs(10),
+        guard_span: weir_units::TimeDelta::from_secs(10),
+        guard_rise: 0.5,
+        guard_delay: weir_units::TimeDelta::from_millis(10),
+        guard_loss: 0.01,
+        block: weir_units::TimeDelta::from_secs(120),
+    };
+
+    struct Course {
+        pair: Pair,
+        interval: u64,
+        spans: Spans,
+    }
+
+    impl Course {
+        fn new() -> Self {
+            Self { pair: Pair::default(), interval: 0, spans: Spans::new(&Config::default()) }
+        }
+
+        /// So many intervals that say the same. Returns how many of them had passed when the pair joined or parted.
+        fn observe(&mut self, verdict: Verdict, intervals: u64) -> Option<u64> {
+            let before = self.pair.joined;
+            let mut changed = None;
+            for passed in 1..=intervals {
+                self.interval += 1;
+                let joined = self.pair.observe(self.interval, verdict, true, &self.spans, &CONFIG);
+                if joined != before {
+                    changed.get_or_insert(passed);
+                }
+            }
+            changed
+        }
+    }
+
+    #[test]
+    fn spans_are_whole_intervals() {
+        let Spans { hold, between_changes, guard, block } = Spans::new(&Config::default());
+        // 30 s, 10 s, 10 s and 120 s of 350 ms.
+        assert_eq!([hold, between_changes, guard, block], [86, 29, 29, 343]);
+    }
+
+    #[test]
+    fn a_pair_joins_at_nine_tenths_and_parts_below_a_half() {
+        let mut course = Course::new();
+        course.observe(Verdict::Apart, 4);
+        assert_eq!(course.observe(Verdict::Together, 60), Some(36), "4 of 40 are apart");
+        // 29 of 60 are together after 31 that are apart.
+        assert_eq!(course.observe(Verdict::Apart, 40), Some(31));
+    }
+
+    #[test]
+    fn what_is_unknown_counts_neither_way_but_half_of_the_window_has_to_be_known() {
+        let mut course = Course::new();
+        assert_eq!(course.observe(Verdict::Together, 29), None);
+        assert_eq!(course.observe(Verdict::Unknown, 20), None);
+        assert_eq!(course.observe(Verdict::Together, 1), Some(1));
+        // 30 and 20 of 60 are left; then the older ones leave, too.
+        assert_eq!(course.observe(Verdict::Unknown, 38), None);
+        assert_eq!(
+            course.observe(Verdict::Apart, 29),
+            None,
+            "1 of 30 is together until the last of them comes"
+        );
+        assert_eq!(course.observe(Verdict::Apart, 1), Some(1));
+    }
+
+    #[test]
+    fn what_stays_unknown_holds_a_pair_for_a_time() {
+        let mut course = Course::new();
+        course.observe(Verdict::Together, 60);
+        assert_eq!(course.observe(Verdict::Unknown, 100), Some(86));
+        assert_eq!(course.observe(Verdict::Together, 29), None);
+        assert_eq!(course.observe(Verdict::Together, 1), Some(1));
+    }
+
+    #[test]
+    fn a_blocked_pair_does_not_join() {
+        let mut course = Course::new();
+        course.observe(Verdict::Together, 60);
+        course.pair.block(course.interval + 343);
+        assert_eq!(course.observe(Verdict::Together, 400), Some(343));
+    }
+
+    #[test]
+    fn harm_is_a_rise_by_half_and_by_more_than_a_little() {
+        let of = |queuing: f64, loss: f64| Harm {
+            queuing: queuing / 1000.0,
+            variance: 0.0,
+            loss,
+            most_loss: loss,
+        };
+        let risen = |now: Harm, before: Harm| now.has_risen(&before, true, &CONFIG);
+        assert!(risen(of(61.0, 0.0), of(40.0, 0.0)));
+        assert!(!risen(of(59.0, 0.0), of(40.0, 0.0)), "less than half");
+        assert!(!risen(of(9.0, 0.0), of(0.0, 0.0)), "less than 10 ms");
+        // A standard deviation of 6 ms before and 8 ms now is one of 10 ms for the difference.
+        let noisy = |harm: Harm, ms: f64| Harm { variance: ms * ms * 1e-6, ..harm };
+        assert!(!risen(noisy(of(59.0, 0.0), 8.0), noisy(of(39.1, 0.0), 6.0)), "by chance");
+        assert!(risen(noisy(of(61.0, 0.0), 8.0), noisy(of(40.0, 0.0), 6.0)));
+        assert!(risen(of(40.0, 0.05), of(40.0, 0.03)));
+        assert!(!risen(of(40.0, 0.009), of(40.0, 0.0)));
+        assert!(
+            !risen(of(40.0, 0.05), Harm { most_loss: 0.04, ..of(40.0, 0.03) }),
+            "it had been as much before"
+        );
+        assert!(!of(40.0, 0.05).has_risen(&of(40.0, 0.03), false, &CONFIG));
+    }
+}

@@ -1,0 +1,375 @@
+//! The statistics of one flow's one-way delay and loss (RFC 8382 §3.2), by the fates of its packets.
+
+use weir_units::TimeDelta;
+
+use super::clock_skew::{ClockSkew, Least};
+use super::config::Config;
+use super::crossings::Crossings;
+use super::losses::Losses;
+use super::ring::Ring;
+use super::weighted::Weighted;
+use crate::config_error::ConfigError;
+use crate::coupled::word::Statistics;
+use crate::packet::{Fate, PacketResult};
+use crate::time::{ApparentDelay, ArrivalTime, SendTime};
+
+/// Turns the fates of a flow's packets into [`Statistics`], one each interval `T` of the sender's clock.
+///
+/// An interval ends with the first news of a packet that was sent after it: call [`Self::poll`] behind each news. While
+/// nothing is heard nothing is told. Intervals that end at once, because nothing was heard of them, are told as one.
+#[derive(Clone, Debug)]
+pub struct FlowStatistics {
+    config: Config,
+    open: Option<Open>,
+    /// Delays count from this one, times from this.
+    zero: Option<(SendTime, ApparentDelay)>,
+    clock_skew: ClockSkew,
+    /// Of the last `M` intervals with samples.
+    means: Ring<f64>,
+    /// How many of them there are.
+    known: usize,
+    /// `mean_delay` without the open interval, in seconds.
+    mean_delay: f64,
+    /// `E_T(OWD)` of the interval before.
+    previous: f64,
+    /// The least delay of the interval before, skew and all.
+    least: Option<f64>,
+    skew: Ratio,
+    variability: Ratio,
+    /// The same with the intervals in which the path had no bottleneck.
+    spread: Ratio,
+    crossings: Crossings,
+    losses: Losses,
+    /// `PB`.
+    bottleneck: bool,
+    /// Intervals without a sample, in a row.
+    empty: u32,
+    ended: u64,
+    told: Option<Statistics>,
+}
+
+/// The interval that collects samples.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    number: i64,
+    begins: SendTime,
+    ends: SendTime,
+    /// `num_T(OWD)`.
+    samples: u32,
+    /// `sum_T(OWD)`, without skew.
+    delays: f64,
+    /// `skew_base_T`.
+    skew: i32,
+    /// `var_base_T`.
+    variability: f64,
+    least: Least,
+}
+
+impl Open {
+    fn new(number: i64, interval: TimeDelta) -> Self {
+        let begins = SendTime::from_nanos(number.saturating_mul(interval.nanos()));
+        let least = Least { time: 0.0, delay: f64::INFINITY };
+        Self {
+            number,
+            begins,
+            ends: begins + interval,
+            samples: 0,
+            delays: 0.0,
+            skew: 0,
+            variability: 0.0,
+            least,
+        }
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.samples > 0).then(|| self.delays / f64::from(self.samples))
+    }
+}
+
+/// A weighted sum over the weighted number of its samples.
+#[derive(Clone, Debug)]
+struct Ratio {
+    sum: Weighted,
+    samples: Weighted,
+}
+
+impl Ratio {
+    fn new(config: &Config) -> Self {
+        let weighted = Weighted::new(config.window, config.flat);
+        Self { sum: weighted.clone(), samples: weighted }
+    }
+
+    fn push(&mut self, sum: f64, samples: u32) {
+        self.sum.push(sum);
+        self.samples.push(f64::from(samples));
+    }
+
+    /// `None` without samples.
+    fn get(&self) -> Option<f64> {
+        let samples = self.samples.sum();
+        (samples > 0.0).then(|| self.sum.sum() / samples)
+    }
+
+    fn clear(&mut self) {
+        self.sum.clear();
+        self.samples.clear();
+    }
+}
+
+impl FlowStatistics {
+    /// Of a flow of which nothing is known.
+    ///
+    /// # Errors
+    /// If a parameter is out of its range.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            config,
+            open: None,
+            zero: None,
+            clock_skew: ClockSkew::new(config.clock_skew),
+            means: Ring::new(config.window as usize),
+            known: 0,
+            mean_delay: 0.0,
+            previous: 0.0,
+            least: None,
+            skew: Ratio::new(&config),
+            variability: Ratio::new(&config),
+            spread: Ratio::new(&config),
+            crossings: Crossings::new(config.long_window),
+            losses: Losses::new(config.long_window),
+            bottleneck: false,
+            empty: 0,
+            ended: 0,
+            told: None,
+        })
+    }
+
+    /// News of packets, in order of number: what [`Feedback::Packets`](crate::Feedback::Packets) brings.
+    pub fn on_results(&mut self, results: &[PacketResult]) {
+        for PacketResult { sent, fate } in results {
+            match *fate {
+                Fate::Arrived { at, .. } => self.on_arrival(sent.at, at),
+                Fate::Missing => self.on_loss(sent.at),
+                Fate::Recovered { at, .. } => self.on_recovery(sent.at, at),
+            }
+        }
+    }
+
+    /// A packet that was sent at `sent` arrived at `at`.
+    pub fn on_arrival(&mut self, sent: SendTime, at: ArrivalTime) {
+        self.on_arrivals(sent, at, 1);
+    }
+
+    /// So many packets arrived; of one of them it is known that it was sent at `sent` and arrived at `at`.
+    pub fn on_arrivals(&mut self, sent: SendTime, at: ArrivalTime, packets: u32) {
+        let Some(age) = self.age(sent) else { return };
+        self.losses.on_told(age, 0, packets);
+        if age == 0 {
+            self.sample(sent, at);
+        }
+    }
+
+    /// A packet that was sent at `sent` is lost.
+    pub fn on_loss(&mut self, sent: SendTime) {
+        self.on_losses(sent, 1);
+    }
+
+    /// So many packets are lost that were sent about then.
+    pub fn on_losses(&mut self, sent: SendTime, lost: u32) {
+        if let Some(age) = self.age(sent) {
+            self.losses.on_told(age, lost, lost);
+        }
+    }
+
+    /// A packet that was told as lost has arrived after all.
+    pub fn on_recovery(&mut self, sent: SendTime, at: ArrivalTime) {
+        let Some(age) = self.age(sent) else { return };
+        self.losses.on_recovery(age);
+        if age == 0 {
+            self.sample(sent, at);
+        }
+    }
+
+    /// The statistics of the newest interval that has ended, once.
+    pub fn poll(&mut self) -> Option<Statistics> {
+        self.told.take()
+    }
+
+    /// How many intervals with samples have ended since all was last forgotten.
+    pub fn intervals(&self) -> u64 {
+        self.ended
+    }
+
+    /// Forgets everything: the path or a clock is another one.
+    pub fn reset(&mut self) {
+        self.open = None;
+        self.forget();
+    }
+
+    /// Intervals from the one of `sent` to the open one, which it may end. `None` if it is too old to matter.
+    fn age(&mut self, sent: SendTime) -> Option<usize> {
+        if let Some(open) = &self.open
+            && (open.begins..open.ends).contains(&sent)
+        {
+            return Some(0);
+        }
+        self.turn(sent.nanos().div_euclid(self.config.interval.nanos()))
+    }
+
+    /// The same for an interval that is not the open one.
+    fn turn(&mut self, number: i64) -> Option<usize> {
+        let last = self.open.map_or(number, |open| open.number);
+        let leap = number.saturating_sub(last);
+        let (forgets, oldest) = (i64::from(self.config.window), i64::from(self.config.long_window));
+        if self.open.is_none() || leap > forgets || leap < -oldest {
+            // After more than `M` empty intervals; or the sender's clock was set back.
+            self.forget();
+            self.open = Some(Open::new(number, self.config.interval));
+            return Some(0);
+        }
+        if leap < 0 {
+            return usize::try_from(-leap).ok().filter(|&age| (age as u64) < self.config.long_window.into());
+        }
+        for next in last..number {
+            self.end();
+            self.open = Some(Open::new(next + 1, self.config.interval));
+        }
+        Some(0)
+    }
+
+    /// A sample for the open interval (RFC 8382 §3.2.2, §3.2.3).
+    fn sample(&mut self, sent: SendTime, at: ArrivalTime) {
+        let Some(open) = &mut self.open else { return };
+        let delay = ApparentDelay::between(sent, at);
+        let (origin, zero) = *self.zero.get_or_insert((sent, delay));
+        let time = (sent - origin).secs_f64();
+        let raw = (delay - zero).secs_f64();
+        let delay = raw - self.clock_skew.offset(time);
+        if raw < open.least.delay {
+            open.least = Least { time, delay: raw };
+        }
+        open.samples = open.samples.saturating_add(1);
+        open.delays += delay;
+        if self.known > 0 {
+            let side = i32::from(delay < self.mean_delay) - i32::from(delay > self.mean_delay);
+            open.skew = open.skew.saturating_add(side);
+            open.variability += (delay - self.previous).abs();
+        }
+    }
+
+    /// The open interval ends: sbd.md §4.1, step by step.
+    fn end(&mut self) {
+        let Some(open) = self.open else { return };
+        if self.clock_stepped(&open) {
+            self.forget();
+            return;
+        }
+        let compared = if self.known > 0 { open.samples } else { 0 };
+        self.skew.push(f64::from(open.skew), compared);
+        self.spread.push(open.variability, compared);
+        let loss = self.losses.ratio();
+        let skew = self.skew.get();
+        self.bottleneck = self.passes_bottleneck(skew, loss);
+        if self.bottleneck {
+            self.variability.push(open.variability, compared);
+        } else {
+            self.variability.push(0.0, 0);
+        }
+        let queuing = self.take_mean(&open);
+        let variability = self.variability.get();
+        match (open.mean(), variability) {
+            (Some(mean), Some(variability)) if self.bottleneck => {
+                self.crossings.on_interval(mean - self.mean_delay, self.config.crossing * variability);
+            }
+            _ => self.crossings.on_silence(),
+        }
+        self.losses.turn();
+        self.tell(&open, Ended { skew, variability, loss, queuing });
+    }
+
+    /// Step 1 of the grouping (RFC 8382 §3.3.1), and that the delay varies at all: on an idle path it does not, and its
+    /// skew is 0.
+    fn passes_bottleneck(&self, skew: Option<f64>, loss: f64) -> bool {
+        let Some(skew) = skew else { return false };
+        let varies = self.spread.get().is_some_and(|spread| spread > self.config.resolution.secs_f64() / 4.0);
+        let skewed =
+            skew < self.config.skew_threshold || (self.bottleneck && skew < self.config.skew_hysteresis);
+        (varies && skewed) || loss > self.config.loss_threshold
+    }
+
+    /// `E_T(OWD)` joins `mean_delay`. Returns the mean queuing delay of the interval; 0 of an empty one.
+    fn take_mean(&mut self, open: &Open) -> f64 {
+        let Some(mean) = open.mean() else {
+            self.empty += 1;
+            return 0.0;
+        };
+        self.empty = 0;
+        self.ended += 1;
+        self.means.push(mean);
+        self.known = (self.known + 1).min(self.means.len());
+        self.mean_delay = self.means.iter().take(self.known).sum::<f64>() / self.known as f64;
+        self.previous = mean;
+        self.least = Some(open.least.delay);
+        self.clock_skew.on_interval(open.least, self.bottleneck);
+        (mean - self.clock_skew.base(open.least.time)).max(0.0)
+    }
+
+    fn tell(&mut self, open: &Open, ended: Ended) {
+        if self.ended.is_multiple_of(self.config.long_window.into()) {
+            self.variability.sum.recompute();
+            self.spread.sum.recompute();
+        }
+        let Ended { skew, variability, loss, queuing } = ended;
+        let defined = skew.is_some() && variability.is_some();
+        self.told = Some(Statistics {
+            interval: u64::try_from(open.number).unwrap_or(0),
+            skew: skew.unwrap_or(0.0).clamp(-1.0, 1.0),
+            variability: variability.unwrap_or(0.0).max(0.0),
+            frequency: self.crossings.frequency(),
+            loss,
+            bottleneck: self.bottleneck && defined,
+            queuing,
+            samples: open.samples,
+        });
+        if self.empty > self.config.window {
+            self.forget();
+        }
+    }
+
+    /// Whether the least delay has leapt as no queue does.
+    fn clock_stepped(&self, open: &Open) -> bool {
+        let Some(before) = self.least.filter(|_| open.samples > 0) else { return false };
+        let leap = (open.least.delay - before).abs();
+        let varied = self.variability.get().is_some_and(|variability| {
+            leap > self.config.clock_step_variability * variability && leap > self.config.interval.secs_f64()
+        });
+        varied || leap > self.config.clock_step.secs_f64()
+    }
+
+    fn forget(&mut self) {
+        self.zero = None;
+        self.clock_skew.clear();
+        self.means.clear();
+        (self.known, self.mean_delay, self.previous, self.least) = (0, 0.0, 0.0, None);
+        self.skew.clear();
+        self.variability.clear();
+        self.spread.clear();
+        self.crossings.clear();
+        self.losses.clear();
+        (self.bottleneck, self.empty, self.ended) = (false, 0, 0);
+    }
+}
+
+/// What the statistics of an interval are besides its samples.
+#[derive(Clone, Copy)]
+struct Ended {
+    skew: Option<f64>,
+    variability: Option<f64>,
+    loss: f64,
+    queuing: f64,
+}
+
+#[cfg(test)]
+#[path = "statistics/tests.rs"]
+mod tests;

@@ -1,0 +1,129 @@
+//! What is detected as one: a flow, or the flows of one five-tuple.
+
+use super::ring::Ring;
+use super::stability::Harm;
+use crate::coupled::word::{Member, Statistics};
+
+/// Intervals for which a flow may be late.
+pub(super) const LATE: u64 = 2;
+
+/// A flow and what it told of the intervals that are not judged yet.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    pub(super) member: Member,
+    pub(super) unit: usize,
+    /// In bit/s.
+    pub(super) rate: f64,
+    /// By interval modulo their number.
+    told: [Option<Statistics>; LATE as usize + 1],
+    pub(super) newest: Option<u64>,
+}
+
+impl Flow {
+    pub(super) fn new(member: Member, unit: usize) -> Self {
+        Self { member, unit, rate: 0.0, told: [None; LATE as usize + 1], newest: None }
+    }
+
+    pub(super) fn tell(&mut self, statistics: &Statistics) {
+        self.told[slot(statistics.interval)] = Some(*statistics);
+        self.newest = self.newest.max(Some(statistics.interval));
+    }
+
+    pub(super) fn told(&self, interval: u64) -> Option<&Statistics> {
+        self.told[slot(interval)].as_ref().filter(|told| told.interval == interval)
+    }
+}
+
+const fn slot(interval: u64) -> usize {
+    (interval % (LATE + 1)) as usize
+}
+
+/// A group of one or more flows that share their path for certain.
+#[derive(Clone, Debug)]
+pub(super) struct Unit {
+    /// What names its five-tuple; `None` for a flow that shares none.
+    pub(super) bundle: Option<u64>,
+    /// Its flows.
+    pub(super) flows: usize,
+    pub(super) group: u32,
+    /// The interval in which it last changed its group.
+    pub(super) changed: Option<u64>,
+    /// Intervals with samples since it began, or began again.
+    pub(super) grown: u32,
+    silent: u32,
+    /// Queuing delays of the guard's span.
+    queuing: Ring<f64>,
+    /// `pkt_loss` in the intervals by which pairs are judged.
+    loss: Ring<f64>,
+}
+
+impl Unit {
+    /// `guard` is the guard's span in intervals, `window` how many of them pairs are judged by.
+    pub(super) fn new(bundle: Option<u64>, group: u32, guard: u64, window: u32) -> Self {
+        let queuing = Ring::new(usize::try_from(guard).unwrap_or(1));
+        let loss = Ring::new(window as usize);
+        Self { bundle, flows: 1, group, changed: None, grown: 0, silent: 0, queuing, loss }
+    }
+
+    /// An interval has passed. After more than `most_silent` without samples it begins again.
+    pub(super) fn on_interval(&mut self, told: Option<&Statistics>, most_silent: u32) {
+        let Some(told) = told.filter(|told| told.samples > 0) else {
+            self.silent = self.silent.saturating_add(1);
+            if self.silent > most_silent {
+                self.grown = 0;
+            }
+            return;
+        };
+        self.silent = 0;
+        self.grown = self.grown.saturating_add(1);
+        self.queuing.push(told.queuing);
+        self.loss.push(told.loss);
+    }
+
+    /// What it suffered during the guard's span.
+    pub(super) fn harm(&self) -> Harm {
+        let known = self.queuing.len().min(self.grown as usize).max(1);
+        let queuing = self.queuing.iter().take(known).sum::<f64>() / known as f64;
+        let square = |delay: f64| (delay - queuing) * (delay - queuing);
+        let variance = self.queuing.iter().take(known).map(square).sum::<f64>() / known as f64;
+        let most_loss = self.loss.iter().fold(0.0, f64::max);
+        let independent = (known as f64 / CORRELATED).max(1.0);
+        Harm { queuing, variance: variance / independent, loss: self.loss.get(0), most_loss }
+    }
+}
+
+/// Delays of so many intervals say what one says: a burst lasts for some of them.
+const CORRELATED: f64 = 4.0;
+
+/// Statistics of a unit as its flows' come: means weighted by samples.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pool {
+    weight: f64,
+    sum: Option<Statistics>,
+    passing: f64,
+}
+
+impl Pool {
+    pub(super) fn put(&mut self, told: &Statistics) {
+        let weight = f64::from(told.samples.max(1));
+        self.weight += weight;
+        self.passing += if told.bottleneck { weight } else { 0.0 };
+        let Some(sum) = &mut self.sum else {
+            self.sum = Some(*told);
+            return;
+        };
+        let share = weight / self.weight;
+        let mix = |mean: &mut f64, value: f64| *mean += share * (value - *mean);
+        mix(&mut sum.skew, told.skew);
+        mix(&mut sum.variability, told.variability);
+        mix(&mut sum.frequency, told.frequency);
+        mix(&mut sum.loss, told.loss);
+        mix(&mut sum.queuing, told.queuing);
+        sum.samples = sum.samples.saturating_add(told.samples);
+        sum.bottleneck = 2.0 * self.passing > self.weight;
+    }
+
+    pub(super) fn statistics(&self) -> Option<Statistics> {
+        self.sum
+    }
+}

@@ -1,0 +1,313 @@
+//! What many want of one total, by weight: the weighted max-min allocation with a least and a most for each.
+//!
+//! This is what the passes of RFC 8699 §5.3.1 step (c) converge to. As printed they do not always end: a flow that wants
+//! nothing keeps its weight in the sum, and what is left over may stay an ulp above what was given. Here claims stand in
+//! the order of the share at which they are satisfied, most over weight. One pass in that order finds who is; the weights
+//! of those who are not are summed from the end, never subtracted. A claim's least goes first: who would get less is given
+//! that, and the others share the rest.
+//!
+//! The order changes only with what is claimed. A caller keeps it between fillings, which then allocate nothing and take a
+//! time proportional to the number of claims (each least that has to be given first, and was not seen to by the passes
+//! before, costs another pass).
+
+use core::cmp::Ordering;
+
+/// Weights beyond these count as these, so that a sum of weights is neither zero nor infinite.
+const WEIGHTS: (f64, f64) = (1e-9, 1e9);
+/// No amount is larger: bit/s or bytes.
+const LARGEST: f64 = 1e30;
+
+/// What one of many claims, and what it got.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Claim {
+    /// Whose it is; ties are in this order.
+    pub of: u32,
+    /// What it got, within its least and its most.
+    pub share: f64,
+    weight: f64,
+    least: f64,
+    most: f64,
+    /// The share of a weight of 1 that satisfies it.
+    level: f64,
+    /// The weights of this claim and of all after it.
+    rest: f64,
+    /// It gets its least, as it would get less by weight.
+    held: bool,
+}
+
+/// What becomes of what satisfied claims leave over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Leftover {
+    /// The others share it.
+    Shared,
+    /// Nobody gets it.
+    Kept,
+}
+
+impl Claim {
+    /// A claim of `of` with a weight above 0, that can live with no less than `least` and use no more than `most`, which
+    /// may be infinite. A most below the least is the least.
+    pub fn new(of: u32, weight: f64, least: f64, most: f64) -> Self {
+        let weight = within(weight, WEIGHTS.0, WEIGHTS.1);
+        let least = within(least, 0.0, LARGEST);
+        let most = most.max(least);
+        Self { of, share: 0.0, weight, least, most, level: most / weight, rest: weight, held: false }
+    }
+
+    /// Its weight.
+    pub const fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// The least it can live with.
+    pub const fn least(&self) -> f64 {
+        self.least
+    }
+
+    /// The most it can use.
+    pub const fn most(&self) -> f64 {
+        self.most
+    }
+
+    /// The order in which claims are satisfied.
+    pub fn order(&self, other: &Self) -> Ordering {
+        self.level.total_cmp(&other.level).then(self.of.cmp(&other.of))
+    }
+}
+
+/// What is no number is the least.
+fn within(value: f64, least: f64, most: f64) -> f64 {
+    value.max(least).min(most)
+}
+
+/// Sums weights up, as [`fill`] needs it: to be called when a claim came, went or changed. The claims stand in their
+/// [order](Claim::order).
+pub fn weigh(claims: &mut [Claim]) {
+    let mut rest = 0.0;
+    for claim in claims.iter_mut().rev() {
+        rest += claim.weight;
+        claim.rest = rest;
+    }
+}
+
+/// The sum of all weights of claims that were [weighed](weigh).
+pub fn weights(claims: &[Claim]) -> f64 {
+    claims.first().map_or(0.0, |claim| claim.rest)
+}
+
+/// Divides `total` among claims that were [weighed](weigh). Returns the sum of what they got: `total`, unless all are
+/// satisfied with less, or cannot live with as little.
+pub fn fill(claims: &mut [Claim], total: f64, leftover: Leftover) -> f64 {
+    let total = within(total, 0.0, LARGEST);
+    let least: f64 = claims.iter().map(|claim| claim.least).sum();
+    if total <= least {
+        for claim in claims.iter_mut() {
+            claim.share = claim.least;
+        }
+        return least;
+    }
+    if by_weight(claims, total, leftover) {
+        hold_and_divide(claims, total, leftover);
+    }
+    claims.iter().map(|claim| claim.share).sum()
+}
+
+/// Divides by weight. Returns whether somebody got less than its least.
+fn by_weight(claims: &mut [Claim], total: f64, leftover: Leftover) -> bool {
+    let (satisfied, left) = satisfy(claims, total, leftover);
+    let Some(rest) = claims.get(satisfied).map(|claim| claim.rest) else { return false };
+    let mut too_little = false;
+    for claim in claims.iter_mut().skip(satisfied) {
+        let share = left * (claim.weight / rest);
+        too_little |= share < claim.least;
+        claim.share = share.min(claim.most);
+    }
+    too_little
+}
+
+/// Gives each claim its most, as long as that is no more than its share. Returns how many, and what is left.
+fn satisfy(claims: &mut [Claim], total: f64, leftover: Leftover) -> (usize, f64) {
+    let mut left = total;
+    if leftover == Leftover::Kept {
+        return (0, left);
+    }
+    for (place, claim) in claims.iter_mut().enumerate() {
+        if claim.most > left * (claim.weight / claim.rest) {
+            return (place, left);
+        }
+        claim.share = claim.most;
+        left = (left - claim.most).max(0.0);
+    }
+    (claims.len(), left)
+}
+
+/// Holds each claim at its least that got less, and divides what is left among the others, until nobody gets less: at
+/// most as often as there are claims, as what is held stays so and the others' level only falls by it.
+fn hold_and_divide(claims: &mut [Claim], total: f64, leftover: Leftover) {
+    while hold(claims) {
+        let held: f64 = claims.iter().filter(|claim| claim.held).map(|claim| claim.least).sum();
+        divide_rest(claims, (total - held).max(0.0), leftover);
+    }
+    for claim in claims.iter_mut() {
+        claim.held = false;
+        claim.share = within(claim.share, claim.least, claim.most);
+    }
+}
+
+fn hold(claims: &mut [Claim]) -> bool {
+    let mut any = false;
+    for claim in claims.iter_mut().filter(|claim| !claim.held && claim.share < claim.least) {
+        (claim.held, claim.share) = (true, claim.least);
+        any = true;
+    }
+    any
+}
+
+/// [`by_weight`] among those that are not held; `share` carries the weights from there on.
+fn divide_rest(claims: &mut [Claim], total: f64, leftover: Leftover) {
+    let mut weights = 0.0;
+    for claim in claims.iter_mut().rev().filter(|claim| !claim.held) {
+        weights += claim.weight;
+        claim.share = weights;
+    }
+    let (mut left, mut rest) = (total, None);
+    for claim in claims.iter_mut().filter(|claim| !claim.held) {
+        let by = rest.unwrap_or(claim.share);
+        let share = left * (claim.weight / by);
+        let satisfied = rest.is_none() && leftover == Leftover::Shared && claim.most <= share;
+        if satisfied {
+            left = (left - claim.most).max(0.0);
+        } else {
+            rest = Some(by);
+        }
+        claim.share = share.min(claim.most);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Shares of `total` in the order of `claims`, each a weight, a least and a most.
+    fn shares(claims: &[(f64, f64, f64)], total: f64, leftover: Leftover) -> Vec<f64> {
+        let numbered = claims.iter().zip(0..);
+        let mut claims: Vec<_> =
+            numbered.map(|(&(weight, least, most), of)| Claim::new(of, weight, least, most)).collect();
+        claims.sort_by(Claim::order);
+        weigh(&mut claims);
+        let sum = fill(&mut claims, total, leftover);
+        assert_eq!(sum, claims.iter().map(|claim| claim.share).sum::<f64>());
+        claims.sort_by_key(|claim| claim.of);
+        claims.iter().map(|claim| claim.share).collect()
+    }
+
+    fn of(weights_and_most: &[(f64, f64)], total: f64, leftover: Leftover) -> Vec<f64> {
+        let claims: Vec<_> = weights_and_most.iter().map(|&(weight, most)| (weight, 0.0, most)).collect();
+        shares(&claims, total, leftover)
+    }
+
+    const GREEDY: f64 = f64::INFINITY;
+
+    #[test]
+    fn what_satisfied_claims_leave_over_goes_to_the_others() {
+        let claims = [(1.0, 1.0), (1.0, GREEDY), (2.0, 4.0)];
+        assert_eq!(of(&claims, 12.0, Leftover::Shared), [1.0, 7.0, 4.0]);
+        assert_eq!(of(&claims, 12.0, Leftover::Kept), [1.0, 3.0, 4.0]);
+        // One pass of redistribution, as an earlier draft had it, gives the second 17.
+        assert_eq!(of(&[(1.0, 2.0), (1.0, 15.0), (1.0, 11.0)], 30.0, Leftover::Shared), [2.0, 15.0, 11.0]);
+        assert_eq!(of(&[(1.0, 2.0), (1.0, 3.0)], 10.0, Leftover::Shared), [2.0, 3.0]);
+        assert_eq!(of(&[(1.0, GREEDY), (0.2, GREEDY)], 6.0, Leftover::Shared), [5.0, 1.0]);
+    }
+
+    #[test]
+    fn it_ends_where_the_printed_passes_do_not() {
+        assert_eq!(of(&[(1.0, 0.0), (1.0, GREEDY)], 6.0, Leftover::Shared), [0.0, 6.0]);
+        assert_eq!(of(&[(0.1, 1.0), (0.2, 1.0), (0.3, 1.0)], 10.0, Leftover::Shared), [1.0; 3]);
+        assert!(of(&[], 10.0, Leftover::Shared).is_empty());
+    }
+
+    #[test]
+    fn a_least_goes_first_and_the_rest_is_shared_by_weight() {
+        // By weight (1, 9, 90): two are held at 10 each.
+        let claims = [(1.0, 10.0, GREEDY), (9.0, 10.0, GREEDY), (90.0, 10.0, GREEDY)];
+        assert_eq!(shares(&claims, 100.0, Leftover::Shared), [10.0, 10.0, 80.0]);
+        assert_eq!(shares(&claims, 30.0, Leftover::Shared), [10.0; 3]);
+        assert_eq!(shares(&claims, 3.0, Leftover::Kept), [10.0; 3], "more than there is");
+        // Held claims take from those that were satisfied.
+        let claims = [(1.0, 60.0, GREEDY), (1.0, 0.0, 45.0), (1.0, 0.0, GREEDY)];
+        assert_eq!(shares(&claims, 100.0, Leftover::Shared), [60.0, 20.0, 20.0]);
+        assert_eq!(shares(&[(1.0, 9.0, 4.0), (1.0, 0.0, GREEDY)], 10.0, Leftover::Shared), [9.0, 1.0]);
+        // By weight (7.5, 7.5, 15): the first is held at 10, and only then the second would get less than 7.
+        let claims = [(1.0, 10.0, GREEDY), (1.0, 7.0, GREEDY), (2.0, 0.0, GREEDY)];
+        assert_eq!(shares(&claims, 30.0, Leftover::Shared), [10.0, 7.0, 13.0]);
+    }
+
+    #[test]
+    fn one_claim_gets_exactly_what_there_is() {
+        for total in [1.0, 300_000.0, 1_234_567.0, 0.1 + 0.2] {
+            for weight in [0.11, 0.42, 1.0, 3.0] {
+                assert_eq!(of(&[(weight, GREEDY)], total, Leftover::Shared), [total]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_harms_nobody() {
+        let claims = [(f64::NAN, f64::NAN, f64::NAN), (1.0, -1.0, GREEDY), (f64::INFINITY, 1.0, GREEDY)];
+        for total in [f64::NAN, f64::INFINITY, -1.0, 0.0, 10.0] {
+            for leftover in [Leftover::Shared, Leftover::Kept] {
+                let shares = shares(&claims, total, leftover);
+                assert!(shares.iter().all(|share| share.is_finite() && *share >= 0.0), "{shares:?}");
+            }
+        }
+    }
+
+    /// A level by which all claims are `within(level · weight)`, found by halving.
+    fn by_halving(claims: &[(f64, f64, f64)], total: f64) -> Vec<f64> {
+        let at = |level: f64| -> Vec<f64> {
+            claims.iter().map(|&(weight, least, most)| (level * weight).min(most).max(least)).collect()
+        };
+        let (mut low, mut high) = (0.0, 1e12);
+        for _ in 0..200 {
+            let level = f64::midpoint(low, high);
+            if at(level).iter().sum::<f64>() < total { low = level } else { high = level }
+        }
+        at(high)
+    }
+
+    fn claim() -> impl Strategy<Value = (f64, f64, f64)> {
+        let least = prop_oneof![Just(0.0), 0.0..2e6];
+        let most = prop_oneof![Just(GREEDY), 0.0..5e6, Just(0.0)];
+        (0.05..10.0, least, most).prop_map(|(weight, least, most)| (weight, least, most.max(least)))
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_weighted_max_min_allocation(
+            claims in prop::collection::vec(claim(), 1..12),
+            total in 0.0..2e7,
+        ) {
+            let shares = shares(&claims, total, Leftover::Shared);
+            let (least, most) = claims.iter().fold((0.0, 0.0), |(l, m), claim| (l + claim.1, m + claim.2));
+            let expected = by_halving(&claims, total.min(most).max(least));
+            for (share, expected) in shares.iter().zip(&expected) {
+                prop_assert!((share - expected).abs() < 0.01, "{shares:?} for {expected:?}");
+            }
+        }
+
+        #[test]
+        fn without_sharing_nobody_gets_more_than_its_share_or_most(
+            claims in prop::collection::vec(claim(), 1..12),
+            total in 0.0..2e7,
+        ) {
+            let shares = shares(&claims, total, Leftover::Kept);
+            let weights: f64 = claims.iter().map(|claim| claim.0).sum();
+            for (share, (weight, least, most)) in shares.iter().zip(&claims) {
+                let by_weight = total * weight / weights;
+                prop_assert!(*share >= *least && *share <= most.min(by_weight.max(*least)) + 1e-6);
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The rows and templates that ship with Weir, part of the binary.
+
+/// A row that ships.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShippedRow {
+    /// Its name: `PAPER/ROW`.
+    pub name: &'static str,
+    /// Its file.
+    pub text: &'static str,
+}
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        [$(ShippedRow { name: $name, text: include_str!(concat!("../../../../experiments/", $name, ".toml")) }),*]
+    };
+}
+
+/// Every row, sorted by name.
+pub const ROWS: &[ShippedRow] = &files![
+    "coupled-rtp-2014/alg1",
+    "coupled-rtp-2014/alg2",
+    "coupled-rtp-2014/claim1",
+    "coupled-rtp-2014/claim2",
+    "coupled-rtp-2014/claim3",
+    "coupled-rtp-2014/claim4",
+    "coupled-rtp-2014/claim5",
+    "coupled-rtp-2014/claim6",
+    "coupled-rtp-2014/fig1",
+    "coupled-rtp-2014/fig10",
+    "coupled-rtp-2014/fig11",
+    "coupled-rtp-2014/fig12",
+    "coupled-rtp-2014/fig13",
+    "coupled-rtp-2014/fig14",
+    "coupled-rtp-2014/fig15",
+    "coupled-rtp-2014/fig16",
+    "coupled-rtp-2014/fig17",
+    "coupled-rtp-2014/fig18",
+    "coupled-rtp-2014/fig19",
+    "coupled-rtp-2014/fig2",
+    "coupled-rtp-2014/fig20",
+    "coupled-rtp-2014/fig21",
+    "coupled-rtp-2014/fig22",
+    "coupled-rtp-2014/fig23",
+    "coupled-rtp-2014/fig24",
+    "coupled-rtp-2014/fig25",
+    "coupled-rtp-2014/fig26",
+    "coupled-rtp-2014/fig27",
+    "coupled-rtp-2014/fig28",
+    "coupled-rtp-2014/fig29",
+    "coupled-rtp-2014/fig3",
+    "coupled-rtp-2014/fig30",
+    "coupled-rtp-2014/fig31",
+    "coupled-rtp-2014/fig4",
+    "coupled-rtp-2014/fig5",
+    "coupled-rtp-2014/fig6",
+    "coupled-rtp-2014/fig7",
+    "coupled-rtp-2014/fig8",
+    "coupled-rtp-2014/fig9",
+    "coupled-rtp-2014/table1",
+    "coupling-2018/claim1",
+    "coupling-2018/claim10",
+    "coupling-2018/claim11",
+    "coupling-2018/claim12",
+    "coupling-2018/claim2",
+    "coupling-2018/claim3",
+    "coupling-2018/claim4",
+    "coupling-2018/claim5",
+    "coupling-2018/claim6",
+    "coupling-2018/claim7",
+    "coupling-2018/claim8",
+    "coupling-2018/claim9",
+    "coupling-2018/fig1",
+    "coupling-2018/fig2",
+    "coupling-2018/fig3",
+    "coupling-2018/fig4",
+    "coupling-2018/fig5",
+    "coupling-2018/fig6",
+    "coupling-2018/fig7",
+];
+
+/// The scenarios that several rows share, by their names.
+pub(super) const TEMPLATES: &[ShippedRow] =
+    &files!["templates/dumbbell-100ms", "templates/dumbbell-10ms", "templates/tcp-100ms",];

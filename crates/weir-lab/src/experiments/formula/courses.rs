@@ -1,0 +1,107 @@
+//! What functions make of numbers and courses. A moment without a value is NaN and counts in nothing.
+
+/// Values over time at equal steps.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Course {
+    /// When the first step begins, in seconds of the run.
+    pub(crate) from: f64,
+    /// How long a step is, in seconds.
+    pub(crate) step: f64,
+    /// The values; NaN where there is none.
+    pub(crate) values: Vec<f64>,
+}
+
+impl Course {
+    /// The steps that begin within these seconds of the run.
+    pub(super) fn between(&self, from: f64, to: f64) -> Self {
+        // A step that begins on the second counts there, however the sum was rounded.
+        let place = |time: f64| (((time - self.from) / self.step - 1e-6).ceil().max(0.0)) as usize;
+        let end = place(to).min(self.values.len());
+        let begin = place(from).min(end);
+        Self { from: self.time(begin), step: self.step, values: self.values[begin..end].to_vec() }
+    }
+
+    fn time(&self, index: usize) -> f64 {
+        self.from + self.step * index as f64
+    }
+
+    /// Means over `seconds`; a rest at the end is left out.
+    pub(super) fn smooth(&self, seconds: f64) -> Self {
+        let each = ((seconds / self.step).round() as usize).max(1);
+        let values = self.values.chunks_exact(each).map(mean).collect();
+        Self { from: self.from, step: self.step * each as f64, values }
+    }
+
+    /// The second from which on all values lie between `low` and `high` for `hold` seconds; NaN if there is none.
+    pub(super) fn until(&self, low: f64, high: f64, hold: f64) -> f64 {
+        let needed = ((hold / self.step).round() as usize).max(1);
+        let inside = |value: &f64| (low..=high).contains(value);
+        let first = self.values.windows(needed).position(|values| values.iter().all(inside));
+        first.map_or(f64::NAN, |index| self.time(index))
+    }
+
+    /// How often it rises above `level`; being there at its begin counts.
+    pub(super) fn episodes(&self, level: f64) -> f64 {
+        let mut above = false;
+        let mut count = 0;
+        for value in self.values.iter().filter(|value| !value.is_nan()) {
+            count += u32::from(*value > level && !above);
+            above = *value > level;
+        }
+        f64::from(count)
+    }
+}
+
+/// Those that are values.
+pub(super) fn known(values: &[f64]) -> Vec<f64> {
+    values.iter().copied().filter(|value| !value.is_nan()).collect()
+}
+
+pub(super) fn mean(values: &[f64]) -> f64 {
+    let known = known(values);
+    known.iter().sum::<f64>() / known.len() as f64
+}
+
+/// Standard deviation (divisor n) over mean.
+pub(super) fn variation(values: &[f64]) -> f64 {
+    let known = known(values);
+    let mean = mean(&known);
+    let squares: f64 = known.iter().map(|value| (value - mean) * (value - mean)).sum();
+    (squares / known.len() as f64).sqrt() / mean
+}
+
+/// By linear interpolation at rank (n − 1)·q, as the percentiles of the results.
+pub(super) fn quantile(values: &[f64], q: f64) -> f64 {
+    let mut sorted = known(values);
+    sorted.sort_by(f64::total_cmp);
+    let rank = (sorted.len().saturating_sub(1)) as f64 * q.clamp(0.0, 1.0);
+    let (below, above) = (rank.floor() as usize, rank.ceil() as usize);
+    match (sorted.get(below), sorted.get(above)) {
+        (Some(low), Some(high)) => low + (high - low) * rank.fract(),
+        _ => f64::NAN,
+    }
+}
+
+/// The share of the values that `holds` is true of.
+pub(super) fn share(values: &[f64], holds: impl Fn(f64) -> bool) -> f64 {
+    let known = known(values);
+    known.iter().filter(|value| holds(**value)).count() as f64 / known.len() as f64
+}
+
+/// Pearson's correlation over the moments at which both have a value.
+pub(super) fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let both = a.iter().zip(b).filter(|(a, b)| !a.is_nan() && !b.is_nan());
+    let (a, b): (Vec<f64>, Vec<f64>) = both.map(|(&a, &b)| (a, b)).unzip();
+    let (mean_a, mean_b) = (mean(&a), mean(&b));
+    let moment = |x: &[f64], mean_x: f64, y: &[f64], mean_y: f64| -> f64 {
+        x.iter().zip(y).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum()
+    };
+    moment(&a, mean_a, &b, mean_b) / (moment(&a, mean_a, &a, mean_a) * moment(&b, mean_b, &b, mean_b)).sqrt()
+}
+
+/// The largest distance between the two distributions.
+pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
+    let below = |values: &[f64], x: f64| share(values, |value| value <= x);
+    let steps = known(a).into_iter().chain(known(b));
+    steps.map(|x| (below(a, x) - below(b, x)).abs()).fold(f64::NAN, f64::max)
+}

@@ -1,0 +1,150 @@
+//! The value of a formula in the runs of one seed.
+
+use std::collections::BTreeMap;
+
+use super::courses::{Course, correlation, distance, known, mean, quantile, share, variation};
+use super::{Formula, Function, Leaf, Operator};
+use crate::metrics::jain;
+
+/// What was taken from a run under one path.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Harvested {
+    /// A number; NaN where the run has none.
+    Number(f64),
+    /// One for each flow or link that the path means.
+    Several(Vec<f64>),
+    /// A number over time.
+    Course(Course),
+    /// One course for each.
+    Courses(Vec<Course>),
+}
+
+/// What is known where a formula is evaluated.
+pub(crate) struct Known<'a> {
+    /// Where on each axis it is.
+    pub(crate) axes: &'a BTreeMap<String, f64>,
+    /// What was measured.
+    pub(crate) measured: &'a dyn Fn(&Leaf) -> Option<Harvested>,
+}
+
+/// The value of `formula`; `None` where something that it needs has none.
+pub(crate) fn evaluate(formula: &Formula, known: &Known<'_>) -> Option<f64> {
+    let Harvested::Number(number) = value(formula, known)? else { return None };
+    number.is_finite().then_some(number)
+}
+
+fn value(formula: &Formula, known: &Known<'_>) -> Option<Harvested> {
+    match formula {
+        Formula::Number(number) => Some(Harvested::Number(*number)),
+        Formula::Axis(name) => known.axes.get(name).copied().map(Harvested::Number),
+        Formula::Measure(leaf) => (known.measured)(leaf),
+        Formula::Negative(of) => Some(value(of, known)?.map(&|x| -x)),
+        Formula::Two(operator, left, right) => {
+            let operate = |a: f64, b: f64| match operator {
+                Operator::Plus => a + b,
+                Operator::Minus => a - b,
+                Operator::Times => a * b,
+                Operator::Over => a / b,
+            };
+            value(left, known)?.with(value(right, known)?, &operate)
+        }
+        Formula::Call(function, arguments) => {
+            let arguments: Option<Vec<Harvested>> = arguments.iter().map(|of| value(of, known)).collect();
+            call(*function, &arguments?)
+        }
+    }
+}
+
+impl Harvested {
+    fn map(self, change: &dyn Fn(f64) -> f64) -> Self {
+        let all = |values: Vec<f64>| values.into_iter().map(change).collect();
+        let course = |course: Course| Course { values: all(course.values), ..course };
+        match self {
+            Self::Number(x) => Self::Number(change(x)),
+            Self::Several(values) => Self::Several(all(values)),
+            Self::Course(own) => Self::Course(course(own)),
+            Self::Courses(own) => Self::Courses(own.into_iter().map(course).collect()),
+        }
+    }
+
+    /// Both, place by place; `None` where one has more places than the other.
+    fn with(self, other: Self, operate: &dyn Fn(f64, f64) -> f64) -> Option<Self> {
+        let all = |a: &[f64], b: &[f64]| -> Option<Vec<f64>> {
+            (a.len() == b.len()).then(|| a.iter().zip(b).map(|(&a, &b)| operate(a, b)).collect())
+        };
+        let course = |a: &Course, b: &Course| Some(Course { values: all(&a.values, &b.values)?, ..*a });
+        Some(match (self, other) {
+            (one, Self::Number(b)) => one.map(&|a| operate(a, b)),
+            (Self::Number(a), other) => other.map(&|b| operate(a, b)),
+            (Self::Several(a), Self::Several(b)) => Self::Several(all(&a, &b)?),
+            (Self::Course(a), Self::Course(b)) => Self::Course(course(&a, &b)?),
+            (Self::Courses(a), Self::Courses(b)) if a.len() == b.len() => {
+                Self::Courses(a.iter().zip(&b).map(|(a, b)| course(a, b)).collect::<Option<_>>()?)
+            }
+            _ => return None,
+        })
+    }
+
+    fn numbers(&self) -> &[f64] {
+        match self {
+            Self::Several(values) => values,
+            Self::Course(course) => &course.values,
+            Self::Number(_) | Self::Courses(_) => &[],
+        }
+    }
+
+    fn number(&self) -> f64 {
+        if let Self::Number(number) = self { *number } else { f64::NAN }
+    }
+
+    fn each_course(&self, change: impl Fn(&Course) -> Course) -> Option<Self> {
+        match self {
+            Self::Course(course) => Some(Self::Course(change(course))),
+            Self::Courses(courses) => Some(Self::Courses(courses.iter().map(change).collect())),
+            Self::Number(_) | Self::Several(_) => None,
+        }
+    }
+}
+
+fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
+    let first = arguments.first()?;
+    let numbers = first.numbers();
+    let given = |index: usize| arguments.get(index).map_or(f64::NAN, Harvested::number);
+    let number = match function {
+        Function::Between => return first.each_course(|course| course.between(given(1), given(2))),
+        Function::Smooth => return first.each_course(|course| course.smooth(given(1))),
+        Function::Fairness => return fairness(first).map(Harvested::Course),
+        Function::Sum => known(numbers).iter().sum(),
+        Function::Mean => mean(numbers),
+        Function::Least => known(numbers).into_iter().fold(f64::NAN, f64::min),
+        Function::Greatest => known(numbers).into_iter().fold(f64::NAN, f64::max),
+        Function::Jain => jain(numbers)?,
+        Function::Variation => variation(numbers),
+        Function::Quantile => quantile(numbers, given(1)),
+        Function::Above => share(numbers, |value| value > given(1)),
+        Function::Below => share(numbers, |value| value < given(1)),
+        Function::Size => first.number().abs(),
+        Function::Until => {
+            let Harvested::Course(course) = first else { return None };
+            course.until(given(1), given(2), given(3))
+        }
+        Function::Episodes => {
+            let Harvested::Course(course) = first else { return None };
+            course.episodes(given(1))
+        }
+        Function::Correlation => correlation(numbers, arguments.get(1)?.numbers()),
+        Function::Distance => distance(numbers, arguments.get(1)?.numbers()),
+    };
+    Some(Harvested::Number(number))
+}
+
+fn fairness(of: &Harvested) -> Option<Course> {
+    let Harvested::Courses(courses) = of else { return None };
+    let first = courses.first()?;
+    let length = courses.iter().map(|course| course.values.len()).min()?;
+    let index = |moment: usize| {
+        let rates: Vec<f64> = courses.iter().map(|course| course.values[moment]).collect();
+        jain(&rates).unwrap_or(f64::NAN)
+    };
+    Some(Course { values: (0..length).map(index).collect(), ..*first })
+}

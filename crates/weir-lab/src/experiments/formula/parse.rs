@@ -1,0 +1,239 @@
+//! From a text to a formula whose parts fit together.
+
+use super::functions::{FUNCTIONS, Function};
+use super::{Formula, Kind, Leaf, Operator};
+use crate::form::advice;
+
+/// What is wrong with a formula, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    pub(crate) message: String,
+    pub(crate) help: String,
+}
+
+fn mistake<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, Mistake> {
+    Err(Mistake { message: message.into(), help: help.into() })
+}
+
+/// The formula that `text` says; it amounts to a number.
+///
+/// # Errors
+/// It is none, it names a function that is not there, or its parts do not fit.
+pub(crate) fn parse(text: &str) -> Result<Formula, Mistake> {
+    let mut parser = Parser { tokens: tokens(text)?, at: 0 };
+    let (formula, kind) = parser.sum()?;
+    if let Some(token) = parser.peek() {
+        return mistake(format!("`{}` stands behind the end of the formula", token.text()), "take it away");
+    }
+    if kind != Kind::Number {
+        let help = "put it into `mean(…)`, `sum(…)` or another function that makes one number of it";
+        return mistake(format!("the formula is {}, not a number", kind.words()), help);
+    }
+    Ok(formula)
+}
+
+/// `text` with what stands between `<` and `>` in place of its value, a formula over axes.
+///
+/// # Errors
+/// As for [`parse`].
+pub(crate) fn fill(text: &str, value: impl Fn(&Formula) -> Option<f64>) -> Result<String, Mistake> {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('<') {
+        let Some((inner, behind)) = after.split_once('>') else {
+            return mistake(format!("`{text}` has a `<` without `>`"), "write `<$AXIS>`");
+        };
+        let Some(number) = value(&parse(inner)?) else {
+            let help =
+                "between `<` and `>` stands a formula over axes of the sweeps, such as `<15 * $ratio>`";
+            return mistake(format!("`{inner}` has no value"), help);
+        };
+        // What computation leaves behind the sixth decimal is noise.
+        filled.push_str(before);
+        filled.push_str(&((number * 1e6).round() / 1e6).to_string());
+        rest = behind;
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Token {
+    Number(f64),
+    Word(String),
+    Axis(String),
+    Sign(char),
+}
+
+impl Token {
+    fn text(&self) -> String {
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::Word(word) => word.clone(),
+            Self::Axis(name) => format!("${name}"),
+            Self::Sign(sign) => sign.to_string(),
+        }
+    }
+}
+
+/// A name goes on with letters, digits and these: a minus behind a name needs a space before it.
+fn in_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-.:*".contains(c)
+}
+
+fn tokens(text: &str) -> Result<Vec<Token>, Mistake> {
+    let mut tokens = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let length = |of: &str, in_token: fn(char) -> bool| of.find(|c| !in_token(c)).unwrap_or(of.len());
+        let (token, taken) = match first {
+            '0'..='9' => {
+                let taken = length(rest, |c| c.is_ascii_digit() || c == '.');
+                let Ok(number) = rest[..taken].parse() else {
+                    return mistake(format!("`{}` is no number", &rest[..taken]), "write one such as `0.5`");
+                };
+                (Token::Number(number), taken)
+            }
+            'a'..='z' | 'A'..='Z' => {
+                let taken = length(rest, in_word);
+                (Token::Word(rest[..taken].to_owned()), taken)
+            }
+            '$' => {
+                let taken = 1 + length(&rest[1..], |c| c.is_ascii_alphanumeric() || c == '_');
+                (Token::Axis(rest[1..taken].to_owned()), taken)
+            }
+            '+' | '-' | '*' | '/' | '(' | ')' | ',' => (Token::Sign(first), 1),
+            other => {
+                let help = "a formula has numbers, `VARIANT:PATH`, `$AXIS`, functions, `+ - * / ( )` and `,`";
+                return mistake(format!("`{other}` has no meaning here"), help);
+            }
+        };
+        tokens.push(token);
+        rest = rest[taken..].trim_start();
+    }
+    Ok(tokens)
+}
+
+struct Parser {
+    tokens: Vec<Token>,
+    at: usize,
+}
+
+type Part = (Formula, Kind);
+
+impl Parser {
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.at)
+    }
+
+    fn next(&mut self) -> Option<Token> {
+        let token = self.tokens.get(self.at).cloned();
+        self.at += 1;
+        token
+    }
+
+    fn sign(&mut self, signs: &[char]) -> Option<char> {
+        let Some(&Token::Sign(sign)) = self.peek() else { return None };
+        signs.contains(&sign).then(|| {
+            self.at += 1;
+            sign
+        })
+    }
+
+    fn sum(&mut self) -> Result<Part, Mistake> {
+        let mut left = self.product()?;
+        while let Some(sign) = self.sign(&['+', '-']) {
+            let operator = if sign == '+' { Operator::Plus } else { Operator::Minus };
+            left = two(operator, left, self.product()?)?;
+        }
+        Ok(left)
+    }
+
+    fn product(&mut self) -> Result<Part, Mistake> {
+        let mut left = self.single()?;
+        while let Some(sign) = self.sign(&['*', '/']) {
+            let operator = if sign == '*' { Operator::Times } else { Operator::Over };
+            left = two(operator, left, self.single()?)?;
+        }
+        Ok(left)
+    }
+
+    fn single(&mut self) -> Result<Part, Mistake> {
+        let help = "a number, `VARIANT:PATH`, `$AXIS`, a function or `(` was to come";
+        match self.next() {
+            Some(Token::Number(number)) => Ok((Formula::Number(number), Kind::Number)),
+            Some(Token::Axis(name)) => Ok((Formula::Axis(name), Kind::Number)),
+            Some(Token::Word(word)) => self.word(&word),
+            Some(Token::Sign('-')) => {
+                let (of, kind) = self.single()?;
+                Ok((Formula::Negative(Box::new(of)), kind))
+            }
+            Some(Token::Sign('(')) => {
+                let inner = self.sum()?;
+                self.close("`(`")?;
+                Ok(inner)
+            }
+            Some(token) => mistake(format!("`{}` is out of place", token.text()), help),
+            None => mistake("the formula ends too early", help),
+        }
+    }
+
+    fn close(&mut self, what: &str) -> Result<(), Mistake> {
+        match self.sign(&[')']) {
+            Some(_) => Ok(()),
+            None => mistake(format!("{what} is not closed"), "add `)`"),
+        }
+    }
+
+    fn word(&mut self, word: &str) -> Result<Part, Mistake> {
+        if let Some((variant, path)) = word.split_once(':') {
+            let leaf = Leaf { variant: variant.to_owned(), path: path.to_owned() };
+            let kind = leaf.kind();
+            return Ok((Formula::Measure(leaf), kind));
+        }
+        let Some(&(name, function)) = FUNCTIONS.iter().find(|(name, _)| *name == word) else {
+            let names = FUNCTIONS.iter().map(|&(name, _)| name);
+            return mistake(format!("there is no function `{word}`"), advice(word, names));
+        };
+        if self.sign(&['(']).is_none() {
+            return mistake(format!("`{name}` is a function"), format!("write `{name}(…)`"));
+        }
+        let mut arguments = vec![self.sum()?];
+        while self.sign(&[',']).is_some() {
+            arguments.push(self.sum()?);
+        }
+        self.close(&format!("`{name}(`"))?;
+        call(name, function, arguments)
+    }
+}
+
+fn call(name: &str, function: Function, arguments: Vec<Part>) -> Result<Part, Mistake> {
+    let takes = function.takes();
+    let wanted = || takes.iter().map(|takes| takes.words()).collect::<Vec<_>>().join("; ");
+    if takes.len() != arguments.len() {
+        return mistake(format!("`{name}` takes {}, not {}", takes.len(), arguments.len()), wanted());
+    }
+    let kind = function.makes(arguments[0].1);
+    for (takes, (_, kind)) in takes.iter().zip(&arguments) {
+        if !takes.fits(*kind) {
+            return mistake(
+                format!("`{name}` cannot take {}", kind.words()),
+                format!("it takes {}", wanted()),
+            );
+        }
+    }
+    let arguments = arguments.into_iter().map(|(formula, _)| formula).collect();
+    Ok((Formula::Call(function, arguments), kind))
+}
+
+fn two(operator: Operator, left: Part, right: Part) -> Result<Part, Mistake> {
+    let kind = match (left.1, right.1) {
+        (kind, Kind::Number) | (Kind::Number, kind) => kind,
+        (left, right) if left == right => left,
+        (left, right) => {
+            let message = format!("{} and {} do not go together", left.words(), right.words());
+            return mistake(message, "make a number of one of them, such as by `mean(…)`");
+        }
+    };
+    Ok((Formula::Two(operator, Box::new(left.0), Box::new(right.0)), kind))
+}

@@ -1,0 +1,200 @@
+//! From the values of runs to a verdict.
+
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use super::row::{Direction, Order, Range};
+use crate::results::Value;
+use crate::results::stats::{Estimate, mean, sample_sd};
+
+/// At least this share of the runs lies in the range …
+const RUNS_INSIDE: f64 = 0.7;
+/// … or on the side that is claimed.
+const RUNS_ON_THE_SIDE: f64 = 0.8;
+
+/// What came out of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Verdict {
+    /// The mean lies in the range and most runs do; an order is there beyond chance.
+    #[serde(rename = "reproduced")]
+    Reproduced,
+    /// The value is better than the paper's, at no more delay and no more loss.
+    #[serde(rename = "better than the paper")]
+    Better,
+    /// A test shows the mechanism.
+    #[serde(rename = "tested")]
+    Tested,
+    /// The runs do not tell.
+    #[serde(rename = "undecided")]
+    Undecided,
+    /// The mean lies in the range, and the runs do not.
+    #[serde(rename = "not reproduced (two kinds of runs)")]
+    TwoKinds,
+    /// It is not so.
+    #[serde(rename = "not reproduced")]
+    NotReproduced,
+}
+
+impl Verdict {
+    /// Every verdict.
+    pub const ALL: [Self; 6] =
+        [Self::Reproduced, Self::Better, Self::Tested, Self::Undecided, Self::TwoKinds, Self::NotReproduced];
+
+    /// As it is printed.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::Better => "better than the paper",
+            Self::Tested => "tested",
+            Self::Undecided => "undecided",
+            Self::TwoKinds => "not reproduced (two kinds of runs)",
+            Self::NotReproduced => "not reproduced",
+        }
+    }
+
+    /// Whether the claim is met.
+    pub const fn is_met(self) -> bool {
+        matches!(self, Self::Reproduced | Self::Better | Self::Tested)
+    }
+}
+
+/// What was measured at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Mean over the runs that have a value.
+    pub mean: Value,
+    /// Half the width of its 95 % interval.
+    pub ci95: Value,
+    /// How many runs there were.
+    pub runs: usize,
+}
+
+impl Measured {
+    pub(super) fn of(runs: &[Value]) -> Self {
+        let estimate = Estimate::of(&known(runs));
+        Self {
+            mean: estimate.map(|estimate| estimate.mean),
+            ci95: estimate.and_then(|estimate| estimate.half_width),
+            runs: runs.len(),
+        }
+    }
+}
+
+/// A verdict on one place, with what it rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Judged {
+    pub(super) verdict: Verdict,
+    pub(super) measured: Measured,
+    /// The share of the runs that lie in the range, or on the side.
+    pub(super) inside: f64,
+    /// How far the mean is inside; below zero outside.
+    pub(super) margin: f64,
+}
+
+fn known(runs: &[Value]) -> Vec<f64> {
+    runs.iter().flatten().copied().filter(|value| value.is_finite()).collect()
+}
+
+fn share(runs: &[Value], holds: impl Fn(f64) -> bool) -> f64 {
+    let inside = runs.iter().flatten().filter(|value| holds(**value)).count();
+    inside as f64 / runs.len().max(1) as f64
+}
+
+impl Judged {
+    /// Whether the runs lie in `range`. A run without a value does not.
+    pub(super) fn in_range(runs: &[Value], range: Range) -> Self {
+        let measured = Measured::of(runs);
+        let inside = share(runs, |value| range.has(value));
+        let verdict = match measured.mean {
+            Some(mean) if range.has(mean) && inside >= RUNS_INSIDE => Verdict::Reproduced,
+            Some(mean) if range.has(mean) => Verdict::TwoKinds,
+            _ => Verdict::NotReproduced,
+        };
+        Self {
+            verdict,
+            measured,
+            inside,
+            margin: measured.mean.map_or(f64::NEG_INFINITY, |mean| depth(range, mean)),
+        }
+    }
+
+    /// Whether the coefficient of variation of the runs lies in `range`.
+    pub(super) fn variation_in_range(runs: &[Value], range: Range) -> Self {
+        let values = known(runs);
+        let variation = mean(&values).and_then(|mean| Some(sample_sd(&values)? / mean.abs()));
+        let variation = variation.filter(|_| values.len() == runs.len());
+        let one = Self::in_range(&[variation], range);
+        Self { measured: Measured { runs: runs.len(), ..one.measured }, ..one }
+    }
+
+    /// Whether the runs' values, differences run by run, lie on a side of zero beyond chance.
+    pub(super) fn in_order(runs: &[Value], order: Order) -> Self {
+        let measured = Measured::of(runs);
+        let sign = if order == Order::Above { 1.0 } else { -1.0 };
+        let inside = share(runs, |value| sign * value > 0.0);
+        let estimate = Estimate::of(&known(runs));
+        let verdict = match estimate {
+            None => Verdict::NotReproduced,
+            Some(estimate) if !estimate.excludes_zero() => Verdict::Undecided,
+            Some(estimate) if sign * estimate.mean < 0.0 => Verdict::NotReproduced,
+            Some(_) if inside < RUNS_ON_THE_SIDE => Verdict::Undecided,
+            Some(_) => Verdict::Reproduced,
+        };
+        Self {
+            verdict,
+            measured,
+            inside,
+            margin: measured.mean.map_or(f64::NEG_INFINITY, |mean| sign * mean),
+        }
+    }
+
+    /// The same, but better than the paper where the mean lies on that side of `range` and what must not be more,
+    /// each the runs' values and the paper's, is not.
+    pub(super) fn unless_better(self, range: Range, side: Order, no_more: &[(Vec<Value>, f64)]) -> Self {
+        let beyond = self.measured.mean.is_some_and(|mean| match side {
+            Order::Above => range.max.is_some_and(|max| mean > max),
+            Order::Below => range.min.is_some_and(|min| mean < min),
+        });
+        let within =
+            |(runs, paper): &(Vec<Value>, f64)| Measured::of(runs).mean.is_some_and(|mean| mean <= *paper);
+        if beyond && !no_more.is_empty() && no_more.iter().all(within) {
+            return Self { verdict: Verdict::Better, ..self };
+        }
+        self
+    }
+}
+
+impl Direction {
+    /// On which side of zero each step lies.
+    pub(super) const fn order(self) -> Order {
+        match self {
+            Self::Up => Order::Above,
+            Self::Down => Order::Below,
+        }
+    }
+}
+
+/// How far `value` is from the nearer end of `range`; below zero outside.
+fn depth(range: Range, value: f64) -> f64 {
+    let above = range.min.map_or(f64::INFINITY, |min| value - min);
+    let below = range.max.map_or(f64::INFINITY, |max| max - value);
+    above.min(below)
+}
+
+/// The verdict on a claim that has to hold at this share of places.
+pub(super) fn together(places: &[Verdict], share: f64) -> Verdict {
+    // 0.8 of 5 is 4, whatever the product is rounded to.
+    let needed = (share * places.len() as f64 - 1e-9).ceil() as usize;
+    let so_good = |worst: Verdict| places.iter().filter(|&&verdict| verdict <= worst).count() >= needed;
+    if places.is_empty() {
+        return Verdict::NotReproduced;
+    }
+    if so_good(Verdict::Better) {
+        let better = places.contains(&Verdict::Better);
+        return if better { Verdict::Better } else { Verdict::Reproduced };
+    }
+    let next = [Verdict::Undecided, Verdict::TwoKinds];
+    next.into_iter().find(|&worst| so_good(worst)).unwrap_or(Verdict::NotReproduced)
+}

@@ -1,0 +1,127 @@
+use super::*;
+
+fn runs(values: &[f64]) -> Vec<Value> {
+    values.iter().map(|&value| Some(value)).collect()
+}
+
+const fn range(min: f64, max: f64) -> Range {
+    Range { min: Some(min), max: Some(max) }
+}
+
+fn verdict(values: &[f64], range: Range) -> Verdict {
+    Judged::in_range(&runs(values), range).verdict
+}
+
+fn order(values: &[f64], order: Order) -> Verdict {
+    Judged::in_order(&runs(values), order).verdict
+}
+
+#[test]
+fn a_right_number_is_reproduced_and_a_wrong_one_is_not() {
+    assert_eq!(verdict(&[0.2, 0.21, 0.19, 0.2, 0.2], range(0.19, 0.21)), Verdict::Reproduced);
+    assert_eq!(verdict(&[0.3, 0.31, 0.29, 0.3, 0.3], range(0.19, 0.21)), Verdict::NotReproduced);
+    assert_eq!(verdict(&[0.19, 0.19, 0.19], range(0.19, 0.21)), Verdict::Reproduced, "at the end is inside");
+}
+
+#[test]
+fn runs_of_two_kinds_are_not_reproduced_by_their_mean() {
+    // The mean of 211 lies within a factor of two of 195, and no run does.
+    let delays = [285.0, 117.0, 92.0, 289.0, 287.0];
+    assert_eq!(verdict(&delays, range(180.0, 280.0)), Verdict::TwoKinds);
+    // Seven of ten are enough, six are not.
+    let of_ten = |inside: usize| -> Vec<f64> {
+        (0..10)
+            .map(|run| {
+                if run < inside {
+                    1.0
+                } else if run % 2 == 0 {
+                    1.5
+                } else {
+                    0.5
+                }
+            })
+            .collect()
+    };
+    assert_eq!(verdict(&of_ten(7), range(0.9, 1.1)), Verdict::Reproduced);
+    assert_eq!(verdict(&of_ten(6), range(0.9, 1.1)), Verdict::TwoKinds);
+}
+
+#[test]
+fn a_run_without_a_value_does_not_lie_in_the_range() {
+    let values = [Some(1.0), Some(1.0), None, None];
+    assert_eq!(Judged::in_range(&values, range(0.9, 1.1)).verdict, Verdict::TwoKinds);
+    assert_eq!(Judged::in_range(&[None, None], range(0.9, 1.1)).verdict, Verdict::NotReproduced);
+    assert_eq!(Judged::in_order(&[None, None], Order::Above).verdict, Verdict::NotReproduced);
+}
+
+#[test]
+fn an_order_needs_an_interval_without_zero() {
+    // −1.0 ± 0.4968 (t = 2.7764, s = 0.4).
+    assert_eq!(order(&[-0.5, -1.0, -1.5, -0.8, -1.2], Order::Below), Verdict::Reproduced);
+    assert_eq!(order(&[-0.5, -1.0, -1.5, -0.8, -1.2], Order::Above), Verdict::NotReproduced);
+    assert_eq!(order(&[-5.0, 4.0, -5.0, 4.0, -1.0], Order::Below), Verdict::Undecided);
+    assert_eq!(order(&[-1.0], Order::Below), Verdict::Undecided, "one run tells nothing");
+    assert_eq!(order(&[0.0, 0.0, 0.0], Order::Below), Verdict::Undecided, "equal is not below");
+}
+
+#[test]
+fn a_sign_in_six_of_ten_runs_is_no_order() {
+    // The mean 5.6 ± 4.2 excludes zero, but four runs say the contrary.
+    let values = [10.0, 10.0, 10.0, 10.0, 10.0, 10.0, -1.0, -1.0, -1.0, -1.0];
+    let judged = Judged::in_order(&runs(&values), Order::Above);
+    assert!(judged.measured.mean.unwrap() > judged.measured.ci95.unwrap());
+    assert_eq!((judged.verdict, judged.inside), (Verdict::Undecided, 0.6));
+    assert!(!judged.verdict.is_met());
+}
+
+#[test]
+fn a_better_rate_counts_at_no_more_delay_and_loss_only() {
+    let utilisation = Judged::in_range(&runs(&[0.95, 0.96, 0.94]), range(0.79, 0.92));
+    assert_eq!(utilisation.verdict, Verdict::NotReproduced);
+    let delay = |ms: f64| (runs(&[ms, ms, ms]), 20.0);
+    let better = |no_more: &[(Vec<Value>, f64)]| {
+        utilisation.unless_better(range(0.79, 0.92), Order::Above, no_more).verdict
+    };
+    assert_eq!(better(&[delay(19.0), delay(20.0)]), Verdict::Better);
+    assert_eq!(better(&[delay(19.0), delay(30.6)]), Verdict::NotReproduced);
+    assert_eq!(
+        better(&[]),
+        Verdict::NotReproduced,
+        "without anything that must not be more nothing is better"
+    );
+    assert_eq!(better(&[(vec![None], 20.0)]), Verdict::NotReproduced, "nor where that has no value");
+    let worse = Judged::in_range(&runs(&[0.7, 0.7, 0.7]), range(0.79, 0.92));
+    assert_eq!(
+        worse.unless_better(range(0.79, 0.92), Order::Above, &[delay(1.0)]).verdict,
+        Verdict::NotReproduced
+    );
+}
+
+#[test]
+fn the_variation_over_runs_is_a_number_of_its_own() {
+    // Standard deviation 1 over mean 100.
+    let values = runs(&[99.0, 100.0, 101.0]);
+    let judged = Judged::variation_in_range(&values, range(0.0, 0.01));
+    assert_eq!((judged.verdict, judged.measured.runs), (Verdict::Reproduced, 3));
+    assert!((judged.measured.mean.unwrap() - 0.01).abs() < 1e-12);
+    assert_eq!(Judged::variation_in_range(&values, range(0.0, 0.005)).verdict, Verdict::NotReproduced);
+    assert_eq!(Judged::variation_in_range(&values[..1], range(0.0, 1.0)).verdict, Verdict::NotReproduced);
+}
+
+#[test]
+fn a_sweep_holds_where_enough_of_its_places_do() {
+    use Verdict::{Better, NotReproduced, Reproduced, TwoKinds, Undecided};
+    assert_eq!(together(&[Reproduced, Reproduced], 1.0), Reproduced);
+    assert_eq!(together(&[Reproduced, Better], 1.0), Better);
+    assert_eq!(together(&[Reproduced, Undecided], 1.0), Undecided);
+    assert_eq!(together(&[Reproduced, TwoKinds, Undecided], 1.0), TwoKinds);
+    assert_eq!(together(&[Reproduced, NotReproduced], 1.0), NotReproduced);
+    // Four of five are 80 %; three are not, whatever the fifth may turn out to be.
+    assert_eq!(together(&[Reproduced, Reproduced, Reproduced, Reproduced, NotReproduced], 0.8), Reproduced);
+    assert_eq!(together(&[Reproduced, Reproduced, Reproduced, Undecided, NotReproduced], 0.8), Undecided);
+    assert_eq!(
+        together(&[Reproduced, Reproduced, Reproduced, NotReproduced, NotReproduced], 0.8),
+        NotReproduced
+    );
+    assert_eq!(together(&[], 1.0), NotReproduced);
+}

@@ -1,0 +1,92 @@
+//! The table of `docs/reproduction.md`.
+
+use super::judge::Verdict;
+use super::results::{ClaimResult, Count, counts};
+
+/// Every claim in a table per paper, with a summary above and the causes below.
+pub fn markdown(results: &[ClaimResult]) -> String {
+    let mut text = String::new();
+    let mut papers: Vec<&str> = results.iter().map(ClaimResult::paper).collect();
+    papers.dedup();
+    for paper in papers {
+        let own: Vec<&ClaimResult> = results.iter().filter(|result| result.paper() == paper).collect();
+        text.push_str(&format!("## {paper}\n\n"));
+        text.push_str(&summary(
+            &counts(results).into_iter().filter(|count| count.paper == paper).collect::<Vec<_>>(),
+        ));
+        text.push('\n');
+        text.push_str(&claims(&own));
+        text.push('\n');
+        text.push_str(&causes(&own));
+    }
+    text
+}
+
+fn line(cells: &[String]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|").replace('\n', " ")).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+fn head(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+    let rule: Vec<String> = names.iter().map(|_| "---".to_owned()).collect();
+    line(&names) + &line(&rule)
+}
+
+fn summary(counts: &[Count]) -> String {
+    let mut text =
+        head(&["class", "kind", "met", "claims", "undecided", "two kinds of runs", "not reproduced"]);
+    for count in counts {
+        let of = |verdict| count.verdicts.get(&verdict).copied().unwrap_or(0).to_string();
+        let kind = if count.calibration { "calibration" } else { "validation" };
+        text.push_str(&line(&[
+            count.class.name().to_owned(),
+            kind.to_owned(),
+            count.met().to_string(),
+            count.claims().to_string(),
+            of(Verdict::Undecided),
+            of(Verdict::TwoKinds),
+            of(Verdict::NotReproduced),
+        ]));
+    }
+    text
+}
+
+fn claims(results: &[&ClaimResult]) -> String {
+    let mut text =
+        head(&["claim", "class", "what", "paper", "ours, ± 95 %", "accepted", "places", "verdict"]);
+    for result in results {
+        let tests = result.tests.iter().map(|test| format!("`{test}`")).collect::<Vec<_>>().join(", ");
+        let measured = if result.tests.is_empty() { result.measured_in_words() } else { tests };
+        let mark = if result.stand_in.is_some() { " *(stand-in)*" } else { "" };
+        text.push_str(&line(&[
+            result.id.trim_start_matches(result.paper()).trim_start_matches('/').to_owned(),
+            result.class.name().to_owned(),
+            result.claim.clone(),
+            result.reported_in_words(),
+            measured,
+            result.accepted_in_words(),
+            result.places_in_words(),
+            format!("{}{mark}", result.verdict.words()),
+        ]));
+    }
+    text
+}
+
+fn causes(results: &[&ClaimResult]) -> String {
+    let mut text = String::new();
+    for result in results {
+        if let Some(cause) = &result.cause {
+            text.push_str(&format!(
+                "* `{}` ({}): {}\n",
+                result.id,
+                result.verdict.words(),
+                cause.replace('\n', " ").trim()
+            ));
+        }
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}

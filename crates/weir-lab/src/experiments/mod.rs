@@ -1,0 +1,30 @@
+//! Experiments as data: what papers claim, what is run to see whether it is so, and the verdict.
+//!
+//! A row is a file `experiments/<paper>/<row>.toml`: a scenario with what is laid over it, variants that are compared, sweeps,
+//! seeds, and claims, each with its class, the paper's value, a [formula](formula) over the results, and what is accepted.
+//! [`Reproduction`] plans the runs of many rows, makes each once, and judges.
+
+mod catalogue;
+mod formula;
+mod judge;
+mod markdown;
+mod paths;
+mod plan;
+mod read;
+mod reproduce;
+mod results;
+mod row;
+#[cfg(test)]
+mod tests;
+
+pub use catalogue::{ROWS, ShippedRow};
+pub use judge::{Measured, Verdict};
+pub use markdown::markdown;
+pub use plan::Extent;
+pub use read::{Experiment, select};
+pub use reproduce::Reproduction;
+pub use results::{Accepted, ClaimResult, Count, PlaceResult, counts};
+pub use row::{
+    Better, Claim, Class, Direction, NoMore, Order, OverPlaces, OverSeeds, Range, Reported, Row, Seeds,
+    Selection, Source, Sweep, Trend, Variant,
+};

@@ -1,0 +1,247 @@
+//! Which runs the rows need: each scenario once, whichever rows and claims ask for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::catalogue::TEMPLATES;
+use super::formula::{Formula, Known, Leaf, evaluate, fill};
+use super::read::{Experiment, claim_path};
+use super::row::{Claim, Source};
+use crate::build::RunOptions;
+use crate::form::{KeyPath, Problem, ScenarioError, advice};
+use crate::metrics::MeasurePlan;
+use crate::scenario::Scenario;
+use crate::shipped;
+use crate::traces::TraceStore;
+
+/// A place on the sweeps of a row.
+pub(super) type Place = BTreeMap<String, f64>;
+
+/// A scenario that is run.
+#[derive(Debug)]
+pub(super) struct Case {
+    pub(super) scenario: Scenario,
+    /// What is wanted of its runs.
+    pub(super) paths: BTreeSet<String>,
+    /// How many seeds, from 1 on.
+    pub(super) seeds: u32,
+}
+
+/// What a row needs.
+#[derive(Debug)]
+pub(super) struct PlannedRow<'e> {
+    pub(super) experiment: &'e Experiment,
+    /// The places, in order.
+    pub(super) places: Vec<Place>,
+    /// Which case each variant is at each place, where it is needed.
+    pub(super) cases: Vec<BTreeMap<String, usize>>,
+    pub(super) seeds: u32,
+}
+
+/// How much is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// The whole sweeps and seeds in place of the quick ones.
+    pub full: bool,
+    /// So many seeds whatever the rows say.
+    pub runs: Option<u32>,
+}
+
+/// Everything that is run.
+#[derive(Debug)]
+pub(super) struct Plan<'e> {
+    pub(super) rows: Vec<PlannedRow<'e>>,
+    pub(super) cases: Vec<Case>,
+}
+
+impl<'e> Plan<'e> {
+    pub(super) fn of(
+        experiments: &'e [Experiment],
+        extent: Extent,
+        traces: &TraceStore,
+    ) -> Result<Self, ScenarioError> {
+        let mut planner = Planner { traces, known: BTreeMap::new(), cases: Vec::new() };
+        let rows = experiments.iter().map(|experiment| planner.row(experiment, extent));
+        let rows = rows.collect::<Result<_, _>>()?;
+        Ok(Self { rows, cases: planner.cases })
+    }
+
+    /// How many runs that makes.
+    pub(super) fn runs(&self) -> usize {
+        self.cases.iter().map(|case| case.seeds as usize).sum()
+    }
+}
+
+/// Whether `claim` is made at `place`.
+pub(super) fn is_claimed(claim: &Claim, place: &Place) -> bool {
+    let meant = |(name, selection): (&String, &super::row::Selection)| {
+        place.get(name).is_some_and(|&value| selection.has(value))
+    };
+    claim.selection.iter().all(meant)
+}
+
+struct Planner<'t> {
+    traces: &'t TraceStore,
+    /// The cases by the text of their scenarios.
+    known: BTreeMap<String, usize>,
+    cases: Vec<Case>,
+}
+
+impl Planner<'_> {
+    fn row<'e>(
+        &mut self,
+        experiment: &'e Experiment,
+        extent: Extent,
+    ) -> Result<PlannedRow<'e>, ScenarioError> {
+        let own = experiment.row.seeds;
+        let seeds = extent.runs.unwrap_or(if extent.full { own.full } else { own.quick });
+        let places = places(experiment, extent.full);
+        let mut cases = Vec::with_capacity(places.len());
+        for place in &places {
+            cases.push(self.variants(experiment, place, seeds)?);
+        }
+        Ok(PlannedRow { experiment, places, cases, seeds })
+    }
+
+    /// The cases of the variants that some claim needs at `place`.
+    fn variants(
+        &mut self,
+        experiment: &Experiment,
+        place: &Place,
+        seeds: u32,
+    ) -> Result<BTreeMap<String, usize>, ScenarioError> {
+        let mut cases = BTreeMap::new();
+        for (index, (claim, formulas)) in experiment.row.claims.iter().zip(&experiment.formulas).enumerate() {
+            if !is_claimed(claim, place) {
+                continue;
+            }
+            for leaf in formulas.leaves() {
+                let case = match cases.get(&leaf.variant) {
+                    Some(&case) => case,
+                    None => {
+                        let case = self.case(experiment, &leaf.variant, place)?;
+                        cases.insert(leaf.variant.clone(), case);
+                        case
+                    }
+                };
+                let Case { scenario, paths, seeds: most } = &mut self.cases[case];
+                *most = seeds.max(*most);
+                if !paths.contains(&leaf.path) {
+                    let plan =
+                        scenario.build(&RunOptions { seed: 1, ..RunOptions::default() }, self.traces)?.plan;
+                    if let Some(problem) = missing(&plan, leaf, &claim_path(index).with("of")) {
+                        return Err(experiment.origin.error(problem));
+                    }
+                    paths.insert(leaf.path.clone());
+                }
+            }
+        }
+        Ok(cases)
+    }
+
+    fn case(
+        &mut self,
+        experiment: &Experiment,
+        variant: &str,
+        place: &Place,
+    ) -> Result<usize, ScenarioError> {
+        let scenario = scenario(experiment, variant, place)?;
+        let text = scenario.to_toml().unwrap_or_else(|_| format!("{scenario:?}"));
+        let next = self.cases.len();
+        let case = *self.known.entry(text).or_insert(next);
+        if case == next {
+            self.cases.push(Case { scenario, paths: BTreeSet::new(), seeds: 0 });
+        }
+        Ok(case)
+    }
+}
+
+/// Every place of the sweeps, the last sweep going fastest.
+fn places(experiment: &Experiment, full: bool) -> Vec<Place> {
+    let mut places = vec![Place::new()];
+    for (name, sweep) in experiment.row.sweeps.iter() {
+        let values = sweep.full.as_ref().filter(|_| full).unwrap_or(&sweep.quick);
+        let with = |place: &Place, value: f64| {
+            let mut place = place.clone();
+            place.insert(name.to_owned(), value);
+            place
+        };
+        places = places.iter().flat_map(|place| values.iter().map(|&value| with(place, value))).collect();
+    }
+    places
+}
+
+/// The scenario of a variant at a place.
+fn scenario(experiment: &Experiment, variant: &str, place: &Place) -> Result<Scenario, ScenarioError> {
+    let row = &experiment.row;
+    let nothing = |_: &Leaf| None;
+    let value = |formula: &Formula| evaluate(formula, &Known { axes: place, measured: &nothing });
+    let mut overrides = Vec::new();
+    let sweeps = row.sweeps.iter().flat_map(|(_, sweep)| &sweep.set);
+    let own = row.variants.get(variant).into_iter().flat_map(|variant| &variant.set);
+    for text in row.set.iter().chain(sweeps).chain(own) {
+        let filled = fill(text, value).map_err(|mistake| {
+            let problem = Problem::value(&KeyPath::of(&["set"]), mistake.message);
+            experiment.origin.error(problem.help(mistake.help))
+        })?;
+        overrides.push(filled);
+    }
+    overrides.extend(windows(experiment));
+    let scenario = match (&row.scenario, &experiment.inline) {
+        (Some(Source::Name(name)), _) => {
+            match TEMPLATES.iter().find(|own| own.name == format!("templates/{name}")) {
+                Some(template) => {
+                    Scenario::parse(&format!("experiments/{}.toml", template.name), template.text, &overrides)
+                }
+                None if shipped::find(name).is_some() => Scenario::open(name, &overrides),
+                None => {
+                    let names = TEMPLATES.iter().filter_map(|own| own.name.strip_prefix("templates/"));
+                    let names = names.chain(shipped::SCENARIOS.iter().map(|own| own.name));
+                    let problem =
+                        Problem::value(&KeyPath::of(&["scenario"]), format!("there is no scenario `{name}`"));
+                    return Err(experiment.origin.error(problem.help(advice(name, names))));
+                }
+            }
+        }
+        (_, Some(text)) => {
+            Scenario::parse(&format!("experiments/{}.toml", experiment.name), text, &overrides)
+        }
+        _ => {
+            let problem = Problem::key(&KeyPath::of(&["variants"]), "there is no scenario to be run");
+            return Err(experiment.origin.error(problem));
+        }
+    };
+    // Names and seeds do not make runs of their own.
+    scenario.map(|scenario| Scenario { name: String::new(), runs: 1, seed: 1, ..scenario })
+}
+
+/// The row's windows as a `path=value`.
+fn windows(experiment: &Experiment) -> Option<String> {
+    let own = &experiment.row.windows;
+    let window = |(name, window): (&str, &crate::scenario::FurtherWindow)| {
+        let to = window.to.map_or_else(String::new, |to| format!(", to = \"{to}\""));
+        format!("\"{name}\" = {{ from = \"{}\"{to} }}", window.from)
+    };
+    let windows: Vec<String> = own.iter().map(window).collect();
+    (!windows.is_empty()).then(|| format!("measure.windows={{ {} }}", windows.join(", ")))
+}
+
+/// What is wrong with the names in a path: there is no such flow, link or window.
+fn missing(plan: &MeasurePlan, leaf: &Leaf, at: &KeyPath) -> Option<Problem> {
+    let parts: Vec<&str> = leaf.path.split('.').collect();
+    parts.windows(2).find_map(|pair| {
+        let names: Vec<&str> = match pair[0] {
+            "flows" => plan.flows.iter().map(|flow| flow.name.as_str()).collect(),
+            "links" => plan.links.iter().map(|link| link.name.as_str()).collect(),
+            "windows" => plan.windows.iter().map(|window| window.name.as_str()).collect(),
+            _ => return None,
+        };
+        let found = match pair[1].strip_suffix('*') {
+            Some(head) => names.iter().any(|name| name.starts_with(head)),
+            None => names.contains(&pair[1]),
+        };
+        (!found).then(|| {
+            let message = format!("in {} there is no `{}` among its {}", leaf.variant, pair[1], pair[0]);
+            Problem::value(at, message).help(advice(pair[1], names))
+        })
+    })
+}

@@ -1,0 +1,245 @@
+//! From a text to an experiment that makes sense.
+
+use toml::Table;
+
+use super::catalogue::{ROWS, ShippedRow};
+use super::formula::{Formula, Leaf, fill, parse};
+use super::paths;
+use super::row::{Claim, Class, Row, Source, row_shape};
+use crate::form::{self, KeyPath, Origin, Problem, ScenarioError, advice, list};
+
+/// A row of a paper that makes sense.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Its name: `PAPER/ROW`.
+    pub name: String,
+    /// What it says.
+    pub row: Row,
+    /// The formulas of its claims, in their order.
+    pub(super) formulas: Vec<Formulas>,
+    /// The text of the scenario that stands in it, each line where it was.
+    pub(super) inline: Option<String>,
+    pub(super) origin: Origin,
+}
+
+/// The formulas of a claim.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Formulas {
+    /// What is claimed; none where a test shows it.
+    pub(super) of: Option<Formula>,
+    /// What must not be more than in the paper where a value is better.
+    pub(super) no_more: Vec<Formula>,
+}
+
+impl Formulas {
+    pub(super) fn leaves(&self) -> impl Iterator<Item = &Leaf> {
+        self.of.iter().chain(&self.no_more).flat_map(Formula::leaves)
+    }
+}
+
+impl Experiment {
+    /// The experiment that `text` describes; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the text, each with its place and with what would be right; what is wrong with its
+    /// scenarios is found when runs are planned.
+    pub fn parse(name: &str, file: &str, text: &str) -> Result<Self, ScenarioError> {
+        let origin = Origin::of(file, text);
+        let table: Table =
+            toml::from_str(text).map_err(|error| origin.plain_error(error.span(), error.message()))?;
+        origin.check(form::check(&table, row_shape(), &|_, _| None))?;
+        let row: Row =
+            table.try_into().map_err(|error: toml::de::Error| origin.plain_error(None, error.message()))?;
+        let mut problems = Vec::new();
+        let formulas = row
+            .claims
+            .iter()
+            .enumerate()
+            .map(|(index, claim)| read_claim(&row, claim, &claim_path(index), &mut problems))
+            .collect();
+        problems.extend(settings(&row));
+        if !row.variants.is_empty() && row.scenario.is_none() {
+            let problem = Problem::key(&KeyPath::of(&["variants"]), "there is no scenario to be run");
+            problems.push(problem.help("add `scenario`: the name of one, or a table"));
+        }
+        origin.check(problems)?;
+        let inline = matches!(row.scenario, Some(Source::Inline(_))).then(|| scenario_lines(text));
+        Ok(Self { name: name.to_owned(), row, formulas, inline, origin })
+    }
+
+    /// A row that ships.
+    ///
+    /// # Errors
+    /// As for [`Self::parse`]; a test holds those that ship to having none.
+    pub fn shipped(row: &ShippedRow) -> Result<Self, ScenarioError> {
+        Self::parse(row.name, &format!("experiments/{}.toml", row.name), row.text)
+    }
+
+    /// The paper that it is a row of.
+    pub fn paper(&self) -> &str {
+        self.name.split('/').next().unwrap_or_default()
+    }
+}
+
+/// The rows that ship, of these names or of this paper, in order; all of them without either.
+///
+/// # Errors
+/// A name or a paper that is not there.
+pub fn select(names: &[String], paper: Option<&str>) -> Result<Vec<&'static ShippedRow>, ScenarioError> {
+    let missing = |option: &str, name: &str, known: Vec<&str>| {
+        let problem = Problem::value(&KeyPath::default(), format!("there is no `{name}`"));
+        let problem = problem.help(advice(name, known));
+        ScenarioError::new(option, name, Some((0, name.len())), problem)
+    };
+    let all = || ROWS.iter().map(|row| row.name);
+    if let Some(wrong) = names.iter().find(|name| !all().any(|own| own == **name)) {
+        return Err(missing("row", wrong, all().collect()));
+    }
+    let of_paper = |row: &str, paper: &str| row.split('/').next() == Some(paper);
+    if let Some(wrong) = paper.filter(|paper| !all().any(|row| of_paper(row, paper))) {
+        let mut papers: Vec<&str> = all().filter_map(|row| row.split('/').next()).collect();
+        papers.dedup();
+        return Err(missing("--paper", wrong, papers));
+    }
+    let wanted = |row: &&ShippedRow| {
+        let all = names.is_empty() && paper.is_none();
+        all || names.iter().any(|name| name == row.name)
+            || paper.is_some_and(|paper| of_paper(row.name, paper))
+    };
+    Ok(ROWS.iter().filter(wanted).collect())
+}
+
+pub(super) fn claim_path(index: usize) -> KeyPath {
+    KeyPath::of(&["claims"]).item(index)
+}
+
+fn read_claim(row: &Row, claim: &Claim, path: &KeyPath, problems: &mut Vec<Problem>) -> Formulas {
+    problems.extend(judged_by(claim, path));
+    problems.extend(places(row, claim, path));
+    let mut read = |text: &str, path: &KeyPath| match read_formula(row, text, path) {
+        Ok(formula) => Some(formula),
+        Err(problem) => {
+            problems.push(problem);
+            None
+        }
+    };
+    let of = claim.of.as_ref().and_then(|text| read(text, &path.with("of")));
+    let better = claim.better.iter().flat_map(|better| better.at.iter().enumerate());
+    let at = path.with("better").with("at");
+    let no_more = better.filter_map(|(index, own)| read(&own.of, &at.item(index).with("of"))).collect();
+    Formulas { of, no_more }
+}
+
+fn read_formula(row: &Row, text: &str, path: &KeyPath) -> Result<Formula, Problem> {
+    let problem = |message: String, help: String| Problem::value(path, message).help(help);
+    let formula = parse(text).map_err(|mistake| problem(mistake.message, mistake.help))?;
+    for leaf in formula.leaves() {
+        if row.variants.get(&leaf.variant).is_none() {
+            let help = advice(&leaf.variant, row.variants.names());
+            return Err(problem(format!("there is no variant `{}`", leaf.variant), help));
+        }
+        if let Some((message, help)) = paths::problem(&leaf.path) {
+            return Err(problem(message, help));
+        }
+    }
+    if let Some(axis) = formula.axes().into_iter().find(|axis| row.sweeps.get(axis).is_none()) {
+        return Err(problem(format!("there is no sweep `{axis}`"), advice(axis, row.sweeps.names())));
+    }
+    Ok(formula)
+}
+
+/// Whether there is one thing by which the claim is judged.
+fn judged_by(claim: &Claim, path: &KeyPath) -> Option<Problem> {
+    let mut by = Vec::new();
+    by.extend(claim.accept.map(|_| "accept"));
+    by.extend(claim.order.map(|_| "order"));
+    by.extend(claim.trend.as_ref().map(|_| "trend"));
+    by.extend((!claim.tests.is_empty()).then_some("tests"));
+    let problem = |message: &str, help: &str| Some(Problem::key(path, message).help(help));
+    match (claim.class, by.as_slice()) {
+        (_, []) => problem(
+            "nothing judges this claim",
+            "add `accept`, `order`, `trend` or, for a mechanism, `tests`",
+        ),
+        (_, [_, _, ..]) => {
+            let message = format!("{} judge the same claim", list(&by));
+            problem(&message, "leave one; a second claim can have the other")
+        }
+        (Class::Struct, ["tests"]) => None,
+        (Class::Struct, _) => {
+            problem("a mechanism is shown by a test", "name it in `tests`, or give another `class`")
+        }
+        (Class::Theory, ["tests"]) => None,
+        (_, ["tests"]) => problem("a test shows a mechanism, not a result", "write `class = \"STRUCT\"`"),
+        _ if claim.of.is_none() => problem("there is nothing to judge", "add `of`: a formula"),
+        _ => None,
+    }
+}
+
+/// Whether the claim names sweeps and values that there are.
+fn places(row: &Row, claim: &Claim, path: &KeyPath) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let known = |name: &str, path: &KeyPath| {
+        let missing = row.sweeps.get(name).is_none();
+        missing.then(|| {
+            let help = advice(name, row.sweeps.names());
+            Problem::key(path, format!("there is no sweep `{name}`")).help(help)
+        })
+    };
+    for (name, selection) in &claim.selection {
+        let path = path.with("where").with(name);
+        problems.extend(known(name, &path));
+        let Some(sweep) = row.sweeps.get(name) else { continue };
+        if !sweep.quick.iter().any(|&value| selection.has(value)) {
+            let help = "choose one of `quick`, so that the quick form has something to judge";
+            problems.push(Problem::value(&path, format!("no value of `{name}` is meant")).help(help));
+        }
+    }
+    problems.extend(claim.trend.as_ref().and_then(|trend| known(&trend.along, &path.with("trend"))));
+    problems
+}
+
+/// What is wrong with what is laid over the scenario, so far as it does not need the scenario.
+fn settings(row: &Row) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut look = |set: &[String], path: &KeyPath| {
+        for (index, text) in set.iter().enumerate() {
+            let value = |formula: &Formula| {
+                let known = formula.leaves().is_empty()
+                    && formula.axes().iter().all(|axis| row.sweeps.get(axis).is_some());
+                known.then_some(1.0)
+            };
+            if let Err(mistake) = fill(text, value) {
+                problems.push(Problem::value(&path.item(index), mistake.message).help(mistake.help));
+            }
+        }
+    };
+    look(&row.set, &KeyPath::of(&["set"]));
+    for (name, sweep) in row.sweeps.iter() {
+        look(&sweep.set, &KeyPath::of(&["sweeps", name, "set"]));
+    }
+    for (name, variant) in row.variants.iter() {
+        look(&variant.set, &KeyPath::of(&["variants", name, "set"]));
+    }
+    problems
+}
+
+/// The text with nothing left but the scenario, whose tables lose the `scenario.` before their names and nothing moves.
+fn scenario_lines(text: &str) -> String {
+    let mut within = false;
+    let line = |line: &str| {
+        let head = line.trim_start_matches('[');
+        let is_head =
+            line.len() - head.len() > 0 && head.starts_with(|c: char| c.is_ascii_alphabetic() || c == '"');
+        if is_head {
+            within = head.starts_with("scenario]") || head.starts_with("scenario.");
+        }
+        match (within, is_head) {
+            (false, _) => String::new(),
+            (true, false) => line.to_owned(),
+            (true, true) if head.starts_with("scenario]") => String::new(),
+            (true, true) => line.replacen("scenario.", "         ", 1),
+        }
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,232 @@
+//! Running rows and judging what they claim.
+
+use std::collections::BTreeMap;
+
+use super::formula::{Formula, Harvested, Known, Leaf, evaluate};
+use super::judge::{Judged, Verdict, together};
+use super::paths;
+use super::plan::{Extent, Place, Plan, PlannedRow, is_claimed};
+use super::read::{Experiment, Formulas};
+use super::results::{Accepted, ClaimResult, PlaceResult};
+use super::row::{Claim, NoMore, Order, OverPlaces, OverSeeds, Range};
+use crate::build::RunOptions;
+use crate::form::ScenarioError;
+use crate::results::Value;
+use crate::results::stats::mean;
+use crate::runs::{Forget, Ran, RunError, Runner, Task};
+use crate::traces::TraceStore;
+
+/// Rows that are going to be reproduced: every run they need is planned, and every scenario has been read.
+#[derive(Debug)]
+pub struct Reproduction<'e> {
+    plan: Plan<'e>,
+}
+
+/// What was taken from a run, by path.
+type Harvest = BTreeMap<String, Harvested>;
+
+impl<'e> Reproduction<'e> {
+    /// Plans the runs that `experiments` need.
+    ///
+    /// # Errors
+    /// A scenario that is wrong, or that lacks what a claim names.
+    pub fn plan(
+        experiments: &'e [Experiment],
+        extent: Extent,
+        traces: &TraceStore,
+    ) -> Result<Self, ScenarioError> {
+        Ok(Self { plan: Plan::of(experiments, extent, traces)? })
+    }
+
+    /// How many runs that makes.
+    pub fn runs(&self) -> usize {
+        self.plan.runs()
+    }
+
+    /// Makes the runs on so many threads and judges the claims, in the order of the rows; `done` is called after each run,
+    /// from any thread.
+    ///
+    /// # Errors
+    /// A run cannot be made.
+    pub fn run(
+        &self,
+        jobs: usize,
+        traces: &TraceStore,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<Vec<ClaimResult>, RunError> {
+        let mut owners = Vec::with_capacity(self.runs());
+        let mut tasks = Vec::with_capacity(self.runs());
+        for (index, case) in self.plan.cases.iter().enumerate() {
+            let series = case.paths.iter().any(|path| Leaf::is_series(path));
+            for seed in 1..=u64::from(case.seeds) {
+                let options = RunOptions { seed, controller: None, series };
+                owners.push(index);
+                tasks.push(Task::new(format!("case-{index}/{seed}"), &case.scenario, options));
+            }
+        }
+        let harvest = |task: usize, ran: Ran| {
+            let metrics = paths::printed(&ran.measured.metrics);
+            let series = ran.measured.series.as_ref();
+            let paths = self.plan.cases[owners[task]].paths.iter();
+            paths.filter_map(|path| Some((path.clone(), paths::harvest(path, &metrics, series)?))).collect()
+        };
+        let mut harvests: Vec<Vec<Harvest>> = self.plan.cases.iter().map(|_| Vec::new()).collect();
+        let taken: Vec<Harvest> = Runner { jobs, done }.run(&tasks, traces, &Forget, harvest)?;
+        for (&owner, harvest) in owners.iter().zip(taken) {
+            harvests[owner].push(harvest);
+        }
+        Ok(self.plan.rows.iter().flat_map(|row| row.judge(&harvests)).collect())
+    }
+}
+
+impl PlannedRow<'_> {
+    fn judge(&self, harvests: &[Vec<Harvest>]) -> Vec<ClaimResult> {
+        let Experiment { row, formulas, .. } = self.experiment;
+        row.claims
+            .iter()
+            .zip(formulas)
+            .map(|(claim, formulas)| self.judge_claim(claim, formulas, harvests))
+            .collect()
+    }
+
+    fn judge_claim(&self, claim: &Claim, formulas: &Formulas, harvests: &[Vec<Harvest>]) -> ClaimResult {
+        let Experiment { name, row, .. } = self.experiment;
+        let judged = match &formulas.of {
+            Some(of) => self.judge_places(claim, of, &formulas.no_more, harvests),
+            None => Vec::new(),
+        };
+        let verdicts: Vec<Verdict> = judged.iter().map(|(_, judged)| judged.verdict).collect();
+        let verdict = if claim.tests.is_empty() { together(&verdicts, claim.share) } else { Verdict::Tested };
+        let deciding = judged
+            .iter()
+            .max_by(|(_, a), (_, b)| a.verdict.cmp(&b.verdict).then_with(|| b.margin.total_cmp(&a.margin)));
+        let place = |(at, judged): &(Place, Judged)| PlaceResult {
+            at: at.clone(),
+            measured: judged.measured,
+            inside: judged.inside,
+            verdict: judged.verdict,
+        };
+        let cause = claim.cause.clone().or_else(|| row.cause.clone());
+        ClaimResult {
+            id: format!("{name}/{}", claim.id),
+            row: name.clone(),
+            class: claim.class,
+            claim: claim.claim.clone(),
+            reported: claim.paper.clone(),
+            unit: claim.unit.clone(),
+            measured: deciding.map(|(_, judged)| judged.measured),
+            accepted: accepted(claim),
+            verdict,
+            stand_in: claim.stand_in.clone().or_else(|| row.stand_in.clone()),
+            calibration: claim.calibration.unwrap_or(row.calibration),
+            cause: cause.filter(|_| !verdict.is_met()),
+            tests: claim.tests.clone(),
+            places: judged.iter().map(place).collect(),
+        }
+    }
+
+    fn judge_places(
+        &self,
+        claim: &Claim,
+        of: &Formula,
+        no_more: &[Formula],
+        harvests: &[Vec<Harvest>],
+    ) -> Vec<(Place, Judged)> {
+        let claimed = (0..self.places.len()).filter(|&index| is_claimed(claim, &self.places[index]));
+        let values: Vec<(usize, Vec<Value>)> =
+            claimed.map(|index| (index, self.values(of, index, harvests))).collect();
+        if claim.over_places == OverPlaces::Mean {
+            let runs: Vec<Vec<Value>> = values.into_iter().map(|(_, runs)| runs).collect();
+            return vec![(Place::new(), judge_runs(claim, &mean_over_places(&runs)))];
+        }
+        if let Some(trend) = &claim.trend {
+            return self.judge_steps(&values, &trend.along, trend.goes.order());
+        }
+        let judge = |(index, runs): &(usize, Vec<Value>)| {
+            let judged = self.unless_better(judge_runs(claim, runs), claim, no_more, *index, harvests);
+            (self.places[*index].clone(), judged)
+        };
+        values.iter().map(judge).collect()
+    }
+
+    fn unless_better(
+        &self,
+        judged: Judged,
+        claim: &Claim,
+        no_more: &[Formula],
+        place: usize,
+        harvests: &[Vec<Harvest>],
+    ) -> Judged {
+        let (Some(better), Some(range)) = (&claim.better, claim.accept) else { return judged };
+        let values = |(of, own): (&Formula, &NoMore)| (self.values(of, place, harvests), own.than);
+        let no_more: Vec<_> = no_more.iter().zip(&better.at).map(values).collect();
+        judged.unless_better(range, better.side, &no_more)
+    }
+
+    /// Each step from a place to the next one along an axis, the other axes being the same.
+    fn judge_steps(&self, values: &[(usize, Vec<Value>)], along: &str, order: Order) -> Vec<(Place, Judged)> {
+        let elsewhere = |place: &Place| {
+            let mut rest = place.clone();
+            rest.remove(along);
+            rest
+        };
+        let mut steps = Vec::new();
+        for (at, (index, runs)) in values.iter().enumerate() {
+            let place = &self.places[*index];
+            let before = values[..at]
+                .iter()
+                .rev()
+                .find(|(other, _)| elsewhere(&self.places[*other]) == elsewhere(place));
+            let Some((_, earlier)) = before else { continue };
+            let differences: Vec<Value> =
+                runs.iter().zip(earlier).map(|(now, then)| Some((*now)? - (*then)?)).collect();
+            steps.push((place.clone(), Judged::in_order(&differences, order)));
+        }
+        steps
+    }
+
+    /// The value of `formula` of each seed.
+    fn values(&self, formula: &Formula, place: usize, harvests: &[Vec<Harvest>]) -> Vec<Value> {
+        let value = |seed: usize| {
+            let measured = |leaf: &Leaf| {
+                let case = *self.cases[place].get(&leaf.variant)?;
+                harvests[case].get(seed)?.get(&leaf.path).cloned()
+            };
+            evaluate(formula, &Known { axes: &self.places[place], measured: &measured })
+        };
+        // What needs no run is computed once.
+        let seeds = if formula.leaves().is_empty() { 1 } else { self.seeds as usize };
+        (0..seeds).map(value).collect()
+    }
+}
+
+fn judge_runs(claim: &Claim, runs: &[Value]) -> Judged {
+    if let Some(order) = claim.order {
+        return Judged::in_order(runs, order);
+    }
+    let range = claim.accept.unwrap_or_default();
+    match claim.over_seeds {
+        OverSeeds::Mean => Judged::in_range(runs, range),
+        OverSeeds::Variation => Judged::variation_in_range(runs, range),
+    }
+}
+
+/// The mean over the places of each seed's values; none where a place has none.
+fn mean_over_places(places: &[Vec<Value>]) -> Vec<Value> {
+    let seeds = places.iter().map(Vec::len).max().unwrap_or(0);
+    let of_seed = |seed: usize| {
+        let values: Option<Vec<f64>> = places.iter().map(|runs| runs.get(seed).copied().flatten()).collect();
+        mean(&values?)
+    };
+    (0..seeds).map(of_seed).collect()
+}
+
+fn accepted(claim: &Claim) -> Accepted {
+    let order = claim.order.or_else(|| claim.trend.as_ref().map(|trend| trend.goes.order()));
+    let Range { min, max } = match order {
+        Some(Order::Above) => Range { min: Some(0.0), max: None },
+        Some(Order::Below) => Range { min: None, max: Some(0.0) },
+        None => claim.accept.unwrap_or_default(),
+    };
+    Accepted { low: min, high: max }
+}

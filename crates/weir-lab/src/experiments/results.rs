@@ -1,0 +1,156 @@
+//! What reproducing rows yields, as values that serialise with stable keys.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::judge::{Measured, Verdict};
+use super::row::{Class, Reported};
+use crate::results::Value;
+
+/// A claim, and what came out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClaimResult {
+    /// `PAPER/ROW/CLAIM`.
+    pub id: String,
+    /// `PAPER/ROW`.
+    pub row: String,
+    /// Its class.
+    pub class: Class,
+    /// What is claimed.
+    pub claim: String,
+    /// What the paper reports.
+    pub reported: Option<Reported>,
+    /// Unit of what is reported, measured and accepted.
+    pub unit: String,
+    /// What was measured; on a sweep at the place that decides.
+    pub measured: Option<Measured>,
+    /// What is accepted: of an order or a trend a side of zero.
+    pub accepted: Accepted,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What stands in for something that cannot be had.
+    pub stand_in: Option<String>,
+    /// Whether open parameters were chosen on it.
+    pub calibration: bool,
+    /// Why it is not met, and by which experiment that is known.
+    pub cause: Option<String>,
+    /// The tests that show it.
+    pub tests: Vec<String>,
+    /// Where on the sweeps it was judged.
+    pub places: Vec<PlaceResult>,
+}
+
+/// A range that is accepted; null for no bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Accepted {
+    /// The least.
+    pub low: Value,
+    /// The greatest.
+    pub high: Value,
+}
+
+/// What came out at one place of a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlaceResult {
+    /// Where: the value on each axis; of a trend where a step ends.
+    pub at: BTreeMap<String, f64>,
+    /// What was measured.
+    pub measured: Measured,
+    /// The share of the runs that lie in the range, or on the side that is claimed.
+    pub inside: f64,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+impl ClaimResult {
+    /// The paper of its row.
+    pub fn paper(&self) -> &str {
+        self.row.split('/').next().unwrap_or_default()
+    }
+
+    /// What the paper reports, in words.
+    pub fn reported_in_words(&self) -> String {
+        match &self.reported {
+            None => String::new(),
+            Some(Reported::Words(words)) => words.clone(),
+            Some(Reported::Value(value)) => with_unit(&value.to_string(), &self.unit),
+        }
+    }
+
+    /// What was measured, in words: `0.199 ± 0.001`.
+    pub fn measured_in_words(&self) -> String {
+        let Some(measured) = &self.measured else { return "–".to_owned() };
+        let Some(mean) = measured.mean else { return "no value".to_owned() };
+        let digits = digits(mean, measured.ci95);
+        let half = measured.ci95.map_or_else(String::new, |half| format!(" ± {half:.digits$}"));
+        with_unit(&format!("{mean:.digits$}{half}"), &self.unit)
+    }
+
+    /// The range, in words.
+    pub fn accepted_in_words(&self) -> String {
+        match (self.accepted.low, self.accepted.high) {
+            (None, None) => String::new(),
+            (Some(low), None) => format!("≥ {low}"),
+            (None, Some(high)) => format!("≤ {high}"),
+            (Some(low), Some(high)) => format!("{low} to {high}"),
+        }
+    }
+
+    /// How many of the places hold: `9 of 10`; empty without a sweep.
+    pub fn places_in_words(&self) -> String {
+        let met = self.places.iter().filter(|place| place.verdict.is_met()).count();
+        if self.places.len() > 1 { format!("{met} of {}", self.places.len()) } else { String::new() }
+    }
+}
+
+fn with_unit(text: &str, unit: &str) -> String {
+    if unit.is_empty() { text.to_owned() } else { format!("{text} {unit}") }
+}
+
+/// Decimals that say enough of a value: two digits of its interval, else three of its own.
+fn digits(mean: f64, half: Value) -> usize {
+    let least = half.filter(|half| *half > 0.0).map_or(mean.abs() / 10.0, |half| half);
+    if least <= 0.0 { 1 } else { (1.0 - least.log10().floor()).clamp(0.0, 6.0) as usize }
+}
+
+/// How many claims of a kind are met.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count {
+    /// The paper.
+    pub paper: String,
+    /// The class.
+    pub class: Class,
+    /// Whether open parameters were chosen on them.
+    pub calibration: bool,
+    /// How many claims have which verdict.
+    pub verdicts: BTreeMap<Verdict, usize>,
+}
+
+impl Count {
+    /// How many there are.
+    pub fn claims(&self) -> usize {
+        self.verdicts.values().sum()
+    }
+
+    /// How many are met.
+    pub fn met(&self) -> usize {
+        self.verdicts.iter().filter(|(verdict, _)| verdict.is_met()).map(|(_, count)| count).sum()
+    }
+}
+
+/// The claims counted by paper and class, those on which parameters were chosen apart.
+pub fn counts(results: &[ClaimResult]) -> Vec<Count> {
+    let mut counts: BTreeMap<(&str, Class, bool), BTreeMap<Verdict, usize>> = BTreeMap::new();
+    for result in results {
+        let kind = counts.entry((result.paper(), result.class, result.calibration)).or_default();
+        *kind.entry(result.verdict).or_default() += 1;
+    }
+    let count = |((paper, class, calibration), verdicts): ((&str, Class, bool), _)| Count {
+        paper: paper.to_owned(),
+        class,
+        calibration,
+        verdicts,
+    };
+    counts.into_iter().map(count).collect()
+}

@@ -1,0 +1,97 @@
+//! How long a queue got, and whether it drained between overflows.
+
+use crate::results::Value;
+
+/// Follows a queue by what each packet finds that comes to it.
+///
+/// Packets that are refused one after the other are one overflow until the queue has fallen, in between, by a twentieth of
+/// what it held, and by two packets at least: by one it moves between any two arrivals.
+#[derive(Debug, Default)]
+pub(super) struct QueueRecorder {
+    longest: Option<u32>,
+    pub(super) overflows: u64,
+    /// Times when the queue did not get empty between two overflows.
+    pub(super) failed_drains: u64,
+    /// What waited at the last refusal.
+    full: Option<u32>,
+    /// The least that has waited since.
+    least: u32,
+}
+
+impl QueueRecorder {
+    /// A packet comes to a queue in which, the one in service included, so many others are; it is taken or refused.
+    pub(super) fn enter(&mut self, in_window: bool, found: u32, taken: bool) {
+        let waiting = found.saturating_sub(1);
+        self.least = self.least.min(waiting);
+        if taken {
+            if in_window {
+                // It waits as well, unless the link is idle.
+                self.longest = Some(self.longest.map_or(found, |longest| longest.max(found)));
+            }
+            return;
+        }
+        let begins = self.full.is_none_or(|full| full - self.least >= (full / 20).max(2));
+        if begins && in_window {
+            self.overflows += 1;
+            self.failed_drains += u64::from(self.full.is_some() && self.least > 0);
+        }
+        self.full = Some(waiting);
+        self.least = waiting;
+    }
+
+    /// The most packets that have waited.
+    pub(super) fn max(&self) -> Value {
+        self.longest.map(f64::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A queue of six that wait, in which packets find so many, and the one in service.
+    fn after(waiting: &[u32]) -> QueueRecorder {
+        let mut queue = QueueRecorder::default();
+        for &waits in waiting {
+            queue.enter(true, waits + 1, waits < 6);
+        }
+        queue
+    }
+
+    #[test]
+    fn refusals_in_a_row_are_one_overflow() {
+        let queue = after(&[4, 5, 6, 6, 5, 6, 6]);
+        assert_eq!((queue.overflows, queue.failed_drains, queue.max()), (1, 0, Some(6.0)));
+    }
+
+    #[test]
+    fn a_queue_fails_to_drain_if_something_waits_all_the_time_between_two_overflows() {
+        let queue = after(&[6, 5, 4, 5, 6]);
+        assert_eq!((queue.overflows, queue.failed_drains), (2, 1));
+        let queue = after(&[6, 3, 0, 3, 6, 6, 2, 1, 6, 0, 6]);
+        assert_eq!((queue.overflows, queue.failed_drains), (4, 1));
+    }
+
+    #[test]
+    fn a_long_queue_has_to_fall_by_a_twentieth() {
+        let overflows = |least: u32| {
+            let mut queue = QueueRecorder::default();
+            for (waiting, taken) in [(100, false), (least, true), (100, false)] {
+                queue.enter(true, waiting + 1, taken);
+            }
+            queue.overflows
+        };
+        assert_eq!((overflows(96), overflows(95)), (1, 2));
+    }
+
+    #[test]
+    fn what_is_outside_of_the_window_does_not_count_but_is_remembered() {
+        let mut queue = QueueRecorder::default();
+        queue.enter(false, 9, true);
+        queue.enter(false, 9, false);
+        queue.enter(true, 4, true);
+        queue.enter(true, 9, false);
+        assert_eq!((queue.overflows, queue.failed_drains, queue.max()), (1, 1, Some(4.0)));
+        assert_eq!(QueueRecorder::default().max(), None);
+    }
+}

@@ -1,0 +1,167 @@
+//! What couplers ordered, over time.
+
+use weir_cc::coupled::{Aggregate, Order, Word};
+
+use super::columns::{CouplingSeries, FlowSeries, Share};
+use crate::metrics::plan::CouplingPlan;
+
+/// What holds until it changes: the value of each bin is the last one within or before it.
+#[derive(Debug)]
+struct Held {
+    values: Vec<f64>,
+    /// So many bins have their value; the present one holds from there on.
+    settled: usize,
+    present: f64,
+}
+
+impl Held {
+    fn new(bins: usize) -> Self {
+        Self { values: vec![f64::NAN; bins], settled: 0, present: f64::NAN }
+    }
+
+    fn set(&mut self, bin: usize, value: f64) {
+        self.settle(bin);
+        self.present = value;
+    }
+
+    /// Gives the bins before `bin` the present value.
+    fn settle(&mut self, bin: usize) {
+        let to = bin.min(self.values.len());
+        if self.settled < to {
+            self.values[self.settled..to].fill(self.present);
+            self.settled = to;
+        }
+    }
+
+    fn finish(mut self) -> Vec<f64> {
+        self.settle(self.values.len());
+        self.values
+    }
+}
+
+/// What a flow heard from its coupler.
+#[derive(Debug)]
+pub(super) struct ShareColumns {
+    rate: Held,
+    window: Held,
+    steers_windows: bool,
+    group: Held,
+    sum: Held,
+    /// In which bin the sum was told.
+    told: Held,
+}
+
+impl ShareColumns {
+    pub(super) fn new(bins: usize) -> Self {
+        let held = || Held::new(bins);
+        Self { rate: held(), window: held(), steers_windows: false, group: held(), sum: held(), told: held() }
+    }
+
+    pub(super) fn ordered(&mut self, bin: usize, order: &Order, aggregate: Option<Aggregate>) {
+        match order {
+            Order::Rate { rate, .. } => self.rate.set(bin, rate.bps_f64()),
+            Order::Window(window) => {
+                self.steers_windows = true;
+                self.window.set(bin, window.cwnd);
+            }
+            Order::Uncoupled => return self.nothing(bin),
+            Order::Segment | Order::Reduce => {}
+        }
+        if let Some(Aggregate { group, sum }) = aggregate {
+            self.group.set(bin, f64::from(group));
+            self.sum.set(bin, sum);
+            self.told.set(bin, bin as f64);
+        }
+    }
+
+    /// Who pauses or leaves has no share from the next bin on.
+    pub(super) fn told(&mut self, bin: usize, word: &Word) {
+        if matches!(word, Word::Pause | Word::Leave) {
+            self.nothing(bin);
+        }
+    }
+
+    fn nothing(&mut self, bin: usize) {
+        for held in [&mut self.rate, &mut self.window, &mut self.group, &mut self.sum, &mut self.told] {
+            held.set(bin, f64::NAN);
+        }
+    }
+
+    pub(super) fn finish(self) -> (Share, Aggregates) {
+        let aggregates =
+            Aggregates { group: self.group.finish(), sum: self.sum.finish(), told: self.told.finish() };
+        let share = match self.steers_windows {
+            true => Share::Window(self.window.finish()),
+            false => Share::Rate(self.rate.finish()),
+        };
+        (share, aggregates)
+    }
+}
+
+/// What a flow's group had together, as the flow was told.
+pub(super) struct Aggregates {
+    group: Vec<f64>,
+    sum: Vec<f64>,
+    told: Vec<f64>,
+}
+
+/// The flows of a coupling together. `aggregates` are those of its flows, in its order.
+pub(super) fn together(
+    plan: &CouplingPlan,
+    flows: &[FlowSeries],
+    aggregates: &[&Aggregates],
+    bins: usize,
+) -> CouplingSeries {
+    let add = |column: fn(&FlowSeries) -> &[f64]| {
+        let rates = |bin: usize| plan.flows.iter().map(move |&flow| column(&flows[flow])[bin]);
+        (0..bins).map(|bin| rates(bin).sum()).collect()
+    };
+    CouplingSeries {
+        name: plan.name.clone(),
+        flows: plan.flows.clone(),
+        send_rate_bps: add(|flow| &flow.send_rate_bps),
+        receive_rate_bps: add(|flow| &flow.receive_rate_bps),
+        aggregate: (0..bins).map(|bin| sum_of_groups(aggregates, bin)).collect(),
+        windows: plan.windows,
+    }
+}
+
+/// The sum over groups of what each had in this bin, as the member knows that was told last; NaN if there is no group.
+fn sum_of_groups(aggregates: &[&Aggregates], bin: usize) -> f64 {
+    let known = aggregates.iter().filter(|own| own.sum[bin].is_finite());
+    let mut groups: Vec<(f64, f64, f64)> =
+        known.map(|own| (own.group[bin], own.told[bin], own.sum[bin])).collect();
+    groups.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    groups.dedup_by(|other, first| other.0 == first.0);
+    if groups.is_empty() { f64::NAN } else { groups.iter().map(|&(_, _, sum)| sum).sum() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_holds_until_the_next_one() {
+        let mut held = Held::new(6);
+        held.set(1, 5.0);
+        held.set(3, 6.0);
+        held.set(3, 7.0);
+        held.set(9, 8.0);
+        let values = held.finish();
+        assert!(values[0].is_nan());
+        assert_eq!(values[1..], [5.0, 5.0, 7.0, 7.0, 7.0]);
+    }
+
+    #[test]
+    fn the_newest_sum_of_each_group_counts() {
+        let own = |group: f64, sum: f64, told: f64| Aggregates {
+            group: vec![group],
+            sum: vec![sum],
+            told: vec![told],
+        };
+        let all = [own(1.0, 10.0, 3.0), own(2.0, 5.0, 1.0), own(1.0, 12.0, 4.0), own(3.0, f64::NAN, 9.0)];
+        let all: Vec<&Aggregates> = all.iter().collect();
+        assert_eq!(sum_of_groups(&all, 0).to_bits(), 17.0_f64.to_bits());
+        assert!(sum_of_groups(&all[3..], 0).is_nan());
+    }
+}

@@ -1,0 +1,254 @@
+//! Couplers by name.
+//!
+//! A coupler enters Weir's scenarios by an [`Entry::of`] in [`entries`] and a type that implements [`CouplerKind`].
+
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use toml::Table;
+use weir_cc::coupled::{Coupler, Member};
+
+use super::RegistryError;
+use super::law::merge;
+use crate::form::{Shape, advice};
+
+/// What is known of a coupler, for whoever has to choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CouplerInfo {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub summary: &'static str,
+    /// The paper or RFC that it implements.
+    pub source: &'static str,
+    /// What it steers.
+    pub steers: Steers,
+    /// What sources warn of; whoever names such a coupler has to say that they know it.
+    pub testbed_only: bool,
+}
+
+/// What a coupler steers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Steers {
+    /// Nothing.
+    Nothing,
+    /// Rates, and windows by the rates that they amount to: any adaptive flow.
+    Rates,
+    /// Windows: flows that have one.
+    Windows,
+}
+
+impl Steers {
+    /// In a word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Rates => "rates",
+            Self::Windows => "windows",
+        }
+    }
+}
+
+/// What a coupler has to know of its flows besides what they tell it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Setting {
+    /// Whether it is known that this may be unsafe outside of testbeds.
+    pub testbed: bool,
+    /// Whether groups come from statistics that the flows tell, and not from being coupled at all.
+    pub measured: bool,
+    /// The weight of each tenant.
+    pub tenants: Vec<f64>,
+    /// Which tenant's, by its place in the list above, each of these flows is.
+    pub tenant_of: Vec<(Member, usize)>,
+}
+
+/// A coupler that scenarios can name.
+trait CouplerKind {
+    /// Its constants.
+    type Config: DeserializeOwned + Serialize + JsonSchema;
+    /// Constants that the name stands for, or the coupling's other keys: no options.
+    const FIXED: &[&str] = &[];
+
+    /// What it is.
+    fn info() -> CouplerInfo;
+
+    /// The constants that options are laid over.
+    fn config() -> Self::Config;
+
+    /// A coupler without flows; `None` for nobody who couples.
+    ///
+    /// # Errors
+    /// A constant out of its range, in words; a setting that it cannot heed.
+    fn build(config: Self::Config, setting: &Setting) -> Built;
+}
+
+/// A coupler, or in words why there is none.
+type Built = Result<Option<Box<dyn Coupler>>, String>;
+
+/// A [`CouplerKind`], its type forgotten.
+struct Entry {
+    info: CouplerInfo,
+    build: fn(Option<&Table>, &Setting) -> Built,
+    schema: Value,
+}
+
+impl Entry {
+    fn of<K: CouplerKind>() -> Self {
+        let mut schema = schemars::schema_for!(K::Config).to_value();
+        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.retain(|key, _| !K::FIXED.contains(&key.as_str()));
+        }
+        Self { info: K::info(), build: |options, setting| K::build(config::<K>(options)?, setting), schema }
+    }
+}
+
+/// The constants that `options` make.
+fn config<K: CouplerKind>(options: Option<&Table>) -> Result<K::Config, String> {
+    let Some(options) = options else { return Ok(K::config()) };
+    if let Some(fixed) = options.keys().find(|key| K::FIXED.contains(&key.as_str())) {
+        return Err(format!("`{fixed}` is no option of it"));
+    }
+    let mut table = Table::try_from(K::config()).map_err(|error| error.to_string())?;
+    merge(&mut table, options.clone());
+    table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())
+}
+
+static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(entries);
+
+/// In the order in which they are listed.
+fn entries() -> Vec<Entry> {
+    vec![
+        Entry::of::<Nobody>(),
+        Entry::of::<exchange::Rfc8699Active>(),
+        Entry::of::<exchange::Rfc8699Conservative>(),
+        Entry::of::<exchange::Rtp2014Active>(),
+        Entry::of::<exchange::Rtp2014Conservative>(),
+        Entry::of::<exchange::Rfc8699Passive>(),
+        Entry::of::<exchange::PassiveSimple>(),
+        Entry::of::<kinds::Ctrl>(),
+        Entry::of::<kinds::MediaAndData>(),
+        Entry::of::<kinds::OneWindow>(),
+        Entry::of::<kinds::MeanWindow>(),
+        Entry::of::<kinds::Beginnings>(),
+        #[cfg(test)]
+        Entry::of::<test_only::EqualRates>(),
+        #[cfg(test)]
+        Entry::of::<test_only::EqualWindows>(),
+    ]
+}
+
+/// Every coupler.
+pub fn couplers() -> impl Iterator<Item = &'static CouplerInfo> {
+    ENTRIES.iter().map(|entry| &entry.info)
+}
+
+/// What is known of the coupler `name`.
+pub fn coupler_info(name: &str) -> Option<&'static CouplerInfo> {
+    couplers().find(|info| info.name == name)
+}
+
+/// The coupler `name`, without flows. `options` stand by the names of its `Config`; what they do not name keeps its
+/// default. `None` for the algorithm that leaves flows alone.
+///
+/// # Errors
+/// An unknown name, an unknown option, one out of its range, a setting that this coupler cannot heed.
+pub fn coupler(
+    name: &str,
+    options: Option<&Table>,
+    setting: &Setting,
+) -> Result<Option<Box<dyn Coupler>>, RegistryError> {
+    let entry = ENTRIES.iter().find(|entry| entry.info.name == name).ok_or_else(|| {
+        let advice = advice(name, couplers().map(|info| info.name));
+        RegistryError::Unknown { what: "coupling algorithm", name: name.to_owned(), advice }
+    })?;
+    (entry.build)(options, setting).map_err(|reason| RegistryError::Options { name: entry.info.name, reason })
+}
+
+pub(crate) fn coupler_options_shape(name: &str) -> Option<Shape<'static>> {
+    ENTRIES.iter().find(|entry| entry.info.name == name).map(|entry| Shape::new(&entry.schema))
+}
+
+/// Constants of what has none.
+#[derive(Debug, Default, Serialize, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NoOptions {}
+
+/// Nobody couples: the yardstick.
+struct Nobody;
+
+impl CouplerKind for Nobody {
+    type Config = NoOptions;
+
+    fn info() -> CouplerInfo {
+        CouplerInfo {
+            name: "none",
+            summary: "nobody: the flows are left alone and measured like coupled ones",
+            source: "–",
+            steers: Steers::Nothing,
+            testbed_only: false,
+        }
+    }
+
+    fn config() -> NoOptions {
+        NoOptions {}
+    }
+
+    fn build(_: NoOptions, _: &Setting) -> Built {
+        Ok(None)
+    }
+}
+
+mod exchange;
+mod kinds;
+#[cfg(test)]
+mod test_only;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_coupler_builds_with_its_defaults_and_has_a_name_of_its_own() {
+        for (index, info) in couplers().enumerate() {
+            let setting = Setting { testbed: info.testbed_only, ..Setting::default() };
+            let built = coupler(info.name, None, &setting).unwrap();
+            assert_eq!(built.is_none(), info.steers == Steers::Nothing, "{}", info.name);
+            assert!(coupler_options_shape(info.name).is_some());
+            assert!(couplers().take(index).all(|other| other.name != info.name), "{}", info.name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_and_unknown_options_are_refused() {
+        let error = coupler("noen", None, &Setting::default()).unwrap_err().to_string();
+        assert_eq!(error, "there is no coupling algorithm `noen`; did you mean `none`?");
+        let options: Table = toml::from_str("timer = 2").unwrap();
+        let error = coupler("none", Some(&options), &Setting::default()).unwrap_err().to_string();
+        assert!(error.starts_with("`none` does not take these options: unknown field `timer`"), "{error}");
+        let options: Table = toml::from_str("algorithm = \"passive-simple\"").unwrap();
+        let error = coupler("rfc8699-1", Some(&options), &Setting::default()).unwrap_err().to_string();
+        assert_eq!(error, "`rfc8699-1` does not take these options: `algorithm` is no option of it");
+    }
+
+    #[test]
+    fn options_are_laid_over_what_the_name_stands_for() {
+        let with = |name, text: &str| {
+            let options: Option<Table> = (!text.is_empty()).then(|| toml::from_str(text).unwrap());
+            format!("{:?}", coupler(name, options.as_ref(), &Setting::default()).unwrap())
+        };
+        let plain = with("fse-2014-2", "");
+        assert_eq!(with("fse-2014-2", "reconcile_s_cr = false\ntimer_rtts = 2.0"), plain);
+        assert_ne!(with("fse-2014-2", "reconcile_s_cr = true"), plain);
+        assert_ne!(with("fse-2014-1", ""), plain);
+    }
+
+    #[test]
+    fn an_unsafe_coupler_is_refused_where_nobody_knows_that_it_is() {
+        for info in couplers().filter(|info| info.testbed_only && !info.name.starts_with("equal")) {
+            assert!(coupler(info.name, None, &Setting::default()).is_err(), "{}", info.name);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What coupled flows get of what they have together.
+
+use weir_cc::coupled::{Aggregate, Member, Order, Refusal, Word};
+use weir_cc::window::Window;
+use weir_lab::metrics::{CouplingPlan, Series, Share};
+
+use super::*;
+
+/// Flows of which the first two are coupled.
+fn coupled(end_ms: u64, flows: Vec<FlowPlan>) -> MeasurePlan {
+    let coupling = CouplingPlan { name: "call".to_owned(), flows: vec![0, 1], windows: false };
+    MeasurePlan { couplings: vec![coupling], series: true, ..plan(end_ms, flows) }
+}
+
+#[test]
+fn shares_are_of_the_bytes_of_coupled_flows_alone() {
+    let mut run = Run::new(coupled(1000, vec![media("a"), media("b"), media("c")]));
+    run.passes(0, 0, 10, 3000);
+    run.sends(0, 20, 3000);
+    run.passes(1, 0, 10, 2000);
+    run.passes(2, 0, 10, 9000);
+    let flows = run.metrics().flows;
+    near(flows[0].share_sent, 0.75, 1e-12);
+    near(flows[1].share_sent, 0.25, 1e-12);
+    near(flows[0].share_received, 0.6, 1e-12);
+    assert_eq!((flows[2].share_sent, flows[2].share_wanted, flows[2].refused_words), (None, None, None));
+}
+
+#[test]
+fn the_share_that_is_wanted_follows_weights_and_who_is_there() {
+    let first = FlowPlan { later_weights: vec![(Time::from_millis(4000), 0.5)], ..media("a") };
+    let second = FlowPlan { pauses: vec![(Time::from_millis(6000), Time::from_millis(8000))], ..media("b") };
+    let wanted = |mut run: Run| {
+        run.flows_at(0, 0, 8000, 100);
+        let flows = run.metrics().flows;
+        (flows[0].share_wanted, flows[1].share_wanted)
+    };
+    // A half for 4 s, a third for 2 s, all for 2 s of the pause.
+    let (own, other) = wanted(Run::new(coupled(8000, vec![first.clone(), second.clone()])));
+    near(own, (0.5 * 4.0 + 2.0 / 3.0 + 2.0) / 8.0, 1e-12);
+    near(other, (0.5 * 4.0 + 4.0 / 3.0) / 8.0, 1e-12);
+    let (own, _) = wanted(Run::within(coupled(8000, vec![first, second]), 4000, 6000));
+    near(own, 1.0 / 3.0, 1e-12);
+}
+
+#[test]
+fn words_that_are_refused_are_counted() {
+    let mut run = Run::within(coupled(2000, vec![media("a"), media("b")]), 1000, 2000);
+    let refused = Some(Refusal::UnknownFlow(Member(0)));
+    run.0.told(Time::from_millis(500), 0, &Word::Pause, refused);
+    run.0.told(Time::from_millis(1500), 0, &Word::Pause, refused);
+    run.0.told(Time::from_millis(1600), 0, &Word::Pause, None);
+    let flows = run.metrics().flows;
+    assert_eq!((flows[0].refused_words, flows[1].refused_words), (Some(1.0), Some(0.0)));
+}
+
+#[test]
+fn fairness_of_what_is_sent_is_measured_beside_that_of_what_arrives() {
+    let mut run = Run::new(coupled(2000, vec![media("a"), media("b")]));
+    // Sent 1 : 1, then 2 : 1; received 1 : 0, as the second one's packets are under way for ever.
+    for (ms, own) in [(100, 1000), (1100, 2000)] {
+        run.passes(0, ms, ms, own);
+        run.sends(1, ms, 1000);
+    }
+    let jain = run.metrics().jain;
+    near(jain.sent_mean_of_instant, f64::midpoint(1.0, 9.0 / 10.0), 1e-12);
+    // 3 : 2.
+    near(jain.sent_of_means, 25.0 / 26.0, 1e-12);
+    near(jain.mean_of_instant, 0.5, 1e-12);
+}
+
+fn series(orders: &[(u64, usize, Order, Option<Aggregate>)]) -> Series {
+    let mut run = Run::new(coupled(400, vec![media("a"), media("b"), media("c")]));
+    run.passes(0, 110, 120, 1250);
+    run.passes(1, 110, 120, 2500);
+    for (ms, flow, order, aggregate) in orders {
+        run.0.ordered(Time::from_millis(*ms), *flow, order, *aggregate);
+    }
+    run.0.told(Time::from_millis(250), 1, &Word::Leave, None);
+    run.0.finish().series.unwrap()
+}
+
+#[test]
+fn orders_hold_until_the_next_one_or_until_the_flow_leaves() {
+    let rate = |kbps| Order::Rate { rate: DataRate::from_kbps(kbps), epoch: 1 };
+    let sum = |kbps: f64| Some(Aggregate { group: 0, sum: kbps * 1e3 });
+    let series = series(&[
+        (10, 0, rate(300), sum(400.0)),
+        (110, 0, rate(200), sum(500.0)),
+        (110, 1, rate(300), sum(500.0)),
+    ]);
+    let Some(Share::Rate(first)) = &series.flows[0].share else { panic!("no rates") };
+    assert_eq!(first, &[300e3, 200e3, 200e3, 200e3]);
+    let Some(Share::Rate(second)) = &series.flows[1].share else { panic!("no rates") };
+    assert!(second[0].is_nan() && second[1] == 300e3 && second[2].is_nan() && second[3].is_nan());
+    assert_eq!(series.flows[2].share, None);
+    let coupling = &series.couplings[0];
+    assert_eq!(coupling.aggregate, [400e3, 500e3, 500e3, 500e3]);
+    assert_eq!(coupling.receive_rate_bps, [0.0, 300e3, 0.0, 0.0]);
+    let mut csv = Vec::new();
+    series.write_csv(&mut csv).unwrap();
+    let csv = String::from_utf8(csv).unwrap();
+    for column in
+        ["a.share_bps", "b.share_bps", "call.send_rate_bps", "call.receive_rate_bps", "call.aggregate_bps"]
+    {
+        assert!(csv.lines().next().unwrap().split(',').any(|name| name == column), "{column}");
+    }
+    assert!(!csv.contains("c.share"));
+}
+
+#[test]
+fn windows_are_shown_in_segments() {
+    let window = Order::Window(Window { cwnd: 12.5, ssthresh: 20.0 });
+    let series = series(&[(10, 0, window, Some(Aggregate { group: 1, sum: 30e3 }))]);
+    assert_eq!(series.flows[0].share, Some(Share::Window(vec![12.5; 4])));
+}

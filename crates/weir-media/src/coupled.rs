@@ -1,0 +1,129 @@
+//! A flow of a session as it stands to its coupler.
+
+use weir_cc::coupled::{Demand, Membership, Order, Wishes, Word};
+use weir_cc::{RateLimits, SendTime, Share};
+use weir_units::DataSize;
+
+use crate::config::MediaConfig;
+use crate::session::{FlowId, Output, Session};
+
+/// What a flow tells as its desired rate `DR` (RFC 8699 §5.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Desired {
+    /// Nothing: it takes what it can get.
+    Unlimited,
+    /// The upper bound of its rate.
+    #[default]
+    Limits,
+    /// The same, and while it sends clearly less than it may, half as much again as it sends.
+    Measured,
+}
+
+/// Stands between a flow of a [`Session`] and its [`Coupler`](weir_cc::coupled::Coupler): says in words what the session
+/// gives out, and makes of orders what the session is to do.
+///
+/// Each method that returns words wants them told, in order; what the coupler orders then goes to [`Self::obey`] of the
+/// flow that it is for, at once or when it has come from where the coupler stands.
+#[derive(Clone, Debug)]
+pub struct CoupledFlow {
+    id: FlowId,
+    limits: RateLimits,
+    desired: Desired,
+    membership: Membership,
+    demand: Demand,
+    begun: bool,
+}
+
+impl CoupledFlow {
+    /// The flow `id`, made by `config`, with the weight `priority`: positive and finite, or the coupler refuses it.
+    pub fn new(id: FlowId, priority: f64, desired: Desired, config: &MediaConfig) -> Self {
+        let most = (desired != Desired::Unlimited).then_some(config.limits.max());
+        let wishes = Wishes { priority, desired: most, least: config.limits.min() };
+        let segment = DataSize::from_bytes(u64::from(config.payload_limit));
+        let (membership, demand) = (Membership::new(wishes, segment), Demand::new());
+        Self { id, limits: config.limits, desired, membership, demand, begun: false }
+    }
+
+    /// The flow in its session.
+    pub const fn id(&self) -> FlowId {
+        self.id
+    }
+
+    /// The flow begins, if it has not: it brings in the rate that its law begins with.
+    pub fn begin(&mut self, now: SendTime, session: &Session) -> Option<Word> {
+        let target = session.flow(self.id)?.target();
+        let first = !core::mem::replace(&mut self.begun, true);
+        let rate = target.sending_rate;
+        first.then(|| self.membership.join(now, rate, rate, target.window))
+    }
+
+    /// The flow was paused: others take its share.
+    pub fn pause(&mut self) -> Option<Word> {
+        self.membership.pause()
+    }
+
+    /// The flow goes on after a pause: with its start rate, as others have its share by now.
+    pub fn resume(&mut self, now: SendTime, session: &Session) -> Option<Word> {
+        let window = session.flow(self.id)?.target().window;
+        let present = self.membership.present();
+        Some(self.membership.join(now, self.limits.start().min(present), present, window))
+    }
+
+    /// The flow has another weight from now on.
+    pub fn weigh(&mut self, priority: f64) -> Option<Word> {
+        self.membership.wish(Wishes { priority, ..*self.membership.wishes() })
+    }
+
+    /// The flow has ended.
+    pub fn leave(&mut self) -> Option<Word> {
+        self.membership.leave()
+    }
+
+    /// The session gave something out.
+    pub fn on_output(&mut self, now: SendTime, session: &Session, output: &Output) -> [Option<Word>; 2] {
+        match *output {
+            Output::Decision(id, decision) if id == self.id => {
+                let Some(sender) = session.flow(id) else { return [None; 2] };
+                let wish = (self.desired == Desired::Measured).then(|| {
+                    let most = self.limits.max();
+                    let measured = self.demand.desired(now, decision.rate, sender.queued());
+                    let desired = Some(measured.map_or(most, |rate| rate.min(most)));
+                    self.membership.wish(Wishes { desired, ..*self.membership.wishes() })
+                });
+                return [wish.flatten(), self.membership.update(now, decision, sender.target().window)];
+            }
+            Output::Rtt(id, rtt) if id == self.id => self.membership.on_rtt(rtt),
+            Output::Statistics(id, statistics) if id == self.id => {
+                return [Some(Word::Statistics(statistics)), None];
+            }
+            Output::Packet(id, ref packet) if id == self.id && self.desired == Desired::Measured => {
+                self.demand.on_sent(now, DataSize::from_bytes(u64::from(packet.payload)));
+            }
+            _ => {}
+        }
+        [None; 2]
+    }
+
+    /// The coupler has ordered something.
+    pub fn obey(&mut self, now: SendTime, order: &Order, session: &mut Session) {
+        let share = self.membership.order(now, order);
+        self.adopt(now, share, session);
+    }
+
+    /// When [`Self::on_timeout`] wants to be called.
+    pub fn next_timeout(&self) -> Option<SendTime> {
+        self.membership.next_timeout()
+    }
+
+    /// The coupler does not answer in time: the flow goes on with less, or by itself.
+    pub fn on_timeout(&mut self, now: SendTime, session: &mut Session) {
+        let share = self.membership.on_timeout(now);
+        self.adopt(now, share, session);
+    }
+
+    fn adopt(&mut self, now: SendTime, share: Option<Share>, session: &mut Session) {
+        let Some(taken) = share.and_then(|share| session.adopt(now, self.id, share)) else { return };
+        let window = session.flow(self.id).and_then(|sender| sender.target().window);
+        self.membership.taken(taken, window);
+    }
+}

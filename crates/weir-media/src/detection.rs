@@ -1,0 +1,204 @@
+//! Shared bottleneck detection at either end of a flow (RFC 8382): who makes the statistics, and what becomes of them.
+
+use weir_cc::SendTime;
+use weir_cc::config_error::ConfigError;
+use weir_cc::coupled::Statistics;
+use weir_cc::coupled::sbd::Config;
+use weir_units::TimeDelta;
+use weir_wire::rtcp::Sbd;
+use weir_wire::seq::Unwrapper;
+
+/// Statistics for shared bottleneck detection, and where they are made.
+///
+/// RFC 8382 §3.1 has both ends agree on metrics and parameters by messages; here both get the same [`MediaConfig`].
+///
+/// [`MediaConfig`]: crate::MediaConfig
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Detection {
+    config: Config,
+    place: Place,
+}
+
+/// Where statistics are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// At the sender, by what per-packet reports tell: those of the law, or of a [witness](crate::MediaConfig::witness).
+    /// Where nobody reports single packets there are none.
+    Sender,
+    /// At the receiver, which reports them each interval.
+    Receiver,
+}
+
+impl Detection {
+    /// With these parameters, whose half for groups is the coupler's.
+    ///
+    /// # Errors
+    /// If a parameter is out of its range.
+    pub fn new(place: Place, config: Config) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self { config, place })
+    }
+
+    /// The parameters.
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Where statistics are made.
+    pub const fn place(&self) -> Place {
+        self.place
+    }
+
+    /// The parameters, if it is there that statistics are made.
+    pub(crate) fn at(&self, place: Place) -> Option<Config> {
+        (self.place == place).then_some(self.config)
+    }
+}
+
+/// Intervals by which a report may come sooner or later than the first one did, as it stands to the sender's clock.
+const MOST_SHIFT: u64 = 8;
+
+/// Reads reports of statistics.
+///
+/// The receiver numbers intervals by the sender's clock as far as it knows it. The first report tells the interval that
+/// has just ended at the sender; the others count on from it.
+#[derive(Debug)]
+pub(crate) struct StatisticsReader {
+    interval: TimeDelta,
+    numbers: Unwrapper,
+    /// The receiver's number and ours of one interval.
+    anchor: Option<(u64, u64)>,
+    refused: u64,
+}
+
+impl StatisticsReader {
+    pub(crate) fn new(interval: TimeDelta) -> Self {
+        Self { interval, numbers: Unwrapper::new(), anchor: None, refused: 0 }
+    }
+
+    /// A report has come. `None` if it says what cannot be.
+    pub(crate) fn read(&mut self, now: SendTime, report: &Sbd) -> Option<Statistics> {
+        let seconds = |micros: u32| f64::from(micros) / 1e6;
+        let told = Statistics {
+            interval: 0,
+            skew: report.skew_ratio(),
+            variability: seconds(report.variability),
+            frequency: report.frequency_ratio(),
+            loss: report.loss_ratio(),
+            bottleneck: report.bottleneck && report.defined,
+            queuing: seconds(report.queuing),
+            samples: report.samples.into(),
+        };
+        if !told.is_possible() {
+            self.refused += 1;
+            return None;
+        }
+        if report.anew {
+            self.anchor = None;
+        }
+        Some(Statistics { interval: self.interval(now, report.interval), ..told })
+    }
+
+    /// How many reports said what cannot be.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    fn interval(&mut self, now: SendTime, number: u16) -> u64 {
+        let number = self.numbers.unwrap(number);
+        let ended = now.nanos().div_euclid(self.interval.nanos().max(1)) - 1;
+        let ended = u64::try_from(ended).unwrap_or(0);
+        let (theirs, ours) = *self.anchor.get_or_insert((number, ended));
+        let counted = ours.saturating_add(number).saturating_sub(theirs);
+        if counted.abs_diff(ended) <= MOST_SHIFT {
+            return counted;
+        }
+        // The receiver's reading of our clock has leapt.
+        self.anchor = Some((number, ended));
+        ended
+    }
+}
+
+/// The report of `told`, made by `ssrc` on `source`.
+pub(crate) fn statistics_report(told: &Statistics, anew: bool, ssrc: u32, source: u32) -> Sbd {
+    let micros = |seconds: f64| Sbd::micros_from_nanos(TimeDelta::from_secs_f64(seconds).nanos());
+    Sbd {
+        ssrc,
+        source,
+        interval: told.interval as u16,
+        // What is not defined is 0 and passes no bottleneck; who passes one has all of them.
+        defined: told.bottleneck || told.samples > 0,
+        anew,
+        bottleneck: told.bottleneck,
+        skew: Sbd::skew_from(told.skew),
+        frequency: Sbd::ratio_from(told.frequency),
+        variability: micros(told.variability),
+        loss: Sbd::ratio_from(told.loss),
+        samples: u16::try_from(told.samples).unwrap_or(u16::MAX),
+        queuing: micros(told.queuing),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOLD: Statistics = Statistics {
+        interval: 65_535,
+        skew: -0.25,
+        variability: 0.0085,
+        frequency: 0.5,
+        loss: 0.125,
+        bottleneck: true,
+        queuing: 0.04,
+        samples: 35,
+    };
+
+    fn reader() -> StatisticsReader {
+        StatisticsReader::new(TimeDelta::from_millis(350))
+    }
+
+    fn report(interval: u64) -> Sbd {
+        statistics_report(&Statistics { interval, ..TOLD }, false, 1, 2)
+    }
+
+    #[test]
+    fn statistics_survive_the_wire_and_count_by_the_senders_clock() {
+        let mut reader = reader();
+        let at = |interval: i64| SendTime::from_millis(350 * interval + 40);
+        // The receiver's interval 65 535 has ended when the sender's 99 has.
+        assert_eq!(reader.read(at(100), &report(65_535)), Some(Statistics { interval: 99, ..TOLD }));
+        assert_eq!(reader.read(at(101), &report(65_536)).map(|told| told.interval), Some(100));
+        // One is lost, one late.
+        assert_eq!(reader.read(at(104), &report(65_538)).map(|told| told.interval), Some(102));
+        // The receiver's reading has leapt by 64 s.
+        assert_eq!(reader.read(at(105), &report(65_722)).map(|told| told.interval), Some(104));
+        assert_eq!(reader.read(at(106), &report(65_723)).map(|told| told.interval), Some(105));
+        assert_eq!(
+            reader.read(at(107), &Sbd { anew: true, ..report(65_727) }).map(|told| told.interval),
+            Some(106)
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_and_counted() {
+        let mut reader = reader();
+        let wrong = [
+            Sbd { skew: -16_385, ..report(1) },
+            Sbd { frequency: 32_769, ..report(1) },
+            Sbd { loss: u16::MAX, ..report(1) },
+        ];
+        assert!(wrong.iter().all(|wrong| reader.read(SendTime::ZERO, wrong).is_none()));
+        assert_eq!(reader.refused(), 3);
+        let undefined = reader.read(SendTime::ZERO, &Sbd { defined: false, ..report(1) });
+        assert_eq!(undefined.map(|told| told.bottleneck), Some(false));
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        let wrong = Config { window: 0, ..Config::default() };
+        assert!(Detection::new(Place::Sender, wrong).is_err());
+        let right = Detection::new(Place::Receiver, Config::default()).unwrap();
+        assert!(right.at(Place::Receiver).is_some() && right.at(Place::Sender).is_none());
+    }
+}

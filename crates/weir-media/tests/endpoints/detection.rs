@@ -1,0 +1,87 @@
+//! Statistics for shared bottleneck detection, made at either end.
+
+use weir_cc::TimeDelta;
+use weir_cc::coupled::Statistics;
+use weir_cc::coupled::sbd::Config;
+use weir_media::{Detection, MediaConfig, PacketFormat, Place};
+use weir_units::DataRate;
+use weir_wire::rtcp::Sbd;
+
+use crate::rig::{Call, RECEIVER, SENDER, config, nada};
+
+const T_MS: i64 = 350;
+
+fn detecting(place: Place) -> MediaConfig {
+    let detection = Detection::new(place, Config::default()).unwrap();
+    MediaConfig { detection: Some(detection), witness: Some(TimeDelta::from_millis(50)), ..config() }
+}
+
+/// A minute of a call over 1 Mbit/s, of whose packets one in 20 is lost.
+fn minute(config: MediaConfig) -> Call {
+    let mut call = Call::new(nada(), config, DataRate::from_kbps(1000));
+    call.media_loss = 20;
+    call.run(TimeDelta::from_secs(60));
+    call
+}
+
+/// Each interval once, in order, from the beginning to almost the end.
+fn assert_each_interval(statistics: &[Statistics]) {
+    assert!(statistics.iter().enumerate().all(|(n, told)| told.interval == n as u64), "{statistics:?}");
+    let passed = 60_000 / T_MS as usize;
+    assert!((passed - 2..=passed).contains(&statistics.len()), "{}", statistics.len());
+}
+
+#[test]
+fn the_sender_makes_statistics_of_per_packet_feedback() {
+    for packet_format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
+        let call = minute(MediaConfig { packet_format, ..detecting(Place::Sender) });
+        assert_each_interval(&call.statistics);
+        let last = call.statistics.last().unwrap();
+        assert!((0.045..0.055).contains(&last.loss), "{last:?}");
+        assert!(last.samples > 10 && last.variability < 0.1, "{last:?}");
+    }
+}
+
+#[test]
+fn the_receiver_makes_the_same_of_what_arrives_and_reports_it() {
+    let here = minute(detecting(Place::Sender)).statistics;
+    let there = minute(detecting(Place::Receiver)).statistics;
+    assert!(there.len().abs_diff(here.len()) <= 1, "{} {}", there.len(), here.len());
+    assert!(there.windows(2).all(|two| two[1].interval == two[0].interval + 1), "no interval is told twice");
+    // The receiver's intervals are another cut of the same time: it knows the sender's clock but for some constant.
+    let mean = |of: &[Statistics], value: fn(&Statistics) -> f64| {
+        let settled = &of[60..];
+        settled.iter().map(value).sum::<f64>() / settled.len() as f64
+    };
+    let (a, b) = (mean(&here, |told| told.skew), mean(&there, |told| told.skew));
+    assert!((a - b).abs() < 0.1, "{a} {b}");
+    let (a, b) = (mean(&here, |told| told.queuing), mean(&there, |told| told.queuing));
+    assert!((a - b).abs() < 0.15 * a.max(b) + 0.001, "{a} {b}");
+    let (a, b) = (mean(&here, |told| told.loss), mean(&there, |told| told.loss));
+    assert!((a - b).abs() < 0.005, "{a} {b}");
+}
+
+#[test]
+fn statistics_change_nothing_else() {
+    let witness = Some(TimeDelta::from_millis(50));
+    let without = minute(MediaConfig { witness, ..config() });
+    let with = minute(detecting(Place::Sender));
+    assert_eq!(with.events, without.events);
+    assert!(without.statistics.is_empty());
+}
+
+#[test]
+fn a_report_that_cannot_be_is_refused_and_counted_and_one_on_another_flow_is_not_ours() {
+    let mut call = minute(detecting(Place::Receiver));
+    let now = weir_cc::SendTime::from_millis(60_000);
+    let right = Sbd { ssrc: RECEIVER, source: SENDER, defined: true, interval: 1, ..Sbd::default() };
+    let mut told = |report: Sbd| {
+        let mut bytes = [0; Sbd::WIRE_LEN];
+        report.write(&mut bytes).unwrap();
+        call.sender.on_rtcp(now, &bytes).statistics.is_some()
+    };
+    assert!(told(right));
+    assert!(!told(Sbd { loss: 40_000, ..right }));
+    assert!(!told(Sbd { source: SENDER + 100, ..right }));
+    assert_eq!(call.sender.refused_statistics(), 1);
+}

@@ -1,0 +1,164 @@
+//! Couplers, and the words and orders on their way.
+
+use std::collections::VecDeque;
+
+use weir_cc::SendTime;
+use weir_cc::coupled::{Aggregate, Coupler, Member, Order, Word};
+use weir_net::Time;
+use weir_units::TimeDelta;
+use weir_world::{CouplingSpec, FlowSpec, Monitor};
+
+/// The couplers of a run. One that is near, without delay, answers in the call that tells it something; the others have
+/// their words and orders in rings.
+#[derive(Debug, Default)]
+pub(crate) struct Couplings {
+    all: Vec<Coupling>,
+    /// The coupling of each flow.
+    of_flow: Vec<Option<u32>>,
+    /// Orders for the flow whose word a near coupler has just heard.
+    answers: VecDeque<Ordered>,
+    /// A near coupler that has orders for other flows than the one it heard.
+    hurried: Option<usize>,
+}
+
+/// A coupler, and the words to it and orders from it on their way, in the order in which they arrive.
+#[derive(Debug)]
+struct Coupling {
+    coupler: Box<dyn Coupler>,
+    delay: TimeDelta,
+    words: VecDeque<(Time, u32, Word)>,
+    orders: VecDeque<(Time, Ordered)>,
+    /// When the engine is to wake it.
+    wake: Time,
+}
+
+/// An order that has reached a flow's host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ordered {
+    pub(crate) flow: usize,
+    pub(crate) order: Order,
+    pub(crate) aggregate: Option<Aggregate>,
+}
+
+impl Coupling {
+    fn new(spec: CouplingSpec) -> Self {
+        let CouplingSpec { coupler, delay, .. } = spec;
+        Self { coupler, delay, words: VecDeque::new(), orders: VecDeque::new(), wake: Time::MAX }
+    }
+
+    /// The coupler's next order.
+    fn poll<M: Monitor>(&mut self, monitor: &M) -> Option<Ordered> {
+        let (member, order) = self.coupler.poll_order()?;
+        let aggregate = if monitor.wants_signals() { self.coupler.aggregate(member) } else { None };
+        Some(Ordered { flow: member.0 as usize, order, aggregate })
+    }
+
+    fn tell<M: Monitor>(&mut self, now: Time, flow: u32, word: &Word, monitor: &mut M) {
+        let refused = self.coupler.on_word(local(now), Member(flow), word).err();
+        monitor.told(now, flow as usize, word, refused);
+    }
+
+    /// What the coupler wants goes on its way.
+    fn send_orders<M: Monitor>(&mut self, now: Time, monitor: &M) {
+        while let Some(ordered) = self.poll(monitor) {
+            self.orders.push_back((now + self.delay, ordered));
+        }
+    }
+
+    /// When something happens next at the coupler, or with its orders.
+    fn next_wake(&self) -> Time {
+        let word = self.words.front().map_or(Time::MAX, |&(due, ..)| due);
+        let order = self.orders.front().map_or(Time::MAX, |&(due, _)| due);
+        let timer = self.coupler.next_timeout();
+        let timer = timer.map_or(Time::MAX, |due| Time::from_nanos(due.nanos().max(0) as u64));
+        word.min(order).min(timer)
+    }
+}
+
+/// What a coupler's clock reads: the true time.
+fn local(now: Time) -> SendTime {
+    SendTime::from_nanos(now.nanos() as i64)
+}
+
+impl Couplings {
+    pub(crate) fn new(specs: Vec<CouplingSpec>, flows: &[FlowSpec]) -> Self {
+        let of_flow = flows.iter().map(|flow| flow.coupled.as_ref().map(|coupled| coupled.coupling as u32));
+        Self {
+            all: specs.into_iter().map(Coupling::new).collect(),
+            of_flow: of_flow.collect(),
+            answers: VecDeque::new(),
+            hurried: None,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The host of `flow` tells `word`. The coupling that is to wake at another time than before.
+    pub(crate) fn tell<M: Monitor>(
+        &mut self,
+        now: Time,
+        flow: usize,
+        word: &Word,
+        monitor: &mut M,
+    ) -> Option<(usize, Time)> {
+        let index = self.of_flow.get(flow).copied().flatten()? as usize;
+        let coupling = self.all.get_mut(index)?;
+        if coupling.delay.nanos() > 0 {
+            coupling.words.push_back((now + coupling.delay, flow as u32, *word));
+            return self.rewake(index);
+        }
+        coupling.tell(now, flow as u32, word, monitor);
+        while let Some(ordered) = coupling.poll(monitor) {
+            if ordered.flow == flow {
+                self.answers.push_back(ordered);
+            } else {
+                coupling.orders.push_back((now, ordered));
+                self.hurried = Some(index);
+            }
+        }
+        self.rewake(index)
+    }
+
+    /// The next order for the flow whose word was just told.
+    #[inline]
+    pub(crate) fn answer(&mut self) -> Option<Ordered> {
+        self.answers.pop_front()
+    }
+
+    /// A coupler that has orders in this instant; each is told once.
+    #[inline]
+    pub(crate) fn take_hurried(&mut self) -> Option<usize> {
+        self.hurried.take()
+    }
+
+    /// What has come to coupler `index` by `now` is heard, its timer included.
+    pub(crate) fn hear<M: Monitor>(&mut self, now: Time, index: usize, monitor: &mut M) {
+        let coupling = &mut self.all[index];
+        if coupling.coupler.next_timeout().is_some_and(|due| due <= local(now)) {
+            coupling.coupler.on_timeout(local(now));
+            coupling.send_orders(now, monitor);
+        }
+        while coupling.words.front().is_some_and(|&(due, ..)| due <= now) {
+            let Some((_, flow, word)) = coupling.words.pop_front() else { break };
+            coupling.tell(now, flow, &word, monitor);
+            coupling.send_orders(now, monitor);
+        }
+    }
+
+    /// The next order of coupler `index` that has reached its host.
+    pub(crate) fn order(&mut self, now: Time, index: usize) -> Option<Ordered> {
+        let orders = &mut self.all[index].orders;
+        let due = orders.front().is_some_and(|&(due, _)| due <= now);
+        if due { orders.pop_front().map(|(_, ordered)| ordered) } else { None }
+    }
+
+    /// When coupler `index` is to wake, if that is another time than before.
+    pub(crate) fn rewake(&mut self, index: usize) -> Option<(usize, Time)> {
+        let coupling = &mut self.all[index];
+        let wake = coupling.next_wake();
+        let before = core::mem::replace(&mut coupling.wake, wake);
+        (wake != before).then_some((index, wake))
+    }
+}

@@ -1,0 +1,139 @@
+//! What a coupled sender tells of its window, and how it obeys.
+
+use weir_cc::SendTime;
+use weir_cc::coupled::{Order, Told, WindowNews};
+use weir_cc::window::Window;
+use weir_world::tcp::Acknowledgement;
+
+use super::recovery::Reduction;
+use super::{State, TcpSender};
+
+/// How a sender stands to a coupler.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Coupled {
+    on: bool,
+    /// The timer ran out, and whether the window is reduced for it, the coupler has not said yet.
+    pub(super) reduction: Option<Reduction>,
+    /// Segments that other flows' acknowledgements let out.
+    clocked: u32,
+}
+
+impl Coupled {
+    pub(super) const fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// The window that holds: one segment while nobody has said what a timeout means.
+    #[inline]
+    pub(super) fn limit(&self, cwnd: f64) -> f64 {
+        if self.reduction.is_some() { cwnd.min(1.0) } else { cwnd }
+    }
+
+    /// Whether a segment may leave beyond the window; it is counted.
+    #[inline]
+    pub(super) fn take_clocked(&mut self) -> bool {
+        let may = self.clocked > 0;
+        self.clocked -= u32::from(may);
+        may
+    }
+}
+
+impl TcpSender {
+    /// From now on what happens to the window is told, and a timeout only sends again: whether it reduces the window, too,
+    /// an order says.
+    pub fn couple(&mut self) {
+        self.coupled.on = true;
+    }
+
+    /// From now on it is on its own; a timeout that waits for an order reduces.
+    pub fn uncouple(&mut self, now: SendTime) {
+        let Coupled { reduction, .. } = core::mem::take(&mut self.coupled);
+        if let Some(reduction) = reduction {
+            self.reduce_by_timeout(now, reduction);
+        }
+    }
+
+    /// An acknowledgement has come; poll for segments, if coupled once the orders to what it tells are obeyed.
+    pub fn on_ack_coupled(&mut self, now: SendTime, ack: &Acknowledgement) -> Heard {
+        if !self.coupled.on {
+            return Heard { rtt: self.on_ack(now, ack), connected: false, news: None };
+        }
+        let (state, before, first) = (self.state, self.window, self.board.first());
+        let reductions = self.counts.ecn_reductions;
+        let rtt = self.on_ack(now, ack);
+        let acked = self.board.first().saturating_sub(first);
+        let told = match (state, self.state) {
+            (State::SynSent, State::Open) => return Heard { rtt, connected: true, news: None },
+            (State::Open, State::Recovery) => Some(Told::RecoveryEntered),
+            (State::Recovery, State::Open) => Some(Told::RecoveryLeft),
+            _ if self.counts.ecn_reductions > reductions => Some(Told::Marked),
+            (_, State::Recovery) => (acked > 0).then_some(Told::Repairing),
+            (_, State::Open | State::Loss) => (acked > 0).then_some(Told::Acknowledged),
+            _ => None,
+        };
+        Heard { rtt, connected: false, news: told.map(|told| self.news(told, before, acked)) }
+    }
+
+    /// The sender's time has come, as in [`Self::on_timeout`]. What to tell, if it is coupled and has to send again.
+    pub fn on_timeout_coupled(&mut self, now: SendTime) -> Option<WindowNews> {
+        let before = self.window;
+        self.on_timeout(now);
+        self.coupled.reduction.is_some().then(|| self.news(Told::TimedOut, before, 0))
+    }
+
+    /// Obeys; poll for segments afterwards. What to tell of it, if anything.
+    pub fn obey(&mut self, now: SendTime, order: &Order) -> Option<WindowNews> {
+        match *order {
+            Order::Window(window) => {
+                let sound = window.cwnd.is_finite() && window.cwnd > 0.0 && window.ssthresh > 0.0;
+                if self.coupled.on && self.state != State::Recovery && sound {
+                    self.coupled.reduction = None;
+                    self.window = window;
+                }
+                None
+            }
+            Order::Segment => {
+                self.coupled.clocked += u32::from(self.state == State::Open);
+                None
+            }
+            Order::Reduce => {
+                let reduction = self.coupled.reduction.take()?;
+                let before = self.window;
+                self.reduce_by_timeout(now, reduction);
+                Some(self.news(Told::Reduced, before, 0))
+            }
+            Order::Uncoupled => {
+                self.uncouple(now);
+                None
+            }
+            Order::Rate { .. } => None,
+        }
+    }
+
+    fn news(&self, told: Told, before: Window, acked: u32) -> WindowNews {
+        let Window { cwnd, ssthresh } = self.window;
+        // Recovery begins with a window that goes on from what is in the network; it shall end with the threshold.
+        let cwnd = if told == Told::RecoveryEntered { ssthresh } else { cwnd };
+        WindowNews {
+            told,
+            before,
+            after: Window { cwnd, ssthresh },
+            acked: f64::from(acked),
+            flight: f64::from(self.board.pipe()),
+            window_limited: self.window_limited,
+            srtt: self.rtt.smoothed(),
+            base_rtt: self.rtt.latest().map(|_| self.rtt.min()),
+        }
+    }
+}
+
+/// What a sender makes of an acknowledgement.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    /// The round-trip time it measured.
+    pub rtt: Option<weir_units::TimeDelta>,
+    /// Whether the connection stands from now on.
+    pub connected: bool,
+    /// What to tell the coupler.
+    pub news: Option<WindowNews>,
+}

@@ -1,0 +1,179 @@
+//! Words and orders between the hosts of coupled flows and their coupler.
+
+use crate::common::{Echo, constant, coupled_by, flow, gcc_2016, spec, tcp};
+use crate::engine::{Tally, run};
+use weir_cc::coupled::{Aggregate, Coupler, Member, Order, Refusal, Told, Word};
+use weir_cc::{DataRate, SendTime, TimeDelta};
+use weir_net::{QueueConfig, Time};
+use weir_sim::{Simulation, SpecError};
+use weir_world::{CoupledSpec, FlowSpec, Monitor, RunSpec};
+
+/// Wants every flow of rates to send at so much, from the first word on.
+#[derive(Debug)]
+struct Dictator(DataRate, Vec<(Member, Order)>);
+
+impl Coupler for Dictator {
+    fn on_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+        if matches!(word, Word::Join(_) | Word::Update(_)) {
+            let epoch = (now.nanos() / 1000 + 1) as u32;
+            self.1.push((member, Order::Rate { rate: self.0, epoch }));
+        }
+        Ok(())
+    }
+
+    fn poll_order(&mut self) -> Option<(Member, Order)> {
+        self.1.pop()
+    }
+
+    fn aggregate(&self, _member: Member) -> Option<Aggregate> {
+        Some(Aggregate { group: 0, sum: self.0.bps_f64() })
+    }
+}
+
+/// What was said, and when.
+#[derive(Debug, Default)]
+struct Heard {
+    words: Vec<(Time, usize, Word)>,
+    orders: Vec<(Time, usize, Order)>,
+    /// The first packet of each flow after each order.
+    sent: Vec<(Time, usize)>,
+}
+
+impl Monitor for Heard {
+    fn told(&mut self, now: Time, flow: usize, word: &Word, _refused: Option<Refusal>) {
+        self.words.push((now, flow, *word));
+    }
+    fn ordered(&mut self, now: Time, flow: usize, order: &Order, _aggregate: Option<Aggregate>) {
+        self.orders.push((now, flow, *order));
+    }
+    fn sent(&mut self, now: Time, flow: usize, packet: &weir_world::PacketMeta) {
+        if !packet.control {
+            self.sent.push((now, flow));
+        }
+    }
+}
+
+fn heard(spec: RunSpec) -> Heard {
+    Simulation::new(spec, Heard::default()).expect("a valid spec").run()
+}
+
+/// A queue so short that timers run out, too.
+fn short_queue(flows: &dyn Fn() -> Vec<FlowSpec>) -> RunSpec {
+    let mut spec = spec(800, 60, flows());
+    spec.links[0].config.queue = QueueConfig { limit_packets: Some(3), ..QueueConfig::default() };
+    spec
+}
+
+#[test]
+fn a_coupler_that_wants_what_the_laws_want_changes_nothing() {
+    let calls = || {
+        let screen =
+            flow("screen", gcc_2016()).from(Time::from_millis(5000)).until(Time::from_millis(20_000));
+        let screen = screen.pausing(Time::from_millis(7000), Time::from_millis(8000));
+        vec![flow("video", gcc_2016()).in_call(0), screen.in_call(0)]
+    };
+    let transfers = || vec![flow("a", tcp()), flow("b", tcp()).from(Time::from_millis(3000))];
+    for make in [&calls as &dyn Fn() -> Vec<FlowSpec>, &transfers] {
+        assert_eq!(run(coupled_by(Echo::default(), 0, spec(2000, 30, make()))), run(spec(2000, 30, make())));
+        assert_eq!(run(coupled_by(Echo::default(), 0, short_queue(make))), run(short_queue(make)));
+    }
+    let timed_out = heard(coupled_by(Echo::default(), 0, short_queue(&transfers)));
+    let reduced =
+        |(_, _, word): &&(Time, usize, Word)| matches!(word, Word::Window(n) if n.told == Told::Reduced);
+    assert!(timed_out.words.iter().filter(reduced).count() > 3, "timers have run out");
+}
+
+#[test]
+fn without_delay_an_order_comes_before_the_flow_sends_more() {
+    let rate = DataRate::from_kbps(700);
+    let heard =
+        heard(coupled_by(Dictator(rate, Vec::new()), 0, spec(2000, 10, vec![flow("video", gcc_2016())])));
+    let (joined, ordered, sent) = (heard.words[0], heard.orders[0], heard.sent[0]);
+    assert!(matches!(joined.2, Word::Join(_)));
+    assert_eq!((joined.0, ordered.0, sent.0), (Time::ZERO, Time::ZERO, Time::ZERO));
+    // Frames of 700 / 30 kbit are 2917 bytes: three packets, from the first on. At the start rate two would do.
+    let second = heard.sent.iter().filter(|(at, _)| *at < Time::from_millis(1000)).count();
+    assert!((89..=93).contains(&second), "{second}");
+}
+
+#[test]
+fn words_and_orders_take_their_time() {
+    let rate = DataRate::from_kbps(700);
+    for delay in [1, 50, 500] {
+        let heard = heard(coupled_by(
+            Dictator(rate, Vec::new()),
+            delay,
+            spec(2000, 10, vec![flow("video", gcc_2016())]),
+        ));
+        let way = Time::from_millis(delay as u64);
+        assert_eq!((heard.words[0].0, heard.orders[0].0), (way, way + TimeDelta::from_millis(delay)));
+        assert_eq!(heard.words.len(), heard.words.iter().filter(|(_, flow, _)| *flow == 0).count());
+    }
+}
+
+#[test]
+fn a_pause_and_an_end_are_told_and_a_join_after_a_pause_brings_the_start_rate() {
+    let paused = flow("video", gcc_2016())
+        .pausing(Time::from_millis(10_000), Time::from_millis(12_000))
+        .until(Time::from_millis(15_000));
+    let heard = heard(coupled_by(Echo::default(), 0, spec(2000, 20, vec![paused])));
+    let at = |wanted: fn(&Word) -> bool| {
+        let found = heard.words.iter().filter(|(.., word)| wanted(word));
+        found.map(|&(at, ..)| at.nanos() / 1_000_000).collect::<Vec<_>>()
+    };
+    assert_eq!(at(|word| matches!(word, Word::Join(_))), [0, 12_000]);
+    assert_eq!(at(|word| matches!(word, Word::Pause)), [10_000]);
+    assert_eq!(at(|word| matches!(word, Word::Leave)), [15_000]);
+    let joins: Vec<_> = heard
+        .words
+        .iter()
+        .filter_map(|(.., w)| if let Word::Join(j) = w { Some(*j) } else { None })
+        .collect();
+    assert_eq!((joins[0].start, joins[0].present), (DataRate::from_kbps(300), DataRate::from_kbps(300)));
+    assert_eq!(joins[1].start, DataRate::from_kbps(300));
+    assert!(joins[1].present > DataRate::from_kbps(1000), "{}", joins[1].present);
+}
+
+#[test]
+fn a_transfer_joins_when_its_connection_stands_and_leaves_when_it_is_complete() {
+    let weir_world::Traffic::Tcp { law, config, .. } = tcp() else { unreachable!() };
+    let size = Some(weir_cc::DataSize::from_bytes(100_000));
+    let short = weir_world::Traffic::Tcp { law, config, size };
+    let heard = heard(coupled_by(Echo::default(), 0, spec(2000, 20, vec![flow("short", short)])));
+    let Some((at, _, Word::Join(join))) = heard.words.first() else { panic!("{:?}", heard.words.first()) };
+    // 50 ms there and back and two small packets' serialisation.
+    assert!((Time::from_millis(50)..Time::from_millis(52)).contains(at), "{at}");
+    assert_eq!(join.window.unwrap().window.cwnd, 10.0);
+    assert!(matches!(heard.words.last(), Some((.., Word::Leave))));
+}
+
+#[test]
+fn priorities_change_when_they_are_to() {
+    let later = vec![(Time::from_millis(2000), 0.5), (Time::from_millis(3000), 0.25)];
+    let mut spec =
+        coupled_by(Echo::default(), 0, spec(2000, 5, vec![flow("video", gcc_2016()), flow("bulk", tcp())]));
+    for flow in &mut spec.flows {
+        flow.coupled.as_mut().unwrap().later_priorities.clone_from(&later);
+    }
+    let heard = heard(spec);
+    for flow in [0, 1] {
+        let wishes = heard.words.iter().filter_map(|&(at, of, word)| match word {
+            Word::Wishes(wishes) if of == flow => Some((at, wishes.priority)),
+            _ => None,
+        });
+        assert_eq!(wishes.collect::<Vec<_>>(), later);
+    }
+}
+
+#[test]
+fn what_cannot_be_coupled_is_named() {
+    let mut other = flow("other", constant(100));
+    other.reverse.clear();
+    let nobody = flow("nobody", gcc_2016()).coupled(CoupledSpec::new(1));
+    for (flow, name) in [(other.coupled(CoupledSpec::new(0)), "other"), (nobody, "nobody")] {
+        let spec = coupled_by(Echo::default(), 0, spec(1000, 1, vec![])).with(flow);
+        let error = Simulation::new(spec, Tally::default()).unwrap_err();
+        assert_eq!(error, SpecError::Coupling { flow: name.to_owned() });
+        assert!(error.to_string().contains(name));
+    }
+}

@@ -1,0 +1,97 @@
+//! Flows that are coupled because their delays say that they share a bottleneck.
+
+use std::sync::{Arc, Mutex};
+
+use weir_cc::coupled::sbd::{Config, Detected};
+use weir_cc::coupled::{Aggregate, Coupler, Grouped, Member, Order, Refusal, Word};
+use weir_cc::{DataRate, DataSize, SendTime, TimeDelta};
+use weir_media::{Detection, MediaConfig, Place};
+use weir_net::Time;
+use weir_sim::Simulation;
+use weir_world::{
+    ClockSpec, CoupledSpec, CouplingSpec, FlowSpec, MediaSpec, RunSpec, Traffic, Unresponsive, Unwatched,
+};
+
+use crate::common::{flow, gcc_2016, link};
+
+/// In which group a flow came to be, and when.
+type Moves = Arc<Mutex<Vec<(SendTime, Member, u32)>>>;
+
+/// Leaves flows alone, and writes their groups down.
+#[derive(Debug, Default)]
+struct Groups(Moves);
+
+impl Coupler for Groups {
+    fn on_word(&mut self, _: SendTime, _: Member, _: &Word) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn poll_order(&mut self) -> Option<(Member, Order)> {
+        None
+    }
+
+    fn aggregate(&self, _: Member) -> Option<Aggregate> {
+        None
+    }
+}
+
+impl Grouped for Groups {
+    fn set_group(&mut self, now: SendTime, member: Member, group: u32) {
+        self.0.lock().expect("nobody panics").push((now, member, group));
+    }
+}
+
+/// Others send 2.4 Mbit/s for 0.7 s out of 1.1 s and more, another time on each link.
+fn bursts(name: &str, link: usize, every_ms: u64) -> FlowSpec {
+    let kbps = DataRate::from_kbps;
+    let burst = |at: u64| [(Time::from_millis(at), kbps(2400)), (Time::from_millis(at + 700), kbps(0))];
+    let steps = (0..120_000 / every_ms).flat_map(|n| burst(n * every_ms)).collect();
+    let traffic = Unresponsive { steps, packet_size: DataSize::from_bytes(1000), headers: 0 };
+    FlowSpec::new(name, Traffic::Unresponsive(traffic)).over([link], [])
+}
+
+/// The groups of two calls, the second of which goes by link `second` and whose receiver has another clock.
+fn groups(second: usize, place: Place) -> [Vec<(f64, u32)>; 2] {
+    let detection = Some(Detection::new(place, Config::default()).unwrap());
+    let video = |name: &str| {
+        let Traffic::Media(media) = gcc_2016() else { unreachable!() };
+        let config = MediaConfig { detection, witness: Some(TimeDelta::from_millis(50)), ..media.config };
+        flow(name, Traffic::Media(MediaSpec { config, ..media })).coupled(CoupledSpec::new(0))
+    };
+    let clock =
+        ClockSpec { offset: TimeDelta::from_secs(1_000_000), drift_ppm: 100.0, ..ClockSpec::default() };
+    let moves = Moves::default();
+    let coupler = Detected::new(Groups(Arc::clone(&moves)), Config::default()).unwrap();
+    let coupling =
+        CouplingSpec { name: "all".to_owned(), coupler: Box::new(coupler), delay: TimeDelta::ZERO };
+    let links = vec![link("forward", 3000), link("other", 3000), link("reverse", 3000)];
+    let spec = RunSpec::over(links, Time::from_millis(120_000))
+        .with(video("a").over([0], [2]))
+        .with(video("b").over([second], [2]).clocks(ClockSpec::default(), clock))
+        .with(bursts("others", 0, 1100))
+        .with(bursts("others there", 1, 1900))
+        .coupling(coupling);
+    Simulation::new(spec, Unwatched).expect("a valid spec").run();
+    let moves = moves.lock().unwrap();
+    [0, 1].map(|flow| {
+        let own = moves.iter().filter(|(_, member, _)| *member == Member(flow));
+        own.map(|&(at, _, group)| (at.nanos() as f64 / 1e9, group)).collect()
+    })
+}
+
+#[test]
+fn calls_through_one_bottleneck_are_grouped_within_35_s() {
+    for place in [Place::Sender, Place::Receiver] {
+        let [first, second] = groups(0, place);
+        assert_eq!(first, [(0.0, 1)], "{place:?}");
+        let [(0.0, 2), (at, 1)] = second[..] else { panic!("{place:?}: {second:?}") };
+        assert!((21.0..35.0).contains(&at), "{place:?}: {at}");
+    }
+}
+
+#[test]
+fn calls_through_two_bottlenecks_are_never_grouped() {
+    for place in [Place::Sender, Place::Receiver] {
+        assert_eq!(groups(1, place), [vec![(0.0, 1)], vec![(0.0, 2)]], "{place:?}");
+    }
+}

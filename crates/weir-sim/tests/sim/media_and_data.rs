@@ -1,0 +1,274 @@
+//! A call whose media goes by delay and whose data goes by loss, on its own and coupled.
+
+use crate::common::flow;
+use weir_cc::coupled::Coupler;
+use weir_cc::coupled::mixed::{Config, Mixed};
+use weir_cc::gcc::goog_cc::{self, GoogCc};
+use weir_cc::ledbat::{self, Ledbat};
+use weir_cc::nada::{self, Nada, NadaObserver};
+use weir_cc::packet_feedback::PacketFeedback;
+use weir_cc::scream::{ScreamReceiver, v1};
+use weir_cc::window::{Cubic, NewReno, WindowLaw};
+use weir_cc::{AtReceiver, Controller, DataRate, RateLimits, Receiver, TimeDelta};
+use weir_media::{EncoderConfig, MediaConfig, PacketFormat};
+use weir_net::{LinkConfig, QueueConfig, Service, Time};
+use weir_sim::Simulation;
+use weir_world::{
+    CoupledSpec, CouplingSpec, Desired, FlowSpec, LinkSpec, MediaSpec, Monitor, PacketMeta, RunSpec, Traffic,
+};
+
+/// Rates in kbit/s and queues in packets; 50 ms each way.
+const LINKS: [(u64, u32); 3] = [(2000, 60), (4000, 120), (5000, 150)];
+const DATA_FROM: u64 = 10;
+
+/// What passed, and how long it had waited.
+#[derive(Debug, Default)]
+struct Passed {
+    /// When, whose, how many bytes, and the wait in ms.
+    packets: Vec<(f64, usize, u32, f64)>,
+    lost: usize,
+}
+
+impl Monitor for Passed {
+    fn delivered(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
+        if !packet.control {
+            self.packets.push((now.secs_f64(), flow, packet.wire_size, packet.wait.millis_f64()));
+        }
+    }
+    fn dropped(&mut self, _: Time, _: usize, _: usize, _: &PacketMeta, _: weir_world::Loss) {
+        self.lost += 1;
+    }
+}
+
+impl Passed {
+    fn waits(&self, from: f64, to: f64) -> Vec<f64> {
+        let mut waits: Vec<_> =
+            self.packets.iter().filter(|(at, ..)| (from..to).contains(at)).map(|(.., wait)| *wait).collect();
+        waits.sort_by(f64::total_cmp);
+        waits
+    }
+
+    /// The 95th percentile of the wait in ms.
+    fn p95(&self, from: f64, to: f64) -> f64 {
+        let waits = self.waits(from, to);
+        waits.get(waits.len() * 95 / 100).copied().unwrap_or_default()
+    }
+
+    fn mbps(&self, of: usize, from: f64, to: f64) -> f64 {
+        let bytes = self.packets.iter().filter(|(at, flow, ..)| *flow == of && (from..to).contains(at));
+        bytes.map(|(_, _, bytes, _)| f64::from(*bytes)).sum::<f64>() * 8e-6 / (to - from)
+    }
+
+    /// The part of the link that both use.
+    fn used(&self, link: (u64, u32), from: f64, to: f64) -> f64 {
+        (self.mbps(0, from, to) + self.mbps(1, from, to)) * 1e3 / link.0 as f64
+    }
+
+    /// The data's part of the bytes.
+    fn data_part(&self, from: f64, to: f64) -> f64 {
+        let (media, data) = (self.mbps(0, from, to), self.mbps(1, from, to));
+        data / (media + data)
+    }
+
+    /// The parts of intervals of 10 s, the furthest from `part` over `part`.
+    fn worst_part(&self, part: f64, from: u64, to: u64) -> f64 {
+        let parts = (from..to - 9).map(|at| self.data_part(at as f64, at as f64 + 10.0) / part);
+        parts.max_by(|a, b| (a - 1.0).abs().total_cmp(&(b - 1.0).abs())).unwrap_or_default()
+    }
+}
+
+fn media(law: &str, most: u64) -> Traffic {
+    let kbps = DataRate::from_kbps;
+    let limits = RateLimits::new(kbps(50), kbps(300), kbps(most)).unwrap();
+    let mut config = MediaConfig::new(limits, EncoderConfig::perfect());
+    let (sender, receiver): (Box<dyn Controller>, Box<dyn Receiver>) = match law {
+        "gcc" => {
+            let own = goog_cc::Config::default();
+            let receiver = PacketFeedback::new(own.feedback_interval);
+            (Box::new(GoogCc::new(own, limits).unwrap()), Box::new(receiver))
+        }
+        "nada" => {
+            let own = nada::Config::default();
+            let receiver = AtReceiver::new(NadaObserver::new(own).unwrap());
+            (Box::new(Nada::new(own, limits).unwrap()), Box::new(receiver))
+        }
+        "scream" => {
+            config.packet_format = PacketFormat::Rfc8888;
+            let sender = v1::Scream::new(v1::Config::default(), limits).unwrap();
+            (Box::new(sender), Box::new(ScreamReceiver::v1()))
+        }
+        _ => {
+            let own = ledbat::Config::default();
+            let receiver = ledbat::receiver(&own).unwrap();
+            (Box::new(Ledbat::new(own, limits).unwrap()), Box::new(receiver))
+        }
+    };
+    Traffic::Media(MediaSpec::new(sender, receiver, config))
+}
+
+fn data(law: &str) -> Traffic {
+    let law: Box<dyn WindowLaw> =
+        if law == "cubic" { Box::new(Cubic::new()) } else { Box::new(NewReno::new()) };
+    Traffic::Tcp { law, config: weir_world::tcp::TcpConfig::default(), size: None }
+}
+
+struct Case {
+    media: &'static str,
+    data: Option<&'static str>,
+    link: (u64, u32),
+    seconds: u64,
+    /// Priorities of media and data, if coupled by this.
+    coupled: Option<(Config, f64, f64)>,
+    pause: Option<(u64, u64)>,
+}
+
+impl Case {
+    fn of(media: &'static str, data: &'static str, link: (u64, u32)) -> Self {
+        Self { media, data: Some(data), link, seconds: 120, coupled: None, pause: None }
+    }
+
+    fn coupled(self, config: Config, media: f64, data: f64) -> Self {
+        Self { coupled: Some((config, media, data)), ..self }
+    }
+
+    fn run(&self) -> Passed {
+        Simulation::new(self.spec(), Passed::default()).unwrap().run()
+    }
+
+    fn spec(&self) -> RunSpec {
+        let (kbps, packets) = self.link;
+        let link = |name: &str| {
+            let service = Service::Constant(DataRate::from_kbps(kbps));
+            let mut config = LinkConfig::new(service, TimeDelta::from_millis(50));
+            config.queue = QueueConfig { limit_packets: Some(packets), ..QueueConfig::default() };
+            LinkSpec { name: name.to_owned(), config, bottleneck: name == "forward" }
+        };
+        let secs = |s| Time::from_millis(1000 * s);
+        let mut spec = RunSpec::over(vec![link("forward"), link("reverse")], secs(self.seconds));
+        let mut flows = vec![flow("media", media(self.media, kbps * 5 / 4))];
+        if let Some((from, to)) = self.pause {
+            flows = flows.into_iter().map(|flow| flow.pausing(secs(from), secs(to))).collect();
+        }
+        flows.extend(self.data.map(|law| flow("data", data(law)).from(secs(DATA_FROM))));
+        if let Some((config, of_media, of_data)) = self.coupled {
+            let coupler: Box<dyn Coupler> = Box::new(Mixed::new(config).unwrap());
+            let delay = TimeDelta::ZERO;
+            spec = spec.coupling(CouplingSpec { name: "call".to_owned(), coupler, delay });
+            let couple = |(flow, priority): (FlowSpec, f64)| {
+                let desired = Desired::Limits;
+                flow.coupled(CoupledSpec { desired, ..CoupledSpec::new(0).weighing(priority) })
+            };
+            flows = flows.into_iter().zip([of_media, of_data]).map(couple).collect();
+        }
+        spec.with_all(flows)
+    }
+}
+
+/// Media and data under one link, of equal and of doubled priority.
+const PRIORITIES: [(f64, f64); 3] = [(1.0, 1.0), (2.0, 1.0), (1.0, 2.0)];
+
+/// The most by which data may lengthen the 95th percentile of media's queue, in ms. SCReAM on the narrowest link, where it
+/// has a third, goes up and down by more than it does alone.
+fn allowance(media: &str, link: (u64, u32), data_priority: f64) -> f64 {
+    if media == "scream" && link.0 == 2000 && data_priority > 1.0 { 35.0 } else { 25.0 }
+}
+
+fn data_beside(law: &'static str) {
+    for link in LINKS {
+        let alone = Case { data: None, ..Case::of(law, "", link) }.run().p95(40.0, 120.0);
+        for data in ["newreno", "cubic"] {
+            let apart = Case::of(law, data, link).run().p95(40.0, 120.0);
+            assert!(
+                apart > alone + 200.0,
+                "{law}, {data}, {link:?}: {apart} ms on their own, {alone} without data"
+            );
+            for (of_media, of_data) in PRIORITIES {
+                let run = Case::of(law, data, link).coupled(Config::default(), of_media, of_data).run();
+                let place = format!("{law}, {data}, {link:?}, {of_media} : {of_data}");
+                let queue = run.p95(40.0, 120.0);
+                assert!(
+                    queue <= alone + allowance(law, link, of_data),
+                    "{place}: {queue} ms, {alone} without data"
+                );
+                let part = run.worst_part(of_data / (of_media + of_data), 40, 120);
+                assert!((part - 1.0).abs() <= 0.05, "{place}: {part} of its part");
+                let used = run.used(link, 40.0, 120.0);
+                assert!(used >= 0.85, "{place}: {used} used");
+            }
+        }
+    }
+}
+
+#[test]
+fn data_beside_gcc_takes_its_part_and_fills_no_queue() {
+    data_beside("gcc");
+}
+
+#[test]
+fn data_beside_nada_takes_its_part_and_fills_no_queue() {
+    data_beside("nada");
+}
+
+#[test]
+fn data_beside_scream_takes_its_part_and_fills_no_queue() {
+    data_beside("scream");
+}
+
+/// By the smallest round-trip time a queue takes its part of the data's share, and media that is left more than its share
+/// makes the queue longer.
+#[test]
+fn windows_by_the_smallest_round_trip_time_miss_the_datas_part() {
+    for law in ["gcc", "nada"] {
+        let run = Case::of(law, "newreno", LINKS[0]).coupled(Config::by_base_rtt(), 1.0, 1.0).run();
+        let part = run.data_part(40.0, 120.0) / 0.5;
+        assert!(part < 0.95, "{law}: {part} of its part");
+    }
+}
+
+#[test]
+fn data_takes_the_link_while_media_pauses_and_yields_when_it_is_back() {
+    for law in ["gcc", "nada", "scream"] {
+        for link in LINKS {
+            let alone = Case { data: None, ..Case::of(law, "", link) }.run().p95(40.0, 120.0);
+            for data in ["newreno", "cubic"] {
+                let mut case = Case::of(law, data, link).coupled(Config::default(), 1.0, 1.0);
+                case.pause = Some((60, 80));
+                let run = case.run();
+                let place = format!("{law}, {data}, {link:?}");
+                let used = run.used(link, 61.0, 65.0);
+                assert!(used > 0.95, "{place}: {used} used in the pause");
+                let (before, pause, back) = (run.p95(40.0, 60.0), run.p95(61.0, 80.0), run.p95(82.0, 90.0));
+                assert!(pause < 80.0, "{place}: {pause} ms in the pause");
+                assert!(back <= before.max(alone) + 30.0, "{place}: {back} ms again, {before} before");
+                assert_eq!(run.lost, 0, "{place}");
+            }
+        }
+    }
+}
+
+/// The mean wait and the part of the link that is used, of LEDBAT beside TCP.
+fn beside_ledbat(config: Config, data: &'static str, link: (u64, u32)) -> (f64, f64) {
+    let run = Case::of("ledbat", data, link).coupled(config, 1.0, 1.0).run();
+    let waits = run.waits(60.0, 120.0);
+    (waits.iter().sum::<f64>() / waits.len() as f64, run.used(link, 60.0, 120.0))
+}
+
+#[test]
+fn ledbat_keeps_its_target_for_a_tcp_too() {
+    // Queues of four times the target of 100 ms and more.
+    for link in [(2000, 80), (5000, 200), (10_000, 400)] {
+        for data in ["newreno", "cubic"] {
+            let (wait, used) = beside_ledbat(Config::ledbat(), data, link);
+            assert!(
+                (75.0..=125.0).contains(&wait) && used >= 0.9,
+                "{data}, {link:?}: {wait} ms, {used} used"
+            );
+            // One segment more in each round trip, and one less: twice the target.
+            let (wait, used) = beside_ledbat(Config::ledbat_sum_all(), data, link);
+            assert!(
+                (180.0..=240.0).contains(&wait) && used >= 0.9,
+                "{data}, {link:?}: {wait} ms, {used} used"
+            );
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Which connection has which number.
+
+use super::{ConnectionId, Ports, Setup};
+
+/// The maximum segment lifetime of TCP (RFC 9293 §3.4.2): 2 min.
+pub const MSL_NANOS: i64 = 120_000_000_000;
+
+/// The connections of one pair of hosts on one pair of UDP ports, as one of the hosts knows them. Ports are as its own
+/// segments have them: [`Ports::reversed`] for what has come.
+///
+/// While a connection has a number, its ports are taken for plain TCP, too, and a plain SYN or SYN/ACK between them is to
+/// be ignored: it is the copy that was sent for peers and paths without TCP in UDP.
+#[derive(Clone, Debug)]
+pub struct Connections {
+    places: [Option<Place>; ConnectionId::COUNT as usize],
+    msl_nanos: i64,
+    unknown: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    ports: Ports,
+    /// When the number is free again; `None` while the connection stands.
+    free_nanos: Option<i64>,
+}
+
+impl Default for Connections {
+    fn default() -> Self {
+        Self::new(MSL_NANOS)
+    }
+}
+
+impl Connections {
+    /// No connection yet; numbers are free again two of these lifetimes of a segment after the close.
+    pub const fn new(msl_nanos: i64) -> Self {
+        Self { places: [None; ConnectionId::COUNT as usize], msl_nanos, unknown: 0 }
+    }
+
+    /// The number to open a connection with: the one it has already, if this is another SYN for it, else the lowest that
+    /// is free. `None` if none is: the connection is to be plain TCP.
+    pub fn open(&mut self, now_nanos: i64, ports: Ports) -> Option<ConnectionId> {
+        self.expire(now_nanos);
+        let id = self.id(now_nanos, ports).or_else(|| self.first_free())?;
+        self.take(id, ports);
+        Some(id)
+    }
+
+    /// A SYN came that wants this number: what the SYN/ACK answers.
+    pub fn accept(&mut self, now_nanos: i64, id: ConnectionId, ports: Ports) -> Setup {
+        self.expire(now_nanos);
+        let holder = self.place(id).map(|place| place.ports);
+        let held = self.id(now_nanos, ports);
+        if holder.is_some_and(|holder| holder != ports) || held.is_some_and(|held| held != id) {
+            return Setup::Refused;
+        }
+        self.take(id, ports);
+        Setup::Use(id)
+    }
+
+    /// The SYN/ACK refused the number: it is free at once, for nothing was sent by it.
+    pub fn on_refused(&mut self, ports: Ports) {
+        for place in &mut self.places {
+            if place.is_some_and(|place| place.ports == ports) {
+                *place = None;
+            }
+        }
+    }
+
+    /// The connection is closed; its number is free after twice the lifetime of a segment.
+    pub fn close(&mut self, now_nanos: i64, id: ConnectionId) {
+        let free_nanos = now_nanos.saturating_add(self.msl_nanos.saturating_mul(2));
+        if let Some(Some(place)) = self.places.get_mut(usize::from(id.number())) {
+            place.free_nanos.get_or_insert(free_nanos);
+        }
+    }
+
+    /// Which connection a segment that has come belongs to. `None` if it is to be dropped: nobody has the number; this is
+    /// counted ([`Self::unknown`]).
+    pub fn on_segment(&mut self, now_nanos: i64, id: ConnectionId) -> Option<Ports> {
+        let ports = self.place(id).filter(|place| place.holds_at(now_nanos)).map(|place| place.ports);
+        self.unknown += u64::from(ports.is_none());
+        ports
+    }
+
+    /// The number of the connection with these ports, if it has one.
+    pub fn id(&self, now_nanos: i64, ports: Ports) -> Option<ConnectionId> {
+        ConnectionId::all()
+            .find(|&id| self.place(id).is_some_and(|place| place.ports == ports && place.holds_at(now_nanos)))
+    }
+
+    /// How many segments came whose number nobody had.
+    pub const fn unknown(&self) -> u64 {
+        self.unknown
+    }
+
+    fn place(&self, id: ConnectionId) -> Option<Place> {
+        self.places.get(usize::from(id.number())).copied().flatten()
+    }
+
+    fn first_free(&self) -> Option<ConnectionId> {
+        ConnectionId::all().find(|&id| self.place(id).is_none())
+    }
+
+    fn take(&mut self, id: ConnectionId, ports: Ports) {
+        if let Some(place) = self.places.get_mut(usize::from(id.number())) {
+            *place = Some(Place { ports, free_nanos: None });
+        }
+    }
+
+    fn expire(&mut self, now_nanos: i64) {
+        for place in &mut self.places {
+            *place = place.filter(|place| place.holds_at(now_nanos));
+        }
+    }
+}
+
+impl Place {
+    fn holds_at(&self, now_nanos: i64) -> bool {
+        self.free_nanos.is_none_or(|free_nanos| now_nanos < free_nanos)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ports(source: u16) -> Ports {
+        Ports { source, destination: 443 }
+    }
+
+    fn id(number: u8) -> ConnectionId {
+        ConnectionId::new(number).unwrap()
+    }
+
+    #[test]
+    fn both_hosts_know_a_connection_by_its_number() {
+        let (mut client, mut server) = (Connections::default(), Connections::default());
+        let number = client.open(0, ports(1000)).unwrap();
+        assert_eq!(server.accept(1, number, ports(1000).reversed()), Setup::Use(number));
+        assert_eq!(client.on_segment(2, number), Some(ports(1000)));
+        assert_eq!(server.on_segment(2, number), Some(Ports { source: 443, destination: 1000 }));
+        assert_eq!(client.open(3, ports(1001)), Some(id(1)));
+        assert_eq!((client.id(3, ports(1001)), client.id(3, ports(1002))), (Some(id(1)), None));
+    }
+
+    #[test]
+    fn another_syn_of_a_connection_uses_its_number_again() {
+        let (mut client, mut server) = (Connections::default(), Connections::default());
+        assert_eq!((client.open(0, ports(1)), client.open(1, ports(1))), (Some(id(0)), Some(id(0))));
+        assert_eq!(
+            (server.accept(0, id(0), ports(1)), server.accept(1, id(0), ports(1))),
+            (Setup::Use(id(0)), Setup::Use(id(0)))
+        );
+    }
+
+    #[test]
+    fn a_number_in_use_is_refused_and_free_for_who_asked_at_once() {
+        let mut server = Connections::default();
+        assert_eq!(server.accept(0, id(5), ports(1)), Setup::Use(id(5)));
+        assert_eq!(server.accept(1, id(5), ports(2)), Setup::Refused);
+        assert_eq!(server.accept(1, id(6), ports(1)), Setup::Refused, "a connection has one number");
+        assert_eq!(server.on_segment(2, id(5)), Some(ports(1)));
+        let mut client = Connections::default();
+        client.open(0, ports(2));
+        client.on_refused(ports(2));
+        assert_eq!((client.id(1, ports(2)), client.open(1, ports(3))), (None, Some(id(0))));
+    }
+
+    #[test]
+    fn a_number_is_free_two_segment_lifetimes_after_the_close() {
+        let mut table = Connections::new(10);
+        let first = table.open(0, ports(1)).unwrap();
+        table.close(100, first);
+        table.close(110, first);
+        assert_eq!(
+            table.on_segment(119, first),
+            Some(ports(1)),
+            "what is on its way still finds its connection"
+        );
+        assert_eq!(
+            (table.accept(119, first, ports(2)), table.on_segment(120, first)),
+            (Setup::Refused, None)
+        );
+        assert_eq!((table.unknown(), table.accept(120, first, ports(2))), (1, Setup::Use(first)));
+    }
+
+    #[test]
+    fn the_thirty_third_connection_is_plain() {
+        let mut table = Connections::default();
+        assert!((0..32).all(|port| table.open(0, ports(port)).is_some()));
+        assert_eq!(table.open(0, ports(32)), None);
+        table.close(0, id(7));
+        assert_eq!(
+            (table.open(2 * MSL_NANOS - 1, ports(32)), table.open(2 * MSL_NANOS, ports(32))),
+            (None, Some(id(7)))
+        );
+    }
+
+    #[test]
+    fn segments_of_nobody_are_counted() {
+        let mut table = Connections::default();
+        assert_eq!((table.on_segment(0, id(0)), table.on_segment(0, id(31))), (None, None));
+        assert_eq!(table.unknown(), 2);
+        table.close(0, id(3));
+        assert_eq!(table.id(0, ports(0)), None);
+    }
+}
