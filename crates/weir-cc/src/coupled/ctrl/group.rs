@@ -93,7 +93,7 @@ impl CtrlTcp {
 
     /// `sum_ssthresh` in bytes; `None` before the first congestion.
     pub fn threshold(&self) -> Option<f64> {
-        self.shares.threshold
+        self.shares.threshold()
     }
 
     /// Whether a loss event is in progress: the sum stands still.

@@ -11,7 +11,9 @@ pub(super) struct Shares {
     /// `sum_cwnd`.
     sum: f64,
     /// `sum_ssthresh`; `None` before the first congestion.
-    pub(super) threshold: Option<f64>,
+    threshold: Option<f64>,
+    /// What of it a flow has per weight.
+    threshold_level: f64,
     /// The sum of weights.
     weights: f64,
     /// What a flow has per weight, where it can use it.
@@ -27,6 +29,15 @@ impl Shares {
 
     pub(super) const fn weights(&self) -> f64 {
         self.weights
+    }
+
+    pub(super) const fn threshold(&self) -> Option<f64> {
+        self.threshold
+    }
+
+    pub(super) fn set_threshold(&mut self, threshold: f64) {
+        self.threshold = Some(threshold.clamp(1.0, MOST));
+        self.threshold_level = threshold.clamp(1.0, MOST) / self.weights;
     }
 
     /// Whether the aggregate is in slow start: shares and thresholds stand in one proportion for all.
@@ -46,7 +57,10 @@ impl Shares {
 
     /// A lone flow's own window is the aggregate.
     pub(super) fn adopt(&mut self, window: f64, threshold: f64, flows: &[Flow]) {
-        self.threshold = threshold.is_finite().then_some(threshold.clamp(1.0, MOST));
+        self.threshold = None;
+        if threshold.is_finite() {
+            self.set_threshold(threshold);
+        }
         self.set_sum(window, flows);
     }
 
@@ -54,6 +68,9 @@ impl Shares {
     pub(super) fn refill(&mut self, flows: &[Flow]) {
         self.weights = flows.iter().map(|flow| flow.weight).sum();
         self.level = self.sum / self.weights;
+        if let Some(threshold) = self.threshold {
+            self.set_threshold(threshold);
+        }
         let levelled =
             flows.iter().any(|flow| flow.cap < f64::INFINITY).then(|| self.levelled(flows)).flatten();
         self.capped = levelled.is_some();
@@ -94,7 +111,7 @@ impl Shares {
 
     /// `ssshare` in bytes; `None` while there is no threshold.
     pub(super) fn threshold_share(&self, flow: &Flow) -> Option<f64> {
-        self.threshold.map(|threshold| flow.weight * (threshold / self.weights))
+        self.threshold.map(|_| flow.weight * self.threshold_level)
     }
 }
 

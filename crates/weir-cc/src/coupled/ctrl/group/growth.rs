@@ -76,7 +76,7 @@ impl CtrlTcp {
         let (before, after) = (news.before, news.after);
         if !before.in_slow_start() && self.shares.in_slow_start() {
             // Its law has ended slow start of itself.
-            self.shares.threshold = Some(self.shares.sum());
+            self.shares.set_threshold(self.shares.sum());
         }
         match (before.in_slow_start(), self.shares.in_slow_start()) {
             (true, false) => self.hand_over(now),
@@ -84,8 +84,8 @@ impl CtrlTcp {
                 self.scale(before, after);
                 if !after.in_slow_start() {
                     let sum = self.shares.sum();
-                    self.shares.threshold =
-                        Some(self.shares.threshold.map_or(sum, |threshold| threshold.min(sum)));
+                    self.shares
+                        .set_threshold(self.shares.threshold().map_or(sum, |threshold| threshold.min(sum)));
                 }
             }
             _ if after.cwnd >= before.cwnd => {

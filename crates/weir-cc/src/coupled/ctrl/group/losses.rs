@@ -22,7 +22,7 @@ impl CtrlTcp {
             self.coordinator = Some(member);
         }
         let kept = self.kept(news.after.ssthresh, news.before.cwnd);
-        self.shares.threshold = Some(self.reduced(place, kept));
+        self.shares.set_threshold(self.reduced(place, kept));
     }
 
     /// `EXIT_FR`.
@@ -43,7 +43,7 @@ impl CtrlTcp {
     /// The reduction that the loss event's owner began takes effect.
     pub(super) fn end_episode(&mut self, now: SendTime) {
         let sum = self.shares.sum();
-        let reduced = self.shares.threshold.map_or(sum, |threshold| sum.min(threshold));
+        let reduced = self.shares.threshold().map_or(sum, |threshold| sum.min(threshold));
         self.set_sum(reduced);
         self.episode.end(now + self.round_trip());
     }
@@ -65,7 +65,7 @@ impl CtrlTcp {
             return;
         }
         let reduced = self.reduced(place, kept);
-        self.shares.threshold = Some(reduced);
+        self.shares.set_threshold(reduced);
         self.set_sum(reduced.min(self.shares.sum()));
         self.episode.last_until(now + self.round_trip());
     }

@@ -50,7 +50,7 @@ impl CtrlTcp {
             self.end_episode(now);
         } else if self.config.rto_counts_as_loss && self.flows.len() > 1 && self.episode.is_news(now) {
             let reduced = self.reduced(place, self.config.least_kept);
-            self.shares.threshold = Some(reduced);
+            self.shares.set_threshold(reduced);
             self.set_sum(reduced.min(self.shares.sum()));
             self.episode.end(now + self.round_trip());
         }
@@ -92,7 +92,7 @@ impl CtrlTcp {
     fn time_out_all(&mut self, now: SendTime, place: usize) {
         let flow = &self.flows[place];
         let kept = (flow.segment / self.shares.share(flow)).min(1.0);
-        self.shares.threshold = Some(self.reduced(place, self.config.least_kept));
+        self.shares.set_threshold(self.reduced(place, self.config.least_kept));
         self.set_sum(self.shares.sum() * kept);
         self.episode.forget();
         for place in 0..self.flows.len() {
