@@ -12,7 +12,7 @@ use crate::rig::{Call, RECEIVER, SENDER, config, nada};
 const T_MS: i64 = 350;
 
 fn detecting(place: Place) -> MediaConfig {
-    let detection = Detection::new(place, Config::default()).unwrap();
+    let detection = Detection::new(place, &Config::DEFAULT).unwrap();
     MediaConfig { detection: Some(detection), witness: Some(TimeDelta::from_millis(50)), ..config() }
 }
 
