@@ -15,7 +15,7 @@ use weir_wire::seq::Unwrapper;
 /// [`MediaConfig`]: crate::MediaConfig
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detection {
-    config: Config,
+    config: &'static Config,
     place: Place,
 }
 
@@ -30,18 +30,18 @@ pub enum Place {
 }
 
 impl Detection {
-    /// With these parameters, whose half for groups is the coupler's.
+    /// With these parameters, whose half for groups is the coupler's; `&Config::DEFAULT` will do.
     ///
     /// # Errors
     /// If a parameter is out of its range.
-    pub fn new(place: Place, config: Config) -> Result<Self, ConfigError> {
+    pub fn new(place: Place, config: &'static Config) -> Result<Self, ConfigError> {
         config.validate()?;
         Ok(Self { config, place })
     }
 
     /// The parameters.
-    pub const fn config(&self) -> &Config {
-        &self.config
+    pub const fn config(&self) -> &'static Config {
+        self.config
     }
 
     /// Where statistics are made.
@@ -51,7 +51,7 @@ impl Detection {
 
     /// The parameters, if it is there that statistics are made.
     pub(crate) fn at(&self, place: Place) -> Option<Config> {
-        (self.place == place).then_some(self.config)
+        (self.place == place).then_some(*self.config)
     }
 }
 
@@ -196,9 +196,9 @@ mod tests {
 
     #[test]
     fn parameters_out_of_range_are_refused() {
-        let wrong = Config { window: 0, ..Config::default() };
-        assert!(Detection::new(Place::Sender, wrong).is_err());
-        let right = Detection::new(Place::Receiver, Config::default()).unwrap();
+        const WRONG: Config = Config { window: 0, ..Config::DEFAULT };
+        assert!(Detection::new(Place::Sender, &WRONG).is_err());
+        let right = Detection::new(Place::Receiver, &Config::DEFAULT).unwrap();
         assert!(right.at(Place::Receiver).is_some() && right.at(Place::Sender).is_none());
     }
 }

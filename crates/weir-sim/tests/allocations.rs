@@ -113,7 +113,7 @@ fn words_and_orders_allocate_nothing() {
 #[test]
 fn detection_of_shared_bottlenecks_allocates_nothing() {
     for place in [Place::Sender, Place::Receiver] {
-        let detection = Some(Detection::new(place, sbd::Config::default()).expect("valid"));
+        let detection = Some(Detection::new(place, &sbd::Config::DEFAULT).expect("valid"));
         let video = |name: &str| {
             let Traffic::Media(media) = reporting_per_packet(PacketFormat::TransportWide) else {
                 unreachable!()

@@ -14,7 +14,6 @@ use crate::web::Web;
 
 /// What a flow carries.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "one for each flow, moved once")]
 pub enum Traffic {
     /// Video under a controller.
     Media(MediaSpec),

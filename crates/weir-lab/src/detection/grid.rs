@@ -40,7 +40,12 @@ pub struct Judged {
     pub together: u32,
     /// In how many of them it was by that interval's statistics alone.
     pub grouped: u32,
+    /// What said otherwise in the rest, by the first test that did.
+    pub apart: [u32; APART.len()],
 }
+
+/// What tells two flows apart: neither passes a bottleneck, one does not, or they differ in a statistic.
+pub const APART: [&str; 6] = ["neither", "one", "freq", "var", "skew", "loss"];
 
 impl Judged {
     fn add(self, other: Self) -> Self {
@@ -48,6 +53,7 @@ impl Judged {
             intervals: self.intervals + other.intervals,
             together: self.together + other.together,
             grouped: self.grouped + other.grouped,
+            apart: core::array::from_fn(|test| self.apart[test] + other.apart[test]),
         }
     }
 
@@ -75,9 +81,12 @@ pub fn chance(a: &Course, b: &Course) -> Judged {
 fn judge_pair(told: [&[(Statistics, f64)]; 2]) -> Judged {
     let mut detector = Detector::new(Config::default()).expect("the defaults are valid");
     let members = [Member(0), Member(1)];
-    members.map(|member| detector.join(member, None));
+    for member in members {
+        detector.join(member, None);
+    }
     let mut judged = Judged::default();
     let (mut at, mut queued) = ([0; 2], [0.0; 2]);
+    let mut newest: [Option<Statistics>; 2] = [None; 2];
     let last = told.iter().filter_map(|told| told.last()).map(|(told, _)| told.interval).max().unwrap_or(0);
     for interval in 0..=last {
         let mut heard = 0;
@@ -86,6 +95,7 @@ fn judge_pair(told: [&[(Statistics, f64)]; 2]) -> Judged {
             if let Some((statistics, part)) = next {
                 at[flow] += 1;
                 queued[flow] = *part;
+                newest[flow] = Some(*statistics);
                 heard += 1;
                 detector.on_statistics(members[flow], statistics);
             }
@@ -95,10 +105,30 @@ fn judge_pair(told: [&[(Statistics, f64)]; 2]) -> Judged {
             judged.intervals += 1;
             let together = detector.group(members[0]) == detector.group(members[1]);
             judged.together += u32::from(together);
-            judged.grouped += u32::from(detector.grouped_now(members[0], members[1]));
+            match told_apart(&newest) {
+                Some(test) => judged.apart[test] += 1,
+                None => judged.grouped += 1,
+            }
         }
     }
     judged
+}
+
+/// The first test that tells two flows apart.
+fn told_apart(newest: &[Option<Statistics>; 2]) -> Option<usize> {
+    let [Some(a), Some(b)] = newest else { return Some(0) };
+    let config = Config::default();
+    let differ = |a: f64, b: f64, most: f64| (a - b).abs() >= most;
+    let in_part = |a: f64, b: f64, most: f64| differ(a, b, most * a.max(b));
+    let tests = [
+        !a.bottleneck && !b.bottleneck,
+        a.bottleneck != b.bottleneck,
+        differ(a.frequency, b.frequency, config.frequency_difference),
+        in_part(a.variability, b.variability, config.variability_difference),
+        differ(a.skew, b.skew, config.skew_difference),
+        a.loss.max(b.loss) > config.loss_threshold && in_part(a.loss, b.loss, config.loss_difference),
+    ];
+    tests.iter().position(|&apart| apart)
 }
 
 /// What came out of `courses`: by law and load the pairs that share a bottleneck, those that do not, and chance.
@@ -136,6 +166,16 @@ pub fn table(courses: &[Course]) -> String {
         line("all", &format!("{lag} ms"), &|case| case.lag == TimeDelta::from_millis(lag));
     }
     line("all", "all", &|_| true);
+    for law in LAWS {
+        let of = courses.iter().filter(|course| course.case.kind == Kind::Shared && course.case.law == law);
+        let sum = of.map(judge).fold(Judged::default(), Judged::add);
+        let _ = write!(text, "{law:6} shared, told apart by");
+        for (test, count) in APART.iter().zip(sum.apart) {
+            let _ =
+                write!(text, " {test} {:.1} %", 100.0 * f64::from(count) / f64::from(sum.intervals.max(1)));
+        }
+        text.push('\n');
+    }
     text
 }
 

