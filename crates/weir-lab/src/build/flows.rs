@@ -1,6 +1,7 @@
 //! The flows of a run.
 
-use weir_media::{FrameTraces, Model};
+use weir_cc::coupled::sbd;
+use weir_media::{Detection, FrameTraces, Model, Place};
 use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{ClockSpec, CoupledSpec, FlowSpec, MediaSpec, Traffic};
@@ -9,9 +10,11 @@ use super::context::{Context, time};
 use super::topology::PlannedFlow;
 use super::traffic::traffic;
 use crate::form::{KeyPath, Problem};
-use crate::scenario::{Carried, Clocks};
+use crate::scenario::{Carried, Clocks, Detection as Measured, TakenAt};
 use crate::traces::TraceStoreError;
 
+/// How often single packets are reported for statistics alone, where the law does not hear of them.
+const WITNESS: TimeDelta = TimeDelta::from_millis(100);
 /// Receivers' clocks are off by between one hour and this many.
 const MOST_HOURS_OFF: f64 = 12.0;
 
@@ -38,6 +41,12 @@ impl Context<'_> {
                 traced.traces = traces;
             }
         }
+        if let Traffic::Media(MediaSpec { config, .. }) = &mut traffic
+            && let Some(place) = coupled.as_ref().and_then(|_| self.statistics_of(planned))
+        {
+            config.detection = Detection::new(place, sbd::Config::default()).ok();
+            config.witness = config.witness.or(Some(WITNESS));
+        }
         Ok(FlowSpec {
             name: planned.copy.name.clone(),
             forward: planned.forward.clone(),
@@ -51,6 +60,16 @@ impl Context<'_> {
             coupled,
             traffic,
         })
+    }
+
+    /// Where statistics of the flow are made, if its coupling goes by them.
+    fn statistics_of(&self, planned: &PlannedFlow<'_>) -> Option<Place> {
+        let (_, coupling) = self.scenario.coupling_of(planned.path.last())?;
+        let place = match coupling.at.unwrap_or_default() {
+            TakenAt::Sender => Place::Sender,
+            TakenAt::Receiver => Place::Receiver,
+        };
+        (coupling.detection == Measured::Measured).then_some(place)
     }
 
     /// The number of its call: that of the first flow in it.

@@ -3,7 +3,7 @@
 use super::table::{Flow, Pending, Presence, Seat};
 use super::{Fse, Grouping};
 use crate::coupled::conversion::Steering;
-use crate::coupled::coupler::Refusal;
+use crate::coupled::coupler::{Grouped, Refusal};
 use crate::coupled::word::{Join, Member, Wishes};
 use crate::time::SendTime;
 
@@ -247,4 +247,11 @@ impl Fse {
 fn check_priority(member: Member, wishes: &Wishes) -> Result<(), Refusal> {
     let sound = wishes.priority > 0.0 && wishes.priority.is_finite();
     if sound { Ok(()) } else { Err(Refusal::Priority(member)) }
+}
+
+impl Grouped for Fse {
+    fn set_group(&mut self, _: SendTime, member: Member, group: u32) {
+        // Who has not joined is in no group.
+        let _ = Self::set_group(self, member, Some(group));
+    }
 }

@@ -126,3 +126,16 @@ fn windows_are_not_coupled_of_laws_without_one_and_an_unsafe_algorithm_takes_a_w
     assert_eq!(plan.couplings.iter().map(|coupling| coupling.windows).collect::<Vec<_>>(), [false, true]);
     assert_eq!(places(&spec), [None, None, Some(0), Some(0), None]);
 }
+
+#[test]
+fn measured_groups_make_flows_tell_statistics_where_the_scenario_wants_them() {
+    let told = |coupling: &str| {
+        let run = run(coupling);
+        let Traffic::Media(media) = &run.spec.flows[0].traffic else { panic!("no media") };
+        (media.config.detection.map(|detection| detection.place()), media.config.witness.is_some())
+    };
+    let measured = "algorithm = \"rfc8699-1\"\ndetection = \"measured\"";
+    assert_eq!(told(measured), (Some(weir_media::Place::Sender), true));
+    assert_eq!(told(&format!("{measured}\nat = \"receiver\"")).0, Some(weir_media::Place::Receiver));
+    assert_eq!(told("algorithm = \"rfc8699-1\""), (None, false));
+}

@@ -1,6 +1,7 @@
 //! The Flow State Exchange under each of its algorithms.
 
 use weir_cc::coupled::fse::{Algorithm, Config, Fse, Grouping};
+use weir_cc::coupled::sbd::{self, Detected};
 
 use super::kinds::boxed;
 use super::{Built, CouplerInfo, CouplerKind, Setting, Steers};
@@ -60,6 +61,10 @@ fn is_passive(config: &Config) -> bool {
 
 fn exchange(config: Config, setting: &Setting) -> Built {
     setting.without_tenants()?;
-    setting.without_measuring()?;
-    boxed(Fse::new(Config { in_a_testbed: setting.testbed, ..config }, Grouping::Together))
+    let config = Config { in_a_testbed: setting.testbed, ..config };
+    if !setting.measured {
+        return boxed(Fse::new(config, Grouping::Together));
+    }
+    let exchange = Fse::new(config, Grouping::Apart).map_err(|error| error.to_string())?;
+    boxed(Detected::new(exchange, sbd::Config::default()))
 }
