@@ -79,8 +79,5 @@ pub const ROWS: &[ShippedRow] = &files![
 ];
 
 /// The scenarios that several rows share, by their names.
-pub(super) const TEMPLATES: &[ShippedRow] = &files![
-    "templates/dumbbell-100ms",
-    "templates/dumbbell-10ms",
-    "templates/tcp-100ms",
-];
+pub(super) const TEMPLATES: &[ShippedRow] =
+    &files!["templates/dumbbell-100ms", "templates/dumbbell-10ms", "templates/tcp-100ms",];
