@@ -10,7 +10,7 @@ pub fn markdown(results: &[ClaimResult]) -> String {
     papers.dedup();
     for paper in papers {
         let own: Vec<&ClaimResult> = results.iter().filter(|result| result.paper() == paper).collect();
-        text.push_str(&format!("## {paper}\n\n"));
+        text.extend(["## ", paper, "\n\n"]);
         text.push_str(&summary(
             &counts(results).into_iter().filter(|count| count.paper == paper).collect::<Vec<_>>(),
         ));
@@ -77,12 +77,9 @@ fn causes(results: &[&ClaimResult]) -> String {
     let mut text = String::new();
     for result in results {
         if let Some(cause) = &result.cause {
-            text.push_str(&format!(
-                "* `{}` ({}): {}\n",
-                result.id,
-                result.verdict.words(),
-                cause.replace('\n', " ").trim()
-            ));
+            let verdict = result.verdict.words();
+            let cause = cause.replace('\n', " ");
+            text.extend([format!("* `{}` ({verdict}): {}\n", result.id, cause.trim())]);
         }
     }
     if !text.is_empty() {

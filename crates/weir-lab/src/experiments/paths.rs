@@ -18,10 +18,10 @@ fn means(part: &str, name: &str) -> bool {
 
 /// What is wrong with a path that no results have; names of flows, links and windows are looked at when runs are planned.
 pub(super) fn problem(path: &str) -> Option<(String, String)> {
+    static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema_for!(RunMetrics).to_value());
     if Leaf::is_series(path) {
         return series_problem(path);
     }
-    static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema_for!(RunMetrics).to_value());
     let mut shape = Shape::new(&SCHEMA);
     // What a window has is what the whole has.
     for part in in_window(path).unwrap_or(path).split('.') {
@@ -134,15 +134,12 @@ fn children<'v>(value: &'v Value, part: &str) -> Vec<&'v Value> {
 fn courses(path: &str, series: &Series) -> Option<Harvested> {
     let parts: Vec<&str> = path.split('.').collect();
     let (&kind, &name, columns) = (parts.get(1)?, parts.get(2)?, parts.get(3..)?);
-    let found: Vec<&Vec<f64>> = match kind {
-        "flows" => {
-            let own = series.flows.iter().filter(|flow| means(name, &flow.name));
-            own.filter_map(|flow| of_flow(flow, columns)).collect()
-        }
-        _ => {
-            let own = series.links.iter().filter(|link| means(name, &link.name));
-            own.filter_map(|link| of_link(link, columns)).collect()
-        }
+    let found: Vec<&Vec<f64>> = if kind == "flows" {
+        let own = series.flows.iter().filter(|flow| means(name, &flow.name));
+        own.filter_map(|flow| of_flow(flow, columns)).collect()
+    } else {
+        let own = series.links.iter().filter(|link| means(name, &link.name));
+        own.filter_map(|link| of_link(link, columns)).collect()
     };
     let (from, step) = match series.time_s.as_slice() {
         [first, second, ..] => (*first, second - first),

@@ -115,13 +115,12 @@ impl Planner<'_> {
                 continue;
             }
             for leaf in formulas.leaves() {
-                let case = match cases.get(&leaf.variant) {
-                    Some(&case) => case,
-                    None => {
-                        let case = self.case(experiment, &leaf.variant, place)?;
-                        cases.insert(leaf.variant.clone(), case);
-                        case
-                    }
+                let case = if let Some(&case) = cases.get(&leaf.variant) {
+                    case
+                } else {
+                    let case = self.case(experiment, &leaf.variant, place)?;
+                    cases.insert(leaf.variant.clone(), case);
+                    case
                 };
                 let Case { scenario, paths, seeds: most } = &mut self.cases[case];
                 *most = seeds.max(*most);

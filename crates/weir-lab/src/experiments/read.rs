@@ -165,11 +165,10 @@ fn judged_by(claim: &Claim, path: &KeyPath) -> Option<Problem> {
             let message = format!("{} judge the same claim", list(&by));
             problem(&message, "leave one; a second claim can have the other")
         }
-        (Class::Struct, ["tests"]) => None,
+        (Class::Struct | Class::Theory, ["tests"]) => None,
         (Class::Struct, _) => {
             problem("a mechanism is shown by a test", "name it in `tests`, or give another `class`")
         }
-        (Class::Theory, ["tests"]) => None,
         (_, ["tests"]) => problem("a test shows a mechanism, not a result", "write `class = \"STRUCT\"`"),
         _ if claim.of.is_none() => problem("there is nothing to judge", "add `of`: a formula"),
         _ => None,

@@ -111,7 +111,7 @@ fn with_unit(text: &str, unit: &str) -> String {
 /// Decimals that say enough of a value: two digits of its interval, else three of its own.
 fn digits(mean: f64, half: Value) -> usize {
     let least = half.filter(|half| *half > 0.0).map_or(mean.abs() / 10.0, |half| half);
-    if least <= 0.0 { 1 } else { (1.0 - least.log10().floor()).clamp(0.0, 6.0) as usize }
+    if least <= 0.0 { 1 } else { (1.0 - libm::log10(least).floor()).clamp(0.0, 6.0) as usize }
 }
 
 /// How many claims of a kind are met.

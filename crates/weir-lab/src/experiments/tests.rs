@@ -3,7 +3,6 @@ use std::path::{Path, PathBuf};
 
 use super::catalogue::TEMPLATES;
 use super::*;
-use crate::registry;
 use crate::traces::TraceStore;
 
 fn folder() -> PathBuf {
@@ -28,23 +27,13 @@ fn every_file_ships_and_every_row_is_a_file() {
     assert_eq!(known, found);
 }
 
-/// The row, with nobody in place of couplers that are not registered.
-fn without_unknown_couplers(row: &ShippedRow) -> Experiment {
-    let mut text = row.text.to_owned();
-    for name in ["fse-2014-1", "fse-2014-2", "rfc8699-1", "rfc8699-2", "passive", "ctrltcp", "mixed"] {
-        if registry::coupler_info(name).is_none() {
-            text = text.replace(&format!("algorithm={name}'"), "algorithm=none'");
-            text = text.replace(&format!("algorithm={name}\""), "algorithm=none\"");
-            text = text.replace(&format!("algorithm = \"{name}\""), "algorithm = \"none\"");
-            text = text.replace(", options = { updates = \"on-change\" }", "");
-        }
-    }
-    Experiment::parse(row.name, row.name, &text).unwrap_or_else(|error| panic!("{error:?}"))
+fn shipped(row: &ShippedRow) -> Experiment {
+    Experiment::shipped(row).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
 #[test]
 fn every_row_that_ships_can_be_planned() {
-    let experiments: Vec<Experiment> = ROWS.iter().map(without_unknown_couplers).collect();
+    let experiments: Vec<Experiment> = ROWS.iter().map(shipped).collect();
     for full in [false, true] {
         let extent = Extent { full, runs: Some(1) };
         for experiment in &experiments {
@@ -275,7 +264,7 @@ fn is_test(text: &str, name: &str) -> bool {
 fn every_test_that_a_claim_names_is_there() {
     let mut missing = Vec::new();
     for row in ROWS {
-        let experiment = without_unknown_couplers(row);
+        let experiment = shipped(row);
         let tests = experiment.row.claims.iter().flat_map(|claim| &claim.tests);
         missing.extend(tests.filter(|test| !has_test(test)).map(|test| format!("{}: {test}", row.name)));
     }
@@ -300,7 +289,7 @@ fn the_document_has_the_tables_of_the_command() {
     for paper in ["coupled-rtp-2014", "coupling-2018"] {
         let mut claims = Vec::new();
         for row in ROWS.iter().filter(|row| row.name.starts_with(paper)) {
-            let own = without_unknown_couplers(row).row.claims;
+            let own = shipped(row).row.claims;
             let name = row.name.trim_start_matches(paper).trim_start_matches('/');
             claims.extend(
                 own.iter().map(|claim| (format!("{name}/{}", claim.id), claim.class.name().to_owned())),
