@@ -15,6 +15,7 @@ fmt:
 bench:
 	cargo bench --locked --no-run
 	taskset -c 0 cargo bench --locked -p weir-net --bench link
+	taskset -c 0 cargo bench --locked -p weir-cc --bench coupling
 	taskset -c 0 cargo bench --locked -p weir-wire --bench feedback
 	taskset -c 0 cargo bench --locked -p weir-oracle --bench w60
 	taskset -c 0 cargo bench --locked -p weir-lab --bench scenarios

@@ -1,17 +1,15 @@
 //! Two flows of one session over a path in memory, and each decision of their controllers: no socket, no clock, no
-//! runtime. Where a queue of packets stands here, a socket would: `cargo run -p weir-media --example two_flows`.
+//! runtime: `cargo run -p weir-media --example two_flows`.
 
-use std::collections::VecDeque;
+mod path;
 
+use path::Path;
 use weir_cc::gcc::goog_cc::{Config, GoogCc};
 use weir_cc::packet_feedback::PacketFeedback;
-use weir_cc::{ArrivalTime, DataRate, DataSize, Decision, Ecn, RateLimits, SendTime, TimeDelta};
+use weir_cc::{DataRate, Decision, RateLimits, SendTime, TimeDelta};
 use weir_media::{
-    EncoderConfig, FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds, Session,
+    EncoderConfig, FlowId, MediaConfig, MediaReceiver, MediaSender, Output, SenderSeeds, Session,
 };
-
-const CAPACITY: DataRate = DataRate::from_mbps(2);
-const DELAY: TimeDelta = TimeDelta::from_millis(25);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     call(|now, flow, decision| {
@@ -36,45 +34,19 @@ pub(crate) fn call(
         let law = Box::new(PacketFeedback::new(TimeDelta::from_millis(50)));
         receivers.push(MediaReceiver::new(law, config, 100 + ssrc, ssrc, 20));
     }
-    let mut there = VecDeque::<(SendTime, FlowId, MediaPacket)>::new();
-    let mut back = VecDeque::<(SendTime, Vec<u8>)>::new();
-    let (mut now, mut link_free, mut room) = (SendTime::ZERO, SendTime::ZERO, [0; 1472]);
-
+    let (mut path, mut now, mut room) = (Path::new(receivers), SendTime::ZERO, [0; 1472]);
     while now <= SendTime::from_millis(30_000) {
-        // 1. What has come: media at the far end, RTCP at this one.
-        let far = ArrivalTime::from_nanos(now.nanos());
-        while let Some((_, flow, packet)) = there.front().filter(|(at, ..)| *at <= now) {
-            receivers[flow.number()].on_packet(far, &packet.header, packet.payload, Ecn::NotEct);
-            there.pop_front();
-        }
-        while let Some((_, bytes)) = back.front().filter(|(at, _)| *at <= now) {
-            session.on_rtcp(now, bytes);
-            back.pop_front();
-        }
-        // 2. What goes out. Sender reports are left out: nothing here asks for them.
+        path.deliver(now, &mut session);
+        // What goes out. Sender reports are left out: nothing here asks for them.
         let wake = loop {
             match session.poll(now, &mut room) {
-                Output::Packet(flow, packet) => {
-                    let size = packet.header.wire_len() as u64 + u64::from(packet.payload);
-                    link_free = link_free.max(now) + DataSize::from_bytes(size) / CAPACITY;
-                    there.push_back((link_free + DELAY, flow, packet));
-                }
+                Output::Packet(flow, packet) => path.send(now, flow, packet),
                 Output::Decision(flow, decision) => tell(now, flow, &decision),
                 Output::Wake(wake) => break wake,
                 Output::Rtcp(..) | Output::Rtt(..) | Output::Frame(..) | Output::Target(..) => {}
             }
         };
-        for receiver in &mut receivers {
-            while let Some(length) = receiver.poll_rtcp(far, &mut room) {
-                back.push_back((now + DELAY, room[..length].to_vec()));
-            }
-        }
-        // 3. Nothing happens until the first of these.
-        let reports = receivers.iter().filter_map(MediaReceiver::next_timeout).min();
-        let next = [wake.map(|wake| wake.at), reports.map(|at| SendTime::from_nanos(at.nanos()))];
-        let next =
-            next.into_iter().chain([there.front().map(|first| first.0), back.front().map(|first| first.0)]);
-        now = now.max(next.flatten().min().unwrap_or(SendTime::MAX));
+        now = path.next(now, wake.map(|wake| wake.at));
     }
     Ok(())
 }

@@ -24,6 +24,7 @@ mod audio;
 mod config;
 mod content;
 mod coupled;
+mod coupled_flows;
 mod encoder;
 mod key_frames;
 mod packet_report;
@@ -40,6 +41,7 @@ pub use audio::AudioConfig;
 pub use config::{AUDIO_CLOCK_HZ, MediaConfig, PacketFormat, VIDEO_CLOCK_HZ};
 pub use content::{MediaPacket, SentFrame};
 pub use coupled::{CoupledFlow, Desired};
+pub use coupled_flows::CoupledFlows;
 pub use encoder::{
     Burst, ContentSharing, Encoder, EncoderConfig, Frame, FrameTraces, KeyFrames, LADDER_RUNGS, Ladder,
     LateRequests, Model, Packets, Statistical, TalkingHead, TraceDriven, TraceError,

@@ -5,9 +5,11 @@
 //! nothing of controllers, sockets or clocks. Like a law it is told the time, allocates nothing in steady state and
 //! panics on no input.
 
+pub mod conversion;
 pub mod coupler;
 pub mod ctrl;
 pub mod demand;
+pub mod fse;
 pub mod member;
 pub mod mixed;
 pub mod water_fill;

@@ -48,8 +48,8 @@ impl Claim {
     /// A claim of `of` with a weight above 0, that can live with no less than `least` and use no more than `most`, which
     /// may be infinite. A most below the least is the least.
     pub fn new(of: u32, weight: f64, least: f64, most: f64) -> Self {
-        let weight = weight.max(WEIGHTS.0).min(WEIGHTS.1);
-        let least = least.max(0.0).min(LARGEST);
+        let weight = within(weight, WEIGHTS.0, WEIGHTS.1);
+        let least = within(least, 0.0, LARGEST);
         let most = most.max(least);
         Self { of, share: 0.0, weight, least, most, level: most / weight, rest: weight, held: false }
     }
@@ -73,10 +73,11 @@ impl Claim {
     pub fn order(&self, other: &Self) -> Ordering {
         self.level.total_cmp(&other.level).then(self.of.cmp(&other.of))
     }
+}
 
-    fn within(&self, share: f64) -> f64 {
-        share.max(self.least).min(self.most)
-    }
+/// What is no number is the least.
+fn within(value: f64, least: f64, most: f64) -> f64 {
+    value.max(least).min(most)
 }
 
 /// Sums weights up, as [`fill`] needs it: to be called when a claim came, went or changed. The claims stand in their
@@ -97,10 +98,12 @@ pub fn weights(claims: &[Claim]) -> f64 {
 /// Divides `total` among claims that were [weighed](weigh). Returns the sum of what they got: `total`, unless all are
 /// satisfied with less, or cannot live with as little.
 pub fn fill(claims: &mut [Claim], total: f64, leftover: Leftover) -> f64 {
-    let total = total.max(0.0).min(LARGEST);
+    let total = within(total, 0.0, LARGEST);
     let least: f64 = claims.iter().map(|claim| claim.least).sum();
     if total <= least {
-        claims.iter_mut().for_each(|claim| claim.share = claim.least);
+        for claim in claims.iter_mut() {
+            claim.share = claim.least;
+        }
         return least;
     }
     if by_weight(claims, total, leftover) {
@@ -147,7 +150,7 @@ fn hold_and_divide(claims: &mut [Claim], total: f64, leftover: Leftover) {
     }
     for claim in claims.iter_mut() {
         claim.held = false;
-        claim.share = claim.within(claim.share);
+        claim.share = within(claim.share, claim.least, claim.most);
     }
 }
 
@@ -268,7 +271,7 @@ mod tests {
         };
         let (mut low, mut high) = (0.0, 1e12);
         for _ in 0..200 {
-            let level = (low + high) / 2.0;
+            let level = f64::midpoint(low, high);
             if at(level).iter().sum::<f64>() < total { low = level } else { high = level }
         }
         at(high)

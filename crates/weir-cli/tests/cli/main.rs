@@ -5,6 +5,7 @@ mod compare;
 mod demo;
 mod listings;
 mod pcap;
+mod reproduce;
 mod results;
 mod same_bytes;
 mod suite;

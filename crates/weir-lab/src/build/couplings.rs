@@ -72,6 +72,7 @@ pub(super) fn setting(coupling: &Coupling, members: &[usize], network: &Network<
         Some((Member(flow as u32), place))
     };
     CouplerSetting {
+        testbed: coupling.testbed,
         measured: coupling.detection == Detection::Measured,
         tenants: coupling.tenants.iter().map(|(_, &weight)| weight).collect(),
         tenant_of: members.iter().filter_map(tenant).collect(),

@@ -26,10 +26,7 @@ pub(super) fn traffic(flow: &Flow, weight: f64) -> Result<Traffic, RegistryError
 pub(super) fn has_window(carried: &Carried) -> bool {
     match carried {
         Carried::Tcp(_) => true,
-        Carried::Media(media) => media_traffic(media, 1.0).is_ok_and(|traffic| {
-            matches!(traffic,
-                Traffic::Media(MediaSpec { sender: Some(law), .. }) if law.target().window.is_some())
-        }),
+        Carried::Media(media) => registry::has_window(&media.controller),
         Carried::Constant(_) | Carried::Audio(_) | Carried::Web(_) => false,
     }
 }

@@ -1,11 +1,16 @@
 //! From a comparison to what a report shows of it.
 
 use toml::ser::Error as TomlError;
+use weir_net::Time;
+use weir_units::TimeDelta;
 use weir_world::Side;
 
 use super::{Comparison, ControllerRuns, Sample};
-use crate::metrics::{Histogram, Series, SignalSeries};
-use crate::page::{CdfStep, ControllerPanel, FlowCurves, FlowRole, PageInput, SignalBand, SummaryTable};
+use crate::metrics::{CouplingSeries, Histogram, MeasurePlan, PER_SECOND, Series, Share, SignalSeries};
+use crate::page::{
+    CdfStep, ControllerPanel, CoupledCurves, CouplingCurves, FlowCurves, FlowRole, PageInput, SignalBand,
+    SummaryTable,
+};
 use crate::registry;
 use crate::results::FlowKind;
 use crate::scenario::Scenario;
@@ -72,6 +77,7 @@ fn panel(controller: &ControllerRuns) -> Option<ControllerPanel> {
         loss_ratio: own.loss_ratio.clone(),
         queuing_delay: delays.get(subject).map_or_else(Vec::new, |own| distribution(&own.owd_excess)),
         signals: own.signals.iter().map(|signal| band(signal, controller)).collect(),
+        couplings: series.couplings.iter().map(|coupling| together(coupling, plan, series)).collect(),
     })
 }
 
@@ -118,6 +124,56 @@ fn sum(flows: &[FlowCurves]) -> FlowCurves {
         receive_rate_bps: add(|flow| &flow.receive_rate_bps),
         target_rate_bps: Vec::new(),
     }
+}
+
+/// The flows of a coupling together.
+fn together(coupling: &CouplingSeries, plan: &MeasurePlan, series: &Series) -> CouplingCurves {
+    let wanted = |bin: usize| {
+        let at = Time::ZERO + TimeDelta::from_secs_f64(series.time_s[bin]);
+        let weight = |&flow: &usize| {
+            let own = &plan.flows[flow];
+            if own.may_send_at(at) { own.weight_at(at) } else { 0.0 }
+        };
+        coupling.flows.iter().map(weight).collect::<Vec<f64>>()
+    };
+    let weights: Vec<Vec<f64>> = (0..series.time_s.len()).map(wanted).collect();
+    let part_wanted = |place: usize| -> Vec<f64> {
+        weights.iter().map(|all| all[place] / all.iter().sum::<f64>()).collect()
+    };
+    let all_sent = over_a_second(&coupling.send_rate_bps);
+    let curves = |(place, &flow): (usize, &usize)| {
+        let own = &series.flows[flow];
+        let (share_bps, window) = match &own.share {
+            Some(Share::Rate(rates)) => (rates.clone(), Vec::new()),
+            Some(Share::Window(windows)) => (Vec::new(), windows.clone()),
+            None => (Vec::new(), Vec::new()),
+        };
+        let sent = over_a_second(&own.send_rate_bps);
+        CoupledCurves {
+            name: own.name.clone(),
+            receive_rate_bps: own.receive_rate_bps.clone(),
+            share_bps,
+            window,
+            part_sent: sent.iter().zip(&all_sent).map(|(own, all)| own / all).collect(),
+            part_wanted: part_wanted(place),
+            cause: own.cause.clone(),
+        }
+    };
+    CouplingCurves {
+        name: coupling.name.clone(),
+        flows: coupling.flows.iter().enumerate().map(curves).collect(),
+        receive_rate_bps: coupling.receive_rate_bps.clone(),
+        aggregate_bps: if coupling.windows { Vec::new() } else { coupling.aggregate.clone() },
+    }
+}
+
+/// The mean of each bin and those of the second before it.
+fn over_a_second(rates: &[f64]) -> Vec<f64> {
+    let mean = |bin: usize| {
+        let second = &rates[(bin + 1).saturating_sub(PER_SECOND)..=bin];
+        second.iter().sum::<f64>() / second.len() as f64
+    };
+    (0..rates.len()).map(mean).collect()
 }
 
 fn distribution(delays: &Histogram) -> Vec<CdfStep> {

@@ -10,7 +10,7 @@ pub fn markdown(results: &[ClaimResult]) -> String {
     papers.dedup();
     for paper in papers {
         let own: Vec<&ClaimResult> = results.iter().filter(|result| result.paper() == paper).collect();
-        text.push_str(&format!("### {paper}\n\n"));
+        text.push_str(&format!("## {paper}\n\n"));
         text.push_str(&summary(
             &counts(results).into_iter().filter(|count| count.paper == paper).collect::<Vec<_>>(),
         ));

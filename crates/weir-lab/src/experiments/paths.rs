@@ -23,7 +23,8 @@ pub(super) fn problem(path: &str) -> Option<(String, String)> {
     }
     static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema_for!(RunMetrics).to_value());
     let mut shape = Shape::new(&SCHEMA);
-    for part in path.split('.') {
+    // What a window has is what the whole has.
+    for part in in_window(path).unwrap_or(path).split('.') {
         shape = match below(shape, part) {
             Ok(shape) => shape,
             Err(known) => {
@@ -34,6 +35,11 @@ pub(super) fn problem(path: &str) -> Option<(String, String)> {
     let further = keys(shape);
     let whole = further.is_empty() && item(shape).is_none();
     (!whole).then(|| (format!("`{path}` is no number"), format!("it goes on with {}", list(&further))))
+}
+
+/// What a path goes on with behind the name of a window; `None` of one that leads into none.
+fn in_window(path: &str) -> Option<&str> {
+    path.strip_prefix("windows.")?.split_once('.').map(|(_, rest)| rest)
 }
 
 /// What stands under `part`; else what could have stood there.
@@ -182,3 +188,6 @@ fn of_link<'s>(link: &'s LinkSeries, columns: &[&str]) -> Option<&'s Vec<f64>> {
 pub(super) fn printed(metrics: &RunMetrics) -> Value {
     serde_json::to_value(metrics).unwrap_or(Value::Null)
 }
+
+#[cfg(test)]
+mod tests;

@@ -58,11 +58,6 @@ impl Experiment {
             .map(|(index, claim)| read_claim(&row, claim, &claim_path(index), &mut problems))
             .collect();
         problems.extend(settings(&row));
-        if row.variants.is_empty() && row.claims.iter().any(|claim| claim.class != Class::Struct) {
-            let problem = Problem::key(&KeyPath::of(&["claims"]), "no variant is run");
-            problems
-                .push(problem.help("add `[variants.NAME]`, with what it lays over the scenario in `set`"));
-        }
         if !row.variants.is_empty() && row.scenario.is_none() {
             let problem = Problem::key(&KeyPath::of(&["variants"]), "there is no scenario to be run");
             problems.push(problem.help("add `scenario`: the name of one, or a table"));

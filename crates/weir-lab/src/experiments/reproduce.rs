@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::formula::Leaf;
-use super::formula::{Formula, Harvested, Known, evaluate};
+use super::formula::{Formula, Harvested, Known, Leaf, evaluate};
 use super::judge::{Judged, Verdict, together};
 use super::paths;
 use super::plan::{Extent, Place, Plan, PlannedRow, is_claimed};
 use super::read::{Experiment, Formulas};
 use super::results::{Accepted, ClaimResult, PlaceResult};
-use super::row::{Claim, Order, OverSeeds, Range};
+use super::row::{Claim, NoMore, Order, OverPlaces, OverSeeds, Range};
 use crate::build::RunOptions;
 use crate::form::ScenarioError;
 use crate::results::Value;
+use crate::results::stats::mean;
 use crate::runs::{Forget, Ran, RunError, Runner, Task};
 use crate::traces::TraceStore;
 
@@ -135,21 +135,15 @@ impl PlannedRow<'_> {
         let claimed = (0..self.places.len()).filter(|&index| is_claimed(claim, &self.places[index]));
         let values: Vec<(usize, Vec<Value>)> =
             claimed.map(|index| (index, self.values(of, index, harvests))).collect();
+        if claim.over_places == OverPlaces::Mean {
+            let runs: Vec<Vec<Value>> = values.into_iter().map(|(_, runs)| runs).collect();
+            return vec![(Place::new(), judge_runs(claim, &mean_over_places(&runs)))];
+        }
         if let Some(trend) = &claim.trend {
             return self.judge_steps(&values, &trend.along, trend.goes.order());
         }
         let judge = |(index, runs): &(usize, Vec<Value>)| {
-            let judged = match (claim.order, claim.accept) {
-                (Some(order), _) => Judged::in_order(runs, order),
-                (None, range) => {
-                    let range = range.unwrap_or_default();
-                    let judged = match claim.over_seeds {
-                        OverSeeds::Mean => Judged::in_range(runs, range),
-                        OverSeeds::Variation => Judged::variation_in_range(runs, range),
-                    };
-                    self.unless_better(judged, claim, no_more, *index, harvests)
-                }
-            };
+            let judged = self.unless_better(judge_runs(claim, runs), claim, no_more, *index, harvests);
             (self.places[*index].clone(), judged)
         };
         values.iter().map(judge).collect()
@@ -164,8 +158,7 @@ impl PlannedRow<'_> {
         harvests: &[Vec<Harvest>],
     ) -> Judged {
         let (Some(better), Some(range)) = (&claim.better, claim.accept) else { return judged };
-        let values =
-            |(of, own): (&Formula, &super::row::NoMore)| (self.values(of, place, harvests), own.than);
+        let values = |(of, own): (&Formula, &NoMore)| (self.values(of, place, harvests), own.than);
         let no_more: Vec<_> = no_more.iter().zip(&better.at).map(values).collect();
         judged.unless_better(range, better.side, &no_more)
     }
@@ -205,6 +198,27 @@ impl PlannedRow<'_> {
         let seeds = if formula.leaves().is_empty() { 1 } else { self.seeds as usize };
         (0..seeds).map(value).collect()
     }
+}
+
+fn judge_runs(claim: &Claim, runs: &[Value]) -> Judged {
+    if let Some(order) = claim.order {
+        return Judged::in_order(runs, order);
+    }
+    let range = claim.accept.unwrap_or_default();
+    match claim.over_seeds {
+        OverSeeds::Mean => Judged::in_range(runs, range),
+        OverSeeds::Variation => Judged::variation_in_range(runs, range),
+    }
+}
+
+/// The mean over the places of each seed's values; none where a place has none.
+fn mean_over_places(places: &[Vec<Value>]) -> Vec<Value> {
+    let seeds = places.iter().map(Vec::len).max().unwrap_or(0);
+    let of_seed = |seed: usize| {
+        let values: Option<Vec<f64>> = places.iter().map(|runs| runs.get(seed).copied().flatten()).collect();
+        mean(&values?)
+    };
+    (0..seeds).map(of_seed).collect()
 }
 
 fn accepted(claim: &Claim) -> Accepted {

@@ -139,6 +139,9 @@ pub struct Claim {
     #[serde(default = "everywhere")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f64,
+    /// Whether each of the places is judged, or the mean over them.
+    #[serde(default)]
+    pub over_places: OverPlaces,
     /// The range that is accepted; exactly at an end is inside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accept: Option<Range>,
@@ -292,6 +295,17 @@ pub enum OverSeeds {
     Mean,
     /// Their standard deviation over their mean.
     Variation,
+}
+
+/// What is made of the places of a sweep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OverPlaces {
+    /// Each is judged.
+    #[default]
+    Each,
+    /// The mean over them is judged, seed by seed.
+    Mean,
 }
 
 /// When a value outside the range is better than the paper's: at no more delay and no more loss.

@@ -3,14 +3,11 @@ use std::path::{Path, PathBuf};
 
 use super::catalogue::TEMPLATES;
 use super::*;
+use crate::registry;
 use crate::traces::TraceStore;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments")
-}
-
-fn shipped() -> Vec<Experiment> {
-    ROWS.iter().map(|row| Experiment::shipped(row).unwrap_or_else(|error| panic!("{error:?}"))).collect()
 }
 
 #[test]
@@ -31,9 +28,23 @@ fn every_file_ships_and_every_row_is_a_file() {
     assert_eq!(known, found);
 }
 
+/// The row, with nobody in place of couplers that are not registered.
+fn without_unknown_couplers(row: &ShippedRow) -> Experiment {
+    let mut text = row.text.to_owned();
+    for name in ["fse-2014-1", "fse-2014-2", "rfc8699-1", "rfc8699-2", "passive", "ctrltcp", "mixed"] {
+        if registry::coupler_info(name).is_none() {
+            text = text.replace(&format!("algorithm={name}'"), "algorithm=none'");
+            text = text.replace(&format!("algorithm={name}\""), "algorithm=none\"");
+            text = text.replace(&format!("algorithm = \"{name}\""), "algorithm = \"none\"");
+            text = text.replace(", options = { updates = \"on-change\" }", "");
+        }
+    }
+    Experiment::parse(row.name, row.name, &text).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
 #[test]
 fn every_row_that_ships_can_be_planned() {
-    let experiments = shipped();
+    let experiments: Vec<Experiment> = ROWS.iter().map(without_unknown_couplers).collect();
     for full in [false, true] {
         let extent = Extent { full, runs: Some(1) };
         for experiment in &experiments {
@@ -41,4 +52,267 @@ fn every_row_that_ships_can_be_planned() {
             planned.unwrap_or_else(|error| panic!("{}: {error:?}", experiment.name));
         }
     }
+}
+
+#[test]
+fn every_row_of_the_two_papers_on_coupling_is_there() {
+    let rtp = (1..=31).map(|figure| format!("fig{figure}"));
+    let rtp = rtp
+        .chain(["table1", "alg1", "alg2"].map(str::to_owned))
+        .chain((1..=6).map(|claim| format!("claim{claim}")));
+    let rtp = rtp.map(|row| format!("coupled-rtp-2014/{row}"));
+    let coupling =
+        (1..=7).map(|figure| format!("fig{figure}")).chain((1..=12).map(|claim| format!("claim{claim}")));
+    let coupling = coupling.map(|row| format!("coupling-2018/{row}"));
+    let mut expected: Vec<String> = rtp.chain(coupling).collect();
+    expected.sort();
+    let known: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
+    assert_eq!(known, expected);
+}
+
+const SMALL: &str = r#"
+title = "Two flows"
+
+[scenario]
+title = "Two flows"
+duration = "3s"
+
+[scenario.links.bottleneck]
+from = "left"
+to = "right"
+rate = "1Mbps"
+
+[scenario.links.back]
+from = "right"
+to = "left"
+rate = "1Mbps"
+
+[scenario.flows.flow]
+kind = "constant"
+from = "left"
+to = "right"
+rate = "500kbps"
+count = 2
+
+[sweeps.rate]
+set = ["flows.flow.rate=<$rate>kbps"]
+quick = [100, 400]
+full = [100, 200, 300, 400]
+
+[variants.plain]
+
+[variants.double]
+set = ["flows.flow.count=4"]
+
+[[claims]]
+id = "rises"
+class = "EXACT"
+claim = "more is offered, more is carried"
+of = "plain:links.bottleneck.utilisation.bits"
+trend = { along = "rate", goes = "up" }
+
+[[claims]]
+id = "double"
+class = "NUM"
+claim = "four flows carry twice as much as two, of little"
+paper = 2
+of = "double:links.bottleneck.utilisation.bits / plain:links.bottleneck.utilisation.bits"
+where = { rate = [100] }
+accept = { min = 1.9, max = 2.1 }
+
+[[claims]]
+id = "full"
+class = "NUM"
+claim = "and of much"
+paper = 2
+of = "double:links.bottleneck.utilisation.bits / plain:links.bottleneck.utilisation.bits"
+where = { rate = [400] }
+accept = { min = 1.9, max = 2.1 }
+cause = "The link is full."
+"#;
+
+fn results(text: &str, extent: Extent) -> Vec<ClaimResult> {
+    let experiments = [Experiment::parse("paper/row", "row.toml", text).unwrap()];
+    let traces = TraceStore::at(None);
+    let planned = Reproduction::plan(&experiments, extent, &traces).unwrap();
+    planned.run(1, &traces, &|| {}).unwrap()
+}
+
+#[test]
+fn claims_are_judged_by_runs() {
+    let results = results(SMALL, Extent { full: false, runs: Some(2) });
+    let verdicts: Vec<Verdict> = results.iter().map(|result| result.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Reproduced, Verdict::Reproduced, Verdict::NotReproduced]);
+    assert_eq!(results[1].id, "paper/row/double");
+    assert!((results[1].measured.unwrap().mean.unwrap() - 2.0).abs() < 0.05);
+    assert!((results[2].measured.unwrap().mean.unwrap() - 1.25).abs() < 0.05);
+    assert_eq!(results[1].cause, None);
+    assert_eq!(results[2].cause.as_deref(), Some("The link is full."));
+    let full = markdown(&results);
+    assert!(full.contains("`paper/row/full` (not reproduced): The link is full."), "{full}");
+}
+
+#[test]
+fn what_rows_share_is_run_once() {
+    let parse = |name: &str| Experiment::parse(name, "row.toml", SMALL).unwrap();
+    let runs = |experiments: &[Experiment], full, runs| {
+        Reproduction::plan(experiments, Extent { full, runs }, &TraceStore::at(None)).unwrap().runs()
+    };
+    // Two variants at two places, with five seeds.
+    assert_eq!(runs(&[parse("a/a")], false, None), 20);
+    assert_eq!(runs(&[parse("a/a"), parse("a/b")], false, None), 20);
+    // Four places for the trend, of which two have another variant beside; ten seeds.
+    assert_eq!(runs(&[parse("a/a")], true, None), 60);
+    assert_eq!(runs(&[parse("a/a")], true, Some(1)), 6);
+}
+
+/// Message and advice of what is wrong with `SMALL` where `wrong` stands for `right`, with the line.
+fn refused(right: &str, wrong: &str) -> (usize, String, String) {
+    assert!(SMALL.contains(right), "{right}");
+    let text = SMALL.replacen(right, wrong, 1);
+    let experiment = Experiment::parse("paper/row", "row.toml", &text);
+    let planned = experiment.and_then(|experiment| {
+        let experiments = [experiment];
+        Reproduction::plan(&experiments, Extent::default(), &TraceStore::at(None))
+            .map(|planned| planned.runs())
+    });
+    let error = planned.expect_err(wrong);
+    let line = error.position().map_or(0, |(line, _)| line);
+    (line, error.message().to_owned(), error.advice().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_line_and_what_would_be_right() {
+    let line = |of: &str| SMALL.lines().position(|line| line.contains(of)).unwrap() + 1;
+    let (at, message, help) =
+        refused("of = \"plain:links.bottleneck.util", "of = \"plian:links.bottleneck.util");
+    assert_eq!((at, help.as_str()), (line("of = \"plain"), "did you mean `plain`?"), "{message}");
+    let (at, message, help) = refused(
+        "of = \"plain:links.bottleneck.utilisation.bits",
+        "of = \"plain:links.bottleneck.utilisation.bit",
+    );
+    assert_eq!((at, help.as_str()), (line("of = \"plain"), "did you mean `bits`?"), "{message}");
+    let (at, message, help) = refused("of = \"plain:links.bottleneck", "of = \"plain:links.botleneck");
+    assert_eq!((at, help.as_str()), (line("of = \"plain"), "did you mean `bottleneck`?"), "{message}");
+    let (at, _, help) = refused("along = \"rate\"", "along = \"rates\"");
+    assert_eq!((at, help.as_str()), (line("along"), "did you mean `rate`?"));
+    let (at, _, help) = refused("class = \"NUM\"", "class = \"NMU\"");
+    assert_eq!((at, help.as_str()), (line("class = \"NUM\""), "did you mean `NUM`?"));
+    let (at, _, help) = refused("where = { rate = [100] }", "where = { rate = [150] }");
+    assert_eq!(at, line("where = { rate = [100]"));
+    assert!(help.starts_with("choose one of `quick`"));
+    let (_, message, _) = refused("trend = { along = \"rate\", goes = \"up\" }", "");
+    assert_eq!(message, "nothing judges this claim");
+    let (_, message, _) = refused("trend = {", "order = \"above\"\ntrend = {");
+    assert_eq!(message, "`order` and `trend` judge the same claim");
+    let (_, message, _) = refused("id = \"rises\"", "id = \"rises\"\ntests = []\nmechanism = 1");
+    assert!(message.contains("mechanism"), "{message}");
+}
+
+#[test]
+fn what_is_wrong_with_a_scenario_in_a_row_is_told_with_the_rows_line() {
+    let line = |of: &str| SMALL.lines().position(|line| line.contains(of)).unwrap() + 1;
+    let (at, _, help) = refused("rate = \"1Mbps\"", "rate = \"1Mbit\"");
+    assert_eq!(at, line("rate = \"1Mbps\""), "{help}");
+    let (at, message, _) = refused("kind = \"constant\"", "kind = \"konstant\"");
+    assert_eq!(at, line("kind = \"constant\""), "{message}");
+}
+
+#[test]
+fn a_name_that_is_not_there_brings_up_the_nearest() {
+    let help = |names: &[&str], paper| {
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        select(&names, paper).err().and_then(|error| error.advice().map(str::to_owned))
+    };
+    assert_eq!(
+        help(&["coupled-rtp-2014/fg8"], None).as_deref(),
+        Some("did you mean `coupled-rtp-2014/fig8`?")
+    );
+    assert_eq!(help(&[], Some("coupling-2017")).as_deref(), Some("did you mean `coupling-2018`?"));
+    assert_eq!(select(&[], None).unwrap().len(), ROWS.len());
+    assert_eq!(select(&[], Some("coupling-2018")).unwrap().len(), 19);
+    assert_eq!(select(&["coupling-2018/fig1".to_owned()], None).unwrap().len(), 1);
+}
+
+/// Whether the sources of the crate have the test at `path`, `crate::module::…::test`.
+fn has_test(path: &str) -> bool {
+    let parts: Vec<&str> = path.split("::").collect();
+    let [krate, modules @ .., test] = parts.as_slice() else { return false };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(krate.replace('_', "-"));
+    let mut files = Vec::new();
+    collect(&folder.join("src"), &mut files);
+    collect(&folder.join("tests"), &mut files);
+    files.iter().any(|file| {
+        let below = file.strip_prefix(&folder).unwrap().with_extension("");
+        let names: Vec<_> =
+            below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+        let stands = |module: &&&str| **module == "tests" || names.iter().any(|name| name == **module);
+        modules.iter().all(|module| stands(&module)) && is_test(&fs::read_to_string(file).unwrap(), test)
+    })
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// Whether `text` has a function of this name behind `#[test]`, or in a block of properties.
+fn is_test(text: &str, name: &str) -> bool {
+    let plain = text.split("#[test]").skip(1);
+    plain.into_iter().any(|behind| {
+        let head = behind.split('{').next().unwrap_or_default();
+        head.contains(&format!("fn {name}("))
+    })
+}
+
+#[test]
+fn every_test_that_a_claim_names_is_there() {
+    let mut missing = Vec::new();
+    for row in ROWS {
+        let experiment = without_unknown_couplers(row);
+        let tests = experiment.row.claims.iter().flat_map(|claim| &claim.tests);
+        missing.extend(tests.filter(|test| !has_test(test)).map(|test| format!("{}: {test}", row.name)));
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+    assert!(has_test("weir_lab::experiments::tests::every_test_that_a_claim_names_is_there"));
+    assert!(!has_test("weir_lab::experiments::tests::no_such_test"));
+    assert!(!has_test("weir_lab::experiments::tests::has_test"), "a function that is no test");
+}
+
+/// The claims in the tables of `text` below the heading of `paper`: row and claim, and class.
+fn tabled(text: &str, paper: &str) -> Vec<(String, String)> {
+    let behind = text.split(&format!("\n## {paper}\n")).nth(1).unwrap_or_default();
+    let section = behind.split("\n## ").next().unwrap_or_default();
+    let cells = section.lines().map(|line| line.split(" | ").collect::<Vec<_>>());
+    let claims = cells.filter(|cells| cells.len() == 8 && cells[0].contains('/'));
+    claims.map(|cells| (cells[0].trim_start_matches("| ").to_owned(), cells[1].to_owned())).collect()
+}
+
+#[test]
+fn the_document_has_the_tables_of_the_command() {
+    let document = include_str!("../../../../docs/reproduction.md");
+    for paper in ["coupled-rtp-2014", "coupling-2018"] {
+        let mut claims = Vec::new();
+        for row in ROWS.iter().filter(|row| row.name.starts_with(paper)) {
+            let own = without_unknown_couplers(row).row.claims;
+            let name = row.name.trim_start_matches(paper).trim_start_matches('/');
+            claims.extend(
+                own.iter().map(|claim| (format!("{name}/{}", claim.id), claim.class.name().to_owned())),
+            );
+        }
+        assert_eq!(
+            tabled(document, paper),
+            claims,
+            "print the tables anew: weir reproduce --paper {paper} --markdown"
+        );
+    }
+    let printed = format!("\n{}", markdown(&results(SMALL, Extent { full: false, runs: Some(1) })));
+    let claims = ["rises", "double", "full"].map(|claim| format!("row/{claim}"));
+    assert_eq!(tabled(&printed, "paper").into_iter().map(|(claim, _)| claim).collect::<Vec<_>>(), claims);
 }

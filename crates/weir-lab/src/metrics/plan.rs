@@ -103,8 +103,14 @@ impl FlowPlan {
         }
     }
 
+    /// Whether it may send at `at`.
+    pub fn may_send_at(&self, at: Time) -> bool {
+        let pauses = self.pauses.iter().any(|&(from, to)| from <= at && at < to);
+        self.start <= at && at < self.stop && !pauses
+    }
+
     /// Its weight at `at`.
-    pub(super) fn weight_at(&self, at: Time) -> f64 {
+    pub fn weight_at(&self, at: Time) -> f64 {
         let begun = self.later_weights.partition_point(|&(from, _)| from <= at);
         begun.checked_sub(1).map_or(self.weight, |step| self.later_weights[step].1)
     }

@@ -29,6 +29,7 @@ pub(super) fn write(out: &mut String, input: &PageInput, figures: &Figures) -> f
     header(out, input)?;
     summary(out, &input.summary)?;
     over_time(out, &input.controllers, figures)?;
+    couplings(out, &input.controllers, figures)?;
     queuing_delay(out, &input.controllers, figures.queuing_delay.as_ref())?;
     signals(out, &input.controllers, figures)?;
     scenario(out, &input.scenario)?;
@@ -190,7 +191,41 @@ fn legend(out: &mut String, panels: &[ControllerPanel]) -> fmt::Result {
 }
 
 fn occurs(panels: &[ControllerPanel], cause: Cause) -> bool {
-    panels.iter().any(|panel| panel.cause.contains(&Some(cause)))
+    let of_coupled = |panel: &ControllerPanel| {
+        panel
+            .couplings
+            .iter()
+            .flat_map(|coupling| &coupling.flows)
+            .any(|flow| flow.cause.contains(&Some(cause)))
+    };
+    panels.iter().any(|panel| panel.cause.contains(&Some(cause)) || of_coupled(panel))
+}
+
+/// Coupled flows together.
+fn couplings(out: &mut String, panels: &[ControllerPanel], figures: &Figures) -> fmt::Result {
+    if figures.couplings.iter().all(Vec::is_empty) {
+        return Ok(());
+    }
+    out.push_str(
+        "<section>\n<h2>Coupled flows</h2>\n<p class=\"hint\">Received, in a colour for each flow, and dashed the share \
+         that each was ordered to; bold what they received together, dotted S_CR, what their coupler has for them. Below, each \
+         flow’s part of what was sent in the last second, dashed what its weight asks for; and what limited each.</p>\n",
+    );
+    for (index, (panel, own)) in panels.iter().zip(&figures.couplings).enumerate() {
+        for (coupling, figure) in panel.couplings.iter().zip(own) {
+            let (controller, name) = (html(&panel.name), html(&coupling.name));
+            write!(out, "<div class=\"panel card\">\n<h3>{}{controller}<small>{name}", chip(index))?;
+            for (rank, flow) in coupling.flows.iter().enumerate() {
+                let colour = palette::controller(rank);
+                write!(out, " · <span style=\"color:{colour}\">{}</span>", html(&flow.name))?;
+            }
+            out.push_str("</small></h3>\n");
+            placeholder(out, figure, &format!("{} coupled by {} over time", panel.name, coupling.name))?;
+            out.push_str("</div>\n");
+        }
+    }
+    out.push_str("</section>\n");
+    Ok(())
 }
 
 fn queuing_delay(out: &mut String, panels: &[ControllerPanel], figure: Option<&Figure>) -> fmt::Result {

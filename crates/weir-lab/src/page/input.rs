@@ -98,6 +98,40 @@ pub struct ControllerPanel {
     pub queuing_delay: Vec<CdfStep>,
     /// The inner quantities of the first media flow's controller.
     pub signals: Vec<SignalBand>,
+    /// Flows that are coupled, or measured as if they were.
+    pub couplings: Vec<CouplingCurves>,
+}
+
+/// Coupled flows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CouplingCurves {
+    /// The coupling's name.
+    pub name: String,
+    /// The flows.
+    pub flows: Vec<CoupledCurves>,
+    /// Rate of the data that they received together.
+    pub receive_rate_bps: Vec<f64>,
+    /// The coupler's `S_CR`; empty if it has none in bit/s.
+    pub aggregate_bps: Vec<f64>,
+}
+
+/// A coupled flow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CoupledCurves {
+    /// Its name.
+    pub name: String,
+    /// Rate of the data received.
+    pub receive_rate_bps: Vec<f64>,
+    /// The rate that it was last ordered to; empty if it gets windows.
+    pub share_bps: Vec<f64>,
+    /// The window that it was last ordered to, in segments; empty if it gets rates.
+    pub window: Vec<f64>,
+    /// Its part of what all sent in the last second.
+    pub part_sent: Vec<f64>,
+    /// The part that its weight asks for.
+    pub part_wanted: Vec<f64>,
+    /// What limited it.
+    pub cause: Vec<Option<Cause>>,
 }
 
 /// The rates of a flow.

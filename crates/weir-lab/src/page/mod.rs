@@ -19,8 +19,8 @@ use std::path::Path;
 
 pub(crate) use escape::html as escape_html;
 pub use input::{
-    Best, CdfStep, Cell, Column, ControllerPanel, FlowCurves, FlowRole, PageInput, Row, SignalBand,
-    SummaryTable,
+    Best, CdfStep, Cell, Column, ControllerPanel, CoupledCurves, CouplingCurves, FlowCurves, FlowRole,
+    PageInput, Row, SignalBand, SummaryTable,
 };
 pub(crate) use palette::{CAPACITY_EDGE, COMPETITOR, controller as colour_of};
 

@@ -80,6 +80,7 @@ fn panel(index: usize, bins: usize, signals: usize) -> ControllerPanel {
             .map(|i| CdfStep { delay_ms: i as f64, share: i as f64 / bins as f64 })
             .collect(),
         signals: (0..signals).map(signal).collect(),
+        couplings: Vec::new(),
     }
 }
 

@@ -5,12 +5,14 @@
 use std::sync::LazyLock;
 
 use schemars::JsonSchema;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use toml::Table;
 use weir_cc::coupled::{Coupler, Member};
 
 use super::RegistryError;
+use super::law::merge;
 use crate::form::{Shape, advice};
 
 /// What is known of a coupler, for whoever has to choose.
@@ -53,6 +55,8 @@ impl Steers {
 /// What a coupler has to know of its flows besides what they tell it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Setting {
+    /// Whether it is known that this may be unsafe outside of testbeds.
+    pub testbed: bool,
     /// Whether groups come from statistics that the flows tell, and not from being coupled at all.
     pub measured: bool,
     /// The weight of each tenant.
@@ -64,10 +68,15 @@ pub struct Setting {
 /// A coupler that scenarios can name.
 trait CouplerKind {
     /// Its constants.
-    type Config: DeserializeOwned + JsonSchema + Default;
+    type Config: DeserializeOwned + Serialize + JsonSchema;
+    /// Constants that the name stands for, or the coupling's other keys: no options.
+    const FIXED: &[&str] = &[];
 
     /// What it is.
     fn info() -> CouplerInfo;
+
+    /// The constants that options are laid over.
+    fn config() -> Self::Config;
 
     /// A coupler without flows; `None` for nobody who couples.
     ///
@@ -88,21 +97,23 @@ struct Entry {
 
 impl Entry {
     fn of<K: CouplerKind>() -> Self {
-        Self {
-            info: K::info(),
-            build: |options, setting| {
-                let config = match options {
-                    None => K::Config::default(),
-                    Some(options) => options
-                        .clone()
-                        .try_into()
-                        .map_err(|error: toml::de::Error| error.message().to_owned())?,
-                };
-                K::build(config, setting)
-            },
-            schema: schemars::schema_for!(K::Config).to_value(),
+        let mut schema = schemars::schema_for!(K::Config).to_value();
+        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.retain(|key, _| !K::FIXED.contains(&key.as_str()));
         }
+        Self { info: K::info(), build: |options, setting| K::build(config::<K>(options)?, setting), schema }
     }
+}
+
+/// The constants that `options` make.
+fn config<K: CouplerKind>(options: Option<&Table>) -> Result<K::Config, String> {
+    let Some(options) = options else { return Ok(K::config()) };
+    if let Some(fixed) = options.keys().find(|key| K::FIXED.contains(&key.as_str())) {
+        return Err(format!("`{fixed}` is no option of it"));
+    }
+    let mut table = Table::try_from(K::config()).map_err(|error| error.to_string())?;
+    merge(&mut table, options.clone());
+    table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())
 }
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(entries);
@@ -111,8 +122,17 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(entries);
 fn entries() -> Vec<Entry> {
     vec![
         Entry::of::<Nobody>(),
+        Entry::of::<exchange::Rfc8699Active>(),
+        Entry::of::<exchange::Rfc8699Conservative>(),
+        Entry::of::<exchange::Rtp2014Active>(),
+        Entry::of::<exchange::Rtp2014Conservative>(),
+        Entry::of::<exchange::Rfc8699Passive>(),
+        Entry::of::<exchange::PassiveSimple>(),
         Entry::of::<kinds::Ctrl>(),
         Entry::of::<kinds::MediaAndData>(),
+        Entry::of::<kinds::OneWindow>(),
+        Entry::of::<kinds::MeanWindow>(),
+        Entry::of::<kinds::Beginnings>(),
         #[cfg(test)]
         Entry::of::<test_only::EqualRates>(),
         #[cfg(test)]
@@ -152,7 +172,7 @@ pub(crate) fn coupler_options_shape(name: &str) -> Option<Shape<'static>> {
 }
 
 /// Constants of what has none.
-#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NoOptions {}
 
@@ -172,11 +192,16 @@ impl CouplerKind for Nobody {
         }
     }
 
+    fn config() -> NoOptions {
+        NoOptions {}
+    }
+
     fn build(_: NoOptions, _: &Setting) -> Built {
         Ok(None)
     }
 }
 
+mod exchange;
 mod kinds;
 #[cfg(test)]
 mod test_only;
@@ -188,7 +213,8 @@ mod tests {
     #[test]
     fn every_coupler_builds_with_its_defaults_and_has_a_name_of_its_own() {
         for (index, info) in couplers().enumerate() {
-            let built = coupler(info.name, None, &Setting::default()).unwrap();
+            let setting = Setting { testbed: info.testbed_only, ..Setting::default() };
+            let built = coupler(info.name, None, &setting).unwrap();
             assert_eq!(built.is_none(), info.steers == Steers::Nothing, "{}", info.name);
             assert!(coupler_options_shape(info.name).is_some());
             assert!(couplers().take(index).all(|other| other.name != info.name), "{}", info.name);
@@ -202,5 +228,27 @@ mod tests {
         let options: Table = toml::from_str("timer = 2").unwrap();
         let error = coupler("none", Some(&options), &Setting::default()).unwrap_err().to_string();
         assert!(error.starts_with("`none` does not take these options: unknown field `timer`"), "{error}");
+        let options: Table = toml::from_str("algorithm = \"passive-simple\"").unwrap();
+        let error = coupler("rfc8699-1", Some(&options), &Setting::default()).unwrap_err().to_string();
+        assert_eq!(error, "`rfc8699-1` does not take these options: `algorithm` is no option of it");
+    }
+
+    #[test]
+    fn options_are_laid_over_what_the_name_stands_for() {
+        let with = |name, text: &str| {
+            let options: Option<Table> = (!text.is_empty()).then(|| toml::from_str(text).unwrap());
+            format!("{:?}", coupler(name, options.as_ref(), &Setting::default()).unwrap())
+        };
+        let plain = with("fse-2014-2", "");
+        assert_eq!(with("fse-2014-2", "reconcile_s_cr = false\ntimer_rtts = 2.0"), plain);
+        assert_ne!(with("fse-2014-2", "reconcile_s_cr = true"), plain);
+        assert_ne!(with("fse-2014-1", ""), plain);
+    }
+
+    #[test]
+    fn an_unsafe_coupler_is_refused_where_nobody_knows_that_it_is() {
+        for info in couplers().filter(|info| info.testbed_only && !info.name.starts_with("equal")) {
+            assert!(coupler(info.name, None, &Setting::default()).is_err(), "{}", info.name);
+        }
     }
 }

@@ -18,6 +18,9 @@ pub(super) trait Law {
     /// The RTCP form in which the receiver half tells the fate of single packets, if it does.
     const PACKET_FORMAT: PacketFormat = PacketFormat::TransportWide;
 
+    /// Whether it steers by a window.
+    const HAS_WINDOW: bool = false;
+
     /// What it is, without the presets.
     fn info() -> ControllerInfo;
 
@@ -64,6 +67,7 @@ pub(super) struct Entry {
     pub(super) sender: Build<dyn Controller>,
     pub(super) receiver: Build<dyn Receiver>,
     pub(super) packet_format: PacketFormat,
+    pub(super) has_window: bool,
     pub(super) schema: Value,
 }
 
@@ -77,6 +81,7 @@ impl Entry {
             sender: |options, limits, priority| L::sender(config::<L>(options, priority)?, limits),
             receiver: |options, limits, priority| L::receiver(config::<L>(options, priority)?, limits),
             packet_format: L::PACKET_FORMAT,
+            has_window: L::HAS_WINDOW,
             schema,
         }
     }
@@ -131,7 +136,7 @@ fn preset<L: Law>(name: &str) -> Result<Table, String> {
 }
 
 /// Puts `changes` over `table`, tables within tables key by key.
-fn merge(table: &mut Table, changes: Table) {
+pub(super) fn merge(table: &mut Table, changes: Table) {
     for (key, change) in changes {
         match (table.get_mut(&key), change) {
             (Some(toml::Value::Table(inner)), toml::Value::Table(change)) => merge(inner, change),

@@ -144,6 +144,7 @@ struct ScreamRfc8298;
 
 impl Law for ScreamRfc8298 {
     type Config = scream::v1::Config;
+    const HAS_WINDOW: bool = true;
     const PACKET_FORMAT: PacketFormat = PacketFormat::Rfc8888;
 
     fn info() -> ControllerInfo {
@@ -178,6 +179,7 @@ struct ScreamVersion2;
 
 impl Law for ScreamVersion2 {
     type Config = scream::v2::Config;
+    const HAS_WINDOW: bool = true;
     const PACKET_FORMAT: PacketFormat = PacketFormat::Rfc8888;
 
     fn info() -> ControllerInfo {
@@ -316,6 +318,7 @@ struct LedbatRfc6817;
 
 impl Law for LedbatRfc6817 {
     type Config = ledbat::Config;
+    const HAS_WINDOW: bool = true;
 
     fn info() -> ControllerInfo {
         ControllerInfo {

@@ -160,6 +160,11 @@ pub fn packet_format(name: &str) -> Option<PacketFormat> {
     entry(name).ok().map(|entry| entry.packet_format)
 }
 
+/// Whether the controller `name` steers by a window, once it knows a round-trip time.
+pub fn has_window(name: &str) -> bool {
+    entry(name).is_ok_and(|entry| entry.has_window)
+}
+
 fn entry(name: &str) -> Result<&'static Entry, RegistryError> {
     ENTRIES.iter().find(|entry| entry.info.name == name).ok_or_else(|| unknown_controller(name))
 }
@@ -240,6 +245,12 @@ mod tests {
         for info in window_laws() {
             assert!(window_law(info.name, None, false).is_ok(), "{}", info.name);
         }
+    }
+
+    #[test]
+    fn laws_with_a_window_are_those_that_say_so() {
+        let with: Vec<&str> = controller_names().filter(|name| has_window(name)).collect();
+        assert_eq!(with, ["scream", "scream-v2", "ledbat"]);
     }
 
     #[test]

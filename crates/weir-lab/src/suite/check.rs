@@ -87,6 +87,9 @@ pub enum Quantity {
         /// The time, in seconds.
         at: u32,
     },
+    /// By how much, in per cent, the part of what the media flows receive together that is one's is beside the part that its
+    /// priority asks for, over the last 30 s in which all of them are active; of the flow that is furthest from it.
+    PriorityShares,
     /// 99th percentile over frames from capture to the arrival of the last packet, in ms, of the worst media flow.
     FrameDelay,
 }
@@ -129,6 +132,7 @@ impl<'a> Judged<'a> {
                 let loss = |&flow: &usize| self.measured.metrics.flows[flow].packet_loss_ratio;
                 media.iter().filter_map(loss).reduce(f64::max).map(|ratio| 100.0 * ratio)
             }
+            Quantity::PriorityShares => self.beside_priorities(&media),
             Quantity::Jain => self.fairness(&media),
             Quantity::Coexistence => {
                 let adaptive = self.flows(|kind| matches!(kind, FlowKind::Media | FlowKind::Tcp));
@@ -231,6 +235,16 @@ impl<'a> Judged<'a> {
         let shares: Option<Vec<f64>> =
             media.iter().map(|&flow| self.rate_over_share(flow, (from, to))).collect();
         jain(&shares?)
+    }
+
+    fn beside_priorities(&self, media: &[usize]) -> Option<f64> {
+        let (_, to) = self.window_of(media, Time::ZERO)?;
+        let from = Time::from_nanos(to.nanos().saturating_sub(FAIRNESS_SECONDS * 1_000_000_000));
+        let received = |&flow: &usize| self.bits(flow, (from, to));
+        let weight = |&flow: &usize| self.plan.flows[flow].weight;
+        let (all, weights): (f64, f64) = (media.iter().map(received).sum(), media.iter().map(weight).sum());
+        let beside = |flow: &usize| (received(flow) / all / (weight(flow) / weights) - 1.0).abs();
+        (all > 0.0).then(|| media.iter().map(beside).reduce(f64::max).map(|worst| 100.0 * worst))?
     }
 
     /// From `from` to when the first of these flows stops.

@@ -4,6 +4,10 @@
 #[expect(dead_code, reason = "its `main` prints")]
 mod two_flows;
 
+#[path = "../../examples/coupled_call.rs"]
+#[expect(dead_code, reason = "its `main` prints")]
+mod coupled_call;
+
 #[test]
 fn both_flows_of_the_example_decide_and_together_use_their_path() {
     let mut rates = [0.0; 2];
@@ -18,4 +22,14 @@ fn both_flows_of_the_example_decide_and_together_use_their_path() {
     let mean = sums.iter().sum::<f64>() / sums.len() as f64 / 2e6;
     assert!(rates.iter().all(|&rate| rate > 200e3), "{rates:?}");
     assert!((0.75..1.05).contains(&mean), "{mean}");
+}
+
+#[test]
+fn the_flows_of_the_coupled_call_have_their_shares() {
+    let kbps: Vec<f64> = coupled_call::call().unwrap().iter().map(|rate| rate.bps_f64() / 1e3).collect();
+    let [audio, video, screen] = kbps[..] else { panic!("{kbps:?}") };
+    // Audio would have 8 of 14 and can use 100 kbit/s; of what is left one has 2 of 6, the other 4.
+    assert_eq!(audio, 100.0);
+    assert!((screen / video - 2.0).abs() < 0.001, "{kbps:?}");
+    assert!((1400.0..2100.0).contains(&(audio + video + screen)), "{kbps:?}");
 }

@@ -1,16 +1,70 @@
 //! Coupled windows: ctrlTCP and its relatives.
+//!
+//! Source: draft-welzl-tcp-ccc-00 (2016), with draft-welzl-irtf-iccrg-tcp-in-udp-00 where it is clearer; the aims of
+//! coupling-2018 §III.B. [`CtrlTcp`] lets one flow at a time coordinate: its growth is the aggregate's, and every flow has
+//! the share of the aggregate that its priority says. Whatever is lost in a round trip, of whichever flows, is one loss
+//! event; a flow's retransmission timer only sends again while others are acknowledged. Shares are taken with a flow's own
+//! next acknowledgement; a newcomer's is let out by the others' ([`Newcomer::Clocked`]). What a law made of its window is
+//! scaled, and no constant of a law is known here: NewReno's half and CUBIC's 0.7 are both what the law says.
+//!
+//! A flow that is alone goes its own way, and the aggregate is its window: bit by bit what it is without coupling.
+//!
+//! Where the draft contradicts itself:
+//!
+//! | | taken |
+//! |---|---|
+//! | P1 | the operators that the text version lost: `sum_cwnd + cwnd`, `P · sum_cwnd / sum_p` |
+//! | P2 | a join keeps the sum (prose), [`Newcomer::AddsWindow`] adds the newcomer's window (pseudo-code) |
+//! | P3 | shares are evaluated whenever a flow tells of itself |
+//! | P4 | whoever sees a loss coordinates, unless a loss event is in progress |
+//! | P5 | in slow start the sum grows in the coordinator's proportion |
+//! | P6 | after a timeout of all, `sum_ssthresh` is taken before the sum collapses, and is two segments at least |
+//! | P7 | the next coordinator is not in trouble itself |
+//! | P8 | `ssbits` is cleared by an acknowledgement outside of recovery |
+//! | P9 | every flow's timeout sets it |
+//! | P10 | a timeout of one flow is a loss event of all ([`Config::rto_counts_as_loss`]) |
+//! | P11 | an idle, silent or application-limited coordinator hands over |
+//! | P12 | a coordinator that leaves in recovery leaves its reduction |
+//!
+//! Deliberate divergences from the resolved algorithm; what they do to a run is not measured yet:
+//! 1. The sum stays at a join, and the ACK clock is on.
+//! 2. What a loss event takes is said when it begins, by the law's threshold over its window, and never more than half: the
+//!    window with which recovery ends depends on how many were lost, and on how full it was.
+//! 3. What arrives within a round trip after a flow's own last acknowledgement does not make its timeout an isolated one: it
+//!    may have been sent before a path failed for all.
+//! 4. An isolated flow begins again with three segments, and comes to its share by its own acknowledgements.
+//! 5. What a removed flow had goes with it.
+//! 6. Of a newcomer's share one segment leaves by its window, the others by the clock.
+//! 7. A loss belongs to the last event until a smoothed round-trip time after it: nobody tells when what was lost was sent.
+//! 8. Where all flows are application-limited, all keep their shares.
+//! 9. In a hypervisor's form ([`Tenants`]) what a tenant leaves goes to all others at once, not to its own flows first; the
+//!    windows are the flows' own, and no guest is clamped from outside.
+//!
+//! Delay-based laws ([`Word::Update`](super::Word::Update) with a window) are coupled alike, additive in both directions;
+//! with TCPs they lead ([`Lead`]). The least base delay of all is not shared: no order carries it. Of `delay_leads` the guard
+//! against outside traffic that fills the queue is not built.
+//!
+//! Relatives, as far as they are known: [`ETcp`], [`Efcm`], [`Rfc2140`]. The Congestion Manager (RFC 3124) is not built: it
+//! replaces the connections' congestion control instead of coupling it.
 
 mod clock;
 pub mod config;
+pub mod e_tcp;
+pub mod efcm;
+pub mod ensemble;
 mod episode;
 mod flow;
 pub mod group;
+pub mod rfc2140;
 mod roster;
 mod shares;
 pub mod tenants;
 
 pub use config::{Config, Lead, Newcomer};
+pub use e_tcp::ETcp;
+pub use efcm::Efcm;
 pub use group::CtrlTcp;
+pub use rfc2140::Rfc2140;
 pub use tenants::Tenants;
 
 #[cfg(test)]

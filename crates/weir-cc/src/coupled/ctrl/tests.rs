@@ -50,6 +50,19 @@ fn join(priority: f64, window: Window) -> Word {
     Word::Join(Join { wishes: wishes(priority), start, present, window: Some(windowed) })
 }
 
+/// News of a flow whose window stays.
+fn news(told: Told, stays: Window) -> WindowNews {
+    news_of(told, stays, stays)
+}
+
+/// News of a flow whose window becomes `after` by its own law, all of it in use.
+fn news_of(told: Told, before: Window, after: Window) -> WindowNews {
+    let acked = f64::from(u8::from(matches!(told, Told::Acknowledged | Told::Repairing)));
+    let flight = before.cwnd - acked;
+    let (srtt, base_rtt) = (Some(RTT), Some(RTT));
+    WindowNews { told, before, after, acked, flight, window_limited: true, srtt, base_rtt }
+}
+
 impl Rig {
     fn new(config: Config) -> Self {
         Self::of(CtrlTcp::new(config).unwrap())
@@ -79,7 +92,7 @@ impl Rig {
         for _ in 0..100 {
             for flow in self.windows.keys().copied().collect::<Vec<_>>() {
                 let stays = self.windows[&flow];
-                let limited = WindowNews { window_limited: false, ..self.news(Told::Acknowledged, stays) };
+                let limited = WindowNews { window_limited: false, ..news(Told::Acknowledged, stays) };
                 self.tell(flow, &Word::Window(limited));
             }
         }
@@ -109,18 +122,6 @@ impl Rig {
         self.tell(flow, &join(priority, brought));
     }
 
-    /// News of a flow whose window becomes `after` by its own law, all of it in use.
-    fn news(&self, told: Told, after: Window) -> WindowNews {
-        self.news_of(told, after, after)
-    }
-
-    fn news_of(&self, told: Told, before: Window, after: Window) -> WindowNews {
-        let acked = f64::from(u8::from(matches!(told, Told::Acknowledged | Told::Repairing)));
-        let flight = before.cwnd - acked;
-        let (srtt, base_rtt) = (Some(RTT), Some(RTT));
-        WindowNews { told, before, after, acked, flight, window_limited: true, srtt, base_rtt }
-    }
-
     /// The flow's own law made this of its window; it does as ordered.
     fn told(&mut self, flow: u32, told: Told, cwnd: f64) {
         let before = self.windows[&flow];
@@ -133,7 +134,7 @@ impl Rig {
         if !matches!(told, Told::TimedOut | Told::RecoveryEntered) {
             self.windows.insert(flow, after);
         }
-        let news = self.news_of(told, before, after);
+        let news = news_of(told, before, after);
         self.tell(flow, &Word::Window(news));
     }
 

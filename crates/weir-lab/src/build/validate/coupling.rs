@@ -40,9 +40,11 @@ impl Problems {
             let message = format!("`{name}` is unsafe outside of testbeds ({})", info.source);
             self.value(&path.with("algorithm"), message)
                 .push_str("add `testbed = true` if you know that, or take another one");
+            return Some(info);
         }
         let options = coupling.options.as_ref().map(|options| &options.0);
         let setting = CouplerSetting {
+            testbed: coupling.testbed,
             measured: coupling.detection == Detection::Measured,
             tenants: coupling.tenants.iter().map(|(_, &weight)| weight).collect(),
             ..CouplerSetting::default()

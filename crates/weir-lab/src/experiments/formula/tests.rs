@@ -1,1 +1,163 @@
+use std::collections::BTreeMap;
 
+use super::*;
+
+fn course(from: f64, step: f64, values: &[f64]) -> Course {
+    Course { from, step, values: values.to_vec() }
+}
+
+/// What the formulas of these tests can name.
+fn measured(leaf: &Leaf) -> Option<Harvested> {
+    Some(match (leaf.variant.as_str(), leaf.path.as_str()) {
+        ("a", "media.loss_ratio") => Harvested::Number(0.02),
+        ("b", "media.loss_ratio") => Harvested::Number(0.05),
+        ("a", "flows.*.rate_bps") => Harvested::Several(vec![1.5, 1.0, 1.0]),
+        ("b", "flows.*.rate_bps") => Harvested::Several(vec![1.0, 2.0]),
+        ("a", "series.links.x.queue_mean_ms") => {
+            Harvested::Course(course(10.0, 0.5, &[0.0, 4.0, f64::NAN, 6.0, 1.0, 5.0, 5.0, 5.0]))
+        }
+        ("b", "series.links.x.queue_mean_ms") => {
+            Harvested::Course(course(10.0, 0.5, &[1.0, 9.0, 3.0, 13.0, 3.0, 11.0, 11.0, 11.0]))
+        }
+        ("a", "series.flows.*.send_rate_bps") => {
+            Harvested::Courses(vec![course(0.0, 1.0, &[1.0, 2.0, 0.0]), course(0.0, 1.0, &[1.0, 1.0, 0.0])])
+        }
+        _ => return None,
+    })
+}
+
+fn value(text: &str) -> Option<f64> {
+    let axes = BTreeMap::from([("flows".to_owned(), 4.0)]);
+    let formula = parse(text).unwrap_or_else(|mistake| panic!("{text}: {mistake:?}"));
+    evaluate(&formula, &Known { axes: &axes, measured: &measured })
+}
+
+fn is(text: &str, expected: f64) {
+    let found = value(text).unwrap_or(f64::NAN);
+    assert!((found - expected).abs() < 1e-9, "{text} is {found}");
+}
+
+const A: &str = "a:series.links.x.queue_mean_ms";
+const B: &str = "b:series.links.x.queue_mean_ms";
+
+#[test]
+fn arithmetic_goes_by_the_usual_order() {
+    is("1 + 2 * 3 - 4 / 2", 5.0);
+    is("(1 + 2) * 3", 9.0);
+    is("1 - 2 - 3", -4.0);
+    is("-(2 + 1) / 2", -1.5);
+    is("15 * $flows", 60.0);
+}
+
+#[test]
+fn a_ratio_and_a_difference_of_two_variants() {
+    is("a:media.loss_ratio / b:media.loss_ratio", 0.4);
+    is("100 * (a:media.loss_ratio - b:media.loss_ratio)", -3.0);
+    is("size(a:media.loss_ratio - b:media.loss_ratio)", 0.03);
+}
+
+#[test]
+fn sum_mean_and_extremes_over_flows() {
+    is("sum(a:flows.*.rate_bps)", 3.5);
+    is("mean(b:flows.*.rate_bps)", 1.5);
+    is("least(a:flows.*.rate_bps) + greatest(a:flows.*.rate_bps)", 2.5);
+    is("mean(a:flows.*.rate_bps * 2 - 1)", 4.0 / 3.0);
+    assert_eq!(value("sum(a:flows.*.rate_bps - b:flows.*.rate_bps)"), None, "three and two do not pair");
+}
+
+#[test]
+fn the_index_of_jain_and_the_coefficient_of_variation() {
+    // (1.5 + 1 + 1)² / (3 · 4.25); (1, 2): mean 1.5, standard deviation 0.5.
+    is("jain(a:flows.*.rate_bps)", 12.25 / 12.75);
+    is("variation(b:flows.*.rate_bps)", 1.0 / 3.0);
+}
+
+#[test]
+fn the_index_of_jain_over_time() {
+    // 1 and 9 / 10; where nobody sends there is none.
+    is("mean(fairness(a:series.flows.*.send_rate_bps))", 0.95);
+}
+
+#[test]
+fn shares_and_quantiles_of_a_course_leave_out_what_is_not_there() {
+    is(&format!("above({A}, 4)"), 4.0 / 7.0);
+    is(&format!("below({A}, 4)"), 2.0 / 7.0);
+    is(&format!("quantile({A}, 0.5)"), 5.0);
+    is(&format!("quantile({A}, 0)"), 0.0);
+}
+
+#[test]
+fn a_part_of_a_course_and_its_means() {
+    // From 10.5 s on: 4, none, 6 | 1, 5, 5.
+    is(&format!("sum(between({A}, 10.5, 12))"), 10.0);
+    is(&format!("greatest(between({A}, 0, 10.5))"), 0.0);
+    is(&format!("least(smooth({A}, 1))"), 2.0);
+    is(&format!("sum(smooth({A}, 1.5))"), 2.0 + 4.0);
+    assert_eq!(value(&format!("mean(between({A}, 50, 60))")), None);
+}
+
+#[test]
+fn the_time_until_a_course_stays_where_it_should() {
+    is(&format!("until({A}, 3, 7, 1)"), 12.5);
+    is(&format!("until({A}, 3, 7, 0.5)"), 10.5);
+    assert_eq!(value(&format!("until({A}, 3, 7, 2)")), None);
+}
+
+#[test]
+fn episodes_are_counted_where_they_begin() {
+    is(&format!("episodes({A}, 3)"), 2.0);
+    is(&format!("episodes({B}, 0)"), 1.0);
+    is(&format!("episodes({A}, 9)"), 0.0);
+}
+
+#[test]
+fn courses_correlate_where_both_have_values() {
+    // B is 2 A + 1 wherever A has a value.
+    is(&format!("correlation({A}, {B})"), 1.0);
+    is(&format!("correlation({A}, -{B})"), -1.0);
+}
+
+#[test]
+fn the_distance_of_two_distributions() {
+    is(&format!("distance({A}, {A})"), 0.0);
+    // All of A lie at most at 6; of B three of eight do.
+    is(&format!("distance({A}, {B})"), 1.0 - 3.0 / 8.0);
+}
+
+#[test]
+fn what_was_not_measured_has_no_value() {
+    assert_eq!(value("c:media.loss_ratio"), None);
+    assert_eq!(value("1 / (1 - 1)"), None);
+}
+
+#[test]
+fn a_mistake_says_what_would_be_right() {
+    let mistake = |text: &str| parse(text).expect_err(text);
+    let message = |text: &str| mistake(text).message;
+    assert_eq!(mistake("maen(a:flows.*.rate_bps)").help, "did you mean `mean`?");
+    assert_eq!(message("mean(a:media.loss_ratio)"), "`mean` cannot take a number");
+    assert_eq!(message("a:flows.*.rate_bps"), "the formula is several numbers, not a number");
+    assert_eq!(message("quantile(a:flows.*.rate_bps)"), "`quantile` takes 2, not 1");
+    assert_eq!(
+        message("mean(a:flows.*.rate_bps + a:series.links.x.rate_bps)"),
+        "several numbers and a course over time do not go together"
+    );
+    assert_eq!(message("1 +"), "the formula ends too early");
+    assert_eq!(message("(1"), "`(` is not closed");
+    assert_eq!(message("1 2"), "`2` stands behind the end of the formula");
+    assert_eq!(message("1 % 2"), "`%` has no meaning here");
+    assert_eq!(message("mean"), "`mean` is a function");
+    assert_eq!(message("1.2.3"), "`1.2.3` is no number");
+}
+
+#[test]
+fn what_is_laid_over_a_scenario_has_the_places_numbers() {
+    let axes = BTreeMap::from([("ratio".to_owned(), 1.1)]);
+    let value = |formula: &Formula| evaluate(formula, &Known { axes: &axes, measured: &measured });
+    let filled = |text: &str| fill(text, value);
+    // 15 · 1.1 is 16.500000000000004.
+    assert_eq!(filled("flows.b.access_delay=<15 * $ratio>ms").unwrap(), "flows.b.access_delay=16.5ms");
+    assert_eq!(filled("flows.a.count=<1 + 1>").unwrap(), "flows.a.count=2");
+    assert_eq!(filled("a={ b = 1 }").unwrap(), "a={ b = 1 }");
+    assert!(filled("a=<$other>").is_err() && filled("a=<1").is_err());
+}

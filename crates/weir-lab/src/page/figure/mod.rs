@@ -1,6 +1,7 @@
 //! Figures as the plotting library wants them: traces and a layout in JSON.
 
 mod cdf;
+mod coupling;
 mod scales;
 mod signals;
 mod timeline;
@@ -32,6 +33,8 @@ pub(super) struct Figure {
 pub(super) struct Figures {
     /// One per controller.
     pub(super) timelines: Vec<Figure>,
+    /// For each controller one per coupling.
+    pub(super) couplings: Vec<Vec<Figure>>,
     /// All controllers together; `None` if no delays are known.
     pub(super) queuing_delay: Option<Figure>,
     /// One per controller; `None` for one without signals.
@@ -44,6 +47,7 @@ impl Figures {
         let panels = || input.controllers.iter().enumerate();
         Self {
             timelines: panels().map(|(index, panel)| timeline::figure(index, panel, &scales)).collect(),
+            couplings: panels().map(|(index, panel)| coupling::figures(index, panel, &scales)).collect(),
             queuing_delay: cdf::figure(&input.controllers, &scales),
             signals: panels().map(|(index, panel)| signals::figure(index, panel, &scales)).collect(),
         }
@@ -52,7 +56,8 @@ impl Figures {
     /// All of them for the page's script.
     pub(super) fn json(&self) -> String {
         let signals = self.signals.iter().flatten();
-        let all = self.timelines.iter().chain(&self.queuing_delay).chain(signals);
+        let couplings = self.couplings.iter().flatten();
+        let all = self.timelines.iter().chain(couplings).chain(&self.queuing_delay).chain(signals);
         Value::Array(all.map(Figure::json).collect()).to_string()
     }
 }

@@ -177,7 +177,7 @@ fn ribbon(panel: &ControllerPanel, scales: &Scales) -> Value {
 }
 
 /// A colour scale of equal steps, one per cause.
-fn cause_colours() -> Vec<(f64, &'static str)> {
+pub(super) fn cause_colours() -> Vec<(f64, &'static str)> {
     let count = Cause::ALL.len() as f64;
     let step = |cause: Cause| {
         let colour = palette::cause(cause);

@@ -1,24 +1,24 @@
 //! Every coupler, by name.
 
-use weir_cc::coupled::ctrl::{self, CtrlTcp, Tenants};
+use weir_cc::coupled::ctrl::{self, CtrlTcp, ETcp, Efcm, Rfc2140, Tenants};
 use weir_cc::coupled::mixed::{self, Mixed};
 use weir_cc::coupled::{Coupler, Member};
 
-use super::{Built, CouplerInfo, CouplerKind, Setting, Steers};
+use super::{Built, CouplerInfo, CouplerKind, NoOptions, Setting, Steers};
 
 /// What the algorithms of this file have in common.
-fn boxed<C: Coupler + 'static, E: ToString>(built: Result<C, E>) -> Built {
+pub(super) fn boxed<C: Coupler + 'static, E: ToString>(built: Result<C, E>) -> Built {
     built.map(|coupler| Some(Box::new(coupler) as Box<dyn Coupler>)).map_err(|error| error.to_string())
 }
 
 impl Setting {
     /// Refuses tenants.
-    fn without_tenants(&self) -> Result<(), String> {
+    pub(super) fn without_tenants(&self) -> Result<(), String> {
         if self.tenants.is_empty() { Ok(()) } else { Err("it knows no tenants".to_owned()) }
     }
 
     /// Refuses groups that come from statistics.
-    fn without_measuring(&self) -> Result<(), String> {
+    pub(super) fn without_measuring(&self) -> Result<(), String> {
         if self.measured { Err("it does not look for shared bottlenecks".to_owned()) } else { Ok(()) }
     }
 }
@@ -37,6 +37,10 @@ impl CouplerKind for Ctrl {
             steers: Steers::Windows,
             testbed_only: false,
         }
+    }
+
+    fn config() -> ctrl::Config {
+        ctrl::Config::default()
     }
 
     fn build(config: ctrl::Config, setting: &Setting) -> Built {
@@ -67,9 +71,55 @@ impl CouplerKind for MediaAndData {
         }
     }
 
+    fn config() -> mixed::Config {
+        mixed::Config::default()
+    }
+
     fn build(config: mixed::Config, setting: &Setting) -> Built {
         setting.without_tenants()?;
         setting.without_measuring()?;
         boxed(Mixed::new(config))
     }
+}
+
+/// A type for each coupler that ctrlTCP is compared with: its name, what it is, its source.
+macro_rules! comparators {
+    ($($kind:ident: $name:literal, $summary:literal, $source:literal, $coupler:expr;)*) => {
+        $(
+            #[doc = $summary]
+            pub(super) struct $kind;
+
+            impl CouplerKind for $kind {
+                type Config = NoOptions;
+
+                fn info() -> CouplerInfo {
+                    CouplerInfo {
+                        name: $name,
+                        summary: $summary,
+                        source: $source,
+                        steers: Steers::Windows,
+                        testbed_only: false,
+                    }
+                }
+
+                fn config() -> NoOptions {
+                    NoOptions {}
+                }
+
+                fn build(_: NoOptions, setting: &Setting) -> Built {
+                    setting.without_tenants()?;
+                    setting.without_measuring()?;
+                    Ok(Some(Box::new($coupler)))
+                }
+            }
+        )*
+    };
+}
+
+comparators! {
+    OneWindow: "e-tcp", "one shared window, halved for each loss event of each flow", "Eggert et al. 2000, as far as known",
+        ETcp::new();
+    MeanWindow: "efcm", "each window is the mean of all", "Savorić et al. 2005, as far as known", Efcm::new();
+    Beginnings: "rfc2140", "a newcomer takes its part of the others' windows, and then each goes its own way", "RFC 2140",
+        Rfc2140::new();
 }

@@ -1,14 +1,14 @@
 //! Couplers for tests of what stands around couplers: each member gets as much as any other.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use weir_cc::coupled::{Aggregate, Coupler, Member, Order, Refusal, Word};
 use weir_cc::{DataRate, SendTime};
 
 use super::{Built, CouplerInfo, CouplerKind, Setting, Steers};
 
 /// Its constants.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Config {
     /// The sum of all rates.
@@ -72,6 +72,10 @@ impl CouplerKind for EqualRates {
         }
     }
 
+    fn config() -> Config {
+        Config::default()
+    }
+
     fn build(config: Config, _: &Setting) -> Built {
         built(&config)
     }
@@ -90,6 +94,10 @@ impl CouplerKind for EqualWindows {
             testbed_only: true,
             ..EqualRates::info()
         }
+    }
+
+    fn config() -> Config {
+        Config::default()
     }
 
     fn build(config: Config, _: &Setting) -> Built {

@@ -15,11 +15,13 @@ const JAIN: Check = check("Jain", "", Quantity::Jain, Limit::AtLeast(0.9));
 const JAIN_RTT: Check = check("Jain", "", Quantity::Jain, Limit::AtLeast(0.75));
 const COEXIST: Check = check("coexistence", "%", Quantity::Coexistence, Limit::AtLeast(40.0));
 const RESUME: Check = check("re-convergence", "s", Quantity::Reconvergence { at: 60 }, Limit::AtMost(15.0));
+const PRIORITIES: Check = check("off priority", "%", Quantity::PriorityShares, Limit::AtMost(10.0));
 const AGAINST_TCP: Check = check("rate against TCP", "%", Quantity::RateAgainstTcp, Limit::AtLeast(80.0));
 const FRAMES: Check = check("frame delay p99", "ms", Quantity::FrameDelay, Limit::AtMost(100.0));
 
 pub(super) const ALONE: &[Check] = &[STEPS, WAIT, LOSS];
 pub(super) const TOGETHER: &[Check] = &[RATE, WAIT, LOSS, JAIN];
+pub(super) const WEIGHTED: &[Check] = &[RATE, WAIT, LOSS, JAIN, PRIORITIES];
 pub(super) const APART: &[Check] = &[RATE, WAIT, LOSS];
 pub(super) const LONG_TCP: &[Check] = &[COEXIST, LOSS];
 pub(super) const SHORT_TCP: &[Check] = &[BESIDE_TRANSFERS, LOSS, JAIN];

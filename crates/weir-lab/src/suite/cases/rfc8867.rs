@@ -1,10 +1,14 @@
 //! RFC 8867.
 
-use super::checks::{ALONE, APART, LONG_TCP, PAUSE, ROUND_TRIPS, SHORT_TCP, TOGETHER};
+use super::checks::{ALONE, APART, LONG_TCP, PAUSE, ROUND_TRIPS, SHORT_TCP, TOGETHER, WEIGHTED};
 use super::{Case, case};
 
 /// Marks instead of drops.
 const MARKS: &str = "dumbbell.bottleneck.queue={ discipline = \"codel\" }";
+
+/// Three flows as one.
+const COUPLED: &str =
+    "coupling={ calls = { flows = [\"video-1\", \"video-2\", \"video-3\"], algorithm = \"rfc8699-1\" } }";
 
 pub(super) const CASES: &[Case] = &[
     case("5.1", "variable capacity, one flow, 50 ms", "rfc8867/variable-capacity", &[], ALONE),
@@ -69,7 +73,14 @@ pub(super) const CASES: &[Case] = &[
         "5.4 on 3 Mbit/s, the first flow of twice the priority",
         "rfc8867/three-flows",
         &["dumbbell.bottleneck.rate=3Mbps", "flows.video-1.priority=2"],
-        TOGETHER,
+        WEIGHTED,
+    ),
+    case(
+        "6.1 coupled",
+        "6.1, the three coupled by RFC 8699's algorithm 1",
+        "rfc8867/three-flows",
+        &["dumbbell.bottleneck.rate=3Mbps", "flows.video-1.priority=2", COUPLED],
+        WEIGHTED,
     ),
     case(
         "6.2 5.1",

@@ -218,3 +218,12 @@ fn a_limit_is_kept_at_the_limit_itself() {
     assert_near(Some(Limit::AtMost(100.0).margin(150.0)), -0.5);
     assert_near(Some(Limit::AtMost(2.0).margin(1.0)), 0.5);
 }
+
+#[test]
+fn parts_are_judged_against_priorities_in_the_last_30_s() {
+    let first = FlowPlan { weight: 2.0, ..call() };
+    let plan = plan(&[(0, 3)], vec![first, call(), flow(FlowKind::Audio, 0, 100)]);
+    // Of 2.5 the first gets 1.5, 60 % where two thirds are wanted: a tenth less; the second 40 instead of 33.3 %: a fifth more.
+    let run = run(&plan, &[&[(0, 70, 0.1), (70, 100, 1.5)], &[(0, 100, 1.0)], &[(0, 100, 0.4)]]);
+    assert_near(value(&plan, &run, Quantity::PriorityShares), 20.0);
+}

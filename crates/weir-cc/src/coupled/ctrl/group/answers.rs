@@ -35,6 +35,14 @@ impl CtrlTcp {
         if flow.phase == Phase::Recovery {
             return;
         }
+        if self.is_alone() {
+            let Window { cwnd, ssthresh } = flow.held;
+            if else_window != Some(flow.held) {
+                let own = Window { cwnd: cwnd.max(1.0), ssthresh: ssthresh.max(f64::MIN_POSITIVE) };
+                self.push(place, Order::Window(own));
+            }
+            return;
+        }
         let segment = flow.segment;
         let target = self.actuated(flow) / segment;
         let cwnd = target.min(most).max(1.0);

@@ -89,7 +89,7 @@ impl CtrlTcp {
                 }
             }
             _ if after.cwnd >= before.cwnd => {
-                self.add((after.cwnd - before.cwnd) * self.bytes_of_aggregate(place))
+                self.add((after.cwnd - before.cwnd) * self.bytes_of_aggregate(place));
             }
             _ => self.scale(before, after),
         }

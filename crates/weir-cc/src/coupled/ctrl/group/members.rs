@@ -10,6 +10,9 @@ use crate::coupled::ctrl::shares::Shares;
 use crate::coupled::word::{Join, Member, Order, Windowed, Wishes};
 use crate::time::SendTime;
 
+/// A weight is never smaller beside the greatest.
+const LEAST_WEIGHT: f64 = 1e-9;
+
 fn is_priority(priority: f64) -> bool {
     priority > 0.0 && priority.is_finite()
 }
@@ -114,19 +117,20 @@ impl CtrlTcp {
         for place in 0..self.flows.len() {
             self.tenants.add(self.flows.member(place), self.flows[place].wishes.priority);
         }
-        (self.priorities, self.clocks.ticks) = (0.0, 0);
-        let mut most: f64 = 0.0;
+        let mut most = f64::MIN_POSITIVE;
         for place in 0..self.flows.len() {
             let member = self.flows.member(place);
             let flow = &mut self.flows[place];
-            let priority = self.tenants.weight(member, flow.wishes.priority);
-            self.priorities += priority;
-            let round_trip = if self.config.by_rates { flow.base_seconds().unwrap_or(mean) } else { 1.0 };
-            flow.weight = (priority * round_trip).clamp(f64::MIN_POSITIVE, 1e150);
+            flow.weight = self.tenants.weight(member, flow.wishes.priority);
             most = most.max(flow.weight);
         }
+        self.priorities = 0.0;
         for flow in self.flows.all_mut() {
-            flow.ticks = ticks(flow.weight / most);
+            let priority = (flow.weight / most).max(LEAST_WEIGHT);
+            let round_trip = if self.config.by_rates { flow.base_seconds().unwrap_or(mean) } else { 1.0 };
+            self.priorities += priority;
+            flow.weight = priority * round_trip;
+            flow.ticks = ticks(priority);
         }
         self.shares.refill(self.flows.all());
         self.count_clocks();

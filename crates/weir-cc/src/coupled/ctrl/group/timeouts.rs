@@ -17,20 +17,21 @@ impl CtrlTcp {
         self.undecided += 1;
         if self.others_are_heard_since(place) {
             self.isolate(now, place);
-        } else {
-            self.decide_for_all(now);
+        } else if self.nobody_is_left() {
+            self.time_out_all(now, place);
         }
     }
 
-    /// Where nobody is left who could be acknowledged, a timeout is that of all.
+    /// Where nobody is left who could be acknowledged, timeouts that were not decided are those of all.
     pub(super) fn decide_for_all(&mut self, now: SendTime) {
-        let flows = self.flows.all();
-        let last = flows.iter().rposition(|flow| flow.phase == Phase::Undecided);
-        if let Some(place) = last
-            && flows.iter().all(|flow| flow.is_timed_out() || !flow.outstanding)
-        {
+        let undecided = self.flows.all().iter().rposition(|flow| flow.phase == Phase::Undecided);
+        if let Some(place) = undecided.filter(|_| self.nobody_is_left()) {
             self.time_out_all(now, place);
         }
+    }
+
+    fn nobody_is_left(&self) -> bool {
+        self.flows.all().iter().all(|flow| flow.is_timed_out() || !flow.outstanding)
     }
 
     /// Whether another flow was acknowledged in the RTO interval of this one, of data sent in it: what came within a round

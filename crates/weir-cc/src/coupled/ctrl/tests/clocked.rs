@@ -1,1 +1,146 @@
+//! The ACK clock in a group.
 
+use super::*;
+
+/// How many segments flows were told to send.
+fn clocked(rig: &Rig) -> Vec<u32> {
+    rig.orders.iter().filter(|(_, order)| *order == Order::Segment).map(|&(flow, _)| flow).collect()
+}
+
+/// The windows of all flows, together with what is clocked out but not in its flow's window yet.
+fn total(rig: &Rig) -> f64 {
+    rig.windows.keys().map(|&flow| rig.cwnd(flow)).sum()
+}
+
+#[test]
+fn the_others_acknowledgements_let_a_newcomers_share_out_and_nobody_is_cut_abruptly() {
+    let mut rig = Rig::sharing(Config::default(), 20.0, &[1.0]);
+    rig.join(1, 1.0, window(10.0, f64::INFINITY));
+    // One segment by its window, nine by the clock.
+    assert_eq!((rig.cwnd(1), rig.share(1)), (1.0, 10.0));
+    let mut windows = Vec::new();
+    for _ in 0..18 {
+        rig.wait(5);
+        rig.ack(0);
+        windows.push(rig.cwnd(0));
+    }
+    assert_eq!(clocked(&rig), [1; 9]);
+    let expected: Vec<f64> = (0..9).flat_map(|sent| [18.0 - f64::from(sent); 2]).collect();
+    assert_eq!(windows, expected);
+    // Its own acknowledgements, of what is in flight, bring its window.
+    let stays = rig.windows[&1];
+    let news = WindowNews { flight: 9.0, ..news(Told::Acknowledged, stays) };
+    rig.tell(1, &Word::Window(news));
+    assert_eq!((rig.cwnd(1), total(&rig)), (10.0, 20.0));
+    assert_eq!(rig.coupler.next_timeout(), None);
+}
+
+#[test]
+fn the_aggregate_does_not_grow_while_it_is_handed_over() {
+    let mut rig = Rig::sharing(Config::default(), 20.0, &[1.0]);
+    rig.join(1, 1.0, window(10.0, f64::INFINITY));
+    rig.told(0, Told::Acknowledged, 20.05);
+    assert_eq!((rig.sum(), rig.cwnd(0)), (20.0, 18.0));
+}
+
+#[test]
+fn several_newcomers_take_turns_a_segment_an_acknowledgement() {
+    let mut rig = Rig::sharing(Config::default(), 30.0, &[1.0]);
+    rig.join(1, 1.0, window(10.0, f64::INFINITY));
+    rig.join(2, 1.0, window(10.0, f64::INFINITY));
+    for _ in 0..12 {
+        rig.wait(2);
+        rig.ack(0);
+    }
+    // Each acknowledgement gives either a third of a segment. The second has a whole one to begin with; the first has two
+    // thirds, as it had one of two.
+    assert_eq!(clocked(&rig), [2, 1, 2, 1, 2, 1, 2, 1]);
+}
+
+#[test]
+fn a_clock_that_hears_nothing_for_a_round_trip_is_given_up_for_an_initial_window() {
+    let mut rig = Rig::sharing(Config::default(), 60.0, &[1.0]);
+    rig.join(1, 1.0, window(10.0, f64::INFINITY));
+    let due = rig.coupler.next_timeout().unwrap();
+    assert_eq!(due, rig.now + RTT);
+    rig.coupler.on_timeout(due - TimeDelta::from_millis(1));
+    rig.obey();
+    assert_eq!(rig.cwnd(1), 1.0);
+    rig.coupler.on_timeout(due);
+    rig.obey();
+    assert_eq!((rig.cwnd(1), rig.coupler.next_timeout()), (10.0, None));
+    assert!(clocked(&rig).is_empty());
+}
+
+#[test]
+fn without_others_in_flight_there_is_no_clock() {
+    let mut rig = Rig::sharing(Config::default(), 60.0, &[1.0]);
+    let stays = rig.windows[&0];
+    rig.told_window(0, Told::Idle, stays);
+    rig.join(1, 1.0, window(10.0, f64::INFINITY));
+    assert_eq!((rig.cwnd(1), rig.coupler.next_timeout()), (10.0, None));
+}
+
+#[test]
+fn what_is_lost_meanwhile_is_not_handed_over() {
+    let mut rig = Rig::sharing(Config::default(), 40.0, &[1.0]);
+    rig.join(1, 1.0, window(10.0, f64::INFINITY));
+    for _ in 0..10 {
+        rig.ack(0);
+    }
+    assert_eq!(clocked(&rig).len(), 5);
+    rig.enter_recovery(0);
+    rig.leave_recovery(0, 17.0);
+    // Half is 20: of its ten segments five are out.
+    for _ in 0..40 {
+        rig.ack(0);
+    }
+    assert_eq!((clocked(&rig).len(), rig.cwnd(0)), (10, 10.0));
+}
+
+#[test]
+fn a_newcomer_in_trouble_or_without_data_is_not_clocked_any_more() {
+    for told in [Told::RecoveryEntered, Told::TimedOut, Told::Idle] {
+        let mut rig = Rig::sharing(Config::default(), 40.0, &[1.0]);
+        rig.join(1, 1.0, window(10.0, f64::INFINITY));
+        rig.ack(0);
+        rig.told(1, told, 1.0);
+        assert_eq!(rig.coupler.next_timeout(), None, "{told:?}");
+        rig.orders.clear();
+        (0..10).for_each(|_| rig.ack(0));
+        assert!(clocked(&rig).is_empty(), "{told:?}");
+    }
+}
+
+#[test]
+fn who_was_idle_gets_its_share_back_by_the_clock() {
+    let mut rig = Rig::sharing(Config::default(), 60.0, &[1.0, 1.0]);
+    let stays = rig.windows[&1];
+    rig.told_window(1, Told::Idle, stays);
+    for _ in 0..4 {
+        rig.wait(101);
+        rig.ack(0);
+    }
+    assert_eq!((rig.share(0), rig.share(1)), (50.0, 10.0));
+    // The transport has begun with the restart window.
+    rig.windows.insert(1, window(10.0, 30.0));
+    rig.ack(1);
+    assert_eq!((rig.share(1), rig.cwnd(1)), (30.0, 10.0));
+    for _ in 0..40 {
+        rig.wait(2);
+        rig.ack(0);
+    }
+    assert_eq!(clocked(&rig).len(), 20);
+}
+
+#[test]
+fn a_great_rise_of_priority_is_clocked() {
+    let mut rig = Rig::sharing(Config::default(), 40.0, &[3.0, 1.0]);
+    assert_eq!((rig.cwnd(0), rig.cwnd(1)), (30.0, 10.0));
+    rig.tell(1, &Word::Wishes(wishes(3.0)));
+    for _ in 0..40 {
+        rig.wait(2);
+        rig.ack(0);
+    }
+    assert_eq!((clocked(&rig).len(), rig.cwnd(0)), (10, 20.0));
+}

@@ -1,1 +1,192 @@
+//! Who comes, goes, wishes, and does not use what it has.
 
+use super::*;
+use crate::coupled::Refusal;
+use crate::coupled::ctrl::Tenants;
+
+/// Each flow uses all its window and is acknowledged once, for so many round trips.
+fn use_all(rig: &mut Rig, flows: &[u32], rounds: u32) {
+    for _ in 0..rounds {
+        rig.wait(101);
+        for &flow in flows {
+            rig.ack(flow);
+        }
+    }
+}
+
+#[test]
+fn a_newcomer_comes_to_its_share_by_its_own_acknowledgements() {
+    let mut rig = Rig::sharing(ramped(), 60.0, &[1.0]);
+    rig.join(1, 1.0, window(10.0, f64::INFINITY));
+    assert_eq!((rig.share(1), rig.cwnd(1)), (30.0, 10.0));
+    let windows: Vec<f64> = (0..8)
+        .map(|_| {
+            rig.ack(1);
+            rig.cwnd(1)
+        })
+        .collect();
+    assert_eq!(windows, [13.0, 16.0, 19.0, 22.0, 25.0, 28.0, 30.0, 30.0]);
+}
+
+#[test]
+fn who_leaves_leaves_its_share_to_the_others_in_order() {
+    let mut rig = Rig::sharing(ramped(), 30.0, &[1.0, 1.0, 1.0]);
+    rig.tell(0, &Word::Leave);
+    assert_eq!((rig.share(1), rig.share(2), rig.cwnd(1)), (15.0, 15.0, 10.0));
+    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+    let windows = [0; 3].map(|_| {
+        rig.ack(1);
+        rig.cwnd(1)
+    });
+    assert_eq!(windows, [13.0, 15.0, 15.0]);
+    rig.tell(2, &Word::Pause);
+    for _ in 0..6 {
+        rig.ack(1);
+    }
+    // The last has all, and is on its own.
+    assert_eq!(rig.cwnd(1), 30.0);
+    rig.told(1, Told::Acknowledged, 12.0);
+    assert_eq!((rig.cwnd(1), rig.share(1)), (12.0, 12.0));
+}
+
+#[test]
+fn who_leaves_in_recovery_leaves_the_reduction_behind() {
+    let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
+    rig.enter_recovery(0);
+    rig.tell(0, &Word::Leave);
+    assert_eq!(rig.share(1), 10.0);
+    assert!(!rig.coupler.in_episode(rig.now));
+    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+}
+
+#[test]
+fn another_group_begins_when_all_have_left() {
+    let mut rig = Rig::sharing(ramped(), 20.0, &[1.0]);
+    rig.tell(0, &Word::Leave);
+    assert_eq!((rig.coupler.coordinator(), rig.threshold()), (None, None));
+    rig.join(0, 1.0, window(10.0, f64::INFINITY));
+    assert_eq!(rig.sum(), 10.0);
+}
+
+#[test]
+fn a_priority_takes_effect_at_each_flows_next_acknowledgement() {
+    let mut rig = Rig::sharing(ramped(), 12.0, &[1.0, 1.0]);
+    rig.tell(1, &Word::Wishes(wishes(3.0)));
+    assert_eq!((rig.share(0), rig.share(1), rig.cwnd(0), rig.cwnd(1)), (3.0, 9.0, 6.0, 6.0));
+    rig.ack(0);
+    rig.ack(1);
+    assert_eq!((rig.cwnd(0), rig.cwnd(1)), (3.0, 9.0));
+}
+
+#[test]
+fn flows_of_a_tenant_share_its_weight_however_many_they_are() {
+    let tenants = Tenants::none().with(1.0, [Member(0)]).unwrap().with(1.0, [Member(1), Member(2)]).unwrap();
+    let mut rig = Rig::of(CtrlTcp::for_tenants(ramped(), tenants).unwrap());
+    rig.join(0, 1.0, window(24.0, 1.0));
+    rig.join(1, 1.0, window(10.0, f64::INFINITY));
+    assert_eq!((rig.share(0), rig.share(1)), (12.0, 12.0));
+    rig.join(2, 2.0, window(10.0, f64::INFINITY));
+    assert!([(0, 12.0), (1, 4.0), (2, 8.0)].into_iter().all(|(flow, share)| close(rig.share(flow), share)));
+    rig.tell(2, &Word::Leave);
+    assert_eq!((rig.share(0), rig.share(1)), (12.0, 12.0));
+}
+
+#[test]
+fn who_does_not_use_half_of_its_share_leaves_the_rest_to_others() {
+    let mut rig = Rig::sharing(ramped(), 80.0, &[1.0, 1.0]);
+    use_all(&mut rig, &[0, 1], 2);
+    for _ in 0..3 {
+        rig.wait(101);
+        rig.ack(0);
+        // Eight segments in flight, of 40.
+        let stays = rig.windows[&1];
+        let news = WindowNews { flight: 7.0, window_limited: false, ..news(Told::Acknowledged, stays) };
+        rig.tell(1, &Word::Window(news));
+    }
+    // 1.5 · 8.
+    assert_eq!((rig.share(1), rig.share(0)), (12.0, 68.0));
+    use_all(&mut rig, &[0, 1], 3);
+    assert_eq!((rig.share(1), rig.share(0)), (40.0, 40.0));
+}
+
+#[test]
+fn a_coordinator_that_does_not_use_its_share_hands_over() {
+    let mut rig = Rig::sharing(ramped(), 80.0, &[1.0, 1.0]);
+    use_all(&mut rig, &[0, 1], 2);
+    assert_eq!(rig.coupler.coordinator(), Some(Member(0)));
+    for _ in 0..3 {
+        rig.wait(101);
+        rig.ack(1);
+        let stays = rig.windows[&0];
+        let news = WindowNews { flight: 7.0, window_limited: false, ..news(Told::Acknowledged, stays) };
+        rig.tell(0, &Word::Window(news));
+    }
+    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+}
+
+#[test]
+fn a_coordinator_that_is_silent_for_two_round_trips_hands_over() {
+    let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
+    use_all(&mut rig, &[1], 1);
+    assert_eq!(rig.coupler.coordinator(), Some(Member(0)));
+    use_all(&mut rig, &[1], 1);
+    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+}
+
+#[test]
+fn who_is_idle_hands_over() {
+    let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
+    let stays = rig.windows[&0];
+    rig.told_window(0, Told::Idle, stays);
+    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+}
+
+#[test]
+fn the_aggregate_does_not_grow_by_a_coordinator_that_its_application_limits() {
+    let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
+    let (before, after) = (rig.windows[&0], window(10.1, 1.0));
+    let news = WindowNews { window_limited: false, ..news_of(Told::Acknowledged, before, after) };
+    rig.tell(0, &Word::Window(news));
+    assert_eq!((rig.sum(), rig.cwnd(0)), (20.0, 10.0));
+}
+
+#[test]
+fn by_rates_a_window_is_as_long_as_its_path() {
+    // Rates alike: of 30 segments a path twice as long has 20. A segment more of it in 200 ms is half of one in 100 ms,
+    // and of the aggregate, whose paths are 150 ms on average, 3/4.
+    let mut rig = Rig::new(Config { by_rates: true, ..ramped() });
+    rig.join(0, 1.0, window(30.0, 1.0));
+    rig.join(1, 1.0, window(10.0, f64::INFINITY));
+    let far = |rig: &Rig, cwnd: f64| {
+        let (before, after) = (rig.windows[&1], Window { cwnd, ..rig.windows[&1] });
+        let base_rtt = Some(TimeDelta::from_millis(200));
+        Word::Window(WindowNews { base_rtt, ..news_of(Told::Acknowledged, before, after) })
+    };
+    for _ in 0..9 {
+        let word = far(&rig, rig.cwnd(1));
+        rig.tell(1, &word);
+        rig.ack(0);
+    }
+    assert!(close(rig.cwnd(0), 10.0) && close(rig.cwnd(1), 20.0), "{:?}", rig.windows);
+    rig.enter_recovery(1);
+    rig.leave_recovery(1, 10.0);
+    assert!(close(rig.sum(), 15.0), "{}", rig.sum());
+    let word = far(&rig, rig.cwnd(1) + 1.0);
+    rig.tell(1, &word);
+    assert!(close(rig.sum(), 15.75), "{}", rig.sum());
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_the_reason() {
+    let mut rig = Rig::sharing(ramped(), 20.0, &[1.0]);
+    let mut refusal =
+        |flow, word: &Word| rig.coupler.on_word(SendTime::ZERO, Member(flow), word).unwrap_err();
+    let sound = window(10.0, 5.0);
+    assert_eq!(refusal(0, &join(1.0, sound)), Refusal::JoinedAlready(Member(0)));
+    assert_eq!(refusal(1, &join(0.0, sound)), Refusal::Priority(Member(1)));
+    assert_eq!(refusal(1, &join(1.0, window(f64::NAN, 5.0))), Refusal::Amount(Member(1)));
+    assert_eq!(refusal(1, &Word::Leave), Refusal::UnknownFlow(Member(1)));
+    assert_eq!(refusal(0, &Word::Wishes(wishes(f64::INFINITY))), Refusal::Priority(Member(0)));
+    let Word::Join(join) = join(1.0, sound) else { unreachable!() };
+    assert_eq!(refusal(1, &Word::Join(Join { window: None, ..join })), Refusal::Kind(Member(1)));
+}

@@ -1,1 +1,155 @@
+//! Timeouts.
 
+use super::*;
+
+/// Two flows that share 16 segments; the first hears nothing while the second is acknowledged.
+fn while_others_are_heard(config: Config) -> Rig {
+    let mut rig = Rig::sharing(config, 16.0, &[1.0, 1.0]);
+    rig.wait(150);
+    rig.ack(1);
+    rig.wait(150);
+    rig
+}
+
+#[test]
+fn a_timeout_is_not_decided_until_another_flow_is_heard_of() {
+    let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
+    rig.wait(300);
+    rig.time_out(0);
+    assert_eq!((rig.sum(), rig.cwnd(0), rig.orders.len()), (16.0, 8.0, 0));
+    rig.ack(1);
+    assert_eq!((rig.sum(), rig.share(0), rig.cwnd(1)), (8.0, 4.0, 4.0));
+    // It is let go on with three segments, and comes to its share by its own acknowledgements.
+    assert_eq!(rig.cwnd(0), 3.0);
+    rig.ack(0);
+    assert_eq!((rig.cwnd(0), rig.orders.len()), (4.0, 0));
+}
+
+#[test]
+fn what_arrives_within_a_round_trip_of_a_flows_own_last_acknowledgement_tells_nothing_of_the_path_since() {
+    for (after, isolated) in [(100, false), (101, true)] {
+        let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
+        rig.wait(after);
+        rig.ack(1);
+        rig.wait(300 - after);
+        rig.time_out(0);
+        assert_eq!(rig.sum() < 16.0, isolated, "heard {after} ms later");
+    }
+}
+
+#[test]
+fn a_timeout_in_a_loss_event_or_a_round_trip_after_it_is_no_other() {
+    let mut rig = while_others_are_heard(ramped());
+    rig.enter_recovery(1);
+    rig.time_out(0);
+    assert_eq!(rig.sum(), 16.0);
+    rig.leave_recovery(1, 4.0);
+    assert_eq!((rig.sum(), rig.threshold()), (8.0, Some(8.0)));
+
+    let mut rig = while_others_are_heard(ramped());
+    rig.told(1, Told::RecoveryEntered, 4.0);
+    rig.leave_recovery(1, 4.0);
+    rig.wait(99);
+    rig.time_out(0);
+    assert_eq!(rig.sum(), 8.0);
+}
+
+#[test]
+fn the_timeout_of_who_recovers_ends_the_loss_event_with_its_reduction() {
+    let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
+    rig.enter_recovery(0);
+    rig.wait(150);
+    rig.ack(1);
+    rig.wait(150);
+    rig.time_out(0);
+    assert_eq!((rig.sum(), rig.threshold()), (8.0, Some(8.0)));
+    assert!(!rig.coupler.in_episode(rig.now));
+    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+}
+
+#[test]
+fn rto_counts_as_loss_can_be_off() {
+    let mut rig = while_others_are_heard(Config { rto_counts_as_loss: false, ..ramped() });
+    rig.time_out(0);
+    assert_eq!((rig.sum(), rig.share(0), rig.threshold()), (16.0, 8.0, Some(1.0)));
+}
+
+#[test]
+fn an_isolated_flow_does_not_coordinate_until_it_has_recovered() {
+    let mut rig = while_others_are_heard(ramped());
+    assert_eq!(rig.coupler.coordinator(), Some(Member(0)));
+    rig.time_out(0);
+    assert_eq!(rig.coupler.coordinator(), Some(Member(1)));
+    let sum = rig.sum();
+    rig.told(0, Told::Repairing, 9.0);
+    assert_eq!(rig.sum(), sum);
+}
+
+#[test]
+fn after_three_timeouts_while_others_are_heard_a_flow_goes_alone_with_its_share() {
+    let mut rig = while_others_are_heard(ramped());
+    for timeouts in 1..=3 {
+        rig.time_out(0);
+        assert_eq!(rig.orders.is_empty(), timeouts < 3);
+        rig.wait(150);
+        rig.ack(1);
+        rig.wait(150);
+    }
+    assert_eq!(rig.orders, [(0, Order::Uncoupled)]);
+    assert!(rig.coupler.share(Member(0)).is_none());
+    // 16, 8, 4, 2 segments at least for the threshold: half of the last goes.
+    assert_eq!(rig.coupler.aggregate(Member(1)).unwrap().sum, 1000.0);
+    // What it still tells is refused, and it does not wait for an order in vain.
+    let stays = rig.windows[&0];
+    let word = Word::Window(news(Told::TimedOut, stays));
+    assert!(rig.coupler.on_word(rig.now, Member(0), &word).is_err());
+    assert_eq!(rig.coupler.poll_order(), Some((Member(0), Order::Uncoupled)));
+}
+
+#[test]
+fn own_acknowledgements_begin_the_count_of_timeouts_anew() {
+    let mut rig = while_others_are_heard(ramped());
+    for _ in 0..5 {
+        rig.time_out(0);
+        rig.ack(0);
+        rig.wait(150);
+        rig.ack(1);
+        rig.wait(150);
+    }
+    assert!(rig.coupler.share(Member(0)).is_some());
+}
+
+#[test]
+fn who_has_nothing_outstanding_is_not_waited_for() {
+    let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
+    let stays = rig.windows[&1];
+    rig.told_window(1, Told::Idle, stays);
+    rig.wait(300);
+    rig.time_out(0);
+    assert_eq!(rig.orders, [(0, Order::Reduce)]);
+}
+
+#[test]
+fn a_timeout_that_waits_is_decided_when_the_other_leaves() {
+    let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
+    rig.wait(300);
+    rig.time_out(0);
+    rig.tell(1, &Word::Leave);
+    assert_eq!(rig.orders, [(0, Order::Reduce)]);
+}
+
+#[test]
+fn a_group_timeout_with_priorities_leaves_a_segment_to_the_last_that_timed_out() {
+    let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 3.0]);
+    rig.wait(300);
+    rig.time_out(1);
+    rig.time_out(0);
+    assert!(close(rig.sum(), 4.0) && close(rig.share(1), 3.0), "{}", rig.sum());
+}
+
+#[test]
+fn a_lone_flow_is_told_to_reduce_at_once() {
+    let mut rig = Rig::sharing(ramped(), 16.0, &[1.0]);
+    rig.time_out(0);
+    assert_eq!(rig.orders, [(0, Order::Reduce)]);
+}

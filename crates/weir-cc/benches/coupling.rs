@@ -1,0 +1,121 @@
+//! What an update of one flow costs the Flow State Exchange, with its orders to all: in nanoseconds, and in allocations.
+//!
+//! Printed is the minimum over 15 rounds: a round can only be slowed by others, never hurried. The bars are for 10 and for
+//! 1000 flows.
+#![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Instant;
+
+use weir_cc::coupled::fse::{Config, Fse, Grouping};
+use weir_cc::coupled::{Coupler, Join, Member, Order, Update, Wishes, Word};
+use weir_cc::{DataRate, Decision, SendTime, TimeDelta, Why};
+
+const ROUNDS: usize = 15;
+const UPDATES: u32 = 20_000;
+
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is handed to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Flows that take their orders at once, and tell updates in turn.
+struct Flows {
+    fse: Fse,
+    taken: Vec<(DataRate, u32)>,
+    updates: u32,
+}
+
+impl Flows {
+    /// Every third wants no more than it has; weights are 1 to 4.
+    fn new(config: Config, flows: u32) -> Self {
+        let mut fse = Fse::new(config, Grouping::Together).expect("valid");
+        let rate = DataRate::from_mbps(1);
+        for flow in 0..flows {
+            let desired = (flow % 3 == 0).then_some(rate);
+            let wishes =
+                Wishes { priority: f64::from(1 + flow % 4), desired, least: DataRate::from_kbps(50) };
+            let join = Join { wishes, start: rate, present: rate, window: None };
+            fse.on_word(SendTime::ZERO, Member(flow), &Word::Join(join)).expect("it joins");
+        }
+        Self { fse, taken: vec![(rate, 0); flows as usize], updates: 0 }
+    }
+
+    fn update(&mut self) {
+        let flow = self.updates % self.taken.len() as u32;
+        let now = SendTime::from_millis(i64::from(self.updates));
+        let (base, epoch) = self.taken[flow as usize];
+        let falls = self.updates.is_multiple_of(16);
+        let rate = if falls { base.scale(0.7) } else { base + DataRate::from_kbps(20) };
+        let why = if falls { Why::Loss } else { Why::Growth };
+        let decision = Decision { rate, base, why, rtt: Some(TimeDelta::from_millis(50)) };
+        self.taken[flow as usize].0 = rate;
+        let update = Word::Update(Update { decision, window: None, epoch });
+        self.fse.on_word(now, Member(flow), &update).expect("it has joined");
+        while let Some((Member(flow), order)) = self.fse.poll_order() {
+            if let Order::Rate { rate, epoch } = order {
+                self.taken[flow as usize] = (rate, epoch);
+            }
+        }
+        self.updates = self.updates.wrapping_add(1);
+    }
+}
+
+/// The least nanoseconds per update, and the allocations of all updates once each flow has told one.
+fn cost(config: Config, flows: u32) -> (f64, usize) {
+    let mut all = Flows::new(config, flows);
+    (0..2 * flows).for_each(|_| all.update());
+    let before = ALLOCATIONS.load(Relaxed);
+    let rounds = (0..ROUNDS).map(|_| {
+        let began = Instant::now();
+        (0..UPDATES).for_each(|_| black_box(&mut all).update());
+        began.elapsed().as_nanos() as f64 / f64::from(UPDATES)
+    });
+    let least = rounds.fold(f64::INFINITY, f64::min);
+    (least, ALLOCATIONS.load(Relaxed) - before)
+}
+
+fn main() -> ExitCode {
+    let algorithms = [
+        ("coupled-rtp-2014, algorithm 1", Config::rtp_2014_active()),
+        ("coupled-rtp-2014, algorithm 2", Config::rtp_2014_conservative()),
+        ("RFC 8699, algorithm 1", Config::rfc8699_active()),
+        ("RFC 8699, algorithm 2", Config::rfc8699_conservative()),
+        ("RFC 8699, appendix C", Config::rfc8699_passive_in_a_testbed()),
+        ("passive, simple", Config::passive_simple_in_a_testbed()),
+    ];
+    let mut exit = ExitCode::SUCCESS;
+    println!("{:<32}{:>8}{:>14}{:>14}", "an update of one of", "flows", "minimum ns", "allocations");
+    for (name, config) in algorithms {
+        for (flows, most) in [(2, None), (10, Some(500.0)), (100, None), (1000, Some(20_000.0))] {
+            let (nanos, allocations) = cost(config, flows);
+            let held = allocations == 0 && most.is_none_or(|most| nanos <= most);
+            if !held {
+                exit = ExitCode::FAILURE;
+            }
+            let over = if held { "" } else { "  over its bar" };
+            println!("{name:<32}{flows:>8}{nanos:>14.1}{allocations:>14}{over}");
+        }
+    }
+    exit
+}

@@ -1,0 +1,147 @@
+//! Windows as rates, and rates as windows.
+//!
+//! A window of `cwnd` segments is the rate `8 · cwnd · segment / base_rtt` of a path without a queue, and a rate is the
+//! window that fills such a path. By the smallest round-trip time, not the present one: where a queue has grown, a window
+//! carries less than its rate, never more, so that a flow with a window adds no more to the queue than its share's part of
+//! it.
+//!
+//! A flow that tells of its window ([`Word::Window`](crate::coupled::Word::Window)) is steered by windows; [`Steering`] is
+//! what a coupler of rates knows of it. A law that computes rates and keeps a window as well is steered by rates: its
+//! window follows, as coupling's word is relative ([`Share`](crate::Share)).
+//!
+//! * A loss event is told as recovery begins, by the window that the law wants after it (`ssthresh`), not by those that
+//!   the transport has in between: one reaction for each recovery. In recovery the window is the transport's own.
+//! * A window's `ssthresh` is the flow's part of the sum up to which its group may start slowly, once the group has met
+//!   congestion; before, it is the flow's own.
+
+use weir_units::{DataSize, TimeDelta};
+
+use crate::coupled::word::{Told, WindowNews, Windowed};
+use crate::decision::Why;
+use crate::window::Window;
+
+/// What one loss event leaves of a rate, where no law said (RFC 5681 §3.1 eq. (4)).
+const LOSS: f64 = 0.5;
+/// No window is larger, in segments.
+const LARGEST: f64 = 1e9;
+/// In segments (RFC 5681 §3.1 eq. (4)).
+const LEAST_THRESHOLD: f64 = 2.0;
+
+/// The rate of `cwnd` segments in bit/s.
+pub fn rate_of(cwnd: f64, segment: DataSize, base_rtt: TimeDelta) -> f64 {
+    cwnd * segment.bits_f64() / base_rtt.secs_f64()
+}
+
+/// The window of a rate in bit/s, in segments.
+pub fn window_of(rate: f64, segment: DataSize, base_rtt: TimeDelta) -> f64 {
+    rate * base_rtt.secs_f64() / segment.bits_f64()
+}
+
+/// A flow that a window steers, as a coupler of rates knows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steering {
+    segment: DataSize,
+    base_rtt: Option<TimeDelta>,
+    /// The last that was told or ordered.
+    window: Window,
+    recovering: bool,
+}
+
+/// What news of a window are to a coupler of rates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Heard {
+    /// Its law computed a rate from another; in bit/s.
+    Update {
+        /// What it came from.
+        base: f64,
+        /// What it is now.
+        rate: f64,
+        /// What changed it.
+        why: Why,
+    },
+    /// The timer ran out. What to do, and whether a loss is to be told, is for who knows the others to say.
+    TimedOut {
+        /// The rate that the window is.
+        base: f64,
+        /// What one loss event leaves of it; the same in recovery, whose loss is told already.
+        rate: f64,
+    },
+    /// Recovery is over, at this rate; its loss is told already.
+    Recovered {
+        /// What the window is now.
+        rate: f64,
+    },
+    /// Nothing that concerns a rate.
+    Nothing,
+}
+
+impl Steering {
+    /// A flow that joins; `None` where the path is told to take no time, or segments to have no bytes.
+    pub fn new(joined: &Windowed) -> Option<Self> {
+        let base_rtt = joined.base_rtt.filter(|&rtt| rtt > TimeDelta::ZERO);
+        let sound = !joined.segment.is_zero() && base_rtt == joined.base_rtt && is_window(&joined.window);
+        sound.then_some(Self { segment: joined.segment, base_rtt, window: joined.window, recovering: false })
+    }
+
+    /// The rate of `cwnd` segments in bit/s; `None` before the first round-trip time.
+    pub fn rate(&self, cwnd: f64) -> Option<f64> {
+        Some(rate_of(cwnd, self.segment, self.base_rtt?))
+    }
+
+    /// Whether the flow can be told a window now.
+    pub const fn is_open(&self) -> bool {
+        self.base_rtt.is_some() && !self.recovering
+    }
+
+    /// Takes the smallest round-trip time. Returns whether it is another one than before, so that all rates are.
+    pub fn learn(&mut self, base_rtt: Option<TimeDelta>) -> bool {
+        let base_rtt = base_rtt.filter(|&rtt| rtt > TimeDelta::ZERO).or(self.base_rtt);
+        core::mem::replace(&mut self.base_rtt, base_rtt) != base_rtt
+    }
+
+    /// What `news`, of [sound](is_sound) windows, are.
+    pub fn hear(&mut self, news: &WindowNews) -> Heard {
+        self.window = news.after;
+        let Some(base) = self.rate(news.before.cwnd) else { return Heard::Nothing };
+        let at = |cwnd: f64| self.rate(cwnd).unwrap_or(base);
+        let (after, threshold) = (at(news.after.cwnd), at(news.after.ssthresh.min(news.before.cwnd)));
+        let recovering = self.recovering;
+        self.recovering = matches!(news.told, Told::RecoveryEntered);
+        match news.told {
+            Told::RecoveryEntered if recovering => Heard::Nothing,
+            Told::RecoveryEntered => Heard::Update { base, rate: threshold, why: Why::Loss },
+            Told::RecoveryLeft => Heard::Recovered { rate: after },
+            Told::TimedOut => Heard::TimedOut { base, rate: if recovering { base } else { base * LOSS } },
+            Told::Reduced => Heard::Update { base, rate: after, why: Why::Timeout },
+            Told::Marked => Heard::Update { base, rate: after, why: Why::Mark },
+            Told::Acknowledged => Heard::Update { base, rate: after, why: Why::Delay.of(after < base) },
+            Told::Repairing | Told::Idle => {
+                self.recovering = recovering;
+                Heard::Nothing
+            }
+        }
+    }
+
+    /// The window of `rate` (bit/s), which the flow goes by from now on; `None` before the first round-trip time. A group
+    /// that shares `sum` and may start slowly up to `threshold`, once it has met congestion.
+    pub fn order(&mut self, rate: f64, sum: f64, threshold: Option<f64>) -> Option<Window> {
+        let cwnd = window_of(rate, self.segment, self.base_rtt?).max(1.0);
+        let own = self.window;
+        let ssthresh = match threshold {
+            Some(threshold) if sum > 0.0 => (cwnd * (threshold / sum)).max(LEAST_THRESHOLD),
+            _ if own.in_slow_start() => own.ssthresh,
+            _ => own.ssthresh.min(cwnd).max(LEAST_THRESHOLD),
+        };
+        self.window = Window { cwnd, ssthresh };
+        Some(self.window)
+    }
+}
+
+/// Whether news tell of windows that can be: others are ignored.
+pub fn is_sound(news: &WindowNews) -> bool {
+    is_window(&news.before) && is_window(&news.after)
+}
+
+fn is_window(window: &Window) -> bool {
+    window.cwnd > 0.0 && window.cwnd <= LARGEST && window.ssthresh > 0.0
+}

@@ -1,0 +1,106 @@
+//! E-TCP: one window, divided equally (Eggert, Heidemann, Touch: "Effects of ensemble TCP", 1999).
+//!
+//! The formulas are ours: of the original only an announcement was at hand. As criticised in coupling-2018 §III.B it knows
+//! no state of a connection: each connection's loss halves the window of all, however many belong to one loss event, and
+//! whoever is in fast recovery is divided anew, too. A sender that obeys no window in fast recovery is spared the latter.
+
+use super::ensemble::{Ensemble, Kept, Rule};
+use crate::coupled::word::{Told, WindowNews};
+use crate::window::Window;
+
+/// Couples windows by one that is divided equally.
+pub type ETcp = Ensemble<OneWindow>;
+
+/// The window of all.
+#[derive(Clone, Debug)]
+pub struct OneWindow {
+    window: Window,
+}
+
+impl Default for OneWindow {
+    fn default() -> Self {
+        Self { window: Window { cwnd: 0.0, ssthresh: f64::INFINITY } }
+    }
+}
+
+impl OneWindow {
+    fn divide(&self, flows: &mut [Kept], at_once: bool) {
+        let count = flows.len() as f64;
+        for flow in flows {
+            flow.window = Window { cwnd: self.window.cwnd / count, ssthresh: self.window.ssthresh / count };
+            flow.at_once |= at_once;
+        }
+    }
+
+    fn reduce(&mut self, news: &WindowNews) {
+        let kept = (news.after.ssthresh / news.before.cwnd).clamp(0.5, 1.0);
+        self.window.ssthresh = (self.window.cwnd * kept).max(2.0);
+    }
+}
+
+impl Rule for OneWindow {
+    fn on_join(&mut self, flows: &mut [Kept], place: usize) {
+        if flows.len() == 1 {
+            self.window = flows[place].window;
+        }
+        self.divide(flows, true);
+    }
+
+    fn on_news(&mut self, flows: &mut [Kept], _place: usize, news: &WindowNews) {
+        if let [only] = flows {
+            self.window = news.after;
+            only.window = news.after;
+            return;
+        }
+        let grown = (news.after.cwnd - news.before.cwnd).max(0.0);
+        match news.told {
+            Told::RecoveryEntered | Told::Marked => {
+                self.reduce(news);
+                self.window.cwnd = self.window.ssthresh;
+            }
+            Told::Reduced => {
+                self.reduce(news);
+                self.window.cwnd = 1.0;
+            }
+            Told::Acknowledged if news.before.in_slow_start() => self.window.cwnd += grown,
+            // One segment for each round trip of all.
+            Told::Acknowledged => self.window.cwnd += grown / flows.len() as f64,
+            _ => {}
+        }
+        let reduced = matches!(news.told, Told::RecoveryEntered | Told::Marked | Told::Reduced);
+        self.divide(flows, reduced);
+    }
+
+    fn on_leave(&mut self, flows: &mut [Kept], _left: Window) {
+        self.divide(flows, true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coupled::ctrl::ensemble::test_support::{join, news, tell, window};
+
+    #[test]
+    fn each_loss_halves_the_window_of_all_at_once() {
+        let mut coupler = ETcp::new();
+        assert_eq!(tell(&mut coupler, 0, &join(20.0, 8.0)), [(0, window(20.0, 8.0))]);
+        assert_eq!(
+            tell(&mut coupler, 1, &join(10.0, 64.0)),
+            [(0, window(10.0, 4.0)), (1, window(10.0, 4.0))]
+        );
+        let before = Window { cwnd: 10.0, ssthresh: 4.0 };
+        let grown = news(Told::Acknowledged, before, Window { cwnd: 11.0, ..before });
+        assert_eq!(tell(&mut coupler, 0, &grown), [(0, window(10.25, 4.0))]);
+        let loss = news(Told::RecoveryEntered, before, Window { cwnd: 5.0, ssthresh: 5.0 });
+        assert_eq!(tell(&mut coupler, 0, &loss), [(1, window(5.125, 5.125))]);
+        // Of the same round trip, and yet another halving.
+        let loss = news(
+            Told::RecoveryEntered,
+            Window { cwnd: 5.125, ssthresh: 5.125 },
+            Window { cwnd: 2.5, ssthresh: 2.5 },
+        );
+        let orders = tell(&mut coupler, 1, &loss);
+        assert_eq!(orders, [(0, window(2.5625, 2.5625))]);
+    }
+}

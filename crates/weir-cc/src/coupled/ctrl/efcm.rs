@@ -1,0 +1,86 @@
+//! EFCM: every connection has the mean of all windows (Savorić et al., Computer Networks 49(2), 2005).
+//!
+//! The formulas are ours: of the original only an abstract was at hand. `n` connections stay as aggressive as `n`. Its
+//! pacing is not here, nor is what it makes of round-trip times: these are the senders' own.
+
+use super::ensemble::{Ensemble, Kept, Rule};
+use crate::coupled::word::{Told, WindowNews};
+use crate::window::Window;
+
+/// Couples windows by their mean.
+pub type Efcm = Ensemble<Mean>;
+
+/// The sums of windows.
+#[derive(Clone, Debug, Default)]
+pub struct Mean {
+    cwnd: f64,
+    /// `ssthresh` of all, each as it was told last.
+    ssthresh: Option<f64>,
+}
+
+impl Mean {
+    fn spread(&self, flows: &mut [Kept], at_once: bool) {
+        let count = flows.len() as f64;
+        for flow in flows {
+            let ssthresh = self.ssthresh.unwrap_or(f64::INFINITY);
+            flow.window = Window { cwnd: self.cwnd / count, ssthresh };
+            flow.at_once |= at_once;
+        }
+    }
+}
+
+impl Rule for Mean {
+    fn on_join(&mut self, flows: &mut [Kept], place: usize) {
+        self.cwnd += flows[place].window.cwnd;
+        let joined = flows[place].window.ssthresh;
+        self.ssthresh = self.ssthresh.or(joined.is_finite().then_some(joined));
+        self.spread(flows, true);
+    }
+
+    fn on_news(&mut self, flows: &mut [Kept], _place: usize, news: &WindowNews) {
+        let count = flows.len() as f64;
+        let (before, after) = (news.before, news.after);
+        match news.told {
+            _ if flows.len() == 1 => {
+                self.cwnd = after.cwnd;
+                self.ssthresh = after.ssthresh.is_finite().then_some(after.ssthresh);
+            }
+            Told::RecoveryEntered | Told::Marked | Told::Reduced => {
+                self.cwnd = (self.cwnd + after.cwnd - before.cwnd).max(1.0);
+                let mean = self.ssthresh.unwrap_or(self.cwnd / count);
+                self.ssthresh = Some(mean + (after.ssthresh - mean) / count);
+            }
+            Told::Acknowledged => self.cwnd = (self.cwnd + after.cwnd - before.cwnd).max(1.0),
+            _ => {}
+        }
+        let reduced = matches!(news.told, Told::RecoveryEntered | Told::Marked | Told::Reduced);
+        self.spread(flows, reduced && flows.len() > 1);
+    }
+
+    fn on_leave(&mut self, flows: &mut [Kept], left: Window) {
+        self.cwnd -= left.cwnd;
+        self.spread(flows, false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coupled::ctrl::ensemble::test_support::{join, news, tell, window};
+
+    #[test]
+    fn a_loss_halves_one_part_of_the_sum_and_all_have_the_mean() {
+        let mut coupler = Efcm::new();
+        tell(&mut coupler, 0, &join(20.0, 8.0));
+        assert_eq!(
+            tell(&mut coupler, 1, &join(10.0, 64.0)),
+            [(0, window(15.0, 8.0)), (1, window(15.0, 8.0))]
+        );
+        let before = Window { cwnd: 15.0, ssthresh: 8.0 };
+        let grown = news(Told::Acknowledged, before, Window { cwnd: 16.0, ..before });
+        assert_eq!(tell(&mut coupler, 0, &grown), [(0, window(15.5, 8.0))]);
+        // 31 - 15 + 7 = 23; the mean of thresholds 8 and 7.
+        let loss = news(Told::RecoveryEntered, before, Window { cwnd: 7.0, ssthresh: 7.0 });
+        assert_eq!(tell(&mut coupler, 1, &loss), [(0, window(11.5, 7.5))]);
+    }
+}

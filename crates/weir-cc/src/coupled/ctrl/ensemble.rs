@@ -1,0 +1,218 @@
+//! What the relatives of ctrlTCP have in common: flows whose windows a rule sets.
+
+use core::fmt::Debug;
+use std::collections::VecDeque;
+
+use super::roster::Roster;
+use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
+use crate::coupled::word::{Join, Member, Order, Told, Update, WindowNews, Word};
+use crate::time::SendTime;
+use crate::window::Window;
+
+/// A flow, and the window that the rule gives it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    pub(super) window: Window,
+    /// Bytes of a segment.
+    segment: f64,
+    /// Whether it is told at once, and not at its own next word.
+    pub(super) at_once: bool,
+    recovering: bool,
+}
+
+/// How flows share; windows are in segments.
+pub(super) trait Rule: Send + Sync + Debug + Default {
+    /// The flow at `place` has joined with its initial window.
+    fn on_join(&mut self, flows: &mut [Kept], place: usize);
+
+    /// Something happened to the window of the flow at `place`; `alone` it is on its own.
+    fn on_news(&mut self, flows: &mut [Kept], place: usize, news: &WindowNews);
+
+    /// A flow has left with this window.
+    fn on_leave(&mut self, _flows: &mut [Kept], _left: Window) {}
+}
+
+/// Flows that share by a rule. Marks and timeouts are what they are to each flow's own law.
+#[derive(Clone, Debug, Default)]
+pub struct Ensemble<R> {
+    rule: R,
+    flows: Roster<Kept>,
+    orders: VecDeque<(Member, Order)>,
+}
+
+#[expect(private_bounds, reason = "the rules are named by their types only")]
+impl<R: Rule> Ensemble<R> {
+    /// Nobody yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn join(&mut self, member: Member, join: &Join) -> Result<(), Refusal> {
+        if let Some(place) = self.flows.place(member) {
+            self.order(place);
+            return Err(Refusal::JoinedAlready(member));
+        }
+        let sound = |window: Window| window.cwnd > 0.0 && window.cwnd.is_finite() && window.ssthresh >= 0.0;
+        let windowed = match join.window {
+            Some(windowed) if sound(windowed.window) => windowed,
+            other => {
+                self.orders.push_back((member, Order::Uncoupled));
+                return Err(other.map_or(Refusal::Kind(member), |_| Refusal::Amount(member)));
+            }
+        };
+        let segment = windowed.segment.bytes_f64().max(1.0);
+        let kept = Kept { window: windowed.window, segment, at_once: true, recovering: false };
+        let place = self.flows.insert(member, kept);
+        self.rule.on_join(self.flows.all_mut(), place);
+        self.flows[place].at_once = true;
+        self.order_at_once();
+        Ok(())
+    }
+
+    fn on_news(&mut self, place: usize, news: &WindowNews) {
+        let flow = &mut self.flows[place];
+        match news.told {
+            Told::TimedOut => {
+                flow.recovering = false;
+                self.orders.push_back((self.flows.member(place), Order::Reduce));
+                return;
+            }
+            Told::RecoveryEntered => flow.recovering = true,
+            Told::RecoveryLeft => flow.recovering = false,
+            _ => {}
+        }
+        self.rule.on_news(self.flows.all_mut(), place, news);
+        let flow = &mut self.flows[place];
+        flow.at_once = !flow.recovering && flow.window != news.after;
+        self.order_at_once();
+    }
+
+    fn on_update(&mut self, place: usize, update: &Update) -> Result<(), Refusal> {
+        let told = update.window.filter(|told| told.window.cwnd > 0.0 && told.window.cwnd.is_finite());
+        let Some(told) = told else {
+            self.order(place);
+            return Err(Refusal::Amount(self.flows.member(place)));
+        };
+        let before = self.flows[place].window;
+        let after = Window { cwnd: told.window.cwnd, ..before };
+        let news = WindowNews {
+            told: Told::Acknowledged,
+            before,
+            after,
+            acked: 0.0,
+            flight: after.cwnd,
+            window_limited: true,
+            srtt: None,
+            base_rtt: None,
+        };
+        self.rule.on_news(self.flows.all_mut(), place, &news);
+        // It waits for an answer, whatever it is.
+        self.flows[place].at_once = true;
+        self.order_at_once();
+        Ok(())
+    }
+
+    fn order_at_once(&mut self) {
+        for place in 0..self.flows.len() {
+            if core::mem::take(&mut self.flows[place].at_once) {
+                self.order(place);
+            }
+        }
+    }
+
+    fn order(&mut self, place: usize) {
+        let Window { cwnd, ssthresh } = self.flows[place].window;
+        let window = Window { cwnd: cwnd.max(1.0), ssthresh: ssthresh.max(f64::MIN_POSITIVE) };
+        self.orders.push_back((self.flows.member(place), Order::Window(window)));
+    }
+}
+
+fn is_sound(news: &WindowNews) -> bool {
+    let sound = |window: Window| window.cwnd >= 0.0 && window.cwnd.is_finite() && window.ssthresh >= 0.0;
+    sound(news.before) && sound(news.after)
+}
+
+impl<R: Rule> Coupler for Ensemble<R> {
+    fn on_word(&mut self, _now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+        if let Word::Join(join) = word {
+            return self.join(member, join);
+        }
+        let Some(place) = self.flows.place(member) else {
+            self.orders.push_back((member, Order::Uncoupled));
+            return Err(Refusal::UnknownFlow(member));
+        };
+        match word {
+            Word::Window(news) if is_sound(news) => self.on_news(place, news),
+            Word::Window(news) => {
+                if news.told == Told::TimedOut {
+                    self.orders.push_back((member, Order::Reduce));
+                }
+                return Err(Refusal::Amount(member));
+            }
+            Word::Update(update) => return self.on_update(place, update),
+            Word::Pause | Word::Leave => {
+                let left = self.flows.remove(place).window;
+                self.rule.on_leave(self.flows.all_mut(), left);
+                if self.flows.is_empty() {
+                    self.rule = R::default();
+                }
+                self.order_at_once();
+            }
+            // These know no weights.
+            Word::Wishes(_) | Word::Join(_) | Word::Statistics(_) => {}
+        }
+        Ok(())
+    }
+
+    fn poll_order(&mut self) -> Option<(Member, Order)> {
+        self.orders.pop_front()
+    }
+
+    fn aggregate(&self, member: Member) -> Option<Aggregate> {
+        self.flows.place(member)?;
+        let sum = self.flows.all().iter().map(|flow| flow.window.cwnd * flow.segment).sum();
+        Some(Aggregate { group: 0, sum })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod test_support {
+    use weir_units::{DataRate, DataSize};
+
+    use super::*;
+    use crate::coupled::word::{Windowed, Wishes};
+
+    pub(crate) fn join(cwnd: f64, ssthresh: f64) -> Word {
+        let wishes = Wishes { priority: 1.0, desired: None, least: DataRate::ZERO };
+        let windowed = Windowed {
+            window: Window { cwnd, ssthresh },
+            segment: DataSize::from_bytes(1000),
+            base_rtt: None,
+        };
+        Word::Join(Join { wishes, start: DataRate::ZERO, present: DataRate::ZERO, window: Some(windowed) })
+    }
+
+    pub(crate) fn news(told: Told, before: Window, after: Window) -> Word {
+        let (acked, flight, window_limited) = (1.0, before.cwnd, true);
+        Word::Window(WindowNews {
+            told,
+            before,
+            after,
+            acked,
+            flight,
+            window_limited,
+            srtt: None,
+            base_rtt: None,
+        })
+    }
+
+    /// Tells a word, and returns what is ordered.
+    pub(crate) fn tell(coupler: &mut impl Coupler, flow: u32, word: &Word) -> Vec<(u32, Order)> {
+        coupler.on_word(SendTime::ZERO, Member(flow), word).unwrap();
+        core::iter::from_fn(|| coupler.poll_order()).map(|(Member(flow), order)| (flow, order)).collect()
+    }
+
+    pub(crate) fn window(cwnd: f64, ssthresh: f64) -> Order {
+        Order::Window(Window { cwnd, ssthresh })
+    }
+}

@@ -1,0 +1,64 @@
+//! Ensemble sharing of RFC 2140 (§ 5): a newcomer begins with an equal part of what the others have, who give it up.
+//! From then on each connection is on its own.
+
+use super::ensemble::{Ensemble, Kept, Rule};
+use crate::coupled::word::WindowNews;
+use crate::window::Window;
+
+/// Couples the beginnings of windows.
+pub type Rfc2140 = Ensemble<Beginnings>;
+
+/// Newcomers have an equal part.
+#[derive(Clone, Debug, Default)]
+pub struct Beginnings;
+
+impl Rule for Beginnings {
+    fn on_join(&mut self, flows: &mut [Kept], place: usize) {
+        let others = flows.len().saturating_sub(1) as f64;
+        if others < 1.0 {
+            return;
+        }
+        let (mut sum, mut threshold) = (0.0, 0.0);
+        for (_, flow) in flows.iter().enumerate().filter(|&(other, _)| other != place) {
+            sum += flow.window.cwnd;
+            threshold += flow.window.ssthresh;
+        }
+        for (other, flow) in flows.iter_mut().enumerate() {
+            flow.at_once = true;
+            if other == place {
+                flow.window = Window { cwnd: sum / (others + 1.0), ssthresh: threshold / others };
+            } else {
+                flow.window.cwnd -= sum / ((others + 1.0) * others);
+            }
+            flow.window.cwnd = flow.window.cwnd.max(1.0);
+        }
+    }
+
+    fn on_news(&mut self, flows: &mut [Kept], place: usize, news: &WindowNews) {
+        flows[place].window = news.after;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coupled::ctrl::ensemble::test_support::{join, news, tell, window};
+    use crate::coupled::word::Told;
+
+    #[test]
+    fn a_newcomer_has_an_equal_part_and_the_sum_stays() {
+        let mut coupler = Rfc2140::new();
+        tell(&mut coupler, 0, &join(30.0, 8.0));
+        // 30/2 for the newcomer, 30/(2 · 1) from the first.
+        assert_eq!(
+            tell(&mut coupler, 1, &join(10.0, 64.0)),
+            [(0, window(15.0, 8.0)), (1, window(15.0, 8.0))]
+        );
+        let before = Window { cwnd: 15.0, ssthresh: 8.0 };
+        let grown = Window { cwnd: 21.0, ..before };
+        assert_eq!(tell(&mut coupler, 0, &news(Told::Acknowledged, before, grown)), []);
+        // 36/3 for the newcomer, 36/(3 · 2) from each: 21 - 6, 15 - 6.
+        let orders = tell(&mut coupler, 2, &join(10.0, 64.0));
+        assert_eq!(orders, [(0, window(15.0, 8.0)), (1, window(9.0, 8.0)), (2, window(12.0, 8.0))]);
+    }
+}

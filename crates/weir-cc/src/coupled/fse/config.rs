@@ -1,0 +1,220 @@
+//! Every constant of the Flow State Exchange.
+
+use weir_units::{DataRate, TimeDelta};
+
+use crate::config_error::{ConfigError, amount, check, ratio, span};
+use crate::coupled::water_fill::Leftover;
+
+/// How an update becomes shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum Algorithm {
+    /// Algorithm 1 of coupled-rtp-2014: the sum follows each change; what a limited flow leaves over nobody gets.
+    Rtp2014Active,
+    /// Algorithm 2 of coupled-rtp-2014: a cut scales the sum, and is the only change for two round trips.
+    Rtp2014Conservative,
+    /// RFC 8699 §5.3.1: the sum follows each change; others get what a limited flow leaves over.
+    Rfc8699Active,
+    /// RFC 8699 §5.3.2: a cut scales the sum, and is the only change for two round trips.
+    Rfc8699Conservative,
+    /// RFC 8699, appendix C: only the flow that tells is answered; who comes first takes what is left over.
+    Rfc8699Passive,
+    /// The sum follows each change, and only the flow that tells is answered: the form in which coupling-2018 coupled
+    /// NADA and GCC.
+    PassiveSimple,
+}
+
+impl Algorithm {
+    /// Whether a cut scales the sum of all.
+    pub(super) const fn is_conservative(self) -> bool {
+        matches!(self, Self::Rtp2014Conservative | Self::Rfc8699Conservative)
+    }
+
+    /// Whether only the flow that tells is answered.
+    pub(super) const fn is_passive(self) -> bool {
+        matches!(self, Self::Rfc8699Passive | Self::PassiveSimple)
+    }
+
+    pub(super) const fn leftover(self) -> Leftover {
+        match self {
+            Self::Rfc8699Active | Self::Rfc8699Conservative => Leftover::Shared,
+            _ => Leftover::Kept,
+        }
+    }
+}
+
+/// Which decisions of a law are updates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum Updates {
+    /// Each, also one that leaves the rate as it was.
+    #[default]
+    EveryDecision,
+    /// Those that changed the rate. A passive form then answers fast flows more often than slow ones.
+    OnChange,
+}
+
+/// Constants of the Flow State Exchange; [`Config::default`] is RFC 8699's algorithm 1. Section numbers without a source
+/// are RFC 8699's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a reading of a source")]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct Config {
+    /// How an update becomes shares (§5.3, appendix C).
+    pub algorithm: Algorithm,
+    /// The passive algorithms are experiments: RFC 8699 calls that of its appendix C unsafe outside of testbeds. They are
+    /// refused unless this says that it is one.
+    pub in_a_testbed: bool,
+    /// Which decisions of a law are updates.
+    pub updates: Updates,
+    /// Whether `S_CR` becomes the sum of `FSE_R` after each distribution: what nobody can use is then forgotten. Without
+    /// it `S_CR` of limited flows grows beyond what they share. Active algorithms only. Divergence 3.
+    pub reconcile_s_cr: bool,
+    /// Whether a flow that joins others has its share at once, not its start rate until the next update.
+    pub distribute_on_join: bool,
+    /// Whether another priority or desired rate counts at once, not from the next update on.
+    pub distribute_on_change: bool,
+    /// Whether `DR` of a greedy flow is the rate its law told last, as §5.2 says literally: then nobody gets what
+    /// another gave up. Divergence 4.
+    pub literal_dr: bool,
+    /// Whether a flow's increase counts by its N-th part (coupled-rtp-2014 §3, the prose: `I/N`). Conservative
+    /// algorithms only. Divergence 1.
+    pub increase_div_n: bool,
+    /// Whether the flow that started the timer may change the sum while it runs (coupled-rtp-2014 §3, the prose).
+    /// Divergence 2.
+    pub timer_exempts_initiator: bool,
+    /// For how many round trips of the flow that made it a cut is the only change, 0 or above (§5.3.2: 2).
+    pub timer_rtts: f64,
+    /// Round-trip time of the timer where no flow of the group has told one.
+    pub unknown_rtt: TimeDelta,
+    /// What one update leaves of `S_CR` at least, in [0, 1], unless feedback is missing.
+    pub smallest_cut: f64,
+    /// The least rate of a flow that tells none and wants no less; stands for a rate of zero.
+    pub least_rate: DataRate,
+    /// A flow that has told nothing for this time, or for `soft_updates` of its own intervals between updates if that is
+    /// longer, has paused (§4: soft state).
+    pub soft_state: TimeDelta,
+    /// 0 or above.
+    pub soft_updates: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::rfc8699_active()
+    }
+}
+
+impl Config {
+    fn of(algorithm: Algorithm) -> Self {
+        Self {
+            algorithm,
+            in_a_testbed: false,
+            updates: Updates::EveryDecision,
+            reconcile_s_cr: true,
+            distribute_on_join: false,
+            distribute_on_change: false,
+            literal_dr: false,
+            increase_div_n: false,
+            timer_exempts_initiator: false,
+            timer_rtts: 2.0,
+            unknown_rtt: TimeDelta::from_millis(100),
+            smallest_cut: 0.1,
+            least_rate: DataRate::from_kbps(10),
+            soft_state: TimeDelta::from_secs(5),
+            soft_updates: 20.0,
+        }
+    }
+
+    /// Algorithm 1 of coupled-rtp-2014, as printed.
+    pub fn rtp_2014_active() -> Self {
+        Self { reconcile_s_cr: false, ..Self::of(Algorithm::Rtp2014Active) }
+    }
+
+    /// Algorithm 2 of coupled-rtp-2014, as printed.
+    pub fn rtp_2014_conservative() -> Self {
+        Self { reconcile_s_cr: false, ..Self::of(Algorithm::Rtp2014Conservative) }
+    }
+
+    /// Algorithm 1 of RFC 8699 (§5.3.1): for laws that go by delay.
+    pub fn rfc8699_active() -> Self {
+        Self::of(Algorithm::Rfc8699Active)
+    }
+
+    /// Algorithm 2 of RFC 8699 (§5.3.2): for laws that go by loss.
+    pub fn rfc8699_conservative() -> Self {
+        Self::of(Algorithm::Rfc8699Conservative)
+    }
+
+    /// The passive algorithm of RFC 8699's appendix C, in a testbed.
+    pub fn rfc8699_passive_in_a_testbed() -> Self {
+        Self { in_a_testbed: true, ..Self::of(Algorithm::Rfc8699Passive) }
+    }
+
+    /// The simple passive form, in a testbed.
+    pub fn passive_simple_in_a_testbed() -> Self {
+        Self { in_a_testbed: true, ..Self::of(Algorithm::PassiveSimple) }
+    }
+
+    /// Checks every constant.
+    ///
+    /// # Errors
+    /// The first constant out of its range, or a passive algorithm outside of a testbed.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let admitted = self.in_a_testbed || !self.algorithm.is_passive();
+        check([
+            ("in_a_testbed", admitted, "true for a passive algorithm, which is unsafe elsewhere (RFC 8699)"),
+            ("timer_rtts", amount(self.timer_rtts), "0 or above"),
+            ("unknown_rtt", span(self.unknown_rtt), "longer than 0"),
+            ("smallest_cut", ratio(self.smallest_cut), "in [0, 1]"),
+            ("least_rate", !self.least_rate.is_zero(), "above 0"),
+            ("soft_state", span(self.soft_state), "longer than 0"),
+            ("soft_updates", amount(self.soft_updates), "0 or above"),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_out_of_range_are_named() {
+        for right in [
+            Config::default(),
+            Config::rtp_2014_active(),
+            Config::rtp_2014_conservative(),
+            Config::rfc8699_conservative(),
+            Config::rfc8699_passive_in_a_testbed(),
+            Config::passive_simple_in_a_testbed(),
+        ] {
+            assert_eq!(right.validate(), Ok(()));
+        }
+        for wrong in [
+            Config { timer_rtts: f64::NAN, ..Config::default() },
+            Config { unknown_rtt: TimeDelta::ZERO, ..Config::default() },
+            Config { smallest_cut: 1.1, ..Config::default() },
+            Config { least_rate: DataRate::ZERO, ..Config::default() },
+            Config { soft_state: TimeDelta::ZERO, ..Config::default() },
+            Config { soft_updates: -1.0, ..Config::default() },
+        ] {
+            assert!(wrong.validate().is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_passive_algorithm_is_refused_outside_of_a_testbed() {
+        for algorithm in [Algorithm::Rfc8699Passive, Algorithm::PassiveSimple] {
+            let error = Config { algorithm, ..Config::default() }.validate().unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "`in_a_testbed` must be true for a passive algorithm, which is unsafe elsewhere (RFC 8699)"
+            );
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Who is in which group: joins, leaves, pauses, and what whoever groups flows says.
+
+use super::table::{Flow, Pending, Presence, Seat};
+use super::{Fse, Grouping};
+use crate::coupled::conversion::Steering;
+use crate::coupled::coupler::Refusal;
+use crate::coupled::word::{Join, Member, Wishes};
+use crate::time::SendTime;
+
+/// What a flow brings when it takes a seat, in bit/s.
+#[derive(Clone, Copy, Debug)]
+struct Brings {
+    /// Into a group of others.
+    start: f64,
+    /// Into an empty group.
+    present: f64,
+}
+
+impl Fse {
+    pub(super) fn on_join(&mut self, now: SendTime, member: Member, join: &Join) -> Result<(), Refusal> {
+        check_priority(member, &join.wishes)?;
+        if join.start.is_zero() || join.present.is_zero() {
+            return Err(Refusal::Amount(member));
+        }
+        let steering = join.window.map(|window| Steering::new(&window).ok_or(Refusal::Amount(member)));
+        let steering = steering.transpose()?;
+        let known = self.table.find(member).and_then(|slot| self.table.get(slot));
+        let label = known.map_or_else(|| self.first_label(), |flow| flow.label);
+        let (epoch, ordered) = known.map_or((0, false), |flow| (flow.epoch, flow.ordered));
+        let brings = Brings { start: join.start.bps_f64(), present: join.present.bps_f64() };
+        let mut flow = Flow::new(now, member, label, join.wishes, self.config.least_rate);
+        (flow.start, flow.in_force) = (brings.start, brings.present);
+        (flow.steering, flow.epoch, flow.ordered) = (steering, epoch, ordered);
+        if self.config.literal_dr {
+            flow.literal = brings.start;
+        }
+        let slot = self.table.insert(flow);
+        self.expect_silence(slot);
+        self.register(slot, brings);
+        Ok(())
+    }
+
+    fn first_label(&self) -> Option<u32> {
+        match self.grouping {
+            Grouping::Together => Some(0),
+            Grouping::Apart => None,
+        }
+    }
+
+    /// A flow takes a seat in its group. Beside others it begins with its start rate; alone it goes on as it was.
+    fn register(&mut self, slot: u32, brings: Brings) {
+        let Some(label) = self.table.get(slot).and_then(|flow| flow.label) else { return };
+        let group = self.groups.find_or_begin(label);
+        let Some(alone) = self.groups.get(group).map(|group| group.claims.is_empty()) else { return };
+        let rate = if alone { brings.present } else { brings.start };
+        self.groups.seat(&mut self.table, group, slot, rate);
+        let Some(g) = self.groups.get_mut(group) else { return };
+        g.sum += rate;
+        if alone {
+            g.stale = false;
+        } else if self.config.distribute_on_join && !self.config.algorithm.is_passive() {
+            self.distribute(group, None);
+        } else {
+            self.order_share(slot);
+        }
+    }
+
+    /// A flow that was silent tells an update: it joins again, with no more than its start rate.
+    pub(super) fn resume(&mut self, now: SendTime, slot: u32, present: f64) {
+        let Some(flow) = self.table.get_mut(slot) else { return };
+        flow.presence = Presence::Active;
+        (flow.heard, flow.said) = (now, now);
+        (flow.bound, flow.waits_for, flow.in_force) = (f64::INFINITY, 0, present);
+        let start = flow.start.min(present);
+        self.expect_silence(slot);
+        self.register(slot, Brings { start, present });
+    }
+
+    /// A flow's entry goes; what it had stays in the sum, so that the others inherit it.
+    pub(super) fn leave(&mut self, slot: u32, presence: Option<Presence>) {
+        if let Some((seat, share)) = self.groups.unseat(&mut self.table, slot)
+            && let Some(group) = self.groups.get_mut(seat.group)
+        {
+            group.gone += share;
+        }
+        let Some(flow) = self.table.get_mut(slot) else { return };
+        let member = flow.member;
+        if let Some(presence) = presence {
+            flow.presence = presence;
+            return;
+        }
+        if core::mem::replace(&mut flow.ordered, false) {
+            self.orders.retain(|order| order.member() != member);
+        }
+        self.table.remove(member);
+    }
+
+    /// A flow hears nothing while others do, or tells nothing for long.
+    pub(super) fn fall_silent(&mut self, slot: u32) {
+        self.leave(slot, Some(Presence::Silent));
+    }
+
+    pub(super) fn on_wishes(&mut self, member: Member, slot: u32, wishes: &Wishes) -> Result<(), Refusal> {
+        check_priority(member, wishes)?;
+        let Some(flow) = self.table.get_mut(slot) else { return Err(Refusal::UnknownFlow(member)) };
+        if flow.wishes == *wishes {
+            return Ok(());
+        }
+        if flow.wishes.desired != wishes.desired {
+            flow.bound = f64::INFINITY;
+        }
+        flow.wishes = *wishes;
+        let group = flow.seat.map(|seat| seat.group);
+        self.groups.reseat(&mut self.table, slot);
+        if let Some(group) =
+            group.filter(|_| self.config.distribute_on_change && !self.config.algorithm.is_passive())
+        {
+            self.distribute(group, None);
+        }
+        Ok(())
+    }
+
+    /// Puts a flow into the group that is called `label`, or into none. Unlike one that leaves it takes its rate along:
+    /// that never was load of the other bottleneck. A timer stays with the group that it runs for. The call of who finds
+    /// out which flows share a bottleneck.
+    ///
+    /// # Errors
+    /// A flow that has not joined.
+    pub fn set_group(&mut self, member: Member, label: Option<u32>) -> Result<(), Refusal> {
+        let slot = self.table.find(member).ok_or(Refusal::UnknownFlow(member))?;
+        let Some(flow) = self.table.get_mut(slot) else { return Err(Refusal::UnknownFlow(member)) };
+        if core::mem::replace(&mut flow.label, label) == label {
+            return Ok(());
+        }
+        if flow.presence == Presence::Active {
+            self.take_along(slot, label);
+        }
+        Ok(())
+    }
+
+    fn take_along(&mut self, slot: u32, label: Option<u32>) {
+        let present = self.table.get(slot).map_or(0.0, Flow::present);
+        let left = self.groups.unseat(&mut self.table, slot);
+        let rate = left.map_or(present, |(_, share)| share);
+        if let Some((seat, share)) = left
+            && let Some(group) = self.groups.get_mut(seat.group)
+        {
+            group.sum = (group.sum - share).max(group.shares());
+        }
+        let Some(label) = label else {
+            self.uncouple(slot);
+            return;
+        };
+        let group = self.groups.find_or_begin(label);
+        self.groups.seat(&mut self.table, group, slot, rate);
+        if let Some(group) = self.groups.get_mut(group) {
+            group.sum += rate;
+        }
+    }
+
+    fn uncouple(&mut self, slot: u32) {
+        let Some(flow) = self.table.get(slot) else { return };
+        self.orders.push_back(Pending::Uncoupled(flow.member));
+    }
+
+    /// The flows of two groups turn out to share one bottleneck: all that are in `from` are in `into` from now on. `S_CR` is
+    /// the sum of both, and of their timers the later counts.
+    pub fn merge(&mut self, into: u32, from: u32) {
+        if into == from {
+            return;
+        }
+        let Some(old) = self.groups.find(from) else {
+            self.relabel(from, into, |_| true);
+            return;
+        };
+        let Some((sum, timer)) = self.groups.get(old).map(|group| (group.sum, group.timer)) else { return };
+        let group = self.groups.find_or_begin(into);
+        self.relabel(from, into, |_| true);
+        self.move_seats(old, group, |_| true);
+        let Some(g) = self.groups.get_mut(group) else { return };
+        g.sum += sum;
+        g.left_over = 0.0;
+        g.timer = [g.timer, timer].into_iter().flatten().max_by_key(|timer| timer.expiry);
+    }
+
+    /// Some flows of the group that is called `from` turn out to have a bottleneck of their own, which is called `into`:
+    /// those of which `belongs` says so. `S_CR` of each part is the sum of its flows' rates; a timer runs on for both.
+    pub fn split(&mut self, from: u32, into: u32, belongs: impl Fn(Member) -> bool) {
+        let (Some(old), None) = (self.groups.find(from), self.groups.find(into)) else { return };
+        let (timer, threshold) =
+            self.groups.get(old).map_or((None, None), |group| (group.timer, group.threshold));
+        let group = self.groups.find_or_begin(into);
+        self.relabel(from, into, &belongs);
+        self.move_seats(old, group, &belongs);
+        for part in [old, group] {
+            let Some(g) = self.groups.get_mut(part) else { continue };
+            (g.sum, g.timer, g.gone, g.left_over) = (g.shares(), timer, 0.0, 0.0);
+            g.threshold = threshold.map(|threshold| threshold.min(g.sum));
+        }
+    }
+
+    fn relabel(&mut self, from: u32, into: u32, belongs: impl Fn(Member) -> bool) {
+        for place in 0..self.table.len() {
+            if let Some(slot) = self.table.slot(place)
+                && let Some(flow) = self.table.get_mut(slot)
+                && flow.label == Some(from)
+                && belongs(flow.member)
+            {
+                flow.label = Some(into);
+            }
+        }
+    }
+
+    fn move_seats(&mut self, from: usize, into: usize, belongs: impl Fn(Member) -> bool) {
+        let seated = self.groups.get(from).into_iter().flat_map(|group| &group.claims);
+        let slots: Vec<u32> = seated.map(|claim| claim.of).collect();
+        for slot in slots {
+            if self.table.get(slot).is_some_and(|flow| belongs(flow.member))
+                && let Some((_, share)) = self.groups.unseat(&mut self.table, slot)
+            {
+                self.groups.seat(&mut self.table, into, slot, share);
+            }
+        }
+    }
+
+    /// The other flows of a flow's group.
+    pub(super) fn peers(&self, slot: u32) -> impl Iterator<Item = &Flow> {
+        let group = self.seated(slot).and_then(|(_, seat)| self.groups.get(seat.group));
+        let claims = group.into_iter().flat_map(|group| &group.claims);
+        claims.filter(move |claim| claim.of != slot).filter_map(|claim| self.table.get(claim.of))
+    }
+
+    /// Whether another flow of the group has heard from the path in the newer half of the time in which this one has not:
+    /// then not all of the path is silent.
+    pub(super) fn others_hear(&self, now: SendTime, slot: u32) -> bool {
+        let Some(flow) = self.table.get(slot) else { return false };
+        let half = flow.heard + (now - flow.heard) / 2;
+        self.peers(slot).any(|peer| peer.heard > half)
+    }
+
+    pub(super) fn seated(&self, slot: u32) -> Option<(&Flow, Seat)> {
+        let flow = self.table.get(slot)?;
+        Some((flow, flow.seat?))
+    }
+}
+
+fn check_priority(member: Member, wishes: &Wishes) -> Result<(), Refusal> {
+    let sound = wishes.priority > 0.0 && wishes.priority.is_finite();
+    if sound { Ok(()) } else { Err(Refusal::Priority(member)) }
+}

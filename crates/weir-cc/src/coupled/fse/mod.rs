@@ -1,0 +1,312 @@
+//! The Flow State Exchange: flows that share a bottleneck share one sum of rates, each by its weight.
+//!
+//! Sources: "Coupled Congestion Control for RTP Media" (TR 440, University of Oslo, 2014; here coupled-rtp-2014), both
+//! algorithms as printed; RFC 8699, both active algorithms and the passive one of its appendix C; "Lightweight and Flexible
+//! Single-Path Congestion Control Coupling" (2018; coupling-2018), the simple passive form. [`Config`] names each.
+//!
+//! The exchange knows nothing of controllers, sockets or bottlenecks. A flow registers with [`Join`](crate::coupled::Join),
+//! tells each rate that its law computes and what it came from ([`Update`](crate::coupled::Update)), and is ordered to its
+//! share, `FSE_R`. The active algorithms order all flows of a group, the passive ones the flow that told. Who finds out which
+//! flows share a bottleneck says so with [`Fse::set_group`], [`Fse::merge`] and [`Fse::split`]; by [`Grouping`] all do, or
+//! none until then. Flows with windows are converted ([`conversion`](crate::coupled::conversion)).
+//!
+//! Parts: the flow table (`table`), groups and their seats (`group`), what an update does to `S_CR` (`sum`, with the table
+//! of reasons), its way from a law's rate to orders (`update`, `passive`), joins, leaves and groupings (`membership`),
+//! windows (`windows`). The shares themselves are [`water_fill`](crate::coupled::water_fill)'s.
+//!
+//! Readings where the sources are silent, or contradict themselves:
+//!
+//! * `FSE_R(f)` is the rate last *assigned*; `DELTA` is what the law changed since (coupled-rtp-2014 says it both ways).
+//! * `DELTA = CC_R − base`, where `base` is the rate that the law really started from. Without delay between flow and
+//!   exchange it is `FSE_R(f)`; with delay, or where two flows decide at once, the order in which they tell makes no
+//!   difference to algorithm 1.
+//! * `new_DR` bounds the flow that told it, not all flows as printed.
+//! * Desired rates of greedy flows are infinite. RFC 8699 §5.2 sets them to `CC_R`, by which nobody ever gets what another
+//!   gave up.
+//! * The timer belongs to the group, starts with a cut and is not extended; while it runs the shares are still told. It
+//!   never starts for a flow that is alone.
+//! * A flow beside others registers with its start rate, also after a pause: what it had is the others' now. Alone it
+//!   registers with the rate that it has and is ordered nothing: one flow is as if it were not coupled, bit by bit.
+//! * A flow that leaves leaves its rate in the sum; one that changes groups takes it along.
+//! * A rate that fell without congestion cuts nobody else: the table in `sum.rs`.
+//! * Missing feedback of one flow while others hear theirs is no congestion of the path: that flow has paused. Where nobody
+//!   hears, it is a cut at once, and the others' timeouts tell of the same.
+//!
+//! Deliberate divergences:
+//!
+//! 1. A flow's increase counts whole, as the pseudo-code of coupled-rtp-2014 has it. Its prose, and
+//!    [`Config::increase_div_n`], divide by N.
+//! 2. While the timer runs nobody changes the sum, as printed; the prose, and [`Config::timer_exempts_initiator`], let the
+//!    flow that started it.
+//! 3. RFC 8699's algorithms forget what no flow can use ([`Config::reconcile_s_cr`]); the RFC lets it pile up. Those of
+//!    coupled-rtp-2014 keep it, as printed: a flow that was limited for long may be ordered to far more than there is.
+//! 4. [`Config::literal_dr`] shows what RFC 8699 §5.2 would do.
+//! 5. What is left over in appendix C is bounded by what is not in use: a limited flow that updates often would else let it
+//!    grow each time.
+//! 6. RFC 8699's passes over the flows are one, which always ends.
+//! 7. Each flow gets its least rate first, whatever its weight.
+//! 8. One update leaves at least a tenth of the sum ([`Config::smallest_cut`]), unless feedback is missing.
+
+mod config;
+mod group;
+mod membership;
+mod passive;
+mod sum;
+mod table;
+#[cfg(test)]
+mod tests;
+mod update;
+mod windows;
+
+use std::collections::VecDeque;
+
+use weir_units::DataRate;
+
+use crate::config_error::ConfigError;
+use crate::coupled::conversion::is_sound;
+use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
+use crate::coupled::word::{Member, Order, Told, Word};
+use crate::decision::Why;
+use crate::time::SendTime;
+pub use config::{Algorithm, Config, Updates};
+use group::Groups;
+use table::{Pending, Presence, Table};
+
+/// Which flows are in one group before anybody says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum Grouping {
+    /// All: they are known to share their bottleneck.
+    #[default]
+    Together,
+    /// None: flows are not coupled until [`Fse::set_group`] says so.
+    Apart,
+}
+
+/// How many words were refused, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refused {
+    /// Of flows that have not joined.
+    pub unknown_flow: u64,
+    /// Of flows that have joined already.
+    pub joined_already: u64,
+    /// Priorities that are not positive and finite.
+    pub priority: u64,
+    /// Rates of zero, and windows that are none.
+    pub amount: u64,
+    /// Of a kind that cannot be coupled so.
+    pub kind: u64,
+}
+
+impl Refused {
+    fn count(&mut self, refusal: Refusal) {
+        let counter = match refusal {
+            Refusal::UnknownFlow(_) => &mut self.unknown_flow,
+            Refusal::JoinedAlready(_) => &mut self.joined_already,
+            Refusal::Priority(_) => &mut self.priority,
+            Refusal::Amount(_) => &mut self.amount,
+            Refusal::Kind(_) => &mut self.kind,
+        };
+        *counter = counter.saturating_add(1);
+    }
+}
+
+/// The Flow State Exchange.
+#[derive(Debug)]
+pub struct Fse {
+    config: Config,
+    grouping: Grouping,
+    table: Table,
+    groups: Groups,
+    /// At most one share of each flow.
+    orders: VecDeque<Pending>,
+    /// No flow's silence ends earlier.
+    expiry: SendTime,
+    refused: Refused,
+}
+
+impl Fse {
+    /// An exchange without flows.
+    ///
+    /// # Errors
+    /// The first constant of `config` out of its range, or a passive algorithm outside of a testbed.
+    pub fn new(config: Config, grouping: Grouping) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            config,
+            grouping,
+            table: Table::default(),
+            groups: Groups::default(),
+            orders: VecDeque::new(),
+            expiry: SendTime::MAX,
+            refused: Refused::default(),
+        })
+    }
+
+    /// How many words were refused.
+    pub const fn refused(&self) -> Refused {
+        self.refused
+    }
+
+    /// `FSE_R` of a flow that is in a group, in bit/s.
+    pub fn share(&self, member: Member) -> Option<f64> {
+        let (_, seat) = self.seated(self.table.find(member)?)?;
+        self.groups.get(seat.group).map(|group| group.share(seat.claim))
+    }
+
+    /// Whether the flow's group cannot live with its sum: its flows have their least rates, and send more than congestion
+    /// leaves them. Whoever chose the least rates should stop a flow.
+    pub fn is_overloaded(&self, member: Member) -> bool {
+        let seat = self.table.find(member).and_then(|slot| self.seated(slot)).map(|(_, seat)| seat);
+        seat.and_then(|seat| self.groups.get(seat.group)).is_some_and(|group| group.overloaded)
+    }
+
+    /// A flow has joined: its silence may be the first to end.
+    fn expect_silence(&mut self, slot: u32) {
+        if let Some(flow) = self.table.get(slot) {
+            self.expiry = self.expiry.min(flow.expiry(&self.config));
+        }
+    }
+
+    fn take_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+        let slot = self.table.find(member);
+        let presence = slot.and_then(|slot| self.table.get(slot)).map(|flow| flow.presence);
+        let active = presence == Some(Presence::Active);
+        if let Word::Join(join) = word {
+            return if active {
+                Err(Refusal::JoinedAlready(member))
+            } else {
+                self.on_join(now, member, join)
+            };
+        }
+        let slot = slot.ok_or(Refusal::UnknownFlow(member))?;
+        if !active && matches!(word, Word::Update(_) | Word::Window(_)) {
+            if presence == Some(Presence::Paused) {
+                return Err(Refusal::UnknownFlow(member));
+            }
+            let Some(present) = self.told_rate(slot, word) else {
+                self.answer_absent(member, word);
+                return Ok(());
+            };
+            self.resume(now, slot, present);
+        }
+        if let Some(flow) = self.table.get_mut(slot) {
+            flow.said = now;
+        }
+        match word {
+            Word::Update(update) => self.on_update(now, slot, update),
+            Word::Window(news) => self.on_window(now, slot, news),
+            Word::Wishes(wishes) => return self.on_wishes(member, slot, wishes),
+            Word::Pause => self.leave(slot, Some(Presence::Paused)),
+            Word::Leave => self.leave(slot, None),
+            Word::Statistics(_) | Word::Join(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The rate that a silent flow went by, if it tells a word that brings it back: it hears again.
+    fn told_rate(&self, slot: u32, word: &Word) -> Option<f64> {
+        match word {
+            Word::Update(update) if update.decision.why != Why::Timeout => {
+                let base = update.decision.base;
+                Some(if base.is_zero() { self.config.least_rate } else { base }.bps_f64())
+            }
+            Word::Window(news) if !matches!(news.told, Told::TimedOut | Told::Reduced | Told::Idle) => {
+                let steering = self.table.get(slot)?.steering?;
+                steering.rate(news.before.cwnd).filter(|_| is_sound(news))
+            }
+            _ => None,
+        }
+    }
+
+    /// Who told what makes no sense hears what holds for it.
+    fn answer_refused(&mut self, member: Member, word: &Word) {
+        let active = self.table.find(member).filter(|&slot| self.seated(slot).is_some());
+        if let Some(slot) = active {
+            if let Some(flow) = self.table.get_mut(slot) {
+                flow.in_force = f64::NAN;
+            }
+            self.order_share(slot);
+        } else {
+            self.answer_absent(member, word);
+        }
+    }
+
+    /// A flow that takes no part goes on by itself.
+    fn answer_absent(&mut self, member: Member, word: &Word) {
+        if let Word::Window(news) = word
+            && news.told == Told::TimedOut
+        {
+            self.orders.push_back(Pending::Reduce(member));
+        }
+    }
+}
+
+impl Coupler for Fse {
+    fn on_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+        let taken = self.take_word(now, member, word);
+        if let Err(refusal) = taken {
+            self.refused.count(refusal);
+            self.answer_refused(member, word);
+        }
+        taken
+    }
+
+    fn poll_order(&mut self) -> Option<(Member, Order)> {
+        loop {
+            match self.orders.pop_front()? {
+                Pending::Reduce(member) => return Some((member, Order::Reduce)),
+                Pending::Uncoupled(member) => return Some((member, Order::Uncoupled)),
+                Pending::Share(slot, member) => {
+                    if let Some(order) = self.share_order(slot) {
+                        return Some((member, order));
+                    }
+                }
+            }
+        }
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        (self.expiry < SendTime::MAX).then_some(self.expiry)
+    }
+
+    fn on_timeout(&mut self, now: SendTime) {
+        if now < self.expiry {
+            return;
+        }
+        self.expiry = SendTime::MAX;
+        for place in 0..self.table.len() {
+            let Some(slot) = self.table.slot(place) else { continue };
+            let Some(flow) = self.table.get(slot).filter(|flow| flow.presence == Presence::Active) else {
+                continue;
+            };
+            let expiry = flow.expiry(&self.config);
+            if expiry <= now {
+                self.fall_silent(slot);
+            } else {
+                self.expiry = self.expiry.min(expiry);
+            }
+        }
+    }
+
+    fn aggregate(&self, member: Member) -> Option<Aggregate> {
+        let (_, seat) = self.seated(self.table.find(member)?)?;
+        let group = self.groups.get(seat.group)?;
+        Some(Aggregate { group: group.number, sum: group.sum })
+    }
+}
+
+impl Fse {
+    /// The newest share of a flow that is still there.
+    fn share_order(&mut self, slot: u32) -> Option<Order> {
+        let flow = self.table.get_mut(slot)?;
+        flow.ordered = false;
+        let group = self.groups.get(flow.seat?.group)?;
+        match &mut flow.steering {
+            Some(steering) => steering.order(flow.in_force, group.sum, group.threshold).map(Order::Window),
+            None => Some(Order::Rate { rate: DataRate::from_bps(flow.in_force as u64), epoch: flow.epoch }),
+        }
+    }
+}

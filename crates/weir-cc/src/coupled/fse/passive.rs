@@ -1,0 +1,61 @@
+//! The passive forms: only the flow that tells is answered.
+
+use super::group::Group;
+use super::sum::News;
+use crate::coupled::water_fill::weights;
+
+/// What a flow says to a passive exchange.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asking {
+    /// Its claim among its group's.
+    pub(super) claim: usize,
+    /// `new_DR` in bit/s, infinite for a greedy flow.
+    pub(super) desired: f64,
+    /// The least it can live with.
+    pub(super) least: f64,
+}
+
+/// `FSE_R(f)` by its weight.
+pub(super) fn by_weight(group: &mut Group, asking: &Asking) -> f64 {
+    let Some(claim) = group.claims.get(asking.claim) else { return asking.least };
+    let share = group.sum * (claim.weight() / weights(&group.claims));
+    let share = share.min(asking.desired).max(asking.least);
+    group.set_share(asking.claim, share);
+    share
+}
+
+/// RFC 8699, appendix C: steps (a) to (e). `DR(f)` of its table is what the flow told last or its rate, and no other step
+/// reads it.
+pub(super) fn appendix_c(group: &mut Group, news: &News, asking: &Asking) -> f64 {
+    let Some(claim) = group.claims.get(asking.claim) else { return asking.least };
+    let part = claim.weight() / weights(&group.claims);
+    let delta = news.rate - news.base;
+    // (a), (b)
+    if delta > 0.0 {
+        group.sum = news.rate + (group.sum - news.base);
+    } else if delta < 0.0 {
+        group.sum = (news.rate + (group.shares() + group.gone - news.base)).max(0.0);
+    }
+    // (c): those who went are forgotten.
+    group.gone = 0.0;
+    let share = group.sum * part;
+    if asking.desired < news.rate {
+        group.left_over = (group.left_over + share - asking.desired).max(0.0);
+    }
+    // (d)
+    let offered = share + group.left_over.min(unused(group, asking.claim, share));
+    if offered < asking.desired {
+        group.left_over = 0.0;
+    }
+    // (e)
+    let rate = offered.min(asking.desired).max(asking.least);
+    group.set_share(asking.claim, rate);
+    rate
+}
+
+/// What of `S_CR` is neither the others' rates nor the flow's own share. A limited flow that updates often adds to what is
+/// left over each time; who takes it gets no more than there is. Divergence 5.
+fn unused(group: &Group, claim: usize, share: f64) -> f64 {
+    let others = group.shares() - group.share(claim);
+    (group.sum - others - share).max(0.0)
+}

@@ -1,0 +1,124 @@
+//! What an update does to `S_CR`, the sum that a group shares.
+//!
+//! | why | a rate that rose or stayed | one that fell, active 1 | one that fell, active 2 |
+//! |---|---|---|---|
+//! | start, growth, probe, route | `S_CR += DELTA` | `S_CR += DELTA` | `S_CR += DELTA` |
+//! | delay, loss, mark | `S_CR += DELTA` | `S_CR += DELTA` | `S_CR` in proportion; the timer starts |
+//! | timeout, others hear | the flow has paused | the flow has paused | the flow has paused |
+//! | timeout, none hears | `S_CR += DELTA` | `S_CR += DELTA` | as for loss, whatever timer of another reason runs |
+//! | ceiling, application, limits | `S_CR += DELTA` | `DR(f) := CC_R`, `S_CR` stays | `DR(f) := CC_R`, `S_CR` stays |
+//!
+//! What falls without congestion is one flow's own affair: its source, its receiver or its bounds want less of it, and the
+//! others may have what it leaves. While such a bound holds, it rises with the flow's own rate, and goes when the flow's
+//! share is below it. Another route takes away what the flow brought, and a probe that found less what it had taken for
+//! granted; neither tells others to yield.
+//!
+//! While the timer of active 2 runs nothing changes the sum; bounds are noted. A flow that is alone in its group is
+//! coupled with nobody: `S_CR` is its rate, and no timer starts.
+
+use weir_units::TimeDelta;
+
+use super::config::Config;
+use super::group::{Group, Timer};
+use crate::decision::Why;
+use crate::time::SendTime;
+
+/// A flow's update.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct News {
+    /// Who tells.
+    pub(super) slot: u32,
+    /// `CC_R` in bit/s.
+    pub(super) rate: f64,
+    /// What it started from.
+    pub(super) base: f64,
+    pub(super) why: Why,
+    /// For the timer.
+    pub(super) rtt: TimeDelta,
+    /// Whether it knows nothing of the last cut.
+    pub(super) stale: bool,
+}
+
+/// What a changed rate is to the group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// The sum changes by as much.
+    Moves,
+    /// All yield in proportion.
+    Cuts,
+    /// The sum stays; the flow wants no more than this.
+    Bounds,
+}
+
+impl News {
+    pub(super) fn effect(&self, conservative: bool) -> Effect {
+        match self.why {
+            _ if self.rate >= self.base => Effect::Moves,
+            Why::Application | Why::Ceiling | Why::Limits => Effect::Bounds,
+            Why::Delay | Why::Loss | Why::Mark | Why::Timeout if conservative => Effect::Cuts,
+            _ => Effect::Moves,
+        }
+    }
+
+    /// Whether congestion lowered the rate.
+    fn is_cut(&self) -> bool {
+        self.rate < self.base && self.why.is_congestion()
+    }
+}
+
+/// `S_CR` of a flow that is alone: its rate, and what others have left to it since it was told.
+pub(super) fn follow_one(group: &mut Group, news: &News) {
+    let inherited = group.sum - news.base;
+    // A share is in whole bit/s.
+    group.sum = if inherited.abs() < 1.0 { news.rate } else { (news.rate + inherited).max(0.0) };
+    note_congestion(group, news, news.base);
+}
+
+/// `S_CR` after an update of one of several flows. Returns whether it was cut for all.
+pub(super) fn follow(config: &Config, group: &mut Group, now: SendTime, news: &News) -> bool {
+    let conservative = config.algorithm.is_conservative();
+    let effect = news.effect(conservative);
+    if effect == Effect::Bounds || (conservative && (news.stale || is_blocked(config, group, now, news))) {
+        return false;
+    }
+    let before = group.sum;
+    let sum = match effect {
+        Effect::Cuts => before * (news.rate / news.base),
+        _ if news.rate > news.base && conservative && config.increase_div_n => {
+            before + (news.rate - news.base) / group.claims.len() as f64
+        }
+        _ => news.rate + (before - news.base),
+    };
+    let least = if news.why == Why::Timeout { 0.0 } else { before * config.smallest_cut };
+    group.sum = sum.max(least);
+    note_congestion(group, news, before);
+    let cut = effect == Effect::Cuts;
+    if cut {
+        start_timer(config, group, now, news);
+    }
+    cut
+}
+
+/// Whether the timer of an earlier cut forbids this change.
+fn is_blocked(config: &Config, group: &Group, now: SendTime, news: &News) -> bool {
+    let Some(timer) = group.timer.filter(|timer| now < timer.expiry) else { return false };
+    let exempt = config.timer_exempts_initiator && timer.by == news.slot;
+    let silent = news.why == Why::Timeout && !timer.by_silence;
+    !exempt && !silent
+}
+
+/// A running timer is not extended, but for missing feedback.
+fn start_timer(config: &Config, group: &mut Group, now: SendTime, news: &News) {
+    let by_silence = news.why == Why::Timeout;
+    if by_silence || group.timer.is_none_or(|timer| now >= timer.expiry) {
+        let expiry = now + news.rtt.scale(config.timer_rtts);
+        group.timer = Some(Timer { expiry, by: news.slot, by_silence });
+    }
+}
+
+/// Windows start slowly no further than to what congestion has left, and after a timeout to half of what was.
+fn note_congestion(group: &mut Group, news: &News, before: f64) {
+    if news.is_cut() {
+        group.threshold = Some(if news.why == Why::Timeout { before / 2.0 } else { group.sum });
+    }
+}

@@ -1,0 +1,250 @@
+//! The flow table: what is known of each flow.
+
+use std::collections::VecDeque;
+
+use weir_units::{DataRate, TimeDelta};
+
+use super::config::Config;
+use crate::coupled::conversion::Steering;
+use crate::coupled::word::{Member, Wishes};
+use crate::time::SendTime;
+
+/// Gain of the mean interval between a flow's updates.
+const INTERVAL_GAIN: i64 = 8;
+
+/// Whether a flow takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// It does.
+    Active,
+    /// It told a pause: only another join brings it back.
+    Paused,
+    /// It told nothing for long, or hears nothing while others do: its next update brings it back.
+    Silent,
+}
+
+/// A flow. Its `FSE_R` is the share of its claim while it has a seat in a group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flow {
+    pub(super) member: Member,
+    pub(super) presence: Presence,
+    /// The group it belongs to, as who groups flows calls it; `None` until it is told.
+    pub(super) label: Option<u32>,
+    /// Which of the groups that is, and which claim there, while the flow has a seat.
+    pub(super) seat: Option<Seat>,
+    pub(super) wishes: Wishes,
+    /// In bit/s.
+    usual_least: f64,
+    /// What it brings into a group of others, in bit/s.
+    pub(super) start: f64,
+    /// The rate it goes by, as far as is known here: told by it last, or ordered since.
+    pub(super) in_force: f64,
+    /// What bounds it without congestion: its source, its receiver. Infinite for nothing.
+    pub(super) bound: f64,
+    /// `DR` read literally: what its law told last.
+    pub(super) literal: f64,
+    /// The number of the newest order.
+    pub(super) epoch: u32,
+    /// An update of a flow that has not taken this order tells of congestion that is known.
+    pub(super) waits_for: u32,
+    pub(super) rtt: Option<TimeDelta>,
+    /// When it last heard from its path …
+    pub(super) heard: SendTime,
+    /// … and when it last told anything.
+    pub(super) said: SendTime,
+    updated: Option<SendTime>,
+    interval: TimeDelta,
+    /// Its window, if windows steer it.
+    pub(super) steering: Option<Steering>,
+    /// Whether an order waits.
+    pub(super) ordered: bool,
+}
+
+/// A flow's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seat {
+    pub(super) group: usize,
+    pub(super) claim: usize,
+}
+
+impl Flow {
+    /// A flow that begins, of a group that is called `label`; `usual_least` is the least rate where it tells none.
+    pub(super) fn new(
+        now: SendTime,
+        member: Member,
+        label: Option<u32>,
+        wishes: Wishes,
+        usual_least: DataRate,
+    ) -> Self {
+        Self {
+            member,
+            presence: Presence::Active,
+            label,
+            seat: None,
+            wishes,
+            usual_least: usual_least.bps_f64(),
+            start: 0.0,
+            in_force: 0.0,
+            bound: f64::INFINITY,
+            literal: f64::INFINITY,
+            epoch: 0,
+            waits_for: 0,
+            rtt: None,
+            heard: now,
+            said: now,
+            updated: None,
+            interval: TimeDelta::ZERO,
+            steering: None,
+            ordered: false,
+        }
+    }
+
+    /// The least it can live with, in bit/s; of a flow that told none, so much that it does not starve.
+    pub(super) fn least(&self) -> f64 {
+        let least = self.wishes.least.bps_f64();
+        if least > 0.0 { least } else { self.usual_least.min(self.desired()) }
+    }
+
+    /// The most it can use, in bit/s.
+    pub(super) fn most(&self) -> f64 {
+        self.desired().min(self.bound).max(self.least())
+    }
+
+    fn desired(&self) -> f64 {
+        self.wishes.desired.map_or(self.literal, DataRate::bps_f64)
+    }
+
+    /// The rate it goes by, or began with where that is not known.
+    pub(super) fn present(&self) -> f64 {
+        if self.in_force.is_finite() { self.in_force } else { self.start }
+    }
+
+    /// A share as the flow hears it: in whole bit/s, unless by a window.
+    pub(super) fn whole(&self, share: f64) -> f64 {
+        if self.steering.is_some() { share } else { (share + 0.5) as u64 as f64 }
+    }
+
+    /// The flow goes by its share from now on, and is ordered to it unless it does so already. Returns whether it is. In
+    /// recovery a window is the transport's own.
+    pub(super) fn follow(&mut self, share: f64, orders: &mut VecDeque<Pending>, slot: u32) -> bool {
+        let rate = self.whole(share);
+        if rate == self.in_force || self.steering.is_some_and(|steering| !steering.is_open()) {
+            return false;
+        }
+        self.in_force = rate;
+        self.epoch = self.epoch.wrapping_add(1).max(1);
+        if !core::mem::replace(&mut self.ordered, true) {
+            orders.push_back(Pending::Share(slot, self.member));
+        }
+        true
+    }
+
+    /// An update has come.
+    pub(super) fn note_update(&mut self, now: SendTime) {
+        if let Some(before) = self.updated.replace(now) {
+            self.interval += ((now - before) - self.interval) / INTERVAL_GAIN;
+        }
+    }
+
+    /// When it counts as paused unless it tells something before.
+    pub(super) fn expiry(&self, config: &Config) -> SendTime {
+        self.said + config.soft_state.max(self.interval.scale(config.soft_updates))
+    }
+
+    /// Whether an update that was computed after taking order `epoch` knows nothing of the group's last cut.
+    pub(super) fn is_stale(&self, epoch: u32) -> bool {
+        self.waits_for != 0 && self.waits_for.wrapping_sub(epoch).cast_signed() > 0
+    }
+}
+
+/// What waits to be ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pending {
+    /// The newest share of a flow, by its place in the table.
+    Share(u32, Member),
+    Reduce(Member),
+    Uncoupled(Member),
+}
+
+impl Pending {
+    pub(super) const fn member(self) -> Member {
+        match self {
+            Self::Share(_, member) | Self::Reduce(member) | Self::Uncoupled(member) => member,
+        }
+    }
+}
+
+/// Flows by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    flows: Vec<Flow>,
+    /// Places that no flow has.
+    free: Vec<u32>,
+    /// In the order of members.
+    places: Vec<(Member, u32)>,
+}
+
+impl Table {
+    fn search(&self, member: Member) -> Result<usize, usize> {
+        self.places.binary_search_by_key(&member, |&(member, _)| member)
+    }
+
+    /// Where a flow stands.
+    pub(super) fn find(&self, member: Member) -> Option<u32> {
+        self.places.get(self.search(member).ok()?).map(|&(_, slot)| slot)
+    }
+
+    pub(super) fn get(&self, slot: u32) -> Option<&Flow> {
+        self.flows.get(slot as usize)
+    }
+
+    pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut Flow> {
+        self.flows.get_mut(slot as usize)
+    }
+
+    /// Adds a flow that is not there, or replaces it.
+    pub(super) fn insert(&mut self, flow: Flow) -> u32 {
+        match self.search(flow.member) {
+            Ok(at) => {
+                let slot = self.places.get(at).map_or(0, |&(_, slot)| slot);
+                if let Some(place) = self.get_mut(slot) {
+                    *place = flow;
+                }
+                slot
+            }
+            Err(at) => {
+                let slot = self.place(flow);
+                self.places.insert(at, (flow.member, slot));
+                slot
+            }
+        }
+    }
+
+    fn place(&mut self, flow: Flow) -> u32 {
+        if let Some(slot) = self.free.pop()
+            && let Some(place) = self.get_mut(slot)
+        {
+            *place = flow;
+            return slot;
+        }
+        self.flows.push(flow);
+        u32::try_from(self.flows.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn remove(&mut self, member: Member) {
+        if let Ok(at) = self.search(member) {
+            let (_, slot) = self.places.remove(at);
+            self.free.push(slot);
+        }
+    }
+
+    /// How many flows there are.
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The flow at a place in the order of members.
+    pub(super) fn slot(&self, place: usize) -> Option<u32> {
+        self.places.get(place).map(|&(_, slot)| slot)
+    }
+}

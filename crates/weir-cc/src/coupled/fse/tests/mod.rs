@@ -1,0 +1,150 @@
+//! The exchange by numbers worked by hand: rates in kbit/s.
+
+mod edges;
+mod groups;
+mod properties;
+mod reasons;
+mod vectors;
+mod windows;
+
+use weir_units::{DataRate, TimeDelta};
+
+use super::{Config, Fse, Grouping};
+use crate::coupled::coupler::{Coupler, Refusal};
+use crate::coupled::word::{Join, Member, Order, Update, Wishes, Word};
+use crate::decision::{Decision, Why};
+use crate::time::SendTime;
+
+fn kbps(rate: f64) -> DataRate {
+    DataRate::from_bps_f64(rate * 1e3)
+}
+
+fn greedy(priority: f64) -> Wishes {
+    Wishes { priority, desired: None, least: DataRate::ZERO }
+}
+
+fn wanting(priority: f64, desired: f64) -> Wishes {
+    Wishes { desired: Some(kbps(desired)), ..greedy(priority) }
+}
+
+fn join(wishes: Wishes, start: f64, present: f64) -> Word {
+    Word::Join(Join { wishes, start: kbps(start), present: kbps(present), window: None })
+}
+
+/// An exchange, and the hosts of its flows, which take orders at once.
+struct Flows {
+    fse: Fse,
+    now: SendTime,
+    /// The rate that each flow goes by, in kbit/s, and the newest order it took.
+    taken: Vec<(f64, u32)>,
+    orders: Vec<(u32, Order)>,
+}
+
+impl Flows {
+    fn new(config: Config) -> Self {
+        Self::grouped(config, Grouping::Together)
+    }
+
+    fn grouped(config: Config, grouping: Grouping) -> Self {
+        let fse = Fse::new(config, grouping).unwrap();
+        Self { fse, now: SendTime::ZERO, taken: Vec::new(), orders: Vec::new() }
+    }
+
+    /// Greedy flows at these rates, in order.
+    fn at(config: Config, flows: &[(f64, f64)]) -> Self {
+        let mut all = Self::new(config);
+        for &(priority, rate) in flows {
+            all.joins(greedy(priority), rate);
+        }
+        all
+    }
+
+    /// The next flow begins.
+    fn joins(&mut self, wishes: Wishes, rate: f64) -> u32 {
+        let flow = self.taken.len() as u32;
+        self.taken.push((rate, 0));
+        self.say(flow, join(wishes, rate, rate)).unwrap();
+        flow
+    }
+
+    fn say(&mut self, flow: u32, word: Word) -> Result<(), Refusal> {
+        let taken = self.fse.on_word(self.now, Member(flow), &word);
+        self.poll();
+        taken
+    }
+
+    fn poll(&mut self) {
+        while let Some((Member(flow), order)) = self.fse.poll_order() {
+            self.orders.push((flow, order));
+            if let (Order::Rate { rate, epoch }, Some(taken)) = (order, self.taken.get_mut(flow as usize)) {
+                assert!(epoch > taken.1, "orders are numbered");
+                *taken = (rate.bps_f64() / 1e3, epoch);
+            }
+        }
+    }
+
+    fn at_ms(&mut self, ms: i64) -> &mut Self {
+        self.now = SendTime::from_millis(ms);
+        self
+    }
+
+    /// A flow's law computes a rate from what it took last.
+    fn computes(&mut self, flow: u32, rate: f64, why: Why) -> &mut Self {
+        let (base, epoch) = self.taken[flow as usize];
+        self.computes_from(flow, base, epoch, rate, why)
+    }
+
+    fn computes_from(&mut self, flow: u32, base: f64, epoch: u32, rate: f64, why: Why) -> &mut Self {
+        self.orders.clear();
+        let rtt = Some(TimeDelta::from_millis(100));
+        let decision = Decision { rate: kbps(rate), base: kbps(base), why, rtt };
+        self.taken[flow as usize].0 = rate;
+        self.say(flow, Word::Update(Update { decision, window: None, epoch })).unwrap();
+        self
+    }
+
+    fn grows(&mut self, flow: u32, rate: f64) -> &mut Self {
+        self.computes(flow, rate, Why::Growth)
+    }
+
+    fn loses(&mut self, flow: u32, rate: f64) -> &mut Self {
+        self.computes(flow, rate, Why::Loss)
+    }
+
+    /// Checks `S_CR` of the first flow's group, and each flow's rate.
+    #[track_caller]
+    fn are(&self, sum: f64, shares: &[f64]) {
+        self.shared_among(&(0..).zip(shares.iter().copied()).collect::<Vec<_>>(), sum);
+        let near = |(&(taken, _), &share): (&(f64, u32), &f64)| (taken - share).abs() < 0.01;
+        assert!(self.taken.iter().zip(shares).all(near), "{:?} go by {shares:?}", self.taken);
+    }
+
+    /// Checks the group of these flows: its sum and their shares.
+    #[track_caller]
+    fn shared_among(&self, shares: &[(u32, f64)], sum: f64) {
+        let told = self.fse.aggregate(Member(shares[0].0)).unwrap();
+        assert!((told.sum / 1e3 - sum).abs() < 0.01, "S_CR is {} and not {sum}", told.sum / 1e3);
+        for &(flow, share) in shares {
+            let is = self.fse.share(Member(flow)).unwrap() / 1e3;
+            assert!((is - share).abs() < 0.01, "flow {flow} has {is} and not {share}");
+            assert_eq!(self.fse.aggregate(Member(flow)), Some(told));
+        }
+    }
+
+    fn ordered_to(&self) -> Vec<u32> {
+        let mut flows: Vec<u32> = self.orders.iter().map(|&(flow, _)| flow).collect();
+        flows.sort_unstable();
+        flows
+    }
+}
+
+fn all_forms() -> [Config; 6] {
+    [
+        Config::rtp_2014_active(),
+        Config::rtp_2014_conservative(),
+        Config::rfc8699_active(),
+        Config::rfc8699_conservative(),
+        Config::rfc8699_passive_in_a_testbed(),
+        Config::passive_simple_in_a_testbed(),
+    ]
+}

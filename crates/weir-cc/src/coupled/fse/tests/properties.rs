@@ -1,0 +1,248 @@
+//! What holds whatever is told.
+
+use proptest::prelude::*;
+use weir_units::DataSize;
+
+use super::*;
+use crate::coupled::fse::Algorithm;
+use crate::coupled::word::{Told, WindowNews, Windowed};
+use crate::window::Window;
+
+const MEMBERS: u32 = 5;
+
+/// What an arbitrary host may do.
+#[derive(Clone, Debug)]
+enum Act {
+    Say(u32, Word),
+    Group(u32, Option<u32>),
+    Merge(u32, u32),
+    Split(u32, u32),
+    Timeout,
+}
+
+fn rate() -> impl Strategy<Value = DataRate> {
+    let usual = (1000_u64..20_000_000).prop_map(DataRate::from_bps);
+    prop_oneof![8 => usual, 1 => Just(DataRate::ZERO), 1 => Just(DataRate::MAX)]
+}
+
+fn wishes() -> impl Strategy<Value = Wishes> {
+    let priority = prop_oneof![8 => 0.05..8.0, 1 => Just(-1.0), 1 => Just(f64::NAN), 1 => Just(1e300)];
+    let least = prop_oneof![Just(DataRate::ZERO), (0_u64..300).prop_map(DataRate::from_kbps)];
+    (priority, prop::option::of(rate()), least).prop_map(|(priority, desired, least)| Wishes {
+        priority,
+        desired,
+        least,
+    })
+}
+
+fn window() -> impl Strategy<Value = Window> {
+    let value =
+        || prop_oneof![8 => 1.0..500.0, 1 => Just(f64::INFINITY), 1 => Just(f64::NAN), 1 => Just(0.0)];
+    (value(), value()).prop_map(|(cwnd, ssthresh)| Window { cwnd, ssthresh })
+}
+
+fn rtt() -> impl Strategy<Value = Option<TimeDelta>> {
+    prop::option::of((-1_000_i64..1_000_000).prop_map(TimeDelta::from_micros))
+}
+
+fn windowed() -> impl Strategy<Value = Windowed> {
+    (window(), 0_u64..2000, rtt()).prop_map(|(window, segment, base_rtt)| Windowed {
+        window,
+        segment: DataSize::from_bytes(segment),
+        base_rtt,
+    })
+}
+
+fn told() -> impl Strategy<Value = Told> {
+    prop::sample::select(vec![
+        Told::Acknowledged,
+        Told::Repairing,
+        Told::RecoveryEntered,
+        Told::RecoveryLeft,
+        Told::TimedOut,
+        Told::Reduced,
+        Told::Marked,
+        Told::Idle,
+    ])
+}
+
+fn word() -> impl Strategy<Value = Word> {
+    let join = (wishes(), rate(), rate(), prop::option::of(windowed()))
+        .prop_map(|(wishes, start, present, window)| Word::Join(Join { wishes, start, present, window }));
+    let update = (rate(), rate(), prop::sample::select(&Why::ALL[..]), rtt(), 0_u32..40).prop_map(
+        |(rate, base, why, rtt, epoch)| {
+            let decision = Decision { rate, base, why, rtt };
+            Word::Update(Update { decision, window: None, epoch })
+        },
+    );
+    let news =
+        (told(), window(), window(), rtt(), rtt()).prop_map(|(told, before, after, srtt, base_rtt)| {
+            let (acked, flight, window_limited) = (1.0, before.cwnd, true);
+            Word::Window(WindowNews { told, before, after, acked, flight, window_limited, srtt, base_rtt })
+        });
+    prop_oneof![
+        3 => join,
+        8 => update,
+        4 => news,
+        1 => wishes().prop_map(Word::Wishes),
+        1 => Just(Word::Pause),
+        1 => Just(Word::Leave),
+    ]
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let member = 0..MEMBERS;
+    prop_oneof![
+        20 => (member.clone(), word()).prop_map(|(member, word)| Act::Say(member, word)),
+        1 => (member, prop::option::of(0_u32..3)).prop_map(|(member, label)| Act::Group(member, label)),
+        1 => (0_u32..3, 0_u32..3).prop_map(|(into, from)| Act::Merge(into, from)),
+        1 => (0_u32..3, 0_u32..3).prop_map(|(from, into)| Act::Split(from, into)),
+        1 => Just(Act::Timeout),
+    ]
+}
+
+fn config() -> impl Strategy<Value = Config> {
+    let flags = prop::array::uniform6(any::<bool>());
+    (prop::sample::select(all_forms().to_vec()), flags).prop_map(|(config, flags)| Config {
+        reconcile_s_cr: flags[0],
+        distribute_on_join: flags[1],
+        distribute_on_change: flags[2],
+        literal_dr: flags[3],
+        increase_div_n: flags[4],
+        timer_exempts_initiator: flags[5],
+        ..config
+    })
+}
+
+/// What a flow's host wished for last and was not refused.
+type Wished = [Option<Wishes>; MEMBERS as usize];
+
+fn live(fse: &mut Fse, now: SendTime, act: &Act, wished: &mut Wished) {
+    match act {
+        Act::Say(member, word) => {
+            let taken = fse.on_word(now, Member(*member), word).is_ok();
+            match word {
+                Word::Join(join) if taken => wished[*member as usize] = Some(join.wishes),
+                Word::Wishes(wishes) if taken => wished[*member as usize] = Some(*wishes),
+                _ => {}
+            }
+        }
+        Act::Group(member, label) => _ = fse.set_group(Member(*member), *label),
+        Act::Merge(into, from) => fse.merge(*into, *from),
+        Act::Split(from, into) => fse.split(*from, *into, |Member(member)| member % 2 == 0),
+        Act::Timeout => fse.on_timeout(now),
+    }
+    let mut orders = 0;
+    while let Some((_, order)) = fse.poll_order() {
+        orders += 1;
+        assert!(orders <= 4 * MEMBERS, "it never stops ordering");
+        if let Order::Window(window) = order {
+            assert!(window.cwnd >= 1.0 && window.cwnd.is_finite() && window.ssthresh > 0.0, "{window:?}");
+        }
+    }
+}
+
+fn check(fse: &Fse, config: &Config, told: Option<u32>, wished: &Wished) {
+    for member in (0..MEMBERS).map(Member) {
+        let (Some(share), Some(wishes)) = (fse.share(member), wished[member.0 as usize]) else { continue };
+        let sum = fse.aggregate(member).unwrap().sum;
+        assert!(share.is_finite() && share >= 0.0, "{member:?} has {share}");
+        assert!(sum.is_finite() && sum >= 0.0, "S_CR is {sum}");
+        if told == Some(member.0) {
+            let desired = wishes.desired.map_or(f64::INFINITY, DataRate::bps_f64);
+            let most = desired.max(wishes.least.bps_f64());
+            assert!(share <= most, "{config:?}: {member:?} has {share} and wants {most}");
+            let starves = share == 0.0 && most > 0.0 && sum > 1.0;
+            assert!(!starves, "{config:?}: {member:?} of {sum}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn shares_are_rates_that_flows_can_use_whatever_is_told(
+        config in config(),
+        acts in prop::collection::vec((0_i64..700, act()), 1..60),
+    ) {
+        let mut fse = Fse::new(config, Grouping::Together).unwrap();
+        let (mut now, mut wished) = (SendTime::ZERO, Wished::default());
+        for (ms, act) in &acts {
+            now += TimeDelta::from_millis(*ms);
+            live(&mut fse, now, act, &mut wished);
+            let told = match act {
+                Act::Say(member, Word::Update(_)) => Some(*member),
+                _ => None,
+            };
+            check(&fse, &config, told, &wished);
+        }
+    }
+
+    /// RFC 8699: Σ FSE_R is S_CR before it is reconciled, or what all want, and in any case what they need.
+    #[test]
+    fn the_shares_are_the_sum(
+        reconcile_s_cr in any::<bool>(),
+        conservative in any::<bool>(),
+        flows in prop::collection::vec((0.1..4.0, prop::option::of(10.0..5000.0), 0.0..400.0), 2..6),
+        updates in prop::collection::vec((0_usize..6, 0.3..1.3, 0_i64..400), 1..60),
+    ) {
+        let form = if conservative { Config::rfc8699_conservative() } else { Config::rfc8699_active() };
+        let mut all = Flows::new(Config { reconcile_s_cr, ..form });
+        let (mut least, mut most) = (0.0, 0.0);
+        for &(priority, desired, needs) in &flows {
+            let wishes = Wishes { least: kbps(needs), priority, desired: desired.map(kbps) };
+            all.joins(wishes, 1000.0);
+            let needs = wishes.least.bps_f64();
+            least += needs;
+            most += wishes.desired.map_or(f64::INFINITY, |desired| desired.bps_f64().max(needs));
+        }
+        for &(flow, factor, ms) in &updates {
+            all.now += TimeDelta::from_millis(ms);
+            let flow = (flow % flows.len()) as u32;
+            let (present, _) = all.taken[flow as usize];
+            let why = if factor < 1.0 { Why::Loss } else { Why::Growth };
+            all.computes(flow, present * factor, why);
+            let sum = all.fse.aggregate(Member(0)).unwrap().sum;
+            let shares: f64 = (0..flows.len()).map(|flow| all.fse.share(Member(flow as u32)).unwrap()).sum();
+            let expected = if reconcile_s_cr { sum } else { sum.min(most).max(least) };
+            prop_assert!((shares - expected).abs() <= 1.0, "{} of {}", shares, expected);
+            prop_assert!(shares >= least - 1.0 && shares <= most + 1.0);
+        }
+    }
+
+    /// coupled-rtp-2014: nobody gets more than its part of the sum, unless it needs it.
+    #[test]
+    fn without_redistribution_each_has_its_part_of_the_sum_at_most(
+        weights in prop::collection::vec((0.1..4.0, prop::option::of(10.0..5000.0)), 2..6),
+        updates in prop::collection::vec((0_usize..6, 0.3..1.3, 0_i64..400), 1..60),
+    ) {
+        let mut all = Flows::new(Config::rtp_2014_conservative());
+        for &(priority, desired) in &weights {
+            let least = DataRate::from_bps(1);
+            all.joins(Wishes { least, desired: desired.map(kbps), priority }, 1000.0);
+        }
+        let total: f64 = weights.iter().map(|weight| weight.0).sum();
+        for &(flow, factor, ms) in &updates {
+            all.now += TimeDelta::from_millis(ms);
+            let flow = (flow % weights.len()) as u32;
+            let (present, _) = all.taken[flow as usize];
+            let why = if factor < 1.0 { Why::Loss } else { Why::Growth };
+            all.computes(flow, present * factor, why);
+            let sum = all.fse.aggregate(Member(0)).unwrap().sum;
+            for (flow, (weight, desired)) in (0..).zip(&weights) {
+                let part = sum * weight / total;
+                let expected = desired.map_or(part, |desired| part.min(kbps(desired).bps_f64()));
+                let share = all.fse.share(Member(flow)).unwrap();
+                prop_assert!((share - expected).abs() <= 1.0, "{} of {}", share, expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_form_is_left_out() {
+    let passive = all_forms().iter().filter(|config| config.algorithm.is_passive()).count();
+    assert_eq!((all_forms().len(), passive), (6, 2));
+    assert!(all_forms().iter().any(|config| config.algorithm == Algorithm::Rtp2014Active));
+}

@@ -1,0 +1,196 @@
+//! An update's way: from what a law computed to orders.
+
+use super::Fse;
+use super::config::{Algorithm, Updates};
+use super::passive::{self, Asking};
+use super::sum::{self, Effect, News};
+use super::table::{Flow, Seat};
+use crate::coupled::water_fill::fill;
+use crate::coupled::word::Update;
+use crate::decision::Why;
+use crate::time::SendTime;
+
+/// What a law computed, in bit/s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Computed {
+    pub(super) rate: f64,
+    pub(super) base: f64,
+    pub(super) why: Why,
+}
+
+impl Fse {
+    /// A law that is steered by rates told one.
+    pub(super) fn on_update(&mut self, now: SendTime, slot: u32, update: &Update) {
+        let decision = update.decision;
+        let Some(flow) = self.table.get_mut(slot) else { return };
+        flow.rtt = decision.rtt.or(flow.rtt);
+        let stale = flow.is_stale(update.epoch);
+        let up_to_date = update.epoch == flow.epoch;
+        if !stale {
+            flow.waits_for = 0;
+        }
+        let (rate, base) = (decision.rate.bps_f64(), decision.base.bps_f64());
+        flow.in_force = if up_to_date { rate } else { f64::NAN };
+        if self.config.updates == Updates::OnChange && rate == base && !self.has_news_for(slot) {
+            return;
+        }
+        self.take(now, slot, &Computed { rate, base, why: decision.why }, stale);
+    }
+
+    /// Whether a flow's rate is not the one it is told to have.
+    fn has_news_for(&self, slot: u32) -> bool {
+        let Some((flow, seat)) = self.seated(slot) else { return false };
+        let share = self.groups.get(seat.group).map_or(0.0, |group| group.share(seat.claim));
+        !self.config.algorithm.is_passive() && flow.whole(share) != flow.in_force
+    }
+
+    /// A flow computed a rate: all get their shares, or it alone.
+    pub(super) fn take(&mut self, now: SendTime, slot: u32, computed: &Computed, stale: bool) {
+        let heard = computed.why != Why::Timeout;
+        if !heard && self.others_hear(now, slot) {
+            self.fall_silent(slot);
+            return;
+        }
+        let rtt = self.round_trip(slot, computed);
+        let Some(flow) = self.table.get_mut(slot) else { return };
+        flow.note_update(now);
+        if heard {
+            flow.heard = now;
+        }
+        let Some(seat) = flow.seat else { return };
+        let rate = self.floored(slot, computed.rate);
+        let news = News { slot, rate, base: computed.base, why: computed.why, rtt, stale };
+        self.follow_bounds(slot, &news);
+        self.exchange(now, slot, seat.group, &news);
+    }
+
+    fn exchange(&mut self, now: SendTime, slot: u32, group: usize, news: &News) {
+        let config = self.config;
+        let Some(g) = self.groups.get_mut(group) else { return };
+        if config.algorithm == Algorithm::Rfc8699Passive {
+            self.answer(slot, Some(news));
+            return;
+        }
+        let before = g.sum;
+        let cut = if g.claims.len() == 1 {
+            sum::follow_one(g, news);
+            false
+        } else {
+            sum::follow(&config, g, now, news)
+        };
+        if config.algorithm.is_passive() {
+            self.answer(slot, None);
+        } else if g.sum != before || g.stale {
+            self.distribute(group, cut.then_some(slot));
+            self.lift_bound(slot);
+        } else {
+            self.order_share(slot);
+        }
+    }
+
+    /// No rate below the flow's least, and none of zero: a sum of zero would be one for ever.
+    fn floored(&self, slot: u32, rate: f64) -> f64 {
+        let least = self.table.get(slot).map_or(0.0, Flow::least);
+        let alone = self.peers(slot).next().is_none();
+        match rate > 0.0 {
+            true if alone => rate,
+            true => rate.max(least),
+            false => least.max(self.config.least_rate.bps_f64()),
+        }
+    }
+
+    /// The round-trip time of a timer that this update starts.
+    fn round_trip(&self, slot: u32, computed: &Computed) -> weir_units::TimeDelta {
+        let own = self.table.get(slot).and_then(|flow| flow.rtt);
+        if computed.rate >= computed.base {
+            return own.unwrap_or(self.config.unknown_rtt);
+        }
+        own.or_else(|| self.peers(slot).filter_map(|flow| flow.rtt).max()).unwrap_or(self.config.unknown_rtt)
+    }
+
+    /// What bounds a flow without congestion: it comes with a fall and rises with the flow's own rate.
+    fn follow_bounds(&mut self, slot: u32, news: &News) {
+        let alone = self.peers(slot).next().is_none();
+        let passive = self.config.algorithm == Algorithm::Rfc8699Passive;
+        let (literal_dr, Some(flow)) = (self.config.literal_dr, self.table.get_mut(slot)) else { return };
+        let before = flow.most();
+        if literal_dr {
+            flow.literal = news.rate;
+        }
+        if alone || passive {
+            flow.bound = f64::INFINITY;
+        } else if news.effect(true) == Effect::Bounds {
+            flow.bound = news.rate;
+        } else if flow.bound.is_finite() && news.rate > news.base {
+            flow.bound = flow.bound.max(news.rate);
+        }
+        if flow.most() != before {
+            self.groups.reseat(&mut self.table, slot);
+        }
+    }
+
+    /// A bound that does not bind is none.
+    fn lift_bound(&mut self, slot: u32) {
+        let Some((flow, seat)) = self.seated(slot) else { return };
+        if !flow.bound.is_finite() {
+            return;
+        }
+        let binds = self.groups.get(seat.group).is_some_and(|group| group.share(seat.claim) >= flow.bound);
+        if !binds && let Some(flow) = self.table.get_mut(slot) {
+            flow.bound = f64::INFINITY;
+            self.groups.reseat(&mut self.table, slot);
+        }
+    }
+
+    /// The active algorithms: everybody gets its share. After a cut by `cut_by` the others' updates count again once they
+    /// have taken theirs.
+    pub(super) fn distribute(&mut self, group: usize, cut_by: Option<u32>) {
+        let config = self.config;
+        let Some(g) = self.groups.get_mut(group) else { return };
+        let sum = match g.claims.as_mut_slice() {
+            // A law has a least rate of its own.
+            [alone] => {
+                alone.share = g.sum.min(alone.most());
+                alone.share
+            }
+            claims => fill(claims, g.sum, config.algorithm.leftover()),
+        };
+        g.overloaded = sum > g.sum && g.claims.iter().all(|claim| claim.share == claim.least());
+        if config.reconcile_s_cr || g.overloaded {
+            g.sum = sum;
+        }
+        g.stale = false;
+        for claim in &g.claims {
+            let Some(flow) = self.table.get_mut(claim.of) else { continue };
+            let ordered = flow.follow(claim.share, &mut self.orders, claim.of);
+            if ordered && let Some(by) = cut_by {
+                flow.waits_for = if by == claim.of { 0 } else { flow.epoch };
+            }
+        }
+    }
+
+    /// The passive algorithms: the flow that tells is answered.
+    fn answer(&mut self, slot: u32, appendix_c: Option<&News>) {
+        let Some((flow, Seat { group, claim })) = self.seated(slot) else { return };
+        let mut asking = Asking { claim, desired: flow.most(), least: flow.least() };
+        let Some(g) = self.groups.get_mut(group) else { return };
+        if g.claims.len() == 1 {
+            asking.least = 0.0;
+        }
+        match appendix_c {
+            Some(news) => passive::appendix_c(g, news, &asking),
+            None => passive::by_weight(g, &asking),
+        };
+        g.stale = false;
+        self.order_share(slot);
+    }
+
+    /// Orders a flow to its share, unless it goes by that.
+    pub(super) fn order_share(&mut self, slot: u32) {
+        let Some((_, seat)) = self.seated(slot) else { return };
+        let share = self.groups.get(seat.group).map_or(0.0, |group| group.share(seat.claim));
+        if let Some(flow) = self.table.get_mut(slot) {
+            flow.follow(share, &mut self.orders, slot);
+        }
+    }
+}

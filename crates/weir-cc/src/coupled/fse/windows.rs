@@ -1,0 +1,92 @@
+//! Flows that a window steers.
+
+use super::Fse;
+use super::table::{Flow, Pending};
+use super::update::Computed;
+use crate::coupled::conversion::{Heard, is_sound};
+use crate::coupled::word::{Told, WindowNews};
+use crate::decision::Why;
+use crate::time::SendTime;
+
+impl Fse {
+    /// Something happened to a flow's window.
+    pub(super) fn on_window(&mut self, now: SendTime, slot: u32, news: &WindowNews) {
+        let alone = self.peers(slot).next().is_none();
+        let Some(flow) = self.table.get_mut(slot) else { return };
+        let Some(steering) = &mut flow.steering else { return };
+        if !is_sound(news) {
+            if news.told == Told::TimedOut {
+                self.reduce(slot);
+            }
+            return;
+        }
+        flow.rtt = news.srtt.or(flow.rtt);
+        let another = steering.learn(news.base_rtt);
+        let present = steering.rate(news.before.cwnd);
+        let heard = steering.hear(news);
+        if another && let Some(present) = present {
+            self.measure_anew(slot, present);
+        }
+        if !matches!(news.told, Told::TimedOut | Told::Reduced | Told::Idle)
+            && let Some(flow) = self.table.get_mut(slot)
+        {
+            flow.heard = now;
+        }
+        // A flow that is alone is where it says, whatever it did in between.
+        let believed = self.table.get(slot).map_or(0.0, Flow::present);
+        let from = |base: f64| if alone { believed } else { base };
+        match heard {
+            Heard::Update { base, rate, why } => {
+                self.go_by(slot, rate);
+                self.take(now, slot, &Computed { rate, base: from(base), why }, false);
+            }
+            Heard::Recovered { rate } => {
+                self.go_by(slot, rate);
+                let computed = Computed { rate, base: from(rate), why: Why::Growth };
+                self.take(now, slot, &computed, false);
+            }
+            Heard::TimedOut { base, rate } => self.on_timer(now, slot, base, rate),
+            Heard::Nothing if news.told == Told::TimedOut => self.reduce(slot),
+            Heard::Nothing => {}
+        }
+    }
+
+    fn go_by(&mut self, slot: u32, rate: f64) {
+        if let Some(flow) = self.table.get_mut(slot) {
+            flow.in_force = rate;
+        }
+    }
+
+    /// The flow's smallest round-trip time is another one, and so are its rates: what it has of the sum is `present`.
+    fn measure_anew(&mut self, slot: u32, present: f64) {
+        let Some((_, seat)) = self.seated(slot) else { return };
+        let Some(group) = self.groups.get_mut(seat.group) else { return };
+        let share = group.share(seat.claim);
+        group.sum = if group.claims.len() == 1 { present } else { (present + (group.sum - share)).max(0.0) };
+        group.set_share(seat.claim, present);
+        group.stale = true;
+        self.go_by(slot, present);
+    }
+
+    /// The retransmission timer ran out. While others are acknowledged it only retransmits: a loss, and the window is the
+    /// flow's share. Else nobody knows of anything that arrives, and the window is reduced.
+    fn on_timer(&mut self, now: SendTime, slot: u32, base: f64, rate: f64) {
+        if !self.others_hear(now, slot) {
+            self.reduce(slot);
+            return;
+        }
+        let heard = self.table.get(slot).map(|flow| flow.heard);
+        self.go_by(slot, f64::NAN);
+        self.take(now, slot, &Computed { rate, base, why: Why::Loss }, false);
+        if let (Some(flow), Some(heard)) = (self.table.get_mut(slot), heard) {
+            flow.heard = heard;
+        }
+        self.order_share(slot);
+    }
+
+    fn reduce(&mut self, slot: u32) {
+        if let Some(flow) = self.table.get(slot) {
+            self.orders.push_back(Pending::Reduce(flow.member));
+        }
+    }
+}

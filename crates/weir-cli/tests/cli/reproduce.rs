@@ -1,0 +1,67 @@
+//! `weir reproduce`.
+
+use serde_json::Value;
+
+use crate::support::Place;
+
+/// The shortest of the rows that run.
+const SHORT: &str = "reproduce coupled-rtp-2014/fig6 coupled-rtp-2014/alg1 --runs 2 --quiet";
+
+#[test]
+fn an_object_for_each_claim_says_what_was_reported_measured_and_accepted() {
+    let outcome = Place::new().weir(&format!("{SHORT} --json"));
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let claims: Vec<Value> = serde_json::from_str(&outcome.stdout).unwrap();
+    for claim in &claims {
+        for key in [
+            "id",
+            "row",
+            "class",
+            "claim",
+            "reported",
+            "measured",
+            "accepted",
+            "verdict",
+            "stand_in",
+            "calibration",
+        ] {
+            assert!(claim.get(key).is_some(), "{key} of {claim}");
+        }
+    }
+    let of = |id: &str| claims.iter().find(|claim| claim["id"] == id).unwrap_or_else(|| panic!("{id}"));
+    let tested = of("coupled-rtp-2014/alg1/update");
+    assert_eq!((&tested["verdict"], &tested["class"]), (&"tested".into(), &"STRUCT".into()));
+    let run = of("coupled-rtp-2014/fig6/restored");
+    assert_eq!((&run["measured"]["runs"], &run["accepted"]["high"]), (&2.into(), &1.0.into()));
+    assert!(run["measured"]["mean"].is_f64() && run["measured"]["ci95"].is_f64(), "{run}");
+}
+
+#[test]
+fn the_table_and_the_markdown_say_the_same() {
+    let place = Place::new();
+    let table = place.weir(SHORT);
+    assert_eq!(table.code, Some(0), "{}", table.stderr);
+    let markdown = place.weir(&format!("{SHORT} --markdown"));
+    for said in ["alg1/update", "fig6/restored", "tested"] {
+        assert!(table.stdout.contains(said) && markdown.stdout.contains(said), "{said}");
+    }
+    assert!(markdown.stdout.starts_with("## coupled-rtp-2014\n"), "{}", markdown.stdout);
+}
+
+#[test]
+fn threads_change_nothing() {
+    let place = Place::new();
+    let of = |jobs: &str| place.weir(&format!("{SHORT} --json --jobs {jobs}")).stdout;
+    assert_eq!(of("1"), of("3"));
+}
+
+#[test]
+fn a_row_or_a_paper_that_is_not_there_brings_up_the_nearest() {
+    let place = Place::new();
+    let row = place.try_weir("reproduce coupled-rtp-2014/fg8");
+    assert_eq!(row.code, Some(2));
+    assert!(row.stderr.contains("did you mean `coupled-rtp-2014/fig8`?"), "{}", row.stderr);
+    let paper = place.try_weir("reproduce --paper coupled-rtp-2015");
+    assert_eq!(paper.code, Some(2));
+    assert!(paper.stderr.contains("did you mean `coupled-rtp-2014`?"), "{}", paper.stderr);
+}

@@ -1,0 +1,65 @@
+//! The Flow State Exchange under each of its algorithms.
+
+use weir_cc::coupled::fse::{Algorithm, Config, Fse, Grouping};
+
+use super::kinds::boxed;
+use super::{Built, CouplerInfo, CouplerKind, Setting, Steers};
+
+/// A type for each algorithm: its name, what it is, its source, the constants that the name stands for.
+macro_rules! exchanges {
+    ($($kind:ident: $name:literal, $summary:literal, $source:literal, $config:expr;)*) => {
+        $(
+            #[doc = $summary]
+            pub(super) struct $kind;
+
+            impl CouplerKind for $kind {
+                type Config = Config;
+                const FIXED: &[&str] = &["algorithm", "in_a_testbed"];
+
+                fn info() -> CouplerInfo {
+                    CouplerInfo {
+                        name: $name,
+                        summary: $summary,
+                        source: $source,
+                        steers: Steers::Rates,
+                        testbed_only: is_passive(&$config),
+                    }
+                }
+
+                fn config() -> Config {
+                    $config
+                }
+
+                fn build(config: Config, setting: &Setting) -> Built {
+                    exchange(config, setting)
+                }
+            }
+        )*
+    };
+}
+
+exchanges! {
+    Rfc8699Active: "rfc8699-1", "a sum of rates that follows each change; for laws that go by delay",
+        "RFC 8699 §5.3.1", Config::rfc8699_active();
+    Rfc8699Conservative: "rfc8699-2",
+        "a sum of rates that a cut scales and then holds for two round trips; for laws that go by loss",
+        "RFC 8699 §5.3.2", Config::rfc8699_conservative();
+    Rtp2014Active: "fse-2014-1", "as rfc8699-1, but what a limited flow leaves over nobody gets",
+        "coupled-rtp-2014, algorithm 1", Config::rtp_2014_active();
+    Rtp2014Conservative: "fse-2014-2", "as rfc8699-2, but what a limited flow leaves over nobody gets",
+        "coupled-rtp-2014, algorithm 2", Config::rtp_2014_conservative();
+    Rfc8699Passive: "passive", "only the flow that tells its rate is answered; who comes first takes what is left over",
+        "RFC 8699 appendix C", Config::rfc8699_passive_in_a_testbed();
+    PassiveSimple: "passive-simple", "as rfc8699-1, but only the flow that tells its rate is answered",
+        "coupling-2018", Config::passive_simple_in_a_testbed();
+}
+
+fn is_passive(config: &Config) -> bool {
+    matches!(config.algorithm, Algorithm::Rfc8699Passive | Algorithm::PassiveSimple)
+}
+
+fn exchange(config: Config, setting: &Setting) -> Built {
+    setting.without_tenants()?;
+    setting.without_measuring()?;
+    boxed(Fse::new(Config { in_a_testbed: setting.testbed, ..config }, Grouping::Together))
+}

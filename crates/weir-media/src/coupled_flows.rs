@@ -1,0 +1,138 @@
+//! The flows of a session with their coupler beside them.
+
+use weir_cc::SendTime;
+use weir_cc::coupled::{Coupler, Member, Refusal, Word};
+
+use crate::coupled::CoupledFlow;
+use crate::session::{FlowId, Output, Session};
+
+/// Flows of one [`Session`], coupled in the process that sends them.
+///
+/// It stands beside the session: show it each of the session's outputs, tell it what is done to the session's flows, and
+/// call [`Self::on_timeout`] when its time has come.
+#[derive(Debug)]
+pub struct CoupledFlows<C> {
+    coupler: C,
+    flows: Vec<CoupledFlow>,
+}
+
+impl<C: Coupler> CoupledFlows<C> {
+    /// Nobody is coupled yet.
+    pub const fn new(coupler: C) -> Self {
+        Self { coupler, flows: Vec::new() }
+    }
+
+    /// The coupler.
+    pub const fn coupler(&self) -> &C {
+        &self.coupler
+    }
+
+    /// A flow that the session starts now is coupled with the others.
+    ///
+    /// # Errors
+    /// The coupler refuses it, here and below: for its priority, say.
+    pub fn add(&mut self, now: SendTime, flow: CoupledFlow, session: &mut Session) -> Result<(), Refusal> {
+        let id = flow.id();
+        self.flows.push(flow);
+        self.with(now, id, session, |flow, session| flow.begin(now, session))
+    }
+
+    /// The session gave something out.
+    ///
+    /// # Errors
+    /// As in [`Self::add`].
+    pub fn on_output(
+        &mut self,
+        now: SendTime,
+        session: &mut Session,
+        output: &Output,
+    ) -> Result<(), Refusal> {
+        match *output {
+            Output::Decision(id, _) | Output::Rtt(id, _) | Output::Packet(id, _) => {
+                self.with(now, id, session, |flow, session| {
+                    flow.on_output(now, session, output).into_iter().flatten()
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The session pauses the flow.
+    ///
+    /// # Errors
+    /// As in [`Self::add`].
+    pub fn pause(&mut self, now: SendTime, id: FlowId, session: &mut Session) -> Result<(), Refusal> {
+        self.with(now, id, session, |flow, _| flow.pause())
+    }
+
+    /// The session lets the flow go on.
+    ///
+    /// # Errors
+    /// As in [`Self::add`].
+    pub fn resume(&mut self, now: SendTime, id: FlowId, session: &mut Session) -> Result<(), Refusal> {
+        self.with(now, id, session, |flow, session| flow.resume(now, session))
+    }
+
+    /// The flow has another weight from now on.
+    ///
+    /// # Errors
+    /// As in [`Self::add`].
+    pub fn weigh(
+        &mut self,
+        now: SendTime,
+        id: FlowId,
+        priority: f64,
+        session: &mut Session,
+    ) -> Result<(), Refusal> {
+        self.with(now, id, session, |flow, _| flow.weigh(priority))
+    }
+
+    /// The session has stopped or removed the flow.
+    ///
+    /// # Errors
+    /// As in [`Self::add`].
+    pub fn remove(&mut self, now: SendTime, id: FlowId, session: &mut Session) -> Result<(), Refusal> {
+        let told = self.with(now, id, session, |flow, _| flow.leave());
+        self.flows.retain(|flow| flow.id() != id);
+        told
+    }
+
+    /// When [`Self::on_timeout`] wants to be called.
+    pub fn next_timeout(&self) -> Option<SendTime> {
+        let flows = self.flows.iter().filter_map(CoupledFlow::next_timeout);
+        flows.chain(self.coupler.next_timeout()).min()
+    }
+
+    /// The time of [`Self::next_timeout`] has come; early or twice is harmless.
+    pub fn on_timeout(&mut self, now: SendTime, session: &mut Session) {
+        self.coupler.on_timeout(now);
+        self.obey(now, session);
+        self.flows.iter_mut().for_each(|flow| flow.on_timeout(now, session));
+    }
+
+    /// What the flow `id` says is told, and all orders are obeyed.
+    fn with<W: IntoIterator<Item = Word>>(
+        &mut self,
+        now: SendTime,
+        id: FlowId,
+        session: &mut Session,
+        say: impl FnOnce(&mut CoupledFlow, &Session) -> W,
+    ) -> Result<(), Refusal> {
+        let Some(flow) = self.flows.iter_mut().find(|flow| flow.id() == id) else { return Ok(()) };
+        let mut told = Ok(());
+        for word in say(flow, session) {
+            told = told.and(self.coupler.on_word(now, Member(id.number() as u32), &word));
+        }
+        self.obey(now, session);
+        told
+    }
+
+    fn obey(&mut self, now: SendTime, session: &mut Session) {
+        while let Some((Member(number), order)) = self.coupler.poll_order() {
+            let flow = self.flows.iter_mut().find(|flow| flow.id().number() == number as usize);
+            if let Some(flow) = flow {
+                flow.obey(now, &order, session);
+            }
+        }
+    }
+}
