@@ -60,9 +60,9 @@ pub struct Config {
     pub shrink_above: TimeDelta,
     /// By how much per round trip, in [0, 1]. Rule 4.
     pub shrink_per_rtt: f64,
-    /// Queuing delay above which data flows let `S_CR` shrink although media leads; `None` for never. Divergence 5.
-    pub led_queue: Option<TimeDelta>,
-    /// By so much per round trip at twice that delay and above, in [0, 1]; by less below. Divergence 5.
+    /// Queuing delay above which data flows let `S_CR` shrink although media leads. Divergence 5.
+    pub led_queue: TimeDelta,
+    /// By so much per round trip at twice that delay and above, by less below; in [0, 1], 0 for never. Divergence 5.
     pub led_shrink_per_rtt: f64,
     /// By how much a media flow's share may multiply within `jump_interval`, at least 1. Rule 5.
     pub jump: f64,
@@ -94,7 +94,7 @@ impl Default for Config {
             grow_below: ms(25),
             shrink_above: ms(50),
             shrink_per_rtt: 0.05,
-            led_queue: Some(ms(15)),
+            led_queue: ms(15),
             led_shrink_per_rtt: 0.02,
             jump: 1.5,
             jump_interval: ms(200),
@@ -115,7 +115,7 @@ impl Config {
 
     /// For LEDBAT beside TCP: the queue is LEDBAT's own target.
     pub fn ledbat() -> Self {
-        Self { led_queue: None, ..Self::default() }
+        Self { led_shrink_per_rtt: 0.0, ..Self::default() }
     }
 
     /// The same, with data flows' growth beside LEDBAT's.
@@ -141,7 +141,7 @@ impl Config {
             ("loss_hold_rtts", amount(self.loss_hold_rtts), "0 or above"),
             ("shrink_above", shrinks, "longer than `grow_below`, which is above 0"),
             ("shrink_per_rtt", ratio(self.shrink_per_rtt), "in [0, 1]"),
-            ("led_queue", self.led_queue.is_none_or(span), "longer than 0"),
+            ("led_queue", span(self.led_queue), "longer than 0"),
             ("led_shrink_per_rtt", ratio(self.led_shrink_per_rtt), "in [0, 1]"),
             ("jump", at_least_one(self.jump), "at least 1"),
             ("jump_interval", span(self.jump_interval), "longer than 0"),

@@ -253,10 +253,10 @@ impl Group {
         let part = |from: TimeDelta, to: TimeDelta| {
             ((queuing - from).secs_f64() / (to - from).secs_f64()).clamp(0.0, 1.0)
         };
-        match led_queue {
-            _ if !led => shrink_per_rtt * part(grow_below, shrink_above),
-            Some(most) => led_shrink_per_rtt * part(most, most * 2),
-            None => 0.0,
+        if led {
+            led_shrink_per_rtt * part(led_queue, led_queue * 2)
+        } else {
+            shrink_per_rtt * part(grow_below, shrink_above)
         }
     }
 

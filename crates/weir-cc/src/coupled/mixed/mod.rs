@@ -20,11 +20,20 @@
 //!
 //! Divergences from Weir's own first plan, by measurement:
 //!
-//! 1. Windows by the smallest round-trip time make a queue `q` take `q/(RTT + q)` of the data's share; the smoothed one
-//!    gives the data its rate (`Conversion`).
-//! 2. A media flow's change counts by `S_CR` over what media has, not twice: that is right for equal shares only.
-//! 3. Shares below a segment are not paced, nor is a join clocked by others' acknowledgements.
-//! 4. The guard against outside flows that fill the queue is not built: the group is then less than best effort.
+//! 1. Windows by the smallest round-trip time make a queue `q` take `q/(RTT + q)` of the data's share, and media, left with
+//!    more than its own, lets the queue stand: beside GCC data then has 0.6 to 0.9 of its part. The smoothed one gives the
+//!    data its rate (`Conversion`).
+//! 2. A media flow's change counts by `S_CR` over what is media's, not twice: that is right for equal shares only. What a
+//!    flow has that is held back from a jump is no measure, and its growth tells nothing of the path.
+//! 3. A window is of whole segments, one more or less from acknowledgement to acknowledgement, so that its mean is the
+//!    limit: rounded down, a share of seven segments loses a fourteenth.
+//! 4. What data alone lets the sum grow by falls linearly to nothing at 25 ms of queue, and what it takes rises from there
+//!    to 50 ms: with nothing in between the queue went up to 110 ms.
+//! 5. Above 15 ms of queue data flows let the sum shrink although media leads (`Config::led_queue`): a law that keeps a
+//!    longer queue at a lower rate, as NADA, does so at its share. Between two segments a delayed acknowledgement waits;
+//!    that is no queue. Not for LEDBAT, which has a target of its own ([`Config::ledbat`]).
+//! 6. Shares below a segment are not paced, a join is not clocked by others' acknowledgements, and there is no guard
+//!    against outside flows that fill the queue: beside them the group is less than best effort.
 
 mod config;
 mod flow;
@@ -62,10 +71,7 @@ impl Mixed {
     }
 
     fn join(&mut self, now: SendTime, member: Member, join: &Join) -> Result<(), Refusal> {
-        let place = match self.group.place(member) {
-            Ok(_) => return Err(Refusal::JoinedAlready(member)),
-            Err(place) => place,
-        };
+        let Err(place) = self.group.place(member) else { return Err(Refusal::JoinedAlready(member)) };
         check_wishes(member, &join.wishes)?;
         let window =
             join.window.is_none_or(|windowed| is_amount(windowed.window.cwnd) && !windowed.segment.is_zero());

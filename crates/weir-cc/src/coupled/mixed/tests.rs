@@ -108,12 +108,12 @@ fn rule_1_a_window_is_the_share_in_a_round_trip_and_two_segments_at_least() {
     // A queue of 30 ms is made good, or not.
     call.tell(1200, DATA, news(Told::Acknowledged, 12.0, 12.1, 130));
     assert_eq!(call.windows[2], Some(12.0));
-    let mut by_base = Call::with_sum(Config { led_queue: None, ..Config::by_base_rtt() }, 2000);
+    let mut by_base = Call::with_sum(Config { led_shrink_per_rtt: 0.0, ..Config::by_base_rtt() }, 2000);
     by_base.tell(1200, DATA, news(Told::Acknowledged, 12.0, 12.1, 130));
     assert_eq!(by_base.windows[2], Some(10.0));
     let bounded = Conversion::Smoothed { longest_queue: TimeDelta::from_millis(10) };
     let mut bounded =
-        Call::with_sum(Config { conversion: bounded, led_queue: None, ..Config::default() }, 2000);
+        Call::with_sum(Config { conversion: bounded, led_shrink_per_rtt: 0.0, ..Config::default() }, 2000);
     bounded.tell(1200, DATA, news(Told::Acknowledged, 12.0, 12.1, 400));
     assert_eq!(bounded.windows[2], Some(11.0));
     let mut narrow = Call::with_sum(Config::default(), 100);
