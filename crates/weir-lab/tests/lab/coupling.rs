@@ -38,3 +38,23 @@ fn every_scenario_of_coupled_flows_runs_and_no_word_is_refused() {
     }
     assert!(ran >= 7, "{ran}");
 }
+
+/// Rates in kbit/s of the two connections over two ways of equal cost, coupled or not.
+fn over_two_ways(five_tuple: &str, algorithm: &str) -> [f64; 2] {
+    let (tuple, by) =
+        (format!("flows.second.five_tuple={five_tuple}"), format!("coupling.host.algorithm={algorithm}"));
+    let measured = measured("coupling/tcp-two-paths", &[&tuple, &by]);
+    [0, 1].map(|flow| measured.metrics.flows[flow].rate_bps.expect("it sends") / 1e3)
+}
+
+#[test]
+fn coupled_without_one_five_tuple_a_flow_is_held_to_a_bottleneck_that_is_not_its_own() {
+    // The ways have 10 and 2 Mbit/s. Apart, each connection has a way for itself.
+    let [wide, narrow] = over_two_ways("apart", "none");
+    assert!(wide > 9000.0 && (1800.0..2000.0).contains(&narrow), "{wide}, {narrow}");
+    let [held, _] = over_two_ways("apart", "ctrltcp");
+    assert!(held < 0.5 * wide, "{held}: the narrow way's losses were the wide way's");
+    // Inside one pair of UDP ports both take the same way, and coupling costs nothing.
+    let [first, second] = over_two_ways("tunnel", "ctrltcp");
+    assert!(first + second > 9500.0 && (0.95..1.05).contains(&(first / second)), "{first}, {second}");
+}
