@@ -159,7 +159,8 @@ pub enum Order {
     Rate {
         /// The rate.
         rate: DataRate,
-        /// Orders of rates to one flow are numbered from 1; an older one than the newest taken is not taken any more.
+        /// Orders of rates to one flow are numbered from 1; an older one than the newest taken is not taken any more. 0
+        /// answers a word that changed nothing, and is never taken.
         epoch: u32,
     },
     /// Go on with this window.

@@ -57,8 +57,10 @@ fn course(law: &Law, mut fse: Option<Fse>) -> Vec<Target> {
             }
             while let Some((_, order)) = fse.poll_order() {
                 let Order::Rate { rate, epoch: number } = order else { panic!("{order:?}") };
-                path.adopt(rate);
-                epoch = number;
+                if number > 0 {
+                    path.adopt(rate);
+                    epoch = number;
+                }
             }
             let told = fse.aggregate(FLOW).map(|told| DataRate::from_bps_f64(told.sum));
             assert!(decision.is_none_or(|decision| told == Some(decision.rate)), "{}", law.name);

@@ -57,7 +57,8 @@ impl Fse {
         let Some(g) = self.groups.get_mut(group) else { return };
         g.sum += rate;
         if alone {
-            g.stale = false;
+            // Where it brings more than it can use, its next update is to say so.
+            g.stale = g.claims.iter().any(|claim| claim.share > claim.most());
         } else if self.config.distribute_on_join && !self.config.algorithm.is_passive() {
             self.distribute(group, None);
         } else {

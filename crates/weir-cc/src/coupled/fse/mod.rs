@@ -234,6 +234,17 @@ impl Fse {
         }
     }
 
+    /// A flow that joins or tells a rate and is ordered nothing new hears so: silence would say that nobody is here.
+    fn acknowledge(&mut self, member: Member) {
+        if let Some(slot) = self.table.find(member)
+            && let Some(flow) = self.table.get(slot)
+            && !flow.ordered
+            && flow.steering.is_none()
+        {
+            self.orders.push_back(Pending::Acknowledgement(slot, member));
+        }
+    }
+
     /// A flow that takes no part goes on by itself.
     fn answer_absent(&mut self, member: Member, word: &Word) {
         if let Word::Window(news) = word
@@ -251,6 +262,9 @@ impl Coupler for Fse {
             self.refused.count(refusal);
             self.answer_refused(member, word);
         }
+        if matches!(word, Word::Join(_) | Word::Update(_)) {
+            self.acknowledge(member);
+        }
         taken
     }
 
@@ -259,6 +273,12 @@ impl Coupler for Fse {
             match self.orders.pop_front()? {
                 Pending::Reduce(member) => return Some((member, Order::Reduce)),
                 Pending::Uncoupled(member) => return Some((member, Order::Uncoupled)),
+                Pending::Acknowledgement(slot, member) => {
+                    if let Some(flow) = self.table.get(slot) {
+                        let rate = DataRate::from_bps_f64(flow.present());
+                        return Some((member, Order::Rate { rate, epoch: 0 }));
+                    }
+                }
                 Pending::Share(slot, member) => {
                     if let Some(order) = self.share_order(slot) {
                         return Some((member, order));

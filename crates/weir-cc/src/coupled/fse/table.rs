@@ -162,6 +162,8 @@ impl Flow {
 pub(super) enum Pending {
     /// The newest share of a flow, by its place in the table.
     Share(u32, Member),
+    /// Nothing new for a flow that told something.
+    Acknowledgement(u32, Member),
     Reduce(Member),
     Uncoupled(Member),
 }
@@ -169,7 +171,10 @@ pub(super) enum Pending {
 impl Pending {
     pub(super) const fn member(self) -> Member {
         match self {
-            Self::Share(_, member) | Self::Reduce(member) | Self::Uncoupled(member) => member,
+            Self::Share(_, member)
+            | Self::Acknowledgement(_, member)
+            | Self::Reduce(member)
+            | Self::Uncoupled(member) => member,
         }
     }
 }

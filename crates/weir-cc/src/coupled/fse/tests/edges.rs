@@ -112,12 +112,13 @@ fn an_update_that_knows_nothing_of_the_last_cut_is_not_counted_but_answered() {
 }
 
 #[test]
-fn a_flow_that_is_where_it_should_be_is_told_nothing() {
+fn a_flow_that_is_where_it_should_be_is_answered_and_told_nothing() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.loses(0, 1000.0);
     assert_eq!(flows.ordered_to(), [1], "the first has halved by itself");
     flows.at_ms(100).grows(0, 1000.0);
     assert!(flows.orders.is_empty());
+    assert_eq!(flows.heard, [0], "somebody is here");
 }
 
 #[test]

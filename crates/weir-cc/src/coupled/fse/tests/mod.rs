@@ -38,6 +38,8 @@ struct Flows {
     /// The rate that each flow goes by, in kbit/s, and the newest order it took.
     taken: Vec<(f64, u32)>,
     orders: Vec<(u32, Order)>,
+    /// Flows that heard that there is nothing new.
+    heard: Vec<u32>,
 }
 
 impl Flows {
@@ -47,7 +49,7 @@ impl Flows {
 
     fn grouped(config: Config, grouping: Grouping) -> Self {
         let fse = Fse::new(config, grouping).unwrap();
-        Self { fse, now: SendTime::ZERO, taken: Vec::new(), orders: Vec::new() }
+        Self { fse, now: SendTime::ZERO, taken: Vec::new(), orders: Vec::new(), heard: Vec::new() }
     }
 
     /// Greedy flows at these rates, in order.
@@ -75,6 +77,10 @@ impl Flows {
 
     fn poll(&mut self) {
         while let Some((Member(flow), order)) = self.fse.poll_order() {
+            if matches!(order, Order::Rate { epoch: 0, .. }) {
+                self.heard.push(flow);
+                continue;
+            }
             self.orders.push((flow, order));
             if let (Order::Rate { rate, epoch }, Some(taken)) = (order, self.taken.get_mut(flow as usize)) {
                 assert!(epoch > taken.1, "orders are numbered");
@@ -96,6 +102,7 @@ impl Flows {
 
     fn computes_from(&mut self, flow: u32, base: f64, epoch: u32, rate: f64, why: Why) -> &mut Self {
         self.orders.clear();
+        self.heard.clear();
         let rtt = Some(TimeDelta::from_millis(100));
         let decision = Decision { rate: kbps(rate), base: kbps(base), why, rtt };
         self.taken[flow as usize].0 = rate;
