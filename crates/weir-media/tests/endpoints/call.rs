@@ -20,7 +20,7 @@ fn course(call: &mut Call, seconds: u32) -> String {
 
 #[test]
 fn a_call_of_gcc_2016_over_one_megabit_takes_this_course() {
-    let mut call = Call::new(gcc_2016(), config(), DataRate::from_mbps(1));
+    let mut call = Call::new(gcc_2016(), &config(), DataRate::from_mbps(1));
     insta::assert_snapshot!(course(&mut call, 20), @r"
       1 s  315 kbit/s  61 packets
       2 s  458 kbit/s  60 packets

@@ -17,7 +17,7 @@ fn detecting(place: Place) -> MediaConfig {
 }
 
 /// A minute of a call over 1 Mbit/s, of whose packets one in 20 is lost.
-fn minute(config: MediaConfig) -> Call {
+fn minute(config: &MediaConfig) -> Call {
     let mut call = Call::new(nada(), config, DataRate::from_kbps(1000));
     call.media_loss = 20;
     call.run(TimeDelta::from_secs(60));
@@ -34,7 +34,7 @@ fn assert_each_interval(statistics: &[Statistics]) {
 #[test]
 fn the_sender_makes_statistics_of_per_packet_feedback() {
     for packet_format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
-        let call = minute(MediaConfig { packet_format, ..detecting(Place::Sender) });
+        let call = minute(&MediaConfig { packet_format, ..detecting(Place::Sender) });
         assert_each_interval(&call.statistics);
         let last = call.statistics.last().unwrap();
         assert!((0.045..0.055).contains(&last.loss), "{last:?}");
@@ -44,8 +44,8 @@ fn the_sender_makes_statistics_of_per_packet_feedback() {
 
 #[test]
 fn the_receiver_makes_the_same_of_what_arrives_and_reports_it() {
-    let here = minute(detecting(Place::Sender)).statistics;
-    let there = minute(detecting(Place::Receiver)).statistics;
+    let here = minute(&detecting(Place::Sender)).statistics;
+    let there = minute(&detecting(Place::Receiver)).statistics;
     assert!(there.len().abs_diff(here.len()) <= 1, "{} {}", there.len(), here.len());
     assert!(there.windows(2).all(|two| two[1].interval == two[0].interval + 1), "no interval is told twice");
     // The receiver's intervals are another cut of the same time: it knows the sender's clock but for some constant.
@@ -64,8 +64,8 @@ fn the_receiver_makes_the_same_of_what_arrives_and_reports_it() {
 #[test]
 fn statistics_change_nothing_else() {
     let witness = Some(TimeDelta::from_millis(50));
-    let without = minute(MediaConfig { witness, ..config() });
-    let with = minute(detecting(Place::Sender));
+    let without = minute(&MediaConfig { witness, ..config() });
+    let with = minute(&detecting(Place::Sender));
     // Signals that are not known are no numbers, and equal only as they are written.
     assert!(format!("{:?}", with.events) == format!("{:?}", without.events));
     assert!(without.statistics.is_empty());
@@ -73,7 +73,7 @@ fn statistics_change_nothing_else() {
 
 #[test]
 fn a_report_that_cannot_be_is_refused_and_counted_and_one_on_another_flow_is_not_ours() {
-    let mut call = minute(detecting(Place::Receiver));
+    let mut call = minute(&detecting(Place::Receiver));
     let now = weir_cc::SendTime::from_millis(60_000);
     let right = Sbd { ssrc: RECEIVER, source: SENDER, defined: true, interval: 1, ..Sbd::default() };
     let mut told = |report: Sbd| {

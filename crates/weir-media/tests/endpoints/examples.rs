@@ -6,6 +6,7 @@ mod two_flows;
 
 #[path = "../../examples/coupled_call.rs"]
 #[expect(dead_code, reason = "its `main` prints")]
+#[expect(clippy::duplicate_mod, reason = "both examples stand on the same path")]
 mod coupled_call;
 
 #[test]

@@ -100,11 +100,11 @@ const INTERVAL: TimeDelta = TimeDelta::from_millis(100);
 
 /// A call at 2 Mbit/s in small packets over a path without a queue.
 fn call(format: PacketFormat) -> (Call, Arc<Mutex<Vec<Heard>>>) {
-    call_of(MediaConfig { payload_limit: 240, packet_format: format, ..config() })
+    call_of(&MediaConfig { payload_limit: 240, packet_format: format, ..config() })
 }
 
 /// The same, of this flow.
-fn call_of(config: MediaConfig) -> (Call, Arc<Mutex<Vec<Heard>>>) {
+fn call_of(config: &MediaConfig) -> (Call, Arc<Mutex<Vec<Heard>>>) {
     let (listener, heard) = Listener::new(None);
     let halves = (Box::new(listener) as _, Box::new(PacketFeedback::new(INTERVAL)) as _);
     (Call::new(halves, config, DataRate::from_mbps(100)), heard)
@@ -204,7 +204,7 @@ fn the_controller_hears_the_fates_and_the_round_trip_time_that_rfc_8888_tells() 
 fn the_controller_hears_the_fates_of_audio_and_video_in_both_formats() {
     for packet_format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
         let audio = Some(AudioConfig { interval: TimeDelta::from_millis(5), ..AudioConfig::default() });
-        let (mut call, heard) = call_of(MediaConfig { audio, payload_limit: 240, packet_format, ..config() });
+        let (mut call, heard) = call_of(&MediaConfig { audio, payload_limit: 240, packet_format, ..config() });
         call.media_loss = 20;
         call.run(LONG);
         let arrivals = arrivals(&call);
@@ -255,7 +255,7 @@ fn the_receiver_sees_the_stamp_that_the_controller_gives() {
         let (listener, _) = Listener::new(Some(stamp));
         let stamps = Arc::default();
         let seeing = Seeing { feedback: PacketFeedback::new(INTERVAL), stamps: Arc::clone(&stamps) };
-        let mut call = Call::new((Box::new(listener), Box::new(seeing)), config(), DataRate::from_mbps(100));
+        let mut call = Call::new((Box::new(listener), Box::new(seeing)), &config(), DataRate::from_mbps(100));
         call.run(TimeDelta::from_secs(1));
         let stamps = stamps.lock().unwrap();
         // 32 bits hold no more.

@@ -38,7 +38,7 @@ fn key_frames_and_requests(call: &Call) -> (Vec<f64>, Vec<f64>) {
 fn a_loss_brings_a_key_frame_within_a_round_trip_and_a_frame() {
     let requests = Some(TimeDelta::from_millis(300));
     let config = MediaConfig { encoder: encoder(), key_frame_requests: requests, ..config() };
-    let mut call = Call::new(nada(), config, DataRate::from_mbps(100));
+    let mut call = Call::new(nada(), &config, DataRate::from_mbps(100));
     call.media_loss = 499;
     call.run(TimeDelta::from_secs(30));
     let (began, asked) = key_frames_and_requests(&call);
@@ -57,7 +57,7 @@ fn a_loss_brings_a_key_frame_within_a_round_trip_and_a_frame() {
 fn while_losses_go_on_requests_are_an_interval_apart() {
     let requests = Some(TimeDelta::from_millis(300));
     let config = MediaConfig { encoder: encoder(), key_frame_requests: requests, ..config() };
-    let mut call = Call::new(nada(), config, DataRate::from_mbps(100));
+    let mut call = Call::new(nada(), &config, DataRate::from_mbps(100));
     call.media_loss = 3;
     call.run(TimeDelta::from_secs(20));
     let (_, asked) = key_frames_and_requests(&call);
@@ -69,7 +69,7 @@ fn while_losses_go_on_requests_are_an_interval_apart() {
 #[test]
 fn without_requests_nothing_is_marked_and_nothing_repaired() {
     let mut call =
-        Call::new(nada(), MediaConfig { encoder: encoder(), ..config() }, DataRate::from_mbps(100));
+        Call::new(nada(), &MediaConfig { encoder: encoder(), ..config() }, DataRate::from_mbps(100));
     call.media_loss = 499;
     call.run(TimeDelta::from_secs(30));
     assert_eq!(key_frames_and_requests(&call), (vec![], vec![]));

@@ -37,7 +37,7 @@ impl Controller for Noting {
 
 type Events = Arc<Mutex<Vec<(SendTime, PathEvent)>>>;
 
-fn started(target: Target, config: MediaConfig) -> (MediaSender, Events) {
+fn started(target: Target, config: &MediaConfig) -> (MediaSender, Events) {
     let events = Events::default();
     let mut sender = media_sender(Box::new(Noting { target, events: Arc::clone(&events) }), config);
     sender.start(SendTime::ZERO);
@@ -54,7 +54,7 @@ fn a_paused_flow_sends_nothing_and_comes_back_with_a_key_frame() {
     let encoder = EncoderConfig { key_frames, ..EncoderConfig::papers() };
     // Padding would fill every gap, were it allowed to.
     let target = Target { padding: DataRate::from_kbps(1200), ..target(1200) };
-    let (mut sender, events) = started(target, MediaConfig { encoder, ..config() });
+    let (mut sender, events) = started(target, &MediaConfig { encoder, ..config() });
     let before = departures(&mut sender, ms(1010));
     sender.pause(ms(1010));
     sender.pause(ms(1011));
@@ -76,7 +76,7 @@ fn a_paused_flow_sends_nothing_and_comes_back_with_a_key_frame() {
 #[test]
 fn what_waits_in_the_pacer_is_not_sent_after_the_pause() {
     let target = Target { pacing: weir_cc::Pacing::Exact(DataRate::from_kbps(100)), ..target(1200) };
-    let (mut sender, _) = started(target, config());
+    let (mut sender, _) = started(target, &config());
     let before = departures(&mut sender, ms(1000));
     sender.pause(ms(1000));
     sender.resume(ms(2000));
@@ -88,7 +88,7 @@ fn what_waits_in_the_pacer_is_not_sent_after_the_pause() {
 
 #[test]
 fn pausing_before_the_start_or_resuming_without_a_pause_does_nothing() {
-    let (mut sender, events) = started(target(300), config());
+    let (mut sender, events) = started(target(300), &config());
     sender.resume(ms(10));
     assert!(events.lock().unwrap().is_empty());
     sender.stop();
@@ -100,7 +100,7 @@ fn pausing_before_the_start_or_resuming_without_a_pause_does_nothing() {
 fn audio_leaves_on_time_past_a_full_pacer_and_its_rate_is_taken_off_the_video() {
     // The pacer lets out half of what the encoder makes.
     let target = Target { pacing: weir_cc::Pacing::Factor(0.5), ..target(1220) };
-    let (mut sender, _) = started(target, MediaConfig { audio: Some(AudioConfig::default()), ..config() });
+    let (mut sender, _) = started(target, &MediaConfig { audio: Some(AudioConfig::default()), ..config() });
     let left = departures(&mut sender, ms(1999));
     let audio: Vec<_> = left.iter().filter(|left| left.1.audio).collect();
     assert_eq!(audio.len(), 100);
@@ -127,7 +127,7 @@ fn audio_leaves_on_time_past_a_full_pacer_and_its_rate_is_taken_off_the_video() 
 #[test]
 fn audio_pauses_with_its_video() {
     let (mut sender, _) =
-        started(target(300), MediaConfig { audio: Some(AudioConfig::default()), ..config() });
+        started(target(300), &MediaConfig { audio: Some(AudioConfig::default()), ..config() });
     departures(&mut sender, ms(995));
     sender.pause(ms(995));
     assert_eq!(sender.next_timeout(), None);

@@ -55,7 +55,7 @@ fn departures(mut probes: Vec<Probe>, late_ms: i64) -> Vec<(i64, i64, Option<u16
     probes.reverse();
     let sent = Arc::new(Mutex::new(Vec::new()));
     let controller = Probing { probes, sent: Arc::clone(&sent) };
-    let mut sender: MediaSender = media_sender(Box::new(controller), config());
+    let mut sender: MediaSender = media_sender(Box::new(controller), &config());
     sender.start(SendTime::ZERO);
     let end = SendTime::from_millis(90);
     let mut now = SendTime::ZERO;

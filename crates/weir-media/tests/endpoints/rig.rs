@@ -61,12 +61,12 @@ pub(crate) fn tfrc() -> Halves {
     (Box::new(Tfrc::new(config, limits()).unwrap()), Box::new(AtReceiver::new(observer)))
 }
 
-pub(crate) fn media_sender(controller: Box<dyn Controller>, config: MediaConfig) -> MediaSender {
-    MediaSender::new(controller, config, SENDER, SenderSeeds { encoder: 1, rtcp: 2 })
+pub(crate) fn media_sender(controller: Box<dyn Controller>, config: &MediaConfig) -> MediaSender {
+    MediaSender::new(controller, *config, SENDER, SenderSeeds { encoder: 1, rtcp: 2 })
 }
 
-pub(crate) fn media_receiver(receiver: Box<dyn Receiver>, config: MediaConfig) -> MediaReceiver {
-    MediaReceiver::new(receiver, config, RECEIVER, SENDER, 3)
+pub(crate) fn media_receiver(receiver: Box<dyn Receiver>, config: &MediaConfig) -> MediaReceiver {
+    MediaReceiver::new(receiver, *config, RECEIVER, SENDER, 3)
 }
 
 /// Something the receiver got, or made, at a reading of its clock.
@@ -118,7 +118,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(crate) fn new((controller, receiver): Halves, config: MediaConfig, capacity: DataRate) -> Self {
+    pub(crate) fn new((controller, receiver): Halves, config: &MediaConfig, capacity: DataRate) -> Self {
         let mut sender = media_sender(controller, config);
         sender.start(SendTime::ZERO);
         Self {

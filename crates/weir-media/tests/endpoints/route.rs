@@ -36,7 +36,7 @@ fn laws() -> Vec<(&'static str, Halves)> {
 
 /// A call that has climbed for 20 s over a link with room for the maximum rate.
 fn settled(halves: Halves) -> Call {
-    let mut call = Call::new(halves, config(), DataRate::from_mbps(20));
+    let mut call = Call::new(halves, &config(), DataRate::from_mbps(20));
     call.run(TimeDelta::from_secs(20));
     call
 }

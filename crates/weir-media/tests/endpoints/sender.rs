@@ -45,7 +45,7 @@ pub(crate) fn target(kbps: u64) -> Target {
 }
 
 fn started(target: Target) -> MediaSender {
-    let mut sender = media_sender(Box::new(Fixed(target)), config());
+    let mut sender = media_sender(Box::new(Fixed(target)), &config());
     sender.start(SendTime::ZERO);
     sender
 }
@@ -91,7 +91,7 @@ fn acknowledgement(sequence: u16) -> Vec<u8> {
 fn frames_are_skipped_while_too_much_waits() {
     let encoder = EncoderConfig { skip_above: Some(TimeDelta::from_millis(100)), ..EncoderConfig::papers() };
     let half = Target { pacing: Pacing::Exact(DataRate::from_kbps(150)), ..target(300) };
-    let mut sender = media_sender(Box::new(Fixed(half)), MediaConfig { encoder, ..config() });
+    let mut sender = media_sender(Box::new(Fixed(half)), &MediaConfig { encoder, ..config() });
     sender.start(SendTime::ZERO);
     let (mut sent, mut skipped, mut now) = (Vec::new(), 0, SendTime::ZERO);
     while let Some(due) = sender.next_timeout().filter(|&due| due < second(20)) {
@@ -118,7 +118,7 @@ fn frames_are_skipped_while_too_much_waits() {
 fn gcc_2016_paces_at_one_and_a_half_times_the_target() {
     let encoder =
         EncoderConfig { key_frames: Some(KeyFrames { every: 3000, size: 4.0 }), ..EncoderConfig::papers() };
-    let mut sender = media_sender(gcc_2016().0, MediaConfig { encoder, ..config() });
+    let mut sender = media_sender(gcc_2016().0, &MediaConfig { encoder, ..config() });
     sender.start(SendTime::ZERO);
     let left = departures(&mut sender, SendTime::from_millis(90));
     // 300 kbit/s at 30 frames/s: 1250 bytes, four times for a key frame: 5 packets of 1000 + 24 bytes.
@@ -189,7 +189,7 @@ fn a_window_smaller_than_a_packet_lets_one_through_at_a_time() {
 
 #[test]
 fn before_the_start_nothing_happens() {
-    let mut sender = media_sender(gcc_2016().0, config());
+    let mut sender = media_sender(gcc_2016().0, &config());
     let now = second(1);
     assert_eq!(sender.next_timeout(), None);
     assert_eq!(sender.poll_frame(now), None);
@@ -226,7 +226,7 @@ fn a_share_becomes_the_target() {
 
 #[test]
 fn a_call_works_with_two_thirds_of_its_reports_lost() {
-    let mut call = Call::new(gcc_2016(), config(), DataRate::from_mbps(1));
+    let mut call = Call::new(gcc_2016(), &config(), DataRate::from_mbps(1));
     call.reports_kept = 3;
     call.run(TimeDelta::from_secs(60));
     let mean = (0..30).map(|_| {
@@ -240,7 +240,7 @@ fn a_call_works_with_two_thirds_of_its_reports_lost() {
 #[test]
 fn a_call_without_any_report_falls_to_the_minimum_and_goes_on() {
     for law in [gcc_2016, nada] {
-        let mut call = Call::new(law(), config(), DataRate::from_mbps(1));
+        let mut call = Call::new(law(), &config(), DataRate::from_mbps(1));
         call.reports_kept = 0;
         call.run(TimeDelta::from_secs(10));
         // NADA sends up to 5 % above its reference rate while packets wait.
@@ -296,8 +296,8 @@ proptest! {
         law in prop::sample::select(vec![gcc_2016 as fn() -> _, nada]),
     ) {
         let (controller, receiver) = law();
-        let mut sender = media_sender(controller, config());
-        let mut receiver = media_receiver(receiver, config());
+        let mut sender = media_sender(controller, &config());
+        let mut receiver = media_receiver(receiver, &config());
         sender.start(SendTime::ZERO);
         let mut now = SendTime::ZERO;
         for (later, bytes) in datagrams {

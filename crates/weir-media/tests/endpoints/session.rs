@@ -221,13 +221,13 @@ impl Wire {
 }
 
 /// The decisions of both flows in 20 s, by a plain loop, and how many RTCP packets told of single packets.
-fn two_flows(config: MediaConfig) -> (Vec<(SendTime, FlowId, Decision)>, usize) {
+fn two_flows(config: &MediaConfig) -> (Vec<(SendTime, FlowId, Decision)>, usize) {
     let (mut session, mut receivers, mut wire) = (Session::new(), Vec::new(), Wire::default());
     for ssrc in [FIRST, SECOND] {
         let (controller, receiver) = nada();
         let id = session.add(flow((controller, nada().1), ssrc)).unwrap();
         session.start(SendTime::ZERO, id);
-        receivers.push(MediaReceiver::new(receiver, config, 100 + ssrc, ssrc, 3));
+        receivers.push(MediaReceiver::new(receiver, *config, 100 + ssrc, ssrc, 3));
     }
     let (mut now, mut decided, mut room) = (SendTime::ZERO, Vec::new(), [0; RTCP_ROOM]);
     let mut told = 0;
@@ -270,7 +270,7 @@ fn two_flows(config: MediaConfig) -> (Vec<(SendTime, FlowId, Decision)>, usize) 
 
 #[test]
 fn a_plain_loop_drives_two_flows_of_one_session() {
-    let (decided, told) = two_flows(config());
+    let (decided, told) = two_flows(&config());
     assert_eq!(told, 0);
     for number in [0, 1] {
         let own: Vec<_> = decided.iter().filter(|(_, flow, _)| flow.number() == number).collect();
@@ -280,14 +280,14 @@ fn a_plain_loop_drives_two_flows_of_one_session() {
         assert!((700..1200).contains(&(rate.bps() / 1000)), "{rate:?}");
         assert!(own.windows(2).all(|two| two[1].2.base == two[0].2.rate), "each goes on from the one before");
     }
-    assert_eq!(decided, two_flows(config()).0, "the same again");
+    assert_eq!(decided, two_flows(&config()).0, "the same again");
 }
 
 #[test]
 fn a_witness_tells_of_single_packets_and_changes_no_decision_of_the_law() {
     let witness = Some(TimeDelta::from_millis(50));
-    let (decided, told) = two_flows(MediaConfig { witness, ..config() });
+    let (decided, told) = two_flows(&MediaConfig { witness, ..config() });
     // 20 a second of each flow, for 20 s.
     assert!((780..=800).contains(&told), "{told}");
-    assert_eq!(decided, two_flows(config()).0);
+    assert_eq!(decided, two_flows(&config()).0);
 }

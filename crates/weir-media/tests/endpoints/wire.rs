@@ -40,14 +40,14 @@ fn headers(call: &Call) -> impl Iterator<Item = &MediaHeader> {
 
 /// A call whose receiver sees headers as values; then a second receiver that sees them as bytes must say the same.
 fn header_and_bytes_are_the_same_thing(law: fn() -> Halves) {
-    let mut call = Call::new(law(), small_packets(), DataRate::from_mbps(3));
+    let mut call = Call::new(law(), &small_packets(), DataRate::from_mbps(3));
     call.media_loss = 1009;
     call.run(TWO_WRAPS);
     assert_eq!(wraps(headers(&call).map(|header| header.abs_send_time.ticks())), 2);
     assert!(wraps(headers(&call).map(|header| u32::from(header.sequence))) >= 1);
     assert!(wraps(headers(&call).map(|header| u32::from(header.transport_sequence))) >= 1);
 
-    let mut twin = media_receiver(law().1, small_packets());
+    let mut twin = media_receiver(law().1, &small_packets());
     let mut told = 0;
     let mut out = [0; RTCP_ROOM];
     for (at, event) in &call.events {
@@ -91,7 +91,7 @@ fn header_and_bytes_are_the_same_thing_for_tfrc() {
 /// A call of 20 s over a path without a queue, and for each RTCP packet of the receiver: its bytes, the signals of
 /// the law that made it, and what the sender got of it.
 fn told_and_heard(law: fn() -> Halves) -> Vec<(Vec<u8>, Vec<f64>, crate::rig::Heard)> {
-    let mut call = Call::new(law(), config(), DataRate::from_mbps(100));
+    let mut call = Call::new(law(), &config(), DataRate::from_mbps(100));
     call.media_loss = 20;
     call.run(TimeDelta::from_secs(20));
     let told = call.events.into_iter().filter_map(|(_, event)| match event {
