@@ -44,7 +44,7 @@ impl Context<'_> {
         if let Traffic::Media(MediaSpec { config, .. }) = &mut traffic
             && let Some(place) = coupled.as_ref().and_then(|_| self.statistics_of(planned))
         {
-            config.detection = Detection::new(place, sbd::Config::default()).ok();
+            config.detection = Detection::new(place, &sbd::Config::DEFAULT).ok();
             config.witness = config.witness.or(Some(WITNESS));
         }
         Ok(FlowSpec {
