@@ -41,6 +41,8 @@ pub struct Membership {
     /// The window as it was told last.
     window: Option<DataSize>,
     base_rtt: Option<TimeDelta>,
+    /// Whether feedback has come since the last update.
+    heard: bool,
     answers: Answers,
 }
 
@@ -68,6 +70,7 @@ impl Membership {
             segment,
             window: None,
             base_rtt: None,
+            heard: false,
             answers: Answers::default(),
         }
     }
@@ -111,6 +114,11 @@ impl Membership {
         }
     }
 
+    /// Feedback about it has come.
+    pub fn on_feedback(&mut self) {
+        self.heard = true;
+    }
+
     /// Its law decided; `window` belongs to the rate. What to tell, if it has joined.
     pub fn update(&mut self, now: SendTime, decision: Decision, window: Option<DataSize>) -> Option<Word> {
         (self.present, self.computed, self.window) = (decision.rate, decision.rate, window);
@@ -119,8 +127,9 @@ impl Membership {
             Standing::OnItsOwn { until } if now < until => None,
             Standing::OnItsOwn { .. } => Some(self.join(now, self.start, decision.rate, window)),
             Standing::In => {
+                let heard = core::mem::take(&mut self.heard);
                 self.answers.asked(now);
-                Some(Word::Update(Update { decision, window: self.windowed(), epoch: self.epoch }))
+                Some(Word::Update(Update { decision, window: self.windowed(), epoch: self.epoch, heard }))
             }
         }
     }

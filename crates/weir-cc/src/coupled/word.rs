@@ -72,6 +72,8 @@ pub struct Update {
     pub window: Option<Windowed>,
     /// The newest order that the flow had taken when it computed ([`Order::epoch`]); 0 before the first.
     pub epoch: u32,
+    /// Whether feedback has come since the update before: laws compute by the clock, too.
+    pub heard: bool,
 }
 
 /// Something happened to the window of a flow.
