@@ -134,10 +134,13 @@ impl Membership {
         }
     }
 
-    /// It wishes for something else. What to tell, if it has joined.
+    /// It wishes for something else. What to tell, if it has joined; a weight that none can have is refused by the coupler
+    /// and not kept.
     pub fn wish(&mut self, wishes: Wishes) -> Option<Word> {
         let changed = self.wishes != wishes;
-        self.wishes = wishes;
+        if wishes.priority > 0.0 && wishes.priority.is_finite() {
+            self.wishes = wishes;
+        }
         (changed && self.is_joined()).then_some(Word::Wishes(wishes))
     }
 
@@ -181,7 +184,7 @@ impl Membership {
                 Some(Share { rate })
             }
             Order::Uncoupled => {
-                self.standing = Standing::Out;
+                self.share = None;
                 None
             }
             Order::Segment | Order::Reduce => None,
@@ -330,6 +333,23 @@ mod tests {
             }
         }
         assert!(member.is_joined());
+    }
+
+    #[test]
+    fn a_flow_that_is_in_no_group_goes_on_telling() {
+        let mut member = membership();
+        member.join(MS(0), KBPS(300), KBPS(300), None);
+        assert_eq!(member.order(MS(1), &Order::Uncoupled), None);
+        assert!(matches!(member.update(MS(2), decision(300, 310), None), Some(Word::Update(_))));
+    }
+
+    #[test]
+    fn a_weight_that_none_can_have_is_told_and_not_kept() {
+        let mut member = membership();
+        member.join(MS(0), KBPS(300), KBPS(300), None);
+        let wrong = Wishes { priority: 0.0, ..*member.wishes() };
+        assert_eq!(member.wish(wrong), Some(Word::Wishes(wrong)));
+        assert_eq!(member.wishes().priority, 1.0);
     }
 
     #[test]

@@ -171,7 +171,7 @@ pub enum Order {
     Segment,
     /// The timer that ran out also reduces the window, as it does without coupling.
     Reduce,
-    /// You are not coupled any more: go on by yourself.
+    /// You are in no group: go on by yourself. A flow of rates is still heard, and may be in one again; a connection is not.
     Uncoupled,
 }
 
