@@ -56,8 +56,9 @@ pub(super) struct Flow {
     pub(super) said: SendTime,
     updated: Option<SendTime>,
     interval: TimeDelta,
-    /// Its window, if windows steer it.
+    /// Its window, if windows steer it: a law that tells rates is steered by rates, whatever window it has besides.
     pub(super) steering: Option<Steering>,
+    pub(super) tells_rates: bool,
     /// Whether an order waits.
     pub(super) ordered: bool,
 }
@@ -98,6 +99,7 @@ impl Flow {
             updated: None,
             interval: TimeDelta::ZERO,
             steering: None,
+            tells_rates: false,
             ordered: false,
         }
     }
