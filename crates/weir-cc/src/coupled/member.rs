@@ -43,6 +43,8 @@ pub struct Membership {
     base_rtt: Option<TimeDelta>,
     /// Whether feedback has come since the last update.
     heard: bool,
+    /// Whether it was let go before it had a window: it joins again when it has one, as couplers of windows ask for.
+    lacks_window: bool,
     answers: Answers,
 }
 
@@ -71,6 +73,7 @@ impl Membership {
             window: None,
             base_rtt: None,
             heard: false,
+            lacks_window: false,
             answers: Answers::default(),
         }
     }
@@ -101,7 +104,7 @@ impl Membership {
     ) -> Word {
         self.standing = Standing::In;
         (self.start, self.present, self.computed, self.window) = (start, present, present, window);
-        (self.epoch, self.share) = (0, None);
+        (self.epoch, self.share, self.lacks_window) = (0, None, false);
         self.answers = Answers::default();
         self.answers.asked(now);
         Word::Join(Join { wishes: self.wishes, start, present, window: self.windowed() })
@@ -126,6 +129,9 @@ impl Membership {
             Standing::Out => None,
             Standing::OnItsOwn { until } if now < until => None,
             Standing::OnItsOwn { .. } => Some(self.join(now, self.start, decision.rate, window)),
+            Standing::In if self.lacks_window && window.is_some() => {
+                Some(self.join(now, self.start, decision.rate, window))
+            }
             Standing::In => {
                 let heard = core::mem::take(&mut self.heard);
                 self.answers.asked(now);
@@ -185,6 +191,7 @@ impl Membership {
             }
             Order::Uncoupled => {
                 self.share = None;
+                self.lacks_window = self.window.is_none();
                 None
             }
             Order::Segment | Order::Reduce => None,
@@ -297,6 +304,21 @@ mod tests {
         assert_eq!((member.pause(), member.order(MS(30), &rate(700, 3))), (None, None));
         member.join(MS(40), KBPS(300), KBPS(510), None);
         assert_eq!(member.order(MS(50), &rate(300, 1)), Some(Share { rate: KBPS(300) }));
+    }
+
+    #[test]
+    fn who_is_refused_before_it_has_a_window_joins_with_the_first() {
+        let mut member = membership();
+        member.join(MS(0), KBPS(300), KBPS(300), None);
+        assert_eq!(member.order(MS(1), &Order::Uncoupled), None);
+        assert!(!member.is_joined());
+        assert_eq!(member.update(MS(50), decision(300, 310), None), None);
+        let window = Some(DataSize::from_bytes(6000));
+        let Some(Word::Join(join)) = member.update(MS(100), decision(310, 320), window) else { panic!() };
+        assert_eq!(join.window.map(|windowed| windowed.window.cwnd), Some(5.0));
+        // With a window, it is refused for good.
+        member.order(MS(101), &Order::Uncoupled);
+        assert_eq!(member.update(MS(150), decision(320, 330), window), None);
     }
 
     #[test]
