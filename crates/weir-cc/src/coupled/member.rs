@@ -41,6 +41,8 @@ pub struct Membership {
     /// The window as it was told last.
     window: Option<DataSize>,
     base_rtt: Option<TimeDelta>,
+    /// Whether feedback has come since the last update.
+    heard: bool,
     answers: Answers,
 }
 
@@ -68,6 +70,7 @@ impl Membership {
             segment,
             window: None,
             base_rtt: None,
+            heard: false,
             answers: Answers::default(),
         }
     }
@@ -111,6 +114,11 @@ impl Membership {
         }
     }
 
+    /// Feedback about it has come.
+    pub fn on_feedback(&mut self) {
+        self.heard = true;
+    }
+
     /// Its law decided; `window` belongs to the rate. What to tell, if it has joined.
     pub fn update(&mut self, now: SendTime, decision: Decision, window: Option<DataSize>) -> Option<Word> {
         (self.present, self.computed, self.window) = (decision.rate, decision.rate, window);
@@ -119,16 +127,20 @@ impl Membership {
             Standing::OnItsOwn { until } if now < until => None,
             Standing::OnItsOwn { .. } => Some(self.join(now, self.start, decision.rate, window)),
             Standing::In => {
+                let heard = core::mem::take(&mut self.heard);
                 self.answers.asked(now);
-                Some(Word::Update(Update { decision, window: self.windowed(), epoch: self.epoch }))
+                Some(Word::Update(Update { decision, window: self.windowed(), epoch: self.epoch, heard }))
             }
         }
     }
 
-    /// It wishes for something else. What to tell, if it has joined.
+    /// It wishes for something else. What to tell, if it has joined; a weight that none can have is refused by the coupler
+    /// and not kept.
     pub fn wish(&mut self, wishes: Wishes) -> Option<Word> {
         let changed = self.wishes != wishes;
-        self.wishes = wishes;
+        if wishes.priority > 0.0 && wishes.priority.is_finite() {
+            self.wishes = wishes;
+        }
         (changed && self.is_joined()).then_some(Word::Wishes(wishes))
     }
 
@@ -172,7 +184,7 @@ impl Membership {
                 Some(Share { rate })
             }
             Order::Uncoupled => {
-                self.standing = Standing::Out;
+                self.share = None;
                 None
             }
             Order::Segment | Order::Reduce => None,
@@ -321,6 +333,23 @@ mod tests {
             }
         }
         assert!(member.is_joined());
+    }
+
+    #[test]
+    fn a_flow_that_is_in_no_group_goes_on_telling() {
+        let mut member = membership();
+        member.join(MS(0), KBPS(300), KBPS(300), None);
+        assert_eq!(member.order(MS(1), &Order::Uncoupled), None);
+        assert!(matches!(member.update(MS(2), decision(300, 310), None), Some(Word::Update(_))));
+    }
+
+    #[test]
+    fn a_weight_that_none_can_have_is_told_and_not_kept() {
+        let mut member = membership();
+        member.join(MS(0), KBPS(300), KBPS(300), None);
+        let wrong = Wishes { priority: 0.0, ..*member.wishes() };
+        assert_eq!(member.wish(wrong), Some(Word::Wishes(wrong)));
+        assert_eq!(member.wishes().priority, 1.0);
     }
 
     #[test]

@@ -65,7 +65,7 @@ use weir_units::DataRate;
 use crate::config_error::ConfigError;
 use crate::coupled::conversion::is_sound;
 use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
-use crate::coupled::word::{Member, Order, Told, Word};
+use crate::coupled::word::{Member, Order, Told, Update, Word};
 use crate::decision::Why;
 use crate::time::SendTime;
 pub use config::{Algorithm, Config, Updates};
@@ -209,7 +209,7 @@ impl Fse {
     /// The rate that a silent flow went by, if it tells a word that brings it back: it hears again.
     fn told_rate(&self, slot: u32, word: &Word) -> Option<f64> {
         match word {
-            Word::Update(update) if update.decision.why != Why::Timeout => {
+            Word::Update(update) if self.is_back(slot, update) => {
                 let base = update.decision.base;
                 Some(if base.is_zero() { self.config.least_rate } else { base }.bps_f64())
             }
@@ -219,6 +219,12 @@ impl Fse {
             }
             _ => None,
         }
+    }
+
+    /// Whether a silent flow that decides takes part again: one that missed feedback, once it has heard some.
+    fn is_back(&self, slot: u32, update: &Update) -> bool {
+        let deaf = self.table.get(slot).is_some_and(|flow| flow.deaf);
+        update.decision.why != Why::Timeout && (update.heard || !deaf)
     }
 
     /// Who told what makes no sense hears what holds for it.

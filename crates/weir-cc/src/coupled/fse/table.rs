@@ -50,6 +50,8 @@ pub(super) struct Flow {
     pub(super) rtt: Option<TimeDelta>,
     /// When it last heard from its path …
     pub(super) heard: SendTime,
+    /// Whether it missed feedback that others had.
+    pub(super) deaf: bool,
     /// … and when it last told anything.
     pub(super) said: SendTime,
     updated: Option<SendTime>,
@@ -91,6 +93,7 @@ impl Flow {
             waits_for: 0,
             rtt: None,
             heard: now,
+            deaf: false,
             said: now,
             updated: None,
             interval: TimeDelta::ZERO,

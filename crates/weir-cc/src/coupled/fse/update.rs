@@ -16,6 +16,8 @@ pub(super) struct Computed {
     pub(super) rate: f64,
     pub(super) base: f64,
     pub(super) why: Why,
+    /// Whether the path was heard of.
+    pub(super) heard: bool,
 }
 
 impl Fse {
@@ -34,7 +36,8 @@ impl Fse {
         if self.config.updates == Updates::OnChange && rate == base && !self.has_news_for(slot) {
             return;
         }
-        self.take(now, slot, &Computed { rate, base, why: decision.why }, stale);
+        let heard = update.heard && decision.why != Why::Timeout;
+        self.take(now, slot, &Computed { rate, base, why: decision.why, heard }, stale);
     }
 
     /// Whether a flow's rate is not the one it is told to have.
@@ -46,16 +49,18 @@ impl Fse {
 
     /// A flow computed a rate: all get their shares, or it alone.
     pub(super) fn take(&mut self, now: SendTime, slot: u32, computed: &Computed, stale: bool) {
-        let heard = computed.why != Why::Timeout;
-        if !heard && self.others_hear(now, slot) {
+        if computed.why == Why::Timeout && self.others_hear(now, slot) {
             self.fall_silent(slot);
+            if let Some(flow) = self.table.get_mut(slot) {
+                flow.deaf = true;
+            }
             return;
         }
         let rtt = self.round_trip(slot, computed);
         let Some(flow) = self.table.get_mut(slot) else { return };
         flow.note_update(now);
-        if heard {
-            flow.heard = now;
+        if computed.heard {
+            (flow.heard, flow.deaf) = (now, false);
         }
         let Some(seat) = flow.seat else { return };
         let rate = self.floored(slot, computed.rate);

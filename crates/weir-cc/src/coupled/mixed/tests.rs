@@ -41,7 +41,7 @@ pub(super) fn data(cwnd: f64, wishes: Wishes) -> Word {
 pub(super) fn update(base: u64, rate: u64, why: Why) -> Word {
     let rtt = Some(TimeDelta::from_millis(100));
     let decision = Decision { rate: KBPS(rate), base: KBPS(base), why, rtt };
-    Word::Update(Update { decision, window: None, epoch: 0 })
+    Word::Update(Update { decision, window: None, epoch: 0, heard: true })
 }
 
 pub(super) fn news(told: Told, before: f64, after: f64, srtt_ms: i64) -> Word {
