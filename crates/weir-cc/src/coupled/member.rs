@@ -50,6 +50,8 @@ enum Standing {
     Out,
     /// Joined.
     In,
+    /// Refused before it had a window: it joins when it has one, as couplers of windows ask for.
+    WithoutWindow,
     /// No answer came, again and again; since then, until it tries again.
     OnItsOwn { until: SendTime },
 }
@@ -116,8 +118,11 @@ impl Membership {
         (self.present, self.computed, self.window) = (decision.rate, decision.rate, window);
         match self.standing {
             Standing::Out => None,
+            Standing::WithoutWindow if window.is_none() => None,
             Standing::OnItsOwn { until } if now < until => None,
-            Standing::OnItsOwn { .. } => Some(self.join(now, self.start, decision.rate, window)),
+            Standing::WithoutWindow | Standing::OnItsOwn { .. } => {
+                Some(self.join(now, self.start, decision.rate, window))
+            }
             Standing::In => {
                 self.answers.asked(now);
                 Some(Word::Update(Update { decision, window: self.windowed(), epoch: self.epoch }))
@@ -172,7 +177,8 @@ impl Membership {
                 Some(Share { rate })
             }
             Order::Uncoupled => {
-                self.standing = Standing::Out;
+                let waits = self.window.is_none();
+                self.standing = if waits { Standing::WithoutWindow } else { Standing::Out };
                 None
             }
             Order::Segment | Order::Reduce => None,
@@ -285,6 +291,21 @@ mod tests {
         assert_eq!((member.pause(), member.order(MS(30), &rate(700, 3))), (None, None));
         member.join(MS(40), KBPS(300), KBPS(510), None);
         assert_eq!(member.order(MS(50), &rate(300, 1)), Some(Share { rate: KBPS(300) }));
+    }
+
+    #[test]
+    fn who_is_refused_before_it_has_a_window_joins_with_the_first() {
+        let mut member = membership();
+        member.join(MS(0), KBPS(300), KBPS(300), None);
+        assert_eq!(member.order(MS(1), &Order::Uncoupled), None);
+        assert!(!member.is_joined());
+        assert_eq!(member.update(MS(50), decision(300, 310), None), None);
+        let window = Some(DataSize::from_bytes(6000));
+        let Some(Word::Join(join)) = member.update(MS(100), decision(310, 320), window) else { panic!() };
+        assert_eq!(join.window.map(|windowed| windowed.window.cwnd), Some(5.0));
+        // With a window, it is refused for good.
+        member.order(MS(101), &Order::Uncoupled);
+        assert_eq!(member.update(MS(150), decision(320, 330), window), None);
     }
 
     #[test]
