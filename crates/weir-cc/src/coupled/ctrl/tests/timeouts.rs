@@ -153,3 +153,20 @@ fn a_lone_flow_is_told_to_reduce_at_once() {
     rig.time_out(0);
     assert_eq!(rig.orders, [(0, Order::Reduce)]);
 }
+
+#[test]
+fn timeouts_of_all_do_not_count_towards_a_flows_release() {
+    let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
+    for _ in 0..3 {
+        rig.wait(1000);
+        rig.time_out(0);
+        rig.time_out(1);
+    }
+    rig.wait(150);
+    rig.ack(1);
+    rig.wait(150);
+    rig.time_out(0);
+    rig.wait(150);
+    rig.ack(1);
+    assert!(rig.coupler.share(Member(0)).is_some(), "{:?}", rig.orders);
+}
