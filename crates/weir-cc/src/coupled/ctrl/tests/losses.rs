@@ -141,3 +141,16 @@ fn in_slow_start_the_aggregate_doubles_with_the_coordinator() {
     rig.told(1, Told::Acknowledged, cwnd + 1.0);
     assert!(close(rig.sum(), 40.1) && !rig.windows[&1].in_slow_start(), "{:?}", rig.windows);
 }
+
+#[test]
+fn a_loss_event_ends_with_its_owners_next_word_outside_of_recovery() {
+    for told in [Told::Idle, Told::Acknowledged] {
+        let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
+        rig.enter_recovery(1);
+        assert!(rig.coupler.in_episode(rig.now));
+        let stays = rig.windows[&1];
+        rig.told_window(1, told, stays);
+        assert!(!rig.coupler.in_episode(rig.now), "{told:?}");
+        assert_eq!((rig.sum(), rig.threshold()), (10.0, Some(10.0)));
+    }
+}
