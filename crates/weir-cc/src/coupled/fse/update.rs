@@ -25,7 +25,7 @@ impl Fse {
         let Some(flow) = self.table.get_mut(slot) else { return };
         flow.rtt = decision.rtt.or(flow.rtt);
         let stale = flow.is_stale(update.epoch);
-        let up_to_date = update.epoch == flow.epoch;
+        let up_to_date = flow.is_up_to_date(update.epoch);
         if !stale {
             flow.waits_for = 0;
         }
