@@ -160,8 +160,14 @@ impl Membership {
         self.part().then_some(Word::Leave)
     }
 
+    /// Also on its own: its coupler may still count it.
     fn part(&mut self) -> bool {
-        core::mem::replace(&mut self.standing, Standing::Out) == Standing::In
+        core::mem::replace(&mut self.standing, Standing::Out) != Standing::Out
+    }
+
+    /// Whether an order of this number is not the newest. Numbers go in a circle; any may be the first.
+    const fn has_newer_than(&self, epoch: u32) -> bool {
+        epoch == 0 || (self.epoch != 0 && epoch.wrapping_sub(self.epoch).cast_signed() <= 0)
     }
 
     /// An order has come: the share to adopt, if it is one for a rate law, and the newest.
@@ -172,7 +178,7 @@ impl Membership {
         self.answers.answered(now);
         match *order {
             Order::Rate { rate, epoch } => {
-                if epoch <= self.epoch {
+                if self.has_newer_than(epoch) {
                     return None;
                 }
                 self.epoch = epoch;
@@ -382,5 +388,34 @@ mod tests {
         assert_eq!(member.order(MS(1), &order(10.0)), Some(Share { rate: KBPS(300) }));
         assert_eq!(member.order(MS(1), &order(5.0)), Some(Share { rate: KBPS(150) }));
         assert_eq!(member.order(MS(1), &order(f64::NAN)), None);
+    }
+
+    #[test]
+    fn who_is_on_its_own_still_says_goodbye() {
+        for goodbye in [Membership::pause, Membership::leave] {
+            let mut member = membership();
+            assert_eq!(goodbye(&mut member), None, "it never was there");
+            member.join(MS(0), KBPS(300), KBPS(300), None);
+            for tick in 1..100 {
+                member.on_timeout(MS(2000 * tick));
+                let _ = member.update(MS(2000 * tick), decision(300, 300), None);
+                if !member.is_joined() {
+                    break;
+                }
+            }
+            assert!(!member.is_joined());
+            assert!(goodbye(&mut member).is_some());
+            assert_eq!(goodbye(&mut member), None);
+        }
+    }
+
+    #[test]
+    fn orders_are_numbered_in_a_circle() {
+        let mut member = membership();
+        member.join(MS(0), KBPS(300), KBPS(300), None);
+        assert!(member.order(MS(1), &rate(500, u32::MAX)).is_some(), "the first may have any number");
+        assert!(member.order(MS(2), &rate(400, 1)).is_some());
+        assert_eq!(member.order(MS(3), &rate(500, u32::MAX)), None);
+        assert_eq!(member.order(MS(3), &rate(500, 0)), None);
     }
 }

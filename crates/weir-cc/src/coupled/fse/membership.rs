@@ -26,12 +26,13 @@ impl Fse {
         let steering = steering.transpose()?;
         let known = self.table.find(member).and_then(|slot| self.table.get(slot));
         let label = known.map_or_else(|| self.first_label(), |flow| flow.label);
-        let (epoch, ordered) = known.map_or((0, false), |flow| (flow.epoch, flow.ordered));
+        let (epoch, ordered) = known.map_or((self.epochs, false), |flow| (flow.epoch, flow.ordered));
         let tells_rates = known.is_some_and(|flow| flow.tells_rates);
         let brings = Brings { start: join.start.bps_f64(), present: join.present.bps_f64() };
         let mut flow = Flow::new(now, member, label, join.wishes, self.config.least_rate);
         (flow.start, flow.in_force) = (brings.start, brings.present);
-        (flow.steering, flow.epoch, flow.ordered) = (steering.filter(|_| !tells_rates), epoch, ordered);
+        (flow.steering, flow.epoch, flow.joined_at, flow.ordered) =
+            (steering.filter(|_| !tells_rates), epoch, epoch, ordered);
         flow.tells_rates = tells_rates;
         if self.config.literal_dr {
             flow.literal = brings.start;
@@ -88,7 +89,7 @@ impl Fse {
             group.gone += share;
         }
         let Some(flow) = self.table.get_mut(slot) else { return };
-        let member = flow.member;
+        let (member, epoch) = (flow.member, flow.epoch);
         if let Some(presence) = presence {
             flow.presence = presence;
             return;
@@ -97,6 +98,10 @@ impl Fse {
             self.orders.retain(|order| order.member() != member);
         }
         self.table.remove(member);
+        // Who joins by this number next may still hear of these orders, and is to know its own for newer ones.
+        if self.epochs == 0 || epoch.wrapping_sub(self.epochs).cast_signed() > 0 {
+            self.epochs = epoch;
+        }
     }
 
     /// A flow hears nothing while others do, or tells nothing for long.

@@ -126,6 +126,8 @@ pub struct Fse {
     orders: VecDeque<Pending>,
     /// No flow's silence ends earlier.
     expiry: SendTime,
+    /// The newest number of an order to a flow that has left.
+    epochs: u32,
     refused: Refused,
 }
 
@@ -143,6 +145,7 @@ impl Fse {
             groups: Groups::default(),
             orders: VecDeque::new(),
             expiry: SendTime::MAX,
+            epochs: 0,
             refused: Refused::default(),
         })
     }

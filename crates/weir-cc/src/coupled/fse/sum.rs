@@ -23,6 +23,7 @@ use weir_units::TimeDelta;
 
 use super::config::Config;
 use super::group::{Group, Timer};
+use crate::coupled::conversion::possible_rtt;
 use crate::coupled::water_fill::Leftover;
 use crate::decision::Why;
 use crate::time::SendTime;
@@ -125,7 +126,7 @@ fn is_blocked(config: &Config, group: &Group, now: SendTime, news: &News) -> boo
 fn start_timer(config: &Config, group: &mut Group, now: SendTime, news: &News) {
     let by_silence = news.why == Why::Timeout;
     if by_silence || group.timer.is_none_or(|timer| now >= timer.expiry) {
-        let expiry = now + news.rtt.scale(config.timer_rtts);
+        let expiry = now + possible_rtt(news.rtt).scale(config.timer_rtts);
         group.timer = Some(Timer { expiry, by: news.slot, by_silence });
     }
 }

@@ -28,7 +28,7 @@ impl Fse {
         (flow.steering, flow.tells_rates) = (None, true);
         flow.rtt = decision.rtt.or(flow.rtt);
         let stale = flow.is_stale(update.epoch);
-        let up_to_date = update.epoch == flow.epoch;
+        let up_to_date = flow.is_up_to_date(update.epoch);
         if !stale {
             flow.waits_for = 0;
         }

@@ -1,5 +1,7 @@
 //! The rules, one by one. Segments are of 1250 bytes and round trips of 100 ms: ten segments are 1 Mbit/s.
 
+mod presence;
+
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::{Config, Conversion, Mixed};
@@ -151,10 +153,10 @@ fn rule_2_media_moves_the_sum_for_all_and_data_does_not() {
         call.tell(1201 + ack, DATA, news(Told::Acknowledged, 9.0, 9.1, 100));
     }
     call.close(1818.0);
-    // What a receiver or a source allows is no sign for the others.
+    // What a receiver or a source allows is no sign for the others: it bounds the flow, and they have the rest.
     call.tell(1300, MEDIA, update(909, 500, Why::Ceiling));
     call.close(1818.0);
-    assert_eq!(call.rates[1], Some(909.0));
+    assert_eq!(call.rates[1], Some(500.0));
 }
 
 #[test]
@@ -259,7 +261,7 @@ fn rule_5_a_share_that_is_given_up_goes_to_media_without_a_jump() {
     assert_eq!(call.rates[1], Some(1500.0));
     call.mixed.on_timeout(MS(1500));
     call.take_orders();
-    assert_eq!((call.rates[1], call.mixed.next_timeout()), (Some(2000.0), None));
+    assert_eq!((call.rates[1], call.mixed.next_timeout()), (Some(2000.0), Some(MS(5000))));
 }
 
 #[test]
@@ -308,7 +310,7 @@ fn rule_8_a_timer_only_retransmits_while_others_are_heard_of() {
     assert_eq!((call.windows[2], call.reductions), (Some(5.0), 0));
     call.close(1000.0);
     call.tell(2500, DATA, news(Told::TimedOut, 10.0, 10.0, 100));
-    assert_eq!(call.reductions, 1);
+    assert_eq!((call.windows[2], call.reductions), (Some(5.0), 1), "and no window after it");
 }
 
 #[test]

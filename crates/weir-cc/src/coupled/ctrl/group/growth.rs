@@ -12,6 +12,7 @@ impl CtrlTcp {
         let resumes = !self.flows[place].outstanding;
         let place = self.hear(now, place, news);
         self.flows[place].phase = Phase::Open;
+        self.end_episode_of(now, place);
         if self.is_alone() {
             self.adopt(place, news.after);
             return;

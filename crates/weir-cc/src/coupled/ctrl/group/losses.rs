@@ -50,6 +50,13 @@ impl CtrlTcp {
         self.episode.end(now + self.round_trip());
     }
 
+    /// Whoever is not in recovery any more has no loss event, whether it told the end of it or not.
+    pub(super) fn end_episode_of(&mut self, now: SendTime, place: usize) {
+        if self.episode.is_of(self.flows.member(place)) {
+            self.end_episode(now);
+        }
+    }
+
     /// A mark was answered: the next round trip is a loss event without recovery.
     pub(super) fn on_marked(&mut self, now: SendTime, place: usize, news: &WindowNews) {
         self.flows[place].on_acknowledged(now, news);

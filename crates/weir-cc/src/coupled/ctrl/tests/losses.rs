@@ -158,3 +158,16 @@ fn the_first_to_leave_recovery_leaves_the_reduction_and_the_others_follow() {
     rig.leave_recovery(0, 5.0);
     assert_eq!((rig.sum(), rig.cwnd(0)), (10.0, 5.0));
 }
+
+#[test]
+fn a_loss_event_ends_with_its_owners_next_word_outside_of_recovery() {
+    for told in [Told::Idle, Told::Acknowledged] {
+        let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
+        rig.enter_recovery(1);
+        assert!(rig.coupler.in_episode(rig.now));
+        let stays = rig.windows[&1];
+        rig.told_window(1, told, stays);
+        assert!(!rig.coupler.in_episode(rig.now), "{told:?}");
+        assert_eq!((rig.sum(), rig.threshold()), (10.0, Some(10.0)));
+    }
+}
