@@ -153,7 +153,13 @@ impl Judged {
     /// The same, but better than the paper where the mean lies on that side of `range` and what must not be more,
     /// each the runs' values and the paper's, is not,
     /// and so many runs lie there or in the range.
-    pub(super) fn unless_better(self, runs: &[Value], range: Range, side: Order, no_more: &[(Vec<Value>, f64)]) -> Self {
+    pub(super) fn unless_better(
+        self,
+        runs: &[Value],
+        range: Range,
+        side: Order,
+        no_more: &[(Vec<Value>, f64)],
+    ) -> Self {
         let is_beyond = |value: f64| match side {
             Order::Above => range.max.is_some_and(|max| value > max),
             Order::Below => range.min.is_some_and(|min| value < min),

@@ -98,9 +98,8 @@ impl PlannedRow<'_> {
         let verdicts: Vec<Verdict> = judged.iter().map(|(_, judged)| judged.verdict).collect();
         let verdict = if claim.tests.is_empty() { together(&verdicts, claim.share) } else { Verdict::Tested };
         let mut worst_last: Vec<&(Place, Judged)> = judged.iter().collect();
-        worst_last.sort_by(|(_, a), (_, b)| {
-            a.verdict.cmp(&b.verdict).then_with(|| b.margin.total_cmp(&a.margin))
-        });
+        worst_last
+            .sort_by(|(_, a), (_, b)| a.verdict.cmp(&b.verdict).then_with(|| b.margin.total_cmp(&a.margin)));
         // The worst of those that have to hold.
         let deciding = needed(judged.len(), claim.share).checked_sub(1).map(|last| worst_last[last]);
         let place = |(at, judged): &(Place, Judged)| PlaceResult {

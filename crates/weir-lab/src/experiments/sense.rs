@@ -33,7 +33,8 @@ pub(super) fn of_claim(claim: &Claim, path: &KeyPath) -> Vec<Problem> {
         }
     }
     if claim.share.is_nan() || claim.share <= 0.0 || claim.share > 1.0 {
-        let problem = Problem::value(&path.with("share"), "nothing would have to hold, or more than everything");
+        let problem =
+            Problem::value(&path.with("share"), "nothing would have to hold, or more than everything");
         problems.push(problem.help("write a share above 0, at most 1"));
     }
     if claim.accept.is_none() {
@@ -53,10 +54,7 @@ pub(super) fn of_claim(claim: &Claim, path: &KeyPath) -> Vec<Problem> {
 
 /// What is read with a range only.
 fn without_range(claim: &Claim, path: &KeyPath) -> Vec<Problem> {
-    let unread = [
-        ("better", claim.better.is_some()),
-        ("over_seeds", claim.over_seeds != OverSeeds::Mean),
-    ];
+    let unread = [("better", claim.better.is_some()), ("over_seeds", claim.over_seeds != OverSeeds::Mean)];
     let problem = |(key, _): (&str, bool)| {
         let problem = Problem::key(&path.with(key), format!("`{key}` belongs to `accept`"));
         problem.help("leave it out, or judge by a range")
