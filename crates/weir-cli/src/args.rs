@@ -187,6 +187,9 @@ pub(crate) struct ReproduceArgs {
     /// The rows, such as `coupled-rtp-2014/fig7` [default: all].
     #[arg(value_name = "ID")]
     pub(crate) rows: Vec<String>,
+    /// All rows, which is also what nothing named means.
+    #[arg(long, conflicts_with_all = ["rows", "paper"])]
+    pub(crate) all: bool,
     /// All rows of this paper.
     #[arg(long, value_name = "PAPER")]
     pub(crate) paper: Option<String>,

@@ -14,7 +14,8 @@ use crate::{progress, table};
 /// Runs the rows and prints what came out, whatever the verdicts.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
     // Everything that can be wrong is looked at before anything runs.
-    let rows = experiments::select(&args.rows, args.paper.as_deref())?;
+    let named: &[String] = if args.all { &[] } else { &args.rows };
+    let rows = experiments::select(named, args.paper.as_deref())?;
     let experiments = rows.into_iter().map(Experiment::shipped).collect::<Result<Vec<_>, _>>()?;
     let traces = TraceStore::find(args.data.as_deref());
     let extent = Extent { full: args.full, runs: args.runs };

@@ -63,11 +63,11 @@ impl Verdict {
 /// What was measured at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// Mean over the runs that have a value.
+    /// Mean over the runs that have a value; `runs` counts these.
     pub mean: Value,
     /// Half the width of its 95 % interval.
     pub ci95: Value,
-    /// How many runs there were.
+    /// How many runs have a value.
     pub runs: usize,
 }
 
@@ -77,7 +77,7 @@ impl Measured {
         Self {
             mean: estimate.map(|estimate| estimate.mean),
             ci95: estimate.and_then(|estimate| estimate.half_width),
-            runs: runs.len(),
+            runs: known(runs).len(),
         }
     }
 }
@@ -126,7 +126,7 @@ impl Judged {
         let variation = mean(&values).and_then(|mean| Some(sample_sd(&values)? / mean.abs()));
         let variation = variation.filter(|_| values.len() == runs.len());
         let one = Self::in_range(&[variation], range);
-        Self { measured: Measured { runs: runs.len(), ..one.measured }, ..one }
+        Self { measured: Measured { runs: values.len(), ..one.measured }, ..one }
     }
 
     /// Whether the runs' values, differences run by run, lie on a side of zero beyond chance.
@@ -151,12 +151,21 @@ impl Judged {
     }
 
     /// The same, but better than the paper where the mean lies on that side of `range` and what must not be more,
-    /// each the runs' values and the paper's, is not.
-    pub(super) fn unless_better(self, range: Range, side: Order, no_more: &[(Vec<Value>, f64)]) -> Self {
-        let beyond = self.measured.mean.is_some_and(|mean| match side {
-            Order::Above => range.max.is_some_and(|max| mean > max),
-            Order::Below => range.min.is_some_and(|min| mean < min),
-        });
+    /// each the runs' values and the paper's, is not,
+    /// and so many runs lie there or in the range.
+    pub(super) fn unless_better(
+        self,
+        runs: &[Value],
+        range: Range,
+        side: Order,
+        no_more: &[(Vec<Value>, f64)],
+    ) -> Self {
+        let is_beyond = |value: f64| match side {
+            Order::Above => range.max.is_some_and(|max| value > max),
+            Order::Below => range.min.is_some_and(|min| value < min),
+        };
+        let so_good = share(runs, |value| range.has(value) || is_beyond(value)) >= RUNS_INSIDE;
+        let beyond = so_good && self.measured.mean.is_some_and(is_beyond);
         let within =
             |(runs, paper): &(Vec<Value>, f64)| Measured::of(runs).mean.is_some_and(|mean| mean <= *paper);
         if beyond && !no_more.is_empty() && no_more.iter().all(within) {
@@ -183,10 +192,15 @@ fn depth(range: Range, value: f64) -> f64 {
     above.min(below)
 }
 
+/// At how many of so many places a claim has to hold.
+pub(super) fn needed(places: usize, share: f64) -> usize {
+    // 0.8 of 5 is 4, whatever the product is rounded to.
+    ((share * places as f64 - 1e-9).ceil() as usize).min(places)
+}
+
 /// The verdict on a claim that has to hold at this share of places.
 pub(super) fn together(places: &[Verdict], share: f64) -> Verdict {
-    // 0.8 of 5 is 4, whatever the product is rounded to.
-    let needed = (share * places.len() as f64 - 1e-9).ceil() as usize;
+    let needed = needed(places.len(), share);
     let so_good = |worst: Verdict| places.iter().filter(|&&verdict| verdict <= worst).count() >= needed;
     if places.is_empty() {
         return Verdict::NotReproduced;

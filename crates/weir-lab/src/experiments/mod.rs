@@ -14,6 +14,7 @@ mod read;
 mod reproduce;
 mod results;
 mod row;
+mod sense;
 #[cfg(test)]
 mod tests;
 

@@ -8,7 +8,7 @@ use super::read::{Experiment, claim_path};
 use super::row::{Claim, Source};
 use crate::build::RunOptions;
 use crate::form::{KeyPath, Problem, ScenarioError, advice};
-use crate::metrics::MeasurePlan;
+use crate::metrics::{FlowPlan, MeasurePlan};
 use crate::scenario::Scenario;
 use crate::shipped;
 use crate::traces::TraceStore;
@@ -227,6 +227,25 @@ fn windows(experiment: &Experiment) -> Option<String> {
 /// What is wrong with the names in a path: there is no such flow, link or window.
 fn missing(plan: &MeasurePlan, leaf: &Leaf, at: &KeyPath) -> Option<Problem> {
     let parts: Vec<&str> = leaf.path.split('.').collect();
+    let unnamed = missing_name(plan, leaf, &parts, at);
+    unnamed.or_else(|| missing_signal(plan, leaf, &parts, at))
+}
+
+/// No flow that is meant has a signal of this name.
+fn missing_signal(plan: &MeasurePlan, leaf: &Leaf, parts: &[&str], at: &KeyPath) -> Option<Problem> {
+    let ["series", "flows", flow, side, signal, _] = parts else { return None };
+    let meant = |name: &str| flow.strip_suffix('*').map_or(*flow == name, |head| name.starts_with(head));
+    let of = |flow: &'_ FlowPlan| {
+        if *side == "sender" { flow.sender_signals.clone() } else { flow.receiver_signals.clone() }
+    };
+    let names: Vec<String> = plan.flows.iter().filter(|flow| meant(&flow.name)).flat_map(of).collect();
+    (!names.iter().any(|name| name == signal)).then(|| {
+        let message = format!("in {} `{flow}` has no signal `{signal}` at its {side}", leaf.variant);
+        Problem::value(at, message).help(advice(signal, names.iter().map(String::as_str)))
+    })
+}
+
+fn missing_name(plan: &MeasurePlan, leaf: &Leaf, parts: &[&str], at: &KeyPath) -> Option<Problem> {
     parts.windows(2).find_map(|pair| {
         let names: Vec<&str> = match pair[0] {
             "flows" => plan.flows.iter().map(|flow| flow.name.as_str()).collect(),

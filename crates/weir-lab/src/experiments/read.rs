@@ -58,6 +58,7 @@ impl Experiment {
             .map(|(index, claim)| read_claim(&row, claim, &claim_path(index), &mut problems))
             .collect();
         problems.extend(settings(&row));
+        problems.extend(super::sense::of_row(&row));
         if !row.variants.is_empty() && row.scenario.is_none() {
             let problem = Problem::key(&KeyPath::of(&["variants"]), "there is no scenario to be run");
             problems.push(problem.help("add `scenario`: the name of one, or a table"));
@@ -115,6 +116,7 @@ pub(super) fn claim_path(index: usize) -> KeyPath {
 
 fn read_claim(row: &Row, claim: &Claim, path: &KeyPath, problems: &mut Vec<Problem>) -> Formulas {
     problems.extend(judged_by(claim, path));
+    problems.extend(super::sense::of_claim(claim, path));
     problems.extend(places(row, claim, path));
     let mut read = |text: &str, path: &KeyPath| match read_formula(row, text, path) {
         Ok(formula) => Some(formula),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::formula::{Formula, Harvested, Known, Leaf, evaluate};
-use super::judge::{Judged, Verdict, together};
+use super::judge::{Judged, Verdict, needed, together};
 use super::paths;
 use super::plan::{Extent, Place, Plan, PlannedRow, is_claimed};
 use super::read::{Experiment, Formulas};
@@ -97,9 +97,11 @@ impl PlannedRow<'_> {
         };
         let verdicts: Vec<Verdict> = judged.iter().map(|(_, judged)| judged.verdict).collect();
         let verdict = if claim.tests.is_empty() { together(&verdicts, claim.share) } else { Verdict::Tested };
-        let deciding = judged
-            .iter()
-            .max_by(|(_, a), (_, b)| a.verdict.cmp(&b.verdict).then_with(|| b.margin.total_cmp(&a.margin)));
+        let mut worst_last: Vec<&(Place, Judged)> = judged.iter().collect();
+        worst_last
+            .sort_by(|(_, a), (_, b)| a.verdict.cmp(&b.verdict).then_with(|| b.margin.total_cmp(&a.margin)));
+        // The worst of those that have to hold.
+        let deciding = needed(judged.len(), claim.share).checked_sub(1).map(|last| worst_last[last]);
         let place = |(at, judged): &(Place, Judged)| PlaceResult {
             at: at.clone(),
             measured: judged.measured,
@@ -143,7 +145,7 @@ impl PlannedRow<'_> {
             return self.judge_steps(&values, &trend.along, trend.goes.order());
         }
         let judge = |(index, runs): &(usize, Vec<Value>)| {
-            let judged = self.unless_better(judge_runs(claim, runs), claim, no_more, *index, harvests);
+            let judged = self.unless_better(judge_runs(claim, runs), runs, claim, no_more, *index, harvests);
             (self.places[*index].clone(), judged)
         };
         values.iter().map(judge).collect()
@@ -152,6 +154,7 @@ impl PlannedRow<'_> {
     fn unless_better(
         &self,
         judged: Judged,
+        runs: &[Value],
         claim: &Claim,
         no_more: &[Formula],
         place: usize,
@@ -160,7 +163,7 @@ impl PlannedRow<'_> {
         let (Some(better), Some(range)) = (&claim.better, claim.accept) else { return judged };
         let values = |(of, own): (&Formula, &NoMore)| (self.values(of, place, harvests), own.than);
         let no_more: Vec<_> = no_more.iter().zip(&better.at).map(values).collect();
-        judged.unless_better(range, better.side, &no_more)
+        judged.unless_better(runs, range, better.side, &no_more)
     }
 
     /// Each step from a place to the next one along an axis, the other axes being the same.

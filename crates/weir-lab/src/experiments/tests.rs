@@ -199,6 +199,26 @@ fn what_is_wrong_is_told_with_its_line_and_what_would_be_right() {
 }
 
 #[test]
+fn what_parses_and_means_nothing_is_refused() {
+    let line = |of: &str| SMALL.lines().position(|line| line.contains(of)).unwrap() + 1;
+    let accept = SMALL.lines().find(|line| line.starts_with("accept")).unwrap();
+    let at_accept = line(accept);
+    let (at, message, _) = refused(accept, "accept = {}");
+    assert_eq!((at, message.as_str()), (at_accept, "everything is in this range"));
+    let (at, message, _) = refused(accept, "accept = { min = 2, max = 1 }");
+    assert_eq!((at, message.as_str()), (at_accept, "nothing is in this range"));
+    let (at, message, _) = refused(accept, &format!("share = 0\n{accept}"));
+    assert_eq!(at, at_accept, "{message}");
+    let (at, message, _) = refused(accept, &format!("better = {{ side = \"above\", at = [] }}\n{accept}"));
+    assert_eq!((at, message.as_str()), (at_accept, "neither delay nor loss is compared"));
+    let (_, message, _) = refused("id = \"double\"", "id = \"rises\"");
+    assert_eq!(message, "another claim is called `rises`");
+    let trend = "trend = { along = \"rate\", goes = \"up\" }";
+    let (_, message, _) = refused(trend, &format!("{trend}\nover_seeds = \"variation\""));
+    assert_eq!(message, "`over_seeds` belongs to `accept`");
+}
+
+#[test]
 fn what_is_wrong_with_a_scenario_in_a_row_is_told_with_the_rows_line() {
     let line = |of: &str| SMALL.lines().position(|line| line.contains(of)).unwrap() + 1;
     let (at, _, help) = refused("rate = \"1Mbps\"", "rate = \"1Mbit\"");
@@ -256,8 +276,14 @@ fn is_test(text: &str, name: &str) -> bool {
     let plain = text.split("#[test]").skip(1);
     plain.into_iter().any(|behind| {
         let head = behind.split('{').next().unwrap_or_default();
-        head.contains(&format!("fn {name}("))
+        head.contains(&format!("fn {name}(")) && !head.contains("#[ignore")
     })
+}
+
+#[test]
+fn a_test_that_is_left_out_shows_nothing() {
+    assert!(is_test("#[test]\nfn runs() {}", "runs"));
+    assert!(!is_test("#[test]\n#[ignore = \"long\"]\nfn runs() {}", "runs"));
 }
 
 #[test]

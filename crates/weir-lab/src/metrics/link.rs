@@ -29,7 +29,8 @@ pub(super) struct LinkRecorder {
 }
 
 impl LinkRecorder {
-    pub(super) fn new(grid: &Grid, watches_queue: bool) -> Self {
+    /// The recorder of a link; where its queue is watched, overflows are so far apart at least.
+    pub(super) fn new(grid: &Grid, queue_apart: Option<TimeDelta>) -> Self {
         Self {
             bytes: 0,
             packets: 0,
@@ -37,7 +38,7 @@ impl LinkRecorder {
             lost: 0,
             waits: Histogram::new(),
             exits: Counts::new(grid.len()),
-            queue: watches_queue.then(QueueRecorder::default),
+            queue: queue_apart.map(QueueRecorder::new),
         }
     }
 

@@ -1,26 +1,37 @@
 //! How long a queue got, and whether it drained between overflows.
 
+use weir_net::Time;
+use weir_units::TimeDelta;
+
 use crate::results::Value;
 
 /// Follows a queue by what each packet finds that comes to it.
 ///
 /// Packets that are refused one after the other are one overflow until the queue has fallen, in between, by a twentieth of
-/// what it held, and by two packets at least: by one it moves between any two arrivals.
+/// what it held, and by two packets at least: by one it moves between any two arrivals. Nor does another overflow begin before
+/// a round trip has passed without a refusal: senders cannot have answered the last one earlier.
 #[derive(Debug, Default)]
 pub(super) struct QueueRecorder {
+    /// How long nothing is refused, at least, before an overflow is over.
+    apart: TimeDelta,
     longest: Option<u32>,
     pub(super) overflows: u64,
     /// Times when the queue did not get empty between two overflows.
     pub(super) failed_drains: u64,
-    /// What waited at the last refusal.
-    full: Option<u32>,
+    /// When something was refused last, and what waited then.
+    full: Option<(Time, u32)>,
     /// The least that has waited since.
     least: u32,
 }
 
 impl QueueRecorder {
+    /// A recorder of a queue whose overflows are so far apart at least.
+    pub(super) fn new(apart: TimeDelta) -> Self {
+        Self { apart, ..Self::default() }
+    }
+
     /// A packet comes to a queue in which, the one in service included, so many others are; it is taken or refused.
-    pub(super) fn enter(&mut self, in_window: bool, found: u32, taken: bool) {
+    pub(super) fn enter(&mut self, now: Time, in_window: bool, found: u32, taken: bool) {
         let waiting = found.saturating_sub(1);
         self.least = self.least.min(waiting);
         if taken {
@@ -30,12 +41,14 @@ impl QueueRecorder {
             }
             return;
         }
-        let begins = self.full.is_none_or(|full| full - self.least >= (full / 20).max(2));
+        let begins = self.full.is_none_or(|(at, full)| {
+            now - at >= self.apart && full.saturating_sub(self.least) >= (full / 20).max(2)
+        });
         if begins && in_window {
             self.overflows += 1;
             self.failed_drains += u64::from(self.full.is_some() && self.least > 0);
         }
-        self.full = Some(waiting);
+        self.full = Some((now, waiting));
         self.least = waiting;
     }
 
@@ -49,13 +62,27 @@ impl QueueRecorder {
 mod tests {
     use super::*;
 
+    const NOW: Time = Time::ZERO;
+
     /// A queue of six that wait, in which packets find so many, and the one in service.
     fn after(waiting: &[u32]) -> QueueRecorder {
         let mut queue = QueueRecorder::default();
         for &waits in waiting {
-            queue.enter(true, waits + 1, waits < 6);
+            queue.enter(NOW, true, waits + 1, waits < 6);
         }
         queue
+    }
+
+    #[test]
+    fn an_overflow_lasts_until_nothing_is_refused_for_a_round_trip() {
+        let overflows = |apart_ms: u64| {
+            let mut queue = QueueRecorder::new(TimeDelta::from_millis(10));
+            for (at, waiting, taken) in [(0, 6, false), (1, 2, true), (apart_ms, 6, false)] {
+                queue.enter(Time::from_millis(at), true, waiting + 1, taken);
+            }
+            (queue.overflows, queue.failed_drains)
+        };
+        assert_eq!((overflows(9), overflows(10)), ((1, 0), (2, 1)));
     }
 
     #[test]
@@ -77,7 +104,7 @@ mod tests {
         let overflows = |least: u32| {
             let mut queue = QueueRecorder::default();
             for (waiting, taken) in [(100, false), (least, true), (100, false)] {
-                queue.enter(true, waiting + 1, taken);
+                queue.enter(NOW, true, waiting + 1, taken);
             }
             queue.overflows
         };
@@ -87,10 +114,10 @@ mod tests {
     #[test]
     fn what_is_outside_of_the_window_does_not_count_but_is_remembered() {
         let mut queue = QueueRecorder::default();
-        queue.enter(false, 9, true);
-        queue.enter(false, 9, false);
-        queue.enter(true, 4, true);
-        queue.enter(true, 9, false);
+        queue.enter(NOW, false, 9, true);
+        queue.enter(NOW, false, 9, false);
+        queue.enter(NOW, true, 4, true);
+        queue.enter(NOW, true, 9, false);
         assert_eq!((queue.overflows, queue.failed_drains, queue.max()), (1, 1, Some(4.0)));
         assert_eq!(QueueRecorder::default().max(), None);
     }

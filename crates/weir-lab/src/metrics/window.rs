@@ -10,7 +10,7 @@ use super::delays::FlowDelays;
 use super::evaluate::Evaluation;
 use super::flow::FlowRecorder;
 use super::link::LinkRecorder;
-use super::plan::{FlowPlan, MeasurePlan};
+use super::plan::{FlowPlan, LinkPlan, MeasurePlan};
 use super::span::{Span, Stretches};
 use crate::results::{FlowKind, RunMetrics};
 
@@ -22,6 +22,13 @@ pub(super) struct WindowRecorder {
     cursor: Cursor,
     flows: Vec<FlowRecorder>,
     links: Vec<LinkRecorder>,
+}
+
+/// How far apart overflows of a link are at least where its queue is watched: the longest round trip over it, by propagation.
+fn watched(plan: &MeasurePlan, index: usize, link: &LinkPlan) -> Option<TimeDelta> {
+    let over = plan.flows.iter().filter(|flow| flow.route.contains(&index));
+    let round_trip = over.map(|flow| flow.propagation + flow.propagation).max().unwrap_or(TimeDelta::ZERO);
+    (plan.queues && link.bottleneck).then_some(round_trip)
 }
 
 /// A data packet that arrived.
@@ -46,11 +53,11 @@ impl WindowRecorder {
             let recorder = FlowRecorder::new(plan, &grid, &window, with_frames);
             if with_sends { recorder.with_sends(&grid) } else { recorder }
         };
-        let links = plan.links.iter().filter(|_| !delays_only);
+        let links = plan.links.iter().enumerate().filter(|_| !delays_only);
         Self {
             cursor: Cursor::new(),
             flows: plan.flows.iter().map(flow).collect(),
-            links: links.map(|link| LinkRecorder::new(&grid, plan.queues && link.bottleneck)).collect(),
+            links: links.map(|(index, link)| LinkRecorder::new(&grid, watched(plan, index, link))).collect(),
             window,
             grid,
         }
@@ -104,7 +111,7 @@ impl WindowRecorder {
 
     pub(super) fn link_enter(&mut self, now: Time, link: usize, found: u32, taken: bool) {
         if let Some(queue) = self.links.get_mut(link).and_then(|link| link.queue.as_mut()) {
-            queue.enter(self.window.contains(now), found, taken);
+            queue.enter(now, self.window.contains(now), found, taken);
         }
     }
 

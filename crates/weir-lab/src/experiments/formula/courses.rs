@@ -21,6 +21,13 @@ impl Course {
         Self { from: self.time(begin), step: self.step, values: self.values[begin..end].to_vec() }
     }
 
+    /// The values at the steps at which `other` lies between `low` and `high`; NaN elsewhere.
+    pub(super) fn during(&self, other: &Self, low: f64, high: f64) -> Self {
+        let both = self.values.iter().zip(&other.values);
+        let value = |(&own, other): (&f64, &f64)| if (low..=high).contains(other) { own } else { f64::NAN };
+        Self { values: both.map(value).collect(), ..*self }
+    }
+
     fn time(&self, index: usize) -> f64 {
         self.from + self.step * index as f64
     }

@@ -113,8 +113,15 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
     let number = match function {
         Function::Between => return first.each_course(|course| course.between(given(1), given(2))),
         Function::Smooth => return first.each_course(|course| course.smooth(given(1))),
+        Function::During => {
+            let (Harvested::Course(course), Harvested::Course(other)) = (first, arguments.get(1)?) else {
+                return None;
+            };
+            return Some(Harvested::Course(course.during(other, given(2), given(3))));
+        }
         Function::Fairness => return fairness(first).map(Harvested::Course),
-        Function::Sum => known(numbers).iter().sum(),
+        // Of what is missing in part there is no sum.
+        Function::Sum => numbers.iter().sum(),
         Function::Mean => mean(numbers),
         Function::Least => known(numbers).into_iter().fold(f64::NAN, f64::min),
         Function::Greatest => known(numbers).into_iter().fold(f64::NAN, f64::max),

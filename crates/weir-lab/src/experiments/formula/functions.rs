@@ -27,6 +27,8 @@ pub(crate) enum Function {
     Size,
     /// The part of a course from one second of the run to another.
     Between,
+    /// A course where another one lies between two numbers; no value elsewhere.
+    During,
     /// A course in means over so many seconds.
     Smooth,
     /// Jain's index over several courses at each moment.
@@ -79,7 +81,7 @@ impl Takes {
 }
 
 /// Every function, by its name.
-pub(super) const FUNCTIONS: [(&str, Function); 17] = [
+pub(super) const FUNCTIONS: [(&str, Function); 18] = [
     ("sum", Function::Sum),
     ("mean", Function::Mean),
     ("least", Function::Least),
@@ -91,6 +93,7 @@ pub(super) const FUNCTIONS: [(&str, Function); 17] = [
     ("below", Function::Below),
     ("size", Function::Size),
     ("between", Function::Between),
+    ("during", Function::During),
     ("smooth", Function::Smooth),
     ("fairness", Function::Fairness),
     ("until", Function::Until),
@@ -108,6 +111,7 @@ impl Function {
             Self::Quantile | Self::Above | Self::Below => &[Takes::Numbers, Takes::Number],
             Self::Size => &[Takes::Number],
             Self::Between => &[Takes::AnyCourse, Takes::Number, Takes::Number],
+            Self::During => &[Takes::Course, Takes::Course, Takes::Number, Takes::Number],
             Self::Smooth => &[Takes::AnyCourse, Takes::Number],
             Self::Fairness => &[Takes::Courses],
             Self::Until => &[Takes::Course, Takes::Number, Takes::Number, Takes::Number],
@@ -120,7 +124,7 @@ impl Function {
     /// What comes out where `first` goes in first.
     pub(super) const fn makes(self, first: Kind) -> Kind {
         match self {
-            Self::Between | Self::Smooth => first,
+            Self::Between | Self::During | Self::Smooth => first,
             Self::Fairness => Kind::Course,
             _ => Kind::Number,
         }

@@ -57,6 +57,20 @@ fn a_ratio_and_a_difference_of_two_variants() {
 }
 
 #[test]
+fn a_course_during_another_has_no_value_elsewhere() {
+    let during = format!("during({A}, {B}, 2, 10)");
+    // At 9, 3 and 3, of which the second has no value.
+    is(&format!("least({during})"), 1.0);
+    is(&format!("greatest({during})"), 4.0);
+    assert_eq!(value(&format!("least(during({A}, {B}, 20, 30))")), None);
+}
+
+#[test]
+fn of_what_is_missing_in_part_there_is_no_sum() {
+    assert_eq!(value(&format!("sum({A})")), None);
+}
+
+#[test]
 fn sum_mean_and_extremes_over_flows() {
     is("sum(a:flows.*.rate_bps)", 3.5);
     is("mean(b:flows.*.rate_bps)", 1.5);

@@ -75,12 +75,28 @@ fn a_sign_in_six_of_ten_runs_is_no_order() {
 }
 
 #[test]
+fn two_kinds_of_runs_are_not_better() {
+    // The mean of 0.93 is beyond the range, and two of five runs are far below it.
+    let mixed = runs(&[1.2, 1.2, 1.25, 0.5, 0.5]);
+    let judged = Judged::in_range(&mixed, range(0.79, 0.92));
+    let no_more = [(runs(&[1.0]), 20.0), (runs(&[0.0]), 0.1)];
+    let verdict = judged.unless_better(&mixed, range(0.79, 0.92), Order::Above, &no_more).verdict;
+    assert_eq!(verdict, Verdict::NotReproduced);
+}
+
+#[test]
+fn the_runs_that_are_counted_are_those_with_a_value() {
+    assert_eq!(Measured::of(&[Some(1.0), None, Some(2.0)]).runs, 2);
+}
+
+#[test]
 fn a_better_rate_counts_at_no_more_delay_and_loss_only() {
-    let utilisation = Judged::in_range(&runs(&[0.95, 0.96, 0.94]), range(0.79, 0.92));
+    let high = runs(&[0.95, 0.96, 0.94]);
+    let utilisation = Judged::in_range(&high, range(0.79, 0.92));
     assert_eq!(utilisation.verdict, Verdict::NotReproduced);
     let delay = |ms: f64| (runs(&[ms, ms, ms]), 20.0);
     let better = |no_more: &[(Vec<Value>, f64)]| {
-        utilisation.unless_better(range(0.79, 0.92), Order::Above, no_more).verdict
+        utilisation.unless_better(&high, range(0.79, 0.92), Order::Above, no_more).verdict
     };
     assert_eq!(better(&[delay(19.0), delay(20.0)]), Verdict::Better);
     assert_eq!(better(&[delay(19.0), delay(30.6)]), Verdict::NotReproduced);
@@ -90,9 +106,10 @@ fn a_better_rate_counts_at_no_more_delay_and_loss_only() {
         "without anything that must not be more nothing is better"
     );
     assert_eq!(better(&[(vec![None], 20.0)]), Verdict::NotReproduced, "nor where that has no value");
-    let worse = Judged::in_range(&runs(&[0.7, 0.7, 0.7]), range(0.79, 0.92));
+    let low = runs(&[0.7, 0.7, 0.7]);
+    let worse = Judged::in_range(&low, range(0.79, 0.92));
     assert_eq!(
-        worse.unless_better(range(0.79, 0.92), Order::Above, &[delay(1.0)]).verdict,
+        worse.unless_better(&low, range(0.79, 0.92), Order::Above, &[delay(1.0)]).verdict,
         Verdict::NotReproduced
     );
 }

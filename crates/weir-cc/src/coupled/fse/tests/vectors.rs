@@ -28,6 +28,19 @@ fn algorithm_2_cuts_in_proportion_and_waits_for_two_round_trips() {
 }
 
 #[test]
+fn one_of_five_that_halves_takes_a_tenth_of_the_sum() {
+    let after = |config: Config, sum: f64| {
+        let mut flows = Flows::at(config, &[(1.0, 1000.0); 5]);
+        flows.loses(2, 500.0).are(sum, &[sum / 5.0; 5]);
+    };
+    after(Config::rtp_2014_active(), 4500.0);
+    after(Config::rfc8699_active(), 4500.0);
+    // The conservative forms are one flow: as where all halve.
+    after(Config::rtp_2014_conservative(), 2500.0);
+    after(Config::rfc8699_conservative(), 2500.0);
+}
+
+#[test]
 fn the_initiator_may_be_exempt_from_its_timer() {
     let config = Config { timer_exempts_initiator: true, ..Config::rtp_2014_conservative() };
     let mut flows = Flows::at(config, &[(1.0, 2500.0), (1.0, 2500.0)]);

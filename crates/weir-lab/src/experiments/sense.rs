@@ -1,0 +1,75 @@
+//! What a row says that parses and means nothing: ranges without numbers, shares of none, words that nothing reads.
+
+use super::row::{Claim, OverPlaces, OverSeeds, Range, Row, Selection};
+use crate::form::{KeyPath, Problem};
+
+/// What is wrong with a row as a whole.
+pub(super) fn of_row(row: &Row) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (index, claim) in row.claims.iter().enumerate() {
+        if row.claims[..index].iter().any(|other| other.id == claim.id) {
+            let path = KeyPath::of(&["claims"]).item(index).with("id");
+            let problem = Problem::value(&path, format!("another claim is called `{}`", claim.id));
+            problems.push(problem.help("give it a name of its own"));
+        }
+    }
+    for (name, sweep) in row.sweeps.iter() {
+        let lists = [("quick", Some(&sweep.quick)), ("full", sweep.full.as_ref())];
+        for (key, _) in lists.into_iter().filter(|(_, values)| values.is_some_and(Vec::is_empty)) {
+            let path = KeyPath::of(&["sweeps", name, key]);
+            problems.push(Problem::value(&path, "there are no values").help("write one at least"));
+        }
+    }
+    problems
+}
+
+/// What is wrong with a claim by itself.
+pub(super) fn of_claim(claim: &Claim, path: &KeyPath) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    problems.extend(claim.accept.and_then(|range| of_range(range, &path.with("accept"))));
+    for (name, selection) in &claim.selection {
+        if let Selection::Within(range) = selection {
+            problems.extend(of_range(*range, &path.with("where").with(name)));
+        }
+    }
+    if claim.share.is_nan() || claim.share <= 0.0 || claim.share > 1.0 {
+        let problem =
+            Problem::value(&path.with("share"), "nothing would have to hold, or more than everything");
+        problems.push(problem.help("write a share above 0, at most 1"));
+    }
+    if claim.accept.is_none() {
+        problems.extend(without_range(claim, path));
+    }
+    if claim.trend.is_some() && claim.over_places == OverPlaces::Mean {
+        let problem = Problem::key(&path.with("over_places"), "a trend is judged step by step");
+        problems.push(problem.help("leave it out"));
+    }
+    if let Some(better) = claim.better.as_ref().filter(|better| better.at.len() < 2) {
+        let told = if better.at.is_empty() { "neither delay nor loss" } else { "one of delay and loss only" };
+        let problem = Problem::value(&path.with("better").with("at"), format!("{told} is compared"));
+        problems.push(problem.help("a value is better at no more delay and no more loss: name both"));
+    }
+    problems
+}
+
+/// What is read with a range only.
+fn without_range(claim: &Claim, path: &KeyPath) -> Vec<Problem> {
+    let unread = [("better", claim.better.is_some()), ("over_seeds", claim.over_seeds != OverSeeds::Mean)];
+    let problem = |(key, _): (&str, bool)| {
+        let problem = Problem::key(&path.with(key), format!("`{key}` belongs to `accept`"));
+        problem.help("leave it out, or judge by a range")
+    };
+    unread.into_iter().filter(|(_, given)| *given).map(problem).collect()
+}
+
+fn of_range(range: Range, path: &KeyPath) -> Option<Problem> {
+    match (range.min, range.max) {
+        (None, None) => {
+            Some(Problem::value(path, "everything is in this range").help("write `min`, `max` or both"))
+        }
+        (Some(min), Some(max)) if min > max => {
+            Some(Problem::value(path, "nothing is in this range").help("`min` is at most `max`"))
+        }
+        _ => None,
+    }
+}
