@@ -70,7 +70,7 @@ impl Flows {
         let why = if falls { Why::Loss } else { Why::Growth };
         let decision = Decision { rate, base, why, rtt: Some(TimeDelta::from_millis(50)) };
         self.taken[flow as usize].0 = rate;
-        let update = Word::Update(Update { decision, window: None, epoch });
+        let update = Word::Update(Update { decision, window: None, epoch, heard: true });
         self.fse.on_word(now, Member(flow), &update).expect("it has joined");
         while let Some((Member(flow), order)) = self.fse.poll_order() {
             if let Order::Rate { rate, epoch } = order {

@@ -32,6 +32,8 @@ pub struct CoupledFlow {
     membership: Membership,
     demand: Demand,
     begun: bool,
+    /// When feedback came last, as of the last decision.
+    heard_at: Option<SendTime>,
 }
 
 impl CoupledFlow {
@@ -41,7 +43,7 @@ impl CoupledFlow {
         let wishes = Wishes { priority, desired: most, least: config.limits.min() };
         let segment = DataSize::from_bytes(u64::from(config.payload_limit));
         let (membership, demand) = (Membership::new(wishes, segment), Demand::new());
-        Self { id, limits: config.limits, desired, membership, demand, begun: false }
+        Self { id, limits: config.limits, desired, membership, demand, begun: false, heard_at: None }
     }
 
     /// The flow in its session.
@@ -84,6 +86,9 @@ impl CoupledFlow {
         match *output {
             Output::Decision(id, decision) if id == self.id => {
                 let Some(sender) = session.flow(id) else { return [None; 2] };
+                if sender.heard_at() != core::mem::replace(&mut self.heard_at, sender.heard_at()) {
+                    self.membership.on_feedback();
+                }
                 let wish = (self.desired == Desired::Measured).then(|| {
                     let most = self.limits.max();
                     let measured = self.demand.desired(now, decision.rate, sender.queued());

@@ -34,7 +34,11 @@ impl<C: Coupler> CoupledFlows<C> {
     pub fn add(&mut self, now: SendTime, flow: CoupledFlow, session: &mut Session) -> Result<(), Refusal> {
         let id = flow.id();
         self.flows.push(flow);
-        self.with(now, id, session, |flow, session| flow.begin(now, session))
+        let told = self.with(now, id, session, |flow, session| flow.begin(now, session));
+        if told.is_err() {
+            self.flows.pop();
+        }
+        told
     }
 
     /// The session gave something out.
@@ -48,11 +52,12 @@ impl<C: Coupler> CoupledFlows<C> {
         output: &Output,
     ) -> Result<(), Refusal> {
         match *output {
-            Output::Decision(id, _) | Output::Rtt(id, _) | Output::Packet(id, _) => {
-                self.with(now, id, session, |flow, session| {
-                    flow.on_output(now, session, output).into_iter().flatten()
-                })
-            }
+            Output::Decision(id, _)
+            | Output::Rtt(id, _)
+            | Output::Packet(id, _)
+            | Output::Statistics(id, _) => self.with(now, id, session, |flow, session| {
+                flow.on_output(now, session, output).into_iter().flatten()
+            }),
             _ => Ok(()),
         }
     }

@@ -94,6 +94,8 @@ pub struct MediaSender {
     controller_due: SendTime,
     target: Target,
     target_changed: bool,
+    /// When feedback for the controller came last.
+    heard_at: Option<SendTime>,
 }
 
 impl MediaSender {
@@ -126,6 +128,7 @@ impl MediaSender {
             controller_due: SendTime::MAX,
             target,
             target_changed: true,
+            heard_at: None,
         }
     }
 
@@ -317,6 +320,7 @@ impl MediaSender {
         }
         let feedback: Feedback<'_> = self.history.join(now, &report);
         let decision = self.controller.on_feedback(now, &feedback, &state);
+        self.heard_at = Some(now);
         let statistics = self.statistics.as_mut().and_then(|statistics| {
             if let Feedback::Packets { results, .. } = feedback {
                 statistics.on_results(results);
@@ -361,6 +365,11 @@ impl MediaSender {
     /// What waits in front of the pacer.
     pub fn queued(&self) -> DataSize {
         self.packetiser.queued()
+    }
+
+    /// When feedback for its controller came last.
+    pub fn heard_at(&self) -> Option<SendTime> {
+        self.heard_at
     }
 
     /// What the controller wants now.

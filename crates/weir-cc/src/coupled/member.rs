@@ -41,6 +41,10 @@ pub struct Membership {
     /// The window as it was told last.
     window: Option<DataSize>,
     base_rtt: Option<TimeDelta>,
+    /// Whether feedback has come since the last update.
+    heard: bool,
+    /// Whether it was let go before it had a window: it joins again when it has one, as couplers of windows ask for.
+    lacks_window: bool,
     answers: Answers,
 }
 
@@ -68,6 +72,8 @@ impl Membership {
             segment,
             window: None,
             base_rtt: None,
+            heard: false,
+            lacks_window: false,
             answers: Answers::default(),
         }
     }
@@ -98,7 +104,7 @@ impl Membership {
     ) -> Word {
         self.standing = Standing::In;
         (self.start, self.present, self.computed, self.window) = (start, present, present, window);
-        (self.epoch, self.share) = (0, None);
+        (self.epoch, self.share, self.lacks_window) = (0, None, false);
         self.answers = Answers::default();
         self.answers.asked(now);
         Word::Join(Join { wishes: self.wishes, start, present, window: self.windowed() })
@@ -111,6 +117,11 @@ impl Membership {
         }
     }
 
+    /// Feedback about it has come.
+    pub fn on_feedback(&mut self) {
+        self.heard = true;
+    }
+
     /// Its law decided; `window` belongs to the rate. What to tell, if it has joined.
     pub fn update(&mut self, now: SendTime, decision: Decision, window: Option<DataSize>) -> Option<Word> {
         (self.present, self.computed, self.window) = (decision.rate, decision.rate, window);
@@ -118,17 +129,24 @@ impl Membership {
             Standing::Out => None,
             Standing::OnItsOwn { until } if now < until => None,
             Standing::OnItsOwn { .. } => Some(self.join(now, self.start, decision.rate, window)),
+            Standing::In if self.lacks_window && window.is_some() => {
+                Some(self.join(now, self.start, decision.rate, window))
+            }
             Standing::In => {
+                let heard = core::mem::take(&mut self.heard);
                 self.answers.asked(now);
-                Some(Word::Update(Update { decision, window: self.windowed(), epoch: self.epoch }))
+                Some(Word::Update(Update { decision, window: self.windowed(), epoch: self.epoch, heard }))
             }
         }
     }
 
-    /// It wishes for something else. What to tell, if it has joined.
+    /// It wishes for something else. What to tell, if it has joined; a weight that none can have is refused by the coupler
+    /// and not kept.
     pub fn wish(&mut self, wishes: Wishes) -> Option<Word> {
         let changed = self.wishes != wishes;
-        self.wishes = wishes;
+        if wishes.priority > 0.0 && wishes.priority.is_finite() {
+            self.wishes = wishes;
+        }
         (changed && self.is_joined()).then_some(Word::Wishes(wishes))
     }
 
@@ -178,7 +196,8 @@ impl Membership {
                 Some(Share { rate })
             }
             Order::Uncoupled => {
-                self.standing = Standing::Out;
+                self.share = None;
+                self.lacks_window = self.window.is_none();
                 None
             }
             Order::Segment | Order::Reduce => None,
@@ -294,6 +313,21 @@ mod tests {
     }
 
     #[test]
+    fn who_is_refused_before_it_has_a_window_joins_with_the_first() {
+        let mut member = membership();
+        member.join(MS(0), KBPS(300), KBPS(300), None);
+        assert_eq!(member.order(MS(1), &Order::Uncoupled), None);
+        assert!(!member.is_joined());
+        assert_eq!(member.update(MS(50), decision(300, 310), None), None);
+        let window = Some(DataSize::from_bytes(6000));
+        let Some(Word::Join(join)) = member.update(MS(100), decision(310, 320), window) else { panic!() };
+        assert_eq!(join.window.map(|windowed| windowed.window.cwnd), Some(5.0));
+        // With a window, it is refused for good.
+        member.order(MS(101), &Order::Uncoupled);
+        assert_eq!(member.update(MS(150), decision(320, 330), window), None);
+    }
+
+    #[test]
     fn without_answers_the_lower_of_own_rate_and_share_holds_and_then_the_flow_is_on_its_own() {
         let mut member = membership();
         member.join(MS(0), KBPS(300), KBPS(300), None);
@@ -327,6 +361,23 @@ mod tests {
             }
         }
         assert!(member.is_joined());
+    }
+
+    #[test]
+    fn a_flow_that_is_in_no_group_goes_on_telling() {
+        let mut member = membership();
+        member.join(MS(0), KBPS(300), KBPS(300), None);
+        assert_eq!(member.order(MS(1), &Order::Uncoupled), None);
+        assert!(matches!(member.update(MS(2), decision(300, 310), None), Some(Word::Update(_))));
+    }
+
+    #[test]
+    fn a_weight_that_none_can_have_is_told_and_not_kept() {
+        let mut member = membership();
+        member.join(MS(0), KBPS(300), KBPS(300), None);
+        let wrong = Wishes { priority: 0.0, ..*member.wishes() };
+        assert_eq!(member.wish(wrong), Some(Word::Wishes(wrong)));
+        assert_eq!(member.wishes().priority, 1.0);
     }
 
     #[test]

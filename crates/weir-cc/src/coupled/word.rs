@@ -72,6 +72,8 @@ pub struct Update {
     pub window: Option<Windowed>,
     /// The newest order that the flow had taken when it computed ([`Order::epoch`]); 0 before the first.
     pub epoch: u32,
+    /// Whether feedback has come since the update before: laws compute by the clock, too.
+    pub heard: bool,
 }
 
 /// Something happened to the window of a flow.
@@ -169,7 +171,7 @@ pub enum Order {
     Segment,
     /// The timer that ran out also reduces the window, as it does without coupling.
     Reduce,
-    /// You are not coupled any more: go on by yourself.
+    /// You are in no group: go on by yourself. A flow of rates is still heard, and may be in one again; a connection is not.
     Uncoupled,
 }
 

@@ -52,7 +52,7 @@ fn course(law: &Law, mut fse: Option<Fse>) -> Vec<Target> {
                 fse.on_timeout(at(ms));
             }
             if let Some(decision) = decision {
-                let update = Update { decision, window: None, epoch };
+                let update = Update { decision, window: None, epoch, heard: true };
                 fse.on_word(at(ms), FLOW, &Word::Update(update)).unwrap();
             }
             while let Some((_, order)) = fse.poll_order() {

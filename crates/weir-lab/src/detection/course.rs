@@ -149,7 +149,8 @@ impl Fates {
 
     fn on_arrival(&mut self, now: Time, packet: &PacketMeta) {
         let sent = SendTime::from_nanos(packet.sent_at.nanos() as i64);
-        while let Some(lost) = self.lost.pop_front_if(|lost| *lost <= sent) {
+        while let Some(&lost) = self.lost.front().filter(|lost| **lost <= sent) {
+            self.lost.pop_front();
             self.statistics.on_loss(lost);
         }
         self.statistics.on_arrival(sent, ArrivalTime::from_nanos(now.nanos() as i64));

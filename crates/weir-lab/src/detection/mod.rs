@@ -9,4 +9,4 @@ mod course;
 mod grid;
 
 pub use course::{Case, Course, Kind, SECONDS, run};
-pub use grid::{Judged, Law, cases, chance, judge, table};
+pub use grid::{APART, Judged, Law, cases, chance, judge, table};

@@ -76,6 +76,8 @@ pub const ROWS: &[ShippedRow] = &files![
     "coupling-2018/fig5",
     "coupling-2018/fig6",
     "coupling-2018/fig7",
+    "weir/ledbat-and-tcp",
+    "weir/media-and-data",
 ];
 
 /// The scenarios that several rows share, by their names.

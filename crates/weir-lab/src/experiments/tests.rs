@@ -45,6 +45,7 @@ fn every_row_that_ships_can_be_planned() {
 
 #[test]
 fn every_row_of_the_two_papers_on_coupling_is_there() {
+    let of_papers = ROWS.iter().map(|row| row.name).filter(|name| !name.starts_with("weir/"));
     let rtp = (1..=31).map(|figure| format!("fig{figure}"));
     let rtp = rtp
         .chain(["table1", "alg1", "alg2"].map(str::to_owned))
@@ -55,8 +56,7 @@ fn every_row_of_the_two_papers_on_coupling_is_there() {
     let coupling = coupling.map(|row| format!("coupling-2018/{row}"));
     let mut expected: Vec<String> = rtp.chain(coupling).collect();
     expected.sort();
-    let known: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
-    assert_eq!(known, expected);
+    assert_eq!(of_papers.collect::<Vec<_>>(), expected);
 }
 
 const SMALL: &str = r#"

@@ -204,7 +204,8 @@ fn the_controller_hears_the_fates_and_the_round_trip_time_that_rfc_8888_tells() 
 fn the_controller_hears_the_fates_of_audio_and_video_in_both_formats() {
     for packet_format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
         let audio = Some(AudioConfig { interval: TimeDelta::from_millis(5), ..AudioConfig::default() });
-        let (mut call, heard) = call_of(&MediaConfig { audio, payload_limit: 240, packet_format, ..config() });
+        let (mut call, heard) =
+            call_of(&MediaConfig { audio, payload_limit: 240, packet_format, ..config() });
         call.media_loss = 20;
         call.run(LONG);
         let arrivals = arrivals(&call);

@@ -302,7 +302,7 @@ impl TcpSender {
         }
         let reduction = self.timeout_reduction();
         if self.coupled.is_on() {
-            self.coupled.reduction = Some(reduction);
+            self.coupled.await_order(reduction);
         } else {
             self.reduce_by_timeout(now, reduction);
         }

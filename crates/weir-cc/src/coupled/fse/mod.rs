@@ -28,7 +28,9 @@
 //! * A flow beside others registers with its start rate, also after a pause: what it had is the others' now. Alone it
 //!   registers with the rate that it has and is ordered nothing: one flow is as if it were not coupled, bit by bit.
 //! * A flow that leaves leaves its rate in the sum; one that changes groups takes it along.
-//! * A rate that fell without congestion cuts nobody else: the table in `sum.rs`.
+//! * A rate that fell without congestion cuts nobody else and lifts nobody else: the table in `sum.rs`.
+//! * A law that tells rates is steered by rates, whatever window it tells besides.
+//! * A flow that heard from its path within its last round trip and tells a timeout has lost packets.
 //! * Missing feedback of one flow while others hear theirs is no congestion of the path: that flow has paused. Where nobody
 //!   hears, it is a cut at once, and the others' timeouts tell of the same.
 //!
@@ -65,7 +67,7 @@ use weir_units::DataRate;
 use crate::config_error::ConfigError;
 use crate::coupled::conversion::is_sound;
 use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
-use crate::coupled::word::{Member, Order, Told, Word};
+use crate::coupled::word::{Member, Order, Told, Update, Word};
 use crate::decision::Why;
 use crate::time::SendTime;
 pub use config::{Algorithm, Config, Updates};
@@ -212,7 +214,7 @@ impl Fse {
     /// The rate that a silent flow went by, if it tells a word that brings it back: it hears again.
     fn told_rate(&self, slot: u32, word: &Word) -> Option<f64> {
         match word {
-            Word::Update(update) if update.decision.why != Why::Timeout => {
+            Word::Update(update) if self.is_back(slot, update) => {
                 let base = update.decision.base;
                 Some(if base.is_zero() { self.config.least_rate } else { base }.bps_f64())
             }
@@ -222,6 +224,12 @@ impl Fse {
             }
             _ => None,
         }
+    }
+
+    /// Whether a silent flow that decides takes part again: one that missed feedback, once it has heard some.
+    fn is_back(&self, slot: u32, update: &Update) -> bool {
+        let deaf = self.table.get(slot).is_some_and(|flow| flow.deaf);
+        update.decision.why != Why::Timeout && (update.heard || !deaf)
     }
 
     /// Who told what makes no sense hears what holds for it.

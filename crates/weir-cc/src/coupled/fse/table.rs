@@ -52,12 +52,15 @@ pub(super) struct Flow {
     pub(super) rtt: Option<TimeDelta>,
     /// When it last heard from its path …
     pub(super) heard: SendTime,
+    /// Whether it missed feedback that others had.
+    pub(super) deaf: bool,
     /// … and when it last told anything.
     pub(super) said: SendTime,
     updated: Option<SendTime>,
     interval: TimeDelta,
-    /// Its window, if windows steer it.
+    /// Its window, if windows steer it: a law that tells rates is steered by rates, whatever window it has besides.
     pub(super) steering: Option<Steering>,
+    pub(super) tells_rates: bool,
     /// Whether an order waits.
     pub(super) ordered: bool,
 }
@@ -94,10 +97,12 @@ impl Flow {
             waits_for: 0,
             rtt: None,
             heard: now,
+            deaf: false,
             said: now,
             updated: None,
             interval: TimeDelta::ZERO,
             steering: None,
+            tells_rates: false,
             ordered: false,
         }
     }

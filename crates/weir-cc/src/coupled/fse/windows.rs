@@ -43,11 +43,16 @@ impl Fse {
         match heard {
             Heard::Update { base, rate, why } => {
                 self.go_by(slot, rate);
-                self.take(now, slot, &Computed { rate, base: from(base), why }, false);
+                self.take(
+                    now,
+                    slot,
+                    &Computed { rate, base: from(base), why, heard: why != Why::Timeout },
+                    false,
+                );
             }
             Heard::Recovered { rate } => {
                 self.go_by(slot, rate);
-                let computed = Computed { rate, base: from(rate), why: Why::Growth };
+                let computed = Computed { rate, base: from(rate), why: Why::Growth, heard: true };
                 self.take(now, slot, &computed, false);
             }
             Heard::TimedOut { base, rate } => self.on_timer(now, slot, base, rate),
@@ -82,7 +87,7 @@ impl Fse {
         }
         let heard = self.table.get(slot).map(|flow| flow.heard);
         self.go_by(slot, f64::NAN);
-        self.take(now, slot, &Computed { rate, base, why: Why::Loss }, false);
+        self.take(now, slot, &Computed { rate, base, why: Why::Loss, heard: true }, false);
         if let (Some(flow), Some(heard)) = (self.table.get_mut(slot), heard) {
             flow.heard = heard;
         }

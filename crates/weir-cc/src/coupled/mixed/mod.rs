@@ -25,14 +25,15 @@
 //!
 //! 1. Windows by the smallest round-trip time make a queue `q` take `q/(RTT + q)` of the data's share, and media, left with
 //!    more than its own, lets the queue stand: beside GCC data then has 0.6 to 0.9 of its part. The smoothed one gives the
-//!    data its rate (`Conversion`).
+//!    data its rate (`Conversion`), up to 25 ms of queue: a window that follows a longer one keeps it up. With 200 ms the
+//!    95th percentile beside SCReAM on 2 Mbit/s at 1 : 2 was 71 ms, where it is 47 ms alone and 42 ms so.
 //! 2. A media flow's change counts by `S_CR` over what is media's, not twice: that is right for equal shares only. What a
 //!    flow has that is held back from a jump is no measure, and its growth tells nothing of the path.
 //! 3. A window is of whole segments, one more or less from acknowledgement to acknowledgement, so that its mean is the
 //!    limit: rounded down, a share of seven segments loses a fourteenth.
 //! 4. What data alone lets the sum grow by falls linearly to nothing at 25 ms of queue, and what it takes rises from there
 //!    to 50 ms: with nothing in between the queue went up to 110 ms.
-//! 5. Above 15 ms of queue data flows let the sum shrink although media leads (`Config::led_queue`): a law that keeps a
+//! 5. Above 12 ms of queue data flows let the sum shrink although media leads (`Config::led_queue`): a law that keeps a
 //!    longer queue at a lower rate, as NADA, does so at its share. Between two segments a delayed acknowledgement waits;
 //!    that is no queue. Not for LEDBAT, which has a target of its own ([`Config::ledbat`]).
 //! 6. Shares below a segment are not paced, a join is not clocked by others' acknowledgements, and there is no guard

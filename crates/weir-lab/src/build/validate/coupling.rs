@@ -166,7 +166,6 @@ impl Problems {
 /// Why a flow of this kind cannot be coupled; `None` if it can.
 fn uncoupled_kind(flow: &Flow) -> Option<&'static str> {
     match &flow.carried {
-        Carried::Media(_) => None,
         Carried::Constant(_) => Some("its rate is what it is, whatever happens"),
         Carried::Audio(_) => Some("audio has a rate of its own, whatever happens"),
         Carried::Web(_) => Some("each of its requests has a connection of its own"),
@@ -176,7 +175,7 @@ fn uncoupled_kind(flow: &Flow) -> Option<&'static str> {
         Carried::Tcp(tcp) if tcp.profile == Some(TcpProfile::Chromium2015) => {
             Some("the stack `chromium-2015` has a window law of its own")
         }
-        Carried::Tcp(_) => None,
+        Carried::Media(_) | Carried::Tcp(_) => None,
     }
 }
 

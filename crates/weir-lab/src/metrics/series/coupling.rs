@@ -90,9 +90,10 @@ impl ShareColumns {
     pub(super) fn finish(self) -> (Share, Aggregates) {
         let aggregates =
             Aggregates { group: self.group.finish(), sum: self.sum.finish(), told: self.told.finish() };
-        let share = match self.steers_windows {
-            true => Share::Window(self.window.finish()),
-            false => Share::Rate(self.rate.finish()),
+        let share = if self.steers_windows {
+            Share::Window(self.window.finish())
+        } else {
+            Share::Rate(self.rate.finish())
         };
         (share, aggregates)
     }

@@ -52,8 +52,8 @@ impl Coupler for Equal {
     }
 }
 
-fn built(config: &Config) -> Built {
-    Ok(Some(Box::new(Equal { sum: config.sum, members: Vec::new(), orders: Vec::new() })))
+fn equal(config: &Config) -> Box<dyn Coupler> {
+    Box::new(Equal { sum: config.sum, members: Vec::new(), orders: Vec::new() })
 }
 
 /// Steers any flow.
@@ -77,7 +77,7 @@ impl CouplerKind for EqualRates {
     }
 
     fn build(config: Config, _: &Setting) -> Built {
-        built(&config)
+        Ok(Some(equal(&config)))
     }
 }
 
@@ -101,6 +101,6 @@ impl CouplerKind for EqualWindows {
     }
 
     fn build(config: Config, _: &Setting) -> Built {
-        built(&config)
+        Ok(Some(equal(&config)))
     }
 }

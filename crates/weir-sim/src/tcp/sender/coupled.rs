@@ -13,7 +13,7 @@ use super::{State, TcpSender};
 pub(super) struct Coupled {
     on: bool,
     /// The timer ran out, and whether the window is reduced for it, the coupler has not said yet.
-    pub(super) reduction: Option<Reduction>,
+    reduction: Option<Reduction>,
     /// Segments that other flows' acknowledgements let out.
     clocked: u32,
 }
@@ -21,6 +21,12 @@ pub(super) struct Coupled {
 impl Coupled {
     pub(super) const fn is_on(&self) -> bool {
         self.on
+    }
+
+    /// The timer ran out: whether that reduces the window, too, an order says. One that runs out again meanwhile asks for
+    /// nothing more.
+    pub(super) fn await_order(&mut self, reduction: Reduction) {
+        self.reduction.get_or_insert(reduction);
     }
 
     /// The window that holds: one segment while nobody has said what a timeout means.
@@ -64,7 +70,7 @@ impl TcpSender {
         let acked = self.board.first().saturating_sub(first);
         let told = match (state, self.state) {
             (State::SynSent, State::Open) => return Heard { rtt, connected: true, news: None },
-            (State::Open, State::Recovery) => Some(Told::RecoveryEntered),
+            (State::Open | State::Loss, State::Recovery) => Some(Told::RecoveryEntered),
             (State::Recovery, State::Open) => Some(Told::RecoveryLeft),
             _ if self.counts.ecn_reductions > reductions => Some(Told::Marked),
             (_, State::Recovery) => (acked > 0).then_some(Told::Repairing),

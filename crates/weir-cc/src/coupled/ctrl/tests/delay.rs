@@ -13,7 +13,7 @@ fn update(rig: &mut Rig, flow: u32, cwnd: f64, why: Why) {
     let segment = DataSize::from_bytes(1000);
     let windowed = Windowed { window: window(cwnd, f64::INFINITY), segment, base_rtt: Some(RTT) };
     rig.windows.insert(flow, windowed.window);
-    rig.tell(flow, &Word::Update(Update { decision, window: Some(windowed), epoch: 0 }));
+    rig.tell(flow, &Word::Update(Update { decision, window: Some(windowed), epoch: 0, heard: true }));
 }
 
 /// Delay-based flows at their shares of 20 segments, of which flow 0 coordinates.
@@ -73,7 +73,7 @@ fn a_law_is_always_answered_and_alone_with_its_own_window() {
     let decision = Decision { rate, base: rate, why: Why::Delay, rtt: Some(RTT) };
     for cwnd in [7.123_456_789, 1e-3 + 20.0] {
         let windowed = Windowed { window: Window { cwnd, ..windowed.window }, ..windowed };
-        let word = Word::Update(Update { decision, window: Some(windowed), epoch: 0 });
+        let word = Word::Update(Update { decision, window: Some(windowed), epoch: 0, heard: true });
         rig.coupler.on_word(rig.now, Member(0), &word).unwrap();
         let order = rig.coupler.poll_order();
         assert!(
@@ -81,7 +81,7 @@ fn a_law_is_always_answered_and_alone_with_its_own_window() {
             "{order:?}"
         );
     }
-    let word = Word::Update(Update { decision, window: None, epoch: 0 });
+    let word = Word::Update(Update { decision, window: None, epoch: 0, heard: true });
     assert!(rig.coupler.on_word(rig.now, Member(0), &word).is_err());
     assert!(rig.coupler.poll_order().is_some());
     assert!(rig.coupler.on_word(rig.now, Member(9), &word).is_err());

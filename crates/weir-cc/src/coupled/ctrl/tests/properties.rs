@@ -58,7 +58,7 @@ fn some_update() -> impl Strategy<Value = Word> {
             let decision = Decision { rate, base, why, rtt: Some(RTT) };
             let segment = DataSize::from_bytes(1200);
             let windowed = windowed.then_some(Windowed { window, segment, base_rtt: Some(RTT) });
-            Word::Update(Update { decision, window: windowed, epoch: 0 })
+            Word::Update(Update { decision, window: windowed, epoch: 0, heard: true })
         },
     )
 }

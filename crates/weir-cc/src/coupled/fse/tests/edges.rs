@@ -141,7 +141,7 @@ fn the_timer_of_a_flow_without_a_round_trip_time_takes_the_longest_known() {
             let decision =
                 Decision { rate: kbps(rate), base: kbps(base), why, rtt: rtt.map(TimeDelta::from_millis) };
             let epoch = flows.taken[flow as usize].1;
-            flows.say(flow, Word::Update(Update { decision, window: None, epoch })).unwrap();
+            flows.say(flow, Word::Update(Update { decision, window: None, epoch, heard: true })).unwrap();
         };
         tell(&mut flows, 1, (1000.0, 1000.0), known, Why::Growth);
         tell(&mut flows, 0, (1000.0, 500.0), None, Why::Loss);

@@ -53,6 +53,7 @@ fn a_flow_that_resumes_beside_others_is_ordered_to_its_start_rate() {
                 decision: Decision { rate: kbps(9.0), base: kbps(9.0), why: Why::Growth, rtt: None },
                 window: None,
                 epoch: 0,
+                heard: true,
             }),
         );
         assert_eq!(unheard, Err(Refusal::UnknownFlow(Member(1))), "it has paused");
@@ -99,7 +100,7 @@ fn orders_to_a_flow_that_has_left_are_not_given() {
     let word = Word::Wishes(greedy(3.0));
     flows.fse.on_word(flows.now, Member(0), &word).unwrap();
     let decision = Decision { rate: kbps(2100.0), base: kbps(2000.0), why: Why::Growth, rtt: None };
-    let update = Word::Update(Update { decision, window: None, epoch: 0 });
+    let update = Word::Update(Update { decision, window: None, epoch: 0, heard: true });
     flows.fse.on_word(flows.now, Member(0), &update).unwrap();
     flows.fse.on_word(flows.now, Member(1), &Word::Leave).unwrap();
     flows.poll();

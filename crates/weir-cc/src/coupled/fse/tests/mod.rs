@@ -106,7 +106,7 @@ impl Flows {
         let rtt = Some(TimeDelta::from_millis(100));
         let decision = Decision { rate: kbps(rate), base: kbps(base), why, rtt };
         self.taken[flow as usize].0 = rate;
-        self.say(flow, Word::Update(Update { decision, window: None, epoch })).unwrap();
+        self.say(flow, Word::Update(Update { decision, window: None, epoch, heard: true })).unwrap();
         self
     }
 

@@ -72,7 +72,7 @@ fn word() -> impl Strategy<Value = Word> {
     let update = (rate(), rate(), prop::sample::select(&Why::ALL[..]), rtt(), 0_u32..40).prop_map(
         |(rate, base, why, rtt, epoch)| {
             let decision = Decision { rate, base, why, rtt };
-            Word::Update(Update { decision, window: None, epoch })
+            Word::Update(Update { decision, window: None, epoch, heard: true })
         },
     );
     let news =
