@@ -103,10 +103,10 @@ impl Connections {
     /// The connection is closed; its number is free after twice the lifetime of a segment.
     pub fn close(&mut self, now_nanos: i64, id: ConnectionId) {
         let free_nanos = now_nanos.saturating_add(self.msl_nanos.saturating_mul(2));
-        if let Some(Some(place)) = self.places.get_mut(usize::from(id.number())) {
-            if !place.is_closed() {
-                place.state = State::Closed { free_nanos };
-            }
+        if let Some(Some(place)) = self.places.get_mut(usize::from(id.number()))
+            && !place.is_closed()
+        {
+            place.state = State::Closed { free_nanos };
         }
     }
 

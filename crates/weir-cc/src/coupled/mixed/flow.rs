@@ -199,7 +199,7 @@ impl Flow {
             media.rate = if !self.present || update.epoch == self.epoch { decision.rate } else { media.rate };
             media.computed = decision.rate.bps_f64();
         }
-        if decision.why != Why::Timeout {
+        if update.heard && decision.why != Why::Timeout {
             self.progress = now;
         }
         self.demand = self.bound(decision).filter(|_| !alone);

@@ -170,7 +170,8 @@ impl Group {
     /// A rate law computed a rate.
     pub(super) fn on_update(&mut self, now: SendTime, place: usize, update: &Update) {
         let decision = &update.decision;
-        let resumes = decision.why != Why::Timeout && self.resume(place, decision.base);
+        let hears = update.heard && decision.why != Why::Timeout;
+        let resumes = hears && self.resume(place, decision.base);
         if decision.why == Why::Timeout && self.others_progress(now, place) {
             // It is not all of the path that is silent.
             self.flows[place].present = false;
