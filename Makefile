@@ -20,6 +20,7 @@ bench:
 	taskset -c 0 cargo bench --locked -p weir-wire --bench feedback
 	taskset -c 0 cargo bench --locked -p weir-oracle --bench w60
 	taskset -c 0 cargo bench --locked -p weir-lab --bench scenarios
+	taskset -c 0 cargo bench --locked -p weir-lab --bench coupled
 
 demo:
 	cargo run --release --locked -- run

@@ -202,18 +202,24 @@ pub(crate) struct ReproduceArgs {
     /// Threads [default: one per core]; results do not depend on them.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
-    /// Print as JSON: an array with an object for each claim.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Print as Markdown: the tables of docs/reproduction.md.
-    #[arg(long, conflicts_with = "json")]
-    pub(crate) markdown: bool,
+    #[command(flatten)]
+    pub(crate) form: ReproduceForm,
     /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReproduceForm {
+    /// Print as JSON: an array with an object for each claim.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print as Markdown: the tables of docs/reproduction.md.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

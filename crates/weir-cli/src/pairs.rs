@@ -12,8 +12,16 @@ use crate::effective::{each_once, threads};
 use crate::failure::Failure;
 use crate::{progress, table};
 
-const HEADER: [&str; 6] =
-    ["laws", "coupled", "Jain's index", "mean queue, ms", "utilisation, %", "unharmed by coupling"];
+const HEADER: [&str; 8] = [
+    "laws",
+    "Jain's index, alone",
+    "coupled",
+    "mean queue in ms, alone",
+    "coupled",
+    "utilisation in %, alone",
+    "coupled",
+    "unharmed",
+];
 
 /// Runs the pairs and prints them.
 pub(crate) fn pairs(args: &PairsArgs) -> Result<(), Failure> {
@@ -41,17 +49,16 @@ pub(crate) fn pairs(args: &PairsArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The rows of a pair: left alone, then coupled.
-fn rows(pair: &Pair) -> [[String; 6]; 2] {
-    let row = |names: String, word: &str, outcome: &Outcome, verdict: &str| {
-        let Outcome { jain, queue_ms, utilisation } = outcome;
-        let values = [figure(*jain, 1.0, 3), figure(*queue_ms, 1.0, 1), figure(*utilisation, 100.0, 1)];
-        let [jain, queue, used] = values;
-        [names, word.to_owned(), jain, queue, used, verdict.to_owned()]
+/// The row of a pair.
+fn row(pair: &Pair) -> [String; 8] {
+    let figures = |Outcome { jain, queue_ms, utilisation }: &Outcome| {
+        [figure(*jain, 1.0, 3), figure(*queue_ms, 1.0, 1), figure(*utilisation, 100.0, 1)]
     };
-    let verdict = if pair.is_unharmed() { "yes" } else { "no" };
+    let [jain_alone, queue_alone, used_alone] = figures(&pair.uncoupled);
+    let [jain, queue, used] = figures(&pair.coupled);
     let names = format!("{} + {}", pair.laws[0], pair.laws[1]);
-    [row(names, "no", &pair.uncoupled, ""), row(String::new(), "yes", &pair.coupled, verdict)]
+    let verdict = if pair.is_unharmed() { "yes" } else { "no" };
+    [names, jain_alone, jain, queue_alone, queue, used_alone, used, verdict.to_owned()]
 }
 
 fn figure(value: Option<Statistic>, scale: f64, decimals: usize) -> String {
@@ -67,15 +74,13 @@ fn summary(pairs: &[Pair]) -> String {
 }
 
 fn print_table(out: &mut impl Write, pairs: &[Pair]) -> Result<(), Failure> {
-    let cells = |row: [String; 6]| row.into_iter().map(Cell::new).collect::<Vec<_>>();
-    let rows = pairs.iter().flat_map(|pair| {
+    let rows = pairs.iter().map(|pair| {
         let colour = if pair.is_unharmed() { Color::Green } else { Color::Red };
-        let [alone, coupled] = rows(pair).map(cells);
-        let mut coupled = coupled;
-        if let Some(verdict) = coupled.pop() {
-            coupled.push(verdict.fg(colour));
+        let mut cells: Vec<Cell> = row(pair).into_iter().map(Cell::new).collect();
+        if let Some(verdict) = cells.pop() {
+            cells.push(verdict.fg(colour));
         }
-        [alone, coupled]
+        cells
     });
     writeln!(out, "{}", table::plain(&HEADER, rows.collect()))?;
     writeln!(out, "{}", summary(pairs))?;
@@ -84,7 +89,7 @@ fn print_table(out: &mut impl Write, pairs: &[Pair]) -> Result<(), Failure> {
 
 fn print_markdown(out: &mut impl Write, pairs: &[Pair]) -> Result<(), Failure> {
     writeln!(out, "| {} |\n|{}", HEADER.join(" | "), "---|".repeat(HEADER.len()))?;
-    for row in pairs.iter().flat_map(rows) {
+    for row in pairs.iter().map(row) {
         writeln!(out, "| {} |", row.join(" | "))?;
     }
     writeln!(out, "\n{}", summary(pairs))?;

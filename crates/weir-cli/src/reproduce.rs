@@ -26,10 +26,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
     let results = reproduction.run(threads(args.jobs), &traces, &|| bar.inc(1))?;
     bar.finish_and_clear();
     let mut out = anstream::stdout().lock();
-    if args.json {
+    if args.form.json {
         serde_json::to_writer_pretty(&mut out, &results).map_err(std::io::Error::from)?;
         writeln!(out)?;
-    } else if args.markdown {
+    } else if args.form.markdown {
         write!(out, "{}", experiments::markdown(&results))?;
     } else {
         print(&mut out, &results)?;
@@ -38,9 +38,19 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
 }
 
 fn print(out: &mut impl Write, results: &[ClaimResult]) -> Result<(), Failure> {
-    let header = ["claim", "class", "what", "paper", "ours, ± 95 %", "accepted", "places", "verdict"];
-    writeln!(out, "{}\n", table::plain(&header, results.iter().map(row).collect()))?;
-    let header = ["paper", "class", "", "met", "of", "undecided", "two kinds of runs", "not reproduced"];
+    let width = table::terminal_width();
+    for paper in results.chunk_by(|a, b| a.paper() == b.paper()) {
+        let header = [paper[0].paper(), "class", "ours, ± 95 %", "accepted", "verdict"];
+        let mut lines = table::lines(&header, paper.iter().map(row).collect()).into_iter();
+        writeln!(out, "{}", lines.next().unwrap_or_default())?;
+        for (line, result) in lines.zip(paper) {
+            writeln!(out, "{line}")?;
+            writeln!(out, "{}", table::indented(&words(result), width))?;
+        }
+        let met = paper.iter().filter(|result| result.verdict.is_met()).count();
+        writeln!(out, "{met} of {} claims of {} are met.\n", paper.len(), paper[0].paper())?;
+    }
+    let header = ["paper", "class", "", "met", "of", "undecided", "two kinds", "not met"];
     writeln!(out, "{}", table::plain(&header, counts(results).iter().map(summary).collect()))?;
     if results.iter().any(|result| result.stand_in.is_some()) {
         writeln!(out, "\n* with a stand-in for something that cannot be had")?;
@@ -48,6 +58,7 @@ fn print(out: &mut impl Write, results: &[ClaimResult]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What one line holds of a claim.
 fn row(result: &ClaimResult) -> Vec<Cell> {
     let mark = if result.stand_in.is_some() { " *" } else { "" };
     let colour = match result.verdict {
@@ -55,16 +66,28 @@ fn row(result: &ClaimResult) -> Vec<Cell> {
         Verdict::Undecided => Color::Yellow,
         _ => Color::Red,
     };
+    let name = result.id.trim_start_matches(result.paper()).trim_start_matches('/');
+    let measured = if result.tests.is_empty() { result.measured_in_words() } else { String::new() };
     vec![
-        Cell::new(&result.id),
+        Cell::new(name),
         Cell::new(result.class.name()),
-        Cell::new(&result.claim),
-        Cell::new(result.reported_in_words()),
-        Cell::new(if result.tests.is_empty() { result.measured_in_words() } else { result.tests.join(" ") }),
+        Cell::new(measured),
         Cell::new(result.accepted_in_words()),
-        Cell::new(result.places_in_words()),
         Cell::new(format!("{}{mark}", result.verdict.words())).fg(colour),
     ]
+}
+
+/// The words below that line: what is claimed, what the paper reports, and of a sweep at how many places it holds.
+fn words(result: &ClaimResult) -> String {
+    let mut words = result.claim.clone();
+    let (reported, places) = (result.reported_in_words(), result.places_in_words());
+    if !reported.is_empty() {
+        words.extend(["; paper: ", &reported]);
+    }
+    if !places.is_empty() {
+        words.extend(["; met at ", &places, " places"]);
+    }
+    words
 }
 
 fn summary(count: &Count) -> Vec<Cell> {

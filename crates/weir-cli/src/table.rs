@@ -28,6 +28,18 @@ pub(crate) fn plain(header: &[&str], rows: Vec<Vec<impl Into<Cell>>>) -> String 
     table.trim_fmt()
 }
 
+/// Words in columns, the header's line and then one for each row, whatever the width.
+pub(crate) fn lines(header: &[&str], rows: Vec<Vec<Cell>>) -> Vec<String> {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header.iter().map(|name| Cell::new(name).add_attribute(Attribute::Bold)));
+    table.add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    table.trim_fmt().lines().map(str::to_owned).collect()
+}
+
 /// Columns of the terminal that standard output is; `None` where it is none.
 pub(crate) fn terminal_width() -> Option<usize> {
     Table::new().width().map(usize::from)
@@ -36,6 +48,14 @@ pub(crate) fn terminal_width() -> Option<usize> {
 /// A sentence in lines that fit the terminal; in one where there is none.
 pub(crate) fn sentence(text: &str, width: Option<usize>) -> String {
     width.map_or_else(|| text.to_owned(), |width| broken(text, width).join("\n"))
+}
+
+/// A sentence below a row, set in, in lines that fit the terminal; in one where there is none.
+pub(crate) fn indented(text: &str, width: Option<usize>) -> String {
+    let indent = "    ";
+    let width = width.map(|width| width.saturating_sub(visible(indent)));
+    let lines = width.map_or_else(|| vec![text.to_owned()], |width| broken(text, width));
+    lines.iter().map(|line| format!("{indent}{line}")).collect::<Vec<_>>().join("\n")
 }
 
 /// Words in columns, flush left, as many of the columns `names` beside each other as fit `width`; `first` heads the names

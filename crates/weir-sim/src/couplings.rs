@@ -65,13 +65,14 @@ impl Coupling {
         }
     }
 
-    /// When something happens next at the coupler, or with its orders.
-    fn next_wake(&self) -> Time {
+    /// When something happens next at the coupler, or with its orders; not before `now`, though a coupler's timer may have
+    /// become due by what it has just heard.
+    fn next_wake(&self, now: Time) -> Time {
         let word = self.words.front().map_or(Time::MAX, |&(due, ..)| due);
         let order = self.orders.front().map_or(Time::MAX, |&(due, _)| due);
         let timer = self.coupler.next_timeout();
         let timer = timer.map_or(Time::MAX, |due| Time::from_nanos(due.nanos().max(0) as u64));
-        word.min(order).min(timer)
+        word.min(order).min(timer).max(now)
     }
 }
 
@@ -107,7 +108,7 @@ impl Couplings {
         let coupling = self.all.get_mut(index)?;
         if coupling.delay.nanos() > 0 {
             coupling.words.push_back((now + coupling.delay, flow as u32, *word));
-            return self.rewake(index);
+            return self.rewake(now, index);
         }
         coupling.tell(now, flow as u32, word, monitor);
         while let Some(ordered) = coupling.poll(monitor) {
@@ -118,7 +119,7 @@ impl Couplings {
                 self.hurried = Some(index);
             }
         }
-        self.rewake(index)
+        self.rewake(now, index)
     }
 
     /// The next order for the flow whose word was just told.
@@ -155,9 +156,9 @@ impl Couplings {
     }
 
     /// When coupler `index` is to wake, if that is another time than before.
-    pub(crate) fn rewake(&mut self, index: usize) -> Option<(usize, Time)> {
+    pub(crate) fn rewake(&mut self, now: Time, index: usize) -> Option<(usize, Time)> {
         let coupling = &mut self.all[index];
-        let wake = coupling.next_wake();
+        let wake = coupling.next_wake(now);
         let before = core::mem::replace(&mut coupling.wake, wake);
         (wake != before).then_some((index, wake))
     }

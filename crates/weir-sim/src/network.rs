@@ -141,7 +141,7 @@ impl<M: Monitor> Network<M> {
     pub(crate) fn order(&mut self, now: Time, index: usize) -> Option<(usize, Order)> {
         self.couplings.hear(now, index, &mut self.monitor);
         let ordered = self.couplings.order(now, index);
-        let changed = self.couplings.rewake(index);
+        let changed = self.couplings.rewake(now, index);
         self.wake_coupler(changed);
         let Ordered { flow, order, aggregate } = ordered?;
         self.monitor.ordered(now, flow, &order, aggregate);

@@ -8,6 +8,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use common::{Echo, constant, coupled_by, flow, gcc_2016, spec, tcp};
+use weir_cc::coupled::ctrl::{self, CtrlTcp};
+use weir_cc::coupled::fse::{self, Fse, Grouping};
+use weir_cc::coupled::mixed::{self, Mixed};
 use weir_cc::coupled::sbd::{self, Detected};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::scream::ScreamReceiver;
@@ -107,6 +110,23 @@ fn words_and_orders_allocate_nothing() {
     for delay in [0, 100] {
         let coupled = allocations_of(coupled_by(Echo::default(), delay, spec(2000, 600, flows())));
         assert!(coupled <= 2 * RINGS_THAT_MAY_DOUBLE, "{coupled}");
+    }
+}
+
+#[test]
+fn couplers_allocate_nothing() {
+    let both = || vec![flow("video", gcc_2016()), flow("bulk", tcp())];
+    let fse = Fse::new(fse::Config::rfc8699_active(), Grouping::Together).expect("valid");
+    let mixed = Mixed::new(mixed::Config::default()).expect("valid");
+    let ctrl = CtrlTcp::new(ctrl::Config::default()).expect("valid");
+    let run = |flows| spec(2000, 180, flows);
+    for (name, coupled) in [
+        ("fse", coupled_by(fse, 0, run(both()))),
+        ("mixed", coupled_by(mixed, 0, run(both()))),
+        ("ctrltcp", coupled_by(ctrl, 0, run(vec![flow("a", tcp()), flow("b", tcp())]))),
+    ] {
+        let allocations = allocations_of(coupled);
+        assert!(allocations <= 2 * RINGS_THAT_MAY_DOUBLE, "{name}: {allocations}");
     }
 }
 

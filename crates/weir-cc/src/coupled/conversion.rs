@@ -24,8 +24,15 @@ use crate::window::Window;
 const LOSS: f64 = 0.5;
 /// No window is larger, in segments.
 const LARGEST: f64 = 1e9;
+const SHORTEST_RTT: TimeDelta = TimeDelta::from_millis(1);
+const LONGEST_RTT: TimeDelta = TimeDelta::from_secs(10);
 /// In segments (RFC 5681 §3.1 eq. (4)).
 const LEAST_THRESHOLD: f64 = 2.0;
+
+/// A round-trip time as far as it can be one, 1 ms to 10 s: what is told may be anything, and no timer waits for ages.
+pub fn possible_rtt(told: TimeDelta) -> TimeDelta {
+    told.clamp(SHORTEST_RTT, LONGEST_RTT)
+}
 
 /// The rate of `cwnd` segments in bit/s.
 pub fn rate_of(cwnd: f64, segment: DataSize, base_rtt: TimeDelta) -> f64 {
@@ -80,6 +87,7 @@ impl Steering {
     pub fn new(joined: &Windowed) -> Option<Self> {
         let base_rtt = joined.base_rtt.filter(|&rtt| rtt > TimeDelta::ZERO);
         let sound = !joined.segment.is_zero() && base_rtt == joined.base_rtt && is_window(&joined.window);
+        let base_rtt = base_rtt.map(possible_rtt);
         sound.then_some(Self { segment: joined.segment, base_rtt, window: joined.window, recovering: false })
     }
 
@@ -95,7 +103,7 @@ impl Steering {
 
     /// Takes the smallest round-trip time. Returns whether it is another one than before, so that all rates are.
     pub fn learn(&mut self, base_rtt: Option<TimeDelta>) -> bool {
-        let base_rtt = base_rtt.filter(|&rtt| rtt > TimeDelta::ZERO).or(self.base_rtt);
+        let base_rtt = base_rtt.filter(|&rtt| rtt > TimeDelta::ZERO).map(possible_rtt).or(self.base_rtt);
         core::mem::replace(&mut self.base_rtt, base_rtt) != base_rtt
     }
 

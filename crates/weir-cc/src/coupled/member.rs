@@ -43,6 +43,8 @@ pub struct Membership {
     base_rtt: Option<TimeDelta>,
     /// Whether feedback has come since the last update.
     heard: bool,
+    /// Whether it was let go before it had a window: it joins again when it has one, as couplers of windows ask for.
+    lacks_window: bool,
     answers: Answers,
 }
 
@@ -71,6 +73,7 @@ impl Membership {
             window: None,
             base_rtt: None,
             heard: false,
+            lacks_window: false,
             answers: Answers::default(),
         }
     }
@@ -101,7 +104,7 @@ impl Membership {
     ) -> Word {
         self.standing = Standing::In;
         (self.start, self.present, self.computed, self.window) = (start, present, present, window);
-        (self.epoch, self.share) = (0, None);
+        (self.epoch, self.share, self.lacks_window) = (0, None, false);
         self.answers = Answers::default();
         self.answers.asked(now);
         Word::Join(Join { wishes: self.wishes, start, present, window: self.windowed() })
@@ -126,6 +129,9 @@ impl Membership {
             Standing::Out => None,
             Standing::OnItsOwn { until } if now < until => None,
             Standing::OnItsOwn { .. } => Some(self.join(now, self.start, decision.rate, window)),
+            Standing::In if self.lacks_window && window.is_some() => {
+                Some(self.join(now, self.start, decision.rate, window))
+            }
             Standing::In => {
                 let heard = core::mem::take(&mut self.heard);
                 self.answers.asked(now);
@@ -154,8 +160,14 @@ impl Membership {
         self.part().then_some(Word::Leave)
     }
 
+    /// Also on its own: its coupler may still count it.
     fn part(&mut self) -> bool {
-        core::mem::replace(&mut self.standing, Standing::Out) == Standing::In
+        core::mem::replace(&mut self.standing, Standing::Out) != Standing::Out
+    }
+
+    /// Whether an order of this number is not the newest. Numbers go in a circle; any may be the first.
+    const fn has_newer_than(&self, epoch: u32) -> bool {
+        epoch == 0 || (self.epoch != 0 && epoch.wrapping_sub(self.epoch).cast_signed() <= 0)
     }
 
     /// An order has come: the share to adopt, if it is one for a rate law, and the newest.
@@ -166,7 +178,7 @@ impl Membership {
         self.answers.answered(now);
         match *order {
             Order::Rate { rate, epoch } => {
-                if epoch <= self.epoch {
+                if self.has_newer_than(epoch) {
                     return None;
                 }
                 self.epoch = epoch;
@@ -185,6 +197,7 @@ impl Membership {
             }
             Order::Uncoupled => {
                 self.share = None;
+                self.lacks_window = self.window.is_none();
                 None
             }
             Order::Segment | Order::Reduce => None,
@@ -300,6 +313,23 @@ mod tests {
     }
 
     #[test]
+    fn who_is_refused_before_it_has_a_window_joins_with_the_first() {
+        let mut member = membership();
+        member.join(MS(0), KBPS(300), KBPS(300), None);
+        assert_eq!(member.order(MS(1), &Order::Uncoupled), None);
+        assert!(
+            matches!(member.update(MS(50), decision(300, 310), None), Some(Word::Update(_))),
+            "it may be in a group"
+        );
+        let window = Some(DataSize::from_bytes(6000));
+        let Some(Word::Join(join)) = member.update(MS(100), decision(310, 320), window) else { panic!() };
+        assert_eq!(join.window.map(|windowed| windowed.window.cwnd), Some(5.0));
+        // With a window, it does not join again and again.
+        member.order(MS(101), &Order::Uncoupled);
+        assert!(matches!(member.update(MS(150), decision(320, 330), window), Some(Word::Update(_))));
+    }
+
+    #[test]
     fn without_answers_the_lower_of_own_rate_and_share_holds_and_then_the_flow_is_on_its_own() {
         let mut member = membership();
         member.join(MS(0), KBPS(300), KBPS(300), None);
@@ -360,5 +390,34 @@ mod tests {
         assert_eq!(member.order(MS(1), &order(10.0)), Some(Share { rate: KBPS(300) }));
         assert_eq!(member.order(MS(1), &order(5.0)), Some(Share { rate: KBPS(150) }));
         assert_eq!(member.order(MS(1), &order(f64::NAN)), None);
+    }
+
+    #[test]
+    fn who_is_on_its_own_still_says_goodbye() {
+        for goodbye in [Membership::pause, Membership::leave] {
+            let mut member = membership();
+            assert_eq!(goodbye(&mut member), None, "it never was there");
+            member.join(MS(0), KBPS(300), KBPS(300), None);
+            for tick in 1..100 {
+                member.on_timeout(MS(2000 * tick));
+                let _ = member.update(MS(2000 * tick), decision(300, 300), None);
+                if !member.is_joined() {
+                    break;
+                }
+            }
+            assert!(!member.is_joined());
+            assert!(goodbye(&mut member).is_some());
+            assert_eq!(goodbye(&mut member), None);
+        }
+    }
+
+    #[test]
+    fn orders_are_numbered_in_a_circle() {
+        let mut member = membership();
+        member.join(MS(0), KBPS(300), KBPS(300), None);
+        assert!(member.order(MS(1), &rate(500, u32::MAX)).is_some(), "the first may have any number");
+        assert!(member.order(MS(2), &rate(400, 1)).is_some());
+        assert_eq!(member.order(MS(3), &rate(500, u32::MAX)), None);
+        assert_eq!(member.order(MS(3), &rate(500, 0)), None);
     }
 }

@@ -235,8 +235,11 @@ impl Rule for GapRule {
         let mut computed =
             self.time_out(now).then(|| self.on_loss(now, Why::Timeout, Cause::Receiver, &limits));
         if self.step_due.is_some_and(|due| due <= now) {
+            let heard = self.heard;
             self.step(now, &limits);
-            computed = Some(Computed { rate: self.rate(), why: Why::Growth, cause: frame.cause() });
+            if heard {
+                computed = Some(Computed { rate: self.rate(), why: Why::Growth, cause: frame.cause() });
+            }
         }
         computed
     }

@@ -25,7 +25,7 @@ const OPTIONS: OptionsOf<'static> = &|key, name| match key {
 /// # Errors
 /// A path that no scenario has, a name that this scenario does not have, a value that cannot stand there.
 pub fn set(table: &mut Table, assignment: &str) -> Result<(), ScenarioError> {
-    form::set(table, scenario_shape(), OPTIONS, assignment).map(drop)
+    form::set(table, scenario_shape(), OPTIONS, assignment, &Origin::default()).map(drop)
 }
 
 impl Scenario {
@@ -35,14 +35,13 @@ impl Scenario {
     /// # Errors
     /// Everything that is wrong with the text, each with its place and with what would be right.
     pub fn parse(name: &str, text: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
-        let origin = Origin::of(name, text);
+        let mut origin = Origin::of(name, text);
         let mut table: Table =
             toml::from_str(text).map_err(|error| origin.plain_error(error.span(), error.message()))?;
-        let overrides = overrides
-            .iter()
-            .map(|o| form::set(&mut table, scenario_shape(), OPTIONS, o))
-            .collect::<Result<_, _>>()?;
-        let origin = origin.with(overrides);
+        for assignment in overrides {
+            let laid = form::set(&mut table, scenario_shape(), OPTIONS, assignment, &origin)?;
+            origin = origin.with(laid);
+        }
         origin.check(form::check(&table, scenario_shape(), OPTIONS))?;
         let scenario: Self =
             table.try_into().map_err(|error: toml::de::Error| origin.plain_error(None, error.message()))?;

@@ -63,6 +63,11 @@ impl KeyPath {
         Self(keys.iter().map(|&k| k.to_owned()).collect())
     }
 
+    /// Whether one of both leads to the other.
+    pub(super) fn meets(&self, other: &Self) -> bool {
+        self.0.starts_with(&other.0) || other.0.starts_with(&self.0)
+    }
+
     /// The path one key further.
     pub(crate) fn with(&self, key: &str) -> Self {
         let mut keys = self.0.clone();

@@ -51,10 +51,15 @@ impl Origin {
         Self(Arc::new(Texts { name: name.to_owned(), text: text.to_owned(), spans, overrides: Vec::new() }))
     }
 
-    /// The same with `overrides` laid over the text.
-    pub(crate) fn with(mut self, overrides: Vec<Override>) -> Self {
-        Arc::make_mut(&mut self.0).overrides = overrides;
+    /// The same with another override laid over it.
+    pub(crate) fn with(mut self, laid: Override) -> Self {
+        Arc::make_mut(&mut self.0).overrides.push(laid);
         self
+    }
+
+    /// Whether the value at `path` stands in one of the texts.
+    pub(super) fn wrote(&self, path: &KeyPath) -> bool {
+        self.0.spans.contains_key(path) || self.0.overrides.iter().any(|o| o.concerns(path))
     }
 
     /// The error that shows `problem` where it was written.

@@ -4,19 +4,24 @@ use toml::{Table, Value};
 
 use super::check::{Child, OptionsOf, check_value, child, is_tag, table_form, unknown_key};
 use super::error::{KeyPath, Problem, ScenarioError, advice};
-use super::origin::Override;
+use super::origin::{Origin, Override};
 use super::shape::{Form, Shape, TableForm};
 
-/// Sets one value of `table`, whose form is `shape`, and tells what was set. A table is not changed by an assignment
-/// that is refused.
+/// Sets one value of `table`, whose form is `shape` and which comes from `origin`, and tells what was set. A table is not
+/// changed by an assignment that is refused.
 pub(crate) fn set(
     table: &mut Table,
     shape: Shape<'static>,
     options: OptionsOf<'_>,
     assignment: &str,
+    origin: &Origin,
 ) -> Result<Override, ScenarioError> {
     let equals = assignment.find('=');
     let fail = |problem: Problem| {
+        if origin.wrote(&problem.path) && !split(assignment).is_ok_and(|(path, _)| path.meets(&problem.path))
+        {
+            return origin.error(problem);
+        }
         let end = equals.filter(|_| problem.at_key).unwrap_or(assignment.len());
         let start = if problem.at_key { 0 } else { equals.map_or(0, |e| e + 1) };
         ScenarioError::new("--set", assignment, Some((start, end)), problem)
@@ -92,7 +97,7 @@ impl Setter<'_> {
                 })?;
                 self.place(item, shape, &path, rest)
             }
-            Value::Table(table) => self.place_in_table(table, shape, &path, (key, rest)),
+            Value::Table(table) => self.place_in_table(table, shape, here, (key, rest)),
             ref word => {
                 let changed = preset_table(word, shape).ok_or_else(|| no_further(here, &path))?;
                 *value = Value::Table(changed);
@@ -105,15 +110,16 @@ impl Setter<'_> {
         &self,
         table: &mut Table,
         shape: Shape<'static>,
-        path: &KeyPath,
+        here: &KeyPath,
         (key, rest): (&String, &[String]),
     ) -> Result<(), Problem> {
+        let path = &here.with(key);
         if rest.is_empty() && is_tag(shape, key) {
             // Which words are right is checked together with the rest of the table.
             table.insert(key.clone(), Value::String(self.text.trim_matches('"').to_owned()));
             return Ok(());
         }
-        let form = table_form(table, shape, path)?;
+        let form = table_form(table, shape, here)?;
         match child(&form, table, key, self.options) {
             Child::Unknown => Err(unknown_key(key, &form, path)),
             Child::Any => {

@@ -2,6 +2,7 @@
 
 use weir_lab::build::{Run, RunOptions};
 use weir_lab::metrics::{Measured, Recorder};
+use weir_lab::registry::{controller_names, couplers, window_laws};
 use weir_lab::scenario::Scenario;
 use weir_lab::shipped;
 use weir_lab::traces::TraceStore;
@@ -57,4 +58,41 @@ fn coupled_without_one_five_tuple_a_flow_is_held_to_a_bottleneck_that_is_not_its
     // Inside one pair of UDP ports both take the same way, and coupling costs nothing.
     let [first, second] = over_two_ways("tunnel", "ctrltcp");
     assert!(first + second > 9500.0 && (0.95..1.05).contains(&(first / second)), "{first}, {second}");
+}
+
+/// A flow on its own for 5 s in a coupling by `algorithm`.
+fn alone(flow: &str, algorithm: &str, testbed: bool) -> Measured {
+    let flows = format!("flows={{ first = {flow} }}");
+    let testbed = if testbed { ", testbed = true" } else { "" };
+    let coupling = format!(
+        "coupling={{ call = {{ flows = [\"first\"], algorithm = \"{algorithm}\", desired = \"unlimited\"{testbed} }} }}"
+    );
+    measured("coupling/pair", &["duration=5s", "measure.from=0s", &flows, &coupling])
+}
+
+#[test]
+fn a_lone_flow_under_a_flow_state_exchange_goes_as_if_it_were_not_coupled() {
+    let media = controller_names().map(|law| {
+        format!("{{ kind = \"media\", controller = \"{law}\", encoder = \"greedy\", rates = {{ max = \"10Mbps\" }} }}")
+    });
+    let tcps = window_laws().iter().map(|law| format!("{{ kind = \"tcp\", law = \"{}\" }}", law.name));
+    let exchanges: Vec<_> = couplers()
+        .filter(|info| info.name.starts_with("rfc8699") || info.name.starts_with("fse-") || info.testbed_only)
+        .filter(|info| !info.name.starts_with("equal"))
+        .collect();
+    assert_eq!(exchanges.len(), 6);
+    for flow in media.chain(tcps) {
+        let uncoupled = alone(&flow, "none", false);
+        for exchange in &exchanges {
+            let coupled = alone(&flow, exchange.name, exchange.testbed_only);
+            assert_eq!(coupled.metrics.flows[0].refused_words, Some(0.0), "{flow}, {}", exchange.name);
+            let told = coupled
+                .series
+                .as_ref()
+                .is_some_and(|series| series.couplings[0].aggregate.iter().any(|sum| *sum > 0.0));
+            assert!(told, "{flow}, {}: it was not coupled", exchange.name);
+            let same = coupled.delays == uncoupled.delays && coupled.receipts == uncoupled.receipts;
+            assert!(same, "{flow}, {}", exchange.name);
+        }
+    }
 }

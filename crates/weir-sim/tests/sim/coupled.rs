@@ -2,6 +2,7 @@
 
 use crate::common::{Echo, constant, coupled_by, flow, gcc_2016, spec, tcp};
 use crate::engine::{Tally, run};
+use weir_cc::coupled::ctrl::{Config, CtrlTcp, Newcomer};
 use weir_cc::coupled::{Aggregate, Coupler, Member, Order, Refusal, Told, Word};
 use weir_cc::{DataRate, SendTime, TimeDelta};
 use weir_net::{QueueConfig, Time};
@@ -175,5 +176,67 @@ fn what_cannot_be_coupled_is_named() {
         let error = Simulation::new(spec, Tally::default()).unwrap_err();
         assert_eq!(error, SpecError::Coupling { flow: name.to_owned() });
         assert!(error.to_string().contains(name));
+    }
+}
+
+fn ctrl_tcp(newcomer: Newcomer) -> CtrlTcp {
+    CtrlTcp::new(Config { newcomer, ..Config::default() }).expect("valid")
+}
+
+#[test]
+fn a_lone_tcp_under_ctrl_tcp_goes_as_if_it_were_not_coupled() {
+    let alone = || vec![flow("a", tcp()).from(Time::from_millis(300))];
+    for spec in [spec(2000, 30, alone()), spec(20_000, 20, alone()), short_queue(&alone)] {
+        let (links, end) = (spec.links.clone(), spec.end);
+        let uncoupled = run(spec);
+        assert!(uncoupled.has_lost(), "nothing was lost");
+        for newcomer in [Newcomer::Clocked, Newcomer::Ramped, Newcomer::AddsWindow] {
+            let spec = RunSpec::over(links.clone(), end).with_all(alone());
+            assert_eq!(run(coupled_by(ctrl_tcp(newcomer), 0, spec)), uncoupled, "{newcomer:?}");
+        }
+    }
+}
+
+/// When the flow that joins another one's 10 Mbit/s after 20 s has sent.
+fn newcomer_sends(newcomer: Newcomer) -> Vec<Time> {
+    let flows = vec![flow("first", tcp()), flow("newcomer", tcp()).from(Time::from_millis(20_000))];
+    let mut spec = coupled_by(ctrl_tcp(newcomer), 0, spec(10_000, 24, flows));
+    for link in &mut spec.links {
+        link.config.delay = TimeDelta::from_millis(50);
+    }
+    spec.links[0].config.queue = QueueConfig { limit_packets: Some(83), ..QueueConfig::default() };
+    let sent = heard(spec).sent.into_iter().filter(|(_, flow)| *flow == 1);
+    sent.map(|(at, _)| at).collect()
+}
+
+/// Most packets that leave within the time that one takes at the bottleneck, in the first round trips.
+fn back_to_back(sent: &[Time]) -> usize {
+    let early = sent.iter().take_while(|at| **at < Time::from_millis(20_800));
+    let early: Vec<Time> = early.copied().collect();
+    let serialised = TimeDelta::from_micros(1200);
+    let within = |from: &Time| early.iter().filter(|at| *from <= **at && **at < *from + serialised).count();
+    early.iter().map(within).max().unwrap_or(0)
+}
+
+#[test]
+fn the_acknowledgement_clock_lets_a_newcomers_share_out_without_a_burst() {
+    let (clocked, at_once) = (newcomer_sends(Newcomer::Clocked), newcomer_sends(Newcomer::AddsWindow));
+    let (with, without) = (back_to_back(&clocked), back_to_back(&at_once));
+    assert!(with <= 3, "{with} with the clock, {without} without");
+    assert!(without >= 20, "{without}: the whole share");
+    // Within a round trip and a half of the newcomer's handshake most of a share is under way, burst or none.
+    let soon = clocked.iter().filter(|at| **at < Time::from_millis(20_450)).count();
+    assert!(soon >= 20, "{soon}");
+}
+
+#[test]
+fn time_does_not_run_backwards_where_a_couplers_timer_is_due_at_once() {
+    // Round-trip times fall as the queue empties, and with them the patience of clocks.
+    for seed in 1..6 {
+        let flows =
+            (0..6).map(|n| flow(&format!("f{n}"), tcp()).from(Time::from_millis(n * 97 * seed % 1000)));
+        let mut spec = coupled_by(ctrl_tcp(Newcomer::Clocked), 0, spec(10_000, 4, flows.collect()));
+        spec.seed = seed;
+        assert!(run(spec).has_lost());
     }
 }

@@ -24,6 +24,10 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    pub(crate) fn has_lost(&self) -> bool {
+        self.dropped > 3
+    }
+
     fn fold(&mut self, now: Time, value: u64) {
         self.digest = (self.digest ^ now.nanos() ^ value.rotate_left(32)).wrapping_mul(0x100_0000_01b3);
     }

@@ -18,7 +18,7 @@ use weir_world::{
 };
 
 /// Rates in kbit/s and queues in packets; 50 ms each way.
-const LINKS: [(u64, u32); 3] = [(2000, 60), (4000, 120), (5000, 150)];
+const LINKS: [(u64, u32); 2] = [(2000, 60), (4000, 120)];
 const DATA_FROM: u64 = 10;
 
 /// What passed, and how long it had waited.
@@ -124,7 +124,7 @@ struct Case {
 
 impl Case {
     fn of(media: &'static str, data: &'static str, link: (u64, u32)) -> Self {
-        Self { media, data: Some(data), link, seconds: 120, coupled: None, pause: None }
+        Self { media, data: Some(data), link, seconds: 80, coupled: None, pause: None }
     }
 
     fn coupled(self, config: Config, media: f64, data: f64) -> Self {
@@ -164,111 +164,73 @@ impl Case {
     }
 }
 
-/// Media and data under one link, of equal and of doubled priority.
-const PRIORITIES: [(f64, f64); 3] = [(1.0, 1.0), (2.0, 1.0), (1.0, 2.0)];
-
-/// The most by which data may lengthen the 95th percentile of media's queue, in ms. SCReAM on the narrowest link, where it
-/// has a third, goes up and down by more than it does alone.
-fn allowance(media: &str, link: (u64, u32), data_priority: f64) -> f64 {
-    if media == "scream" && link.0 == 2000 && data_priority > 1.0 { 35.0 } else { 25.0 }
-}
-
-fn data_beside(law: &'static str) {
-    for link in LINKS {
-        let alone = Case { data: None, ..Case::of(law, "", link) }.run().p95(40.0, 120.0);
-        for data in ["newreno", "cubic"] {
-            let apart = Case::of(law, data, link).run().p95(40.0, 120.0);
-            assert!(
-                apart > alone + 200.0,
-                "{law}, {data}, {link:?}: {apart} ms on their own, {alone} without data"
-            );
-            for (of_media, of_data) in PRIORITIES {
-                let run = Case::of(law, data, link).coupled(Config::default(), of_media, of_data).run();
-                let place = format!("{law}, {data}, {link:?}, {of_media} : {of_data}");
-                let queue = run.p95(40.0, 120.0);
-                assert!(
-                    queue <= alone + allowance(law, link, of_data),
-                    "{place}: {queue} ms, {alone} without data"
-                );
-                let part = run.worst_part(of_data / (of_media + of_data), 40, 120);
-                assert!((part - 1.0).abs() <= 0.05, "{place}: {part} of its part");
-                let used = run.used(link, 40.0, 120.0);
-                assert!(used >= 0.85, "{place}: {used} used");
-            }
-        }
-    }
+/// The grid of links, priorities and seeds is the row `weir/media-and-data`; here is one place of it for each law.
+fn data_beside(law: &'static str, data: &'static str, (of_media, of_data): (f64, f64)) {
+    let narrow = LINKS[0];
+    let alone = Case { data: None, ..Case::of(law, "", narrow) }.run().p95(40.0, 80.0);
+    let apart = Case::of(law, data, narrow).run().p95(40.0, 80.0);
+    assert!(apart > alone + 200.0, "{law}, {data}: {apart} ms on their own, {alone} without data");
+    let run = Case::of(law, data, narrow).coupled(Config::default(), of_media, of_data).run();
+    let queue = run.p95(40.0, 80.0);
+    assert!(queue <= alone + 25.0, "{law}, {data}: {queue} ms, {alone} without data");
+    let part = run.worst_part(of_data / (of_media + of_data), 40, 80);
+    assert!((part - 1.0).abs() <= 0.05, "{law}, {data}: {part} of its part");
+    let used = run.used(narrow, 40.0, 80.0);
+    assert!(used >= 0.85, "{law}, {data}: {used} used");
 }
 
 #[test]
 fn data_beside_gcc_takes_its_part_and_fills_no_queue() {
-    data_beside("gcc");
+    data_beside("gcc", "cubic", (2.0, 1.0));
 }
 
 #[test]
 fn data_beside_nada_takes_its_part_and_fills_no_queue() {
-    data_beside("nada");
+    data_beside("nada", "cubic", (1.0, 1.0));
 }
 
 #[test]
 fn data_beside_scream_takes_its_part_and_fills_no_queue() {
-    data_beside("scream");
+    data_beside("scream", "newreno", (1.0, 2.0));
 }
 
 /// By the smallest round-trip time a queue takes its part of the data's share, and media that is left more than its share
 /// makes the queue longer.
 #[test]
 fn windows_by_the_smallest_round_trip_time_miss_the_datas_part() {
-    for law in ["gcc", "nada"] {
-        let run = Case::of(law, "newreno", LINKS[0]).coupled(Config::by_base_rtt(), 1.0, 1.0).run();
-        let part = run.data_part(40.0, 120.0) / 0.5;
-        assert!(part < 0.95, "{law}: {part} of its part");
-    }
+    let run = Case::of("gcc", "newreno", LINKS[0]).coupled(Config::by_base_rtt(), 1.0, 1.0).run();
+    let part = run.data_part(40.0, 80.0) / 0.5;
+    assert!(part < 0.95, "{part} of its part");
 }
 
 #[test]
 fn data_takes_the_link_while_media_pauses_and_yields_when_it_is_back() {
-    for law in ["gcc", "nada", "scream"] {
-        for link in LINKS {
-            let alone = Case { data: None, ..Case::of(law, "", link) }.run().p95(40.0, 120.0);
-            for data in ["newreno", "cubic"] {
-                let mut case = Case::of(law, data, link).coupled(Config::default(), 1.0, 1.0);
-                case.pause = Some((60, 80));
-                let run = case.run();
-                let place = format!("{law}, {data}, {link:?}");
-                let used = run.used(link, 61.0, 65.0);
-                assert!(used > 0.95, "{place}: {used} used in the pause");
-                let (before, pause, back) = (run.p95(40.0, 60.0), run.p95(61.0, 80.0), run.p95(82.0, 90.0));
-                assert!(pause < 80.0, "{place}: {pause} ms in the pause");
-                assert!(back <= before.max(alone) + 30.0, "{place}: {back} ms again, {before} before");
-                assert_eq!(run.lost, 0, "{place}");
-            }
-        }
+    for (law, link) in [("nada", LINKS[0]), ("scream", LINKS[1])] {
+        let mut case = Case::of(law, "newreno", link).coupled(Config::default(), 1.0, 1.0);
+        case.pause = Some((40, 60));
+        let run = case.run();
+        let used = run.used(link, 41.0, 45.0);
+        assert!(used > 0.95, "{law}: {used} used in the pause");
+        let (before, pause, back) = (run.p95(25.0, 40.0), run.p95(41.0, 60.0), run.p95(62.0, 70.0));
+        assert!(pause < 80.0, "{law}: {pause} ms in the pause");
+        assert!(back <= before + 25.0, "{law}: {back} ms again, {before} before");
+        assert_eq!(run.lost, 0, "{law}");
     }
 }
 
-/// The mean wait and the part of the link that is used, of LEDBAT beside TCP.
-fn beside_ledbat(config: Config, data: &'static str, link: (u64, u32)) -> (f64, f64) {
-    let run = Case::of("ledbat", data, link).coupled(config, 1.0, 1.0).run();
-    let waits = run.waits(60.0, 120.0);
-    (waits.iter().sum::<f64>() / waits.len() as f64, run.used(link, 60.0, 120.0))
+/// The mean wait and the part of the link that is used, of LEDBAT beside TCP with a queue of four times its target.
+fn beside_ledbat(config: Config) -> (f64, f64) {
+    let link = (2000, 80);
+    let run = Case::of("ledbat", "newreno", link).coupled(config, 1.0, 1.0).run();
+    let waits = run.waits(50.0, 80.0);
+    (waits.iter().sum::<f64>() / waits.len() as f64, run.used(link, 50.0, 80.0))
 }
 
 #[test]
 fn ledbat_keeps_its_target_for_a_tcp_too() {
-    // Queues of four times the target of 100 ms and more.
-    for link in [(2000, 80), (5000, 200), (10_000, 400)] {
-        for data in ["newreno", "cubic"] {
-            let (wait, used) = beside_ledbat(Config::ledbat(), data, link);
-            assert!(
-                (75.0..=125.0).contains(&wait) && used >= 0.9,
-                "{data}, {link:?}: {wait} ms, {used} used"
-            );
-            // One segment more in each round trip, and one less: twice the target.
-            let (wait, used) = beside_ledbat(Config::ledbat_sum_all(), data, link);
-            assert!(
-                (180.0..=240.0).contains(&wait) && used >= 0.9,
-                "{data}, {link:?}: {wait} ms, {used} used"
-            );
-        }
-    }
+    let (wait, used) = beside_ledbat(Config::ledbat());
+    assert!((75.0..=125.0).contains(&wait) && used >= 0.9, "{wait} ms, {used} used");
+    // One segment more in each round trip, and one less: twice the target.
+    let (wait, used) = beside_ledbat(Config::ledbat_sum_all());
+    assert!((180.0..=240.0).contains(&wait) && used >= 0.9, "{wait} ms, {used} used");
 }

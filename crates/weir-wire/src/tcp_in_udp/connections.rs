@@ -5,6 +5,10 @@ use super::{ConnectionId, Ports, Setup};
 /// The maximum segment lifetime of TCP (RFC 9293 §3.4.2): 2 min.
 pub const MSL_NANOS: i64 = 120_000_000_000;
 
+/// A connection that was accepted and of which nothing else came has its number for so long: as long as its SYN/ACK is sent
+/// again (Linux: five times, 63 s).
+pub const HALF_OPEN_NANOS: i64 = 63_000_000_000;
+
 /// The connections of one pair of hosts on one pair of UDP ports, as one of the hosts knows them. Ports are as its own
 /// segments have them: [`Ports::reversed`] for what has come.
 ///
@@ -20,8 +24,19 @@ pub struct Connections {
 #[derive(Clone, Copy, Debug)]
 struct Place {
     ports: Ports,
-    /// When the number is free again; `None` while the connection stands.
-    free_nanos: Option<i64>,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// This host asked for the number, and is not answered yet.
+    Asked,
+    /// The other host asked, and has sent nothing by the number yet. It is free then.
+    HalfOpen { free_nanos: i64 },
+    /// The connection stands.
+    Established,
+    /// It is closed. Its number is free then.
+    Closed { free_nanos: i64 },
 }
 
 impl Default for Connections {
@@ -40,9 +55,19 @@ impl Connections {
     /// is free. `None` if none is: the connection is to be plain TCP.
     pub fn open(&mut self, now_nanos: i64, ports: Ports) -> Option<ConnectionId> {
         self.expire(now_nanos);
-        let id = self.id(now_nanos, ports).or_else(|| self.first_free())?;
-        self.take(id, ports);
+        let held = self.id(now_nanos, ports);
+        let id = held.or_else(|| self.first_free())?;
+        if self.place(id).is_none_or(|place| place.is_closed()) {
+            self.take(id, ports, State::Asked);
+        }
         Some(id)
+    }
+
+    /// The SYN/ACK uses the number that this host asked for: a refusal after that is none.
+    pub fn on_accepted(&mut self, ports: Ports) {
+        for place in self.places.iter_mut().flatten().filter(|place| place.ports == ports) {
+            place.establish();
+        }
     }
 
     /// A SYN came that wants this number: what the SYN/ACK answers.
@@ -53,14 +78,23 @@ impl Connections {
         if holder.is_some_and(|holder| holder != ports) || held.is_some_and(|held| held != id) {
             return Setup::Refused;
         }
-        self.take(id, ports);
+        let opened = now_nanos.saturating_add(HALF_OPEN_NANOS);
+        match self.place(id).map(|place| place.state) {
+            None => self.take(id, ports, State::HalfOpen { free_nanos: opened }),
+            // A number that is to be kept is kept as long, whoever sends another SYN.
+            Some(State::Closed { free_nanos }) => {
+                self.take(id, ports, State::HalfOpen { free_nanos: opened.max(free_nanos) });
+            }
+            Some(_) => {}
+        }
         Setup::Use(id)
     }
 
-    /// The SYN/ACK refused the number: it is free at once, for nothing was sent by it.
+    /// The SYN/ACK refused the number: it is free at once, for nothing was sent by it. Later, and to who did not ask, a
+    /// refusal says nothing.
     pub fn on_refused(&mut self, ports: Ports) {
         for place in &mut self.places {
-            if place.is_some_and(|place| place.ports == ports) {
+            if place.is_some_and(|place| place.ports == ports && place.state == State::Asked) {
                 *place = None;
             }
         }
@@ -69,17 +103,22 @@ impl Connections {
     /// The connection is closed; its number is free after twice the lifetime of a segment.
     pub fn close(&mut self, now_nanos: i64, id: ConnectionId) {
         let free_nanos = now_nanos.saturating_add(self.msl_nanos.saturating_mul(2));
-        if let Some(Some(place)) = self.places.get_mut(usize::from(id.number())) {
-            place.free_nanos.get_or_insert(free_nanos);
+        if let Some(Some(place)) = self.places.get_mut(usize::from(id.number()))
+            && !place.is_closed()
+        {
+            place.state = State::Closed { free_nanos };
         }
     }
 
     /// Which connection a segment that has come belongs to. `None` if it is to be dropped: nobody has the number; this is
     /// counted ([`Self::unknown`]).
     pub fn on_segment(&mut self, now_nanos: i64, id: ConnectionId) -> Option<Ports> {
-        let ports = self.place(id).filter(|place| place.holds_at(now_nanos)).map(|place| place.ports);
-        self.unknown += u64::from(ports.is_none());
-        ports
+        let place = self.places.get_mut(usize::from(id.number())).and_then(Option::as_mut);
+        let place = place.filter(|place| place.holds_at(now_nanos));
+        self.unknown += u64::from(place.is_none());
+        let place = place?;
+        place.establish();
+        Some(place.ports)
     }
 
     /// The number of the connection with these ports, if it has one.
@@ -101,9 +140,9 @@ impl Connections {
         ConnectionId::all().find(|&id| self.place(id).is_none())
     }
 
-    fn take(&mut self, id: ConnectionId, ports: Ports) {
+    fn take(&mut self, id: ConnectionId, ports: Ports, state: State) {
         if let Some(place) = self.places.get_mut(usize::from(id.number())) {
-            *place = Some(Place { ports, free_nanos: None });
+            *place = Some(Place { ports, state });
         }
     }
 
@@ -116,7 +155,21 @@ impl Connections {
 
 impl Place {
     fn holds_at(&self, now_nanos: i64) -> bool {
-        self.free_nanos.is_none_or(|free_nanos| now_nanos < free_nanos)
+        match self.state {
+            State::Asked | State::Established => true,
+            State::HalfOpen { free_nanos } | State::Closed { free_nanos } => now_nanos < free_nanos,
+        }
+    }
+
+    const fn is_closed(&self) -> bool {
+        matches!(self.state, State::Closed { .. })
+    }
+
+    /// Something came by its number.
+    const fn establish(&mut self) {
+        if !self.is_closed() {
+            self.state = State::Established;
+        }
     }
 }
 
@@ -203,5 +256,36 @@ mod tests {
         assert_eq!(table.unknown(), 2);
         table.close(0, id(3));
         assert_eq!(table.id(0, ports(0)), None);
+    }
+
+    #[test]
+    fn half_open_connections_do_not_hold_numbers_for_ever() {
+        let mut server = Connections::default();
+        for (id, port) in ConnectionId::all().zip(1000..) {
+            assert_eq!(server.accept(0, id, ports(port)), Setup::Use(id));
+        }
+        assert!(server.on_segment(1, id(7)).is_some(), "this one is no longer half open");
+        assert_eq!(server.accept(HALF_OPEN_NANOS - 1, id(3), ports(1)), Setup::Refused);
+        assert_eq!(server.accept(HALF_OPEN_NANOS, id(3), ports(1)), Setup::Use(id(3)));
+        assert_eq!(server.accept(HALF_OPEN_NANOS, id(7), ports(2)), Setup::Refused);
+        // Another SYN of a connection that stands does not open it again.
+        assert_eq!(server.accept(HALF_OPEN_NANOS, id(7), ports(1007)), Setup::Use(id(7)));
+        assert_eq!(server.accept(3 * HALF_OPEN_NANOS, id(7), ports(2)), Setup::Refused);
+    }
+
+    #[test]
+    fn a_refusal_concerns_who_asked_and_was_not_answered_yet() {
+        let (mut client, mut server) = (Connections::default(), Connections::default());
+        client.open(0, ports(1));
+        client.on_accepted(ports(1));
+        client.open(0, ports(2));
+        client.on_segment(1, id(1));
+        server.accept(0, id(4), ports(4));
+        for port in [1, 2] {
+            client.on_refused(ports(port));
+            assert!(client.id(2, ports(port)).is_some());
+        }
+        server.on_refused(ports(4));
+        assert_eq!(server.id(2, ports(4)), Some(id(4)));
     }
 }

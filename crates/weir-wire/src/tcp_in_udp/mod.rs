@@ -27,7 +27,7 @@ mod connections;
 mod header;
 mod option;
 
-pub use connections::{Connections, MSL_NANOS};
+pub use connections::{Connections, HALF_OPEN_NANOS, MSL_NANOS};
 pub use header::{Flags, Header, Named, Ports};
 pub use option::{Setup, TcpOption, options};
 

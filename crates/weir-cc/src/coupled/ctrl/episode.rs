@@ -45,6 +45,11 @@ impl Episode {
         self.running == Running::Of(member)
     }
 
+    /// Whether one is in progress that lasts until a flow leaves recovery.
+    pub(super) const fn is_recovery(&self) -> bool {
+        matches!(self.running, Running::Of(_))
+    }
+
     pub(super) const fn begin(&mut self, owner: Member) {
         self.running = Running::Of(owner);
     }

@@ -3,6 +3,7 @@
 use weir_units::TimeDelta;
 
 use super::clock::Clock;
+use crate::coupled::conversion::possible_rtt;
 use crate::coupled::word::{WindowNews, Windowed, Wishes};
 use crate::time::SendTime;
 use crate::window::Window;
@@ -106,7 +107,7 @@ impl Flow {
 
     /// `srtt_min` in seconds.
     pub(super) fn base_seconds(&self) -> Option<f64> {
-        self.base_rtt.map(TimeDelta::secs_f64).filter(|&seconds| seconds > 0.0)
+        self.base_rtt.filter(|&rtt| rtt > TimeDelta::ZERO).map(|rtt| possible_rtt(rtt).secs_f64())
     }
 
     /// Another round begins.

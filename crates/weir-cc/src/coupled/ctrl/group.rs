@@ -21,6 +21,7 @@ use super::roster::Roster;
 use super::shares::Shares;
 use super::tenants::Tenants;
 use crate::config_error::ConfigError;
+use crate::coupled::conversion::possible_rtt;
 use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
 use crate::coupled::word::{Member, Order, Told, WindowNews, Word};
 use crate::time::SendTime;
@@ -117,7 +118,7 @@ impl CtrlTcp {
 
     fn measure(&mut self, place: usize, news: &WindowNews) {
         if let Some(srtt) = news.srtt.filter(|srtt| *srtt > TimeDelta::ZERO) {
-            self.srtt = Some(srtt);
+            self.srtt = Some(possible_rtt(srtt));
         }
         let flow = &mut self.flows[place];
         if news.base_rtt.is_some() && news.base_rtt != flow.base_rtt {

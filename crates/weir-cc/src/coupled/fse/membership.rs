@@ -26,11 +26,14 @@ impl Fse {
         let steering = steering.transpose()?;
         let known = self.table.find(member).and_then(|slot| self.table.get(slot));
         let label = known.map_or_else(|| self.first_label(), |flow| flow.label);
-        let (epoch, ordered) = known.map_or((0, false), |flow| (flow.epoch, flow.ordered));
+        let (epoch, ordered) = known.map_or((self.epochs, false), |flow| (flow.epoch, flow.ordered));
+        let tells_rates = known.is_some_and(|flow| flow.tells_rates);
         let brings = Brings { start: join.start.bps_f64(), present: join.present.bps_f64() };
         let mut flow = Flow::new(now, member, label, join.wishes, self.config.least_rate);
         (flow.start, flow.in_force) = (brings.start, brings.present);
-        (flow.steering, flow.epoch, flow.ordered) = (steering, epoch, ordered);
+        (flow.steering, flow.epoch, flow.joined_at, flow.ordered) =
+            (steering.filter(|_| !tells_rates), epoch, epoch, ordered);
+        flow.tells_rates = tells_rates;
         if self.config.literal_dr {
             flow.literal = brings.start;
         }
@@ -53,12 +56,13 @@ impl Fse {
         let group = self.groups.find_or_begin(label);
         let Some(alone) = self.groups.get(group).map(|group| group.claims.is_empty()) else { return };
         let rate = if alone { brings.present } else { brings.start };
+        let most = self.table.get(slot).map_or(f64::INFINITY, Flow::most);
         self.groups.seat(&mut self.table, group, slot, rate);
         let Some(g) = self.groups.get_mut(group) else { return };
         g.sum += rate;
         if alone {
-            // Where it brings more than it can use, its next update is to say so.
-            g.stale = g.claims.iter().any(|claim| claim.share > claim.most());
+            // The next update tells one that goes on with more than it wants.
+            g.stale = rate > most;
         } else if self.config.distribute_on_join && !self.config.algorithm.is_passive() {
             self.distribute(group, None);
         } else {
@@ -85,7 +89,7 @@ impl Fse {
             group.gone += share;
         }
         let Some(flow) = self.table.get_mut(slot) else { return };
-        let member = flow.member;
+        let (member, epoch) = (flow.member, flow.epoch);
         if let Some(presence) = presence {
             flow.presence = presence;
             return;
@@ -94,6 +98,10 @@ impl Fse {
             self.orders.retain(|order| order.member() != member);
         }
         self.table.remove(member);
+        // Who joins by this number next may still hear of these orders, and is to know its own for newer ones.
+        if self.epochs == 0 || epoch.wrapping_sub(self.epochs).cast_signed() > 0 {
+            self.epochs = epoch;
+        }
     }
 
     /// A flow hears nothing while others do, or tells nothing for long.
@@ -237,6 +245,13 @@ impl Fse {
         let Some(flow) = self.table.get(slot) else { return false };
         let half = flow.heard + (now - flow.heard) / 2;
         self.peers(slot).any(|peer| peer.heard > half)
+    }
+
+    /// Whether a flow has heard from the path within its last round trip. Nobody hears all the time: what it then calls a
+    /// timeout is packets that are lost.
+    pub(super) fn hears(&self, now: SendTime, slot: u32) -> bool {
+        let flow = self.table.get(slot);
+        flow.and_then(|flow| Some(now - flow.heard < flow.rtt?)).unwrap_or(false)
     }
 
     pub(super) fn seated(&self, slot: u32) -> Option<(&Flow, Seat)> {

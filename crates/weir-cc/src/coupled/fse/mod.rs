@@ -28,7 +28,9 @@
 //! * A flow beside others registers with its start rate, also after a pause: what it had is the others' now. Alone it
 //!   registers with the rate that it has and is ordered nothing: one flow is as if it were not coupled, bit by bit.
 //! * A flow that leaves leaves its rate in the sum; one that changes groups takes it along.
-//! * A rate that fell without congestion cuts nobody else: the table in `sum.rs`.
+//! * A rate that fell without congestion cuts nobody else and lifts nobody else: the table in `sum.rs`.
+//! * A law that tells rates is steered by rates, whatever window it tells besides.
+//! * A flow that heard from its path within its last round trip and tells a timeout has lost packets.
 //! * Missing feedback of one flow while others hear theirs is no congestion of the path: that flow has paused. Where nobody
 //!   hears, it is a cut at once, and the others' timeouts tell of the same.
 //!
@@ -124,6 +126,8 @@ pub struct Fse {
     orders: VecDeque<Pending>,
     /// No flow's silence ends earlier.
     expiry: SendTime,
+    /// The newest number of an order to a flow that has left.
+    epochs: u32,
     refused: Refused,
 }
 
@@ -141,6 +145,7 @@ impl Fse {
             groups: Groups::default(),
             orders: VecDeque::new(),
             expiry: SendTime::MAX,
+            epochs: 0,
             refused: Refused::default(),
         })
     }

@@ -5,21 +5,26 @@
 //! | start, growth, probe, route | `S_CR += DELTA` | `S_CR += DELTA` | `S_CR += DELTA` |
 //! | delay, loss, mark | `S_CR += DELTA` | `S_CR += DELTA` | `S_CR` in proportion; the timer starts |
 //! | timeout, others hear | the flow has paused | the flow has paused | the flow has paused |
+//! | timeout, it heard within its round trip | as for loss | as for loss | as for loss |
 //! | timeout, none hears | `S_CR += DELTA` | `S_CR += DELTA` | as for loss, whatever timer of another reason runs |
-//! | ceiling, application, limits | `S_CR += DELTA` | `DR(f) := CC_R`, `S_CR` stays | `DR(f) := CC_R`, `S_CR` stays |
+//! | ceiling, application, limits | `S_CR += DELTA` | `DR(f) := CC_R`, `S_CR += DELTA` | `DR(f) := CC_R`, `S_CR += DELTA` |
 //!
-//! What falls without congestion is one flow's own affair: its source, its receiver or its bounds want less of it, and the
-//! others may have what it leaves. While such a bound holds, it rises with the flow's own rate, and goes when the flow's
-//! share is below it. Another route takes away what the flow brought, and a probe that found less what it had taken for
+//! What falls without congestion is one flow's own affair: its source, its receiver or its bounds want less of it. The
+//! others stay where they are, and grow by themselves if there is room: who pushed them up by what one flow may not use
+//! would count it again as that one grows back, and so on without end. While such a bound holds, it rises with the flow's
+//! own rate, and goes when the flow's share is below it. (The algorithms of coupled-rtp-2014 keep `S_CR` there: what a
+//! limited flow cannot use is nobody's.) Another route takes away what the flow brought, and a probe that found less what it had taken for
 //! granted; neither tells others to yield.
 //!
-//! While the timer of active 2 runs nothing changes the sum; bounds are noted. A flow that is alone in its group is
+//! While the timer of active 2 runs only bounds change the sum. A flow that is alone in its group is
 //! coupled with nobody: `S_CR` is its rate, and no timer starts.
 
 use weir_units::TimeDelta;
 
 use super::config::Config;
 use super::group::{Group, Timer};
+use crate::coupled::conversion::possible_rtt;
+use crate::coupled::water_fill::Leftover;
 use crate::decision::Why;
 use crate::time::SendTime;
 
@@ -46,7 +51,7 @@ pub(super) enum Effect {
     Moves,
     /// All yield in proportion.
     Cuts,
-    /// The sum stays; the flow wants no more than this.
+    /// The flow wants no more than this, and the others stay where they are.
     Bounds,
 }
 
@@ -75,10 +80,14 @@ pub(super) fn follow_one(group: &mut Group, news: &News) {
 }
 
 /// `S_CR` after an update of one of several flows. Returns whether it was cut for all.
-pub(super) fn follow(config: &Config, group: &mut Group, now: SendTime, news: &News) -> bool {
+pub(super) fn follow(config: &Config, group: &mut Group, claim: usize, now: SendTime, news: &News) -> bool {
     let conservative = config.algorithm.is_conservative();
     let effect = news.effect(conservative);
-    if effect == Effect::Bounds || (conservative && (news.stale || is_blocked(config, group, now, news))) {
+    if effect == Effect::Bounds {
+        group.sum -= given_up(config, group.share(claim) - news.rate);
+        return false;
+    }
+    if conservative && (news.stale || is_blocked(config, group, now, news)) {
         return false;
     }
     let before = group.sum;
@@ -99,6 +108,12 @@ pub(super) fn follow(config: &Config, group: &mut Group, now: SendTime, news: &N
     cut
 }
 
+/// What the sum loses where a bound takes `surplus` of a flow's share away, so that the others' shares stay as they are.
+fn given_up(config: &Config, surplus: f64) -> f64 {
+    let others_stay_anyway = config.algorithm.leftover() == Leftover::Kept && !config.algorithm.is_passive();
+    if others_stay_anyway { 0.0 } else { surplus.max(0.0) }
+}
+
 /// Whether the timer of an earlier cut forbids this change.
 fn is_blocked(config: &Config, group: &Group, now: SendTime, news: &News) -> bool {
     let Some(timer) = group.timer.filter(|timer| now < timer.expiry) else { return false };
@@ -111,7 +126,7 @@ fn is_blocked(config: &Config, group: &Group, now: SendTime, news: &News) -> boo
 fn start_timer(config: &Config, group: &mut Group, now: SendTime, news: &News) {
     let by_silence = news.why == Why::Timeout;
     if by_silence || group.timer.is_none_or(|timer| now >= timer.expiry) {
-        let expiry = now + news.rtt.scale(config.timer_rtts);
+        let expiry = now + possible_rtt(news.rtt).scale(config.timer_rtts);
         group.timer = Some(Timer { expiry, by: news.slot, by_silence });
     }
 }

@@ -45,6 +45,8 @@ pub(super) struct Flow {
     pub(super) literal: f64,
     /// The number of the newest order.
     pub(super) epoch: u32,
+    /// The same when it joined.
+    pub(super) joined_at: u32,
     /// An update of a flow that has not taken this order tells of congestion that is known.
     pub(super) waits_for: u32,
     pub(super) rtt: Option<TimeDelta>,
@@ -56,8 +58,9 @@ pub(super) struct Flow {
     pub(super) said: SendTime,
     updated: Option<SendTime>,
     interval: TimeDelta,
-    /// Its window, if windows steer it.
+    /// Its window, if windows steer it: a law that tells rates is steered by rates, whatever window it has besides.
     pub(super) steering: Option<Steering>,
+    pub(super) tells_rates: bool,
     /// Whether an order waits.
     pub(super) ordered: bool,
 }
@@ -90,6 +93,7 @@ impl Flow {
             bound: f64::INFINITY,
             literal: f64::INFINITY,
             epoch: 0,
+            joined_at: 0,
             waits_for: 0,
             rtt: None,
             heard: now,
@@ -98,6 +102,7 @@ impl Flow {
             updated: None,
             interval: TimeDelta::ZERO,
             steering: None,
+            tells_rates: false,
             ordered: false,
         }
     }
@@ -154,9 +159,14 @@ impl Flow {
         self.said + config.soft_state.max(self.interval.scale(config.soft_updates))
     }
 
+    /// Whether an update that was computed after taking order `epoch`, 0 for none, knows the newest.
+    pub(super) const fn is_up_to_date(&self, epoch: u32) -> bool {
+        epoch == self.epoch || (epoch == 0 && self.epoch == self.joined_at)
+    }
+
     /// Whether an update that was computed after taking order `epoch` knows nothing of the group's last cut.
     pub(super) fn is_stale(&self, epoch: u32) -> bool {
-        self.waits_for != 0 && self.waits_for.wrapping_sub(epoch).cast_signed() > 0
+        self.waits_for != 0 && (epoch == 0 || self.waits_for.wrapping_sub(epoch).cast_signed() > 0)
     }
 }
 

@@ -25,9 +25,10 @@ impl Fse {
     pub(super) fn on_update(&mut self, now: SendTime, slot: u32, update: &Update) {
         let decision = update.decision;
         let Some(flow) = self.table.get_mut(slot) else { return };
+        (flow.steering, flow.tells_rates) = (None, true);
         flow.rtt = decision.rtt.or(flow.rtt);
         let stale = flow.is_stale(update.epoch);
-        let up_to_date = update.epoch == flow.epoch;
+        let up_to_date = flow.is_up_to_date(update.epoch);
         if !stale {
             flow.waits_for = 0;
         }
@@ -49,28 +50,31 @@ impl Fse {
 
     /// A flow computed a rate: all get their shares, or it alone.
     pub(super) fn take(&mut self, now: SendTime, slot: u32, computed: &Computed, stale: bool) {
-        if computed.why == Why::Timeout && self.others_hear(now, slot) {
+        let missed = computed.why == Why::Timeout;
+        let lost = missed && self.hears(now, slot);
+        if missed && !lost && self.others_hear(now, slot) {
             self.fall_silent(slot);
             if let Some(flow) = self.table.get_mut(slot) {
                 flow.deaf = true;
             }
             return;
         }
+        let why = if lost { Why::Loss } else { computed.why };
         let rtt = self.round_trip(slot, computed);
         let Some(flow) = self.table.get_mut(slot) else { return };
         flow.note_update(now);
         if computed.heard {
             (flow.heard, flow.deaf) = (now, false);
         }
-        let Some(seat) = flow.seat else { return };
         let rate = self.floored(slot, computed.rate);
-        let news = News { slot, rate, base: computed.base, why: computed.why, rtt, stale };
+        let news = News { slot, rate, base: computed.base, why, rtt, stale };
         self.follow_bounds(slot, &news);
-        self.exchange(now, slot, seat.group, &news);
+        self.exchange(now, slot, &news);
     }
 
-    fn exchange(&mut self, now: SendTime, slot: u32, group: usize, news: &News) {
+    fn exchange(&mut self, now: SendTime, slot: u32, news: &News) {
         let config = self.config;
+        let Some((_, Seat { group, claim })) = self.seated(slot) else { return };
         let Some(g) = self.groups.get_mut(group) else { return };
         if config.algorithm == Algorithm::Rfc8699Passive {
             self.answer(slot, Some(news));
@@ -81,7 +85,7 @@ impl Fse {
             sum::follow_one(g, news);
             false
         } else {
-            sum::follow(&config, g, now, news)
+            sum::follow(&config, g, claim, now, news)
         };
         if config.algorithm.is_passive() {
             self.answer(slot, None);

@@ -13,7 +13,12 @@ impl Fse {
     pub(super) fn on_window(&mut self, now: SendTime, slot: u32, news: &WindowNews) {
         let alone = self.peers(slot).next().is_none();
         let Some(flow) = self.table.get_mut(slot) else { return };
-        let Some(steering) = &mut flow.steering else { return };
+        let Some(steering) = &mut flow.steering else {
+            if news.told == Told::TimedOut {
+                self.reduce(slot);
+            }
+            return;
+        };
         if !is_sound(news) {
             if news.told == Told::TimedOut {
                 self.reduce(slot);

@@ -84,7 +84,7 @@ impl Default for Config {
     fn default() -> Self {
         let ms = TimeDelta::from_millis;
         Self {
-            conversion: Conversion::Smoothed { longest_queue: ms(200) },
+            conversion: Conversion::Smoothed { longest_queue: ms(25) },
             lead: Lead::Delay,
             least_window: 2.0,
             burst: 3.0,
@@ -94,7 +94,7 @@ impl Default for Config {
             grow_below: ms(25),
             shrink_above: ms(50),
             shrink_per_rtt: 0.05,
-            led_queue: ms(15),
+            led_queue: ms(12),
             led_shrink_per_rtt: 0.02,
             jump: 1.5,
             jump_interval: ms(200),
@@ -113,9 +113,14 @@ impl Config {
         Self { conversion: Conversion::Base, ..Self::default() }
     }
 
-    /// For LEDBAT beside TCP: the queue is LEDBAT's own target.
+    /// For LEDBAT beside TCP: the queue is LEDBAT's own target, and data has its rate in spite of it.
     pub fn ledbat() -> Self {
-        Self { led_shrink_per_rtt: 0.0, ..Self::default() }
+        let longest_queue = TimeDelta::from_millis(200);
+        Self {
+            conversion: Conversion::Smoothed { longest_queue },
+            led_shrink_per_rtt: 0.0,
+            ..Self::default()
+        }
     }
 
     /// The same, with data flows' growth beside LEDBAT's.

@@ -3,13 +3,20 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::config::{Config, Conversion};
+use crate::coupled::conversion::possible_rtt;
 use crate::coupled::word::{Join, Member, Order, Update, WindowNews, Windowed, Wishes};
-use crate::decision::Why;
+use crate::decision::{Decision, Why};
 use crate::time::SendTime;
 use crate::window::Window;
 
 /// A share this close to what a flow wishes for is all of it.
 const SATISFIED: f64 = 0.999;
+/// A flow that has told nothing for this time, or for so many of its own intervals between words if that is longer, has
+/// paused: soft state, as the Flow State Exchange has it.
+const SOFT_STATE: TimeDelta = TimeDelta::from_secs(5);
+const SOFT_INTERVALS: f64 = 20.0;
+/// Gain of the mean interval.
+const INTERVAL_GAIN: i64 = 8;
 
 /// A flow, what it told, and what it is to be told.
 #[derive(Clone, Debug)]
@@ -23,8 +30,18 @@ pub(super) struct Flow {
     pub(super) kind: Kind,
     /// When it was last heard that the path delivers.
     pub(super) progress: SendTime,
+    /// What it brings into a group of others, in bit/s.
+    pub(super) start: f64,
+    /// The number of the newest order of a rate.
+    pub(super) epoch: u32,
     /// What it does not wish for by its wishes, but by what it sends, in bit/s.
     demand: Option<f64>,
+    /// Whether it takes part: not while it hears nothing and others do, nor when it has told nothing for long.
+    pub(super) present: bool,
+    /// When it last told anything.
+    said: SendTime,
+    /// Between its words, on average.
+    interval: TimeDelta,
     orders: Orders,
 }
 
@@ -41,7 +58,6 @@ pub(super) struct Media {
     rate: DataRate,
     /// The rate that its law computed last, which is no jump.
     computed: f64,
-    epoch: u32,
     rtt: Option<TimeDelta>,
     updated: SendTime,
     /// Since when, and from which share on, its share is watched for a jump.
@@ -81,6 +97,7 @@ impl Flow {
             Some(windowed) => Kind::Data(Data::new(windowed)),
             None => Kind::Media(Media::new(now, join.start)),
         };
+        let start = join.start.bps_f64();
         let wishes = join.wishes;
         Self {
             member,
@@ -89,13 +106,42 @@ impl Flow {
             entitled: 0.0,
             kind,
             progress: now,
+            start,
+            epoch: 0,
             demand: None,
+            present: true,
+            said: now,
+            interval: TimeDelta::ZERO,
             orders: Orders::default(),
         }
     }
 
+    /// It tells something.
+    pub(super) fn note_word(&mut self, now: SendTime) {
+        self.interval += ((now - self.said) - self.interval) / INTERVAL_GAIN;
+        self.said = now;
+    }
+
+    /// It takes part again, and goes by `rate`.
+    pub(super) fn resume(&mut self, rate: DataRate) {
+        self.present = true;
+        if let Kind::Media(media) = &mut self.kind {
+            (media.rate, media.held_back) = (rate, false);
+        }
+    }
+
+    /// When it counts as paused unless it tells something before.
+    pub(super) fn expiry(&self) -> SendTime {
+        self.said + SOFT_STATE.max(self.interval.scale(SOFT_INTERVALS))
+    }
+
     pub(super) const fn media(&self) -> Option<&Media> {
         if let Kind::Media(media) = &self.kind { Some(media) } else { None }
+    }
+
+    /// The same, if it takes part.
+    pub(super) fn present_media(&self) -> Option<&Media> {
+        self.media().filter(|_| self.present)
     }
 
     pub(super) const fn data(&self) -> Option<&Data> {
@@ -123,7 +169,7 @@ impl Flow {
             Kind::Media(media) => media.rtt,
             Kind::Data(data) => data.srtt.or(data.base_rtt),
         };
-        known.filter(|rtt| *rtt > TimeDelta::ZERO).unwrap_or(config.usual_rtt)
+        known.filter(|rtt| *rtt > TimeDelta::ZERO).map_or(config.usual_rtt, possible_rtt)
     }
 
     /// Whether the path delivered for this flow lately.
@@ -133,14 +179,14 @@ impl Flow {
 
     /// Whether it is a rate law's that may move the sum.
     pub(super) fn leads(&self, now: SendTime, config: &Config) -> bool {
-        self.media().is_some_and(|media| {
+        self.present_media().is_some_and(|media| {
             let silence = (self.rtt(config) * 2).max(config.leader_silence);
             now - media.updated <= silence && !self.is_satisfied()
         })
     }
 
     /// Its law computed a rate: it is a rate law's, if that was not known.
-    pub(super) fn on_update(&mut self, now: SendTime, update: &Update) {
+    pub(super) fn on_update(&mut self, now: SendTime, update: &Update, alone: bool) {
         if self.data().is_some() {
             self.kind = Kind::Media(Media::new(now, update.decision.base));
             self.orders = Orders::default();
@@ -150,14 +196,31 @@ impl Flow {
             media.updated = now;
             media.rtt = decision.rtt.or(media.rtt);
             // Without delay the law has taken the newest order; otherwise that is still on its way.
-            media.rate = if update.epoch == media.epoch { decision.rate } else { media.rate };
+            media.rate = if !self.present || update.epoch == self.epoch { decision.rate } else { media.rate };
             media.computed = decision.rate.bps_f64();
         }
-        if decision.why != Why::Timeout {
+        if update.heard && decision.why != Why::Timeout {
             self.progress = now;
         }
-        let offers_less = decision.why == Why::Application && decision.rate < decision.base;
-        self.demand = offers_less.then(|| decision.rate.bps_f64().max(self.wishes.least.bps_f64()));
+        self.demand = self.bound(decision).filter(|_| !alone);
+    }
+
+    /// What bounds it without congestion: it comes with a fall and rises with the flow's own rate.
+    fn bound(&self, decision: &Decision) -> Option<f64> {
+        let least = self.wishes.least.bps_f64();
+        let rate = decision.rate.bps_f64();
+        if decision.rate < decision.base && is_bound(decision.why) {
+            return Some(rate.max(least));
+        }
+        let rises = decision.rate > decision.base;
+        self.demand.map(|bound| if rises { bound.max(rate) } else { bound })
+    }
+
+    /// A bound that does not bind is none.
+    fn lift_bound(&mut self) {
+        if self.media().is_some() && self.demand.is_some_and(|bound| self.entitled < bound) {
+            self.demand = None;
+        }
     }
 
     /// Its window changed.
@@ -198,12 +261,13 @@ impl Flow {
 
     /// Whether it wants anything now.
     pub(super) fn is_active(&self) -> bool {
-        self.data().is_none_or(|data| !data.idle)
+        self.present && self.data().is_none_or(|data| !data.idle)
     }
 
     /// Takes its part of a distribution.
     pub(super) fn give(&mut self, now: SendTime, share: f64, config: &Config) {
         self.entitled = share;
+        self.lift_bound();
         let share = match &mut self.kind {
             Kind::Media(media) => media.without_jump(now, share, config),
             Kind::Data(_) => share,
@@ -253,8 +317,12 @@ impl Flow {
         }
     }
 
+    /// The window falls to a segment: none that waits, nor one that is not told yet, lifts it up again.
     pub(super) fn order_reduction(&mut self) {
-        self.orders.reduce = true;
+        self.orders = Orders { reduce: true, window: None, ..self.orders };
+        if let Kind::Data(data) = &mut self.kind {
+            data.window.cwnd = data.window.cwnd.min(1.0);
+        }
     }
 
     /// Its host waits for an answer, also where that changes nothing.
@@ -270,10 +338,22 @@ impl Flow {
             return Some(Order::Window(window));
         }
         match &mut self.kind {
-            Kind::Media(media) if core::mem::take(&mut self.orders.rate) => Some(media.order(self.share)),
+            Kind::Media(media) if core::mem::take(&mut self.orders.rate) => {
+                if !self.present {
+                    return Some(media.acknowledgement());
+                }
+                self.epoch = self.epoch.wrapping_add(1).max(1);
+                media.rate = DataRate::from_bps_f64(self.share);
+                Some(Order::Rate { rate: media.rate, epoch: self.epoch })
+            }
             _ => None,
         }
     }
+}
+
+/// Whether what lowered a rate bounds its own flow only: its source, its receiver, its limits.
+pub(super) const fn is_bound(why: Why) -> bool {
+    matches!(why, Why::Ceiling | Why::Application | Why::Limits)
 }
 
 impl Media {
@@ -282,7 +362,6 @@ impl Media {
         Self {
             rate: start,
             computed: step_base,
-            epoch: 0,
             rtt: None,
             updated: now,
             step_at: now,
@@ -305,10 +384,9 @@ impl Media {
         share.min(most)
     }
 
-    fn order(&mut self, share: f64) -> Order {
-        self.epoch = self.epoch.saturating_add(1);
-        self.rate = DataRate::from_bps_f64(share);
-        Order::Rate { rate: self.rate, epoch: self.epoch }
+    /// It takes no part, and goes on by itself.
+    const fn acknowledgement(&self) -> Order {
+        Order::Rate { rate: self.rate, epoch: 0 }
     }
 }
 
@@ -352,7 +430,7 @@ impl Data {
     }
 
     fn rtt_of_window(&self, config: &Config) -> TimeDelta {
-        let Some(base) = self.base_rtt.or(self.srtt) else { return config.usual_rtt };
+        let Some(base) = self.base_rtt.or(self.srtt).map(possible_rtt) else { return config.usual_rtt };
         match config.conversion {
             Conversion::Base => base,
             Conversion::Smoothed { longest_queue } => base + self.queuing().min(longest_queue),

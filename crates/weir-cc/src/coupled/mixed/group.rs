@@ -1,9 +1,9 @@
 //! The flows of a group and their sum.
 
-use weir_units::TimeDelta;
+use weir_units::{DataRate, TimeDelta};
 
 use super::config::{Config, Lead};
-use super::flow::Flow;
+use super::flow::{Flow, is_bound};
 use crate::coupled::water_fill::{Claim, Leftover, fill, weigh};
 use crate::coupled::word::{Member, Order, Told, Update, WindowNews, Wishes};
 use crate::decision::{Decision, Why};
@@ -27,6 +27,10 @@ pub(super) struct Group {
     partial: Option<(SendTime, f64)>,
     /// The path has been full: no slow start any more.
     settled: bool,
+    /// No flow's silence ends earlier.
+    expiry: SendTime,
+    /// The newest number of an order to a flow that has left.
+    epochs: u32,
 }
 
 impl Group {
@@ -39,6 +43,8 @@ impl Group {
             hold_until: None,
             partial: None,
             settled: false,
+            expiry: SendTime::MAX,
+            epochs: 0,
         }
     }
 
@@ -56,27 +62,100 @@ impl Group {
     }
 
     /// A flow joins. Media brings what it begins with to other media, data to nobody: it takes its share of what is there.
-    pub(super) fn join(&mut self, now: SendTime, place: usize, flow: Flow, start: f64) {
-        let brings = flow.data().map_or(start, |data| data.rate(&self.config));
-        let has_media = self.flows.iter().any(|flow| flow.media().is_some());
+    pub(super) fn join(&mut self, now: SendTime, place: usize, mut flow: Flow) {
+        let brings = flow.data().map_or(flow.start, |data| data.rate(&self.config));
         self.sum = match flow.media() {
-            Some(_) if has_media => self.sum + brings,
+            Some(_) => self.with_media(brings),
             None if !self.flows.is_empty() => self.sum,
-            _ => self.sum.max(brings),
+            None => self.sum.max(brings),
         };
         self.settled |= flow.media().is_some();
+        // Who joins by a number again may still hear of older orders, and is to know its own for newer ones.
+        flow.epoch = self.epochs;
+        self.expiry = self.expiry.min(flow.expiry());
         self.flows.insert(place, flow);
         self.claims.reserve(self.flows.len());
         self.distribute(now);
         self.flows[place].answer();
     }
 
+    fn with_media(&self, brings: f64) -> f64 {
+        let has_media = self.flows.iter().any(|flow| flow.present_media().is_some());
+        if has_media { self.sum + brings } else { self.sum.max(brings) }
+    }
+
+    /// A flow tells something: it is there.
+    pub(super) fn note_word(&mut self, now: SendTime, place: usize) {
+        self.flows[place].note_word(now);
+    }
+
+    /// Whether there is one flow that takes part: it goes by what its law computes.
+    fn is_alone(&self, place: usize) -> bool {
+        !self.flows.iter().enumerate().any(|(other, flow)| other != place && flow.present)
+    }
+
+    /// Whether the path delivers to another flow.
+    fn others_progress(&self, now: SendTime, place: usize) -> bool {
+        let others = self.flows.iter().enumerate().filter(|&(other, flow)| other != place && flow.present);
+        others.into_iter().any(|(_, flow)| flow.progresses(now, &self.config))
+    }
+
+    /// A flow waits for an answer.
+    pub(super) fn answer(&mut self, place: usize) {
+        self.flows[place].answer();
+    }
+
+    fn count_present(&self) -> f64 {
+        self.flows.iter().filter(|flow| flow.present).count().max(1) as f64
+    }
+
+    /// A flow that took no part hears again, and went by `rate`: it begins with no more than its start rate.
+    /// Returns whether it did.
+    fn resume(&mut self, place: usize, rate: DataRate) -> bool {
+        let (flow, brings) = (&self.flows[place], rate.bps_f64());
+        if flow.present {
+            return false;
+        }
+        if flow.media().is_some() {
+            self.sum = if self.is_alone(place) { brings } else { self.with_media(brings.min(flow.start)) };
+        }
+        self.flows[place].resume(rate);
+        self.expiry = self.expiry.min(self.flows[place].expiry());
+        true
+    }
+
+    /// The sum of a flow that is alone: its rate, and what others have left to it.
+    fn follow_one(&mut self, decision: &Decision) {
+        let (rate, inherited) = (decision.rate.bps_f64(), self.sum - decision.base.bps_f64());
+        // A share is in whole bit/s.
+        let sum = if inherited.abs() < 1.0 { rate } else { rate + inherited };
+        self.sum = sum.clamp(1.0, LARGEST);
+    }
+
+    /// A time of [`Self::next_timeout`] has come: more may be given, and who tells nothing has paused.
+    pub(super) fn on_timeout(&mut self, now: SendTime) {
+        if now >= self.expiry {
+            self.expiry = SendTime::MAX;
+            for flow in self.flows.iter_mut().filter(|flow| flow.present) {
+                flow.present = flow.expiry() > now;
+                if flow.present {
+                    self.expiry = self.expiry.min(flow.expiry());
+                }
+            }
+        }
+        self.distribute(now);
+    }
+
     pub(super) fn leave(&mut self, now: SendTime, place: usize) {
-        self.flows.remove(place);
+        let epoch = self.flows.remove(place).epoch;
+        if self.epochs == 0 || epoch.wrapping_sub(self.epochs).cast_signed() > 0 {
+            self.epochs = epoch;
+        }
         if self.flows.is_empty() {
             *self = Self {
                 flows: core::mem::take(&mut self.flows),
                 claims: core::mem::take(&mut self.claims),
+                epochs: self.epochs,
                 ..Self::new(self.config)
             };
         }
@@ -90,14 +169,25 @@ impl Group {
 
     /// A rate law computed a rate.
     pub(super) fn on_update(&mut self, now: SendTime, place: usize, update: &Update) {
+        let decision = &update.decision;
+        let hears = update.heard && decision.why != Why::Timeout;
+        let resumes = hears && self.resume(place, decision.base);
+        if decision.why == Why::Timeout && self.others_progress(now, place) {
+            // It is not all of the path that is silent.
+            self.flows[place].present = false;
+        }
         let joins_media = self.flows[place].data().is_some();
-        self.flows[place].on_update(now, update);
+        let alone = self.is_alone(place);
+        self.flows[place].on_update(now, update, alone);
         if joins_media {
             self.settled = true;
             self.distribute(now);
         }
         self.take_rest_of_loss(now, &update.decision);
-        if !self.is_held(now) {
+        let counts = self.flows[place].present;
+        if alone && counts {
+            self.follow_one(&update.decision);
+        } else if counts && !resumes && !self.is_held(now) {
             self.follow(now, place, &update.decision);
         }
         self.distribute(now);
@@ -109,17 +199,13 @@ impl Group {
         let (rate, base) = (decision.rate.bps_f64(), decision.base.bps_f64());
         let grows = rate > base;
         let flow = &self.flows[place];
-        let counts = if grows { flow.wants_more() } else { is_cut_of_all(decision.why) };
+        let counts = if grows { flow.wants_more() } else { !is_bound(decision.why) };
         if !counts || rate == base {
-            return;
-        }
-        if self.flows.len() == 1 {
-            self.set_sum(rate);
             return;
         }
         let change = flow.entitled * (rate / base - 1.0);
         let on_behalf = match self.config.lead {
-            Lead::All => 1.0 / self.flows.len() as f64,
+            Lead::All => 1.0 / self.count_present(),
             Lead::Delay => self.sum / self.entitled_media(),
         };
         self.set_sum(self.sum + change * on_behalf);
@@ -130,13 +216,17 @@ impl Group {
 
     /// What is the media flows' together, above 0.
     fn entitled_media(&self) -> f64 {
-        let shares = self.flows.iter().filter(|flow| flow.media().is_some()).map(|flow| flow.entitled);
+        let shares =
+            self.flows.iter().filter(|flow| flow.present_media().is_some()).map(|flow| flow.entitled);
         shares.sum::<f64>().max(1.0)
     }
 
     /// Something happened to a window.
     pub(super) fn on_window(&mut self, now: SendTime, place: usize, news: &WindowNews) {
         let config = self.config;
+        if !matches!(news.told, Told::TimedOut | Told::Reduced | Told::Idle) {
+            self.resume(place, DataRate::ZERO);
+        }
         let flow = &mut self.flows[place];
         flow.on_window(news);
         match news.told {
@@ -174,12 +264,11 @@ impl Group {
     /// The timer only retransmits while another flow hears of its packets.
     fn on_timer(&mut self, now: SendTime, place: usize) {
         let config = self.config;
-        let others = self.flows.iter().enumerate().filter(|(other, _)| *other != place);
-        let is_alone = !others.into_iter().any(|(_, flow)| flow.progresses(now, &config));
+        let progress = self.others_progress(now, place);
         self.on_loss(now, place);
         let flow = &mut self.flows[place];
         flow.set_recovering(false);
-        if is_alone { flow.order_reduction() } else { flow.restore(&config) }
+        if progress { flow.restore(&config) } else { flow.order_reduction() }
     }
 
     /// A loss event, one per two round trips for the group.
@@ -240,7 +329,7 @@ impl Group {
     fn grows(&self, led: bool, queuing: TimeDelta) -> f64 {
         let room = || 1.0 - queuing.secs_f64() / self.config.grow_below.secs_f64();
         match (self.config.lead, led) {
-            (Lead::All, true) => 1.0 / self.flows.len() as f64,
+            (Lead::All, true) => 1.0 / self.count_present(),
             (Lead::Delay, true) => 0.0,
             (_, false) => room().clamp(0.0, 1.0),
         }
@@ -287,7 +376,9 @@ impl Group {
     pub(super) fn distribute(&mut self, now: SendTime) {
         self.claims.clear();
         for (flow, place) in self.flows.iter().zip(0..).filter(|(flow, _)| flow.is_active()) {
-            let least = flow.wishes.least.bps_f64().min(flow.most());
+            // A law has a least rate of its own.
+            let alone = flow.media().is_some() && self.is_alone(place as usize);
+            let least = if alone { 0.0 } else { flow.wishes.least.bps_f64().min(flow.most()) };
             self.claims.push(Claim::new(place, flow.wishes.priority, least, flow.most()));
         }
         self.claims.sort_unstable_by(Claim::order);
@@ -303,16 +394,13 @@ impl Group {
         }
     }
 
-    pub(super) fn next_step(&self) -> Option<SendTime> {
-        self.flows.iter().filter_map(|flow| flow.media()?.next_step(&self.config)).min()
+    pub(super) fn next_timeout(&self) -> Option<SendTime> {
+        let steps = self.flows.iter().filter_map(|flow| flow.present_media()?.next_step(&self.config));
+        let due = steps.min().unwrap_or(SendTime::MAX).min(self.expiry);
+        (due < SendTime::MAX).then_some(due)
     }
 
     pub(super) fn poll_order(&mut self) -> Option<(Member, Order)> {
         self.flows.iter_mut().find_map(|flow| Some((flow.member, flow.next_order()?)))
     }
-}
-
-/// Whether what lowered a rate lowers those of all: what a source or a receiver allows does not.
-const fn is_cut_of_all(why: Why) -> bool {
-    !matches!(why, Why::Ceiling | Why::Application | Why::Limits)
 }

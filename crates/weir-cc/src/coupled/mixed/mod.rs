@@ -17,19 +17,23 @@
 //!    segments per acknowledgement.
 //! 7. A data flow in recovery gets no window.
 //! 8. A timer of a data flow that runs out while others are acknowledged only retransmits.
+//! 9. A flow whose feedback is missing while the path delivers to another takes no part until it hears again; nor does one
+//!    that has told nothing for 5 s or twenty of its own intervals.
+//! 10. A rate that fell without congestion bounds its own flow and cuts no other. Alone, a flow has what its law computes.
 //!
 //! Divergences from Weir's own first plan, by measurement:
 //!
 //! 1. Windows by the smallest round-trip time make a queue `q` take `q/(RTT + q)` of the data's share, and media, left with
 //!    more than its own, lets the queue stand: beside GCC data then has 0.6 to 0.9 of its part. The smoothed one gives the
-//!    data its rate (`Conversion`).
+//!    data its rate (`Conversion`), up to 25 ms of queue: a window that follows a longer one keeps it up. With 200 ms the
+//!    95th percentile beside SCReAM on 2 Mbit/s at 1 : 2 was 71 ms, where it is 47 ms alone and 42 ms so.
 //! 2. A media flow's change counts by `S_CR` over what is media's, not twice: that is right for equal shares only. What a
 //!    flow has that is held back from a jump is no measure, and its growth tells nothing of the path.
 //! 3. A window is of whole segments, one more or less from acknowledgement to acknowledgement, so that its mean is the
 //!    limit: rounded down, a share of seven segments loses a fourteenth.
 //! 4. What data alone lets the sum grow by falls linearly to nothing at 25 ms of queue, and what it takes rises from there
 //!    to 50 ms: with nothing in between the queue went up to 110 ms.
-//! 5. Above 15 ms of queue data flows let the sum shrink although media leads (`Config::led_queue`): a law that keeps a
+//! 5. Above 12 ms of queue data flows let the sum shrink although media leads (`Config::led_queue`): a law that keeps a
 //!    longer queue at a lower rate, as NADA, does so at its share. Between two segments a delayed acknowledgement waits;
 //!    that is no queue. Not for LEDBAT, which has a target of its own ([`Config::ledbat`]).
 //! 6. Shares below a segment are not paced, a join is not clocked by others' acknowledgements, and there is no guard
@@ -44,9 +48,11 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
+
 use crate::config_error::ConfigError;
 use crate::coupled::coupler::{Aggregate, Coupler, Refusal};
-use crate::coupled::word::{Join, Member, Order, Update, WindowNews, Wishes, Word};
+use crate::coupled::word::{Join, Member, Order, Told, Update, WindowNews, Wishes, Word};
 use crate::time::SendTime;
 
 pub use config::{Config, Conversion, Lead};
@@ -58,6 +64,8 @@ use group::Group;
 #[derive(Debug)]
 pub struct Mixed {
     group: Group,
+    /// Whose timer waits for an answer that its word does not give.
+    timers: VecDeque<Member>,
 }
 
 impl Mixed {
@@ -67,7 +75,7 @@ impl Mixed {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self { group: Group::new(config) })
+        Ok(Self { group: Group::new(config), timers: VecDeque::new() })
     }
 
     fn join(&mut self, now: SendTime, member: Member, join: &Join) -> Result<(), Refusal> {
@@ -78,7 +86,7 @@ impl Mixed {
         if join.start.is_zero() || !window {
             return Err(Refusal::Amount(member));
         }
-        self.group.join(now, place, Flow::new(now, member, join), join.start.bps_f64());
+        self.group.join(now, place, Flow::new(now, member, join));
         Ok(())
     }
 
@@ -115,12 +123,13 @@ impl Mixed {
     }
 }
 
-impl Coupler for Mixed {
-    fn on_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+impl Mixed {
+    fn take_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
         if let Word::Join(join) = word {
             return self.join(now, member, join);
         }
         let place = self.group.place(member).map_err(|_| Refusal::UnknownFlow(member))?;
+        self.group.note_word(now, place);
         match word {
             Word::Update(update) => self.update(now, place, member, update)?,
             Word::Window(news) => self.window(now, place, member, news)?,
@@ -134,17 +143,39 @@ impl Coupler for Mixed {
         Ok(())
     }
 
+    /// Who told what makes no sense still hears what holds for it: its rate, or that its timer is its own affair.
+    fn answer_refused(&mut self, member: Member, word: &Word) {
+        if let Word::Window(news) = word
+            && news.told == Told::TimedOut
+        {
+            self.timers.push_back(member);
+        } else if let Ok(place) = self.group.place(member) {
+            self.group.answer(place);
+        }
+    }
+}
+
+impl Coupler for Mixed {
+    fn on_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
+        let taken = self.take_word(now, member, word);
+        if taken.is_err() {
+            self.answer_refused(member, word);
+        }
+        taken
+    }
+
     fn poll_order(&mut self) -> Option<(Member, Order)> {
-        self.group.poll_order()
+        let timer = self.timers.pop_front().map(|member| (member, Order::Reduce));
+        timer.or_else(|| self.group.poll_order())
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
-        self.group.next_step()
+        self.group.next_timeout()
     }
 
     fn on_timeout(&mut self, now: SendTime) {
         if self.next_timeout().is_some_and(|due| now >= due) {
-            self.group.distribute(now);
+            self.group.on_timeout(now);
         }
     }
 

@@ -68,6 +68,8 @@ impl RembRule {
         let fall = Fall { yields_at: 1.0, cut_at: self.config.decrease, pays_back: false, rescaled };
         let followed = self.relative.follow(told, present, &fall);
         let decreased = before.is_some_and(|before| self.decreased(before, ceiling)) && followed < present;
+        let fell = before.is_some_and(|before| ceiling < before);
+        let most = if fell { self.raised(told) * rescaled.min(1.0) } else { f64::INFINITY };
         self.starting &= !decreased;
         let why = match before {
             Some(before) if told > NOISE * before.bps_f64() => Why::Ceiling,
@@ -75,12 +77,19 @@ impl RembRule {
             _ => Why::Delay,
         };
         if self.starting {
-            self.bound(followed, why, Cause::RampUp)
+            self.bound(followed.min(most), why, Cause::RampUp)
         } else if self.config.grow_on == GrowOn::ReportAndRemb {
             self.apply_loss(frame, why)
+        } else if most < present {
+            self.bound(most, why, Cause::Delay)
         } else {
             self.bound(present, why, frame.cause())
         }
+    }
+
+    /// A share above what the receiver told raises that; one below does not lower it: `A_s` is lower already.
+    fn raised(&self, told: f64) -> f64 {
+        self.relative.factor().max(1.0) * told
     }
 
     /// Whether the receiver's controller decreased its rate. While the rate grows at the bound of 1.5 R it follows
@@ -100,11 +109,10 @@ impl RembRule {
         self.bound(rate, if lossy { Why::Loss } else { why }, cause)
     }
 
-    /// `A_s` cannot exceed `A_r` (gcc-2016 §3.2). A share above what the receiver told raises that; one below does not
-    /// lower it: `A_s` is lower already.
+    /// `A_s` cannot exceed `A_r` (gcc-2016 §3.2).
     fn bound(&self, rate: f64, why: Why, cause: Cause) -> Computed {
         let Some(ceiling) = self.ceiling.map(DataRate::bps_f64) else { return Computed { rate, why, cause } };
-        let ceiling = self.relative.factor().max(1.0) * ceiling;
+        let ceiling = self.raised(ceiling);
         let cause = if rate >= ceiling && !self.starting {
             Cause::Delay
         } else if cause == Cause::Delay {

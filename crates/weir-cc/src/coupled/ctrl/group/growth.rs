@@ -12,6 +12,7 @@ impl CtrlTcp {
         let resumes = !self.flows[place].outstanding;
         let place = self.hear(now, place, news);
         self.flows[place].phase = Phase::Open;
+        self.end_episode_of(now, place);
         if self.is_alone() {
             self.adopt(place, news.after);
             return;
@@ -21,10 +22,19 @@ impl CtrlTcp {
         }
         if self.coordinates(place) {
             self.grow(now, place, news);
-        } else if self.config.lead == Lead::All && self.may_grow(now) && news.window_limited {
-            self.grow_by_part(place, news);
+        } else if self.may_grow(now) && news.window_limited {
+            self.grow_beside_coordinator(place, news);
         }
         self.answer(place, news);
+    }
+
+    /// In slow start everyone's acknowledgements open the aggregate, as they would one connection's window.
+    fn grow_beside_coordinator(&mut self, place: usize, news: &WindowNews) {
+        if self.config.lead == Lead::All {
+            self.grow_by_part(place, news);
+        } else if news.before.in_slow_start() && self.shares.in_slow_start() && !self.delay_leads() {
+            self.add((news.after.cwnd - news.before.cwnd).max(0.0) * self.bytes_of_aggregate(place));
+        }
     }
 
     /// New data was acknowledged in recovery, or after a timeout before all that was sent by then.
@@ -81,7 +91,7 @@ impl CtrlTcp {
         match (before.in_slow_start(), self.shares.in_slow_start()) {
             (true, false) => self.hand_over(now),
             (true, true) => {
-                self.scale(before, after);
+                self.add((after.cwnd - before.cwnd) * self.bytes_of_aggregate(place));
                 if !after.in_slow_start() {
                     let sum = self.shares.sum();
                     self.shares

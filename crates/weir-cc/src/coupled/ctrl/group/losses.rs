@@ -29,7 +29,9 @@ impl CtrlTcp {
     pub(super) fn on_recovery_left(&mut self, now: SendTime, place: usize, news: &WindowNews) {
         self.flows[place].phase = Phase::Open;
         self.flows[place].heard = now;
-        if self.episode.is_of(self.flows.member(place)) {
+        // Whoever is the first to leave recovery: who goes on with its part of a sum that is not reduced yet fills the queue
+        // again, in which others' retransmissions are.
+        if self.episode.is_recovery() {
             self.end_episode(now);
         }
         if self.is_alone() {
@@ -40,12 +42,19 @@ impl CtrlTcp {
         }
     }
 
-    /// The reduction that the loss event's owner began takes effect.
+    /// The reduction that the loss event began with takes effect.
     pub(super) fn end_episode(&mut self, now: SendTime) {
         let sum = self.shares.sum();
         let reduced = self.shares.threshold().map_or(sum, |threshold| sum.min(threshold));
         self.set_sum(reduced);
         self.episode.end(now + self.round_trip());
+    }
+
+    /// Whoever is not in recovery any more has no loss event, whether it told the end of it or not.
+    pub(super) fn end_episode_of(&mut self, now: SendTime, place: usize) {
+        if self.episode.is_of(self.flows.member(place)) {
+            self.end_episode(now);
+        }
     }
 
     /// A mark was answered: the next round trip is a loss event without recovery.

@@ -57,6 +57,7 @@ impl CtrlTcp {
     pub(super) fn on_idle(&mut self, now: SendTime, place: usize, news: &WindowNews) {
         self.settle_timeout(place);
         self.stop_clock(place);
+        self.end_episode_of(now, place);
         let flow = &mut self.flows[place];
         flow.outstanding = false;
         flow.held = news.after;

@@ -97,6 +97,8 @@ impl CtrlTcp {
         self.episode.forget();
         for place in 0..self.flows.len() {
             let flow = &mut self.flows[place];
+            // It tells nothing of this flow's path against the others'.
+            flow.timeouts = 0;
             let phase = core::mem::replace(&mut flow.phase, Phase::Open);
             match phase {
                 Phase::Undecided => self.push(place, Order::Reduce),

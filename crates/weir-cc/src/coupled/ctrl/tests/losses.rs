@@ -127,17 +127,47 @@ fn the_aggregate_leaves_recovery_in_congestion_avoidance() {
 }
 
 #[test]
-fn in_slow_start_the_aggregate_doubles_with_the_coordinator() {
+fn in_slow_start_the_aggregate_doubles_as_all_of_it_is_acknowledged() {
     let mut rig = Rig::with_threshold(ramped(), 20.0, f64::INFINITY, &[1.0, 1.0]);
-    for _ in 0..10 {
-        let grown = rig.cwnd(0) + 1.0;
-        rig.told(0, Told::Acknowledged, grown);
+    for (flow, sum) in [(0, 30.0), (1, 40.0)] {
+        for _ in 0..10 {
+            let grown = rig.cwnd(flow) + 1.0;
+            rig.told(flow, Told::Acknowledged, grown);
+        }
+        assert!(close(rig.sum(), sum), "{}", rig.sum());
     }
-    assert!(close(rig.sum(), 40.0), "{}", rig.sum());
+    rig.ack(0);
     // A law that ends slow start by itself ends it for all.
     let cwnd = rig.cwnd(0);
     rig.windows.insert(0, window(cwnd, cwnd));
     rig.told(0, Told::Acknowledged, cwnd + 0.1);
     rig.told(1, Told::Acknowledged, cwnd + 1.0);
     assert!(close(rig.sum(), 40.1) && !rig.windows[&1].in_slow_start(), "{:?}", rig.windows);
+}
+
+#[test]
+fn the_first_to_leave_recovery_leaves_the_reduction_and_the_others_follow() {
+    let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
+    rig.enter_recovery(0);
+    rig.wait(10);
+    rig.enter_recovery(1);
+    rig.wait(100);
+    rig.leave_recovery(1, 5.0);
+    assert_eq!((rig.sum(), rig.cwnd(1)), (10.0, 5.0));
+    rig.wait(90);
+    rig.leave_recovery(0, 5.0);
+    assert_eq!((rig.sum(), rig.cwnd(0)), (10.0, 5.0));
+}
+
+#[test]
+fn a_loss_event_ends_with_its_owners_next_word_outside_of_recovery() {
+    for told in [Told::Idle, Told::Acknowledged] {
+        let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
+        rig.enter_recovery(1);
+        assert!(rig.coupler.in_episode(rig.now));
+        let stays = rig.windows[&1];
+        rig.told_window(1, told, stays);
+        assert!(!rig.coupler.in_episode(rig.now), "{told:?}");
+        assert_eq!((rig.sum(), rig.threshold()), (10.0, Some(10.0)));
+    }
 }

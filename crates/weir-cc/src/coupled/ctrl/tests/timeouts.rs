@@ -153,3 +153,30 @@ fn a_lone_flow_is_told_to_reduce_at_once() {
     rig.time_out(0);
     assert_eq!(rig.orders, [(0, Order::Reduce)]);
 }
+
+#[test]
+fn timeouts_of_all_do_not_count_towards_a_flows_release() {
+    let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
+    for _ in 0..3 {
+        rig.wait(1000);
+        rig.time_out(0);
+        rig.time_out(1);
+    }
+    rig.wait(150);
+    rig.ack(1);
+    rig.wait(150);
+    rig.time_out(0);
+    rig.wait(150);
+    rig.ack(1);
+    assert!(rig.coupler.share(Member(0)).is_some(), "{:?}", rig.orders);
+}
+
+#[test]
+fn a_round_trip_of_ages_does_not_hold_timers_for_ever() {
+    let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
+    let stays = rig.windows[&0];
+    let ages = Some(TimeDelta::from_secs(1_000_000));
+    rig.tell(0, &Word::Window(WindowNews { srtt: ages, ..news(Told::Marked, stays) }));
+    rig.wait(10_001);
+    assert!(!rig.coupler.in_episode(rig.now));
+}

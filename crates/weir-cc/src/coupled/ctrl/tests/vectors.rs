@@ -57,8 +57,10 @@ fn e_when_all_time_out_all_begin_again() {
     }
     assert_eq!((rig.threshold(), rig.sum(), rig.share(0), rig.share(1)), (Some(8.0), 2.0, 1.0, 1.0));
     assert!([0, 1].into_iter().all(|flow| rig.windows[&flow] == window(1.0, 4.0)), "{:?}", rig.windows);
-    // Slow start up to 8: of the coordinator's doubling each has its part.
+    // Slow start up to 8: what either has acknowledged opens the sum, of which each has its part.
     rig.told(0, Told::Acknowledged, 2.0);
+    assert_eq!((rig.sum(), rig.share(1)), (3.0, 1.5));
+    rig.told(1, Told::Acknowledged, 2.0);
     assert_eq!((rig.sum(), rig.share(1)), (4.0, 2.0));
 }
 

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::coupled::fse::Refused;
+use crate::coupled::word::{Told, WindowNews};
+use crate::window::Window;
 
 #[test]
 fn what_makes_no_sense_is_refused_counted_and_changes_nothing() {
@@ -232,4 +234,36 @@ fn a_flow_that_was_alone_and_silent_goes_on_as_it_was() {
         flows.grows(0, 950.0).are(950.0, &[950.0]);
         assert!(flows.orders.is_empty(), "{config:?}");
     }
+}
+
+#[test]
+fn orders_are_numbered_on_when_a_flow_comes_again() {
+    let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 1000.0), (1.0, 1000.0)]);
+    for _ in 0..3 {
+        flows.grows(0, 1100.0 + flows.taken[0].0);
+        let newest = flows.taken[1].1;
+        flows.say(1, Word::Leave).unwrap();
+        flows.say(1, join(greedy(1.0), 300.0, 300.0)).unwrap();
+        flows.grows(0, 1100.0 + flows.taken[0].0);
+        assert!(newest > 0 && flows.taken[1].1 > newest);
+    }
+}
+
+#[test]
+fn a_timer_of_who_joined_without_a_window_is_answered() {
+    let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 1000.0), (1.0, 1000.0)]);
+    let window = Window { cwnd: 10.0, ssthresh: 5.0 };
+    let news = WindowNews {
+        told: Told::TimedOut,
+        before: window,
+        after: window,
+        acked: 0.0,
+        flight: 10.0,
+        window_limited: true,
+        srtt: None,
+        base_rtt: None,
+    };
+    flows.orders.clear();
+    flows.say(1, Word::Window(news)).unwrap();
+    assert_eq!(flows.orders, [(1, Order::Reduce)]);
 }

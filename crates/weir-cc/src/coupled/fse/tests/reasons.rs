@@ -19,7 +19,7 @@ fn falls(config: Config, why: Why) -> [(f64, f64, f64); 2] {
 
 const MOVED: [(f64, f64, f64); 2] = [(3000.0, 1500.0, 1500.0), (3100.0, 1550.0, 1550.0)];
 const CUT: [(f64, f64, f64); 2] = [(2000.0, 1000.0, 1000.0), (2100.0, 1050.0, 1050.0)];
-const BOUNDED: [(f64, f64, f64); 2] = [(4000.0, 1000.0, 3000.0), (4100.0, 1100.0, 3000.0)];
+const BOUNDED: [(f64, f64, f64); 2] = [(3000.0, 1000.0, 2000.0), (3100.0, 1100.0, 2000.0)];
 
 #[test]
 fn only_congestion_cuts_the_others() {
@@ -47,27 +47,27 @@ fn what_rises_counts_whatever_the_reason() {
 #[test]
 fn a_bound_goes_once_the_share_is_below_it() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 2000.0), (1.0, 2000.0)]);
-    flows.computes(0, 1800.0, Why::Application).are(4000.0, &[1800.0, 2200.0]);
-    flows.at_ms(100).loses(1, 1100.0).are(2000.0, &[1000.0, 1000.0]);
+    flows.computes(0, 1800.0, Why::Application).are(3800.0, &[1800.0, 2000.0]);
+    flows.at_ms(100).loses(1, 1000.0).are(1900.0, &[950.0, 950.0]);
     // It is still noted, until the flow itself tells that it does not bind.
-    flows.at_ms(1000).grows(0, 1000.0);
-    flows.at_ms(1100).grows(0, 5000.0).are(6000.0, &[3000.0, 3000.0]);
+    flows.at_ms(1000).grows(0, 950.0);
+    flows.at_ms(1100).grows(0, 5000.0).are(5950.0, &[2975.0, 2975.0]);
 }
 
 #[test]
 fn bounds_are_noted_while_the_timer_runs() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.loses(1, 1000.0).are(2000.0, &[1000.0, 1000.0]);
-    flows.at_ms(10).computes(0, 400.0, Why::Application).are(2000.0, &[400.0, 1600.0]);
-    flows.at_ms(20).computes(0, 300.0, Why::Route).are(2000.0, &[400.0, 1600.0]);
+    flows.at_ms(10).computes(0, 400.0, Why::Application).are(1400.0, &[400.0, 1000.0]);
+    flows.at_ms(20).computes(0, 300.0, Why::Route).are(1400.0, &[400.0, 1000.0]);
 }
 
 #[test]
 fn a_new_wish_lifts_a_bound() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 2000.0), (1.0, 2000.0)]);
-    flows.computes(0, 500.0, Why::Application).are(4000.0, &[500.0, 3500.0]);
+    flows.computes(0, 500.0, Why::Application).are(2500.0, &[500.0, 2000.0]);
     flows.say(0, Word::Wishes(wanting(1.0, 1500.0))).unwrap();
-    flows.grows(1, 3500.0).are(4000.0, &[1500.0, 2500.0]);
+    flows.grows(1, 2000.0).are(2500.0, &[1250.0, 1250.0]);
 }
 
 #[test]
@@ -105,4 +105,24 @@ fn feedback_that_all_miss_cuts_once_whatever_timer_runs() {
     );
     flows.loses(1, 1000.0).are(2000.0, &[1000.0, 1000.0]);
     flows.at_ms(3000).computes(0, 500.0, Why::Timeout).are(1000.0, &[500.0, 500.0]);
+}
+
+#[test]
+fn a_timeout_of_a_flow_that_heard_within_its_round_trip_is_a_loss() {
+    let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 2000.0), (1.0, 2000.0)]);
+    flows.at_ms(100).grows(1, 2000.0);
+    flows.at_ms(150).loses(0, 1000.0).are(2000.0, &[1000.0, 1000.0]);
+    // The timer holds: neither is it a silence of the path, nor has the flow paused.
+    flows.at_ms(200).computes(0, 500.0, Why::Timeout).are(2000.0, &[1000.0, 1000.0]);
+}
+
+#[test]
+fn what_one_flow_is_not_allowed_and_grows_to_again_inflates_nothing() {
+    for config in [Config::rfc8699_active(), Config::rfc8699_conservative()] {
+        let mut flows = Flows::at(config, &[(1.0, 2000.0), (1.0, 2000.0)]);
+        for round in 1..100 {
+            flows.at_ms(500 * round).computes(0, 1500.0, Why::Ceiling).are(3500.0, &[1500.0, 2000.0]);
+            flows.at_ms(500 * round + 250).grows(0, 2000.0).are(4000.0, &[2000.0, 2000.0]);
+        }
+    }
 }

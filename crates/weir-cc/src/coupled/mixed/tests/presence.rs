@@ -1,0 +1,147 @@
+//! Who takes part: flows that hear nothing, that are alone, bounded, refused or gone.
+
+use super::*;
+
+/// What the coupler orders a flow now.
+fn orders_of(mixed: &mut Mixed, member: Member) -> Vec<Order> {
+    let orders = core::iter::from_fn(|| mixed.poll_order());
+    orders.filter_map(|(of, order)| (of == member).then_some(order)).collect()
+}
+
+#[test]
+fn media_without_feedback_takes_no_part_while_data_is_acknowledged() {
+    let mut call = Call::with_sum(Config::default(), 2000);
+    let (mut window, mut rate) = (10.0, 1000);
+    for ack in 0..400 {
+        let now = 1100 + 10 * ack;
+        call.tell(now, DATA, news(Told::Acknowledged, window, window + 0.1, 100));
+        window = call.windows[2].unwrap_or(window);
+        if ack % 100 == 50 {
+            call.tell(now + 5, MEDIA, update(rate, rate / 2, Why::Timeout));
+            rate /= 2;
+        }
+    }
+    assert!(call.sum() > 2200.0, "data has what media left, and grows: {}", call.sum());
+    // It hears again, and begins with no more than its start rate.
+    let before = call.sum();
+    call.tell(5200, MEDIA, update(rate, rate + 1, Why::Growth));
+    assert!(call.sum() >= before && call.sum() < before + 2001.0);
+    call.tell(5400, MEDIA, update(rate, rate, Why::Growth));
+    assert!(call.rates[1].unwrap() > 62.0);
+}
+
+#[test]
+fn where_nobody_hears_missing_feedback_is_a_cut_of_all() {
+    let mut call = Call::with_sum(Config::default(), 2000);
+    call.tell(2000, MEDIA, update(1000, 500, Why::Timeout));
+    call.close(1000.0);
+}
+
+#[test]
+fn a_timer_that_reduces_leaves_no_window_behind() {
+    let mut call = Call::with_sum(Config::default(), 2000);
+    call.mixed.on_word(MS(2500), DATA, &news(Told::TimedOut, 10.0, 10.0, 100)).unwrap();
+    assert_eq!(orders_of(&mut call.mixed, DATA), [Order::Reduce]);
+    // Nor does another flow's decision lift the window before the reduction is told.
+    call.mixed.on_word(MS(2501), MEDIA, &update(500, 450, Why::Delay)).unwrap();
+    assert_eq!(orders_of(&mut call.mixed, DATA), []);
+}
+
+#[test]
+fn what_falls_without_congestion_bounds_one_flow_and_cuts_no_other() {
+    for why in Why::ALL {
+        let mut call = Call::with_sum(Config::default(), 2000);
+        // Data is not heard of any more: a timeout is one of all.
+        call.tell(2000, MEDIA, update(1000, 600, why));
+        let bounds = matches!(why, Why::Ceiling | Why::Application | Why::Limits);
+        call.close(if bounds { 2000.0 } else { 1200.0 });
+        assert_eq!(call.rates[1], Some(600.0), "{why:?}");
+        // It stays as it is, and may rise by the flow's own rate.
+        call.tell(2100, MEDIA, update(600, 600, Why::Growth));
+        assert_eq!(call.rates[1], Some(600.0), "{why:?}");
+        call.tell(2800, MEDIA, update(600, 660, Why::Growth));
+        assert_eq!(call.rates[1], Some(660.0), "{why:?}");
+    }
+}
+
+#[test]
+fn alone_a_flow_follows_its_law_whatever_moved_it() {
+    for why in Why::ALL {
+        let mut call = Call::by(Config::default());
+        call.tell(0, MEDIA, media(1000, Wishes { least: KBPS(300), ..wishes(0.3, None) }));
+        for (step, (base, rate)) in
+            [(1000, 600), (600, 600), (600, 200), (200, 900), (900, 899)].into_iter().enumerate()
+        {
+            call.tell(50 * step as i64, MEDIA, update(base, rate, why));
+            assert_eq!(call.rates[1], Some(rate as f64), "{why:?}");
+        }
+    }
+}
+
+#[test]
+fn a_timer_is_answered_whoever_tells_of_it() {
+    let mut mixed = Mixed::new(Config::default()).unwrap();
+    let timer = news(Told::TimedOut, 10.0, 10.0, 100);
+    assert!(mixed.on_word(MS(0), DATA, &timer).is_err());
+    assert_eq!(orders_of(&mut mixed, DATA), [Order::Reduce], "it has not joined");
+    mixed.on_word(MS(0), DATA, &data(10.0, wishes(1.0, None))).unwrap();
+    orders_of(&mut mixed, DATA);
+    assert!(mixed.on_word(MS(1), DATA, &news(Told::TimedOut, f64::NAN, 10.0, 100)).is_err());
+    assert_eq!(orders_of(&mut mixed, DATA), [Order::Reduce], "it tells of no window");
+    mixed.on_word(MS(2), MEDIA, &media(300, wishes(1.0, None))).unwrap();
+    orders_of(&mut mixed, MEDIA);
+    assert!(mixed.on_word(MS(3), MEDIA, &update(0, 1, Why::Growth)).is_err());
+    assert!(matches!(orders_of(&mut mixed, MEDIA)[..], [Order::Rate { .. }]));
+}
+
+#[test]
+fn orders_are_numbered_on_when_a_flow_joins_again() {
+    let mut mixed = Mixed::new(Config::default()).unwrap();
+    let mut newest = 0;
+    for joined in 0..3 {
+        mixed.on_word(MS(joined), MEDIA, &media(300, wishes(1.0, None))).unwrap();
+        mixed.on_word(MS(joined), MEDIA, &update(300, 310, Why::Growth)).unwrap();
+        for order in orders_of(&mut mixed, MEDIA) {
+            assert!(order.epoch() > newest, "{} after {newest}", order.epoch());
+            newest = order.epoch();
+        }
+        mixed.on_word(MS(joined), MEDIA, &Word::Pause).unwrap();
+    }
+}
+
+#[test]
+fn who_tells_nothing_for_long_has_paused_until_it_tells_something() {
+    let mut call = Call::with_sum(Config::default(), 2000);
+    let mut window = 10.0;
+    for ack in 0..60 {
+        call.tell(1100 + 100 * ack, DATA, news(Told::Acknowledged, window, window, 100));
+        window = call.windows[2].unwrap_or(window);
+        let now = MS(1101 + 100 * ack);
+        if call.mixed.next_timeout().is_some_and(|due| due <= now) {
+            call.mixed.on_timeout(now);
+            call.take_orders();
+        }
+    }
+    assert!(window > 18.0, "all is data's: {window}");
+    let before = call.sum();
+    call.tell(7500, MEDIA, update(1000, 1001, Why::Growth));
+    assert!(call.sum() >= before);
+    assert!(call.windows[2].unwrap() < window, "and yields when media is back");
+}
+
+#[test]
+fn round_trips_of_no_time_and_of_ages_are_bounded() {
+    let mut call = Call::with_sum(Config::default(), 2000);
+    let Word::Window(lost) = news(Told::RecoveryEntered, 10.0, 5.0, 100) else { unreachable!() };
+    let ages = Some(TimeDelta::from_secs(1_000_000));
+    call.tell(1100, DATA, Word::Window(WindowNews { srtt: ages, base_rtt: ages, ..lost }));
+    call.close(1000.0);
+    call.tell(22_000, MEDIA, update(500, 400, Why::Delay));
+    assert!(call.sum() < 1000.0, "the loss is not answered for ever: {}", call.sum());
+    let mut call = Call::with_sum(Config::by_base_rtt(), 20_000);
+    let Word::Window(heard) = news(Told::Acknowledged, 10.0, 10.0, 100) else { unreachable!() };
+    let none = Some(TimeDelta::from_nanos(1));
+    call.tell(1100, MEDIA, Word::Pause);
+    call.tell(1100, DATA, Word::Window(WindowNews { srtt: none, base_rtt: none, ..heard }));
+    assert!(call.sum() <= 1e6, "a window of two segments is no petabit: {}", call.sum());
+}
