@@ -300,13 +300,26 @@ fn every_test_that_a_claim_names_is_there() {
     assert!(!has_test("weir_lab::experiments::tests::has_test"), "a function that is no test");
 }
 
-/// The claims in the tables of `text` below the heading of `paper`: row and claim, and class.
-fn tabled(text: &str, paper: &str) -> Vec<(String, String)> {
+/// The cells of the claims in the tables of `text` below the heading of `paper`.
+fn claim_cells<'t>(text: &'t str, paper: &str) -> Vec<Vec<&'t str>> {
     let behind = text.split(&format!("\n## {paper}\n")).nth(1).unwrap_or_default();
     let section = behind.split("\n## ").next().unwrap_or_default();
     let cells = section.lines().map(|line| line.split(" | ").collect::<Vec<_>>());
-    let claims = cells.filter(|cells| cells.len() == 8 && cells[0].contains('/'));
-    claims.map(|cells| (cells[0].trim_start_matches("| ").to_owned(), cells[1].to_owned())).collect()
+    cells.filter(|cells| cells.len() == 8 && cells[0].contains('/')).collect()
+}
+
+/// The claims in the tables of `text` below the heading of `paper`: row and claim, and class.
+fn tabled(text: &str, paper: &str) -> Vec<(String, String)> {
+    let claim = |cells: &Vec<&str>| (cells[0].trim_start_matches("| ").to_owned(), cells[1].to_owned());
+    claim_cells(text, paper).iter().map(claim).collect()
+}
+
+/// What stands as a verdict in the tables of `text` below the heading of `paper` and is none.
+fn no_verdicts(text: &str, paper: &str) -> Vec<String> {
+    let verdict =
+        |cells: &Vec<&str>| cells[7].trim_end_matches(" |").trim_end_matches(" *(stand-in)*").to_owned();
+    let told = claim_cells(text, paper).iter().map(verdict).collect::<Vec<_>>();
+    told.into_iter().filter(|told| !Verdict::ALL.iter().any(|own| own.words() == told)).collect()
 }
 
 #[test]
@@ -326,6 +339,7 @@ fn the_document_has_the_tables_of_the_command() {
             claims,
             "print the tables anew: weir reproduce --paper {paper} --markdown"
         );
+        assert_eq!(no_verdicts(document, paper), [""; 0], "{paper}");
     }
     let printed = format!("\n{}", markdown(&results(SMALL, Extent { full: false, runs: Some(1) })));
     let claims = ["rises", "double", "full"].map(|claim| format!("row/{claim}"));

@@ -120,8 +120,11 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
             return Some(Harvested::Course(course.during(other, given(2), given(3))));
         }
         Function::Fairness => return fairness(first).map(Harvested::Course),
-        // Of what is missing in part there is no sum.
-        Function::Sum => numbers.iter().sum(),
+        Function::Sum => match first {
+            // Of flows of which one has no value there is no sum; over time such moments do not count.
+            Harvested::Several(values) => values.iter().sum(),
+            _ => known(numbers).iter().sum(),
+        },
         Function::Mean => mean(numbers),
         Function::Least => known(numbers).into_iter().fold(f64::NAN, f64::min),
         Function::Greatest => known(numbers).into_iter().fold(f64::NAN, f64::max),

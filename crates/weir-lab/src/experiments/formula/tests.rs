@@ -12,6 +12,7 @@ fn measured(leaf: &Leaf) -> Option<Harvested> {
         ("a", "media.loss_ratio") => Harvested::Number(0.02),
         ("b", "media.loss_ratio") => Harvested::Number(0.05),
         ("a", "flows.*.rate_bps") => Harvested::Several(vec![1.5, 1.0, 1.0]),
+        ("b", "flows.*.loss_ratio") => Harvested::Several(vec![0.5, f64::NAN]),
         ("b", "flows.*.rate_bps") => Harvested::Several(vec![1.0, 2.0]),
         ("a", "series.links.x.queue_mean_ms") => {
             Harvested::Course(course(10.0, 0.5, &[0.0, 4.0, f64::NAN, 6.0, 1.0, 5.0, 5.0, 5.0]))
@@ -66,8 +67,8 @@ fn a_course_during_another_has_no_value_elsewhere() {
 }
 
 #[test]
-fn of_what_is_missing_in_part_there_is_no_sum() {
-    assert_eq!(value(&format!("sum({A})")), None);
+fn of_flows_of_which_one_has_no_value_there_is_no_sum() {
+    assert_eq!(value("sum(b:flows.*.loss_ratio)"), None);
 }
 
 #[test]
