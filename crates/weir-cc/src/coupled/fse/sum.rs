@@ -84,7 +84,7 @@ pub(super) fn follow(config: &Config, group: &mut Group, claim: usize, now: Send
     let conservative = config.algorithm.is_conservative();
     let effect = news.effect(conservative);
     if effect == Effect::Bounds {
-        group.sum -= given_up(config, group.share(claim) - news.rate);
+        group.sum = (group.sum - given_up(config, group.share(claim) - news.rate)).max(0.0);
         return false;
     }
     if conservative && (news.stale || is_blocked(config, group, now, news)) {
