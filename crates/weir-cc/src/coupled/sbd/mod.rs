@@ -36,7 +36,8 @@
 //!    apart.
 //! 8. Coupling is dropped again where it *clearly* raises delay or loss (RFC 8699 §5.1): a rise of the mean queuing delay
 //!    has to exceed twice its standard deviation, too, for which the delays of four intervals count as one, and a rise of
-//!    loss is one above its maximum of the last 60 intervals.
+//!    loss is one above its maximum of the last 60 intervals. Where it is known that the pair sends no more than before, the
+//!    cause is another: pairs of constant rate behind others' bursts were kept apart for a tenth of the time.
 //! 9. `var_est` is compared as it stands in step 3, whose text sorts by its mean over `M` once more.
 //!
 //! **Divergences** from RFC 8382:

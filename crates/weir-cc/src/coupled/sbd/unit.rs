@@ -53,6 +53,8 @@ pub(super) struct Unit {
     silent: u32,
     /// Queuing delays of the guard's span.
     queuing: Ring<f64>,
+    /// At what rate its flows sent together in the same intervals, in bit/s; 0 where they have not told.
+    rates: Ring<f64>,
     /// `pkt_loss` in the intervals by which pairs are judged.
     loss: Ring<f64>,
 }
@@ -61,12 +63,13 @@ impl Unit {
     /// `guard` is the guard's span in intervals, `window` how many of them pairs are judged by.
     pub(super) fn new(bundle: Option<u64>, group: u32, guard: u64, window: u32) -> Self {
         let queuing = Ring::new(usize::try_from(guard).unwrap_or(1));
-        let loss = Ring::new(window as usize);
-        Self { bundle, flows: 1, group, changed: None, grown: 0, silent: 0, queuing, loss }
+        let (rates, loss) = (queuing.clone(), Ring::new(window as usize));
+        Self { bundle, flows: 1, group, changed: None, grown: 0, silent: 0, queuing, rates, loss }
     }
 
-    /// An interval has passed. After more than `most_silent` without samples it begins again.
-    pub(super) fn on_interval(&mut self, told: Option<&Statistics>, most_silent: u32) {
+    /// An interval has passed in which its flows sent at `rate`. After more than `most_silent` without samples it begins
+    /// again.
+    pub(super) fn on_interval(&mut self, told: Option<&Statistics>, rate: f64, most_silent: u32) {
         let Some(told) = told.filter(|told| told.samples > 0) else {
             self.silent = self.silent.saturating_add(1);
             if self.silent > most_silent {
@@ -77,18 +80,20 @@ impl Unit {
         self.silent = 0;
         self.grown = self.grown.saturating_add(1);
         self.queuing.push(told.queuing);
+        self.rates.push(rate);
         self.loss.push(told.loss);
     }
 
     /// What it suffered during the guard's span.
     pub(super) fn harm(&self) -> Harm {
         let known = self.queuing.len().min(self.grown as usize).max(1);
-        let queuing = self.queuing.iter().take(known).sum::<f64>() / known as f64;
+        let mean = |of: &Ring<f64>| of.iter().take(known).sum::<f64>() / known as f64;
+        let (queuing, rate) = (mean(&self.queuing), mean(&self.rates));
         let square = |delay: f64| (delay - queuing) * (delay - queuing);
         let variance = self.queuing.iter().take(known).map(square).sum::<f64>() / known as f64;
         let most_loss = self.loss.iter().fold(0.0, f64::max);
         let independent = (known as f64 / CORRELATED).max(1.0);
-        Harm { queuing, variance: variance / independent, loss: self.loss.get(0), most_loss }
+        Harm { queuing, variance: variance / independent, loss: self.loss.get(0), most_loss, rate }
     }
 }
 
