@@ -265,7 +265,7 @@ impl FlowStatistics {
         }
     }
 
-    /// The open interval ends: sbd.md §4.1, step by step.
+    /// The open interval ends: RFC 8382 §3.2 in the order of resolution 2.
     fn end(&mut self) {
         let Some(open) = self.open else { return };
         if self.clock_stepped(&open) {
