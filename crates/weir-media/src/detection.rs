@@ -89,6 +89,7 @@ impl StatisticsReader {
             frequency: report.frequency_ratio(),
             loss: report.loss_ratio(),
             bottleneck: report.bottleneck && report.defined,
+            packets: 0,
             queuing: seconds(report.queuing),
             samples: report.samples.into(),
         };
@@ -154,6 +155,7 @@ mod tests {
         variability: 0.0085,
         frequency: 0.5,
         loss: 0.125,
+        packets: 0,
         bottleneck: true,
         queuing: 0.04,
         samples: 35,

@@ -133,15 +133,10 @@ fn coupled(changes: &[(u64, bool)], at: u64) -> bool {
 
 #[test]
 fn flows_of_one_bottleneck_are_coupled_soon_and_stay_so_while_it_is_one() {
-    let mut together = 0;
     for seed in SEEDS {
         let changes = changes(seed, 200, [PLAIN, Flow { base_ms: 90, ..PLAIN }]);
-        assert!(matches!(changes[0], (21..=35, true)), "seed {seed}: {changes:?}");
-        together += (35..200).filter(|&at| coupled(&changes, at)).count();
+        assert!(matches!(changes[..], [(21..=35, true)]), "seed {seed}: {changes:?}");
     }
-    // 1607 s: some bursts leave the link nearly empty for half a minute. Without the rates of the flows the guard takes
-    // coupling for the cause of what comes after it, and 1403 s are left.
-    assert!(together >= 1600, "{together} of 1650 s");
 }
 
 #[test]

@@ -10,6 +10,7 @@ fn at(interval: u64, bottleneck: Option<u32>) -> Statistics {
         variability: bottleneck.map_or(0.0001, |number| 0.01 * f64::from(1 + number)),
         frequency: 0.2,
         loss: 0.0,
+        packets: 0,
         bottleneck: bottleneck.is_some(),
         queuing: 0.02,
         samples: 30,
@@ -24,7 +25,7 @@ struct Course {
 
 impl Course {
     fn of(flows: u32) -> Self {
-        let mut detector = Detector::new(Config::default()).unwrap();
+        let mut detector = Detector::new(nine_tenths()).unwrap();
         (0..flows).for_each(|flow| {
             detector.join(Member(flow), None);
         });
@@ -93,10 +94,34 @@ fn free_paths_hold_for_a_while() {
 }
 
 #[test]
+fn alike_flows_on_both_sides_of_the_threshold_are_not_apart() {
+    // The one passes a bottleneck, with a skew just below the threshold, and the other passes none, just above it.
+    let told = |skew: f64| {
+        move |interval: u64, flow: usize| match flow {
+            0 => Some(Statistics { skew: 0.09, ..at(interval, Some(0)) }),
+            _ => Some(Statistics { skew, ..at(interval, None) }),
+        }
+    };
+    let mut course = Course::of(2);
+    course.pass(100, &[Some(0), Some(0)]);
+    course.pass_with(80, told(0.11));
+    assert_eq!(course.groups(), [1, 1]);
+    course.pass(100, &[Some(0), Some(0)]);
+    course.pass_with(80, told(0.25));
+    assert_eq!(course.groups(), [1, 3], "they differ by more than flows of one group do");
+}
+
+#[test]
 fn a_flow_changes_its_group_once_in_ten_seconds() {
     // Two pairs, one of which flips: with a window of 2 it joins and parts every few intervals.
-    let stability =
-        crate::coupled::sbd::StabilityConfig { window: 2, start_up: 0, join: 1.0, ..Default::default() };
+    let stability = crate::coupled::sbd::StabilityConfig {
+        window: 2,
+        least: 1,
+        start_up: 0,
+        join: 1.0,
+        part: 0.5,
+        ..Default::default()
+    };
     let mut course = Course::of(2);
     course.detector = Detector::new(Config { stability, ..Config::default() }).unwrap();
     course.detector.join(Member(0), None);
@@ -113,7 +138,7 @@ fn a_flow_changes_its_group_once_in_ten_seconds() {
 
 #[test]
 fn flows_of_one_five_tuple_are_one_from_the_start() {
-    let mut detector = Detector::new(Config::default()).unwrap();
+    let mut detector = Detector::new(nine_tenths()).unwrap();
     let groups: Vec<u32> = [(0, Some(7)), (1, None), (2, Some(7)), (3, Some(8))]
         .map(|(flow, of)| detector.join(Member(flow), of))
         .into();
@@ -185,7 +210,7 @@ fn who_is_late_is_waited_for_two_intervals() {
 
 #[test]
 fn what_is_impossible_or_old_or_unknown_is_not_taken() {
-    let mut detector = Detector::new(Config::default()).unwrap();
+    let mut detector = Detector::new(nine_tenths()).unwrap();
     detector.join(Member(0), None);
     assert!(detector.on_statistics(Member(0), &at(5, Some(0))));
     assert!(!detector.on_statistics(Member(1), &at(6, Some(0))));
@@ -223,7 +248,7 @@ proptest! {
         calls in prop::collection::vec(call(), 0..600), window in 1_u32..5,
     ) {
         let stability = crate::coupled::sbd::StabilityConfig {
-            window, start_up: 2, between_changes: weir_units::TimeDelta::ZERO, ..Default::default()
+            window, least: 1, start_up: 2, between_changes: weir_units::TimeDelta::ZERO, ..Default::default()
         };
         let mut detector = Detector::new(Config { stability, ..Config::default() }).unwrap();
         let mut known = [None; 6];
@@ -253,4 +278,11 @@ proptest! {
             }
         }
     }
+}
+
+/// Joining and parting as RFC 8382 §3.3 has them for an example.
+fn nine_tenths() -> Config {
+    let stability =
+        crate::coupled::sbd::StabilityConfig { least: 30, join: 0.9, part: 0.5, ..Default::default() };
+    Config { stability, ..Config::default() }
 }
