@@ -133,9 +133,9 @@ impl Harm {
 
     /// Whether it is so clearly more than it was at most that coupling is to blame: by a part of it, by more than a
     /// little, and by more than it changes anyway. Loss is a mean over a longer window than delay, so that it is judged only
-    /// where that has passed. What grows while the two send no more than before is of others' making.
+    /// where that has passed. What grows while the two send hardly more than before is of others' making.
     pub(super) fn has_risen(&self, before: &Self, judges_loss: bool, config: &StabilityConfig) -> bool {
-        if self.rate <= before.rate && before.rate > 0.0 {
+        if self.rate <= before.rate * MORE && before.rate > 0.0 {
             return false;
         }
         let rises = |now: f64, before: f64, least: f64| {
@@ -146,6 +146,9 @@ impl Harm {
             || (judges_loss && rises(self.loss, before.most_loss, config.guard_loss))
     }
 }
+
+/// Who sends so much more than before may have raised a queue.
+const MORE: f64 = 1.05;
 
 /// A rise is no chance beyond so many of its standard deviations.
 const DEVIATIONS: f64 = 2.0;
@@ -269,8 +272,8 @@ mod tests {
         );
         assert!(!of(40.0, 0.05).has_risen(&of(40.0, 0.03), false, &CONFIG));
         let at = |harm: Harm, rate: f64| Harm { rate, ..harm };
-        assert!(risen(at(of(61.0, 0.05), 1.01e6), at(of(40.0, 0.03), 1e6)));
-        assert!(!risen(at(of(61.0, 0.05), 1e6), at(of(40.0, 0.03), 1e6)), "others send more");
+        assert!(risen(at(of(61.0, 0.05), 1.06e6), at(of(40.0, 0.03), 1e6)));
+        assert!(!risen(at(of(61.0, 0.05), 1.04e6), at(of(40.0, 0.03), 1e6)), "others send more");
         assert!(risen(at(of(61.0, 0.0), 0.0), of(40.0, 0.0)), "nothing is known of rates");
     }
 }
