@@ -3,6 +3,7 @@
 mod capture;
 mod comparison;
 mod coupling;
+mod detection;
 mod encoders;
 mod every_controller;
 mod fluid;

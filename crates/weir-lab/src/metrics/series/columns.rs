@@ -69,6 +69,8 @@ pub struct CouplingSeries {
     pub aggregate: Vec<f64>,
     /// Whether the aggregate is one of windows.
     pub windows: bool,
+    /// In how many groups they are, as the flows know that were told of one; 1 if all of these are coupled.
+    pub groups: Vec<f64>,
 }
 
 /// A controller's signal over time.

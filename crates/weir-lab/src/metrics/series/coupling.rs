@@ -122,19 +122,30 @@ pub(super) fn together(
         flows: plan.flows.clone(),
         send_rate_bps: add(|flow| &flow.send_rate_bps),
         receive_rate_bps: add(|flow| &flow.receive_rate_bps),
-        aggregate: (0..bins).map(|bin| sum_of_groups(aggregates, bin)).collect(),
+        aggregate: (0..bins).map(|bin| sum_of_groups(&groups(aggregates, bin))).collect(),
         windows: plan.windows,
+        groups: (0..bins).map(|bin| number(&groups(aggregates, bin))).collect(),
     }
 }
 
-/// The sum over groups of what each had in this bin, as the member knows that was told last; NaN if there is no group.
-fn sum_of_groups(aggregates: &[&Aggregates], bin: usize) -> f64 {
+/// What each group had in this bin, as the member knows that was told last.
+fn groups(aggregates: &[&Aggregates], bin: usize) -> Vec<f64> {
     let known = aggregates.iter().filter(|own| own.sum[bin].is_finite());
     let mut groups: Vec<(f64, f64, f64)> =
         known.map(|own| (own.group[bin], own.told[bin], own.sum[bin])).collect();
     groups.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
     groups.dedup_by(|other, first| other.0 == first.0);
-    if groups.is_empty() { f64::NAN } else { groups.iter().map(|&(_, _, sum)| sum).sum() }
+    groups.into_iter().map(|(_, _, sum)| sum).collect()
+}
+
+/// NaN if there is no group.
+fn sum_of_groups(groups: &[f64]) -> f64 {
+    if groups.is_empty() { f64::NAN } else { groups.iter().sum() }
+}
+
+/// NaN if there is none.
+fn number(groups: &[f64]) -> f64 {
+    if groups.is_empty() { f64::NAN } else { groups.len() as f64 }
 }
 
 #[cfg(test)]
@@ -162,7 +173,7 @@ mod tests {
         };
         let all = [own(1.0, 10.0, 3.0), own(2.0, 5.0, 1.0), own(1.0, 12.0, 4.0), own(3.0, f64::NAN, 9.0)];
         let all: Vec<&Aggregates> = all.iter().collect();
-        assert_eq!(sum_of_groups(&all, 0).to_bits(), 17.0_f64.to_bits());
-        assert!(sum_of_groups(&all[3..], 0).is_nan());
+        assert_eq!(sum_of_groups(&groups(&all, 0)).to_bits(), 17.0_f64.to_bits());
+        assert!(sum_of_groups(&groups(&all[3..], 0)).is_nan());
     }
 }

@@ -131,6 +131,7 @@ impl CouplingSeries {
             ("send_rate_bps", &self.send_rate_bps),
             ("receive_rate_bps", &self.receive_rate_bps),
             (aggregate, &self.aggregate),
+            ("groups", &self.groups),
         ];
         named(&self.name, &numbers)
     }

@@ -96,13 +96,19 @@ fn orders_hold_until_the_next_one_or_until_the_flow_leaves() {
     assert_eq!(series.flows[2].share, None);
     let coupling = &series.couplings[0];
     assert_eq!(coupling.aggregate, [400e3, 500e3, 500e3, 500e3]);
+    assert_eq!(coupling.groups, [1.0; 4]);
     assert_eq!(coupling.receive_rate_bps, [0.0, 300e3, 0.0, 0.0]);
     let mut csv = Vec::new();
     series.write_csv(&mut csv).unwrap();
     let csv = String::from_utf8(csv).unwrap();
-    for column in
-        ["a.share_bps", "b.share_bps", "call.send_rate_bps", "call.receive_rate_bps", "call.aggregate_bps"]
-    {
+    for column in [
+        "a.share_bps",
+        "b.share_bps",
+        "call.send_rate_bps",
+        "call.receive_rate_bps",
+        "call.aggregate_bps",
+        "call.groups",
+    ] {
         assert!(csv.lines().next().unwrap().split(',').any(|name| name == column), "{column}");
     }
     assert!(!csv.contains("c.share"));

@@ -1,0 +1,121 @@
+//! Coupling by measured bottlenecks, from the scenario file to what is reported of it.
+
+use std::fmt::Write as _;
+
+use weir_lab::build::{Run, RunOptions};
+use weir_lab::metrics::{Measured, Recorder, Series, Share};
+use weir_lab::scenario::Scenario;
+use weir_lab::traces::TraceStore;
+use weir_sim::Simulation;
+
+/// On and off in seconds, of others' sources on a link; their periods have nothing in common.
+const SOURCES: [(f64, f64); 6] = [(0.9, 1.7), (1.1, 2.3), (1.3, 1.9), (0.7, 1.9), (1.0, 2.9), (0.8, 1.3)];
+
+/// Two flows, `second` from the nodes of the first or from its own; others send so much in bursts.
+fn scenario(flow: &str, apart: bool, others_mbps: f64, coupling: &str, queue: &str) -> String {
+    let mut text = String::from("title = \"Two flows\"\nduration = \"90s\"\nmeasure.from = \"0s\"\n");
+    for (link, from, to) in [("one", "a", "b"), ("two", "c", "d")] {
+        let _ = write!(
+            text,
+            "[links.{link}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"10Mbps\"\ndelay = \"20ms\"\nqueue = {queue}\n\
+             [links.{link}-back]\nfrom = \"{to}\"\nto = \"{from}\"\nrate = \"100Mbps\"\ndelay = \"20ms\"\n"
+        );
+        let duty: f64 = SOURCES.iter().map(|(on, off)| on / (on + off)).sum();
+        for (n, (on, off)) in SOURCES.into_iter().enumerate() {
+            let start = if link == "one" { 0.1 } else { 0.9 } * (n + 1) as f64;
+            let rate = 1e6 * others_mbps / duty;
+            let _ = write!(
+                text,
+                "[flows.{link}-others-{n}]\nkind = \"constant\"\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate:.0}bps\"\n\
+                 on = \"{on}s\"\noff = \"{off}s\"\nstart = \"{start}s\"\n"
+            );
+        }
+    }
+    let second = if apart { "from = \"c\"\nto = \"d\"" } else { "from = \"a\"\nto = \"b\"" };
+    let _ =
+        write!(text, "[flows.first]\n{flow}\nfrom = \"a\"\nto = \"b\"\n[flows.second]\n{flow}\n{second}\n");
+    let _ = write!(
+        text,
+        "[coupling.host]\nflows = [\"first\", \"second\"]\nalgorithm = \"rfc8699-1\"\n{coupling}\n"
+    );
+    text
+}
+
+const QUEUE: &str = "{ time = \"200ms\" }";
+const MEASURED: &str = "detection = \"measured\"";
+
+fn call(controller: &str) -> String {
+    format!(
+        "kind = \"media\"\ncontroller = \"{controller}\"\nrates = {{ min = \"150kbps\", max = \"500kbps\" }}"
+    )
+}
+
+fn measured(text: &str) -> Measured {
+    let scenario = Scenario::parse("flows.toml", text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let options = RunOptions { seed: 1, series: true, ..RunOptions::default() };
+    let Run { spec, plan, .. } = scenario.build(&options, &TraceStore::at(None)).unwrap();
+    Simulation::new(spec, Recorder::new(plan)).unwrap().run().finish()
+}
+
+fn series(text: &str) -> Series {
+    let Measured { metrics, series, .. } = measured(text);
+    for flow in metrics.flows.iter().filter(|flow| flow.share_wanted.is_some()) {
+        assert_eq!(flow.refused_words, Some(0.0), "{}", flow.name);
+    }
+    series.expect("they were wanted")
+}
+
+/// The number of groups after so many seconds.
+fn groups(series: &Series, seconds: usize) -> f64 {
+    series.couplings[0].groups[10 * seconds]
+}
+
+#[test]
+fn calls_of_one_bottleneck_end_coupled_and_those_of_two_do_not() {
+    for controller in ["gcc", "nada"] {
+        for place in ["sender", "receiver"] {
+            let coupling = format!("{MEASURED}\nat = \"{place}\"");
+            let shared = series(&scenario(&call(controller), false, 8.0, &coupling, QUEUE));
+            assert_eq!(groups(&shared, 20), 2.0, "{controller}, {place}: not before 21 s");
+            assert_eq!(groups(&shared, 89), 1.0, "{controller}, {place}");
+            let apart = series(&scenario(&call(controller), true, 8.0, &coupling, QUEUE));
+            let of_all = &apart.couplings[0].groups;
+            assert!(of_all[10..].iter().all(|groups| *groups == 2.0), "{controller}, {place}");
+        }
+    }
+}
+
+/// Whether a window was ordered by the end.
+fn is_ordered(series: &Series, flow: &str) -> bool {
+    let flow = series.flows.iter().find(|of| of.name == flow).expect("it is there");
+    let Some(Share::Rate(share) | Share::Window(share)) = &flow.share else { return false };
+    share.last().is_some_and(|share| share.is_finite())
+}
+
+/// A connection that stands alone is ordered nothing.
+#[test]
+fn tcp_flows_of_one_bottleneck_end_coupled_and_those_of_two_do_not() {
+    for law in ["newreno", "cubic"] {
+        let flow = format!("kind = \"tcp\"\nlaw = \"{law}\"");
+        for (apart, coupled) in [(false, true), (true, false)] {
+            let series = series(&scenario(&flow, apart, 5.0, MEASURED, QUEUE));
+            let ordered = ["first", "second"].map(|flow| is_ordered(&series, flow));
+            assert_eq!(ordered, [coupled; 2], "{law}, apart: {apart}");
+            assert_eq!(groups(&series, 89) == 1.0, coupled, "{law}, apart: {apart}");
+        }
+    }
+}
+
+/// What active queue management keeps short is not found, or found as it comes: it is only seen that such a course runs and
+/// that words are understood.
+#[test]
+fn calls_and_tcp_flows_behind_codel_run_and_are_never_coupled_across_two_bottlenecks() {
+    let flows = [call("gcc"), call("nada"), "kind = \"tcp\"\nlaw = \"cubic\"".to_owned()];
+    for flow in flows {
+        let codel = "{ discipline = \"codel\" }";
+        let shared = series(&scenario(&flow, false, 8.0, MEASURED, codel));
+        assert!(shared.couplings[0].receive_rate_bps.iter().sum::<f64>() > 0.0);
+        let apart = series(&scenario(&flow, true, 8.0, MEASURED, codel));
+        assert!(apart.couplings[0].groups.iter().all(|groups| *groups != 1.0), "{flow}");
+    }
+}
