@@ -74,6 +74,8 @@ pub(super) struct Harm {
     /// Ratio of packets lost: now, and at most in the intervals by which pairs are judged.
     pub(super) loss: f64,
     pub(super) most_loss: f64,
+    /// Mean rate in the guard's span, in bit/s; 0 if it is not known.
+    pub(super) rate: f64,
 }
 
 impl Pair {
@@ -125,13 +127,17 @@ impl Harm {
             variance: self.variance.midpoint(other.variance),
             loss: self.loss.midpoint(other.loss),
             most_loss: self.most_loss.midpoint(other.most_loss),
+            rate: self.rate.midpoint(other.rate),
         }
     }
 
     /// Whether it is so clearly more than it was at most that coupling is to blame: by a part of it, by more than a
-    /// little, and by more than it changes anyway. Loss is a mean over a longer window than delay, so that it is judged only where
-    /// that has passed.
+    /// little, and by more than it changes anyway. Loss is a mean over a longer window than delay, so that it is judged only
+    /// where that has passed. What grows while the two send hardly more than before is of others' making.
     pub(super) fn has_risen(&self, before: &Self, judges_loss: bool, config: &StabilityConfig) -> bool {
+        if self.rate <= before.rate * MORE && before.rate > 0.0 {
+            return false;
+        }
         let rises = |now: f64, before: f64, least: f64| {
             now > before * (1.0 + config.guard_rise) && now - before > least
         };
@@ -140,6 +146,9 @@ impl Harm {
             || (judges_loss && rises(self.loss, before.most_loss, config.guard_loss))
     }
 }
+
+/// Who sends so much more than before may have raised a queue.
+const MORE: f64 = 1.05;
 
 /// A rise is no chance beyond so many of its standard deviations.
 const DEVIATIONS: f64 = 2.0;
@@ -241,6 +250,7 @@ mod tests {
             variance: 0.0,
             loss,
             most_loss: loss,
+            rate: 0.0,
         };
         let risen = |now: Harm, before: Harm| now.has_risen(&before, true, &CONFIG);
         assert!(risen(of(61.0, 0.0), of(40.0, 0.0)));
@@ -261,5 +271,9 @@ mod tests {
             "it had been as much before"
         );
         assert!(!of(40.0, 0.05).has_risen(&of(40.0, 0.03), false, &CONFIG));
+        let at = |harm: Harm, rate: f64| Harm { rate, ..harm };
+        assert!(risen(at(of(61.0, 0.05), 1.06e6), at(of(40.0, 0.03), 1e6)));
+        assert!(!risen(at(of(61.0, 0.05), 1.04e6), at(of(40.0, 0.03), 1e6)), "others send more");
+        assert!(risen(at(of(61.0, 0.0), 0.0), of(40.0, 0.0)), "nothing is known of rates");
     }
 }

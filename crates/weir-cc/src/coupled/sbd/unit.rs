@@ -53,7 +53,9 @@ pub(super) struct Unit {
     silent: u32,
     /// Queuing delays of the guard's span.
     queuing: Ring<f64>,
-    /// Their mean over that span in the intervals by which pairs are judged.
+    /// At what rate its flows sent together in the same intervals, in bit/s; 0 where they have not told.
+    rates: Ring<f64>,
+    /// Means of the delays over that span in the intervals by which pairs are judged.
     means: Ring<f64>,
     /// `pkt_loss` in the intervals by which pairs are judged.
     loss: Ring<f64>,
@@ -63,13 +65,15 @@ impl Unit {
     /// `guard` is the guard's span in intervals, `window` how many of them pairs are judged by.
     pub(super) fn new(bundle: Option<u64>, group: u32, guard: u64, window: u32) -> Self {
         let queuing = Ring::new(usize::try_from(guard).unwrap_or(1));
+        let rates = queuing.clone();
         let judged = Ring::new(window as usize);
         let (means, loss) = (judged.clone(), judged);
-        Self { bundle, flows: 1, group, changed: None, grown: 0, silent: 0, queuing, means, loss }
+        Self { bundle, flows: 1, group, changed: None, grown: 0, silent: 0, queuing, rates, means, loss }
     }
 
-    /// An interval has passed. After more than `most_silent` without samples it begins again.
-    pub(super) fn on_interval(&mut self, told: Option<&Statistics>, most_silent: u32) {
+    /// An interval has passed in which its flows sent at `rate`. After more than `most_silent` without samples it begins
+    /// again.
+    pub(super) fn on_interval(&mut self, told: Option<&Statistics>, rate: f64, most_silent: u32) {
         let Some(told) = told.filter(|told| told.samples > 0) else {
             self.silent = self.silent.saturating_add(1);
             if self.silent > most_silent {
@@ -80,7 +84,8 @@ impl Unit {
         self.silent = 0;
         self.grown = self.grown.saturating_add(1);
         self.queuing.push(told.queuing);
-        self.means.push(self.queuing.iter().take(self.known()).sum::<f64>() / self.known() as f64);
+        self.rates.push(rate);
+        self.means.push(self.mean(&self.queuing));
         self.loss.push(told.loss);
     }
 
@@ -97,7 +102,13 @@ impl Unit {
             variance: variance / independent,
             loss: self.loss.get(0),
             most_loss: most(&self.loss),
+            rate: self.mean(&self.rates),
         }
+    }
+
+    /// Over what is known of the guard's span.
+    fn mean(&self, of: &Ring<f64>) -> f64 {
+        of.iter().take(self.known()).sum::<f64>() / self.known() as f64
     }
 
     /// Intervals of the guard's span of which something is known, at least 1.

@@ -160,21 +160,36 @@ fn flows_of_one_five_tuple_are_one_from_the_start() {
 #[test]
 fn coupling_that_raises_the_delay_is_dropped_and_blocked() {
     let mut course = Course::of(3);
-    let coupled_hurts = |course: &Course| {
-        let coupled = course.groups()[0] == course.groups()[1];
-        move |interval: u64, flow: usize| {
-            let queuing = if coupled && flow < 2 { 0.05 } else { 0.02 };
-            Some(Statistics { queuing, ..at(interval, Some(0)) })
-        }
-    };
-    for _ in 0..450 {
-        let told = coupled_hurts(&course);
-        course.pass_with(1, told);
-    }
+    suffer_when_coupled(&mut course, |_| 0.0);
     // Coupled in interval 60, judged 29 intervals later, parted in the one after that: the third with them, which was on
     // trial, too. 343 after the judgement they are tried again.
     let parted = [(60, 1, 1), (60, 2, 1), (90, 1, 4), (90, 2, 5), (432, 1, 1), (432, 2, 1)];
     assert_eq!(course.changes, parted);
+    // The same if they are known to send more while they are coupled.
+    let mut course = Course::of(3);
+    suffer_when_coupled(&mut course, |coupled| if coupled { 1.1e6 } else { 1e6 });
+    assert_eq!(course.changes, parted);
+}
+
+#[test]
+fn what_grows_while_a_pair_sends_no_more_is_no_harm_of_its_coupling() {
+    for rates in [[1e6, 1e6], [1e6, 0.7e6]] {
+        let mut course = Course::of(3);
+        suffer_when_coupled(&mut course, |coupled| rates[usize::from(coupled)]);
+        assert_eq!(course.changes, [(60, 1, 1), (60, 2, 1)]);
+    }
+}
+
+/// The first two of three flows meet a queue of 50 ms while they are coupled, else all one of 20 ms. They send at `rate`.
+fn suffer_when_coupled(course: &mut Course, rate: impl Fn(bool) -> f64) {
+    for _ in 0..450 {
+        let coupled = course.groups()[0] == course.groups()[1];
+        (0..3).for_each(|flow| course.detector.on_rate(Member(flow), rate(coupled)));
+        course.pass_with(1, |interval, flow| {
+            let queuing = if coupled && flow < 2 { 0.05 } else { 0.02 };
+            Some(Statistics { queuing, ..at(interval, Some(0)) })
+        });
+    }
 }
 
 #[test]
