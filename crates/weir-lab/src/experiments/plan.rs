@@ -8,10 +8,10 @@ use super::read::{Experiment, claim_path};
 use super::row::{Claim, Source};
 use crate::build::RunOptions;
 use crate::form::{KeyPath, Problem, ScenarioError, advice};
-use crate::metrics::{FlowPlan, MeasurePlan};
 use crate::scenario::Scenario;
 use crate::shipped;
 use crate::traces::TraceStore;
+use weir_measure::metrics::{FlowPlan, MeasurePlan};
 
 /// A place on the sweeps of a row.
 pub(super) type Place = BTreeMap<String, f64>;

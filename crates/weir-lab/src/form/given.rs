@@ -53,7 +53,9 @@ impl<'de> Deserializer<'de> for Given {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let Value::Array(values) = self.0 else { return Err(Error::invalid_type(self.unexpected(), &visitor)) };
+        let Value::Array(values) = self.0 else {
+            return Err(Error::invalid_type(self.unexpected(), &visitor));
+        };
         let len = values.len();
         let mut elements = Elements(values.into_iter());
         let read = visitor.visit_seq(&mut elements)?;
@@ -62,7 +64,9 @@ impl<'de> Deserializer<'de> for Given {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let Value::Table(table) = self.0 else { return Err(Error::invalid_type(self.unexpected(), &visitor)) };
+        let Value::Table(table) = self.0 else {
+            return Err(Error::invalid_type(self.unexpected(), &visitor));
+        };
         visitor.visit_map(Entries::of(table))
     }
 
