@@ -17,6 +17,7 @@ bench:
 	taskset -c 0 cargo bench --locked -p weir-net --bench link
 	taskset -c 0 cargo bench --locked -p weir-cc --bench coupling
 	taskset -c 0 cargo bench --locked -p weir-cc --bench ctrl
+	taskset -c 0 cargo bench --locked -p weir-cc --bench sbd
 	taskset -c 0 cargo bench --locked -p weir-wire --bench feedback
 	taskset -c 0 cargo bench --locked -p weir-oracle --bench w60
 	taskset -c 0 cargo bench --locked -p weir-lab --bench scenarios

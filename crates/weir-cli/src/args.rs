@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Suite(SuiteArgs),
     /// Couple every two laws, and leave them alone: fairness, queue and utilisation of each pair.
     Pairs(PairsArgs),
+    /// How well shared bottleneck detection (RFC 8382) finds which flows share a bottleneck, over a grid of pairs.
+    Detection(DetectionArgs),
     /// Run what papers claim, and judge it: the paper's number beside ours, and a verdict.
     Reproduce(ReproduceArgs),
     /// List what there is.
@@ -169,6 +171,22 @@ pub(crate) struct PairsArgs {
     #[arg(value_parser = PossibleValuesParser::new(registry::couplers().map(|coupler| coupler.name)))]
     pub(crate) algorithm: String,
     /// Runs per pair, coupled and left alone, each with a seed of its own.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: u32,
+    /// Threads [default: one per core]; results do not depend on them.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+    /// Form of the table.
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: Format,
+    /// No progress bar.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DetectionArgs {
+    /// Runs per case, each with a seed of its own.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: u32,
     /// Threads [default: one per core]; results do not depend on them.

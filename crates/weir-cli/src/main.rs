@@ -6,6 +6,7 @@
 mod args;
 mod check;
 mod compare;
+mod detection;
 mod effective;
 mod failure;
 mod list;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
             Err(failure) => Err(failure),
         },
         Command::Pairs(args) => pairs::pairs(&args),
+        Command::Detection(args) => detection::detection(&args),
         Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Trace(command) => trace::trace(&command),
         Command::List(args) => list::list(&args),

@@ -55,13 +55,16 @@ impl Detection {
     }
 }
 
-/// Intervals by which a report may come sooner or later than the first one did, as it stands to the sender's clock.
-const MOST_SHIFT: u64 = 8;
+/// Intervals by which a report may come later than the one that came soonest, as it stands to the sender's clock.
+const MOST_LATE: u64 = 8;
+/// So far ahead of the sender's clock is a report that had less delay than all before it: not taken, but nobody's fault.
+const HONEST: u64 = 1;
 
 /// Reads reports of statistics.
 ///
 /// The receiver numbers intervals by the sender's clock as far as it knows it. The first report tells the interval that
-/// has just ended at the sender; the others count on from it.
+/// has just ended at the sender; the others count on from it. None tells an interval that has not ended there: whoever
+/// judges flows together would wait no longer for those that are not so far.
 #[derive(Debug)]
 pub(crate) struct StatisticsReader {
     interval: TimeDelta,
@@ -86,6 +89,7 @@ impl StatisticsReader {
             frequency: report.frequency_ratio(),
             loss: report.loss_ratio(),
             bottleneck: report.bottleneck && report.defined,
+            packets: 0,
             queuing: seconds(report.queuing),
             samples: report.samples.into(),
         };
@@ -96,26 +100,28 @@ impl StatisticsReader {
         if report.anew {
             self.anchor = None;
         }
-        Some(Statistics { interval: self.interval(now, report.interval), ..told })
+        Some(Statistics { interval: self.interval(now, report.interval)?, ..told })
     }
 
-    /// How many reports said what cannot be.
+    /// How many reports said what cannot be, of intervals to come among them.
     pub(crate) fn refused(&self) -> u64 {
         self.refused
     }
 
-    fn interval(&mut self, now: SendTime, number: u16) -> u64 {
+    /// `None` for one that has not ended yet.
+    fn interval(&mut self, now: SendTime, number: u16) -> Option<u64> {
         let number = self.numbers.unwrap(number);
         let ended = now.nanos().div_euclid(self.interval.nanos().max(1)) - 1;
         let ended = u64::try_from(ended).unwrap_or(0);
         let (theirs, ours) = *self.anchor.get_or_insert((number, ended));
         let counted = ours.saturating_add(number).saturating_sub(theirs);
-        if counted.abs_diff(ended) <= MOST_SHIFT {
-            return counted;
+        if (ended.saturating_sub(MOST_LATE)..=ended).contains(&counted) {
+            return Some(counted);
         }
-        // The receiver's reading of our clock has leapt.
+        // The receiver's reading of our clock has leapt; or the report that we count from was late, and this one less so.
         self.anchor = Some((number, ended));
-        ended
+        self.refused += u64::from(counted > ended.saturating_add(HONEST));
+        (counted < ended).then_some(ended)
     }
 }
 
@@ -149,6 +155,7 @@ mod tests {
         variability: 0.0085,
         frequency: 0.5,
         loss: 0.125,
+        packets: 0,
         bottleneck: true,
         queuing: 0.04,
         samples: 35,
@@ -171,13 +178,15 @@ mod tests {
         assert_eq!(reader.read(at(101), &report(65_536)).map(|told| told.interval), Some(100));
         // One is lost, one late.
         assert_eq!(reader.read(at(104), &report(65_538)).map(|told| told.interval), Some(102));
-        // The receiver's reading has leapt by 64 s.
-        assert_eq!(reader.read(at(105), &report(65_722)).map(|told| told.interval), Some(104));
+        // The receiver's reading has leapt by 64 s, and back.
+        assert_eq!(reader.read(at(105), &report(65_722)), None);
         assert_eq!(reader.read(at(106), &report(65_723)).map(|told| told.interval), Some(105));
+        assert_eq!(reader.read(at(107), &report(65_541)).map(|told| told.interval), Some(106));
         assert_eq!(
-            reader.read(at(107), &Sbd { anew: true, ..report(65_727) }).map(|told| told.interval),
-            Some(106)
+            reader.read(at(108), &Sbd { anew: true, ..report(65_727) }).map(|told| told.interval),
+            Some(107)
         );
+        assert_eq!(reader.refused(), 1);
     }
 
     #[test]
@@ -192,6 +201,36 @@ mod tests {
         assert_eq!(reader.refused(), 3);
         let undefined = reader.read(SendTime::ZERO, &Sbd { defined: false, ..report(1) });
         assert_eq!(undefined.map(|told| told.bottleneck), Some(false));
+    }
+
+    #[test]
+    fn no_interval_is_told_before_it_has_ended() {
+        let at = |interval: i64, ms: i64| SendTime::from_millis(350 * interval + ms);
+        for ahead in [2, 8, 9, 1000] {
+            let mut reader = reader();
+            assert_eq!(reader.read(at(1, 40), &report(0)).map(|told| told.interval), Some(0));
+            // Each report is of an interval further ahead than time has passed.
+            let numbers = (1..20).map(|n| (n, (1 + ahead) * n as u64));
+            assert!(
+                numbers
+                    .map(|(n, number)| reader.read(at(1 + n, 40), &report(number)))
+                    .all(|told| told.is_none())
+            );
+            assert_eq!(reader.refused(), 19);
+            // Who comes to his senses is heard.
+            let honest = reader.read(at(21, 40), &report((1 + ahead) * 19 + 1));
+            assert_eq!(honest.map(|told| told.interval), Some(20));
+        }
+        // The first report comes 300 ms late: the second is ahead by one interval for that, and the others count from it.
+        let mut reader = reader();
+        let told: Vec<_> = [(3, 140), (3, 240), (3, 390), (4, 390)]
+            .into_iter()
+            .zip(0..)
+            .map(|((interval, ms), number)| {
+                reader.read(at(interval, ms), &report(number)).map(|told| told.interval)
+            })
+            .collect();
+        assert_eq!((told.as_slice(), reader.refused()), ([Some(2), None, Some(3), Some(4)].as_slice(), 0));
     }
 
     #[test]

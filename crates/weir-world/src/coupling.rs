@@ -1,6 +1,6 @@
 //! Who is coupled with whom.
 
-use weir_cc::coupled::Coupler;
+use weir_cc::coupled::{Coupler, sbd};
 use weir_media::Desired;
 use weir_net::Time;
 use weir_units::TimeDelta;
@@ -28,12 +28,26 @@ pub struct CoupledSpec {
     pub later_priorities: Vec<(Time, f64)>,
     /// What it tells as its desired rate.
     pub desired: Desired,
+    /// For a TCP flow whose coupler looks for shared bottlenecks: the statistics that it tells. What a media flow tells
+    /// stands in its [own configuration](weir_media::MediaConfig::detection).
+    pub statistics: Option<&'static sbd::Config>,
 }
 
 impl CoupledSpec {
     /// In the coupling of this index, with the usual weight of 1.
     pub const fn new(coupling: usize) -> Self {
-        Self { coupling, priority: 1.0, later_priorities: Vec::new(), desired: Desired::Limits }
+        Self {
+            coupling,
+            priority: 1.0,
+            later_priorities: Vec::new(),
+            desired: Desired::Limits,
+            statistics: None,
+        }
+    }
+
+    /// Telling statistics with these parameters; `&sbd::Config::DEFAULT` will do.
+    pub fn telling(self, config: &'static sbd::Config) -> Self {
+        Self { statistics: Some(config), ..self }
     }
 
     /// With this weight.

@@ -133,6 +133,8 @@ pub struct Statistics {
     pub frequency: f64,
     /// `pkt_loss`, in [0, 1].
     pub loss: f64,
+    /// Packets by which it is measured; 0 if that is not known.
+    pub packets: u32,
     /// Whether the flow passes a bottleneck by its own statistics.
     pub bottleneck: bool,
     /// Mean delay above the smallest of the interval's window, in seconds: what the guard against harm watches.

@@ -3,14 +3,14 @@
 #[cfg(test)]
 mod tests;
 
-use weir_cc::coupled::Member;
+use weir_cc::coupled::{Member, sbd};
 use weir_world::{CoupledSpec, CouplingSpec, Desired};
 
 use super::context::{Context, time};
 use super::topology::{Network, PlannedFlow};
 use crate::form::{KeyPath, Problem};
 use crate::registry::{self, CouplerSetting, Steers};
-use crate::scenario::{self, Coupling, Detection};
+use crate::scenario::{self, Carried, Coupling, Detection};
 use weir_measure::metrics::CouplingPlan;
 
 /// The couplings of a run.
@@ -100,6 +100,7 @@ fn groups(name: &str, coupling: &Coupling, network: &Network<'_>) -> Vec<(String
 
 /// The place of a flow in the coupling of this index.
 fn place(index: usize, coupling: &Coupling, planned: &PlannedFlow<'_>) -> CoupledSpec {
+    let tells = coupling.detection == Detection::Measured && matches!(planned.flow.carried, Carried::Tcp(_));
     CoupledSpec {
         coupling: index,
         priority: planned.flow.weight(),
@@ -109,6 +110,7 @@ fn place(index: usize, coupling: &Coupling, planned: &PlannedFlow<'_>) -> Couple
             scenario::Desired::Limits => Desired::Limits,
             scenario::Desired::Measured => Desired::Measured,
         },
+        statistics: tells.then_some(&sbd::Config::DEFAULT),
     }
 }
 

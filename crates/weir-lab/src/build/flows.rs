@@ -45,7 +45,9 @@ impl Context<'_> {
             && let Some(place) = coupled.as_ref().and_then(|_| self.statistics_of(planned))
         {
             config.detection = Detection::new(place, &sbd::Config::DEFAULT).ok();
-            config.witness = config.witness.or(Some(WITNESS));
+            if place == Place::Sender {
+                config.witness = config.witness.or(Some(WITNESS));
+            }
         }
         Ok(FlowSpec {
             name: planned.copy.name.clone(),

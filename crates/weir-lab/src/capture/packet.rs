@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
-use weir_cc::Ecn;
+use weir_cc::{Ecn, SendTime};
 use weir_wire::ExtensionIds;
 use weir_wire::media::{IPV4_HEADER_LEN, RATED_LEN, UDP_HEADER_LEN, UDP_IPV4_OVERHEAD};
 use weir_world::tcp::{Acknowledgement, EcnMode, Segment, TcpConfig};
@@ -194,7 +194,9 @@ impl PacketBytes {
         self.options.clear();
         if room >= TIMESTAMPS_LEN + sack_len {
             self.options.extend([NO_OPERATION; 2]);
-            self.timestamps(millis(packet.sent_at.nanos() as i64), millis(ack.echo.nanos()));
+            let left = packet.sent_at.nanos() as i64;
+            let echo = ack.stamps.sent(SendTime::from_nanos(left));
+            self.timestamps(millis(left), millis(echo.nanos()));
         }
         if sack_len > 0 {
             self.options.extend([NO_OPERATION; 2]);

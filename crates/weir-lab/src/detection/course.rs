@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use serde::Serialize;
 use weir_cc::coupled::Statistics;
 use weir_cc::coupled::sbd::{Config, FlowStatistics};
 use weir_cc::{ArrivalTime, RateLimits, SendTime};
 use weir_media::{EncoderConfig, MediaConfig};
-use weir_net::{LinkConfig, QueueConfig, Service, Time};
+use weir_net::{CoDel, Discipline, LinkConfig, QueueConfig, Service, Time};
 use weir_sim::Simulation;
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_world::tcp::TcpConfig;
@@ -19,43 +20,85 @@ use weir_world::{
 use crate::registry::{self, RegistryError};
 
 /// How long a course lasts.
-pub const SECONDS: u64 = 120;
-const CAPACITY: DataRate = DataRate::from_mbps(6);
+const SECONDS: u64 = 150;
+const CAPACITY_BPS: u64 = 10_000_000;
+const CAPACITY: DataRate = DataRate::from_bps(CAPACITY_BPS);
 const QUEUE: TimeDelta = TimeDelta::from_millis(200);
-/// Mean length of a burst, and of the gap behind it.
+/// What a call of the pair sends at most: the pair is a tenth of the capacity.
+const MOST: DataRate = DataRate::from_kbps(500);
+/// The pair's own part of the load. TCP flows take what is left, whatever it is; the same is reckoned for them.
+const OWN_LOAD: f64 = 0.1;
+/// Sources of others on each link, independent of each other, and the mean lengths of their bursts and gaps.
+const SOURCES: u32 = 10;
 const BURST_SECONDS: f64 = 1.0;
+const GAP_SECONDS: f64 = 2.0;
+/// Bytes of their packets.
+const PACKET: u64 = 1000;
+/// A packet that waits longer than one takes to be sent has found others in the queue, and not only in service.
+const SERVICE: TimeDelta = TimeDelta::from_micros((8_000_000 * PACKET / CAPACITY_BPS) as i64);
 
 /// Whether two flows share a bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub(super) enum Kind {
     /// Both pass one link.
     Shared,
     /// Each passes a link of its own, with its own traffic of others.
     Separate,
 }
 
+/// How the queue of a bottleneck is managed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Management {
+    /// Not at all.
+    DropTail,
+    /// By CoDel.
+    Codel,
+}
+
+impl Management {
+    fn discipline(self) -> Discipline {
+        match self {
+            Self::DropTail => Discipline::DropTail,
+            Self::Codel => Discipline::CoDel(CoDel::default()),
+        }
+    }
+}
+
 /// A pair of flows and its paths.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Case {
+pub(super) struct Case {
     /// The law of both flows: a controller or a window law.
-    pub law: &'static str,
+    pub(super) law: &'static str,
     /// Whether they share a bottleneck.
-    pub kind: Kind,
+    pub(super) kind: Kind,
     /// By how much longer the second flow takes to its bottleneck.
-    pub lag: TimeDelta,
-    /// Traffic of others during a burst, of the capacity.
-    pub load: f64,
+    pub(super) lag: TimeDelta,
+    /// Mean load that is offered, of the capacity: that of others and the pair's own.
+    pub(super) load: f64,
+    /// How the queues are managed.
+    pub(super) queue: Management,
     /// Seed of the run.
-    pub seed: u64,
+    pub(super) seed: u64,
 }
 
 /// What both flows of a case told, interval by interval.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub(super) struct Course {
     /// The case.
-    pub case: Case,
-    /// Of each flow: statistics, and the part of the interval's packets that found the queue not empty.
-    pub told: [Vec<(Statistics, f64)>; 2],
+    pub(super) case: Case,
+    /// What each flow told.
+    pub(super) told: [Vec<Told>; 2],
+}
+
+/// One interval of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told {
+    pub(super) statistics: Statistics,
+    /// Packets that arrived.
+    pub(super) packets: u32,
+    /// How many of them found others in the queue.
+    pub(super) queued: u32,
 }
 
 /// Runs a case.
@@ -65,7 +108,7 @@ pub struct Course {
 ///
 /// # Panics
 /// Never: the network is valid.
-pub fn run(case: &Case) -> Result<Course, RegistryError> {
+pub(super) fn run(case: &Case) -> Result<Course, RegistryError> {
     let flows = [traffic(case.law)?, traffic(case.law)?];
     let watch = Watch { flows: [Fates::new(), Fates::new()] };
     let watch = Simulation::new(spec(case, flows), watch).expect("the network is valid").run();
@@ -78,7 +121,7 @@ fn traffic(law: &str) -> Result<Traffic, RegistryError> {
         return Ok(Traffic::Tcp { law, config: TcpConfig::default(), size: None });
     }
     let kbps = DataRate::from_kbps;
-    let limits = RateLimits::new(kbps(150), kbps(300), kbps(2500))?;
+    let limits = RateLimits::new(kbps(150), kbps(300), MOST)?;
     let halves = registry::build(law, None, limits, 1.0)?;
     let config = MediaConfig::new(limits, EncoderConfig::rfc8867());
     let config = MediaConfig { packet_format: halves.packet_format, ..config };
@@ -90,7 +133,11 @@ fn spec(case: &Case, [first, second]: [Traffic; 2]) -> RunSpec {
     let wide = || Service::Constant(DataRate::from_mbps(1000));
     let bottleneck = |name: &str| {
         let mut config = LinkConfig::new(Service::Constant(CAPACITY), TimeDelta::from_millis(20));
-        config.queue = QueueConfig { limit_time: Some(QUEUE), ..QueueConfig::default() };
+        config.queue = QueueConfig {
+            limit_time: Some(QUEUE),
+            discipline: case.queue.discipline(),
+            ..QueueConfig::default()
+        };
         LinkSpec::bottleneck(name, config)
     };
     let links = vec![
@@ -103,26 +150,31 @@ fn spec(case: &Case, [first, second]: [Traffic; 2]) -> RunSpec {
         Kind::Shared => 0,
         Kind::Separate => 1,
     };
-    let others = |name: &str, link: usize| FlowSpec::new(name, bursts(case, name)).over([link], []);
-    RunSpec { seed: case.seed, ..RunSpec::over(links, Time::from_millis(1000 * SECONDS)) }
+    let spec = RunSpec { seed: case.seed, ..RunSpec::over(links, Time::from_millis(1000 * SECONDS)) }
         .with(FlowSpec::new("a", first).over([0], [3]))
-        .with(FlowSpec::new("b", second).over([2, second_bottleneck], [3]))
-        .with(others("others of the first", 0))
-        .with(others("others of the second", 1))
+        .with(FlowSpec::new("b", second).over([2, second_bottleneck], [3]));
+    let others = (0..=second_bottleneck).flat_map(|link| (0..SOURCES).map(move |source| (link, source)));
+    others.fold(spec, |spec, (link, source)| {
+        let name = format!("source {source} of link {link}");
+        let traffic = bursts(case, &name);
+        spec.with(FlowSpec::new(&name, traffic).over([link], []))
+    })
 }
 
-/// Bursts and gaps, exponentially distributed.
+/// Bursts and gaps of one source, exponentially distributed. All of them together offer `load` in the mean.
 fn bursts(case: &Case, name: &str) -> Traffic {
     let mut random = Pcg64Mcg::seed_from_u64(stream(case.seed, name, "bursts"));
-    let mut span = || TimeDelta::from_secs_f64(-libm::log(1.0 - random.random::<f64>()) * BURST_SECONDS);
-    let (mut steps, mut at) = (Vec::new(), Time::ZERO);
+    let mut span = |mean: f64| TimeDelta::from_secs_f64(-libm::log(1.0 - random.random::<f64>()) * mean);
+    let duty = BURST_SECONDS / (BURST_SECONDS + GAP_SECONDS);
+    let peak = CAPACITY.scale((case.load - OWN_LOAD) / (f64::from(SOURCES) * duty));
+    let (mut steps, mut at) = (Vec::new(), Time::ZERO + span(GAP_SECONDS));
     while at < Time::from_millis(1000 * SECONDS) {
-        steps.push((at, CAPACITY.scale(case.load)));
-        at += span();
+        steps.push((at, peak));
+        at += span(BURST_SECONDS);
         steps.push((at, DataRate::ZERO));
-        at += span();
+        at += span(GAP_SECONDS);
     }
-    Traffic::Unresponsive(Unresponsive { steps, packet_size: DataSize::from_bytes(1000), headers: 0 })
+    Traffic::Unresponsive(Unresponsive { steps, packet_size: DataSize::from_bytes(PACKET), headers: 0 })
 }
 
 /// Hears the fates of the packets of flows 0 and 1.
@@ -138,7 +190,7 @@ struct Fates {
     lost: VecDeque<SendTime>,
     packets: u32,
     queued: u32,
-    told: Vec<(Statistics, f64)>,
+    told: Vec<Told>,
 }
 
 impl Fates {
@@ -155,11 +207,11 @@ impl Fates {
         }
         self.statistics.on_arrival(sent, ArrivalTime::from_nanos(now.nanos() as i64));
         if let Some(told) = self.statistics.poll() {
-            self.told.push((told, f64::from(self.queued) / f64::from(self.packets.max(1))));
+            self.told.push(Told { statistics: told, packets: self.packets, queued: self.queued });
             (self.packets, self.queued) = (0, 0);
         }
         self.packets += 1;
-        self.queued += u32::from(packet.wait > TimeDelta::ZERO);
+        self.queued += u32::from(packet.wait > SERVICE);
     }
 }
 

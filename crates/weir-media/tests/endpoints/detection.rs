@@ -75,7 +75,8 @@ fn statistics_change_nothing_else() {
 fn a_report_that_cannot_be_is_refused_and_counted_and_one_on_another_flow_is_not_ours() {
     let mut call = minute(&detecting(Place::Receiver));
     let now = weir_cc::SendTime::from_millis(60_000);
-    let right = Sbd { ssrc: RECEIVER, source: SENDER, defined: true, interval: 1, ..Sbd::default() };
+    let right =
+        Sbd { ssrc: RECEIVER, source: SENDER, defined: true, anew: true, interval: 1, ..Sbd::default() };
     let mut told = |report: Sbd| {
         let mut bytes = [0; Sbd::WIRE_LEN];
         report.write(&mut bytes).unwrap();
@@ -85,4 +86,25 @@ fn a_report_that_cannot_be_is_refused_and_counted_and_one_on_another_flow_is_not
     assert!(!told(Sbd { loss: 40_000, ..right }));
     assert!(!told(Sbd { source: SENDER + 100, ..right }));
     assert_eq!(call.sender.refused_statistics(), 1);
+}
+
+/// A flow that told of intervals to come would end those of all others.
+#[test]
+fn a_receiver_that_runs_ahead_of_the_senders_clock_is_refused_and_counted() {
+    let mut call = minute(&detecting(Place::Receiver));
+    let ended = call.statistics.last().unwrap().interval;
+    let mut told = |passed: u64, number: u64, anew: bool| {
+        let interval = number as u16;
+        let report = Sbd { ssrc: RECEIVER, source: SENDER, defined: true, anew, interval, ..Sbd::default() };
+        let mut bytes = [0; Sbd::WIRE_LEN];
+        report.write(&mut bytes).unwrap();
+        let now = weir_cc::SendTime::from_millis((ended + passed + 1) as i64 * T_MS + 50);
+        call.sender.on_rtcp(now, &bytes).statistics.map(|told| told.interval)
+    };
+    assert_eq!(told(1, 1000, true), Some(ended + 1));
+    for passed in 2..=20 {
+        assert_eq!(told(passed, 1000 + 4 * passed, false), None);
+    }
+    assert_eq!(told(21, 1081, false), Some(ended + 21));
+    assert_eq!(call.sender.refused_statistics(), 19);
 }

@@ -59,7 +59,7 @@ impl ChromiumSource {
     ) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
         if let Body::Acknowledgement(_, ack) = &packet.body {
-            let rtt = self.sender.on_ack(local, ack.cumulative, ack.echo);
+            let rtt = self.sender.on_ack(local, ack.cumulative, ack.stamps.sent(local));
             network.monitor.rtt(now, self.life.flow, rtt);
         }
         self.drain(now, local, network)

@@ -33,6 +33,9 @@ impl SendingEnd {
             network.monitor.rtt(now, self.flow, rtt);
         }
         self.tell(now, local, heard.news, network);
+        if let Some(statistics) = heard.statistics {
+            self.say(now, local, &Word::Statistics(statistics), network);
+        }
         heard.connected
     }
 

@@ -73,10 +73,13 @@ impl Endpoint {
                 Self::join(&mut pair, seed, index, spec);
                 pair
             }
-            Traffic::Tcp { law, config, size } => [
-                Self::TcpSource(Box::new(TcpSource::new(life, near, law, config, size, spec.coupled))),
-                Self::TcpSink(Box::new(TcpSink::new(life, far, config))),
-            ],
+            Traffic::Tcp { law, config, size } => {
+                let measured = spec.coupled.as_ref().is_some_and(|coupled| coupled.statistics.is_some());
+                let sink = TcpSink::new(life, far, config);
+                let sink = if measured { sink.telling_delays() } else { sink };
+                let source = TcpSource::new(life, near, law, config, size, spec.coupled);
+                [Self::TcpSource(Box::new(source)), Self::TcpSink(Box::new(sink))]
+            }
             Traffic::Downloads { laws, config, downloads } => {
                 let random = generator(seed, &spec.name, "downloads");
                 let source = DownloadSource::new(life, near, &laws, config, downloads, random);

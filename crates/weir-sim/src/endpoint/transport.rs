@@ -1,5 +1,6 @@
 //! Hosts of a TCP flow.
 
+use weir_cc::coupled::sbd::SegmentStatistics;
 use weir_cc::coupled::{Join, Order, Windowed, Wishes, Word};
 use weir_cc::window::WindowLaw;
 use weir_cc::{ArrivalTime, SendTime};
@@ -39,8 +40,13 @@ impl TcpSource {
         coupled: Option<CoupledSpec>,
     ) -> Self {
         let mut sender = TcpSender::new(config, law, size);
-        if coupled.is_some() {
+        if let Some(coupled) = &coupled {
             sender.couple();
+            if let Some(statistics) =
+                coupled.statistics.and_then(|config| SegmentStatistics::new(*config).ok())
+            {
+                sender.measure_delays(statistics);
+            }
         }
         let coupled = coupled.map(Priorities::new);
         let connection = SendingEnd { flow: life.flow, config, sender, way: Way::default() };
@@ -162,6 +168,12 @@ pub(crate) struct TcpSink {
 impl TcpSink {
     pub(crate) fn new(life: Life, clock: Clock, config: TcpConfig) -> Self {
         Self { clock, connection: ReceivingEnd::new(life.flow, config) }
+    }
+
+    /// Its acknowledgements tell the delays of all segments.
+    pub(crate) fn telling_delays(mut self) -> Self {
+        self.connection.receiver.tell_delays();
+        self
     }
 
     pub(crate) fn deliver<M: Monitor>(

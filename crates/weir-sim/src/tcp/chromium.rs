@@ -11,9 +11,9 @@
 use std::collections::VecDeque;
 
 use weir_cc::window::Window;
-use weir_cc::{Ecn, SendTime};
+use weir_cc::{ArrivalTime, Ecn, SendTime};
 use weir_units::{DataSize, TimeDelta};
-use weir_world::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig};
+use weir_world::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig, Timestamps};
 
 use crate::tcp::transfer::Transfer;
 
@@ -179,7 +179,7 @@ pub(crate) fn acknowledge(segment: &Segment) -> Acknowledgement {
         cumulative: segment.number,
         syn: false,
         sacks: [SackBlock::EMPTY; 3],
-        echo: segment.sent_at,
+        stamps: Timestamps::new(segment.sent_at, ArrivalTime::ZERO),
         ece: false,
         marked: 0,
     }

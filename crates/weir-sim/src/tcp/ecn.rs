@@ -124,10 +124,10 @@ impl EcnReceiver {
 
 #[cfg(test)]
 mod tests {
-    use weir_cc::SendTime;
+    use weir_cc::{ArrivalTime, SendTime};
 
     use super::*;
-    use weir_world::tcp::SackBlock;
+    use weir_world::tcp::{SackBlock, Timestamps};
 
     fn segment(ecn: Ecn, cwr: bool) -> Segment {
         let sent_at = SendTime::ZERO;
@@ -136,7 +136,8 @@ mod tests {
 
     fn ack(ece: bool, marked: u16) -> Acknowledgement {
         let sacks = [SackBlock::EMPTY; 3];
-        Acknowledgement { cumulative: 0, syn: false, sacks, echo: SendTime::ZERO, ece, marked }
+        let stamps = Timestamps::new(SendTime::ZERO, ArrivalTime::ZERO);
+        Acknowledgement { cumulative: 0, syn: false, sacks, stamps, ece, marked }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use weir_cc::{ArrivalTime, SendTime};
 use weir_units::DataSize;
-use weir_world::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig};
+use weir_world::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig, Timestamps};
 
 use crate::tcp::bits::BitRing;
 use crate::tcp::ecn::EcnReceiver;
@@ -26,6 +26,12 @@ pub struct TcpReceiver {
     recent: [SackBlock; REMEMBERED],
     /// `TS.Recent` (RFC 7323 §4.3).
     echo: SendTime,
+    /// When the segment arrived that it is of.
+    arrived: ArrivalTime,
+    /// Whether what arrives out of order is told of with timestamps of its own.
+    tells_delays: bool,
+    /// Those of the segment out of order that has just arrived.
+    out_of_order: Option<Timestamps>,
     /// `Last.ACK.sent` (RFC 7323 §4.3).
     last_acknowledged: u32,
     /// Segments that arrived in order since the last acknowledgement.
@@ -55,7 +61,14 @@ impl TcpReceiver {
     /// Waits for another connection, as when it was made.
     pub fn reset(&mut self) {
         let held = core::mem::take(&mut self.held).emptied();
-        *self = Self::with_ring(self.config, held);
+        let tells_delays = self.tells_delays;
+        *self = Self { tells_delays, ..Self::with_ring(self.config, held) };
+    }
+
+    /// From now on an acknowledgement that a segment out of order sets off bears that segment's timestamps: while a loss is
+    /// repaired `TS.Recent`, which it repeats by RFC 7323 §4.3, tells no delay. Round trips are not measured by it.
+    pub fn tell_delays(&mut self) {
+        self.tells_delays = true;
     }
 
     fn with_ring(config: TcpConfig, held: BitRing) -> Self {
@@ -67,6 +80,9 @@ impl TcpReceiver {
             held_end: 0,
             recent: [SackBlock::EMPTY; REMEMBERED],
             echo: SendTime::ZERO,
+            arrived: ArrivalTime::ZERO,
+            tells_delays: false,
+            out_of_order: None,
             last_acknowledged: 0,
             unacknowledged: 0,
             due: Due::Nothing,
@@ -79,12 +95,12 @@ impl TcpReceiver {
     /// A segment has arrived. Call [`Self::poll_ack`] after each.
     pub fn on_segment(&mut self, now: ArrivalTime, segment: &Segment) {
         if segment.syn {
-            self.echo = segment.sent_at;
+            (self.echo, self.arrived) = (segment.sent_at, now);
             self.due = Due::SynAck;
             return;
         }
         if segment.number <= self.last_acknowledged && segment.sent_at >= self.echo {
-            self.echo = segment.sent_at;
+            (self.echo, self.arrived) = (segment.sent_at, now);
         }
         if segment.payload < self.config.mss {
             self.short = Some((segment.number, self.config.mss - segment.payload));
@@ -96,6 +112,7 @@ impl TcpReceiver {
             self.take_in_order(now);
         } else {
             self.due = Due::Acknowledgement; // RFC 5681 §4.2
+            self.out_of_order = self.tells_delays.then(|| Timestamps::new(segment.sent_at, now));
             if segment.number > self.next {
                 self.hold(segment.number);
             }
@@ -187,7 +204,9 @@ impl TcpReceiver {
         let [first, second, third, ..] = self.recent;
         let (ece, marked) = self.ecn.feedback();
         let sacks = [first, second, third];
-        Some(Acknowledgement { cumulative: self.next, syn, sacks, echo: self.echo, ece, marked })
+        let of_echo = || Timestamps::new(self.echo, self.arrived);
+        let stamps = self.out_of_order.take().unwrap_or_else(of_echo);
+        Some(Acknowledgement { cumulative: self.next, syn, sacks, stamps, ece, marked })
     }
 
     /// When [`Self::poll_ack`] wants to be called next.
@@ -248,7 +267,7 @@ mod tests {
         let mut receiver = TcpReceiver::new(TcpConfig::default());
         arrive(&mut receiver, 0);
         let ack = arrive(&mut receiver, 1).expect("the second segment is acknowledged at once");
-        assert_eq!(ack.echo, SendTime::from_millis(0));
+        assert_eq!(ack.stamps.sent(SendTime::ZERO), SendTime::from_millis(0));
     }
 
     #[test]
@@ -274,7 +293,30 @@ mod tests {
         receiver.on_segment(at(1), &syn);
         let ack = receiver.poll_ack(at(1)).expect("a SYN-ACK is due");
         assert!(ack.syn);
-        assert_eq!((ack.cumulative, ack.echo), (0, SendTime::from_millis(7)));
+        assert_eq!((ack.cumulative, ack.stamps.sent(SendTime::ZERO)), (0, SendTime::from_millis(7)));
+    }
+
+    #[test]
+    fn timestamps_are_of_one_segment_the_earlier_of_two_or_if_wanted_the_one_out_of_order() {
+        let told = |tells_delays: bool| {
+            let mut receiver = TcpReceiver::new(TcpConfig::default());
+            if tells_delays {
+                receiver.tell_delays();
+            }
+            // Segment n was sent at n ms; 2 is lost and comes when it is sent again, at 60 ms.
+            let again = Segment { sent_at: SendTime::from_millis(60), ..segment(2) };
+            let arrivals =
+                [(100, segment(0)), (108, segment(1)), (116, segment(3)), (120, segment(4)), (160, again)];
+            let acks = arrivals.into_iter().filter_map(|(ms, segment)| {
+                receiver.on_segment(at(ms), &segment);
+                let stamps = receiver.poll_ack(at(ms))?.stamps;
+                let (sent, arrived) = (stamps.sent(SendTime::ZERO), stamps.arrived(ArrivalTime::ZERO));
+                Some((sent.nanos() / 1_000_000, arrived.nanos() / 1_000_000))
+            });
+            acks.collect::<Vec<_>>()
+        };
+        assert_eq!(told(false), [(0, 100), (0, 100), (0, 100), (60, 160)]);
+        assert_eq!(told(true), [(0, 100), (3, 116), (4, 120), (60, 160)]);
     }
 
     #[test]

@@ -159,7 +159,7 @@ impl TcpSender {
     }
 
     fn on_syn_ack(&mut self, now: SendTime, ack: &Acknowledgement) -> TimeDelta {
-        let rtt = now - ack.echo;
+        let rtt = now - ack.stamps.sent(now);
         self.rtt.on_sample(rtt, 0, 0);
         if self.counts.timeouts > 0 {
             self.window.cwnd = 1.0; // RFC 5681 §3.1
@@ -175,13 +175,14 @@ impl TcpSender {
         let arrived_before = self.board.arrived();
         let acked = self.board.acknowledge(ack.cumulative);
         let marks = self.ecn.marks(ack);
-        let rtt = (acked > 0).then(|| now - ack.echo);
+        let rtt = (acked > 0).then(|| now - ack.stamps.sent(now));
         if let Some(sample) = rtt {
             self.rtt.on_sample(sample, ack.cumulative, self.board.next());
         }
         if self.config.sack {
             self.board.sack(&ack.sacks);
             let delivered = self.board.arrived() - arrived_before;
+            self.coupled.on_delivery(now, ack.stamps, delivered);
             self.tell_of_delivery(now, delivered, marks, rtt);
             if acked > 0 {
                 self.on_progress(now, acked, marks);
@@ -195,6 +196,7 @@ impl TcpSender {
         } else {
             let duplicate = acked == 0 && ack.cumulative == self.board.first() && self.board.flight() > 0;
             let delivered = self.delivered_without_sack(acked, duplicate);
+            self.coupled.on_delivery(now, ack.stamps, delivered);
             self.tell_of_delivery(now, delivered, marks, rtt);
             if acked > 0 {
                 self.on_progress(now, acked, marks);

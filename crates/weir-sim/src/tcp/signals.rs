@@ -36,12 +36,12 @@ impl TcpSender {
 
 #[cfg(test)]
 mod tests {
-    use weir_cc::SendTime;
     use weir_cc::window::NewReno;
+    use weir_cc::{ArrivalTime, SendTime};
     use weir_units::DataSize;
 
     use super::*;
-    use weir_world::tcp::{Acknowledgement, SackBlock, TcpConfig};
+    use weir_world::tcp::{Acknowledgement, SackBlock, TcpConfig, Timestamps};
 
     #[test]
     fn signals_follow_the_acknowledgements() {
@@ -55,8 +55,8 @@ mod tests {
         sender.start(SendTime::ZERO);
         while sender.poll_segment(SendTime::ZERO).is_some() {}
         let sacks = [SackBlock::EMPTY; 3];
-        let echo = SendTime::ZERO;
-        let syn_ack = Acknowledgement { cumulative: 0, syn: true, sacks, echo, ece: false, marked: 0 };
+        let stamps = Timestamps::new(SendTime::ZERO, ArrivalTime::ZERO);
+        let syn_ack = Acknowledgement { cumulative: 0, syn: true, sacks, stamps, ece: false, marked: 0 };
         sender.on_ack(SendTime::from_millis(50), &syn_ack);
         while sender.poll_segment(SendTime::from_millis(50)).is_some() {}
         let mut acked = |cumulative, ms| {

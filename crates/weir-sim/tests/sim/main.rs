@@ -1,6 +1,7 @@
 //! The simulator as its users meet it: what the engine promises, and what queues, cells and TCP do within it.
 
 mod active_queues;
+mod bottlenecks;
 mod common;
 mod coupled;
 mod detection;

@@ -161,10 +161,10 @@ impl TcpConfig {
 
 #[cfg(test)]
 mod tests {
-    use weir_cc::SendTime;
+    use weir_cc::{ArrivalTime, SendTime};
 
     use super::*;
-    use crate::tcp::packet::SackBlock;
+    use crate::tcp::packet::{SackBlock, Timestamps};
 
     #[test]
     fn sack_blocks_lengthen_the_acknowledgement() {
@@ -172,8 +172,8 @@ mod tests {
         let config = TcpConfig::default();
         let block = SackBlock { start: 4, end: 7 };
         let sacks = [SackBlock::EMPTY; 3];
-        let echo = SendTime::ZERO;
-        let mut ack = Acknowledgement { cumulative: 0, syn: false, sacks, echo, ece: false, marked: 0 };
+        let stamps = Timestamps::new(SendTime::ZERO, ArrivalTime::ZERO);
+        let mut ack = Acknowledgement { cumulative: 0, syn: false, sacks, stamps, ece: false, marked: 0 };
         assert_eq!(config.acknowledgement_size(&ack), DataSize::from_bytes(52));
         ack.sacks[0] = block;
         assert_eq!(config.acknowledgement_size(&ack), DataSize::from_bytes(64));

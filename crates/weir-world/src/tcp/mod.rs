@@ -4,4 +4,4 @@ mod config;
 mod packet;
 
 pub use config::{EcnMode, TcpConfig};
-pub use packet::{Acknowledgement, SackBlock, Segment};
+pub use packet::{Acknowledgement, SackBlock, Segment, Timestamps};

@@ -1,6 +1,6 @@
 //! What the endpoints send to each other: plain values without payload.
 
-use weir_cc::{Ecn, SendTime};
+use weir_cc::{ArrivalTime, Ecn, SendTime};
 
 /// A data segment, or the SYN that opens the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,12 +30,48 @@ pub struct Acknowledgement {
     pub syn: bool,
     /// What has arrived above, newest first (RFC 2018 §4); empty blocks come last.
     pub sacks: [SackBlock; 3],
-    /// Echo of a segment's timestamp (RFC 7323 §4.3).
-    pub echo: SendTime,
+    /// Echo of a segment's timestamp, and when that segment arrived.
+    pub stamps: Timestamps,
     /// ECN-Echo: a segment arrived marked and the sender has not answered yet (RFC 3168 §6.1.3).
     pub ece: bool,
     /// How many segments have arrived marked so far, modulo 2¹⁶; 0 unless exact counts are used.
     pub marked: u16,
+}
+
+/// The two timestamps of an acknowledgement (RFC 7323 §3.2): when a segment was sent, by its sender's clock, and when it
+/// arrived, by its receiver's (`TSval`, but of the arrival: a delayed acknowledgement leaves later).
+///
+/// As on the wire they take eight bytes. They wrap around, and are understood from what the reader knows about when it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timestamps(u64);
+
+/// Of the time of sending so many bits are kept, in nanoseconds: it may be 9 minutes away from what the reader supposes.
+const SENT_BITS: u32 = 40;
+/// Of the time of arrival the others, in units of 16 µs: it may be 134 s away.
+const ARRIVED_BITS: u32 = 64 - SENT_BITS;
+const ARRIVED_UNIT: i64 = 16_000;
+
+impl Timestamps {
+    /// Of a segment that was `sent` and `arrived` then.
+    pub const fn new(sent: SendTime, arrived: ArrivalTime) -> Self {
+        let sent = sent.nanos() as u64 & (u64::MAX >> ARRIVED_BITS);
+        Self(sent | (arrived.nanos().div_euclid(ARRIVED_UNIT) as u64) << SENT_BITS)
+    }
+
+    /// When it was sent, `about` then.
+    #[inline]
+    pub const fn sent(self, about: SendTime) -> SendTime {
+        let about = about.nanos();
+        let distance = (self.0 << ARRIVED_BITS).wrapping_sub((about as u64) << ARRIVED_BITS) as i64;
+        SendTime::from_nanos(about.wrapping_add(distance >> ARRIVED_BITS))
+    }
+
+    /// When it arrived, `about` then, to 16 µs.
+    pub const fn arrived(self, about: ArrivalTime) -> ArrivalTime {
+        let about = about.nanos().div_euclid(ARRIVED_UNIT);
+        let distance = (self.0 >> SENT_BITS << SENT_BITS).wrapping_sub((about as u64) << SENT_BITS) as i64;
+        ArrivalTime::from_nanos(about.wrapping_add(distance >> SENT_BITS).saturating_mul(ARRIVED_UNIT))
+    }
 }
 
 /// Segments `start..end` that have arrived.
@@ -65,5 +101,27 @@ mod tests {
     fn packets_stay_small_values() {
         assert!(size_of::<Segment>() <= 24);
         assert!(size_of::<Acknowledgement>() <= 40);
+    }
+
+    #[test]
+    fn timestamps_wrap_around_and_are_understood_all_the_same() {
+        let span = 1_i64 << SENT_BITS;
+        for sent in [0, 1, -1, span - 1, span, 3 * span + 77, i64::MIN / 2, i64::MAX / 2] {
+            for away in [0, 1, -1, span / 2 - 1, 1 - span / 2] {
+                let stamps = Timestamps::new(SendTime::from_nanos(sent), ArrivalTime::from_nanos(-sent));
+                assert_eq!(stamps.sent(SendTime::from_nanos(sent + away)), SendTime::from_nanos(sent));
+            }
+        }
+        let span = 16_000 * (1_i64 << ARRIVED_BITS);
+        for units in [0, 1, -1, 1 << 23, 1 << 24, 5 << 30] {
+            for away in [0, 1, -1, span / 2 - 16_000, 16_000 - span / 2] {
+                let arrived = ArrivalTime::from_nanos(16_000 * units);
+                let stamps = Timestamps::new(
+                    SendTime::from_nanos(-9),
+                    ArrivalTime::from_nanos(16_000 * units + 15_999),
+                );
+                assert_eq!(stamps.arrived(ArrivalTime::from_nanos(16_000 * units + away)), arrived);
+            }
+        }
     }
 }

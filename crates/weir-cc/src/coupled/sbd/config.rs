@@ -23,7 +23,12 @@ pub struct Config {
     pub window: u32,
     /// `F`, the newest of them, which weigh the same, at most `M`. RFC 8382 §4.1.
     pub flat: u32,
-    /// `c_s`: below this skew a flow passes a bottleneck. RFC 8382 §2.2 names −0.1 to 0.2.
+    /// Delays are sampled at most once in each so long a slot of the sender's clock, 0 for each packet's; at most
+    /// `interval`. Resolution 10.
+    pub sampling: TimeDelta,
+    /// Whether `var_est` leaves out the intervals in which the path has no bottleneck. RFC 8382 §4.2 does. Divergence 5.
+    pub gated_variability: bool,
+    /// `c_s`: below this skew a flow passes a bottleneck. RFC 8382 §2.2 names −0.1 to 0.2. Resolution 12.
     pub skew_threshold: f64,
     /// `c_h`: the same for a flow that passed one an interval ago. RFC 8382 §2.2.
     pub skew_hysteresis: f64,
@@ -78,15 +83,17 @@ pub struct ClockSkewConfig {
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct StabilityConfig {
-    /// `W`, intervals by which a pair is judged, 1 to 64.
+    /// `W`, intervals by which a pair is judged, 1 to 64: the last ones that say something of it. Resolution 7.
     pub window: u32,
-    /// Together in this part of those that say anything, a pair joins.
+    /// At least so many of them before a pair joins or parts, 1 to `window`.
+    pub least: u32,
+    /// Together in this part of them, a pair joins. Resolution 11.
     pub join: f64,
     /// Together in less than this part of them, it parts.
     pub part: f64,
     /// Intervals of both flows before a pair joins: RFC 8382 §3.3 recommends `2 M`.
     pub start_up: u32,
-    /// A pair that joined and of which nothing is known any more stays together so long.
+    /// A pair of which no interval says anything stays as it is so long; then it parts, and what was known is forgotten.
     pub hold: TimeDelta,
     /// A flow changes its group at most once in this time.
     pub between_changes: TimeDelta,
@@ -127,7 +134,9 @@ impl Config {
         long_window: 50,
         window: 30,
         flat: 20,
-        skew_threshold: 0.1,
+        sampling: TimeDelta::from_millis(50),
+        gated_variability: false,
+        skew_threshold: 0.2,
         skew_hysteresis: 0.3,
         crossing: 0.7,
         frequency_difference: 0.1,
@@ -154,6 +163,7 @@ impl Config {
             ("interval", interval, "10 ms to 10 s"),
             ("long_window", (1..=MOST_INTERVALS).contains(&self.long_window), "1 to 10000"),
             ("window", (1..=self.long_window).contains(&self.window), "1 to `long_window`"),
+            ("sampling", !self.sampling.is_negative() && self.sampling <= self.interval, "0 to `interval`"),
             ("flat", (1..=self.window).contains(&self.flat), "1 to `window`"),
             ("skew_threshold", skew(self.skew_threshold), "in [-1, 1]"),
             ("skew_hysteresis", skew(self.skew_hysteresis), "in [-1, 1]"),
@@ -201,8 +211,9 @@ impl StabilityConfig {
     /// The values that stand in the specification.
     pub const DEFAULT: Self = Self {
         window: 60,
-        join: 0.9,
-        part: 0.5,
+        least: 20,
+        join: 0.5,
+        part: 0.25,
         start_up: 60,
         hold: TimeDelta::from_secs(30),
         between_changes: TimeDelta::from_secs(10),
@@ -219,6 +230,7 @@ impl StabilityConfig {
             "stability.",
             [
                 ("window", (1..=MOST_REMEMBERED).contains(&self.window), "1 to 64"),
+                ("least", (1..=self.window).contains(&self.least), "1 to `window`"),
                 ("join", weight(self.join), "in (0, 1]"),
                 ("part", part, "in (0, 1] and at most `join`"),
                 ("start_up", self.start_up <= MOST_INTERVALS, "at most 10000"),

@@ -1,10 +1,12 @@
 //! A coupler whose groups are found by measurement.
 
+use weir_units::{DataSize, TimeDelta};
+
 use super::config::Config;
 use super::detector::Detector;
 use crate::config_error::ConfigError;
 use crate::coupled::coupler::{Aggregate, Coupler, Grouped, Refusal};
-use crate::coupled::word::{Member, Order, Word};
+use crate::coupled::word::{Member, Order, WindowNews, Word};
 use crate::time::SendTime;
 
 /// Puts a [`Detector`] before a coupler: each flow begins in a group of its own, or in that of its five-tuple, and
@@ -14,6 +16,8 @@ pub struct Detected<C> {
     coupler: C,
     detector: Detector,
     bundles: Vec<(Member, u64)>,
+    /// Of each flow with a window of segments how long they are, by member.
+    segments: Vec<(Member, DataSize)>,
 }
 
 impl<C: Grouped> Detected<C> {
@@ -22,7 +26,7 @@ impl<C: Grouped> Detected<C> {
     /// # Errors
     /// If a parameter is out of its range.
     pub fn new(coupler: C, config: Config) -> Result<Self, ConfigError> {
-        Ok(Self { coupler, detector: Detector::new(config)?, bundles: Vec::new() })
+        Ok(Self { coupler, detector: Detector::new(config)?, bundles: Vec::new(), segments: Vec::new() })
     }
 
     /// These flows will share a five-tuple, DSCP and ECN field: they need no measurement to be in one group.
@@ -46,6 +50,23 @@ impl<C: Grouped> Detected<C> {
         self.bundles.iter().find(|(of, _)| *of == member).map(|&(_, bundle)| bundle)
     }
 
+    fn remember_segment(&mut self, member: Member, segment: DataSize) {
+        match self.segments.binary_search_by_key(&member, |&(of, _)| of) {
+            Ok(known) => self.segments[known].1 = segment,
+            Err(place) => self.segments.insert(place, (member, segment)),
+        }
+    }
+
+    /// A window a round trip is a rate.
+    fn on_window(&mut self, member: Member, news: &WindowNews) {
+        if let Ok(known) = self.segments.binary_search_by_key(&member, |&(of, _)| of)
+            && let Some(srtt) = news.srtt.filter(|srtt| *srtt > TimeDelta::ZERO)
+        {
+            let window = news.after.cwnd * self.segments[known].1.bits_f64();
+            self.detector.on_rate(member, window / srtt.secs_f64());
+        }
+    }
+
     fn move_flows(&mut self, now: SendTime) {
         while let Some((member, group)) = self.detector.poll() {
             self.coupler.set_group(now, member, group);
@@ -63,8 +84,11 @@ impl<C: Grouped> Coupler for Detected<C> {
                 self.move_flows(now);
                 if known { Ok(()) } else { Err(Refusal::UnknownFlow(member)) }
             }
-            Word::Join(_) => {
+            Word::Join(join) => {
                 self.coupler.on_word(now, member, word)?;
+                if let Some(windowed) = &join.window {
+                    self.remember_segment(member, windowed.segment);
+                }
                 let group = self.detector.join(member, self.bundle(member));
                 self.coupler.set_group(now, member, group);
                 Ok(())
@@ -75,9 +99,14 @@ impl<C: Grouped> Coupler for Detected<C> {
             }
             Word::Leave => {
                 self.detector.leave(member);
+                self.segments.retain(|&(of, _)| of != member);
                 self.coupler.on_word(now, member, word)
             }
-            Word::Wishes(_) | Word::Window(_) | Word::Pause => self.coupler.on_word(now, member, word),
+            Word::Window(news) => {
+                self.on_window(member, news);
+                self.coupler.on_word(now, member, word)
+            }
+            Word::Wishes(_) | Word::Pause => self.coupler.on_word(now, member, word),
         }
     }
 

@@ -15,10 +15,10 @@ use crate::coupled::word::{Member, Statistics};
 /// Each flow is in a group from its join on, alone unless it is of a five-tuple that is known. Statistics go in, changes
 /// of groups come out of [`Self::poll`]. Intervals are those of one clock: that of the sender.
 ///
-/// A pair joins that was together in nine of ten of the last 60 intervals, and parts when it is together in less than half
-/// of them, so far as they say anything; where neither passes a bottleneck they say nothing, and it stays together for 30 s.
+/// A pair joins that was together in half of the last 60 intervals that say something of it, and parts when it is together
+/// in less than a quarter of them; where neither passes a bottleneck they say nothing, and it stays together for 30 s.
 /// A flow changes its group at most once in 10 s. Where queuing delay or loss has risen clearly 10 s after a pair was
-/// coupled, its coupling is dropped for two minutes (RFC 8699 §5.1).
+/// coupled, and the pair sends clearly more than before, its coupling is dropped for two minutes (RFC 8699 §5.1).
 #[derive(Clone, Debug)]
 pub struct Detector {
     config: Config,
@@ -95,7 +95,8 @@ impl Detector {
         }
     }
 
-    /// The rate at which a flow sends, in bit/s: of groups that are equally alike the one with more rate keeps its number.
+    /// The rate at which a flow sends, in bit/s. Of groups that are equally alike the one with more rate keeps its number;
+    /// and no harm is seen in what flows suffer that send hardly more than they did.
     pub fn on_rate(&mut self, member: Member, rate: f64) {
         if let Some(flow) = self.flow_mut(member) {
             flow.rate = if rate.is_finite() { rate } else { 0.0 };
@@ -184,8 +185,9 @@ impl Detector {
     fn judge(&mut self, interval: u64) {
         self.pool(interval);
         self.grouping.divide(&self.config, &self.told, &mut self.groups);
-        for (unit, told) in self.units.iter_mut().zip(&self.told) {
-            unit.on_interval(told.as_ref(), self.config.window);
+        for (at, (unit, told)) in self.units.iter_mut().zip(&self.told).enumerate() {
+            let rate = self.flows.iter().filter(|flow| flow.unit == at).map(|flow| flow.rate).sum();
+            unit.on_interval(told.as_ref(), rate, self.config.window);
         }
         self.join_pairs(interval);
         self.number_groups();
@@ -224,10 +226,12 @@ impl Detector {
     }
 
     fn verdict(&self, i: usize, j: usize) -> Verdict {
-        let (Some(_), Some(_)) = (&self.told[i], &self.told[j]) else { return Verdict::Unknown };
+        let (Some(a), Some(b)) = (&self.told[i], &self.told[j]) else { return Verdict::Unknown };
         match (self.groups[i], self.groups[j]) {
             (None, None) => Verdict::Unknown,
-            (a, b) if a == b => Verdict::Together,
+            (group, other) if group == other => Verdict::Together,
+            (Some(_), Some(_)) => Verdict::Apart,
+            _ if (a.skew - b.skew).abs() < self.config.skew_difference => Verdict::Unknown,
             _ => Verdict::Apart,
         }
     }

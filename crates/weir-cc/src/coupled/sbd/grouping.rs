@@ -31,13 +31,20 @@ impl Grouping {
     pub fn divide(&mut self, config: &Config, flows: &[Option<Statistics>], groups: &mut Vec<Option<u32>>) {
         self.take_those_with_a_bottleneck(flows);
         let of = |flow: usize| flows[flow].as_ref();
-        let differ = |most: f64| move |hi: f64, lo: f64| hi - lo < most;
-        let differ_in_part = |most: f64| move |hi: f64, lo: f64| hi - lo < most * hi;
-        self.split(|flow| of(flow).map(|of| of.frequency), differ(config.frequency_difference));
-        self.split(|flow| of(flow).map(|of| of.variability), differ_in_part(config.variability_difference));
-        self.split(|flow| of(flow).map(|of| of.skew), differ(config.skew_difference));
-        let alike = differ_in_part(config.loss_difference);
-        self.split(|flow| of(flow).map(|of| of.loss), |hi, lo| hi <= config.loss_threshold || alike(hi, lo));
+        let within = |most: f64| move |hi: &Placed, lo: &Placed| hi.key - lo.key < most;
+        let within_part = |most: f64| move |hi: &Placed, lo: &Placed| hi.key - lo.key < most * hi.key;
+        self.split(|flow| of(flow).map(|of| of.frequency), within(config.frequency_difference));
+        self.split(|flow| of(flow).map(|of| of.variability), within_part(config.variability_difference));
+        self.split(|flow| of(flow).map(|of| of.skew), within(config.skew_difference));
+        let alike = within_part(config.loss_difference);
+        let by_chance = |hi: &Placed, lo: &Placed| {
+            let variance = |placed: &Placed| of(placed.flow).map_or(0.0, variance_of_loss);
+            hi.key - lo.key < DEVIATIONS * libm::sqrt(variance(hi) + variance(lo))
+        };
+        self.split(
+            |flow| of(flow).map(|of| of.loss),
+            |hi, lo| hi.key <= config.loss_threshold || alike(hi, lo) || by_chance(hi, lo),
+        );
         groups.clear();
         groups.resize(flows.len(), None);
         for placed in &self.flows {
@@ -54,7 +61,7 @@ impl Grouping {
     }
 
     /// Each group is sorted by `key`, highest first, and divided between neighbours that are not `together`.
-    fn split(&mut self, key: impl Fn(usize) -> Option<f64>, together: impl Fn(f64, f64) -> bool) {
+    fn split(&mut self, key: impl Fn(usize) -> Option<f64>, together: impl Fn(&Placed, &Placed) -> bool) {
         for placed in &mut self.flows {
             placed.key = key(placed.flow).unwrap_or(0.0);
         }
@@ -63,12 +70,20 @@ impl Grouping {
         });
         let (mut number, mut before) = (0, None::<Placed>);
         for placed in &mut self.flows {
-            let stays = before.is_none_or(|hi| hi.group == placed.group && together(hi.key, placed.key));
+            let stays = before.is_none_or(|hi| hi.group == placed.group && together(&hi, placed));
             before = Some(*placed);
             number += u32::from(!stays);
             placed.group = number;
         }
     }
+}
+
+/// Losses that differ by less than so many of the difference's standard deviations may be equal.
+const DEVIATIONS: f64 = 2.0;
+
+/// Of `pkt_loss`, were each packet lost or not on its own; 0 where the number of packets is not known.
+fn variance_of_loss(told: &Statistics) -> f64 {
+    if told.packets == 0 { 0.0 } else { told.loss * (1.0 - told.loss) / f64::from(told.packets) }
 }
 
 #[cfg(test)]
@@ -82,6 +97,7 @@ mod tests {
             variability: variability_ms / 1000.0,
             frequency,
             loss,
+            packets: 0,
             bottleneck: true,
             queuing: 0.0,
             samples: 10,
@@ -130,6 +146,10 @@ mod tests {
         assert_eq!(groups(&[flow(0.0, 8.0, 0.0, 0.1), flow(0.0, 8.0, 0.0, 0.0)]), [Some(0); 2]);
         assert_eq!(groups(&[flow(0.0, 8.0, 0.0, 0.2), flow(0.0, 8.0, 0.0, 0.17)]), [Some(0), Some(1)]);
         assert_eq!(groups(&[flow(0.0, 8.0, 0.0, 0.2), flow(0.0, 8.0, 0.0, 0.19)]), [Some(0); 2]);
+        // Twice the standard deviation of the difference is 0.035 for a thousand packets each.
+        let of = |loss: f64| Statistics { packets: 1000, ..flow(0.0, 8.0, 0.0, loss) };
+        assert_eq!(groups(&[of(0.2), of(0.17)]), [Some(0); 2]);
+        assert_eq!(groups(&[of(0.2), of(0.16)]), [Some(0), Some(1)]);
     }
 
     #[test]

@@ -46,6 +46,11 @@ impl Losses {
         if self.total == 0 { 0.0 } else { self.lost as f64 / self.total as f64 }
     }
 
+    /// Packets by which that is measured.
+    pub(super) fn packets(&self) -> u32 {
+        u32::try_from(self.total).unwrap_or(u32::MAX)
+    }
+
     /// The open interval ends and another one begins.
     pub(super) fn turn(&mut self) {
         let left = self.counts.push(Count::default());

@@ -26,18 +26,31 @@
 //!    `mean_delay` and `var_est` of a crossing include the interval.
 //! 3. An idle path has skew 0, below `c_s`. To pass a bottleneck by its skew a flow's delay has to vary by more than a
 //!    quarter of the clock's resolution besides, by its mean absolute deviation over all of the window's intervals.
-//! 4. `p_l`, without value in RFC 8382, is the draft's 0.1. A pair of which neither loses more is not divided by loss.
+//! 4. `p_l`, without value in RFC 8382, is the draft's 0.1. A pair of which neither loses more is not divided by loss, nor
+//!    one whose losses differ by less than twice the standard deviation of that difference, where it is known of how many
+//!    packets they are: step 5 asks for loss that is high enough to be reliable.
 //! 5. If the least delay leaps within an interval by more than 1 s, or by more than 100 times `var_est` and the
 //!    interval's length (a queue may fill as fast as that), a clock was set: all is forgotten. So it is after more than
 //!    `M` empty intervals.
 //! 6. Before `M` intervals exist `mean_delay` is the mean of those that do.
-//! 7. Intervals in which neither flow passes a bottleneck say nothing of a pair: they count neither for nor against it,
-//!    but at least half of the window has to say something. If one passes a bottleneck and the other does not, they are
-//!    apart.
+//! 7. Intervals in which neither flow passes a bottleneck say nothing of a pair: they count neither for nor against it.
+//!    Nor do those in which one passes a bottleneck and the other does not, while their skews differ by less than `p_s`:
+//!    the threshold lies between flows that are alike. If they differ by more they are apart. A pair is judged by the
+//!    last 60 intervals that say something, once there are 20; after 30 s without any, what was known is forgotten.
 //! 8. Coupling is dropped again where it *clearly* raises delay or loss (RFC 8699 §5.1): a rise of the mean queuing delay
-//!    has to exceed twice its standard deviation, too, for which the delays of four intervals count as one, and a rise of
-//!    loss is one above its maximum of the last 60 intervals.
+//!    has to exceed twice its standard deviation, too, for which the delays of four intervals count as one, and a rise is
+//!    one above the maximum of the last 60 intervals before: where others come in bursts a mean of 10 s rises by half
+//!    of itself without any coupling. Where it is known that the pair sends less than
+//!    a twentieth more than before, the cause is another.
 //! 9. `var_est` is compared as it stands in step 3, whose text sorts by its mean over `M` once more.
+//! 10. RFC 8382 does not say what a sample is. Of the packets sent in one slot of 50 ms (7 an interval) the first gives
+//!     one. What a flow sends at once waits behind itself; and a law sends most while the queue is short, so that with
+//!     every packet's delay the statistics of a path would weigh the flow's own reaction.
+//! 11. A pair joins that was together in most of the intervals that say something, and parts below a quarter. RFC 8382
+//!     §3.3 names 90 % as an example; two calls that share a bottleneck are together in 87 to 97 % of those intervals,
+//!     two CUBIC flows in 15 to 87 %, and pairs that share none in less than a tenth (docs/coupling.md, "Detection").
+//! 12. `c_s` is 0.2, the upper end of what §2.2 allows: a path whose queue is busy half of the time counts, and not only
+//!     one whose queue is mostly full.
 //!
 //! **Divergences** from RFC 8382:
 //!
@@ -48,7 +61,9 @@
 //! 3. Flows of one five-tuple are one unit. Its statistics are the means of its members', weighted by their samples, not
 //!    those of the pooled samples.
 //! 4. ECN marks are no loss (§5.3 leaves it open).
-//! 5. The messages in which both ends agree on metrics and parameters (§3.1) are up to the application's signalling.
+//! 5. `var_est` is of all intervals, not only of those in which the path has a bottleneck (§4.2), which two flows of one
+//!    bottleneck do not agree on where the skew is near the threshold. Crossings are counted as there.
+//! 6. The messages in which both ends agree on metrics and parameters (§3.1) are up to the application's signalling.
 
 mod arrivals;
 mod clock_skew;

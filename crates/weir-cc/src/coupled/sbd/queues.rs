@@ -75,6 +75,7 @@ fn changes(seed: u64, seconds: u64, flows: [Flow; 2]) -> Vec<(u64, bool)> {
     let of = |flow: usize| Member(flow as u32);
     (0..2).for_each(|flow| {
         detector.join(of(flow), None);
+        detector.on_rate(of(flow), 100.0 * 8.0 * 1000.0);
     });
     let (mut coupled, mut changes) = (false, Vec::new());
     for ms in 0..seconds * 1000 {
@@ -132,15 +133,10 @@ fn coupled(changes: &[(u64, bool)], at: u64) -> bool {
 
 #[test]
 fn flows_of_one_bottleneck_are_coupled_soon_and_stay_so_while_it_is_one() {
-    let mut together = 0;
     for seed in SEEDS {
         let changes = changes(seed, 200, [PLAIN, Flow { base_ms: 90, ..PLAIN }]);
-        assert!(matches!(changes[0], (21..=35, true)), "seed {seed}: {changes:?}");
-        together += (35..200).filter(|&at| coupled(&changes, at)).count();
+        assert!(matches!(changes[..], [(21..=35, true)]), "seed {seed}: {changes:?}");
     }
-    // 1403 s: some bursts leave the link nearly empty for half a minute, and where more of them come after coupling than
-    // before it the guard takes coupling for the cause.
-    assert!(together >= 1350, "{together} of 1650 s");
 }
 
 #[test]

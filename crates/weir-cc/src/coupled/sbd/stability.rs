@@ -7,9 +7,9 @@ use super::config::{Config, StabilityConfig};
 pub(super) enum Verdict {
     /// Both are in one group.
     Together,
-    /// One passes a bottleneck that the other does not pass.
+    /// They pass different bottlenecks, or one passes one and the other none.
     Apart,
-    /// Neither passes a bottleneck, or one of them was not heard of.
+    /// Neither passes a bottleneck, the threshold lies between two that are alike, or one of them was not heard of.
     Unknown,
 }
 
@@ -40,12 +40,11 @@ impl Spans {
 /// Two flows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pair {
-    /// The last intervals in which they were together, a bit each, the newest lowest; and those in which they were apart.
+    /// Of the last intervals that said something, the newest lowest: a bit for each, set where they were together.
     together: u64,
-    apart: u64,
-    /// The newest interval.
-    seen: u64,
-    /// The newest one that said something.
+    /// How many of them there are.
+    known: u32,
+    /// The newest of them.
     informed: u64,
     joined: bool,
     blocked_until: u64,
@@ -67,12 +66,16 @@ pub(super) struct Trial {
 /// What a pair suffers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Harm {
-    /// Queuing delay in seconds: the mean of the guard's span, and the variance of that mean.
+    /// Queuing delay in seconds: the mean of the guard's span, at most so far in the intervals by which pairs are judged,
+    /// and the variance of the mean.
     pub(super) queuing: f64,
+    pub(super) most_queuing: f64,
     pub(super) variance: f64,
     /// Ratio of packets lost: now, and at most in the intervals by which pairs are judged.
     pub(super) loss: f64,
     pub(super) most_loss: f64,
+    /// Mean rate in the guard's span, in bit/s; 0 if it is not known.
+    pub(super) rate: f64,
 }
 
 impl Pair {
@@ -85,15 +88,17 @@ impl Pair {
         spans: &Spans,
         config: &StabilityConfig,
     ) -> bool {
-        self.remember(interval, verdict, config.window);
-        let together = f64::from(self.together.count_ones());
-        let known = together + f64::from(self.apart.count_ones());
-        let says_enough = 2.0 * known >= f64::from(config.window);
+        if interval - self.informed.min(interval) >= spans.hold.max(1) {
+            (self.together, self.known, self.joined) = (0, 0, false);
+        }
+        if verdict != Verdict::Unknown {
+            self.remember(interval, verdict == Verdict::Together, config.window);
+        }
+        let (together, known) = (f64::from(self.together.count_ones()), f64::from(self.known));
         if self.joined {
-            let parted = says_enough && together < config.part * known;
-            self.joined = !parted && interval - self.informed < spans.hold.max(1);
+            self.joined = together >= config.part * known;
         } else if grown && interval >= self.blocked_until {
-            self.joined = says_enough && together >= config.join * known;
+            self.joined = self.known >= config.least && together >= config.join * known;
         }
         self.joined
     }
@@ -105,16 +110,11 @@ impl Pair {
         self.trial = None;
     }
 
-    fn remember(&mut self, interval: u64, verdict: Verdict, window: u32) {
-        let passed = interval.saturating_sub(self.seen).clamp(1, 64);
+    fn remember(&mut self, interval: u64, together: bool, window: u32) {
         let kept = u64::MAX >> (64 - window.clamp(1, 64));
-        let shifted = |bits: u64| if passed >= 64 { 0 } else { (bits << passed) & kept };
-        self.together = shifted(self.together) | u64::from(verdict == Verdict::Together);
-        self.apart = shifted(self.apart) | u64::from(verdict == Verdict::Apart);
-        self.seen = interval;
-        if verdict != Verdict::Unknown {
-            self.informed = interval;
-        }
+        self.together = (self.together << 1 | u64::from(together)) & kept;
+        self.known = (self.known + 1).min(window);
+        self.informed = interval;
     }
 }
 
@@ -123,24 +123,32 @@ impl Harm {
     pub(super) fn midpoint(self, other: Self) -> Self {
         Self {
             queuing: self.queuing.midpoint(other.queuing),
+            most_queuing: self.most_queuing.midpoint(other.most_queuing),
             variance: self.variance.midpoint(other.variance),
             loss: self.loss.midpoint(other.loss),
             most_loss: self.most_loss.midpoint(other.most_loss),
+            rate: self.rate.midpoint(other.rate),
         }
     }
 
-    /// Whether it is so clearly more than it was that coupling is to blame: by a part of it, by more than a little, and
-    /// by more than it changes anyway. Loss is a mean over a longer window than delay, so that it is judged only where
-    /// that has passed.
+    /// Whether it is so clearly more than it was at most that coupling is to blame: by a part of it, by more than a
+    /// little, and by more than it changes anyway. Loss is a mean over a longer window than delay, so that it is judged only
+    /// where that has passed. What grows while the two send hardly more than before is of others' making.
     pub(super) fn has_risen(&self, before: &Self, judges_loss: bool, config: &StabilityConfig) -> bool {
+        if self.rate <= before.rate * MORE && before.rate > 0.0 {
+            return false;
+        }
         let rises = |now: f64, before: f64, least: f64| {
             now > before * (1.0 + config.guard_rise) && now - before > least
         };
         let chance = DEVIATIONS * libm::sqrt(self.variance + before.variance);
-        rises(self.queuing, before.queuing, config.guard_delay.secs_f64().max(chance))
+        rises(self.queuing, before.most_queuing, config.guard_delay.secs_f64().max(chance))
             || (judges_loss && rises(self.loss, before.most_loss, config.guard_loss))
     }
 }
+
+/// Who sends so much more than before may have raised a queue.
+const MORE: f64 = 1.05;
 
 /// A rise is no chance beyond so many of its standard deviations.
 const DEVIATIONS: f64 = 2.0;
@@ -151,6 +159,7 @@ mod tests {
 
     const CONFIG: StabilityConfig = StabilityConfig {
         window: 60,
+        least: 30,
         join: 0.9,
         part: 0.5,
         start_up: 60,
@@ -206,19 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_counts_neither_way_but_half_of_the_window_has_to_be_known() {
+    fn what_is_unknown_counts_neither_way() {
         let mut course = Course::new();
         assert_eq!(course.observe(Verdict::Together, 29), None);
-        assert_eq!(course.observe(Verdict::Unknown, 20), None);
-        assert_eq!(course.observe(Verdict::Together, 1), Some(1));
-        // 30 and 20 of 60 are left; then the older ones leave, too.
-        assert_eq!(course.observe(Verdict::Unknown, 38), None);
-        assert_eq!(
-            course.observe(Verdict::Apart, 29),
-            None,
-            "1 of 30 is together until the last of them comes"
-        );
-        assert_eq!(course.observe(Verdict::Apart, 1), Some(1));
+        assert_eq!(course.observe(Verdict::Unknown, 60), None);
+        assert_eq!(course.observe(Verdict::Together, 1), Some(1), "30 are known");
+        assert_eq!(course.observe(Verdict::Apart, 30), None, "30 of 60 are together");
+        assert_eq!(course.observe(Verdict::Unknown, 60), None);
+        assert_eq!(course.observe(Verdict::Apart, 1), Some(1), "29 of 60");
     }
 
     #[test]
@@ -226,7 +230,7 @@ mod tests {
         let mut course = Course::new();
         course.observe(Verdict::Together, 60);
         assert_eq!(course.observe(Verdict::Unknown, 100), Some(86));
-        assert_eq!(course.observe(Verdict::Together, 29), None);
+        assert_eq!(course.observe(Verdict::Together, 29), None, "what was known before is forgotten");
         assert_eq!(course.observe(Verdict::Together, 1), Some(1));
     }
 
@@ -242,9 +246,11 @@ mod tests {
     fn harm_is_a_rise_by_half_and_by_more_than_a_little() {
         let of = |queuing: f64, loss: f64| Harm {
             queuing: queuing / 1000.0,
+            most_queuing: queuing / 1000.0,
             variance: 0.0,
             loss,
             most_loss: loss,
+            rate: 0.0,
         };
         let risen = |now: Harm, before: Harm| now.has_risen(&before, true, &CONFIG);
         assert!(risen(of(61.0, 0.0), of(40.0, 0.0)));
@@ -254,6 +260,10 @@ mod tests {
         let noisy = |harm: Harm, ms: f64| Harm { variance: ms * ms * 1e-6, ..harm };
         assert!(!risen(noisy(of(59.0, 0.0), 8.0), noisy(of(39.1, 0.0), 6.0)), "by chance");
         assert!(risen(noisy(of(61.0, 0.0), 8.0), noisy(of(40.0, 0.0), 6.0)));
+        assert!(
+            !risen(of(61.0, 0.0), Harm { most_queuing: 0.05, ..of(40.0, 0.0) }),
+            "it had been as much before"
+        );
         assert!(risen(of(40.0, 0.05), of(40.0, 0.03)));
         assert!(!risen(of(40.0, 0.009), of(40.0, 0.0)));
         assert!(
@@ -261,5 +271,9 @@ mod tests {
             "it had been as much before"
         );
         assert!(!of(40.0, 0.05).has_risen(&of(40.0, 0.03), false, &CONFIG));
+        let at = |harm: Harm, rate: f64| Harm { rate, ..harm };
+        assert!(risen(at(of(61.0, 0.05), 1.06e6), at(of(40.0, 0.03), 1e6)));
+        assert!(!risen(at(of(61.0, 0.05), 1.04e6), at(of(40.0, 0.03), 1e6)), "others send more");
+        assert!(risen(at(of(61.0, 0.0), 0.0), of(40.0, 0.0)), "nothing is known of rates");
     }
 }

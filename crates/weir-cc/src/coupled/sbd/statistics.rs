@@ -21,6 +21,8 @@ use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 pub struct FlowStatistics {
     config: Config,
     open: Option<Open>,
+    /// A packet that was sent before gives no sample: its slot has one.
+    sampled_until: SendTime,
     /// Delays count from this one, times from this.
     zero: Option<(SendTime, ApparentDelay)>,
     clock_skew: ClockSkew,
@@ -36,7 +38,7 @@ pub struct FlowStatistics {
     least: Option<f64>,
     skew: Ratio,
     variability: Ratio,
-    /// The same with the intervals in which the path had no bottleneck.
+    /// The same of all intervals, whether the path had a bottleneck or not.
     spread: Ratio,
     crossings: Crossings,
     losses: Losses,
@@ -126,6 +128,7 @@ impl FlowStatistics {
         Ok(Self {
             config,
             open: None,
+            sampled_until: SendTime::from_nanos(i64::MIN),
             zero: None,
             clock_skew: ClockSkew::new(config.clock_skew),
             means: Ring::new(config.window as usize),
@@ -249,6 +252,10 @@ impl FlowStatistics {
         if raw < open.least.delay {
             open.least = Least { time, delay: raw };
         }
+        if sent < self.sampled_until {
+            return;
+        }
+        self.sampled_until = slot_end(sent, self.config.sampling);
         open.samples = open.samples.saturating_add(1);
         open.delays += delay;
         if self.known > 0 {
@@ -258,7 +265,7 @@ impl FlowStatistics {
         }
     }
 
-    /// The open interval ends: sbd.md §4.1, step by step.
+    /// The open interval ends: RFC 8382 §3.2 in the order of resolution 2.
     fn end(&mut self) {
         let Some(open) = self.open else { return };
         if self.clock_stepped(&open) {
@@ -268,10 +275,10 @@ impl FlowStatistics {
         let compared = if self.known > 0 { open.samples } else { 0 };
         self.skew.push(f64::from(open.skew), compared);
         self.spread.push(open.variability, compared);
-        let loss = self.losses.ratio();
+        let (loss, packets) = (self.losses.ratio(), self.losses.packets());
         let skew = self.skew.get();
         self.bottleneck = self.passes_bottleneck(skew, loss);
-        if self.bottleneck {
+        if self.bottleneck || !self.config.gated_variability {
             self.variability.push(open.variability, compared);
         } else {
             self.variability.push(0.0, 0);
@@ -285,7 +292,7 @@ impl FlowStatistics {
             _ => self.crossings.on_silence(),
         }
         self.losses.turn();
-        self.tell(&open, Ended { skew, variability, loss, queuing });
+        self.tell(&open, Ended { skew, variability, loss, packets, queuing });
     }
 
     /// Step 1 of the grouping (RFC 8382 §3.3.1), and that the delay varies at all: on an idle path it does not, and its
@@ -320,7 +327,7 @@ impl FlowStatistics {
             self.variability.sum.recompute();
             self.spread.sum.recompute();
         }
-        let Ended { skew, variability, loss, queuing } = ended;
+        let Ended { skew, variability, loss, packets, queuing } = ended;
         let defined = skew.is_some() && variability.is_some();
         self.told = Some(Statistics {
             interval: u64::try_from(open.number).unwrap_or(0),
@@ -328,6 +335,7 @@ impl FlowStatistics {
             variability: variability.unwrap_or(0.0).max(0.0),
             frequency: self.crossings.frequency(),
             loss,
+            packets,
             bottleneck: self.bottleneck && defined,
             queuing,
             samples: open.samples,
@@ -348,6 +356,7 @@ impl FlowStatistics {
     }
 
     fn forget(&mut self) {
+        self.sampled_until = SendTime::from_nanos(i64::MIN);
         self.zero = None;
         self.clock_skew.clear();
         self.means.clear();
@@ -361,12 +370,22 @@ impl FlowStatistics {
     }
 }
 
+/// The end of the slot of `sent`.
+fn slot_end(sent: SendTime, slot: TimeDelta) -> SendTime {
+    if slot <= TimeDelta::ZERO {
+        return sent;
+    }
+    let begun = sent.nanos().div_euclid(slot.nanos());
+    SendTime::from_nanos(begun.saturating_add(1).saturating_mul(slot.nanos()))
+}
+
 /// What the statistics of an interval are besides its samples.
 #[derive(Clone, Copy)]
 struct Ended {
     skew: Option<f64>,
     variability: Option<f64>,
     loss: f64,
+    packets: u32,
     queuing: f64,
 }
 

@@ -53,6 +53,10 @@ pub(super) struct Unit {
     silent: u32,
     /// Queuing delays of the guard's span.
     queuing: Ring<f64>,
+    /// At what rate its flows sent together in the same intervals, in bit/s; 0 where they have not told.
+    rates: Ring<f64>,
+    /// Means of the delays over that span in the intervals by which pairs are judged.
+    means: Ring<f64>,
     /// `pkt_loss` in the intervals by which pairs are judged.
     loss: Ring<f64>,
 }
@@ -61,12 +65,15 @@ impl Unit {
     /// `guard` is the guard's span in intervals, `window` how many of them pairs are judged by.
     pub(super) fn new(bundle: Option<u64>, group: u32, guard: u64, window: u32) -> Self {
         let queuing = Ring::new(usize::try_from(guard).unwrap_or(1));
-        let loss = Ring::new(window as usize);
-        Self { bundle, flows: 1, group, changed: None, grown: 0, silent: 0, queuing, loss }
+        let rates = queuing.clone();
+        let judged = Ring::new(window as usize);
+        let (means, loss) = (judged.clone(), judged);
+        Self { bundle, flows: 1, group, changed: None, grown: 0, silent: 0, queuing, rates, means, loss }
     }
 
-    /// An interval has passed. After more than `most_silent` without samples it begins again.
-    pub(super) fn on_interval(&mut self, told: Option<&Statistics>, most_silent: u32) {
+    /// An interval has passed in which its flows sent at `rate`. After more than `most_silent` without samples it begins
+    /// again.
+    pub(super) fn on_interval(&mut self, told: Option<&Statistics>, rate: f64, most_silent: u32) {
         let Some(told) = told.filter(|told| told.samples > 0) else {
             self.silent = self.silent.saturating_add(1);
             if self.silent > most_silent {
@@ -77,18 +84,36 @@ impl Unit {
         self.silent = 0;
         self.grown = self.grown.saturating_add(1);
         self.queuing.push(told.queuing);
+        self.rates.push(rate);
+        self.means.push(self.mean(&self.queuing));
         self.loss.push(told.loss);
     }
 
     /// What it suffered during the guard's span.
     pub(super) fn harm(&self) -> Harm {
-        let known = self.queuing.len().min(self.grown as usize).max(1);
-        let queuing = self.queuing.iter().take(known).sum::<f64>() / known as f64;
+        let (known, queuing) = (self.known(), self.means.get(0));
         let square = |delay: f64| (delay - queuing) * (delay - queuing);
         let variance = self.queuing.iter().take(known).map(square).sum::<f64>() / known as f64;
-        let most_loss = self.loss.iter().fold(0.0, f64::max);
+        let most = |of: &Ring<f64>| of.iter().fold(0.0, f64::max);
         let independent = (known as f64 / CORRELATED).max(1.0);
-        Harm { queuing, variance: variance / independent, loss: self.loss.get(0), most_loss }
+        Harm {
+            queuing,
+            most_queuing: most(&self.means),
+            variance: variance / independent,
+            loss: self.loss.get(0),
+            most_loss: most(&self.loss),
+            rate: self.mean(&self.rates),
+        }
+    }
+
+    /// Over what is known of the guard's span.
+    fn mean(&self, of: &Ring<f64>) -> f64 {
+        of.iter().take(self.known()).sum::<f64>() / self.known() as f64
+    }
+
+    /// Intervals of the guard's span of which something is known, at least 1.
+    fn known(&self) -> usize {
+        self.queuing.len().min(self.grown as usize).max(1)
     }
 }
 
@@ -119,6 +144,7 @@ impl Pool {
         mix(&mut sum.frequency, told.frequency);
         mix(&mut sum.loss, told.loss);
         mix(&mut sum.queuing, told.queuing);
+        sum.packets = sum.packets.saturating_add(told.packets);
         sum.samples = sum.samples.saturating_add(told.samples);
         sum.bottleneck = 2.0 * self.passing > self.weight;
     }

@@ -1,9 +1,10 @@
 //! What a coupled sender tells of its window, and how it obeys.
 
-use weir_cc::SendTime;
-use weir_cc::coupled::{Order, Told, WindowNews};
+use weir_cc::coupled::sbd::SegmentStatistics;
+use weir_cc::coupled::{Order, Statistics, Told, WindowNews};
 use weir_cc::window::Window;
-use weir_world::tcp::Acknowledgement;
+use weir_cc::{ArrivalTime, SendTime};
+use weir_world::tcp::{Acknowledgement, Timestamps};
 
 use super::recovery::Reduction;
 use super::{State, TcpSender};
@@ -16,6 +17,36 @@ pub(super) struct Coupled {
     reduction: Option<Reduction>,
     /// Segments that other flows' acknowledgements let out.
     clocked: u32,
+    delays: Option<Box<Delays>>,
+}
+
+/// What is measured of the path for shared bottleneck detection (RFC 8382).
+#[derive(Clone, Debug)]
+struct Delays {
+    statistics: SegmentStatistics,
+    /// When the segment of which was told last was sent, and when it arrived.
+    last: Option<(SendTime, ArrivalTime)>,
+}
+
+impl Delays {
+    /// An acknowledgement with these timestamps told of so many segments for the first time.
+    fn on_delivery(&mut self, now: SendTime, stamps: Timestamps, news: u32) {
+        let sent = stamps.sent(now);
+        if news == 0 || sent > now {
+            return; // an echo from the future is none
+        }
+        let about = self.last.map_or(ArrivalTime::ZERO, |(before, arrived)| arrived + (sent - before));
+        let arrived = stamps.arrived(about);
+        self.last = Some((sent, arrived));
+        self.statistics.on_acknowledgement(sent, arrived, news);
+    }
+
+    /// A segment is sent again. It had been sent about when the one of which was told last was.
+    fn on_retransmission(&mut self) {
+        if let Some((sent, _)) = self.last {
+            self.statistics.on_retransmission(sent);
+        }
+    }
 }
 
 impl Coupled {
@@ -35,6 +66,25 @@ impl Coupled {
         if self.reduction.is_some() { cwnd.min(1.0) } else { cwnd }
     }
 
+    #[inline]
+    pub(super) fn on_delivery(&mut self, now: SendTime, stamps: Timestamps, news: u32) {
+        if let Some(delays) = &mut self.delays {
+            delays.on_delivery(now, stamps, news);
+        }
+    }
+
+    #[inline]
+    pub(super) fn on_retransmission(&mut self) {
+        if let Some(delays) = &mut self.delays {
+            delays.on_retransmission();
+        }
+    }
+
+    /// Statistics of the newest interval that has ended, once.
+    fn poll_statistics(&mut self) -> Option<Statistics> {
+        self.delays.as_mut().and_then(|delays| delays.statistics.poll())
+    }
+
     /// Whether a segment may leave beyond the window; it is counted.
     #[inline]
     pub(super) fn take_clocked(&mut self) -> bool {
@@ -51,6 +101,12 @@ impl TcpSender {
         self.coupled.on = true;
     }
 
+    /// From now on delays are measured for a coupler that looks for shared bottlenecks. The receiver has to
+    /// [tell](super::super::TcpReceiver::tell_delays) them.
+    pub fn measure_delays(&mut self, statistics: SegmentStatistics) {
+        self.coupled.delays = Some(Box::new(Delays { statistics, last: None }));
+    }
+
     /// From now on it is on its own; a timeout that waits for an order reduces.
     pub fn uncouple(&mut self, now: SendTime) {
         let Coupled { reduction, .. } = core::mem::take(&mut self.coupled);
@@ -62,14 +118,16 @@ impl TcpSender {
     /// An acknowledgement has come; poll for segments, if coupled once the orders to what it tells are obeyed.
     pub fn on_ack_coupled(&mut self, now: SendTime, ack: &Acknowledgement) -> Heard {
         if !self.coupled.on {
-            return Heard { rtt: self.on_ack(now, ack), connected: false, news: None };
+            return Heard { rtt: self.on_ack(now, ack), connected: false, news: None, statistics: None };
         }
         let (state, before, first) = (self.state, self.window, self.board.first());
         let reductions = self.counts.ecn_reductions;
         let rtt = self.on_ack(now, ack);
         let acked = self.board.first().saturating_sub(first);
         let told = match (state, self.state) {
-            (State::SynSent, State::Open) => return Heard { rtt, connected: true, news: None },
+            (State::SynSent, State::Open) => {
+                return Heard { rtt, connected: true, news: None, statistics: None };
+            }
             (State::Open | State::Loss, State::Recovery) => Some(Told::RecoveryEntered),
             (State::Recovery, State::Open) => Some(Told::RecoveryLeft),
             _ if self.counts.ecn_reductions > reductions => Some(Told::Marked),
@@ -77,7 +135,8 @@ impl TcpSender {
             (_, State::Open | State::Loss) => (acked > 0).then_some(Told::Acknowledged),
             _ => None,
         };
-        Heard { rtt, connected: false, news: told.map(|told| self.news(told, before, acked)) }
+        let news = told.map(|told| self.news(told, before, acked));
+        Heard { rtt, connected: false, news, statistics: self.coupled.poll_statistics() }
     }
 
     /// The sender's time has come, as in [`Self::on_timeout`]. What to tell, if it is coupled and has to send again.
@@ -142,4 +201,6 @@ pub struct Heard {
     pub connected: bool,
     /// What to tell the coupler.
     pub news: Option<WindowNews>,
+    /// Statistics of the path to tell the coupler.
+    pub statistics: Option<Statistics>,
 }

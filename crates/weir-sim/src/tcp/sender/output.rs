@@ -98,13 +98,17 @@ impl TcpSender {
         }
         let number = self.board.last_hole()?;
         self.rescue_after = self.recover.unwrap_or(u32::MAX);
-        self.counts.retransmissions += 1;
-        Some(self.segment(now, number, true))
+        Some(self.send_again(now, number))
     }
 
     fn resend(&mut self, now: SendTime, number: u32) -> Segment {
         self.board.resend(number);
+        self.send_again(now, number)
+    }
+
+    fn send_again(&mut self, now: SendTime, number: u32) -> Segment {
         self.counts.retransmissions += 1;
+        self.coupled.on_retransmission();
         self.segment(now, number, true)
     }
 

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use super::rig::Rig;
-use weir_cc::SendTime;
 use weir_cc::window::{Ack, Congestion, Cubic, Delivery, NewReno, Window, WindowLaw};
+use weir_cc::{ArrivalTime, SendTime};
 use weir_sim::tcp::{TcpSender, TcpStats};
 use weir_units::{DataSize, TimeDelta};
-use weir_world::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig};
+use weir_world::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig, Timestamps};
 
 const MSS: u64 = 1448;
 
@@ -193,7 +193,8 @@ fn sent_after_each(config: TcpConfig) -> Vec<usize> {
     sender.start(ms(0));
     poll_all(&mut sender, 0);
     let sacks = [SackBlock::EMPTY; 3];
-    let syn_ack = Acknowledgement { cumulative: 0, syn: true, sacks, echo: ms(0), ece: false, marked: 0 };
+    let syn_ack =
+        Acknowledgement { cumulative: 0, syn: true, sacks, stamps: stamps(0), ece: false, marked: 0 };
     sender.on_ack(ms(100), &syn_ack);
     assert_eq!(poll_all(&mut sender, 100), 20);
     let after = |number: u32| {
@@ -244,7 +245,7 @@ fn without_sack_at_work(ns3_recovery: bool) -> (TcpSender, Acknowledgement) {
     sender.start(ms(0));
     poll_all(&mut sender, 0);
     let sacks = [SackBlock::EMPTY; 3];
-    let ack = Acknowledgement { cumulative: 0, syn: true, sacks, echo: ms(0), ece: false, marked: 0 };
+    let ack = Acknowledgement { cumulative: 0, syn: true, sacks, stamps: stamps(0), ece: false, marked: 0 };
     sender.on_ack(ms(100), &ack);
     assert_eq!(poll_all(&mut sender, 100), 20);
     (sender, Acknowledgement { syn: false, ..ack })
@@ -282,7 +283,7 @@ fn ns3_reduces_no_more_while_a_timeout_is_repaired() {
         let first = sender.next_timeout().unwrap();
         sender.on_timeout(first);
         assert_eq!((poll_all(&mut sender, 1000), sender.window().ssthresh), (1, 10.0));
-        sender.on_ack(ms(1100), &Acknowledgement { cumulative: 1, echo: ms(1000), ..ack });
+        sender.on_ack(ms(1100), &Acknowledgement { cumulative: 1, stamps: stamps(1000), ..ack });
         assert_eq!(poll_all(&mut sender, 1100), 2);
         let second = sender.next_timeout().unwrap();
         sender.on_timeout(second);
@@ -427,6 +428,10 @@ impl WindowLaw for Idle {
 }
 
 /// How many segments leave at `at` ms.
+fn stamps(echo: i64) -> Timestamps {
+    Timestamps::new(ms(echo), ArrivalTime::ZERO)
+}
+
 fn poll_all(sender: &mut TcpSender, at: i64) -> usize {
     std::iter::from_fn(|| sender.poll_segment(ms(at))).count()
 }
@@ -439,7 +444,7 @@ fn after_an_idle_time_longer_than_the_timeout_it_begins_with_the_initial_window(
         cumulative,
         syn,
         sacks: [SackBlock::EMPTY; 3],
-        echo: ms(echo),
+        stamps: stamps(echo),
         ece: false,
         marked: 0,
     };

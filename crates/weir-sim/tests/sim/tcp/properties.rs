@@ -12,7 +12,7 @@ use weir_cc::window::{Cubic, Dctcp, HighSpeed, NewReno, Rules, Westwood, WindowL
 use weir_cc::{ArrivalTime, SendTime};
 use weir_sim::tcp::{TcpReceiver, TcpSender};
 use weir_units::{DataSize, TimeDelta};
-use weir_world::tcp::{Acknowledgement, EcnMode, SackBlock, Segment, TcpConfig};
+use weir_world::tcp::{Acknowledgement, EcnMode, SackBlock, Segment, TcpConfig, Timestamps};
 
 fn config() -> impl Strategy<Value = TcpConfig> {
     let ecn = prop_oneof![Just(EcnMode::Off), Just(EcnMode::Classic), Just(EcnMode::Accurate)];
@@ -168,8 +168,8 @@ proptest! {
                         end: acknowledged + start + length,
                     });
                     let cumulative = acknowledged + cumulative;
-                    let echo = SendTime::from_millis(3);
-                    let ack = Acknowledgement { cumulative, syn, sacks, echo, ece, marked };
+                    let stamps = Timestamps::new(SendTime::from_millis(3), ArrivalTime::ZERO);
+                    let ack = Acknowledgement { cumulative, syn, sacks, stamps, ece, marked };
                     sender.on_ack(now, &ack);
                     if !syn && cumulative <= new {
                         acknowledged = cumulative.max(acknowledged);

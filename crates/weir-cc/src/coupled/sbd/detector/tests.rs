@@ -10,6 +10,7 @@ fn at(interval: u64, bottleneck: Option<u32>) -> Statistics {
         variability: bottleneck.map_or(0.0001, |number| 0.01 * f64::from(1 + number)),
         frequency: 0.2,
         loss: 0.0,
+        packets: 0,
         bottleneck: bottleneck.is_some(),
         queuing: 0.02,
         samples: 30,
@@ -24,7 +25,7 @@ struct Course {
 
 impl Course {
     fn of(flows: u32) -> Self {
-        let mut detector = Detector::new(Config::default()).unwrap();
+        let mut detector = Detector::new(nine_tenths()).unwrap();
         (0..flows).for_each(|flow| {
             detector.join(Member(flow), None);
         });
@@ -93,10 +94,34 @@ fn free_paths_hold_for_a_while() {
 }
 
 #[test]
+fn alike_flows_on_both_sides_of_the_threshold_are_not_apart() {
+    // The one passes a bottleneck, with a skew just below the threshold, and the other passes none, just above it.
+    let told = |skew: f64| {
+        move |interval: u64, flow: usize| match flow {
+            0 => Some(Statistics { skew: 0.09, ..at(interval, Some(0)) }),
+            _ => Some(Statistics { skew, ..at(interval, None) }),
+        }
+    };
+    let mut course = Course::of(2);
+    course.pass(100, &[Some(0), Some(0)]);
+    course.pass_with(80, told(0.11));
+    assert_eq!(course.groups(), [1, 1]);
+    course.pass(100, &[Some(0), Some(0)]);
+    course.pass_with(80, told(0.25));
+    assert_eq!(course.groups(), [1, 3], "they differ by more than flows of one group do");
+}
+
+#[test]
 fn a_flow_changes_its_group_once_in_ten_seconds() {
     // Two pairs, one of which flips: with a window of 2 it joins and parts every few intervals.
-    let stability =
-        crate::coupled::sbd::StabilityConfig { window: 2, start_up: 0, join: 1.0, ..Default::default() };
+    let stability = crate::coupled::sbd::StabilityConfig {
+        window: 2,
+        least: 1,
+        start_up: 0,
+        join: 1.0,
+        part: 0.5,
+        ..Default::default()
+    };
     let mut course = Course::of(2);
     course.detector = Detector::new(Config { stability, ..Config::default() }).unwrap();
     course.detector.join(Member(0), None);
@@ -113,7 +138,7 @@ fn a_flow_changes_its_group_once_in_ten_seconds() {
 
 #[test]
 fn flows_of_one_five_tuple_are_one_from_the_start() {
-    let mut detector = Detector::new(Config::default()).unwrap();
+    let mut detector = Detector::new(nine_tenths()).unwrap();
     let groups: Vec<u32> = [(0, Some(7)), (1, None), (2, Some(7)), (3, Some(8))]
         .map(|(flow, of)| detector.join(Member(flow), of))
         .into();
@@ -135,21 +160,36 @@ fn flows_of_one_five_tuple_are_one_from_the_start() {
 #[test]
 fn coupling_that_raises_the_delay_is_dropped_and_blocked() {
     let mut course = Course::of(3);
-    let coupled_hurts = |course: &Course| {
-        let coupled = course.groups()[0] == course.groups()[1];
-        move |interval: u64, flow: usize| {
-            let queuing = if coupled && flow < 2 { 0.05 } else { 0.02 };
-            Some(Statistics { queuing, ..at(interval, Some(0)) })
-        }
-    };
-    for _ in 0..450 {
-        let told = coupled_hurts(&course);
-        course.pass_with(1, told);
-    }
+    suffer_when_coupled(&mut course, |_| 0.0);
     // Coupled in interval 60, judged 29 intervals later, parted in the one after that: the third with them, which was on
     // trial, too. 343 after the judgement they are tried again.
     let parted = [(60, 1, 1), (60, 2, 1), (90, 1, 4), (90, 2, 5), (432, 1, 1), (432, 2, 1)];
     assert_eq!(course.changes, parted);
+    // The same if they are known to send more while they are coupled.
+    let mut course = Course::of(3);
+    suffer_when_coupled(&mut course, |coupled| if coupled { 1.1e6 } else { 1e6 });
+    assert_eq!(course.changes, parted);
+}
+
+#[test]
+fn what_grows_while_a_pair_sends_no_more_is_no_harm_of_its_coupling() {
+    for rates in [[1e6, 1e6], [1e6, 0.7e6]] {
+        let mut course = Course::of(3);
+        suffer_when_coupled(&mut course, |coupled| rates[usize::from(coupled)]);
+        assert_eq!(course.changes, [(60, 1, 1), (60, 2, 1)]);
+    }
+}
+
+/// The first two of three flows meet a queue of 50 ms while they are coupled, else all one of 20 ms. They send at `rate`.
+fn suffer_when_coupled(course: &mut Course, rate: impl Fn(bool) -> f64) {
+    for _ in 0..450 {
+        let coupled = course.groups()[0] == course.groups()[1];
+        (0..3).for_each(|flow| course.detector.on_rate(Member(flow), rate(coupled)));
+        course.pass_with(1, |interval, flow| {
+            let queuing = if coupled && flow < 2 { 0.05 } else { 0.02 };
+            Some(Statistics { queuing, ..at(interval, Some(0)) })
+        });
+    }
 }
 
 #[test]
@@ -170,7 +210,7 @@ fn who_is_late_is_waited_for_two_intervals() {
 
 #[test]
 fn what_is_impossible_or_old_or_unknown_is_not_taken() {
-    let mut detector = Detector::new(Config::default()).unwrap();
+    let mut detector = Detector::new(nine_tenths()).unwrap();
     detector.join(Member(0), None);
     assert!(detector.on_statistics(Member(0), &at(5, Some(0))));
     assert!(!detector.on_statistics(Member(1), &at(6, Some(0))));
@@ -208,7 +248,7 @@ proptest! {
         calls in prop::collection::vec(call(), 0..600), window in 1_u32..5,
     ) {
         let stability = crate::coupled::sbd::StabilityConfig {
-            window, start_up: 2, between_changes: weir_units::TimeDelta::ZERO, ..Default::default()
+            window, least: 1, start_up: 2, between_changes: weir_units::TimeDelta::ZERO, ..Default::default()
         };
         let mut detector = Detector::new(Config { stability, ..Config::default() }).unwrap();
         let mut known = [None; 6];
@@ -238,4 +278,11 @@ proptest! {
             }
         }
     }
+}
+
+/// Joining and parting as RFC 8382 §3.3 has them for an example.
+fn nine_tenths() -> Config {
+    let stability =
+        crate::coupled::sbd::StabilityConfig { least: 30, join: 0.9, part: 0.5, ..Default::default() };
+    Config { stability, ..Config::default() }
 }

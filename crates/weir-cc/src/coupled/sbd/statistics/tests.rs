@@ -4,8 +4,10 @@ use super::*;
 
 const MS: i64 = 1_000_000;
 
+/// As RFC 8382 has it: each packet's delay is a sample, and `var_est` is of intervals with a bottleneck.
 fn statistics() -> FlowStatistics {
-    FlowStatistics::new(Config::default()).expect("the defaults are valid")
+    let config = Config { sampling: TimeDelta::ZERO, gated_variability: true, ..Config::default() };
+    FlowStatistics::new(config).expect("the configuration is valid")
 }
 
 /// Feeds packets `(sent, delay)` in ms, and returns what was told.
@@ -224,4 +226,38 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_burst_gives_one_sample_a_slot_and_all_of_its_packets_count_for_loss() {
+    // Five packets at once each 50 ms, of which the first waits least.
+    let burst = |n: u32| {
+        (0..5).map(move |packet| (50.0 * f64::from(n) + f64::from(packet), 20.0 + f64::from(packet)))
+    };
+    let first = |mut flow: FlowStatistics| {
+        feed(&mut flow, (0..7).flat_map(burst));
+        flow.on_loss(SendTime::from_millis(349));
+        feed(&mut flow, [(350.0, 20.0)])[0]
+    };
+    let told = first(FlowStatistics::new(Config::default()).unwrap());
+    assert_eq!((told.samples, told.loss, told.queuing), (7, 1.0 / 36.0, 0.0));
+    let told = first(statistics());
+    assert_eq!((told.samples, told.loss), (35, 1.0 / 36.0));
+    assert!((told.queuing - 0.002).abs() < 1e-9, "{told:?}");
+}
+
+#[test]
+fn without_the_gate_the_deviation_is_that_of_all_intervals() {
+    // As in the intervals by hand, but 3.4 ms after interval 1, and (34 + 70) ms / 20 = 5.2 ms after interval 2.
+    let delay = |interval, packet| match (interval, packet) {
+        (0, 0..5) => 20.0,
+        (0, _) => 30.0,
+        (1, 0..7) => 24.0,
+        _ => 34.0,
+    };
+    let mut flow = FlowStatistics::new(Config { sampling: TimeDelta::ZERO, ..Config::default() }).unwrap();
+    let told = feed(&mut flow, intervals(3, delay));
+    assert!((told[1].variability - 0.0034).abs() < 1e-9 && !told[1].bottleneck, "{:?}", told[1]);
+    let third = feed(&mut flow, [(1050.0, 34.0)]);
+    assert!((third[0].variability - 0.0052).abs() < 1e-9, "{:?}", third[0]);
 }

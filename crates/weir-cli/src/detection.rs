@@ -1,0 +1,93 @@
+//! `weir detection`: how well shared bottlenecks are found.
+
+use std::io::Write;
+
+use comfy_table::Cell;
+use weir_lab::detection::{DetectionRequest, Judged, Management, Row};
+
+use crate::args::{DetectionArgs, Format};
+use crate::effective::threads;
+use crate::failure::Failure;
+use crate::{progress, table};
+
+const HEADER: [&str; 10] = [
+    "queue",
+    "law",
+    "load",
+    "shared: together, %",
+    "by interval, %",
+    "no bottleneck, %",
+    "intervals",
+    "packets in one",
+    "separate: together, %",
+    "chance: together, %",
+];
+
+/// Runs the grid and prints it.
+pub(crate) fn detection(args: &DetectionArgs) -> Result<(), Failure> {
+    let request = DetectionRequest { seeds: u64::from(args.runs), jobs: threads(args.jobs) };
+    let bar = progress::bar(args.quiet);
+    bar.set_message("detection");
+    bar.set_length(request.runs() as u64);
+    let rows = request.run(&|| bar.inc(1)).map_err(std::io::Error::other)?;
+    bar.finish_and_clear();
+    let mut out = anstream::stdout().lock();
+    match args.format {
+        Format::Table => {
+            let cells = rows.iter().map(|row| words(row).map(Cell::new).to_vec()).collect();
+            writeln!(out, "{}\n{}", table::plain(&HEADER, cells), summary(&rows))?;
+        }
+        Format::Markdown => {
+            writeln!(out, "| {} |\n|{}", HEADER.join(" | "), "---|".repeat(HEADER.len()))?;
+            for row in &rows {
+                writeln!(out, "| {} |", words(row).join(" | "))?;
+            }
+            writeln!(out, "\n{}", summary(&rows))?;
+        }
+        Format::Json => {
+            let text = serde_json::to_string_pretty(&rows).map_err(std::io::Error::from)?;
+            writeln!(out, "{text}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Behind the filter; by the statistics of single intervals in brackets.
+fn words(row: &Row) -> [String; 10] {
+    let both = |judged: &Judged| format!("{} ({})", percent(judged.ratio()), percent(judged.grouped_ratio()));
+    let Row { law, load, queue, shared, separate, chance } = row;
+    let queue = match queue {
+        Management::DropTail => "drop-tail",
+        Management::Codel => "CoDel",
+    };
+    [
+        queue.to_owned(),
+        (*law).to_owned(),
+        load.to_string(),
+        percent(shared.ratio()),
+        percent(shared.grouped_ratio()),
+        percent(shared.neither_ratio()),
+        shared.intervals.to_string(),
+        format!("{:.0}", shared.packets_per_interval()),
+        both(separate),
+        both(chance),
+    ]
+}
+
+fn percent(ratio: f64) -> String {
+    format!("{:.1}", 100.0 * ratio)
+}
+
+/// Drop-tail is judged; CoDel keeps queues short on purpose.
+fn summary(rows: &[Row]) -> String {
+    let sum = |of: fn(&Row) -> Judged| {
+        let judged = rows.iter().filter(|row| row.queue == Management::DropTail);
+        percent(judged.map(of).fold(Judged::default(), Judged::with).ratio())
+    };
+    format!(
+        "Together behind drop-tail: {} % of the intervals of shared pairs, {} % of separate ones, {} % by chance.",
+        sum(|row| row.shared),
+        sum(|row| row.separate),
+        sum(|row| row.chance)
+    )
+}

@@ -1,0 +1,343 @@
+//! Shared bottleneck detection (RFC 8382) from end to end: two flows whose base delays are 20 and 90 ms, links of 10 Mbit/s
+//! with 200 ms of drop-tail queue, and ten sources of others on each, in bursts of 1 s with gaps of 2 s.
+//!
+//! Nothing is coupled: each flow does what it would do alone, and the groups are written down. Calls send at most
+//! 500 kbit/s each; TCP flows take what others leave, so that less of others keeps the queue as busy.
+
+use std::collections::VecDeque;
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use weir_cc::coupled::sbd::{Config, Detected, FlowStatistics};
+use weir_cc::coupled::{Refusal, Statistics, Word};
+use weir_cc::gcc::goog_cc::{self, GoogCc};
+use weir_cc::nada::{self, Nada, NadaObserver};
+use weir_cc::packet_feedback::PacketFeedback;
+use weir_cc::window::{Cubic, NewReno, WindowLaw};
+use weir_cc::{
+    ArrivalTime, AtReceiver, Controller, DataRate, DataSize, RateLimits, Receiver, SendTime, TimeDelta,
+};
+use weir_media::{Detection, EncoderConfig, MediaConfig, Place};
+use weir_net::{LinkConfig, QueueConfig, Service, Time};
+use weir_sim::Simulation;
+use weir_world::{
+    ClockSpec, CoupledSpec, CouplingSpec, FlowSpec, LinkSpec, Loss, MediaSpec, Monitor, PacketMeta, RunSpec,
+    Traffic, Unresponsive, Unwatched, stream,
+};
+
+use crate::common::{Groups, Moves};
+
+const CAPACITY: DataRate = DataRate::from_mbps(10);
+const SOURCES: u32 = 10;
+const BURST_SECONDS: f64 = 1.0;
+const GAP_SECONDS: f64 = 2.0;
+
+/// What both flows are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Law {
+    /// A call whose rate is what it is.
+    Steady,
+    Gcc,
+    Nada,
+    NewReno,
+    Cubic,
+}
+
+const CALLS: [Law; 3] = [Law::Steady, Law::Gcc, Law::Nada];
+const TRANSFERS: [Law; 2] = [Law::NewReno, Law::Cubic];
+
+/// Where the two flows meet the traffic of others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Bottleneck {
+    /// On one link.
+    Shared,
+    /// Each on a link of its own.
+    Separate,
+    /// First on one, from 120 s on each on its own.
+    Moves,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    law: Law,
+    place: Place,
+    bottleneck: Bottleneck,
+    /// What others send in the mean, of the capacity.
+    others: f64,
+    seconds: u64,
+    seed: u64,
+    /// Of the second flow's receiver.
+    clock: ClockSpec,
+}
+
+impl Case {
+    fn new(law: Law, bottleneck: Bottleneck, others: f64, seconds: u64, seed: u64) -> Self {
+        Self { law, place: Place::Sender, bottleneck, others, seconds, seed, clock: ClockSpec::default() }
+    }
+}
+
+const SHARED: usize = 0;
+const OWN: [usize; 2] = [1, 2];
+const WAY: [usize; 2] = [3, 4];
+const BACK: usize = 5;
+
+fn links() -> Vec<LinkSpec> {
+    let ms = TimeDelta::from_millis;
+    let bottleneck = |name: &str| {
+        let mut config = LinkConfig::new(Service::Constant(CAPACITY), TimeDelta::ZERO);
+        config.queue = QueueConfig { limit_time: Some(ms(200)), ..QueueConfig::default() };
+        LinkSpec::bottleneck(name, config)
+    };
+    let wide = Service::Constant(DataRate::from_mbps(1000));
+    let way = |name: &str, delay: i64| LinkSpec::new(name, LinkConfig::new(wide.clone(), ms(delay)));
+    vec![
+        bottleneck("shared"),
+        bottleneck("first's own"),
+        bottleneck("second's own"),
+        way("first's way", 20),
+        way("second's way", 90),
+        way("back", 20),
+    ]
+}
+
+fn call(law: Law, place: Place) -> Traffic {
+    let kbps = DataRate::from_kbps;
+    let (least, start) = if law == Law::Steady { (500, 500) } else { (150, 300) };
+    let limits = RateLimits::new(kbps(least), kbps(start), kbps(500)).unwrap();
+    let (sender, receiver): (Box<dyn Controller>, Box<dyn Receiver>) = if law == Law::Nada {
+        let own = nada::Config::default();
+        let receiver = AtReceiver::new(NadaObserver::new(own).unwrap());
+        (Box::new(Nada::new(own, limits).unwrap()), Box::new(receiver))
+    } else {
+        let own = goog_cc::Config::default();
+        let receiver = PacketFeedback::new(own.feedback_interval);
+        (Box::new(GoogCc::new(own, limits).unwrap()), Box::new(receiver))
+    };
+    let config = MediaConfig {
+        detection: Some(Detection::new(place, &Config::DEFAULT).unwrap()),
+        witness: (place == Place::Sender).then_some(TimeDelta::from_millis(100)),
+        ..MediaConfig::new(limits, EncoderConfig::rfc8867())
+    };
+    Traffic::Media(MediaSpec::new(sender, receiver, config))
+}
+
+fn traffic(law: Law, place: Place) -> Traffic {
+    let transfer = |law: Box<dyn WindowLaw>| {
+        let config = weir_world::tcp::TcpConfig::default();
+        Traffic::Tcp { law, config, size: None }
+    };
+    match law {
+        Law::NewReno => transfer(Box::new(NewReno::new())),
+        Law::Cubic => transfer(Box::new(Cubic::new())),
+        _ => call(law, place),
+    }
+}
+
+/// Bursts and gaps of one source, exponentially distributed.
+fn bursts(case: &Case, name: &str, from: u64, to: u64) -> Traffic {
+    let mut random = Pcg64Mcg::seed_from_u64(stream(case.seed, name, "bursts"));
+    let mut span = |mean: f64| TimeDelta::from_secs_f64(-libm::log(1.0 - random.random::<f64>()) * mean);
+    let duty = BURST_SECONDS / (BURST_SECONDS + GAP_SECONDS);
+    let peak = CAPACITY.scale(case.others / (f64::from(SOURCES) * duty));
+    let end = Time::from_millis(1000 * to);
+    let (mut steps, mut at) =
+        (vec![(Time::ZERO, DataRate::ZERO)], Time::from_millis(1000 * from) + span(GAP_SECONDS));
+    while at < end {
+        steps.push((at, peak));
+        at = (at + span(BURST_SECONDS)).min(end);
+        steps.push((at, DataRate::ZERO));
+        at += span(GAP_SECONDS);
+    }
+    Traffic::Unresponsive(Unresponsive { steps, packet_size: DataSize::from_bytes(1000), headers: 0 })
+}
+
+fn with_others(case: &Case, spec: RunSpec) -> RunSpec {
+    let [first, second] = OWN;
+    let end = case.seconds;
+    let busy = match case.bottleneck {
+        Bottleneck::Shared => vec![(SHARED, 0, end)],
+        Bottleneck::Separate => vec![(first, 0, end), (second, 0, end)],
+        Bottleneck::Moves => vec![(SHARED, 0, 120), (first, 120, end), (second, 120, end)],
+    };
+    let sources = busy.into_iter().flat_map(|busy| (0..SOURCES).map(move |source| (busy, source)));
+    sources.fold(spec, |spec, ((link, from, to), source)| {
+        let name = format!("source {source} of link {link}");
+        let traffic = bursts(case, &name, from, to);
+        spec.with(FlowSpec::new(&name, traffic).over([link], []))
+    })
+}
+
+/// Seconds at which the two flows came to be in one group (`true`) and in two.
+fn changes<M: Monitor>(case: &Case, watch: M) -> (Vec<(f64, bool)>, M) {
+    let moves = Moves::default();
+    let coupler = Detected::new(Groups::written_to(&moves), Config::default()).unwrap();
+    let coupling =
+        CouplingSpec { name: "all".to_owned(), coupler: Box::new(coupler), delay: TimeDelta::ZERO };
+    let flow = |name: &str, number: usize| {
+        let links = match case.bottleneck {
+            Bottleneck::Shared => vec![WAY[number], SHARED],
+            Bottleneck::Separate => vec![WAY[number], OWN[number]],
+            Bottleneck::Moves => vec![WAY[number], SHARED, OWN[number]],
+        };
+        let place = CoupledSpec::new(0).telling(&Config::DEFAULT);
+        FlowSpec::new(name, traffic(case.law, case.place)).over(links, [BACK]).coupled(place)
+    };
+    let spec = RunSpec { seed: case.seed, ..RunSpec::over(links(), Time::from_millis(1000 * case.seconds)) }
+        .with(flow("first", 0))
+        .with(flow("second", 1).clocks(ClockSpec::default(), case.clock))
+        .coupling(coupling);
+    let watch = Simulation::new(with_others(case, spec), watch).expect("a valid spec").run();
+    let moves = moves.lock().unwrap();
+    let (mut groups, mut changes) = ([None; 2], Vec::new());
+    for (n, &(at, member, group)) in moves.iter().enumerate() {
+        groups[member.0 as usize] = Some(group);
+        let together = groups[0].is_some() && groups[0] == groups[1];
+        let was = changes.last().is_some_and(|&(_, together)| together);
+        if together != was && moves.get(n + 1).is_none_or(|next| next.0 > at) {
+            changes.push((at.nanos() as f64 / 1e9, together));
+        }
+    }
+    (changes, watch)
+}
+
+fn together(changes: &[(f64, bool)], at: u64) -> bool {
+    changes.iter().take_while(|change| change.0 <= at as f64).last().is_some_and(|change| change.1)
+}
+
+const SEEDS: core::ops::Range<u64> = 1..11;
+
+/// Cases with which a bottleneck is busy enough to be seen, and others not so much that a flow starves.
+fn cases(bottleneck: Bottleneck, calls: f64, transfers: f64, seconds: u64) -> impl Iterator<Item = Case> {
+    let of = move |law, others| SEEDS.map(move |seed| Case::new(law, bottleneck, others, seconds, seed));
+    let at_the_receiver = CALLS.into_iter().flat_map(move |law| of(law, calls));
+    CALLS
+        .into_iter()
+        .flat_map(move |law| of(law, calls))
+        .chain(TRANSFERS.into_iter().flat_map(move |law| of(law, transfers)))
+        .chain(at_the_receiver.map(|case| Case { place: Place::Receiver, ..case }))
+}
+
+/// The calls and others offer 0.9 of the capacity. Where they offer 1.1, five of 60 pairs take up to 45 s, four of them by
+/// statistics made at the receiver: the queue is full so often that nearly all delays are alike. Pairs of TCP flows take up
+/// to 45 s beside others' 0.6, and hardly come together beside 1.0, where they starve.
+#[test]
+fn flows_of_one_bottleneck_are_grouped_within_35_s() {
+    for case in cases(Bottleneck::Shared, 0.8, 0.5, 36) {
+        let (changes, _) = changes(&case, Unwatched);
+        assert!(matches!(changes[..], [(21.0..=35.0, true), ..]), "{case:?}: {changes:?}");
+    }
+}
+
+#[test]
+fn flows_of_two_bottlenecks_are_never_grouped() {
+    for case in cases(Bottleneck::Separate, 0.8, 0.5, 120) {
+        let (changes, _) = changes(&case, Unwatched);
+        assert_eq!(changes, [], "{case:?}");
+    }
+}
+
+/// Three of ten pairs of calls are in one group after 160 s if others' load is 0.8: their own links have no queue most of the
+/// time, and intervals without a bottleneck say nothing against what was known.
+#[test]
+fn a_bottleneck_that_becomes_two_at_120_s_parts_flows_before_160_s() {
+    for case in cases(Bottleneck::Moves, 1.0, 0.5, 180) {
+        let (changes, _) = changes(&case, Unwatched);
+        assert!((35..120).any(|at| together(&changes, at)), "{case:?}: {changes:?}");
+        assert!((160..180).all(|at| !together(&changes, at)), "{case:?}: {changes:?}");
+    }
+}
+
+/// For calls whose rate is what it is, to 1.5 s. What the others send depends on their receivers' clocks, too (delays by
+/// which a law goes, timers of delayed acknowledgements), so that they have another course; it ends the same.
+#[test]
+fn a_clock_that_is_off_by_eleven_days_and_drifts_by_100_ppm_changes_nothing() {
+    for drift_ppm in [100.0, -100.0] {
+        let clock = ClockSpec { offset: TimeDelta::from_secs(1_000_000), drift_ppm, ..ClockSpec::default() };
+        for case in cases(Bottleneck::Moves, 1.0, 0.5, 180).filter(|case| case.seed < 4) {
+            let (plain, _) = changes(&case, Unwatched);
+            let (skewed, _) = changes(&Case { clock, ..case }, Unwatched);
+            let same = plain.len() == skewed.len()
+                && plain.iter().zip(&skewed).all(|(a, b)| a.1 == b.1 && (a.0 - b.0).abs() <= 1.5);
+            assert!(same || case.law != Law::Steady, "{case:?}: {plain:?} {skewed:?}");
+            assert!((35..120).any(|at| together(&skewed, at)), "{case:?}: {skewed:?}");
+            assert!((160..180).all(|at| !together(&skewed, at)), "{case:?}: {skewed:?}");
+        }
+    }
+}
+
+/// Makes statistics of the true fates of the first flow's segments, and writes down what it told.
+struct Truth {
+    statistics: FlowStatistics,
+    lost: VecDeque<SendTime>,
+    happened: Vec<Statistics>,
+    told: Vec<Statistics>,
+}
+
+fn sent(packet: &PacketMeta) -> SendTime {
+    SendTime::from_nanos(packet.sent_at.nanos() as i64)
+}
+
+impl Monitor for Truth {
+    fn delivered(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
+        if flow > 0 || packet.control {
+            return;
+        }
+        while let Some(lost) = self.lost.pop_front_if(|lost| *lost <= sent(packet)) {
+            self.statistics.on_loss(lost);
+        }
+        self.statistics.on_arrival(sent(packet), ArrivalTime::from_nanos(now.nanos() as i64));
+        self.happened.extend(self.statistics.poll());
+    }
+
+    fn dropped(&mut self, _: Time, flow: usize, _: usize, packet: &PacketMeta, _: Loss) {
+        if flow == 0 && !packet.control {
+            self.lost.push_back(sent(packet));
+        }
+    }
+
+    fn told(&mut self, _: Time, flow: usize, word: &Word, refused: Option<Refusal>) {
+        if let (0, Word::Statistics(told)) = (flow, word) {
+            assert_eq!(refused, None);
+            self.told.push(*told);
+        }
+    }
+}
+
+#[test]
+fn what_a_tcp_flow_tells_is_what_happened_to_its_segments() {
+    for law in TRANSFERS {
+        let case = Case::new(law, Bottleneck::Shared, 0.5, 120, 1);
+        let statistics = FlowStatistics::new(Config::default()).unwrap();
+        let truth = Truth { statistics, lost: VecDeque::new(), happened: Vec::new(), told: Vec::new() };
+        let (_, Truth { happened, told, .. }) = changes(&case, truth);
+        let pairs: Vec<_> = told
+            .iter()
+            .filter_map(|told| Some((told, happened.iter().find(|of| of.interval == told.interval)?)))
+            .collect();
+        assert!(
+            pairs.len() > 330 && told.len() - pairs.len() < 3,
+            "{law:?}: {} of {}",
+            pairs.len(),
+            told.len()
+        );
+        let off = |of: fn(&Statistics) -> f64| {
+            let off = pairs.iter().skip(30).map(|(told, happened)| (of(told) - of(happened)).abs());
+            off.sum::<f64>() / (pairs.len() - 30) as f64
+        };
+        let mean = |of: fn(&Statistics) -> f64| {
+            pairs.iter().map(|(_, happened)| of(happened)).sum::<f64>() / pairs.len() as f64
+        };
+        let offs = [
+            off(|of| of.skew),
+            off(|of| of.frequency),
+            off(|of| of.variability) / mean(|of| of.variability),
+            off(|of| of.loss) / mean(|of| of.loss),
+        ];
+        assert!(
+            offs.iter().zip([0.05, 0.02, 0.05, 0.15]).all(|(off, most)| *off < most),
+            "{law:?}: {offs:?}"
+        );
+        let seldom = pairs.iter().filter(|(told, happened)| told.bottleneck != happened.bottleneck).count();
+        assert!(seldom < pairs.len() / 20, "{law:?}: {seldom} of {}", pairs.len());
+    }
+}
