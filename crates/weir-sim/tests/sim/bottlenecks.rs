@@ -25,7 +25,7 @@ use weir_world::{
     Traffic, Unresponsive, Unwatched, stream,
 };
 
-use crate::common::{Groups, Moves};
+use crate::groups::{Groups, Moves};
 
 const CAPACITY: DataRate = DataRate::from_mbps(10);
 const SOURCES: u32 = 10;
