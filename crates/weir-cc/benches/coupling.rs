@@ -2,13 +2,12 @@
 //!
 //! Printed is the minimum over 15 rounds: a round can only be slowed by others, never hurried. The bars are for 10 and for
 //! 1000 flows.
-#![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
+mod counting;
+
 use std::hint::black_box;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
 use weir_cc::coupled::fse::{Config, Fse, Grouping};
@@ -17,27 +16,6 @@ use weir_cc::{DataRate, Decision, SendTime, TimeDelta, Why};
 
 const ROUNDS: usize = 15;
 const UPDATES: u32 = 20_000;
-
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call is handed to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Flows that take their orders at once, and tell updates in turn.
 struct Flows {
@@ -85,14 +63,14 @@ impl Flows {
 fn cost(config: Config, flows: u32) -> (f64, usize) {
     let mut all = Flows::new(config, flows);
     (0..2 * flows).for_each(|_| all.update());
-    let before = ALLOCATIONS.load(Relaxed);
+    let before = counting::allocations();
     let rounds = (0..ROUNDS).map(|_| {
         let began = Instant::now();
         (0..UPDATES).for_each(|_| black_box(&mut all).update());
         began.elapsed().as_nanos() as f64 / f64::from(UPDATES)
     });
     let least = rounds.fold(f64::INFINITY, f64::min);
-    (least, ALLOCATIONS.load(Relaxed) - before)
+    (least, counting::allocations() - before)
 }
 
 fn main() -> ExitCode {

@@ -1,13 +1,12 @@
 //! What shared bottleneck detection costs: a packet, and an interval of ten flows with their grouping. Printed are the
 //! minimum and the median of 15 rounds, and the heap allocations of all of them; the bars are those of
 //! `docs/performance.md`.
-#![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
+mod counting;
+
 use std::hint::black_box;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
 use weir_cc::coupled::Member;
@@ -19,27 +18,6 @@ const FLOWS: usize = 10;
 /// Of each flow in a round, 1 ms apart.
 const PACKETS: i64 = 350 * 200;
 const INTERVALS: f64 = 200.0;
-
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call is handed to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// A delay of 20 to 84 ms that swings in some seconds, with noise.
 fn delay_nanos(n: i64) -> i64 {
@@ -85,12 +63,12 @@ fn intervals(flows: &mut [FlowStatistics], detector: &mut Detector, at: i64) -> 
 fn say(what: &str, bar: f64, mut round: impl FnMut(i64) -> f64) -> bool {
     round(0);
     round(1);
-    let before = ALLOCATIONS.load(Relaxed);
+    let before = counting::allocations();
     let mut nanos: [f64; ROUNDS] = [0.0; ROUNDS];
     for (n, nanos) in nanos.iter_mut().enumerate() {
         *nanos = round(n as i64 + 2);
     }
-    let allocations = ALLOCATIONS.load(Relaxed) - before;
+    let allocations = counting::allocations() - before;
     nanos.sort_unstable_by(f64::total_cmp);
     println!(
         "{what:45} {:8.1} {:8.1} ns  {allocations} allocations (bar {bar} ns)",

@@ -7,11 +7,9 @@ pub mod detection;
 pub mod experiments;
 pub mod fluid;
 pub mod form;
-pub mod metrics;
 pub mod page;
 pub mod pairs;
 pub mod registry;
-pub mod results;
 #[cfg(test)]
 mod rooms;
 pub mod runs;
@@ -19,3 +17,5 @@ pub mod scenario;
 pub mod shipped;
 pub mod suite;
 pub mod traces;
+
+pub use weir_measure::{metrics, results};

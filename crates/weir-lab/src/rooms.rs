@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const FLOORS: [&[&str]; 7] = [
-    &["results", "form"],
-    &["metrics"],
+const FLOORS: [&[&str]; 6] = [
+    &["form"],
     &["registry", "traces", "shipped", "page", "capture", "fluid"],
     &["scenario"],
     &["build"],

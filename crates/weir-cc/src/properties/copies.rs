@@ -64,17 +64,17 @@ fn copies(law: &Law, n: usize, capacity: DataRate, stagger: usize) -> Copies {
 }
 
 /// The mean sum of the rates in the second before 10, 30 and 60 s, over ways to interleave their frames.
-fn growth(law: &Law, n: usize, coupled: bool) -> [f64; 3] {
+fn growth(law: &Law, n: usize, staggers: &[usize], coupled: bool) -> [f64; 3] {
     let capacity = usual_limits().max().scale(1.2 * n as f64);
     let mut means = [0.0; 3];
-    for stagger in [5, 13, 29] {
+    for &stagger in staggers {
         let mut copies = copies(law, n, capacity, stagger);
         for second in 1..=60 {
             let place = [10, 30, 60].iter().position(|&end| end == second);
             for _ in 0..1000 {
                 copies.tick(equal_shares(n, coupled));
                 if let Some(place) = place {
-                    means[place] += copies.sum().bps_f64() / 3000.0;
+                    means[place] += copies.sum().bps_f64() / (1000 * staggers.len()) as f64;
                 }
             }
         }
@@ -86,8 +86,9 @@ fn growth(law: &Law, n: usize, coupled: bool) -> [f64; 3] {
 fn on_a_wide_link_copies_grow_as_fast_as_without_coupling() {
     let mut broken = Vec::new();
     for law in LAWS {
-        for n in [3, 10] {
-            let (alone, coupled) = (growth(law, n, false), growth(law, n, true));
+        // Many flows interleave in many ways by themselves.
+        for (n, staggers) in [(3, &[5, 13, 29][..]), (10, &[13])] {
+            let (alone, coupled) = (growth(law, n, staggers, false), growth(law, n, staggers, true));
             let ratios = [0, 1, 2].map(|place| coupled[place] / alone[place]);
             if ratios.iter().any(|&ratio| ratio < 0.95) {
                 broken.push(format!("{n} copies of {}: {ratios:.3?} of {alone:.0?}", law.name));

@@ -4,19 +4,25 @@ use serde_json::Value;
 
 use crate::support::Place;
 
+fn rows(json: &str) -> Vec<Value> {
+    serde_json::from_str(json).unwrap()
+}
+
+fn names(rows: &[Value]) -> Vec<&str> {
+    rows.iter().filter_map(|row| row["controller"].as_str()).collect()
+}
+
 const SHORT: &str = "compare --runs 2 --quiet";
 
 #[test]
 fn a_row_per_controller_says_the_same_in_every_form() {
     let place = Place::new();
-    let json = place.weir(&format!("{SHORT} --format json"));
-    let rows: Value = serde_json::from_str(&json.stdout).unwrap();
-    let rows = rows.as_array().unwrap();
-    let names: Vec<&str> = rows.iter().filter_map(|row| row["controller"].as_str()).collect();
-    assert!(names.contains(&"nada"), "{names:?}");
-    let markdown = place.weir(&format!("{SHORT} --format markdown")).stdout;
-    let table = place.weir(SHORT).stdout;
-    for row in rows {
+    let some = format!("{SHORT} --controller gcc,nada,tfrc");
+    let rows = rows(&place.weir(&format!("{some} --format json")).stdout);
+    assert_eq!(names(&rows), ["gcc", "nada", "tfrc"]);
+    let markdown = place.weir(&format!("{some} --format markdown")).stdout;
+    let table = place.weir(&some).stdout;
+    for row in &rows {
         let name = row["controller"].as_str().unwrap();
         let rate = format!("{:.0}", row["useful rate"]["mean"].as_f64().unwrap());
         let line = markdown.lines().find(|line| line.starts_with(&format!("| `{name}` |"))).unwrap();
@@ -25,6 +31,16 @@ fn a_row_per_controller_says_the_same_in_every_form() {
         assert!(line.split_whitespace().any(|word| word == rate), "{line}");
     }
     assert!(rows[0].get("cost per packet").is_none());
+}
+
+#[test]
+fn every_controller_has_a_row_unless_some_are_named() {
+    let place = Place::new();
+    let listed = place.weir("list controllers --json");
+    let rows = rows(&place.weir("compare --runs 1 --quiet --format json").stdout);
+    let known: Value = serde_json::from_str(&listed.stdout).unwrap();
+    let known = known.as_array().unwrap().iter().filter_map(|controller| controller["name"].as_str());
+    assert_eq!(names(&rows), known.collect::<Vec<_>>());
 }
 
 #[test]

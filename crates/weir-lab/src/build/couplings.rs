@@ -9,9 +9,9 @@ use weir_world::{CoupledSpec, CouplingSpec, Desired};
 use super::context::{Context, time};
 use super::topology::{Network, PlannedFlow};
 use crate::form::{KeyPath, Problem};
-use crate::metrics::CouplingPlan;
 use crate::registry::{self, CouplerSetting, Steers};
 use crate::scenario::{self, Carried, Coupling, Detection};
+use weir_measure::metrics::CouplingPlan;
 
 /// The couplings of a run.
 #[derive(Default)]

@@ -10,9 +10,9 @@ use super::context::time;
 use super::couplings::later_weights;
 use super::links::Links;
 use super::topology::{Network, PlannedFlow};
-use crate::metrics::{FlowPlan, LinkPlan, MeasurePlan, Window};
-use crate::results::FlowKind;
 use crate::scenario::{Carried, FurtherWindow, Scenario, Tcp};
+use weir_measure::metrics::{FlowPlan, LinkPlan, MeasurePlan, Window};
+use weir_measure::results::FlowKind;
 
 /// The plan for a run over `links`, whose flows, in the order of the network's, are `specs`.
 pub(super) fn measure_plan(
@@ -23,14 +23,14 @@ pub(super) fn measure_plan(
 ) -> MeasurePlan {
     let shared = Shared::new(&links.cells, &links.specs);
     let flow = |((planned, spec), &bottleneck)| {
-        FlowPlan::of(spec, &Known { planned, links: &links.specs, shared: &shared, bottleneck })
+        flow_plan(spec, &Known { planned, links: &links.specs, shared: &shared, bottleneck })
     };
     let planned = network.flows.iter();
     MeasurePlan {
         end: time(scenario.duration),
         window: scenario.window(),
         flows: planned.zip(specs).zip(&links.bottlenecks).map(flow).collect(),
-        links: links.specs.iter().map(LinkPlan::of).collect(),
+        links: links.specs.iter().map(link_plan).collect(),
         series: false,
         couplings: Vec::new(),
         queues: false,
@@ -47,38 +47,35 @@ struct Known<'a> {
     bottleneck: Option<usize>,
 }
 
-impl FlowPlan {
-    fn of(spec: &FlowSpec, known: &Known<'_>) -> Self {
-        let &Known { planned, links, shared, bottleneck } = known;
-        let flow = planned.flow;
-        let (sender_signals, receiver_signals) = signals(&spec.traffic);
-        Self {
-            name: spec.name.clone(),
-            kind: kind(&flow.carried),
-            start: spec.start,
-            stop: spec.stop,
-            pauses: spec.pauses.clone(),
-            propagation: spec.forward.iter().map(|&link| links[link].config.delay).sum(),
-            route: spec.forward.iter().map(|&link| shared.of(link)).collect(),
-            bottleneck: bottleneck.map(|link| shared.of(link)),
-            max_rate: flow.max_rate(),
-            sends: flow.sends(),
-            weight: flow.weight(),
-            later_weights: later_weights(planned),
-            sender_signals,
-            receiver_signals,
-        }
+/// How a flow is measured that is simulated as `spec` says.
+fn flow_plan(spec: &FlowSpec, known: &Known<'_>) -> FlowPlan {
+    let &Known { planned, links, shared, bottleneck } = known;
+    let flow = planned.flow;
+    let (sender_signals, receiver_signals) = signals(&spec.traffic);
+    FlowPlan {
+        name: spec.name.clone(),
+        kind: kind(&flow.carried),
+        start: spec.start,
+        stop: spec.stop,
+        pauses: spec.pauses.clone(),
+        propagation: spec.forward.iter().map(|&link| links[link].config.delay).sum(),
+        route: spec.forward.iter().map(|&link| shared.of(link)).collect(),
+        bottleneck: bottleneck.map(|link| shared.of(link)),
+        max_rate: flow.max_rate(),
+        sends: flow.sends(),
+        weight: flow.weight(),
+        later_weights: later_weights(planned),
+        sender_signals,
+        receiver_signals,
     }
 }
 
-impl LinkPlan {
-    fn of(spec: &LinkSpec) -> Self {
-        Self {
-            name: spec.name.clone(),
-            service: spec.config.service.clone(),
-            delay: spec.config.delay,
-            bottleneck: spec.bottleneck,
-        }
+fn link_plan(spec: &LinkSpec) -> LinkPlan {
+    LinkPlan {
+        name: spec.name.clone(),
+        service: spec.config.service.clone(),
+        delay: spec.config.delay,
+        bottleneck: spec.bottleneck,
     }
 }
 

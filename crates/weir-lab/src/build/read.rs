@@ -43,8 +43,7 @@ impl Scenario {
             origin = origin.with(laid);
         }
         origin.check(form::check(&table, scenario_shape(), OPTIONS))?;
-        let scenario: Self =
-            table.try_into().map_err(|error: toml::de::Error| origin.plain_error(None, error.message()))?;
+        let scenario: Self = form::read(table).map_err(|message| origin.plain_error(None, &message))?;
         origin.check(validate::problems(&scenario))?;
         Ok(Self { origin, ..scenario })
     }

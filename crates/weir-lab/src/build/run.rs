@@ -8,9 +8,9 @@ use super::measuring::measure_plan;
 use super::topology::network;
 use super::trace_use::TraceUse;
 use crate::form::{Problem, ScenarioError};
-use crate::metrics::MeasurePlan;
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
+use weir_measure::metrics::MeasurePlan;
 
 /// What distinguishes one run of a scenario from another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! What running a comparison yields.
 
 use crate::build::{TraceUse, stand_ins};
-use crate::metrics::{FlowDelays, Histogram, MeasurePlan, Series};
-use crate::results::{FlowKind, RunMetrics, Summary};
+use weir_measure::metrics::{FlowDelays, Histogram, MeasurePlan, Series};
+use weir_measure::results::{FlowKind, RunMetrics, Summary};
 
 /// The runs of all controllers.
 #[derive(Debug)]

@@ -6,14 +6,16 @@ use weir_units::TimeDelta;
 use weir_world::Side;
 
 use super::{Comparison, ControllerRuns, Sample};
-use crate::metrics::{CouplingSeries, Histogram, MeasurePlan, PER_SECOND, Series, Share, SignalSeries};
 use crate::page::{
     CdfStep, ControllerPanel, CoupledCurves, CouplingCurves, FlowCurves, FlowRole, PageInput, SignalBand,
     SummaryTable,
 };
 use crate::registry;
-use crate::results::FlowKind;
 use crate::scenario::Scenario;
+use weir_measure::metrics::{
+    CouplingSeries, Histogram, MeasurePlan, PER_SECOND, Series, Share, SignalSeries,
+};
+use weir_measure::results::FlowKind;
 
 /// Points of a distribution.
 const CDF_POINTS: usize = 400;

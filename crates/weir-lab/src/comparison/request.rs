@@ -3,11 +3,11 @@
 use super::outcome::{Comparison, ControllerRuns, Sample};
 use crate::build::{RunOptions, TraceUse};
 use crate::form::ScenarioError;
-use crate::metrics::Measured;
-use crate::results::{RunMetrics, Summary, UnevenRuns};
 use crate::runs::{Capture, CaptureFile, Forget, Ran, RunError, Runner, Task, check_links};
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
+use weir_measure::metrics::Measured;
+use weir_measure::results::{RunMetrics, Summary, UnevenRuns};
 
 /// What to run.
 #[derive(Clone, Copy, Debug)]

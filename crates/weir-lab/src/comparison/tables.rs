@@ -4,8 +4,8 @@ use weir_cc::Cause;
 
 use super::Comparison;
 use crate::page::{Best, Cell, Column, Row, SummaryTable};
-use crate::results::stats::Estimate;
-use crate::results::{FlowKind, FlowMeasures, RunMetrics, Value};
+use weir_measure::results::stats::Estimate;
+use weir_measure::results::{FlowKind, FlowMeasures, RunMetrics, Value};
 
 /// How a cell is filled from one run.
 type FromRun<'a> = Box<dyn Fn(&RunMetrics) -> Value + 'a>;

@@ -2,8 +2,8 @@
 
 use super::outcome::{Comparison, ControllerRuns};
 use super::tables::media_sum;
-use crate::results::RunMetrics;
-use crate::results::stats::{Estimate, mean, paired_difference};
+use weir_measure::results::RunMetrics;
+use weir_measure::results::stats::{Estimate, mean, paired_difference};
 
 impl Comparison {
     /// What the runs amount to, in a sentence: which of several controllers delivered most video in time, by how

@@ -6,8 +6,8 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use super::row::{Direction, Order, Range};
-use crate::results::Value;
-use crate::results::stats::{Estimate, mean, sample_sd};
+use weir_measure::results::Value;
+use weir_measure::results::stats::{Estimate, mean, sample_sd};
 
 /// At least this share of the runs lies in the range …
 const RUNS_INSIDE: f64 = 0.7;

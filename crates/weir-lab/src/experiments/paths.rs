@@ -8,8 +8,8 @@ use weir_world::Side;
 
 use super::formula::{Course, Harvested, Leaf};
 use crate::form::{Form, Others, Shape, TableForm, advice, list};
-use crate::metrics::{FlowSeries, LinkSeries, Series};
-use crate::results::RunMetrics;
+use weir_measure::metrics::{FlowSeries, LinkSeries, Series};
+use weir_measure::results::RunMetrics;
 
 /// Whether `name` is what a part of a path means: `*` stands for any rest.
 fn means(part: &str, name: &str) -> bool {

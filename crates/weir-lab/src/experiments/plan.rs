@@ -8,10 +8,10 @@ use super::read::{Experiment, claim_path};
 use super::row::{Claim, Source};
 use crate::build::RunOptions;
 use crate::form::{KeyPath, Problem, ScenarioError, advice};
-use crate::metrics::{FlowPlan, MeasurePlan};
 use crate::scenario::Scenario;
 use crate::shipped;
 use crate::traces::TraceStore;
+use weir_measure::metrics::{FlowPlan, MeasurePlan};
 
 /// A place on the sweeps of a row.
 pub(super) type Place = BTreeMap<String, f64>;
@@ -20,6 +20,8 @@ pub(super) type Place = BTreeMap<String, f64>;
 #[derive(Debug)]
 pub(super) struct Case {
     pub(super) scenario: Scenario,
+    /// What is measured of its runs.
+    plan: MeasurePlan,
     /// What is wanted of its runs.
     pub(super) paths: BTreeSet<String>,
     /// How many seeds, from 1 on.
@@ -122,12 +124,10 @@ impl Planner<'_> {
                     cases.insert(leaf.variant.clone(), case);
                     case
                 };
-                let Case { scenario, paths, seeds: most } = &mut self.cases[case];
+                let Case { plan, paths, seeds: most, .. } = &mut self.cases[case];
                 *most = seeds.max(*most);
                 if !paths.contains(&leaf.path) {
-                    let plan =
-                        scenario.build(&RunOptions { seed: 1, ..RunOptions::default() }, self.traces)?.plan;
-                    if let Some(problem) = missing(&plan, leaf, &claim_path(index).with("of")) {
+                    if let Some(problem) = missing(plan, leaf, &claim_path(index).with("of")) {
                         return Err(experiment.origin.error(problem));
                     }
                     paths.insert(leaf.path.clone());
@@ -148,7 +148,8 @@ impl Planner<'_> {
         let next = self.cases.len();
         let case = *self.known.entry(text).or_insert(next);
         if case == next {
-            self.cases.push(Case { scenario, paths: BTreeSet::new(), seeds: 0 });
+            let plan = scenario.build(&RunOptions { seed: 1, ..RunOptions::default() }, self.traces)?.plan;
+            self.cases.push(Case { scenario, plan, paths: BTreeSet::new(), seeds: 0 });
         }
         Ok(case)
     }

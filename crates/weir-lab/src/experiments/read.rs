@@ -48,8 +48,7 @@ impl Experiment {
         let table: Table =
             toml::from_str(text).map_err(|error| origin.plain_error(error.span(), error.message()))?;
         origin.check(form::check(&table, row_shape(), &|_, _| None))?;
-        let row: Row =
-            table.try_into().map_err(|error: toml::de::Error| origin.plain_error(None, error.message()))?;
+        let row: Row = form::read(table).map_err(|message| origin.plain_error(None, &message))?;
         let mut problems = Vec::new();
         let formulas = row
             .claims

@@ -11,10 +11,10 @@ use super::results::{Accepted, ClaimResult, PlaceResult};
 use super::row::{Claim, NoMore, Order, OverPlaces, OverSeeds, Range};
 use crate::build::RunOptions;
 use crate::form::ScenarioError;
-use crate::results::Value;
-use crate::results::stats::mean;
 use crate::runs::{Forget, Ran, RunError, Runner, Task};
 use crate::traces::TraceStore;
+use weir_measure::results::Value;
+use weir_measure::results::stats::mean;
 
 /// Rows that are going to be reproduced: every run they need is planned, and every scenario has been read.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::judge::{Measured, Verdict};
 use super::row::{Class, Reported};
-use crate::results::Value;
+use weir_measure::results::Value;
 
 /// A claim, and what came out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,6 +5,7 @@
 
 mod check;
 mod error;
+mod given;
 mod origin;
 mod set;
 mod shape;
@@ -12,6 +13,7 @@ mod shape;
 pub(crate) use check::{OptionsOf, check};
 pub use error::ScenarioError;
 pub(crate) use error::{KeyPath, Problem, advice, list};
+pub(crate) use given::read;
 pub(crate) use origin::Origin;
 pub(crate) use set::set;
 pub(crate) use shape::{Form, Others, Shape, TableForm};

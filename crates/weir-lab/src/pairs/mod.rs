@@ -9,10 +9,10 @@ use serde::Serialize;
 use crate::build::RunOptions;
 use crate::form::ScenarioError;
 use crate::registry;
-use crate::results::{Measures, OverRuns, RunMetrics, Statistic};
 use crate::runs::{Forget, RunError, Runner, Task};
 use crate::scenario::{NO_COUPLER, Scenario};
 use crate::traces::TraceStore;
+use weir_measure::results::{Measures, OverRuns, RunMetrics, Statistic};
 
 /// The scenario that two laws meet in.
 pub const SCENARIO: &str = "coupling/pair";

@@ -13,7 +13,7 @@ use weir_cc::coupled::{Coupler, Member};
 
 use super::RegistryError;
 use super::law::merge;
-use crate::form::{Shape, advice};
+use crate::form::{self, Shape, advice};
 
 /// What is known of a coupler, for whoever has to choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +113,7 @@ fn config<K: CouplerKind>(options: Option<&Table>) -> Result<K::Config, String> 
     }
     let mut table = Table::try_from(K::config()).map_err(|error| error.to_string())?;
     merge(&mut table, options.clone());
-    table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())
+    form::read(table)
 }
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(entries);

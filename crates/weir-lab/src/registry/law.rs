@@ -9,7 +9,7 @@ use weir_cc::{Controller, RateLimits, Receiver};
 use weir_media::PacketFormat;
 
 use super::{ControllerInfo, PresetInfo};
-use crate::form::advice;
+use crate::form::{self, advice};
 
 /// A law that scenarios can name.
 pub(super) trait Law {
@@ -123,7 +123,7 @@ fn chosen<L: Law>(options: Option<&Table>) -> Result<L::Config, String> {
             table
         }
     };
-    table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())
+    form::read(table)
 }
 
 fn preset<L: Law>(name: &str) -> Result<Table, String> {

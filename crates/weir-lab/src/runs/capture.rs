@@ -9,7 +9,7 @@ use weir_world::RunSpec;
 
 use super::error::RunError;
 use crate::capture::{Captured, PacketCapture};
-use crate::metrics::Recorder;
+use weir_measure::metrics::Recorder;
 
 /// A file that packets are captured into.
 #[derive(Debug)]

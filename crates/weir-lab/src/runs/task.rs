@@ -4,16 +4,15 @@
 mod tests;
 
 use weir_media::MediaConfig;
-use weir_sim::Simulation;
 use weir_world::Traffic;
 
 use super::capture::Capture;
 use super::error::RunError;
 use super::fingerprint::fingerprint;
 use crate::build::{Run, RunOptions, TraceUse};
-use crate::metrics::{MeasurePlan, Measured, Recorder};
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
+use weir_measure::metrics::{MeasurePlan, Measured, Recorder};
 
 /// A run to be made.
 #[derive(Clone, Debug)]
@@ -92,7 +91,7 @@ impl<'a> Task<'a> {
         let recorder = Recorder::new(plan.clone());
         let recorder = match self.capture {
             Some(capture) => capture.simulate(spec, recorder)?,
-            None => Simulation::new(spec, recorder)?.run(),
+            None => weir_measure::simulate(spec, recorder)?,
         };
         Ok(Ran { plan, measured: recorder.finish(), traces })
     }

@@ -6,8 +6,8 @@ use super::cases::Case;
 use super::results::{CheckResult, ControllerResult, SuiteResult};
 use super::run::{SuiteError, SuiteRequest};
 use crate::build::TraceUse;
-use crate::results::stats::{Estimate, paired_difference};
 use crate::traces::TraceStore;
+use weir_measure::results::stats::{Estimate, paired_difference};
 
 /// A change of the mean by less than this share of the limit is none, however sure it is.
 const NOTHING: f64 = 0.01;

@@ -105,8 +105,8 @@ mod tests {
     use super::*;
     use crate::build::RunOptions;
     use crate::registry;
-    use crate::results::FlowKind;
     use crate::traces::TraceStore;
+    use weir_measure::results::FlowKind;
 
     #[test]
     fn every_case_opens_and_has_a_name_of_its_own() {

@@ -6,10 +6,10 @@ mod tests;
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
 
-use crate::metrics::{
+use weir_measure::metrics::{
     BIN, FairShares, FlowPlan, Histogram, MeasurePlan, Measured, Window, jain, max_min_shares,
 };
-use crate::results::FlowKind;
+use weir_measure::results::FlowKind;
 
 /// From here on rates count: until then a call may start up.
 pub(super) const START_UP: Time = Time::from_millis(20_000);

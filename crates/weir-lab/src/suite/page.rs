@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::results::{CheckResult, ControllerResult, figure};
 use super::run::{Course, SuiteRun};
 use crate::page::{CAPACITY_EDGE, COMPETITOR, colour_of, escape_html};
-use crate::results::FlowKind;
+use weir_measure::results::FlowKind;
 
 /// Size of a plot, in pixels.
 const SIZE: (f64, f64) = (220.0, 70.0);
@@ -91,7 +91,7 @@ fn in_words(check: &CheckResult) -> String {
 fn plot(page: &mut String, course: &Course) {
     let (width, height) = SIZE;
     let media = |kind: FlowKind| kind == FlowKind::Media;
-    let share = |piece: &crate::metrics::FairShares| {
+    let share = |piece: &weir_measure::metrics::FairShares| {
         let own = course.flows.iter().zip(&piece.bps).filter(|((_, kind, _), _)| media(*kind));
         own.map(|(_, bps)| bps / 1e6).sum::<f64>()
     };

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::check::Limit;
 use crate::build::{TraceUse, stand_ins};
-use crate::results::Value;
-use crate::results::stats::Estimate;
+use weir_measure::results::Value;
+use weir_measure::results::stats::Estimate;
 
 /// A suite under one controller or several, all over the same seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

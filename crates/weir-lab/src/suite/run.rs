@@ -8,11 +8,11 @@ use super::cases::{Case, Suite};
 use super::check::{Judged, settled};
 use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult};
 use crate::build::{RunOptions, TraceUse};
-use crate::metrics::{FairShares, MeasurePlan, PER_SECOND, max_min_shares};
-use crate::results::{FlowKind, Value};
 use crate::runs::{Forget, Ran, RunError, Runner, Task, fingerprint};
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
+use weir_measure::metrics::{FairShares, MeasurePlan, PER_SECOND, max_min_shares};
+use weir_measure::results::{FlowKind, Value};
 
 /// A suite to be run.
 #[derive(Clone, Copy, Debug)]

@@ -12,12 +12,13 @@ use circles::circles;
 use modules::Modules;
 
 /// The floors of `ARCHITECTURE.md` from below; crates of one floor do not see each other.
-const FLOORS: [&[&str]; 8] = [
+const FLOORS: [&[&str]; 9] = [
     &["weir-units"],
     &["weir-cc", "weir-wire", "weir-net"],
     &["weir-media"],
     &["weir-world"],
     &["weir-sim"],
+    &["weir-measure"],
     &["weir-lab"],
     &["weir-cli"],
     &["weir-oracle"],

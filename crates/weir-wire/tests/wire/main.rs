@@ -2,3 +2,8 @@
 
 mod arbitrary_bytes;
 mod interoperability;
+mod numbers;
+mod per_packet;
+mod rtcp;
+mod rtp;
+mod tcp_in_udp;

@@ -3,9 +3,9 @@ use weir_units::TimeDelta;
 use weir_world::{CoupledSpec, Desired, RunSpec, Traffic};
 
 use crate::build::{Run, RunOptions};
-use crate::metrics::CouplingPlan;
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
+use weir_measure::metrics::CouplingPlan;
 
 const CALL: &str = r#"title = "A call"
 duration = "20s"

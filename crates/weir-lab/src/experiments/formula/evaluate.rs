@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::courses::{Course, correlation, distance, known, mean, quantile, share, variation};
 use super::{Formula, Function, Leaf, Operator};
-use crate::metrics::jain;
+use weir_measure::metrics::jain;
 
 /// What was taken from a run under one path.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,9 +3,9 @@ use std::sync::Mutex;
 
 use super::*;
 use crate::build::RunOptions;
-use crate::results::RunMetrics;
 use crate::runs::{Capture, CaptureFile, Folder, Forget, InMemory};
 use crate::scenario::Scenario;
+use weir_measure::results::RunMetrics;
 
 const QUIET: &(dyn Fn() + Sync) = &|| {};
 

@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use weir_net::Time;
 
 use super::*;
-use crate::metrics::Window;
-use crate::results::{FlowKind, RunMetrics, Summary};
+use weir_measure::metrics::Window;
+use weir_measure::results::{FlowKind, RunMetrics, Summary};
 
 const CALL: &str = "gcc-2016/variable-capacity";
 
@@ -53,7 +53,7 @@ fn a_window_of_several_stretches_has_what_they_have_together() {
         vec![window("first", &[first]), window("second", &[second]), window("both", &[first, second])];
     plan.windows.push(Window { delays_only: true, ..window("waits", &[first, second]) });
     let call = plan.flows.iter().position(|flow| flow.kind == FlowKind::Media).unwrap();
-    let measured = Simulation::new(spec, Recorder::new(plan)).unwrap().run().finish();
+    let measured = weir_measure::simulate(spec, Recorder::new(plan)).unwrap().finish();
     let received = |name: &str| measured.metrics.windows[name].flows[call].received.bytes.unwrap();
     assert_eq!(received("both"), received("first") + received("second"));
     let rate = measured.metrics.windows["both"].flows[call].rate_bps.unwrap();

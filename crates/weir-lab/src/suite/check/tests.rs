@@ -1,8 +1,8 @@
 //! Verdicts over runs made by hand, each number worked out beside it.
 
 use super::*;
-use crate::metrics::{LinkPlan, Recorder};
-use crate::results::Convergence;
+use weir_measure::metrics::{LinkPlan, Recorder};
+use weir_measure::results::Convergence;
 use weir_net::Service;
 
 const fn s(seconds: u64) -> Time {

@@ -4,8 +4,8 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use weir_lab::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
-use weir_lab::results::FlowKind;
+use weir_measure::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_measure::results::FlowKind;
 use weir_net::{Service, Time};
 use weir_units::{DataRate, TimeDelta};
 use weir_world::{FrameMeta, Loss, Monitor, PacketMeta};

@@ -5,9 +5,9 @@ use weir_net::Time;
 use super::span::{Span, Stretches};
 
 /// Length of a bin in nanoseconds.
-pub(crate) const BIN: u64 = 100_000_000;
+pub const BIN: u64 = 100_000_000;
 /// Bins in a second.
-pub(crate) const PER_SECOND: usize = 10;
+pub const PER_SECOND: usize = 10;
 
 /// Bins of 100 ms that cover a run, placed so that one begins with the measurement window: rates per second of the
 /// window are then sums of whole bins.

@@ -26,7 +26,7 @@ mod series;
 mod span;
 mod window;
 
-pub(crate) use bins::{BIN, PER_SECOND};
+pub use bins::{BIN, PER_SECOND};
 pub use delays::FlowDelays;
 pub use fairness::jain;
 pub use histogram::{CdfPoint, Histogram};
