@@ -16,7 +16,7 @@ fn bursts(seed: u64, rate: f64) -> String {
     let mut random = seed;
     let mut span = |mean: f64| {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        -mean * (((random >> 40) + 1) as f64 / f64::from(1 << 24)).ln()
+        -mean * libm::log(((random >> 40) + 1) as f64 / f64::from(1 << 24))
     };
     let (mut text, mut at) = (String::from("{ at = \"0s\", rate = \"0bps\" }"), span(2.0));
     while at < f64::from(SECONDS) {
