@@ -25,7 +25,7 @@ use weir_world::{
     Traffic, Unresponsive, Unwatched, stream,
 };
 
-use crate::common::{Groups, Moves};
+use crate::groups::{Groups, Moves};
 
 const CAPACITY: DataRate = DataRate::from_mbps(10);
 const SOURCES: u32 = 10;
@@ -282,8 +282,8 @@ impl Monitor for Truth {
         if flow > 0 || packet.control {
             return;
         }
-        while let Some(lost) = self.lost.pop_front_if(|lost| *lost <= sent(packet)) {
-            self.statistics.on_loss(lost);
+        while self.lost.front().is_some_and(|lost| *lost <= sent(packet)) {
+            self.lost.pop_front().into_iter().for_each(|lost| self.statistics.on_loss(lost));
         }
         self.statistics.on_arrival(sent(packet), ArrivalTime::from_nanos(now.nanos() as i64));
         self.happened.extend(self.statistics.poll());

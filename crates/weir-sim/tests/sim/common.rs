@@ -1,7 +1,6 @@
 //! Small networks for the tests of the engine.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
 
 use weir_cc::coupled::{Aggregate, Coupler, Grouped, Member, Order, Refusal, Told, Word};
 use weir_cc::gcc::remb::{Config, GccReceiver, GccSender};
@@ -83,39 +82,6 @@ impl Coupler for Echo {
 
 impl Grouped for Echo {
     fn set_group(&mut self, _now: SendTime, _member: Member, _group: u32) {}
-}
-
-/// In which group a flow came to be, and when.
-pub(crate) type Moves = Arc<Mutex<Vec<(SendTime, Member, u32)>>>;
-
-/// Leaves flows to do what they would do without a coupler, and writes their groups down.
-#[derive(Debug, Default)]
-pub(crate) struct Groups(Echo, Moves);
-
-impl Groups {
-    pub(crate) fn written_to(moves: &Moves) -> Self {
-        Self(Echo::default(), Arc::clone(moves))
-    }
-}
-
-impl Coupler for Groups {
-    fn on_word(&mut self, now: SendTime, member: Member, word: &Word) -> Result<(), Refusal> {
-        self.0.on_word(now, member, word)
-    }
-
-    fn poll_order(&mut self) -> Option<(Member, Order)> {
-        self.0.poll_order()
-    }
-
-    fn aggregate(&self, _member: Member) -> Option<Aggregate> {
-        None
-    }
-}
-
-impl Grouped for Groups {
-    fn set_group(&mut self, now: SendTime, member: Member, group: u32) {
-        self.1.lock().expect("nobody panics").push((now, member, group));
-    }
 }
 
 /// `spec` with all its flows coupled, `delay_ms` away from their coupler.

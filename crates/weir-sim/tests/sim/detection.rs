@@ -10,7 +10,8 @@ use weir_world::{
     ClockSpec, CoupledSpec, CouplingSpec, FlowSpec, MediaSpec, RunSpec, Traffic, Unresponsive, Unwatched,
 };
 
-use crate::common::{Groups, Moves, flow, gcc_2016, link};
+use crate::common::{flow, gcc_2016, link};
+use crate::groups::{Groups, Moves};
 
 /// Others send 2.4 Mbit/s for 0.7 s out of 1.1 s and more, another time on each link.
 fn bursts(name: &str, link: usize, every_ms: u64) -> FlowSpec {

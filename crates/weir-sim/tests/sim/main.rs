@@ -7,6 +7,7 @@ mod coupled;
 mod detection;
 mod dual_queue;
 mod engine;
+mod groups;
 mod media_and_data;
 mod tcp;
 mod wifi;

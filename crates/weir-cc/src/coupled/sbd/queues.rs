@@ -75,7 +75,6 @@ fn changes(seed: u64, seconds: u64, flows: [Flow; 2]) -> Vec<(u64, bool)> {
     let of = |flow: usize| Member(flow as u32);
     (0..2).for_each(|flow| {
         detector.join(of(flow), None);
-        detector.on_rate(of(flow), 100.0 * 8.0 * 1000.0);
     });
     let (mut coupled, mut changes) = (false, Vec::new());
     for ms in 0..seconds * 1000 {

@@ -58,12 +58,13 @@ pub(super) struct Pair {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trial {
     pub(super) since: u64,
-    pub(super) before: Harm,
+    /// What each of the two suffered before.
+    pub(super) before: [Harm; 2],
     /// Whether the delay has been judged; loss is judged later.
     pub(super) half_done: bool,
 }
 
-/// What a pair suffers.
+/// What a flow suffers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Harm {
     /// Queuing delay in seconds: the mean of the guard's span, at most so far in the intervals by which pairs are judged,
@@ -119,21 +120,9 @@ impl Pair {
 }
 
 impl Harm {
-    /// Of two flows together.
-    pub(super) fn midpoint(self, other: Self) -> Self {
-        Self {
-            queuing: self.queuing.midpoint(other.queuing),
-            most_queuing: self.most_queuing.midpoint(other.most_queuing),
-            variance: self.variance.midpoint(other.variance),
-            loss: self.loss.midpoint(other.loss),
-            most_loss: self.most_loss.midpoint(other.most_loss),
-            rate: self.rate.midpoint(other.rate),
-        }
-    }
-
     /// Whether it is so clearly more than it was at most that coupling is to blame: by a part of it, by more than a
     /// little, and by more than it changes anyway. Loss is a mean over a longer window than delay, so that it is judged only
-    /// where that has passed. What grows while the two send hardly more than before is of others' making.
+    /// where that has passed. What grows while the flow sends hardly more than before is of others' making.
     pub(super) fn has_risen(&self, before: &Self, judges_loss: bool, config: &StabilityConfig) -> bool {
         if self.rate <= before.rate * MORE && before.rate > 0.0 {
             return false;

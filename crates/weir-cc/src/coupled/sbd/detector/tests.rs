@@ -180,6 +180,22 @@ fn what_grows_while_a_pair_sends_no_more_is_no_harm_of_its_coupling() {
     }
 }
 
+#[test]
+fn a_flow_that_is_pushed_beyond_its_own_bottleneck_parts_the_pair() {
+    // Together they send what they sent, but flow 0 has half more than its path carries.
+    let mut course = Course::of(2);
+    for _ in 0..120 {
+        let coupled = course.groups()[0] == course.groups()[1];
+        let rates = if coupled { [1.5e6, 1.5e6] } else { [1e6, 2e6] };
+        (0..2).for_each(|flow| course.detector.on_rate(Member(flow), rates[flow as usize]));
+        course.pass_with(1, |interval, flow| {
+            let queuing = if coupled && flow == 0 { 0.06 } else { 0.02 };
+            Some(Statistics { queuing, ..at(interval, Some(0)) })
+        });
+    }
+    assert_eq!(course.changes, [(60, 0, 2), (90, 1, 3)]);
+}
+
 /// The first two of three flows meet a queue of 50 ms while they are coupled, else all one of 20 ms. They send at `rate`.
 fn suffer_when_coupled(course: &mut Course, rate: impl Fn(bool) -> f64) {
     for _ in 0..450 {
