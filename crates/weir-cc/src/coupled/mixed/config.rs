@@ -76,6 +76,11 @@ pub struct Config {
     pub leader_silence: TimeDelta,
     /// A timer that ran out is a mistake if another flow was heard of within two round trips, or within this time.
     pub progress: TimeDelta,
+    /// A flow that has told nothing for this time, or for `soft_words` of its own intervals between words if that is longer,
+    /// has paused. Rule 9, as the Flow State Exchange has it.
+    pub soft_state: TimeDelta,
+    /// Its own intervals after which it has, 0 or above. Rule 9.
+    pub soft_words: f64,
     /// The round-trip time of flows that know none.
     pub usual_rtt: TimeDelta,
 }
@@ -102,6 +107,8 @@ impl Default for Config {
             initial_window: 10.0,
             leader_silence: ms(1000),
             progress: ms(200),
+            soft_state: TimeDelta::from_secs(5),
+            soft_words: 20.0,
             usual_rtt: ms(100),
         }
     }
@@ -154,6 +161,8 @@ impl Config {
             ("initial_window", at_least_one(self.initial_window), "at least 1"),
             ("leader_silence", span(self.leader_silence), "longer than 0"),
             ("progress", span(self.progress), "longer than 0"),
+            ("soft_state", span(self.soft_state), "longer than 0"),
+            ("soft_words", amount(self.soft_words), "0 or above"),
             ("usual_rtt", span(self.usual_rtt), "longer than 0"),
         ])
     }
@@ -177,6 +186,8 @@ mod tests {
             Config { burst: 0.0, ..Config::default() },
             Config { loss_factor: 0.0, ..Config::default() },
             Config { grow_below: TimeDelta::from_millis(60), ..Config::default() },
+            Config { soft_state: TimeDelta::ZERO, ..Config::default() },
+            Config { soft_words: -1.0, ..Config::default() },
             Config { usual_rtt: TimeDelta::ZERO, ..Config::default() },
         ] {
             assert!(wrong.validate().is_err(), "{wrong:?}");

@@ -11,10 +11,6 @@ use crate::window::Window;
 
 /// A share this close to what a flow wishes for is all of it.
 const SATISFIED: f64 = 0.999;
-/// A flow that has told nothing for this time, or for so many of its own intervals between words if that is longer, has
-/// paused: soft state, as the Flow State Exchange has it.
-const SOFT_STATE: TimeDelta = TimeDelta::from_secs(5);
-const SOFT_INTERVALS: f64 = 20.0;
 /// Gain of the mean interval.
 const INTERVAL_GAIN: i64 = 8;
 
@@ -131,8 +127,8 @@ impl Flow {
     }
 
     /// When it counts as paused unless it tells something before.
-    pub(super) fn expiry(&self) -> SendTime {
-        self.said + SOFT_STATE.max(self.interval.scale(SOFT_INTERVALS))
+    pub(super) fn expiry(&self, config: &Config) -> SendTime {
+        self.said + config.soft_state.max(self.interval.scale(config.soft_words))
     }
 
     pub(super) const fn media(&self) -> Option<&Media> {

@@ -72,7 +72,7 @@ impl Group {
         self.settled |= flow.media().is_some();
         // Who joins by a number again may still hear of older orders, and is to know its own for newer ones.
         flow.epoch = self.epochs;
-        self.expiry = self.expiry.min(flow.expiry());
+        self.expiry = self.expiry.min(flow.expiry(&self.config));
         self.flows.insert(place, flow);
         self.claims.reserve(self.flows.len());
         self.distribute(now);
@@ -120,7 +120,7 @@ impl Group {
             self.sum = if self.is_alone(place) { brings } else { self.with_media(brings.min(flow.start)) };
         }
         self.flows[place].resume(rate);
-        self.expiry = self.expiry.min(self.flows[place].expiry());
+        self.expiry = self.expiry.min(self.flows[place].expiry(&self.config));
         true
     }
 
@@ -137,9 +137,10 @@ impl Group {
         if now >= self.expiry {
             self.expiry = SendTime::MAX;
             for flow in self.flows.iter_mut().filter(|flow| flow.present) {
-                flow.present = flow.expiry() > now;
+                let expiry = flow.expiry(&self.config);
+                flow.present = expiry > now;
                 if flow.present {
-                    self.expiry = self.expiry.min(flow.expiry());
+                    self.expiry = self.expiry.min(expiry);
                 }
             }
         }
@@ -375,9 +376,10 @@ impl Group {
     /// Divides the sum. What nobody can use is forgotten, unless nobody wants anything.
     pub(super) fn distribute(&mut self, now: SendTime) {
         self.claims.clear();
+        let present = self.flows.iter().filter(|flow| flow.present).count();
         for (flow, place) in self.flows.iter().zip(0..).filter(|(flow, _)| flow.is_active()) {
             // A law has a least rate of its own.
-            let alone = flow.media().is_some() && self.is_alone(place as usize);
+            let alone = flow.media().is_some() && present == 1;
             let least = if alone { 0.0 } else { flow.wishes.least.bps_f64().min(flow.most()) };
             self.claims.push(Claim::new(place, flow.wishes.priority, least, flow.most()));
         }
