@@ -32,13 +32,14 @@ pub(crate) struct ConstantSource {
 impl ConstantSource {
     pub(crate) fn new(life: Life, traffic: &Unresponsive, pauses: Vec<(Time, Time)>) -> Self {
         let wire_size = u32::try_from(traffic.packet_size.bytes()).unwrap_or(u32::MAX);
+        let changes = changes(&traffic.steps, pauses);
         let mut source = Self {
             life,
             wire_size,
             payload: wire_size.saturating_sub(traffic.headers),
-            changes: changes(&traffic.steps, pauses),
+            until: changes.first().map_or(Time::MAX, |&(at, _)| at),
+            changes,
             change: 0,
-            until: Time::ZERO,
             rate: 0,
             interval: 0,
             rest: 0,
@@ -193,6 +194,13 @@ mod tests {
             at.nanos() / 1000
         };
         (0..packets).map(next).collect()
+    }
+
+    #[test]
+    fn there_is_none_before_the_first_step() {
+        assert_eq!(times(&[(5, 8000)], &[], LIFE, 2), [5000, 6000]);
+        let late = Life { start: ms(7), ..LIFE };
+        assert_eq!(times(&[(5, 8000)], &[], late, 2), [7000, 8000]);
     }
 
     #[test]

@@ -140,8 +140,7 @@ fn bursts(case: &Case, name: &str, from: u64, to: u64) -> Traffic {
     let duty = BURST_SECONDS / (BURST_SECONDS + GAP_SECONDS);
     let peak = CAPACITY.scale(case.others / (f64::from(SOURCES) * duty));
     let end = Time::from_millis(1000 * to);
-    let (mut steps, mut at) =
-        (vec![(Time::ZERO, DataRate::ZERO)], Time::from_millis(1000 * from) + span(GAP_SECONDS));
+    let (mut steps, mut at) = (Vec::new(), Time::from_millis(1000 * from) + span(GAP_SECONDS));
     while at < end {
         steps.push((at, peak));
         at = (at + span(BURST_SECONDS)).min(end);
@@ -204,7 +203,7 @@ fn together(changes: &[(f64, bool)], at: u64) -> bool {
     changes.iter().take_while(|change| change.0 <= at as f64).last().is_some_and(|change| change.1)
 }
 
-const SEEDS: core::ops::Range<u64> = 1..11;
+const SEEDS: core::ops::Range<u64> = 1..4;
 
 /// Cases with which a bottleneck is busy enough to be seen, and others not so much that a flow starves.
 fn cases(bottleneck: Bottleneck, calls: f64, transfers: f64, seconds: u64) -> impl Iterator<Item = Case> {
@@ -217,7 +216,7 @@ fn cases(bottleneck: Bottleneck, calls: f64, transfers: f64, seconds: u64) -> im
         .chain(at_the_receiver.map(|case| Case { place: Place::Receiver, ..case }))
 }
 
-/// The calls and others offer 0.9 of the capacity. Where they offer 1.1, five of 60 pairs take up to 45 s, four of them by
+/// The calls and others offer 0.9 of the capacity. Where they offer 1.1, five of 60 pairs (ten seeds) take up to 45 s, four of them by
 /// statistics made at the receiver: the queue is full so often that nearly all delays are alike. Pairs of TCP flows take up
 /// to 45 s beside others' 0.6, and hardly come together beside 1.0, where they starve.
 #[test]
@@ -253,7 +252,7 @@ fn a_bottleneck_that_becomes_two_at_120_s_parts_flows_before_160_s() {
 fn a_clock_that_is_off_by_eleven_days_and_drifts_by_100_ppm_changes_nothing() {
     for drift_ppm in [100.0, -100.0] {
         let clock = ClockSpec { offset: TimeDelta::from_secs(1_000_000), drift_ppm, ..ClockSpec::default() };
-        for case in cases(Bottleneck::Moves, 1.0, 0.5, 180).filter(|case| case.seed < 4) {
+        for case in cases(Bottleneck::Moves, 1.0, 0.5, 180).filter(|case| case.seed < 2) {
             let (plain, _) = changes(&case, Unwatched);
             let (skewed, _) = changes(&Case { clock, ..case }, Unwatched);
             let same = plain.len() == skewed.len()
