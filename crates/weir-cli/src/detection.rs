@@ -10,11 +10,12 @@ use crate::effective::threads;
 use crate::failure::Failure;
 use crate::{progress, table};
 
-const HEADER: [&str; 10] = [
+const HEADER: [&str; 11] = [
     "queue",
     "law",
     "load",
     "shared: together, %",
+    "with the guard, %",
     "by interval, %",
     "no bottleneck, %",
     "intervals",
@@ -53,7 +54,7 @@ pub(crate) fn detection(args: &DetectionArgs) -> Result<(), Failure> {
 }
 
 /// Behind the filter; by the statistics of single intervals in brackets.
-fn words(row: &Row) -> [String; 10] {
+fn words(row: &Row) -> [String; 11] {
     let both = |judged: &Judged| format!("{} ({})", percent(judged.ratio()), percent(judged.grouped_ratio()));
     let Row { law, load, queue, shared, separate, chance } = row;
     let queue = match queue {
@@ -65,6 +66,7 @@ fn words(row: &Row) -> [String; 10] {
         (*law).to_owned(),
         load.to_string(),
         percent(shared.ratio()),
+        percent(shared.guarded_ratio()),
         percent(shared.grouped_ratio()),
         percent(shared.neither_ratio()),
         shared.intervals.to_string(),

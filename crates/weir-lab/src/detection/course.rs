@@ -99,6 +99,8 @@ pub(super) struct Told {
     pub(super) packets: u32,
     /// How many of them found others in the queue.
     pub(super) queued: u32,
+    /// What the flow sent since it told last, in bytes.
+    pub(super) sent: u64,
 }
 
 /// Runs a case.
@@ -190,13 +192,14 @@ struct Fates {
     lost: VecDeque<SendTime>,
     packets: u32,
     queued: u32,
+    sent: u64,
     told: Vec<Told>,
 }
 
 impl Fates {
     fn new() -> Self {
         let statistics = FlowStatistics::new(Config::default()).expect("the defaults are valid");
-        Self { statistics, lost: VecDeque::new(), packets: 0, queued: 0, told: Vec::new() }
+        Self { statistics, lost: VecDeque::new(), packets: 0, queued: 0, sent: 0, told: Vec::new() }
     }
 
     fn on_arrival(&mut self, now: Time, packet: &PacketMeta) {
@@ -207,8 +210,13 @@ impl Fates {
         }
         self.statistics.on_arrival(sent, ArrivalTime::from_nanos(now.nanos() as i64));
         if let Some(told) = self.statistics.poll() {
-            self.told.push(Told { statistics: told, packets: self.packets, queued: self.queued });
-            (self.packets, self.queued) = (0, 0);
+            self.told.push(Told {
+                statistics: told,
+                packets: self.packets,
+                queued: self.queued,
+                sent: self.sent,
+            });
+            (self.packets, self.queued, self.sent) = (0, 0, 0);
         }
         self.packets += 1;
         self.queued += u32::from(packet.wait > SERVICE);
@@ -216,6 +224,12 @@ impl Fates {
 }
 
 impl Monitor for Watch {
+    fn sent(&mut self, _now: Time, flow: usize, packet: &PacketMeta) {
+        if let Some(fates) = self.flows.get_mut(flow).filter(|_| !packet.control) {
+            fates.sent += u64::from(packet.wire_size);
+        }
+    }
+
     fn delivered(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
         if let Some(fates) = self.flows.get_mut(flow).filter(|_| !packet.control) {
             fates.on_arrival(now, packet);

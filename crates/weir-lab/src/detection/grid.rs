@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 use weir_cc::coupled::Member;
-use weir_cc::coupled::sbd::{Config, Detector};
+use weir_cc::coupled::sbd::{Config, Detector, StabilityConfig};
 use weir_units::TimeDelta;
 
 use super::course::{Case, Course, Kind, Management, Told, run};
@@ -49,6 +49,8 @@ pub struct Judged {
     pub packets: u64,
     /// In how many of them the pair was in one group, behind the stability filter.
     pub together: u32,
+    /// The same if the guard watches, too, though there is no coupling whose harm it could find.
+    pub guarded: u32,
     /// In how many of them it was by that interval's statistics alone.
     pub grouped: u32,
     /// In how many of them neither flow passed a bottleneck.
@@ -63,6 +65,7 @@ impl Judged {
             intervals: self.intervals + other.intervals,
             packets: self.packets + other.packets,
             together: self.together + other.together,
+            guarded: self.guarded + other.guarded,
             grouped: self.grouped + other.grouped,
             neither: self.neither + other.neither,
         }
@@ -76,6 +79,11 @@ impl Judged {
     /// Part of the intervals behind the filter, in [0, 1].
     pub fn ratio(&self) -> f64 {
         f64::from(self.together) / f64::from(self.intervals.max(1))
+    }
+
+    /// Part of the intervals behind filter and guard, in [0, 1].
+    pub fn guarded_ratio(&self) -> f64 {
+        f64::from(self.guarded) / f64::from(self.intervals.max(1))
     }
 
     /// Part of the intervals in which neither flow passes a bottleneck by step 1, in [0, 1].
@@ -100,11 +108,18 @@ fn chance(a: &Course, b: &Course) -> Judged {
 }
 
 fn judge_pair(told: [&[Told]; 2]) -> Judged {
-    let mut detector = Detector::new(Config::default()).expect("the defaults are valid");
+    let config = Config::default();
+    let interval_seconds = config.interval.secs_f64();
+    let unguarded =
+        StabilityConfig { guard_delay: TimeDelta::from_secs(3600), guard_loss: 1.0, ..config.stability };
     let members = [Member(0), Member(1)];
-    for member in members {
-        detector.join(member, None);
-    }
+    let [mut detector, mut guarded] = [unguarded, config.stability].map(|stability| {
+        let mut detector = Detector::new(Config { stability, ..config }).expect("the configuration is valid");
+        for member in members {
+            detector.join(member, None);
+        }
+        detector
+    });
     let mut judged = Judged::default();
     let mut rest = told;
     let last = told.iter().filter_map(|told| told.last()).map(|told| told.statistics.interval).max();
@@ -112,17 +127,22 @@ fn judge_pair(told: [&[Told]; 2]) -> Judged {
         let next = [0, 1].map(|flow: usize| {
             let next = rest[flow].first().filter(|told| told.statistics.interval == interval)?;
             rest[flow] = &rest[flow][1..];
-            detector.on_statistics(members[flow], &next.statistics);
+            for detector in [&mut detector, &mut guarded] {
+                detector.on_rate(members[flow], 8.0 * next.sent as f64 / interval_seconds);
+                detector.on_statistics(members[flow], &next.statistics);
+                while detector.poll().is_some() {}
+            }
             Some(*next)
         });
-        while detector.poll().is_some() {}
         let [Some(a), Some(b)] = next else { continue };
         if interval < BEGINS || ![a, b].iter().all(|told| 2 * told.queued >= told.packets.max(1)) {
             continue;
         }
+        let together = |detector: &Detector| detector.group(members[0]) == detector.group(members[1]);
         judged.intervals += 1;
         judged.packets += u64::from(a.packets + b.packets);
-        judged.together += u32::from(detector.group(members[0]) == detector.group(members[1]));
+        judged.together += u32::from(together(&detector));
+        judged.guarded += u32::from(together(&guarded));
         judged.grouped += u32::from(detector.grouped_now(members[0], members[1]));
         judged.neither += u32::from(!a.statistics.bottleneck && !b.statistics.bottleneck);
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::config::Config;
 use super::grouping::Grouping;
 use super::identifiers::{Identifiers, Placed};
-use super::stability::{Pair, Spans, Trial, Verdict};
+use super::stability::{Harm, Pair, Spans, Trial, Verdict};
 use super::unit::{Flow, LATE, Pool, Unit};
 use crate::config_error::ConfigError;
 use crate::coupled::word::{Member, Statistics};
@@ -18,7 +18,7 @@ use crate::coupled::word::{Member, Statistics};
 /// A pair joins that was together in half of the last 60 intervals that say something of it, and parts when it is together
 /// in less than a quarter of them; where neither passes a bottleneck they say nothing, and it stays together for 30 s.
 /// A flow changes its group at most once in 10 s. Where queuing delay or loss has risen clearly 10 s after a pair was
-/// coupled, to one that sends clearly more than before, its coupling is dropped for two minutes (RFC 8699 §5.1).
+/// coupled, and one of it sends clearly more than before, its coupling is dropped for two minutes (RFC 8699 §5.1).
 #[derive(Clone, Debug)]
 pub struct Detector {
     config: Config,
@@ -295,9 +295,8 @@ impl Detector {
         if passed < self.spans.guard || (trial.half_done && !judges_loss) {
             return false;
         }
-        let risen = [i, j].into_iter().zip(&trial.before).any(|(unit, before)| {
-            self.units[unit].harm().has_risen(before, judges_loss, &self.config.stability)
-        });
+        let now = [i, j].map(|unit| self.units[unit].harm());
+        let risen = Harm::has_risen(&now, &trial.before, judges_loss, &self.config.stability);
         let pair = &mut self.pairs[at];
         pair.trial = (!judges_loss).then_some(Trial { half_done: true, ..trial });
         if risen {

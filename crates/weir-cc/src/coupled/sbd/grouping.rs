@@ -82,7 +82,7 @@ impl Grouping {
 const DEVIATIONS: f64 = 2.0;
 
 /// Of `pkt_loss`, were each packet lost or not on its own; 0 where the number of packets is not known.
-fn variance_of_loss(told: &Statistics) -> f64 {
+pub(super) fn variance_of_loss(told: &Statistics) -> f64 {
     if told.packets == 0 { 0.0 } else { told.loss * (1.0 - told.loss) / f64::from(told.packets) }
 }
 

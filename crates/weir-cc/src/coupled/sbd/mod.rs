@@ -40,8 +40,8 @@
 //! 8. Coupling is dropped again where it *clearly* raises delay or loss (RFC 8699 §5.1): a rise of the mean queuing delay
 //!    has to exceed twice its standard deviation, too, for which the delays of four intervals count as one, and a rise is
 //!    one above the maximum of the last 60 intervals before: where others come in bursts a mean of 10 s rises by half
-//!    of itself without any coupling. Each flow is compared with itself; where it is known that it sends less than a
-//!    twentieth more than before, the cause is another.
+//!    of itself without any coupling. Where it is known that neither flow sends a twentieth more
+//!    than before, the cause is another.
 //! 9. `var_est` is compared as it stands in step 3, whose text sorts by its mean over `M` once more.
 //! 10. RFC 8382 does not say what a sample is. Of the packets sent in one slot of 50 ms (7 an interval) the first gives
 //!     one. What a flow sends at once waits behind itself; and a law sends most while the queue is short, so that with

@@ -72,8 +72,9 @@ pub(super) struct Harm {
     pub(super) queuing: f64,
     pub(super) most_queuing: f64,
     pub(super) variance: f64,
-    /// Ratio of packets lost: now, and at most in the intervals by which pairs are judged.
+    /// Ratio of packets lost: now, the variance of that, and at most in the intervals by which pairs are judged.
     pub(super) loss: f64,
+    pub(super) loss_variance: f64,
     pub(super) most_loss: f64,
     /// Mean rate in the guard's span, in bit/s; 0 if it is not known.
     pub(super) rate: f64,
@@ -120,19 +121,42 @@ impl Pair {
 }
 
 impl Harm {
-    /// Whether it is so clearly more than it was at most that coupling is to blame: by a part of it, by more than a
-    /// little, and by more than it changes anyway. Loss is a mean over a longer window than delay, so that it is judged only
-    /// where that has passed. What grows while the flow sends hardly more than before is of others' making.
-    pub(super) fn has_risen(&self, before: &Self, judges_loss: bool, config: &StabilityConfig) -> bool {
-        if self.rate <= before.rate * MORE && before.rate > 0.0 {
+    /// Of two flows together.
+    fn midpoint([one, other]: &[Self; 2]) -> Self {
+        let of = |field: fn(&Self) -> f64| field(one).midpoint(field(other));
+        Self {
+            queuing: of(|harm| harm.queuing),
+            most_queuing: of(|harm| harm.most_queuing),
+            variance: of(|harm| harm.variance),
+            loss: of(|harm| harm.loss),
+            loss_variance: of(|harm| harm.loss_variance),
+            most_loss: of(|harm| harm.most_loss),
+            rate: of(|harm| harm.rate),
+        }
+    }
+
+    /// Whether two flows suffer so clearly more than they did at most that coupling is to blame: by a part of it, by more
+    /// than a little, and by more than it changes anyway. Loss is a mean over a longer window than delay, so that it is
+    /// judged only where that has passed. What grows while neither sends more than before is of others' making.
+    pub(super) fn has_risen(
+        now: &[Self; 2],
+        before: &[Self; 2],
+        judges_loss: bool,
+        config: &StabilityConfig,
+    ) -> bool {
+        let sends_more = |(now, before): (&Self, &Self)| before.rate <= 0.0 || now.rate > before.rate * MORE;
+        if !now.iter().zip(before).any(sends_more) {
             return false;
         }
+        let (now, before) = (Self::midpoint(now), Self::midpoint(before));
         let rises = |now: f64, before: f64, least: f64| {
             now > before * (1.0 + config.guard_rise) && now - before > least
         };
-        let chance = DEVIATIONS * libm::sqrt(self.variance + before.variance);
-        rises(self.queuing, before.most_queuing, config.guard_delay.secs_f64().max(chance))
-            || (judges_loss && rises(self.loss, before.most_loss, config.guard_loss))
+        let chance = |now: f64, before: f64| DEVIATIONS * libm::sqrt(now + before);
+        let delay = config.guard_delay.secs_f64().max(chance(now.variance, before.variance));
+        let loss = config.guard_loss.max(chance(now.loss_variance, before.loss_variance));
+        rises(now.queuing, before.most_queuing, delay)
+            || (judges_loss && rises(now.loss, before.most_loss, loss))
     }
 }
 
@@ -238,10 +262,11 @@ mod tests {
             most_queuing: queuing / 1000.0,
             variance: 0.0,
             loss,
+            loss_variance: 0.0,
             most_loss: loss,
             rate: 0.0,
         };
-        let risen = |now: Harm, before: Harm| now.has_risen(&before, true, &CONFIG);
+        let risen = |now: Harm, before: Harm| Harm::has_risen(&[now; 2], &[before; 2], true, &CONFIG);
         assert!(risen(of(61.0, 0.0), of(40.0, 0.0)));
         assert!(!risen(of(59.0, 0.0), of(40.0, 0.0)), "less than half");
         assert!(!risen(of(9.0, 0.0), of(0.0, 0.0)), "less than 10 ms");
@@ -259,7 +284,10 @@ mod tests {
             !risen(of(40.0, 0.05), Harm { most_loss: 0.04, ..of(40.0, 0.03) }),
             "it had been as much before"
         );
-        assert!(!of(40.0, 0.05).has_risen(&of(40.0, 0.03), false, &CONFIG));
+        // Of a thousand packets each 0.05 and 0.03 have a standard deviation of 0.009 between them.
+        let few = |loss: f64| Harm { loss_variance: loss * (1.0 - loss) / 1000.0, ..of(40.0, loss) };
+        assert!(risen(few(0.05), few(0.03)) && !risen(few(0.046), few(0.03)), "by chance");
+        assert!(!Harm::has_risen(&[of(40.0, 0.05); 2], &[of(40.0, 0.03); 2], false, &CONFIG));
         let at = |harm: Harm, rate: f64| Harm { rate, ..harm };
         assert!(risen(at(of(61.0, 0.05), 1.06e6), at(of(40.0, 0.03), 1e6)));
         assert!(!risen(at(of(61.0, 0.05), 1.04e6), at(of(40.0, 0.03), 1e6)), "others send more");

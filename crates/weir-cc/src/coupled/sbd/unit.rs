@@ -1,5 +1,6 @@
 //! What is detected as one: a flow, or the flows of one five-tuple.
 
+use super::grouping::variance_of_loss;
 use super::ring::Ring;
 use super::stability::Harm;
 use crate::coupled::word::{Member, Statistics};
@@ -59,6 +60,8 @@ pub(super) struct Unit {
     means: Ring<f64>,
     /// `pkt_loss` in the intervals by which pairs are judged.
     loss: Ring<f64>,
+    /// Of the newest of them.
+    loss_variance: f64,
 }
 
 impl Unit {
@@ -68,7 +71,19 @@ impl Unit {
         let rates = queuing.clone();
         let judged = Ring::new(window as usize);
         let (means, loss) = (judged.clone(), judged);
-        Self { bundle, flows: 1, group, changed: None, grown: 0, silent: 0, queuing, rates, means, loss }
+        Self {
+            bundle,
+            flows: 1,
+            group,
+            changed: None,
+            grown: 0,
+            silent: 0,
+            queuing,
+            rates,
+            means,
+            loss,
+            loss_variance: 0.0,
+        }
     }
 
     /// An interval has passed in which its flows sent at `rate`. After more than `most_silent` without samples it begins
@@ -87,6 +102,7 @@ impl Unit {
         self.rates.push(rate);
         self.means.push(self.mean(&self.queuing));
         self.loss.push(told.loss);
+        self.loss_variance = variance_of_loss(told);
     }
 
     /// What it suffered during the guard's span.
@@ -101,6 +117,7 @@ impl Unit {
             most_queuing: most(&self.means),
             variance: variance / independent,
             loss: self.loss.get(0),
+            loss_variance: self.loss_variance,
             most_loss: most(&self.loss),
             rate: self.mean(&self.rates),
         }
