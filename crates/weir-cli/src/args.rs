@@ -244,7 +244,7 @@ pub(crate) struct ReproduceForm {
 pub(crate) enum Format {
     /// Columns that align.
     Table,
-    /// Markdown, with the definition of each column.
+    /// Markdown.
     Markdown,
     /// JSON.
     Json,

@@ -76,20 +76,23 @@ fn words(row: &Row) -> [String; 11] {
     ]
 }
 
-fn percent(ratio: f64) -> String {
-    format!("{:.1}", 100.0 * ratio)
+fn percent(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{:.1}", 100.0 * ratio))
 }
 
 /// Drop-tail is judged; CoDel keeps queues short on purpose.
 fn summary(rows: &[Row]) -> String {
     let sum = |of: fn(&Row) -> Judged| {
         let judged = rows.iter().filter(|row| row.queue == Management::DropTail);
-        percent(judged.map(of).fold(Judged::default(), Judged::with).ratio())
+        judged.map(of).fold(Judged::default(), Judged::with)
     };
+    let shared = sum(|row| row.shared);
     format!(
-        "Together behind drop-tail: {} % of the intervals of shared pairs, {} % of separate ones, {} % by chance.",
-        sum(|row| row.shared),
-        sum(|row| row.separate),
-        sum(|row| row.chance)
+        "Together behind drop-tail: {} % of the intervals of shared pairs ({} % with the guard), {} % of separate ones, {} % by \
+         chance.",
+        percent(shared.ratio()),
+        percent(shared.guarded_ratio()),
+        percent(sum(|row| row.separate).ratio()),
+        percent(sum(|row| row.chance).ratio())
     )
 }

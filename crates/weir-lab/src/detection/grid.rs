@@ -76,24 +76,28 @@ impl Judged {
         self.packets as f64 / 2.0 / f64::from(self.intervals.max(1))
     }
 
-    /// Part of the intervals behind the filter, in [0, 1].
-    pub fn ratio(&self) -> f64 {
-        f64::from(self.together) / f64::from(self.intervals.max(1))
+    /// Part of the intervals behind the filter, in [0, 1]; `None` where no interval counts.
+    pub fn ratio(&self) -> Option<f64> {
+        self.part(self.together)
     }
 
     /// Part of the intervals behind filter and guard, in [0, 1].
-    pub fn guarded_ratio(&self) -> f64 {
-        f64::from(self.guarded) / f64::from(self.intervals.max(1))
+    pub fn guarded_ratio(&self) -> Option<f64> {
+        self.part(self.guarded)
     }
 
     /// Part of the intervals in which neither flow passes a bottleneck by step 1, in [0, 1].
-    pub fn neither_ratio(&self) -> f64 {
-        f64::from(self.neither) / f64::from(self.intervals.max(1))
+    pub fn neither_ratio(&self) -> Option<f64> {
+        self.part(self.neither)
     }
 
     /// Part of the intervals that put the pair together by their own statistics, in [0, 1].
-    pub fn grouped_ratio(&self) -> f64 {
-        f64::from(self.grouped) / f64::from(self.intervals.max(1))
+    pub fn grouped_ratio(&self) -> Option<f64> {
+        self.part(self.grouped)
+    }
+
+    fn part(&self, intervals: u32) -> Option<f64> {
+        (self.intervals > 0).then(|| f64::from(intervals) / f64::from(self.intervals))
     }
 }
 
@@ -121,14 +125,17 @@ fn judge_pair(told: [&[Told]; 2]) -> Judged {
         detector
     });
     let mut judged = Judged::default();
-    let mut rest = told;
+    let (mut rest, mut told_last) = (told, [None::<u64>; 2]);
     let last = told.iter().filter_map(|told| told.last()).map(|told| told.statistics.interval).max();
     for interval in 0..=last.unwrap_or(0) {
         let next = [0, 1].map(|flow: usize| {
             let next = rest[flow].first().filter(|told| told.statistics.interval == interval)?;
             rest[flow] = &rest[flow][1..];
+            let passed = next.statistics.interval
+                - told_last[flow].replace(interval).unwrap_or(interval.saturating_sub(1));
+            let seconds = interval_seconds * passed.max(1) as f64;
             for detector in [&mut detector, &mut guarded] {
-                detector.on_rate(members[flow], 8.0 * next.sent as f64 / interval_seconds);
+                detector.on_rate(members[flow], 8.0 * next.sent as f64 / seconds);
                 detector.on_statistics(members[flow], &next.statistics);
                 while detector.poll().is_some() {}
             }
@@ -231,4 +238,53 @@ fn shuffled(courses: &[Course], of: &dyn Fn(&Case) -> bool) -> Judged {
     let others = shared.iter().cycle().skip(1);
     let pairs = shared.iter().zip(others).filter(|(a, b)| a.case != b.case && a.case.seed != b.case.seed);
     pairs.map(|(a, b)| chance(a, b)).fold(Judged::default(), Judged::with)
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_cc::coupled::Statistics;
+
+    use super::*;
+
+    /// What a flow tells of `intervals` at the bottleneck of that number; every packet finds others in the queue.
+    fn told(intervals: core::ops::Range<u64>, bottleneck: u32) -> Vec<Told> {
+        let one = |interval| Told {
+            statistics: Statistics {
+                interval,
+                skew: 0.0,
+                variability: 0.01 * f64::from(1 + bottleneck),
+                frequency: 0.2,
+                loss: 0.0,
+                packets: 0,
+                bottleneck: true,
+                queuing: 0.02,
+                samples: 7,
+            },
+            packets: 10,
+            queued: 10,
+            sent: 10_000,
+        };
+        intervals.map(one).collect()
+    }
+
+    #[test]
+    fn pairs_are_asked_for_from_35_s_on_where_both_found_others_in_the_queue() {
+        let (a, mut b) = (told(0..200, 0), told(0..200, 0));
+        for told in &mut b[150..160] {
+            told.queued = 4;
+        }
+        b.drain(160..170);
+        let judged = judge_pair([&a, &b]);
+        assert_eq!((judged.intervals, judged.packets), (80, 1600));
+        assert_eq!((judged.together, judged.guarded, judged.grouped, judged.neither), (80, 80, 80, 0));
+        assert_eq!(judged.packets_per_interval(), 10.0);
+    }
+
+    #[test]
+    fn flows_of_two_bottlenecks_and_nothing_to_judge() {
+        let judged = judge_pair([&told(0..200, 0), &told(0..200, 3)]);
+        assert_eq!((judged.intervals, judged.together, judged.grouped), (100, 0, 0));
+        assert_eq!(judged.ratio(), Some(0.0));
+        assert_eq!(judge_pair([&told(0..100, 0), &[]]).ratio(), None);
+    }
 }

@@ -33,7 +33,7 @@ impl SendingEnd {
             network.monitor.rtt(now, self.flow, rtt);
         }
         self.tell(now, local, heard.news, network);
-        if let Some(statistics) = heard.statistics {
+        if let Some(statistics) = self.sender.poll_statistics() {
             self.say(now, local, &Word::Statistics(statistics), network);
         }
         heard.connected

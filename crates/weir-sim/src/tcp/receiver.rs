@@ -66,7 +66,8 @@ impl TcpReceiver {
     }
 
     /// From now on an acknowledgement that a segment out of order sets off bears that segment's timestamps: while a loss is
-    /// repaired `TS.Recent`, which it repeats by RFC 7323 §4.3, tells no delay. Round trips are not measured by it.
+    /// repaired `TS.Recent`, which it repeats by RFC 7323 §4.3, tells no delay. Only one that acknowledges nothing new does, so
+    /// that round trips are measured by it only where the acknowledgement before it is lost.
     pub fn tell_delays(&mut self) {
         self.tells_delays = true;
     }
@@ -200,12 +201,13 @@ impl TcpReceiver {
         self.due = Due::Nothing;
         self.deadline = None;
         self.unacknowledged = 0;
+        let repeats = self.next == self.last_acknowledged;
         self.last_acknowledged = self.next;
         let [first, second, third, ..] = self.recent;
         let (ece, marked) = self.ecn.feedback();
         let sacks = [first, second, third];
         let of_echo = || Timestamps::new(self.echo, self.arrived);
-        let stamps = self.out_of_order.take().unwrap_or_else(of_echo);
+        let stamps = self.out_of_order.take().filter(|_| repeats).unwrap_or_else(of_echo);
         Some(Acknowledgement { cumulative: self.next, syn, sacks, stamps, ece, marked })
     }
 
@@ -317,6 +319,18 @@ mod tests {
         };
         assert_eq!(told(false), [(0, 100), (0, 100), (0, 100), (60, 160)]);
         assert_eq!(told(true), [(0, 100), (3, 116), (4, 120), (60, 160)]);
+    }
+
+    #[test]
+    fn what_acknowledges_something_new_bears_the_timestamps_of_what_it_acknowledges() {
+        let mut receiver = TcpReceiver::new(TcpConfig::default());
+        receiver.tell_delays();
+        receiver.on_segment(at(100), &segment(0));
+        assert_eq!(receiver.poll_ack(at(100)), None, "it is delayed");
+        // 1 is lost.
+        receiver.on_segment(at(102), &segment(2));
+        let ack = receiver.poll_ack(at(102)).expect("2 is out of order");
+        assert_eq!((ack.cumulative, ack.stamps.sent(SendTime::ZERO)), (1, SendTime::ZERO));
     }
 
     #[test]

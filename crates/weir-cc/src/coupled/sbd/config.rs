@@ -9,7 +9,7 @@ const MOST_INTERVALS: u32 = 10_000;
 /// A pair's past is kept in so many bits.
 const MOST_REMEMBERED: u32 = 64;
 
-/// Parameters of shared bottleneck detection; [`Config::default`] is RFC 8382, and what it leaves open is ours.
+/// Parameters of shared bottleneck detection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
@@ -85,7 +85,7 @@ pub struct ClockSkewConfig {
 pub struct StabilityConfig {
     /// `W`, intervals by which a pair is judged, 1 to 64: the last ones that say something of it. Resolution 7.
     pub window: u32,
-    /// At least so many of them before a pair joins or parts, 1 to `window`.
+    /// At least so many of them before a pair joins, 1 to `window`.
     pub least: u32,
     /// Together in this part of them, a pair joins. Resolution 11.
     pub join: f64,
@@ -128,7 +128,7 @@ impl Default for StabilityConfig {
 }
 
 impl Config {
-    /// The values that stand in the specification.
+    /// Those of RFC 8382, but for what resolutions 10 and 12 and divergence 5 of [`sbd`](super) say.
     pub const DEFAULT: Self = Self {
         interval: TimeDelta::from_millis(350),
         long_window: 50,
@@ -183,7 +183,7 @@ impl Config {
 }
 
 impl ClockSkewConfig {
-    /// The values that stand in the specification.
+    /// Weir's own values.
     pub const DEFAULT: Self = Self {
         removed: true,
         window: 170,
@@ -208,7 +208,7 @@ impl ClockSkewConfig {
 }
 
 impl StabilityConfig {
-    /// The values that stand in the specification.
+    /// Weir's own values.
     pub const DEFAULT: Self = Self {
         window: 60,
         least: 20,

@@ -17,7 +17,7 @@ use crate::coupled::word::{Member, Statistics};
 ///
 /// A pair joins that was together in half of the last 60 intervals that say something of it, and parts when it is together
 /// in less than a quarter of them; where neither passes a bottleneck they say nothing, and it stays together for 30 s.
-/// A flow changes its group at most once in 10 s. Where queuing delay or loss has risen clearly 10 s after a pair was
+/// A flow changes its group at most once in 10 s. Where queuing delay or loss has risen clearly 10 and 17.5 s after a pair was
 /// coupled, and one of it sends clearly more than before, its coupling is dropped for two minutes (RFC 8699 §5.1).
 #[derive(Clone, Debug)]
 pub struct Detector {

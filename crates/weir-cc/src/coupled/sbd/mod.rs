@@ -46,9 +46,9 @@
 //! 10. RFC 8382 does not say what a sample is. Of the packets sent in one slot of 50 ms (7 an interval) the first gives
 //!     one. What a flow sends at once waits behind itself; and a law sends most while the queue is short, so that with
 //!     every packet's delay the statistics of a path would weigh the flow's own reaction.
-//! 11. A pair joins that was together in most of the intervals that say something, and parts below a quarter. RFC 8382
-//!     §3.3 names 90 % as an example; two calls that share a bottleneck are together in 87 to 97 % of those intervals,
-//!     two CUBIC flows in 15 to 87 %, and pairs that share none in less than a tenth (docs/coupling.md, "Detection").
+//! 11. A pair joins that was together in at least half of the intervals that say something, and parts below a quarter.
+//!     RFC 8382 §3.3 names 90 % as an example. Of all intervals two calls that share a bottleneck are together in 15 to
+//!     76 %, two CUBIC flows in 15 to 76 %, and two flows that share none in at most 7 % (docs/coupling.md, "Detection").
 //! 12. `c_s` is 0.2, the upper end of what §2.2 allows: a path whose queue is busy half of the time counts, and not only
 //!     one whose queue is mostly full.
 //!

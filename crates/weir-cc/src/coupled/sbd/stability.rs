@@ -170,20 +170,8 @@ const DEVIATIONS: f64 = 2.0;
 mod tests {
     use super::*;
 
-    const CONFIG: StabilityConfig = StabilityConfig {
-        window: 60,
-        least: 30,
-        join: 0.9,
-        part: 0.5,
-        start_up: 60,
-        hold: weir_units::TimeDelta::from_secs(30),
-        between_changes: weir_units::TimeDelta::from_secs(10),
-        guard_span: weir_units::TimeDelta::from_secs(10),
-        guard_rise: 0.5,
-        guard_delay: weir_units::TimeDelta::from_millis(10),
-        guard_loss: 0.01,
-        block: weir_units::TimeDelta::from_secs(120),
-    };
+    const CONFIG: StabilityConfig =
+        StabilityConfig { least: 30, join: 0.9, part: 0.5, ..StabilityConfig::DEFAULT };
 
     struct Course {
         pair: Pair,

@@ -26,7 +26,10 @@ impl Flow {
     }
 
     pub(super) fn tell(&mut self, statistics: &Statistics) {
-        self.told[slot(statistics.interval)] = Some(*statistics);
+        let told = &mut self.told[slot(statistics.interval)];
+        if told.is_none_or(|waits| waits.interval <= statistics.interval) {
+            *told = Some(*statistics);
+        }
         self.newest = self.newest.max(Some(statistics.interval));
     }
 

@@ -80,11 +80,6 @@ impl Coupled {
         }
     }
 
-    /// Statistics of the newest interval that has ended, once.
-    fn poll_statistics(&mut self) -> Option<Statistics> {
-        self.delays.as_mut().and_then(|delays| delays.statistics.poll())
-    }
-
     /// Whether a segment may leave beyond the window; it is counted.
     #[inline]
     pub(super) fn take_clocked(&mut self) -> bool {
@@ -118,7 +113,7 @@ impl TcpSender {
     /// An acknowledgement has come; poll for segments, if coupled once the orders to what it tells are obeyed.
     pub fn on_ack_coupled(&mut self, now: SendTime, ack: &Acknowledgement) -> Heard {
         if !self.coupled.on {
-            return Heard { rtt: self.on_ack(now, ack), connected: false, news: None, statistics: None };
+            return Heard { rtt: self.on_ack(now, ack), connected: false, news: None };
         }
         let (state, before, first) = (self.state, self.window, self.board.first());
         let reductions = self.counts.ecn_reductions;
@@ -126,7 +121,7 @@ impl TcpSender {
         let acked = self.board.first().saturating_sub(first);
         let told = match (state, self.state) {
             (State::SynSent, State::Open) => {
-                return Heard { rtt, connected: true, news: None, statistics: None };
+                return Heard { rtt, connected: true, news: None };
             }
             (State::Open | State::Loss, State::Recovery) => Some(Told::RecoveryEntered),
             (State::Recovery, State::Open) => Some(Told::RecoveryLeft),
@@ -136,7 +131,13 @@ impl TcpSender {
             _ => None,
         };
         let news = told.map(|told| self.news(told, before, acked));
-        Heard { rtt, connected: false, news, statistics: self.coupled.poll_statistics() }
+        Heard { rtt, connected: false, news }
+    }
+
+    /// Statistics of the newest interval of the path that has ended, once: poll after each acknowledgement.
+    #[inline]
+    pub fn poll_statistics(&mut self) -> Option<Statistics> {
+        self.coupled.delays.as_mut().and_then(|delays| delays.statistics.poll())
     }
 
     /// The sender's time has come, as in [`Self::on_timeout`]. What to tell, if it is coupled and has to send again.
@@ -201,6 +202,4 @@ pub struct Heard {
     pub connected: bool,
     /// What to tell the coupler.
     pub news: Option<WindowNews>,
-    /// Statistics of the path to tell the coupler.
-    pub statistics: Option<Statistics>,
 }

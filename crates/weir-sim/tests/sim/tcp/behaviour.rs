@@ -427,11 +427,11 @@ impl WindowLaw for Idle {
     }
 }
 
-/// How many segments leave at `at` ms.
 fn stamps(echo: i64) -> Timestamps {
     Timestamps::new(ms(echo), ArrivalTime::ZERO)
 }
 
+/// How many segments leave at `at` ms.
 fn poll_all(sender: &mut TcpSender, at: i64) -> usize {
     std::iter::from_fn(|| sender.poll_segment(ms(at))).count()
 }

@@ -137,6 +137,36 @@ fn a_flow_changes_its_group_once_in_ten_seconds() {
 }
 
 #[test]
+fn by_default_half_of_what_says_something_joins_and_less_than_a_quarter_parts() {
+    let mut course = Course::of(2);
+    course.detector = Detector::new(Config::default()).unwrap();
+    (0..2).for_each(|flow| {
+        course.detector.join(Member(flow), None);
+    });
+    course.pass(60, &[None, None]);
+    course.pass(11, &[Some(0), Some(2)]);
+    course.pass(8, &[Some(0), Some(0)]);
+    assert_eq!(course.groups(), [1, 2], "19 say something");
+    // Every other one until half of them are together.
+    course.pass(3, &[Some(0), Some(0)]);
+    assert_eq!(course.changes, [(81, 1, 1)], "11 of 22");
+    // 60 are together, then 15 of 60 are left after 45 that are apart, and 14 after one more.
+    course.pass(60, &[Some(0), Some(0)]);
+    course.pass(45, &[Some(0), Some(2)]);
+    assert_eq!(course.groups(), [1, 1]);
+    course.pass(1, &[Some(0), Some(2)]);
+    assert_eq!(course.groups(), [1, 3]);
+}
+
+#[test]
+fn a_report_that_comes_late_does_not_take_the_place_of_one_that_waits() {
+    let mut flow = Flow::new(Member(0), 0);
+    flow.tell(&at(5, None));
+    flow.tell(&at(2, None));
+    assert!(flow.told(5).is_some() && flow.told(2).is_none());
+}
+
+#[test]
 fn flows_of_one_five_tuple_are_one_from_the_start() {
     let mut detector = Detector::new(nine_tenths()).unwrap();
     let groups: Vec<u32> = [(0, Some(7)), (1, None), (2, Some(7)), (3, Some(8))]
@@ -296,7 +326,7 @@ proptest! {
     }
 }
 
-/// Joining and parting as RFC 8382 §3.3 has them for an example.
+/// Joining at RFC 8382 §3.3's example, parting at a half.
 fn nine_tenths() -> Config {
     let stability =
         crate::coupled::sbd::StabilityConfig { least: 30, join: 0.9, part: 0.5, ..Default::default() };
