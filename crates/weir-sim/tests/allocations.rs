@@ -26,8 +26,8 @@ use weir_net::{
 use weir_sim::Simulation;
 use weir_world::tcp::TcpConfig;
 use weir_world::{
-    CellSpec, Downloads, FlowSpec, MediaSpec, Monitor, RunSpec, Traffic, TransferMeta, Unwatched, Web,
-    WebSizes, WindowLaws,
+    CellSpec, CoupledSpec, Downloads, FlowSpec, MediaSpec, Monitor, RunSpec, Traffic, TransferMeta,
+    Unwatched, Web, WebSizes, WindowLaws,
 };
 
 struct Counting;
@@ -146,6 +146,13 @@ fn detection_of_shared_bottlenecks_allocates_nothing() {
         let allocations = allocations_of(coupled_by(detected, 0, spec));
         assert!(allocations <= 2 * RINGS_THAT_MAY_DOUBLE, "{place:?}: {allocations}");
     }
+    let detected = Detected::new(Echo::default(), sbd::Config::default()).expect("valid");
+    let mut transfers = coupled_by(detected, 0, spec(2000, 600, vec![flow("a", tcp()), flow("b", tcp())]));
+    for flow in &mut transfers.flows {
+        flow.coupled = Some(CoupledSpec::new(0).telling(&sbd::Config::DEFAULT));
+    }
+    let allocations = allocations_of(transfers);
+    assert!(allocations <= 2 * RINGS_THAT_MAY_DOUBLE, "transfers: {allocations}");
 }
 
 #[test]
