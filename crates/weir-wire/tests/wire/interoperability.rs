@@ -19,6 +19,8 @@ use weir_wire::rtcp::{
 };
 use weir_wire::{Extension, ExtensionIds, MediaHeader, NtpTime, RtpHeader, RtpPacket, Stamp};
 
+use crate::rtcp::any_block;
+
 type Element = (u8, Vec<u8>);
 
 /// Elements that all fit the one-byte form, or of which at least the first does not.
@@ -90,20 +92,6 @@ fn written_by_weir(packet: &rtc_rtp::Packet) -> Vec<u8> {
         weir_wire::rtp::write_padding(&mut bytes[start..]).unwrap();
     }
     bytes
-}
-
-fn any_block() -> impl Strategy<Value = ReportBlock> {
-    (any::<(u32, u8, u32, u32, u32, u32)>(), -0x80_0000..=0x7F_FFFF).prop_map(
-        |((ssrc, fraction_lost, highest_sequence, jitter, lsr, dlsr), cumulative_lost)| ReportBlock {
-            ssrc,
-            fraction_lost,
-            cumulative_lost,
-            highest_sequence,
-            jitter,
-            last_sender_report: lsr,
-            delay_since_last_sender_report: dlsr,
-        },
-    )
 }
 
 /// The other implementation holds the 24 bits of cumulative loss without their sign.

@@ -7,7 +7,7 @@ use weir_wire::rtcp::{
     self, Dccc, Message, Nada, ReceiverReport, Remb, ReportBlock, Sbd, SenderInfo, SenderReport, Tfrc,
 };
 
-fn any_block() -> impl Strategy<Value = ReportBlock> {
+pub(crate) fn any_block() -> impl Strategy<Value = ReportBlock> {
     (any::<(u32, u8, u32, u32, u32, u32)>(), -0x80_0000..=0x7F_FFFF).prop_map(
         |((ssrc, fraction_lost, highest_sequence, jitter, lsr, dlsr), cumulative_lost)| ReportBlock {
             ssrc,
