@@ -160,6 +160,20 @@ pub(crate) struct SuiteArgs {
     pub(crate) quiet: bool,
 }
 
+/// How the table of many runs is made and printed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TableArgs {
+    /// Threads [default: one per core]; results do not depend on them.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+    /// Form of the table.
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: Format,
+    /// No progress bar.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct PairsArgs {
     /// Controllers and window laws of TCP; each meets itself and each of the others [default: all].
@@ -173,15 +187,8 @@ pub(crate) struct PairsArgs {
     /// Runs per pair, coupled and left alone, each with a seed of its own.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: u32,
-    /// Threads [default: one per core]; results do not depend on them.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
-    pub(crate) jobs: Option<u32>,
-    /// Form of the table.
-    #[arg(long, value_name = "FORM", default_value = "table")]
-    pub(crate) format: Format,
-    /// No progress bar.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -189,15 +196,11 @@ pub(crate) struct DetectionArgs {
     /// Runs per case, each with a seed of its own.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: u32,
-    /// Threads [default: one per core]; results do not depend on them.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
-    pub(crate) jobs: Option<u32>,
-    /// Form of the table.
-    #[arg(long, value_name = "FORM", default_value = "table")]
-    pub(crate) format: Format,
-    /// No progress bar.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    /// Change a parameter of detection, such as `sampling=25ms` or `stability.join=0.9`; may be given often.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
 }
 
 #[derive(Debug, clap::Args)]

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use comfy_table::Cell;
-use weir_lab::detection::{DetectionRequest, Judged, Management, Row};
+use weir_lab::detection::{DetectionRequest, Judged, Management, Row, parameters};
 
 use crate::args::{DetectionArgs, Format};
 use crate::effective::threads;
@@ -26,14 +26,15 @@ const HEADER: [&str; 11] = [
 
 /// Runs the grid and prints it.
 pub(crate) fn detection(args: &DetectionArgs) -> Result<(), Failure> {
-    let request = DetectionRequest { seeds: u64::from(args.runs), jobs: threads(args.jobs) };
-    let bar = progress::bar(args.quiet);
+    let config = parameters(&args.set)?;
+    let request = DetectionRequest { seeds: u64::from(args.runs), jobs: threads(args.table.jobs), config };
+    let bar = progress::bar(args.table.quiet);
     bar.set_message("detection");
     bar.set_length(request.runs() as u64);
     let rows = request.run(&|| bar.inc(1)).map_err(std::io::Error::other)?;
     bar.finish_and_clear();
     let mut out = anstream::stdout().lock();
-    match args.format {
+    match args.table.format {
         Format::Table => {
             let cells = rows.iter().map(|row| words(row).map(Cell::new).to_vec()).collect();
             writeln!(out, "{}\n{}", table::plain(&HEADER, cells), summary(&rows))?;

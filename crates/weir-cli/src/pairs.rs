@@ -30,15 +30,19 @@ pub(crate) fn pairs(args: &PairsArgs) -> Result<(), Failure> {
         some => each_once(some),
     };
     let seeds: Vec<u64> = (1..=u64::from(args.runs)).collect();
-    let request =
-        PairsRequest { laws: &laws, algorithm: &args.algorithm, seeds: &seeds, jobs: threads(args.jobs) };
-    let bar = progress::bar(args.quiet);
+    let request = PairsRequest {
+        laws: &laws,
+        algorithm: &args.algorithm,
+        seeds: &seeds,
+        jobs: threads(args.table.jobs),
+    };
+    let bar = progress::bar(args.table.quiet);
     bar.set_message("pairs");
     bar.set_length(request.runs() as u64);
     let pairs = request.run(&TraceStore::at(None), &|| bar.inc(1))?;
     bar.finish_and_clear();
     let mut out = anstream::stdout().lock();
-    match args.format {
+    match args.table.format {
         Format::Table => print_table(&mut out, &pairs)?,
         Format::Markdown => print_markdown(&mut out, &pairs)?,
         Format::Json => {

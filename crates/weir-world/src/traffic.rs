@@ -125,3 +125,40 @@ pub struct Unresponsive {
     /// Bytes of a packet that are headers and not payload.
     pub headers: u32,
 }
+
+impl Unresponsive {
+    /// Steps of a source that sends at `peak` in bursts, with a gap before each, until `to`. The lengths of both are
+    /// exponentially distributed about these means; `uniform` draws from [0, 1).
+    pub fn bursts(
+        peak: DataRate,
+        [burst, gap]: [TimeDelta; 2],
+        [from, to]: [Time; 2],
+        mut uniform: impl FnMut() -> f64,
+    ) -> Vec<(Time, DataRate)> {
+        let mut span =
+            |mean: TimeDelta| TimeDelta::from_secs_f64(-libm::log(1.0 - uniform()) * mean.secs_f64());
+        let (mut steps, mut at) = (Vec::new(), from + span(gap));
+        while at < to {
+            steps.push((at, peak));
+            at = (at + span(burst)).min(to);
+            steps.push((at, DataRate::ZERO));
+            at += span(gap);
+        }
+        steps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bursts_and_gaps_alternate_and_end_in_time() {
+        let (peak, [from, to]) = (DataRate::from_mbps(3), [1000, 4500].map(Time::from_millis));
+        // Each length is ln 2 of its mean: 0.693 s of bursts, 1.386 s of gaps.
+        let means = [1, 2].map(TimeDelta::from_secs);
+        let steps = Unresponsive::bursts(peak, means, [from, to], || 0.5);
+        let told: Vec<_> = steps.iter().map(|&(at, rate)| (at.nanos() / 1_000_000, rate)).collect();
+        assert_eq!(told, [(2386, peak), (3079, DataRate::ZERO), (4465, peak), (4500, DataRate::ZERO)]);
+    }
+}

@@ -30,8 +30,8 @@ const MOST: DataRate = DataRate::from_kbps(500);
 const OWN_LOAD: f64 = 0.1;
 /// Sources of others on each link, independent of each other, and the mean lengths of their bursts and gaps.
 const SOURCES: u32 = 10;
-const BURST_SECONDS: f64 = 1.0;
-const GAP_SECONDS: f64 = 2.0;
+const BURST: TimeDelta = TimeDelta::from_secs(1);
+const GAP: TimeDelta = TimeDelta::from_secs(2);
 /// Bytes of their packets.
 const PACKET: u64 = 1000;
 /// A packet that waits longer than one takes to be sent has found others in the queue, and not only in service.
@@ -110,9 +110,9 @@ pub(super) struct Told {
 ///
 /// # Panics
 /// Never: the network is valid.
-pub(super) fn run(case: &Case) -> Result<Course, RegistryError> {
+pub(super) fn run(config: &Config, case: &Case) -> Result<Course, RegistryError> {
     let flows = [traffic(case.law)?, traffic(case.law)?];
-    let watch = Watch { flows: [Fates::new(), Fates::new()] };
+    let watch = Watch { flows: [Fates::new(config), Fates::new(config)] };
     let watch = Simulation::new(spec(case, flows), watch).expect("the network is valid").run();
     Ok(Course { case: *case, told: watch.flows.map(|flow| flow.told) })
 }
@@ -166,16 +166,10 @@ fn spec(case: &Case, [first, second]: [Traffic; 2]) -> RunSpec {
 /// Bursts and gaps of one source, exponentially distributed. All of them together offer `load` in the mean.
 fn bursts(case: &Case, name: &str) -> Traffic {
     let mut random = Pcg64Mcg::seed_from_u64(stream(case.seed, name, "bursts"));
-    let mut span = |mean: f64| TimeDelta::from_secs_f64(-libm::log(1.0 - random.random::<f64>()) * mean);
-    let duty = BURST_SECONDS / (BURST_SECONDS + GAP_SECONDS);
+    let duty = BURST.secs_f64() / (BURST + GAP).secs_f64();
     let peak = CAPACITY.scale((case.load - OWN_LOAD) / (f64::from(SOURCES) * duty));
-    let (mut steps, mut at) = (Vec::new(), Time::ZERO + span(GAP_SECONDS));
-    while at < Time::from_millis(1000 * SECONDS) {
-        steps.push((at, peak));
-        at += span(BURST_SECONDS);
-        steps.push((at, DataRate::ZERO));
-        at += span(GAP_SECONDS);
-    }
+    let span = [Time::ZERO, Time::from_millis(1000 * SECONDS)];
+    let steps = Unresponsive::bursts(peak, [BURST, GAP], span, || random.random());
     Traffic::Unresponsive(Unresponsive { steps, packet_size: DataSize::from_bytes(PACKET), headers: 0 })
 }
 
@@ -197,8 +191,8 @@ struct Fates {
 }
 
 impl Fates {
-    fn new() -> Self {
-        let statistics = FlowStatistics::new(Config::default()).expect("the defaults are valid");
+    fn new(config: &Config) -> Self {
+        let statistics = FlowStatistics::new(*config).expect("the configuration is valid");
         Self { statistics, lost: VecDeque::new(), packets: 0, queued: 0, sent: 0, told: Vec::new() }
     }
 

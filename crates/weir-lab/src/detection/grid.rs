@@ -15,8 +15,8 @@ const LAWS: [Law; 3] = ["gcc", "nada", "cubic"];
 const LAGS_MS: [i64; 3] = [0, 50, 100];
 const LOADS: [f64; 3] = [0.7, 0.9, 1.1];
 const QUEUES: [Management; 2] = [Management::DropTail, Management::Codel];
-/// Intervals of 350 ms before 35 s.
-const BEGINS: u64 = 100;
+/// Pairs are judged from then on.
+const BEGIN: TimeDelta = TimeDelta::from_secs(35);
 /// Seeds 1 to 5 chose what resolutions 10 and 11 of [`weir_cc::coupled::sbd`] say: the grid is run with others.
 const FIRST_SEED: u64 = 101;
 
@@ -102,23 +102,24 @@ impl Judged {
 }
 
 /// How often the pair of a course was together.
-fn judge(course: &Course) -> Judged {
-    judge_pair([&course.told[0], &course.told[1]])
+fn judge(config: &Config, course: &Course) -> Judged {
+    judge_pair(config, [&course.told[0], &course.told[1]])
 }
 
 /// The same for the first flow of one course and the second of another: what chance finds.
-fn chance(a: &Course, b: &Course) -> Judged {
-    judge_pair([&a.told[0], &b.told[1]])
+fn chance(config: &Config, a: &Course, b: &Course) -> Judged {
+    judge_pair(config, [&a.told[0], &b.told[1]])
 }
 
-fn judge_pair(told: [&[Told]; 2]) -> Judged {
-    let config = Config::default();
+fn judge_pair(config: &Config, told: [&[Told]; 2]) -> Judged {
+    let begins = BEGIN.nanos().div_euclid(config.interval.nanos()) as u64;
     let interval_seconds = config.interval.secs_f64();
     let unguarded =
         StabilityConfig { guard_delay: TimeDelta::from_secs(3600), guard_loss: 1.0, ..config.stability };
     let members = [Member(0), Member(1)];
     let [mut detector, mut guarded] = [unguarded, config.stability].map(|stability| {
-        let mut detector = Detector::new(Config { stability, ..config }).expect("the configuration is valid");
+        let mut detector =
+            Detector::new(Config { stability, ..*config }).expect("the configuration is valid");
         for member in members {
             detector.join(member, None);
         }
@@ -142,7 +143,7 @@ fn judge_pair(told: [&[Told]; 2]) -> Judged {
             Some(*next)
         });
         let [Some(a), Some(b)] = next else { continue };
-        if interval < BEGINS || ![a, b].iter().all(|told| 2 * told.queued >= told.packets.max(1)) {
+        if interval < begins || ![a, b].iter().all(|told| 2 * told.queued >= told.packets.max(1)) {
             continue;
         }
         let together = |detector: &Detector| detector.group(members[0]) == detector.group(members[1]);
@@ -180,6 +181,8 @@ pub struct DetectionRequest {
     pub seeds: u64,
     /// Threads.
     pub jobs: usize,
+    /// What detection goes by.
+    pub config: Config,
 }
 
 impl DetectionRequest {
@@ -195,13 +198,13 @@ impl DetectionRequest {
     pub fn run(&self, done: &(dyn Fn() + Sync)) -> Result<Vec<Row>, DetectionError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
         let one = |case: &Case| {
-            let course = run(case);
+            let course = run(&self.config, case);
             done();
             course
         };
         let courses: Result<Vec<Course>, RegistryError> =
             pool.install(|| cases(self.seeds).par_iter().map(one).collect());
-        Ok(rows(&courses?))
+        Ok(rows(&self.config, &courses?))
     }
 }
 
@@ -217,27 +220,31 @@ pub enum DetectionError {
 }
 
 /// What came out of `courses`.
-fn rows(courses: &[Course]) -> Vec<Row> {
+fn rows(config: &Config, courses: &[Course]) -> Vec<Row> {
     let row = |(queue, law, load): (Management, Law, f64)| {
         let of_row =
             |case: &Case| case.queue == queue && case.law == law && case.load.total_cmp(&load).is_eq();
         let sum = |kind: Kind| {
             let of = |course: &&Course| course.case.kind == kind && of_row(&course.case);
-            courses.iter().filter(of).map(judge).fold(Judged::default(), Judged::with)
+            courses
+                .iter()
+                .filter(of)
+                .map(|course| judge(config, course))
+                .fold(Judged::default(), Judged::with)
         };
         let (shared, separate) = (sum(Kind::Shared), sum(Kind::Separate));
-        Row { law, load, queue, shared, separate, chance: shuffled(courses, &of_row) }
+        Row { law, load, queue, shared, separate, chance: shuffled(config, courses, &of_row) }
     };
     cells().map(row).collect()
 }
 
 /// Of the cases that share a bottleneck each first flow with the second of the next case.
-fn shuffled(courses: &[Course], of: &dyn Fn(&Case) -> bool) -> Judged {
+fn shuffled(config: &Config, courses: &[Course], of: &dyn Fn(&Case) -> bool) -> Judged {
     let shared: Vec<&Course> =
         courses.iter().filter(|course| course.case.kind == Kind::Shared && of(&course.case)).collect();
     let others = shared.iter().cycle().skip(1);
     let pairs = shared.iter().zip(others).filter(|(a, b)| a.case != b.case && a.case.seed != b.case.seed);
-    pairs.map(|(a, b)| chance(a, b)).fold(Judged::default(), Judged::with)
+    pairs.map(|(a, b)| chance(config, a, b)).fold(Judged::default(), Judged::with)
 }
 
 #[cfg(test)]
@@ -274,7 +281,7 @@ mod tests {
             told.queued = 4;
         }
         b.drain(160..170);
-        let judged = judge_pair([&a, &b]);
+        let judged = judge_pair(&Config::DEFAULT, [&a, &b]);
         assert_eq!((judged.intervals, judged.packets), (80, 1600));
         assert_eq!((judged.together, judged.guarded, judged.grouped, judged.neither), (80, 80, 80, 0));
         assert_eq!(judged.packets_per_interval(), 10.0);
@@ -282,9 +289,9 @@ mod tests {
 
     #[test]
     fn flows_of_two_bottlenecks_and_nothing_to_judge() {
-        let judged = judge_pair([&told(0..200, 0), &told(0..200, 3)]);
+        let judged = judge_pair(&Config::DEFAULT, [&told(0..200, 0), &told(0..200, 3)]);
         assert_eq!((judged.intervals, judged.together, judged.grouped), (100, 0, 0));
         assert_eq!(judged.ratio(), Some(0.0));
-        assert_eq!(judge_pair([&told(0..100, 0), &[]]).ratio(), None);
+        assert_eq!(judge_pair(&Config::DEFAULT, [&told(0..100, 0), &[]]).ratio(), None);
     }
 }

@@ -10,6 +10,8 @@
 
 mod course;
 mod grid;
+mod parameters;
 
 pub use course::Management;
 pub use grid::{DetectionError, DetectionRequest, Judged, Row};
+pub use parameters::parameters;

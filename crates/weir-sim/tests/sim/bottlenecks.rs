@@ -29,8 +29,8 @@ use crate::groups::{Groups, Moves};
 
 const CAPACITY: DataRate = DataRate::from_mbps(10);
 const SOURCES: u32 = 10;
-const BURST_SECONDS: f64 = 1.0;
-const GAP_SECONDS: f64 = 2.0;
+const BURST: TimeDelta = TimeDelta::from_secs(1);
+const GAP: TimeDelta = TimeDelta::from_secs(2);
 
 /// What both flows are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,17 +136,10 @@ fn traffic(law: Law, place: Place) -> Traffic {
 /// Bursts and gaps of one source, exponentially distributed.
 fn bursts(case: &Case, name: &str, from: u64, to: u64) -> Traffic {
     let mut random = Pcg64Mcg::seed_from_u64(stream(case.seed, name, "bursts"));
-    let mut span = |mean: f64| TimeDelta::from_secs_f64(-libm::log(1.0 - random.random::<f64>()) * mean);
-    let duty = BURST_SECONDS / (BURST_SECONDS + GAP_SECONDS);
+    let duty = BURST.secs_f64() / (BURST + GAP).secs_f64();
     let peak = CAPACITY.scale(case.others / (f64::from(SOURCES) * duty));
-    let end = Time::from_millis(1000 * to);
-    let (mut steps, mut at) = (Vec::new(), Time::from_millis(1000 * from) + span(GAP_SECONDS));
-    while at < end {
-        steps.push((at, peak));
-        at = (at + span(BURST_SECONDS)).min(end);
-        steps.push((at, DataRate::ZERO));
-        at += span(GAP_SECONDS);
-    }
+    let span = [from, to].map(|seconds| Time::from_millis(1000 * seconds));
+    let steps = Unresponsive::bursts(peak, [BURST, GAP], span, || random.random());
     Traffic::Unresponsive(Unresponsive { steps, packet_size: DataSize::from_bytes(1000), headers: 0 })
 }
 
