@@ -16,7 +16,7 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(Config).
 /// # Errors
 /// A path that no parameter has, or a value that cannot stand there.
 pub fn parameters(changes: &[String]) -> Result<Config, ScenarioError> {
-    let mut origin = Origin::default();
+    let mut origin = Origin::of("--set", "");
     let plain = |origin: &Origin, message: &str| origin.plain_error(None, message);
     let mut table = Table::try_from(Config::DEFAULT).map_err(|error| plain(&origin, &error.to_string()))?;
     for change in changes {
