@@ -42,12 +42,6 @@ impl Window {
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
-
-    /// Opens again to what it was before, as far as it has not grown beyond that meanwhile (RFC 9438 §4.9.2).
-    fn reopen(&mut self, before: &Self) {
-        self.cwnd = self.cwnd.max(before.cwnd);
-        self.ssthresh = self.ssthresh.max(before.ssthresh);
-    }
 }
 
 /// What an acknowledgement told.
@@ -109,12 +103,6 @@ pub trait WindowLaw: Send + Sync + Debug {
     /// Congestion was found with `flight` segments outstanding: set `ssthresh` and `cwnd`. The transport itself
     /// sets `cwnd` to 1 after a timeout.
     fn on_congestion(&mut self, window: &mut Window, now: SendTime, kind: Congestion, flight: f64);
-
-    /// The congestion that was told of last was none: what was taken for lost had arrived (F-RTO, RFC 5682 §3.1; Eifel, RFC
-    /// 4015; DSACK, RFC 3708). `before` is the window as it was when that was told; the law gives back what it took.
-    fn undo(&mut self, window: &mut Window, before: &Window) {
-        window.reopen(before);
-    }
 
     /// Whether a mark asks for as much as a loss does (RFC 3168 §5), so that one reduction answers all of either kind in
     /// a window.
