@@ -42,12 +42,6 @@ impl Window {
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
-
-    /// Opens again to what it was before, as far as it has not grown beyond that meanwhile (RFC 9438 §4.9.2).
-    fn reopen(&mut self, before: &Self) {
-        self.cwnd = self.cwnd.max(before.cwnd);
-        self.ssthresh = self.ssthresh.max(before.ssthresh);
-    }
 }
 
 /// What an acknowledgement told.
@@ -110,17 +104,16 @@ pub trait WindowLaw: Send + Sync + Debug {
     /// sets `cwnd` to 1 after a timeout.
     fn on_congestion(&mut self, window: &mut Window, now: SendTime, kind: Congestion, flight: f64);
 
-    /// The congestion that was told of last was none: what was taken for lost had arrived (F-RTO, RFC 5682 §3.1; Eifel, RFC
-    /// 4015; DSACK, RFC 3708). `before` is the window as it was when that was told; the law gives back what it took.
-    fn undo(&mut self, window: &mut Window, before: &Window) {
-        window.reopen(before);
-    }
-
     /// Whether a mark asks for as much as a loss does (RFC 3168 §5), so that one reduction answers all of either kind in
     /// a window.
     fn marks_count_as_losses(&self) -> bool {
         true
     }
+
+    /// What [`Self::on_congestion`] was told last was none: what was taken for lost had only been late (RFC 5682, RFC 3522). The
+    /// transport has taken `cwnd` and `ssthresh` back to what they were before; a law may take back what it had concluded
+    /// besides (RFC 9438 §4.9). Linux's laws do not.
+    fn on_undo(&mut self, _window: &mut Window, _now: SendTime) {}
 
     /// The sender begins again after it sent nothing for longer than its retransmission timeout, and neither sent nor
     /// heard anything for `idle`. The transport itself has taken `cwnd` back to the restart window (RFC 5681 §4.1).
