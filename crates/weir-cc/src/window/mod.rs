@@ -22,7 +22,7 @@ pub use cubic::Cubic;
 pub use dctcp::Dctcp;
 pub use highspeed::HighSpeed;
 pub use newreno::NewReno;
-pub use rules::Rules;
+pub use rules::{Reduced, Rules};
 pub use westwood::Westwood;
 
 /// A window never falls below this by congestion, in segments (RFC 5681 §3.1 eq. (4), RFC 9438 §4.6).

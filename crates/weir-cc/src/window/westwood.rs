@@ -14,7 +14,7 @@ use weir_units::TimeDelta;
 
 use crate::time::SendTime;
 use crate::window::rules::{RenoGrowth, Rules};
-use crate::window::{Ack, Congestion, Delivery, MIN_SSTHRESH, Window, WindowLaw};
+use crate::window::{Ack, Congestion, Delivery, Window, WindowLaw};
 
 /// Shortest window of a bandwidth sample in Linux (`TCP_WESTWOOD_RTT_MIN`).
 const LINUX_SHORTEST: TimeDelta = TimeDelta::from_millis(50);
@@ -119,8 +119,12 @@ impl WindowLaw for Westwood {
     fn on_congestion(&mut self, window: &mut Window, _now: SendTime, kind: Congestion, flight: f64) {
         let reduced = self.growth.on_congestion(window, kind, flight);
         let carried = self.bandwidth.map_or(reduced / 2.0, |bandwidth| bandwidth * self.min_rtt.secs_f64());
-        window.ssthresh = carried.max(MIN_SSTHRESH);
+        window.ssthresh = self.growth.threshold(carried);
         window.cwnd = window.cwnd.min(window.ssthresh);
+    }
+
+    fn on_undo(&mut self, _window: &mut Window, _now: SendTime) {
+        self.growth.on_undo();
     }
 }
 
