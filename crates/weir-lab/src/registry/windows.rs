@@ -89,17 +89,18 @@ impl Stack {
             // The last has a law of its own, which no name stands for.
             None | Some(TcpProfile::Chromium2015) => Rules::default(),
             Some(TcpProfile::Rfc) => Rules::rfc_5681(),
-            Some(TcpProfile::Linux316) => Rules::linux(),
+            Some(TcpProfile::Linux316 | TcpProfile::Linux6) => Rules::linux(),
             Some(TcpProfile::Ns326) => Rules::ns3_26(),
         }
     }
 
-    /// Linux 3.16 looks for the end of slow start under either name.
+    /// Linux looks for the end of slow start under either name.
     fn cubic(&self, hystart: Option<HyStart>) -> Cubic {
-        if self.profile == Some(TcpProfile::Linux316) {
-            return Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16())));
+        match self.profile {
+            Some(TcpProfile::Linux316) => Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16()))),
+            Some(TcpProfile::Linux6) => Cubic::linux_3_16(Some(self.hystart())),
+            _ => Cubic::with_rules(self.rules(), hystart),
         }
-        Cubic::with_rules(self.rules(), hystart)
     }
 
     fn hystart(&self) -> HyStart {
@@ -114,7 +115,7 @@ impl Stack {
     fn high_speed(&self) -> HighSpeed {
         let response = match self.profile {
             None | Some(TcpProfile::Rfc | TcpProfile::Chromium2015) => highspeed::Response::Formula,
-            Some(TcpProfile::Linux316 | TcpProfile::Ns326) => highspeed::Response::Table,
+            Some(TcpProfile::Linux316 | TcpProfile::Linux6 | TcpProfile::Ns326) => highspeed::Response::Table,
         };
         HighSpeed::with_rules(response, Rules { counts_acknowledgements: false, ..self.rules() })
     }

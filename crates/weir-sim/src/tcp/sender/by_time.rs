@@ -46,7 +46,7 @@ impl TcpSender {
         }
         self.hear_of_probe(now, ack.cumulative, duplicate, delivered > 0);
         let told = Told { acked, delivered, echo, news };
-        self.judge(&told);
+        self.judge(now, &told);
         let found = self.find_lost(now);
         if marks > 0 {
             self.on_marks(now);
@@ -64,13 +64,13 @@ impl TcpSender {
     }
 
     /// Goes on to the state that follows from what is told, losses left aside.
-    fn judge(&mut self, told: &Told) {
+    fn judge(&mut self, now: SendTime, told: &Told) {
         let first = self.board.first();
         let recovered = self.recover.is_none_or(|recover| first >= recover);
         match self.state {
-            State::Loss => self.judge_timeout(told, recovered),
+            State::Loss => self.judge_timeout(now, told, recovered),
             State::Recovery if recovered => {
-                if (self.undo.is_late(told.echo) || self.undo.was_needless()) && self.take_back() {
+                if (self.undo.is_late(told.echo) || self.undo.was_needless()) && self.take_back(now) {
                     self.state = State::Open;
                 } else {
                     self.leave_recovery();
@@ -81,14 +81,14 @@ impl TcpSender {
                 if late {
                     self.board.keep_all();
                 }
-                if (late || self.undo.was_needless()) && self.take_back() {
+                if (late || self.undo.was_needless()) && self.take_back(now) {
                     self.state = State::Open;
                 }
             }
             State::Reducing => self.leave_reduction(),
             _ => {
                 if self.undo.was_needless() {
-                    self.take_back();
+                    self.take_back(now);
                 }
             }
         }
@@ -98,12 +98,12 @@ impl TcpSender {
     }
 
     /// The timer has run out: for nothing, if what was never sent again arrives (RFC 5682 §3.1, the form with SACK).
-    fn judge_timeout(&mut self, told: &Told, recovered: bool) {
+    fn judge_timeout(&mut self, now: SendTime, told: &Told, recovered: bool) {
         let recover = self.recover.unwrap_or(0);
         self.new_only = false;
         let late = told.acked > 0 && (self.undo.is_late(told.echo) || self.undo.was_needless());
         let original = self.frto && told.news.original.is_some_and(|number| number < recover);
-        if (late || original) && self.take_back() {
+        if (late || original) && self.take_back(now) {
             self.board.keep_all();
             self.frto = false;
             self.state = State::Open;

@@ -61,10 +61,12 @@ impl TcpSender {
     }
 
     /// The last reduction was for nothing. Whether there is one.
-    pub(super) fn take_back(&mut self) -> bool {
+    pub(super) fn take_back(&mut self, now: SendTime) -> bool {
         let Some(before) = self.undo.before.take() else { return false };
         self.counts.undone += 1;
-        self.law.undo(&mut self.window, &before);
+        self.window.cwnd = self.window.cwnd.max(before.cwnd);
+        self.window.ssthresh = self.window.ssthresh.max(before.ssthresh);
+        self.law.on_undo(&mut self.window, now);
         true
     }
 }
