@@ -89,7 +89,8 @@ impl Stack {
             // The last has a law of its own, which no name stands for.
             None | Some(TcpProfile::Chromium2015) => Rules::default(),
             Some(TcpProfile::Rfc) => Rules::rfc_5681(),
-            Some(TcpProfile::Linux316 | TcpProfile::Linux6) => Rules::linux(),
+            Some(TcpProfile::Linux316) => Rules::linux(),
+            Some(TcpProfile::Linux6) => Rules::linux_6(),
             Some(TcpProfile::Ns326) => Rules::ns3_26(),
         }
     }
@@ -98,7 +99,7 @@ impl Stack {
     fn cubic(&self, hystart: Option<HyStart>) -> Cubic {
         match self.profile {
             Some(TcpProfile::Linux316) => Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16()))),
-            Some(TcpProfile::Linux6) => Cubic::linux_3_16(Some(self.hystart())),
+            Some(TcpProfile::Linux6) => Cubic::linux_6(Some(self.hystart())),
             _ => Cubic::with_rules(self.rules(), hystart),
         }
     }
