@@ -45,9 +45,12 @@ fn laws() -> Vec<Box<dyn WindowLaw>> {
         laws.push(Box::new(Cubic::with_rules(rules, Some(HyStart::new(Config::linux())))));
         laws.push(Box::new(HighSpeed::with_rules(highspeed::Response::Formula, rules)));
         laws.push(Box::new(HighSpeed::with_rules(highspeed::Response::Table, rules)));
-        for estimator in
-            [westwood::Estimator::Linux, westwood::Estimator::Ns3, westwood::Estimator::Ns3PerAck]
-        {
+        for estimator in [
+            westwood::Estimator::Linux,
+            westwood::Estimator::Ns3,
+            westwood::Estimator::Ns3AckSpacing,
+            westwood::Estimator::Ns3PerAck,
+        ] {
             laws.push(Box::new(Westwood::with_rules(estimator, rules)));
         }
         laws.push(Box::new(Dctcp::with_rules(rules)));

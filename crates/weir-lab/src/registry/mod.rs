@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(
             error,
             "there is no window law `bbr`; known here are `newreno`, `cubic`, \
-             `cubic-hystart`, `highspeed`, `westwood-plus`, `westwood-per-ack` and `dctcp`"
+             `cubic-hystart`, `highspeed`, `westwood-plus`, `westwood`, `westwood-per-ack` and `dctcp`"
         );
     }
 

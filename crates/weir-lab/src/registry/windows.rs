@@ -27,7 +27,7 @@ struct Stack {
     pacing: bool,
 }
 
-static WINDOW_LAWS: [WindowLawInfo; 7] = [
+static WINDOW_LAWS: [WindowLawInfo; 8] = [
     WindowLawInfo {
         name: "newreno",
         summary: "one segment more per round trip, half after a loss",
@@ -59,9 +59,15 @@ static WINDOW_LAWS: [WindowLawInfo; 7] = [
         build: |stack| Box::new(Westwood::with_rules(stack.westwood(), stack.rules())),
     },
     WindowLawInfo {
+        name: "westwood",
+        summary: "the same with a sample per acknowledgement, over the time since the last one",
+        source: "Mascolo et al. 2001, as in ns-3.37 and in ns-3 before 3.25",
+        build: |stack| Box::new(Westwood::with_rules(westwood::Estimator::Ns3AckSpacing, stack.rules())),
+    },
+    WindowLawInfo {
         name: "westwood-per-ack",
-        summary: "Westwood with a sample per acknowledgement, which nearly always ends at two segments",
-        source: "ns-3 before 3.38",
+        summary: "the same with a sample per acknowledgement, over the round trip: nearly always ends at two segments",
+        source: "ns-3 from 3.25 on, until its commit 0e685cb",
         build: |stack| Box::new(Westwood::with_rules(westwood::Estimator::Ns3PerAck, stack.rules())),
     },
     WindowLawInfo {

@@ -64,13 +64,15 @@ fn config() -> impl Strategy<Value = TcpConfig> {
 
 /// One of the window laws, made anew when called.
 fn law() -> impl Strategy<Value = fn() -> Box<dyn WindowLaw>> {
-    let laws: [fn() -> Box<dyn WindowLaw>; 8] = [
+    let laws: [fn() -> Box<dyn WindowLaw>; 10] = [
         || Box::new(NewReno::new()),
         || Box::new(NewReno::with_rules(Rules::ns3_26())),
         || Box::new(Cubic::new()),
         || Box::new(Cubic::with_rules(Rules::linux(), Some(HyStart::new(Config::linux())))),
         || Box::new(Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16())))),
+        || Box::new(Cubic::linux_6(Some(HyStart::new(Config::linux())))),
         || Box::new(HighSpeed::new()),
+        || Box::new(Westwood::with_rules(Estimator::Ns3AckSpacing, Rules::default())),
         || Box::new(Westwood::with_rules(Estimator::Ns3PerAck, Rules::default())),
         || Box::new(Dctcp::new()),
     ];
