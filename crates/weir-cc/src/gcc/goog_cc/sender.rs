@@ -338,14 +338,8 @@ impl Controller for GoogCc {
     fn target(&self) -> Target {
         let rate = self.rate();
         let pads = self.target.loss_state() == LossState::IncreasingWithPadding;
-        Target {
-            media_rate: rate,
-            sending_rate: rate,
-            pacing: Pacing::Factor(self.config.pacing_factor),
-            window: None,
-            padding: if pads { rate } else { DataRate::ZERO },
-            cause: self.cause(),
-        }
+        let padding = if pads { rate } else { DataRate::ZERO };
+        Target { padding, ..Target::at(rate, Pacing::Factor(self.config.pacing_factor), self.cause()) }
     }
 
     fn poll_probe(&mut self) -> Option<Probe> {
