@@ -27,6 +27,7 @@ mod coupled;
 mod coupled_flows;
 mod detection;
 mod encoder;
+mod frame_dropper;
 mod key_frames;
 mod packet_report;
 mod packetiser;

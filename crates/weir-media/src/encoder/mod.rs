@@ -247,9 +247,19 @@ impl Encoder {
         matches!(self.config.model, Model::Packets(Packets { greedy: true, .. }))
     }
 
+    /// Whether a screen is shared.
+    pub fn is_screen(&self) -> bool {
+        matches!(self.config.model, Model::ContentSharing(_))
+    }
+
     /// How many frames were captured so far.
     pub fn frames(&self) -> u32 {
         self.frames
+    }
+
+    /// The lowest rate of the encoder.
+    pub fn min_rate(&self) -> DataRate {
+        self.config.min_rate
     }
 
     /// The highest rate of the encoder.

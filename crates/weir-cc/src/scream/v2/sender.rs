@@ -188,14 +188,8 @@ impl Controller for ScreamV2 {
         let open = self.window.as_ref().filter(|_| !self.silence.is_silent());
         let window =
             open.map(|window| DataSize::from_bytes_f64(window.ref_wnd() * self.config.ref_wnd_overhead));
-        Target {
-            media_rate: rate,
-            sending_rate: rate,
-            pacing: Pacing::Exact(self.pacing_rate()),
-            window,
-            padding: DataRate::ZERO,
-            cause: self.standing.cause(rate, self.cause),
-        }
+        let pacing = Pacing::Exact(self.pacing_rate());
+        Target { window, ..Target::at(rate, pacing, self.standing.cause(rate, self.cause)) }
     }
 
     fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
