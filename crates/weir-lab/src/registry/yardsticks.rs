@@ -67,14 +67,7 @@ impl Controller for FixedRate {
     }
 
     fn target(&self) -> Target {
-        Target {
-            media_rate: self.rate,
-            sending_rate: self.rate,
-            pacing: Pacing::Factor(PACING),
-            window: None,
-            padding: DataRate::ZERO,
-            cause: Cause::Maximum,
-        }
+        Target::at(self.rate, Pacing::Factor(PACING), Cause::Maximum)
     }
 
     fn adopt(&mut self, _: SendTime, _: Share) -> DataRate {
