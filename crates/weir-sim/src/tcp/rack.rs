@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use weir_cc::SendTime;
 use weir_units::TimeDelta;
-use weir_world::tcp::{Acknowledgement, SackBlock};
+use weir_world::tcp::Acknowledgement;
 
 use crate::tcp::scoreboard::{DUP_THRESHOLD, Scoreboard};
 
