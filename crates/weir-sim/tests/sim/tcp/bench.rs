@@ -79,7 +79,6 @@ pub(crate) struct Course {
     pub(crate) slow_start_end: f64,
     pub(crate) timeouts: u64,
     pub(crate) undone: u64,
-    pub(crate) drops: u64,
     /// Retransmissions of what was not lost.
     pub(crate) needless: i64,
 }
@@ -148,7 +147,6 @@ impl Bench {
                 slow_start_end: flow.left_slow_start.map_or(f64::NAN, |window| window.ssthresh),
                 timeouts: stats.timeouts,
                 undone: stats.undone,
-                drops: flow.drops,
                 needless: stats.retransmissions as i64 - flow.drops as i64,
             }
         };
@@ -189,22 +187,7 @@ impl Bench {
             && let Some((_, flow, ack)) = self.back.pop_front()
         {
             let local = self.local();
-            let rtt = self.flows[flow].sender.on_ack(local, &ack);
-            if std::env::var("KT").is_ok()
-                && local < SendTime::from_millis(std::env::var("KT").unwrap().parse().unwrap())
-            {
-                let w = self.flows[flow].sender.window();
-                println!(
-                    "A {flow} {:.2} cum {} sack {} rtt {:.2} cwnd {} ss {} pipe {}",
-                    local.nanos() as f64 / 1e6,
-                    ack.cumulative,
-                    ack.sacks[0].end,
-                    rtt.map_or(0.0, |r| r.millis_f64()),
-                    w.cwnd,
-                    w.ssthresh,
-                    self.flows[flow].sender.pipe()
-                );
-            }
+            self.flows[flow].sender.on_ack(local, &ack);
         }
         for flow in 0..self.flows.len() {
             self.attend(flow);
@@ -222,17 +205,7 @@ impl Bench {
             flow.sender.start(local);
         }
         if flow.sender.next_timeout().is_some_and(|at| at <= local) {
-            let n = flow.sender.stats();
             flow.sender.on_timeout(local);
-            let m = flow.sender.stats();
-            if m.timeouts > n.timeouts {
-                println!(
-                    "  timeout of {index} at {now:?} {:?} rto {:?} probes {}",
-                    flow.sender.window(),
-                    n.rto,
-                    n.probes
-                );
-            }
         }
         while let Some(ack) = flow.receiver.poll_ack(ArrivalTime::from_nanos(local.nanos())) {
             self.back.push_back((now + self.path.round_trip / 2, index, ack));
@@ -251,9 +224,6 @@ impl Bench {
     }
 
     fn note_drop(&mut self, flow: usize) {
-        if std::env::var("KT").is_ok() {
-            println!("D {flow} {:.2}", self.now.nanos() as f64 / 1e6);
-        }
         self.flows[flow].drops += 1;
         // Drops within two round trips through a full queue belong to one episode of losses.
         let full = TimeDelta::from_secs_f64(self.path.queue as f64 * 8.0 / self.path.rate.bps() as f64);
