@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn receiver_adds_to_the_handshakes_round_trip_what_delays_have_grown_by() {
         let mut path = PathTimes::default();
-        let arrival = |ms| ArrivalTime::from_millis(1_000_000 + ms);
+        let arrival = |ms: i64| ArrivalTime::from_millis(1_000_000 + ms);
         path.begin(arrival(25));
         // One way takes 25 ms, and the clocks differ by 1000 s. 75 ms: the first data; then 8 ms in a queue, an eighth of it.
         let times = [(75, 50), (83, 50), (84, 51), (100, 75)]
