@@ -8,6 +8,7 @@ mod encoders;
 mod every_controller;
 mod fluid;
 mod metrics;
+mod parking_lots;
 mod pause_and_audio;
 mod priorities;
 mod scenario;
