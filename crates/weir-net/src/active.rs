@@ -367,6 +367,14 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
         self.enter(State::Idle);
     }
 
+    /// The bytes that the packet in service counts with.
+    fn bytes_in_service(&self, serving: &Serving) -> u64 {
+        if self.limits.in_service == InService::Whole {
+            return u64::from(self.records[serving.place].size);
+        }
+        left_of(&self.server, serving, self.now) / NANOBITS_PER_BYTE
+    }
+
     /// Why a packet of `size` bytes must not enter the queue.
     #[inline]
     fn refusal(&mut self, size: u32) -> Option<DropReason> {
@@ -379,7 +387,7 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
             }
         }
         if let Some(limit) = self.limits.bytes(|| self.server.rate_at(self.now)) {
-            let left = serving.map_or(0, |s| left_of(&self.server, s, self.now) / NANOBITS_PER_BYTE);
+            let left = serving.map_or(0, |s| self.bytes_in_service(s));
             if self.records.waiting_bytes() + left + u64::from(size) > limit {
                 return Some(DropReason::QueueBytes);
             }

@@ -121,6 +121,9 @@ pub enum InService {
     /// It counts as a packet, and the part of it that is not yet served counts as bytes (whole bytes, rounded down).
     #[default]
     Counted,
+    /// It counts as a packet and with all its bytes until its last bit has left, as in an emulator that takes a packet out of
+    /// the queue when it has served it.
+    Whole,
     /// It does not count. Before a trace the packet that waits for its opportunity is in service behind a drop-tail
     /// queue; any other queue chooses it only when the opportunity has come, and counts it until then.
     Free,

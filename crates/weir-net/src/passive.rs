@@ -208,6 +208,7 @@ impl<P: Packet> Passive<P> {
     fn refusal(&self, size: u32, slot: &Slot) -> Option<DropReason> {
         let in_service = self.ring.get(self.departed)?;
         let free = self.queue.in_service == InService::Free;
+        let whole = self.queue.in_service == InService::Whole;
         if let Some(limit) = self.queue.packets {
             let counted = self.ring.len() - self.departed - usize::from(free);
             if counted >= limit as usize {
@@ -217,6 +218,8 @@ impl<P: Packet> Passive<P> {
         if let Some(limit) = self.queue.bytes(|| self.server.rate_at(self.now)) {
             let counted = if free {
                 self.queued_bytes.saturating_sub(u64::from(size_of(&in_service.packet)))
+            } else if whole {
+                self.queued_bytes
             } else {
                 self.unserved_bytes(self.queued_bytes, in_service, self.head, self.now)
             };

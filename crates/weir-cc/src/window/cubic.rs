@@ -1,13 +1,16 @@
 //! CUBIC: the window follows a cubic function of the time since the last congestion (RFC 9438).
 //!
-//! Variants: RFC 9438, and the integer form of Linux 3.16 with divergences of its own (`linux.rs`).
+//! Variants: RFC 9438, and the forms of Linux 3.16 and Linux 6 in whole numbers, each with divergences of its own
+//! (`linux_3_16.rs`, `linux_6.rs`).
 //!
 //! Divergences from RFC 9438:
 //! 1. No HyStart++: slow start ends at congestion or at `ssthresh`, or with [HyStart](super::hystart) if asked for.
 //! 2. Where an epoch begins above `W_max`, `W_max` becomes the window (the RFC is silent; Linux does so).
-//! 3. No undo of a reduction that turns out to be spurious (§4.9): reordering is not the subject here.
 
-mod linux;
+mod epoch;
+mod form;
+mod linux_3_16;
+mod linux_6;
 
 use weir_units::TimeDelta;
 
@@ -16,10 +19,12 @@ use crate::window::hystart::HyStart;
 use crate::window::rules::{Rules, SlowStart};
 use crate::window::{Ack, Congestion, Delivery, MIN_SSTHRESH, Window, WindowLaw};
 
-use linux::Linux;
+use epoch::{Epoch, k};
+use form::Form;
+use linux_6::Step;
 
-/// `C` in segments/s³ (RFC 9438 §5).
-const C: f64 = 0.4;
+/// Round trips of the first second of an epoch, right after a recovery, tell nothing of the path (`bictcp_acked`).
+const UNTOLD: TimeDelta = TimeDelta::from_secs(1);
 
 /// `β_cubic`, the factor of the multiplicative decrease (RFC 9438 §4.6).
 const BETA: f64 = 0.7;
@@ -31,12 +36,11 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 const MAX_GROWTH: f64 = 1.5;
 
 /// The CUBIC window law, with fast convergence.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Cubic {
     slow_start: SlowStart,
     hystart: Option<HyStart>,
-    /// How Linux 3.16 counts, if congestion is avoided as there.
-    linux: Option<Linux>,
+    form: Form,
     /// `W_max` in segments; zero before the first congestion and after a timeout.
     w_max: f64,
     /// `cwnd_prior`, the window at the last congestion, in segments.
@@ -45,32 +49,23 @@ pub struct Cubic {
     epoch: Option<Epoch>,
     /// When the last acknowledgement came.
     last_ack: SendTime,
+    /// The least round-trip time of data, since the last timeout; [`TimeDelta::MAX`] before the first.
+    least_rtt: TimeDelta,
+    /// What congestion changed last (RFC 9438 §4.9.2).
+    before: Option<Before>,
 }
 
-/// A stage of congestion avoidance.
+/// What a reduction that turns out to be false gives back, besides the window.
 #[derive(Clone, Copy, Debug)]
-struct Epoch {
-    /// `t_epoch`, later by the time in which the application limited sending.
-    start: SendTime,
-    /// `K`, when the cubic function reaches `w_max`, in seconds.
-    k: f64,
-    /// `W_max` in segments.
+struct Before {
     w_max: f64,
-    /// `W_est`, where Reno would be, in segments.
-    w_est: f64,
+    cwnd_prior: f64,
+    epoch: Option<Epoch>,
 }
 
-impl Epoch {
-    fn begin(start: SendTime, cwnd: f64, w_max: f64) -> Self {
-        let w_max = w_max.max(cwnd);
-        let k = libm::cbrt((w_max - cwnd) / C); // RFC 9438 §4.2, figure 2
-        Self { start, k, w_max, w_est: cwnd }
-    }
-
-    /// `W_cubic(t)` in segments, `t` in seconds (RFC 9438 §4.2, figure 1).
-    fn w_cubic(&self, t: f64) -> f64 {
-        let from_k = t - self.k;
-        C * from_k * from_k * from_k + self.w_max
+impl Default for Cubic {
+    fn default() -> Self {
+        Self::with_form(Form::Rfc, Rules::default(), None)
     }
 }
 
@@ -82,26 +77,51 @@ impl Cubic {
 
     /// The law by the rules of a stack, with an end to slow start before congestion if asked for.
     pub fn with_rules(rules: Rules, hystart: Option<HyStart>) -> Self {
-        Self { slow_start: SlowStart::new(rules), hystart, ..Self::default() }
+        Self::with_form(Form::Rfc, rules, hystart)
     }
 
     /// The law as in Linux 3.16, with an end to slow start before congestion if asked for.
     pub fn linux_3_16(hystart: Option<HyStart>) -> Self {
-        Self { linux: Some(Linux::new()), ..Self::with_rules(Rules::linux(), hystart) }
+        Self::with_form(Form::linux_3_16(), Rules::linux(), hystart)
     }
 
-    fn forget_slow_start(&mut self) {
-        if let Some(hystart) = &mut self.hystart {
-            hystart.reset();
+    /// The law as in Linux 6, with an end to slow start before congestion if asked for.
+    pub fn linux_6(hystart: Option<HyStart>) -> Self {
+        Self::with_form(Form::linux_6(), Rules::linux_6(), hystart)
+    }
+
+    fn with_form(form: Form, rules: Rules, hystart: Option<HyStart>) -> Self {
+        Self {
+            slow_start: SlowStart::new(rules),
+            hystart,
+            form,
+            w_max: 0.0,
+            cwnd_prior: 0.0,
+            epoch: None,
+            last_ack: SendTime::ZERO,
+            least_rtt: TimeDelta::MAX,
+            before: None,
         }
     }
 
     fn avoid_congestion(&mut self, window: &mut Window, ack: &Ack, acked: f64) {
-        let epoch = self.epoch.get_or_insert_with(|| Epoch::begin(ack.now, window.cwnd, self.w_max));
-        if let Some(linux) = &mut self.linux {
-            linux.avoid_congestion(window, ack, epoch, self.w_max <= 0.0);
-            return;
+        let (lossless, ahead) = (self.w_max <= 0.0, self.ahead());
+        match &mut self.form {
+            Form::Rfc => self.follow_cubic(window, ack, acked),
+            Form::Linux316(counts) => {
+                let epoch =
+                    self.epoch.get_or_insert_with(|| Epoch::begin(ack.now, window.cwnd, self.w_max, k));
+                counts.avoid_congestion(window, ack, epoch, lossless);
+            }
+            Form::Linux6(counts) => {
+                let step = Step { now: ack.now, acked, w_max: self.w_max, ahead };
+                counts.avoid_congestion(window, &mut self.epoch, &step);
+            }
         }
+    }
+
+    fn follow_cubic(&mut self, window: &mut Window, ack: &Ack, acked: f64) {
+        let epoch = self.epoch.get_or_insert_with(|| Epoch::begin(ack.now, window.cwnd, self.w_max, k));
         let t = (ack.now - epoch.start).secs_f64();
         let share = acked / window.cwnd;
         let alpha = if epoch.w_est >= self.cwnd_prior { 1.0 } else { ALPHA };
@@ -114,20 +134,40 @@ impl Cubic {
             window.cwnd += share * (target - window.cwnd); // RFC 9438 §4.4, §4.5
         }
     }
+
+    /// How far ahead of now Linux 6 looks.
+    fn ahead(&self) -> TimeDelta {
+        if self.least_rtt == TimeDelta::MAX { TimeDelta::ZERO } else { self.least_rtt }
+    }
+
+    /// A sample of the round-trip time of data; whether it may tell of the path.
+    fn note_rtt(&mut self, now: SendTime, rtt: TimeDelta) -> bool {
+        let tells = self.epoch.is_none_or(|epoch| now - epoch.start >= UNTOLD);
+        if tells {
+            self.least_rtt = self.least_rtt.min(rtt);
+        }
+        tells
+    }
 }
 
 impl WindowLaw for Cubic {
     fn reset(&mut self) {
-        self.forget_slow_start();
-        let linux = self.linux.as_ref().map(|_| Linux::new());
-        *self = Self { linux, ..Self::with_rules(self.slow_start.rules, self.hystart.take()) };
+        if let Some(hystart) = &mut self.hystart {
+            hystart.reset();
+        }
+        *self = Self::with_form(self.form.anew(), self.slow_start.rules, self.hystart.take());
     }
 
     fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
-        if let Some(hystart) = &mut self.hystart
+        if let Some(hystart) = &mut self.hystart {
+            hystart.count(delivery);
+        }
+        let tells = delivery.rtt.is_some_and(|rtt| self.note_rtt(delivery.now, rtt));
+        if tells
             && window.in_slow_start()
             && !delivery.recovering
-            && hystart.ends_slow_start(window.cwnd, delivery)
+            && let Some(hystart) = &mut self.hystart
+            && hystart.ends_slow_start(window.cwnd, delivery, self.least_rtt)
         {
             window.ssthresh = window.cwnd;
         }
@@ -136,12 +176,14 @@ impl WindowLaw for Cubic {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         let since = ack.now - self.last_ack;
         self.last_ack = ack.now;
-        if let Some(linux) = &mut self.linux {
-            linux.count_segments(ack.acked);
+        if let Form::Linux316(counts) = &mut self.form {
+            counts.count_segments(ack.acked);
         }
         if !self.slow_start.rules.applies(ack) {
-            if let Some(epoch) = &mut self.epoch {
-                epoch.start += since; // RFC 9438 §4.2: application-limited time does not count
+            if let Some(epoch) = &mut self.epoch
+                && self.form.leaves_out_limited_time()
+            {
+                epoch.leave_out(since);
             }
             return;
         }
@@ -151,33 +193,44 @@ impl WindowLaw for Cubic {
         }
     }
 
-    fn on_congestion(&mut self, window: &mut Window, _now: SendTime, kind: Congestion, flight: f64) {
-        let (beta, round): (f64, fn(f64) -> f64) = match &mut self.linux {
-            Some(linux) => {
-                linux.on_congestion(kind);
-                (linux::BETA, libm::trunc)
-            }
-            None => (BETA, |window| window),
-        };
-        self.w_max = match kind {
+    fn on_congestion(&mut self, window: &mut Window, now: SendTime, kind: Congestion, flight: f64) {
+        self.form.on_congestion(kind);
+        let (beta, round) = (self.form.beta(), |segments| self.form.rounded(segments));
+        let w_max = match kind {
             Congestion::Timeout => 0.0, // RFC 9438 §4.8: the next epoch starts flat, where it starts
             _ if window.cwnd < self.w_max => round(window.cwnd * f64::midpoint(1.0, beta)), // RFC 9438 §4.7
             Congestion::Loss | Congestion::Ecn => window.cwnd,
         };
-        self.cwnd_prior = window.cwnd;
-        self.epoch = None;
-        self.forget_slow_start();
+        let before = Before { w_max: self.w_max, cwnd_prior: self.cwnd_prior, epoch: self.epoch };
         let reduced = self.slow_start.on_congestion(window, kind, flight);
         window.ssthresh = round(reduced * beta).max(MIN_SSTHRESH); // RFC 9438 §4.6
+        self.cwnd_prior = window.cwnd;
         window.cwnd = window.ssthresh;
+        self.w_max = w_max;
+        self.epoch = None;
+        self.before = Some(before);
+        if kind == Congestion::Timeout {
+            self.least_rtt = TimeDelta::MAX;
+            if let Some(hystart) = &mut self.hystart {
+                hystart.on_timeout(now, flight);
+            }
+        }
+    }
+
+    fn on_undo(&mut self, _window: &mut Window, _now: SendTime) {
+        self.slow_start.on_undo();
+        if let Some(before) = self.before.take()
+            && self.form.undoes()
+        {
+            (self.w_max, self.cwnd_prior, self.epoch) = (before.w_max, before.cwnd_prior, before.epoch);
+        }
     }
 
     fn on_idle(&mut self, _window: &mut Window, idle: TimeDelta) {
         self.last_ack += idle;
         if let Some(epoch) = &mut self.epoch {
-            epoch.start += idle;
+            epoch.leave_out(idle);
         }
-        self.forget_slow_start();
     }
 }
 
@@ -202,25 +255,6 @@ mod tests {
         let mut window = Window { cwnd, ssthresh: f64::INFINITY };
         law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, cwnd);
         (law, window)
-    }
-
-    #[test]
-    fn k_is_the_cube_root_of_the_reduction_over_c() {
-        // W_max 100, reduced to 70: cbrt(30 / 0.4) = cbrt(75) = 4.217 s.
-        for (w_max, k) in [(20.0, 2.466), (50.0, 3.347), (100.0, 4.217), (200.0, 5.313)] {
-            let epoch = Epoch::begin(SendTime::ZERO, BETA * w_max, w_max);
-            assert!(close(epoch.k, k, 0.0005), "{w_max}: {}", epoch.k);
-        }
-    }
-
-    #[test]
-    fn cubic_function_passes_the_reduced_window_and_w_max() {
-        // K = 4.217: W(0) = 100 - 0.4 · 75 = 70; W(K) = 100; W(K + 1) = 100.4; W(2) = 100 - 0.4 · 2.217³ = 95.64.
-        let epoch = Epoch::begin(SendTime::ZERO, 70.0, 100.0);
-        assert!(close(epoch.w_cubic(0.0), 70.0, 1e-9));
-        assert!(close(epoch.w_cubic(epoch.k), 100.0, 1e-9));
-        assert!(close(epoch.w_cubic(epoch.k + 1.0), 100.4, 1e-9));
-        assert!(close(epoch.w_cubic(2.0), 95.64, 0.01));
     }
 
     #[test]
@@ -323,7 +357,9 @@ mod tests {
     /// A law with HyStart that has ended slow start at a window of 60 because the round-trip time rose.
     fn left_slow_start() -> (Cubic, Window) {
         let mut law = Cubic::with_rules(Rules::linux(), Some(HyStart::new(hystart::Config::linux())));
-        let mut window = Window { cwnd: 51.0, ssthresh: f64::INFINITY };
+        let mut window = Window { cwnd: 51.0, ssthresh: 51.0 };
+        law.on_delivery(&mut window, &delivery(900, 1.0, 51.0));
+        window.ssthresh = f64::INFINITY;
         slow_start(&mut law, &mut window, 1000, 130);
         assert_eq!(window, Window { cwnd: 59.0, ssthresh: 59.0 });
         (law, window)
@@ -361,6 +397,46 @@ mod tests {
             law.on_delivery(&mut window, &delivery);
         }
         assert_eq!(window, Window { cwnd: 30.0, ssthresh: 70.0 });
+    }
+
+    #[test]
+    fn false_timeout_gives_the_epoch_back() {
+        // W_max 100 of a loss; the timeout forgets it, its undo brings it back, with the epoch that had begun.
+        let (mut law, mut window) = after_loss(100.0);
+        law.on_ack(&mut window, &ack_at(0, 1.0));
+        let epoch = law.epoch.expect("congestion avoidance has begun");
+        law.on_congestion(&mut window, SendTime::from_millis(500), Congestion::Timeout, 70.0);
+        assert_eq!((law.w_max, law.epoch.is_none()), (0.0, true));
+        law.on_undo(&mut window, SendTime::from_millis(800));
+        let given_back = law.epoch.expect("it goes on");
+        assert_eq!((law.w_max, law.cwnd_prior), (100.0, 100.0));
+        assert_eq!((given_back.start, given_back.k), (epoch.start, epoch.k));
+    }
+
+    #[test]
+    fn in_linux_a_false_timeout_gives_back_the_window_alone() {
+        let mut law = Cubic::linux_6(None);
+        let mut window = Window { cwnd: 100.0, ssthresh: 100.0 };
+        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 100.0);
+        law.on_congestion(&mut window, SendTime::from_millis(500), Congestion::Timeout, 70.0);
+        law.on_undo(&mut window, SendTime::from_millis(800));
+        assert_eq!(law.w_max, 0.0);
+    }
+
+    #[test]
+    fn round_trips_right_after_a_recovery_are_not_taken_for_the_least() {
+        let (mut law, mut window) = after_loss(100.0);
+        let told = |ms, rtt| Delivery { rtt: Some(TimeDelta::from_millis(rtt)), ..delivery(ms, 1.0, 50.0) };
+        law.on_delivery(&mut window, &told(0, 80));
+        law.on_ack(&mut window, &ack_at(0, 1.0));
+        law.on_delivery(&mut window, &told(999, 60));
+        assert_eq!(law.least_rtt, TimeDelta::from_millis(80));
+        law.on_delivery(&mut window, &told(1000, 70));
+        assert_eq!(law.least_rtt, TimeDelta::from_millis(70));
+        // A timeout forgets it: the path may be another.
+        law.on_congestion(&mut window, SendTime::from_millis(2000), Congestion::Timeout, 50.0);
+        law.on_delivery(&mut window, &told(3000, 90));
+        assert_eq!(law.least_rtt, TimeDelta::from_millis(90));
     }
 
     #[test]

@@ -9,7 +9,7 @@
 use crate::time::SendTime;
 use crate::window::rounds::Rounds;
 use crate::window::rules::{RenoGrowth, Rules};
-use crate::window::{Ack, Congestion, Delivery, MIN_SSTHRESH, Window, WindowLaw};
+use crate::window::{Ack, Congestion, Delivery, Window, WindowLaw};
 
 /// `g`, the weight of a round trip in the estimate (RFC 8257 §4.2).
 const G: f64 = 1.0 / 16.0;
@@ -76,8 +76,12 @@ impl WindowLaw for Dctcp {
             // RFC 8257 §3.5; what marks have just taken off the window may still be in flight.
             Congestion::Loss | Congestion::Timeout => reduced.min(window.cwnd) / 2.0,
         };
-        window.ssthresh = left.max(MIN_SSTHRESH);
+        window.ssthresh = self.growth.threshold(left);
         window.cwnd = window.ssthresh;
+    }
+
+    fn on_undo(&mut self, _window: &mut Window, _now: SendTime) {
+        self.growth.on_undo();
     }
 
     /// A loss asks for half the window even where marks have reduced it by their share (RFC 8257 §3.5).

@@ -10,7 +10,7 @@
 
 use crate::time::SendTime;
 use crate::window::rules::{RenoGrowth, Rules};
-use crate::window::{Ack, Congestion, MIN_SSTHRESH, Window, WindowLaw};
+use crate::window::{Ack, Congestion, Window, WindowLaw};
 
 /// `Low_Window` in segments: up to here HighSpeed TCP is Reno (RFC 3649 §5).
 const LOW_WINDOW: f64 = 38.0;
@@ -132,8 +132,12 @@ impl WindowLaw for HighSpeed {
         let reduced = self.growth.on_congestion(window, kind, flight);
         let left = (1.0 - self.response.decrease(reduced)) * reduced;
         let left = if self.response == Response::Table { libm::floor(left) } else { left };
-        window.ssthresh = left.max(MIN_SSTHRESH);
+        window.ssthresh = self.growth.threshold(left);
         window.cwnd = window.ssthresh;
+    }
+
+    fn on_undo(&mut self, _window: &mut Window, _now: SendTime) {
+        self.growth.on_undo();
     }
 }
 

@@ -1,11 +1,14 @@
 //! HyStart: slow start ends before the queue overflows, once acknowledgements come in as long a train as the path
 //! holds, or once the round-trip time rises (Ha and Rhee, "Taming the elephants: new TCP slow start", 2011; as in Linux).
 //!
+//! A round trip begins with the first acknowledgement of what was sent after the one before began: not with the last of a
+//! flight, behind which there is a pause that would break every train. The least round-trip time is that of data; the
+//! handshake's small packets take less.
+//!
 //! Divergences from Linux:
-//! 1. Round-trip times are not rounded to milliseconds.
-//! 2. The smallest round-trip time is that of the whole connection; Linux leaves out samples of the first second after
-//!    a loss and begins anew after a timeout.
-//! 3. Nothing is looked for in recovery, where a window below the threshold is no slow start.
+//! 1. Nothing is looked for in recovery, where a window below the threshold is no slow start.
+//! 2. For 3.16: round-trip times are not rounded to milliseconds, and the acknowledgement that begins a round counts for
+//!    it; there it still counts for the round before.
 
 use weir_units::TimeDelta;
 
@@ -25,26 +28,32 @@ const SAMPLES: u32 = 8;
 /// What counts as too long a train and too long a round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// A train may last this share of the smallest round-trip time.
+    /// A train may last this share of the smallest round-trip time
     pub train: f64,
+    /// and of this, by which a host may hold acknowledgements up (`hystart_ack_delay`, at the rates of this world always
+    /// its most).
+    pub train_slack: TimeDelta,
     /// The round-trip time may exceed its minimum by this share of it,
     pub delay: f64,
     /// but at least by this (`HYSTART_DELAY_MIN`)
     pub delay_min: TimeDelta,
     /// and at most by this (`HYSTART_DELAY_MAX`).
     pub delay_max: TimeDelta,
+    /// Whether a short round trip after the first eight of a round still speaks against its end.
+    pub later_samples: bool,
 }
 
 impl Config {
-    /// Linux since 3.19: an eighth of the round-trip time, 4 to 16 ms.
+    /// Linux since 5.16: an eighth of the round-trip time, 4 to 16 ms (since 3.19).
     pub const fn linux() -> Self {
         let (delay_min, delay_max) = (TimeDelta::from_millis(4), TimeDelta::from_millis(16));
-        Self { train: 0.5, delay: 0.125, delay_min, delay_max }
+        let train_slack = TimeDelta::from_millis(1);
+        Self { train: 0.5, train_slack, delay: 0.125, delay_min, delay_max, later_samples: true }
     }
 
     /// Linux up to 3.18: a sixteenth.
     pub const fn linux_3_16() -> Self {
-        Self { delay: 0.0625, ..Self::linux() }
+        Self { delay: 0.0625, train_slack: TimeDelta::ZERO, later_samples: false, ..Self::linux() }
     }
 
     /// The same for a sender that paces its segments, whose acknowledgements come spread over half the round trip
@@ -56,7 +65,7 @@ impl Config {
 
     /// ns-3: the round-trip time has to double.
     pub const fn ns3() -> Self {
-        Self { train: 1.0, delay: 1.0, delay_max: TimeDelta::from_secs(1), ..Self::linux() }
+        Self { train: 1.0, delay: 1.0, delay_max: TimeDelta::from_secs(1), ..Self::linux_3_16() }
     }
 }
 
@@ -69,8 +78,10 @@ pub struct HyStart {
     /// When the last acknowledgement of the train came.
     train_end: SendTime,
     samples: u32,
-    /// The least of the round's first samples.
+    /// The least of the round's samples.
     round_min: TimeDelta,
+    /// Whether it has been found: then nothing more is looked for before a timeout.
+    found: bool,
 }
 
 impl HyStart {
@@ -85,42 +96,67 @@ impl HyStart {
             train_end: start,
             samples: 0,
             round_min,
+            found: false,
         }
     }
 
-    /// Another slow start is to come: what was seen of the last one does not count for it.
+    /// Another connection begins.
     pub(super) fn reset(&mut self) {
         *self = Self::new(self.config);
     }
 
-    /// Whether slow start should end here, at a window of `cwnd` segments.
-    pub(super) fn ends_slow_start(&mut self, cwnd: f64, delivery: &Delivery) -> bool {
-        if self.rounds.begins(delivery) {
-            self.round_start = delivery.now;
-            self.train_end = delivery.now;
-            self.samples = 0;
-            self.round_min = TimeDelta::MAX;
-        }
-        let Some(rtt) = delivery.rtt.filter(|_| cwnd >= LOW_WINDOW) else { return false };
-        self.train_is_long(delivery) || self.delay_is_long(rtt, delivery.min_rtt)
+    /// A timeout: slow start is to come again, and `outstanding` segments belong to what was before.
+    pub(super) fn on_timeout(&mut self, now: SendTime, outstanding: f64) {
+        self.found = false;
+        self.begin_round(now, outstanding);
     }
 
-    fn train_is_long(&mut self, delivery: &Delivery) -> bool {
-        if delivery.now - self.train_end > ACK_DELTA {
+    /// Counts what has arrived, in slow start or not.
+    pub(super) fn count(&mut self, delivery: &Delivery) {
+        self.rounds.count(delivery.delivered);
+    }
+
+    /// Whether slow start should end here, at a window of `cwnd` segments, where round trips of data took `least` at
+    /// least; after [`Self::count`].
+    pub(super) fn ends_slow_start(&mut self, cwnd: f64, delivery: &Delivery, least: TimeDelta) -> bool {
+        let Some(rtt) = delivery.rtt.filter(|_| !self.found) else { return false };
+        if self.rounds.is_passed() {
+            self.begin_round(delivery.now, delivery.outstanding);
+        }
+        if cwnd < LOW_WINDOW {
             return false;
         }
-        self.train_end = delivery.now;
-        delivery.now - self.round_start > delivery.min_rtt.scale(self.config.train)
+        self.found = self.train_is_long(delivery.now, least) || self.delay_is_long(rtt, least);
+        self.found
     }
 
-    fn delay_is_long(&mut self, rtt: TimeDelta, min_rtt: TimeDelta) -> bool {
-        if self.samples < SAMPLES {
-            self.samples += 1;
+    fn begin_round(&mut self, now: SendTime, outstanding: f64) {
+        self.rounds.begin(outstanding);
+        self.round_start = now;
+        self.train_end = now;
+        self.samples = 0;
+        self.round_min = TimeDelta::MAX;
+    }
+
+    fn train_is_long(&mut self, now: SendTime, least: TimeDelta) -> bool {
+        if now - self.train_end > ACK_DELTA {
+            return false;
+        }
+        self.train_end = now;
+        now - self.round_start > (least + self.config.train_slack).scale(self.config.train)
+    }
+
+    fn delay_is_long(&mut self, rtt: TimeDelta, least: TimeDelta) -> bool {
+        let first = self.samples < SAMPLES;
+        if first || self.config.later_samples {
             self.round_min = self.round_min.min(rtt);
+        }
+        if first {
+            self.samples += 1;
             return false;
         }
-        let excess = min_rtt.scale(self.config.delay).clamp(self.config.delay_min, self.config.delay_max);
-        self.round_min - min_rtt > excess
+        let excess = least.scale(self.config.delay).clamp(self.config.delay_min, self.config.delay_max);
+        self.round_min - least > excess
     }
 }
 
@@ -130,22 +166,32 @@ mod tests {
 
     const US: fn(i64) -> TimeDelta = TimeDelta::from_micros;
 
+    /// The least round-trip time of these tests.
+    const LEAST: TimeDelta = TimeDelta::from_millis(100);
+
+    fn delivery(us: i64, outstanding: f64, rtt_ms: i64) -> Delivery {
+        Delivery {
+            now: SendTime::from_nanos(1000 * us),
+            delivered: 1.0,
+            marked: 0.0,
+            outstanding,
+            rtt: Some(US(1000 * rtt_ms)),
+            min_rtt: TimeDelta::ZERO,
+            recovering: false,
+        }
+    }
+
+    fn told(hystart: &mut HyStart, cwnd: f64, delivery: &Delivery) -> bool {
+        hystart.count(delivery);
+        hystart.ends_slow_start(cwnd, delivery, LEAST)
+    }
+
     /// At which acknowledgement of a round slow start ends: they come `gap` µs apart and carry these round-trip times, in
     /// ms; the smallest so far was 100 ms.
     fn ends_at(config: Config, cwnd: f64, gap: i64, rtts: &[i64]) -> Option<usize> {
         let mut hystart = HyStart::new(config);
-        let start = SendTime::from_millis(1000);
         (0..).zip(rtts).position(|(number, &rtt)| {
-            let delivery = Delivery {
-                now: start + US(gap * number),
-                delivered: 1.0,
-                marked: 0.0,
-                outstanding: 100.0,
-                rtt: Some(US(1000 * rtt)),
-                min_rtt: US(100_000),
-                recovering: false,
-            };
-            hystart.ends_slow_start(cwnd, &delivery)
+            told(&mut hystart, cwnd, &delivery(1_000_000 + gap * number, 1000.0, rtt))
         })
     }
 
@@ -164,17 +210,77 @@ mod tests {
     }
 
     #[test]
+    fn ninth_sample_speaks_against_the_end_in_present_linux_only() {
+        let mut ninth_is_low = [113; 12];
+        ninth_is_low[8] = 100;
+        assert_eq!(ends_at(Config::linux(), 20.0, 5000, &ninth_is_low), None);
+        assert_eq!(ends_at(Config::linux_3_16(), 20.0, 5000, &ninth_is_low), Some(8));
+    }
+
+    #[test]
     fn slow_start_ends_when_a_train_fills_half_the_round_trip() {
-        // 1 ms apart: the 51st acknowledgement after the first is the first beyond 50 ms. 3 ms apart there is no train.
+        // 1 ms apart: the 51st acknowledgement after the first is the first beyond (100 + 1) / 2 ms, and beyond 50 ms. 3 ms
+        // apart there is no train.
         assert_eq!(ends_at(Config::linux(), 20.0, 1000, &[100; 90]), Some(51));
         assert_eq!(ends_at(Config::linux(), 20.0, 3000, &[100; 90]), None);
         assert_eq!(ends_at(Config::ns3(), 20.0, 1000, &[100; 90]), None);
+        // 250 µs apart: 203 quarters are 50.75 ms, 201 are 50.25.
+        assert_eq!(ends_at(Config::linux_3_16(), 20.0, 250, &[100; 220]), Some(201));
+        assert_eq!(ends_at(Config::linux(), 20.0, 250, &[100; 220]), Some(203));
         // With pacing the whole of it.
         let paced = Config::linux().paced();
         assert_eq!(
             [Config::linux(), paced].map(|config| ends_at(config, 20.0, 2000, &[100; 90])),
             [Some(26), Some(51)]
         );
+    }
+
+    /// Flights of `flight` segments 100 ms apart, whose acknowledgements come `gap` µs apart in trains with a pause between;
+    /// in which flight, and at which of its acknowledgements, slow start ends.
+    fn ends_in_flight(flight: i64, gap: i64) -> Option<(i64, i64)> {
+        let mut hystart = HyStart::new(Config::linux());
+        let acks = (0..4).flat_map(|round| (0..flight).map(move |number| (round, number)));
+        acks.into_iter().find(|&(round, number)| {
+            // Each acknowledgement lets the segment of the next flight out.
+            let outstanding = (flight - 1) as f64;
+            let now = 1_000_000 + 100_000 * round + gap * number;
+            told(&mut hystart, 20.0, &delivery(now, outstanding, 100))
+        })
+    }
+
+    #[test]
+    fn pause_between_flights_does_not_break_the_train() {
+        // 60 acknowledgements 1 ms apart, then 41 ms without one. The first of a flight begins the round, and the 51st after
+        // it is beyond 50.5 ms.
+        assert_eq!(ends_in_flight(60, 1000), Some((0, 51)));
+        // 40 do not last that long in any flight, and the pause is no part of a train.
+        assert_eq!(ends_in_flight(40, 1000), None);
+    }
+
+    #[test]
+    fn round_begins_with_the_first_acknowledgement_of_what_was_sent_after_it_began() {
+        let mut hystart = HyStart::new(Config::linux());
+        // The first acknowledgement begins a round with 9 more outstanding. The train of the next, after a pause of 60 ms,
+        // counts from its own first acknowledgement on.
+        for number in 0..10 {
+            assert!(!told(&mut hystart, 20.0, &delivery(1_000_000 + 1000 * number, 9.0, 100)));
+        }
+        assert_eq!(hystart.round_start, SendTime::from_millis(1000));
+        assert!(!told(&mut hystart, 20.0, &delivery(1_100_000, 9.0, 100)));
+        assert_eq!(hystart.round_start, SendTime::from_millis(1100));
+    }
+
+    #[test]
+    fn end_is_found_once_until_a_timeout() {
+        let mut hystart = HyStart::new(Config::linux());
+        let ends = |hystart: &mut HyStart, from: i64| {
+            (0..30).position(|number| told(hystart, 20.0, &delivery(from + 5000 * number, 100.0, 120)))
+        };
+        assert_eq!(ends(&mut hystart, 1_000_000), Some(8));
+        assert_eq!(ends(&mut hystart, 2_000_000), None);
+        // What was outstanding at the timeout still belongs to the round before, which began with it.
+        hystart.on_timeout(SendTime::from_millis(3000), 3.0);
+        assert_eq!(ends(&mut hystart, 3_200_000), Some(11));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub use cubic::Cubic;
 pub use dctcp::Dctcp;
 pub use highspeed::HighSpeed;
 pub use newreno::NewReno;
-pub use rules::Rules;
+pub use rules::{Reduced, Rules};
 pub use westwood::Westwood;
 
 /// A window never falls below this by congestion, in segments (RFC 5681 §3.1 eq. (4), RFC 9438 §4.6).
@@ -109,6 +109,11 @@ pub trait WindowLaw: Send + Sync + Debug {
     fn marks_count_as_losses(&self) -> bool {
         true
     }
+
+    /// What [`Self::on_congestion`] was told last was none: what was taken for lost had only been late (RFC 5682, RFC 3522). The
+    /// transport has taken `cwnd` and `ssthresh` back to what they were before; a law may take back what it had concluded
+    /// besides (RFC 9438 §4.9). Linux's laws do not.
+    fn on_undo(&mut self, _window: &mut Window, _now: SendTime) {}
 
     /// The sender begins again after it sent nothing for longer than its retransmission timeout, and neither sent nor
     /// heard anything for `idle`. The transport itself has taken `cwnd` back to the restart window (RFC 5681 §4.1).

@@ -7,7 +7,7 @@
 
 use crate::time::SendTime;
 use crate::window::rules::{RenoGrowth, Rules};
-use crate::window::{Ack, Congestion, MIN_SSTHRESH, Window, WindowLaw};
+use crate::window::{Ack, Congestion, Window, WindowLaw};
 
 /// The NewReno window law.
 #[derive(Clone, Debug, Default)]
@@ -38,8 +38,12 @@ impl WindowLaw for NewReno {
 
     fn on_congestion(&mut self, window: &mut Window, _now: SendTime, kind: Congestion, flight: f64) {
         let reduced = self.growth.on_congestion(window, kind, flight);
-        window.ssthresh = (reduced / 2.0).max(MIN_SSTHRESH); // RFC 5681 eq. (4)
+        window.ssthresh = self.growth.threshold(reduced / 2.0); // RFC 5681 eq. (4)
         window.cwnd = window.ssthresh;
+    }
+
+    fn on_undo(&mut self, _window: &mut Window, _now: SendTime) {
+        self.growth.on_undo();
     }
 }
 
@@ -101,14 +105,25 @@ mod tests {
 
     #[test]
     fn linux_halves_the_window_and_not_the_flight() {
+        // Linux 6 in whole numbers.
+        for (rules, left) in [(Rules::linux(), 15.5), (Rules::linux_6(), 15.0)] {
+            let mut window = Window { cwnd: 31.0, ssthresh: f64::INFINITY };
+            let mut law = NewReno::with_rules(rules);
+            law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 21.0);
+            assert_eq!(window, Window { cwnd: left, ssthresh: left });
+        }
+    }
+
+    #[test]
+    fn after_a_false_timeout_slow_start_is_no_longer_that_after_one() {
+        let mut law = NewReno::new();
         let mut window = Window { cwnd: 30.0, ssthresh: f64::INFINITY };
-        NewReno::with_rules(Rules::linux()).on_congestion(
-            &mut window,
-            SendTime::ZERO,
-            Congestion::Loss,
-            21.0,
-        );
-        assert_eq!(window, Window { cwnd: 15.0, ssthresh: 15.0 });
+        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 30.0);
+        // The transport has taken the window back.
+        window = Window { cwnd: 30.0, ssthresh: f64::INFINITY };
+        law.on_undo(&mut window, SendTime::ZERO);
+        law.on_ack(&mut window, &ack(2.0));
+        assert_eq!(window.cwnd, 32.0);
     }
 
     #[test]

@@ -16,6 +16,7 @@ enum Event {
     Delivery { delivered: f64, marked: f64, outstanding: f64, rtt: Option<i64>, recovering: bool },
     Ack { acked: f64, limited: bool },
     Congestion { kind: Congestion, flight: f64 },
+    Undo,
     Idle,
 }
 
@@ -30,6 +31,7 @@ fn event() -> impl Strategy<Value = Event> {
         ),
         4 => (0.0..1e4f64, any::<bool>()).prop_map(|(acked, limited)| Event::Ack { acked, limited }),
         2 => (kind, count()).prop_map(|(kind, flight)| Event::Congestion { kind, flight }),
+        1 => Just(Event::Undo),
         1 => Just(Event::Idle),
     ]
 }
@@ -37,14 +39,18 @@ fn event() -> impl Strategy<Value = Event> {
 fn laws() -> Vec<Box<dyn WindowLaw>> {
     let mut laws: Vec<Box<dyn WindowLaw>> = Vec::new();
     laws.push(Box::new(Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16())))));
-    for rules in [Rules::default(), Rules::rfc_5681(), Rules::linux(), Rules::ns3_26()] {
+    laws.push(Box::new(Cubic::linux_6(Some(HyStart::new(Config::linux())))));
+    for rules in [Rules::default(), Rules::rfc_5681(), Rules::linux(), Rules::linux_6(), Rules::ns3_26()] {
         laws.push(Box::new(NewReno::with_rules(rules)));
         laws.push(Box::new(Cubic::with_rules(rules, Some(HyStart::new(Config::linux())))));
         laws.push(Box::new(HighSpeed::with_rules(highspeed::Response::Formula, rules)));
         laws.push(Box::new(HighSpeed::with_rules(highspeed::Response::Table, rules)));
-        for estimator in
-            [westwood::Estimator::Linux, westwood::Estimator::Ns3, westwood::Estimator::Ns3PerAck]
-        {
+        for estimator in [
+            westwood::Estimator::Linux,
+            westwood::Estimator::Ns3,
+            westwood::Estimator::Ns3AckSpacing,
+            westwood::Estimator::Ns3PerAck,
+        ] {
             laws.push(Box::new(Westwood::with_rules(estimator, rules)));
         }
         laws.push(Box::new(Dctcp::with_rules(rules)));
@@ -67,6 +73,7 @@ fn tell(law: &mut dyn WindowLaw, window: &mut Window, now: SendTime, event: &Eve
             law.on_ack(window, &Ack { now, acked, srtt: rtt, min_rtt: rtt, window_limited: limited });
         }
         Event::Congestion { kind, flight } => law.on_congestion(window, now, kind, flight),
+        Event::Undo => law.on_undo(window, now),
         Event::Idle => law.on_idle(window, rtt),
     }
 }

@@ -2,20 +2,35 @@
 
 use crate::window::Delivery;
 
-/// Tells where a round trip ends and the next begins: once so much has arrived as was outstanding at its beginning.
+/// Tells where a round trip ends: once so much has arrived as was outstanding at its beginning.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
-    /// Segments that still have to arrive.
+    /// Segments that still have to arrive; below zero once more than these have.
     left: f64,
 }
 
 impl Rounds {
-    /// Whether a round begins with this.
+    /// Counts what has arrived.
+    pub(super) fn count(&mut self, delivered: f64) {
+        self.left -= delivered;
+    }
+
+    /// Whether something has arrived that was sent after the round began (Linux: `snd_una` beyond `end_seq`).
+    pub(super) fn is_passed(self) -> bool {
+        self.left < 0.0
+    }
+
+    /// A round begins with so many segments outstanding.
+    pub(super) fn begin(&mut self, outstanding: f64) {
+        self.left = outstanding;
+    }
+
+    /// Counts what has arrived; whether it is the last of a round, so that the next begins with it.
     pub(super) fn begins(&mut self, delivery: &Delivery) -> bool {
-        self.left -= delivery.delivered;
+        self.count(delivery.delivered);
         let begins = self.left <= 0.0;
         if begins {
-            self.left = delivery.outstanding.max(1.0);
+            self.begin(delivery.outstanding.max(1.0));
         }
         begins
     }
@@ -33,5 +48,16 @@ mod tests {
         let begins = [(1.0, 4.0), (2.0, 5.0), (2.0, 6.0), (3.0, 6.0), (2.0, 6.0), (1.0, 6.0)]
             .map(|(delivered, outstanding)| rounds.begins(&delivery(0, delivered, outstanding)));
         assert_eq!(begins, [true, false, true, false, false, true]);
+    }
+
+    #[test]
+    fn round_is_passed_by_what_was_sent_after_its_beginning() {
+        let mut rounds = Rounds::default();
+        rounds.begin(4.0);
+        let passed = [2.0, 2.0, 0.0, 1.0].map(|delivered| {
+            rounds.count(delivered);
+            rounds.is_passed()
+        });
+        assert_eq!(passed, [false, false, false, true]);
     }
 }

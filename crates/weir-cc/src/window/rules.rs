@@ -1,7 +1,7 @@
 //! Rules on which TCP stacks differ and window laws do not, and the growth that most laws have in common: slow start,
 //! then so many segments per round trip.
 
-use crate::window::{Ack, Congestion, Window};
+use crate::window::{Ack, Congestion, MIN_SSTHRESH, Window};
 
 /// What acknowledgements and reductions are counted by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,8 +15,19 @@ pub struct Rules {
     pub counts_acknowledgements: bool,
     /// Whether the window grows even while the application limits sending, against RFC 7661.
     pub unused_window_grows: bool,
-    /// Whether congestion reduces the window itself and not what is in flight (RFC 5681 §3.1 eq. (4)).
-    pub reduces_window: bool,
+    /// What congestion reduces.
+    pub reduces: Reduced,
+}
+
+/// What congestion reduces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduced {
+    /// What is in flight (RFC 5681 §3.1 eq. (4)).
+    Flight,
+    /// The window.
+    Window,
+    /// The window, to a whole number of segments.
+    WholeWindow,
 }
 
 impl Default for Rules {
@@ -34,7 +45,7 @@ impl Rules {
             limit_after_timeout: 1.0,
             counts_acknowledgements: false,
             unused_window_grows: false,
-            reduces_window: false,
+            reduces: Reduced::Flight,
         }
     }
 
@@ -43,14 +54,25 @@ impl Rules {
         Self {
             slow_start_limit: f64::INFINITY,
             limit_after_timeout: f64::INFINITY,
-            reduces_window: true,
+            reduces: Reduced::Window,
             ..Self::rfc_5681()
         }
+    }
+
+    /// The same, and windows are whole numbers, as in the kernel.
+    pub const fn linux_6() -> Self {
+        Self { reduces: Reduced::WholeWindow, ..Self::linux() }
     }
 
     /// ns-3 up to 3.26: acknowledgements count, and the window grows whether it is used or not.
     pub const fn ns3_26() -> Self {
         Self { counts_acknowledgements: true, unused_window_grows: true, ..Self::rfc_5681() }
+    }
+
+    /// The threshold after a reduction that leaves so many segments.
+    pub(super) fn threshold(&self, left: f64) -> f64 {
+        let whole = self.reduces == Reduced::WholeWindow;
+        (if whole { libm::trunc(left) } else { left }).max(MIN_SSTHRESH)
     }
 
     /// Whether the window may grow at all.
@@ -89,7 +111,12 @@ impl SlowStart {
     /// Congestion with `flight` segments outstanding: what is to be reduced, in segments.
     pub(super) fn on_congestion(&mut self, window: &Window, kind: Congestion, flight: f64) -> f64 {
         self.after_timeout = kind == Congestion::Timeout;
-        if self.rules.reduces_window { window.cwnd } else { flight }
+        if self.rules.reduces == Reduced::Flight { flight } else { window.cwnd }
+    }
+
+    /// The last congestion was none.
+    pub(super) fn on_undo(&mut self) {
+        self.after_timeout = false;
     }
 }
 
@@ -138,6 +165,16 @@ impl RenoGrowth {
     pub(super) fn on_congestion(&mut self, window: &Window, kind: Congestion, flight: f64) -> f64 {
         self.counted = 0.0;
         self.slow_start.on_congestion(window, kind, flight)
+    }
+
+    /// What is left of a window after a reduction, in segments.
+    pub(super) fn threshold(&self, left: f64) -> f64 {
+        self.slow_start.rules.threshold(left)
+    }
+
+    /// The last congestion was none. What had been counted is lost all the same, as in Linux.
+    pub(super) fn on_undo(&mut self) {
+        self.slow_start.on_undo();
     }
 }
 

@@ -2,19 +2,22 @@
 //! et al., "TCP Westwood: bandwidth estimation for enhanced transport over wireless links", MobiCom 2001; Grieco and
 //! Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP", CCR 2004). It grows as Reno.
 //!
-//! Variants: Westwood+ as in Linux, Westwood+ as in ns-3, and the Westwood of ns-3 before 3.38, which takes each
-//! acknowledgement for all that a round trip brings and so nearly always ends at the smallest window.
+//! Variants: Westwood+ as in Linux; Westwood+ as in ns-3; and Westwood, with a sample per acknowledgement, in the two forms that
+//! ns-3 had: over the time since the last one (as in the paper of 2001; in ns-3 until its congestion control became a class of
+//! its own in 3.25, and again since commit 0e685cb, so in 3.37; 3.38 has no more of it), or, between these, over the whole round
+//! trip. That takes each acknowledgement for all that a round trip brings and nearly always ends at the smallest window.
 //!
 //! Divergences:
 //! 1. Before the first sample of the bandwidth half of what is in flight stands for `BWE · RTTmin`.
 //! 2. Congestion never opens the window, even if the estimate exceeds it (as the paper of 2001, unlike ns-3).
 //! 3. The estimate also counts in recovery and sets the threshold there at once; Linux does so at the end of recovery.
+//! 4. Acknowledgements that come at the same time are one; ns-3 takes the second for an infinite bandwidth.
 
 use weir_units::TimeDelta;
 
 use crate::time::SendTime;
 use crate::window::rules::{RenoGrowth, Rules};
-use crate::window::{Ack, Congestion, Delivery, MIN_SSTHRESH, Window, WindowLaw};
+use crate::window::{Ack, Congestion, Delivery, Window, WindowLaw};
 
 /// Shortest window of a bandwidth sample in Linux (`TCP_WESTWOOD_RTT_MIN`).
 const LINUX_SHORTEST: TimeDelta = TimeDelta::from_millis(50);
@@ -27,8 +30,11 @@ pub enum Estimator {
     Linux,
     /// A sample per round trip through Tustin's filter with 0.9, from 0 on (ns-3, `WESTWOODPLUS`).
     Ns3,
-    /// A sample per acknowledgement, over the whole round-trip time, through the same filter (ns-3 before 3.38, the
-    /// default `WESTWOOD`).
+    /// A sample per acknowledgement, over the time since the last, through the same filter (the `WESTWOOD` of ns-3.37, its
+    /// default).
+    Ns3AckSpacing,
+    /// A sample per acknowledgement, over the whole round-trip time, through the same filter (the `WESTWOOD` of ns-3 from
+    /// 3.25 on, before commit 0e685cb).
     Ns3PerAck,
 }
 
@@ -41,7 +47,10 @@ pub struct Westwood {
     arrived: f64,
     window_start: Option<SendTime>,
     rtt: TimeDelta,
+    /// `RTTmin`; in Linux since the last timeout.
     min_rtt: TimeDelta,
+    /// Whether the next round trip is taken for the least (`reset_rtt_min`).
+    rtt_min_stands: bool,
     /// `b_k` in segments per second.
     sample: f64,
     /// What the first of Linux's filters gives.
@@ -72,12 +81,31 @@ impl Westwood {
         let start = *self.window_start.get_or_insert(delivery.now);
         self.arrived += delivery.delivered;
         let length = delivery.now - start;
-        let wanted = if self.estimator == Estimator::Linux { self.rtt.max(LINUX_SHORTEST) } else { self.rtt };
-        if length < wanted {
+        if length < self.shortest_window() || length <= TimeDelta::ZERO {
             return None;
         }
         self.window_start = Some(delivery.now);
         Some(core::mem::take(&mut self.arrived) / length.secs_f64())
+    }
+
+    /// How long a sample of the bandwidth lasts at least.
+    fn shortest_window(&self) -> TimeDelta {
+        match self.estimator {
+            Estimator::Linux => self.rtt.max(LINUX_SHORTEST),
+            Estimator::Ns3 | Estimator::Ns3PerAck => self.rtt,
+            Estimator::Ns3AckSpacing => TimeDelta::ZERO,
+        }
+    }
+
+    /// Linux measures the least round trip of data, anew after each timeout.
+    fn note_rtt(&mut self, rtt: TimeDelta, least: TimeDelta) {
+        self.rtt = rtt;
+        self.min_rtt = match self.estimator {
+            Estimator::Linux if self.rtt_min_stands => self.min_rtt.min(rtt),
+            Estimator::Linux => rtt,
+            _ => least,
+        };
+        self.rtt_min_stands = true;
     }
 
     fn filter(&mut self, sample: f64) {
@@ -104,8 +132,7 @@ impl WindowLaw for Westwood {
 
     fn on_delivery(&mut self, _window: &mut Window, delivery: &Delivery) {
         if let Some(rtt) = delivery.rtt {
-            self.rtt = rtt;
-            self.min_rtt = delivery.min_rtt;
+            self.note_rtt(rtt, delivery.min_rtt);
         }
         if let Some(sample) = self.count(delivery) {
             self.filter(sample);
@@ -119,8 +146,13 @@ impl WindowLaw for Westwood {
     fn on_congestion(&mut self, window: &mut Window, _now: SendTime, kind: Congestion, flight: f64) {
         let reduced = self.growth.on_congestion(window, kind, flight);
         let carried = self.bandwidth.map_or(reduced / 2.0, |bandwidth| bandwidth * self.min_rtt.secs_f64());
-        window.ssthresh = carried.max(MIN_SSTHRESH);
+        window.ssthresh = self.growth.threshold(carried);
         window.cwnd = window.cwnd.min(window.ssthresh);
+        self.rtt_min_stands &= kind != Congestion::Timeout;
+    }
+
+    fn on_undo(&mut self, _window: &mut Window, _now: SendTime) {
+        self.growth.on_undo();
     }
 }
 
@@ -169,6 +201,42 @@ mod tests {
         assert_eq!(small.cwnd, 10.0);
         assert!((small.ssthresh - 22.0).abs() < 1e-9);
         assert_eq!(congested(&mut Westwood::new(), 30.0).ssthresh, 15.0);
+    }
+
+    #[test]
+    fn least_round_trip_is_measured_anew_after_a_timeout() {
+        let rtt_of = |law: &mut Westwood, ms| {
+            let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
+            let rtt = Some(TimeDelta::from_millis(ms));
+            law.on_delivery(&mut window, &Delivery { rtt, ..delivery(2000, 2.0, 20.0) });
+            law.min_rtt
+        };
+        let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
+        let mut law = fed(Estimator::Linux, 11);
+        assert_eq!(rtt_of(&mut law, 300), TimeDelta::from_millis(100));
+        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 20.0);
+        assert_eq!(rtt_of(&mut law, 300), TimeDelta::from_millis(100));
+        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 20.0);
+        // The threshold of the timeout itself still goes by the old one: 220/s over 100 ms.
+        assert!((window.ssthresh - 22.0).abs() < 1.0, "{window:?}");
+        assert_eq!(rtt_of(&mut law, 300), TimeDelta::from_millis(300));
+        assert_eq!(rtt_of(&mut law, 250), TimeDelta::from_millis(250));
+    }
+
+    #[test]
+    fn estimate_over_the_time_since_the_last_acknowledgement_is_what_the_path_carries() {
+        // 2 segments every 10 ms are 200/s, 20 per round trip.
+        let mut law = fed(Estimator::Ns3AckSpacing, 200);
+        assert!((law.bandwidth.unwrap() - 200.0).abs() < 0.01);
+        assert!((congested(&mut law, 60.0).cwnd - 20.0).abs() < 0.01);
+        // Two at the same time are one: 4 segments in 10 ms, a twentieth of which the filter takes.
+        let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
+        for _ in 0..2 {
+            law.on_delivery(&mut window, &delivery(2010, 2.0, 20.0));
+        }
+        assert!((law.bandwidth.unwrap() - 200.0).abs() < 0.01);
+        law.on_delivery(&mut window, &delivery(2020, 2.0, 20.0));
+        assert!((law.bandwidth.unwrap() - 210.0).abs() < 0.01, "{law:?}");
     }
 
     #[test]

@@ -2,4 +2,5 @@
 
 mod aiortc_kalman;
 mod examples;
+mod kernel_tcp;
 mod readme;

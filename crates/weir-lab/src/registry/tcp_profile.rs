@@ -13,6 +13,10 @@ pub enum TcpProfile {
     /// Linux 3.16 (2014): CUBIC with HyStart, proportional rate reduction.
     #[serde(rename = "linux-3.16")]
     Linux316,
+    /// Linux 6.18 (2025) without the `fq` queue, hence without pacing: CUBIC with HyStart, losses found by time, probes of the
+    /// tail, undo of what was reduced for nothing, a receive window that grows.
+    #[serde(rename = "linux-6")]
+    Linux6,
     /// ns-3.26 (2016): NewReno without SACK, which grows by half a segment per round trip.
     #[serde(rename = "ns3-3.26")]
     Ns326,
@@ -27,7 +31,7 @@ impl TcpProfile {
     pub fn law(self) -> &'static str {
         match self {
             Self::Rfc | Self::Ns326 | Self::Chromium2015 => "newreno",
-            Self::Linux316 => "cubic",
+            Self::Linux316 | Self::Linux6 => "cubic",
         }
     }
 
@@ -36,6 +40,7 @@ impl TcpProfile {
         let config = match self {
             Self::Rfc => TcpConfig::rfc(),
             Self::Linux316 => TcpConfig::linux_3_16(),
+            Self::Linux6 => TcpConfig::linux_6(),
             Self::Ns326 => TcpConfig::ns3_26(mss.unwrap_or(536)),
             Self::Chromium2015 => TcpConfig { mss: 1148, ..TcpConfig::default() },
         };

@@ -27,7 +27,7 @@ struct Stack {
     pacing: bool,
 }
 
-static WINDOW_LAWS: [WindowLawInfo; 7] = [
+static WINDOW_LAWS: [WindowLawInfo; 8] = [
     WindowLawInfo {
         name: "newreno",
         summary: "one segment more per round trip, half after a loss",
@@ -59,9 +59,15 @@ static WINDOW_LAWS: [WindowLawInfo; 7] = [
         build: |stack| Box::new(Westwood::with_rules(stack.westwood(), stack.rules())),
     },
     WindowLawInfo {
+        name: "westwood",
+        summary: "the same with a sample per acknowledgement, over the time since the last one",
+        source: "Mascolo et al. 2001, as in ns-3.37 and in ns-3 before 3.25",
+        build: |stack| Box::new(Westwood::with_rules(westwood::Estimator::Ns3AckSpacing, stack.rules())),
+    },
+    WindowLawInfo {
         name: "westwood-per-ack",
-        summary: "Westwood with a sample per acknowledgement, which nearly always ends at two segments",
-        source: "ns-3 before 3.38",
+        summary: "the same with a sample per acknowledgement, over the round trip: nearly always ends at two segments",
+        source: "ns-3 from 3.25 on, until its commit 0e685cb",
         build: |stack| Box::new(Westwood::with_rules(westwood::Estimator::Ns3PerAck, stack.rules())),
     },
     WindowLawInfo {
@@ -84,16 +90,18 @@ impl Stack {
             None | Some(TcpProfile::Chromium2015) => Rules::default(),
             Some(TcpProfile::Rfc) => Rules::rfc_5681(),
             Some(TcpProfile::Linux316) => Rules::linux(),
+            Some(TcpProfile::Linux6) => Rules::linux_6(),
             Some(TcpProfile::Ns326) => Rules::ns3_26(),
         }
     }
 
-    /// Linux 3.16 looks for the end of slow start under either name.
+    /// Linux looks for the end of slow start under either name.
     fn cubic(&self, hystart: Option<HyStart>) -> Cubic {
-        if self.profile == Some(TcpProfile::Linux316) {
-            return Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16())));
+        match self.profile {
+            Some(TcpProfile::Linux316) => Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16()))),
+            Some(TcpProfile::Linux6) => Cubic::linux_6(Some(self.hystart())),
+            _ => Cubic::with_rules(self.rules(), hystart),
         }
-        Cubic::with_rules(self.rules(), hystart)
     }
 
     fn hystart(&self) -> HyStart {
@@ -108,7 +116,7 @@ impl Stack {
     fn high_speed(&self) -> HighSpeed {
         let response = match self.profile {
             None | Some(TcpProfile::Rfc | TcpProfile::Chromium2015) => highspeed::Response::Formula,
-            Some(TcpProfile::Linux316 | TcpProfile::Ns326) => highspeed::Response::Table,
+            Some(TcpProfile::Linux316 | TcpProfile::Linux6 | TcpProfile::Ns326) => highspeed::Response::Table,
         };
         HighSpeed::with_rules(response, Rules { counts_acknowledgements: false, ..self.rules() })
     }

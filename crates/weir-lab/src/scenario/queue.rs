@@ -70,6 +70,7 @@ impl Queue {
             limit_packets,
             in_service: match self.in_service {
                 InService::Counted => NetInService::Counted,
+                InService::Whole => NetInService::Whole,
                 InService::Free => NetInService::Free,
             },
             mark_above: self.mark_above,
@@ -97,6 +98,8 @@ pub enum InService {
     /// Its unserved part counts.
     #[default]
     Counted,
+    /// It counts with all its bytes until it is served.
+    Whole,
     /// It does not count.
     Free,
 }

@@ -64,6 +64,27 @@ pub struct TcpOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1000))]
     pub quick_acks: Option<u32>,
+    /// So many acknowledgements after each segment out of order leave one by one, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1000))]
+    pub quick_acks_again: Option<u32>,
+    /// Losses, also of retransmissions, are found by time (RFC 8985); only with SACK.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rack: Option<bool>,
+    /// Whether the tail is probed (RFC 8985 §7); only with `rack`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tlp: Option<bool>,
+    /// Whether a reduction is undone once what was taken for lost proves to have been late only (RFC 3522, RFC 3708, RFC 5682);
+    /// only with `rack`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<bool>,
+    /// Whether the receiver tells of segments that arrive again (RFC 2883).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dsack: Option<bool>,
+    /// Receive window to begin with, in segments; it grows to twice what is read per round trip, up to `receive_window`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 16_777_216))]
+    pub initial_receive_window: Option<u32>,
 }
 
 /// How TCP uses ECN.
@@ -117,6 +138,12 @@ impl TcpOptions {
             prr: self.prr.unwrap_or(usual.prr),
             pacing: self.pacing.unwrap_or(usual.pacing),
             quick_acks: self.quick_acks.unwrap_or(usual.quick_acks),
+            quick_acks_again: self.quick_acks_again.unwrap_or(usual.quick_acks_again),
+            rack: self.rack.unwrap_or(usual.rack),
+            tlp: self.tlp.unwrap_or(usual.tlp),
+            undo: self.undo.unwrap_or(usual.undo),
+            dsack: self.dsack.unwrap_or(usual.dsack),
+            initial_receive_window: self.initial_receive_window.or(usual.initial_receive_window),
             ns3_recovery: usual.ns3_recovery,
             linux_deviation: usual.linux_deviation,
         }

@@ -83,6 +83,12 @@ fn profile_is_one_configuration_and_options_are_laid_over_it() {
         prr: false,
         pacing: false,
         quick_acks: 0,
+        quick_acks_again: 0,
+        rack: false,
+        tlp: false,
+        undo: false,
+        dsack: false,
+        initial_receive_window: None,
         ns3_recovery: false,
         linux_deviation: false,
     };
@@ -95,6 +101,19 @@ fn profile_is_one_configuration_and_options_are_laid_over_it() {
     // TCP_RTO_MAX is 120 s; TCP_MAX_QUICKACKS is 16.
     let linux = TcpConfig { max_rto: ms(120_000), prr: true, quick_acks: 16, linux_deviation: true, ..usual };
     assert_eq!(of("linux-3.16"), linux);
+    // The first 65 160 bytes of `tcp_rmem` are 45 segments; RACK, TLP, F-RTO and D-SACK are on.
+    let (again, initial) = (16, Some(45));
+    let modern = TcpConfig {
+        quick_acks: 22,
+        quick_acks_again: again,
+        initial_receive_window: initial,
+        rack: true,
+        tlp: true,
+        undo: true,
+        dsack: true,
+        ..linux
+    };
+    assert_eq!(of("linux-6"), modern);
     // Buffers of 131072 bytes hold 244 segments of 536.
     let ns3 = TcpConfig {
         mss: 536,

@@ -1,5 +1,7 @@
 //! The two ends of a TCP connection, between a host and the network.
 
+use core::cmp::Ordering;
+
 use weir_cc::coupled::{Order, WindowNews, Word};
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
@@ -128,6 +130,15 @@ impl ReceivingEnd {
         }
         if way == self.way {
             self.receiver.on_segment(local, segment);
+        }
+    }
+
+    /// Whether a segment of the connection `way` has arrived before: of an earlier one all have.
+    pub(crate) fn has(&self, way: Way, segment: &Segment) -> bool {
+        match way.connection.cmp(&self.way.connection) {
+            Ordering::Less => true,
+            Ordering::Equal => self.receiver.has(segment.number),
+            Ordering::Greater => false,
         }
     }
 

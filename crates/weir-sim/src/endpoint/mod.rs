@@ -16,7 +16,7 @@ use weir_net::Time;
 
 use crate::clock::Clock;
 use crate::network::Network;
-use crate::packet::SimPacket;
+use crate::packet::{Body, SimPacket};
 use crate::seed::generator;
 
 use chromium::{ChromiumSink, ChromiumSource};
@@ -25,7 +25,7 @@ use downloads::DownloadSource;
 use media::{MediaSink, MediaSource};
 use transport::{TcpSink, TcpSource};
 use web::{WebClients, WebServer};
-use weir_world::{FlowSpec, Monitor, Side, Traffic, stream};
+use weir_world::{FlowSpec, Monitor, PacketMeta, Side, Traffic, stream};
 
 /// The time of a flow's life and where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -158,7 +158,12 @@ impl Endpoint {
         packet: &SimPacket,
         network: &mut Network<M>,
     ) -> Time {
-        network.monitor.delivered(now, packet.flow as usize, &packet.meta);
+        if self.has(packet) {
+            let again = PacketMeta { payload: 0, ..packet.meta };
+            network.monitor.delivered(now, packet.flow as usize, &again);
+        } else {
+            network.monitor.delivered(now, packet.flow as usize, &packet.meta);
+        }
         match self {
             Self::MediaSource(source) => source.deliver(now, packet, network),
             Self::MediaSink(sink) => sink.deliver(now, packet, network),
@@ -175,6 +180,17 @@ impl Endpoint {
 }
 
 impl Endpoint {
+    /// Whether the packet is a copy of one that the host has: what it carries is worth nothing.
+    #[inline]
+    fn has(&self, packet: &SimPacket) -> bool {
+        let Body::Segment(way, segment) = &packet.body else { return false };
+        match self {
+            Self::TcpSink(sink) => sink.has(*way, segment),
+            Self::WebClients(clients) => clients.has(*way, segment),
+            _ => false,
+        }
+    }
+
     /// A coupler's order for one of the host's flows has come; afterwards the host is woken.
     pub(crate) fn obey<M: Monitor>(
         &mut self,

@@ -6,7 +6,7 @@ use weir_cc::window::WindowLaw;
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_units::{DataRate, DataSize};
-use weir_world::tcp::TcpConfig;
+use weir_world::tcp::{Segment, TcpConfig};
 use weir_world::{CoupledSpec, Monitor, Side, TransferMeta, Way};
 
 use super::connection::{ReceivingEnd, SendingEnd};
@@ -187,6 +187,11 @@ impl TcpSink {
             self.connection.on_segment(local, *way, segment);
         }
         self.wake(now, network)
+    }
+
+    /// Whether a segment of the connection `way` has arrived before.
+    pub(crate) fn has(&self, way: Way, segment: &Segment) -> bool {
+        self.connection.has(way, segment)
     }
 
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {

@@ -11,7 +11,7 @@ use rand_pcg::Pcg64Mcg;
 use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
-use weir_world::tcp::TcpConfig;
+use weir_world::tcp::{Segment, TcpConfig};
 use weir_world::{Monitor, Side, TransferMeta, Way, Web, WindowLaws};
 
 use super::Life;
@@ -331,6 +331,12 @@ impl WebClients {
     /// The connection of client `index` for its present request.
     fn way(&self, index: usize) -> Way {
         Way { client: index as u32, connection: self.clients[index].request }
+    }
+
+    /// Whether a segment has arrived before: of a response that is complete all have.
+    pub(crate) fn has(&self, way: Way, segment: &Segment) -> bool {
+        let client = self.clients.get(way.client as usize);
+        client.is_none_or(|client| client.request != way.connection || client.receiver.has(segment.number))
     }
 
     fn leave(&mut self, now: Time, index: usize, body: Body) {

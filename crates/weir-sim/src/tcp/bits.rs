@@ -91,6 +91,11 @@ impl BitRing {
         present
     }
 
+    /// How many of `start..end` are present.
+    pub(super) fn count_range(&self, start: u32, end: u32) -> u32 {
+        chunks(start, end).map(|(number, mask)| (mask & self.words[self.slot(number)]).count_ones()).sum()
+    }
+
     /// The lowest number of `start..end` that is present.
     #[inline]
     pub(super) fn first_present(&self, start: u32, end: u32) -> Option<u32> {
@@ -202,6 +207,10 @@ mod tests {
                 prop_assert_eq!(changed as usize, set.len().abs_diff(before));
             }
             let (start, end) = (base + probe.0, base + probe.1);
+            prop_assert_eq!(
+                ring.count_range(start, end) as usize,
+                (start..end).filter(|n| set.contains(n)).count()
+            );
             prop_assert_eq!(ring.first_present(start, end), (start..end).find(|n| set.contains(n)));
             prop_assert_eq!(ring.first_absent(start, end), (start..end).find(|n| !set.contains(n)));
             prop_assert_eq!(ring.last_absent(start, end), (start..end).rev().find(|n| !set.contains(n)));

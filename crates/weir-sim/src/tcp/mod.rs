@@ -27,6 +27,8 @@ pub(crate) mod chromium;
 mod ecn;
 mod pacing;
 mod prr;
+mod rack;
+mod receive_window;
 mod receiver;
 mod rtt;
 mod scoreboard;

@@ -33,6 +33,22 @@ impl Prr {
         pipe + send.max(0.0)
     }
 
+    /// The same by RFC 9937 §6.2, as in Linux: below the target segments leave faster than they arrive only while there is
+    /// `progress`, which is an acknowledgement of new data that tells of no more losses; the first segment of a recovery
+    /// leaves at once.
+    pub(super) fn window_by_progress(&mut self, delivered: u32, pipe: u32, progress: bool) -> f64 {
+        let (delivered, pipe) = (f64::from(delivered), f64::from(pipe));
+        self.delivered += delivered;
+        let send = if pipe > self.target {
+            (self.delivered * self.target / self.flight).ceil() - self.out
+        } else {
+            let limit = (self.delivered - self.out).max(delivered) + f64::from(u8::from(progress));
+            limit.min(self.target - pipe)
+        };
+        let least = if self.out == 0.0 { 1.0 } else { 0.0 };
+        pipe + send.max(least)
+    }
+
     /// A segment has left.
     pub(super) fn on_sent(&mut self) {
         self.out += 1.0;
@@ -59,6 +75,19 @@ mod tests {
         assert_eq!(prr.window(1, 15), 16.0); // ⌈1.5⌉ - 1
         prr.on_sent();
         assert_eq!(prr.window(1, 15), 15.0); // ⌈2⌉ - 2
+    }
+
+    #[test]
+    fn below_the_target_progress_alone_lets_out_more_than_arrives() {
+        // 4 are in flight where 10 are wanted. Nothing is out: one leaves at least.
+        let mut prr = Prr::default();
+        prr.begin(10.0, 20);
+        assert_eq!(prr.window_by_progress(0, 12, false), 13.0);
+        assert_eq!(prr.window_by_progress(1, 4, false), 5.0); // max(1 - 0, 1)
+        prr.on_sent();
+        assert_eq!(prr.window_by_progress(1, 4, false), 5.0); // max(2 - 1, 1)
+        assert_eq!(prr.window_by_progress(1, 4, true), 7.0); // max(3 - 1, 1) + 1
+        assert_eq!(prr.window_by_progress(9, 9, true), 10.0); // no more than is missing
     }
 
     #[test]

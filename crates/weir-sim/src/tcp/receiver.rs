@@ -36,6 +36,10 @@ pub struct TcpReceiver {
     last_acknowledged: u32,
     /// Segments that arrived in order since the last acknowledgement.
     unacknowledged: u32,
+    /// So many more acknowledgements leave one by one.
+    quick: u32,
+    /// A segment that has arrived again, where that is told.
+    duplicate: Option<u32>,
     /// What has to be sent at once.
     due: Due,
     /// When the delayed acknowledgement has to be sent.
@@ -86,6 +90,8 @@ impl TcpReceiver {
             out_of_order: None,
             last_acknowledged: 0,
             unacknowledged: 0,
+            quick: 0,
+            duplicate: None,
             due: Due::Nothing,
             deadline: None,
             short: None,
@@ -113,11 +119,20 @@ impl TcpReceiver {
             self.take_in_order(now);
         } else {
             self.due = Due::Acknowledgement; // RFC 5681 §4.2
+            self.quick = self.quick.max(self.config.quick_acks_again);
+            if self.config.sack && self.config.dsack && self.has(segment.number) {
+                self.duplicate = Some(segment.number);
+            }
             self.out_of_order = self.tells_delays.then(|| Timestamps::new(segment.sent_at, now));
             if segment.number > self.next {
                 self.hold(segment.number);
             }
         }
+    }
+
+    /// Whether a segment has arrived.
+    pub fn has(&self, number: u32) -> bool {
+        number < self.next || (self.held_count > 0 && number < self.held_end && self.held.contains(number))
     }
 
     fn take_in_order(&mut self, now: ArrivalTime) {
@@ -126,11 +141,16 @@ impl TcpReceiver {
         if self.held_count > 0 {
             self.take_held();
             self.due = Due::Acknowledgement;
-        } else if self.unacknowledged >= self.config.ack_every || self.next <= self.config.quick_acks {
+        } else if self.unacknowledged >= self.config.ack_every || self.is_quick() {
             self.due = Due::Acknowledgement;
         } else if self.deadline.is_none() {
             self.deadline = Some(now + self.config.ack_delay);
         }
+    }
+
+    /// Whether each segment is acknowledged by itself now.
+    fn is_quick(&self) -> bool {
+        self.quick > 0 || self.next <= self.config.quick_acks
     }
 
     /// Takes over the held segments that the one just arrived has brought into order.
@@ -203,9 +223,14 @@ impl TcpReceiver {
         self.unacknowledged = 0;
         let repeats = self.next == self.last_acknowledged;
         self.last_acknowledged = self.next;
+        self.quick -= u32::from(self.quick > 0 && !syn);
         let [first, second, third, ..] = self.recent;
         let (ece, marked) = self.ecn.feedback();
-        let sacks = [first, second, third];
+        let sacks = match self.duplicate.take() {
+            // RFC 2883 §4: it comes before the others, of which each acknowledgement has at least one.
+            Some(number) => [SackBlock { start: number, end: number.saturating_add(1) }, first, second],
+            None => [first, second, third],
+        };
         let of_echo = || Timestamps::new(self.echo, self.arrived);
         let stamps = self.out_of_order.take().filter(|_| repeats).unwrap_or_else(of_echo);
         Some(Acknowledgement { cumulative: self.next, syn, sacks, stamps, ece, marked })
@@ -286,6 +311,27 @@ mod tests {
         assert_eq!(sacks(3), Some((0, [block(2, 5), block(10, 11), block(8, 9)])));
         assert_eq!(sacks(0), Some((1, [block(2, 5), block(10, 11), block(8, 9)])));
         assert_eq!(sacks(1), Some((5, [block(10, 11), block(8, 9), block(6, 7)])));
+    }
+
+    #[test]
+    fn a_segment_that_arrives_again_is_told_of_in_the_first_block() {
+        let mut receiver = TcpReceiver::new(TcpConfig { dsack: true, ..TcpConfig::default() });
+        let mut sacks = |number| arrive(&mut receiver, number).map(|ack| ack.sacks);
+        let none = SackBlock::EMPTY;
+        assert_eq!([sacks(0), sacks(1)], [None, Some([none; 3])]);
+        assert_eq!(sacks(0), Some([block(0, 1), none, none]));
+        assert_eq!(sacks(4), Some([block(4, 5), none, none]));
+        assert_eq!(sacks(5), Some([block(4, 6), none, none]));
+        assert_eq!(sacks(4), Some([block(4, 5), block(4, 6), none]));
+        assert_eq!(sacks(2), Some([block(4, 6), none, none]));
+    }
+
+    #[test]
+    fn acknowledgements_come_one_by_one_for_a_while_after_a_segment_out_of_order() {
+        let mut receiver = TcpReceiver::new(TcpConfig { quick_acks_again: 3, ..TcpConfig::default() });
+        let at_once = [0, 1, 3, 2, 4, 5, 6, 7].map(|number| arrive(&mut receiver, number).is_some());
+        // 3 is out of order: its acknowledgement is the first of three, that of 2 the second, that of 4 the third.
+        assert_eq!(at_once, [false, true, true, true, true, false, true, false]);
     }
 
     #[test]

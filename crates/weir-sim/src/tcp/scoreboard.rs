@@ -31,7 +31,7 @@ pub(super) struct Scoreboard {
     sacked_above: u32,
     /// One beyond the highest SACKed segment.
     sacked_end: u32,
-    /// Beyond `HighRxt`: everything outstanding below is SACKed or retransmitted.
+    /// Beyond `HighRxt`: everything outstanding below is SACKed, or retransmitted and not known to be lost again.
     resend_from: u32,
     /// Blocks of the last acknowledgement: what they cover needs no second look.
     covered: [SackBlock; 3],
@@ -143,6 +143,15 @@ impl Scoreboard {
     /// Takes in SACK blocks; whether they told anything new. The first outstanding segment cannot be SACKed, or
     /// it would be acknowledged.
     pub(super) fn sack(&mut self, blocks: &[SackBlock; 3]) -> bool {
+        let news = self.take_blocks(blocks);
+        if news {
+            self.move_divide();
+        }
+        news
+    }
+
+    /// The same where the third segment SACKed above another proves nothing.
+    pub(super) fn take_blocks(&mut self, blocks: &[SackBlock; 3]) -> bool {
         if blocks[0].is_empty() {
             return false;
         }
@@ -153,11 +162,7 @@ impl Scoreboard {
             }
         }
         self.covered = blocks.map(|block| SackBlock { end: block.end.min(self.next), ..block });
-        let news = self.sacked_count > before;
-        if news {
-            self.move_divide();
-        }
-        news
+        self.sacked_count > before
     }
 
     fn take_block(&mut self, block: SackBlock) {
@@ -197,8 +202,8 @@ impl Scoreboard {
             self.sacked.insert_range(start, end)
         };
         self.sacked_count += fresh;
-        if self.resent_count > 0 && start < self.resend_from {
-            self.resent_count -= self.resent.remove_range(start, end.min(self.resend_from));
+        if self.resent_count > 0 {
+            self.resent_count -= self.resent.remove_range(start, end);
         }
         fresh
     }
@@ -233,7 +238,10 @@ impl Scoreboard {
         if self.resend_from >= limit {
             return None;
         }
-        let hole = self.sacked.first_absent(self.resend_from, limit);
+        let mut hole = self.sacked.first_absent(self.resend_from, limit);
+        while let Some(number) = hole.filter(|&number| self.resent.contains(number)) {
+            hole = self.sacked.first_absent(number + 1, limit);
+        }
         self.resend_from = hole.unwrap_or(limit);
         hole
     }
@@ -262,6 +270,74 @@ impl Scoreboard {
         self.divide = self.next;
         self.sacked_above = 0;
         self.lost_count = self.flight() - self.sacked_count;
+    }
+}
+
+/// What is known by when segments left.
+impl Scoreboard {
+    /// `IsLost` holds below this for all that is not SACKed.
+    pub(super) fn divide(&self) -> u32 {
+        self.divide
+    }
+
+    /// Segments that are SACKed.
+    pub(super) fn sacked(&self) -> u32 {
+        self.sacked_count
+    }
+
+    /// Segments whose original transmission is lost.
+    pub(super) fn lost(&self) -> u32 {
+        self.lost_count
+    }
+
+    /// The lowest of the outstanding segments `from..end` that is not SACKed.
+    pub(super) fn next_not_sacked(&self, from: u32, end: u32) -> Option<u32> {
+        if self.sacked_count == 0 {
+            return (from < end).then_some(from);
+        }
+        self.sacked.first_absent(from, end)
+    }
+
+    /// Whether any retransmission is outstanding and not known to be lost.
+    pub(super) fn has_resent(&self) -> bool {
+        self.resent_count > 0
+    }
+
+    /// Whether a retransmission of the segment is outstanding and not known to be lost.
+    pub(super) fn is_resent(&self, number: u32) -> bool {
+        (self.first..self.next).contains(&number) && self.resent.contains(number)
+    }
+
+    /// All below `end` that is not SACKed is lost.
+    pub(super) fn lose_below(&mut self, end: u32) {
+        let end = end.min(self.next);
+        if end <= self.divide {
+            return;
+        }
+        let sacked = if self.sacked_above > 0 { self.sacked.count_range(self.divide, end) } else { 0 };
+        self.sacked_above -= sacked;
+        self.lost_count += end - self.divide - sacked;
+        self.divide = end;
+    }
+
+    /// The retransmission of a segment is lost, too.
+    pub(super) fn lose_again(&mut self, number: u32) {
+        self.resent_count -= self.resent.remove_range(number, number + 1);
+        self.resend_from = self.resend_from.min(number);
+    }
+
+    /// Nothing that is outstanding is lost after all.
+    pub(super) fn keep_all(&mut self) {
+        self.divide = self.first;
+        self.sacked_above = self.sacked_count;
+        self.lost_count = 0;
+    }
+
+    /// Whether the acknowledgement tells of a segment that had arrived before (RFC 2883 §4): its first block lies below what
+    /// is acknowledged, or within the second.
+    pub(super) fn tells_of_duplicate(cumulative: u32, [first, second, _]: &[SackBlock; 3]) -> bool {
+        let within = second.start <= first.start && first.end <= second.end;
+        !first.is_empty() && (first.end <= cumulative || within)
     }
 }
 

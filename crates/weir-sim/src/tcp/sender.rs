@@ -1,8 +1,11 @@
 //! The sending endpoint: the state machine of RFC 5681, RFC 6582 and RFC 6675.
 
+mod alarms;
+mod by_time;
 mod coupled;
 mod output;
 mod recovery;
+mod undo;
 
 use weir_cc::SendTime;
 use weir_cc::window::{Ack, Congestion, Delivery, Window, WindowLaw};
@@ -12,6 +15,8 @@ use weir_world::tcp::{Acknowledgement, TcpConfig};
 use crate::tcp::ecn::EcnSender;
 use crate::tcp::pacing::Pacing;
 use crate::tcp::prr::Prr;
+use crate::tcp::rack::Rack;
+use crate::tcp::receive_window::ReceiveWindow;
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::stats::{Counts, TcpStats};
@@ -19,7 +24,9 @@ use crate::tcp::transfer::Transfer;
 
 pub use coupled::Heard;
 
+use alarms::{Alarm, Probe};
 use coupled::Coupled;
+use undo::Undo;
 
 /// Sends a stream of segments under a window law.
 #[derive(Debug)]
@@ -30,8 +37,9 @@ pub struct TcpSender {
     state: State,
     board: Scoreboard,
     rtt: RttEstimator,
-    /// When the retransmission timer runs out.
+    /// When the retransmission timer runs out, or what else the alarm is for.
     deadline: Option<SendTime>,
+    alarm: Alarm,
     transfer: Transfer,
     /// Recovery lasts until everything below is acknowledged; `None` before the first congestion.
     recover: Option<u32>,
@@ -52,6 +60,16 @@ pub struct TcpSender {
     ecn: EcnSender,
     prr: Prr,
     pacing: Pacing,
+    /// Where losses are found by time.
+    rack: Option<Rack>,
+    undo: Undo,
+    /// The timer ran out, perhaps for nothing.
+    frto: bool,
+    /// Until the next acknowledgement new segments leave and no lost ones.
+    new_only: bool,
+    probe_due: bool,
+    probe: Option<Probe>,
+    receive_window: ReceiveWindow,
     /// Segments that duplicate acknowledgements have told of and no cumulative one yet; counted without SACK only.
     told_early: u32,
     /// When the last data segment left.
@@ -73,6 +91,8 @@ enum State {
     SynSent,
     /// No loss is being repaired.
     Open,
+    /// The window comes down for a mark, in proportion to what arrives.
+    Reducing,
     /// Fast recovery.
     Recovery,
     /// The timer ran out and what was outstanding is being sent again.
@@ -82,7 +102,7 @@ enum State {
 impl TcpSender {
     /// A sender of `size` bytes, or without end. Nothing happens before [`Self::start`].
     pub fn new(config: TcpConfig, law: Box<dyn WindowLaw>, size: Option<DataSize>) -> Self {
-        Self::assemble(config, law, Scoreboard::new(), size)
+        Self::assemble(config, law, (Scoreboard::new(), None), size)
     }
 
     /// Another connection, of `size` bytes or without end, takes the place of this one, as if it were made anew.
@@ -91,16 +111,18 @@ impl TcpSender {
         let mut law = core::mem::replace(&mut self.law, Box::new(NoLaw));
         law.reset();
         let board = core::mem::take(&mut self.board).emptied();
-        *self = Self::assemble(self.config, law, board, size);
+        let rack = self.rack.take().map(Rack::emptied);
+        *self = Self::assemble(self.config, law, (board, rack), size);
     }
 
     fn assemble(
         config: TcpConfig,
         law: Box<dyn WindowLaw>,
-        board: Scoreboard,
+        (board, rack): (Scoreboard, Option<Rack>),
         size: Option<DataSize>,
     ) -> Self {
         let config = config.in_range();
+        let by_time = config.sack && config.rack;
         Self {
             law,
             window: Window { cwnd: f64::from(config.initial_window), ssthresh: f64::INFINITY },
@@ -108,6 +130,7 @@ impl TcpSender {
             board,
             rtt: RttEstimator::new(&config),
             deadline: None,
+            alarm: Alarm::default(),
             transfer: Transfer::new(size, config.mss),
             recover: None,
             fast_retransmit: false,
@@ -120,6 +143,13 @@ impl TcpSender {
             ecn: EcnSender::new(config.ecn),
             prr: Prr::default(),
             pacing: Pacing::new(config.pacing),
+            rack: rack.or_else(|| by_time.then(Rack::new)),
+            undo: Undo::default(),
+            frto: false,
+            new_only: false,
+            probe_due: false,
+            probe: None,
+            receive_window: ReceiveWindow::new(&config),
             told_early: 0,
             sent_at: None,
             acked_at: None,
@@ -154,6 +184,7 @@ impl TcpSender {
             State::Closed | State::SynDue => None,
             State::SynSent if ack.syn => Some(self.on_syn_ack(now, ack)),
             _ if ack.syn || self.state == State::SynSent => None,
+            _ if self.rack.is_some() => self.on_ack_by_time(now, ack),
             _ => self.on_data_ack(now, ack),
         }
     }
@@ -178,6 +209,7 @@ impl TcpSender {
         let rtt = (acked > 0).then(|| now - ack.stamps.sent(now));
         if let Some(sample) = rtt {
             self.rtt.on_sample(sample, ack.cumulative, self.board.next());
+            self.receive_window.on_read(now, self.board.first(), self.rtt.smoothed());
         }
         if self.config.sack {
             self.board.sack(&ack.sacks);
@@ -187,10 +219,10 @@ impl TcpSender {
             if acked > 0 {
                 self.on_progress(now, acked, marks);
             }
-            if self.state == State::Open && self.board.first_is_lost() {
+            if matches!(self.state, State::Open | State::Reducing) && self.board.first_is_lost() {
                 self.enter_recovery(now);
             }
-            if self.state == State::Recovery && self.config.prr {
+            if matches!(self.state, State::Recovery | State::Reducing) && self.config.prr {
                 self.window.cwnd = self.prr.window(delivered, self.board.pipe());
             }
         } else {
@@ -230,7 +262,7 @@ impl TcpSender {
             outstanding: f64::from(self.board.outstanding()),
             rtt: rtt.filter(|rtt| !rtt.is_negative()),
             min_rtt: self.rtt.min(),
-            recovering: self.state == State::Recovery,
+            recovering: matches!(self.state, State::Recovery | State::Reducing),
         };
         self.law.on_delivery(&mut self.window, &delivery);
     }
@@ -248,6 +280,7 @@ impl TcpSender {
                 self.on_partial_ack(acked);
             }
             State::Recovery => {}
+            State::Reducing => self.leave_reduction(),
             _ => {
                 self.duplicates = 0;
                 self.limited = 0;
@@ -276,9 +309,16 @@ impl TcpSender {
             acked: f64::from(acked),
             srtt,
             min_rtt: self.rtt.min(),
-            window_limited: self.window_limited,
+            window_limited: self.window_limited || self.may_outgrow(acked),
         };
         self.law.on_ack(&mut self.window, &ack);
+    }
+
+    /// Whether the window may grow although something else limits: as in Linux in slow start, up to twice what was
+    /// outstanding before so many segments were acknowledged.
+    fn may_outgrow(&self, acked: u32) -> bool {
+        let outstanding = f64::from(self.board.flight().saturating_add(acked));
+        self.rack.is_some() && self.window.in_slow_start() && self.window.cwnd < 2.0 * outstanding
     }
 
     /// When [`Self::on_timeout`] wants to be called.
@@ -295,6 +335,14 @@ impl TcpSender {
         if self.deadline.is_none_or(|deadline| now < deadline) {
             return;
         }
+        match self.alarm {
+            Alarm::Retransmission => self.on_retransmission_timeout(now),
+            Alarm::Probe => self.on_tail_late(now),
+            Alarm::Reordering => self.on_late(now),
+        }
+    }
+
+    fn on_retransmission_timeout(&mut self, now: SendTime) {
         self.counts.timeouts += 1;
         self.rtt.back_off();
         if self.state == State::SynSent {
@@ -303,6 +351,7 @@ impl TcpSender {
             return;
         }
         let reduction = self.timeout_reduction();
+        self.suspect_the_timeout(reduction);
         if self.coupled.is_on() {
             self.coupled.await_order(reduction);
         } else {
@@ -323,7 +372,7 @@ impl TcpSender {
     }
 
     fn note_completion(&mut self, now: SendTime) {
-        let established = matches!(self.state, State::Open | State::Recovery | State::Loss);
+        let established = !matches!(self.state, State::Closed | State::SynDue | State::SynSent);
         if established && self.board.first() >= self.transfer.end() && self.finished_at.is_none() {
             self.finished_at = Some(now);
         }
@@ -367,6 +416,8 @@ impl TcpSender {
             timeouts: self.counts.timeouts,
             fast_recoveries: self.counts.fast_recoveries,
             ecn_reductions: self.counts.ecn_reductions,
+            undone: self.counts.undone,
+            probes: self.counts.probes,
             srtt: self.rtt.smoothed(),
             rto: self.rtt.rto(),
         }

@@ -9,6 +9,8 @@ pub(super) struct Counts {
     pub(super) timeouts: u64,
     pub(super) fast_recoveries: u64,
     pub(super) ecn_reductions: u64,
+    pub(super) undone: u64,
+    pub(super) probes: u64,
 }
 
 /// What a sender has been through.
@@ -24,6 +26,10 @@ pub struct TcpStats {
     pub fast_recoveries: u64,
     /// Times the window was reduced because of ECN.
     pub ecn_reductions: u64,
+    /// Reductions that were undone, as what was taken for lost had only been late.
+    pub undone: u64,
+    /// Probes of the tail that were sent.
+    pub probes: u64,
     /// Smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<TimeDelta>,
     /// Retransmission timeout.

@@ -56,6 +56,22 @@ pub struct TcpConfig {
     pub prr: bool,
     /// Whether segments are paced, at 2 or 1.2 times the window per round trip (Linux).
     pub pacing: bool,
+    /// Losses are found by time, also those of retransmissions (RFC 8985 §6), and repaired as Linux does since 6.17: in
+    /// recovery lost segments leave, then new ones, with `prr` by RFC 9937; the window opens by all that is newly known to have
+    /// arrived, also with the acknowledgement that ends recovery; a timeout in recovery does not reduce again. Only with SACK.
+    pub rack: bool,
+    /// Whether the tail is probed, after two round trips without an acknowledgement (RFC 8985 §7). Only with `rack`.
+    pub tlp: bool,
+    /// Whether a reduction is undone once what was taken for lost proves to have been late only: by timestamps (RFC 3522), by
+    /// D-SACK (RFC 3708) and after a timeout by F-RTO (RFC 5682). Only with `rack`, and not of a sender that is coupled.
+    pub undo: bool,
+    /// Whether the receiver tells of a segment that arrives again (D-SACK, RFC 2883). Only with SACK.
+    pub dsack: bool,
+    /// Receive window to begin with, in segments, from where it grows to twice what is read per round trip, up to
+    /// `receive_window`; `None` if it is `receive_window` from the beginning.
+    pub initial_receive_window: Option<u32>,
+    /// So many acknowledgements after each segment out of order leave one by one, as at the beginning.
+    pub quick_acks_again: u32,
     /// So many segments at the beginning are acknowledged one by one (Linux's "quick acknowledgements").
     pub quick_acks: u32,
     /// Recovery without SACK as in ns-3 up to 3.26. At a loss found by duplicates these are taken off what is
@@ -87,7 +103,13 @@ impl Default for TcpConfig {
             ecn: EcnMode::Off,
             prr: false,
             pacing: false,
+            rack: false,
+            tlp: false,
+            undo: false,
+            dsack: false,
+            initial_receive_window: None,
             quick_acks: 0,
+            quick_acks_again: 0,
             ns3_recovery: false,
             linux_deviation: false,
         }
@@ -116,6 +138,20 @@ impl TcpConfig {
             quick_acks: 16,
             linux_deviation: true,
             ..Self::default()
+        }
+    }
+
+    /// Linux 6.18 (2025), without pacing, as without the `fq` queue.
+    pub fn linux_6() -> Self {
+        Self {
+            rack: true,
+            tlp: true,
+            undo: true,
+            dsack: true,
+            initial_receive_window: Some(45),
+            quick_acks: 22,
+            quick_acks_again: 16,
+            ..Self::linux_3_16()
         }
     }
 

@@ -260,14 +260,8 @@ impl Controller for Scream {
         let rate = self.target_bitrate();
         // A closed window never opens by itself: during silence the pacing rate alone bounds what is sent.
         let window = (!self.silence.is_silent()).then(|| DataSize::from_bytes_f64(self.sendable()));
-        Target {
-            media_rate: rate,
-            sending_rate: rate,
-            pacing: Pacing::Exact(self.pacing_rate()),
-            window,
-            padding: DataRate::ZERO,
-            cause: self.standing.cause(rate, self.cause),
-        }
+        let pacing = Pacing::Exact(self.pacing_rate());
+        Target { window, ..Target::at(rate, pacing, self.standing.cause(rate, self.cause)) }
     }
 
     fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {

@@ -203,14 +203,10 @@ impl Controller for ScreamV2 {
         let (rate, limits) = (self.target_rate(), &self.standing.limits);
         // A closed window never opens by itself: during silence the pacing rate alone bounds what is sent.
         let open = self.window.as_ref().filter(|_| !self.silence.is_silent());
-        Target {
-            media_rate: limits.clamp(rate.scale(self.drain.share(&self.config))),
-            sending_rate: rate,
-            pacing: Pacing::Exact(self.pacing_rate()),
-            window: open.map(|window| self.sendable(window)),
-            padding: DataRate::ZERO,
-            cause: self.standing.cause(rate, self.cause),
-        }
+        let window = open.map(|window| self.sendable(window));
+        let media_rate = limits.clamp(rate.scale(self.drain.share(&self.config)));
+        let pacing = Pacing::Exact(self.pacing_rate());
+        Target { media_rate, window, ..Target::at(rate, pacing, self.standing.cause(rate, self.cause)) }
     }
 
     fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {

@@ -51,7 +51,7 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
 
 fn limits() -> impl Strategy<Value = QueueConfig> {
     let bytes = prop::option::of((0..20_000_u64).prop_map(DataSize::from_bytes));
-    let in_service = prop_oneof![Just(InService::Counted), Just(InService::Free)];
+    let in_service = prop_oneof![Just(InService::Counted), Just(InService::Whole), Just(InService::Free)];
     let mark_above = prop::option::of((0..20_i64).prop_map(TimeDelta::from_millis));
     (bytes, prop::option::of(0..20_u32), in_service, mark_above).prop_map(
         |(limit_bytes, limit_packets, in_service, mark_above)| QueueConfig {

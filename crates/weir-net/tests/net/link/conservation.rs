@@ -45,7 +45,7 @@ fn config() -> impl Strategy<Value = LinkConfig> {
         prop::option::of((0..200_i64).prop_map(TimeDelta::from_millis)),
         prop::option::of((0..20_000_u64).prop_map(DataSize::from_bytes)),
         prop::option::of(0..20_u32),
-        prop_oneof![Just(InService::Counted), Just(InService::Free)],
+        prop_oneof![Just(InService::Counted), Just(InService::Whole), Just(InService::Free)],
         prop::option::of((0..20_i64).prop_map(TimeDelta::from_millis)),
     )
         .prop_map(|(limit_time, limit_bytes, limit_packets, in_service, mark_above)| QueueConfig {

@@ -88,6 +88,18 @@ fn exactly_at_the_limit_of_bytes_a_packet_is_taken() {
 }
 
 #[test]
+fn where_the_packet_in_service_counts_whole_it_does_so_until_its_last_bit_has_left() {
+    let mut whole = one_mbps(bytes(2500, InService::Whole));
+    assert_eq!([offer(&mut whole, 0, 1250), offer(&mut whole, 0, 1250)], [None, None]);
+    assert_eq!(offer(&mut whole, 9_999, 1), Some(DropReason::QueueBytes));
+    assert_eq!(offer(&mut whole, 10_000, 1250), None);
+    // As many full packets as fit, also where others of that size come while one is in service.
+    let mut full = one_mbps(bytes(25_000, InService::Whole));
+    let taken = (0..30).filter(|&k| offer(&mut full, 100 * k, 1500).is_none()).count();
+    assert_eq!(taken, 16);
+}
+
+#[test]
 fn a_packet_in_service_that_is_free_takes_no_bytes() {
     let mut free = one_mbps(bytes(2500, InService::Free));
     assert_eq!([offer(&mut free, 0, 1250), offer(&mut free, 0, 1250), offer(&mut free, 0, 1250)], [None; 3]);

@@ -123,10 +123,11 @@ impl TcpSender {
             (State::SynSent, State::Open) => {
                 return Heard { rtt, connected: true, news: None };
             }
-            (State::Open | State::Loss, State::Recovery) => Some(Told::RecoveryEntered),
+            (State::Open | State::Reducing | State::Loss, State::Recovery) => Some(Told::RecoveryEntered),
             (State::Recovery, State::Open) => Some(Told::RecoveryLeft),
             _ if self.counts.ecn_reductions > reductions => Some(Told::Marked),
-            (_, State::Recovery) => (acked > 0).then_some(Told::Repairing),
+            (State::Reducing, State::Open) => Some(Told::RecoveryLeft),
+            (_, State::Recovery | State::Reducing) => (acked > 0).then_some(Told::Repairing),
             (_, State::Open | State::Loss) => (acked > 0).then_some(Told::Acknowledged),
             _ => None,
         };
@@ -151,8 +152,9 @@ impl TcpSender {
     pub fn obey(&mut self, now: SendTime, order: &Order) -> Option<WindowNews> {
         match *order {
             Order::Window(window) => {
+                let repairing = matches!(self.state, State::Recovery | State::Reducing);
                 let sound = window.cwnd.is_finite() && window.cwnd > 0.0 && window.ssthresh > 0.0;
-                if self.coupled.on && self.state != State::Recovery && sound {
+                if self.coupled.on && !repairing && sound {
                     self.coupled.reduction = None;
                     self.window = window;
                 }

@@ -16,9 +16,12 @@ impl TcpSender {
                 self.window_limited |= self.state == State::Loss || self.has_new();
                 return None;
             }
+            _ if self.probe_due => return Some(self.send_probe(now)),
             _ => self.next_data(now)?,
         };
-        if self.deadline.is_none() {
+        if self.rack.is_some() && !segment.syn {
+            self.set_alarm_after(now, &segment);
+        } else if self.deadline.is_none() {
             self.restart_timer(now);
         }
         Some(segment)
@@ -46,7 +49,9 @@ impl TcpSender {
         }
         self.window_limited = false;
         match self.state {
-            State::Open => self.send_new(now),
+            State::Open | State::Reducing => self.send_new(now),
+            State::Loss if self.new_only => self.send_new(now),
+            _ if self.rack.is_some() => self.resend_lost(now, u32::MAX).or_else(|| self.send_new(now)),
             State::Loss => self.resend_lost(now, self.recover.unwrap_or(0)).or_else(|| self.send_new(now)),
             _ if self.config.sack => self.next_in_sack_recovery(now),
             _ => self.send_new(now),
@@ -74,6 +79,7 @@ impl TcpSender {
             State::Open if limited_transmit => (self.board.flight(), self.duplicates.min(2)), // RFC 3042 §2
             State::Loss => (self.board.pipe(), 0),
             State::Recovery if self.config.sack => (self.board.pipe(), 0),
+            State::Reducing => (self.board.pipe(), 0),
             _ => (self.board.flight(), 0),
         };
         f64::from(outstanding) + 1.0 <= self.coupled.limit(self.window.cwnd) + f64::from(extra)
@@ -101,7 +107,7 @@ impl TcpSender {
         Some(self.send_again(now, number))
     }
 
-    fn resend(&mut self, now: SendTime, number: u32) -> Segment {
+    pub(super) fn resend(&mut self, now: SendTime, number: u32) -> Segment {
         self.board.resend(number);
         self.send_again(now, number)
     }
@@ -109,14 +115,15 @@ impl TcpSender {
     fn send_again(&mut self, now: SendTime, number: u32) -> Segment {
         self.counts.retransmissions += 1;
         self.coupled.on_retransmission();
+        self.undo.on_sent_again(now);
         self.segment(now, number, true)
     }
 
-    fn has_new(&self) -> bool {
-        self.board.next() < self.transfer.end() && self.board.flight() < self.config.receive_window
+    pub(super) fn has_new(&self) -> bool {
+        self.board.next() < self.transfer.end() && self.board.flight() < self.receive_window.size()
     }
 
-    fn send_new(&mut self, now: SendTime) -> Option<Segment> {
+    pub(super) fn send_new(&mut self, now: SendTime) -> Option<Segment> {
         if !self.has_new() {
             return None;
         }
@@ -131,6 +138,9 @@ impl TcpSender {
         self.counts.segments += 1;
         self.sent_at = Some(now);
         self.prr.on_sent();
+        if let Some(rack) = &mut self.rack {
+            rack.on_sent(now, number, self.board.first(), retransmission);
+        }
         self.pacing.on_sent(now, &self.window, self.board.flight(), self.rtt.smoothed());
         let payload = self.transfer.payload(number);
         let (ecn, cwr) = self.ecn.stamp(retransmission);

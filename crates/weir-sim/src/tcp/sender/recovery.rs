@@ -3,6 +3,7 @@
 use weir_cc::SendTime;
 use weir_cc::window::Congestion;
 
+use super::undo::Undo;
 use super::{State, TcpSender};
 use crate::tcp::scoreboard::DUP_THRESHOLD;
 
@@ -14,8 +15,23 @@ impl TcpSender {
         }
         self.counts.ecn_reductions += 1;
         let flight = f64::from(self.board.flight() - self.limited);
+        self.undo = Undo::default();
+        let before = self.window.cwnd;
         self.law.on_congestion(&mut self.window, now, Congestion::Ecn, flight);
         self.ecn.on_reduced(self.board.next());
+        if self.config.sack && self.config.prr {
+            let base = if self.rack.is_some() { before as u32 } else { self.board.flight() };
+            self.prr.begin(self.window.cwnd, base);
+            self.state = State::Reducing;
+            self.recover = Some(self.board.next());
+        }
+    }
+
+    /// The window has come down for a mark once the answer to it is acknowledged.
+    pub(super) fn leave_reduction(&mut self) {
+        if self.recover.is_none_or(|recover| self.board.first() > recover) {
+            self.leave_recovery();
+        }
     }
 
     pub(super) fn on_duplicate(&mut self, now: SendTime) {
@@ -39,6 +55,9 @@ impl TcpSender {
         self.counts.fast_recoveries += 1;
         let flight = f64::from(self.flight_at_loss());
         self.limited = 0;
+        if self.state == State::Reducing {
+            self.window.cwnd = self.prr.target();
+        }
         // RFC 3168 §6.1.2: once for all marks and losses of a window.
         let answered = self.law.marks_count_as_losses() && self.ecn.has_answered_for(self.board.first());
         if !answered {
@@ -92,6 +111,9 @@ impl TcpSender {
         if again {
             return Reduction::Again;
         }
+        if self.rack.is_some() && self.state == State::Recovery {
+            return Reduction::Before(self.board.pipe());
+        }
         let flight = match self.state {
             // What a timeout declared lost, or SACK told of, is not in flight any more.
             State::Loss => self.board.pipe(),
@@ -99,7 +121,7 @@ impl TcpSender {
             State::Recovery => self.board.flight().saturating_sub(self.told_early),
             _ => self.flight_at_loss(),
         };
-        if self.state == State::Recovery {
+        if matches!(self.state, State::Recovery | State::Reducing) {
             // What recovery was to end with, without the inflation by duplicates.
             let prr = self.config.sack && self.config.prr;
             self.window.cwnd = if prr { self.prr.target() } else { self.window.ssthresh };
@@ -108,18 +130,42 @@ impl TcpSender {
     }
 
     pub(super) fn reduce_by_timeout(&mut self, now: SendTime, reduction: Reduction) {
-        if let Reduction::Of(flight) = reduction {
-            self.law.on_congestion(&mut self.window, now, Congestion::Timeout, f64::from(flight));
+        match reduction {
+            Reduction::Again => {}
+            Reduction::Before(flight) => {
+                let mut unheeded = self.window;
+                self.law.on_congestion(&mut unheeded, now, Congestion::Timeout, f64::from(flight));
+            }
+            Reduction::Of(flight) => {
+                self.law.on_congestion(&mut self.window, now, Congestion::Timeout, f64::from(flight));
+            }
         }
         self.window.cwnd = 1.0;
+    }
+
+    /// The timer has run out where losses are found by time: it may have been for nothing, unless something else was being
+    /// repaired (RFC 5682 §3.1 step 1).
+    pub(super) fn suspect_the_timeout(&mut self, reduction: Reduction) {
+        let Some(rack) = &mut self.rack else { return };
+        rack.on_timeout();
+        self.probe = None;
+        self.probe_due = false;
+        self.new_only = false;
+        let calm = matches!(self.state, State::Open | State::Reducing);
+        if matches!(reduction, Reduction::Of(_)) {
+            self.remember_window();
+        }
+        self.frto = self.config.undo && (calm || reduction == Reduction::Again);
     }
 }
 
 /// What a timeout reduces by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reduction {
-    /// It has reduced before.
+    /// It has reduced before, for the same segment.
     Again,
+    /// Recovery has reduced before, with so many segments in flight now.
+    Before(u32),
     /// So many segments were in flight.
     Of(u32),
 }

@@ -17,34 +17,62 @@ use weir_world::tcp::{Acknowledgement, EcnMode, SackBlock, Segment, TcpConfig, T
 fn config() -> impl Strategy<Value = TcpConfig> {
     let ecn = prop_oneof![Just(EcnMode::Off), Just(EcnMode::Classic), Just(EcnMode::Accurate)];
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), 0u32..20);
-    (any::<bool>(), any::<bool>(), 1u32..20, 1u32..4, prop_oneof![4u32..30, Just(1 << 20)], ecn, switches)
-        .prop_map(|(sack, limited_transmit, initial_window, ack_every, receive_window, ecn, switches)| {
-            TcpConfig {
-                ecn,
-                prr: switches.0,
-                pacing: switches.1,
-                ns3_recovery: switches.2,
-                linux_deviation: switches.2,
-                quick_acks: switches.3,
+    let by_time =
+        (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), proptest::option::of(1u32..60));
+    (
+        any::<bool>(),
+        any::<bool>(),
+        1u32..20,
+        1u32..4,
+        prop_oneof![4u32..30, Just(1 << 20)],
+        ecn,
+        (switches, by_time),
+    )
+        .prop_map(
+            |(
                 sack,
                 limited_transmit,
                 initial_window,
                 ack_every,
                 receive_window,
-                ..TcpConfig::default()
-            }
-        })
+                ecn,
+                (switches, by_time),
+            )| {
+                TcpConfig {
+                    ecn,
+                    prr: switches.0,
+                    pacing: switches.1,
+                    ns3_recovery: switches.2,
+                    linux_deviation: switches.2,
+                    quick_acks: switches.3,
+                    quick_acks_again: switches.3,
+                    rack: by_time.0,
+                    tlp: by_time.1,
+                    undo: by_time.2,
+                    dsack: by_time.3,
+                    initial_receive_window: by_time.4,
+                    sack,
+                    limited_transmit,
+                    initial_window,
+                    ack_every,
+                    receive_window,
+                    ..TcpConfig::default()
+                }
+            },
+        )
 }
 
 /// One of the window laws, made anew when called.
 fn law() -> impl Strategy<Value = fn() -> Box<dyn WindowLaw>> {
-    let laws: [fn() -> Box<dyn WindowLaw>; 8] = [
+    let laws: [fn() -> Box<dyn WindowLaw>; 10] = [
         || Box::new(NewReno::new()),
         || Box::new(NewReno::with_rules(Rules::ns3_26())),
         || Box::new(Cubic::new()),
         || Box::new(Cubic::with_rules(Rules::linux(), Some(HyStart::new(Config::linux())))),
         || Box::new(Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16())))),
+        || Box::new(Cubic::linux_6(Some(HyStart::new(Config::linux())))),
         || Box::new(HighSpeed::new()),
+        || Box::new(Westwood::with_rules(Estimator::Ns3AckSpacing, Rules::default())),
         || Box::new(Westwood::with_rules(Estimator::Ns3PerAck, Rules::default())),
         || Box::new(Dctcp::new()),
     ];

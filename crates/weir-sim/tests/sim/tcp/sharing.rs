@@ -168,7 +168,7 @@ fn random_loss_costs_westwood_plus_less_than_newreno_and_westwood_per_ack_more()
         measure(links, vec![flow("tcp", traffic)], 10, 130).total()
     };
     let newreno = goodput(Box::new(NewReno::new()));
-    for estimator in [Estimator::Linux, Estimator::Ns3] {
+    for estimator in [Estimator::Linux, Estimator::Ns3, Estimator::Ns3AckSpacing] {
         let plus = goodput(Box::new(Westwood::with_rules(estimator, Rules::default())));
         assert!(plus > 1.5 * newreno, "{estimator:?}: {plus} against {newreno}");
     }

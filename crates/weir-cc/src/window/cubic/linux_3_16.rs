@@ -10,12 +10,9 @@
 
 use weir_units::TimeDelta;
 
-use super::{C, Epoch};
+use super::epoch::{C, Epoch};
 use crate::time::SendTime;
 use crate::window::{Ack, Congestion, Window};
-
-/// The factor of the multiplicative decrease (`beta`).
-pub(super) const BETA: f64 = 717.0 / 1024.0;
 
 /// Acknowledgements per segment of the window that bring `W_est` a segment (`beta_scale` / 8): 1 / 0.533.
 const PER_ESTIMATE: f64 = 15.0 / 8.0;
@@ -31,7 +28,7 @@ const USUAL_RATIO: f64 = 2.0;
 
 /// What Linux counts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Linux {
+pub(super) struct Linux316 {
     /// Acknowledgements that open the window by a segment (`cnt`).
     pace: f64,
     /// Acknowledgements since the window last opened (`snd_cwnd_cnt`).
@@ -44,7 +41,7 @@ pub(super) struct Linux {
     ratio: f64,
 }
 
-impl Linux {
+impl Linux316 {
     pub(super) fn new() -> Self {
         Self { pace: 1.0, counted: 0.0, paced: (0.0, SendTime::ZERO), unspent: 0.0, ratio: USUAL_RATIO }
     }

@@ -1,0 +1,73 @@
+//! Whose CUBIC it is, and what these differ in besides how the window grows.
+
+use super::BETA;
+use super::linux_3_16::Linux316;
+use super::linux_6::Linux6;
+use crate::window::Congestion;
+
+/// The factor of the multiplicative decrease in Linux (`beta`).
+const LINUX_BETA: f64 = 717.0 / 1024.0;
+
+/// How congestion is avoided.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    /// In real numbers, by RFC 9438.
+    Rfc,
+    /// As Linux 3.16 counts.
+    Linux316(Linux316),
+    /// As Linux 6 counts.
+    Linux6(Linux6),
+}
+
+impl Form {
+    pub(super) fn linux_3_16() -> Self {
+        Self::Linux316(Linux316::new())
+    }
+
+    pub(super) fn linux_6() -> Self {
+        Self::Linux6(Linux6::new())
+    }
+
+    /// The same, and nothing counted.
+    pub(super) fn anew(&self) -> Self {
+        match self {
+            Self::Rfc => Self::Rfc,
+            Self::Linux316(_) => Self::linux_3_16(),
+            Self::Linux6(_) => Self::linux_6(),
+        }
+    }
+
+    /// The factor of the multiplicative decrease.
+    pub(super) fn beta(&self) -> f64 {
+        if self.is_rfc() { BETA } else { LINUX_BETA }
+    }
+
+    /// A window after a reduction: Linux knows whole ones only.
+    pub(super) fn rounded(&self, segments: f64) -> f64 {
+        if self.is_rfc() { segments } else { libm::trunc(segments) }
+    }
+
+    pub(super) fn on_congestion(&mut self, kind: Congestion) {
+        match self {
+            Self::Rfc => {}
+            Self::Linux316(counts) => counts.on_congestion(kind),
+            Self::Linux6(counts) => counts.on_congestion(kind),
+        }
+    }
+
+    /// Whether time in which the application limits sending does not count for the cubic function (RFC 9438 §4.2). Linux
+    /// leaves out idle time alone.
+    pub(super) fn leaves_out_limited_time(&self) -> bool {
+        !matches!(self, Self::Linux6(_))
+    }
+
+    /// Whether a false reduction gives `W_max` and the epoch back (RFC 9438 §4.9.2). In Linux the next epoch begins where
+    /// the window is.
+    pub(super) fn undoes(&self) -> bool {
+        self.is_rfc()
+    }
+
+    fn is_rfc(&self) -> bool {
+        matches!(self, Self::Rfc)
+    }
+}

@@ -1,0 +1,242 @@
+//! When segments left, and what that tells of losses: one that left before another that has arrived since is lost, also if it is
+//! a retransmission (RFC 8985 §6, as in Linux).
+//!
+//! Original transmissions leave in the order of their numbers, so that what is lost of them lies below the scoreboard's divide;
+//! retransmissions stand in a queue in the order in which they left. Neither is ever looked through.
+
+use std::collections::VecDeque;
+
+use weir_cc::SendTime;
+use weir_units::TimeDelta;
+use weir_world::tcp::{Acknowledgement, SackBlock};
+
+use crate::tcp::scoreboard::{DUP_THRESHOLD, Scoreboard};
+
+/// Copies to begin with; a power of two.
+const INITIAL: usize = 64;
+
+/// The latest copy of a segment.
+#[derive(Clone, Copy, Debug)]
+struct Copy {
+    left: SendTime,
+    /// Whether there was one before it.
+    again: bool,
+}
+
+/// Of what left, in the order of leaving: when, and the segment's number where that is the same.
+type Place = (SendTime, u32);
+
+/// The times of a sender's segments.
+#[derive(Clone, Debug)]
+pub(super) struct Rack {
+    /// The latest copy of each outstanding segment: a ring by number, its length a power of two.
+    copies: Vec<Copy>,
+    /// Retransmissions in the order of leaving, with some that are of no interest any more.
+    again: VecDeque<Place>,
+    /// Of all that have arrived the one that left last (`RACK.xmit_ts`, `RACK.end_seq`).
+    newest: Option<Place>,
+    /// `RACK.rtt`: the round-trip time of the last that arrived.
+    rtt: TimeDelta,
+    /// One beyond the highest original transmission that has arrived.
+    arrived_end: u32,
+    /// An original transmission has arrived after one that left later.
+    reordered: bool,
+}
+
+/// What an acknowledgement tells of copies.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct News {
+    /// The round-trip time of the last original transmission that it tells of, if there is one.
+    pub(super) rtt: Option<TimeDelta>,
+    /// The lowest segment that was sent once and has arrived.
+    pub(super) original: Option<u32>,
+    /// Whether SACK blocks tell of something.
+    pub(super) sacked: bool,
+}
+
+/// What has been found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Found {
+    /// Segments that are lost and were not known to be.
+    pub(super) lost: u32,
+    /// How many of them are retransmissions.
+    pub(super) again: u32,
+    /// When to look anew: something may be late only.
+    pub(super) recheck: Option<SendTime>,
+}
+
+impl Rack {
+    pub(super) fn new() -> Self {
+        Self::with_room(vec![Copy { left: SendTime::ZERO, again: false }; INITIAL], VecDeque::new())
+    }
+
+    /// One that has seen nothing, in the room of this one.
+    pub(super) fn emptied(mut self) -> Self {
+        self.again.clear();
+        Self::with_room(self.copies, self.again)
+    }
+
+    fn with_room(copies: Vec<Copy>, again: VecDeque<Place>) -> Self {
+        Self { copies, again, newest: None, rtt: TimeDelta::ZERO, arrived_end: 0, reordered: false }
+    }
+
+    fn slot(&self, number: u32) -> usize {
+        number as usize & (self.copies.len() - 1)
+    }
+
+    fn copy(&self, number: u32) -> Copy {
+        self.copies[self.slot(number)]
+    }
+
+    /// Segment `number` leaves, for the first time or again; `first` is the first outstanding one.
+    pub(super) fn on_sent(&mut self, now: SendTime, number: u32, first: u32, again: bool) {
+        if (number - first) as usize >= self.copies.len() {
+            self.grow(first, number);
+        }
+        let slot = self.slot(number);
+        self.copies[slot] = Copy { left: now, again };
+        if again {
+            self.again.push_back((now, number));
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, first: u32, end: u32) {
+        let room = ((end - first) as usize + 1).next_power_of_two();
+        let mut copies = vec![Copy { left: SendTime::ZERO, again: false }; room];
+        for number in first..end {
+            copies[number as usize & (room - 1)] = self.copy(number);
+        }
+        self.copies = copies;
+    }
+
+    /// When the latest copy of an outstanding segment left.
+    pub(super) fn left_at(&self, number: u32) -> SendTime {
+        self.copy(number).left
+    }
+
+    /// Notes what `ack` tells for the first time; `board` has not heard it yet.
+    pub(super) fn hear(
+        &mut self,
+        now: SendTime,
+        board: &Scoreboard,
+        ack: &Acknowledgement,
+        min_rtt: TimeDelta,
+    ) -> News {
+        let mut news = News::default();
+        let (first, next) = (board.first(), board.next());
+        if ack.cumulative <= next {
+            self.hear_of(now, board, SackBlock { start: first, end: ack.cumulative }, min_rtt, &mut news);
+        }
+        for block in ack.sacks {
+            let start = block.start.max(first.saturating_add(1)).max(ack.cumulative);
+            let block = SackBlock { start, end: block.end.min(next) };
+            news.sacked |= self.hear_of(now, board, block, min_rtt, &mut news);
+        }
+        news
+    }
+
+    /// Whether the run holds something that was not known to have arrived.
+    fn hear_of(
+        &mut self,
+        now: SendTime,
+        board: &Scoreboard,
+        run: SackBlock,
+        min_rtt: TimeDelta,
+        news: &mut News,
+    ) -> bool {
+        let mut from = run.start;
+        while let Some(number) = board.next_not_sacked(from, run.end) {
+            from = number + 1;
+            let Copy { left, again } = self.copy(number);
+            let rtt = now - left;
+            // Of which copy a quick answer tells nobody knows.
+            if again && rtt < min_rtt {
+                continue;
+            }
+            self.rtt = rtt;
+            self.newest = self.newest.max(Some((left, number)));
+            if !again {
+                news.rtt = Some(rtt);
+                news.original = Some(news.original.map_or(number, |lowest| lowest.min(number)));
+                self.reordered |= number < self.arrived_end;
+                self.arrived_end = self.arrived_end.max(from);
+            }
+        }
+        from > run.start
+    }
+
+    /// How late a segment may be in relation to others (`RACK_reo_wnd`). Where nothing has ever overtaken anything, none is
+    /// expected to in recovery and once as many have arrived as prove a loss without times.
+    pub(super) fn tolerance(
+        &self,
+        board: &Scoreboard,
+        recovering: bool,
+        min_rtt: TimeDelta,
+        srtt: TimeDelta,
+    ) -> TimeDelta {
+        if !self.reordered && (recovering || board.sacked() >= DUP_THRESHOLD) {
+            return TimeDelta::ZERO;
+        }
+        (min_rtt / 4).min(srtt / 8)
+    }
+
+    /// Finds what is lost at `now`.
+    pub(super) fn find_lost(&mut self, now: SendTime, board: &mut Scoreboard, tolerance: TimeDelta) -> Found {
+        let Some(newest) = self.newest else { return Found::default() };
+        let mut found = Found::default();
+        let due = self.rtt + tolerance;
+        let before = board.lost();
+        let mut waits = self.lose_originals(now, board, newest, due);
+        found.lost = board.lost() - before;
+        while let Some(&place) = self.again.front() {
+            let (left, number) = place;
+            if !board.is_resent(number) || self.copy(number).left != left {
+                self.again.pop_front();
+                continue;
+            }
+            if place >= newest {
+                break;
+            }
+            if now - left < due {
+                waits = true;
+                break;
+            }
+            board.lose_again(number);
+            found.again += 1;
+            self.again.pop_front();
+        }
+        found.lost += found.again;
+        found.recheck = waits.then(|| newest.0 + due);
+        found
+    }
+
+    /// Moves the divide; whether something may be late only.
+    fn lose_originals(&self, now: SendTime, board: &mut Scoreboard, newest: Place, due: TimeDelta) -> bool {
+        let mut divide = board.divide();
+        let mut waits = false;
+        while let Some(number) = board.next_not_sacked(divide, board.next()) {
+            let Copy { left, again } = self.copy(number);
+            if !again {
+                if (left, number) >= newest {
+                    break;
+                }
+                if now - left < due {
+                    waits = true;
+                    break;
+                }
+                board.lose_below(number + 1);
+            }
+            divide = number + 1;
+        }
+        waits
+    }
+
+    /// The timer has run out: all is lost, and nothing that left before tells of what leaves now.
+    pub(super) fn on_timeout(&mut self) {
+        self.again.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests;

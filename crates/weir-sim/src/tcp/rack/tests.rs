@@ -1,0 +1,125 @@
+//! Losses found by time, worked by hand.
+
+use weir_cc::ArrivalTime;
+use weir_world::tcp::Timestamps;
+
+use super::*;
+
+const MS: fn(i64) -> TimeDelta = TimeDelta::from_millis;
+
+fn at(ms: i64) -> SendTime {
+    SendTime::from_millis(ms)
+}
+
+fn ack(cumulative: u32, sacked: core::ops::Range<u32>) -> Acknowledgement {
+    let block = SackBlock { start: sacked.start, end: sacked.end };
+    let stamps = Timestamps::new(SendTime::ZERO, ArrivalTime::ZERO);
+    let sacks = [block, SackBlock::EMPTY, SackBlock::EMPTY];
+    Acknowledgement { cumulative, syn: false, sacks, stamps, ece: false, marked: 0 }
+}
+
+/// A sender's record and its times.
+struct Both(Scoreboard, Rack);
+
+impl Both {
+    /// Ten segments, 1 ms apart from 0 ms on.
+    fn ten() -> Self {
+        let mut both = Self(Scoreboard::new(), Rack::new());
+        for ms in 0..10 {
+            let number = both.0.send_new();
+            both.1.on_sent(at(ms), number, 0, false);
+        }
+        both
+    }
+
+    fn hear(&mut self, ms: i64, ack: &Acknowledgement) -> News {
+        let news = self.1.hear(at(ms), &self.0, ack, MS(100));
+        self.0.acknowledge(ack.cumulative);
+        self.0.take_blocks(&ack.sacks);
+        news
+    }
+
+    fn find(&mut self, ms: i64, recovering: bool) -> Found {
+        let tolerance = self.1.tolerance(&self.0, recovering, MS(100), MS(120));
+        self.1.find_lost(at(ms), &mut self.0, tolerance)
+    }
+
+    fn resend(&mut self, ms: i64) -> u32 {
+        let number = self.0.next_lost(u32::MAX).expect("one is lost");
+        self.0.resend(number);
+        self.1.on_sent(at(ms), number, self.0.first(), true);
+        number
+    }
+}
+
+#[test]
+fn what_left_before_something_that_arrived_is_lost_once_it_is_late_or_three_have_overtaken_it() {
+    // 0 is lost. 1 arrives after 100 ms. min(100 / 4, 120 / 8) = 15 ms later 0 is late: at 1 + 100 + 15 ms.
+    let mut both = Both::ten();
+    let news = both.hear(101, &ack(0, 1..2));
+    assert_eq!((news.rtt, news.original, news.sacked), (Some(MS(100)), Some(1), true));
+    let found = both.find(101, false);
+    assert_eq!((found.lost, found.recheck), (0, Some(at(116))));
+    let found = both.find(116, false);
+    assert_eq!((found.lost, found.again, both.0.pipe()), (1, 0, 8));
+
+    let mut both = Both::ten();
+    both.hear(102, &ack(0, 1..3));
+    assert_eq!(both.find(102, false).lost, 0);
+    both.hear(103, &ack(0, 1..4));
+    assert_eq!(both.find(103, false).lost, 1);
+}
+
+#[test]
+fn a_retransmission_is_lost_if_what_left_after_it_arrives() {
+    let mut both = Both::ten();
+    both.hear(103, &ack(0, 1..4));
+    both.find(103, true);
+    assert_eq!(both.resend(103), 0);
+    let next = both.0.send_new();
+    both.1.on_sent(at(104), next, 0, false);
+    // What left before it says nothing of it.
+    both.hear(109, &ack(0, 1..10));
+    assert_eq!(both.find(109, true).lost, 0);
+    both.hear(204, &ack(0, 1..11));
+    let found = both.find(204, true);
+    assert_eq!((found.lost, found.again), (1, 1));
+    assert_eq!((both.0.pipe(), both.resend(204), both.0.pipe()), (0, 0, 1));
+}
+
+#[test]
+fn a_quick_answer_to_a_retransmission_tells_nothing_of_time() {
+    let mut both = Both::ten();
+    both.hear(103, &ack(0, 1..4));
+    both.find(103, true);
+    both.resend(103);
+    // 20 ms after it left: that was the original.
+    let news = both.hear(123, &ack(4, 0..0));
+    assert_eq!((news.rtt, news.original), (None, None));
+    assert_eq!(both.find(123, true).lost, 0);
+}
+
+#[test]
+fn where_segments_overtake_each_other_time_alone_tells() {
+    let mut both = Both::ten();
+    both.hear(100, &ack(1, 0..0));
+    both.hear(102, &ack(1, 2..3));
+    both.hear(103, &ack(3, 0..0));
+    both.hear(107, &ack(3, 5..8));
+    assert_eq!(both.find(107, true).lost, 0, "1 came after 2");
+    // 7 has taken 100 ms: what left before may take 15 ms more, that is 3 until 118 ms.
+    assert_eq!([117, 118, 119].map(|ms| both.find(ms, true).lost), [0, 1, 1]);
+}
+
+#[test]
+fn times_outlive_a_window_that_grows_beyond_the_room() {
+    let mut both = Both::ten();
+    both.hear(100, &ack(3, 0..0));
+    for ms in 10..500 {
+        let number = both.0.send_new();
+        both.1.on_sent(at(ms), number, both.0.first(), false);
+    }
+    for number in 3..500 {
+        assert_eq!(both.1.left_at(number), at(i64::from(number)));
+    }
+}

@@ -1,0 +1,133 @@
+//! What a sender waits for besides acknowledgements where losses are found by time: the retransmission timer, a probe of the tail
+//! (RFC 8985 §7), or that what is late would have come.
+
+use weir_cc::SendTime;
+use weir_cc::window::Congestion;
+use weir_units::TimeDelta;
+use weir_world::tcp::Segment;
+
+use super::{State, TcpSender};
+
+/// Longest delay of an acknowledgement that a lone segment is granted (`TLP.max_ack_delay`, RFC 8985 §7.2).
+const LONE_SEGMENT: TimeDelta = TimeDelta::from_millis(200);
+
+/// The least of Linux's timers, added to what is waited for (`TCP_TIMEOUT_MIN`).
+const SLACK: TimeDelta = TimeDelta::from_millis(2);
+
+/// What a sender's deadline is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Alarm {
+    /// All that is outstanding is lost.
+    #[default]
+    Retransmission,
+    /// The tail is probed.
+    Probe,
+    /// What may be late only is lost.
+    Reordering,
+}
+
+/// A probe of the tail whose answer has not come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probe {
+    /// The answer acknowledges all below (`TLP.end_seq`).
+    end: u32,
+    /// Whether it was sent before: its answer then tells of a loss, unless both copies arrive.
+    again: bool,
+}
+
+impl TcpSender {
+    /// An acknowledgement is dealt with: when to act if none comes.
+    pub(super) fn set_alarm(&mut self, now: SendTime, progress: bool, recheck: Option<SendTime>) {
+        if self.board.flight() == 0 {
+            self.deadline = None;
+            self.alarm = Alarm::Retransmission;
+        } else if let Some(recheck) = recheck {
+            self.deadline = Some(recheck.max(now) + SLACK);
+            self.alarm = Alarm::Reordering;
+        } else if progress {
+            self.wait(now, self.rtt.rto());
+        }
+    }
+
+    /// Waits for a probe where one is allowed, or for the retransmission timer, which has `rest` to go.
+    fn wait(&mut self, now: SendTime, rest: TimeDelta) {
+        self.alarm = Alarm::Retransmission;
+        let mut wait = rest;
+        if let Some(timeout) = self.probe_timeout().filter(|&timeout| timeout <= rest) {
+            self.alarm = Alarm::Probe;
+            wait = timeout;
+        }
+        self.deadline = Some(now + wait);
+    }
+
+    /// `PTO` (RFC 8985 §7.2), where nothing is known to be amiss.
+    fn probe_timeout(&self) -> Option<TimeDelta> {
+        let calm = match self.state {
+            State::Open => !self.board.has_sacked(),
+            State::Reducing => true,
+            _ => false,
+        };
+        let srtt = self.rtt.smoothed().filter(|_| calm && self.config.tlp)?;
+        let more = if self.board.flight() == 1 { LONE_SEGMENT } else { SLACK };
+        Some((srtt * 2 + more).min(self.rtt.rto()))
+    }
+
+    /// What is left until the retransmission timer of the first outstanding segment would run out.
+    pub(super) fn rest_of_timeout(&self, now: SendTime) -> TimeDelta {
+        let Some(rack) = &self.rack else { return self.rtt.rto() };
+        (rack.left_at(self.board.first()) + self.rtt.rto() - now).max(TimeDelta::from_nanos(1))
+    }
+
+    /// A segment has left.
+    pub(super) fn set_alarm_after(&mut self, now: SendTime, segment: &Segment) {
+        if segment.retransmission {
+            if segment.number == self.board.first() && self.alarm != Alarm::Reordering {
+                self.deadline = None;
+            }
+        } else if self.alarm != Alarm::Reordering && self.probe_timeout().is_some() {
+            self.wait(now, self.rest_of_timeout(now));
+        }
+        if self.deadline.is_none() {
+            self.alarm = Alarm::Retransmission;
+            self.restart_timer(now);
+        }
+    }
+
+    /// The deadline for the tail has passed: a probe is sent, unless one is out.
+    pub(super) fn on_tail_late(&mut self, now: SendTime) {
+        self.alarm = Alarm::Retransmission;
+        self.probe_due = self.probe.is_none() && self.board.flight() > 0;
+        self.deadline = Some(now + self.rest_of_timeout(now));
+    }
+
+    /// The probe: a new segment if there is one, else the last that is outstanding.
+    pub(super) fn send_probe(&mut self, now: SendTime) -> Segment {
+        self.probe_due = false;
+        self.counts.probes += 1;
+        let again = !self.has_new();
+        let last = self.board.next().saturating_sub(1);
+        let segment = match self.send_new(now) {
+            Some(segment) => segment,
+            None => self.resend(now, last),
+        };
+        self.probe = Some(Probe { end: self.board.next(), again });
+        self.alarm = Alarm::Retransmission;
+        self.restart_timer(now);
+        segment
+    }
+
+    /// An acknowledgement of all below `cumulative` has come, which tells of a `duplicate` or of `news`: what it says of the
+    /// probe (RFC 8985 §7.4).
+    pub(super) fn hear_of_probe(&mut self, now: SendTime, cumulative: u32, duplicate: bool, news: bool) {
+        let Some(Probe { end, again }) = self.probe else { return };
+        if cumulative < end || (again && !duplicate && cumulative == end && news) {
+            return;
+        }
+        self.probe = None;
+        if again && !duplicate && cumulative > end && self.state == State::Open {
+            // The probe has repaired the loss of what it repeats.
+            self.law.on_congestion(&mut self.window, now, Congestion::Loss, f64::from(self.board.flight()));
+            self.ecn.on_reduced(self.board.next());
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What the sender makes of an acknowledgement where losses are found by time, as in Linux: RFC 8985, with the window of RFC 9937
+//! in recovery and F-RTO (RFC 5682) after a timeout.
+
+use weir_cc::SendTime;
+use weir_cc::window::Congestion;
+use weir_units::TimeDelta;
+use weir_world::tcp::Acknowledgement;
+
+use super::{State, TcpSender};
+use crate::tcp::rack::{Found, News};
+use crate::tcp::scoreboard::Scoreboard;
+
+/// What an acknowledgement tells.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    /// Segments acknowledged cumulatively for the first time.
+    acked: u32,
+    /// Segments known to have arrived for the first time.
+    delivered: u32,
+    /// When the segment left whose timestamp comes back.
+    echo: SendTime,
+    news: News,
+}
+
+impl TcpSender {
+    pub(super) fn on_ack_by_time(&mut self, now: SendTime, ack: &Acknowledgement) -> Option<TimeDelta> {
+        let arrived_before = self.board.arrived();
+        let echo = ack.stamps.sent(now);
+        let min_rtt = self.rtt.min();
+        let news = self.rack.as_mut().map(|rack| rack.hear(now, &self.board, ack, min_rtt));
+        let news = news.unwrap_or_default();
+        let acked = self.board.acknowledge(ack.cumulative);
+        let marks = self.ecn.marks(ack);
+        let rtt = (acked > 0).then(|| now - echo);
+        if let Some(sample) = rtt {
+            self.rtt.on_sample(sample, ack.cumulative, self.board.next());
+            self.receive_window.on_read(now, self.board.first(), self.rtt.smoothed());
+        }
+        self.board.take_blocks(&ack.sacks);
+        let delivered = self.board.arrived() - arrived_before;
+        self.coupled.on_delivery(now, ack.stamps, delivered);
+        self.tell_of_delivery(now, delivered, marks, news.rtt);
+        let duplicate = Scoreboard::tells_of_duplicate(ack.cumulative, &ack.sacks);
+        if duplicate {
+            self.undo.on_duplicate();
+        }
+        self.hear_of_probe(now, ack.cumulative, duplicate, delivered > 0);
+        let told = Told { acked, delivered, echo, news };
+        self.judge(now, &told);
+        let found = self.find_lost(now);
+        if marks > 0 {
+            self.on_marks(now);
+        }
+        self.set_window(now, &told, marks, found.lost);
+        self.set_alarm(now, acked > 0 || self.tells_of_old(now, &told), found.recheck);
+        self.note_completion(now);
+        rtt
+    }
+
+    /// Whether something has arrived that left before the first outstanding segment did, so that it may well be on its way.
+    fn tells_of_old(&self, now: SendTime, told: &Told) -> bool {
+        let Some(rack) = self.rack.as_ref().filter(|_| self.board.flight() > 0) else { return false };
+        told.news.rtt.is_some_and(|rtt| now - rtt < rack.left_at(self.board.first()))
+    }
+
+    /// Goes on to the state that follows from what is told, losses left aside.
+    fn judge(&mut self, now: SendTime, told: &Told) {
+        let first = self.board.first();
+        let recovered = self.recover.is_none_or(|recover| first >= recover);
+        match self.state {
+            State::Loss => self.judge_timeout(now, told, recovered),
+            State::Recovery if recovered => {
+                if (self.undo.is_late(told.echo) || self.undo.was_needless()) && self.take_back(now) {
+                    self.state = State::Open;
+                } else {
+                    self.leave_recovery();
+                }
+            }
+            State::Recovery => {
+                let late = told.acked > 0 && self.undo.is_late(told.echo) && !self.board.has_resent();
+                if late {
+                    self.board.keep_all();
+                }
+                if (late || self.undo.was_needless()) && self.take_back(now) {
+                    self.state = State::Open;
+                }
+            }
+            State::Reducing => self.leave_reduction(),
+            _ => {
+                if self.undo.was_needless() {
+                    self.take_back(now);
+                }
+            }
+        }
+        if told.acked > 0 {
+            self.limited = 0;
+        }
+    }
+
+    /// The timer has run out: for nothing, if what was never sent again arrives (RFC 5682 §3.1, the form with SACK).
+    fn judge_timeout(&mut self, now: SendTime, told: &Told, recovered: bool) {
+        let recover = self.recover.unwrap_or(0);
+        self.new_only = false;
+        let late = told.acked > 0 && (self.undo.is_late(told.echo) || self.undo.was_needless());
+        let original = self.frto && told.news.original.is_some_and(|number| number < recover);
+        if (late || original) && self.take_back(now) {
+            self.board.keep_all();
+            self.frto = false;
+            self.state = State::Open;
+            return;
+        }
+        if self.frto {
+            if self.board.next() > recover {
+                self.frto = told.acked > 0 && !told.news.sacked; // step 3.a: otherwise the loss is real
+            } else if told.acked > 0 && !recovered && self.has_new() {
+                self.recover = Some(self.board.next()); // step 2.b
+                self.new_only = true;
+                return;
+            }
+        }
+        if recovered {
+            self.state = State::Open;
+        }
+    }
+
+    /// Looks for losses, and begins to repair them.
+    fn find_lost(&mut self, now: SendTime) -> Found {
+        let Some(rack) = &mut self.rack else { return Found::default() };
+        let recovering = matches!(self.state, State::Recovery | State::Loss);
+        let srtt = self.rtt.smoothed().unwrap_or(TimeDelta::ZERO);
+        let tolerance = rack.tolerance(&self.board, recovering, self.rtt.min(), srtt);
+        let found = rack.find_lost(now, &mut self.board, tolerance);
+        let begins = match self.state {
+            State::Open | State::Reducing => self.board.lost() > 0,
+            State::Loss => found.again > 0,
+            _ => false,
+        };
+        if begins {
+            self.repair(now);
+        }
+        found
+    }
+
+    fn repair(&mut self, now: SendTime) {
+        self.counts.fast_recoveries += 1;
+        let flight = f64::from(self.board.flight().saturating_sub(self.limited));
+        self.limited = 0;
+        self.probe = None;
+        if self.state != State::Reducing {
+            self.remember_window();
+            // RFC 3168 §6.1.2: once for all marks and losses of a window.
+            let answered = self.law.marks_count_as_losses() && self.ecn.has_answered_for(self.board.first());
+            let before = self.window.cwnd;
+            if !answered {
+                self.law.on_congestion(&mut self.window, now, Congestion::Loss, flight);
+            }
+            self.prr.begin(self.window.cwnd, before as u32);
+            self.recover = Some(self.board.next());
+        }
+        self.ecn.on_reduced(self.board.next());
+        self.new_only = false;
+        self.frto = false;
+        self.state = State::Recovery;
+    }
+
+    /// The window after an acknowledgement: in proportion to what arrives where it is reduced, else the law's.
+    fn set_window(&mut self, now: SendTime, told: &Told, marks: u16, lost: u32) {
+        match self.state {
+            State::Recovery | State::Reducing if self.config.prr => {
+                if told.delivered > 0 {
+                    let progress = told.acked > 0 && lost == 0;
+                    self.window.cwnd =
+                        self.prr.window_by_progress(told.delivered, self.board.pipe(), progress);
+                }
+            }
+            State::Recovery | State::Reducing => {}
+            _ => {
+                let repairing = self.state == State::Loss;
+                let opening =
+                    if repairing { told.delivered } else { self.ecn.opening(told.delivered, marks) };
+                if told.acked > 0 && opening > 0 {
+                    self.grow(now, opening);
+                }
+            }
+        }
+    }
+
+    /// What may have been late only has had its time.
+    pub(super) fn on_late(&mut self, now: SendTime) {
+        let before = self.state;
+        let found = self.find_lost(now);
+        if found.lost > 0 && before != State::Recovery && self.config.prr {
+            self.window.cwnd = self.prr.window_by_progress(1, self.board.pipe(), false);
+        }
+        self.alarm = super::alarms::Alarm::Retransmission;
+        self.deadline = Some(now + self.rest_of_timeout(now));
+    }
+}
