@@ -7,13 +7,14 @@ use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{AtReceiver, Controller, RateLimits, Receiver};
 
 use super::words;
-use crate::registry::ControllerInfo;
 use crate::registry::law::{Half, Law, Preset};
+use crate::registry::{ControllerInfo, MarkResponse};
 
 pub(super) struct NadaRfc8698;
 
 impl Law for NadaRfc8698 {
     type Config = nada::Config;
+    const MARKS: MarkResponse = MarkResponse::Scalable;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
@@ -80,6 +81,7 @@ pub(super) struct Nada2016Draft;
 
 impl Law for Nada2016Draft {
     type Config = v2016::Config;
+    const MARKS: MarkResponse = MarkResponse::Scalable;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
@@ -124,6 +126,7 @@ pub(super) struct NadaZhu03;
 
 impl Law for NadaZhu03 {
     type Config = zhu_03::Config;
+    const MARKS: MarkResponse = MarkResponse::Scalable;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
