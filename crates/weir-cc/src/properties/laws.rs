@@ -118,18 +118,27 @@ const ONE_STREAM_ONLY: &[Exception] =
 
 const LARGE_RANGE: &str = "large range";
 const NADA: &[Exception] = &[
-    (LARGE_RANGE, "by its own equation it rests where x_curr = XREF·RMAX/r is 1 s, which asks for a tenth of the packets"),
+    (
+        LARGE_RANGE,
+        "by its own equation it rests where x_curr = XREF·RMAX/r is 1 s, which asks for a tenth of the packets",
+    ),
     (TWO_STREAMS, TWICE_WHAT_WAS_SENT),
     (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
 ];
 const NADA_2016: &[Exception] = &[
-    (LARGE_RANGE, "by its own equation it rests where x = x_ref·R_max/R is 2 s, and all that is lost makes up for 1 s of it"),
+    (
+        LARGE_RANGE,
+        "by its own equation it rests where x = x_ref·R_max/R is 2 s, and all that is lost makes up for 1 s of it",
+    ),
     (TWO_STREAMS, TWICE_WHAT_WAS_SENT),
     (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
 ];
 const LEAST_OVER_PRESENT_DELAY: &str = "its rate is its maximum times the least delay over the present one, and on a path of some milliseconds what packets of one frame wait for each other is as much";
 const NADA_ZHU_03: &[Exception] = &[
-    ("clock skew of 50 ppm", "it takes the difference of two clocks for the delay: an hour of 50 ppm is 180 ms"),
+    (
+        "clock skew of 50 ppm",
+        "it takes the difference of two clocks for the delay: an hour of 50 ppm is 180 ms",
+    ),
     (LARGE_RANGE, "its rate goes by the inverse of the delay, which would have to grow a hundredfold"),
     ("short round trips, papers", LEAST_OVER_PRESENT_DELAY),
     ("short round trips, gcc-2016", LEAST_OVER_PRESENT_DELAY),
