@@ -269,7 +269,7 @@ impl Law for DcccAtSender {
             summary: "DCCC with its observer at the sender: the same law over per-packet feedback",
             source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017",
             placement: "sender",
-            feedback: "the fate of each packet, each 10 ms",
+            feedback: "the fate of each packet, each 50 ms",
             presets: Vec::new(),
         }
     }

@@ -27,6 +27,14 @@ impl Law for NadaRfc8698 {
         }
     }
 
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![Preset {
+            name: "rfc-literal",
+            summary: "RFC 8698 as it is printed, without the divergences that the default makes from its text",
+            config: nada::Config::rfc_literal(),
+        }]
+    }
+
     fn prioritised(config: Self::Config, priority: f64) -> Self::Config {
         Self::Config { priority: config.priority * priority, ..config }
     }
