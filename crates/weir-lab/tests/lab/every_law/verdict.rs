@@ -31,24 +31,14 @@ const UNMENDED: &Lists = &[
     ("short round trips, statistical", &["nada-dccc", "dccc", "dccc-at-sender"]),
     ("short round trips, rfc8867", &["nada-dccc", "dccc", "dccc-at-sender"]),
     ("short round trips, interval-noise", &["nada-dccc", "dccc", "dccc-at-sender"]),
-    // gcc-2016 28 %, gcc-send-side 76, nada-2016 69, ledbat 82, tfrc 88, rap 89.
+    // gcc-2016 28 %, gcc-send-side 76, nada-2016 69, ledbat 82.
     (
         "short round trips, trace-driven",
-        &[
-            "gcc-2016",
-            "gcc-send-side",
-            "nada-2016",
-            "nada-dccc",
-            "dccc",
-            "dccc-at-sender",
-            "ledbat",
-            "tfrc",
-            "rap",
-        ],
+        &["gcc-2016", "gcc-send-side", "nada-2016", "nada-dccc", "dccc", "dccc-at-sender", "ledbat"],
     ),
     (
         "short round trips, hybrid",
-        &["gcc-2016", "nada-2016", "nada-dccc", "dccc", "dccc-at-sender", "ledbat", "tfrc", "rap"],
+        &["gcc-2016", "nada-2016", "nada-dccc", "dccc", "dccc-at-sender", "ledbat"],
     ),
     ("short round trips, content-sharing", &["dccc", "dccc-at-sender"]),
     ("short round trips, perfect", &["dccc", "dccc-at-sender"]),
