@@ -1,8 +1,13 @@
 # `make test` is what CI runs after `make lint`; `make demo` shows what Weir is for.
-.PHONY: test lint bench demo fmt mutants
+.PHONY: test test-long lint bench demo fmt mutants
 
 test:
 	cargo test --workspace --locked --quiet
+
+# What must hold of every law over a whole path, at full length: two hours alone, an hour of clock skew, every encoder at every
+# short round trip. Some two minutes on two cores; what each law does is printed.
+test-long:
+	WEIR_LONG=1 cargo test --locked --quiet -p weir-lab --test lab -- --nocapture --test-threads 1 every_law::
 
 lint:
 	cargo fmt --all --check

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use weir_units::DataRate;
 
-use crate::controller::{Controller, Observer, PathEvent, Probe, Signal, Target};
+use crate::controller::{Controller, Observer, PathEvent, Probe, Signal, StreamsConfig, Target};
 use crate::decision::{Decision, Share};
 use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
 use crate::report::Feedback;
@@ -150,6 +150,10 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
 
     fn target(&self) -> Target {
         self.law.target()
+    }
+
+    fn on_streams(&mut self, now: SendTime, streams: StreamsConfig) {
+        self.law.on_streams(now, streams);
     }
 
     // No stamp: it need not travel, it is remembered.

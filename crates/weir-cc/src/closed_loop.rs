@@ -241,7 +241,11 @@ impl Loop {
             self.on_decision(decision);
         }
         let rate = self.sender.target().media_rate.min(self.source_limit);
+        let waited = !self.waiting.is_empty();
         self.source.offer(self.now, rate, &mut self.waiting);
+        if !waited && !self.waiting.is_empty() {
+            self.pacer.on_queued(self.now);
+        }
         self.send();
     }
 

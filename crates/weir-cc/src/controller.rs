@@ -2,7 +2,7 @@
 
 use core::fmt::Debug;
 
-use weir_units::{DataRate, DataSize};
+use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::decision::{Decision, Share};
 use crate::packet::{Arrival, ProbeId, SendState, SentPacket, Stamp};
@@ -34,6 +34,10 @@ pub trait Controller: Send + Sync + Debug {
 
     /// What to send now.
     fn target(&self) -> Target;
+
+    /// What the application sends from now on. Told before the first packet leaves, and when it changes; a law that is
+    /// never told assumes a camera without a highest rate.
+    fn on_streams(&mut self, _now: SendTime, _streams: StreamsConfig) {}
 
     /// What goes into the header of each packet, for laws whose receiver half needs it.
     fn stamp(&self) -> Option<Stamp> {
@@ -167,12 +171,57 @@ pub struct Target {
     pub sending_rate: DataRate,
     /// How packets leave the pacer.
     pub pacing: Pacing,
+    /// How far packets may leave ahead of that pace.
+    pub burst: Burst,
     /// Bytes that may be in flight, for laws with a window.
     pub window: Option<DataSize>,
     /// Fill up to this rate with padding when the encoder produces less; zero for none.
     pub padding: DataRate,
+    /// The share of the media rate, in [0, 1), that the encoder should save by leaving out whole frames; zero for none. The
+    /// media rate is that of the frames that are left.
+    pub frame_drop: f64,
     /// What limits the rate.
     pub cause: Cause,
+}
+
+impl Target {
+    /// `rate` for media and on the wire, without burst, window, padding or dropped frames.
+    pub const fn at(rate: DataRate, pacing: Pacing, cause: Cause) -> Self {
+        Self {
+            media_rate: rate,
+            sending_rate: rate,
+            pacing,
+            burst: Burst::NONE,
+            window: None,
+            padding: DataRate::ZERO,
+            frame_drop: 0.0,
+            cause,
+        }
+    }
+}
+
+/// How far packets may leave ahead of the pace: at once until they have used up so much time of it, but none of more than so
+/// many bytes together; then none before all is paid for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    /// Time at the pacing rate.
+    pub time: TimeDelta,
+    /// Bytes.
+    pub size: DataSize,
+}
+
+impl Burst {
+    /// Each packet waits until the one before it is paid for.
+    pub const NONE: Self = Self { time: TimeDelta::ZERO, size: DataSize::ZERO };
+}
+
+/// What the application sends, as far as a law may want to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamsConfig {
+    /// The highest rate that they can use together; zero where it is unknown.
+    pub usable: DataRate,
+    /// Whether a screen is shared: little most of the time, and now and then much.
+    pub screen: bool,
 }
 
 /// How packets leave the pacer.

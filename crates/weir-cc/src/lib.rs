@@ -63,8 +63,8 @@ mod properties;
 
 pub use at_sender::AtSender;
 pub use controller::{
-    AtReceiver, Cause, Controller, LimitsOutOfOrder, Observer, Pacing, PathEvent, Probe, RateLimits,
-    Receiver, Signal, Target,
+    AtReceiver, Burst, Cause, Controller, LimitsOutOfOrder, Observer, Pacing, PathEvent, Probe, RateLimits,
+    Receiver, Signal, StreamsConfig, Target,
 };
 pub use decision::{Decision, Share, Why};
 pub use packet::{Arrival, Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket, Stamp};

@@ -2,7 +2,7 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::controller::{Pacing, Target};
+use crate::controller::{Burst, Pacing, Target};
 use crate::time::SendTime;
 
 /// Padding makes up for at most so much time of sending too little.
@@ -13,12 +13,20 @@ const PADDING_DEBT: TimeDelta = TimeDelta::from_secs(1);
 /// Spaces packets so that they leave at a rate.
 ///
 /// A packet may leave when the one before it has been paid for at the pacing rate. Idle time earns nothing, except
-/// for the configured burst: after a pause the first packet leaves at once and the next after its time.
+/// for the configured lateness: after a pause the first packet leaves at once and the next after its time.
+///
+/// A target may allow a [`Burst`] ahead of that: packets then leave at once until so much is unpaid for, and the next when
+/// all of it is paid, as libwebrtc's pacer has it. What comes when nothing waits begins another burst
+/// ([`Self::on_queued`]).
 #[derive(Clone, Debug)]
 pub struct Pacer {
     rate: Option<DataRate>,
-    burst: TimeDelta,
-    ready: SendTime,
+    lateness: TimeDelta,
+    burst: Burst,
+    /// When all that has left is paid for.
+    paid: SendTime,
+    /// Whether a burst has ended, and nothing may leave until then.
+    drains: bool,
     padding: Padding,
 }
 
@@ -32,11 +40,12 @@ struct Padding {
 }
 
 impl Pacer {
-    /// A pacer that lets everything leave at once until [`Self::apply`] gives a rate. Being late by up to `burst`
-    /// is caught up with: real timers are late, simulated ones need no burst.
-    pub fn new(burst: TimeDelta) -> Self {
+    /// A pacer that lets everything leave at once until [`Self::apply`] gives a rate. Being late by up to `lateness`
+    /// is caught up with: real timers are late, simulated ones are not.
+    pub fn new(lateness: TimeDelta) -> Self {
         let padding = Padding { rate: DataRate::ZERO, owed: 0.0, since: None };
-        Self { rate: None, burst, ready: SendTime::from_nanos(i64::MIN), padding }
+        let paid = SendTime::from_nanos(i64::MIN);
+        Self { rate: None, lateness, burst: Burst::NONE, paid, drains: true, padding }
     }
 
     /// Takes over a controller's target at `now`. What is still to be paid for is paid at the new rate.
@@ -47,30 +56,38 @@ impl Pacer {
             Pacing::Exact(rate) => Some(rate),
         };
         if rate != self.rate {
-            let unpaid = self.ready - now;
+            let unpaid = self.paid - now;
             if let (Some(old), Some(new)) = (self.rate, rate)
                 && unpaid > TimeDelta::ZERO
                 && !new.is_zero()
             {
-                self.ready = now + unpaid.scale(old.bps_f64() / new.bps_f64());
+                self.paid = now + unpaid.scale(old.bps_f64() / new.bps_f64());
             } else if rate.is_none() {
-                self.ready = now;
+                self.paid = now;
             }
             self.rate = rate;
         }
+        self.burst = target.burst;
+        self.drains |= self.burst == Burst::NONE;
         self.padding.accrue(now);
         self.padding.rate = target.padding;
     }
 
+    /// A packet waits where none did: what is left of the burst before is no reason to hold it.
+    pub fn on_queued(&mut self, now: SendTime) {
+        self.drains &= !self.is_within_burst(now);
+    }
+
     /// When the next packet may leave, whatever its size: its own bytes are paid for afterwards.
     pub fn next_departure(&self) -> SendTime {
-        self.ready
+        if self.drains { self.paid } else { SendTime::from_nanos(i64::MIN) }
     }
 
     /// `size` bytes left at `now`.
     pub fn on_sent(&mut self, now: SendTime, size: DataSize) {
         if let Some(rate) = self.rate {
-            self.ready = self.ready.max(now - self.burst) + size / rate;
+            self.paid = self.paid.max(now - self.lateness) + size / rate;
+            self.drains = !self.is_within_burst(now);
         }
         self.padding.accrue(now);
         self.padding.pay(size);
@@ -82,7 +99,13 @@ impl Pacer {
         let since = padding.since.filter(|_| !padding.rate.is_zero())?;
         let lacking = (size.bytes_f64() - padding.owed).max(0.0);
         let due = since + TimeDelta::from_secs_f64(lacking * 8.0 / padding.rate.bps_f64());
-        Some(due.max(self.ready))
+        Some(due.max(self.paid))
+    }
+
+    /// Whether less is unpaid for than may leave at once.
+    fn is_within_burst(&self, now: SendTime) -> bool {
+        let Some(rate) = self.rate else { return true };
+        self.burst.time > TimeDelta::ZERO && self.paid - now < self.burst.time.min(self.burst.size / rate)
     }
 }
 
@@ -106,14 +129,8 @@ mod tests {
     use crate::controller::Cause;
 
     fn target(kbps: u64, pacing: Pacing, padding_kbps: u64) -> Target {
-        Target {
-            media_rate: DataRate::from_kbps(kbps),
-            sending_rate: DataRate::from_kbps(kbps),
-            pacing,
-            window: None,
-            padding: DataRate::from_kbps(padding_kbps),
-            cause: Cause::RampUp,
-        }
+        let padding = DataRate::from_kbps(padding_kbps);
+        Target { padding, ..Target::at(DataRate::from_kbps(kbps), pacing, Cause::RampUp) }
     }
 
     fn at(ms: i64) -> SendTime {
@@ -156,6 +173,58 @@ mod tests {
         assert_eq!(pacer.next_departure(), at(12));
         pacer.apply(at(6), &target(500, Pacing::Unpaced, 0));
         assert_eq!(pacer.next_departure(), at(6));
+    }
+
+    const BURST: Burst = Burst { time: TimeDelta::from_millis(40), size: DataSize::from_bytes(63_000) };
+
+    /// How many packets of 1000 bytes leave at `now`.
+    fn leaving(pacer: &mut Pacer, now: SendTime) -> u32 {
+        let mut left = 0;
+        while pacer.next_departure() <= now {
+            pacer.on_sent(now, PACKET);
+            left += 1;
+        }
+        left
+    }
+
+    #[test]
+    fn a_burst_leaves_at_once_and_the_next_when_it_is_paid_for() {
+        let mut pacer = Pacer::new(TimeDelta::ZERO);
+        // 1000 bytes are 8 ms: after five packets 40 ms are unpaid for.
+        pacer.apply(at(0), &Target { burst: BURST, ..target(1000, Pacing::Factor(1.0), 0) });
+        assert_eq!(leaving(&mut pacer, at(0)), 5);
+        assert_eq!(pacer.next_departure(), at(40));
+        assert_eq!(leaving(&mut pacer, at(39)), 0);
+        assert_eq!(leaving(&mut pacer, at(40)), 5);
+    }
+
+    #[test]
+    fn what_comes_when_nothing_waits_begins_another_burst() {
+        let mut pacer = Pacer::new(TimeDelta::ZERO);
+        pacer.apply(at(0), &Target { burst: BURST, ..target(1000, Pacing::Factor(1.0), 0) });
+        assert_eq!(leaving(&mut pacer, at(0)), 5);
+        // 24 ms are unpaid for: two packets make it 40.
+        pacer.on_queued(at(16));
+        assert_eq!(leaving(&mut pacer, at(16)), 2);
+        assert_eq!(pacer.next_departure(), at(56));
+        let mut plain = Pacer::new(TimeDelta::ZERO);
+        plain.apply(at(0), &target(1000, Pacing::Factor(1.0), 0));
+        assert_eq!(leaving(&mut plain, at(0)), 1);
+        plain.on_queued(at(4));
+        assert_eq!(plain.next_departure(), at(8), "without a burst it waits");
+    }
+
+    #[test]
+    fn a_burst_is_bounded_in_bytes() {
+        let mut pacer = Pacer::new(TimeDelta::ZERO);
+        // 63 000 bytes are 5 ms at 100 Mbit/s.
+        pacer.apply(at(0), &Target { burst: BURST, ..target(100_000, Pacing::Factor(1.0), 0) });
+        assert_eq!(leaving(&mut pacer, at(0)), 63);
+        // What is unpaid for of a burst is waited for at any rate.
+        pacer.apply(at(0), &Target { burst: BURST, ..target(200_000, Pacing::Factor(1.0), 0) });
+        assert_eq!(pacer.next_departure(), SendTime::from_nanos(2_520_000));
+        pacer.apply(at(0), &target(200_000, Pacing::Unpaced, 0));
+        assert_eq!(pacer.next_departure(), at(0));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod closed_loop;
 mod copies;
 mod coupling;
 mod course;
+mod exceptions;
 mod exchange;
 mod kept;
 mod laws;

@@ -366,7 +366,7 @@ impl<R: Rule> Controller for RateLaw<R> {
     fn target(&self) -> Target {
         let Outlook { media_rate, sending_rate, pacing, window } = self.rule.outlook(&self.frame);
         let cause = self.frame.standing.cause(self.frame.data_rate(), self.frame.cause);
-        Target { media_rate, sending_rate, pacing, window, padding: DataRate::ZERO, cause }
+        Target { media_rate, window, ..Target::at(sending_rate, pacing, cause) }
     }
 
     fn stamp(&self) -> Option<Stamp> {

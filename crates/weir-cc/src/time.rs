@@ -29,6 +29,11 @@ macro_rules! clock {
                 Self(ms.saturating_mul(1_000_000))
             }
 
+            /// The last whole millisecond that this reading has reached.
+            pub const fn whole_millis(self) -> Self {
+                Self(self.0.saturating_sub(self.0.rem_euclid(1_000_000)))
+            }
+
             /// Nanoseconds since the clock's zero.
             pub const fn nanos(self) -> i64 {
                 self.0

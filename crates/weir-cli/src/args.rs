@@ -46,7 +46,7 @@ pub(crate) struct RunArgs {
     pub(crate) scenario: Option<String>,
     /// Controllers to compare: each takes over all media flows, over the same network and the same video.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    #[arg(value_parser = PossibleValuesParser::new(registry::controller_names()))]
+    #[arg(value_parser = PossibleValuesParser::new(registry::known_names()))]
     pub(crate) controller: Vec<String>,
     /// Runs per controller, each with a seed of its own [default: what the scenario says].
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100_000))]

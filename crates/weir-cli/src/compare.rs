@@ -9,7 +9,8 @@ use weir_lab::comparison::portrait;
 use weir_lab::comparison::{Comparison, ComparisonRequest};
 use weir_lab::page::{Best, Cell, Column, SummaryTable};
 use weir_lab::registry;
-use weir_lab::scenario::Scenario;
+use weir_lab::results::stats::kinds_in_words;
+use weir_lab::scenario::{Scenario, skip_rule};
 use weir_lab::traces::TraceStore;
 
 use crate::args::{CompareArgs, Format};
@@ -30,16 +31,17 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let mut overrides = vec![format!("controllers={}", json!(controllers))];
     overrides.extend(args.runs.map(|runs| format!("runs={runs}")));
     let bar = progress::bar(args.quiet);
-    let run = |name: &str| -> Result<Comparison, Failure> {
-        let scenario = Scenario::open(name, &overrides)?;
+    let open = |name: &str| Scenario::open(name, &overrides);
+    let scenarios = portrait::SCENARIOS.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let run = |scenario: &Scenario| -> Result<Comparison, Failure> {
         let seeds = scenario.seeds();
         let jobs = threads(args.jobs);
-        let request = ComparisonRequest { scenario: &scenario, seeds: &seeds, jobs, series: false };
+        let request = ComparisonRequest { scenario, seeds: &seeds, jobs, series: false };
         bar.set_message(scenario.name.clone());
         bar.inc_length(request.runs() as u64);
         Ok(request.run(&store, &|| bar.inc(1))?)
     };
-    let comparisons = portrait::SCENARIOS.into_iter().map(run).collect::<Result<Vec<_>, _>>()?;
+    let comparisons = scenarios.iter().map(run).collect::<Result<Vec<_>, _>>()?;
     let comparisons: Box<[Comparison; portrait::SCENARIOS.len()]> =
         comparisons.into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("one each"));
     let mut summary = portrait::table(&comparisons);
@@ -50,9 +52,13 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     match args.format {
         Format::Table => {
+            writeln!(out, "{}, all media\n", skip_rule(&scenarios))?;
             writeln!(out, "{}", table::summary("controller", &summary, table::terminal_width()))?;
         }
-        Format::Markdown => write!(out, "{}", markdown(&summary))?,
+        Format::Markdown => {
+            writeln!(out, "`{}`, all media\n", skip_rule(&scenarios))?;
+            write!(out, "{}", markdown(&summary))?;
+        }
         Format::Json => {
             let text = serde_json::to_string_pretty(&rows(&summary)).map_err(std::io::Error::from)?;
             writeln!(out, "{text}")?;
@@ -74,7 +80,7 @@ fn add_cost(summary: &mut SummaryTable) {
     });
     for row in &mut summary.rows {
         let nanos = (0..ROUNDS).filter_map(|_| nanos_per_packet(&row.name)).reduce(f64::min);
-        row.cells.push(nanos.map(|mean| Cell { mean, ci95: None }));
+        row.cells.push(nanos.map(Cell::new));
     }
 }
 
@@ -99,8 +105,10 @@ fn markdown(summary: &SummaryTable) -> String {
             let decimals = column.decimals;
             match cell {
                 None => "–".to_owned(),
-                Some(Cell { mean, ci95: None }) => format!("{mean:.decimals$}"),
-                Some(Cell { mean, ci95: Some(half) }) => format!("{mean:.decimals$} ± {half:.decimals$}"),
+                Some(cell) => {
+                    let half = cell.ci95.map_or_else(String::new, |half| format!(" ± {half:.decimals$}"));
+                    format!("{:.decimals$}{half}{}", cell.mean, kinds_in_words(cell.kinds, decimals))
+                }
             }
         });
         text += &line(&std::iter::once(format!("`{}`", row.name)).chain(cells).collect::<Vec<_>>());
@@ -121,7 +129,9 @@ fn rows(summary: &SummaryTable) -> Value {
         let mut object = Map::new();
         object.insert("controller".to_owned(), json!(row.name));
         for (column, cell) in summary.columns.iter().zip(&row.cells) {
-            let value = cell.as_ref().map(|cell| json!({ "mean": cell.mean, "ci95": cell.ci95 }));
+            let value = cell
+                .as_ref()
+                .map(|cell| json!({ "mean": cell.mean, "ci95": cell.ci95, "kinds": cell.kinds }));
             object.insert(column.label.clone(), json!(value));
         }
         Value::Object(object)

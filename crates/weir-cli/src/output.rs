@@ -185,7 +185,7 @@ fn varies(name: &str) -> bool {
 
 /// Whether `subject` is what a run is called after: a controller, those of a scenario's flows, or none.
 fn are_controllers(subject: &str) -> bool {
-    let known = |name: &str| registry::controller_names().any(|controller| controller == name);
+    let known = |name: &str| registry::known_names().any(|known| known == name);
     subject == "none" || subject.split('+').all(known)
 }
 

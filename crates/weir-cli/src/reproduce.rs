@@ -50,7 +50,7 @@ fn print(out: &mut impl Write, results: &[ClaimResult]) -> Result<(), Failure> {
         let met = paper.iter().filter(|result| result.verdict.is_met()).count();
         writeln!(out, "{met} of {} claims of {} are met.\n", paper.len(), paper[0].paper())?;
     }
-    let header = ["paper", "class", "", "met", "of", "undecided", "two kinds", "not met"];
+    let header = ["paper", "class", "", "met", "of", "undecided", "two kinds", "scattered", "not met"];
     writeln!(out, "{}", table::plain(&header, counts(results).iter().map(summary).collect()))?;
     if results.iter().any(|result| result.stand_in.is_some()) {
         writeln!(out, "\n* with a stand-in for something that cannot be had")?;
@@ -91,7 +91,7 @@ fn words(result: &ClaimResult) -> String {
 }
 
 fn summary(count: &Count) -> Vec<Cell> {
-    let of = |verdict| Cell::new(count.verdicts.get(&verdict).copied().unwrap_or(0));
+    let of = |verdict| Cell::new(count.of(verdict));
     vec![
         Cell::new(&count.paper),
         Cell::new(count.class.name()),
@@ -100,6 +100,7 @@ fn summary(count: &Count) -> Vec<Cell> {
         Cell::new(count.claims()),
         of(Verdict::Undecided),
         of(Verdict::TwoKinds),
+        of(Verdict::Scattered),
         of(Verdict::NotReproduced),
     ]
 }

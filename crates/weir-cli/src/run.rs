@@ -83,8 +83,12 @@ impl Invocation<'_> {
 
     fn demo(&self) -> Result<(), Failure> {
         let all: Vec<String> = registry::controller_names().map(str::to_owned).collect();
-        let alone = effective::scenario(self.args, demo::ALONE, &all, &self.store)?;
-        let beside = effective::scenario(self.args, demo::BESIDE_CUBIC, &all, &self.store)?;
+        let shown = |name: &str| -> Result<Scenario, Failure> {
+            let mut scenario = effective::scenario(self.args, name, &all, &self.store)?;
+            scenario.controllers = demo::contestants(&scenario.controllers);
+            Ok(scenario)
+        };
+        let (alone, beside) = (shown(demo::ALONE)?, shown(demo::BESIDE_CUBIC)?);
         let mut directory = self.output("demo")?;
         let bar = self.bar();
         let call = self.compare(&alone, &bar, directory.is_some(), &[])?;
@@ -102,9 +106,13 @@ impl Invocation<'_> {
         if self.args.json {
             return print_json(&mut out, &[&call.summary, &contest.summary], &notes);
         }
+        let width = table::terminal_width();
         writeln!(out, "{}", heading(&alone))?;
         writeln!(out, "share beside CUBIC: the same of {}\n", beside.name)?;
-        writeln!(out, "{}", table::summary("controller", &summary, table::terminal_width()))?;
+        writeln!(out, "{}", table::summary("controller", &summary, width))?;
+        if let Some(floor) = demo::floor_in_words(&call) {
+            writeln!(out, "{}\n", table::sentence(&floor, width))?;
+        }
         closing(&mut out, directory.as_ref(), &notes, &verdict)
     }
 
@@ -227,7 +235,12 @@ fn heading(scenario: &Scenario) -> String {
         Some(last) if last != seed => format!("seeds {seed} to {last}, mean ± 95 % interval"),
         _ => format!("seed {seed}"),
     };
-    format!("\u{1b}[1m{title}\u{1b}[0m\n{name}: {} of {duration}, {seeds}", counted(*runs as usize, "run"))
+    let runs = counted(*runs as usize, "run");
+    let media = match scenario.skip_rule().as_str() {
+        "" => String::new(),
+        rule => format!(", {rule}"),
+    };
+    format!("\u{1b}[1m{title}\u{1b}[0m\n{name}: {runs} of {duration}, {seeds}{media}")
 }
 
 /// Stand-in traces, where the page is, and the sentence to repeat as the last line.

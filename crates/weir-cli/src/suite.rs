@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use comfy_table::{Cell, Color};
 use weir_lab::registry;
 use weir_lab::suite::{
-    self, Change, Changes, CheckResult, ControllerResult, Direction, SuiteRequest, SuiteResult, figure,
+    self, Change, Changes, ControllerResult, Direction, SuiteRequest, SuiteResult, Verdict, figure,
 };
 use weir_lab::traces::TraceStore;
 
@@ -19,6 +19,9 @@ use crate::{progress, table};
 
 /// The name of the file with the result, in the output directory.
 const RESULT: &str = "suite.json";
+/// What the cells of the table say.
+const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit. The check that decides, and \
+                      the least margin of the case's checks in % of the limit: of the means, and of the least run.";
 
 /// Runs the suite. Whether nothing got worse than in the saved result, if one was given.
 pub(crate) fn suite(args: &SuiteArgs) -> Result<bool, Failure> {
@@ -58,8 +61,9 @@ pub(crate) fn suite(args: &SuiteArgs) -> Result<bool, Failure> {
     if let Some(save) = &save {
         save.write(&json)?;
     }
+    let mut notes = run.result.stand_ins();
+    notes.extend(base.as_ref().and_then(|base| other_senders(base, &run.result)));
     let changes = base.map(|base| suite::compare(&base, &run.result));
-    let notes = run.result.stand_ins();
     let mut out = anstream::stdout().lock();
     let printed = if args.json {
         let printed = out.write_all(&json).map_err(Failure::from);
@@ -107,6 +111,16 @@ fn output_path(args: &SuiteArgs) -> Option<PathBuf> {
     args.out.clone().or_else(|| (!args.json).then(usual))
 }
 
+/// That the base was saved with senders that skip frames by another rule.
+fn other_senders(base: &SuiteResult, now: &SuiteResult) -> Option<String> {
+    let rule = |result: &SuiteResult| match result.skip_rule.as_str() {
+        "" => "no word of `skip_above`".to_owned(),
+        rule => format!("`{rule}`"),
+    };
+    (base.skip_rule != now.skip_rule)
+        .then(|| format!("The base was saved with {}, and this run has {}.", rule(base), rule(now)))
+}
+
 fn result_json(result: &SuiteResult) -> Result<Vec<u8>, Failure> {
     let mut text = serde_json::to_vec_pretty(result).map_err(std::io::Error::from)?;
     text.push(b'\n');
@@ -120,15 +134,18 @@ fn print(
     directory: Option<&OutputDirectory>,
 ) -> Result<(), Failure> {
     writeln!(out, "\u{1b}[1m{title}\u{1b}[0m")?;
-    writeln!(out, "{} runs per case and controller; the check that decides\n", result.seeds.len())?;
+    writeln!(out, "{} runs per case and controller; {}", result.seeds.len(), result.skip_rule)?;
+    writeln!(out, "{}\n", table::sentence(LEGEND, table::terminal_width()))?;
     let names: Vec<&str> = result.controllers().collect();
     let mut rows: Vec<(String, Vec<String>)> = result
         .cases
         .iter()
         .map(|case| (case.name.clone(), case.controllers.iter().map(cell).collect()))
         .collect();
-    let passed = (0..names.len()).map(|index| format!("{} of {}", result.passed(index), result.cases.len()));
-    rows.push(("passed".to_owned(), passed.collect()));
+    for (label, verdict) in [("passed", Verdict::Passed), ("open", Verdict::Open)] {
+        let counted = |index| format!("{} of {}", result.count(index, verdict), result.cases.len());
+        rows.push((label.to_owned(), (0..names.len()).map(counted).collect()));
+    }
     writeln!(out, "{}", table::words("case", &names, &rows, table::terminal_width()))?;
     if let Some(directory) = directory {
         writeln!(out, "Matrix: {}", directory.path("suite.html").display())?;
@@ -136,18 +153,15 @@ fn print(
     Ok(())
 }
 
-/// `✓ rate 93 %`, green or red.
+/// `✓ rate 93 % (+16, +3 %)`, green, red or yellow.
 fn cell(result: &ControllerResult) -> String {
-    let text = result.deciding().map_or_else(String::new, in_words);
-    if result.passed() {
-        format!("\u{1b}[32m✓\u{1b}[0m {text}")
-    } else {
-        format!("\u{1b}[31m✗\u{1b}[0m {text}")
-    }
-}
-
-fn in_words(check: &CheckResult) -> String {
-    format!("{} {}", check.name, figure(check.mean, None, check.limit, &check.unit))
+    let verdict = result.verdict();
+    let colour = match verdict {
+        Verdict::Passed => 32,
+        Verdict::Missed => 31,
+        Verdict::Open => 33,
+    };
+    format!("\u{1b}[{colour}m{}\u{1b}[0m {}", verdict.mark(), result.in_words())
 }
 
 /// What a reader should know besides: traces that others stood in for, and what changed.
@@ -185,11 +199,13 @@ fn row(change: &Change) -> Vec<Cell> {
             format!("{:+.decimals$}{half}", difference.mean)
         },
     );
-    let verdict = match change.passed {
-        (true, false) => "fails now",
-        (false, true) => "passes now",
-        (true, true) => "passes",
-        (false, false) => "fails",
+    let verdict = match change.verdicts {
+        (before, Verdict::Passed) if before != Verdict::Passed => "passes now",
+        (before, Verdict::Missed) if before != Verdict::Missed => "fails now",
+        (before, Verdict::Open) if before != Verdict::Open => "open now",
+        (_, Verdict::Passed) => "passes",
+        (_, Verdict::Missed) => "fails",
+        (_, Verdict::Open) => "open",
     };
     let mean = |mean| Cell::new(figure(mean, None, change.limit, &change.unit));
     vec![

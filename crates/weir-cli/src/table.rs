@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table};
-use weir_lab::page::SummaryTable;
+use weir_lab::page::{Row, SummaryTable};
 
 use crate::numbers::{Number, aligned, best_of};
 
@@ -137,18 +137,23 @@ fn by_row(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
     for (index, column) in summary.columns.iter().enumerate().take(shown.end).skip(shown.start) {
         let numbers: Vec<Option<Number>> =
             summary.rows.iter().map(|row| Number::of(row, index, column.decimals)).collect();
-        let best = best_of(column.best, numbers.iter().flatten());
+        let contestants = numbers.iter().zip(&summary.rows).filter(|(_, row)| !row.is_yardstick);
+        let best = best_of(column.best, contestants.filter_map(|(number, _)| number.as_ref()));
         let texts = aligned(&numbers);
         let width = texts.iter().map(|text| visible(text)).max().unwrap_or(0);
         let mut lines = broken(&column.label, width.max(HEADER_WIDTH));
         lines.push(column.unit.clone());
         header.push(lines);
-        for ((row, text), number) in rows.iter_mut().zip(texts).zip(&numbers) {
-            let bold = best.is_some() && number.as_ref().map(Number::mean) == best.as_deref();
-            row.push(Text { text, bold });
+        for (((drawn, text), number), row) in rows.iter_mut().zip(texts).zip(&numbers).zip(&summary.rows) {
+            drawn.push(Text { text, bold: is_best(row, number.as_ref(), best.as_deref()) });
         }
     }
     Grid { header, rows, flush_left: false }
+}
+
+/// Whether a contestant's number is the best one of its metric, if there is a best.
+fn is_best(row: &Row, number: Option<&Number>, best: Option<&str>) -> bool {
+    !row.is_yardstick && best.is_some() && number.map(Number::mean) == best
 }
 
 /// A row per metric, for some of the controllers.
@@ -163,7 +168,8 @@ fn by_metric(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
         |row: usize, column: usize| Number::of(&summary.rows[row], column, summary.columns[column].decimals);
     let best: Vec<Option<String>> = (0..summary.columns.len())
         .map(|column| {
-            let all: Vec<Number> = (0..summary.rows.len()).filter_map(|row| number(row, column)).collect();
+            let contestants = (0..summary.rows.len()).filter(|&row| !summary.rows[row].is_yardstick);
+            let all: Vec<Number> = contestants.filter_map(|row| number(row, column)).collect();
             best_of(summary.columns[column].best, all.iter())
         })
         .collect();
@@ -171,7 +177,7 @@ fn by_metric(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
         header.push(vec![summary.rows[index].name.clone()]);
         let numbers: Vec<_> = (0..summary.columns.len()).map(|column| number(index, column)).collect();
         for (((row, text), number), best) in rows.iter_mut().zip(aligned(&numbers)).zip(&numbers).zip(&best) {
-            let bold = best.is_some() && number.as_ref().map(Number::mean) == best.as_deref();
+            let bold = is_best(&summary.rows[index], number.as_ref(), best.as_deref());
             row.push(Text { text, bold });
         }
     }

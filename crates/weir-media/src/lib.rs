@@ -27,6 +27,7 @@ mod coupled;
 mod coupled_flows;
 mod detection;
 mod encoder;
+mod frame_dropper;
 mod key_frames;
 mod packet_report;
 mod packetiser;
@@ -46,7 +47,7 @@ pub use coupled_flows::CoupledFlows;
 pub use detection::{Detection, Place};
 pub use encoder::{
     Burst, ContentSharing, Encoder, EncoderConfig, Frame, FrameTraces, KeyFrames, LADDER_RUNGS, Ladder,
-    LateRequests, Model, Packets, Statistical, TalkingHead, TraceDriven, TraceError,
+    LateRequests, Model, Packets, RATE_STEPS, RateSteps, Statistical, TalkingHead, TraceDriven, TraceError,
 };
 pub use packetiser::Packetiser;
 pub use receiver::MediaReceiver;

@@ -8,7 +8,9 @@ use weir_cc::coupled::sbd::FlowStatistics;
 use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
 use weir_cc::prober::Prober;
-use weir_cc::{Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime, Share, Target};
+use weir_cc::{
+    Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime, Share, StreamsConfig, Target,
+};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
 use weir_wire::media::{MediaHeader, Stamp, header_len};
@@ -19,6 +21,7 @@ use crate::config::MediaConfig;
 use crate::content::{Content, MediaPacket, PADDING_PAYLOAD, SentFrame};
 use crate::detection::{Place, StatisticsReader};
 use crate::encoder::{Encoder, spread_factor};
+use crate::frame_dropper::FrameDropper;
 use crate::packet_report::PacketReportReader;
 use crate::packetiser::Packetiser;
 use crate::report_codec;
@@ -75,6 +78,7 @@ pub struct MediaSender {
     streams: Streams,
     encoder: Encoder,
     audio: Option<AudioSource>,
+    frame_dropper: FrameDropper,
     packetiser: Packetiser,
     pacer: Pacer,
     prober: Prober,
@@ -109,6 +113,7 @@ impl MediaSender {
             streams: Streams::new(Sources::new(ssrc, &config)),
             encoder: Encoder::new(config.encoder, config.limits.start(), seeds.encoder),
             audio: config.audio.map(AudioSource::new),
+            frame_dropper: FrameDropper::default(),
             packetiser: Packetiser::new(config.payload_limit),
             pacer: Pacer::new(TimeDelta::ZERO),
             prober: Prober::new(),
@@ -138,6 +143,8 @@ impl MediaSender {
             return;
         }
         self.started = Some(now);
+        let usable = self.encoder.max_rate() + self.audio_rate();
+        self.controller.on_streams(now, StreamsConfig { usable, screen: self.encoder.is_screen() });
         self.frame_due = now;
         self.audio.iter_mut().for_each(|audio| audio.start(now));
         self.report_due = now + self.rtcp_interval();
@@ -202,12 +209,16 @@ impl MediaSender {
         let started = self.started.filter(|_| self.frame_due <= now)?;
         let greedy = self.encoder.is_greedy();
         let elapsed = if greedy { now - started } else { self.encoder.next_capture() };
-        if self.is_behind() && self.encoder.skip() {
+        let unwanted = self.frame_dropper.drops(&self.target, self.encoder.min_rate());
+        if (unwanted || self.is_behind()) && self.encoder.skip() {
             self.frame_due = started + self.encoder.next_capture();
             let number = self.encoder.frames();
             return Some(SentFrame { number, packets: 0, size: DataSize::ZERO, key: false });
         }
         let frame = self.encoder.capture(self.video_rate());
+        if self.packetiser.is_empty() {
+            self.pacer.on_queued(now);
+        }
         let packets = self.packetiser.push(&frame, Kind::Video.ticks(elapsed));
         self.frame_due = started + self.encoder.next_capture();
         if greedy && self.packets_wait() {
@@ -423,8 +434,11 @@ impl MediaSender {
 
     /// What the target leaves for video.
     fn video_rate(&self) -> DataRate {
-        let audio = self.audio.as_ref().map_or(DataRate::ZERO, AudioSource::rate);
-        self.target.media_rate.saturating_sub(audio)
+        self.target.media_rate.saturating_sub(self.audio_rate())
+    }
+
+    fn audio_rate(&self) -> DataRate {
+        self.audio.as_ref().map_or(DataRate::ZERO, AudioSource::rate)
     }
 
     /// When the next packet, media or padding, may leave; `None` if nothing waits. A probe has its own pace. What a full

@@ -75,15 +75,7 @@ impl Controller for Clerk {
     }
 
     fn target(&self) -> Target {
-        let rate = self.rate();
-        Target {
-            media_rate: rate,
-            sending_rate: rate,
-            pacing: Pacing::Unpaced,
-            window: None,
-            padding: DataRate::ZERO,
-            cause: Cause::Delay,
-        }
+        Target::at(self.rate(), Pacing::Unpaced, Cause::Delay)
     }
 
     fn stamp(&self) -> Option<Stamp> {

@@ -271,8 +271,9 @@ impl Rule for WindowRule {
         let limits = frame.limits();
         let sending_rate = frame.data_rate();
         let window = self.rtt.map(|rtt| {
-            // Not so small that the least rate, or a packet, would not fit.
-            let least = self.window_of(limits.min().bps_f64(), &rtt).max(self.mss());
+            // Not so small that what the pacer lets go at the least rate, or a packet, would not fit.
+            let least = limits.min().bps_f64() * self.config.pacing_factor;
+            let least = self.window_of(least, &rtt).max(self.mss());
             DataSize::from_bytes_f64(self.cwnd.max(least))
         });
         Outlook {

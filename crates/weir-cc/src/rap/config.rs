@@ -35,7 +35,7 @@ pub struct Config {
     pub initial_gap: Option<TimeDelta>,
     /// Round-trip time and timeout before the first acknowledgement, at most 2 s.
     pub initial_rtt: TimeDelta,
-    /// The timeout is never longer, at most 2 s. Divergence 4.
+    /// The timeout is never longer, at most 2.4 s. Divergence 4.
     pub max_timeout: TimeDelta,
     /// Time between reports of the receiver half, 1 to 100 ms. Divergence 2.
     pub feedback_interval: TimeDelta,
@@ -59,7 +59,7 @@ impl Default for Config {
             long_term_gain: 0.01,
             initial_gap: None,
             initial_rtt: ms(2000),
-            max_timeout: ms(2000),
+            max_timeout: ms(2400),
             feedback_interval: ms(10),
             drain_time: ms(500),
         }
@@ -96,7 +96,7 @@ impl Config {
             ("long_term_gain", weight(self.long_term_gain), "in (0, 1]"),
             ("initial_gap", self.initial_gap.is_none_or(span), "longer than 0"),
             ("initial_rtt", up_to(self.initial_rtt, 2000), "in (0, 2 s]"),
-            ("max_timeout", up_to(self.max_timeout, 2000), "in (0, 2 s]"),
+            ("max_timeout", up_to(self.max_timeout, 2400), "in (0, 2.4 s]"),
             ("feedback_interval", interval && up_to(self.feedback_interval, 100), "1 to 100 ms"),
             ("drain_time", span(self.drain_time), "longer than 0"),
         ])

@@ -98,7 +98,14 @@ mod tests {
     #[test]
     fn the_timeout_has_an_end() {
         let (rtt, config) = after(&[5000]);
-        assert_eq!(rtt.timeout(&config), TimeDelta::from_secs(2));
+        assert_eq!(rtt.timeout(&config), TimeDelta::from_millis(2400));
+    }
+
+    #[test]
+    fn what_waits_in_a_queue_of_two_seconds_is_not_lost() {
+        // 1.2·2050 + 10 ms are above the most, and that is above the round trip with its wait for a report.
+        let (rtt, config) = after(&[2050, 2050]);
+        assert!(rtt.timeout(&config) > TimeDelta::from_millis(2100));
     }
 
     #[test]

@@ -154,6 +154,11 @@ impl Network {
         self.l4s == Some(true)
     }
 
+    /// What was taken for the base delay is not: the next packet begins anew.
+    pub(super) fn forget_base_delay(&mut self) {
+        self.delay = QueueDelay::default();
+    }
+
     /// The path is another one, and nothing is in flight on it.
     pub(super) fn forget_path(&mut self) {
         self.in_flight.clear();

@@ -42,7 +42,7 @@ impl ScreamReceiver {
 
 impl Cadence {
     /// Between reports while so many bit/s arrive.
-    fn interval(&self, bps: f64) -> TimeDelta {
+    pub(super) fn interval(&self, bps: f64) -> TimeDelta {
         TimeDelta::from_secs_f64(1.0 / (self.per_bit * bps).clamp(self.min, self.max))
     }
 }

@@ -8,7 +8,7 @@ fn column(label: &str, unit: &str, decimals: usize, best: Best) -> Column {
 }
 
 fn table() -> SummaryTable {
-    let cell = |mean, ci95| Some(Cell { mean, ci95: Some(ci95) });
+    let cell = |mean, ci95| Some(Cell { ci95: Some(ci95), ..Cell::new(mean) });
     SummaryTable {
         columns: vec![
             column("useful rate", "kbit/s", 0, Best::Highest),
@@ -16,8 +16,8 @@ fn table() -> SummaryTable {
             column("time lost to delay", "%", 0, Best::Neither),
         ],
         rows: vec![
-            Row { name: "gcc-2016".to_owned(), cells: vec![cell(529.0, 215.0), cell(14.1, 3.4), None] },
-            Row { name: "nada".to_owned(), cells: vec![cell(1552.4, 8.0), cell(3.5, 13.1), cell(9.0, 1.0)] },
+            Row::of("gcc-2016", vec![cell(529.0, 215.0), cell(14.1, 3.4), None]),
+            Row::of("nada", vec![cell(1552.4, 8.0), cell(3.5, 13.1), cell(9.0, 1.0)]),
         ],
     }
 }
@@ -44,7 +44,8 @@ fn columns_align_below_headers_that_stand_on_the_rule() {
 fn on_a_narrow_terminal_there_is_a_row_per_metric() {
     let mut table = table();
     // A fourth metric makes a row per controller too wide.
-    let values = [(1.0, 0.5), (2.0, 0.5)].map(|(mean, half)| Some(Cell { mean, ci95: Some(half) }));
+    let values =
+        [(1.0, 0.5), (2.0, 0.5)].map(|(mean, half)| Some(Cell { ci95: Some(half), ..Cell::new(mean) }));
     table.columns.push(column("loss", "%", 2, Best::Neither));
     for (row, value) in table.rows.iter_mut().zip(values) {
         row.cells.push(value);

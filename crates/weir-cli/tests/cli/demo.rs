@@ -18,7 +18,9 @@ fn it_ends_with_the_table_the_report_and_the_sentence() {
     let outcome = place.weir(SHORT);
     let names: Vec<&str> = rows(&outcome.stdout).iter().filter_map(|row| row.first().copied()).collect();
     let listed = place.weir("list controllers");
-    assert_eq!(names, crate::listings::names(&listed), "{}", outcome.stdout);
+    let mut expected = crate::listings::names(&listed);
+    expected.push("fixed");
+    assert_eq!(names, expected, "{}", outcome.stdout);
     let last: Vec<&str> = outcome.stdout.lines().rev().take(2).collect();
     assert_eq!(last[1], "Report: weir-out/demo/report.html");
     assert!(
@@ -58,8 +60,8 @@ fn its_columns_stand_in_their_order() {
         "controller",
         "useful rate kbit/s",
         "frame delay p95 ms",
-        "freezes",
-        "frozen s",
+        "freezes beyond fixed",
+        "frozen beyond fixed s",
         "share beside CUBIC %",
         "loss %",
         "time lost to delay %",
@@ -135,7 +137,7 @@ fn as_json_it_is_both_comparisons() {
     for summary in json.as_array().unwrap() {
         assert_eq!(
             summary["controllers"].as_array().map(Vec::len),
-            Some(weir_lab::registry::controllers().len())
+            Some(weir_lab::registry::known_names().count())
         );
         assert_eq!(summary["seeds"], serde_json::json!([1, 2, 3]));
     }
@@ -144,6 +146,19 @@ fn as_json_it_is_both_comparisons() {
 #[test]
 fn it_compares_the_controllers_that_are_named() {
     let outcome = Place::new().weir(&format!("{SHORT} --controller nada"));
-    assert_eq!(rows(&outcome.stdout).len(), 1, "{}", outcome.stdout);
+    let shown: Vec<&str> = rows(&outcome.stdout).iter().map(|row| row[0]).collect();
+    assert_eq!(shown, ["nada", "fixed"], "{}", outcome.stdout);
     assert!(outcome.last_line().starts_with("nada carried "), "{}", outcome.last_line());
+}
+
+#[test]
+fn freezes_are_those_beyond_a_sender_that_nothing_moves() {
+    let outcome = Place::new().weir(&format!("{SHORT} --controller nada"));
+    let rows = rows(&outcome.stdout);
+    // Behind the name, useful rate and frame delay: mean, ±, interval of freezes and of frozen time.
+    assert_eq!(&rows[1][7..13], ["0.0", "±", "0.0", "0.0", "±", "0.0"], "fixed is not beyond itself");
+    let sentence =
+        "Freezes and frozen time are those beyond `fixed`, which sends 300 kbit/s whatever happens: its ";
+    assert!(outcome.stdout.contains(sentence), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("skip_above 100ms"), "{}", outcome.stdout);
 }

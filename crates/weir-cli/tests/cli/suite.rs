@@ -14,7 +14,16 @@ fn a_suite_says_which_check_decides_and_leaves_a_matrix() {
     let outcome = place.weir(SHORT);
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
     let row = outcome.stdout.lines().find(|line| line.starts_with("5.1 ")).unwrap();
-    assert_eq!(row.matches(['✓', '✗']).count(), 2, "{row}");
+    assert_eq!(row.matches(['✓', '✗', '?']).count(), 2, "{row}");
+    assert_eq!(row.matches(" %)").count(), 2, "the least margin, and that of the least run: {row}");
+    assert!(
+        outcome.stdout.contains("2 runs per case and controller; skip_above 100ms"),
+        "{}",
+        outcome.stdout
+    );
+    for counted in ["passed ", "open "] {
+        assert!(outcome.stdout.lines().any(|line| line.starts_with(counted)), "{}", outcome.stdout);
+    }
     let saved = std::fs::read_to_string(place.path().join("weir-out/suite-rfc8867/suite.json")).unwrap();
     let result: Value = serde_json::from_str(&saved).unwrap();
     let checks = &result["cases"][0]["controllers"][0]["checks"];
@@ -35,6 +44,12 @@ fn the_same_is_no_regression_and_a_worse_one_is() {
     let same = place.weir(&format!("{SHORT} --baseline base.json"));
     assert_eq!(same.code, Some(0), "{}", same.stderr);
     assert!(same.stdout.contains("Of 6 checks 0 got better and 0 got worse."), "{}", same.stdout);
+    assert!(!same.stdout.contains("The base was saved with"), "{}", same.stdout);
+    place.write("earlier.json", &earlier(&saved.stdout));
+    let later = place.weir(&format!("{SHORT} --baseline earlier.json"));
+    assert!(later.stdout.contains("Of 6 checks 0 got better and 0 got worse."), "{}", later.stdout);
+    let note = "The base was saved with no word of `skip_above`, and this run has `skip_above 100ms`.";
+    assert!(later.stdout.contains(note), "{}", later.stdout);
     place.write("better.json", &better(&saved.stdout));
     let worse = place.try_weir(&format!("{SHORT} --baseline better.json"));
     assert_eq!(worse.code, Some(1), "{}", worse.stdout);
@@ -46,6 +61,18 @@ fn the_same_is_no_regression_and_a_worse_one_is() {
         row.find("nada"),
         "columns stand below their headers: {header}\n{row}"
     );
+}
+
+/// The result `saved` as it was before there were open checks and frames were skipped.
+fn earlier(saved: &str) -> String {
+    let mut base: Value = serde_json::from_str(saved).unwrap();
+    base.as_object_mut().unwrap().remove("skip_rule");
+    for controller in base["cases"][0]["controllers"].as_array_mut().unwrap() {
+        for check in controller["checks"].as_array_mut().unwrap() {
+            check.as_object_mut().unwrap().remove("open");
+        }
+    }
+    base.to_string()
 }
 
 /// The result `saved` with a rate of 99 %: beside it the true one is worse.

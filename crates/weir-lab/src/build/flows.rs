@@ -41,12 +41,14 @@ impl Context<'_> {
                 traced.traces = traces;
             }
         }
-        if let Traffic::Media(MediaSpec { config, .. }) = &mut traffic
-            && let Some(place) = coupled.as_ref().and_then(|_| self.statistics_of(planned))
-        {
-            config.detection = Detection::new(place, &sbd::Config::DEFAULT).ok();
-            if place == Place::Sender {
-                config.witness = config.witness.or(Some(WITNESS));
+        if let Traffic::Media(MediaSpec { config, .. }) = &mut traffic {
+            let started = (start - Time::ZERO) - planned.copy.shift;
+            config.encoder.max_rates = config.encoder.max_rates.counted_from(started);
+            if let Some(place) = coupled.as_ref().and_then(|_| self.statistics_of(planned)) {
+                config.detection = Detection::new(place, &sbd::Config::DEFAULT).ok();
+                if place == Place::Sender {
+                    config.witness = config.witness.or(Some(WITNESS));
+                }
             }
         }
         Ok(FlowSpec {

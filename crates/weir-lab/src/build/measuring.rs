@@ -3,7 +3,7 @@
 use weir_cc::Signal;
 use weir_net::Time;
 use weir_sim::tcp::TcpSender;
-use weir_units::TimeDelta;
+use weir_units::{DataRate, TimeDelta};
 use weir_world::{CellSpec, FlowSpec, LinkSpec, MediaSpec, Traffic};
 
 use super::context::time;
@@ -62,12 +62,19 @@ fn flow_plan(spec: &FlowSpec, known: &Known<'_>) -> FlowPlan {
         route: spec.forward.iter().map(|&link| shared.of(link)).collect(),
         bottleneck: bottleneck.map(|link| shared.of(link)),
         max_rate: flow.max_rate(),
+        max_rates: max_rates(planned),
         sends: flow.sends(),
         weight: flow.weight(),
         later_weights: later_weights(planned),
         sender_signals,
         receiver_signals,
     }
+}
+
+/// Other highest rates of a flow, each from a time on.
+fn max_rates(planned: &PlannedFlow<'_>) -> Vec<(Time, DataRate)> {
+    let steps = planned.flow.max_rates().into_iter();
+    steps.map(|(at, rate)| (time(at + planned.copy.shift), rate)).collect()
 }
 
 fn link_plan(spec: &LinkSpec) -> LinkPlan {

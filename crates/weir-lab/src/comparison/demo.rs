@@ -3,41 +3,103 @@
 use weir_cc::Cause;
 
 use super::Comparison;
-use super::tables::{Metric, call_metrics, cause_metric, loss_metric, share_beside_tcp};
-use super::verdict::Wording;
-use crate::page::{Best, Row, SummaryTable};
+use super::tables::{
+    Metric, call_metrics, cause_metric, freeze_metrics, loss_metric, media_sum, row, share_beside_tcp,
+};
+use super::verdict::{Wording, in_words};
+use crate::page::{Best, SummaryTable};
+use crate::registry;
+use weir_measure::results::RunMetrics;
+use weir_measure::results::stats::Estimate;
 
 /// The scenario of the call alone.
 pub const ALONE: &str = "cellular/att-lte-uplink-2016";
 /// The same beside one CUBIC flow.
 pub const BESIDE_CUBIC: &str = "cellular/att-lte-uplink-2016-beside-cubic";
+/// The yardstick whose freezes are the recording's own: no law can be blamed for them.
+pub const FLOOR: &str = "fixed";
 
 /// Causes that cost rate; at the maximum nothing is lost.
 const COSTS: [Cause; 5] = [Cause::Delay, Cause::Loss, Cause::RampUp, Cause::Receiver, Cause::Minimum];
 
-/// The table of the demo: useful rate, p95 frame delay, freezes, share beside CUBIC, loss, time lost per cause.
-/// Both comparisons must be of the same controllers.
+/// Whom the demo shows: `controllers`, and behind them the yardsticks.
+pub fn contestants(controllers: &[String]) -> Vec<String> {
+    let yardsticks = registry::yardsticks().map(|info| info.name.to_owned());
+    let further = yardsticks.filter(|name| !controllers.contains(name));
+    controllers.iter().cloned().chain(further).collect()
+}
+
+/// What a column is filled from.
+#[derive(Clone, Copy)]
+enum From {
+    /// The call alone.
+    Alone,
+    /// The call beside CUBIC.
+    BesideCubic,
+    /// The call alone, less what [`FLOOR`] has in the runs of the same seeds.
+    BeyondFloor,
+}
+
+/// The table of the demo: useful rate, p95 frame delay, freezes beyond those of [`FLOOR`], share beside CUBIC, loss, time
+/// lost per cause. Both comparisons must be of the same controllers.
 pub fn table(alone: &Comparison, beside: &Comparison) -> SummaryTable {
-    let mut metrics = call_metrics();
-    let share = metrics.len();
-    metrics.push(Metric::new(
+    let columns = columns();
+    let floor = floor(alone);
+    let rows = alone.controllers.iter().zip(&beside.controllers).map(|(own, with_tcp)| {
+        let cell = |(from, metric): &(From, Metric<'_>)| match from {
+            From::Alone => metric.cell(&own.runs),
+            From::BesideCubic => metric.cell(&with_tcp.runs),
+            From::BeyondFloor => metric.cell_beyond(&own.runs, floor),
+        };
+        row(&own.name, columns.iter().map(cell).collect())
+    });
+    let rows = rows.collect();
+    SummaryTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }
+}
+
+fn columns() -> Vec<(From, Metric<'static>)> {
+    let mut columns: Vec<(From, Metric<'static>)> =
+        call_metrics().into_iter().map(|metric| (From::Alone, metric)).collect();
+    columns.extend(freeze_metrics().map(|metric| (From::BeyondFloor, beyond_floor(metric))));
+    let share = Metric::new(
         "share beside CUBIC",
         "%",
         0,
         Best::Neither,
         "the call's part of what the call and one CUBIC upload got together; 50 would be fair",
         share_beside_tcp,
-    ));
-    metrics.push(loss_metric());
-    metrics.extend(COSTS.map(cause_metric));
-    let rows = alone.controllers.iter().zip(&beside.controllers).map(|(own, with_tcp)| {
-        let cell = |(i, metric): (usize, &Metric<'_>)| {
-            metric.cell(if i == share { &with_tcp.runs } else { &own.runs })
-        };
-        Row { name: own.name.clone(), cells: metrics.iter().enumerate().map(cell).collect() }
-    });
-    let rows = rows.collect();
-    SummaryTable { columns: metrics.into_iter().map(|metric| metric.column).collect(), rows }
+    );
+    columns.push((From::BesideCubic, share));
+    columns.push((From::Alone, loss_metric()));
+    columns.extend(COSTS.map(|cause| (From::Alone, cause_metric(cause))));
+    columns
+}
+
+/// The same metric, called after what it is beyond.
+fn beyond_floor(mut metric: Metric<'_>) -> Metric<'_> {
+    metric.column.label += &format!(" beyond {FLOOR}");
+    metric.column.definition += &format!("; less those of `{FLOOR}` over the same stretch");
+    metric
+}
+
+/// The runs of [`FLOOR`]; none if it did not run.
+fn floor(alone: &Comparison) -> &[RunMetrics] {
+    let floor = alone.controllers.iter().find(|controller| controller.name == FLOOR);
+    floor.map_or(&[], |floor| floor.runs.as_slice())
+}
+
+/// What [`FLOOR`] sends and how often its pictures stand still, in a sentence; `None` if it did not run.
+pub fn floor_in_words(alone: &Comparison) -> Option<String> {
+    let runs = floor(alone);
+    let [freezes, frozen] = freeze_metrics().map(|metric| metric.estimate(runs));
+    let rates: Vec<f64> = runs.iter().filter_map(|run| media_sum(run, |flow| flow.target_rate_bps)).collect();
+    Some(format!(
+        "Freezes and frozen time are those beyond `{FLOOR}`, which sends {:.0} kbit/s whatever happens: its {} freezes and \
+         {} s are the recording's own.",
+        Estimate::of(&rates)?.mean / 1e3,
+        in_words(&freezes?, 1),
+        in_words(&frozen?, 1)
+    ))
 }
 
 /// The sentence to repeat: which controller delivered most video in time, by how much, and how sure that is.

@@ -35,7 +35,8 @@ pub fn report_input(
         [seed] => format!("one run, seed {seed}"),
         [first, .., last] => format!("{} runs, seeds {first} to {last}", comparison.summary.runs),
     };
-    let origin = scenario.source.as_ref().map_or_else(String::new, |source| format!(" · {source}"));
+    let behind = |text: &str| if text.is_empty() { String::new() } else { format!(" · {text}") };
+    let origin = behind(&scenario.skip_rule()) + &behind(scenario.source.as_deref().unwrap_or_default());
     Ok(PageInput {
         title: scenario.title.clone(),
         source: format!("{} · {runs} of {}{origin}", scenario.name, scenario.duration),
@@ -64,7 +65,7 @@ fn panel(controller: &ControllerRuns) -> Option<ControllerPanel> {
     let series = series.as_ref()?;
     let media = plan.flows.iter().position(|flow| flow.kind == FlowKind::Media);
     let subject = media.unwrap_or(0);
-    let info = registry::controllers().iter().find(|info| info.name == controller.name);
+    let info = registry::controller_info(&controller.name);
     let own = series.flows.get(subject)?;
     let bottleneck =
         plan.flows.get(subject).and_then(|flow| flow.bottleneck).and_then(|link| series.links.get(link));

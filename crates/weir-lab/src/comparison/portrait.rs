@@ -2,8 +2,8 @@
 
 use super::Comparison;
 use super::demo;
-use super::tables::{Metric, call_metrics, loss_metric, share_beside_tcp};
-use crate::page::{Best, Row, SummaryTable};
+use super::tables::{Metric, call_metrics, loss_metric, row, share_beside_tcp};
+use crate::page::{Best, SummaryTable};
 
 /// The scenarios of a portrait, in the order of [`table`].
 pub const SCENARIOS: [&str; 5] =
@@ -13,7 +13,7 @@ pub const SCENARIOS: [&str; 5] =
 pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> SummaryTable {
     let [call, alone, steady, three, beside] = comparisons;
     let mut columns: Vec<(&Comparison, Metric<'_>)> =
-        call_metrics().into_iter().take(2).map(|metric| (call, metric)).collect();
+        call_metrics().into_iter().map(|metric| (call, metric)).collect();
     columns.push((call, loss_metric()));
     columns.push((alone, used()));
     columns.push((steady, start_up()));
@@ -23,7 +23,7 @@ pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> SummaryTable {
         let cell = |(comparison, metric): &(&Comparison, Metric<'_>)| {
             comparison.controllers.get(index).and_then(|own| metric.cell(&own.runs))
         };
-        Row { name: controller.name.clone(), cells: columns.iter().map(cell).collect() }
+        row(&controller.name, columns.iter().map(cell).collect())
     });
     let rows = rows.collect();
     SummaryTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }

@@ -4,6 +4,7 @@ use weir_cc::Cause;
 
 use super::Comparison;
 use crate::page::{Best, Cell, Column, Row, SummaryTable};
+use crate::registry;
 use weir_measure::results::stats::Estimate;
 use weir_measure::results::{FlowKind, FlowMeasures, RunMetrics, Value};
 
@@ -37,8 +38,19 @@ impl<'a> Metric<'a> {
 
     /// Mean and interval over runs; `None` if no run has a value.
     pub(crate) fn cell(&self, runs: &[RunMetrics]) -> Option<Cell> {
+        self.estimate(runs).map(Cell::from)
+    }
+
+    pub(crate) fn estimate(&self, runs: &[RunMetrics]) -> Option<Estimate> {
         let values: Vec<f64> = runs.iter().filter_map(|run| (self.value)(run)).collect();
-        Estimate::of(&values).map(|e| Cell { mean: e.mean, ci95: e.half_width })
+        Estimate::of(&values)
+    }
+
+    /// The same of the differences to `others`, run by run.
+    pub(crate) fn cell_beyond(&self, runs: &[RunMetrics], others: &[RunMetrics]) -> Option<Cell> {
+        let difference = |(run, other)| Some((self.value)(run)? - (self.value)(other)?);
+        let values: Vec<f64> = runs.iter().zip(others).filter_map(difference).collect();
+        Estimate::of(&values).map(Cell::from)
     }
 }
 
@@ -49,9 +61,14 @@ pub fn summary_table(comparison: &Comparison) -> SummaryTable {
     let rows: Vec<Row> = comparison
         .controllers
         .iter()
-        .map(|c| Row { name: c.name.clone(), cells: metrics.iter().map(|m| m.cell(&c.runs)).collect() })
+        .map(|c| row(&c.name, metrics.iter().map(|m| m.cell(&c.runs)).collect()))
         .collect();
     without_empty_columns(SummaryTable { columns: metrics.into_iter().map(|m| m.column).collect(), rows })
+}
+
+/// The row of a controller or yardstick.
+pub(crate) fn row(name: &str, cells: Vec<Option<Cell>>) -> Row {
+    Row { is_yardstick: registry::is_yardstick(name), ..Row::of(name, cells) }
 }
 
 /// The rows of a table of flows: name, kind and what each got, over the runs of one controller. Flows that are copies
@@ -61,9 +78,9 @@ pub fn flow_table(runs: &[RunMetrics]) -> SummaryTable {
     let columns: Vec<Metric<'_>> = flow_metrics("");
     let rows = names
         .into_iter()
-        .map(|(group, count)| Row {
-            name: if count == 1 { group.clone() } else { format!("{group} × {count}") },
-            cells: flow_metrics(&group).iter().map(|m| m.cell(runs)).collect(),
+        .map(|(group, count)| {
+            let name = if count == 1 { group.clone() } else { format!("{group} × {count}") };
+            Row::of(&name, flow_metrics(&group).iter().map(|m| m.cell(runs)).collect())
         })
         .collect();
     without_empty_columns(SummaryTable { columns: columns.into_iter().map(|m| m.column).collect(), rows })
@@ -98,14 +115,14 @@ pub(crate) fn call_metrics<'a>() -> Vec<Metric<'a>> {
             "from capture to the arrival of a frame's last packet, 95th percentile over frames",
             |run| run.media.frame_delay_ms.p95,
         ),
-        Metric::new(
-            "freezes",
-            "",
-            1,
-            Best::Lowest,
-            "intervals between frames of at least three times the mean, or 150 ms more than it",
-            |run| media_sum(run, |flow| flow.freezes),
-        ),
+    ]
+}
+
+/// How often pictures stand still, and for how long.
+pub(crate) fn freeze_metrics<'a>() -> [Metric<'a>; 2] {
+    let definition = "intervals between frames of at least three times the mean, or 150 ms more than it";
+    [
+        Metric::new("freezes", "", 1, Best::Lowest, definition, |run| media_sum(run, |flow| flow.freezes)),
         Metric::new("frozen", "s", 1, Best::Lowest, "duration of all freezes", |run| {
             media_sum(run, |flow| flow.freeze_seconds)
         }),
@@ -165,6 +182,7 @@ fn media_metrics<'a>() -> Vec<Metric<'a>> {
         |run| run.media.rate_bps.map(|bps| bps / 1e3),
     )];
     metrics.extend(call_metrics());
+    metrics.extend(freeze_metrics());
     metrics.push(loss_metric());
     for (label, quantile) in [("queuing p50", 0), ("queuing p95", 1)] {
         let definition = "one-way delay of media packets less propagation";
@@ -250,9 +268,10 @@ fn without_empty_columns(table: SummaryTable) -> SummaryTable {
         (0..table.columns.len()).map(|i| table.rows.iter().any(|row| row.cells[i].is_some())).collect();
     let keep = |i: &usize| used[*i];
     let columns = table.columns.into_iter().enumerate().filter(|(i, _)| keep(i)).map(|(_, c)| c).collect();
-    let rows = table.rows.into_iter().map(|row| Row {
-        name: row.name,
-        cells: row.cells.into_iter().enumerate().filter(|(i, _)| keep(i)).map(|(_, c)| c).collect(),
+    let rows = table.rows.into_iter().map(|mut row| {
+        let cells = row.cells.into_iter().enumerate().filter(|(i, _)| keep(i));
+        row.cells = cells.map(|(_, cell)| cell).collect();
+        row
     });
     SummaryTable { columns, rows: rows.collect() }
 }

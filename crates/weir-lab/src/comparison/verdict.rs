@@ -2,6 +2,7 @@
 
 use super::outcome::{Comparison, ControllerRuns};
 use super::tables::media_sum;
+use crate::registry;
 use weir_measure::results::RunMetrics;
 use weir_measure::results::stats::{Estimate, mean, paired_difference};
 
@@ -25,13 +26,20 @@ impl Comparison {
         }
     }
 
-    /// The controllers by the rate of video that came in time, best first, each with its rate in each run in kbit/s.
+    /// The controllers; where there are none, the yardsticks.
+    fn contestants(&self) -> impl Iterator<Item = &ControllerRuns> {
+        let is_law = |c: &&ControllerRuns| !registry::is_yardstick(&c.name);
+        let some = self.controllers.iter().any(|c| is_law(&c));
+        self.controllers.iter().filter(move |c| !some || is_law(c))
+    }
+
+    /// The contestants by the rate of video that came in time, best first, each with its rate in each run in kbit/s.
     fn by_useful_rate(&self) -> Vec<(&str, Vec<f64>)> {
         let useful =
             |run: &RunMetrics| media_sum(run, |flow| flow.useful_rate_bps).map_or(0.0, |bps| bps / 1e3);
         let rates = |c: &ControllerRuns| c.runs.iter().map(useful).collect();
         let mut ranking: Vec<(&str, Vec<f64>)> =
-            self.controllers.iter().map(|c| (c.name.as_str(), rates(c))).collect();
+            self.contestants().map(|c| (c.name.as_str(), rates(c))).collect();
         ranking.sort_by(|(_, a), (_, b)| mean_or_zero(b).total_cmp(&mean_or_zero(a)));
         ranking
     }
@@ -127,7 +135,7 @@ impl Wording<'_> {
 }
 
 /// `26 ± 3`, or `26` where there is no interval.
-fn in_words(estimate: &Estimate, decimals: usize) -> String {
+pub(super) fn in_words(estimate: &Estimate, decimals: usize) -> String {
     match estimate.half_width {
         Some(half) => format!("{:.decimals$} ± {half:.decimals$}", estimate.mean),
         None => format!("{:.decimals$}", estimate.mean),

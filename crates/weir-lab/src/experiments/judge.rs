@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::row::{Direction, Order, Range};
 use weir_measure::results::Value;
-use weir_measure::results::stats::{Estimate, mean, sample_sd};
+use weir_measure::results::stats::{Estimate, Kind, mean, sample_sd};
 
 /// At least this share of the runs lies in the range …
 const RUNS_INSIDE: f64 = 0.7;
@@ -29,9 +29,12 @@ pub enum Verdict {
     /// The runs do not tell.
     #[serde(rename = "undecided")]
     Undecided,
-    /// The mean lies in the range, and the runs do not.
+    /// The mean lies in the range, too few runs do, and they are of two kinds.
     #[serde(rename = "not reproduced (two kinds of runs)")]
     TwoKinds,
+    /// The mean lies in the range, and too few runs do.
+    #[serde(rename = "not reproduced (runs scatter)")]
+    Scattered,
     /// It is not so.
     #[serde(rename = "not reproduced")]
     NotReproduced,
@@ -39,8 +42,15 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every verdict.
-    pub const ALL: [Self; 6] =
-        [Self::Reproduced, Self::Better, Self::Tested, Self::Undecided, Self::TwoKinds, Self::NotReproduced];
+    pub const ALL: [Self; 7] = [
+        Self::Reproduced,
+        Self::Better,
+        Self::Tested,
+        Self::Undecided,
+        Self::TwoKinds,
+        Self::Scattered,
+        Self::NotReproduced,
+    ];
 
     /// As it is printed.
     pub const fn words(self) -> &'static str {
@@ -50,6 +60,7 @@ impl Verdict {
             Self::Tested => "tested",
             Self::Undecided => "undecided",
             Self::TwoKinds => "not reproduced (two kinds of runs)",
+            Self::Scattered => "not reproduced (runs scatter)",
             Self::NotReproduced => "not reproduced",
         }
     }
@@ -69,6 +80,9 @@ pub struct Measured {
     pub ci95: Value,
     /// How many runs have a value.
     pub runs: usize,
+    /// The two kinds of which they are, if they are of two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kinds: Option<[Kind; 2]>,
 }
 
 impl Measured {
@@ -78,6 +92,7 @@ impl Measured {
             mean: estimate.map(|estimate| estimate.mean),
             ci95: estimate.and_then(|estimate| estimate.half_width),
             runs: known(runs).len(),
+            kinds: estimate.and_then(|estimate| estimate.kinds),
         }
     }
 }
@@ -109,7 +124,8 @@ impl Judged {
         let inside = share(runs, |value| range.has(value));
         let verdict = match measured.mean {
             Some(mean) if range.has(mean) && inside >= RUNS_INSIDE => Verdict::Reproduced,
-            Some(mean) if range.has(mean) => Verdict::TwoKinds,
+            Some(mean) if range.has(mean) && measured.kinds.is_some() => Verdict::TwoKinds,
+            Some(mean) if range.has(mean) => Verdict::Scattered,
             _ => Verdict::NotReproduced,
         };
         Self {
@@ -209,6 +225,6 @@ pub(super) fn together(places: &[Verdict], share: f64) -> Verdict {
         let better = places.contains(&Verdict::Better);
         return if better { Verdict::Better } else { Verdict::Reproduced };
     }
-    let next = [Verdict::Undecided, Verdict::TwoKinds];
+    let next = [Verdict::Undecided, Verdict::TwoKinds, Verdict::Scattered];
     next.into_iter().find(|&worst| so_good(worst)).unwrap_or(Verdict::NotReproduced)
 }

@@ -34,10 +34,18 @@ fn head(names: &[&str]) -> String {
 }
 
 fn summary(counts: &[Count]) -> String {
-    let mut text =
-        head(&["class", "kind", "met", "claims", "undecided", "two kinds of runs", "not reproduced"]);
+    let mut text = head(&[
+        "class",
+        "kind",
+        "met",
+        "claims",
+        "undecided",
+        "two kinds of runs",
+        "scattered",
+        "not reproduced",
+    ]);
     for count in counts {
-        let of = |verdict| count.verdicts.get(&verdict).copied().unwrap_or(0).to_string();
+        let of = |verdict| count.of(verdict).to_string();
         let kind = if count.calibration { "calibration" } else { "validation" };
         text.push_str(&line(&[
             count.class.name().to_owned(),
@@ -46,6 +54,7 @@ fn summary(counts: &[Count]) -> String {
             count.claims().to_string(),
             of(Verdict::Undecided),
             of(Verdict::TwoKinds),
+            of(Verdict::Scattered),
             of(Verdict::NotReproduced),
         ]));
     }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::judge::{Measured, Verdict};
 use super::row::{Class, Reported};
 use weir_measure::results::Value;
+use weir_measure::results::stats::kinds_in_words;
 
 /// A claim, and what came out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,13 +79,14 @@ impl ClaimResult {
         }
     }
 
-    /// What was measured, in words: `0.199 ± 0.001`.
+    /// What was measured, in words: `0.199 ± 0.001`, and both kinds of runs where they are of two.
     pub fn measured_in_words(&self) -> String {
         let Some(measured) = &self.measured else { return "–".to_owned() };
         let Some(mean) = measured.mean else { return "no value".to_owned() };
         let digits = digits(mean, measured.ci95);
         let half = measured.ci95.map_or_else(String::new, |half| format!(" ± {half:.digits$}"));
-        with_unit(&format!("{mean:.digits$}{half}"), &self.unit)
+        let kinds = kinds_in_words(measured.kinds, digits);
+        with_unit(&format!("{mean:.digits$}{half}"), &self.unit) + &kinds
     }
 
     /// The range, in words.
@@ -131,6 +133,11 @@ impl Count {
     /// How many there are.
     pub fn claims(&self) -> usize {
         self.verdicts.values().sum()
+    }
+
+    /// How many have this verdict.
+    pub fn of(&self, verdict: Verdict) -> usize {
+        self.verdicts.get(&verdict).copied().unwrap_or(0)
     }
 
     /// How many are met.

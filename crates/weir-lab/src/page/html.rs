@@ -6,8 +6,9 @@ use weir_cc::Cause;
 
 use super::escape::html;
 use super::figure::{Figure, Figures, INTERACTIVE_MS, SHORTEST_MS, quantile_ms};
-use super::input::{Best, Cell, Column, ControllerPanel, FlowRole, PageInput, SummaryTable};
+use super::input::{Best, Cell, Column, ControllerPanel, FlowRole, PageInput, Row, SummaryTable};
 use super::{embed, palette};
+use weir_measure::results::stats::kinds_in_words;
 
 /// Nothing may be loaded from anywhere; what the page brings along may run.
 const POLICY: &str =
@@ -72,7 +73,8 @@ fn summary(out: &mut String, table: &SummaryTable) -> fmt::Result {
         for (position, column) in table.columns.iter().enumerate() {
             let shown = row.cells.get(position).copied().flatten().filter(|cell| cell.mean.is_finite());
             let has_interval = column_cells(table, position).any(|cell| cell.ci95.is_some());
-            write_cell(out, column, shown, best_text(table, position).as_deref(), has_interval)?;
+            let best = best_text(table, position).filter(|_| !row.is_yardstick);
+            write_cell(out, column, shown, best.as_deref(), has_interval)?;
         }
         out.push_str("</tr>\n");
     }
@@ -98,19 +100,26 @@ fn write_cell(
         let interval = half_width.map(|width| format!("± {}", shown(width, column.decimals)));
         write!(out, "<span class=\"interval\">{}</span>", interval.unwrap_or_default())?;
     }
+    let kinds = kinds_in_words(cell.and_then(|cell| cell.kinds), column.decimals);
+    if let Some(kinds) = kinds.strip_prefix("; ") {
+        write!(out, "<span class=\"interval\">{kinds}</span>")?;
+    }
     out.push_str("</td>");
     Ok(())
 }
 
 fn column_cells(table: &SummaryTable, position: usize) -> impl Iterator<Item = Cell> {
-    let cell = move |row: &super::input::Row| row.cells.get(position).copied().flatten();
+    let cell = move |row: &Row| row.cells.get(position).copied().flatten();
     table.rows.iter().filter_map(cell).filter(|cell| cell.mean.is_finite())
 }
 
-/// The column's best value as it is shown, so that equal texts are equally good; `None` if all rows are.
+/// The column's best value as it is shown, so that equal texts are equally good; `None` if all rows are. Yardsticks do not
+/// count.
 fn best_text(table: &SummaryTable, position: usize) -> Option<String> {
     let column = table.columns.get(position)?;
-    let means = || column_cells(table, position).map(|cell| cell.mean);
+    let contestants = || table.rows.iter().filter(|row| !row.is_yardstick);
+    let cell = |row: &Row| row.cells.get(position).copied().flatten();
+    let means = || contestants().filter_map(cell).map(|cell| cell.mean).filter(|mean| mean.is_finite());
     let (highest, lowest) = (means().reduce(f64::max)?, means().reduce(f64::min)?);
     let (highest, lowest) = (shown(highest, column.decimals), shown(lowest, column.decimals));
     match column.best {

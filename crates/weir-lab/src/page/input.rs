@@ -1,6 +1,7 @@
 //! What a report shows, as plain values.
 
 use weir_cc::Cause;
+use weir_measure::results::stats::{Estimate, Kind};
 
 /// A comparison of controllers in one scenario. Columns over time have one entry per bin, NaN where there is no
 /// value; a column that is shorter than the time column ends early.
@@ -64,6 +65,15 @@ pub struct Row {
     pub name: String,
     /// A value per column; `None` where the metric is not defined.
     pub cells: Vec<Option<Cell>>,
+    /// Whether it is there to compare with, and no contestant: its values are never the best.
+    pub is_yardstick: bool,
+}
+
+impl Row {
+    /// A contestant.
+    pub fn of(name: &str, cells: Vec<Option<Cell>>) -> Self {
+        Self { name: name.to_owned(), cells, is_yardstick: false }
+    }
 }
 
 /// A value of the summary, in the column's unit.
@@ -73,6 +83,21 @@ pub struct Cell {
     pub mean: f64,
     /// Half the width of its 95 % confidence interval; `None` for a single run.
     pub ci95: Option<f64>,
+    /// The two kinds of which the runs are; `None` where they are of one.
+    pub kinds: Option<[Kind; 2]>,
+}
+
+impl Cell {
+    /// The value without anything about its runs.
+    pub const fn new(mean: f64) -> Self {
+        Self { mean, ci95: None, kinds: None }
+    }
+}
+
+impl From<Estimate> for Cell {
+    fn from(Estimate { mean, half_width, kinds }: Estimate) -> Self {
+        Self { mean, ci95: half_width, kinds }
+    }
 }
 
 /// A controller over time.

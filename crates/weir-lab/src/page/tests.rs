@@ -1,6 +1,7 @@
 use weir_cc::Cause;
 
 use super::*;
+use weir_measure::results::stats::Kind;
 
 /// A made-up comparison: `controllers` panels of `bins` bins of 100 ms with `signals` signals each.
 fn example(controllers: usize, bins: usize, signals: usize) -> PageInput {
@@ -23,13 +24,9 @@ fn table(controllers: usize) -> SummaryTable {
         decimals,
         best,
     };
-    let row = |index: usize| Row {
-        name: format!("controller {index}"),
-        cells: vec![
-            Some(Cell { mean: 1.5 + index as f64 / 4.0, ci95: Some(0.125) }),
-            Some(Cell { mean: 40.0 + index as f64, ci95: None }),
-            None,
-        ],
+    let row = |index: usize| {
+        let rate = Cell { ci95: Some(0.125), ..Cell::new(1.5 + index as f64 / 4.0) };
+        Row::of(&format!("controller {index}"), vec![Some(rate), Some(Cell::new(40.0 + index as f64)), None])
     };
     SummaryTable {
         columns: vec![
@@ -191,12 +188,26 @@ fn markup_in_any_text_stays_text() {
 }
 
 #[test]
+fn runs_of_two_kinds_are_told_in_their_cell() {
+    let mut input = example(2, 20, 0);
+    let kind = |mean, runs| Kind { mean, runs };
+    let cell = input.summary.rows[0].cells[0].as_mut().unwrap();
+    cell.kinds = Some([kind(0.5, 3), kind(2.5, 7)]);
+    let html = render(&input);
+    assert!(html.contains("<span class=\"interval\">two kinds: 0.50 (3), 2.50 (7)</span>"));
+}
+
+#[test]
 fn the_best_value_of_a_column_is_emphasised_and_undefined_ones_are_dashes() {
     // Rates 1.50 and 1.75, the higher is better; delays 40.0 and 41.0, the lower is better; no losses known.
     let html = render(&example(2, 20, 0));
     let emphasised: Vec<&str> =
         html.split("<td class=\"best\"><span class=\"value\">").skip(1).map(|cell| &cell[..4]).collect();
     assert_eq!(emphasised, ["40.0", "1.75"]);
+    let mut with_yardstick = example(3, 20, 0);
+    with_yardstick.summary.rows[2].is_yardstick = true;
+    let emphasised = render(&with_yardstick).matches("class=\"best\"").count();
+    assert_eq!(emphasised, 2, "the yardstick's 2.00 is the best of nobody");
     assert!(html.contains("<span class=\"interval\">± 0.12</span>"));
     assert_eq!(html.matches("<span class=\"none\">–</span>").count(), 2);
 }

@@ -319,6 +319,7 @@ struct LedbatRfc6817;
 impl Law for LedbatRfc6817 {
     type Config = ledbat::Config;
     const HAS_WINDOW: bool = true;
+    const PACKET_FORMAT: PacketFormat = PacketFormat::Rfc8888;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
@@ -326,7 +327,7 @@ impl Law for LedbatRfc6817 {
             summary: "Low Extra Delay Background Transport: a window that keeps the queuing delay at a target",
             source: "RFC 6817",
             placement: "sender",
-            feedback: "the fate of each packet, each 10 ms",
+            feedback: "the fate of each packet (RFC 8888), each 10 ms",
             presets: Vec::new(),
         }
     }
@@ -397,6 +398,7 @@ struct Rap1999;
 
 impl Law for Rap1999 {
     type Config = rap::Config;
+    const PACKET_FORMAT: PacketFormat = PacketFormat::Rfc8888;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
@@ -404,7 +406,7 @@ impl Law for Rap1999 {
             summary: "Rate Adaptation Protocol: a packet per round trip more each round trip, half after a loss",
             source: "Rejaie, Handley, Estrin, INFOCOM 1999, as in ns-2.35",
             placement: "sender",
-            feedback: "the fate of each packet, each 10 ms",
+            feedback: "the fate of each packet (RFC 8888), each 10 ms",
             presets: Vec::new(),
         }
     }

@@ -14,6 +14,7 @@ mod law;
 mod laws;
 mod tcp_profile;
 mod windows;
+mod yardsticks;
 
 pub(crate) use couplers::coupler_options_shape;
 pub use couplers::{CouplerInfo, Setting as CouplerSetting, Steers, coupler, coupler_info, couplers};
@@ -89,6 +90,7 @@ pub enum RegistryError {
 use law::Entry;
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(laws::entries);
+static YARDSTICKS: LazyLock<Vec<Entry>> = LazyLock::new(yardsticks::entries);
 
 /// Every controller.
 pub fn controllers() -> &'static [ControllerInfo] {
@@ -102,10 +104,30 @@ pub fn controller_names() -> impl Iterator<Item = &'static str> {
     controllers().iter().map(|info| info.name)
 }
 
+/// What laws are measured against: names that a scenario can give as controllers, which are none and stand in no list of
+/// all.
+pub fn yardsticks() -> impl Iterator<Item = &'static ControllerInfo> {
+    YARDSTICKS.iter().map(|entry| &entry.info)
+}
+
+/// Whether `name` is that of a yardstick.
+pub fn is_yardstick(name: &str) -> bool {
+    yardsticks().any(|info| info.name == name)
+}
+
+/// The names of all controllers, and behind them those of the yardsticks.
+pub fn known_names() -> impl Iterator<Item = &'static str> {
+    controller_names().chain(yardsticks().map(|info| info.name))
+}
+
+/// What is known of the controller or yardstick `name`.
+pub fn controller_info(name: &str) -> Option<&'static ControllerInfo> {
+    controllers().iter().chain(yardsticks()).find(|info| info.name == name)
+}
+
 /// Whether the controller `name` has a preset of this name.
 pub(crate) fn has_preset(name: &str, preset: &str) -> bool {
-    let info = controllers().iter().find(|info| info.name == name);
-    info.is_some_and(|info| info.presets.iter().any(|own| own.name == preset))
+    controller_info(name).is_some_and(|info| info.presets.iter().any(|own| own.name == preset))
 }
 
 /// Both halves of the controller `name`. `options` stand by the names of the controller's `Config`; what they do
@@ -166,7 +188,8 @@ pub fn has_window(name: &str) -> bool {
 }
 
 fn entry(name: &str) -> Result<&'static Entry, RegistryError> {
-    ENTRIES.iter().find(|entry| entry.info.name == name).ok_or_else(|| unknown_controller(name))
+    let mut all = ENTRIES.iter().chain(YARDSTICKS.iter());
+    all.find(|entry| entry.info.name == name).ok_or_else(|| unknown_controller(name))
 }
 
 impl Entry {
@@ -188,7 +211,7 @@ pub fn signals(name: &str, side: Side) -> Option<&'static [Signal]> {
 
 /// JSON Schema of the options of the controller `name`.
 pub fn options_schema(name: &str) -> Option<&'static Value> {
-    ENTRIES.iter().find(|entry| entry.info.name == name).map(|entry| &entry.schema)
+    entry(name).ok().map(|entry| &entry.schema)
 }
 
 pub(crate) fn options_shape(name: &str) -> Option<Shape<'static>> {
@@ -217,6 +240,20 @@ mod tests {
             assert_eq!(halves.controller.target().media_rate, limits().start(), "{}", info.name);
             assert!(options_schema(info.name).is_some(), "{}", info.name);
         }
+    }
+
+    #[test]
+    fn a_yardstick_can_be_built_and_is_in_no_list_of_controllers() {
+        for info in yardsticks() {
+            let name = info.name;
+            let halves = build(name, None, limits(), 1.0).unwrap();
+            assert_eq!(halves.controller.target().media_rate, limits().start(), "{name}");
+            assert!(
+                controller_names().all(|controller| controller != name) && known_names().any(|n| n == name)
+            );
+            assert!(controller_info(name) == Some(info) && is_yardstick(name));
+        }
+        assert!(!is_yardstick("gcc") && controller_info("nobody").is_none());
     }
 
     #[test]

@@ -2,8 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weir_media::{Burst, EncoderConfig, FrameTraces, KeyFrames, LADDER_RUNGS, LateRequests, Model};
+use weir_media::{
+    Burst, EncoderConfig, FrameTraces, KeyFrames, LADDER_RUNGS, LateRequests, Model, RateSteps,
+};
 use weir_units::{DataRate, DataSize, TimeDelta};
+
+use super::link::Step;
 
 /// Name of the frame sizes that need no file.
 pub const TALKING_HEAD: &str = "talking-head";
@@ -141,6 +145,9 @@ pub struct ChangedEncoder {
     /// The highest rate it can produce.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_rate: Option<DataRate>,
+    /// The highest rate from each time of the run on, the first at 0 s, at most eight; in place of `max_rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_rates: Option<Vec<Step>>,
     /// Standard deviation of a frame's size as a share of the nominal size; in the statistical model the scale of its
     /// Laplace noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,9 +159,9 @@ pub struct ChangedEncoder {
     /// Key frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_frames: Option<KeyFrameChoice>,
-    /// A frame is skipped while what waits for the pacer would take longer than this at the target rate.
+    /// A frame is skipped while what waits for the pacer would take longer than this at the target rate; `never` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub skip_above: Option<TimeDelta>,
+    pub skip_above: Option<SkipChoice>,
     /// What becomes of targets within `reaction` of the last that was taken over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late_requests: Option<LateRequestChoice>,
@@ -195,13 +202,25 @@ impl ChangedEncoder {
         EncoderConfig {
             frame_rate: self.frame_rate.unwrap_or(preset.frame_rate),
             min_rate: self.min_rate.unwrap_or(preset.min_rate),
-            max_rate: self.max_rate.or(top).unwrap_or(preset.max_rate),
+            max_rate: self.max_rate.or(self.highest()).or(top).unwrap_or(preset.max_rate),
+            max_rates: self.rate_steps().unwrap_or(preset.max_rates),
             size_noise: self.size_noise.unwrap_or(preset.size_noise),
             reaction: self.reaction.unwrap_or(preset.reaction),
             key_frames,
-            skip_above: self.skip_above.or(preset.skip_above),
+            skip_above: self.skip_above.map_or(preset.skip_above, SkipChoice::limit),
             model,
         }
+    }
+
+    /// The highest of `max_rates`.
+    fn highest(&self) -> Option<DataRate> {
+        self.max_rates.iter().flatten().map(|step| step.rate).max()
+    }
+
+    /// `max_rates` by the times of the run; `None` where they are not given, or no steps.
+    fn rate_steps(&self) -> Option<RateSteps> {
+        let steps = self.max_rates.iter().flatten().map(|step| (step.at, step.rate));
+        RateSteps::new(&steps.collect::<Vec<_>>())
     }
 
     /// The preset's model with the changes, and the highest rate where the model has one of its own.
@@ -240,6 +259,33 @@ impl ChangedEncoder {
         }
         (model, top)
     }
+}
+
+/// When frames are skipped, or that none is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SkipChoice {
+    /// A word instead of a time.
+    Word(NoSkip),
+    /// While what waits would take longer than this.
+    Above(TimeDelta),
+}
+
+impl SkipChoice {
+    const fn limit(self) -> Option<TimeDelta> {
+        match self {
+            Self::Word(NoSkip::Never) => None,
+            Self::Above(limit) => Some(limit),
+        }
+    }
+}
+
+/// No skipping, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoSkip {
+    /// Every frame is encoded, however much waits.
+    Never,
 }
 
 /// What becomes of targets that come too soon after another (RFC 8593 §5.1).

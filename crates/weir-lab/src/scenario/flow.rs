@@ -83,22 +83,19 @@ impl Flow {
     /// The highest rate that it can use on the wire; `None` for no limit.
     pub(crate) fn max_rate(&self) -> Option<DataRate> {
         match &self.carried {
-            Carried::Media(media) => {
-                let audio = media.audio.map(AudioStream::config);
-                let audio_rate = audio.map_or(DataRate::ZERO, |audio| audio.rate);
-                let video = media.max_rate().saturating_sub(audio_rate).min(media.encoder.config().max_rate);
-                let on_wire = |rate: DataRate, payload: DataSize| {
-                    let payload = payload.bytes();
-                    rate.scale((payload + MEDIA_HEADERS) as f64 / payload as f64)
-                };
-                let video = on_wire(video, media.payload_limit);
-                Some(audio.map_or(video, |audio| video + on_wire(audio.rate, audio.payload())))
-            }
+            Carried::Media(media) => Some(most_on_wire(media, media.encoder.config().max_rate)),
             Carried::Constant(constant) => Some(constant.max_rate()),
             Carried::Audio(audio) => audio.source().steps.first().map(|&(_, rate)| rate),
             Carried::Tcp(_) => None,
             Carried::Web(web) => Some(web.load),
         }
+    }
+
+    /// Other such rates from certain times of the run on, those of the first copy.
+    pub(crate) fn max_rates(&self) -> Vec<(TimeDelta, DataRate)> {
+        let Carried::Media(media) = &self.carried else { return Vec::new() };
+        let steps = media.encoder.config().max_rates;
+        steps.iter().map(|(at, rate)| (at, most_on_wire(media, rate))).collect()
     }
 
     /// What it sends whatever happens, and from when on; empty for a flow that adapts.
@@ -136,6 +133,19 @@ impl Flow {
         };
         u32::try_from(bytes).ok()
     }
+}
+
+/// What a media flow can use on the wire where its video has at most `source`.
+fn most_on_wire(media: &Media, source: DataRate) -> DataRate {
+    let audio = media.audio.map(AudioStream::config);
+    let audio_rate = audio.map_or(DataRate::ZERO, |audio| audio.rate);
+    let video = media.max_rate().saturating_sub(audio_rate).min(source);
+    let on_wire = |rate: DataRate, payload: DataSize| {
+        let payload = payload.bytes();
+        rate.scale((payload + MEDIA_HEADERS) as f64 / payload as f64)
+    };
+    let video = on_wire(video, media.payload_limit);
+    audio.map_or(video, |audio| video + on_wire(audio.rate, audio.payload()))
 }
 
 /// What a flow carries.

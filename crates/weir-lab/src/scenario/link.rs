@@ -78,13 +78,13 @@ pub struct LinkModel {
     pub loss: Loss,
 }
 
-/// From `at` on, the capacity is `rate`.
+/// From `at` on, the rate is `rate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// Time from the start of the run; the first step is at 0 s.
     pub at: TimeDelta,
-    /// The capacity from then on; `0bps` is an outage.
+    /// The rate from then on; of a link `0bps` is an outage.
     pub rate: DataRate,
 }
 

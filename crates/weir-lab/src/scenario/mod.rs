@@ -33,7 +33,7 @@ pub use cell::Cell;
 pub use coupling::{Coupling, Desired, Detection, NO_COUPLER, PriorityStep, TakenAt};
 pub use encoder::{
     BurstChoice, BurstShape, ChangedEncoder, Encoder, EncoderPreset, KeyFrameChoice, KeyFrameSpacing,
-    NoBurst, NoKeyFrames, TALKING_HEAD,
+    NoBurst, NoKeyFrames, NoSkip, SkipChoice, TALKING_HEAD,
 };
 pub use flow::{Carried, Clock, Flow};
 pub use link::{
@@ -121,6 +121,12 @@ impl Scenario {
         if names.is_empty() { "none".to_owned() } else { names.join("+") }
     }
 
+    /// When its media flows skip frames, as headings of tables say it: `skip_above 100ms`, or several where flows differ.
+    /// Empty without media.
+    pub fn skip_rule(&self) -> String {
+        skip_rule([self])
+    }
+
     /// The same scenario as TOML, with every default written out.
     ///
     /// # Errors
@@ -134,7 +140,7 @@ impl Scenario {
     /// # Errors
     /// An unknown controller.
     pub fn use_controller(&mut self, name: &str) -> Result<(), ScenarioError> {
-        if !registry::controller_names().any(|known| known == name) {
+        if !registry::known_names().any(|known| known == name) {
             let problem = Problem::value(&KeyPath::default(), format!("there is no controller `{name}`"))
                 .help(advice(name, registry::controller_names()));
             return Err(ScenarioError::new("--controller", name, Some((0, name.len())), problem));
@@ -185,6 +191,19 @@ impl Scenario {
     pub(crate) fn coupling_of(&self, name: &str) -> Option<(&str, &Coupling)> {
         self.coupling.iter().find(|(_, coupling)| coupling.flows.iter().any(|flow| flow == name))
     }
+}
+
+/// [`Scenario::skip_rule`] of several together.
+pub fn skip_rule<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> String {
+    let mut limits: Vec<String> = Vec::new();
+    for (_, flow) in scenarios.into_iter().flat_map(|scenario| scenario.flows.iter()) {
+        let Carried::Media(media) = &flow.carried else { continue };
+        let limit = media.encoder.config().skip_above.map_or("never".to_owned(), |limit| limit.to_string());
+        if !limits.contains(&limit) {
+            limits.push(limit);
+        }
+    }
+    if limits.is_empty() { String::new() } else { format!("skip_above {}", limits.join(" or ")) }
 }
 
 /// JSON Schema of scenario files.

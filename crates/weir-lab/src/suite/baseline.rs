@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::cases::Case;
-use super::results::{CheckResult, ControllerResult, SuiteResult};
+use super::results::{CheckResult, ControllerResult, SuiteResult, Verdict};
 use super::run::{SuiteError, SuiteRequest};
 use crate::build::TraceUse;
 use crate::traces::TraceStore;
@@ -17,7 +17,8 @@ const NOTHING: f64 = 0.01;
 pub enum Direction {
     /// The 95 % interval of the paired differences lies on the good side of zero, or more runs have a value.
     Better,
-    /// It lies on the bad side, fewer runs have a value, or a check that was passed is passed no longer.
+    /// It lies on the bad side, fewer runs have a value, or the mean of a check kept to the limit and does so no longer,
+    /// be it open or not.
     Worse,
 }
 
@@ -38,8 +39,8 @@ pub struct Change {
     pub means: (Option<f64>, Option<f64>),
     /// Now less before, seed by seed; `None` where a run has no value.
     pub difference: Option<Estimate>,
-    /// Whether it is passed before and now.
-    pub passed: (bool, bool),
+    /// What came of it before and now.
+    pub verdicts: (Verdict, Verdict),
     /// Which way it went.
     pub direction: Direction,
 }
@@ -305,7 +306,7 @@ fn change(case: &str, controller: &str, before: &CheckResult, now: &CheckResult)
         limit: now.limit,
         means: (before.mean, now.mean),
         difference,
-        passed: (before.passed, now.passed),
+        verdicts: (before.verdict(), now.verdict()),
         direction,
     })
 }
@@ -326,11 +327,14 @@ mod tests {
             mean: Some(mean),
             ci95: None,
             passed: mean >= 80.0,
+            open: false,
+            kinds: None,
         };
         let controllers = vec![ControllerResult { name: "gcc".to_owned(), checks: vec![check] }];
         let case =
             CaseResult { name: "5.1".to_owned(), title: String::new(), traces: Vec::new(), controllers };
-        SuiteResult { suite: "rfc8867".to_owned(), seeds: vec![1, 2, 3], cases: vec![case] }
+        let (suite, skip_rule) = ("rfc8867".to_owned(), String::new());
+        SuiteResult { suite, seeds: vec![1, 2, 3], skip_rule, cases: vec![case] }
     }
 
     fn direction(before: &[f64], now: &[f64]) -> Option<Direction> {

@@ -57,8 +57,8 @@ impl Limit {
 
     /// By how much `value` keeps to the limit, as a share of the limit; negative if it does not.
     pub fn margin(self, value: f64) -> f64 {
-        let distance = value / self.value() - 1.0;
-        if self.higher_is_better() { distance } else { -distance }
+        let ratio = value / self.value();
+        if self.higher_is_better() { ratio - 1.0 } else { 1.0 - ratio }
     }
 }
 

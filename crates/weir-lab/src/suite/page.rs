@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::results::{CheckResult, ControllerResult, figure};
+use super::results::{ControllerResult, Verdict};
 use super::run::{Course, SuiteRun};
 use crate::page::{CAPACITY_EDGE, COMPETITOR, colour_of, escape_html};
 use weir_measure::results::FlowKind;
@@ -11,11 +11,11 @@ use weir_measure::results::FlowKind;
 const SIZE: (f64, f64) = (220.0, 70.0);
 
 const STYLE: &str = "\
-:root{--ink:#1f2937;--muted:#6b7280;--line:#e5e7eb;--ok:#e7f4ec;--no:#fbeae3;--page:#fff}\
+:root{--ink:#1f2937;--muted:#6b7280;--line:#e5e7eb;--ok:#e7f4ec;--no:#fbeae3;--open:#fdf6dc;--page:#fff}\
 body{font:14px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--page);margin:2rem}\
 table{border-collapse:collapse}th{text-align:left;font-weight:600;padding:.4rem .6rem;vertical-align:bottom}\
 td{border:1px solid var(--line);padding:.35rem .5rem;vertical-align:top}\
-td.ok{background:var(--ok)}td.no{background:var(--no)}\
+td.ok{background:var(--ok)}td.no{background:var(--no)}td.open{background:var(--open)}\
 .head{position:sticky;top:0;background:var(--page)}small{color:var(--muted)}\
 details summary{cursor:pointer;font-variant-numeric:tabular-nums}\
 ul{margin:.3rem 0 0;padding-left:1rem}svg{display:block;margin-top:.2rem}";
@@ -26,21 +26,25 @@ pub fn page(title: &str, run: &SuiteRun) -> String {
     let cases = run.result.cases.len();
     let mut page = format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{0}</title><style>{STYLE}</style><h1>{0}</h1>\
-         <p>Runs per case: {1}. Each cell shows the check that decides: the one that is missed by most or kept by least; \
-         open it for all checks (mean ± 95 % interval). The plot is the first run: media in colour, competing flows in \
-         grey, the sum of the media flows' fair shares as a line.</p>",
+         <p>Runs per case: {1}; {2}. ✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit. Each cell \
+         shows the check that decides, the one that is missed by most or kept by least, and the least margin of all checks \
+         in per cent of the limit, of the means and of the least run; open it for all checks (mean ± 95 % interval). The \
+         plot is the first run: media in colour, competing flows in grey, the sum of the media flows' fair shares as a \
+         line.</p>",
         escape_html(title),
-        run.result.seeds.len()
+        run.result.seeds.len(),
+        escape_html(&run.result.skip_rule)
     );
     for note in run.result.stand_ins() {
         let _ = write!(page, "<p>{}</p>", escape_html(&note));
     }
     page.push_str("<table><tr class=\"head\"><th>case</th>");
     for (index, name) in names.iter().enumerate() {
-        let passed = run.result.passed(index);
+        let (passed, open) =
+            (run.result.count(index, Verdict::Passed), run.result.count(index, Verdict::Open));
         let _ = write!(
             page,
-            "<th class=\"head\">{}<br><small>{passed} of {cases}</small></th>",
+            "<th class=\"head\">{}<br><small>{passed} of {cases}, {open} open</small></th>",
             escape_html(name)
         );
     }
@@ -62,30 +66,30 @@ pub fn page(title: &str, run: &SuiteRun) -> String {
 }
 
 fn cell(page: &mut String, result: &ControllerResult, course: &Course) {
-    let (class, mark) = if result.passed() { ("ok", "✓") } else { ("no", "✗") };
-    let deciding = result.deciding().map_or_else(String::new, in_words);
+    let verdict = result.verdict();
+    let class = match verdict {
+        Verdict::Passed => "ok",
+        Verdict::Open => "open",
+        Verdict::Missed => "no",
+    };
     let _ = write!(
         page,
-        "<td class=\"{class}\"><details><summary>{mark} {}</summary><ul>",
-        escape_html(&deciding)
+        "<td class=\"{class}\"><details><summary>{} {}</summary><ul>",
+        verdict.mark(),
+        escape_html(&result.in_words())
     );
     for check in &result.checks {
-        let mark = if check.passed { "✓" } else { "✗" };
         let _ = write!(
             page,
-            "<li>{mark} {} <small>({})</small></li>",
-            escape_html(&in_words(check)),
+            "<li>{} {} <small>({})</small></li>",
+            check.verdict().mark(),
+            escape_html(&check.in_words()),
             check.limit_in_words()
         );
     }
     page.push_str("</ul></details>");
     plot(page, course);
     page.push_str("</td>");
-}
-
-/// `rate 93 ± 2 %`.
-fn in_words(check: &CheckResult) -> String {
-    format!("{} {}", check.name, figure(check.mean, check.ci95, check.limit, &check.unit))
 }
 
 fn plot(page: &mut String, course: &Course) {

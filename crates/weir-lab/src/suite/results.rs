@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::check::Limit;
 use crate::build::{TraceUse, stand_ins};
 use weir_measure::results::Value;
-use weir_measure::results::stats::Estimate;
+use weir_measure::results::stats::{Estimate, Kind, kinds_in_words};
 
 /// A suite under one controller or several, all over the same seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -15,6 +15,9 @@ pub struct SuiteResult {
     pub suite: String,
     /// The seeds of the runs.
     pub seeds: Vec<u64>,
+    /// When the media flows skip frames, as [`Scenario::skip_rule`](crate::scenario::Scenario::skip_rule) says it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub skip_rule: String,
     /// Its cases, in order.
     pub cases: Vec<CaseResult>,
 }
@@ -44,6 +47,28 @@ pub struct ControllerResult {
     pub checks: Vec<CheckResult>,
 }
 
+/// What came of a check, or of a case, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The mean over the runs does not keep to the limit, or a run has no value.
+    Missed,
+    /// The 95 % interval of the mean holds the limit: the runs do not tell.
+    Open,
+    /// The mean keeps to the limit.
+    Passed,
+}
+
+impl Verdict {
+    /// The sign that tables show.
+    pub const fn mark(self) -> char {
+        match self {
+            Self::Missed => '✗',
+            Self::Open => '?',
+            Self::Passed => '✓',
+        }
+    }
+}
+
 /// A check: its value in each run, and whether their mean keeps to the limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,8 +87,15 @@ pub struct CheckResult {
     pub mean: Value,
     /// Half the width of its 95 % confidence interval.
     pub ci95: Value,
-    /// Whether the mean keeps to the limit. Without a value it does not.
+    /// Whether the mean keeps to the limit, however sure that is. Without a value it does not.
     pub passed: bool,
+    /// Whether the interval of the mean holds the limit; not told by results that were saved before there was a third
+    /// verdict.
+    #[serde(default)]
+    pub open: bool,
+    /// The two kinds of which the runs are, if they are of two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kinds: Option<[Kind; 2]>,
 }
 
 impl CheckResult {
@@ -78,14 +110,49 @@ impl CheckResult {
             mean: estimate.map(|estimate| estimate.mean),
             ci95: estimate.and_then(|estimate| estimate.half_width),
             passed: estimate.is_some_and(|estimate| check.limit.margin(estimate.mean) >= 0.0),
+            open: estimate.is_some_and(|estimate| estimate.leaves_open(check.limit.value())),
+            kinds: estimate.and_then(|estimate| estimate.kinds),
             values,
+        }
+    }
+
+    /// What came of it.
+    pub const fn verdict(&self) -> Verdict {
+        match (self.open, self.passed) {
+            (true, _) => Verdict::Open,
+            (false, true) => Verdict::Passed,
+            (false, false) => Verdict::Missed,
         }
     }
 
     /// By how much the mean keeps to the limit, as a share of the limit; negative if it does not.
     pub fn margin(&self) -> f64 {
-        let margin = self.mean.map_or(-1.0, |mean| self.limit().margin(mean));
+        self.margin_of(self.mean)
+    }
+
+    /// The same of the run that keeps to it least.
+    pub fn least_run(&self) -> f64 {
+        self.values.iter().map(|&value| self.margin_of(value)).fold(f64::INFINITY, f64::min)
+    }
+
+    fn margin_of(&self, value: Value) -> f64 {
+        let margin = value.map_or(-1.0, |value| self.limit().margin(value));
         if margin.is_nan() { -1.0 } else { margin }
+    }
+
+    /// Its name and its mean, without the interval: `rate 93 %`.
+    fn in_short(&self) -> String {
+        format!("{} {}", self.name, figure(self.mean, None, self.limit, &self.unit))
+    }
+
+    /// The same with its interval, and both kinds of runs if they are of two: `rate 93 ± 2 %`.
+    pub(super) fn in_words(&self) -> String {
+        let figure = figure(self.mean, self.ci95, self.limit, &self.unit);
+        format!("{} {figure}{}", self.name, self.kinds_in_words())
+    }
+
+    fn kinds_in_words(&self) -> String {
+        kinds_in_words(self.kinds, decimals(self.limit))
     }
 
     pub(super) fn limit(&self) -> Limit {
@@ -104,14 +171,36 @@ impl ControllerResult {
         self.checks.iter().find(|check| check.name == name)
     }
 
-    /// Whether every check is passed.
-    pub fn passed(&self) -> bool {
-        self.checks.iter().all(|check| check.passed)
+    /// Passed if every check is; missed if one is; open else.
+    pub fn verdict(&self) -> Verdict {
+        self.checks.iter().map(CheckResult::verdict).min().unwrap_or(Verdict::Passed)
     }
 
-    /// The check that decides: the one that is missed by most, or kept by least.
+    /// The check that decides: of those that make the verdict the one that is missed by most, or kept by least.
     pub fn deciding(&self) -> Option<&CheckResult> {
-        self.checks.iter().min_by(|a, b| a.margin().total_cmp(&b.margin()))
+        let order = |check: &CheckResult| (check.verdict(), check.margin());
+        self.checks.iter().min_by(|a, b| {
+            let ((verdict, margin), (other, others)) = (order(a), order(b));
+            verdict.cmp(&other).then(margin.total_cmp(&others))
+        })
+    }
+
+    /// The least margin of its checks, of the means over the runs.
+    pub fn margin(&self) -> f64 {
+        self.checks.iter().map(CheckResult::margin).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The least margin of its checks in any run.
+    pub fn least_run(&self) -> f64 {
+        self.checks.iter().map(CheckResult::least_run).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The check that decides, the least margin of the checks and the least of the runs in per cent of the limit, and both
+    /// kinds of runs if they are of two: `rate 93 % (+16, -3 %)`.
+    pub fn in_words(&self) -> String {
+        let Some(deciding) = self.deciding() else { return String::new() };
+        let margins = format!("({:+.0}, {:+.0} %)", 100.0 * self.margin(), 100.0 * self.least_run());
+        format!("{} {margins}{}", deciding.in_short(), deciding.kinds_in_words())
     }
 }
 
@@ -126,12 +215,10 @@ impl SuiteResult {
         stand_ins(self.cases.iter().flat_map(|case| &case.traces))
     }
 
-    /// How many cases the controller at `index` passes.
-    pub fn passed(&self, index: usize) -> usize {
-        self.cases
-            .iter()
-            .filter(|case| case.controllers.get(index).is_some_and(ControllerResult::passed))
-            .count()
+    /// In how many cases `verdict` is that on the controller at `index`.
+    pub fn count(&self, index: usize, verdict: Verdict) -> usize {
+        let of_case = |case: &CaseResult| case.controllers.get(index).map(ControllerResult::verdict);
+        self.cases.iter().filter(|&case| of_case(case) == Some(verdict)).count()
     }
 }
 
@@ -166,5 +253,63 @@ mod tests {
         assert_eq!(figure(Some(7.25), None, 15.0, "s"), "7.2 s");
         assert_eq!(figure(Some(0.9), Some(0.125), 0.75, ""), "0.90 ± 0.12");
         assert_eq!(figure(None, None, 80.0, "%"), "–");
+    }
+
+    fn result(limit: Limit, values: &[f64]) -> CheckResult {
+        let check =
+            crate::suite::Check { name: "rate", unit: "%", quantity: crate::suite::Quantity::Rate, limit };
+        CheckResult::new(&check, values.iter().copied().map(Some).collect())
+    }
+
+    fn case(checks: Vec<CheckResult>) -> ControllerResult {
+        ControllerResult { name: "gcc".to_owned(), checks }
+    }
+
+    #[test]
+    fn a_check_is_open_while_the_interval_of_its_mean_holds_the_limit() {
+        let verdict = |values: &[f64]| result(Limit::AtLeast(80.0), values).verdict();
+        // 82 ± 2.48 and 78 ± 2.48 (t = 4.3027, s = 1), on either side; 84 ± 2.48 is clear of it.
+        assert_eq!(verdict(&[81.0, 82.0, 83.0]), Verdict::Open);
+        assert_eq!(verdict(&[77.0, 78.0, 79.0]), Verdict::Open);
+        assert_eq!(verdict(&[83.0, 84.0, 85.0]), Verdict::Passed);
+        assert_eq!(verdict(&[75.0, 76.0, 77.0]), Verdict::Missed);
+        assert_eq!((verdict(&[81.0]), verdict(&[79.0])), (Verdict::Passed, Verdict::Missed), "one run");
+        assert_eq!(verdict(&[80.0, 80.0]), Verdict::Passed, "exactly at the limit it keeps to it");
+        let mut lost = result(Limit::AtLeast(80.0), &[90.0, 91.0]);
+        assert_eq!(lost.verdict(), Verdict::Passed);
+        lost = CheckResult { mean: None, passed: false, ..lost };
+        assert_eq!(lost.verdict(), Verdict::Missed);
+    }
+
+    #[test]
+    fn a_case_is_what_its_worst_check_is_and_shows_the_least_margin_and_the_least_run() {
+        let sure = result(Limit::AtLeast(80.0), &[80.2; 3]);
+        let open = result(Limit::AtMost(100.0), &[70.0, 85.0, 110.0]);
+        let missed = result(Limit::AtMost(2.0), &[2.1, 2.1, 2.1]);
+        let two = case(vec![sure.clone(), open.clone()]);
+        assert_eq!(
+            (two.verdict(), two.deciding()),
+            (Verdict::Open, Some(&open)),
+            "though the other is nearer"
+        );
+        // 80.2 of 80; of the runs 110 of 100.
+        assert_eq!(two.in_words(), "rate 88 % (+0, -10 %)");
+        let three = case(vec![sure, open, missed]);
+        assert_eq!(three.verdict(), Verdict::Missed);
+        assert_eq!(three.in_words(), "rate 2.10 % (-5, -10 %)");
+        assert_eq!(case(Vec::new()).verdict(), Verdict::Passed);
+    }
+
+    #[test]
+    fn runs_of_two_kinds_are_told_with_the_mean_of_each() {
+        let mut values = vec![100.0; 8];
+        values.extend([40.0; 2]);
+        let check = result(Limit::AtLeast(80.0), &values);
+        let own = case(vec![check.clone()]);
+        assert_eq!(own.verdict(), Verdict::Open, "88 ± 18");
+        assert_eq!(own.in_words(), "rate 88 % (+10, -50 %); two kinds: 40 (2), 100 (8)");
+        assert!(check.in_words().starts_with("rate 88 ± 18 %; two kinds"), "{}", check.in_words());
+        let saved = serde_json::to_string(&own).unwrap();
+        assert_eq!(serde_json::from_str::<ControllerResult>(&saved).unwrap(), own);
     }
 }

@@ -9,7 +9,7 @@ use super::check::{Judged, settled};
 use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult};
 use crate::build::{RunOptions, TraceUse};
 use crate::runs::{Forget, Ran, RunError, Runner, Task, fingerprint};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, skip_rule};
 use crate::traces::TraceStore;
 use weir_measure::metrics::{FairShares, MeasurePlan, PER_SECOND, max_min_shares};
 use weir_measure::results::{FlowKind, Value};
@@ -96,13 +96,16 @@ impl SuiteRequest<'_> {
                 tasks.push(Task { replan: Some(watch_all), folding, ..task });
             }
         }
+        let rule = skip_rule(contests.iter().map(|(_, _, scenario)| scenario));
         let judge = |index: usize, ran: Ran| {
             let (case, seed) = judging[index];
             let benchmark = benchmarks.get(&(case.name, seed)).map(Vec::as_slice);
             Outcome::of(&ran, case, benchmark, self.is_first(seed))
         };
         let outcomes = Runner { jobs: self.jobs, done }.run(&tasks, store, &Forget, judge)?;
-        Ok(self.collect(&cases, self.traces(store)?, outcomes))
+        let mut run = self.collect(&cases, self.traces(store)?, outcomes);
+        run.result.skip_rule = rule;
+        Ok(run)
     }
 
     /// What each flow received where a case is judged by what TCP would get, by case and seed.
@@ -164,8 +167,8 @@ impl SuiteRequest<'_> {
             });
             courses.push(own);
         }
-        let result =
-            SuiteResult { suite: self.suite.name.to_owned(), seeds: self.seeds.to_vec(), cases: results };
+        let (suite, seeds) = (self.suite.name.to_owned(), self.seeds.to_vec());
+        let result = SuiteResult { suite, seeds, skip_rule: String::new(), cases: results };
         SuiteRun { result, courses }
     }
 }

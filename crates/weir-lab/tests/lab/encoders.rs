@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use weir_lab::build::RunOptions;
-use weir_lab::metrics::Recorder;
+use weir_lab::metrics::{Recorder, max_min_shares};
 use weir_lab::results::{FlowMeasures, Value};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
@@ -160,6 +160,32 @@ fn frames_that_would_wait_long_are_skipped_and_not_lost() {
 }
 
 #[test]
+fn a_source_that_offers_more_later_is_used_when_it_does_and_its_share_follows() {
+    let encoder = "{ preset = \"papers\", \
+                   max_rates = [{ at = \"0s\", rate = \"200kbps\" }, { at = \"20s\", rate = \"600kbps\" }] }";
+    let scenario = |more: &str| {
+        let text = text(encoder, "nada").replace("measure = { from = \"10s\" }\n", "") + more;
+        Scenario::parse("test.toml", &text, &[]).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let run = |scenario: &Scenario| scenario.build(&RunOptions::default(), &TraceStore::at(None)).unwrap();
+    let built =
+        run(&scenario("[measure.windows.early]\nto = \"20s\"\n[measure.windows.late]\nfrom = \"22s\"\n"));
+    let mbps = |bps: f64| (bps / 1e4).round() / 100.0;
+    let shares: Vec<f64> = max_min_shares(&built.plan).iter().map(|piece| mbps(piece.bps[0])).collect();
+    assert_eq!(shares, [0.21, 0.63], "with headers");
+    let measured = Simulation::new(built.spec, Recorder::new(built.plan)).unwrap().run().finish();
+    let rate = |window: &str| mbps(measured.metrics.windows[window].flows[0].payload_rate_bps.unwrap());
+    assert_eq!((rate("early"), rate("late")), (0.2, 0.6));
+    // The times are those of the run: who starts at 15 s has them 15 s nearer.
+    let Traffic::Media(MediaSpec { config, .. }) = &run(&scenario("start = \"15s\"\n")).spec.flows[0].traffic
+    else {
+        panic!("media")
+    };
+    let steps: Vec<f64> = config.encoder.max_rates.iter().map(|(at, _)| at.secs_f64()).collect();
+    assert_eq!(steps, [-15.0, 5.0]);
+}
+
+#[test]
 fn the_words_of_an_encoder_become_its_configuration() {
     let config = |encoder: &str| {
         let scenario = Scenario::parse("test.toml", &text(encoder, "nada"), &[]).unwrap();
@@ -183,6 +209,7 @@ fn the_words_of_an_encoder_become_its_configuration() {
     assert_eq!(late.late_requests, LateRequests::Dropped);
     let skipping = config("{ preset = \"papers\", skip_above = \"400ms\" }");
     assert_eq!(skipping.skip_above, Some(weir_units::TimeDelta::from_millis(400)));
+    assert_eq!(config("{ preset = \"papers\", skip_above = \"never\" }").skip_above, None);
     let burst = model.burst.unwrap();
     assert_eq!((burst.frames, burst.first.bytes(), burst.abrupt), (4, 9000, 0.1));
     let Model::Hybrid(model, _) = config("{ preset = \"hybrid\", burst = \"none\" }").model else { panic!() };

@@ -8,8 +8,8 @@ use weir_lab::results::{FlowMeasures, RunMetrics, Value};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 
-/// Ratios of one-way delays mean nothing between clocks that are hours apart; the law says so.
-const NEEDS_SYNCHRONISED_CLOCKS: &[&str] = &["nada-dccc"];
+use crate::every_law::NEEDS_SYNCHRONISED_CLOCKS;
+
 /// At a capacity of a tenth of its highest rate this law rests at ten times the propagation delay, and loses what no
 /// queue holds: frames in which nothing is missing are rare then.
 const OVERFLOWS_SHORT_QUEUES: &[&str] = &["nada-dccc"];

@@ -6,6 +6,7 @@ mod coupling;
 mod detection;
 mod encoders;
 mod every_controller;
+mod every_law;
 mod fluid;
 mod metrics;
 mod pause_and_audio;

@@ -62,7 +62,8 @@ impl SharedNetwork<'_> {
         }
         let limit = |flow: &FlowPlan, active: bool| {
             let shares = active && flow.sends.is_empty() && flow.kind != FlowKind::Downloads;
-            if shares { flow.max_rate.map_or(f64::INFINITY, DataRate::bps_f64) } else { 0.0 }
+            let most = flow.max_rate_at(piece.from);
+            if shares { most.map_or(f64::INFINITY, DataRate::bps_f64) } else { 0.0 }
         };
         let sharers: Vec<Sharer<'_>> = flows()
             .map(|(flow, active)| Sharer {
@@ -84,11 +85,13 @@ impl FlowPlan {
     }
 }
 
-/// When a flow begins or ceases to be active, or sends at another rate or has another weight while it is.
+/// When a flow begins or ceases to be active, or sends at another rate, can use another one, or has another weight while
+/// it is.
 fn changes(flow: &FlowPlan, active: &Stretches) -> impl Iterator<Item = Time> {
     let rates = flow.sends.iter().map(|&(from, _)| from);
     let weights = flow.later_weights.iter().map(|&(from, _)| from);
-    active.changes().chain(rates.chain(weights).filter(|&from| active.contains(from)))
+    let limits = flow.max_rates.iter().map(|&(from, _)| from);
+    active.changes().chain(rates.chain(weights).chain(limits).filter(|&from| active.contains(from)))
 }
 
 /// In nanoseconds.

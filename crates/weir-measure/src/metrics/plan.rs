@@ -70,6 +70,8 @@ pub struct FlowPlan {
     pub bottleneck: Option<usize>,
     /// The highest rate it can use, on the wire; `None` for no limit.
     pub max_rate: Option<DataRate>,
+    /// Other such rates, each from a time on, in order.
+    pub max_rates: Vec<(Time, DataRate)>,
     /// What it sends on the wire whatever happens, and from when on, in order; empty for a flow that adapts.
     pub sends: Vec<(Time, DataRate)>,
     /// Its share of a bottleneck against that of others, above 0.
@@ -95,6 +97,7 @@ impl FlowPlan {
             route: vec![0],
             bottleneck: Some(0),
             max_rate: None,
+            max_rates: Vec::new(),
             weight: 1.0,
             later_weights: Vec::new(),
             sends: Vec::new(),
@@ -107,6 +110,12 @@ impl FlowPlan {
     pub fn may_send_at(&self, at: Time) -> bool {
         let pauses = self.pauses.iter().any(|&(from, to)| from <= at && at < to);
         self.start <= at && at < self.stop && !pauses
+    }
+
+    /// The highest rate it can use at `at`, on the wire; `None` for no limit.
+    pub fn max_rate_at(&self, at: Time) -> Option<DataRate> {
+        let begun = self.max_rates.partition_point(|&(from, _)| from <= at);
+        begun.checked_sub(1).map_or(self.max_rate, |step| Some(self.max_rates[step].1))
     }
 
     /// Its weight at `at`.

@@ -43,7 +43,7 @@ impl OverRuns for Value {
         let finite = |value: &Self| value.filter(|v| v.is_finite());
         let values: Vec<f64> =
             core::iter::once(first).chain(others.iter().copied()).filter_map(finite).collect();
-        let Estimate { mean, half_width } = Estimate::of(&values)?;
+        let Estimate { mean, half_width, .. } = Estimate::of(&values)?;
         Some(Statistic { mean, ci95: half_width, missing: others.len() + 1 - values.len() })
     }
 }

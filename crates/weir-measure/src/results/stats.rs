@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Two-sided confidence of the intervals.
@@ -28,19 +29,77 @@ pub fn half_width_95(values: &[f64]) -> Option<f64> {
     Some(t_quantile(values.len() - 1) * sd / (values.len() as f64).sqrt())
 }
 
-/// A mean with the half width of its 95 % confidence interval.
+/// Fewer runs than this are of one kind.
+const LEAST_RUNS: usize = 10;
+/// The gap between two kinds is more than this share of the range of all runs, …
+const GAP_OF_RANGE: f64 = 0.5;
+/// … and more than this share of their mean.
+const GAP_OF_MEAN: f64 = 0.2;
+/// On each side of the gap there is at least this share of the runs.
+const LEAST_SIDE: f64 = 0.2;
+
+/// One of two kinds of runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Kind {
+    /// The mean of its runs.
+    pub mean: f64,
+    /// How many there are.
+    pub runs: usize,
+}
+
+/// The two kinds of which runs are, the lower first: their mean is that of neither. `None` where they are of one, or fewer
+/// than ten. They are of two where the largest gap between values next to each other is more than half of the range of
+/// all and more than 20 % of their mean, and at least 20 % of the runs lie on each side of it.
+pub fn two_kinds(values: &[f64]) -> Option<[Kind; 2]> {
+    if values.len() < LEAST_RUNS || values.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let gap_before = |at: usize| sorted[at] - sorted[at - 1];
+    let at = (1..sorted.len()).max_by(|&a, &b| gap_before(a).total_cmp(&gap_before(b)))?;
+    let (low, high) = sorted.split_at(at);
+    let range = sorted[sorted.len() - 1] - sorted[0];
+    let wide = gap_before(at) > GAP_OF_RANGE * range && gap_before(at) > GAP_OF_MEAN * mean(values)?.abs();
+    let least = LEAST_SIDE * values.len() as f64;
+    let both = low.len().min(high.len()) as f64 >= least;
+    let kind = |side: &[f64]| Some(Kind { mean: mean(side)?, runs: side.len() });
+    if wide && both { Some([kind(low)?, kind(high)?]) } else { None }
+}
+
+/// Both kinds in words, with so many decimals, as they stand behind a mean: `; two kinds: 40 (2), 100 (8)`, each with how many
+/// runs are of it. Empty where runs are of one kind, and where both look alike.
+pub fn kinds_in_words(kinds: Option<[Kind; 2]>, decimals: usize) -> String {
+    let mean = |kind: Kind| format!("{:.decimals$}", kind.mean);
+    match kinds {
+        Some([low, high]) if mean(low) != mean(high) => {
+            format!("; two kinds: {} ({}), {} ({})", mean(low), low.runs, mean(high), high.runs)
+        }
+        _ => String::new(),
+    }
+}
+
+/// A mean with the half width of its 95 % confidence interval: all that a table, a suite or a claim says of runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
     /// Half the width of its 95 % confidence interval; `None` for a single value.
     pub half_width: Option<f64>,
+    /// The two kinds of which the runs are ([`two_kinds`]); `None` where they are of one.
+    pub kinds: Option<[Kind; 2]>,
 }
 
 impl Estimate {
     /// The estimate from `values`; `None` without any.
     pub fn of(values: &[f64]) -> Option<Self> {
-        Some(Self { mean: mean(values)?, half_width: half_width_95(values) })
+        Some(Self { mean: mean(values)?, half_width: half_width_95(values), kinds: two_kinds(values) })
+    }
+
+    /// Whether the interval holds `limit`, so that the mean may lie on either side of it; never for a single value, and
+    /// not where all values are equal.
+    pub fn leaves_open(&self, limit: f64) -> bool {
+        self.half_width.is_some_and(|half| half > 0.0 && (self.mean - limit).abs() <= half)
     }
 
     /// Whether the interval excludes zero; never for a single value, of which nothing can be said.
@@ -114,9 +173,53 @@ mod tests {
 
     #[test]
     fn one_run_has_no_interval_and_equal_runs_have_one_of_width_zero() {
-        assert_eq!(Estimate::of(&[3.0]), Some(Estimate { mean: 3.0, half_width: None }));
-        assert_eq!(Estimate::of(&[3.0, 3.0]), Some(Estimate { mean: 3.0, half_width: Some(0.0) }));
+        assert_eq!(Estimate::of(&[3.0]), Some(Estimate { mean: 3.0, half_width: None, kinds: None }));
+        let equal = Estimate { mean: 3.0, half_width: Some(0.0), kinds: None };
+        assert_eq!(Estimate::of(&[3.0, 3.0]), Some(equal));
         assert_eq!(Estimate::of(&[]), None);
+    }
+
+    #[test]
+    fn a_limit_is_open_while_the_interval_holds_it() {
+        // 26.6 ± 0.590, as above.
+        let runs = [26.1, 27.0, 25.4, 26.8, 28.2, 26.0, 27.5, 25.9, 26.6, 26.5];
+        let open = |limit| Estimate::of(&runs).unwrap().leaves_open(limit);
+        assert!(open(26.02) && open(26.6) && open(27.18));
+        assert!(!open(26.0) && !open(27.2));
+        assert!(!Estimate::of(&[3.0]).unwrap().leaves_open(3.0), "one run leaves nothing open");
+        assert!(!Estimate::of(&[3.0, 3.0]).unwrap().leaves_open(3.0), "nor do equal ones");
+    }
+
+    #[test]
+    fn runs_are_of_two_kinds_where_a_gap_parts_them() {
+        // Eight around 100 and two at 40: the gap of 58 is all but 4 of the range of 62, and 66 % of the mean of 88.4.
+        let mut runs = [98.0, 99.0, 100.0, 101.0, 102.0, 100.0, 101.0, 103.0, 40.0, 40.0];
+        let kinds = two_kinds(&runs).unwrap();
+        assert_eq!((kinds[0].mean, kinds[0].runs, kinds[1].runs), (40.0, 2, 8));
+        close(kinds[1].mean, 100.5, 1e-9);
+        assert_eq!(Estimate::of(&runs).unwrap().kinds, Some(kinds));
+        assert_eq!(kinds_in_words(Some(kinds), 1), "; two kinds: 40.0 (2), 100.5 (8)");
+        let alike = kinds.map(|kind| Kind { mean: kind.mean / 1e3, ..kind });
+        assert_eq!((kinds_in_words(Some(alike), 0), kinds_in_words(None, 0)), (String::new(), String::new()));
+        assert_eq!(two_kinds(&runs[1..]), None, "nine runs tell nothing");
+        // One of ten is less than a fifth.
+        runs[9] = 100.0;
+        assert_eq!(two_kinds(&runs), None);
+    }
+
+    #[test]
+    fn a_gap_has_to_be_wide_beside_the_range_and_beside_the_mean() {
+        let two = |low: f64, high: f64| [low, low, low, low, low, high, high, high, high, high];
+        // Exactly 20 % of the mean of 100, and more.
+        assert_eq!(two_kinds(&two(90.0, 110.0)), None);
+        assert!(two_kinds(&two(89.0, 111.0)).is_some());
+        // Gaps of 5, 5 and 10 within 20: half of the range is not more than half; 10.1 of 20 are.
+        let spread = |gap: f64| [0.0, 5.0, 0.0, 5.0, 0.0, 5.0 + gap, 20.0, 20.0, 20.0, 20.0];
+        assert_eq!(two_kinds(&spread(10.0)), None);
+        assert!(two_kinds(&spread(10.1)).is_some());
+        assert_eq!(two_kinds(&[7.0; 12]), None);
+        assert!(two_kinds(&two(-1.0, 1.0)).is_some(), "around zero");
+        assert_eq!(two_kinds(&two(1.0, f64::NAN)), None);
     }
 
     #[test]

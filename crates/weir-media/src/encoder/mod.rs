@@ -19,6 +19,7 @@
 mod ladder;
 mod noise;
 mod nominal;
+mod offer;
 mod packets;
 mod screen;
 mod statistical;
@@ -31,6 +32,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 pub use ladder::{LADDER_RUNGS, Ladder};
 pub(crate) use noise::spread_factor;
+pub use offer::{RATE_STEPS, RateSteps};
 pub use packets::Packets;
 pub use screen::ContentSharing;
 pub use statistical::{Burst, LateRequests, Statistical};
@@ -54,6 +56,8 @@ pub struct EncoderConfig {
     pub min_rate: DataRate,
     /// The highest rate it can produce.
     pub max_rate: DataRate,
+    /// Other highest rates from certain times on, counted from the start.
+    pub max_rates: RateSteps,
     /// Standard deviation of a frame's size as a share of the nominal size, in [0, 1); the nominal model and ladders.
     pub size_noise: f64,
     /// A new target is taken over at most once in this time (RFC 8593's `tau_v`); zero for with each frame.
@@ -150,7 +154,16 @@ impl Encoder {
             Model::Packets(model) => State::Packets(PacketsState::new(model)),
             Model::Ladder(model) => State::Ladder(LadderState::new(model)),
         };
-        Self { config, rng: Pcg64Mcg::seed_from_u64(seed), frames: 0, state }
+        let mut encoder = Self { config, rng: Pcg64Mcg::seed_from_u64(seed), frames: 0, state };
+        encoder.take_step();
+        encoder
+    }
+
+    /// What the source can offer at most follows its steps.
+    fn take_step(&mut self) {
+        if let Some(rate) = self.config.max_rates.at(self.next_capture()) {
+            self.config.max_rate = rate;
+        }
     }
 
     /// When the next frame is captured, from the start.
@@ -167,6 +180,7 @@ impl Encoder {
 
     /// The frame captured at [`Self::next_capture`], at the rate the controller wants now.
     pub fn capture(&mut self, target: DataRate) -> Frame {
+        self.take_step();
         let (config, rng) = (&self.config, &mut self.rng);
         let picture = match &mut self.state {
             State::Nominal(state) => state.capture(config, target, rng),
@@ -247,12 +261,22 @@ impl Encoder {
         matches!(self.config.model, Model::Packets(Packets { greedy: true, .. }))
     }
 
+    /// Whether a screen is shared.
+    pub fn is_screen(&self) -> bool {
+        matches!(self.config.model, Model::ContentSharing(_))
+    }
+
     /// How many frames were captured so far.
     pub fn frames(&self) -> u32 {
         self.frames
     }
 
-    /// The highest rate of the encoder.
+    /// The lowest rate of the encoder.
+    pub fn min_rate(&self) -> DataRate {
+        self.config.min_rate
+    }
+
+    /// The highest rate of the encoder, as of its last frame.
     pub fn max_rate(&self) -> DataRate {
         self.config.max_rate
     }
@@ -268,6 +292,7 @@ impl EncoderConfig {
             frame_rate: 30.0,
             min_rate: DataRate::from_kbps(50),
             max_rate: DataRate::from_kbps(2500),
+            max_rates: RateSteps::NONE,
             size_noise: 0.0,
             reaction: TimeDelta::ZERO,
             key_frames: None,

@@ -33,14 +33,7 @@ struct Listener {
 impl Listener {
     fn new(stamp: Option<Stamp>) -> (Self, Arc<Mutex<Vec<Heard>>>) {
         let rate = DataRate::from_mbps(2);
-        let target = Target {
-            media_rate: rate,
-            sending_rate: rate,
-            pacing: Pacing::Exact(rate.scale(1.5)),
-            window: None,
-            padding: DataRate::ZERO,
-            cause: Cause::RampUp,
-        };
+        let target = Target::at(rate, Pacing::Exact(rate.scale(1.5)), Cause::RampUp);
         let heard = Arc::default();
         (Self { target, stamp, heard: Arc::clone(&heard) }, heard)
     }

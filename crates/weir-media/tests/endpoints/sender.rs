@@ -33,15 +33,7 @@ impl Controller for Fixed {
 }
 
 pub(crate) fn target(kbps: u64) -> Target {
-    let rate = DataRate::from_kbps(kbps);
-    Target {
-        media_rate: rate,
-        sending_rate: rate,
-        pacing: Pacing::Unpaced,
-        window: None,
-        padding: DataRate::ZERO,
-        cause: Cause::RampUp,
-    }
+    Target::at(DataRate::from_kbps(kbps), Pacing::Unpaced, Cause::RampUp)
 }
 
 fn started(target: Target) -> MediaSender {

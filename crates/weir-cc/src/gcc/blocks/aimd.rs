@@ -122,6 +122,7 @@ impl AimdConfig {
             extra_decrease: 5000.0,
             bound: ReceiveRateBound::Limit { margin: 10_000.0 },
             far_below: 0.5,
+            link_capacity: LinkCapacityConfig { whole_kbps: true, ..LinkCapacityConfig::default() },
             ..Self::libwebrtc_2016()
         }
     }

@@ -53,9 +53,10 @@ impl AlrDetector {
         detector
     }
 
-    /// The estimate is another.
+    /// The estimate is another. What a source has to fill of it counts in whole kbit/s.
     pub fn set_estimate(&mut self, estimate: DataRate) {
-        self.rate = self.config.usage * estimate.bps_f64() / 8.0;
+        let kbps = (self.config.usage * estimate.bps_f64() / 1e3).trunc();
+        self.rate = kbps * 1e3 / 8.0;
         let room = self.room();
         self.budget = self.budget.clamp(-room, room);
     }

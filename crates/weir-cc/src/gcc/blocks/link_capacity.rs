@@ -17,11 +17,13 @@ pub struct LinkCapacityConfig {
     pub least_variance: f64,
     /// Highest variance, divided by the mean, in kbit/s. libwebrtc.
     pub most_variance: f64,
+    /// Whether samples count in whole kbit/s. libwebrtc since 2018.
+    pub whole_kbps: bool,
 }
 
 impl Default for LinkCapacityConfig {
     fn default() -> Self {
-        Self { smoothing: 0.05, deviations: 3.0, least_variance: 0.4, most_variance: 2.5 }
+        Self { smoothing: 0.05, deviations: 3.0, least_variance: 0.4, most_variance: 2.5, whole_kbps: false }
     }
 }
 
@@ -55,8 +57,9 @@ impl LinkCapacity {
 
     /// The path was over-used while `received` came out of it.
     pub fn on_overuse(&mut self, received: DataRate) {
-        let LinkCapacityConfig { smoothing, least_variance, most_variance, .. } = self.config;
-        let sample = received.bps_f64() / 1e3;
+        let LinkCapacityConfig { smoothing, least_variance, most_variance, whole_kbps, .. } = self.config;
+        let kbps = received.bps_f64() / 1e3;
+        let sample = if whole_kbps { kbps.round() } else { kbps };
         let mean = self.mean.map_or(sample, |mean| (1.0 - smoothing) * mean + smoothing * sample);
         let error = mean - sample;
         let variance = (1.0 - smoothing) * self.variance + smoothing * error * error / mean.max(1.0);
@@ -107,6 +110,14 @@ mod tests {
         // 0.95·1000 + 0.05·1200 = 1010.
         capacity.on_overuse(kbps(1200));
         assert!((capacity.mean().unwrap() - 1_010_000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn samples_may_count_in_whole_kbit_a_second() {
+        let config = LinkCapacityConfig { whole_kbps: true, ..LinkCapacityConfig::default() };
+        let mut capacity = LinkCapacity::new(config);
+        capacity.on_overuse(DataRate::from_bps(1_000_499));
+        assert_eq!(capacity.mean(), Some(1e6));
     }
 
     #[test]

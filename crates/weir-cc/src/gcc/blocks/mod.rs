@@ -14,7 +14,8 @@
 //! * [`loss`]: the loss-based controller (gcc-2016 §3.2, eq. (5)); [`loss_based_v1`]: the same as libwebrtc has it;
 //!   [`loss_count`]: the loss ratio by per-packet feedback;
 //!   [`loss_based_v2`]: the one by maximum likelihood (libwebrtc);
-//! * [`rtt_backoff`]: less where the round-trip time is far too long (libwebrtc);
+//! * [`rtt_backoff`]: less where the round-trip time is far too long; [`push_back`]: fewer frames where too much is in
+//!   flight (libwebrtc);
 //! * [`alr`], [`probe_controller`], [`probe_estimator`]: when the source limits the rate, when to probe, what a probe
 //!   says (libwebrtc).
 
@@ -32,6 +33,7 @@ pub mod loss_count;
 pub mod noise;
 pub mod probe_controller;
 pub mod probe_estimator;
+pub mod push_back;
 pub mod rate_control;
 pub mod rtt_backoff;
 pub mod threshold;

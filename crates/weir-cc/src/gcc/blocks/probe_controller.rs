@@ -12,6 +12,8 @@ use crate::time::SendTime;
 
 /// At most so many probes are asked for at once.
 const MOST: usize = 2;
+/// No probe exceeds this where no maximum is given (libwebrtc).
+const MOST_UNBOUNDED: DataRate = DataRate::from_kbps(5000);
 /// A probe that is due and may not be sent now is tried again after so long (libwebrtc's process interval).
 const RETRY: TimeDelta = TimeDelta::from_millis(25);
 
@@ -27,14 +29,14 @@ pub struct ProbeControllerConfig {
     pub further_threshold: f64,
     /// … one more follows, of this multiple of the estimate, and so on.
     pub further_step: f64,
-    /// A result is waited for so long.
+    /// A result is waited for so long, and no longer.
     pub wait: TimeDelta,
     /// Packets in a probe, at least.
     pub min_packets: u32,
     /// How long a probe lasts.
     pub duration: TimeDelta,
     /// Whether to probe each [`Self::alr_interval`] while the source is limited.
-    pub alr_periodic: bool,
+    pub alr_periodic: PeriodicProbes,
     /// From one probe to the next, and from the beginning of the region to the first.
     pub alr_interval: TimeDelta,
     /// Of the estimate.
@@ -55,6 +57,21 @@ pub struct ProbeControllerConfig {
     pub repeat_for: TimeDelta,
     /// How long such a probe lasts.
     pub repeat_duration: TimeDelta,
+}
+
+/// Whether to probe again and again while the source is limited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum PeriodicProbes {
+    /// For a camera as for a screen.
+    Always,
+    /// Where a screen is shared: a camera fills its target soon. libwebrtc.
+    #[default]
+    Screen,
+    /// Not at all.
+    Never,
 }
 
 /// When the estimate that a drop has taken away is probed for.
@@ -84,7 +101,7 @@ impl Default for ProbeControllerConfig {
 }
 
 impl ProbeControllerConfig {
-    /// libwebrtc of June 2025, with periodic probes.
+    /// libwebrtc of June 2025.
     pub const LIBWEBRTC_2025: Self = Self {
         initial: [3.0, 6.0],
         further_threshold: 0.7,
@@ -92,7 +109,7 @@ impl ProbeControllerConfig {
         wait: TimeDelta::from_secs(1),
         min_packets: 5,
         duration: TimeDelta::from_millis(15),
-        alr_periodic: true,
+        alr_periodic: PeriodicProbes::Screen,
         alr_interval: TimeDelta::from_secs(5),
         alr_scale: 2.0,
         loss_limited_scale: 1.5,
@@ -154,6 +171,8 @@ pub struct ProbeController {
     estimate: DataRate,
     limited: Limited,
     allocated: Option<DataRate>,
+    /// Whether a screen is shared.
+    screen: bool,
     /// The last probes were asked for.
     asked: SendTime,
     /// A probe that was due could not be sent.
@@ -178,6 +197,7 @@ impl ProbeController {
             estimate: limits.start(),
             limited: Limited::Delay,
             allocated: None,
+            screen: false,
             asked: SendTime::ZERO,
             retry: None,
             repeat_until: None,
@@ -190,11 +210,11 @@ impl ProbeController {
         }
     }
 
-    /// Another path, or the same from the beginning: all but what the streams can use is forgotten. Probing starts
-    /// again with [`Self::start`].
-    pub fn restart(&mut self) {
-        let (allocated, next_id) = (self.allocated, self.next_id);
-        *self = Self { allocated, next_id, ..Self::new(self.config, self.limits) };
+    /// Another path at `now`, with other bounds, or the same from the beginning: all but what the streams are is forgotten.
+    /// Probing starts again with [`Self::start`].
+    pub fn restart(&mut self, now: SendTime, limits: RateLimits) {
+        let Self { allocated, screen, next_id, .. } = *self;
+        *self = Self { allocated, screen, next_id, recovered: Some(now), ..Self::new(self.config, limits) };
     }
 
     /// The first packets can be sent: asks for the first probes, once.
@@ -259,18 +279,24 @@ impl ProbeController {
 
     /// New bounds. A raised maximum is probed for.
     pub fn set_limits(&mut self, now: SendTime, limits: RateLimits) {
-        let raised = limits.max() > self.limits.max();
+        let before = self.most();
         self.limits = limits;
-        if self.state == State::Complete && raised && self.estimate < limits.max() {
-            self.probe(now, &[limits.max()], false);
+        let most = self.most();
+        if self.state == State::Complete && most > before && self.estimate < most {
+            self.probe(now, &[most], false);
         }
+    }
+
+    /// Whether a screen is shared.
+    pub fn set_screen(&mut self, screen: bool) {
+        self.screen = screen;
     }
 
     /// What the streams can use together. More than before, while the source is limited, is probed for.
     pub fn set_allocated(&mut self, now: SendTime, rate: DataRate) {
         self.repeat_until = None;
         let changed = self.allocated.replace(rate) != Some(rate);
-        let room = self.estimate < self.limits.max() && self.estimate < rate;
+        let room = self.estimate < self.most() && self.estimate < rate;
         if self.state != State::Complete || !changed || !room || self.alr_since.is_none() {
             return;
         }
@@ -288,7 +314,7 @@ impl ProbeController {
     /// The time of [`Self::next_timeout`] has come; early or twice is harmless.
     pub fn on_timeout(&mut self, now: SendTime) {
         self.rewind(now);
-        if matches!(self.state, State::Waiting(_)) && now - self.asked >= self.config.wait {
+        if matches!(self.state, State::Waiting(_)) && now - self.asked > self.config.wait {
             self.state = State::Complete;
         }
         if self.state != State::Complete || self.retry.is_some_and(|retry| now < retry) {
@@ -305,7 +331,7 @@ impl ProbeController {
     pub fn next_timeout(&self) -> Option<SendTime> {
         match self.state {
             State::Init => None,
-            State::Waiting(_) => Some(self.asked + self.config.wait),
+            State::Waiting(_) => Some(self.asked + self.config.wait + TimeDelta::from_nanos(1)),
             State::Complete => {
                 let due = self.repetition_due().into_iter().chain(self.periodic_due()).min()?;
                 Some(self.retry.map_or(due, |retry| due.max(retry)))
@@ -330,7 +356,12 @@ impl ProbeController {
     }
 
     fn periodic_due(&self) -> Option<SendTime> {
-        let since = self.alr_since.filter(|_| self.config.alr_periodic)?;
+        let wanted = match self.config.alr_periodic {
+            PeriodicProbes::Always => true,
+            PeriodicProbes::Screen => self.screen,
+            PeriodicProbes::Never => false,
+        };
+        let since = self.alr_since.filter(|_| wanted)?;
         Some(since.max(self.asked) + self.config.alr_interval)
     }
 
@@ -339,10 +370,15 @@ impl ProbeController {
         self.repeat_until.filter(|&until| due < until).map(|_| due)
     }
 
+    /// No probe exceeds this, whatever the streams can use.
+    fn most(&self) -> DataRate {
+        if self.limits.max() == DataRate::MAX { MOST_UNBOUNDED } else { self.limits.max() }
+    }
+
     /// Asks for probes of these rates, as far as what limits the estimate allows. `further`: results may lead to
     /// another one.
     fn probe(&mut self, now: SendTime, rates: &[DataRate], mut further: bool) {
-        let mut bound = self.limits.max();
+        let mut bound = self.most();
         if let Some(allocated) = self.allocated.filter(|rate| !rate.is_zero()) {
             bound = bound.min(allocated.scale(self.config.allocation_bound));
         }

@@ -5,6 +5,7 @@ use weir_units::{DataRate, TimeDelta};
 use super::{Config, GoogCc};
 use crate::closed_loop::{Loop, Source};
 use crate::controller::RateLimits;
+use crate::gcc::blocks::probe_controller::{PeriodicProbes, ProbeControllerConfig};
 use crate::packet_feedback::PacketFeedback;
 
 fn path(config: &Config, source: Source, start: u64, capacity: u64) -> Loop {
@@ -30,11 +31,16 @@ fn share_of_capacity(path: &mut Loop, span: TimeDelta) -> f64 {
 
 const BOTH: [fn() -> Config; 2] = [Config::libwebrtc_2025, Config::libwebrtc_2024_12];
 
+/// Each packet waits for its time: the path sees the rate alone.
+fn without_bursts(config: fn() -> Config) -> Config {
+    Config { pacing_burst: TimeDelta::ZERO, ..config() }
+}
+
 #[test]
 fn probes_take_a_flow_to_the_capacity_within_a_second_and_it_stays_there() {
     for config in BOTH {
         for source in [Source::STEADY, Source::VIDEO] {
-            let mut path = path(&config(), source, 300, 3000);
+            let mut path = path(&without_bursts(config), source, 300, 3000);
             path.run(seconds(1), Loop::target_rate);
             let share = share_of_capacity(&mut path, seconds(1));
             assert!(share > 0.9, "{share} in the second second");
@@ -50,13 +56,30 @@ fn probes_take_a_flow_to_the_capacity_within_a_second_and_it_stays_there() {
 fn a_start_at_four_times_the_capacity_has_drained_within_five_seconds() {
     for config in BOTH {
         for source in [Source::STEADY, Source::VIDEO] {
-            let mut path = path(&config(), source, 4000, 1000);
+            let mut path = path(&without_bursts(config), source, 4000, 1000);
             path.run(seconds(5), Loop::target_rate);
             let longest = path.run(seconds(5), Loop::queuing_delay).into_iter().max().unwrap();
             assert!(longest < TimeDelta::from_millis(50), "{longest:?}");
             let share = share_of_capacity(&mut path, seconds(20));
             assert!(share > 0.8, "{share}");
         }
+    }
+}
+
+#[test]
+fn bursts_cost_a_little_of_a_steady_capacity_and_time_to_drain_a_full_queue() {
+    for config in BOTH {
+        let mut steady = path(&config(), Source::VIDEO, 300, 3000);
+        steady.run(seconds(5), Loop::target_rate);
+        let share = share_of_capacity(&mut steady, seconds(25));
+        assert!(share > 0.87, "{share}");
+        let mut full = path(&config(), Source::VIDEO, 4000, 1000);
+        full.run(seconds(10), Loop::target_rate);
+        let longest = full.run(seconds(5), Loop::queuing_delay).into_iter().max().unwrap();
+        // A frame is 33 ms of the link.
+        assert!(longest < TimeDelta::from_millis(40), "{longest:?}");
+        let share = share_of_capacity(&mut full, seconds(20));
+        assert!(share > 0.8, "{share}");
     }
 }
 
@@ -96,7 +119,8 @@ fn a_fall_of_the_capacity_is_followed_within_seconds() {
 
 #[test]
 fn a_limited_source_is_noticed_and_the_path_behind_it_probed() {
-    let mut path = path(&Config::default(), Source::STEADY, 300, 3000);
+    let probing = ProbeControllerConfig { alr_periodic: PeriodicProbes::Always, ..Config::default().probing };
+    let mut path = path(&Config { probing, ..Config::default() }, Source::STEADY, 300, 3000);
     path.source_limit = DataRate::from_kbps(200);
     path.run(seconds(3), Loop::target_rate);
     assert_eq!(path.sender_signal("ALR"), 1.0);

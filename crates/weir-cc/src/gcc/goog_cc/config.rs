@@ -1,6 +1,6 @@
 //! Every constant of libwebrtc's controller, by its parts.
 
-use weir_units::TimeDelta;
+use weir_units::{DataSize, TimeDelta};
 
 use crate::config_error::{ConfigError, Rule, at_least_one, check_group, positive};
 use crate::gcc::blocks::aimd::AimdConfig;
@@ -11,6 +11,7 @@ use crate::gcc::blocks::loss_based_v1::LossV1Config;
 use crate::gcc::blocks::loss_based_v2::LossV2Config;
 use crate::gcc::blocks::probe_controller::ProbeControllerConfig;
 use crate::gcc::blocks::probe_estimator::ProbeEstimatorConfig;
+use crate::gcc::blocks::push_back::PushBackConfig;
 use crate::gcc::blocks::rtt_backoff::RttBackoffConfig;
 use crate::gcc::blocks::threshold::{AdaptiveThreshold, Threshold, gains};
 use crate::gcc::blocks::throughput::ThroughputConfig;
@@ -22,6 +23,10 @@ use crate::gcc::blocks::trendline::TrendlineConfig;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Config {
+    /// Whether departures count in whole milliseconds, rounded down. libwebrtc.
+    pub whole_departures: bool,
+    /// The same of arrivals. libwebrtc, where feedback is transport-wide.
+    pub whole_arrivals: bool,
     /// Packets sent within so long are a burst. libwebrtc.
     pub burst_time: TimeDelta,
     /// A burst that grows while the delay falls lasts at most so long. libwebrtc.
@@ -56,6 +61,8 @@ pub struct Config {
     pub loss_v2: LossV2Config,
     /// What a round-trip time that is far too long does.
     pub rtt_backoff: RttBackoffConfig,
+    /// What a window that is too full does.
+    pub push_back: PushBackConfig,
     /// When the source counts as limiting the rate.
     pub alr: AlrConfig,
     /// When to probe.
@@ -64,6 +71,10 @@ pub struct Config {
     pub probe_result: ProbeEstimatorConfig,
     /// The pacer drains at this multiple of the target. libwebrtc.
     pub pacing_factor: f64,
+    /// So much of that may leave at once; zero for none. libwebrtc since November 2023.
+    pub pacing_burst: TimeDelta,
+    /// And at most so many bytes. libwebrtc.
+    pub pacing_burst_size: DataSize,
     /// Between two of the controller's own ticks. libwebrtc.
     pub process_interval: TimeDelta,
     /// Between two reports of the receiver half. libwebrtc: 50 to 250 ms by the rate.
@@ -80,6 +91,8 @@ impl Config {
     pub fn libwebrtc_2025() -> Self {
         let (threshold_gain_up, threshold_gain_down) = gains::LIBWEBRTC_2025;
         Self {
+            whole_departures: true,
+            whole_arrivals: true,
             burst_time: TimeDelta::from_millis(5),
             longest_burst: TimeDelta::from_millis(100),
             stream_timeout: TimeDelta::from_secs(2),
@@ -97,10 +110,13 @@ impl Config {
             use_loss_v2: true,
             loss_v2: LossV2Config::libwebrtc_2025(),
             rtt_backoff: RttBackoffConfig::default(),
+            push_back: PushBackConfig::LIBWEBRTC_2025,
             alr: AlrConfig::LIBWEBRTC_2025,
             probing: ProbeControllerConfig::LIBWEBRTC_2025,
             probe_result: ProbeEstimatorConfig::LIBWEBRTC_2025,
             pacing_factor: 2.5,
+            pacing_burst: TimeDelta::from_millis(40),
+            pacing_burst_size: DataSize::from_bytes(63_000),
             process_interval: TimeDelta::from_millis(25),
             feedback_interval: TimeDelta::from_millis(50),
         }
@@ -111,7 +127,7 @@ impl Config {
     /// # Errors
     /// The first constant out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let groups: [(&'static str, &[Rule]); 11] = [
+        let groups: [(&'static str, &[Rule]); 12] = [
             ("", &self.own_rules()),
             ("trendline.", &self.trendline.rules()),
             ("aimd.", &self.aimd.rules()),
@@ -120,6 +136,7 @@ impl Config {
             ("loss_v1.", &self.loss_v1.rules()),
             ("loss_v2.", &self.loss_v2.rules()),
             ("rtt_backoff.", &self.rtt_backoff.rules()),
+            ("push_back.", &self.push_back.rules()),
             ("alr.", &alr_rules(&self.alr)),
             ("probing.", &probing_rules(&self.probing)),
             ("probe_result.", &probe_result_rules(&self.probe_result)),
@@ -127,7 +144,7 @@ impl Config {
         groups.into_iter().try_for_each(|(group, rules)| check_group(group, rules.iter().copied()))
     }
 
-    fn own_rules(&self) -> [Rule; 13] {
+    fn own_rules(&self) -> [Rule; 14] {
         let tick = |v: TimeDelta| v >= TimeDelta::from_millis(1);
         [
             ("burst_time", !self.burst_time.is_negative(), "0 or longer"),
@@ -141,6 +158,7 @@ impl Config {
             ("threshold_outlier", self.threshold_outlier > 0.0, "above 0"),
             ("overuse_time", !self.overuse_time.is_negative(), "0 or longer"),
             ("pacing_factor", at_least_one(self.pacing_factor), "at least 1"),
+            ("pacing_burst", !self.pacing_burst.is_negative(), "0 or longer"),
             ("process_interval", tick(self.process_interval), "at least 1 ms"),
             ("feedback_interval", tick(self.feedback_interval), "at least 1 ms"),
         ]

@@ -33,8 +33,10 @@
 //! 11. Coupling's word scales target, delay-based estimate, loss model, hold, window of growth, the rates of the last second
 //!     and what probing goes by, each by the same factor; the times of growth and of the wait after a change run on.
 
+mod announced;
 mod config;
 mod delay;
+mod round_trips;
 mod sender;
 mod target;
 

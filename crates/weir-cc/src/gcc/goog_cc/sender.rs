@@ -2,11 +2,15 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
+use super::announced::Announced;
 use super::config::Config;
-use super::delay::{DelayBased, FeedbackRtt, Outcome};
+use super::delay::{DelayBased, Outcome};
+use super::round_trips::RoundTrips;
 use super::target::TargetRate;
 use crate::config_error::ConfigError;
-use crate::controller::{Cause, Controller, Pacing, PathEvent, Probe, RateLimits, Signal, Target};
+use crate::controller::{
+    Burst, Cause, Controller, Pacing, PathEvent, Probe, RateLimits, Signal, StreamsConfig, Target,
+};
 use crate::decision::{Decision, Share, Why};
 use crate::gcc::blocks::alr::AlrDetector;
 use crate::gcc::blocks::bursts::Received;
@@ -14,6 +18,7 @@ use crate::gcc::blocks::detector::Usage;
 use crate::gcc::blocks::loss_based_v2::{LossBasedV2, LossState};
 use crate::gcc::blocks::probe_controller::{Limited, ProbeController};
 use crate::gcc::blocks::probe_estimator::ProbeEstimator;
+use crate::gcc::blocks::push_back::PushBack;
 use crate::gcc::blocks::throughput::Throughput;
 use crate::packet::{Fate, PacketResult, ProbeId, SendState, SentPacket};
 use crate::parts::rescaling::Rescaling;
@@ -44,8 +49,11 @@ pub struct GoogCc {
     throughput: Throughput,
     /// `R` as last known.
     acknowledged: Option<DataRate>,
-    feedback_rtt: FeedbackRtt,
+    round_trips: RoundTrips,
+    /// As feedback tells it.
     rtt: Option<TimeDelta>,
+    push_back: PushBack,
+    announced: Option<Announced>,
     alr: AlrDetector,
     probing: ProbeController,
     probe_results: ProbeEstimator,
@@ -73,8 +81,10 @@ impl GoogCc {
             target: TargetRate::new(&config, limits),
             throughput: Throughput::new(config.throughput),
             acknowledged: None,
-            feedback_rtt: FeedbackRtt::NONE,
+            round_trips: RoundTrips::NONE,
             rtt: None,
+            push_back: PushBack::new(config.push_back),
+            announced: None,
             alr: AlrDetector::new(config.alr, limits.start()),
             probing: ProbeController::new(config.probing, limits),
             probe_results: ProbeEstimator::new(config.probe_result),
@@ -117,8 +127,15 @@ impl GoogCc {
         self.standing.limits.cause(self.rate(), cause)
     }
 
-    fn on_results(&mut self, now: SendTime, results: &[PacketResult]) -> Why {
+    /// The share of the target that the encoder should save.
+    fn frame_drop(&self) -> f64 {
+        let rate = self.target.rate();
+        1.0 - self.push_back.allowed(rate, self.standing.limits.min().bps_f64()) / rate
+    }
+
+    fn on_results(&mut self, now: SendTime, results: &[PacketResult], state: &SendState) -> Why {
         self.collect(results);
+        self.push_back.set_outstanding(still_in_flight(state, results));
         self.measure_rtt(now);
         self.target.on_results(results, now);
         let limited_since = self.alr.since();
@@ -134,7 +151,11 @@ impl GoogCc {
         let probe = self.probe_result(acknowledged);
         let outcome = self.update_delay_based(acknowledged, probe, now);
         self.target.observe(results, limited_since.is_some(), now);
-        self.announce(now);
+        if outcome.rate.is_some() {
+            self.push_back.update();
+            self.announce(now);
+        }
+        self.set_window();
         if outcome.recovered {
             self.probing.on_recovered(now);
         }
@@ -149,6 +170,11 @@ impl GoogCc {
         Some(if rescaled == 1.0 { rate } else { rate.scale(rescaled) })
     }
 
+    /// When a packet left, as far as the law looks.
+    fn departure(&self, at: SendTime) -> SendTime {
+        if self.config.whole_departures { at.whole_millis() } else { at }
+    }
+
     /// Gathers what arrived, in order of arrival.
     fn collect(&mut self, results: &[PacketResult]) {
         self.arrivals.clear();
@@ -157,9 +183,11 @@ impl GoogCc {
         for result in results {
             let (Fate::Arrived { at, .. } | Fate::Recovered { at, .. }) = result.fate else { continue };
             let SentPacket { id, at: departure, payload, probe, .. } = result.sent;
-            let packet = Received { departure, arrival: at, size: payload.min(LARGEST_PACKET) };
-            in_order &= at >= newest;
-            newest = at;
+            let departure = self.departure(departure);
+            let arrival = if self.config.whole_arrivals { at.whole_millis() } else { at };
+            let packet = Received { departure, arrival, size: payload.min(LARGEST_PACKET) };
+            in_order &= arrival >= newest;
+            newest = arrival;
             self.arrivals.push(Acknowledged { packet, id, probe });
         }
         if !in_order {
@@ -176,9 +204,26 @@ impl GoogCc {
             longest = longest.max(round);
             shortest = shortest.min(round - (last - packet.arrival));
         }
-        self.target.on_rtt(shortest.max(TimeDelta::ZERO));
-        let mean = self.feedback_rtt.add(longest);
-        self.delay.aimd_mut().set_rtt(mean);
+        let shortest = shortest.max(TimeDelta::ZERO);
+        self.target.on_rounds(shortest);
+        if let Some(mean) = self.round_trips.on_feedback(longest, now) {
+            self.delay.aimd_mut().set_rtt(mean);
+            self.target.set_rtt(shortest);
+        }
+    }
+
+    /// A receiver report tells a round-trip time.
+    fn on_round_trip(&mut self, rtt: TimeDelta) {
+        let rtt = self.round_trips.on_report(rtt);
+        self.delay.aimd_mut().set_rtt(rtt);
+        self.target.set_rtt(rtt);
+    }
+
+    /// The window follows the target.
+    fn set_window(&mut self) {
+        if let Some(rtt) = self.round_trips.least() {
+            self.push_back.set_window(self.target.rate(), rtt);
+        }
     }
 
     /// What the last probe of this feedback shows, if any.
@@ -212,22 +257,31 @@ impl GoogCc {
         outcome
     }
 
-    /// Tells the parts that go by the target what it is now.
+    /// Tells the parts that go by the target what it is now, if anything about it is new.
     fn announce(&mut self, now: SendTime) {
         let rate = self.rate();
+        let news = Some(Announced::new(&self.target, &self.push_back));
+        if self.announced == news {
+            return;
+        }
+        self.announced = news;
         self.alr.set_estimate(rate);
-        let limited = if self.delay.usage() != Usage::Normal {
-            Limited::DelayIncreased
-        } else if self.target.backoff().is_above_limit() {
-            Limited::Rtt
-        } else {
-            match self.target.loss_state() {
-                LossState::DelayBased => Limited::Delay,
-                LossState::Increasing => Limited::LossIncreasing,
-                LossState::Decreasing | LossState::IncreasingWithPadding => Limited::Loss,
-            }
-        };
-        self.probing.on_estimate(now, rate, limited);
+        self.probing.on_estimate(now, rate, self.limited());
+    }
+
+    /// What limits the rate, as far as probing is concerned.
+    fn limited(&self) -> Limited {
+        if self.delay.usage() != Usage::Normal {
+            return Limited::DelayIncreased;
+        }
+        if self.target.backoff().is_above_limit() {
+            return Limited::Rtt;
+        }
+        match self.target.loss_state() {
+            LossState::DelayBased => Limited::Delay,
+            LossState::Increasing => Limited::LossIncreasing,
+            LossState::Decreasing | LossState::IncreasingWithPadding => Limited::Loss,
+        }
     }
 
     /// Another path: all is forgotten; it begins at the start rate, or at what the old one carried if that is less.
@@ -239,13 +293,15 @@ impl GoogCc {
         self.throughput.restart();
         self.acknowledged = None;
         self.target = TargetRate::new(&self.config, limits);
-        self.feedback_rtt = FeedbackRtt::NONE;
+        self.round_trips = RoundTrips::NONE;
         self.rtt = None;
+        self.push_back = PushBack::new(self.config.push_back);
+        self.announced = None;
         self.alr = AlrDetector::new(self.config.alr, start);
         self.probe_results = ProbeEstimator::new(self.config.probe_result);
         self.probed = false;
         self.words = Rescaling::NONE;
-        self.probing.restart();
+        self.probing.restart(now, limits);
         if self.tick.is_some() {
             self.probing.start(now);
         }
@@ -259,10 +315,19 @@ impl GoogCc {
     }
 }
 
+/// What is in flight once feedback has told of `results`, where `state` was that before.
+fn still_in_flight(state: &SendState, results: &[PacketResult]) -> DataSize {
+    let settled = results.iter().filter(|result| !matches!(result.fate, Fate::Recovered { .. }));
+    state.in_flight.saturating_sub(settled.map(|result| result.sent.size).sum())
+}
+
 impl Controller for GoogCc {
-    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState) {
-        self.alr.on_sent(packet.at, packet.payload.min(LARGEST_PACKET));
-        self.target.on_sent(packet.at);
+    fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
+        let departure = self.departure(packet.at);
+        self.alr.on_sent(departure, packet.payload.min(LARGEST_PACKET));
+        self.target.on_sent(departure);
+        self.push_back.set_outstanding(state.in_flight);
+        self.push_back.update();
         match self.tick {
             // The first tick is due at once: it asks for the first probes.
             None if !self.paused => self.tick = Some(packet.at),
@@ -270,16 +335,11 @@ impl Controller for GoogCc {
         }
     }
 
-    fn on_feedback(
-        &mut self,
-        now: SendTime,
-        feedback: &Feedback<'_>,
-        _state: &SendState,
-    ) -> Option<Decision> {
+    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
         let why = match *feedback {
             Feedback::Packets { results, rtt, .. } if !results.is_empty() => {
                 self.rtt = rtt.or(self.rtt);
-                self.on_results(now, results)
+                self.on_results(now, results, state)
             }
             Feedback::Ceiling(ceiling) => {
                 // Zero stands for none.
@@ -287,7 +347,11 @@ impl Controller for GoogCc {
                 self.target.set_ceiling(ceiling);
                 Why::Ceiling
             }
-            Feedback::Packets { .. } | Feedback::Reception { .. } | Feedback::Law { .. } => return None,
+            Feedback::Reception { rtt, .. } => {
+                self.on_round_trip(rtt?);
+                return None;
+            }
+            Feedback::Packets { .. } | Feedback::Law { .. } => return None,
         };
         self.keep_ticking(now);
         Some(self.decide(why))
@@ -300,6 +364,8 @@ impl Controller for GoogCc {
         self.target.update(now);
         self.probing.on_alr(now, self.alr.since());
         self.probing.on_timeout(now);
+        self.set_window();
+        self.push_back.update();
         self.announce(now);
         Some(self.decide(self.target.why()))
     }
@@ -338,14 +404,18 @@ impl Controller for GoogCc {
     fn target(&self) -> Target {
         let rate = self.rate();
         let pads = self.target.loss_state() == LossState::IncreasingWithPadding;
+        let Config { pacing_factor, pacing_burst, pacing_burst_size, .. } = self.config;
         Target {
-            media_rate: rate,
-            sending_rate: rate,
-            pacing: Pacing::Factor(self.config.pacing_factor),
-            window: None,
+            burst: Burst { time: pacing_burst, size: pacing_burst_size },
             padding: if pads { rate } else { DataRate::ZERO },
-            cause: self.cause(),
+            frame_drop: self.frame_drop(),
+            ..Target::at(rate, Pacing::Factor(pacing_factor), self.cause())
         }
+    }
+
+    fn on_streams(&mut self, now: SendTime, streams: StreamsConfig) {
+        self.probing.set_screen(streams.screen);
+        self.probing.set_allocated(now, streams.usable);
     }
 
     fn poll_probe(&mut self) -> Option<Probe> {
@@ -363,6 +433,7 @@ impl Controller for GoogCc {
             self.target.scale(taken.bps_f64(), of_estimates);
             self.alr.scale(factor);
             self.probing.scale(factor);
+            self.push_back.scale(factor);
             self.words.on_word(now, factor);
             self.acknowledged = self.acknowledged.map(|rate| rate.scale(factor));
             self.probed = false;

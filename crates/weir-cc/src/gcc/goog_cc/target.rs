@@ -106,12 +106,20 @@ impl TargetRate {
         self.backoff.on_sent(at);
     }
 
-    /// Feedback shows round-trip times: the shortest without what packets waited.
-    pub(super) fn on_rtt(&mut self, rtt: TimeDelta) {
-        self.backoff.on_rtt(rtt);
+    /// Feedback shows round-trip times: the shortest without what packets waited. By these the back-off goes.
+    pub(super) fn on_rounds(&mut self, shortest: TimeDelta) {
+        self.backoff.on_rtt(shortest);
+    }
+
+    /// The round-trip time by which the older loss controller goes.
+    pub(super) fn set_rtt(&mut self, rtt: TimeDelta) {
         if rtt > TimeDelta::ZERO {
             self.rtt = rtt;
         }
+    }
+
+    pub(super) fn rtt(&self) -> TimeDelta {
+        self.rtt
     }
 
     /// Takes the fates that the older loss controller counts.

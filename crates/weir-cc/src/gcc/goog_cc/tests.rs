@@ -3,7 +3,7 @@
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::{Config, GoogCc};
-use crate::controller::{Cause, Controller, Pacing, PathEvent, Probe, RateLimits};
+use crate::controller::{Burst, Cause, Controller, Pacing, PathEvent, Probe, RateLimits, StreamsConfig};
 use crate::decision::Share;
 use crate::packet::{Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket};
 use crate::report::Feedback;
@@ -118,6 +118,8 @@ fn it_begins_at_the_start_rate_and_asks_for_two_probes() {
     let target = call.sender.target();
     assert_eq!((target.media_rate, target.cause), (kbps(300), Cause::RampUp));
     assert_eq!((target.pacing, target.padding), (Pacing::Factor(2.5), DataRate::ZERO));
+    let burst = Burst { time: TimeDelta::from_millis(40), size: DataSize::from_bytes(63_000) };
+    assert_eq!((target.burst, target.frame_drop), (burst, 0.0));
     assert_eq!(call.sender.next_timeout(), None);
     call.send(1000, None);
     assert_eq!(call.sender.next_timeout(), Some(at(0)));
@@ -312,4 +314,78 @@ fn events_and_coupling_become_the_laws_own_state() {
     call.now_ms = 9000;
     call.send(375, None);
     assert_eq!(call.sender.next_timeout(), Some(at(9000)));
+}
+
+#[test]
+fn probes_are_bounded_by_twice_what_the_streams_can_use() {
+    let mut call = Call::new(&Config::default());
+    call.sender.on_streams(at(0), StreamsConfig { usable: kbps(700), screen: false });
+    call.send(1000, None);
+    call.tick();
+    assert_eq!(call.probes().iter().map(|probe| probe.rate).collect::<Vec<_>>(), [kbps(900), kbps(1400)]);
+}
+
+#[test]
+fn after_a_change_of_route_probes_go_by_what_the_old_one_carried() {
+    let mut call = Call::new(&Config::default());
+    // 100 bytes each 10 ms: 80 kbit/s.
+    call.run(3000, 100, |_| Some(0));
+    call.probes();
+    let carried = call.signal("R") as u64;
+    assert!((75_000..85_000).contains(&carried), "{carried}");
+    call.sender.on_event(at(call.now_ms), PathEvent::RouteChanged);
+    let rates: Vec<_> = call.probes().iter().map(|probe| probe.rate.bps()).collect();
+    assert_eq!(rates, [3 * carried, 6 * carried]);
+}
+
+#[test]
+fn frames_are_left_out_while_more_is_in_flight_than_350_ms_of_the_target() {
+    let mut call = Call::new(&Config::default());
+    call.run(3000, 375, |_| Some(0));
+    assert_eq!(call.sender.target().frame_drop, 0.0);
+    let rate = call.sender.target().media_rate;
+    // The longest round is 2 · 40 + 40 ms: what left after the feedback before waits for the next.
+    let full = SendState { in_flight: rate * TimeDelta::from_millis(350 + 130), ..STATE };
+    for _ in 0..20 {
+        let size = DataSize::from_bytes(375);
+        let sent = SentPacket {
+            id: call.next,
+            at: at(call.now_ms),
+            size,
+            payload: size,
+            padding: false,
+            probe: None,
+        };
+        call.sender.on_sent(&sent, &full);
+    }
+    let target = call.sender.target();
+    // 0.95^20 = 0.358.
+    assert!((target.frame_drop - 0.6415).abs() < 1e-3, "{}", target.frame_drop);
+    assert_eq!(target.media_rate, rate);
+    call.send(375, None);
+    assert_eq!(call.sender.target().frame_drop, 0.0, "nothing is in flight any more");
+}
+
+#[test]
+fn receiver_reports_tell_the_round_trip_time_and_feedback_where_none_does_for_five_seconds() {
+    let growth = |reported: Option<i64>, ms| {
+        let mut call = Call::new(&Config::default());
+        let over_use = |sent| if (1000..1600).contains(&sent) { (sent - 1000) / 4 } else { 0 };
+        call.run(3000, 800, |sent| Some(over_use(sent)));
+        if let Some(rtt) = reported {
+            let rtt = Some(TimeDelta::from_millis(rtt));
+            let report = crate::report::ReceptionReport::default();
+            let told = Feedback::Reception { report, rtt };
+            assert_eq!(call.sender.on_feedback(at(call.now_ms), &told, &STATE), None);
+        }
+        call.run(ms, 800, |_| Some(0));
+        let before = call.signal("A_delay");
+        call.run(1000, 800, |_| Some(0));
+        assert!(call.signal("C̄").is_finite(), "growth is additive");
+        (call.signal("A_delay") - before) / 1e3
+    };
+    // Half a packet of 9.6 kbit per 100 ms and the round trip, as 640 kbit/s have it.
+    let [default, reported, feedback] = [growth(None, 500), growth(Some(50), 500), growth(None, 4000)];
+    assert!(reported > 1.7 * default, "{reported} kbit/s per s and {default} by 200 ms");
+    assert!(feedback > 1.2 * default && feedback < reported, "{feedback} by 120 ms");
 }

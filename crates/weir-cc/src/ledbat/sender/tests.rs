@@ -15,12 +15,15 @@ fn ms(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
 
-/// Packets of 1000 bytes; 20 to 10 000 kbit/s, from 800: 10 packets per round trip of 100 ms.
+/// Packets of 1000 bytes.
+fn config() -> Config {
+    Config { segment_size: DataSize::from_bytes(1000), flight_headroom: 1.0, ..Config::default() }
+}
+
+/// 20 to 10 000 kbit/s, from 800: 10 packets per round trip of 100 ms.
 fn ledbat() -> Ledbat {
-    let config =
-        Config { segment_size: DataSize::from_bytes(1000), flight_headroom: 1.0, ..Config::default() };
     let limits = RateLimits::new(kbps(20), kbps(800), kbps(10_000)).unwrap();
-    Ledbat::new(config, limits).unwrap()
+    Ledbat::new(config(), limits).unwrap()
 }
 
 fn packet(id: u64, at: i64) -> SentPacket {
@@ -127,6 +130,16 @@ fn a_loss_halves_the_window_once_per_round_trip() {
     assert_eq!(sender.rule().cwnd, 2_500.0);
     lose(&mut sender, 40, 500);
     assert_eq!(sender.rule().cwnd, 2_000.0, "two packets are the least");
+}
+
+#[test]
+fn the_window_lets_through_what_the_pacer_lets_go_at_the_least_rate() {
+    let limits = RateLimits::new(kbps(400), kbps(800), kbps(10_000)).unwrap();
+    let mut sender = Ledbat::new(config(), limits).unwrap();
+    ack(&mut sender, 0..1, 0, 0, &flying(100_000));
+    sender.rule_mut().cwnd = 2_000.0;
+    // 1.25 · 400 kbit/s · 100 ms.
+    assert_eq!(sender.target().window, Some(DataSize::from_bytes(6_250)));
 }
 
 #[test]

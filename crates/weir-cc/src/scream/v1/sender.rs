@@ -30,6 +30,8 @@ pub struct Scream {
     loss_events: LossEventRate,
     rate: RateControl,
     silence: Silence,
+    /// Share of the last media packet that is payload.
+    payload_share: f64,
     /// When the last loss event was, and when a loss or ECN event was last reacted to.
     loss_at: Option<SendTime>,
     reduced_at: Option<SendTime>,
@@ -55,6 +57,7 @@ impl Scream {
             loss_events: LossEventRate::new(),
             rate: RateControl::new(limits.start().bps_f64()),
             silence: Silence::new(config.feedback_timeout),
+            payload_share: 1.0,
             loss_at: None,
             reduced_at: None,
             congestion: Cause::Delay,
@@ -152,9 +155,27 @@ impl Scream {
             return min.max(self.standing.limits.min());
         }
         match self.network.s_rtt() {
-            Some(s_rtt) => DataRate::from_bps_f64(self.config.pacing_rate(self.window.cwnd(), s_rtt)),
+            Some(s_rtt) => self
+                .least_rate()
+                .max(DataRate::from_bps_f64(self.config.pacing_rate(self.window.cwnd(), s_rtt))),
             None => min.max(self.target_bitrate()),
         }
+    }
+
+    /// What window and pacer let through however small the window is: the lowest rate, and some headroom in which what
+    /// waits at the sender leaves.
+    fn least_rate(&self) -> DataRate {
+        self.standing.limits.min().scale(self.config.bytes_in_flight_head_room)
+    }
+
+    /// Bytes that may be in flight. What leaves waits at the receiver for the next report besides the round-trip time.
+    fn sendable(&self) -> f64 {
+        let (qdelay, qdelay_target) = (self.network.qdelay(), self.qdelay_target.get());
+        let least = self.least_rate().bps_f64();
+        let wait = Config::CADENCE.interval(least).secs_f64();
+        let least =
+            self.network.s_rtt().map_or(0.0, |s_rtt| least / 8.0 * (s_rtt + wait) / self.payload_share);
+        self.config.sendable(self.window.cwnd().max(least), qdelay, qdelay_target)
     }
 
     /// A rate was computed; `why` is what lowered it, if it is lower now. A loss or ECN event is a cut at the minimum, too.
@@ -181,6 +202,9 @@ impl Scream {
 
 impl Controller for Scream {
     fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
+        if !packet.padding && !packet.payload.is_zero() && packet.payload <= packet.size {
+            self.payload_share = packet.payload.bytes_f64() / packet.size.bytes_f64();
+        }
         self.network.on_sent(packet);
         self.window.on_flight(packet.at, &self.config, self.network.bytes_in_flight());
         self.rate.on_sent(packet, state.queued.bytes(), self.config.rate_adjust_interval);
@@ -234,18 +258,10 @@ impl Controller for Scream {
 
     fn target(&self) -> Target {
         let rate = self.target_bitrate();
-        let qdelay_target = self.qdelay_target.get();
-        let sendable = self.config.sendable(self.window.cwnd(), self.network.qdelay(), qdelay_target);
         // A closed window never opens by itself: during silence the pacing rate alone bounds what is sent.
-        let window = (!self.silence.is_silent()).then(|| DataSize::from_bytes_f64(sendable));
-        Target {
-            media_rate: rate,
-            sending_rate: rate,
-            pacing: Pacing::Exact(self.pacing_rate()),
-            window,
-            padding: DataRate::ZERO,
-            cause: self.standing.cause(rate, self.cause),
-        }
+        let window = (!self.silence.is_silent()).then(|| DataSize::from_bytes_f64(self.sendable()));
+        let pacing = Pacing::Exact(self.pacing_rate());
+        Target { window, ..Target::at(rate, pacing, self.standing.cause(rate, self.cause)) }
     }
 
     fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {

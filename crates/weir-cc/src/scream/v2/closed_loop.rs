@@ -50,6 +50,28 @@ fn alone_it_fills_the_path_with_a_queue_of_half_the_target_and_no_loss() {
 }
 
 #[test]
+fn the_queue_of_twenty_minutes_is_that_of_the_first_minutes() {
+    let mut path = path(Config::LATE, MBPS);
+    path.run(seconds(240), |_| ());
+    let first = summary(&mut path, seconds(60));
+    path.run(seconds(840), |_| ());
+    let last = summary(&mut path, seconds(60));
+    assert!(last.queue < 1.5 * first.queue, "{first:?}, then {last:?}");
+    assert!(last.rate > 0.9 * first.rate, "{first:?}, then {last:?}");
+}
+
+#[test]
+fn clocks_that_drift_apart_are_no_queue() {
+    for ppm in [-50, 50] {
+        let mut path = path(Config::LATE, MBPS);
+        path.clock_drift_ppm = ppm;
+        path.run(seconds(840), |_| ());
+        let Summary { rate, queue, .. } = summary(&mut path, seconds(60));
+        assert!(rate > 0.85e6 && queue < 45.0, "{ppm} ppm: {rate} bit/s, {queue} ms");
+    }
+}
+
+#[test]
 fn with_l4s_marks_the_queue_stays_at_the_marking_threshold() {
     for config in [Config::LATE, Config::early()] {
         let mut path = path(config, MBPS);

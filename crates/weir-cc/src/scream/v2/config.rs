@@ -83,6 +83,23 @@ pub struct Config {
     pub loss_event_threshold: f64,
     /// Variance of the queue delay below which the target follows it, above 0. RFC 8298 §4.1.2.3.
     pub variance_threshold: f64,
+    /// Whether a reaction to marks of L4S or to delay is divided by how many of them fit into a round trip, and that to
+    /// delay has its full share instead of one by the marks that the rate would meet. Divergence 20.
+    pub spread_reactions: bool,
+    /// Whether a queue that never empties is drained, and then the base delay forgotten. Draft, Discussion; divergence 19.
+    pub drain: bool,
+    /// Least queue delay, as a share of the target, from which it is taken for one that never empties, above 0.
+    pub drain_threshold: f64,
+    /// Weight of 50 ms in the average of the least queue delay, in (0, 1].
+    pub drain_gain: f64,
+    /// A drain begins at most so often.
+    pub drain_interval: TimeDelta,
+    /// Share of the target rate that the encoder gets while the queue drains, in (0, 1].
+    pub drain_share: f64,
+    /// A drain takes so many round trips …
+    pub drain_round_trips: f64,
+    /// … and at least so long.
+    pub least_drain_time: TimeDelta,
     /// Without feedback for so long the rate is halved, then each second. Divergence 9.
     pub feedback_timeout: TimeDelta,
 }
@@ -119,6 +136,14 @@ impl Config {
         compensation: true,
         loss_event_threshold: 0.002,
         variance_threshold: 0.2,
+        spread_reactions: true,
+        drain: true,
+        drain_threshold: 0.125,
+        drain_gain: 0.005,
+        drain_interval: TimeDelta::from_secs(60),
+        drain_share: 0.5,
+        drain_round_trips: 5.0,
+        least_drain_time: TimeDelta::from_millis(100),
         feedback_timeout: TimeDelta::from_millis(1000),
     };
 
@@ -132,6 +157,7 @@ impl Config {
             l4s_gain_down: 0.0625,
             post_congestion: PostCongestion::Time(TimeDelta::from_secs(4)),
             packet_overhead: DataSize::ZERO,
+            spread_reactions: false,
             ..Self::LATE
         }
     }
@@ -170,6 +196,12 @@ impl Config {
             ("bytes_in_flight_compensation", at_least_one(self.bytes_in_flight_compensation), "at least 1"),
             ("loss_event_threshold", ratio(self.loss_event_threshold), "in [0, 1]"),
             ("variance_threshold", positive(self.variance_threshold), "above 0"),
+            ("drain_threshold", positive(self.drain_threshold), "above 0"),
+            ("drain_gain", weight(self.drain_gain), "in (0, 1]"),
+            ("drain_interval", span(self.drain_interval), "longer than 0"),
+            ("drain_share", weight(self.drain_share), "in (0, 1]"),
+            ("drain_round_trips", positive(self.drain_round_trips), "above 0"),
+            ("least_drain_time", span(self.least_drain_time), "longer than 0"),
             ("feedback_timeout", span(self.feedback_timeout), "longer than 0"),
         ])
     }

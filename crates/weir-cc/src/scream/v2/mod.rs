@@ -3,6 +3,7 @@
 
 mod averages;
 mod config;
+mod drain;
 mod rate;
 mod sender;
 mod window;

@@ -1,8 +1,9 @@
 //! The sender: feedback → reference window → target rate.
 
-use weir_units::{DataRate, DataSize};
+use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::config::{Config, Edition};
+use super::drain::Drain;
 use super::rate::Basis;
 use super::window::{RefWindow, Seen};
 use crate::config_error::ConfigError;
@@ -27,6 +28,7 @@ pub struct ScreamV2 {
     window: Option<RefWindow>,
     qdelay_target: QdelayTarget,
     loss_events: LossEventRate,
+    drain: Drain,
     /// `target_rate` in bit/s.
     target: f64,
     silence: Silence,
@@ -49,6 +51,7 @@ impl ScreamV2 {
             window: None,
             qdelay_target: QdelayTarget::new(config.competition()),
             loss_events: LossEventRate::new(),
+            drain: Drain::default(),
             target: limits.start().bps_f64(),
             silence: Silence::new(config.feedback_timeout),
             congestion: Cause::Delay,
@@ -56,10 +59,11 @@ impl ScreamV2 {
         })
     }
 
-    /// The window and the rate after `news`. Returns what lowered the rate, if it is lower; `None` if none was computed.
-    fn on_news(&mut self, now: SendTime, news: &News) -> Option<Why> {
+    /// The window and the rate after `news`, `before` which so many bytes were in flight. Returns what lowered the rate, if
+    /// it is lower; `None` if none was computed.
+    fn on_news(&mut self, now: SendTime, news: &News, before: u64) -> Option<Why> {
         let (s_rtt, rtt) = (self.network.s_rtt()?, self.network.rtt()?);
-        let (config, in_flight) = (self.config, self.network.bytes_in_flight());
+        let config = self.config;
         let seen = Seen {
             s_rtt,
             qdelay: self.network.qdelay(),
@@ -72,37 +76,48 @@ impl ScreamV2 {
             window.set(&config, config.window_for(seen.target_rate, s_rtt));
             window
         });
-        window.on_flight(now, rtt, in_flight);
+        window.on_flight(now, rtt, self.network.bytes_in_flight());
         window.observe(now, &config, &seen, news);
-        let reaction = window.react(now, &config, &seen, news);
-        let at_maximum =
-            config.edition == Edition::Late && self.target >= self.standing.limits.max().bps_f64();
-        if news.acked.is_some() && !at_maximum {
-            window.grow(now, &config, &seen, news);
-        }
+        let reaction =
+            window.update(now, &config, &seen, news, self.target >= self.standing.limits.max().bps_f64());
         let compensate = match config.edition {
             Edition::Early => window.l4s_is_inactive(&config, &seen),
             Edition::Late => seen.qdelay > 0.25 * seen.qdelay_target,
         };
-        let ref_wnd = window.ref_wnd();
-        let basis = Basis { ref_wnd, s_rtt, bytes_in_flight: in_flight as f64, compensate };
+        let in_flight = match config.edition {
+            Edition::Early => self.network.bytes_in_flight(),
+            Edition::Late => before,
+        };
+        let basis = Basis { ref_wnd: window.ref_wnd(), s_rtt, bytes_in_flight: in_flight as f64, compensate };
         self.target = self.standing.limits.clamp_bps(config.target_rate(&basis));
-        self.congestion = reaction.unwrap_or(self.congestion);
-        let calm = window.post_congestion(now, &config, s_rtt) >= 1.0;
-        self.cause = if calm { Cause::RampUp } else { self.congestion };
-        self.loss_events.on_feedback(now, rtt, reaction == Some(Cause::Loss));
+        let cause = reaction.map(|why| if why == Why::Loss { Cause::Loss } else { Cause::Delay });
+        self.congestion = cause.unwrap_or(self.congestion);
+        self.cause = if window.is_calm(now, &config, s_rtt) { Cause::RampUp } else { self.congestion };
+        self.loss_events.on_feedback(now, rtt, reaction == Some(Why::Loss));
         if news.acked.is_some() {
-            self.qdelay_target.on_feedback(seen.qdelay, self.loss_events.get());
+            self.on_qdelay(now, &seen, rtt);
         }
-        Some(match reaction {
-            Some(Cause::Loss) => Why::Loss,
-            Some(_) if news.marked > 0 => Why::Mark,
-            _ => Why::Delay,
-        })
+        Some(reaction.unwrap_or(Why::Delay))
+    }
+
+    /// The queue delay of a higher acknowledged packet.
+    fn on_qdelay(&mut self, now: SendTime, seen: &Seen, rtt: TimeDelta) {
+        self.qdelay_target.on_feedback(seen.qdelay, self.loss_events.get());
+        if self.drain.on_feedback(now, &self.config, seen.qdelay, seen.qdelay_target, rtt) {
+            self.network.forget_base_delay();
+        }
     }
 
     fn target_rate(&self) -> DataRate {
         DataRate::from_bps_f64(self.target)
+    }
+
+    /// Bytes that may be in flight: not so few that what the pacer lets go at the lowest rate would not fit.
+    fn sendable(&self, window: &RefWindow) -> DataSize {
+        let config = &self.config;
+        let least = self.standing.limits.min().scale(config.packet_pacing_headroom).bps_f64();
+        let least = self.network.s_rtt().map_or(0.0, |s_rtt| config.window_for(least, s_rtt));
+        DataSize::from_bytes_f64(least.max(window.ref_wnd() * config.ref_wnd_overhead))
     }
 
     /// During silence only so much as to notice its end.
@@ -136,9 +151,10 @@ impl Controller for ScreamV2 {
             return None;
         };
         self.standing.application_limited = state.application_limited;
+        let in_flight = self.network.bytes_in_flight();
         let news = self.network.on_feedback(now, results, rtt);
         self.silence.on_feedback(now, self.network.bytes_in_flight() > 0);
-        self.on_news(now, &news).map(|why| self.decide(why))
+        self.on_news(now, &news, in_flight).map(|why| self.decide(why))
     }
 
     fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
@@ -170,6 +186,7 @@ impl Controller for ScreamV2 {
                 self.window = None;
                 self.qdelay_target = QdelayTarget::new(self.config.competition());
                 self.loss_events = LossEventRate::new();
+                self.drain = Drain::default();
                 self.target = limits.clamp_bps(self.target.min(limits.start().bps_f64()));
                 (self.congestion, self.cause) = (Cause::Delay, Cause::RampUp);
                 self.silence.end();
@@ -183,19 +200,13 @@ impl Controller for ScreamV2 {
     }
 
     fn target(&self) -> Target {
-        let rate = self.target_rate();
+        let (rate, limits) = (self.target_rate(), &self.standing.limits);
         // A closed window never opens by itself: during silence the pacing rate alone bounds what is sent.
         let open = self.window.as_ref().filter(|_| !self.silence.is_silent());
-        let window =
-            open.map(|window| DataSize::from_bytes_f64(window.ref_wnd() * self.config.ref_wnd_overhead));
-        Target {
-            media_rate: rate,
-            sending_rate: rate,
-            pacing: Pacing::Exact(self.pacing_rate()),
-            window,
-            padding: DataRate::ZERO,
-            cause: self.standing.cause(rate, self.cause),
-        }
+        let window = open.map(|window| self.sendable(window));
+        let media_rate = limits.clamp(rate.scale(self.drain.share(&self.config)));
+        let pacing = Pacing::Exact(self.pacing_rate());
+        Target { media_rate, window, ..Target::at(rate, pacing, self.standing.cause(rate, self.cause)) }
     }
 
     fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
@@ -229,6 +240,11 @@ impl Controller for ScreamV2 {
                 unit: "s",
                 meaning: "queue delay from half of which the window yields",
             },
+            Signal {
+                name: "qdelay_min_avg",
+                unit: "s",
+                meaning: "slow average of the least queue delay: one that never empties is drained",
+            },
             Signal { name: "l4s_alpha", unit: "", meaning: "averaged share of packets marked by L4S" },
             Signal { name: "s_rtt", unit: "s", meaning: "smoothed round-trip time" },
             Signal { name: "loss_event_rate", unit: "", meaning: "share of round trips with a loss event" },
@@ -246,6 +262,7 @@ impl Controller for ScreamV2 {
             self.network.qdelay(),
             window(RefWindow::qdelay_avg),
             self.qdelay_target.get(),
+            self.drain.least_qdelay(),
             window(RefWindow::l4s_alpha),
             self.network.s_rtt().unwrap_or(f64::NAN),
             self.loss_events.get(),

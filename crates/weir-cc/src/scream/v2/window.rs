@@ -4,7 +4,7 @@ use weir_units::TimeDelta;
 
 use super::averages::{L4sAlpha, QdelayAverage};
 use super::config::{Config, Edition, PostCongestion};
-use crate::controller::Cause;
+use crate::decision::Why;
 use crate::scream::network::News;
 use crate::scream::passed;
 use crate::scream::recent_max::RecentMax;
@@ -32,6 +32,13 @@ pub(super) struct Seen {
     pub(super) l4s: bool,
 }
 
+/// What asks for a reaction.
+#[derive(Clone, Copy, Debug, Default)]
+struct Signs {
+    lost: bool,
+    marked: bool,
+}
+
 /// `ref_wnd` and what its reactions remember.
 #[derive(Debug)]
 pub(super) struct RefWindow {
@@ -39,8 +46,12 @@ pub(super) struct RefWindow {
     /// `ref_wnd_i`: the window at the last congestion.
     ref_wnd_i: f64,
     ref_wnd_i_at: Option<SendTime>,
-    reduced_at: Option<SendTime>,
+    /// `last_reaction_to_congestion_time`.
+    reacted_at: Option<SendTime>,
+    /// `last_congestion_detected_time`.
     congested_at: Option<SendTime>,
+    /// Losses and marks since the last reaction (late text).
+    unanswered: Signs,
     /// By round trips: the present one and the one before.
     max_bytes_in_flight: RecentMax<2>,
     l4s_alpha: L4sAlpha,
@@ -53,8 +64,9 @@ impl RefWindow {
             ref_wnd: config.min_ref_wnd.bytes_f64(),
             ref_wnd_i: 1.0,
             ref_wnd_i_at: None,
-            reduced_at: None,
+            reacted_at: None,
             congested_at: None,
+            unanswered: Signs::default(),
             max_bytes_in_flight: RecentMax::new(),
             l4s_alpha: L4sAlpha::default(),
             qdelay_avg: QdelayAverage::default(),
@@ -73,7 +85,7 @@ impl RefWindow {
         self.max_bytes_in_flight.push(now, s_rtt, bytes);
     }
 
-    /// Takes the averages forward.
+    /// Takes the averages forward, and notes losses and marks.
     pub(super) fn observe(&mut self, now: SendTime, config: &Config, seen: &Seen, news: &News) {
         let s_rtt = TimeDelta::from_secs_f64(seen.s_rtt);
         if seen.l4s {
@@ -81,42 +93,72 @@ impl RefWindow {
         }
         let interval = config.average_interval(s_rtt);
         self.qdelay_avg.on_feedback(now, interval, config.qdelay_avg_gain, seen.qdelay);
+        self.note_signs(now, config, news);
     }
 
-    /// Reacts to congestion, at most once per min(`VIRTUAL_RTT`, `s_rtt`). Returns what it reacted to.
-    pub(super) fn react(
+    /// The early text takes the signs of the present feedback, the late one all since the last reaction.
+    fn note_signs(&mut self, now: SendTime, config: &Config, news: &News) {
+        let present = Signs { lost: news.lost, marked: news.marked > 0 };
+        if config.edition == Edition::Early {
+            self.unanswered = present;
+            return;
+        }
+        self.unanswered.lost |= present.lost;
+        self.unanswered.marked |= present.marked;
+        if present.lost || present.marked {
+            self.congested_at = Some(now);
+        }
+    }
+
+    /// Reacts to congestion and grows, as far as `at_maximum` allows. Returns what it reacted to.
+    pub(super) fn update(
         &mut self,
         now: SendTime,
         config: &Config,
         seen: &Seen,
         news: &News,
-    ) -> Option<Cause> {
+        at_maximum: bool,
+    ) -> Option<Why> {
+        // The late text takes it before the reduction, the early one after it.
+        let before = self.distance_scale(config, seen.l4s);
+        let reaction = self.react(now, config, seen);
+        let (scale, held) = match config.edition {
+            Edition::Early => (self.distance_scale(config, seen.l4s), false),
+            Edition::Late => (before, at_maximum),
+        };
+        if news.acked.is_some() && !held {
+            self.grow(now, config, seen, news, scale);
+        }
+        reaction
+    }
+
+    /// Reacts to congestion, at most once per min(`VIRTUAL_RTT`, `s_rtt`). Returns what it reacted to.
+    fn react(&mut self, now: SendTime, config: &Config, seen: &Seen) -> Option<Why> {
         let interval = TimeDelta::from_secs_f64(seen.s_rtt).min(config.virtual_rtt);
-        if !passed(now, self.reduced_at, interval) {
+        if !passed(now, self.reacted_at, interval) {
             return None;
         }
         let before = self.ref_wnd;
-        let virtual_mark = self.virtual_mark(config, seen);
-        let marked = news.marked > 0;
-        let mut factor = if news.lost {
-            config.beta_loss
-        } else if marked && !seen.l4s {
-            config.beta_ecn
-        } else if marked {
-            1.0 - self.l4s_backoff(now, config, seen)
-        } else {
-            1.0
+        let Signs { lost, marked } = self.unanswered;
+        let virtual_mark =
+            self.virtual_mark(config, seen).filter(|_| config.edition == Edition::Early || !(lost || marked));
+        let why = match virtual_mark {
+            _ if lost => Why::Loss,
+            _ if marked => Why::Mark,
+            virtual_mark => virtual_mark.map(|_| Why::Delay)?,
         };
-        let by_delay = virtual_mark > 0.0 && (config.edition == Edition::Early || !(news.lost || marked));
-        if by_delay {
-            factor *= 1.0 - config.delay_backoff(virtual_mark, before);
+        let mut factor = match why {
+            Why::Loss => config.beta_loss,
+            Why::Mark if seen.l4s => 1.0 - self.l4s_backoff(now, config, seen),
+            Why::Mark => config.beta_ecn,
+            _ => 1.0,
+        };
+        if let Some(mark) = virtual_mark {
+            factor *= 1.0 - config.delay_backoff(mark, before, seen.s_rtt);
         }
-        if !(news.lost || marked || by_delay) {
-            return None;
-        }
-        self.note_congestion(now, config, seen, before);
+        self.note_reaction(now, config, seen, before);
         self.ref_wnd = config.min_ref_wnd.bytes_f64().max(self.ref_wnd * factor);
-        Some(if news.lost { Cause::Loss } else { Cause::Delay })
+        Some(why)
     }
 
     /// The L4S reaction, in [0, 1]; also takes the window back to what was in flight after a time without congestion.
@@ -133,9 +175,10 @@ impl RefWindow {
                 if seen.qdelay < 0.25 * seen.qdelay_target {
                     backoff *= self.distance_scale(config, seen.l4s).max(LEAST_SHARE);
                 }
-                passed(now, self.congested_at, config.round_trips(seen.s_rtt, LATE_RESTORATION))
+                passed(now, self.reacted_at, config.round_trips(seen.s_rtt, LATE_RESTORATION))
             }
         };
+        backoff /= config.reactions_per_round_trip(seen.s_rtt);
         if restore {
             if self.max_bytes_in_flight.previous() > 0 {
                 self.ref_wnd = self.ref_wnd.min(self.max_bytes_in_flight.previous() as f64);
@@ -148,17 +191,18 @@ impl RefWindow {
         backoff
     }
 
-    /// `l4s_alpha_v`: the queue delay as a share of marks, 0 while L4S marks are active.
-    fn virtual_mark(&self, config: &Config, seen: &Seen) -> f64 {
+    /// `l4s_alpha_v`: a queue delay above half of the target as a share of marks; none while L4S marks are active.
+    fn virtual_mark(&self, config: &Config, seen: &Seen) -> Option<f64> {
         let half = seen.qdelay_target / 2.0;
         if seen.qdelay <= half || !self.l4s_is_inactive(config, seen) {
-            return 0.0;
+            return None;
         }
         let excess = ((self.qdelay_avg.get() - half) / half).max(0.0);
-        match config.edition {
+        Some(match config.edition {
             Edition::Early => excess.min(1.0),
+            Edition::Late if config.spread_reactions => excess.min(1.0),
             Edition::Late => (2.0 * config.alpha_limit(seen) * excess).min(1.0),
-        }
+        })
     }
 
     /// Whether so few marks come that the queue is not controlled by them.
@@ -166,7 +210,7 @@ impl RefWindow {
         self.l4s_alpha.alpha < config.alpha_limit(seen)
     }
 
-    fn note_congestion(&mut self, now: SendTime, config: &Config, seen: &Seen, ref_wnd: f64) {
+    fn note_reaction(&mut self, now: SendTime, config: &Config, seen: &Seen, ref_wnd: f64) {
         let interval = match config.edition {
             Edition::Early => TimeDelta::from_millis(250),
             Edition::Late => TimeDelta::from_secs_f64(10.0 * seen.s_rtt),
@@ -175,13 +219,16 @@ impl RefWindow {
             self.ref_wnd_i = ref_wnd;
             self.ref_wnd_i_at = Some(now);
         }
-        (self.reduced_at, self.congested_at) = (Some(now), Some(now));
+        self.reacted_at = Some(now);
+        self.unanswered = Signs::default();
+        if config.edition == Edition::Early {
+            self.congested_at = Some(now);
+        }
     }
 
-    /// Grows by what was acknowledged without a mark.
-    pub(super) fn grow(&mut self, now: SendTime, config: &Config, seen: &Seen, news: &News) {
+    /// Grows by what was acknowledged without a mark; `scale` is that of [`Self::distance_scale`].
+    fn grow(&mut self, now: SendTime, config: &Config, seen: &Seen, news: &News, scale: f64) {
         let clean = news.acked.unwrap_or(0).saturating_sub(news.marked_bytes);
-        let scale = self.distance_scale(config, seen.l4s);
         let base = config.base_increment(clean, self.ref_wnd, seen.s_rtt);
         let cautious = match config.edition {
             Edition::Early => scale,
@@ -203,7 +250,7 @@ impl RefWindow {
         }
     }
 
-    /// How far the window is from that of the last congestion, from [`LOWEST_SCALE`] to 1.
+    /// `scl`: how far the window is from that of the last congestion, from [`LOWEST_SCALE`] to 1.
     fn distance_scale(&self, config: &Config, l4s: bool) -> f64 {
         let (steepness, lowest) = match config.edition {
             Edition::Early if l4s => {
@@ -217,15 +264,17 @@ impl RefWindow {
     }
 
     /// How much of the time after congestion has passed, from 0 to 1.
-    pub(super) fn post_congestion(&self, now: SendTime, config: &Config, s_rtt: f64) -> f64 {
+    fn post_congestion(&self, now: SendTime, config: &Config, s_rtt: f64) -> f64 {
         let Some(since) = self.congested_at else {
             return 1.0;
         };
-        let whole = match config.post_congestion {
-            PostCongestion::Time(time) => time,
-            PostCongestion::RoundTrips(count) => config.round_trips(s_rtt, count),
-        };
-        ((now - since).secs_f64() / whole.secs_f64()).clamp(0.0, 1.0)
+        ((now - since).secs_f64() / config.caution(s_rtt).secs_f64()).clamp(0.0, 1.0)
+    }
+
+    /// Whether there was neither congestion nor a reaction for as long as the window grows cautiously after it.
+    pub(super) fn is_calm(&self, now: SendTime, config: &Config, s_rtt: f64) -> bool {
+        let caution = config.caution(s_rtt);
+        passed(now, self.congested_at, caution) && passed(now, self.reacted_at, caution)
     }
 
     pub(super) fn ref_wnd(&self) -> f64 {
@@ -256,16 +305,30 @@ impl Config {
         TimeDelta::from_secs_f64(count * s_rtt.max(self.virtual_rtt.secs_f64()))
     }
 
+    /// How long the window grows cautiously after congestion.
+    fn caution(&self, s_rtt: f64) -> TimeDelta {
+        match self.post_congestion {
+            PostCongestion::Time(time) => time,
+            PostCongestion::RoundTrips(count) => self.round_trips(s_rtt, count),
+        }
+    }
+
+    /// How often the window reacts in a round trip, where a reaction is divided by that.
+    fn reactions_per_round_trip(&self, s_rtt: f64) -> f64 {
+        if self.spread_reactions { (s_rtt / self.virtual_rtt.secs_f64()).max(1.0) } else { 1.0 }
+    }
+
     /// `l4s_alpha_lim`: two marks per round trip.
     fn alpha_limit(&self, seen: &Seen) -> f64 {
         2.0 * self.mss.bits_f64() / (seen.target_rate * seen.s_rtt)
     }
 
     /// The reaction to a queue delay that counts as `mark` of all packets marked.
-    fn delay_backoff(&self, mark: f64, ref_wnd: f64) -> f64 {
+    fn delay_backoff(&self, mark: f64, ref_wnd: f64, s_rtt: f64) -> f64 {
+        let backoff = mark / 2.0 / self.reactions_per_round_trip(s_rtt);
         match self.edition {
-            Edition::Early => mark / 2.0,
-            Edition::Late => mark / 2.0 * (1.0 - self.mss_share(ref_wnd)).max(0.5),
+            Edition::Early => backoff,
+            Edition::Late => backoff * (1.0 - self.mss_share(ref_wnd)).max(0.5),
         }
     }
 

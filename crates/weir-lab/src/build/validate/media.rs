@@ -1,13 +1,13 @@
 //! What can be wrong with media flows and audio.
 
 use weir_cc::RateLimits;
-use weir_media::{AudioConfig, LADDER_RUNGS};
-use weir_units::{DataSize, TimeDelta};
+use weir_media::{AudioConfig, LADDER_RUNGS, RATE_STEPS};
+use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::Problems;
 use crate::form::{KeyPath, advice};
 use crate::registry;
-use crate::scenario::{BurstChoice, Encoder, Media};
+use crate::scenario::{BurstChoice, ChangedEncoder, Encoder, Media, Step};
 
 /// Smallest and largest payload limit of a media packet.
 const PAYLOAD_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize::from_bytes(9000));
@@ -58,7 +58,7 @@ impl Problems {
 
     /// Whether there is a controller of this name.
     pub(super) fn controller_name(&mut self, name: &str, path: &KeyPath) -> bool {
-        let known = registry::controller_names().any(|known| known == name);
+        let known = registry::known_names().any(|known| known == name);
         if !known {
             self.value(path, format!("there is no controller `{name}`"))
                 .push_str(&advice(name, registry::controller_names()));
@@ -89,6 +89,9 @@ impl Problems {
                 .push_str("leave it out, or take a `preset` that has it");
         }
         let Encoder::Changed(changed) = &media.encoder else { return };
+        if let Some(steps) = &changed.max_rates {
+            self.max_rates(steps, changed, min, &path.with("max_rates"));
+        }
         if let Some(size) = changed.packet_size {
             self.size(&path.with("packet_size"), size, (DataSize::from_bytes(1), media.payload_limit));
         }
@@ -104,6 +107,22 @@ impl Problems {
                 let advice = format!("write one to {LADDER_RUNGS} rates above 0bps that rise");
                 self.value(&path, format!("`{path}` is no ladder")).push_str(&advice);
             }
+        }
+    }
+
+    /// The highest rates of an encoder that can do no less than `min`.
+    fn max_rates(&mut self, steps: &[Step], changed: &ChangedEncoder, min: DataRate, path: &KeyPath) {
+        if changed.max_rate.is_some() {
+            self.key(path, format!("`{path}` stands beside `max_rate`")).push_str("leave out one of them");
+        }
+        self.steps(steps, path);
+        if steps.len() > RATE_STEPS {
+            let message = format!("`{path}` has {} steps", steps.len());
+            self.value(path, message).push_str(&format!("write at most {RATE_STEPS}"));
+        }
+        for (i, step) in steps.iter().enumerate().filter(|(_, step)| step.rate < min) {
+            let message = format!("the highest rate of {} is below the lowest, {min}", step.rate);
+            self.value(&path.item(i).with("rate"), message).push_str("let it be at least `min_rate`");
         }
     }
 

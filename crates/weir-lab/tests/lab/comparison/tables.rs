@@ -27,7 +27,7 @@ fn a_cell_is_the_mean_over_runs_with_its_interval() {
     let shown = cell(&table, "gcc-2016", "useful rate").unwrap();
     assert_eq!(shown.mean, 500.0);
     assert!((shown.ci95.unwrap() - 248.4).abs() < 0.1);
-    assert_eq!(cell(&table, "nada", "useful rate"), Some(Cell { mean: 1.0, ci95: Some(0.0) }));
+    assert_eq!(cell(&table, "nada", "useful rate"), Some(Cell { ci95: Some(0.0), ..Cell::new(1.0) }));
 }
 
 #[test]
@@ -129,6 +129,35 @@ fn the_share_beside_cubic_is_that_of_the_contest() {
 }
 
 #[test]
+fn freezes_of_the_demo_are_differences_stretch_by_stretch() {
+    let frozen = |counts: [f64; 3]| -> Vec<RunMetrics> {
+        counts
+            .into_iter()
+            .map(|count| {
+                let mut run = call(100.0);
+                let own = flow(&mut run, "video");
+                (own.freezes, own.freeze_seconds) = (Some(count), Some(count / 2.0));
+                own.target_rate_bps = Some(300e3);
+                run
+            })
+            .collect()
+    };
+    let alone = comparison(&[("nada", frozen([30.0, 33.0, 27.0])), ("fixed", frozen([30.0, 31.0, 29.0]))]);
+    let table = demo::table(&alone, &alone);
+    // 0, 2, −2 and half of that: as many as the yardstick's, though not in each stretch.
+    assert_eq!(mean(&table, "nada", "freezes beyond fixed"), Some(0.0));
+    assert!(cell(&table, "nada", "frozen beyond fixed").unwrap().ci95.unwrap() > 1.0);
+    assert_eq!(cell(&table, "fixed", "freezes beyond fixed").unwrap().ci95, Some(0.0));
+    assert!(table.rows[1].is_yardstick && !table.rows[0].is_yardstick);
+    let words = demo::floor_in_words(&alone).unwrap();
+    assert!(
+        words.contains("sends 300 kbit/s") && words.contains("its 30.0 ± 2.5 freezes and 15.0 ± 1.2 s"),
+        "{words}"
+    );
+    assert_eq!(demo::floor_in_words(&calls(&[("nada", &[800.0])])), None);
+}
+
+#[test]
 fn a_share_of_nothing_is_none() {
     let alone = calls(&[("nada", &[800.0])]);
     let table = demo::table(&alone, &comparison(&[("nada", vec![contest(0.0, 0.0)])]));
@@ -144,8 +173,8 @@ fn the_columns_of_the_demo_stand_in_their_order() {
     let expected = [
         "useful rate",
         "frame delay p95",
-        "freezes",
-        "frozen",
+        "freezes beyond fixed",
+        "frozen beyond fixed",
         "share beside CUBIC",
         "loss",
         "time lost to delay",

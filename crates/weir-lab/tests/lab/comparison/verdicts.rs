@@ -135,3 +135,13 @@ fn a_trace_that_another_stood_in_for_is_told_once() {
         "{notes:?}"
     );
 }
+
+#[test]
+fn a_yardstick_serves_nobody() {
+    let comparison = calls(&[("gcc", &[100.0, 101.0]), ("nada", &[50.0, 51.0]), ("fixed", &[900.0, 901.0])]);
+    let sentence = demo::verdict(&comparison);
+    assert!(
+        sentence.starts_with("gcc would serve this call best") && !sentence.contains("fixed"),
+        "{sentence}"
+    );
+}

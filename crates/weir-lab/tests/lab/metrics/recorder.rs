@@ -14,7 +14,7 @@ use weir_cc::{Cause, Pacing, Target};
 use weir_lab::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
 use weir_lab::results::{FlowKind, RunMetrics, Value};
 use weir_net::{Service, Time};
-use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_units::{DataRate, TimeDelta};
 use weir_world::{FrameMeta, Monitor, PacketMeta};
 
 /// Propagation delay of all flows.
@@ -89,15 +89,7 @@ impl Run {
     }
 
     fn aims(&mut self, at_ms: u64, kbps: u64, cause: Cause) {
-        let rate = DataRate::from_kbps(kbps);
-        let target = Target {
-            media_rate: rate,
-            sending_rate: rate,
-            pacing: Pacing::Unpaced,
-            window: None::<DataSize>,
-            padding: DataRate::ZERO,
-            cause,
-        };
+        let target = Target::at(DataRate::from_kbps(kbps), Pacing::Unpaced, cause);
         self.0.target(Time::from_millis(at_ms), 0, &target);
     }
 

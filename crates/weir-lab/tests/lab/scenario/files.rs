@@ -51,6 +51,26 @@ fn every_scenario_that_ships_is_valid_and_builds_for_every_controller() {
     }
 }
 
+/// Senders of video do not queue seconds of frames; the papers' do, and so do those of scenarios without laws to judge.
+#[test]
+fn frames_are_skipped_above_a_tenth_of_a_second_but_in_the_papers_scenarios() {
+    let judged = ["cellular/", "gaming/", "quality/", "rfc8867/", "rfc8869/"];
+    for name in SCENARIOS.iter().map(|shipped| shipped.name) {
+        let rule = Scenario::open(name, &[]).unwrap().skip_rule();
+        let expected = if judged.iter().any(|room| name.starts_with(room)) { "skip_above 100ms" } else { "" };
+        assert_eq!(rule.replace("skip_above never", ""), expected, "{name}");
+    }
+}
+
+#[test]
+fn skipping_is_switched_off_by_a_word() {
+    let rule = |set: &str| Scenario::open("rfc8867/three-flows", &[set.to_owned()]).unwrap().skip_rule();
+    assert_eq!(rule("duration=99s"), "skip_above 100ms");
+    assert_eq!(rule("flows.video-1.encoder.skip_above=never"), "skip_above never or 100ms");
+    assert_eq!(rule("flows.video-1.encoder.skip_above=50ms"), "skip_above 50ms or 100ms");
+    assert_eq!(Scenario::open("bench/tcp", &[]).unwrap().skip_rule(), "", "without media");
+}
+
 #[test]
 fn a_scenario_written_out_again_is_the_same_scenario() {
     for scenario in shipped() {

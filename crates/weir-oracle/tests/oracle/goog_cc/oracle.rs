@@ -254,14 +254,8 @@ impl Sender for GoogCc {
     }
 
     fn target(&self) -> Target {
-        Target {
-            media_rate: self.target,
-            sending_rate: self.target,
-            pacing: Pacing::Exact(self.pacing),
-            window: None,
-            padding: self.padding,
-            cause: Cause::RampUp,
-        }
+        let pacing = Pacing::Exact(self.pacing);
+        Target { padding: self.padding, ..Target::at(self.target, pacing, Cause::RampUp) }
     }
 
     fn poll_probe(&mut self) -> Option<Probe> {

@@ -128,6 +128,7 @@ impl Observations {
     pub(super) fn add(&mut self, config: &LossV2Config, results: &[PacketResult]) -> bool {
         let departures = results.iter().map(|result| result.sent.at);
         let (Some(first), Some(latest)) = (departures.clone().min(), departures.max()) else { return false };
+        let (first, latest) = (first.whole_millis(), latest.whole_millis());
         for result in results {
             self.partial.add(result);
         }
@@ -193,8 +194,10 @@ impl Observations {
         // A highest loss at an unusual rate is no spike.
         let spikes =
             config.by_bytes && self.count > 3 && self.median_rate() * config.median_factor > highest.3;
-        if spikes {
-            sent -= highest.1 + lowest.1;
+        let rest = sent - highest.1 - lowest.1;
+        // Of a window of two nothing would be left.
+        if spikes && rest > f64::EPSILON * sent {
+            sent = rest;
             lost -= highest.2 + lowest.2;
         }
         if sent > 0.0 { (lost / sent).clamp(0.0, 1.0) } else { 0.0 }

@@ -179,6 +179,15 @@ fn the_model_loses_what_is_sent_above_the_bandwidth() {
 }
 
 #[test]
+fn a_window_of_two_has_a_loss_too() {
+    let mut path = Path::new(LossV2Config { window: 2, ..LossV2Config::default() });
+    for _ in 0..8 {
+        path.observe(40, 4, 1e6);
+    }
+    assert!((path.loss.average_loss() - 0.1).abs() < 1e-9, "{}", path.loss.average_loss());
+}
+
+#[test]
 fn one_step_of_newton_and_the_objective_follow_their_definitions() {
     let config = LossV2Config { by_bytes: false, ..LossV2Config::default() };
     let mut path = Path::new(config);
@@ -198,7 +207,7 @@ fn one_step_of_newton_and_the_objective_follow_their_definitions() {
     let direct = |channel: &Channel| -> f64 {
         let below = config.bias_loss - average;
         let g = below / (config.bias_smoothing + below.abs());
-        let kbps = channel.bandwidth / 1e3;
+        let kbps = (channel.bandwidth / 1e3).round();
         let bias = g * (config.bias * kbps + config.log_bias * libm::log(1.0 + kbps));
         [(0.9, 2.0, 23.0, 800e3), (1.0, 10.0, 40.0, 1600e3)]
             .iter()

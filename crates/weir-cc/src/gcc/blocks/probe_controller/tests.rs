@@ -13,8 +13,11 @@ fn limits() -> RateLimits {
     RateLimits::new(kbps(50), kbps(300), kbps(5000)).unwrap()
 }
 
+/// That of a shared screen: periodic probes are on.
 fn controller() -> ProbeController {
-    ProbeController::new(ProbeControllerConfig::LIBWEBRTC_2025, limits())
+    let mut controller = ProbeController::new(ProbeControllerConfig::LIBWEBRTC_2025, limits());
+    controller.set_screen(true);
+    controller
 }
 
 /// No probe.
@@ -30,7 +33,7 @@ fn complete(estimate: u64) -> ProbeController {
     let mut controller = controller();
     controller.start(at(0));
     asked(&mut controller);
-    controller.on_timeout(at(1000));
+    controller.on_timeout(at(1001));
     controller.on_estimate(at(2000), kbps(estimate), Limited::Delay);
     controller
 }
@@ -69,10 +72,11 @@ fn waiting_ends_after_a_second() {
     let mut controller = controller();
     controller.start(at(0));
     asked(&mut controller);
-    assert_eq!(controller.next_timeout(), Some(at(1000)));
-    controller.on_timeout(at(999));
-    assert_eq!(controller.next_timeout(), Some(at(1000)));
+    let due = Some(at(1000) + TimeDelta::from_nanos(1));
+    assert_eq!(controller.next_timeout(), due);
     controller.on_timeout(at(1000));
+    assert_eq!(controller.next_timeout(), due, "the result may come after just a second");
+    controller.on_timeout(at(1001));
     assert_eq!(controller.next_timeout(), None);
     controller.on_estimate(at(1001), kbps(1700), Limited::Delay);
     assert_eq!(asked(&mut controller), NONE);
@@ -88,7 +92,7 @@ fn a_limited_source_is_probed_for_each_5_s_at_twice_the_estimate() {
     controller.on_timeout(at(8000));
     assert_eq!(asked(&mut controller), [2000]);
     // Waiting until 9 s, then 5 s after the last.
-    controller.on_timeout(at(9000));
+    controller.on_timeout(at(9001));
     assert_eq!(controller.next_timeout(), Some(at(13_000)));
     controller.on_alr(at(9100), None);
     assert_eq!(controller.next_timeout(), None);
@@ -207,10 +211,10 @@ fn initial_probes_repeat_while_no_stream_can_use_anything() {
     assert_eq!(controller.poll().map(|probe| probe.size.bytes()), Some(11_250));
     asked(&mut controller);
     for second in 1..5 {
-        controller.on_timeout(at(second * 1000));
+        controller.on_timeout(at(second * 1001));
         assert_eq!(asked(&mut controller), [900], "at {second} s");
     }
-    controller.on_timeout(at(5000));
+    controller.on_timeout(at(5005));
     assert_eq!(asked(&mut controller), NONE);
     assert_eq!(controller.next_timeout(), None);
 }
@@ -218,10 +222,59 @@ fn initial_probes_repeat_while_no_stream_can_use_anything() {
 #[test]
 fn a_restart_probes_again_with_fresh_ids() {
     let mut controller = complete(2000);
-    controller.restart();
+    controller.restart(at(5000), limits());
     controller.start(at(5000));
     let ids: Vec<u16> = core::iter::from_fn(|| controller.poll()).map(|probe| probe.id.get()).collect();
     assert_eq!(ids, [3, 4]);
+}
+
+#[test]
+fn a_restart_begins_at_the_new_start_rate() {
+    let mut controller = complete(2000);
+    controller.restart(at(5000), RateLimits::new(kbps(50), kbps(100), kbps(5000)).unwrap());
+    controller.start(at(5000));
+    assert_eq!(asked(&mut controller), [300, 600]);
+    // It was 100 before and is no drop.
+    controller.on_timeout(at(6001));
+    controller.on_alr(at(6001), Some(at(6001)));
+    controller.on_estimate(at(11_000), kbps(90), Limited::Delay);
+    controller.on_recovered(at(11_000));
+    assert_eq!(asked(&mut controller), NONE);
+}
+
+#[test]
+fn what_a_drop_took_is_not_probed_for_in_the_first_five_seconds_after_a_restart() {
+    for (ms, probes) in [(10_000, vec![]), (10_001, vec![1700])] {
+        let mut controller = complete(2000);
+        controller.restart(at(5000), RateLimits::new(kbps(50), kbps(2000), kbps(5000)).unwrap());
+        controller.start(at(5000));
+        asked(&mut controller);
+        controller.on_timeout(at(6001));
+        controller.on_alr(at(6001), Some(at(6001)));
+        controller.on_estimate(at(9000), kbps(1000), Limited::Delay);
+        controller.on_recovered(at(ms));
+        assert_eq!(asked(&mut controller), probes, "{ms} ms");
+    }
+}
+
+#[test]
+fn without_a_maximum_no_probe_exceeds_5_mbit_a_second() {
+    let limits = RateLimits::new(kbps(50), kbps(1000), DataRate::MAX).unwrap();
+    let mut controller = ProbeController::new(ProbeControllerConfig::LIBWEBRTC_2025, limits);
+    controller.start(at(0));
+    assert_eq!(asked(&mut controller), [3000, 5000]);
+}
+
+#[test]
+fn a_camera_is_not_probed_for_periodically() {
+    let mut controller = complete(1000);
+    controller.set_screen(false);
+    controller.on_alr(at(3000), Some(at(3000)));
+    controller.on_timeout(at(8000));
+    assert_eq!((asked(&mut controller), controller.next_timeout()), (vec![], None));
+    controller.set_screen(true);
+    controller.on_timeout(at(8000));
+    assert_eq!(asked(&mut controller), [2000]);
 }
 
 /// What the sender's clock reads before it is set back.
@@ -232,7 +285,7 @@ fn a_clock_set_back_by_an_hour_makes_no_wait_longer_than_it_is() {
     let mut waiting = controller();
     waiting.start(at(HOUR));
     waiting.on_timeout(at(0));
-    assert_eq!(waiting.next_timeout(), Some(at(1000)));
+    assert_eq!(waiting.next_timeout(), Some(at(1000) + TimeDelta::from_nanos(1)));
     let mut limited = complete(1000);
     limited.on_alr(at(HOUR), Some(at(HOUR)));
     assert_eq!(limited.next_timeout(), Some(at(HOUR + 5000)));
@@ -294,7 +347,7 @@ fn a_clock_set_back_by_an_hour_lets_initial_probes_repeat_for_five_seconds_more(
     asked(&mut controller);
     controller.on_timeout(at(0));
     let repeated = (1..10).filter(|second| {
-        controller.on_timeout(at(second * 1000));
+        controller.on_timeout(at(second * 1001));
         !asked(&mut controller).is_empty()
     });
     assert_eq!(repeated.collect::<Vec<_>>(), [1, 2, 3, 4]);

@@ -199,3 +199,22 @@ fn feedback_of_other_laws_is_none_of_its_business() {
     assert_eq!(bench.law.on_feedback(ms(0), &Feedback::Ceiling(kbps(1)), &state()), None);
     assert_eq!(bench.law.target().media_rate, kbps(500));
 }
+
+#[test]
+fn window_and_pacer_let_the_lowest_rate_through() {
+    let limits = RateLimits::new(kbps(400), kbps(500), kbps(2000)).unwrap();
+    let mut bench = Bench::new(Scream::new(Config::default(), limits).unwrap());
+    // A second of queue, and losses.
+    for n in 0..20 {
+        bench.send(n * 1100, 10);
+        bench.tell(1000, &[ARRIVED; 1]);
+        bench.tell(1000, &[None, ARRIVED]);
+        bench.tell(1000, &[ARRIVED; 7]);
+    }
+    // 1.1·400 kbit/s for s_rtt and the 22.7 ms between reports at that rate.
+    let least = 440e3 / 8.0 * (bench.signal("s_rtt") + 1.0 / 44.0);
+    assert!(least > 5.0 * bench.signal("cwnd"));
+    let target = bench.law.target();
+    assert!(target.window.unwrap() >= DataSize::from_bytes_f64(least - 1.0), "{target:?}");
+    assert_eq!(target.pacing, Pacing::Exact(kbps(440)));
+}

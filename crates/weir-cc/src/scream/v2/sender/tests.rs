@@ -148,3 +148,60 @@ fn events_become_the_laws_own_state() {
     assert_eq!(bench.law.on_event(ms(80), PathEvent::Paused), None);
     assert_eq!(bench.law.next_timeout(), None);
 }
+
+#[test]
+fn the_rate_yields_to_what_was_in_flight_before_the_acknowledgement() {
+    let rate = |queue| {
+        let mut bench = bench();
+        bench.law.adopt(ms(0), Share { rate: kbps(1500) });
+        bench.send(0, 10);
+        bench.tell(0, &[ARRIVED; 10]);
+        bench.send(100, 20);
+        bench.tell(queue, &[ARRIVED; 20]);
+        let (window, s_rtt) = (bench.signal("ref_wnd"), bench.signal("s_rtt"));
+        assert_eq!(bench.signal("bytes_in_flight"), 0.0);
+        bench.signal("target_rate")
+            / (8.0 * window / s_rtt / 1.02 * (1.0 - (1000.0 / window - 0.1).clamp(0.0, 0.2)))
+    };
+    // 20 000 bytes are more than 1.5·0.9 windows: a third less with a queue above 15 ms.
+    near(rate(0), 1.0);
+    near(rate(20), 1.0 / 1.5);
+}
+
+#[test]
+fn the_window_lets_through_what_the_pacer_lets_go_at_the_lowest_rate() {
+    let limits = RateLimits::new(kbps(400), kbps(500), kbps(2000)).unwrap();
+    let mut bench = Bench::new(ScreamV2::new(Config::default(), limits).unwrap());
+    // A second of queue, and losses.
+    for n in 0..20 {
+        bench.send(n * 1100, 20);
+        bench.tell(1000, &[ARRIVED; 1]);
+        bench.tell(1000, &[None, ARRIVED]);
+        bench.tell(1000, &[ARRIVED; 17]);
+    }
+    // 1.5·400 kbit/s for s_rtt, with headers.
+    let least = 1.5 * 400e3 / 8.0 * bench.signal("s_rtt") * 1.02;
+    assert!(least > 1.5 * 5.0 * bench.signal("ref_wnd"));
+    assert_eq!(bench.law.target().window, Some(DataSize::from_bytes_f64(least)));
+}
+
+#[test]
+fn a_queue_that_never_empties_leaves_the_encoder_half_for_five_round_trips() {
+    let mut bench = bench();
+    bench.send(0, 2);
+    bench.tell(0, &[ARRIVED; 2]);
+    let (mut halved, mut qdelay) = (Vec::new(), 0.0);
+    for at in (100..62_000).step_by(100) {
+        bench.send(at, 2);
+        bench.tell(20, &[ARRIVED; 2]);
+        let Target { media_rate, sending_rate, .. } = bench.law.target();
+        if media_rate < sending_rate {
+            assert_eq!(media_rate, kbps(100).max(sending_rate.scale(0.5)));
+            halved.push(at);
+        }
+        qdelay = bench.signal("qdelay");
+    }
+    // Of 70 ms, at a report each 100 ms; what was taken for a queue of 20 ms is the base then.
+    assert!(halved.len() >= 3 && halved.len() <= 5 && halved[0] >= 60_000, "{halved:?}");
+    assert_eq!(qdelay, 0.0);
+}

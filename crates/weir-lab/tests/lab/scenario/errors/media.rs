@@ -145,6 +145,12 @@ fn skipping_and_late_requests_have_their_encoders_and_their_range() {
     );
     check(
         "size_noise = 0.1",
+        "skip_above = \"nevr\"",
+        "21:45: `flows.video.encoder.skip_above` cannot be \"nevr\"",
+        "did you mean `never`?",
+    );
+    check(
+        "size_noise = 0.1",
         "late_requests = \"dropped\"",
         "21:32: `flows.video.encoder.late_requests` has no meaning for this preset",
         "leave it out, or take a `preset` that has it",
@@ -160,5 +166,37 @@ fn skipping_and_late_requests_have_their_encoders_and_their_range() {
         "\"rfc8867\", late_requests = \"droped\"",
         "21:49: `flows.video.encoder.late_requests` cannot be \"droped\"",
         "did you mean `dropped`?",
+    );
+}
+
+#[test]
+fn a_source_has_one_highest_rate_at_a_time_and_none_below_its_lowest() {
+    let steps = |steps: &str| format!("max_rates = [{steps}]");
+    let refused = |text: &str, message: &str, help: &str| check("size_noise = 0.1", text, message, help);
+    refused(
+        &format!("max_rate = \"1Mbps\", {}", steps("{ at = \"0s\", rate = \"1Mbps\" }")),
+        "21:52: `flows.video.encoder.max_rates` stands beside `max_rate`",
+        "leave out one of them",
+    );
+    refused(
+        &steps("{ at = \"1s\", rate = \"1Mbps\" }"),
+        "21:52: the first step is at 1s",
+        "let the first step be at 0s",
+    );
+    refused(
+        &steps(""),
+        "21:44: `flows.video.encoder.max_rates` is empty",
+        "begin with `{ at = \"0s\", rate = … }`",
+    );
+    refused(
+        &steps("{ at = \"0s\", rate = \"10kbps\" }, { at = \"9s\", rate = \"1Mbps\" }"),
+        "21:65: the highest rate of 10kbps is below the lowest, 50kbps",
+        "let it be at least `min_rate`",
+    );
+    let nine = (0..9).map(|at| format!("{{ at = \"{at}s\", rate = \"1Mbps\" }}")).collect::<Vec<_>>();
+    refused(
+        &steps(&nine.join(", ")),
+        "21:44: `flows.video.encoder.max_rates` has 9 steps",
+        "write at most 8",
     );
 }

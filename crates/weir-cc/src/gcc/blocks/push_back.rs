@@ -1,0 +1,171 @@
+//! Push-back: while more is in flight than a window, the encoder is asked to save (libwebrtc's congestion window and
+//! `CongestionWindowPushbackController`, on by default since February 2021). The target stays; frames are left out.
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+/// Constants of push-back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct PushBackConfig {
+    /// Whether frames are left out at all. libwebrtc.
+    pub enabled: bool,
+    /// The window holds the target for a round-trip time and so much more. libwebrtc.
+    pub queue: TimeDelta,
+    /// No frame is left out for a rate below this. libwebrtc.
+    pub min_rate: DataRate,
+}
+
+impl Default for PushBackConfig {
+    fn default() -> Self {
+        Self::LIBWEBRTC_2025
+    }
+}
+
+impl PushBackConfig {
+    /// 350 ms and 30 kbit/s. libwebrtc of June 2025.
+    pub const LIBWEBRTC_2025: Self =
+        Self { enabled: true, queue: TimeDelta::from_millis(350), min_rate: DataRate::from_kbps(30) };
+
+    /// Name, whether it holds and what is expected, of each constant.
+    pub fn rules(&self) -> [(&'static str, bool, &'static str); 1] {
+        [("queue", !self.queue.is_negative(), "0 or longer")]
+    }
+}
+
+/// The window holds two packets of full size or more. libwebrtc.
+const LEAST_WINDOW: f64 = 3000.0;
+/// A window so full lowers the rate to so much of it, with each packet, tick and feedback. libwebrtc.
+const OVERFULL: (f64, f64) = (1.5, 0.9);
+/// The same of a window that is just full.
+const FULL: (f64, f64) = (1.0, 0.95);
+/// A window so empty ends push-back at once. libwebrtc.
+const EMPTY: f64 = 0.1;
+/// Else the rate comes back by this factor. libwebrtc.
+const RETURN: f64 = 1.05;
+/// Lower than any rate that means something; from nothing no factor leads back.
+const LEAST_RATIO: f64 = 1e-100;
+
+/// The window, and what it leaves of the target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PushBack {
+    config: PushBackConfig,
+    /// In bytes; `None` before the first feedback.
+    window: Option<f64>,
+    /// Bytes in flight.
+    outstanding: f64,
+    /// What is left of the rate, in (0, 1].
+    ratio: f64,
+}
+
+impl PushBack {
+    /// Nothing is held back.
+    pub fn new(config: PushBackConfig) -> Self {
+        Self { config, window: None, outstanding: 0.0, ratio: 1.0 }
+    }
+
+    /// The window for a target of `rate` (bit/s) on a path of the round-trip time `rtt`; half of it is the window before.
+    pub fn set_window(&mut self, rate: f64, rtt: TimeDelta) {
+        let bytes = rate / 8.0 * (rtt + self.config.queue).secs_f64();
+        let smoothed = self.window.map_or(bytes, |window| f64::midpoint(window, bytes));
+        self.window = Some(smoothed.max(LEAST_WINDOW));
+    }
+
+    /// So much is in flight.
+    pub fn set_outstanding(&mut self, size: DataSize) {
+        self.outstanding = size.bytes_f64();
+    }
+
+    /// A packet left, a tick passed or feedback came.
+    pub fn update(&mut self) {
+        let Some(window) = self.window else { return };
+        let fill = self.outstanding / window;
+        self.ratio = if fill > OVERFULL.0 {
+            (self.ratio * OVERFULL.1).max(LEAST_RATIO)
+        } else if fill > FULL.0 {
+            (self.ratio * FULL.1).max(LEAST_RATIO)
+        } else if fill < EMPTY {
+            1.0
+        } else {
+            (self.ratio * RETURN).min(1.0)
+        };
+    }
+
+    /// What of `rate` (bit/s) the encoder should use, where it may not use less than `min`.
+    pub fn allowed(&self, rate: f64, min: f64) -> f64 {
+        if !self.config.enabled {
+            return rate;
+        }
+        let floor = self.config.min_rate.bps_f64().max(min).min(rate);
+        (rate * self.ratio).max(floor)
+    }
+
+    /// Coupling scales the rate by `factor`, and with it the window.
+    pub fn scale(&mut self, factor: f64) {
+        self.window = self.window.map(|window| window * factor);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: TimeDelta = TimeDelta::from_millis(50);
+
+    fn push_back() -> PushBack {
+        PushBack::new(PushBackConfig::LIBWEBRTC_2025)
+    }
+
+    /// The allowed share of 1 Mbit/s after so many updates with so much in flight.
+    fn share(push_back: &mut PushBack, bytes: u64, updates: usize) -> f64 {
+        push_back.set_outstanding(DataSize::from_bytes(bytes));
+        (0..updates).for_each(|_| push_back.update());
+        push_back.allowed(1e6, 0.0) / 1e6
+    }
+
+    #[test]
+    fn the_window_is_the_target_for_a_round_trip_and_350_ms() {
+        let mut push_back = push_back();
+        push_back.set_window(1e6, RTT);
+        // 1 Mbit/s for 400 ms = 50 000 bytes.
+        assert_eq!(push_back.window, Some(50_000.0));
+        // Half of 50 000 and half of 25 000.
+        push_back.set_window(0.5e6, RTT);
+        assert_eq!(push_back.window, Some(37_500.0));
+        (0..100).for_each(|_| push_back.set_window(1e3, RTT));
+        assert_eq!(push_back.window, Some(3000.0));
+    }
+
+    #[test]
+    fn a_full_window_lowers_the_share_and_an_empty_one_gives_it_back() {
+        let mut push_back = push_back();
+        assert_eq!(share(&mut push_back, 1_000_000, 5), 1.0, "there is no window before the first feedback");
+        push_back.set_window(1e6, RTT);
+        assert_eq!(share(&mut push_back, 50_000, 5), 1.0);
+        assert!((share(&mut push_back, 50_001, 2) - 0.9025).abs() < 1e-12);
+        // 0.9025 · 0.9.
+        assert!((share(&mut push_back, 75_001, 1) - 0.81225).abs() < 1e-12);
+        assert!((share(&mut push_back, 5000, 1) - 0.852_862_5).abs() < 1e-12);
+        assert_eq!(share(&mut push_back, 4999, 1), 1.0);
+    }
+
+    #[test]
+    fn thirty_kbit_a_second_and_the_minimum_are_always_allowed() {
+        let mut push_back = push_back();
+        push_back.set_window(1e6, RTT);
+        assert_eq!(share(&mut push_back, 1_000_000, 100_000), 0.03);
+        assert_eq!((push_back.allowed(20e3, 0.0), push_back.allowed(1e6, 50e3)), (20e3, 50e3));
+        push_back.set_outstanding(DataSize::from_bytes(20_000));
+        (0..5000).for_each(|_| push_back.update());
+        assert_eq!(push_back.allowed(1e6, 0.0), 1e6, "it comes back however long it lasted");
+    }
+
+    #[test]
+    fn it_can_be_switched_off() {
+        let config = PushBackConfig { enabled: false, ..PushBackConfig::LIBWEBRTC_2025 };
+        let mut push_back = PushBack::new(config);
+        push_back.set_window(1e6, RTT);
+        assert_eq!(share(&mut push_back, 1_000_000, 100), 1.0);
+    }
+}

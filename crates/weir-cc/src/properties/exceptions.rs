@@ -1,0 +1,36 @@
+//! What laws cannot have by their own definition, as the documentation tells it.
+
+use super::LAWS;
+use super::laws::Exception;
+
+const HEAD: &str = "| cannot have | law | because |\n| --- | --- | --- |\n";
+
+/// The rows below [`HEAD`]: laws of one reason stand together.
+fn table() -> String {
+    let mut rows: Vec<(&Exception, Vec<String>)> = Vec::new();
+    for law in LAWS {
+        // As the registry names those whose observer stands at the sender.
+        let name = format!("`{}`", law.name.replace(" at the ", "-at-"));
+        for exception in law.cannot {
+            match rows.iter_mut().find(|(other, _)| *other == exception) {
+                Some((_, laws)) => laws.push(name.clone()),
+                None => rows.push((exception, vec![name.clone()])),
+            }
+        }
+    }
+    rows.sort_by_key(|((property, _), _)| *property);
+    let row = |((property, why), laws): &(&Exception, Vec<String>)| {
+        format!("| {property} | {} | {why} |\n", laws.join(", "))
+    };
+    rows.iter().map(row).collect()
+}
+
+#[test]
+fn the_documentation_names_what_a_law_cannot_as_its_line_does() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/controllers.md");
+    let docs = std::fs::read_to_string(docs).expect("it can be read");
+    let (_, rest) = docs.split_once(HEAD).expect("the table");
+    let printed: String = rest.split_inclusive('\n').take_while(|line| line.starts_with('|')).collect();
+    let table = table();
+    assert!(printed == table, "docs/controllers.md should have\n{HEAD}{table}");
+}

@@ -1,0 +1,76 @@
+//! What laws are measured against. Scenarios can name them as controllers; they are none, and no list of all has them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weir_cc::packet_feedback::PacketFeedback;
+use weir_cc::{
+    Cause, Controller, DataRate, Decision, Feedback, Pacing, PathEvent, RateLimits, Receiver, SendState,
+    SendTime, Share, Target, TimeDelta,
+};
+
+use super::ControllerInfo;
+use super::law::{Entry, Half, Law};
+
+/// Packets leave so many times faster than the rate, as those of most laws.
+const PACING: f64 = 2.5;
+/// How often the receiver tells of packets, which nobody heeds.
+const REPORTS: TimeDelta = TimeDelta::from_millis(100);
+
+/// In the order in which tables show them.
+pub(super) fn entries() -> Vec<Entry> {
+    vec![Entry::of::<Fixed>()]
+}
+
+struct Fixed;
+
+/// There is nothing to choose.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NoOptions {}
+
+impl Law for Fixed {
+    type Config = NoOptions;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "fixed",
+            summary: "the start rate, whatever happens: what nobody's control is worth",
+            source: "a yardstick, no law",
+            placement: "sender",
+            feedback: "heeded by nobody",
+            presets: Vec::new(),
+        }
+    }
+
+    fn sender(_: NoOptions, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(FixedRate { rate: limits.start() }))
+    }
+
+    fn receiver(_: NoOptions, _: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(PacketFeedback::new(REPORTS)))
+    }
+}
+
+/// Sends at one rate for ever.
+#[derive(Clone, Copy, Debug)]
+struct FixedRate {
+    rate: DataRate,
+}
+
+impl Controller for FixedRate {
+    fn on_feedback(&mut self, _: SendTime, _: &Feedback<'_>, _: &SendState) -> Option<Decision> {
+        None
+    }
+
+    fn on_event(&mut self, _: SendTime, _: PathEvent) -> Option<Decision> {
+        None
+    }
+
+    fn target(&self) -> Target {
+        Target::at(self.rate, Pacing::Factor(PACING), Cause::Maximum)
+    }
+
+    fn adopt(&mut self, _: SendTime, _: Share) -> DataRate {
+        self.rate
+    }
+}

@@ -1,0 +1,109 @@
+//! What must hold of every law of the registry over a whole path: two hours alone, clocks that drift apart, lost
+//! reports, a range of rates far above the path, short round trips.
+//!
+//! `make test` runs a short form, `make test-long` (`WEIR_LONG=1`) the bounds' own times and every path.
+
+mod large_range;
+mod lost_reports;
+mod short_trips;
+mod skew;
+mod two_hours;
+mod verdict;
+
+use weir_lab::build::RunOptions;
+use weir_lab::registry::controller_names;
+use weir_lab::results::{FlowMeasures, RunMetrics, Value};
+use weir_lab::runs::{Forget, Runner, Task};
+use weir_lab::scenario::{Clocks, Scenario};
+use weir_lab::traces::TraceStore;
+
+/// Ratios of one-way delays mean nothing between clocks that are hours apart; the law says so.
+pub(crate) const NEEDS_SYNCHRONISED_CLOCKS: &[&str] = &["nada-dccc"];
+
+/// One flow alone on 3 Mbit/s, 25 ms each way; the long runs are of the same path with a longer queue.
+const ALONE: &str = r#"
+title = "One flow alone"
+duration = "120s"
+
+[links.forward]
+from = "here"
+to = "there"
+delay = "25ms"
+rate = "3Mbps"
+queue = { time = "300ms" }
+
+[links.back]
+from = "there"
+to = "here"
+delay = "25ms"
+rate = "10Mbps"
+queue = { time = "300ms" }
+
+[flows.video]
+kind = "media"
+from = "here"
+to = "there"
+controller = "gcc"
+encoder = { preset = "papers", min_rate = "50kbps", max_rate = "10Mbps" }
+rates = { min = "50kbps", start = "300kbps", max = "10Mbps" }
+"#;
+
+/// The capacity of [`ALONE`] in bit/s.
+const CAPACITY: f64 = 3e6;
+
+/// Whether the long form is asked for.
+fn long() -> bool {
+    std::env::var_os("WEIR_LONG").is_some_and(|value| value == "1")
+}
+
+/// The runs of a law, one for each variant of the path.
+struct Runs {
+    law: &'static str,
+    metrics: Vec<RunMetrics>,
+}
+
+/// [`ALONE`] under every law, with what each variant sets.
+fn of_every_law(variants: &[Vec<String>]) -> Vec<Runs> {
+    let laws: Vec<&str> = controller_names().collect();
+    let mut metrics = simulate(&laws, variants).into_iter();
+    laws.iter().map(|&law| Runs { law, metrics: metrics.by_ref().take(variants.len()).collect() }).collect()
+}
+
+/// Law by law, the run of each variant.
+fn simulate(laws: &[&str], variants: &[Vec<String>]) -> Vec<RunMetrics> {
+    let parsed = |sets: &Vec<String>| Scenario::parse("alone", ALONE, sets).unwrap_or_else(|e| panic!("{e}"));
+    let apart: Vec<Scenario> = variants.iter().map(parsed).collect();
+    let synchronised: Vec<Scenario> = apart.iter().map(synchronised).collect();
+    let tasks = laws.iter().flat_map(|&law| {
+        let scenarios = if NEEDS_SYNCHRONISED_CLOCKS.contains(&law) { &synchronised } else { &apart };
+        let options = RunOptions { seed: 1, controller: Some(law), series: false };
+        scenarios.iter().map(move |scenario| Task::new(law.to_owned(), scenario, options))
+    });
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let runner = Runner { jobs, done: &|| () };
+    let tasks: Vec<Task<'_>> = tasks.collect();
+    runner
+        .run(&tasks, &TraceStore::at(None), &Forget, |_, ran| ran.measured.metrics)
+        .unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn synchronised(apart: &Scenario) -> Scenario {
+    let mut scenario = apart.clone();
+    scenario.clocks = Clocks::Synchronised;
+    scenario
+}
+
+fn set(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}
+
+/// Rate received on the wire, in bit/s; 0 where nothing was.
+fn rate(run: &RunMetrics) -> f64 {
+    run.flows[0].rate_bps.unwrap_or(0.0)
+}
+
+/// The median wait in the bottleneck's queue, in ms.
+fn median_queue(run: &RunMetrics) -> f64 {
+    let FlowMeasures { queue_wait_ms, .. }: &FlowMeasures<Value> = &run.flows[0];
+    queue_wait_ms.p50.unwrap_or(f64::INFINITY)
+}
