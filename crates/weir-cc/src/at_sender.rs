@@ -7,7 +7,9 @@
 //!
 //! 1. `media_time` and `marker` are not known at the sender, and neither are duplicates: both fields are as in a
 //!    packet without media, and of two copies the first one counts.
-//! 2. A report that is lost takes its packets with it: to the observer they are lost as well.
+//! 2. A report that is lost takes the news of its packets with it. The observer is told that there is a gap
+//!    ([`Observer::on_untold`]): what it does not know it takes neither for lost nor for received, and the time of it
+//!    counts for no rate. If the report was only late, its packets are late ones to the observer.
 //! 3. Departures are exact; those that travel with the packet have the resolution of the wire.
 //! 4. A report of the observer waits for the next feedback, up to one interval of it.
 
@@ -43,6 +45,8 @@ pub struct AtSender<O, L> {
     /// The arrivals of the feedback at hand, in order of arrival.
     arrivals: Vec<Arrival>,
     newest_sent: Option<u64>,
+    /// The newest packet whose fate was told.
+    told: Option<u64>,
 }
 
 impl<O: Observer, L: Controller> AtSender<O, L> {
@@ -60,6 +64,7 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
             stamps: Stamps::new(),
             arrivals: Vec::with_capacity(ROOM),
             newest_sent: None,
+            told: None,
         }
     }
 
@@ -74,6 +79,15 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
             }
         }
         self.arrivals.sort_unstable_by_key(|packet| (packet.at, packet.id));
+    }
+
+    /// Tells the observer where reports are missing: a report begins with the first packet that none before it told of.
+    fn find_gap(&mut self, results: &[PacketResult]) {
+        let (Some(first), Some(last)) = (results.first(), results.last()) else { return };
+        if self.told.is_some_and(|told| first.sent.id.checked_sub(1).is_some_and(|before| before > told)) {
+            self.observer.on_untold();
+        }
+        self.told = self.told.max(Some(last.sent.id));
     }
 
     /// The reports due before `end`, or at it where `inclusive`, each handed to the law.
@@ -118,6 +132,7 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
             Feedback::Law { .. } => return None,
             _ => return self.law.on_feedback(now, feedback, state),
         };
+        self.find_gap(results);
         self.rebuild(results);
         let told = Told { now, feedback, state };
         let mut decided = None;
@@ -140,6 +155,7 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
     fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
         if event == PathEvent::RouteChanged {
             self.observer.on_route_changed();
+            self.told = None;
         }
         self.law.on_event(now, event)
     }

@@ -99,6 +99,10 @@ pub trait Observer: Send + Sync + Debug {
     /// A packet has arrived.
     fn on_arrival(&mut self, packet: &Arrival);
 
+    /// Between the last packet shown and the next one packets left of which no report told: they are not lost, and the time
+    /// in between tells nothing of rates.
+    fn on_untold(&mut self) {}
+
     /// When the next report is due.
     fn next_report(&self) -> Option<ArrivalTime>;
 

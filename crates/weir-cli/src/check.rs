@@ -8,13 +8,14 @@ use weir_lab::traces::TraceStore;
 
 use crate::args::CheckArgs;
 use crate::effective::try_to_build;
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 
 /// Parses and builds the scenario, and says what it is.
 pub(crate) fn check(args: &CheckArgs) -> Result<(), Failure> {
     let scenario = Scenario::open(&args.scenario, &args.set)?;
     let store = TraceStore::find(args.data.as_deref());
     try_to_build(&scenario, &store)?;
+    warn(&scenario);
     let run = scenario.build(&RunOptions { seed: scenario.seed, ..RunOptions::default() }, &store)?;
     let couplings = match run.plan.couplings.len() {
         0 => String::new(),

@@ -10,7 +10,7 @@ use weir_lab::scenario::{Carried, Scenario};
 use weir_lab::traces::TraceStore;
 
 use crate::args::RunArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 
 /// What one option of the command line lays over the scenario.
 struct Change {
@@ -39,6 +39,7 @@ pub(crate) fn scenario(
         });
     }
     try_to_build(&scenario, store)?;
+    warn(&scenario);
     Ok(scenario)
 }
 

@@ -10,6 +10,7 @@ use weir_lab::comparison::ComparisonError;
 use weir_lab::form::ScenarioError;
 use weir_lab::results::UnevenRuns;
 use weir_lab::runs::RunError;
+use weir_lab::scenario::Scenario;
 use weir_lab::suite::BaselineError;
 use weir_lab::traces::TraceStoreError;
 
@@ -130,6 +131,14 @@ impl Failure {
         // Where nobody listens, the exit code still tells.
         let _ = writeln!(anstream::stderr(), "{}", text.trim_end());
         ExitCode::from(code)
+    }
+}
+
+/// Says on standard error what of `scenario` should not be sent into a network.
+pub(crate) fn warn(scenario: &Scenario) {
+    for warning in scenario.warnings() {
+        // Where nobody listens, the run goes on.
+        let _ = writeln!(anstream::stderr(), "{}", with_source(&warning).trim_end());
     }
 }
 

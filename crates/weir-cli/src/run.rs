@@ -58,7 +58,7 @@ impl Invocation<'_> {
         let summary = tables::summary_table(&comparison);
         let verdict = comparison.verdict();
         let part = Part { scenario: &scenario, comparison: &comparison, suffix: "" };
-        write(directory.as_mut(), &[part], &summary, &verdict, &self.args.series)?;
+        write(directory.as_mut(), &[part], &summary, &verdict, &[], &self.args.series)?;
         let notes = comparison.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
@@ -100,7 +100,8 @@ impl Invocation<'_> {
             Part { scenario: &alone, comparison: &call, suffix: "" },
             Part { scenario: &beside, comparison: &contest, suffix: "-beside-cubic" },
         ];
-        write(directory.as_mut(), &parts, &summary, &verdict, &self.args.series)?;
+        let floor: Vec<String> = demo::floor_in_words(&call).into_iter().collect();
+        write(directory.as_mut(), &parts, &summary, &verdict, &floor, &self.args.series)?;
         let notes = call.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
@@ -110,8 +111,8 @@ impl Invocation<'_> {
         writeln!(out, "{}", heading(&alone))?;
         writeln!(out, "share beside CUBIC: the same of {}\n", beside.name)?;
         writeln!(out, "{}", table::summary("controller", &summary, width))?;
-        if let Some(floor) = demo::floor_in_words(&call) {
-            writeln!(out, "{}\n", table::sentence(&floor, width))?;
+        for sentence in &floor {
+            writeln!(out, "{}\n", table::sentence(sentence, width))?;
         }
         closing(&mut out, directory.as_ref(), &notes, &verdict)
     }
@@ -178,12 +179,13 @@ impl Invocation<'_> {
     }
 }
 
-/// Report, results, series and the scenarios as they were run. The report is about the first.
+/// Report, results, series and the scenarios as they were run. The report is about the first, and says `notes` besides.
 fn write(
     directory: Option<&mut OutputDirectory>,
     parts: &[Part<'_>],
     summary: &SummaryTable,
     verdict: &str,
+    notes: &[String],
     forms: &[SeriesForm],
 ) -> Result<(), Failure> {
     let (Some(directory), Some(first)) = (directory, parts.first()) else { return Ok(()) };
@@ -195,9 +197,10 @@ fn write(
         files.push((format!("results{suffix}.json"), results(part.comparison)?));
         add_series(&mut files, part.comparison, forms)?;
     }
-    let input: PageInput =
+    let mut input: PageInput =
         panels::report_input(first.scenario, first.comparison, summary.clone(), verdict.to_owned())
             .map_err(std::io::Error::other)?;
+    input.notes.extend_from_slice(notes);
     files.push(("report.html".to_owned(), page::render(&input).into_bytes()));
     directory.write(&files)
 }

@@ -1,5 +1,7 @@
 //! The same arrivals seen from both ends.
 
+mod lost_reports;
+
 use proptest::prelude::*;
 use weir_units::{DataRate, DataSize, TimeDelta};
 

@@ -208,3 +208,48 @@ fn a_threshold_below_the_propagation_delay_leaves_the_path_unused() {
     bottleneck.run(100.0, |_| ());
     assert!(near(bottleneck.rate(0), 2500.0, 0.02), "{} kbit/s", bottleneck.rate(0));
 }
+
+/// T = 100 ms on clocks that are exact, as by default.
+fn by_departures() -> Config {
+    Config { threshold: DelayThreshold::Fixed(T), ..Config::default() }
+}
+
+#[test]
+fn beside_a_constant_flow_a_short_path_is_filled_too() {
+    // 5 ms each way: the packets of the constant flow make the arrivals of a window uneven.
+    let way = TimeDelta::from_millis(5);
+    let short = Path { there: way, back: way, ..path(5000, 10_000, 500) };
+    let mut bottleneck = Bottleneck::new(&[by_departures()], short, &[(0.0, NEVER)]);
+    bottleneck.run(60.0, |_| ());
+    let (rate, delay) = means(&mut bottleneck, 90.0, 1);
+    assert!(near(rate[0], 4500.0, 0.02), "{rate:?}");
+    // e = (e_b·a + T)/(1 − a), a = 200/4500, e_b = 5.
+    assert!((delay - 104.9).abs() < 3.0, "{delay} ms");
+}
+
+#[test]
+fn rates_by_departures_share_as_those_by_stamps_do() {
+    let mut bottleneck = Bottleneck::new(&[by_departures()], path(3500, 130, 500), &THREE);
+    bottleneck.run(80.0, |_| ());
+    let (two, delay) = means(&mut bottleneck, 99.0, 2);
+    assert!(two.iter().all(|&rate| near(rate, 1500.0, 0.03)), "{two:?}");
+    assert!((delay - 119.23).abs() < 3.0, "{delay} ms");
+    bottleneck.run(230.0, |_| ());
+    let (three, _) = means(&mut bottleneck, 255.0, 3);
+    assert!(three.iter().all(|&rate| near(rate, 1000.0, 0.03)), "{three:?}");
+    assert_eq!(bottleneck.lost, 0);
+}
+
+#[test]
+fn clocks_that_drift_apart_by_50_ppm_move_neither_rate_nor_queue_far() {
+    // In twenty minutes by 60 ms.
+    for ppm in [-50, 0, 50] {
+        let mut path = one_flow(Config::default(), DataRate::from_mbps(1));
+        path.clock_drift_ppm = ppm;
+        path.run(TimeDelta::from_secs(1140), |_| ());
+        let seen = path.run(TimeDelta::from_secs(60), |p| (p.target_rate(), p.queuing_delay().millis_f64()));
+        let (rates, queues): (Vec<f64>, Vec<f64>) = seen.into_iter().unzip();
+        assert!(near(mean(&rates), 1e6, 0.1), "{ppm} ppm: {} bit/s", mean(&rates));
+        assert!((mean(&queues) - 75.0).abs() < 15.0, "{ppm} ppm: {} ms", mean(&queues));
+    }
+}

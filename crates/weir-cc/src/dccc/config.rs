@@ -3,6 +3,8 @@
 use weir_units::{DataRate, TimeDelta};
 
 use crate::config_error::{ConfigError, check, not_negative, positive, span, weight};
+use crate::parts::base_delay::BaseDelay;
+use crate::time::ArrivalTime;
 
 /// How the delay threshold `T` is chosen. dccc-2017 appendix B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +34,18 @@ pub enum Interarrival {
     Count,
 }
 
+/// How the receiver knows at what rate the packets of a window were sent. Divergence 12.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum SendingRate {
+    /// By their departures and numbers, lost ones included: what was sent.
+    Departures,
+    /// By the rates stamped on them: what the law allowed. dccc-2017 appendix C-A, whose source always sends that.
+    Stamped,
+}
+
 /// Constants of DCCC; [`Config::default`] is dccc-2017, table I, with the threshold for clocks that are apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -47,12 +61,14 @@ pub struct Config {
     pub gain: f64,
     /// `T`, one-way delay above which delay has a price. Eq. (16); table I suggests 5 to 250 ms.
     pub threshold: DelayThreshold,
-    /// Shortest `T_s`, at least 1 ms. Divergence 5.
+    /// Shortest `T_s`, at least 1 ms. Divergence 5; table I suggests 50 ms.
     pub min_interval: TimeDelta,
     /// Longest `T_s`, at most 1 s. Divergence 5.
     pub max_interval: TimeDelta,
     /// How the interarrival time is measured. Divergence 4.
     pub interarrival: Interarrival,
+    /// How the sending rate is known. Divergence 12.
+    pub sending_rate: SendingRate,
     /// Time stamps are whole multiples of this; `None` for as they are. dccc-2017 appendix C-A uses 1 ms.
     pub clock_resolution: Option<TimeDelta>,
     /// `α`, share of the old value in the smoothed rates, in [0, 1); 0 for none. Eq. (49), which uses 0.5.
@@ -67,6 +83,12 @@ pub struct Config {
     pub silence_intervals: u32,
     /// After so long without a report the smallest delay is learnt anew; longer than 0. Divergence 6.
     pub relearn_after: TimeDelta,
+    /// The encoder yields by so much that what waits at the sender is gone after this time; longer than 0. Divergence 13.
+    pub drain_time: TimeDelta,
+    /// Where the round-trip time has not come near its least for so long, the sender lets the queue drain, and the
+    /// smallest delay is that of two minutes more; longer than 0. `None`: it never does, and the smallest delay is that of
+    /// the whole session. Without effect where the threshold is fixed. Divergence 6.
+    pub drain_after: Option<TimeDelta>,
     /// A delay so much above the smallest one is a clock that was set; longer than 0. Divergence 6.
     pub clock_step: TimeDelta,
 }
@@ -82,15 +104,18 @@ impl Default for Config {
             price_scale: 0.1,
             gain: 0.4,
             threshold: DelayThreshold::AboveMinimum(ms(50)),
-            min_interval: ms(10),
+            min_interval: ms(50),
             max_interval: TimeDelta::from_secs(1),
             interarrival: Interarrival::Timestamps,
+            sending_rate: SendingRate::Departures,
             clock_resolution: None,
             smoothing: 0.0,
             clamp_delay_price: true,
             g_max: None,
             silence_intervals: 4,
             relearn_after: TimeDelta::from_secs(3),
+            drain_time: ms(500),
+            drain_after: Some(TimeDelta::from_secs(60)),
             clock_step: TimeDelta::from_secs(10),
         }
     }
@@ -98,11 +123,13 @@ impl Default for Config {
 
 impl Config {
     /// The controller of the paper's simulations: a fixed threshold on the one-way delay, which needs synchronised
-    /// clocks, and time stamps of 1 ms. dccc-2017 §V-A, appendix C-A.
+    /// clocks, time stamps of 1 ms, and rates by the stamps of an ideal source. dccc-2017 §V-A, appendix C-A.
     pub fn dccc_2017(threshold: TimeDelta) -> Self {
         Self {
             threshold: DelayThreshold::Fixed(threshold),
             clock_resolution: Some(TimeDelta::from_millis(1)),
+            sending_rate: SendingRate::Stamped,
+            drain_after: None,
             ..Self::default()
         }
     }
@@ -136,6 +163,8 @@ impl Config {
             ("g_max", self.g_max.is_none_or(positive), "above 0"),
             ("silence_intervals", (2..=10).contains(&self.silence_intervals), "2 to 10"),
             ("relearn_after", span(self.relearn_after), "longer than 0"),
+            ("drain_time", span(self.drain_time), "longer than 0"),
+            ("drain_after", self.drain_after.is_none_or(span), "longer than 0"),
             ("clock_step", span(self.clock_step), "longer than 0"),
         ];
         check(rules)
@@ -147,9 +176,25 @@ impl Config {
         rtt.clamp(self.min_interval, self.max_interval)
     }
 
+    /// After how long without an empty path the queue drains; a threshold that is fixed needs no smallest delay.
+    pub(super) fn drains(&self) -> Option<TimeDelta> {
+        self.drain_after.filter(|_| !matches!(self.threshold, DelayThreshold::Fixed(_)))
+    }
+
+    /// What the smallest delay is that of.
+    pub(super) fn base_delay(&self) -> BaseDelay {
+        let drained = |after: TimeDelta| BaseDelay::keeping((after.secs_f64() / 60.0) as usize + 2);
+        self.drain_after.map_or(BaseDelay::for_ever(), drained)
+    }
+
     /// The time without packets or reports that is a silence, at an interval of `T_s`.
     pub(super) fn silence(&self, interval: TimeDelta) -> TimeDelta {
         interval * i64::from(self.silence_intervals)
+    }
+
+    /// The receiver's clock's reading of `at`.
+    pub(super) fn read(&self, at: ArrivalTime) -> ArrivalTime {
+        ArrivalTime::from_nanos(self.stamped(at.nanos()))
     }
 
     /// A clock's reading of `nanos` at the resolution of the time stamps.
@@ -194,7 +239,7 @@ mod tests {
         let config = Config::default();
         let ms = TimeDelta::from_millis;
         let at = |rtt| config.interval(ms(rtt));
-        assert_eq!([at(0), at(3), at(70), at(4000)], [ms(100), ms(10), ms(70), ms(1000)]);
+        assert_eq!([at(0), at(3), at(70), at(4000)], [ms(100), ms(50), ms(70), ms(1000)]);
         assert_eq!(config.silence(ms(70)), ms(280));
     }
 

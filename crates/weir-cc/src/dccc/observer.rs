@@ -2,7 +2,7 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::config::{Config, Interarrival};
+use super::config::{Config, Interarrival, SendingRate};
 use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
 use crate::packet::Arrival;
@@ -13,8 +13,10 @@ use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 #[derive(Debug)]
 pub struct DcccObserver {
     config: Config,
-    /// The latest arrival.
-    newest: Option<ArrivalTime>,
+    /// The newest packet; of two it is the one that was sent later.
+    newest: Option<Mark>,
+    /// Reports are missing: what was sent between the newest packet and the next one is not known.
+    untold: bool,
     /// `T_s` by the newest stamp.
     interval: TimeDelta,
     window: Window,
@@ -24,11 +26,19 @@ pub struct DcccObserver {
     latest: Option<DcccReport>,
 }
 
+/// A packet in the sequence of those sent.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    id: u64,
+    departure: SendTime,
+    at: ArrivalTime,
+}
+
 /// Sums over the packets since the last report.
 #[derive(Clone, Copy, Debug)]
 struct Window {
-    /// The last arrival before the window: from there on interarrival times count.
-    begin: ArrivalTime,
+    /// The newest packet before the window: from there on times count.
+    begin: Mark,
     packets: u32,
     /// Packets that have an interarrival time, and their bytes: all but the first one of a flow.
     spaced: u32,
@@ -40,7 +50,7 @@ struct Window {
 }
 
 impl Window {
-    fn from(begin: ArrivalTime) -> Self {
+    fn from(begin: Mark) -> Self {
         Self {
             begin,
             packets: 0,
@@ -57,6 +67,14 @@ impl Window {
         self.packets = self.packets.saturating_add(1);
         self.delays += i128::from((delay - first).nanos());
         self.rates += u128::from(rate.bps());
+    }
+
+    /// Of so many packets between two nothing is known: they count for nothing, and neither does their share of the time.
+    fn leave_out(&mut self, last: Mark, next: Mark, packets: u64) {
+        let share = packets as f64 / (packets as f64 + 1.0);
+        self.begin.id = self.begin.id.saturating_add(packets);
+        self.begin.departure += (next.departure - last.departure).scale(share);
+        self.begin.at += (next.at - last.at).scale(share);
     }
 
     fn add_spaced(&mut self, size: DataSize) {
@@ -103,24 +121,38 @@ impl DcccObserver {
         Self {
             config,
             newest: None,
+            untold: false,
             interval: config.interval(TimeDelta::ZERO),
-            window: Window::from(ArrivalTime::ZERO),
+            window: Window::from(Mark { id: 0, departure: SendTime::ZERO, at: ArrivalTime::ZERO }),
             reported: ArrivalTime::ZERO,
             due: None,
             latest: None,
         }
     }
 
-    fn stamped(&self, at: ArrivalTime) -> ArrivalTime {
-        ArrivalTime::from_nanos(self.config.stamped(at.nanos()))
-    }
-
-    /// Brings the time up to an arrival `at`. Whether the packet begins anew: it is the first one, or the first after
-    /// a pause, or the clock was set back.
-    fn advance(&mut self, at: ArrivalTime) -> bool {
+    /// Brings the sequence up to `packet`. Whether it begins anew: it is the first one, or the first after an outage or a
+    /// pause, or a clock was set.
+    fn advance(&mut self, packet: Mark) -> bool {
+        let Some(newest) = self.newest else {
+            self.newest = Some(packet);
+            return true;
+        };
+        let between = packet.at - newest.at;
+        let beyond = match self.config.sending_rate {
+            // While the source pauses nothing departs either: that time is no price.
+            SendingRate::Departures => between - (packet.departure - newest.departure),
+            SendingRate::Stamped => between,
+        };
         let silence = self.config.silence(self.interval);
-        let begins = self.newest.is_none_or(|newest| at - newest >= silence || newest - at >= silence);
-        self.newest = Some(self.newest.filter(|_| !begins).map_or(at, |newest| newest.max(at)));
+        let begins = beyond >= silence || between <= TimeDelta::ZERO - silence;
+        if begins || packet.id > newest.id {
+            let untold = packet.id.saturating_sub(newest.id).saturating_sub(1);
+            if core::mem::take(&mut self.untold) {
+                self.window.leave_out(newest, packet, untold);
+            }
+            self.newest =
+                Some(Mark { at: if begins { packet.at } else { packet.at.max(newest.at) }, ..packet });
+        }
         begins
     }
 
@@ -128,30 +160,48 @@ impl DcccObserver {
     fn interarrival(&self, now: ArrivalTime) -> TimeDelta {
         let (Some(newest), true) = (self.newest, self.window.spaced > 0) else { return TimeDelta::ZERO };
         let span = match self.config.interarrival {
-            Interarrival::Timestamps => self.stamped(newest) - self.stamped(self.window.begin),
-            Interarrival::Count => self.stamped(now) - self.stamped(self.reported),
+            Interarrival::Timestamps => newest.at - self.window.begin.at,
+            Interarrival::Count => self.config.read(now) - self.config.read(self.reported),
         };
         span.max(TimeDelta::ZERO) / i64::from(self.window.spaced) // eq. (20)
+    }
+
+    /// `x_r(t − RTT)` of the window; zero while it is not known.
+    fn sending_rate(&self, packet_size: DataSize) -> DataRate {
+        let (Some(newest), SendingRate::Departures) = (self.newest, self.config.sending_rate) else {
+            return self.window.sending_rate();
+        };
+        let begin = self.window.begin;
+        let span = newest.departure - begin.departure;
+        if span <= TimeDelta::ZERO {
+            return DataRate::ZERO;
+        }
+        let sent = newest.id.saturating_sub(begin.id) as f64;
+        DataRate::from_bps_f64(sent * packet_size.bits_f64() / span.secs_f64())
     }
 }
 
 impl Observer for DcccObserver {
     fn on_arrival(&mut self, packet: &Arrival) {
-        let begins = self.advance(packet.at);
+        let departure = SendTime::from_nanos(self.config.stamped(packet.departure.nanos()));
+        let mark = Mark { id: packet.id, departure, at: self.config.read(packet.at) };
+        let begins = self.advance(mark);
         self.interval = self.config.interval(packet.stamp.rtt);
         if begins {
-            self.window = Window::from(packet.at);
+            self.window = Window::from(mark);
         } else {
             self.window.add_spaced(packet.size);
         }
-        let departure = SendTime::from_nanos(self.config.stamped(packet.departure.nanos()));
-        let delay = ApparentDelay::between(departure, self.stamped(packet.at));
-        self.window.add(delay, packet.stamp.rate);
+        self.window.add(ApparentDelay::between(mark.departure, mark.at), packet.stamp.rate);
         // A first packet is told at once. The next report is never further off than an interval, even if the clock was
         // set back.
         let latest = if begins { packet.at } else { packet.at + self.interval };
         let regular = (self.reported + self.interval).max(packet.at);
         self.due = Some(self.due.unwrap_or(regular).min(latest));
+    }
+
+    fn on_untold(&mut self) {
+        self.untold = true;
     }
 
     fn next_report(&self) -> Option<ArrivalTime> {
@@ -163,22 +213,20 @@ impl Observer for DcccObserver {
         self.due = None;
         let delay = self.window.delay()?;
         let interarrival = self.interarrival(now);
-        if self.window.spaced > 0 && interarrival <= TimeDelta::ZERO {
-            // Packets that came at once have no rate: with the next ones they will.
+        let packet_size = self.window.packet_size();
+        let sending_rate = self.sending_rate(packet_size);
+        let by_departures = self.config.sending_rate == SendingRate::Departures;
+        let unknown = interarrival <= TimeDelta::ZERO || (by_departures && sending_rate.is_zero());
+        if self.window.spaced > 0 && unknown {
+            // Packets that came or left at once have no rate: with the next ones they will.
             self.due = Some(now + self.interval);
             return None;
         }
-        let report = DcccReport {
-            delay,
-            sending_rate: self.window.sending_rate(),
-            interarrival,
-            packet_size: self.window.packet_size(),
-            at: self.stamped(now),
-        };
+        let report = DcccReport { delay, sending_rate, interarrival, packet_size, at: self.config.read(now) };
         self.latest = Some(report);
         self.reported = now;
         self.due = Some(now + self.interval);
-        self.window = Window::from(self.newest.unwrap_or(now));
+        self.window = Window::from(self.newest.unwrap_or(self.window.begin));
         Some(LawReport::Dccc(report))
     }
 

@@ -1,23 +1,32 @@
 //! The sender: feedback → RTT, prices → rate.
 
-use weir_units::TimeDelta;
+use weir_units::{DataSize, TimeDelta};
 
-use super::config::{Config, DelayThreshold};
+use super::config::{Config, DelayThreshold, SendingRate};
 use super::law::mismatch;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, Pacing, RateLimits, Signal};
 use crate::decision::Why;
-use crate::packet::{SendState, Stamp};
-use crate::parts::silence::Silence;
+use crate::packet::{SendState, SentPacket, Stamp};
+use crate::parts::backlog::media_rate;
+use crate::parts::base_delay::BaseDelay;
+use crate::parts::drain::Drains;
+use crate::parts::least_queued::LeastQueued;
+use crate::parts::silence::{self, Silence};
 use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use crate::report::{DcccReport, Feedback, LawReport};
-use crate::time::{ApparentDelay, SendTime};
+use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 /// Without a report for so long is a silence while the RTT is unknown.
 const FIRST_SILENCE: TimeDelta = TimeDelta::from_secs(1);
 const FIRST_CLOCK: Silence = Silence::with_step(FIRST_SILENCE, FIRST_SILENCE);
 /// From this share of the marginal utility on, prices limit the rate.
 const LIMITING_PRICE: f64 = 0.5;
+/// Weight of the newest window in what `g` tells beyond the growth of the delay. Over some 16 windows the jitter of single
+/// packets cancels out, and losses do not.
+const LOST_WEIGHT: f64 = 1.0 / 16.0;
+/// While the source offers less, the rate grows to at most so many times what was sent.
+const MOST_OVER_SENT: f64 = 2.0;
 
 /// The sender half of DCCC.
 pub type Dccc = RateLaw<PriceRule>;
@@ -27,14 +36,48 @@ pub type Dccc = RateLaw<PriceRule>;
 pub struct PriceRule {
     config: Config,
     /// The smallest delay reported.
-    minimum: Option<ApparentDelay>,
-    /// The delay of the last report.
-    delay: Option<ApparentDelay>,
+    minimum: BaseDelay,
+    /// The delay of the last report, and when it was made.
+    delay: Option<(ApparentDelay, ArrivalTime)>,
+    /// By how much `g` exceeds the growth of the delay, smoothed: what was lost.
+    lost: Option<f64>,
     /// What was sent and received, smoothed by eq. (49).
     smoothed: Option<Rates>,
     prices: Option<Prices>,
     /// When the last report came.
     heard: Option<SendTime>,
+    drains: Drains,
+    backlog: LeastQueued,
+    /// The payload of the last packet.
+    packet: DataSize,
+    spacing: Spacing,
+}
+
+/// The longest time between packets as they leave, of the last second or two.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spacing {
+    last: Option<SendTime>,
+    longest: TimeDelta,
+    before: TimeDelta,
+    turned: Option<SendTime>,
+}
+
+impl Spacing {
+    const TURN: TimeDelta = TimeDelta::from_secs(1);
+
+    fn on_sent(&mut self, at: SendTime) {
+        let turned = *self.turned.get_or_insert(at);
+        if !(TimeDelta::ZERO..Self::TURN).contains(&(at - turned)) {
+            (self.before, self.longest, self.turned) = (self.longest, TimeDelta::ZERO, Some(at));
+        }
+        if let Some(last) = self.last.replace(at) {
+            self.longest = self.longest.max((at - last).min(Self::TURN));
+        }
+    }
+
+    fn get(&self) -> TimeDelta {
+        self.longest.max(self.before)
+    }
 }
 
 /// Rates of the same packets in bit/s.
@@ -60,8 +103,19 @@ impl Dccc {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
-        let rule =
-            PriceRule { config, minimum: None, delay: None, smoothed: None, prices: None, heard: None };
+        let rule = PriceRule {
+            config,
+            minimum: config.base_delay(),
+            delay: None,
+            lost: None,
+            smoothed: None,
+            prices: None,
+            heard: None,
+            drains: Drains::new(config.drains()),
+            backlog: LeastQueued::NOTHING,
+            packet: DataSize::ZERO,
+            spacing: Spacing::default(),
+        };
         Ok(Self::new_by(rule, Frame::with_silence(limits, Some(FIRST_CLOCK))))
     }
 }
@@ -94,8 +148,9 @@ impl PriceRule {
         frame.set_rtt(Some(rtt));
         let interval = self.config.interval(rtt);
         if let Some(silence) = frame.silence() {
-            silence.set_times(self.config.silence(interval), interval);
+            silence.set_times(self.config.silence(interval.max(self.spacing.get())), interval);
         }
+        let drained = self.drains.on_rtt(now, rtt);
         if self
             .heard
             .is_some_and(|heard| !(TimeDelta::ZERO..self.config.relearn_after).contains(&(now - heard)))
@@ -103,29 +158,51 @@ impl PriceRule {
             self.forget_delays();
         }
         self.heard = Some(now);
-        let excess = self.excess(report.delay);
-        let growth = self.delay.replace(report.delay).map_or(TimeDelta::ZERO, |last| report.delay - last);
+        let excess = self.excess(report);
+        let before = self.delay.replace((report.delay, report.at));
         let received = report.receive_rate()?;
         let rates = self.smooth(report.sending_rate.bps_f64(), received);
         let v = self.config.delay_price(excess, rtt);
         let g = mismatch(rates.sent, rates.received);
         self.prices = Some(Prices { excess, v, g });
-        let gradient = growth.secs_f64() / rtt.secs_f64();
-        let why = match is_delay(v, g, gradient) {
-            true => Why::Delay,
+        let is_loss =
+            self.is_loss(v, g, before.map(|before| Growth::since(before, report, rtt)), frame.rate());
+        let stamped = self.config.sending_rate == SendingRate::Stamped;
+        let why = match is_loss {
+            false => Why::Delay,
             // The stamps tell what the law allowed, not what was sent of it.
-            false if limited => Why::Application,
-            false => Why::Loss,
+            true if limited && stamped => Why::Application,
+            true => Why::Loss,
         };
-        let cause = self.limiting(frame.rate(), v, g, gradient);
-        Some(Computed { rate: self.config.step(frame.rate(), v, g), why, cause })
+        let present = frame.rate();
+        let cause = match is_loss {
+            // Nothing limits it while the prices are far below the utility.
+            _ if v + g < LIMITING_PRICE * self.config.marginal_utility(present) => Cause::RampUp,
+            true => Cause::Loss,
+            false => Cause::Delay,
+        };
+        let most = if drained { present } else { present.max(MOST_OVER_SENT * rates.sent) };
+        Some(Computed { rate: self.config.step(present, v, g).min(most), why, cause })
+    }
+
+    /// Whether `g` stands for losses: neither for a queue that grows, as fast as the delay does, nor for the jitter of a
+    /// window.
+    fn is_loss(&mut self, v: f64, g: f64, growth: Option<Growth>, rate: f64) -> bool {
+        let growth = growth.unwrap_or_default();
+        let lost = g - growth.per_second;
+        let lost = self.lost.map_or(lost, |old| old + LOST_WEIGHT * (lost - old));
+        self.lost = Some(lost);
+        let significant = lost > LIMITING_PRICE * self.config.marginal_utility(rate);
+        v < g && growth.per_rtt < g / 2.0 && significant
     }
 
     /// `e − T`. Appendix B.
-    fn excess(&mut self, delay: ApparentDelay) -> TimeDelta {
-        let known = self.minimum.filter(|&minimum| delay - minimum < self.config.clock_step);
-        let minimum = known.map_or(delay, |minimum| minimum.min(delay));
-        self.minimum = Some(minimum);
+    fn excess(&mut self, report: &DcccReport) -> TimeDelta {
+        let delay = report.delay;
+        if self.minimum.get().is_some_and(|minimum| delay - minimum >= self.config.clock_step) {
+            self.minimum.restart();
+        }
+        let minimum = self.minimum.on_arrival(report.at, delay);
         match self.config.threshold {
             DelayThreshold::Fixed(t) => delay.assuming_synchronised_clocks() - t,
             DelayThreshold::AtLeastMinimum(t) => {
@@ -145,33 +222,40 @@ impl PriceRule {
         rates
     }
 
-    /// What limits the `rate`: nothing while the prices are far below the utility.
-    fn limiting(&self, rate: f64, v: f64, g: f64, gradient: f64) -> Cause {
-        if v + g < LIMITING_PRICE * self.config.marginal_utility(rate) {
-            Cause::RampUp
-        } else if is_delay(v, g, gradient) {
-            Cause::Delay
-        } else {
-            Cause::Loss
-        }
-    }
-
     /// The path is another one, or its queues may have drained since: what was learnt of its delay does not hold.
     fn forget_delays(&mut self) {
-        self.minimum = None;
+        self.minimum.restart();
         self.delay = None;
+        self.lost = None;
         self.smoothed = None;
         self.prices = None;
     }
 }
 
-/// Whether the price is one of delay, also while that grows by most of `g` (`gradient`, in seconds per second); else it
-/// is one of loss, for which `g` stands when the delay does not grow.
-fn is_delay(v: f64, g: f64, gradient: f64) -> bool {
-    v >= g || gradient >= g / 2.0
+/// By how much the delay has grown since the report before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Growth {
+    /// Over the round-trip time.
+    per_rtt: f64,
+    /// In seconds per second between the reports.
+    per_second: f64,
+}
+
+impl Growth {
+    fn since((delay, at): (ApparentDelay, ArrivalTime), report: &DcccReport, rtt: TimeDelta) -> Self {
+        let (grown, passed) = ((report.delay - delay).secs_f64(), report.at - at);
+        let passed = if passed > TimeDelta::ZERO { passed } else { rtt };
+        Self { per_rtt: grown / rtt.secs_f64(), per_second: grown / passed.secs_f64() }
+    }
 }
 
 impl Rule for PriceRule {
+    fn on_sent(&mut self, packet: &SentPacket, state: &SendState, _frame: &Frame) {
+        self.backlog.on_sent(state.queued);
+        self.packet = packet.payload;
+        self.spacing.on_sent(packet.at);
+    }
+
     fn on_feedback(
         &mut self,
         now: SendTime,
@@ -181,10 +265,24 @@ impl Rule for PriceRule {
     ) -> Heard {
         let Feedback::Law { report: LawReport::Dccc(report), rtt } = feedback else { return Heard::Foreign };
         frame.end_silence();
+        self.backlog.on_report(state.queued);
         self.on_report(now, report, *rtt, state.application_limited, frame).map_or(Heard::Noted, Heard::Rate)
     }
 
+    fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
+        self.drains.end();
+        self.backlog.on_report(frame.queued());
+        frame.rate() * silence::FACTOR
+    }
+
+    fn on_pause(&mut self) {
+        self.drains.end();
+        self.backlog = LeastQueued::NOTHING;
+        self.spacing = Spacing::default();
+    }
+
     fn forget_path(&mut self, _now: SendTime, frame: &mut Frame) {
+        self.drains.restart();
         if let Some(silence) = frame.silence() {
             *silence = FIRST_CLOCK;
         }
@@ -195,12 +293,18 @@ impl Rule for PriceRule {
     fn scale(&mut self, _now: SendTime, _factor: f64, _frame: &Frame) {}
 
     fn outlook(&self, frame: &Frame) -> Outlook {
-        Outlook::at(frame.data_rate(), Pacing::Exact(frame.data_rate()))
+        let (limits, rate) = (frame.limits(), frame.data_rate());
+        // One packet waits for its turn wherever packets are made as fast as they leave.
+        let backlog = self.backlog.get().saturating_sub(self.packet);
+        let media_rate = media_rate(limits, rate, backlog, self.config.drain_time);
+        let outlook = Outlook { media_rate, ..Outlook::at(rate, Pacing::Exact(rate)) };
+        self.drains.shape(outlook, limits)
     }
 
     /// Appendix C-A, on media packet sending.
     fn stamp(&self, frame: &Frame) -> Option<Stamp> {
-        Some(Stamp { rtt: frame.rtt().unwrap_or_default(), rate: frame.data_rate() })
+        let rate = self.outlook(frame).sending_rate;
+        Some(Stamp { rtt: frame.rtt().unwrap_or_default(), rate })
     }
 
     fn signals(&self) -> &'static [Signal] {

@@ -2,6 +2,7 @@
 
 use weir_units::TimeDelta;
 
+use super::log::TEN_MINUTES;
 use crate::config_error::{
     ConfigError, Rule, amount, at_least_one, check, not_negative, positive, ratio, span, weight,
 };
@@ -41,6 +42,30 @@ pub enum LossAverage {
     Closed,
     /// Those of RFC 5348 §5.4, with the open one if it raises the average: losses never expire.
     WithOpen,
+}
+
+/// What counts as the length of the shaping buffer. Divergence 12.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum ShapingBuffer {
+    /// The least that waited since the report before: what is about to leave within a frame does not count.
+    Least,
+    /// What waits when the report comes, a frame just captured included. RFC 8698 §5.2.2.
+    Present,
+}
+
+/// How often the ratios of losses and marks are smoothed. Divergence 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum SmoothedEach {
+    /// With each report. ns-3 model.
+    Report,
+    /// With each packet that arrives. RFC 8698 §4.2.
+    Packet,
 }
 
 /// How packets leave and what the encoder is told.
@@ -101,6 +126,8 @@ pub struct Config {
     pub mark_penalty: TimeDelta,
     /// `ALPHA`, weight of the newest loss and marking ratio, in (0, 1]. RFC 8698 §5.1.2.
     pub smoothing: f64,
+    /// How often `ALPHA` is applied. Divergence 4.
+    pub smoothed_each: SmoothedEach,
     /// Packets over which the delay filter takes the minimum, 1 to 1000. RFC 8698 §5.1.1.
     pub min_filter: u32,
     /// `FPS`, frame rate of the shaping buffer, in 1/s. RFC 8698 §5.2.2.
@@ -113,6 +140,9 @@ pub struct Config {
     pub shaping_cap: f64,
     /// `XMAX`, where `x_curr` ends. Divergence 1.
     pub congestion_bound: CongestionBound,
+    /// The rate stands at an `x_curr` of `PRIO·XREF·RMAX/r_ref`, but of no more than this; longer than 0, `None` for no
+    /// bound. Divergence 1.
+    pub equilibrium_bound: Option<TimeDelta>,
     /// Which loss intervals count for the expiry of a loss. Divergence 2.
     pub loss_average: LossAverage,
     /// With fewer packets in `LOGWIN` no ratio rises. ns-3 model; divergence 5.
@@ -121,6 +151,14 @@ pub struct Config {
     pub clock_step: TimeDelta,
     /// Without a report for so long the rate is halved, then each second. Divergence 9.
     pub feedback_timeout: TimeDelta,
+    /// Whether the time since the report before counts for at most `TAU`. Divergence 8.
+    pub interval_cap: bool,
+    /// What counts as the length of the shaping buffer. Divergence 12.
+    pub shaping_buffer: ShapingBuffer,
+    /// Where the round-trip time has not come near its least for so long, the sender lets the queue drain, and the base
+    /// delay is that of two minutes more; longer than 0. `None`: it never does, and the base delay is that of ten
+    /// minutes. Divergence 13.
+    pub drain_after: Option<TimeDelta>,
     /// How packets leave. RFC 8698 §5.2.2.
     pub pacing: NadaPacing,
 }
@@ -148,16 +186,21 @@ impl Default for Config {
             loss_penalty: ms(10),
             mark_penalty: ms(2),
             smoothing: 0.1,
+            smoothed_each: SmoothedEach::Report,
             min_filter: 15,
             frame_rate: 30.0,
             sending_gain: 0.1,
             media_gain: 0.1,
             shaping_cap: 0.05,
             congestion_bound: CongestionBound::At(ms(500)),
+            equilibrium_bound: Some(ms(300)),
             loss_average: LossAverage::Closed,
             min_packets: 5,
             clock_step: TimeDelta::from_secs(10),
             feedback_timeout: TimeDelta::from_secs(1),
+            interval_cap: true,
+            shaping_buffer: ShapingBuffer::Least,
+            drain_after: Some(TimeDelta::from_secs(60)),
             pacing: NadaPacing::Shaped,
         }
     }
@@ -184,6 +227,30 @@ impl NadaPacing {
 }
 
 impl Config {
+    /// RFC 8698 as it is printed, without the divergences by which the default departs from its text: no bound of
+    /// `x_curr` but the wire's (1), losses that never expire (2), ratios smoothed with each packet (4), however few they
+    /// are (5), no cap of the time between reports (8), the shaping buffer as it is when a report comes (12), no drains
+    /// (13). Readings of what the RFC leaves open stay.
+    pub fn rfc_literal() -> Self {
+        Self {
+            congestion_bound: CongestionBound::Unbounded,
+            equilibrium_bound: None,
+            loss_average: LossAverage::WithOpen,
+            smoothed_each: SmoothedEach::Packet,
+            min_packets: 0,
+            interval_cap: false,
+            shaping_buffer: ShapingBuffer::Present,
+            drain_after: None,
+            ..Self::default()
+        }
+    }
+
+    /// The minutes of the base delay: so many that the queue has drained in one of them.
+    pub(super) fn base_minutes(&self) -> usize {
+        let drained = |after: TimeDelta| (after.secs_f64() / 60.0) as usize + 2;
+        self.drain_after.map_or(TEN_MINUTES, drained)
+    }
+
     /// Checks every constant.
     ///
     /// # Errors
@@ -217,6 +284,8 @@ impl Config {
             ("media_gain", amount(self.media_gain), "0 or above"),
             ("shaping_cap", ratio(self.shaping_cap), "in [0, 1]"),
             ("congestion_bound", bound, "longer than 0"),
+            ("equilibrium_bound", self.equilibrium_bound.is_none_or(span), "longer than 0"),
+            ("drain_after", self.drain_after.is_none_or(span), "longer than 0"),
             ("pacing", self.pacing.is_sound(), "a factor of at least 1"),
         ];
         check(rules.into_iter().chain(log_rules([

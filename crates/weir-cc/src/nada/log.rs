@@ -18,7 +18,12 @@ pub(super) struct Spans {
     pub(super) interval: TimeDelta,
     /// A raw queuing delay from here on is a clock that was set.
     pub(super) clock_step: TimeDelta,
+    /// The base delay is that of so many minutes.
+    pub(super) base_minutes: usize,
 }
+
+/// Minutes of a base delay that no drain refreshes. RFC 6817 §2.5.
+pub(super) const TEN_MINUTES: usize = 10;
 
 /// The log of a path.
 #[derive(Debug)]
@@ -32,6 +37,17 @@ pub(super) struct Log {
     /// The latest arrival.
     clock: ArrivalTime,
     due: Option<ArrivalTime>,
+    /// What is known ends at the newest packet and goes on with the next one.
+    untold: bool,
+    /// Packets, and the time of them, of which no report told.
+    left_out: LeftOut,
+}
+
+/// What nobody told of, altogether: numbers and rates go on as if it had not been.
+#[derive(Clone, Copy, Debug, Default)]
+struct LeftOut {
+    packets: u64,
+    time: TimeDelta,
 }
 
 /// What an arrival means.
@@ -56,13 +72,34 @@ impl Log {
     pub(super) fn new(spans: Spans) -> Self {
         Self {
             spans,
-            base: BaseDelay::new(),
+            base: BaseDelay::keeping(spans.base_minutes),
             window: LogWindow::new(spans.window),
             received: ReceiveRate::new(spans.window),
             newest: None,
             clock: ArrivalTime::ZERO,
             due: None,
+            untold: false,
+            left_out: LeftOut::default(),
         }
+    }
+
+    /// Of what left between the newest packet and the next one nothing is known.
+    pub(super) fn on_untold(&mut self) {
+        self.untold = true;
+    }
+
+    /// The number of `packet`, without those that nobody told of.
+    fn number(&mut self, packet: &Arrival, at: ArrivalTime) -> u64 {
+        let number = packet.id.saturating_sub(self.left_out.packets);
+        let Some(newest) = self.newest.filter(|&newest| number > newest) else { return number };
+        if core::mem::take(&mut self.untold) {
+            let untold = number - newest - 1;
+            let share = untold as f64 / (untold as f64 + 1.0);
+            self.left_out.packets += untold;
+            self.left_out.time += (at - self.clock).clamp(TimeDelta::ZERO, self.spans.window).scale(share);
+            return newest + 1;
+        }
+        number
     }
 
     /// A packet has arrived. One that comes late stays lost (RFC 8698 §5.1.2) and counts in the receive rate alone.
@@ -72,20 +109,21 @@ impl Log {
             self.forget_delays();
         }
         let at = if set_back || self.newest.is_none() { packet.at } else { packet.at.max(self.clock) };
+        let id = self.number(packet, at);
         self.clock = at;
         let next = at + self.spans.interval;
         self.due = Some(self.due.map_or(next, |due| due.min(next)));
         self.window.expire(at);
         let after_silence = self.window.is_empty();
-        self.received.on_arrival(at, packet.size);
+        self.received.on_arrival(at - self.left_out.time, packet.size);
 
         let delay = ApparentDelay::between(packet.departure, packet.at);
         let missing = match self.newest {
-            Some(newest) if packet.id <= newest => None,
-            Some(newest) => Some(packet.id - newest - 1),
+            Some(newest) if id <= newest => None,
+            Some(newest) => Some(id - newest - 1),
             None => Some(0),
         };
-        let leapt = missing.is_some() && self.log(packet, at, delay);
+        let leapt = missing.is_some() && self.log(id, packet.ecn, at, delay);
         News {
             at,
             delay,
@@ -98,14 +136,14 @@ impl Log {
     }
 
     /// Takes a packet that came in order in; whether a clock leapt forward.
-    fn log(&mut self, packet: &Arrival, at: ArrivalTime, delay: ApparentDelay) -> bool {
-        self.newest = Some(packet.id);
+    fn log(&mut self, id: u64, ecn: Ecn, at: ArrivalTime, delay: ApparentDelay) -> bool {
+        self.newest = Some(id);
         let leapt = delay - self.base.on_arrival(at, delay) >= self.spans.clock_step;
         if leapt {
             self.forget_delays();
             self.base.on_arrival(at, delay);
         }
-        self.window.push(Logged { id: packet.id, at, delay, marked: packet.ecn == Ecn::Ce });
+        self.window.push(Logged { id, at, delay, marked: ecn == Ecn::Ce });
         leapt
     }
 
@@ -132,7 +170,12 @@ impl Log {
 
     /// The receive rate over the window; `None` while unknown.
     pub(super) fn receive_rate(&mut self, now: ArrivalTime) -> Option<DataRate> {
-        self.received.rate(now)
+        self.received.rate(now - self.left_out.time)
+    }
+
+    /// What the window says of loss and marks; `None` while it is empty.
+    pub(super) fn ratios(&self) -> Option<Ratios> {
+        self.window.ratios()
     }
 
     pub(super) fn next_report(&self) -> Option<ArrivalTime> {
@@ -169,7 +212,7 @@ mod tests {
     }
 
     fn log() -> Log {
-        Log::new(Spans { window: ms(500), interval: ms(100), clock_step: ms(10_000) })
+        Log::new(Spans { window: ms(500), interval: ms(100), clock_step: ms(10_000), base_minutes: 10 })
     }
 
     /// Packet `id` of 1250 bytes arrives at `at` ms after `delay` ms.

@@ -2,7 +2,7 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::config::{Config, LossAverage};
+use super::config::{Config, LossAverage, SmoothedEach};
 use super::congestion::LossAge;
 use super::log::{Log, News, Spans};
 use super::window::Ratios;
@@ -54,16 +54,17 @@ impl NadaObserver {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self::knowing_nothing(config))
+        Ok(Self::knowing_nothing(&config))
     }
 
-    fn knowing_nothing(config: Config) -> Self {
+    fn knowing_nothing(config: &Config) -> Self {
         Self {
-            config,
+            config: *config,
             log: Log::new(Spans {
                 window: config.log_window,
                 interval: config.feedback_interval,
                 clock_step: config.clock_step,
+                base_minutes: config.base_minutes(),
             }),
             delays: WindowedMin::new(config.min_filter as usize),
             losses: LossIntervals::new(),
@@ -121,7 +122,16 @@ impl Observer for NadaObserver {
         if let Some(missing) = missing {
             self.count_losses(missing, at);
             self.delays.push(delay);
+            if self.config.smoothed_each == SmoothedEach::Packet
+                && let Some(ratios) = self.log.ratios()
+            {
+                self.smooth(ratios);
+            }
         }
+    }
+
+    fn on_untold(&mut self) {
+        self.log.on_untold();
     }
 
     fn next_report(&self) -> Option<ArrivalTime> {
@@ -130,7 +140,9 @@ impl Observer for NadaObserver {
 
     fn report(&mut self, now: ArrivalTime) -> Option<LawReport> {
         let ratios = self.log.begin_report(now)?;
-        self.smooth(ratios);
+        if self.config.smoothed_each == SmoothedEach::Report {
+            self.smooth(ratios);
+        }
         let d_queue = self.log.above_base(self.delays.min()).millis_f64();
         let d_tilde = self.config.d_tilde(d_queue, self.loss_age());
         let x_curr = self.config.x_curr(d_tilde, self.p_loss, self.p_mark);
@@ -144,7 +156,7 @@ impl Observer for NadaObserver {
     }
 
     fn on_route_changed(&mut self) {
-        *self = Self::knowing_nothing(self.config);
+        *self = Self::knowing_nothing(&self.config);
     }
 
     fn signals(&self) -> &'static [Signal] {

@@ -32,6 +32,8 @@ pub(super) struct Gains {
     pub(super) eta: f64,
     /// `TAU`.
     pub(super) tau: TimeDelta,
+    /// The time since the last update counts for at most so much.
+    pub(super) longest: TimeDelta,
 }
 
 impl Gains {
@@ -46,7 +48,7 @@ impl Gains {
         change: f64,
     ) -> Gradual {
         let tau = self.tau.millis_f64();
-        let delta = elapsed.clamp(TimeDelta::ZERO, self.tau).millis_f64();
+        let delta = elapsed.clamp(TimeDelta::ZERO, self.longest).millis_f64();
         let offset = congestion - equilibrium;
         let step = self.kappa * (delta / tau) * (offset / tau) + self.kappa * self.eta * change / tau;
         Gradual { offset, rate: rate * (1.0 - step) }
@@ -97,17 +99,23 @@ impl Config {
         r_ref.max((1.0 + self.gamma(rtt)) * receive_rate)
     }
 
+    /// The congestion signal in ms at which `r_ref` stands. RFC 8698 eq. (5), divergence 1.
+    pub(super) fn equilibrium(&self, r_ref: f64, max: f64) -> f64 {
+        let bound = self.equilibrium_bound.map_or(f64::INFINITY, TimeDelta::millis_f64);
+        (self.priority * self.reference_congestion.millis_f64() * max / r_ref).min(bound)
+    }
+
     /// Gradual update from `r_ref` above 0, `elapsed` after the one before. RFC 8698 eqs. (5) to (7).
     pub(super) fn gradual(
         &self,
         r_ref: f64,
-        max: f64,
+        equilibrium: f64,
         elapsed: TimeDelta,
         x_curr: f64,
         x_diff: f64,
     ) -> Gradual {
-        let equilibrium = self.priority * self.reference_congestion.millis_f64() * max / r_ref;
-        let gains = Gains { kappa: self.kappa, eta: self.eta, tau: self.tau };
+        let longest = if self.interval_cap { self.tau } else { TimeDelta::MAX };
+        let gains = Gains { kappa: self.kappa, eta: self.eta, tau: self.tau, longest };
         gains.gradual(r_ref, equilibrium, elapsed, x_curr, x_diff)
     }
 
@@ -160,11 +168,17 @@ mod tests {
         near(config.ramp_up(800e3, 0.0, ms(80)), 800e3);
     }
 
+    /// With a maximum of 1.5 Mbit/s.
+    fn gradual(r_ref: f64, elapsed: TimeDelta, x_curr: f64, x_diff: f64) -> Gradual {
+        let config = Config::default();
+        config.gradual(r_ref, config.equilibrium(r_ref, MAX), elapsed, x_curr, x_diff)
+    }
+
     #[test]
     fn gradual_update_weighs_offset_and_change() {
         // x_offset = 40 − 10·1.5/0.5 = 10; x_diff = 40 − 15 = 25;
         // r_ref·(1 − 0.5·(100/500)·(10/500) − 0.5·2·25/500) = 500 000·(1 − 0.002 − 0.05) = 474 000.
-        let update = Config::default().gradual(500e3, MAX, ms(100), 40.0, 25.0);
+        let update = gradual(500e3, ms(100), 40.0, 25.0);
         near(update.offset, 10.0);
         near(update.rate, 474e3);
     }
@@ -172,17 +186,29 @@ mod tests {
     #[test]
     fn at_equilibrium_the_rate_stands() {
         // x = 10·1.5/0.6 = 25.
-        let update = Config::default().gradual(600e3, MAX, ms(100), 25.0, 0.0);
+        let update = gradual(600e3, ms(100), 25.0, 0.0);
         near(update.rate, 600e3);
     }
 
     #[test]
-    fn time_since_the_last_report_counts_up_to_tau() {
+    fn the_equilibrium_stays_within_reach_of_the_signal() {
+        // 10 · 50/0.5 = 1000 ms, which a signal of at most 500 ms never reaches: the rate would rise for ever.
+        near(Config::rfc_literal().equilibrium(500e3, 50e6), 1000.0);
         let config = Config::default();
+        near(config.equilibrium(500e3, 50e6), 300.0);
+        near(config.equilibrium(2e6, 50e6), 250.0);
+        near(Config { priority: 2.0, ..config }.equilibrium(2e6, 50e6), 300.0);
+    }
+
+    #[test]
+    fn time_since_the_last_report_counts_up_to_tau() {
         // x_offset = 80 − 30 = 50: 0.5·(500/500)·(50/500) = 0.05.
-        near(config.gradual(500e3, MAX, ms(500), 80.0, 0.0).rate, 475e3);
-        near(config.gradual(500e3, MAX, ms(5000), 80.0, 0.0).rate, 475e3);
-        near(config.gradual(500e3, MAX, ms(-5000), 80.0, 0.0).rate, 500e3);
+        near(gradual(500e3, ms(500), 80.0, 0.0).rate, 475e3);
+        near(gradual(500e3, ms(5000), 80.0, 0.0).rate, 475e3);
+        near(gradual(500e3, ms(-5000), 80.0, 0.0).rate, 500e3);
+        // As the RFC is printed it counts in full: 10 · 0.05.
+        let literal = Config::rfc_literal();
+        near(literal.gradual(500e3, literal.equilibrium(500e3, MAX), ms(5000), 80.0, 0.0).rate, 250e3);
     }
 
     #[test]

@@ -22,8 +22,10 @@ impl Nada {
             shaping: config.shaping(),
             feedback_timeout: config.feedback_timeout,
             log_window: config.log_window,
+            buffer: config.shaping_buffer,
+            drain_after: config.drain_after,
         };
-        Ok(Self::by(Rfc8698::new(config), habits, limits))
+        Ok(Self::by(Rfc8698::new(&config), habits, limits))
     }
 }
 
@@ -47,14 +49,16 @@ impl Rfc8698 {
         Signal { name: "r_ref", unit: "bit/s", meaning: "reference rate" },
     ];
 
-    fn new(config: Config) -> Self {
-        Self { config, x_curr: Some(0.0), x_offset: f64::NAN, x_diff: f64::NAN, updated: None }
+    fn new(config: &Config) -> Self {
+        Self { config: *config, x_curr: Some(0.0), x_offset: f64::NAN, x_diff: f64::NAN, updated: None }
     }
 }
 
 impl Variant for Rfc8698 {
     fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<(f64, Cause)> {
         let LawReport::Nada(report) = report else { return None };
+        let max = present.limits.max().bps_f64();
+        let equilibrium = self.config.equilibrium(present.rate, max);
         let x_curr = report.congestion.millis_f64().max(0.0);
         self.x_diff = x_curr - self.x_curr.replace(x_curr).unwrap_or(x_curr); // eq. (6)
         let elapsed = self.updated.replace(now).map_or(self.config.feedback_interval, |last| now - last);
@@ -65,8 +69,7 @@ impl Variant for Rfc8698 {
             let rate = self.config.ramp_up(present.rate, received, rtt);
             return Some((rate, Cause::RampUp));
         }
-        let max = present.limits.max().bps_f64();
-        let update = self.config.gradual(present.rate, max, elapsed, x_curr, self.x_diff);
+        let update = self.config.gradual(present.rate, equilibrium, elapsed, x_curr, self.x_diff);
         self.x_offset = update.offset;
         Some((update.rate, Cause::Delay))
     }

@@ -4,11 +4,13 @@ use core::fmt::Debug;
 
 use weir_units::TimeDelta;
 
-use super::config::NadaPacing;
+use super::config::{NadaPacing, ShapingBuffer};
 use super::rate::Shaping;
 use crate::controller::{Cause, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::packet::{SendState, SentPacket};
+use crate::parts::drain::Drains;
+use crate::parts::least_queued::LeastQueued;
 use crate::parts::rescaling::Rescaling;
 use crate::parts::silence;
 use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
@@ -65,6 +67,9 @@ pub(super) struct Habits {
     pub(super) feedback_timeout: TimeDelta,
     /// The receiver's rate is that of the packets of so long.
     pub(super) log_window: TimeDelta,
+    pub(super) buffer: ShapingBuffer,
+    /// Without a round-trip time near the least for so long the queue drains.
+    pub(super) drain_after: Option<TimeDelta>,
 }
 
 /// The sender half of a variant of NADA, which computes the rate by `V`.
@@ -76,12 +81,16 @@ pub struct NadaRule<V> {
     variant: V,
     habits: Habits,
     words: Rescaling,
+    drains: Drains,
+    buffer: LeastQueued,
 }
 
 impl<V: Variant> Sender<V> {
     /// A sender half that begins at the start rate.
     pub(super) fn by(variant: V, habits: Habits, limits: RateLimits) -> Self {
-        let rule = NadaRule { variant, habits, words: Rescaling::NONE };
+        let drains = Drains::new(habits.drain_after);
+        let (words, buffer) = (Rescaling::NONE, LeastQueued::NOTHING);
+        let rule = NadaRule { variant, habits, words, drains, buffer };
         Self::new_by(rule, Frame::new(limits, Some(habits.feedback_timeout)))
     }
 }
@@ -94,7 +103,8 @@ impl<V: Variant> NadaRule<V> {
 }
 
 impl<V: Variant> Rule for NadaRule<V> {
-    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &Frame) {
+    fn on_sent(&mut self, packet: &SentPacket, state: &SendState, _frame: &Frame) {
+        self.buffer.on_sent(state.queued);
         self.variant.on_sent(packet.at);
     }
 
@@ -102,7 +112,7 @@ impl<V: Variant> Rule for NadaRule<V> {
         &mut self,
         now: SendTime,
         feedback: &Feedback<'_>,
-        _state: &SendState,
+        state: &SendState,
         frame: &mut Frame,
     ) -> Heard {
         let Feedback::Law { report, rtt } = feedback else { return Heard::Foreign };
@@ -112,25 +122,36 @@ impl<V: Variant> Rule for NadaRule<V> {
         let Some((rate, cause)) = self.variant.on_report(now, report, &present) else {
             return Heard::Foreign;
         };
+        self.buffer.on_report(state.queued);
         frame.set_rtt(rtt);
         frame.end_silence();
+        let drained = rtt.is_some_and(|rtt| self.drains.on_rtt(now, rtt));
+        if drained {
+            self.variant.forget_congestion();
+        }
+        let rate = if drained { rate.min(present.rate) } else { rate };
         // The report does not say what its congestion is made of; ramp-up goes by what was received.
         let why = if cause == Cause::RampUp { Why::Ceiling } else { Why::Delay };
         Heard::Rate(Computed { rate, why, cause })
     }
 
     fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
+        self.drains.end();
+        self.buffer.on_report(frame.queued());
         self.variant.forget_congestion();
         self.variant.forget_share();
         frame.rate() * silence::FACTOR
     }
 
     fn on_pause(&mut self) {
+        self.drains.end();
+        self.buffer = LeastQueued::NOTHING;
         self.variant.forget_congestion();
     }
 
     fn forget_path(&mut self, _now: SendTime, _frame: &mut Frame) {
         self.words = Rescaling::NONE;
+        self.drains.restart();
         self.variant.forget_path();
         self.variant.forget_share();
     }
@@ -142,15 +163,20 @@ impl<V: Variant> Rule for NadaRule<V> {
 
     fn outlook(&self, frame: &Frame) -> Outlook {
         let rate = frame.data_rate();
-        match self.habits.pacing {
+        let outlook = match self.habits.pacing {
             NadaPacing::Shaped => {
-                let shaped = self.habits.shaping.shape(frame.limits(), rate, frame.queued());
+                let queued = match self.habits.buffer {
+                    ShapingBuffer::Least => self.buffer.get(),
+                    ShapingBuffer::Present => frame.queued(),
+                };
+                let shaped = self.habits.shaping.shape(frame.limits(), rate, queued);
                 let (media_rate, sending_rate) = (shaped.media, shaped.sending);
                 Outlook { media_rate, sending_rate, pacing: Pacing::Factor(1.0), window: None }
             }
             NadaPacing::Factor(factor) => Outlook::at(rate, Pacing::Factor(factor)),
             NadaPacing::Unpaced => Outlook::at(rate, Pacing::Unpaced),
-        }
+        };
+        self.drains.shape(outlook, frame.limits())
     }
 
     fn signals(&self) -> &'static [Signal] {

@@ -1,7 +1,8 @@
 //! Base delay: what of the one-way delay is not queue.
 //!
 //! The smallest apparent delay of the last ten minutes, kept as one minimum per minute (RFC 6817 §4.2): minutes
-//! that leave take a changed route and the skew of two clocks with them.
+//! that leave take a changed route and the skew of two clocks with them. A law that lets the queue drain each minute needs
+//! fewer.
 
 use weir_units::TimeDelta;
 
@@ -12,18 +13,36 @@ const MINUTES: usize = 10;
 const MINUTE: TimeDelta = TimeDelta::from_secs(60);
 
 /// The base delay of a path, by the apparent delays of its packets.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct BaseDelay {
     /// A minimum per minute; the present minute comes first.
     minima: [Option<ApparentDelay>; MINUTES],
+    /// So many of them count, the present one included; `None` if no minute leaves.
+    kept: Option<usize>,
     /// When the present minute began; `None` before the first packet.
     minute: Option<ArrivalTime>,
 }
 
+impl Default for BaseDelay {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl BaseDelay {
-    /// Nothing is known yet.
+    /// That of ten minutes; nothing is known yet.
     pub fn new() -> Self {
-        Self::default()
+        Self::keeping(MINUTES)
+    }
+
+    /// That of so many minutes, 1 to 10, the present one included; nothing is known yet.
+    pub fn keeping(minutes: usize) -> Self {
+        Self { minima: [None; MINUTES], kept: Some(minutes.clamp(1, MINUTES)), minute: None }
+    }
+
+    /// That of the whole session; nothing is known yet.
+    pub fn for_ever() -> Self {
+        Self { minima: [None; MINUTES], kept: None, minute: None }
     }
 
     /// A packet arrived `at` with `delay`. Returns the base delay, this packet included: never above `delay`.
@@ -36,12 +55,12 @@ impl BaseDelay {
 
     /// The base delay; `None` before the first packet.
     pub fn get(&self) -> Option<ApparentDelay> {
-        self.minima.iter().flatten().min().copied()
+        self.minima.iter().take(self.kept.unwrap_or(1)).flatten().min().copied()
     }
 
     /// Forgets everything.
     pub fn restart(&mut self) {
-        *self = Self::default();
+        (self.minima, self.minute) = ([None; MINUTES], None);
     }
 
     fn turn_minutes(&mut self, at: ArrivalTime) {
@@ -49,6 +68,10 @@ impl BaseDelay {
         if at - began < -MINUTE {
             // The receiver's clock was set back: delays from before it cannot be compared.
             self.restart();
+            self.minute = Some(at);
+            return;
+        }
+        if self.kept.is_none() {
             self.minute = Some(at);
             return;
         }
@@ -93,6 +116,26 @@ mod tests {
             assert_eq!(base.on_arrival(second(s), delay(45)), delay(25), "{s} s");
         }
         assert_eq!(base.on_arrival(second(630), delay(45)), delay(45));
+    }
+
+    #[test]
+    fn who_keeps_three_minutes_forgets_one_two_minutes_after_its_end() {
+        let mut base = BaseDelay::keeping(3);
+        base.on_arrival(second(0), delay(25));
+        assert_eq!(base.on_arrival(second(179), delay(45)), delay(25));
+        assert_eq!(base.on_arrival(second(180), delay(45)), delay(45));
+        base.restart();
+        base.on_arrival(second(200), delay(30));
+        assert_eq!(base.on_arrival(second(379), delay(45)), delay(30));
+        assert_eq!(base.on_arrival(second(380), delay(45)), delay(45));
+    }
+
+    #[test]
+    fn who_keeps_all_forgets_nothing_but_at_a_clock_set_back() {
+        let mut base = BaseDelay::for_ever();
+        base.on_arrival(second(0), delay(25));
+        assert_eq!(base.on_arrival(second(100_000), delay(45)), delay(25));
+        assert_eq!(base.on_arrival(second(99_930), delay(45)), delay(45));
     }
 
     #[test]

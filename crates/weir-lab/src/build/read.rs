@@ -48,6 +48,11 @@ impl Scenario {
         Ok(Self { origin, ..scenario })
     }
 
+    /// What can be run and should not be sent into a network, each with its place.
+    pub fn warnings(&self) -> Vec<ScenarioError> {
+        validate::warnings(self).into_iter().map(|problem| self.origin.error(problem)).collect()
+    }
+
     /// The scenario that ships under the name `name`, else that of the file `name`, with `overrides` as for
     /// [`Self::parse`].
     ///

@@ -4,7 +4,7 @@ use weir_cc::Ecn;
 use weir_media::MediaConfig;
 use weir_world::{MediaSpec, Traffic};
 
-use crate::registry::{self, RegistryError, TcpProfile};
+use crate::registry::{self, MarkResponse, RegistryError, TcpProfile};
 use crate::scenario::{AudioStream, Carried, EcnField, Flow, Media, OnOrOff, Tcp};
 
 /// What `flow` sends, with a controller of its own, which gives it this weight.
@@ -41,14 +41,19 @@ fn media_traffic(media: &Media, weight: f64) -> Result<Traffic, RegistryError> {
         key_frame_requests: media.key_frame_requests,
         payload_limit: u16::try_from(media.payload_limit.bytes()).unwrap_or(u16::MAX),
         rtcp_interval: media.rtcp_interval,
-        ecn: match media.ecn {
-            EcnField::NotEct => Ecn::NotEct,
-            EcnField::Ect0 => Ecn::Ect0,
-            EcnField::Ect1 => Ecn::Ect1,
-        },
+        ecn: ecn(media),
         ..MediaConfig::new(limits, media.encoder.config())
     };
     Ok(Traffic::Media(MediaSpec::new(halves.controller, halves.receiver, config)))
+}
+
+/// The ECN field of its packets.
+fn ecn(media: &Media) -> Ecn {
+    match (media.ecn, registry::mark_response(&media.controller)) {
+        (EcnField::Ect1, _) | (EcnField::ByController, MarkResponse::Scalable) => Ecn::Ect1,
+        (EcnField::Ect0, _) | (EcnField::ByController, MarkResponse::Classic) => Ecn::Ect0,
+        (EcnField::NotEct, _) | (EcnField::ByController, MarkResponse::None) => Ecn::NotEct,
+    }
 }
 
 fn tcp_traffic(tcp: &Tcp) -> Result<Traffic, RegistryError> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
 
 /// A problem with a scenario. Its message begins with `file:line:column`; as a [`Diagnostic`] it also shows the
 /// line and says what would be right. Several problems of one scenario come together.
@@ -34,17 +34,24 @@ pub(crate) struct Problem {
     pub(crate) at_key: bool,
     pub(crate) message: String,
     pub(crate) help: Option<String>,
+    /// Whether it can be run all the same.
+    pub(crate) warning: bool,
 }
 
 impl Problem {
     /// The value at `path` is wrong.
     pub(crate) fn value(path: &KeyPath, message: impl Into<String>) -> Self {
-        Self { path: path.clone(), at_key: false, message: message.into(), help: None }
+        Self { path: path.clone(), at_key: false, message: message.into(), help: None, warning: false }
     }
 
     /// The key at the end of `path` is wrong.
     pub(crate) fn key(path: &KeyPath, message: impl Into<String>) -> Self {
         Self { at_key: true, ..Self::value(path, message) }
+    }
+
+    /// The same as a warning.
+    pub(crate) fn warning(self) -> Self {
+        Self { warning: true, ..self }
     }
 
     /// The same with advice.
@@ -166,6 +173,10 @@ impl fmt::Display for ScenarioError {
 impl std::error::Error for ScenarioError {}
 
 impl Diagnostic for ScenarioError {
+    fn severity(&self) -> Option<Severity> {
+        self.0.problem.warning.then_some(Severity::Warning)
+    }
+
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         self.advice().map(|help| Box::new(help) as _)
     }

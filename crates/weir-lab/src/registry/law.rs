@@ -8,7 +8,7 @@ use toml::Table;
 use weir_cc::{Controller, RateLimits, Receiver};
 use weir_media::PacketFormat;
 
-use super::{ControllerInfo, PresetInfo};
+use super::{ControllerInfo, MarkResponse, PresetInfo};
 use crate::form::{self, advice};
 
 /// A law that scenarios can name.
@@ -17,6 +17,9 @@ pub(super) trait Law {
     type Config: DeserializeOwned + Serialize + JsonSchema + Default;
     /// The RTCP form in which the receiver half tells the fate of single packets, if it does.
     const PACKET_FORMAT: PacketFormat = PacketFormat::TransportWide;
+
+    /// How it answers to marks by ECN.
+    const MARKS: MarkResponse = MarkResponse::None;
 
     /// Whether it steers by a window.
     const HAS_WINDOW: bool = false;
@@ -67,6 +70,7 @@ pub(super) struct Entry {
     pub(super) sender: Build<dyn Controller>,
     pub(super) receiver: Build<dyn Receiver>,
     pub(super) packet_format: PacketFormat,
+    pub(super) marks: MarkResponse,
     pub(super) has_window: bool,
     pub(super) schema: Value,
 }
@@ -81,6 +85,7 @@ impl Entry {
             sender: |options, limits, priority| L::sender(config::<L>(options, priority)?, limits),
             receiver: |options, limits, priority| L::receiver(config::<L>(options, priority)?, limits),
             packet_format: L::PACKET_FORMAT,
+            marks: L::MARKS,
             has_window: L::HAS_WINDOW,
             schema,
         }

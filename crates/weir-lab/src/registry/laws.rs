@@ -17,8 +17,8 @@ use weir_cc::tfrc::{self, Tfrc, TfrcObserver};
 use weir_cc::{AtReceiver, Controller, RateLimits, Receiver, TimeDelta};
 use weir_media::PacketFormat;
 
-use super::ControllerInfo;
 use super::law::{Entry, Half, Law, Preset};
+use super::{ControllerInfo, MarkResponse};
 use nada::{Nada2016Draft, NadaAtSender, NadaRfc8698, NadaZhu03};
 
 /// The preset of laws that have a rate among their constants, for 20 times the rates of a call.
@@ -146,6 +146,7 @@ impl Law for ScreamRfc8298 {
     type Config = scream::v1::Config;
     const HAS_WINDOW: bool = true;
     const PACKET_FORMAT: PacketFormat = PacketFormat::Rfc8888;
+    const MARKS: MarkResponse = MarkResponse::Classic;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
@@ -181,6 +182,7 @@ impl Law for ScreamVersion2 {
     type Config = scream::v2::Config;
     const HAS_WINDOW: bool = true;
     const PACKET_FORMAT: PacketFormat = PacketFormat::Rfc8888;
+    const MARKS: MarkResponse = MarkResponse::Scalable;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
@@ -267,7 +269,7 @@ impl Law for DcccAtSender {
             summary: "DCCC with its observer at the sender: the same law over per-packet feedback",
             source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017",
             placement: "sender",
-            feedback: "the fate of each packet, each 10 ms",
+            feedback: "the fate of each packet, each 50 ms",
             presets: Vec::new(),
         }
     }
@@ -320,6 +322,7 @@ impl Law for LedbatRfc6817 {
     type Config = ledbat::Config;
     const HAS_WINDOW: bool = true;
     const PACKET_FORMAT: PacketFormat = PacketFormat::Rfc8888;
+    const MARKS: MarkResponse = MarkResponse::Classic;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
@@ -365,6 +368,7 @@ struct TfrcRfc5348;
 
 impl Law for TfrcRfc5348 {
     type Config = tfrc::Config;
+    const MARKS: MarkResponse = MarkResponse::Classic;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
@@ -399,6 +403,7 @@ struct Rap1999;
 impl Law for Rap1999 {
     type Config = rap::Config;
     const PACKET_FORMAT: PacketFormat = PacketFormat::Rfc8888;
+    const MARKS: MarkResponse = MarkResponse::Classic;
 
     fn info() -> ControllerInfo {
         ControllerInfo {

@@ -50,6 +50,17 @@ pub struct PresetInfo {
     pub summary: &'static str,
 }
 
+/// How a controller answers to marks by ECN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkResponse {
+    /// Marks do not reach it, or it does not heed them: its packets may not ask for any.
+    None,
+    /// A mark counts as a loss or nearly so, once in a round trip (RFC 3168 §5).
+    Classic,
+    /// It yields by the share of marks, so that they come no more seldom at a higher rate (RFC 9331 §4.3).
+    Scalable,
+}
+
 /// The two halves of a controller.
 #[derive(Debug)]
 pub struct Halves {
@@ -182,6 +193,11 @@ pub fn packet_format(name: &str) -> Option<PacketFormat> {
     entry(name).ok().map(|entry| entry.packet_format)
 }
 
+/// How the controller `name` answers to marks by ECN; not at all if there is none of this name.
+pub fn mark_response(name: &str) -> MarkResponse {
+    entry(name).map_or(MarkResponse::None, |entry| entry.marks)
+}
+
 /// Whether the controller `name` steers by a window, once it knows a round-trip time.
 pub fn has_window(name: &str) -> bool {
     entry(name).is_ok_and(|entry| entry.has_window)
@@ -288,6 +304,16 @@ mod tests {
     fn laws_with_a_window_are_those_that_say_so() {
         let with: Vec<&str> = controller_names().filter(|name| has_window(name)).collect();
         assert_eq!(with, ["scream", "scream-v2", "ledbat"]);
+    }
+
+    #[test]
+    fn only_who_yields_by_the_share_of_marks_has_a_scalable_response() {
+        let with = |response| -> Vec<&str> {
+            controller_names().filter(|name| mark_response(name) == response).collect()
+        };
+        assert_eq!(with(MarkResponse::Scalable), ["nada", "nada-2016", "nada-dccc", "scream-v2"]);
+        assert_eq!(with(MarkResponse::Classic), ["scream", "ledbat", "tfrc", "rap"]);
+        assert_eq!(mark_response("nobody"), MarkResponse::None);
     }
 
     #[test]

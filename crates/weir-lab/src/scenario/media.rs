@@ -90,6 +90,9 @@ pub enum EcnField {
     Ect0,
     /// ECT(1).
     Ect1,
+    /// What the controller can answer for: ECT(1) if it yields by the share of marks (RFC 9331 §4.3), ECT(0) if a mark is
+    /// a loss to it, else not ECN-capable.
+    ByController,
 }
 
 /// Bounds of a controller's rate: 0 < `min` ≤ `start` ≤ `max`.

@@ -28,8 +28,9 @@ fn packet(departure: i64, arrival: i64, rate: u64, rtt: i64) -> Arrival {
     }
 }
 
+/// By the stamps on the packets.
 fn observer() -> DcccObserver {
-    DcccObserver::new(Config::default()).unwrap()
+    DcccObserver::new(Config { sending_rate: SendingRate::Stamped, ..Config::default() }).unwrap()
 }
 
 fn report(observer: &mut DcccObserver, now: i64) -> Option<DcccReport> {
@@ -79,7 +80,8 @@ fn a_window_averages_delay_and_rate_and_spaces_by_time_stamps() {
 
 #[test]
 fn counting_divides_the_length_of_the_window() {
-    let config = Config { interarrival: Interarrival::Count, ..Config::default() };
+    let (interarrival, sending_rate) = (Interarrival::Count, SendingRate::Stamped);
+    let config = Config { interarrival, sending_rate, ..Config::default() };
     let mut observer = DcccObserver::new(config).unwrap();
     observer.on_arrival(&packet(0, 25, 200, 0));
     report(&mut observer, 25);
@@ -111,6 +113,7 @@ fn time_stamps_of_a_millisecond_are_cut_on_either_side() {
     let arrive = |departure: i64, arrival: i64| Arrival {
         departure: SendTime::ZERO + micros(departure),
         at: at(0) + micros(arrival),
+        id: departure.unsigned_abs(),
         ..packet(0, 0, 200, 0)
     };
     // 25.9 − 0.0: 25 − 0; 55.1 − 29.9: 55 − 29.
@@ -182,4 +185,68 @@ fn the_inner_quantities_are_shown() {
     observer.on_arrival(&packet(40, 65, 208, 50));
     report(&mut observer, 125);
     assert_eq!(signals(&observer), [208e3, 200e3, 40.0, 50.0]);
+}
+
+/// An observer that goes by departures, as by default, has seen packet 0.
+fn by_departures() -> DcccObserver {
+    let mut observer = DcccObserver::new(Config::default()).unwrap();
+    observer.on_arrival(&numbered(0, 0, 25));
+    report(&mut observer, 25);
+    observer
+}
+
+/// Stamped with what was never sent.
+fn numbered(id: u64, departure: i64, arrival: i64) -> Arrival {
+    Arrival { id, ..packet(departure, arrival, 5000, 50) }
+}
+
+#[test]
+fn what_was_sent_goes_by_departures_whatever_the_law_allowed() {
+    let mut observer = by_departures();
+    for (id, departure) in [(1, 30), (2, 33), (3, 80)] {
+        observer.on_arrival(&numbered(id, departure, departure + 25));
+    }
+    // 3 · 8000 bit in 80 ms, sent and received.
+    let first = report(&mut observer, 125).unwrap();
+    assert_eq!((first.sending_rate.bps(), first.receive_rate().map(f64::round)), (300_000, Some(300e3)));
+    // Packet 5 is lost: three were sent in 60 ms, and two came. The path takes 10 ms longer: 8000 bit each 35 ms.
+    for (id, departure) in [(4, 100), (6, 140)] {
+        observer.on_arrival(&numbered(id, departure, departure + 35));
+    }
+    let second = report(&mut observer, 180).unwrap();
+    assert_eq!((second.sending_rate.bps(), second.interarrival), (400_000, ms(35)));
+}
+
+#[test]
+fn a_source_that_pauses_is_no_congestion_and_an_outage_begins_anew() {
+    let mut observer = by_departures();
+    // 400 ms between packets at an interval of 50 ms: 20 kbit/s sent and received.
+    observer.on_arrival(&numbered(1, 400, 425));
+    let sparse = report(&mut observer, 425).unwrap();
+    assert_eq!((sparse.sending_rate.bps(), sparse.receive_rate()), (20_000, Some(20e3)));
+    // Sent 10 ms later, and 200 ms late.
+    observer.on_arrival(&numbered(2, 410, 635));
+    assert_eq!(report(&mut observer, 635).unwrap().receive_rate(), None);
+}
+
+#[test]
+fn packets_that_leave_at_once_wait_for_others() {
+    let mut observer = by_departures();
+    for (id, departure, arrival) in [(1, 0, 26), (2, 0, 27)] {
+        observer.on_arrival(&numbered(id, departure, arrival));
+    }
+    assert_eq!(report(&mut observer, 125), None);
+    observer.on_arrival(&numbered(3, 100, 130));
+    assert_eq!(report(&mut observer, 175).unwrap().sending_rate.bps(), 240_000);
+}
+
+#[test]
+fn of_what_no_report_told_neither_packets_nor_time_count() {
+    let mut observer = by_departures();
+    observer.on_arrival(&numbered(1, 10, 35));
+    observer.on_untold();
+    // Of packets 2 to 4 nothing is known: of the 40 ms between 1 and 5 a fourth counts. 2 · 8000 bit in 20 ms.
+    observer.on_arrival(&numbered(5, 50, 75));
+    let report = report(&mut observer, 125).unwrap();
+    assert_eq!((report.sending_rate.bps(), report.interarrival), (800_000, ms(10)));
 }

@@ -282,3 +282,100 @@ fn feedback_of_other_laws_is_none_of_its_business() {
     assert_eq!(sender.on_feedback(at(0), &Feedback::Ceiling(kbps(1)), &state), None);
     assert_eq!(sender.target().media_rate, kbps(1000));
 }
+
+fn told_by(sender: &mut Dccc, now: i64, told: &Told, rtt: i64) -> DataRate {
+    let feedback = Feedback::Law { report: LawReport::Dccc(told.report(now)), rtt: Some(ms(rtt)) };
+    sender.on_feedback(at(now), &feedback, &SendState::default()).unwrap().rate
+}
+
+#[test]
+fn what_truly_waits_at_the_sender_drains_and_the_stamp_tells_what_is_sent() {
+    let mut sender = dccc(fixed());
+    let waits = |bytes| SendState { queued: DataSize::from_bytes(bytes), ..SendState::default() };
+    let tell = |sender: &mut Dccc, now, queued| {
+        let feedback = Feedback::Law { report: LawReport::Dccc(TOLD.report(now)), rtt: None };
+        sender.on_feedback(at(now), &feedback, &waits(queued))
+    };
+    // 6250 bytes and one packet of 1000 that waits for its turn, beside a frame captured a moment ago.
+    sender.on_sent(&sent(950), &waits(7250));
+    tell(&mut sender, 1000, 9000);
+    // 6250 bytes in 0.5 s: 100 kbit/s.
+    let target = sender.target();
+    assert_eq!((target.media_rate, target.sending_rate), (kbps(900), kbps(1000)));
+    assert_eq!(sender.stamp().map(|stamp| stamp.rate), Some(kbps(1000)));
+    sender.on_sent(&sent(1050), &waits(0));
+    tell(&mut sender, 1100, 9000);
+    assert_eq!(sender.target().media_rate, kbps(1000));
+}
+
+#[test]
+fn jitter_is_no_loss() {
+    let mut sender = dccc(fixed());
+    // Packets bunch: g swings by 10 % around nothing, and the delay goes with it.
+    for round in 0..200 {
+        let (delay, received) = if round % 2 == 0 { (60, 900) } else { (55, 1125) };
+        let now = 1000 + 50 * round;
+        told_by(&mut sender, now, &Told { delay, received, ..TOLD }, 80);
+        assert!(round < 16 || sender.target().cause != Cause::Loss, "round {round}");
+    }
+    // A tenth is lost, on average too.
+    for round in 200..240 {
+        told_by(&mut sender, 1000 + 50 * round, &Told { delay: 60, received: 900, ..TOLD }, 80);
+    }
+    assert_eq!(sender.target().cause, Cause::Loss);
+}
+
+#[test]
+fn the_rate_grows_to_no_more_than_twice_what_was_sent() {
+    let mut sender = dccc(fixed());
+    let idle = Told { delay: 60, sent: 300, received: 300, ..TOLD };
+    assert_eq!(tell(&mut sender, &idle), kbps(1000), "it holds");
+    assert_eq!(tell(&mut sender, &Told { sent: 502, received: 502, ..idle }), kbps(1004));
+}
+
+#[test]
+fn sparse_packets_are_no_silence() {
+    let mut sender = dccc(fixed());
+    let state = SendState::default();
+    // A packet each 400 ms, at an interval of 150 ms.
+    for n in 0..4 {
+        sender.on_sent(&sent(400 * n), &state);
+        tell_at(&mut sender, 400 * n + 150, &TOLD);
+    }
+    sender.on_sent(&sent(1600), &state);
+    // 4 · 400 ms, where 4 · 150 would halve the rate for the loss of one packet.
+    assert_eq!(sender.next_timeout(), Some(at(3200)));
+}
+
+#[test]
+fn a_minute_without_the_empty_path_the_sender_yields_and_does_not_rise_by_it() {
+    let mut sender = dccc(Config::default());
+    let told = Told { delay: 50, ..TOLD };
+    told_by(&mut sender, 0, &told, 70);
+    // Each second a report, so that nothing is forgotten.
+    for second in 1..=60 {
+        told_by(&mut sender, 1000 * second, &Told { delay: 100, ..TOLD }, 120);
+    }
+    let before = sender.frame().data_rate();
+    let target = sender.target();
+    assert_eq!((target.sending_rate, target.media_rate), (before.scale(0.5), before.scale(0.5)));
+    assert_eq!(target.pacing, Pacing::Exact(target.sending_rate));
+    assert_eq!(sender.stamp().map(|stamp| stamp.rate), Some(target.sending_rate));
+    // The queue drains by itself: more comes than is sent.
+    let draining = Told { delay: 60, sent: 500, received: 1000, ..TOLD };
+    assert_eq!(told_by(&mut sender, 60_100, &draining, 70), before);
+    // 5 · 120 ms of yielding, and a round trip of hearing.
+    assert_eq!(told_by(&mut sender, 60_600, &told, 70), before);
+    assert_eq!(sender.target().sending_rate, before);
+    assert_eq!(told_by(&mut sender, 60_669, &told, 70), before);
+    assert!(told_by(&mut sender, 60_670, &told, 70) > before);
+}
+
+#[test]
+fn a_fixed_threshold_needs_no_drains() {
+    let mut sender = dccc(fixed());
+    for second in 0..100 {
+        told_by(&mut sender, 1000 * second, &TOLD, if second == 0 { 20 } else { 150 });
+        assert_eq!(sender.target().sending_rate, sender.frame().data_rate());
+    }
+}

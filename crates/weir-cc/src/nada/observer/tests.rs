@@ -36,8 +36,8 @@ struct Path {
 }
 
 impl Path {
-    fn new(config: Config) -> Self {
-        let observer = NadaObserver::new(config).unwrap();
+    fn new(config: &Config) -> Self {
+        let observer = NadaObserver::new(*config).unwrap();
         Self { observer, now: 0, id: 0, last: None, reports: 0 }
     }
 
@@ -97,7 +97,7 @@ const NONE: fn(u64) -> bool = |_| false;
 
 #[test]
 fn an_empty_path_reports_no_congestion_and_allows_ramp_up() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     path.run(1000, 25, NONE);
     assert_eq!(
         path.last(),
@@ -107,7 +107,7 @@ fn an_empty_path_reports_no_congestion_and_allows_ramp_up() {
 
 #[test]
 fn reports_come_every_100_ms_from_the_first_packet_on() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     assert_eq!(path.observer.next_report(), None);
     path.run(10, 25, NONE);
     assert_eq!(path.observer.next_report(), Some(ms(110)));
@@ -119,7 +119,7 @@ fn reports_come_every_100_ms_from_the_first_packet_on() {
 
 #[test]
 fn a_report_that_is_asked_for_late_keeps_no_debt() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     path.run(10, 25, NONE);
     path.now = 450;
     path.poll();
@@ -129,7 +129,7 @@ fn a_report_that_is_asked_for_late_keeps_no_debt() {
 
 #[test]
 fn queuing_delay_is_the_least_of_15_packets_above_the_base() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     path.run(1000, 25, NONE);
     // 14 packets at +30 ms: an old one without delay still counts. From the 15th on it does not.
     path.run(140, 55, NONE).run(10, 55, NONE);
@@ -142,7 +142,7 @@ fn queuing_delay_is_the_least_of_15_packets_above_the_base() {
 
 #[test]
 fn one_raw_delay_of_10_ms_stops_ramp_up_for_half_a_second() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     path.run(990, 25, NONE).run(10, 35, NONE);
     let spike = path.now;
     path.run(490, 25, NONE);
@@ -154,7 +154,7 @@ fn one_raw_delay_of_10_ms_stops_ramp_up_for_half_a_second() {
 
 #[test]
 fn a_lower_base_counts_for_the_delays_before_it() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     path.run(1000, 45, NONE).run(10, 25, NONE).run(100, 45, NONE);
     assert!(!path.last().ramp_up, "the old packets turn out to be 20 ms above the base");
     path.run(200, 45, NONE);
@@ -163,7 +163,7 @@ fn a_lower_base_counts_for_the_delays_before_it() {
 
 #[test]
 fn loss_is_smoothed_and_costs_by_its_square() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     // Number 96 is missing: at the report at 1010 ms the window (510, 1010] spans 52 … 101.
     path.run(1010, 25, |id| id == 96);
     // p_inst = 1/50; p_loss = 0.1 · 0.02 = 0.002; x = 10·(0.002/0.01)² = 0.4 ms.
@@ -176,7 +176,7 @@ fn loss_is_smoothed_and_costs_by_its_square() {
 
 #[test]
 fn marks_are_smoothed_and_cost_less() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     path.run(1000, 25, NONE);
     let marked = Arrival { ecn: Ecn::Ce, ..packet(101, 1010, 25) };
     path.observer.on_arrival(&marked);
@@ -190,7 +190,7 @@ fn marks_are_smoothed_and_cost_less() {
 
 #[test]
 fn after_a_loss_long_delays_are_warped_until_the_loss_is_old() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     // Loss of the 50th packet: the first interval is 49 packets, recent for 7 · 49 = 343, faded after 392.
     path.run(500, 25, |id| id == 50).run(3000, 125, NONE);
     // 50·exp(−0.5·(100 − 50)/50) = 30.32653.
@@ -201,14 +201,14 @@ fn after_a_loss_long_delays_are_warped_until_the_loss_is_old() {
 
 #[test]
 fn with_the_open_interval_in_the_average_a_loss_never_gets_old() {
-    let mut path = Path::new(Config { loss_average: LossAverage::WithOpen, ..Config::default() });
+    let mut path = Path::new(&Config { loss_average: LossAverage::WithOpen, ..Config::default() });
     path.run(500, 25, |id| id == 50).run(60_000, 125, NONE);
     assert!((path.signal("d_tilde") - 30.326_53).abs() < 1e-4);
 }
 
 #[test]
 fn a_late_packet_stays_lost_and_does_not_touch_the_delay() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     path.run(1000, 25, |id| id == 96);
     path.observer.on_arrival(&packet(96, 1005, 75));
     path.run(10, 25, NONE);
@@ -223,7 +223,7 @@ fn a_late_packet_stays_lost_and_does_not_touch_the_delay() {
 
 #[test]
 fn silence_stops_the_reports_until_packets_come_again() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     path.run(1000, 25, NONE).silence(2000);
     // The last packet came at 1000 ms: reports at 1010, … 1410 ms still have something in the window.
     assert_eq!(path.reports, 14);
@@ -235,14 +235,14 @@ fn silence_stops_the_reports_until_packets_come_again() {
 
 #[test]
 fn silence_keeps_the_base_delay_but_not_the_filter() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     path.run(1000, 25, NONE).silence(2000).run(110, 65, NONE);
     assert_eq!(path.signal("d_queue"), 40.0);
 }
 
 #[test]
 fn few_packets_raise_no_ratio_but_a_clean_window_lowers_it() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     // Every other number is missing, at a packet each 200 ms: two or three in the window.
     path.sparse(20, 2);
     assert_eq!(path.signal("p_loss"), 0.0);
@@ -255,7 +255,7 @@ fn few_packets_raise_no_ratio_but_a_clean_window_lowers_it() {
 
 #[test]
 fn a_clock_set_forward_is_no_queue() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     path.run(1000, 25, NONE).run(1000, 25 + 3_600_000, NONE);
     assert_eq!(path.last().congestion, TimeDelta::ZERO);
     assert!(path.last().ramp_up);
@@ -263,7 +263,7 @@ fn a_clock_set_forward_is_no_queue() {
 
 #[test]
 fn a_clock_set_back_does_not_stop_the_reports() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     path.run(1000, 25, NONE);
     let reports = path.reports;
     path.now = -3_600_000;
@@ -274,7 +274,7 @@ fn a_clock_set_back_does_not_stop_the_reports() {
 
 #[test]
 fn a_loss_is_forgotten_when_the_clock_is_set_back() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     path.run(1000, 25, |id| id == 96);
     path.now = -3_600_000;
     path.run(300, 25 - 3_601_000, NONE);
@@ -283,13 +283,13 @@ fn a_loss_is_forgotten_when_the_clock_is_set_back() {
 
 #[test]
 fn half_a_second_after_a_loss_ramp_up_is_allowed_again() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     // Packet 95 is missing: it shows with packet 96, at 960 ms.
     path.run(1410, 25, |id| id == 95);
     assert!(!path.last().ramp_up, "at 1410 ms");
     path.run(100, 25, NONE);
     assert!(path.last().ramp_up, "at 1510 ms");
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     // Packet 100 shows its loss at 1010 ms, half a second before the report at 1510 ms.
     path.run(1510, 25, |id| id == 100);
     assert!(path.last().ramp_up);
@@ -297,7 +297,7 @@ fn half_a_second_after_a_loss_ramp_up_is_allowed_again() {
 
 #[test]
 fn the_filter_reads_nothing_from_before_a_silence() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     path.run(1000, 25, NONE);
     path.now += 600;
     path.run(10, 65, NONE);
@@ -307,7 +307,7 @@ fn the_filter_reads_nothing_from_before_a_silence() {
 
 #[test]
 fn another_route_has_its_own_base_delay_and_no_loss_yet() {
-    let mut path = Path::new(Config::default());
+    let mut path = Path::new(&Config::default());
     path.run(3000, 20, |id| id % 10 == 0);
     let congested = path.last.unwrap().congestion;
     assert!(congested > TimeDelta::from_millis(100), "{congested:?}");

@@ -219,8 +219,8 @@ fn the_round_trip_time_is_kept_until_a_new_one_comes() {
 #[test]
 fn the_buffer_counts_as_it_was_at_the_last_report_or_timeout() {
     let mut sender = Nada::new(Config::default(), limits(150, 1000, 1500)).unwrap();
-    sender.on_sent(&sent(0), &SendState::default());
     let state = SendState { queued: DataSize::from_bytes(500), ..SendState::default() };
+    sender.on_sent(&sent(0), &state);
     sender.on_timeout(ms(1000), &state);
     // 0.1 · 8 · 500 · 30 = 12 kbit/s, from half of 1000.
     assert_eq!((sender.target().media_rate, sender.target().sending_rate), (kbps(488), kbps(512)));
@@ -238,8 +238,9 @@ fn a_pause_and_another_route_forget_the_signal() {
         // The next report counts for an interval, and against itself.
         let rate = tell(&mut sender, 5000, gradual(40), 0);
         assert_eq!(signals(&sender)[2], 0.0);
-        let expected =
-            Config::default().gradual(rate.base.bps_f64(), 1.5e6, TimeDelta::from_millis(100), 40.0, 0.0);
+        let base = rate.base.bps_f64();
+        let (config, interval) = (Config::default(), TimeDelta::from_millis(100));
+        let expected = config.gradual(base, config.equilibrium(base, 1.5e6), interval, 40.0, 0.0);
         assert!((rate.rate.bps_f64() - expected.rate).abs() < 2.0, "{event:?}: {rate:?}");
     }
 }
@@ -249,4 +250,48 @@ fn a_negative_signal_is_none() {
     let mut sender = nada();
     tell(&mut sender, 100, gradual(-30), 0);
     assert_eq!(signals(&sender)[0], 0.0);
+}
+
+#[test]
+fn a_frame_captured_a_moment_ago_is_no_backlog() {
+    let mut sender = Nada::new(Config::default(), limits(150, 1000, 1500)).unwrap();
+    let left = |sender: &mut Nada, at, queued| {
+        let queued = DataSize::from_bytes(queued);
+        sender.on_sent(&sent(at), &SendState { queued, ..SendState::default() });
+    };
+    tell(&mut sender, 0, ramp_up_at(15), 0);
+    // Each report comes just after a capture of 4000 bytes, and between them all has left.
+    for round in 1..4 {
+        left(&mut sender, 100 * round - 50, 2000);
+        left(&mut sender, 100 * round - 30, 0);
+        tell(&mut sender, 100 * round, gradual(15), 4000);
+        let target = sender.target();
+        assert_eq!((target.media_rate, target.sending_rate), (kbps(1000), kbps(1000)));
+    }
+    let present = Config { shaping_buffer: ShapingBuffer::Present, ..Config::default() };
+    let mut literal = Nada::new(present, limits(150, 1000, 1500)).unwrap();
+    left(&mut literal, 50, 0);
+    tell(&mut literal, 100, ramp_up_at(15), 2000);
+    assert_eq!(literal.target().media_rate, kbps(952));
+}
+
+#[test]
+fn a_minute_without_the_empty_path_the_sender_yields_and_learns_nothing_from_it() {
+    let mut sender = Nada::new(Config::default(), limits(150, 1000, 1500)).unwrap();
+    let rtt = |sender: &mut Nada, at, rtt, report| {
+        let rtt = Some(TimeDelta::from_millis(rtt));
+        let feedback = Feedback::Law { report: LawReport::Nada(report), rtt };
+        sender.on_feedback(ms(at), &feedback, &SendState::default()).unwrap().rate
+    };
+    rtt(&mut sender, 0, 50, ramp_up_at(15));
+    assert_eq!(rtt(&mut sender, 60_000, 70, gradual(15)), kbps(1000));
+    assert_eq!((sender.target().media_rate, sender.target().sending_rate), (kbps(500), kbps(500)));
+    // 5 · 70 ms later the whole rate is back, and did not follow the empty queue.
+    for at in [60_100, 60_200, 60_300] {
+        assert_eq!(rtt(&mut sender, at, 50, ramp_up(2000)), kbps(1000));
+    }
+    assert_eq!(rtt(&mut sender, 60_400, 50, gradual(0)), kbps(1000));
+    assert_eq!(sender.target().media_rate, kbps(1000));
+    // The first report after it counts against itself.
+    assert_eq!(rtt(&mut sender, 60_500, 70, gradual(15)), kbps(1000));
 }

@@ -6,7 +6,7 @@ use super::config::Config;
 use super::congestion::DelayFilter;
 use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
-use crate::nada::log::{Log, Spans};
+use crate::nada::log::{Log, Spans, TEN_MINUTES};
 use crate::packet::Arrival;
 use crate::report::{LawReport, NadaReport};
 use crate::time::ArrivalTime;
@@ -52,6 +52,7 @@ impl Nada2016Observer {
             window: config.log_window,
             interval: config.feedback_interval,
             clock_step: config.clock_step,
+            base_minutes: TEN_MINUTES,
         };
         Self { config, log: Log::new(spans), filter: DelayFilter::new(config), latest: None }
     }
@@ -73,6 +74,10 @@ impl Observer for Nada2016Observer {
             self.filter.clear();
         }
         self.filter.push(news.queuing);
+    }
+
+    fn on_untold(&mut self) {
+        self.log.on_untold();
     }
 
     fn next_report(&self) -> Option<ArrivalTime> {

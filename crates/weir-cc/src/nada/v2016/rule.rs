@@ -6,6 +6,7 @@ use super::config::{Config, OffsetForm};
 use super::congestion::whole;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, RateLimits, Signal};
+use crate::nada::config::ShapingBuffer;
 use crate::nada::rate::{Gains, Gradual, Shaping, gamma};
 use crate::nada::sender::{Habits, Present, Sender, Variant};
 use crate::report::LawReport;
@@ -26,6 +27,8 @@ impl Nada2016 {
             shaping: config.shaping(),
             feedback_timeout: config.feedback_timeout,
             log_window: config.log_window,
+            buffer: ShapingBuffer::Least,
+            drain_after: None,
         };
         Ok(Self::by(Rule2016::new(config), habits, limits))
     }
@@ -78,7 +81,7 @@ impl Config {
     fn gradual(&self, rate: f64, limits: &RateLimits, elapsed: TimeDelta, x_n: f64, x_d: f64) -> Gradual {
         let x_ref = self.priority * self.reference_congestion.millis_f64();
         let (min, max) = (limits.min().bps_f64(), limits.max().bps_f64());
-        let gains = Gains { kappa: self.kappa, eta: self.eta, tau: self.tau };
+        let gains = Gains { kappa: self.kappa, eta: self.eta, tau: self.tau, longest: self.tau };
         let (offset, step) = match self.offset_form {
             OffsetForm::Paper => {
                 let update = gains.gradual(rate, max / rate * x_ref, elapsed, x_n, x_d);

@@ -5,7 +5,7 @@ use weir_units::TimeDelta;
 use super::config::{Config, Reference};
 use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
-use crate::nada::log::{Log, News, Spans};
+use crate::nada::log::{Log, News, Spans, TEN_MINUTES};
 use crate::packet::{Arrival, Ecn};
 use crate::report::{LawReport, NadaDelayReport};
 use crate::time::ArrivalTime;
@@ -46,6 +46,7 @@ impl Zhu03Observer {
             window: config.log_window,
             interval: config.feedback_interval,
             clock_step: config.clock_step,
+            base_minutes: TEN_MINUTES,
         };
         Self { config, log: Log::new(spans), delay: None, x_n: None }
     }
@@ -89,6 +90,10 @@ impl Observer for Zhu03Observer {
         let penalty = if packet.ecn == Ecn::Ce { self.config.mark_penalty.millis_f64() } else { 0.0 };
         self.smooth(delay + penalty, 1);
         self.delay = Some(delay);
+    }
+
+    fn on_untold(&mut self) {
+        self.log.on_untold();
     }
 
     fn next_report(&self) -> Option<ArrivalTime> {

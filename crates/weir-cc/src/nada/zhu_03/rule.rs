@@ -5,6 +5,7 @@ use weir_units::TimeDelta;
 use super::config::Config;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, RateLimits, Signal};
+use crate::nada::config::ShapingBuffer;
 use crate::nada::rate::Shaping;
 use crate::nada::sender::{Habits, Present, Sender, Variant};
 use crate::parts::relative::{Fall, Relative};
@@ -32,6 +33,8 @@ impl NadaZhu03 {
             shaping: unshaped,
             feedback_timeout: config.feedback_timeout,
             log_window: TimeDelta::ZERO,
+            buffer: ShapingBuffer::Least,
+            drain_after: None,
         };
         Ok(Self::by(RuleZhu03::new(config), habits, limits))
     }

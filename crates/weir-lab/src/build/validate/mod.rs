@@ -4,8 +4,11 @@ mod call;
 mod cells;
 mod clock;
 mod coupling;
+mod ecn;
 mod media;
 mod transport;
+
+pub(crate) use ecn::warnings;
 
 use std::collections::BTreeSet;
 

@@ -7,13 +7,14 @@ use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{AtReceiver, Controller, RateLimits, Receiver};
 
 use super::words;
-use crate::registry::ControllerInfo;
 use crate::registry::law::{Half, Law, Preset};
+use crate::registry::{ControllerInfo, MarkResponse};
 
 pub(super) struct NadaRfc8698;
 
 impl Law for NadaRfc8698 {
     type Config = nada::Config;
+    const MARKS: MarkResponse = MarkResponse::Scalable;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
@@ -24,6 +25,14 @@ impl Law for NadaRfc8698 {
             feedback: "the law's own report each 100 ms",
             presets: Vec::new(),
         }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![Preset {
+            name: "rfc-literal",
+            summary: "RFC 8698 as it is printed, without the divergences that the default makes from its text",
+            config: nada::Config::rfc_literal(),
+        }]
     }
 
     fn prioritised(config: Self::Config, priority: f64) -> Self::Config {
@@ -72,6 +81,7 @@ pub(super) struct Nada2016Draft;
 
 impl Law for Nada2016Draft {
     type Config = v2016::Config;
+    const MARKS: MarkResponse = MarkResponse::Scalable;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
@@ -116,6 +126,7 @@ pub(super) struct NadaZhu03;
 
 impl Law for NadaZhu03 {
     type Config = zhu_03::Config;
+    const MARKS: MarkResponse = MarkResponse::Scalable;
 
     fn info() -> ControllerInfo {
         ControllerInfo {

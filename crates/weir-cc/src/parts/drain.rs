@@ -1,0 +1,183 @@
+//! When to let the queue run empty, so that the path's base delay is seen again.
+//!
+//! A law that keeps a queue standing never sees the empty path: a base delay that forgets then takes the queue for
+//! propagation and puts another one on top, and one that does not forget takes the skew of two clocks for a queue. The
+//! round-trip time is of one clock, so it tells both apart: where it has not come near its least for a while the sender
+//! yields for a few round trips. Flows of one bottleneck see each other's drains in it, and drain together.
+
+use weir_units::{DataRate, TimeDelta};
+
+use crate::controller::{Pacing, RateLimits};
+use crate::rate_law::Outlook;
+use crate::time::SendTime;
+
+/// What is sent while the queue drains, as a share of the rate; that of SCReAM's implementation.
+const SHARE: f64 = 0.5;
+/// A drain lasts so many round trips, in which half a rate drains two and a half of them; as there.
+const ROUNDS: i64 = 5;
+/// … and at least so long, that a report tells of it.
+const SHORTEST: TimeDelta = TimeDelta::from_millis(200);
+/// A round-trip time so much above the least is one without a queue.
+const NEAR: TimeDelta = TimeDelta::from_millis(5);
+
+/// The clock of drains.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drains {
+    /// Without a round-trip time near the least for so long the queue drains; `None` for never.
+    every: Option<TimeDelta>,
+    /// The least round-trip time, and when one near it was last seen.
+    least: Option<(TimeDelta, SendTime)>,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The flow sends what its law says.
+    Full,
+    /// It yields until then.
+    Yielding(SendTime),
+    /// It sends all again; until then it may hear of what it sent before.
+    Hearing(SendTime),
+}
+
+impl Drains {
+    pub(crate) const fn new(every: Option<TimeDelta>) -> Self {
+        Self { every, least: None, phase: Phase::Full }
+    }
+
+    /// A round-trip time has been measured. Whether what is heard with it may tell of a drain: the law then knows nothing
+    /// by which it could rise.
+    pub(crate) fn on_rtt(&mut self, now: SendTime, rtt: TimeDelta) -> bool {
+        let Some(every) = self.every else { return false };
+        match self.phase {
+            Phase::Yielding(end) if now >= end => self.phase = Phase::Hearing(now + rtt),
+            Phase::Hearing(end) if now >= end => self.phase = Phase::Full,
+            _ => {}
+        }
+        let (least, seen) = *self.least.get_or_insert((rtt, now));
+        // The sender's clock may have been set back.
+        let seen = seen.min(now);
+        if rtt <= least + NEAR {
+            self.least = Some((rtt.min(least), now));
+        } else if self.phase == Phase::Full && now - seen >= every {
+            self.phase = Phase::Yielding(now + (rtt * ROUNDS).max(SHORTEST));
+            // A longer path has another least.
+            self.least = Some((rtt, now));
+        } else {
+            self.least = Some((least, seen));
+        }
+        self.phase != Phase::Full
+    }
+
+    /// No drain is under way any more: nothing is heard, or nothing is sent.
+    pub(crate) fn end(&mut self) {
+        self.phase = Phase::Full;
+    }
+
+    /// The path is another one.
+    pub(crate) fn restart(&mut self) {
+        *self = Self::new(self.every);
+    }
+
+    /// What goes to encoder and pacer where `outlook` would.
+    pub(crate) fn shape(&self, outlook: Outlook, limits: &RateLimits) -> Outlook {
+        if !matches!(self.phase, Phase::Yielding(_)) {
+            return outlook;
+        }
+        let part = |rate: DataRate| limits.clamp(rate.scale(SHARE));
+        let (media_rate, sending_rate) = (part(outlook.media_rate), part(outlook.sending_rate));
+        let pacing = match outlook.pacing {
+            Pacing::Exact(_) => Pacing::Exact(sending_rate),
+            pacing => pacing,
+        };
+        Outlook { media_rate, sending_rate, pacing, ..outlook }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: i64) -> TimeDelta {
+        TimeDelta::from_millis(ms)
+    }
+
+    fn at(ms: i64) -> SendTime {
+        SendTime::from_millis(ms)
+    }
+
+    fn kbps(rate: u64) -> DataRate {
+        DataRate::from_kbps(rate)
+    }
+
+    fn limits() -> RateLimits {
+        RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap()
+    }
+
+    /// What is sent of 1000 kbit/s.
+    fn sent(drains: &Drains) -> DataRate {
+        let outlook = Outlook::at(kbps(1000), Pacing::Exact(kbps(1000)));
+        let shaped = drains.shape(outlook, &limits());
+        assert_eq!(
+            (shaped.media_rate, shaped.pacing),
+            (shaped.sending_rate, Pacing::Exact(shaped.sending_rate))
+        );
+        shaped.sending_rate
+    }
+
+    fn drains() -> Drains {
+        Drains::new(Some(TimeDelta::from_secs(60)))
+    }
+
+    #[test]
+    fn a_minute_without_the_empty_path_is_followed_by_five_round_trips_at_half_the_rate() {
+        let mut drains = drains();
+        assert!(!drains.on_rtt(at(0), ms(50)));
+        assert!(!drains.on_rtt(at(59_999), ms(56)));
+        assert_eq!(sent(&drains), kbps(1000));
+        assert!(drains.on_rtt(at(60_000), ms(56)));
+        assert_eq!(sent(&drains), kbps(500));
+        // 5 · 56 ms, and another round trip of news.
+        assert!(drains.on_rtt(at(60_279), ms(50)) && sent(&drains) == kbps(500));
+        assert!(drains.on_rtt(at(60_280), ms(50)) && sent(&drains) == kbps(1000));
+        assert!(drains.on_rtt(at(60_329), ms(50)));
+        assert!(!drains.on_rtt(at(60_330), ms(50)));
+        // The next one a minute after the path was last seen empty.
+        assert!(!drains.on_rtt(at(120_329), ms(56)) && drains.on_rtt(at(120_330), ms(56)));
+    }
+
+    #[test]
+    fn a_round_trip_near_the_least_puts_it_off() {
+        let mut drains = drains();
+        drains.on_rtt(at(0), ms(50));
+        assert!(!drains.on_rtt(at(59_000), ms(55)));
+        assert!(!drains.on_rtt(at(118_999), ms(90)) && drains.on_rtt(at(119_000), ms(90)));
+    }
+
+    #[test]
+    fn a_longer_path_is_taken_for_what_it_is_after_one_drain() {
+        let mut drains = drains();
+        drains.on_rtt(at(0), ms(50));
+        assert!(drains.on_rtt(at(60_000), ms(80)));
+        for now in (60_100..400_000).step_by(100) {
+            let hears = drains.on_rtt(at(now), ms(80));
+            assert!(!hears || now <= 60_600, "{now}");
+        }
+    }
+
+    #[test]
+    fn silence_ends_it_and_a_minimum_holds() {
+        let mut drains = drains();
+        drains.on_rtt(at(0), ms(50));
+        drains.on_rtt(at(60_000), ms(80));
+        let outlook = Outlook::at(kbps(80), Pacing::Factor(1.0));
+        assert_eq!(drains.shape(outlook, &limits()), Outlook::at(kbps(50), Pacing::Factor(1.0)));
+        drains.end();
+        assert_eq!(sent(&drains), kbps(1000));
+        drains.restart();
+        assert!(!drains.on_rtt(at(200_000), ms(500)));
+        let mut never = Drains::new(None);
+        never.on_rtt(at(0), ms(50));
+        assert!(!never.on_rtt(at(200_000), ms(500)));
+    }
+}

@@ -1,0 +1,58 @@
+//! What truly waits in front of the pacer: a frame captured a moment ago, and about to leave, is not a queue.
+
+use weir_units::DataSize;
+
+/// The least that waited since the report before. Frames and reports have a common beat: a single look may fall into the
+/// same phase of a frame for ever.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LeastQueued {
+    /// `None` while nothing has left since the last report.
+    since: Option<DataSize>,
+    before: DataSize,
+}
+
+impl LeastQueued {
+    pub(crate) const NOTHING: Self = Self { since: None, before: DataSize::ZERO };
+
+    /// A packet has left, and this waits still.
+    pub(crate) fn on_sent(&mut self, queued: DataSize) {
+        self.since = Some(self.least(queued));
+    }
+
+    /// A report has come, or none for long, and this waits. Returns the least since the one before.
+    pub(crate) fn on_report(&mut self, queued: DataSize) -> DataSize {
+        self.before = self.least(queued);
+        self.since = None;
+        self.before
+    }
+
+    /// As of the last report.
+    pub(crate) fn get(&self) -> DataSize {
+        self.before
+    }
+
+    fn least(&self, queued: DataSize) -> DataSize {
+        self.since.map_or(queued, |least| least.min(queued))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_about_to_leave_is_no_queue() {
+        let size = DataSize::from_bytes;
+        let mut least = LeastQueued::NOTHING;
+        for frame in [5000, 2500, 0, 5000, 2500] {
+            least.on_sent(size(frame));
+        }
+        assert_eq!((least.on_report(size(5000)).bytes(), least.get().bytes()), (0, 0));
+        // Where something waits all the time, that is the queue.
+        for frame in [5000, 2500, 1200, 5000] {
+            least.on_sent(size(frame));
+        }
+        assert_eq!(least.on_report(size(3000)).bytes(), 1200);
+        assert_eq!(least.on_report(size(900)).bytes(), 900, "nothing has left since");
+    }
+}

@@ -1,0 +1,85 @@
+//! ECN fields that a controller cannot answer for.
+
+use crate::form::{KeyPath, Problem, list};
+use crate::registry::{self, MarkResponse};
+use crate::scenario::{Carried, EcnField, Media, Scenario};
+
+/// What can be run and should not be sent into a network.
+pub(crate) fn warnings(scenario: &Scenario) -> Vec<Problem> {
+    let flows = scenario.flows.iter();
+    let media = flows.filter_map(|(name, flow)| match &flow.carried {
+        Carried::Media(media) => Some((name, media)),
+        _ => None,
+    });
+    media
+        .filter_map(|(name, media)| warning(scenario, media, &KeyPath::of(&["flows", name, "ecn"])))
+        .collect()
+}
+
+fn warning(scenario: &Scenario, media: &Media, path: &KeyPath) -> Option<Problem> {
+    let without = |enough: fn(MarkResponse) -> bool| {
+        let own = scenario.controllers.is_empty().then_some(media.controller.as_str());
+        let all = scenario.controllers.iter().map(String::as_str).chain(own);
+        let without: Vec<&str> = all.filter(|law| !enough(registry::mark_response(law))).collect();
+        (!without.is_empty()).then(|| list(&without))
+    };
+    let message = match media.ecn {
+        EcnField::NotEct | EcnField::ByController => return None,
+        EcnField::Ect1 => {
+            let laws = without(|response| response == MarkResponse::Scalable)?;
+            format!("ECT(1) promises a scalable response to marks (RFC 9331 §4.3); not so {laws}")
+        }
+        EcnField::Ect0 => {
+            let laws = without(|response| response != MarkResponse::None)?;
+            format!("ECT(0) promises to yield to marks (RFC 3168 §5); not so {laws}")
+        }
+    };
+    let advice = "write `\"by-controller\"`: each controller then sends what it can answer for";
+    Some(Problem::value(path, message).help(advice).warning())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"title = "A game"
+duration = "5s"
+[links.there]
+from = "a"
+to = "b"
+rate = "10Mbps"
+queue = { discipline = "dualpi2" }
+[links.back]
+from = "b"
+to = "a"
+rate = "10Mbps"
+[flows.video]
+kind = "media"
+from = "a"
+to = "b"
+controller = "scream-v2"
+ecn = "ect1"
+"#;
+
+    fn warned(overrides: &[&str]) -> Vec<(String, Option<(usize, usize)>)> {
+        let overrides: Vec<String> = overrides.iter().map(|&each| each.to_owned()).collect();
+        let scenario = Scenario::parse("game.toml", TEXT, &overrides).unwrap();
+        scenario.warnings().iter().map(|warning| (warning.message().to_owned(), warning.position())).collect()
+    }
+
+    #[test]
+    fn who_sends_ect_1_without_a_scalable_response_is_named_with_the_place() {
+        assert_eq!(warned(&[]), []);
+        let [(message, place)] = &warned(&["controllers=['scream-v2', 'rap', 'gcc']"])[..] else { panic!() };
+        assert!(message.ends_with("not so `rap` and `gcc`"), "{message}");
+        assert_eq!(*place, Some((17, 7)));
+        assert_eq!(warned(&["flows.video.controller=scream"]).len(), 1);
+    }
+
+    #[test]
+    fn ect_0_is_for_who_hears_marks_and_each_sends_what_it_can_answer_for() {
+        assert_eq!(warned(&["flows.video.ecn=ect0", "flows.video.controller=rap"]), []);
+        assert_eq!(warned(&["flows.video.ecn=ect0", "flows.video.controller=gcc"]).len(), 1);
+        assert_eq!(warned(&["flows.video.ecn=by-controller", "controllers=['scream-v2', 'rap', 'gcc']"]), []);
+    }
+}

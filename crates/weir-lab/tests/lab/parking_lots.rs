@@ -1,0 +1,147 @@
+//! DCCC on random parking lots: packets rest where the law's equations do.
+//!
+//! With queues that lose nothing, the rates of all flows and the queues of all links solve `h/x = β·(e − T)/RTT` for each
+//! flow, where a link has a queue only if it is full. The delay price is no sum over links, so that this is not
+//! proportional fairness; it is found by bisection, link by link.
+
+use std::fmt::Write as _;
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use weir_lab::build::RunOptions;
+use weir_lab::metrics::Recorder;
+use weir_lab::scenario::Scenario;
+use weir_lab::traces::TraceStore;
+use weir_sim::Simulation;
+
+const SECONDS: u32 = 400;
+const MEASURED: u32 = 150;
+/// `h/β` in bit/s, with an `h` at the upper end of table I: a lot is at rest after 400 s, and a packet's time, by which what
+/// one flow waits differs from what another does, weighs less. `T` is in seconds.
+const H_OVER_BETA: f64 = 500e3;
+const T: f64 = 0.1;
+
+struct Link {
+    /// In bit/s.
+    capacity: f64,
+    /// In seconds, the same both ways.
+    delay: f64,
+}
+
+/// From the node before the first link to the one behind the last.
+struct Flow {
+    links: std::ops::Range<usize>,
+    weight: f64,
+}
+
+struct Lot {
+    links: Vec<Link>,
+    flows: Vec<Flow>,
+}
+
+impl Lot {
+    /// 2 to 4 links, 3 to 8 flows; where no flow crosses a link it is not there for anything.
+    fn random(seed: u64) -> Self {
+        let mut dice = Pcg64Mcg::seed_from_u64(seed);
+        let links: Vec<Link> = (0..dice.random_range(2..=4))
+            .map(|_| Link {
+                capacity: f64::from(dice.random_range(8000..=16_000_u32)) * 1e3,
+                delay: f64::from(dice.random_range(50..=150_u32)) * 1e-4,
+            })
+            .collect();
+        let flows = (0..dice.random_range(3..=8))
+            .map(|_| {
+                let first = dice.random_range(0..links.len());
+                let last = dice.random_range(first..links.len());
+                Flow { links: first..last + 1, weight: f64::from(dice.random_range(50..=200_u32)) / 100.0 }
+            })
+            .collect();
+        Self { links, flows }
+    }
+
+    fn scenario(&self) -> String {
+        let mut text = format!(
+            "title = \"A parking lot\"\nduration = \"{SECONDS}s\"\nclocks = \"synchronised\"\n\
+             measure = {{ from = \"{}s\" }}\n",
+            SECONDS - MEASURED
+        );
+        for (i, Link { capacity, delay }) in self.links.iter().enumerate() {
+            let (next, micros) = (i + 1, (delay * 1e6).round());
+            let queue = "queue = { time = \"2s\" }";
+            let _ = write!(
+                text,
+                "[links.l{i}]\nfrom = \"n{i}\"\nto = \"n{next}\"\nrate = \"{capacity}bps\"\ndelay = \"{micros}us\"\n{queue}\n\
+                 [links.b{i}]\nfrom = \"n{next}\"\nto = \"n{i}\"\nrate = \"1Gbps\"\ndelay = \"{micros}us\"\n{queue}\n"
+            );
+        }
+        for (i, Flow { links, weight }) in self.flows.iter().enumerate() {
+            let _ = write!(
+                text,
+                "[flows.f{i}]\nkind = \"media\"\nfrom = \"n{}\"\nto = \"n{}\"\nstart = \"{i}s\"\npriority = {weight}\n\
+                 controller = \"dccc\"\noptions = {{ threshold = {{ fixed = \"100ms\" }}, utility_weight = \"50kbps\" }}\n\
+                 encoder = {{ preset = \"perfect\", min_rate = \"20kbps\", max_rate = \"20Mbps\" }}\n\
+                 rates = {{ min = \"20kbps\", start = \"200kbps\", max = \"20Mbps\" }}\n",
+                links.start, links.end
+            );
+        }
+        text
+    }
+
+    /// The rate of a flow of packets of `packet` bits in bit/s where the links have these queues in seconds.
+    fn rate(&self, flow: &Flow, queues: &[f64], packet: f64) -> f64 {
+        let links = &self.links[flow.links.clone()];
+        let propagation: f64 = links.iter().map(|link| link.delay).sum();
+        let serialisation: f64 = links.iter().map(|link| packet / link.capacity).sum();
+        let e = propagation + serialisation + queues[flow.links.clone()].iter().sum::<f64>();
+        if e > T { H_OVER_BETA * flow.weight * (e + propagation) / (e - T) } else { f64::INFINITY }
+    }
+
+    /// The rates at rest, where a share `payload` of each packet of `packet` bits is payload.
+    fn equilibrium(&self, packet: f64, payload: f64) -> Vec<f64> {
+        let mut queues = vec![0.0; self.links.len()];
+        for _ in 0..300 {
+            for (i, link) in self.links.iter().enumerate() {
+                let overfull = |queue: f64, queues: &mut Vec<f64>| {
+                    queues[i] = queue;
+                    let crossing = self.flows.iter().filter(|flow| flow.links.contains(&i));
+                    crossing.map(|flow| self.rate(flow, queues, packet)).sum::<f64>()
+                        > link.capacity * payload
+                };
+                let (mut low, mut high) = (0.0, 5.0);
+                if !overfull(low, &mut queues) {
+                    continue;
+                }
+                for _ in 0..50 {
+                    let middle = f64::midpoint(low, high);
+                    if overfull(middle, &mut queues) { low = middle } else { high = middle }
+                }
+            }
+        }
+        self.flows.iter().map(|flow| self.rate(flow, &queues, packet)).collect()
+    }
+}
+
+#[test]
+fn flows_rest_within_two_per_cent_of_the_equilibrium() {
+    for seed in 1..=10 {
+        let lot = Lot::random(seed);
+        let text = lot.scenario();
+        let scenario =
+            Scenario::parse("lot.toml", &text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let options = RunOptions { seed, controller: None, series: false };
+        let run = scenario.build(&options, &TraceStore::at(None)).expect("it is complete");
+        let recorder = Simulation::new(run.spec, Recorder::new(run.plan)).expect("it is valid").run();
+        let flows = recorder.finish().metrics.flows;
+        let of = |value: Option<f64>| value.expect("each flow received packets");
+        let packet = 8.0 * of(flows[0].received.bytes) / of(flows[0].received.packets);
+        let payload = of(flows[0].payload_rate_bps) / of(flows[0].rate_bps);
+        for (i, (flow, expected)) in flows.iter().zip(lot.equilibrium(packet, payload)).enumerate() {
+            let rate = of(flow.payload_rate_bps);
+            assert_eq!(flow.packet_loss_ratio, Some(0.0), "lot {seed}: flow {i}");
+            assert!(
+                (rate / expected - 1.0).abs() < 0.02,
+                "lot {seed}: flow {i} has {rate:.0} bit/s, at rest {expected:.0}"
+            );
+        }
+    }
+}
