@@ -43,6 +43,22 @@ pub(super) struct Rack {
     reordered: bool,
 }
 
+/// What is known where an acknowledgement comes.
+#[derive(Clone, Copy)]
+struct Hearing {
+    now: SendTime,
+    min_rtt: TimeDelta,
+    /// When the segment left whose timestamp comes back, if that is of what is acknowledged.
+    echo: Option<SendTime>,
+}
+
+impl Hearing {
+    /// Whether the answer may be to an earlier copy than the one that left then: it is too quick, or its timestamp is older.
+    fn may_be_of_another(&self, left: SendTime, rtt: TimeDelta) -> bool {
+        rtt < self.min_rtt || self.echo.is_some_and(|echo| echo < left)
+    }
+}
+
 /// What an acknowledgement tells of copies.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct News {
@@ -126,12 +142,15 @@ impl Rack {
         let mut news = News::default();
         let (first, next) = (board.first(), board.next());
         if ack.cumulative <= next {
-            self.hear_of(now, board, SackBlock { start: first, end: ack.cumulative }, min_rtt, &mut news);
+            let echo = Some(ack.stamps.sent(now));
+            let hearing = Hearing { now, min_rtt, echo };
+            self.hear_of(board, first, ack.cumulative, hearing, &mut news);
         }
+        // The timestamp is not that of a segment out of order.
+        let hearing = Hearing { now, min_rtt, echo: None };
         for block in ack.sacks {
             let start = block.start.max(first.saturating_add(1)).max(ack.cumulative);
-            let block = SackBlock { start, end: block.end.min(next) };
-            news.sacked |= self.hear_of(now, board, block, min_rtt, &mut news);
+            news.sacked |= self.hear_of(board, start, block.end.min(next), hearing, &mut news);
         }
         news
     }
@@ -139,19 +158,18 @@ impl Rack {
     /// Whether the run holds something that was not known to have arrived.
     fn hear_of(
         &mut self,
-        now: SendTime,
         board: &Scoreboard,
-        run: SackBlock,
-        min_rtt: TimeDelta,
+        start: u32,
+        end: u32,
+        hearing: Hearing,
         news: &mut News,
     ) -> bool {
-        let mut from = run.start;
-        while let Some(number) = board.next_not_sacked(from, run.end) {
+        let mut from = start;
+        while let Some(number) = board.next_not_sacked(from, end) {
             from = number + 1;
             let Copy { left, again } = self.copy(number);
-            let rtt = now - left;
-            // Of which copy a quick answer tells nobody knows.
-            if again && rtt < min_rtt {
+            let rtt = hearing.now - left;
+            if again && hearing.may_be_of_another(left, rtt) {
                 continue;
             }
             self.rtt = rtt;
@@ -163,7 +181,7 @@ impl Rack {
                 self.arrived_end = self.arrived_end.max(from);
             }
         }
-        from > run.start
+        from > start
     }
 
     /// How late a segment may be in relation to others (`RACK_reo_wnd`). Where nothing has ever overtaken anything, none is

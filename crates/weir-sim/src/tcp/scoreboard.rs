@@ -298,9 +298,9 @@ impl Scoreboard {
         self.sacked.first_absent(from, end)
     }
 
-    /// Whether any retransmission is outstanding and not known to be lost.
-    pub(super) fn has_resent(&self) -> bool {
-        self.resent_count > 0
+    /// Retransmissions that are outstanding and not known to be lost.
+    pub(super) fn resent(&self) -> u32 {
+        self.resent_count
     }
 
     /// Whether a retransmission of the segment is outstanding and not known to be lost.

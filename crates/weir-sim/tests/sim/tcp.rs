@@ -1,8 +1,10 @@
 //! TCP: its endpoints step by step, and its flows on links.
 
 mod behaviour;
+mod bench;
 mod ecn;
 mod goodput;
+mod kernel;
 mod properties;
 mod rig;
 mod sharing;

@@ -100,6 +100,20 @@ fn a_quick_answer_to_a_retransmission_tells_nothing_of_time() {
 }
 
 #[test]
+fn an_echo_of_what_left_before_a_retransmission_is_no_answer_to_it() {
+    for (echo, lost) in [(0, 0), (103, 5)] {
+        let mut both = Both::ten();
+        both.hear(103, &ack(0, 1..4));
+        both.find(103, true);
+        both.resend(103);
+        let stamps = Timestamps::new(at(echo), ArrivalTime::ZERO);
+        both.hear(250, &Acknowledgement { stamps, ..ack(5, 0..0) });
+        // 4 has taken 246 ms. Nothing that has arrived left after 5 to 9 but the retransmission, if it has.
+        assert_eq!(both.find(260, true).lost, lost, "{echo}");
+    }
+}
+
+#[test]
 fn where_segments_overtake_each_other_time_alone_tells() {
     let mut both = Both::ten();
     both.hear(100, &ack(1, 0..0));
