@@ -93,6 +93,8 @@ pub(super) struct PathTimes {
     /// From the answer to the handshake to the first data, and the least delay of data.
     base: Option<(TimeDelta, ApparentDelay)>,
     smoothed: Option<TimeDelta>,
+    /// When the last segment left: of several that left together the first counts.
+    left: Option<SendTime>,
 }
 
 impl PathTimes {
@@ -105,6 +107,11 @@ impl PathTimes {
     #[inline]
     pub(super) fn round_trip(&mut self, now: ArrivalTime, sent: SendTime) -> TimeDelta {
         let delay = ApparentDelay::between(sent, now);
+        if self.left.replace(sent) == Some(sent)
+            && let Some(smoothed) = self.smoothed
+        {
+            return smoothed;
+        }
         let begun = self.begun.unwrap_or(now);
         let (handshake, least) = self.base.get_or_insert((now - begun, delay));
         *least = delay.min(*least);
@@ -121,12 +128,12 @@ mod tests {
     #[test]
     fn receiver_adds_to_the_handshakes_round_trip_what_delays_have_grown_by() {
         let mut path = PathTimes::default();
-        let arrival = |ms| ArrivalTime::from_millis(1_000_000 + ms);
+        let arrival = |ms: i64| ArrivalTime::from_millis(1_000_000 + ms);
         path.begin(arrival(25));
         // One way takes 25 ms, and the clocks differ by 1000 s. 75 ms: the first data; then 8 ms in a queue, an eighth of it.
-        let times = [(75, 50), (83, 50), (100, 75)]
+        let times = [(75, 50), (83, 50), (84, 51), (100, 75)]
             .map(|(ms, sent)| path.round_trip(arrival(ms), SendTime::from_millis(sent)));
-        assert_eq!(times, [50_000, 51_000, 50_875].map(TimeDelta::from_micros));
+        assert_eq!(times, [50_000, 50_000, 51_000, 50_875].map(TimeDelta::from_micros));
     }
 
     #[test]

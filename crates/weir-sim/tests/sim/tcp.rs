@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod bench;
+mod by_time;
 mod ecn;
 mod goodput;
 mod kernel;

@@ -1,7 +1,7 @@
 //! Losses found by time, worked by hand.
 
 use weir_cc::ArrivalTime;
-use weir_world::tcp::Timestamps;
+use weir_world::tcp::{SackBlock, Timestamps};
 
 use super::*;
 

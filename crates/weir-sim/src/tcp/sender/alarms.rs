@@ -105,7 +105,10 @@ impl TcpSender {
         let last = self.board.next().saturating_sub(1);
         let segment = match self.send_new(now) {
             Some(segment) => segment,
-            None => self.resend(now, last),
+            None => {
+                self.board.resend_early(last);
+                self.send_again(now, last)
+            }
         };
         self.probe = Some(Probe { end: self.board.next(), again });
         self.alarm = Alarm::Retransmission;
