@@ -1,13 +1,13 @@
 # `make test` is what CI runs after `make lint`; `make demo` shows what Weir is for.
-.PHONY: test test-long lint bench demo fmt mutants
+.PHONY: test test-long lint bench demo docs docs-check fmt mutants
 
 test:
 	cargo test --workspace --locked --quiet
 
 # What must hold of every law over a whole path, at full length: two hours alone, an hour of clock skew, every encoder at every
-# short round trip. Some two minutes on two cores; what each law does is printed.
+# short round trip; and ten parking lots. Some three minutes on two cores; what each law does is printed.
 test-long:
-	WEIR_LONG=1 cargo test --locked --quiet -p weir-lab --test lab -- --nocapture --test-threads 1 every_law::
+	WEIR_LONG=1 cargo test --locked --quiet -p weir-lab --test lab -- --nocapture --test-threads 1 every_law:: parking_lots::
 
 lint:
 	cargo fmt --all --check
@@ -27,6 +27,15 @@ bench:
 	taskset -c 0 cargo bench --locked -p weir-oracle --bench w60
 	taskset -c 0 cargo bench --locked -p weir-lab --bench scenarios
 	taskset -c 0 cargo bench --locked -p weir-lab --bench coupled
+
+# What documentation says that a command prints: `docs` prints all of it anew, `docs-check` compares (some minutes on two cores;
+# needs bash and jq). `make test` compares a sample.
+docs: DOCS = print
+docs-check: DOCS = check
+docs docs-check:
+	cargo build --release --locked
+	WEIR_DOCS=$(DOCS) WEIR=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/release/weir \
+		cargo test --locked --quiet -p weir-cli --test cli -- --nocapture --exact docs::what_stands_as_printed_is_what_is_printed
 
 demo:
 	cargo run --release --locked -- run
