@@ -16,58 +16,22 @@ type Lists = [(&'static str, &'static [&'static str])];
 
 /// What is still to be mended, or to be named as what the law cannot: what fails today and no more, so that it shrinks.
 const UNMENDED: &Lists = &[
-    // 33 -> 381 and 323 ms.
-    ("two hours alone", &["nada", "nada-at-sender"]),
-    // At -50 ppm 1.7 times the queue (dccc 4.4 times), at +50 ppm dccc has 214 of 3000 kbit/s and scream, on the way, 1595.
-    ("clock skew of 50 ppm", &["nada", "nada-at-sender", "scream", "dccc", "dccc-at-sender"]),
-    // 83, 261 and 127 of 3000 kbit/s at 10 %.
-    ("lost reports", &["gcc-send-side", "nada-at-sender", "dccc-at-sender"]),
-    // 52, 51, 68 and 77 % lost.
-    ("large range", &["nada", "nada-at-sender", "nada-2016", "nada-dccc"]),
-    ("large range, 12 % of loss", &["nada", "nada-at-sender"]),
-    // dccc a tenth of what the source sends, or its minimum for ever; nada-dccc 57 to 88 %.
-    ("short round trips, papers", &["nada-dccc", "dccc", "dccc-at-sender"]),
-    ("short round trips, gcc-2016", &["nada-dccc", "dccc", "dccc-at-sender"]),
-    ("short round trips, statistical", &["nada-dccc", "dccc", "dccc-at-sender"]),
-    ("short round trips, rfc8867", &["nada-dccc", "dccc", "dccc-at-sender"]),
-    ("short round trips, interval-noise", &["nada-dccc", "dccc", "dccc-at-sender"]),
+    // 83 of 3000 kbit/s at 10 %.
+    ("lost reports", &["gcc-send-side"]),
     // gcc-2016 28 %, gcc-send-side 76, nada-2016 69, ledbat 82, tfrc 88, rap 89.
-    (
-        "short round trips, trace-driven",
-        &[
-            "gcc-2016",
-            "gcc-send-side",
-            "nada-2016",
-            "nada-dccc",
-            "dccc",
-            "dccc-at-sender",
-            "ledbat",
-            "tfrc",
-            "rap",
-        ],
-    ),
-    (
-        "short round trips, hybrid",
-        &["gcc-2016", "nada-2016", "nada-dccc", "dccc", "dccc-at-sender", "ledbat", "tfrc", "rap"],
-    ),
-    ("short round trips, content-sharing", &["dccc", "dccc-at-sender"]),
-    ("short round trips, perfect", &["dccc", "dccc-at-sender"]),
-    ("short round trips, greedy", &["dccc", "dccc-at-sender"]),
-    // nada-dccc stays at two streams, gcc from the least rate at one.
+    ("short round trips, trace-driven", &["gcc-2016", "gcc-send-side", "nada-2016", "ledbat", "tfrc", "rap"]),
+    ("short round trips, hybrid", &["gcc-2016", "nada-2016", "ledbat", "tfrc", "rap"]),
+    // From the least rate it stays at one stream.
     ("short round trips, simulcast, two streams", &["gcc"]),
-    ("short round trips, simulcast, three streams", &["gcc", "nada-dccc"]),
+    ("short round trips, simulcast, three streams", &["gcc"]),
 ];
 
 /// What of these and of what laws cannot only the long form shows.
 const ONLY_LONG: &Lists = &[
-    ("clock skew of 50 ppm", &["nada"]),
     ("short round trips, trace-driven", &["gcc-send-side"]),
     ("short round trips, simulcast, two streams", &["ledbat"]),
     ("short round trips, simulcast, three streams", &["scream-v2", "ledbat", "rap"]),
 ];
-
-/// And what only the short form.
-const ONLY_SHORT: &Lists = &[("clock skew of 50 ppm", &["scream"])];
 
 /// Each law that cannot have a property by its own definition, as `docs/controllers.md` tells them, which says what their
 /// lines in `LAWS` say.
@@ -101,7 +65,7 @@ pub(super) fn judge(property: &str, findings: Vec<Finding>) -> Vec<String> {
     for Finding { law, figures, holds } in findings {
         let cannot = exceptions.iter().any(|name| name == law);
         let unmended = listed(UNMENDED, property, law);
-        let shown = !listed(if long() { ONLY_SHORT } else { ONLY_LONG }, property, law);
+        let shown = long() || !listed(ONLY_LONG, property, law);
         let word = match (holds, cannot, unmended) {
             (true, ..) => "holds",
             (false, true, _) => "cannot",
