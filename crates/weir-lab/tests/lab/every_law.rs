@@ -52,7 +52,7 @@ rates = { min = "50kbps", start = "300kbps", max = "10Mbps" }
 const CAPACITY: f64 = 3e6;
 
 /// Whether the long form is asked for.
-fn long() -> bool {
+pub(super) fn long() -> bool {
     std::env::var_os("WEIR_LONG").is_some_and(|value| value == "1")
 }
 
