@@ -209,7 +209,7 @@ impl TcpSender {
         let rtt = (acked > 0).then(|| now - ack.stamps.sent(now));
         if let Some(sample) = rtt {
             self.rtt.on_sample(sample, ack.cumulative, self.board.next());
-            self.receive_window.on_read(now, self.board.first(), self.rtt.smoothed());
+            self.hear_of_reading(now, acked);
         }
         if self.config.sack {
             self.board.sack(&ack.sacks);
@@ -240,6 +240,12 @@ impl TcpSender {
             self.on_marks(now);
         }
         rtt
+    }
+
+    /// The receiver has read `segments` more in order.
+    fn hear_of_reading(&mut self, now: SendTime, segments: u32) {
+        let now = now - SendTime::ZERO;
+        self.receive_window.on_read(now, self.board.first(), segments, self.rtt.smoothed());
     }
 
     /// Segments that an acknowledgement tells of. Without SACK a duplicate stands for one, and a cumulative one for those

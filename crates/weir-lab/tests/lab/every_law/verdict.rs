@@ -23,7 +23,7 @@ const UNMENDED: &Lists = &[
     // gcc-2016 28 %, gcc-send-side 76, nada-2016 69, ledbat 82.
     ("short round trips, trace-driven", &["gcc-2016", "gcc-send-side", "nada-2016", "ledbat"]),
     ("short round trips, hybrid", &["gcc-2016", "nada-2016", "ledbat"]),
-    // From the least rate it stays at one stream.
+    // From the least rate it stays at one.
     ("short round trips, simulcast, two streams", &["gcc"]),
     ("short round trips, simulcast, three streams", &["gcc"]),
 ];

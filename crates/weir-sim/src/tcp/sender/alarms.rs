@@ -49,15 +49,12 @@ impl TcpSender {
         }
     }
 
-    /// Waits for a probe where one is allowed, or for the retransmission timer, which has `rest` to go.
+    /// Waits for the retransmission timer, which has `rest` to go; where a probe is allowed, that leaves first, at the latest
+    /// when the timer would run out.
     fn wait(&mut self, now: SendTime, rest: TimeDelta) {
-        self.alarm = Alarm::Retransmission;
-        let mut wait = rest;
-        if let Some(timeout) = self.probe_timeout().filter(|&timeout| timeout <= rest) {
-            self.alarm = Alarm::Probe;
-            wait = timeout;
-        }
-        self.deadline = Some(now + wait);
+        let probe = self.probe_timeout();
+        self.alarm = if probe.is_some() { Alarm::Probe } else { Alarm::Retransmission };
+        self.deadline = Some(now + probe.map_or(rest, |timeout| timeout.min(rest)));
     }
 
     /// `PTO` (RFC 8985 §7.2), where nothing is known to be amiss.
@@ -108,7 +105,10 @@ impl TcpSender {
         let last = self.board.next().saturating_sub(1);
         let segment = match self.send_new(now) {
             Some(segment) => segment,
-            None => self.resend(now, last),
+            None => {
+                self.board.resend_early(last);
+                self.send_again(now, last)
+            }
         };
         self.probe = Some(Probe { end: self.board.next(), again });
         self.alarm = Alarm::Retransmission;

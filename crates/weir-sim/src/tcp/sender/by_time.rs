@@ -34,7 +34,7 @@ impl TcpSender {
         let rtt = (acked > 0).then(|| now - echo);
         if let Some(sample) = rtt {
             self.rtt.on_sample(sample, ack.cumulative, self.board.next());
-            self.receive_window.on_read(now, self.board.first(), self.rtt.smoothed());
+            self.hear_of_reading(now, acked);
         }
         self.board.take_blocks(&ack.sacks);
         let delivered = self.board.arrived() - arrived_before;
@@ -42,7 +42,7 @@ impl TcpSender {
         self.tell_of_delivery(now, delivered, marks, news.rtt);
         let duplicate = Scoreboard::tells_of_duplicate(ack.cumulative, &ack.sacks);
         if duplicate {
-            self.undo.on_duplicate();
+            self.undo.on_duplicate(ack.sacks[0].start);
         }
         self.hear_of_probe(now, ack.cumulative, duplicate, delivered > 0);
         let told = Told { acked, delivered, echo, news };
@@ -77,7 +77,7 @@ impl TcpSender {
                 }
             }
             State::Recovery => {
-                let late = told.acked > 0 && self.undo.is_late(told.echo) && !self.board.has_resent();
+                let late = told.acked > 0 && self.undo.is_late(told.echo) && self.board.resent() == 0;
                 if late {
                     self.board.keep_all();
                 }

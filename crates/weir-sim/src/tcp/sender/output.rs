@@ -107,12 +107,12 @@ impl TcpSender {
         Some(self.send_again(now, number))
     }
 
-    pub(super) fn resend(&mut self, now: SendTime, number: u32) -> Segment {
+    fn resend(&mut self, now: SendTime, number: u32) -> Segment {
         self.board.resend(number);
         self.send_again(now, number)
     }
 
-    fn send_again(&mut self, now: SendTime, number: u32) -> Segment {
+    pub(super) fn send_again(&mut self, now: SendTime, number: u32) -> Segment {
         self.counts.retransmissions += 1;
         self.coupled.on_retransmission();
         self.undo.on_sent_again(now);
