@@ -1,31 +1,37 @@
 #!/usr/bin/env bash
-# The demo's table as README shows it: some of the rows, as many columns as fit, and the sentence at the end.
+# The demo's table as README shows it: some of the rows, as many columns as fit, and the sentences at the end.
 set -euo pipefail
 export LC_ALL=C.UTF-8
 width=116
-rows=' gcc nada nada-at-sender scream '
-weir run --quiet | {
-    state=head left=0
-    while IFS= read -r line; do
-        shown=${line:0:width}
-        shown=${shown%"${shown##*[! ]}"}
-        case $state in
-        head) [ -z "$line" ] && state=names ;;
-        names)
-            case $line in
-            controller*) echo "$shown   …" ;;
-            ─*) echo "$shown" && state=rows ;;
-            *) echo "$shown" ;;
-            esac ;;
-        rows)
-            if [ -z "$line" ]; then
-                echo "… $left more" && echo && state=end
-            elif [[ $rows == *" ${line%% *} "* ]]; then
-                echo "$shown"
-            else
-                left=$((left + 1))
-            fi ;;
-        end) fold -s -w 118 <<< "$line" | sed 's/ $//' ;;
-        esac
+rows=' gcc nada nada-at-sender scream fixed omniscient '
+
+mapfile -t lines < <(weir run --quiet)
+first=0
+while [ -n "${lines[first]}" ]; do first=$((first + 1)); done
+last=$((first + 1))
+while [ -n "${lines[last]}" ]; do last=$((last + 1)); done
+table=("${lines[@]:first + 1:last - first - 1}")
+
+# The last gap between columns that is in every line.
+is_gap() {
+    local line
+    for line in "${table[@]}"; do
+        [[ $line == ─* || ${line:$1:3} =~ ^\ *$ ]] || return 1
     done
 }
+cut=$width
+until is_gap "$cut"; do cut=$((cut - 1)); done
+
+left=0 inside=
+for line in "${table[@]}"; do
+    shown=${line:0:cut}
+    shown=${shown%"${shown##*[! ]}"}
+    case $line in
+    ─*) inside=yes ;;
+    controller*) shown+='   …' ;;
+    *) [ -n "$inside" ] && [[ $rows != *" ${line%% *} "* ]] && left=$((left + 1)) && continue ;;
+    esac
+    echo "$shown"
+done
+echo "… $left more"
+printf '%s\n' "${lines[@]:last}" | fold -s -w 118 | sed 's/ $//'
