@@ -7,7 +7,7 @@ test:
 # What must hold of every law over a whole path, at full length: two hours alone, an hour of clock skew, every encoder at every
 # short round trip. Some two minutes on two cores; what each law does is printed.
 test-long:
-	WEIR_LONG=1 cargo test --locked --quiet -p weir-lab --test lab -- --nocapture --test-threads 1 every_law::
+	WEIR_LONG=1 cargo test --locked --quiet -p weir-lab --test lab -- --nocapture --test-threads 1 every_law:: omniscient::
 
 lint:
 	cargo fmt --all --check

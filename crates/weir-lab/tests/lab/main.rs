@@ -9,6 +9,7 @@ mod every_controller;
 mod every_law;
 mod fluid;
 mod metrics;
+mod omniscient;
 mod pause_and_audio;
 mod priorities;
 mod scenario;
