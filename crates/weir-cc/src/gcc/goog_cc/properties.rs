@@ -12,7 +12,7 @@ const ROUNDS_TO_RECOVER: usize = 1500;
 
 fn config() -> impl Strategy<Value = Config> {
     let dated = prop::sample::select(vec![Config::libwebrtc_2025(), Config::libwebrtc_2024_12()]);
-    (dated, any::<bool>()).prop_map(|(dated, use_loss_v2)| Config { use_loss_v2, ..dated }.probing_always())
+    (dated, any::<bool>()).prop_map(|(dated, use_loss_v2)| Config { use_loss_v2, ..dated })
 }
 
 proptest! {

@@ -21,13 +21,15 @@ pub(super) struct Reports {
     last: Option<ReceptionReport>,
     /// Whether one of them told a round-trip time.
     tells_rtt: bool,
+    /// Whether two of them together told of packets.
+    tells_loss: bool,
     /// When feedback came first.
     heard: Option<SendTime>,
 }
 
 impl Reports {
     pub(super) const NONE: Self =
-        Self { longest: LongestRounds::NONE, last: None, tells_rtt: false, heard: None };
+        Self { longest: LongestRounds::NONE, last: None, tells_rtt: false, tells_loss: false, heard: None };
 
     /// A receiver report came: how many packets were lost and expected since the one before, if there was one.
     pub(super) fn on_report(&mut self, report: ReceptionReport) -> Option<(u64, u64)> {
@@ -35,6 +37,7 @@ impl Reports {
         let expected = report.highest_sequence.wrapping_sub(before.highest_sequence) as i32;
         let lost = report.cumulative_lost.saturating_sub(before.cumulative_lost).max(0);
         // A report that came late or begins anew tells nothing.
+        self.tells_loss |= expected > 0;
         (expected > 0).then(|| (u64::from(lost.unsigned_abs().min(expected.unsigned_abs())), expected as u64))
     }
 
@@ -52,9 +55,9 @@ impl Reports {
         (!self.tells_rtt && self.are_given_up(now)).then_some(mean)
     }
 
-    /// Whether losses are those of feedback: no receiver report has come for long.
+    /// Whether losses are those of feedback: no receiver report has told of any packet for long.
     pub(super) fn tell_no_loss(&self, now: SendTime) -> bool {
-        self.last.is_none() && self.are_given_up(now)
+        !self.tells_loss && self.are_given_up(now)
     }
 
     fn are_given_up(&self, now: SendTime) -> bool {
