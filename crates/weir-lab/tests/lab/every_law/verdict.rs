@@ -22,8 +22,12 @@ const UNMENDED: &Lists = &[
     ("clock skew of 50 ppm", &["scream", "scream-v2"]),
     // 83 of 3000 kbit/s at 10 %.
     ("lost reports", &["gcc-send-side"]),
-    // gcc-2016 28 %, gcc-send-side 76, nada-2016 69, ledbat 82, tfrc 88, rap 89.
-    ("short round trips, trace-driven", &["gcc-2016", "gcc-send-side", "nada-2016", "ledbat", "tfrc", "rap"]),
+    // gcc-2016 28 %, gcc-send-side 76, nada-2016 69, ledbat 82, tfrc 88, rap 89, dccc 89.6: the encoder makes 6 % more than it
+    // is told, and laws that pace at their rate have it yield.
+    (
+        "short round trips, trace-driven",
+        &["gcc-2016", "gcc-send-side", "nada-2016", "ledbat", "tfrc", "rap", "dccc", "dccc-at-sender"],
+    ),
     ("short round trips, hybrid", &["gcc-2016", "nada-2016", "ledbat", "tfrc", "rap"]),
     // It stays at two streams.
     ("short round trips, simulcast, three streams", &["gcc"]),
