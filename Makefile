@@ -1,5 +1,5 @@
 # `make test` is what CI runs after `make lint`; `make demo` shows what Weir is for.
-.PHONY: test test-long lint bench demo fmt mutants
+.PHONY: test test-long lint bench demo docs docs-check fmt mutants
 
 test:
 	cargo test --workspace --locked --quiet
@@ -27,6 +27,15 @@ bench:
 	taskset -c 0 cargo bench --locked -p weir-oracle --bench w60
 	taskset -c 0 cargo bench --locked -p weir-lab --bench scenarios
 	taskset -c 0 cargo bench --locked -p weir-lab --bench coupled
+
+# What documentation says that a command prints: `docs` prints all of it anew, `docs-check` compares (some minutes on two cores;
+# needs bash and jq). `make test` compares a sample.
+docs: DOCS = print
+docs-check: DOCS = check
+docs docs-check:
+	cargo build --release --locked
+	WEIR_DOCS=$(DOCS) WEIR=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/release/weir \
+		cargo test --locked --quiet -p weir-cli --test cli -- --nocapture --exact docs::what_stands_as_printed_is_what_is_printed
 
 demo:
 	cargo run --release --locked -- run

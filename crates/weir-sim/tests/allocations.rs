@@ -16,7 +16,7 @@ use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::scream::ScreamReceiver;
 use weir_cc::scream::v1::{self, Scream};
 use weir_cc::scream::v2::{self, ScreamV2};
-use weir_cc::window::NewReno;
+use weir_cc::window::{Cubic, NewReno};
 use weir_cc::{Controller, DataRate, DataSize, RateLimits, TimeDelta};
 use weir_media::{AudioConfig, Detection, EncoderConfig, FrameTraces, MediaConfig, PacketFormat, Place};
 use weir_net::{
@@ -183,8 +183,14 @@ fn a_call_with_a_window_allocates_nothing() {
 
 #[test]
 fn tcp_beside_a_call_allocates_nothing() {
-    let flows = vec![flow("bulk", tcp()), flow("video", gcc_2016())];
-    assert!(allocations_when_warm(flows) <= RINGS_THAT_MAY_DOUBLE);
+    let linux_6 = || {
+        let law = Box::new(Cubic::linux_6(None));
+        Traffic::Tcp { law, config: TcpConfig::linux_6(), size: None }
+    };
+    for traffic in [tcp(), linux_6()] {
+        let flows = vec![flow("bulk", traffic), flow("video", gcc_2016())];
+        assert!(allocations_when_warm(flows) <= RINGS_THAT_MAY_DOUBLE);
+    }
 }
 
 #[test]

@@ -22,12 +22,13 @@
 //! 3. `flightsize` is the most that was sent within a round trip of the last two, and counts 1.1 times
 //!    (`MAX_BYTES_IN_FLIGHT_HEAD_ROOM` of RFC 8298): between two frames little is in flight without the source being
 //!    idle. Losing a report does not change it.
-//! 4. A packet is lost when one sent three later has arrived; it is not sent again. A mark by ECN is a loss.
+//! 4. A packet is lost when one sent three later has arrived; it is not sent again. A mark by ECN is a loss (§1.3): behind
+//!    CoDel on 2 Mbit/s, ECT(0) set, the median queue is 5 ms; while marks did not reach it, 99 ms.
 //! 5. A congestion timeout leaves one packet of window (§2.4.2) or half of what there was, the smaller one, so that
 //!    each further timeout halves the rate; `CTO` ends at 4 s.
-//! 6. Acknowledgements are reports each 10 ms, not one per packet; all their delay samples count, in order of number.
-//!    §2.4.1 asks for one per round trip at least. A round-trip sample is the mean time in flight of the packets of a
-//!    report, its wait included: so `cwnd/SRTT` is what the window lets through.
+//! 6. Acknowledgements are reports each 10 ms, not one per packet; all their delay samples count, in order of number, of
+//!    1/1024 s each (RFC 8888). §2.4.1 asks for one per round trip at least. A round-trip sample is the mean time in
+//!    flight of the packets of a report, its wait included: so `cwnd/SRTT` is what the window lets through.
 //! 7. A queuing delay of 10 s or more is a clock that was set: the base delay is learnt anew. Minutes of the base
 //!    history count from the first packet, by the receiver's clock.
 //! 8. The window is bounded by what the maximum rate has in flight, and one packet.
@@ -35,9 +36,13 @@
 //!    nothing of the new route. The RFC has no rule.
 //! 10. The rate for encoder and pacer is `cwnd/SRTT` less headers, by the share of payload in the packet sent last before
 //!     the report: it changes with reports and timeouts only.
+//! 11. However small the window is, it lets through what the pacer lets go at the least rate: with exactly that rate what
+//!     once waited would wait for ever (beside CUBIC in a queue of 1 s, at a least rate of 150 kbit/s, frames 3.5 s late
+//!     in the median instead of 0.9).
 //!
-//! A latecomer takes a standing queue for propagation and starves the flow that keeps it (RFC 6817 §4.4); that is the
-//! law's own.
+//! A latecomer takes a standing queue for propagation and starves the flow that keeps it (RFC 6817 §4.4), and a flow alone
+//! forgets the empty path after the ten minutes of `BASE_HISTORY` and puts its target on top of its own queue, again and
+//! again: 99 ms in the fifth minute on 3 Mbit/s, 1177 ms after two hours. Both are the law's own.
 
 mod config;
 mod delay;

@@ -3,6 +3,7 @@
 mod bad_input;
 mod compare;
 mod demo;
+mod docs;
 mod listings;
 mod pcap;
 mod reproduce;

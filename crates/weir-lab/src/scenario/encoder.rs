@@ -145,7 +145,7 @@ pub struct ChangedEncoder {
     /// The highest rate it can produce.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_rate: Option<DataRate>,
-    /// The highest rate from each time of the run on, the first at 0 s, at most eight; in place of `max_rate`.
+    /// The highest rate from each time of the run on, the first at 0 s, at most four; in place of `max_rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_rates: Option<Vec<Step>>,
     /// Standard deviation of a frame's size as a share of the nominal size; in the statistical model the scale of its

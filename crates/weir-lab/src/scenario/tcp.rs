@@ -12,7 +12,7 @@ use crate::registry::TcpProfile;
 /// A TCP transfer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tcp {
-    /// The stack; Weir's own, which resembles a present Linux, unless given.
+    /// The stack; unless given Weir's own, which is no present Linux: that is `linux-6`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<TcpProfile>,
     /// Name of the window law; that of the profile, or `cubic`, unless given.

@@ -3,7 +3,7 @@
 use weir_units::{DataRate, TimeDelta};
 
 /// Most steps of a source's highest rate.
-pub const RATE_STEPS: usize = 8;
+pub const RATE_STEPS: usize = 4;
 
 /// The highest rate of a source from certain times on, counted from its start: a call that begins by offering little, a
 /// screen that is shared later. Without any step it is the same all the time.
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn steps_rise_in_time_and_are_not_many() {
         assert_eq!(RateSteps::new(&[(S(1), KBPS(1)), (S(1), KBPS(2))]), None);
-        let many: Vec<_> = (0..9).map(|at| (S(at), KBPS(1))).collect();
+        let many: Vec<_> = (0..5).map(|at| (S(at), KBPS(1))).collect();
         assert_eq!(RateSteps::new(&many), None);
         assert!(RateSteps::new(&many[1..]).is_some());
     }

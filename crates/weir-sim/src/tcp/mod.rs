@@ -2,7 +2,8 @@
 //!
 //! Sources: RFC 9293 (the protocol), RFC 5681 (slow start, fast retransmit, delayed acknowledgements), RFC 6582
 //! (NewReno recovery), RFC 2018 and RFC 6675 (SACK recovery), RFC 6937 (proportional rate reduction), RFC 3042 (limited transmit), RFC 6298
-//! (retransmission timer), RFC 6928 (initial window), RFC 7323 (timestamps), RFC 3168 and RFC 9768 (ECN). How the window grows and shrinks is
+//! (retransmission timer), RFC 8985 (RACK and TLP), RFC 9937 (its window in recovery), RFC 5682 (F-RTO), RFC 3522 and RFC 3708 (Eifel and
+//! D-SACK: what was reduced for nothing), RFC 6928 (initial window), RFC 7323 (timestamps), RFC 3168 and RFC 9768 (ECN). How the window grows and shrinks is
 //! a [`WindowLaw`](weir_cc::window::WindowLaw) from weir-cc.
 //!
 //! Divergences, all deliberate:
@@ -21,6 +22,16 @@
 //!    [`TcpConfig::header`](weir_world::tcp::TcpConfig::header) leaves no room for them.
 //! 9. Whether ECN is used is agreed beforehand, not in the handshake. With exact counts, retransmissions and data of
 //!    any law are ECN-capable (as RFC 8311 §4.3 allows), and the count is 16 bits wide (RFC 9768 §3.2.2 has 3).
+//! 10. After idle time the window falls to the initial one (RFC 5681 §4.1) at once; Linux halves it per timeout of idle time.
+//!
+//! Where losses are found by time, the endpoints are Linux 6's, but for this:
+//! 1. The receive window is worked out at either end, by the rules of the kernel's, as acknowledgements carry none.
+//! 2. Where segments overtake each other the tolerance is a quarter of the least round-trip time and at most an eighth of the
+//!    smoothed one; Linux lets it grow by as much for each round trip with a D-SACK.
+//! 3. Timers are not rounded to ticks, timestamps not to milliseconds.
+//! 4. Neither segments nor acknowledgements wait to leave together: no segmentation offload, no compression of SACKs, no window
+//!    updates.
+//! 5. Round trips for the timer are measured by timestamps on acknowledgements that advance, Linux measures them on SACK blocks, too.
 
 mod bits;
 pub(crate) mod chromium;

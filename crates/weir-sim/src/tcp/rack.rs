@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use weir_cc::SendTime;
 use weir_units::TimeDelta;
-use weir_world::tcp::{Acknowledgement, SackBlock};
+use weir_world::tcp::Acknowledgement;
 
 use crate::tcp::scoreboard::{DUP_THRESHOLD, Scoreboard};
 
@@ -19,28 +19,49 @@ const INITIAL: usize = 64;
 #[derive(Clone, Copy, Debug)]
 struct Copy {
     left: SendTime,
+    /// How many segments had left before it.
+    order: u32,
     /// Whether there was one before it.
     again: bool,
 }
 
-/// Of what left, in the order of leaving: when, and the segment's number where that is the same.
-type Place = (SendTime, u32);
+impl Copy {
+    const NONE: Self = Self { left: SendTime::ZERO, order: 0, again: false };
+}
 
 /// The times of a sender's segments.
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
     /// The latest copy of each outstanding segment: a ring by number, its length a power of two.
     copies: Vec<Copy>,
-    /// Retransmissions in the order of leaving, with some that are of no interest any more.
-    again: VecDeque<Place>,
-    /// Of all that have arrived the one that left last (`RACK.xmit_ts`, `RACK.end_seq`).
-    newest: Option<Place>,
+    /// Segments that have left.
+    sent: u32,
+    /// Retransmissions by their order and number, with some that are of no interest any more.
+    again: VecDeque<(u32, u32)>,
+    /// Of all that have arrived the one that left last, by its order, and when it left (`RACK.xmit_ts`, `RACK.end_seq`).
+    newest: Option<(u32, SendTime)>,
     /// `RACK.rtt`: the round-trip time of the last that arrived.
     rtt: TimeDelta,
     /// One beyond the highest original transmission that has arrived.
     arrived_end: u32,
     /// An original transmission has arrived after one that left later.
     reordered: bool,
+}
+
+/// What is known where an acknowledgement comes.
+#[derive(Clone, Copy)]
+struct Hearing {
+    now: SendTime,
+    min_rtt: TimeDelta,
+    /// When the segment left whose timestamp comes back, if that is of what is acknowledged.
+    echo: Option<SendTime>,
+}
+
+impl Hearing {
+    /// Whether the answer may be to an earlier copy than the one that left then: it is too quick, or its timestamp is older.
+    fn may_be_of_another(&self, left: SendTime, rtt: TimeDelta) -> bool {
+        rtt < self.min_rtt || self.echo.is_some_and(|echo| echo < left)
+    }
 }
 
 /// What an acknowledgement tells of copies.
@@ -67,7 +88,7 @@ pub(super) struct Found {
 
 impl Rack {
     pub(super) fn new() -> Self {
-        Self::with_room(vec![Copy { left: SendTime::ZERO, again: false }; INITIAL], VecDeque::new())
+        Self::with_room(vec![Copy::NONE; INITIAL], VecDeque::new())
     }
 
     /// One that has seen nothing, in the room of this one.
@@ -76,8 +97,8 @@ impl Rack {
         Self::with_room(self.copies, self.again)
     }
 
-    fn with_room(copies: Vec<Copy>, again: VecDeque<Place>) -> Self {
-        Self { copies, again, newest: None, rtt: TimeDelta::ZERO, arrived_end: 0, reordered: false }
+    fn with_room(copies: Vec<Copy>, again: VecDeque<(u32, u32)>) -> Self {
+        Self { copies, sent: 0, again, newest: None, rtt: TimeDelta::ZERO, arrived_end: 0, reordered: false }
     }
 
     fn slot(&self, number: u32) -> usize {
@@ -94,16 +115,17 @@ impl Rack {
             self.grow(first, number);
         }
         let slot = self.slot(number);
-        self.copies[slot] = Copy { left: now, again };
+        self.copies[slot] = Copy { left: now, order: self.sent, again };
         if again {
-            self.again.push_back((now, number));
+            self.again.push_back((self.sent, number));
         }
+        self.sent = self.sent.wrapping_add(1);
     }
 
     #[cold]
     fn grow(&mut self, first: u32, end: u32) {
         let room = ((end - first) as usize + 1).next_power_of_two();
-        let mut copies = vec![Copy { left: SendTime::ZERO, again: false }; room];
+        let mut copies = vec![Copy::NONE; room];
         for number in first..end {
             copies[number as usize & (room - 1)] = self.copy(number);
         }
@@ -126,12 +148,15 @@ impl Rack {
         let mut news = News::default();
         let (first, next) = (board.first(), board.next());
         if ack.cumulative <= next {
-            self.hear_of(now, board, SackBlock { start: first, end: ack.cumulative }, min_rtt, &mut news);
+            let echo = Some(ack.stamps.sent(now));
+            let hearing = Hearing { now, min_rtt, echo };
+            self.hear_of(board, first, ack.cumulative, hearing, &mut news);
         }
+        // The timestamp is not that of a segment out of order.
+        let hearing = Hearing { now, min_rtt, echo: None };
         for block in ack.sacks {
             let start = block.start.max(first.saturating_add(1)).max(ack.cumulative);
-            let block = SackBlock { start, end: block.end.min(next) };
-            news.sacked |= self.hear_of(now, board, block, min_rtt, &mut news);
+            news.sacked |= self.hear_of(board, start, block.end.min(next), hearing, &mut news);
         }
         news
     }
@@ -139,23 +164,22 @@ impl Rack {
     /// Whether the run holds something that was not known to have arrived.
     fn hear_of(
         &mut self,
-        now: SendTime,
         board: &Scoreboard,
-        run: SackBlock,
-        min_rtt: TimeDelta,
+        start: u32,
+        end: u32,
+        hearing: Hearing,
         news: &mut News,
     ) -> bool {
-        let mut from = run.start;
-        while let Some(number) = board.next_not_sacked(from, run.end) {
+        let mut from = start;
+        while let Some(number) = board.next_not_sacked(from, end) {
             from = number + 1;
-            let Copy { left, again } = self.copy(number);
-            let rtt = now - left;
-            // Of which copy a quick answer tells nobody knows.
-            if again && rtt < min_rtt {
+            let Copy { left, order, again } = self.copy(number);
+            let rtt = hearing.now - left;
+            if again && hearing.may_be_of_another(left, rtt) {
                 continue;
             }
             self.rtt = rtt;
-            self.newest = self.newest.max(Some((left, number)));
+            self.newest = self.newest.max(Some((order, left)));
             if !again {
                 news.rtt = Some(rtt);
                 news.original = Some(news.original.map_or(number, |lowest| lowest.min(number)));
@@ -163,7 +187,7 @@ impl Rack {
                 self.arrived_end = self.arrived_end.max(from);
             }
         }
-        from > run.start
+        from > start
     }
 
     /// How late a segment may be in relation to others (`RACK_reo_wnd`). Where nothing has ever overtaken anything, none is
@@ -183,22 +207,22 @@ impl Rack {
 
     /// Finds what is lost at `now`.
     pub(super) fn find_lost(&mut self, now: SendTime, board: &mut Scoreboard, tolerance: TimeDelta) -> Found {
-        let Some(newest) = self.newest else { return Found::default() };
+        let Some((newest, newest_left)) = self.newest else { return Found::default() };
         let mut found = Found::default();
         let due = self.rtt + tolerance;
         let before = board.lost();
         let mut waits = self.lose_originals(now, board, newest, due);
         found.lost = board.lost() - before;
-        while let Some(&place) = self.again.front() {
-            let (left, number) = place;
-            if !board.is_resent(number) || self.copy(number).left != left {
+        while let Some(&(order, number)) = self.again.front() {
+            let copy = self.copy(number);
+            if !board.is_resent(number) || copy.order != order {
                 self.again.pop_front();
                 continue;
             }
-            if place >= newest {
+            if order >= newest {
                 break;
             }
-            if now - left < due {
+            if now - copy.left < due {
                 waits = true;
                 break;
             }
@@ -207,18 +231,18 @@ impl Rack {
             self.again.pop_front();
         }
         found.lost += found.again;
-        found.recheck = waits.then(|| newest.0 + due);
+        found.recheck = waits.then(|| newest_left + due);
         found
     }
 
     /// Moves the divide; whether something may be late only.
-    fn lose_originals(&self, now: SendTime, board: &mut Scoreboard, newest: Place, due: TimeDelta) -> bool {
+    fn lose_originals(&self, now: SendTime, board: &mut Scoreboard, newest: u32, due: TimeDelta) -> bool {
         let mut divide = board.divide();
         let mut waits = false;
         while let Some(number) = board.next_not_sacked(divide, board.next()) {
-            let Copy { left, again } = self.copy(number);
+            let Copy { left, order, again } = self.copy(number);
             if !again {
-                if (left, number) >= newest {
+                if order >= newest {
                     break;
                 }
                 if now - left < due {

@@ -6,6 +6,7 @@ use weir_world::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig, Timestamps
 
 use crate::tcp::bits::BitRing;
 use crate::tcp::ecn::EcnReceiver;
+use crate::tcp::receive_window::{PathTimes, ReceiveWindow};
 
 /// Ranges remembered for SACK blocks, one more than an acknowledgement carries, so that there are still three
 /// when one is filled up.
@@ -38,6 +39,8 @@ pub struct TcpReceiver {
     unacknowledged: u32,
     /// So many more acknowledgements leave one by one.
     quick: u32,
+    window: ReceiveWindow,
+    path: PathTimes,
     /// A segment that has arrived again, where that is told.
     duplicate: Option<u32>,
     /// What has to be sent at once.
@@ -91,6 +94,8 @@ impl TcpReceiver {
             last_acknowledged: 0,
             unacknowledged: 0,
             quick: 0,
+            window: ReceiveWindow::new(&config.in_range()),
+            path: PathTimes::default(),
             duplicate: None,
             due: Due::Nothing,
             deadline: None,
@@ -104,8 +109,10 @@ impl TcpReceiver {
         if segment.syn {
             (self.echo, self.arrived) = (segment.sent_at, now);
             self.due = Due::SynAck;
+            self.path.begin(now);
             return;
         }
+        self.open_window(now, segment.sent_at);
         if segment.number <= self.last_acknowledged && segment.sent_at >= self.echo {
             (self.echo, self.arrived) = (segment.sent_at, now);
         }
@@ -127,6 +134,15 @@ impl TcpReceiver {
             if segment.number > self.next {
                 self.hold(segment.number);
             }
+        }
+    }
+
+    /// The receive window may open for a segment that has just arrived, and then tells so at once.
+    fn open_window(&mut self, now: ArrivalTime, sent_at: SendTime) {
+        if self.window.may_grow() {
+            let round_trip = self.path.round_trip(now, sent_at);
+            let opens = self.window.on_read(now - ArrivalTime::ZERO, self.next, 1, Some(round_trip));
+            self.quick |= u32::from(opens);
         }
     }
 

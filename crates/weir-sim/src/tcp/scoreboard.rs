@@ -262,6 +262,11 @@ impl Scoreboard {
         self.resend_from = self.resend_from.max(number + 1);
     }
 
+    /// Records that `number` is retransmitted out of its turn.
+    pub(super) fn resend_early(&mut self, number: u32) {
+        self.resent_count += u32::from(self.resent.insert(number));
+    }
+
     /// The timer ran out: whatever is not SACKed is lost, retransmissions included.
     pub(super) fn lose_all(&mut self) {
         self.resent.remove_range(self.first, self.next);
@@ -298,9 +303,9 @@ impl Scoreboard {
         self.sacked.first_absent(from, end)
     }
 
-    /// Whether any retransmission is outstanding and not known to be lost.
-    pub(super) fn has_resent(&self) -> bool {
-        self.resent_count > 0
+    /// Retransmissions that are outstanding and not known to be lost.
+    pub(super) fn resent(&self) -> u32 {
+        self.resent_count
     }
 
     /// Whether a retransmission of the segment is outstanding and not known to be lost.

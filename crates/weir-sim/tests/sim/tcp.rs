@@ -1,8 +1,11 @@
 //! TCP: its endpoints step by step, and its flows on links.
 
 mod behaviour;
+mod bench;
+mod by_time;
 mod ecn;
 mod goodput;
+mod kernel;
 mod properties;
 mod rig;
 mod sharing;

@@ -67,8 +67,9 @@ pub struct TcpConfig {
     pub undo: bool,
     /// Whether the receiver tells of a segment that arrives again (D-SACK, RFC 2883). Only with SACK.
     pub dsack: bool,
-    /// Receive window to begin with, in segments, from where it grows to twice what is read per round trip, up to
-    /// `receive_window`; `None` if it is `receive_window` from the beginning.
+    /// Receive window to begin with, in segments, from where it grows to twice what is read per round trip (and more while
+    /// that grows), up to `receive_window`; while it opens each segment is acknowledged at once. `None` if it is
+    /// `receive_window` from the beginning.
     pub initial_receive_window: Option<u32>,
     /// So many acknowledgements after each segment out of order leave one by one, as at the beginning.
     pub quick_acks_again: u32,

@@ -67,10 +67,10 @@ fn payload_rate(run: &RunMetrics) -> f64 {
     run.flows[0].payload_rate_bps.unwrap_or(0.0)
 }
 
-/// What the source sends where the target is always `kbps`: a law between equal bounds has no choice. It is one that takes
-/// what waits off the encoder's rate, without which some sources send more than the target.
+/// What the source sends under a fixed target of `kbps`, of which no law may send more.
 fn fixed(encoder: &str, half_us: u64, kbps: u64) -> f64 {
-    payload_rate(&simulate(&["nada"], &[path(encoder, half_us, [kbps; 3])])[0])
+    let runs = simulate(&["fixed"], &[path(encoder, half_us, [kbps; 3])]);
+    payload_rate(&runs[0]).min(1e3 * kbps as f64)
 }
 
 /// The least of a law's runs over what its source sends at a fixed target, whatever the way.

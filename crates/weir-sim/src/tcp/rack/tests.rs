@@ -1,7 +1,7 @@
 //! Losses found by time, worked by hand.
 
 use weir_cc::ArrivalTime;
-use weir_world::tcp::Timestamps;
+use weir_world::tcp::{SackBlock, Timestamps};
 
 use super::*;
 
@@ -97,6 +97,20 @@ fn a_quick_answer_to_a_retransmission_tells_nothing_of_time() {
     let news = both.hear(123, &ack(4, 0..0));
     assert_eq!((news.rtt, news.original), (None, None));
     assert_eq!(both.find(123, true).lost, 0);
+}
+
+#[test]
+fn an_echo_of_what_left_before_a_retransmission_is_no_answer_to_it() {
+    for (echo, lost) in [(0, 0), (103, 5)] {
+        let mut both = Both::ten();
+        both.hear(103, &ack(0, 1..4));
+        both.find(103, true);
+        both.resend(103);
+        let stamps = Timestamps::new(at(echo), ArrivalTime::ZERO);
+        both.hear(250, &Acknowledgement { stamps, ..ack(5, 0..0) });
+        // 4 has taken 246 ms. Nothing that has arrived left after 5 to 9 but the retransmission, if it has.
+        assert_eq!(both.find(260, true).lost, lost, "{echo}");
+    }
 }
 
 #[test]

@@ -7,11 +7,22 @@ use weir_cc::window::Window;
 
 use super::{State, TcpSender};
 
+/// What a timeout leaves open (F-RTO).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Doubt {
+    /// The timer ran out, perhaps for nothing.
+    pub(super) frto: bool,
+    /// Until the next acknowledgement new segments leave and no lost ones.
+    pub(super) new_only: bool,
+}
+
 /// The last reduction, as long as it may be undone.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
     /// The window before it (`prior_cwnd`, `prior_ssthresh`).
     before: Option<Window>,
+    /// The first segment outstanding then (`undo_marker`).
+    from: u32,
     /// When the first segment was sent again since (`retrans_stamp`).
     again_since: Option<SendTime>,
     /// Segments sent again since that no D-SACK has told of; `None` while there were none (`undo_retrans`).
@@ -19,9 +30,11 @@ pub(super) struct Undo {
 }
 
 impl Undo {
-    /// The window is reduced from `before`.
-    pub(super) fn begin(&mut self, before: Window) {
-        *self = Self { before: Some(before), ..Self::default() };
+    /// The window is reduced from `before`, with `from` as the first outstanding segment and `again` retransmissions on
+    /// their way.
+    fn begin(&mut self, before: Window, from: u32, again: u32) {
+        let unproven = (again > 0).then_some(again);
+        *self = Self { before: Some(before), from, again_since: None, unproven };
     }
 
     /// A segment is sent again.
@@ -30,9 +43,11 @@ impl Undo {
         self.unproven = Some(self.unproven.map_or(1, |count| count.saturating_add(1)));
     }
 
-    /// A segment has arrived twice.
-    pub(super) fn on_duplicate(&mut self) {
-        self.unproven = self.unproven.map(|count| count.saturating_sub(1));
+    /// Segment `number` has arrived twice.
+    pub(super) fn on_duplicate(&mut self, number: u32) {
+        if number >= self.from {
+            self.unproven = self.unproven.map(|count| count.saturating_sub(1));
+        }
     }
 
     /// Whether the echo tells of a copy that left before anything was sent again.
@@ -57,7 +72,8 @@ impl TcpSender {
             State::Recovery | State::Reducing => ssthresh,
             _ => ssthresh.max((cwnd / 2.0).trunc() + (cwnd / 4.0).trunc()), // `tcp_current_ssthresh`
         };
-        self.undo.begin(Window { cwnd, ssthresh });
+        let again = self.board.resent();
+        self.undo.begin(Window { cwnd, ssthresh }, self.board.first(), again);
     }
 
     /// The last reduction was for nothing. Whether there is one.

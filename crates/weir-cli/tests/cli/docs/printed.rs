@@ -1,0 +1,146 @@
+//! What stands in a document as printed by a command.
+//!
+//! ```text
+//! <!-- printed by: COMMAND -->
+//! what it printed, a table, or anything between the lines of a code fence
+//! <!-- end of print -->
+//! ```
+//!
+//! A command may be several lines of bash. `<!-- printed by the block below -->` takes the next block of `sh` that readers
+//! see. What stands behind a line `sample:` prints some of the rows in seconds.
+
+use std::ops::Range;
+
+const BEGIN: &str = "<!-- printed by";
+const BELOW: &str = " the block below";
+const SAMPLE: &str = "\nsample:";
+const END: &str = "<!-- end of print -->\n";
+
+/// Text of a document, and the commands that print it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Printed {
+    pub(super) command: String,
+    pub(super) sample: Option<String>,
+    /// Where the text stands, in bytes, without the lines of a code fence around it.
+    pub(super) place: Range<usize>,
+}
+
+/// Everything in `document` that is printed by a command, in its order.
+pub(super) fn printed(document: &str) -> Vec<Printed> {
+    let begins = document.match_indices(BEGIN).map(|(at, _)| at);
+    begins.filter(|&at| at == 0 || document[..at].ends_with('\n')).map(|at| one(document, at)).collect()
+}
+
+fn one(document: &str, at: usize) -> Printed {
+    let line = || document[at..].lines().next().unwrap_or_default();
+    let begun = &document[at + BEGIN.len()..];
+    let (words, rest) = begun.split_once("-->\n").unwrap_or_else(|| panic!("{}: is not closed", line()));
+    let (text, after) = rest.split_once(END).unwrap_or_else(|| panic!("{}: has no end", line()));
+    assert!(!text.contains(BEGIN), "{}: another begins before it ends", line());
+    let start = document.len() - rest.len();
+    let place = within_fence(document, start..start + text.len());
+    let (command, sample) = match words.strip_prefix(':') {
+        Some(command) => match command.split_once(SAMPLE) {
+            Some((command, sample)) => (command, Some(sample.trim().to_owned())),
+            None => (command, None),
+        },
+        None => {
+            assert_eq!(words.trim_end(), BELOW, "{}: neither `:` nor{BELOW}", line());
+            (block(after).unwrap_or_else(|| panic!("{}: there is none", line())), None)
+        }
+    };
+    Printed { command: command.trim().to_owned(), sample, place }
+}
+
+/// The first block of `sh` in `text`.
+fn block(text: &str) -> Option<&str> {
+    text.split_once("```sh\n")?.1.split_once("```\n").map(|(block, _)| block)
+}
+
+/// Every block of `sh` in `text`, and those that say no language but call the command.
+pub(super) fn blocks(text: &str) -> Vec<&str> {
+    let fences = text.split("```").skip(1).step_by(2);
+    let of = |fence: &'_ str| fence.split_once('\n').map(|(word, _)| word.to_owned());
+    fences
+        .filter_map(|fence| match of(fence)?.as_str() {
+            "sh" => fence.split_once('\n').map(|(_, block)| block),
+            "" => fence.split_once('\n').map(|(_, block)| block).filter(|block| is_call(block)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn is_call(block: &str) -> bool {
+    ["weir ", "cargo ", "make "].iter().any(|word| block.starts_with(word))
+}
+
+fn within_fence(document: &str, place: Range<usize>) -> Range<usize> {
+    let text = &document[place.clone()];
+    let inner = text.strip_prefix("```").and_then(|rest| rest.split_once('\n')).map(|(_, inner)| inner);
+    match inner.and_then(|inner| inner.strip_suffix("```\n")) {
+        Some(inner) => {
+            let start = place.end - "```\n".len() - inner.len();
+            start..start + inner.len()
+        }
+        None => place,
+    }
+}
+
+/// What shall stand where `old` stands: what was printed, under the head of the table that it has none of itself.
+pub(super) fn renewed(old: &str, output: &str) -> String {
+    let output = &format!("{}\n", output.trim_end());
+    let head = || old.split_inclusive('\n').take(2).collect::<String>();
+    let has_head = |text: &str| text.lines().nth(1).is_some_and(is_separator);
+    if has_head(old) && !has_head(output) && output.starts_with('|') {
+        format!("{}{output}", head())
+    } else {
+        output.to_owned()
+    }
+}
+
+/// The line between the head of a table and its rows.
+fn is_separator(line: &str) -> bool {
+    line.starts_with('|') && line.contains('-') && line.chars().all(|c| "|-: ".contains(c))
+}
+
+/// The rows of the tables in `text`, without their heads.
+pub(super) fn rows(text: &str) -> Vec<&str> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_head = |at: usize| lines.get(at + 1).is_some_and(|next| is_separator(next));
+    let row = |&(at, line): &(usize, &str)| line.starts_with('|') && !is_separator(line) && !is_head(at);
+    lines.iter().copied().enumerate().filter(row).map(|(_, line)| line).collect()
+}
+
+/// A table of `document`: where it begins, in bytes, and its rows.
+pub(super) struct Table<'a> {
+    pub(super) at: usize,
+    pub(super) head: &'a str,
+    rows: Vec<&'a str>,
+}
+
+/// Every table of `document`.
+pub(super) fn tables(document: &str) -> Vec<Table<'_>> {
+    let mut tables: Vec<Table<'_>> = Vec::new();
+    let (mut at, mut last) = (0, "");
+    for line in document.split_inclusive('\n') {
+        let text = line.trim_end();
+        if is_separator(text) && last.starts_with('|') {
+            tables.push(Table { at: at - last.len() - 1, head: last, rows: Vec::new() });
+        } else if text.starts_with('|') && last.starts_with('|') {
+            tables.last_mut().into_iter().for_each(|table| table.rows.push(text));
+        }
+        (at, last) = (at + line.len(), text);
+    }
+    tables
+}
+
+impl Table<'_> {
+    /// Whether it says how something came out: more than half of the cells behind the names begin with a number or a verdict.
+    pub(super) fn is_of_figures(&self) -> bool {
+        let cells = self.rows.iter().flat_map(|row| row.trim_matches('|').split(" | ").skip(1));
+        let cells: Vec<&str> =
+            cells.map(|cell| cell.trim_matches([' ', '*'])).filter(|c| !c.is_empty()).collect();
+        let is_figure = |cell: &&&str| cell.starts_with(|c: char| c.is_ascii_digit() || "−-✓✗?".contains(c));
+        2 * cells.iter().filter(is_figure).count() > cells.len()
+    }
+}

@@ -1,0 +1,145 @@
+//! TCP as in Linux 6 against what that kernel did on the same links (`data/kernel-tcp`).
+
+use weir_cc::window::hystart::{Config, HyStart};
+use weir_cc::window::{Cubic, NewReno, Rules, WindowLaw};
+use weir_net::Time;
+use weir_units::{DataRate, TimeDelta};
+use weir_world::tcp::TcpConfig;
+
+use super::bench::{Bench, Course, Outcome, Path};
+
+/// What the kernel's runs amount to.
+const RUNS: &str = include_str!("../../../../../data/kernel-tcp/runs.csv");
+
+const END: Time = Time::from_millis(60_000);
+
+/// The kernel's measure `column` of a scenario.
+fn kernel(scenario: &str, column: &str) -> f64 {
+    let mut lines = RUNS.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let names = lines.next().expect("there is a header");
+    let index = names.iter().position(|&name| name == column).expect("it is measured");
+    let line = lines.find(|line| line[0] == scenario).expect("there is such a run");
+    line[index].parse().expect("it is a number")
+}
+
+/// The link by its letter.
+fn link(letter: &str) -> Path {
+    let (kbps, round_trip, queue) = match letter {
+        "a" => (2_500, 50, 93_750),
+        "b" | "e" => (20_000, 50, 125_000),
+        "c" => (2_000, 100, 25_000),
+        _ => (2_000, 50, 12_500),
+    };
+    Path {
+        rate: DataRate::from_kbps(kbps),
+        round_trip: TimeDelta::from_millis(round_trip),
+        queue,
+        loss_percent: 0.0,
+        stalls: false,
+    }
+}
+
+fn law(name: &str) -> Box<dyn WindowLaw> {
+    if name == "cubic" {
+        return Box::new(Cubic::linux_6(Some(HyStart::new(Config::linux()))));
+    }
+    Box::new(NewReno::with_rules(Rules::linux_6()))
+}
+
+fn alone(path: &Path, name: &str, seed: u64) -> Outcome {
+    Bench::new(path, seed).with(TcpConfig::linux_6(), law(name), 0).run(END)
+}
+
+/// The means of some runs.
+fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (sum, count) = values.into_iter().fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    sum / count
+}
+
+fn close(what: &str, value: f64, expected: f64, within: f64) {
+    let error = (value - expected).abs();
+    assert!(error <= within, "{what}: {value}, the kernel's {expected}");
+}
+
+#[test]
+fn one_flow_does_what_the_kernel_did() {
+    for (scenario, name, letter) in [
+        ("cubic-a", "cubic", "a"),
+        ("cubic-b", "cubic", "b"),
+        ("cubic-c", "cubic", "c"),
+        ("reno-a", "reno", "a"),
+        ("reno-b", "reno", "b"),
+        ("reno-c", "reno", "c"),
+    ] {
+        let outcome = alone(&link(letter), name, 1);
+        let [Course { goodput, timeouts, needless, slow_start_end, .. }] = outcome.flows[..] else {
+            panic!("one flow")
+        };
+        let of = |column| kernel(scenario, column);
+        if name == "cubic" {
+            close(scenario, slow_start_end, of("slow_start_end"), 2.0);
+        }
+        close(scenario, goodput, of("goodput_mbps"), 0.02 * of("goodput_mbps"));
+        close(scenario, outcome.queue_ms, of("mean_queue_ms"), 0.05 * of("mean_queue_ms"));
+        close(scenario, outcome.episodes_per_minute, of("episodes_per_min"), 2.0);
+        assert_eq!((timeouts, needless), (0, 0), "{scenario}");
+    }
+}
+
+#[test]
+fn what_a_stall_makes_late_is_not_taken_for_lost_for_long() {
+    for (scenario, name, letter) in [
+        ("cubic-stall-a", "cubic", "a"),
+        ("cubic-stall-b", "cubic", "b"),
+        ("reno-stall-a", "reno", "a"),
+        ("reno-stall-b", "reno", "b"),
+    ] {
+        let outcome = alone(&Path { stalls: true, ..link(letter) }, name, 1);
+        let [Course { goodput, timeouts, undone, needless, .. }] = outcome.flows[..] else {
+            panic!("one flow")
+        };
+        assert!(timeouts >= 3 && undone >= 3 && needless <= 3, "{scenario}: {timeouts} {undone} {needless}");
+        // Of three runs of the kernel on the fast link one was not saved by the undo.
+        let expected = kernel(scenario, "goodput_mbps");
+        close(scenario, goodput, expected, if letter == "a" { 0.02 } else { 0.04 } * expected);
+    }
+}
+
+#[test]
+fn one_per_cent_of_random_loss_leaves_what_the_kernel_had() {
+    for (scenario, name) in [("cubic-loss1-b", "cubic"), ("reno-loss1-b", "reno")] {
+        let path = Path { loss_percent: 1.0, ..link("b") };
+        let runs: Vec<Course> = (1..=8).map(|seed| alone(&path, name, seed).flows[0]).collect();
+        let goodput = mean(runs.iter().map(|run| run.goodput));
+        let expected = kernel(scenario, "goodput_mbps");
+        close(scenario, goodput, expected, 0.08 * expected);
+        assert!(runs.iter().all(|run| run.timeouts == 0), "{scenario}");
+    }
+}
+
+/// The share of CUBIC beside Reno, in the mean of eight runs, which begin apart by up to 70 ms.
+fn share_of_cubic(letter: &str) -> f64 {
+    let share = |seed: u64| {
+        let config = TcpConfig::linux_6();
+        let bench = Bench::new(&link(letter), seed).with(config, law("cubic"), 0);
+        let outcome = bench.with(config, law("reno"), 10 * (seed - 1)).run(END);
+        let [first, second] = outcome.flows[..] else { panic!("two flows") };
+        assert_eq!(first.timeouts + second.timeouts, 0);
+        first.goodput / (first.goodput + second.goodput)
+    };
+    mean((1..=8).map(share))
+}
+
+#[test]
+#[ignore = "0.61 here; whose segments the queue drops is not yet as behind the kernel"]
+fn cubic_has_as_much_beside_reno_on_a_fast_link_as_the_kernels() {
+    let share = share_of_cubic("e");
+    assert!((0.65..=0.69).contains(&share), "{share}, the kernel's {}", kernel("cubic+reno-e", "share"));
+}
+
+#[test]
+#[ignore = "0.52 here; whose segments a queue of eight drops is not yet as behind the kernel"]
+fn cubic_has_as_much_beside_reno_in_windows_below_ten_as_the_kernels() {
+    let share = share_of_cubic("d");
+    assert!((0.43..=0.48).contains(&share), "{share}, the kernel's {}", kernel("cubic+reno-d", "share"));
+}

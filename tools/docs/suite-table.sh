@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# The table of a suite as Markdown: what `weir suite` takes.
+set -euo pipefail
+weir suite "$@" --quiet | awk -F '   +' '
+    /^case  / { inside = 1; heads = NF }
+    /^$/ { inside = 0 }
+    /^─/ || !inside { next }
+    { row = "|"; for (i = 1; i <= heads; i++) row = row " " $i " |"; print row }
+    /^case  / { line = "|"; for (i = 1; i <= heads; i++) line = line "---|"; print line }'
