@@ -13,6 +13,7 @@ pub(super) struct Reception {
     expected: u64,
     received: u64,
     next_id: u64,
+    lost: u64,
     due: SendTime,
 }
 
@@ -28,8 +29,16 @@ impl Reception {
         if now < self.due || self.received == 0 {
             return None;
         }
-        let lost = self.expected.saturating_sub(self.received) * 256 / self.expected.max(1);
-        *self = Self { next_id: self.next_id, due: now + RECEPTION_INTERVAL, ..Self::default() };
-        Some(ReceptionReport { fraction_lost: lost.min(255) as u8, ..ReceptionReport::default() })
+        let missing = self.expected.saturating_sub(self.received);
+        let fraction_lost = (missing * 256 / self.expected.max(1)).min(255) as u8;
+        let (next_id, lost) = (self.next_id, self.lost + missing);
+        *self = Self { next_id, lost, due: now + RECEPTION_INTERVAL, ..Self::default() };
+        let (highest_sequence, cumulative_lost) = ((next_id - 1) as u32, lost as i32);
+        Some(ReceptionReport {
+            fraction_lost,
+            cumulative_lost,
+            highest_sequence,
+            ..ReceptionReport::default()
+        })
     }
 }

@@ -155,7 +155,8 @@ fn one_controller_is_told_in_plain_numbers() {
     let sentence = one.last_line();
     assert!(sentence.starts_with("gcc-2016 carried ") && sentence.ends_with(" % in one run."), "{sentence}");
     assert!(!one.stdout.contains('±'), "one run has no interval");
-    assert!(one.stdout.contains("gcc-2016/variable-capacity: 1 run of 10s, seed 1\n"), "{}", one.stdout);
+    let heading = "gcc-2016/variable-capacity: 1 run of 10s, seed 1, skip_above never\n";
+    assert!(one.stdout.contains(heading), "{}", one.stdout);
     let three = place.weir("run gcc-2016/variable-capacity --runs 3 --duration 10s");
     assert!(three.last_line().ends_with(" over 3 runs (mean ± 95 % interval)."), "{}", three.last_line());
     assert!(three.stdout.contains("3 runs of 10s, seeds 1 to 3, mean ± 95 % interval"), "{}", three.stdout);

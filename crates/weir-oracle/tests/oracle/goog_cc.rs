@@ -7,7 +7,9 @@
 //! cargo test --release -p weir-oracle --test oracle goog_cc -- --nocapture --test-threads=1
 //! ```
 
+mod browsers;
 mod closed_loop;
+mod link;
 mod oracle;
 mod recorded;
 mod scenarios;

@@ -1,6 +1,7 @@
 //! The rules of the house that no compiler keeps: which floor may see which, and that no two files import each other.
 
 mod circles;
+mod differences;
 mod modules;
 mod tokens;
 

@@ -24,9 +24,9 @@ use crate::tcp::transfer::Transfer;
 
 pub use coupled::Heard;
 
-use alarms::{Alarm, Probe};
+use alarms::{Alarm, Tail};
 use coupled::Coupled;
-use undo::Undo;
+use undo::{Doubt, Undo};
 
 /// Sends a stream of segments under a window law.
 #[derive(Debug)]
@@ -63,12 +63,8 @@ pub struct TcpSender {
     /// Where losses are found by time.
     rack: Option<Rack>,
     undo: Undo,
-    /// The timer ran out, perhaps for nothing.
-    frto: bool,
-    /// Until the next acknowledgement new segments leave and no lost ones.
-    new_only: bool,
-    probe_due: bool,
-    probe: Option<Probe>,
+    doubt: Doubt,
+    tail: Tail,
     receive_window: ReceiveWindow,
     /// Segments that duplicate acknowledgements have told of and no cumulative one yet; counted without SACK only.
     told_early: u32,
@@ -145,10 +141,8 @@ impl TcpSender {
             pacing: Pacing::new(config.pacing),
             rack: rack.or_else(|| by_time.then(Rack::new)),
             undo: Undo::default(),
-            frto: false,
-            new_only: false,
-            probe_due: false,
-            probe: None,
+            doubt: Doubt::default(),
+            tail: Tail::default(),
             receive_window: ReceiveWindow::new(&config),
             told_early: 0,
             sent_at: None,

@@ -122,14 +122,30 @@ impl LossBasedV1 {
 
     /// Takes fates that feedback told at `now`. True if there is a new loss ratio.
     pub fn on_results(&mut self, results: &[PacketResult], now: SendTime) -> bool {
-        self.expected = self.expected.saturating_add(results.len() as u64);
         let missing = results.iter().filter(|result| result.fate == Fate::Missing).count();
-        self.lost = self.lost.saturating_add(missing as u64);
+        self.count(missing as u64, results.len() as u64);
         // A clock that was set back must not silence it.
         if self.due.is_some_and(|due| now <= due && due - now <= self.config.interval) {
             return false;
         }
         self.due = Some(now + self.config.interval);
+        self.take_ratio(now)
+    }
+
+    /// A receiver report tells at `now` that so many packets more were lost of so many that were expected. True if there
+    /// is a new loss ratio.
+    pub fn on_report(&mut self, lost: u64, expected: u64, now: SendTime) -> bool {
+        self.count(lost, expected);
+        self.take_ratio(now)
+    }
+
+    fn count(&mut self, lost: u64, expected: u64) {
+        self.lost = self.lost.saturating_add(lost);
+        self.expected = self.expected.saturating_add(expected);
+    }
+
+    /// The loss ratio of what was counted, if that is enough.
+    fn take_ratio(&mut self, now: SendTime) -> bool {
         self.first_report.get_or_insert(now);
         if self.expected < u64::from(self.config.min_packets) {
             return false;
@@ -248,6 +264,16 @@ mod tests {
         assert!(loss.on_results(&results(1, 5), at(1001)));
         assert_eq!(loss.loss_ratio(), 30.0 / 256.0);
         assert!(!loss.on_results(&results(100, 0), at(1500)));
+    }
+
+    #[test]
+    fn a_receiver_report_counts_at_once() {
+        let mut loss = LossBasedV1::new(LossV1Config::default());
+        assert!(!loss.on_report(1, 19, at(0)), "19 packets");
+        assert!(loss.on_report(0, 1, at(10)));
+        assert_eq!(loss.loss_ratio(), 12.0 / 256.0);
+        assert!(loss.on_report(20, 20, at(20)));
+        assert_eq!(loss.loss_ratio(), 255.0 / 256.0);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! The loss ratio by per-packet feedback: what lies between the highest number of a report and that of the one
-//! before, as a receiver report of RFC 3550 would tell it.
+//! before, as a receiver report of RFC 3550 would tell it, or as far as reports told of it.
 
 use crate::packet::{Fate, PacketResult};
 
 /// Packets expected and lost between two reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// Packets from above the highest number of the report before to that of this one; at least one.
+    /// Packets from above the highest number of the report before to that of this one, or those of them of which a report
+    /// told; at least one.
     pub expected: u64,
     /// Those of them that have not arrived, less late ones from further back; at most `expected`.
     pub lost: u64,
@@ -25,16 +26,30 @@ impl Loss {
     }
 }
 
-/// Counts losses from report to report. Packets that a lost report told of count as lost: nobody heard of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Which packets count as lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum Lost {
+    /// Those that a report has missed: what a lost report told is not known.
+    Reported,
+    /// Those of which nobody has heard, so also all of which a lost report told. RFC 3550 §6.4.1, where the report itself
+    /// counts; the simulation framework of libwebrtc in 2016.
+    Unheard,
+}
+
+/// Counts losses from report to report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LossCount {
+    lost: Lost,
     highest: Option<u64>,
 }
 
 impl LossCount {
     /// Nothing has been reported yet.
-    pub fn new() -> Self {
-        Self::default()
+    pub fn new(lost: Lost) -> Self {
+        Self { lost, highest: None }
     }
 
     /// The loss up to a report of `results`; `None` for the first one and for one that brings no higher number.
@@ -47,8 +62,14 @@ impl LossCount {
             self.highest = Some(newest);
             return None;
         };
-        let expected = newest.checked_sub(highest).filter(|&expected| expected > 0)?;
+        let span = newest.checked_sub(highest).filter(|&span| span > 0)?;
         self.highest = Some(newest);
+        let expected = match self.lost {
+            Lost::Unheard => span,
+            Lost::Reported => {
+                results.iter().filter(|r| (highest + 1..=newest).contains(&r.sent.id)).count() as u64
+            }
+        };
         Some(Loss { expected, lost: expected.saturating_sub(received) })
     }
 }
@@ -77,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_loss_lies_between_highest_numbers() {
-        let mut count = LossCount::new();
+        let mut count = LossCount::new(Lost::Unheard);
         assert_eq!(count.on_results(&report(&[(0, true), (1, false), (2, true)])), None, "the first one");
         // 3 to 7: 3 and 6 are missing.
         let loss = count.on_results(&report(&[(3, false), (4, true), (5, true), (6, false), (7, true)]));
@@ -91,10 +112,22 @@ mod tests {
 
     #[test]
     fn what_a_lost_report_told_counts_as_lost() {
-        let mut count = LossCount::new();
+        let mut count = LossCount::new(Lost::Unheard);
         count.on_results(&report(&[(0, true)]));
         // The report on 1 to 4 is lost: 5 expected from 1 to 6 but two.
         assert_eq!(count.on_results(&report(&[(5, true), (6, true)])), Some(Loss { expected: 6, lost: 4 }));
+    }
+
+    #[test]
+    fn what_a_lost_report_told_is_not_known() {
+        let mut count = LossCount::new(Lost::Reported);
+        count.on_results(&report(&[(0, true)]));
+        // The report on 1 to 4 is lost: of 5 and 6 one is missing.
+        let loss = count.on_results(&report(&[(5, false), (6, true)]));
+        assert_eq!(loss, Some(Loss { expected: 2, lost: 1 }));
+        // 3 and 4 come late, and 9 has not been reported on before 10.
+        let loss = count.on_results(&report(&[(3, true), (4, true), (7, false), (8, false), (10, true)]));
+        assert_eq!(loss, Some(Loss { expected: 3, lost: 0 }), "late ones take losses back");
     }
 
     #[test]

@@ -5,7 +5,6 @@ use weir_units::{DataRate, TimeDelta};
 use super::{Config, GoogCc};
 use crate::closed_loop::{Loop, Source};
 use crate::controller::RateLimits;
-use crate::gcc::blocks::probe_controller::{PeriodicProbes, ProbeControllerConfig};
 use crate::packet_feedback::PacketFeedback;
 
 fn path(config: &Config, source: Source, start: u64, capacity: u64) -> Loop {
@@ -119,8 +118,7 @@ fn a_fall_of_the_capacity_is_followed_within_seconds() {
 
 #[test]
 fn a_limited_source_is_noticed_and_the_path_behind_it_probed() {
-    let probing = ProbeControllerConfig { alr_periodic: PeriodicProbes::Always, ..Config::default().probing };
-    let mut path = path(&Config { probing, ..Config::default() }, Source::STEADY, 300, 3000);
+    let mut path = path(&Config::default().probing_always(), Source::STEADY, 300, 3000);
     path.source_limit = DataRate::from_kbps(200);
     path.run(seconds(3), Loop::target_rate);
     assert_eq!(path.sender_signal("ALR"), 1.0);

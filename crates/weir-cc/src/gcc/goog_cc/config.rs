@@ -9,7 +9,7 @@ use crate::gcc::blocks::bursts::BurstConfig;
 use crate::gcc::blocks::detector::DetectorConfig;
 use crate::gcc::blocks::loss_based_v1::LossV1Config;
 use crate::gcc::blocks::loss_based_v2::LossV2Config;
-use crate::gcc::blocks::probe_controller::ProbeControllerConfig;
+use crate::gcc::blocks::probe_controller::{PeriodicProbes, ProbeControllerConfig};
 use crate::gcc::blocks::probe_estimator::ProbeEstimatorConfig;
 use crate::gcc::blocks::push_back::PushBackConfig;
 use crate::gcc::blocks::rtt_backoff::RttBackoffConfig;
@@ -120,6 +120,13 @@ impl Config {
             process_interval: TimeDelta::from_millis(25),
             feedback_interval: TimeDelta::from_millis(50),
         }
+    }
+
+    /// The same with periodic probes whatever the source: without them a source of little keeps the rate where it is.
+    #[must_use]
+    pub fn probing_always(self) -> Self {
+        let probing = ProbeControllerConfig { alr_periodic: PeriodicProbes::Always, ..self.probing };
+        Self { probing, ..self }
     }
 
     /// Checks every constant.

@@ -12,14 +12,14 @@ const ROUNDS_TO_RECOVER: usize = 1500;
 
 fn config() -> impl Strategy<Value = Config> {
     let dated = prop::sample::select(vec![Config::libwebrtc_2025(), Config::libwebrtc_2024_12()]);
-    (dated, any::<bool>()).prop_map(|(dated, use_loss_v2)| Config { use_loss_v2, ..dated })
+    (dated, any::<bool>()).prop_map(|(dated, use_loss_v2)| Config { use_loss_v2, ..dated }.probing_always())
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn every_composition_answers_fates_and_ceilings_and_no_other_feedback(
+    fn every_composition_answers_fates_and_ceilings_and_reports_of_loss_alone(
         config in config(),
         limits in limits(),
         calls in calls(),
@@ -31,7 +31,7 @@ proptest! {
                 Call::Packets(results, ..) => prop_assert_eq!(decided, !results.is_empty()),
                 Call::Event(PathEvent::Paused | PathEvent::Resumed) => prop_assert!(!decided),
                 Call::Ceiling(_) | Call::Event(_) => prop_assert!(decided),
-                Call::Timeout => {}
+                Call::Timeout | Call::Reception(..) => {}
                 _ => prop_assert!(!decided),
             }
             let target = life.sender.target();

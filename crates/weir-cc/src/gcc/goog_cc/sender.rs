@@ -2,10 +2,9 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::announced::Announced;
 use super::config::Config;
 use super::delay::{DelayBased, Outcome};
-use super::round_trips::RoundTrips;
+use super::reports::Reports;
 use super::target::TargetRate;
 use crate::config_error::ConfigError;
 use crate::controller::{
@@ -23,7 +22,7 @@ use crate::gcc::blocks::throughput::Throughput;
 use crate::packet::{Fate, PacketResult, ProbeId, SendState, SentPacket};
 use crate::parts::rescaling::Rescaling;
 use crate::rate_law::Standing;
-use crate::report::Feedback;
+use crate::report::{Feedback, ReceptionReport};
 use crate::time::{ArrivalTime, SendTime};
 
 /// No packet is larger than this.
@@ -49,11 +48,10 @@ pub struct GoogCc {
     throughput: Throughput,
     /// `R` as last known.
     acknowledged: Option<DataRate>,
-    round_trips: RoundTrips,
+    reports: Reports,
     /// As feedback tells it.
     rtt: Option<TimeDelta>,
     push_back: PushBack,
-    announced: Option<Announced>,
     alr: AlrDetector,
     probing: ProbeController,
     probe_results: ProbeEstimator,
@@ -81,10 +79,9 @@ impl GoogCc {
             target: TargetRate::new(&config, limits),
             throughput: Throughput::new(config.throughput),
             acknowledged: None,
-            round_trips: RoundTrips::NONE,
+            reports: Reports::NONE,
             rtt: None,
             push_back: PushBack::new(config.push_back),
-            announced: None,
             alr: AlrDetector::new(config.alr, limits.start()),
             probing: ProbeController::new(config.probing, limits),
             probe_results: ProbeEstimator::new(config.probe_result),
@@ -137,7 +134,9 @@ impl GoogCc {
         self.collect(results);
         self.push_back.set_outstanding(still_in_flight(state, results));
         self.measure_rtt(now);
-        self.target.on_results(results, now);
+        if self.reports.tell_no_loss(now) {
+            self.target.on_results(results, now);
+        }
         let limited_since = self.alr.since();
         self.probing.on_alr(now, limited_since);
         for arrival in &self.arrivals {
@@ -153,8 +152,8 @@ impl GoogCc {
         self.target.observe(results, limited_since.is_some(), now);
         if outcome.rate.is_some() {
             self.push_back.update();
-            self.announce(now);
         }
+        self.announce(now);
         self.set_window();
         if outcome.recovered {
             self.probing.on_recovered(now);
@@ -206,22 +205,24 @@ impl GoogCc {
         }
         let shortest = shortest.max(TimeDelta::ZERO);
         self.target.on_rounds(shortest);
-        if let Some(mean) = self.round_trips.on_feedback(longest, now) {
+        if let Some(mean) = self.reports.on_feedback(longest, now) {
             self.delay.aimd_mut().set_rtt(mean);
             self.target.set_rtt(shortest);
         }
     }
 
-    /// A receiver report tells a round-trip time.
-    fn on_round_trip(&mut self, rtt: TimeDelta) {
-        let rtt = self.round_trips.on_report(rtt);
-        self.delay.aimd_mut().set_rtt(rtt);
-        self.target.set_rtt(rtt);
+    /// A receiver report came; whether a rate was computed by it.
+    fn on_report(&mut self, report: ReceptionReport, rtt: Option<TimeDelta>, now: SendTime) -> bool {
+        if let Some(rtt) = rtt.map(|rtt| self.reports.on_rtt(rtt)) {
+            self.delay.aimd_mut().set_rtt(rtt);
+            self.target.set_rtt(rtt);
+        }
+        self.reports.on_report(report).is_some_and(|losses| self.target.on_losses(losses, now))
     }
 
     /// The window follows the target.
     fn set_window(&mut self) {
-        if let Some(rtt) = self.round_trips.least() {
+        if let Some(rtt) = self.reports.least() {
             self.push_back.set_window(self.target.rate(), rtt);
         }
     }
@@ -257,14 +258,9 @@ impl GoogCc {
         outcome
     }
 
-    /// Tells the parts that go by the target what it is now, if anything about it is new.
+    /// Tells the parts that go by the target what it is now.
     fn announce(&mut self, now: SendTime) {
         let rate = self.rate();
-        let news = Some(Announced::new(&self.target, &self.push_back));
-        if self.announced == news {
-            return;
-        }
-        self.announced = news;
         self.alr.set_estimate(rate);
         self.probing.on_estimate(now, rate, self.limited());
     }
@@ -293,10 +289,9 @@ impl GoogCc {
         self.throughput.restart();
         self.acknowledged = None;
         self.target = TargetRate::new(&self.config, limits);
-        self.round_trips = RoundTrips::NONE;
+        self.reports = Reports::NONE;
         self.rtt = None;
         self.push_back = PushBack::new(self.config.push_back);
-        self.announced = None;
         self.alr = AlrDetector::new(self.config.alr, start);
         self.probe_results = ProbeEstimator::new(self.config.probe_result);
         self.probed = false;
@@ -347,11 +342,8 @@ impl Controller for GoogCc {
                 self.target.set_ceiling(ceiling);
                 Why::Ceiling
             }
-            Feedback::Reception { rtt, .. } => {
-                self.on_round_trip(rtt?);
-                return None;
-            }
-            Feedback::Packets { .. } | Feedback::Law { .. } => return None,
+            Feedback::Reception { report, rtt } if self.on_report(report, rtt, now) => self.target.why(),
+            Feedback::Packets { .. } | Feedback::Reception { .. } | Feedback::Law { .. } => return None,
         };
         self.keep_ticking(now);
         Some(self.decide(why))

@@ -118,15 +118,20 @@ impl TargetRate {
         }
     }
 
-    pub(super) fn rtt(&self) -> TimeDelta {
-        self.rtt
-    }
-
-    /// Takes the fates that the older loss controller counts.
+    /// Takes the fates that the older loss controller counts where no receiver report tells of loss.
     pub(super) fn on_results(&mut self, results: &[PacketResult], now: SendTime) {
         if self.v1.on_results(results, now) {
             self.update(now);
         }
+    }
+
+    /// A receiver report tells of so many lost packets more, of so many. Whether the target was computed by it.
+    pub(super) fn on_losses(&mut self, (lost, expected): (u64, u64), now: SendTime) -> bool {
+        let enough = self.v1.on_report(lost, expected, now);
+        if enough {
+            self.update(now);
+        }
+        enough
     }
 
     pub(super) fn set_acknowledged(&mut self, rate: f64) {

@@ -3,7 +3,7 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, ControlForm, FilterForm, Grouping, LossForm, SendSideGcc};
-use crate::closed_loop::{Loop, Source, limits};
+use crate::closed_loop::{Loop, Mishaps, Source, limits};
 use crate::packet_feedback::PacketFeedback;
 
 const CAPACITY: DataRate = DataRate::from_mbps(1);
@@ -126,4 +126,21 @@ fn a_leap_of_the_receivers_clock_by_five_seconds_is_no_gradient() {
         let (rate, ..) = watch(&mut path, 10);
         assert!(rate > 850.0, "{name}: {rate} kbit/s");
     }
+}
+
+/// What reaches the receiver in a minute where this share of the reports is lost.
+fn delivered_with_reports_lost(config: &Config, reports_lost: f64) -> f64 {
+    let mut path = path(config);
+    path.mishaps = Mishaps { reports_lost, ..Mishaps::default() };
+    path.run(TimeDelta::from_secs(60), |_| ());
+    path.delivered_bits()
+}
+
+#[test]
+fn a_lost_report_in_twenty_costs_the_draft_at_most_a_quarter_and_the_framework_more() {
+    let kept =
+        |config| delivered_with_reports_lost(&config, 0.05) / delivered_with_reports_lost(&config, 0.0);
+    let (draft, framework) = (kept(Config::draft_02()), kept(Config::nada_vs_gcc_2016()));
+    assert!(draft >= 0.75, "{draft}");
+    assert!(framework < draft, "{framework} and {draft}");
 }

@@ -11,6 +11,7 @@ use crate::gcc::blocks::detector::{DetectorConfig, FirstShare};
 use crate::gcc::blocks::kalman::KalmanConfig;
 use crate::gcc::blocks::loss::LossConfig;
 use crate::gcc::blocks::loss_based_v1::LossV1Config;
+use crate::gcc::blocks::loss_count::Lost;
 use crate::gcc::blocks::noise::{Averaging, ByTime, NoiseConfig, Outliers};
 use crate::gcc::blocks::threshold::{AdaptiveThreshold, Threshold, gains};
 use crate::gcc::blocks::two_state::TwoStateConfig;
@@ -150,6 +151,8 @@ pub struct Config {
     pub rate_window: TimeDelta,
     /// Which controller answers loss.
     pub loss: LossForm,
+    /// Which packets count as lost ([`LossForm::Paper`]).
+    pub lost: Lost,
     /// Loss ratio below which `A_s` grows. draft-ietf-rmcat-gcc-02 §6.
     pub loss_low: f64,
     /// Loss ratio above which `A_s` falls. draft-ietf-rmcat-gcc-02 §6.
@@ -202,6 +205,7 @@ impl Config {
             receive_rate_bound: 1.5,
             rate_window: TimeDelta::from_millis(500),
             loss: LossForm::Paper,
+            lost: Lost::Reported,
             loss_low: 0.02,
             loss_high: 0.1,
             loss_increase: 1.05,
@@ -220,6 +224,7 @@ impl Config {
             filter: FilterForm::TwoState,
             threshold_gain_up,
             threshold_gain_down,
+            lost: Lost::Unheard,
             pacing: SendSidePacing::Unpaced,
             ..Self::draft_02()
         }

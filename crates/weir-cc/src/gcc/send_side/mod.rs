@@ -29,8 +29,9 @@
 //!    once per feedback.
 //! 6. While over-use lasts the rate falls at most once per round trip, that bounded by 10 and 200 ms (libwebrtc). It
 //!    neither falls nor is bounded by a receive rate that is not known, and a decrease never raises it.
-//! 7. The loss ratio is that of RFC 3550 between the highest numbers of two reports, in 1/256; the first report
-//!    initialises it. [`LossForm::LibwebrtcV1`] counts the fates that are told until there are 20, and the rate is updated
+//! 7. The loss ratio is that of RFC 3550 between the highest numbers of two reports, in 1/256, of the packets of which
+//!    reports told: what a lost report covered is not lost. The framework of [`Config::nada_vs_gcc_2016`] counts that
+//!    too. The first report initialises the ratio. [`LossForm::LibwebrtcV1`] counts the fates that are told until there are 20, and the rate is updated
 //!    with each feedback, not each 25 ms.
 //! 8. Three seconds without feedback that tells of an arrival halve the rate, then each further second. The draft has
 //!    no rule.

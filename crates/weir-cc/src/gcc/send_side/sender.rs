@@ -80,7 +80,7 @@ impl SendSideGcc {
             measured: None,
             aimd: Aimd::new(config.aimd(), limits),
             decreased: None,
-            losses: LossCount::new(),
+            losses: LossCount::new(config.lost),
             loss: LossControl::new(&config),
             loss_ratio: 0.0,
             arrivals: Vec::with_capacity(ROOM),
@@ -183,7 +183,7 @@ impl SendSideRule {
     /// What was learnt of the path is forgotten, but neither the threshold nor a rate.
     fn restart(&mut self) {
         self.delay.restart();
-        self.losses = LossCount::new();
+        self.losses = LossCount::new(self.config.lost);
     }
 }
 
@@ -238,7 +238,7 @@ impl Rule for SendSideRule {
         self.received = ReceiveRate::new(self.config.rate_window);
         self.aimd = Aimd::new(self.config.aimd(), *frame.limits());
         self.aimd.set_rate(frame.rate(), now);
-        self.losses = LossCount::new();
+        self.losses = LossCount::new(self.config.lost);
         self.loss = LossControl::new(&self.config);
         self.loss_ratio = 0.0;
         (self.measured, self.decreased) = (None, None);

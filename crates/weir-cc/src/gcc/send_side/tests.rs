@@ -5,6 +5,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::{Config, LossForm, SendSideGcc};
 use crate::controller::{Cause, Controller, PathEvent, RateLimits};
 use crate::decision::Share;
+use crate::gcc::blocks::loss_count::Lost;
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::report::Feedback;
 use crate::time::{ArrivalTime, SendTime};
@@ -195,7 +196,7 @@ fn a_delay_that_falls_is_under_use_and_holds_the_rate() {
 fn two_seconds_between_reports_are_no_silence_and_more_are() {
     // 195 packets without a report and five that arrive: 195·256/200 = 249.6. With 196 more than 2 s have passed.
     for (unheard, loss) in [(195, 249.0 / 256.0), (196, 0.0)] {
-        let mut heard = Heard::new(&Config::draft_02());
+        let mut heard = Heard::new(&Config { lost: Lost::Unheard, ..Config::draft_02() });
         heard.settle();
         heard.next += unheard;
         heard.hear(|_| Some(50));

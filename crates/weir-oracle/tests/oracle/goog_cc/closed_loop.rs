@@ -12,12 +12,9 @@ use weir_cc::{
     Report, SendState, SendTime, Stamp, TimeDelta,
 };
 
+use super::link::{Cell, Link};
 use super::oracle::Sender;
 
-/// In each direction.
-const PROPAGATION: TimeDelta = TimeDelta::from_millis(50);
-/// What the queue holds, at the present capacity.
-const QUEUE: TimeDelta = TimeDelta::from_millis(300);
 const RECEPTION_INTERVAL: TimeDelta = TimeDelta::from_secs(1);
 /// Receivers see arrivals in steps of so much (transport-wide feedback).
 const ARRIVAL_STEP: i64 = 250_000;
@@ -34,10 +31,19 @@ const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
 pub(crate) struct Path {
     /// Capacity from each of these times on, the first of which is zero.
     pub(crate) capacity: Vec<(SendTime, DataRate)>,
+    /// What the queue holds, at the present capacity.
+    pub(crate) queue: TimeDelta,
+    /// A cellular link in place of both.
+    pub(crate) cell: Option<Cell>,
+    /// In each direction.
+    pub(crate) propagation: TimeDelta,
     /// Probability that a packet is lost behind the queue.
     pub(crate) loss: f64,
     /// Packets are delayed by up to this behind the queue, evenly distributed, without overtaking.
     pub(crate) jitter: TimeDelta,
+    /// Whether the source leaves out frames where it is asked to. The crate asks too often: at each tick it takes its window for
+    /// what is in flight.
+    pub(crate) leaves_out: bool,
     pub(crate) duration: TimeDelta,
 }
 
@@ -70,6 +76,19 @@ pub(crate) struct Observed {
     pub(crate) targets: Vec<DataRate>,
     pub(crate) sent: u64,
     pub(crate) lost: u64,
+    /// By their numbers; those that were left out have no packets.
+    pub(crate) frames: Vec<Frame>,
+}
+
+/// A frame that was captured, and what of it has arrived.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub(crate) captured: SendTime,
+    pub(crate) bytes: u64,
+    packets: u64,
+    arrived: u64,
+    /// How long after its capture its last packet came, if all came.
+    pub(crate) delay: Option<TimeDelta>,
 }
 
 pub(crate) struct Loop<'a> {
@@ -85,7 +104,10 @@ pub(crate) struct Loop<'a> {
     prober: Prober,
     history: SendHistory,
     link: Link,
-    flying: VecDeque<Arrival>,
+    /// Frames that were due while some were to be left out.
+    due: u32,
+    /// Packets, and the frame of those that are media.
+    flying: VecDeque<(Arrival, Option<usize>)>,
     receiver: Box<dyn Receiver>,
     reception: Reception,
     returning: VecDeque<(SendTime, Returning)>,
@@ -103,6 +125,7 @@ enum Returning {
 /// A media packet that waits.
 #[derive(Clone, Copy, Debug)]
 struct Media {
+    frame: usize,
     time: u64,
     size: DataSize,
     last: bool,
@@ -131,7 +154,11 @@ impl<'a> Loop<'a> {
             pacer: Pacer::new(TimeDelta::ZERO),
             prober: Prober::new(),
             history: SendHistory::new(TimeDelta::from_secs(10)),
-            link: Link { capacity: path.capacity[0].1, free: SendTime::ZERO },
+            link: match &path.cell {
+                Some(cell) => Link::of_cell(cell.clone()),
+                None => Link::of_rate(path.capacity[0].1, path.queue),
+            },
+            due: 0,
             flying: VecDeque::new(),
             receiver,
             reception: Reception::default(),
@@ -175,7 +202,7 @@ impl<'a> Loop<'a> {
             Some(self.frame_due()),
             self.departure_due(),
             self.sender.next_timeout(),
-            self.flying.front().map(|packet| sender_clock(packet.at)),
+            self.flying.front().map(|(packet, _)| sender_clock(packet.at)),
             reports,
             self.reception.due,
             self.returning.front().map(|report| report.0),
@@ -189,14 +216,16 @@ impl<'a> Loop<'a> {
 
     /// What waits is sent at the present capacity.
     fn follow_capacity(&mut self) {
-        let capacity = self.path.capacity_at(self.now);
-        if capacity == self.link.capacity {
+        let (now, present) = (self.now, self.path.capacity_at(self.now));
+        let wait = self.link.wait(now);
+        let Link::Rate { capacity, free, .. } = &mut self.link else { return };
+        if present == *capacity {
             return;
         }
-        let ratio = self.link.capacity.bps_f64() / capacity.bps_f64();
-        self.link = Link { capacity, free: self.now + self.link.wait(self.now).scale(ratio) };
-        let sent = receiver_clock(self.now + PROPAGATION);
-        for packet in self.flying.iter_mut().filter(|packet| packet.at > sent) {
+        let ratio = capacity.bps_f64() / present.bps_f64();
+        (*capacity, *free) = (present, now + wait.scale(ratio));
+        let sent = receiver_clock(now + self.path.propagation);
+        for (packet, _) in self.flying.iter_mut().filter(|(packet, _)| packet.at > sent) {
             packet.at = sent + (packet.at - sent).scale(ratio);
         }
     }
@@ -228,15 +257,32 @@ impl<'a> Loop<'a> {
         if self.frame_due() > self.now {
             return;
         }
-        let time = (self.frames * 90_000 / FRAMES_PER_SECOND) as u64;
+        let (number, time) = (self.frames as usize, (self.frames * 90_000 / FRAMES_PER_SECOND) as u64);
         self.frames += 1;
-        let bytes = self.sender.target().media_rate.bps() / 8 / FRAMES_PER_SECOND as u64;
+        let left_out = self.leaves_out();
+        let bytes =
+            if left_out { 0 } else { self.sender.target().media_rate.bps() / 8 / FRAMES_PER_SECOND as u64 };
         let packets = bytes.div_ceil(PACKET_LIMIT);
+        self.observed.frames.push(Frame { captured: self.now, bytes, packets, arrived: 0, delay: None });
+        if self.media.is_empty() && packets > 0 {
+            self.pacer.on_queued(self.now);
+        }
         for n in 0..packets {
             let size = DataSize::from_bytes((bytes + n) / packets);
             self.prober.on_queued(size);
-            self.media.push_back(Media { time, size, last: n + 1 == packets });
+            self.media.push_back(Media { frame: number, time, size, last: n + 1 == packets });
         }
+    }
+
+    /// One frame of several is left out, at most each second (libwebrtc's `VideoStreamEncoder`).
+    fn leaves_out(&mut self) -> bool {
+        let share = self.sender.target().frame_drop;
+        if !self.path.leaves_out || share <= 0.01 {
+            return false;
+        }
+        let leaves_out = self.due.is_multiple_of(((1.0 / share) as u32).max(2));
+        self.due += 1;
+        leaves_out
     }
 
     fn departure_due(&self) -> Option<SendTime> {
@@ -263,36 +309,42 @@ impl<'a> Loop<'a> {
             self.sender.on_sent(&sent, &state);
             self.refresh();
             self.observed.sent += 1;
-            self.transmit(sent.id, size, media.is_some_and(|media| media.last));
+            self.transmit(sent.id, size, media);
         }
     }
 
-    fn transmit(&mut self, id: u64, size: DataSize, marker: bool) {
+    fn transmit(&mut self, id: u64, size: DataSize, media: Option<Media>) {
         let out = self.link.take(self.now, size);
         let Some(out) = out.filter(|_| self.random.next() >= self.path.loss) else {
             self.observed.lost += 1;
             return;
         };
         let late = if self.path.jitter > TimeDelta::ZERO { self.random.next() } else { 0.0 };
-        let at = receiver_clock(out + PROPAGATION + self.path.jitter.scale(late));
-        let at = self.flying.back().map_or(at, |before| at.max(before.at));
-        self.flying.push_back(Arrival {
+        let at = receiver_clock(out + self.path.propagation + self.path.jitter.scale(late));
+        let at = self.flying.back().map_or(at, |(before, _)| at.max(before.at));
+        let arrival = Arrival {
             id,
             departure: self.now,
             at,
             size,
             ecn: Ecn::NotEct,
             media_time: self.media_time,
-            marker,
+            marker: media.is_some_and(|media| media.last),
             stamp: Stamp::default(),
-        });
+        };
+        self.flying.push_back((arrival, media.map(|media| media.frame)));
     }
 
     fn arrive(&mut self) {
-        while let Some(packet) = self.flying.front().copied()
+        while let Some((packet, frame)) = self.flying.front().copied()
             && sender_clock(packet.at) <= self.now
         {
             self.flying.pop_front();
+            if let Some(frame) = frame.map(|number| &mut self.observed.frames[number]) {
+                frame.arrived += 1;
+                let whole = frame.arrived == frame.packets;
+                frame.delay = whole.then(|| sender_clock(packet.at) - frame.captured);
+            }
             self.observed.arrivals.push((sender_clock(packet.at), packet.size.bytes()));
             self.reception.on_arrival(self.now, &packet);
             let steps = packet.at.nanos() / ARRIVAL_STEP;
@@ -302,7 +354,7 @@ impl<'a> Loop<'a> {
     }
 
     fn report(&mut self) {
-        let back = self.now + PROPAGATION;
+        let back = self.now + self.path.propagation;
         while let Some(report) = self.receiver.poll_report(receiver_clock(self.now)) {
             let report = match report {
                 Report::Packets { records, number, at } => Returning::Packets(records.to_vec(), number, at),
@@ -328,35 +380,12 @@ impl<'a> Loop<'a> {
                 Returning::Law(report, echo) => Report::Law { report: *report, echo: *echo },
                 Returning::Reception(report) => Report::Reception(*report),
             };
-            let queued = self.queued();
-            let feedback = self.history.join(self.now, &report);
             // The bytes in flight before the report: what it settles is in it.
-            let state = SendState { queued, ..SendState::default() };
+            let state = self.state();
+            let feedback = self.history.join(self.now, &report);
             self.sender.on_feedback(self.now, &feedback, &state);
             self.refresh();
         }
-    }
-}
-
-/// A link with a queue that holds [`QUEUE`], in closed form.
-#[derive(Debug)]
-struct Link {
-    capacity: DataRate,
-    free: SendTime,
-}
-
-impl Link {
-    fn wait(&self, now: SendTime) -> TimeDelta {
-        (self.free - now).max(TimeDelta::ZERO)
-    }
-
-    /// When a packet that comes now has been sent; `None` if there is no room.
-    fn take(&mut self, now: SendTime, size: DataSize) -> Option<SendTime> {
-        let wait = self.wait(now);
-        (wait <= QUEUE).then(|| {
-            self.free = now + wait + size / self.capacity;
-            self.free
-        })
     }
 }
 

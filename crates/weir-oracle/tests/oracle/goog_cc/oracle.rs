@@ -1,4 +1,6 @@
-//! The crate `goog_cc` behind the calls of a controller of Weir.
+//! The crate `goog_cc` behind the calls of a controller of Weir, told what browsers tell it: departures and arrivals in whole
+//! milliseconds, the round-trip times of receiver reports as they are, and that no screen is shared. What it asks for
+//! is done as browsers do it: packets leave in bursts of 40 ms, and frames are left out as its window wants it.
 
 use std::collections::VecDeque;
 
@@ -13,7 +15,7 @@ use goog_cc::units;
 use goog_cc::{GoogCcConfig, GoogCcNetworkController, LossBasedBweV2Config};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{
-    ArrivalTime, Cause, Controller, Fate, Feedback, Pacing, Probe, ProbeId, RateLimits, Receiver,
+    ArrivalTime, Burst, Cause, Controller, Fate, Feedback, Pacing, Probe, ProbeId, RateLimits, Receiver,
     ReceptionReport, SendState, SendTime, SentPacket, Target,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
@@ -23,6 +25,8 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 const EPOCH: TimeDelta = TimeDelta::from_secs(100_000);
 const FEEDBACK_INTERVAL: TimeDelta = TimeDelta::from_millis(50);
 const PROCESS_INTERVAL: TimeDelta = TimeDelta::from_millis(25);
+/// Of libwebrtc's pacer.
+const BURST: Burst = Burst { time: TimeDelta::from_millis(40), size: DataSize::from_bytes(63_000) };
 
 /// What the closed loop needs of a sender half; [`Controller`] says what the calls mean.
 pub(crate) trait Sender {
@@ -89,6 +93,7 @@ pub(crate) struct GoogCc {
     target: DataRate,
     pacing: DataRate,
     padding: DataRate,
+    frame_drop: f64,
     process_due: SendTime,
     probes: VecDeque<Probe>,
     /// By id − 1.
@@ -108,7 +113,7 @@ impl GoogCc {
             starting_rate: Some(rate(limits.start())),
         };
         let stream_based_config =
-            StreamsConfig { at_time: start, requests_alr_probing: Some(true), ..StreamsConfig::default() };
+            StreamsConfig { at_time: start, requests_alr_probing: Some(false), ..StreamsConfig::default() };
         let config = NetworkControllerConfig { field_trials, constraints, stream_based_config };
         let feedback_only = reports == LossReports::PacketsOnly;
         let mut goog_cc = Self {
@@ -117,6 +122,7 @@ impl GoogCc {
             target: limits.start(),
             pacing: limits.start(),
             padding: DataRate::ZERO,
+            frame_drop: 0.0,
             process_due: SendTime::ZERO,
             probes: VecDeque::new(),
             clusters: Vec::new(),
@@ -144,6 +150,7 @@ impl GoogCc {
     fn apply(&mut self, update: &NetworkControlUpdate) {
         if let Some(target) = update.target_rate {
             self.target = DataRate::from_bps(target.target_rate.bps().try_into().unwrap());
+            self.frame_drop = target.cwnd_reduce_ratio;
         }
         if let Some(pacer) = update.pacer_config {
             self.pacing = DataRate::from_bps(pacer.data_rate().bps().try_into().unwrap());
@@ -169,7 +176,7 @@ impl GoogCc {
 
     fn sent_packet(&self, sent: &SentPacket) -> goog_cc::transport::SentPacket {
         goog_cc::transport::SentPacket {
-            send_time: timestamp(sent.at),
+            send_time: timestamp(sent.at.whole_millis()),
             size: size(sent.size),
             pacing_info: sent
                 .probe
@@ -181,8 +188,9 @@ impl GoogCc {
 
     fn on_reception(&mut self, now: SendTime, report: ReceptionReport, rtt: Option<TimeDelta>) {
         let receive_time = timestamp(now);
-        if let Some(rtt) = rtt.filter(|rtt| rtt.micros() > 0) {
-            let round_trip_time = units::TimeDelta::from_micros(rtt.micros());
+        if let Some(rtt) = rtt {
+            let millis = (rtt.micros() + 500) / 1000;
+            let round_trip_time = units::TimeDelta::from_millis(millis.max(1));
             let message = RoundTripTimeUpdate { receive_time, round_trip_time, smoothed: false };
             let update = self.inner.on_round_trip_time_update(message);
             self.apply(&update);
@@ -206,7 +214,7 @@ impl GoogCc {
             .map(|result| PacketResult {
                 sent_packet: self.sent_packet(&result.sent),
                 receive_time: match result.fate {
-                    Fate::Arrived { at, .. } | Fate::Recovered { at, .. } => arrival(at),
+                    Fate::Arrived { at, .. } | Fate::Recovered { at, .. } => arrival(at.whole_millis()),
                     Fate::Missing => units::Timestamp::plus_infinity(),
                 },
                 ..PacketResult::default()
@@ -216,7 +224,7 @@ impl GoogCc {
         if packet_feedbacks.iter().any(PacketResult::is_received) {
             let update = self.inner.on_transport_packets_feedback(TransportPacketsFeedback {
                 feedback_time: timestamp(now),
-                data_in_flight: size(state.in_flight),
+                data_in_flight: size(still_in_flight(state, results)),
                 packet_feedbacks,
                 sendless_arrival_times: Vec::new(),
             });
@@ -255,7 +263,12 @@ impl Sender for GoogCc {
 
     fn target(&self) -> Target {
         let pacing = Pacing::Exact(self.pacing);
-        Target { padding: self.padding, ..Target::at(self.target, pacing, Cause::RampUp) }
+        Target {
+            burst: BURST,
+            padding: self.padding,
+            frame_drop: self.frame_drop,
+            ..Target::at(self.target, pacing, Cause::RampUp)
+        }
     }
 
     fn poll_probe(&mut self) -> Option<Probe> {
@@ -285,6 +298,12 @@ impl LossModel {
             },
         }
     }
+}
+
+/// What is in flight once feedback has told of `results`, where `state` was that before.
+fn still_in_flight(state: &SendState, results: &[weir_cc::PacketResult]) -> DataSize {
+    let settled = results.iter().filter(|result| !matches!(result.fate, Fate::Recovered { .. }));
+    state.in_flight.saturating_sub(settled.map(|result| result.sent.size).sum())
 }
 
 fn timestamp(at: SendTime) -> units::Timestamp {

@@ -26,7 +26,16 @@ pub(super) enum Alarm {
     Reordering,
 }
 
-/// A probe of the tail whose answer has not come.
+/// How the tail is probed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tail {
+    /// A probe is to be sent.
+    pub(super) due: bool,
+    /// The one whose answer has not come.
+    pub(super) probe: Option<Probe>,
+}
+
+/// A probe of the tail.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe {
     /// The answer acknowledges all below (`TLP.end_seq`).
@@ -93,24 +102,21 @@ impl TcpSender {
     /// The deadline for the tail has passed: a probe is sent, unless one is out.
     pub(super) fn on_tail_late(&mut self, now: SendTime) {
         self.alarm = Alarm::Retransmission;
-        self.probe_due = self.probe.is_none() && self.board.flight() > 0;
+        self.tail.due = self.tail.probe.is_none() && self.board.flight() > 0;
         self.deadline = Some(now + self.rest_of_timeout(now));
     }
 
     /// The probe: a new segment if there is one, else the last that is outstanding.
     pub(super) fn send_probe(&mut self, now: SendTime) -> Segment {
-        self.probe_due = false;
+        self.tail.due = false;
         self.counts.probes += 1;
         let again = !self.has_new();
         let last = self.board.next().saturating_sub(1);
-        let segment = match self.send_new(now) {
-            Some(segment) => segment,
-            None => {
-                self.board.resend_early(last);
-                self.send_again(now, last)
-            }
-        };
-        self.probe = Some(Probe { end: self.board.next(), again });
+        let segment = self.send_new(now).unwrap_or_else(|| {
+            self.board.resend_early(last);
+            self.send_again(now, last)
+        });
+        self.tail.probe = Some(Probe { end: self.board.next(), again });
         self.alarm = Alarm::Retransmission;
         self.restart_timer(now);
         segment
@@ -119,11 +125,11 @@ impl TcpSender {
     /// An acknowledgement of all below `cumulative` has come, which tells of a `duplicate` or of `news`: what it says of the
     /// probe (RFC 8985 §7.4).
     pub(super) fn hear_of_probe(&mut self, now: SendTime, cumulative: u32, duplicate: bool, news: bool) {
-        let Some(Probe { end, again }) = self.probe else { return };
+        let Some(Probe { end, again }) = self.tail.probe else { return };
         if cumulative < end || (again && !duplicate && cumulative == end && news) {
             return;
         }
-        self.probe = None;
+        self.tail.probe = None;
         if again && !duplicate && cumulative > end && self.state == State::Open {
             // The probe has repaired the loss of what it repeats.
             self.law.on_congestion(&mut self.window, now, Congestion::Loss, f64::from(self.board.flight()));

@@ -100,21 +100,21 @@ impl TcpSender {
     /// The timer has run out: for nothing, if what was never sent again arrives (RFC 5682 §3.1, the form with SACK).
     fn judge_timeout(&mut self, now: SendTime, told: &Told, recovered: bool) {
         let recover = self.recover.unwrap_or(0);
-        self.new_only = false;
+        self.doubt.new_only = false;
         let late = told.acked > 0 && (self.undo.is_late(told.echo) || self.undo.was_needless());
-        let original = self.frto && told.news.original.is_some_and(|number| number < recover);
+        let original = self.doubt.frto && told.news.original.is_some_and(|number| number < recover);
         if (late || original) && self.take_back(now) {
             self.board.keep_all();
-            self.frto = false;
+            self.doubt.frto = false;
             self.state = State::Open;
             return;
         }
-        if self.frto {
+        if self.doubt.frto {
             if self.board.next() > recover {
-                self.frto = told.acked > 0 && !told.news.sacked; // step 3.a: otherwise the loss is real
+                self.doubt.frto = told.acked > 0 && !told.news.sacked; // step 3.a: otherwise the loss is real
             } else if told.acked > 0 && !recovered && self.has_new() {
                 self.recover = Some(self.board.next()); // step 2.b
-                self.new_only = true;
+                self.doubt.new_only = true;
                 return;
             }
         }
@@ -145,7 +145,7 @@ impl TcpSender {
         self.counts.fast_recoveries += 1;
         let flight = f64::from(self.board.flight().saturating_sub(self.limited));
         self.limited = 0;
-        self.probe = None;
+        self.tail.probe = None;
         if self.state != State::Reducing {
             self.remember_window();
             // RFC 3168 §6.1.2: once for all marks and losses of a window.
@@ -158,8 +158,8 @@ impl TcpSender {
             self.recover = Some(self.board.next());
         }
         self.ecn.on_reduced(self.board.next());
-        self.new_only = false;
-        self.frto = false;
+        self.doubt.new_only = false;
+        self.doubt.frto = false;
         self.state = State::Recovery;
     }
 

@@ -16,7 +16,7 @@ impl TcpSender {
                 self.window_limited |= self.state == State::Loss || self.has_new();
                 return None;
             }
-            _ if self.probe_due => return Some(self.send_probe(now)),
+            _ if self.tail.due => return Some(self.send_probe(now)),
             _ => self.next_data(now)?,
         };
         if self.rack.is_some() && !segment.syn {
@@ -50,7 +50,7 @@ impl TcpSender {
         self.window_limited = false;
         match self.state {
             State::Open | State::Reducing => self.send_new(now),
-            State::Loss if self.new_only => self.send_new(now),
+            State::Loss if self.doubt.new_only => self.send_new(now),
             _ if self.rack.is_some() => self.resend_lost(now, u32::MAX).or_else(|| self.send_new(now)),
             State::Loss => self.resend_lost(now, self.recover.unwrap_or(0)).or_else(|| self.send_new(now)),
             _ if self.config.sack => self.next_in_sack_recovery(now),
@@ -77,9 +77,8 @@ impl TcpSender {
         let (outstanding, extra) = match self.state {
             State::Open if self.config.sack && limited_transmit => (self.board.pipe(), 0),
             State::Open if limited_transmit => (self.board.flight(), self.duplicates.min(2)), // RFC 3042 §2
-            State::Loss => (self.board.pipe(), 0),
+            State::Loss | State::Reducing => (self.board.pipe(), 0),
             State::Recovery if self.config.sack => (self.board.pipe(), 0),
-            State::Reducing => (self.board.pipe(), 0),
             _ => (self.board.flight(), 0),
         };
         f64::from(outstanding) + 1.0 <= self.coupled.limit(self.window.cwnd) + f64::from(extra)

@@ -148,14 +148,14 @@ impl TcpSender {
     pub(super) fn suspect_the_timeout(&mut self, reduction: Reduction) {
         let Some(rack) = &mut self.rack else { return };
         rack.on_timeout();
-        self.probe = None;
-        self.probe_due = false;
-        self.new_only = false;
+        self.tail.probe = None;
+        self.tail.due = false;
+        self.doubt.new_only = false;
         let calm = matches!(self.state, State::Open | State::Reducing);
         if matches!(reduction, Reduction::Of(_)) {
             self.remember_window();
         }
-        self.frto = self.config.undo && (calm || reduction == Reduction::Again);
+        self.doubt.frto = self.config.undo && (calm || reduction == Reduction::Again);
     }
 }
 

@@ -7,6 +7,15 @@ use weir_cc::window::Window;
 
 use super::{State, TcpSender};
 
+/// What a timeout leaves open (F-RTO).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Doubt {
+    /// The timer ran out, perhaps for nothing.
+    pub(super) frto: bool,
+    /// Until the next acknowledgement new segments leave and no lost ones.
+    pub(super) new_only: bool,
+}
+
 /// The last reduction, as long as it may be undone.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {

@@ -1,31 +1,46 @@
-//! The round-trip times that the law goes by.
+//! The round-trip times that the law goes by, and the losses: those of receiver reports, and of feedback where there are no
+//! such reports.
 
 use weir_units::TimeDelta;
 
+use crate::report::ReceptionReport;
 use crate::time::SendTime;
 
 /// The span of the longest feedback rounds that are remembered. libwebrtc.
 const ROUNDS: usize = 32;
 /// Receiver reports are waited for so long; then those of feedback count. libwebrtc expects reports within 5 s.
 const PATIENCE: TimeDelta = TimeDelta::from_secs(5);
-/// Of one packet, to which receiver reports round.
+/// To which libwebrtc rounds.
 const MILLISECOND: TimeDelta = TimeDelta::from_millis(1);
 
-/// Those of receiver reports, and of feedback where no report tells any.
+/// What receiver reports tell, and what stands for it where they do not come.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RoundTrips {
+pub(super) struct Reports {
     longest: LongestRounds,
-    reported: bool,
+    /// The last receiver report.
+    last: Option<ReceptionReport>,
+    /// Whether one of them told a round-trip time.
+    tells_rtt: bool,
     /// When feedback came first.
     heard: Option<SendTime>,
 }
 
-impl RoundTrips {
-    pub(super) const NONE: Self = Self { longest: LongestRounds::NONE, reported: false, heard: None };
+impl Reports {
+    pub(super) const NONE: Self =
+        Self { longest: LongestRounds::NONE, last: None, tells_rtt: false, heard: None };
+
+    /// A receiver report came: how many packets were lost and expected since the one before, if there was one.
+    pub(super) fn on_report(&mut self, report: ReceptionReport) -> Option<(u64, u64)> {
+        let before = self.last.replace(report)?;
+        let expected = report.highest_sequence.wrapping_sub(before.highest_sequence) as i32;
+        let lost = report.cumulative_lost.saturating_sub(before.cumulative_lost).max(0);
+        // A report that came late or begins anew tells nothing.
+        (expected > 0).then(|| (u64::from(lost.unsigned_abs().min(expected.unsigned_abs())), expected as u64))
+    }
 
     /// A receiver report tells `rtt`: what counts of it.
-    pub(super) fn on_report(&mut self, rtt: TimeDelta) -> TimeDelta {
-        self.reported = true;
+    pub(super) fn on_rtt(&mut self, rtt: TimeDelta) -> TimeDelta {
+        self.tells_rtt = true;
         let whole = (rtt.nanos().saturating_add(MILLISECOND.nanos() / 2)) / MILLISECOND.nanos();
         TimeDelta::from_millis(whole.max(1))
     }
@@ -33,8 +48,17 @@ impl RoundTrips {
     /// Feedback came at `now` whose longest round was `longest`: the round-trip time, if receiver reports tell none.
     pub(super) fn on_feedback(&mut self, longest: TimeDelta, now: SendTime) -> Option<TimeDelta> {
         let mean = self.longest.add(longest);
-        let heard = *self.heard.get_or_insert(now);
-        (!self.reported && (now - heard).abs() > PATIENCE).then_some(mean)
+        self.heard.get_or_insert(now);
+        (!self.tells_rtt && self.are_given_up(now)).then_some(mean)
+    }
+
+    /// Whether losses are those of feedback: no receiver report has come for long.
+    pub(super) fn tell_no_loss(&self, now: SendTime) -> bool {
+        self.last.is_none() && self.are_given_up(now)
+    }
+
+    fn are_given_up(&self, now: SendTime) -> bool {
+        self.heard.is_some_and(|heard| (now - heard).abs() > PATIENCE)
     }
 
     /// The least of the longest rounds of the last feedbacks, in whole milliseconds; `None` before the first.
@@ -100,14 +124,32 @@ mod tests {
 
     #[test]
     fn feedback_counts_where_no_receiver_report_tells_a_round_trip_time_for_five_seconds() {
-        let mut round_trips = RoundTrips::NONE;
-        assert_eq!(round_trips.least(), None);
-        assert_eq!(round_trips.on_feedback(ms(80), at(1000)), None);
-        assert_eq!(round_trips.on_feedback(ms(80), at(6000)), None);
-        assert_eq!(round_trips.on_feedback(ms(80), at(6001)), Some(ms(80)));
-        assert_eq!(round_trips.least(), Some(ms(80)));
-        assert_eq!(round_trips.on_report(TimeDelta::from_micros(50_500)), ms(51));
-        assert_eq!(round_trips.on_report(TimeDelta::ZERO), ms(1));
-        assert_eq!(round_trips.on_feedback(ms(80), at(20_000)), None);
+        let mut reports = Reports::NONE;
+        assert_eq!(reports.least(), None);
+        assert_eq!(reports.on_feedback(ms(80), at(1000)), None);
+        assert_eq!(reports.on_feedback(ms(80), at(6000)), None);
+        assert!(!reports.tell_no_loss(at(6000)));
+        assert_eq!(reports.on_feedback(ms(80), at(6001)), Some(ms(80)));
+        assert!(reports.tell_no_loss(at(6001)));
+        assert_eq!(reports.least(), Some(ms(80)));
+        assert_eq!(reports.on_rtt(TimeDelta::from_micros(50_500)), ms(51));
+        assert_eq!(reports.on_rtt(TimeDelta::ZERO), ms(1));
+        assert_eq!(reports.on_feedback(ms(80), at(20_000)), None);
+    }
+
+    #[test]
+    fn losses_are_counted_from_report_to_report() {
+        let report = |highest_sequence, cumulative_lost| ReceptionReport {
+            cumulative_lost,
+            highest_sequence,
+            ..ReceptionReport::default()
+        };
+        let mut reports = Reports::NONE;
+        assert_eq!(reports.on_report(report(100, 10)), None, "the first one");
+        assert_eq!(reports.on_report(report(150, 15)), Some((5, 50)));
+        assert_eq!(reports.on_report(report(200, 14)), Some((0, 50)), "late packets took losses back");
+        assert_eq!(reports.on_report(report(150, 14)), None, "an old report");
+        assert_eq!(reports.on_report(report(160, i32::MAX)), Some((10, 10)), "no more than were expected");
+        assert!(!reports.tell_no_loss(at(1_000_000)));
     }
 }
