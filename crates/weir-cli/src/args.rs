@@ -96,7 +96,7 @@ pub(crate) enum SeriesForm {
 pub(crate) struct CompareArgs {
     /// Controllers [default: all].
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    #[arg(value_parser = PossibleValuesParser::new(registry::controller_names()))]
+    #[arg(value_parser = PossibleValuesParser::new(registry::known_names()))]
     pub(crate) controller: Vec<String>,
     /// Runs per controller and scenario [default: what the scenarios say].
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100_000))]
@@ -125,7 +125,7 @@ pub(crate) struct SuiteArgs {
     pub(crate) suite: String,
     /// Controllers [default: all].
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    #[arg(value_parser = PossibleValuesParser::new(registry::controller_names()))]
+    #[arg(value_parser = PossibleValuesParser::new(registry::known_names()))]
     pub(crate) controller: Vec<String>,
     /// Only these cases, such as `5.1`.
     #[arg(long, value_name = "CASE", value_delimiter = ',')]

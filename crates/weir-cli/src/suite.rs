@@ -62,6 +62,7 @@ pub(crate) fn suite(args: &SuiteArgs) -> Result<bool, Failure> {
         save.write(&json)?;
     }
     let mut notes = run.result.stand_ins();
+    notes.extend(run.result.beyond_in_words());
     notes.extend(base.as_ref().and_then(|base| other_senders(base, &run.result)));
     let changes = base.map(|base| suite::compare(&base, &run.result));
     let mut out = anstream::stdout().lock();

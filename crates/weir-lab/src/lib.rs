@@ -7,6 +7,7 @@ pub mod detection;
 pub mod experiments;
 pub mod fluid;
 pub mod form;
+mod omniscient;
 pub mod page;
 pub mod pairs;
 pub mod registry;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const FLOORS: [&[&str]; 6] = [
-    &["form"],
+    &["form", "omniscient"],
     &["registry", "traces", "shipped", "page", "capture", "fluid"],
     &["scenario"],
     &["build"],

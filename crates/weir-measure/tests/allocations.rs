@@ -60,6 +60,7 @@ fn recorder(series: bool) -> Recorder {
         windows: Vec::new(),
         couplings: Vec::new(),
         queues: false,
+        viewed_from: Time::ZERO,
     })
 }
 

@@ -34,6 +34,7 @@ pub(super) fn measure_plan(
         series: false,
         couplings: Vec::new(),
         queues: false,
+        viewed_from: Time::ZERO,
         windows: scenario.further_windows(),
     }
 }

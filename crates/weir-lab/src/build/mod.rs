@@ -8,6 +8,7 @@ mod couplings;
 mod flows;
 mod links;
 mod measuring;
+mod omniscient;
 mod read;
 mod run;
 mod topology;

@@ -1,16 +1,19 @@
 //! From a scenario and a seed to a simulation.
 
+use std::sync::Arc;
+
 use weir_world::RunSpec;
 
 use super::context::Context;
 use super::couplings::Couplings;
 use super::measuring::measure_plan;
+use super::omniscient::show;
 use super::topology::network;
 use super::trace_use::TraceUse;
 use crate::form::{Problem, ScenarioError};
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
-use weir_measure::metrics::MeasurePlan;
+use weir_measure::metrics::{MeasurePlan, Witness};
 
 /// What distinguishes one run of a scenario from another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +36,8 @@ pub struct Run {
     pub plan: MeasurePlan,
     /// The traces in use.
     pub traces: Vec<TraceUse>,
+    /// Who has to see the run, where some flow goes by what can be seen.
+    pub witness: Option<Arc<Witness>>,
 }
 
 impl Scenario {
@@ -60,13 +65,14 @@ fn build(scenario: &Scenario, run: &RunOptions<'_>, store: &TraceStore) -> Resul
     let links = context.links(&network)?;
     let Couplings { specs: couplings, plans, places } = context.couplings(&network)?;
     let flows = network.flows.iter().zip(places).map(|(flow, place)| context.flow_spec(flow, place));
-    let flows = flows.collect::<Result<Vec<_>, _>>()?;
+    let mut flows = flows.collect::<Result<Vec<_>, _>>()?;
     let plan = MeasurePlan {
         series: run.series,
         queues: !plans.is_empty() || scenario.measure.as_ref().is_some_and(|measure| measure.queues),
         couplings: plans,
         ..measure_plan(scenario, &network, &links, &flows)
     };
+    let witness = show(&network, &plan, &mut flows)?;
     let spec = RunSpec {
         seed: run.seed,
         end: context.end(),
@@ -75,5 +81,5 @@ fn build(scenario: &Scenario, run: &RunOptions<'_>, store: &TraceStore) -> Resul
         couplings,
         flows,
     };
-    Ok(Run { spec, plan, traces: links.traces })
+    Ok(Run { spec, plan, traces: links.traces, witness })
 }

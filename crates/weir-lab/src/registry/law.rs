@@ -112,7 +112,7 @@ fn schema<L: Law>(presets: &[PresetInfo]) -> Value {
 }
 
 /// The constants that `options` make, for a flow of this priority.
-fn config<L: Law>(options: Option<&Table>, priority: f64) -> Result<L::Config, String> {
+pub(super) fn config<L: Law>(options: Option<&Table>, priority: f64) -> Result<L::Config, String> {
     Ok(L::prioritised(chosen::<L>(options)?, priority))
 }
 

@@ -20,6 +20,7 @@ pub(crate) use couplers::coupler_options_shape;
 pub use couplers::{CouplerInfo, Setting as CouplerSetting, Steers, coupler, coupler_info, couplers};
 pub use tcp_profile::TcpProfile;
 pub use windows::{WindowLawInfo, window_law, window_laws, window_laws_of};
+pub(crate) use yardsticks::omniscient_point;
 
 use crate::form::Shape;
 use crate::form::advice;

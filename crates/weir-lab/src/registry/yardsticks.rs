@@ -1,5 +1,7 @@
 //! What laws are measured against. Scenarios can name them as controllers; they are none, and no list of all has them.
 
+mod omniscient;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::packet_feedback::PacketFeedback;
@@ -10,6 +12,9 @@ use weir_cc::{
 
 use super::ControllerInfo;
 use super::law::{Entry, Half, Law};
+use omniscient::OmniscientSender;
+
+pub(crate) use omniscient::omniscient_point;
 
 /// Packets leave so many times faster than the rate, as those of most laws.
 const PACING: f64 = 2.5;
@@ -18,7 +23,7 @@ const REPORTS: TimeDelta = TimeDelta::from_millis(100);
 
 /// In the order in which tables show them.
 pub(super) fn entries() -> Vec<Entry> {
-    vec![Entry::of::<Fixed>()]
+    vec![Entry::of::<Fixed>(), Entry::of::<OmniscientSender>()]
 }
 
 struct Fixed;

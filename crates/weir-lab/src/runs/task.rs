@@ -87,8 +87,8 @@ impl<'a> Task<'a> {
     /// # Errors
     /// The scenario names something that is not there, or makes no sense to the simulator; packets cannot be captured.
     pub fn run(&self, traces: &TraceStore) -> Result<Ran, RunError> {
-        let Run { spec, plan, traces } = self.planned(traces)?;
-        let recorder = Recorder::new(plan.clone());
+        let Run { spec, plan, traces, witness } = self.planned(traces)?;
+        let recorder = Recorder::new(plan.clone()).beside(witness);
         let recorder = match self.capture {
             Some(capture) => capture.simulate(spec, recorder)?,
             None => weir_measure::simulate(spec, recorder)?,

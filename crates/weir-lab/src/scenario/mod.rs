@@ -173,6 +173,12 @@ impl Scenario {
         self
     }
 
+    /// The same with each flow for itself.
+    pub(crate) fn uncoupled(mut self) -> Self {
+        self.coupling = Named::default();
+        self
+    }
+
     /// Puts all media flows under the preset `name` of their controllers, where there is one.
     pub(crate) fn use_preset(&mut self, name: &str) {
         for flow in self.flows.values_mut() {

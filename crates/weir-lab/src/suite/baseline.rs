@@ -329,10 +329,17 @@ mod tests {
             passed: mean >= 80.0,
             open: false,
             kinds: None,
+            void: None,
         };
-        let controllers = vec![ControllerResult { name: "gcc".to_owned(), checks: vec![check] }];
-        let case =
-            CaseResult { name: "5.1".to_owned(), title: String::new(), traces: Vec::new(), controllers };
+        let (name, viewed) = ("gcc".to_owned(), Vec::new());
+        let controllers = vec![ControllerResult { name, checks: vec![check], viewed }];
+        let case = CaseResult {
+            name: "5.1".to_owned(),
+            title: String::new(),
+            traces: Vec::new(),
+            controllers,
+            omniscient: None,
+        };
         let (suite, skip_rule) = ("rfc8867".to_owned(), String::new());
         SuiteResult { suite, seeds: vec![1, 2, 3], skip_rule, cases: vec![case] }
     }

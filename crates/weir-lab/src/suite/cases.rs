@@ -7,6 +7,7 @@ mod rfc8869;
 
 use super::check::{Check, Quantity};
 use crate::form::ScenarioError;
+use crate::omniscient::NAME;
 use crate::scenario::Scenario;
 
 /// A suite.
@@ -51,6 +52,15 @@ impl Case {
             scenario.use_preset(preset);
         }
         Ok(scenario)
+    }
+
+    /// The scenario under the omniscient sender with one of its presets, each flow by itself.
+    ///
+    /// # Errors
+    /// As [`Self::scenario`].
+    pub(super) fn omniscient(&self, preset: Option<&'static str>) -> Result<Scenario, ScenarioError> {
+        let scenario = Self { preset, ..*self }.scenario(NAME)?;
+        Ok(scenario.uncoupled())
     }
 
     /// The scenario with a TCP flow in place of each media flow, if a check asks how those would do.

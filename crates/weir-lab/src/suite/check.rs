@@ -1,5 +1,6 @@
 //! What is asked of a controller in a case, and how a run is measured against it.
 
+mod served;
 #[cfg(test)]
 mod tests;
 
@@ -10,6 +11,9 @@ use weir_measure::metrics::{
     BIN, FairShares, FlowPlan, Histogram, MeasurePlan, Measured, Window, jain, max_min_shares,
 };
 use weir_measure::results::FlowKind;
+
+pub(super) use served::{Served, is_asked, served, useful_bytes, worst_frame_delay};
+use served::{excess_delay, least_useful};
 
 /// From here on rates count: until then a call may start up.
 pub(super) const START_UP: Time = Time::from_millis(20_000);
@@ -74,7 +78,7 @@ pub enum Quantity {
     /// What the media flows carry together while all TCP flows are active, over what as many TCP flows get in their
     /// place, of each of them at most the highest rate of the call; in per cent.
     RateAgainstTcp,
-    /// 95th percentile of the media packets' `queue_wait` outside 5 s after each event, in ms.
+    /// 95th percentile of the media packets' waits, at the sender and at bottlenecks, outside 5 s after each event, in ms.
     QueueWait,
     /// Packets lost over packets sent, in per cent, of the media flow that loses most.
     Loss,
@@ -92,6 +96,41 @@ pub enum Quantity {
     PriorityShares,
     /// 99th percentile over frames from capture to the arrival of the last packet, in ms, of the worst media flow.
     FrameDelay,
+    /// Payload of the frames captured from 20 s on that are complete within 150 ms, over the omniscient sender's, in per
+    /// cent, of the media flow that has least of it; only of those of which the omniscient sender gets some there in time.
+    Useful,
+    /// By how much the 95th percentile over the frames captured from 20 s on, from capture to the arrival of the last
+    /// packet, is above the omniscient sender's, in ms, of the media flow of which this is most.
+    ExcessFrameDelay,
+    /// Mean rate over mean max-min share from 20 s on, in per cent, of the TCP flow that has least of it.
+    Neighbour,
+}
+
+impl Quantity {
+    /// Whether it is asked only where the omniscient sender gets enough there in time.
+    pub(super) const fn needs_asking(self) -> bool {
+        matches!(self, Self::Useful)
+    }
+
+    /// Whether it asks for a rate, a short wait or little loss: what physics may not allow.
+    pub(super) const fn is_bound_by_physics(self) -> bool {
+        match self {
+            Self::Rate
+            | Self::RateAfterEachStep
+            | Self::RateBesideTransfers
+            | Self::RateAgainstTcp
+            | Self::QueueWait
+            | Self::Loss => true,
+            Self::Jain
+            | Self::Coexistence
+            | Self::Reconvergence { .. }
+            | Self::PriorityShares
+            | Self::FrameDelay
+            | Self::Useful
+            | Self::ExcessFrameDelay
+            | Self::Neighbour => false,
+        }
+    }
 }
 
 /// A run that is to be judged.
@@ -102,6 +141,8 @@ pub(super) struct Judged<'a> {
     shares: Vec<FairShares>,
     /// What each flow received in the same run with TCP in place of the media flows, in bytes per bin.
     benchmark: Option<&'a [Vec<u32>]>,
+    /// What the omniscient sender got in the same run.
+    omniscient: &'a [Served],
 }
 
 impl<'a> Judged<'a> {
@@ -109,8 +150,9 @@ impl<'a> Judged<'a> {
         plan: &'a MeasurePlan,
         measured: &'a Measured,
         benchmark: Option<&'a [Vec<u32>]>,
+        omniscient: &'a [Served],
     ) -> Self {
-        Self { plan, measured, shares: max_min_shares(plan), benchmark }
+        Self { plan, measured, shares: max_min_shares(plan), benchmark, omniscient }
     }
 
     /// The value of `quantity`; `None` where there is nothing to measure.
@@ -124,7 +166,7 @@ impl<'a> Judged<'a> {
             Quantity::QueueWait => {
                 let mut waits = Histogram::new();
                 for &flow in &media {
-                    waits.merge(&self.measured.delays_within.get(SETTLED)?.get(flow)?.queue_wait);
+                    waits.merge(&self.measured.delays_within.get(SETTLED)?.get(flow)?.whole_wait);
                 }
                 waits.quantile_ms(0.95)
             }
@@ -142,6 +184,11 @@ impl<'a> Judged<'a> {
             Quantity::FrameDelay => {
                 let worst = |&flow: &usize| self.measured.delays[flow].frame_delay.quantile_ms(0.99);
                 media.iter().filter_map(worst).reduce(f64::max)
+            }
+            Quantity::Useful => least_useful(&served(self.measured), self.omniscient),
+            Quantity::ExcessFrameDelay => excess_delay(&served(self.measured), self.omniscient),
+            Quantity::Neighbour => {
+                self.least_share(&self.flows(|kind| kind == FlowKind::Tcp), &[(START_UP, self.plan.end)])
             }
         }
     }

@@ -35,7 +35,8 @@ pub fn page(title: &str, run: &SuiteRun) -> String {
         run.result.seeds.len(),
         escape_html(&run.result.skip_rule)
     );
-    for note in run.result.stand_ins() {
+    let beyond = run.result.beyond_in_words();
+    for note in run.result.stand_ins().into_iter().chain(beyond) {
         let _ = write!(page, "<p>{}</p>", escape_html(&note));
     }
     page.push_str("<table><tr class=\"head\"><th>case</th>");
@@ -82,7 +83,7 @@ fn cell(page: &mut String, result: &ControllerResult, course: &Course) {
         let _ = write!(
             page,
             "<li>{} {} <small>({})</small></li>",
-            check.verdict().mark(),
+            check.mark(),
             escape_html(&check.in_words()),
             check.limit_in_words()
         );

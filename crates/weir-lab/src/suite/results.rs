@@ -35,6 +35,10 @@ pub struct CaseResult {
     pub traces: Vec<TraceUse>,
     /// The controllers, in the order given.
     pub controllers: Vec<ControllerResult>,
+    /// The omniscient sender at the point that was taken, named with its preset if it has one; not told by results that
+    /// were saved before there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omniscient: Option<ControllerResult>,
 }
 
 /// A case under one controller.
@@ -45,6 +49,20 @@ pub struct ControllerResult {
     pub name: String,
     /// The checks, in the suite's order.
     pub checks: Vec<CheckResult>,
+    /// What viewers got in each run, in the order of the seeds; not told by results that were saved before it was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub viewed: Vec<Viewed>,
+}
+
+/// What the viewers of a run got, of the frames captured from 20 s on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Viewed {
+    /// Payload of frames that were complete within 150 ms, of all media flows, in bit/s over the time from 20 s on.
+    pub useful_bps: f64,
+    /// 95th percentile from capture to the arrival of the last packet, in ms, of the worst media flow; null without a
+    /// complete frame.
+    pub frame_delay_ms: Value,
 }
 
 /// What came of a check, or of a case, the worst first.
@@ -96,6 +114,19 @@ pub struct CheckResult {
     /// The two kinds of which the runs are, if they are of two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kinds: Option<[Kind; 2]>,
+    /// Why it counts for nothing, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub void: Option<Void>,
+}
+
+/// Why a check counts for nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Void {
+    /// In no run is anybody asked.
+    NotAsked,
+    /// The omniscient sender keeps to it at neither of its points.
+    BeyondPhysics,
 }
 
 impl CheckResult {
@@ -113,7 +144,32 @@ impl CheckResult {
             open: estimate.is_some_and(|estimate| estimate.leaves_open(check.limit.value())),
             kinds: estimate.and_then(|estimate| estimate.kinds),
             values,
+            void: None,
         }
+    }
+
+    /// The same of the runs in which it is asked for, and for nothing without any; `values` are those of all runs.
+    pub(super) fn asked(check: &super::Check, values: Vec<Value>, asked: &[bool]) -> Self {
+        let of_asked = values.iter().zip(asked).filter(|(_, asked)| **asked).map(|(&value, _)| value);
+        let of_asked = Self::new(check, of_asked.collect());
+        let void = (!asked.contains(&true)).then_some(Void::NotAsked);
+        Self { values, void, ..of_asked }
+    }
+
+    /// The same, for nobody if it is one of those `beyond` physics.
+    pub(super) fn unless(self, beyond: &[&str]) -> Self {
+        let is_beyond = beyond.contains(&self.name.as_str());
+        Self { void: if is_beyond { Some(Void::BeyondPhysics) } else { self.void }, ..self }
+    }
+
+    /// Whether it counts.
+    pub const fn counts(&self) -> bool {
+        self.void.is_none()
+    }
+
+    /// The sign of what came of it; `·` if it counts for nothing.
+    pub const fn mark(&self) -> char {
+        if self.counts() { self.verdict().mark() } else { '·' }
     }
 
     /// What came of it.
@@ -132,7 +188,9 @@ impl CheckResult {
 
     /// The same of the run that keeps to it least.
     pub fn least_run(&self) -> f64 {
-        self.values.iter().map(|&value| self.margin_of(value)).fold(f64::INFINITY, f64::min)
+        // Without a value are also the runs in which it is not asked for.
+        let known = self.values.iter().filter(|value| value.is_some() || self.mean.is_none());
+        known.map(|&value| self.margin_of(value)).fold(f64::INFINITY, f64::min)
     }
 
     fn margin_of(&self, value: Value) -> f64 {
@@ -173,13 +231,18 @@ impl ControllerResult {
 
     /// Passed if every check is; missed if one is; open else.
     pub fn verdict(&self) -> Verdict {
-        self.checks.iter().map(CheckResult::verdict).min().unwrap_or(Verdict::Passed)
+        self.counting().map(CheckResult::verdict).min().unwrap_or(Verdict::Passed)
+    }
+
+    /// The checks that count.
+    fn counting(&self) -> impl Iterator<Item = &CheckResult> {
+        self.checks.iter().filter(|check| check.counts())
     }
 
     /// The check that decides: of those that make the verdict the one that is missed by most, or kept by least.
     pub fn deciding(&self) -> Option<&CheckResult> {
         let order = |check: &CheckResult| (check.verdict(), check.margin());
-        self.checks.iter().min_by(|a, b| {
+        self.counting().min_by(|a, b| {
             let ((verdict, margin), (other, others)) = (order(a), order(b));
             verdict.cmp(&other).then(margin.total_cmp(&others))
         })
@@ -187,12 +250,12 @@ impl ControllerResult {
 
     /// The least margin of its checks, of the means over the runs.
     pub fn margin(&self) -> f64 {
-        self.checks.iter().map(CheckResult::margin).fold(f64::INFINITY, f64::min)
+        self.counting().map(CheckResult::margin).fold(f64::INFINITY, f64::min)
     }
 
     /// The least margin of its checks in any run.
     pub fn least_run(&self) -> f64 {
-        self.checks.iter().map(CheckResult::least_run).fold(f64::INFINITY, f64::min)
+        self.counting().map(CheckResult::least_run).fold(f64::INFINITY, f64::min)
     }
 
     /// The check that decides, the least margin of the checks and the least of the runs in per cent of the limit, and both
@@ -213,6 +276,23 @@ impl SuiteResult {
     /// A sentence for each trace that another stood in for.
     pub fn stand_ins(&self) -> Vec<String> {
         stand_ins(self.cases.iter().flat_map(|case| &case.traces))
+    }
+
+    /// What the omniscient sender does not keep to and nobody is held to, in a sentence.
+    pub fn beyond_in_words(&self) -> Option<String> {
+        let beyond = self.beyond_physics();
+        let what = "Beyond physics, as the omniscient sender does not keep to it, and counted for nobody: ";
+        (!beyond.is_empty()).then(|| format!("{what}{}.", beyond.join("; ")))
+    }
+
+    /// What the omniscient sender does not keep to: `5.1 rate 79 %`.
+    fn beyond_physics(&self) -> Vec<String> {
+        let of_case = |case: &CaseResult| {
+            let own = case.omniscient.iter().flat_map(|own| &own.checks);
+            let beyond = own.filter(|check| check.void == Some(Void::BeyondPhysics));
+            beyond.map(|check| format!("{} {}", case.name, check.in_short())).collect::<Vec<_>>()
+        };
+        self.cases.iter().flat_map(of_case).collect()
     }
 
     /// In how many cases `verdict` is that on the controller at `index`.
@@ -262,7 +342,7 @@ mod tests {
     }
 
     fn case(checks: Vec<CheckResult>) -> ControllerResult {
-        ControllerResult { name: "gcc".to_owned(), checks }
+        ControllerResult { name: "gcc".to_owned(), checks, viewed: Vec::new() }
     }
 
     #[test]

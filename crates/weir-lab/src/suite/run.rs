@@ -5,14 +5,19 @@ use std::collections::BTreeMap;
 use weir_net::Time;
 
 use super::cases::{Case, Suite};
-use super::check::{Judged, settled};
-use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult};
+use super::check::{Judged, START_UP, Served, served, settled};
+use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult, Viewed};
+use super::yardstick::{Attempt, Yardstick, viewed};
 use crate::build::{RunOptions, TraceUse};
+use crate::omniscient::{CAUTIOUS, NAME};
 use crate::runs::{Forget, Ran, RunError, Runner, Task, fingerprint};
 use crate::scenario::{Scenario, skip_rule};
 use crate::traces::TraceStore;
 use weir_measure::metrics::{FairShares, MeasurePlan, PER_SECOND, max_min_shares};
 use weir_measure::results::{FlowKind, Value};
+
+/// The points at which the omniscient sender tries itself, as presets.
+const POINTS: [Option<&str>; 2] = [None, Some(CAUTIOUS)];
 
 /// A suite to be run.
 #[derive(Clone, Copy, Debug)]
@@ -58,9 +63,9 @@ impl SuiteRequest<'_> {
         self.suite.cases.iter().filter(wanted).collect()
     }
 
-    /// How many runs this makes.
+    /// How many runs this makes: those of the omniscient sender, at each of its points, and those of the controllers.
     pub fn runs(&self) -> usize {
-        self.selected().len() * self.controllers.len() * self.seeds.len()
+        self.selected().len() * (POINTS.len() + self.controllers.len()) * self.seeds.len()
     }
 
     /// The traces of each selected case, which are the same under every controller and in every run.
@@ -80,32 +85,71 @@ impl SuiteRequest<'_> {
     pub fn run(&self, store: &TraceStore, done: &(dyn Fn() + Sync)) -> Result<SuiteRun, SuiteError> {
         let cases = self.selected();
         let benchmarks = self.benchmarks(&cases, store)?;
+        let yardsticks = self.yardsticks(&cases, &benchmarks, store, done)?;
         let mut contests = Vec::with_capacity(cases.len() * self.controllers.len());
-        for &case in &cases {
+        for (&case, yardstick) in cases.iter().zip(&yardsticks) {
             for &controller in self.controllers {
-                contests.push((case, controller, case.scenario(controller)?));
+                let scenario = match controller {
+                    NAME => case.omniscient(yardstick.preset)?,
+                    controller => case.scenario(controller)?,
+                };
+                contests.push((case, yardstick, controller, scenario));
             }
         }
         let mut judging = Vec::with_capacity(self.runs());
         let mut tasks = Vec::with_capacity(self.runs());
-        for (case, controller, scenario) in &contests {
-            for &seed in self.seeds {
-                judging.push((*case, seed));
+        for (case, yardstick, controller, scenario) in &contests {
+            for (run, &seed) in self.seeds.iter().enumerate() {
+                let served = yardstick.served(run);
+                judging.push((*case, served, seed));
                 let task = self.task(case, controller, scenario, seed);
-                let folding = self.folding(case, benchmarks.get(&(case.name, seed)), seed);
+                let folding = self.folding(case, benchmarks.get(&(case.name, seed)), served, seed);
                 tasks.push(Task { replan: Some(watch_all), folding, ..task });
             }
         }
-        let rule = skip_rule(contests.iter().map(|(_, _, scenario)| scenario));
+        let rule = skip_rule(contests.iter().map(|(_, _, _, scenario)| scenario));
         let judge = |index: usize, ran: Ran| {
-            let (case, seed) = judging[index];
+            let (case, served, seed) = judging[index];
             let benchmark = benchmarks.get(&(case.name, seed)).map(Vec::as_slice);
-            Outcome::of(&ran, case, benchmark, self.is_first(seed))
+            Outcome::of(&ran, case, benchmark, served, self.is_first(seed))
         };
         let outcomes = Runner { jobs: self.jobs, done }.run(&tasks, store, &Forget, judge)?;
-        let mut run = self.collect(&cases, self.traces(store)?, outcomes);
+        let mut run = self.collect(&cases, &yardsticks, self.traces(store)?, outcomes);
         run.result.skip_rule = rule;
         Ok(run)
+    }
+
+    /// What the omniscient sender gets in each case.
+    fn yardsticks(
+        &self,
+        cases: &[&Case],
+        benchmarks: &Benchmarks,
+        store: &TraceStore,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Yardstick>, SuiteError> {
+        let mut attempts = Vec::with_capacity(cases.len() * POINTS.len());
+        for &case in cases {
+            for preset in POINTS {
+                attempts.push((case, case.omniscient(preset)?));
+            }
+        }
+        let mut judging = Vec::new();
+        let mut tasks = Vec::new();
+        for (case, scenario) in &attempts {
+            for &seed in self.seeds {
+                judging.push((*case, seed));
+                let task = self.task(case, NAME, scenario, seed);
+                let folding = self.folding(case, benchmarks.get(&(case.name, seed)), &[], seed);
+                tasks.push(Task { replan: Some(watch_all), folding, ..task });
+            }
+        }
+        let judge = |index: usize, ran: Ran| {
+            let (case, seed) = judging[index];
+            Attempt::of(&ran, case.checks, benchmarks.get(&(case.name, seed)).map(Vec::as_slice))
+        };
+        let mut runs = Runner { jobs: self.jobs, done }.run(&tasks, store, &Forget, judge)?.into_iter();
+        let mut next = || runs.by_ref().take(self.seeds.len()).collect();
+        Ok(cases.iter().map(|_| Yardstick::better(POINTS.map(|preset| (preset, next())))).collect())
     }
 
     /// What each flow received where a case is judged by what TCP would get, by case and seed.
@@ -128,8 +172,14 @@ impl SuiteRequest<'_> {
     }
 
     /// What the verdicts on a run of `case` depend on besides the run.
-    fn folding(&self, case: &Case, benchmark: Option<&Vec<Vec<u32>>>, seed: u64) -> String {
-        let yardstick = fingerprint(format_args!("{benchmark:?}"));
+    fn folding(
+        &self,
+        case: &Case,
+        benchmark: Option<&Vec<Vec<u32>>>,
+        omniscient: &[Served],
+        seed: u64,
+    ) -> String {
+        let yardstick = fingerprint(format_args!("{benchmark:?}{omniscient:?}"));
         format!("{:?} {yardstick} {}", case.checks, self.is_first(seed))
     }
 
@@ -143,20 +193,29 @@ impl SuiteRequest<'_> {
         Task::new(name, scenario, RunOptions { seed, ..RunOptions::default() })
     }
 
-    fn collect(&self, cases: &[&Case], traces: Vec<Vec<TraceUse>>, outcomes: Vec<Outcome>) -> SuiteRun {
+    fn collect(
+        &self,
+        cases: &[&Case],
+        yardsticks: &[Yardstick],
+        traces: Vec<Vec<TraceUse>>,
+        outcomes: Vec<Outcome>,
+    ) -> SuiteRun {
         let mut outcomes = outcomes.into_iter();
         let mut courses = Vec::with_capacity(cases.len());
         let mut results = Vec::with_capacity(cases.len());
-        for (case, traces) in cases.iter().zip(traces) {
+        for ((case, yardstick), traces) in cases.iter().zip(yardsticks).zip(traces) {
+            let beyond = yardstick.beyond_physics(case.checks);
             let mut own = Vec::with_capacity(self.controllers.len());
             let mut controllers = Vec::with_capacity(self.controllers.len());
             for &name in self.controllers {
                 let runs: Vec<Outcome> = outcomes.by_ref().take(self.seeds.len()).collect();
                 let check = |(index, check): (usize, &super::Check)| {
-                    CheckResult::new(check, runs.iter().map(|run| run.values[index]).collect())
+                    let values = runs.iter().map(|run| run.values[index]).collect();
+                    CheckResult::asked(check, values, &yardstick.asks(check)).unless(&beyond)
                 };
                 let checks = case.checks.iter().enumerate().map(check).collect();
-                controllers.push(ControllerResult { name: name.to_owned(), checks });
+                let viewed = runs.iter().map(|run| run.viewed).collect();
+                controllers.push(ControllerResult { name: name.to_owned(), checks, viewed });
                 own.extend(runs.into_iter().find_map(|run| run.course));
             }
             results.push(CaseResult {
@@ -164,6 +223,7 @@ impl SuiteRequest<'_> {
                 title: case.title.to_owned(),
                 traces,
                 controllers,
+                omniscient: Some(yardstick.result(case.checks)),
             });
             courses.push(own);
         }
@@ -177,14 +237,25 @@ type Benchmarks = BTreeMap<(&'static str, u64), Vec<Vec<u32>>>;
 
 struct Outcome {
     values: Vec<Value>,
+    viewed: Viewed,
     course: Option<Course>,
 }
 
 impl Outcome {
-    fn of(ran: &Ran, case: &Case, benchmark: Option<&[Vec<u32>]>, first: bool) -> Self {
-        let judged = Judged::new(&ran.plan, &ran.measured, benchmark);
+    fn of(
+        ran: &Ran,
+        case: &Case,
+        benchmark: Option<&[Vec<u32>]>,
+        omniscient: &[Served],
+        first: bool,
+    ) -> Self {
+        let judged = Judged::new(&ran.plan, &ran.measured, benchmark, omniscient);
         let values = case.checks.iter().map(|check| judged.value(check.quantity)).collect();
-        Self { values, course: first.then(|| Course::of(ran)) }
+        Self {
+            values,
+            viewed: viewed(&ran.plan, &served(&ran.measured)),
+            course: first.then(|| Course::of(ran)),
+        }
     }
 }
 
@@ -205,4 +276,5 @@ impl Course {
 fn watch_all(plan: &mut MeasurePlan) {
     plan.window = (Time::ZERO, plan.end);
     plan.windows = vec![settled(plan)];
+    plan.viewed_from = START_UP;
 }

@@ -10,6 +10,7 @@ mod every_law;
 mod fluid;
 mod marks;
 mod metrics;
+mod omniscient;
 mod parking_lots;
 mod pause_and_audio;
 mod priorities;

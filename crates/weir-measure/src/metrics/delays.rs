@@ -9,6 +9,8 @@ pub struct FlowDelays {
     pub owd_excess: Histogram,
     /// Waiting time in the queues of bottlenecks.
     pub queue_wait: Histogram,
+    /// Of media: the same and, before it, from the packetiser to the wire.
+    pub whole_wait: Histogram,
     /// Round-trip time less the least of the run.
     pub rtt_excess: Histogram,
     /// From a frame's capture to the arrival of its last packet.

@@ -12,7 +12,7 @@ use super::fairness::jain;
 use super::flow::{Counted, FlowRecorder};
 use super::histogram::Histogram;
 use super::link::{LinkRecorder, share};
-use super::max_min::SharedNetwork;
+use super::max_min::{SharedNetwork, SharesOfPieces};
 use super::plan::{CouplingPlan, MeasurePlan};
 use super::span::{Span, Stretches};
 use crate::results::stats;
@@ -35,7 +35,9 @@ impl Evaluation<'_> {
     pub(super) fn metrics(&self) -> RunMetrics {
         let contentions: Vec<Contention<'_>> =
             (0..self.links.len()).map(|link| self.contention(link)).collect();
-        let mut flows: Vec<_> = (0..self.flows.len()).map(|flow| self.flow(flow, &contentions)).collect();
+        let mut shares = SharesOfPieces::default();
+        let mut flows: Vec<_> =
+            (0..self.flows.len()).map(|flow| self.flow(flow, &contentions, &mut shares)).collect();
         self.plan.couplings.iter().for_each(|coupling| self.couple(coupling, &mut flows));
         let links = contentions.iter().enumerate().map(|(i, contention)| self.link(i, contention, &flows));
         RunMetrics {
@@ -51,11 +53,16 @@ impl Evaluation<'_> {
         Contention::new(link, &self.plan.links[link], &self.plan.flows, self.active)
     }
 
-    fn flow(&self, flow: usize, contentions: &[Contention<'_>]) -> FlowMeasures<Value> {
+    fn flow(
+        &self,
+        flow: usize,
+        contentions: &[Contention<'_>],
+        shares: &mut SharesOfPieces,
+    ) -> FlowMeasures<Value> {
         let plan = &self.plan.flows[flow];
         let contention = plan.bottleneck.and_then(|link| contentions.get(link));
         let fair_share = contention.and_then(|contention| contention.mean_fair_share(flow, self.window));
-        let convergence = self.convergence(flow);
+        let convergence = self.convergence(flow, shares);
         self.flows[flow].evaluate(
             plan,
             self.grid,
@@ -83,12 +90,12 @@ impl Evaluation<'_> {
         }
     }
 
-    fn convergence(&self, flow: usize) -> Vec<Convergence<Value>> {
+    fn convergence(&self, flow: usize, shares: &mut SharesOfPieces) -> Vec<Convergence<Value>> {
         if !self.is_adaptive(flow) || self.plan.flows[flow].bottleneck.is_none() {
             return Vec::new();
         }
         let network = SharedNetwork { links: &self.plan.links, flows: &self.plan.flows, active: self.active };
-        let shares = network.steady_shares(flow, self.window);
+        let shares = network.steady_shares(flow, self.window, shares);
         convergence(&shares, &self.flows[flow].receipts, self.grid)
     }
 

@@ -8,7 +8,7 @@ use weir_world::{PacketMeta, TransferMeta};
 use super::bins::{Counts, Grid};
 use super::causes::Causes;
 use super::delays::FlowDelays;
-use super::frames::Frames;
+use super::frames::{Arrived, Frames};
 use super::histogram::Histogram;
 use super::link::share;
 use super::plan::FlowPlan;
@@ -60,6 +60,7 @@ pub(super) struct FlowRecorder {
     pub(super) arrived: Counted,
     owd_excess: Histogram,
     queue_wait: Histogram,
+    whole_wait: Histogram,
     /// Bytes received, per bin.
     pub(super) receipts: Counts,
     pub(super) frames: Option<Box<Frames>>,
@@ -89,7 +90,8 @@ struct CountedTransfers {
 }
 
 impl FlowRecorder {
-    pub(super) fn new(plan: &FlowPlan, grid: &Grid, window: &Stretches, with_frames: bool) -> Self {
+    /// The recorder of a flow; with its frames, it knows the view of those captured from `viewed_from` on.
+    pub(super) fn new(plan: &FlowPlan, grid: &Grid, window: &Stretches, viewed_from: Option<Time>) -> Self {
         let live = Stretches::new(Span::new(plan.start, plan.stop), &plan.pauses).within(window);
         Self {
             window: window.clone(),
@@ -98,8 +100,10 @@ impl FlowRecorder {
             arrived: Counted::default(),
             owd_excess: Histogram::new(),
             queue_wait: Histogram::new(),
+            whole_wait: Histogram::new(),
             receipts: Counts::new(grid.len()),
-            frames: with_frames.then(|| Box::new(Frames::new(window.clone(), grid, plan.pauses.clone()))),
+            frames: viewed_from
+                .map(|from| Box::new(Frames::new(window.clone(), grid, plan.pauses.clone(), from))),
             sent: Counted::default(),
             sends: None,
             refused_words: 0,
@@ -136,15 +140,15 @@ impl FlowRecorder {
         }
     }
 
-    /// A data packet has arrived, in this bin, within the window or not. Returns the delay of the frame that it
-    /// completes, if any.
+    /// A data packet has arrived, in this bin, within the window or not. Returns what it tells of its frame, if it is of
+    /// one.
     #[inline]
     pub(super) fn delivered(
         &mut self,
         now: Time,
         (bin, in_window): (usize, bool),
         packet: &PacketMeta,
-    ) -> Option<TimeDelta> {
+    ) -> Option<Arrived> {
         self.receipts.add(bin, packet.wire_size);
         if in_window {
             self.received.add(packet);
@@ -154,7 +158,15 @@ impl FlowRecorder {
         if self.window.contains(packet.sent_at) {
             self.arrived.add(packet);
         }
-        self.frames.as_mut()?.arrived(now, bin, packet.frame)
+        self.frames.as_mut()?.arrived(now, bin, packet)
+    }
+
+    /// A packet of media has arrived that was in the packetiser for so long.
+    #[inline]
+    pub(super) fn waited(&mut self, in_window: bool, held: TimeDelta, packet: &PacketMeta) {
+        if in_window {
+            self.whole_wait.record(held + packet.wait);
+        }
     }
 
     /// One-way delay less propagation.
@@ -197,6 +209,7 @@ impl FlowRecorder {
         FlowDelays {
             owd_excess: self.owd_excess.clone(),
             queue_wait: self.queue_wait.clone(),
+            whole_wait: self.whole_wait.clone(),
             rtt_excess: self.rtt.reduced_by(self.min_rtt.unwrap_or(TimeDelta::ZERO)),
             frame_delay: self.frames.as_ref().map_or_else(Histogram::new, |frames| frames.delays.clone()),
         }

@@ -8,9 +8,8 @@ use super::bins::Grid;
 use super::histogram::Histogram;
 use super::pictures::{Fate, PictureRecorder};
 use super::span::Stretches;
+use super::view::{USEFUL_WITHIN, View};
 
-/// A frame complete this long after its capture is still of use in a conversation (ITU-T G.114's mouth-to-ear limit).
-const USEFUL_WITHIN: TimeDelta = TimeDelta::from_millis(150);
 /// Frames that can be under way before the ring grows; a power of two.
 const INITIAL_FRAMES: usize = 64;
 /// The ring does not grow beyond this; then the oldest frames are given up.
@@ -41,6 +40,18 @@ pub(super) struct Frames {
     shown: Time,
     pauses: Vec<(Time, Time)>,
     pub(super) pictures: PictureRecorder,
+    /// Of the frames captured from `viewed_from` on.
+    pub(super) view: View,
+    viewed_from: Time,
+}
+
+/// What the arrival of a packet tells of its frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arrived {
+    /// When the frame was captured.
+    pub(super) captured: Time,
+    /// How long it took, if this packet was its last.
+    pub(super) delay: Option<TimeDelta>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +77,12 @@ impl OpenFrame {
 }
 
 impl Frames {
-    pub(super) fn new(window: Stretches, grid: &Grid, mut pauses: Vec<(Time, Time)>) -> Self {
+    pub(super) fn new(
+        window: Stretches,
+        grid: &Grid,
+        mut pauses: Vec<(Time, Time)>,
+        viewed_from: Time,
+    ) -> Self {
         pauses.sort_unstable();
         Self {
             pictures: PictureRecorder::new(window.clone(), grid),
@@ -82,6 +98,8 @@ impl Frames {
             freezes: Freezes::default(),
             shown: Time::ZERO,
             pauses,
+            view: View::default(),
+            viewed_from,
         }
     }
 
@@ -100,16 +118,22 @@ impl Frames {
         *self.slot(number) = OpenFrame { captured: now, number, bytes, missing: packets, key, lost: false };
     }
 
-    /// A packet of `number` has arrived; if it was the frame's last, how long the frame took.
+    /// A packet has arrived, in this bin; `None` if it is of no frame, or of one given up long ago.
     #[inline]
-    pub(super) fn arrived(&mut self, now: Time, bin: usize, number: u32) -> Option<TimeDelta> {
-        let slot = self.slot(number);
-        if slot.number != number || slot.missing == 0 {
+    pub(super) fn arrived(&mut self, now: Time, bin: usize, packet: &PacketMeta) -> Option<Arrived> {
+        let viewed_from = self.viewed_from;
+        let slot = self.slot(packet.frame);
+        if slot.number != packet.frame || packet.frame == PacketMeta::NO_FRAME {
             return None;
         }
-        slot.missing -= 1;
+        let captured = slot.captured;
+        let last = slot.missing == 1;
+        slot.missing = slot.missing.saturating_sub(1);
         let frame = *slot;
-        (frame.missing == 0).then(|| self.completed(now, bin, frame))
+        if captured >= viewed_from {
+            self.view.payload_bytes += u64::from(packet.payload);
+        }
+        Some(Arrived { captured, delay: last.then(|| self.completed(now, bin, frame)) })
     }
 
     /// A packet of `number` is lost, and with it the frame.
@@ -142,6 +166,9 @@ impl Frames {
             if delay <= USEFUL_WITHIN {
                 self.useful_bytes += u64::from(frame.bytes);
             }
+        }
+        if frame.captured >= self.viewed_from {
+            self.view.completed(frame.bytes, delay);
         }
         let after_pause = self.pause_after(self.shown).is_some_and(|(_, to)| to <= frame.captured);
         self.pictures.completed(now, bin, (frame.number, frame.captured), after_pause);
@@ -292,21 +319,52 @@ mod tests {
         assert_eq!(freezes.sum_ms, 990);
     }
 
+    fn packet(frame: u32) -> PacketMeta {
+        PacketMeta {
+            sent_at: Time::ZERO,
+            wait: TimeDelta::ZERO,
+            wire_size: 1052,
+            payload: 1000,
+            frame,
+            control: false,
+        }
+    }
+
+    #[test]
+    fn a_frame_that_lost_a_packet_is_of_no_use_though_the_rest_of_it_arrives() {
+        let end = Time::from_millis(1000);
+        let window = Stretches::of([Span::new(Time::ZERO, end)]);
+        let grid = Grid::new(end, Time::ZERO, window.clone());
+        let mut frames = Frames::new(window, &grid, Vec::new(), Time::ZERO);
+        frames.captured(Time::ZERO, &FrameMeta { number: 0, packets: 3, bytes: 3000, key: false });
+        let arrived = |delay| Some(Arrived { captured: Time::ZERO, delay });
+        assert_eq!(frames.arrived(Time::from_millis(10), 0, &packet(0)), arrived(None));
+        frames.dropped(0);
+        assert_eq!(frames.arrived(Time::from_millis(20), 0, &packet(0)), arrived(None));
+        let View { payload_bytes, useful_bytes, frame_delay } = &frames.view;
+        assert_eq!((*payload_bytes, *useful_bytes, frame_delay.count()), (2000, 0, 0));
+        let nobodys = packet(PacketMeta::NO_FRAME);
+        assert_eq!(frames.arrived(Time::from_millis(30), 0, &nobodys), None);
+    }
+
     #[test]
     fn the_ring_grows_while_frames_stay_open() {
         let end = Time::from_millis(100_000);
         let window = Stretches::of([Span::new(Time::ZERO, end)]);
         let grid = Grid::new(end, Time::ZERO, window.clone());
-        let mut frames = Frames::new(window, &grid, Vec::new());
+        let mut frames = Frames::new(window, &grid, Vec::new(), Time::from_millis(500));
         for number in 0..200 {
             let meta = FrameMeta { number, packets: 1, bytes: 1000, key: false };
             frames.captured(Time::from_millis(10 * u64::from(number)), &meta);
         }
         assert_eq!(frames.ring.len(), 256);
         for number in 0..200 {
-            let delay = frames.arrived(Time::from_millis(3000), 30, number);
-            assert_eq!(delay, Some(TimeDelta::from_millis(3000 - 10 * i64::from(number))));
+            let arrived = frames.arrived(Time::from_millis(3000), 30, &packet(number)).unwrap();
+            assert_eq!(arrived.delay, Some(TimeDelta::from_millis(3000 - 10 * i64::from(number))));
         }
         assert_eq!((frames.sent, frames.complete), (200, 200));
+        // Captured from 500 ms on: 150, of which the last 15, from 2850 ms on, are there in time.
+        let View { payload_bytes, useful_bytes, frame_delay } = &frames.view;
+        assert_eq!((*payload_bytes, *useful_bytes, frame_delay.count()), (150_000, 15_000, 150));
     }
 }

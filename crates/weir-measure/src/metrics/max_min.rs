@@ -1,7 +1,9 @@
 //! What each flow could have if all shared max-min fairly: the yardstick of convergence and of the suites.
 
+use std::collections::BTreeMap;
+
 use weir_net::{Service, Time};
-use weir_units::DataRate;
+use weir_units::{DataRate, TimeDelta};
 
 use super::link::capacity;
 use super::plan::{FlowPlan, LinkPlan, MeasurePlan};
@@ -20,8 +22,14 @@ pub(super) struct SharedNetwork<'a> {
 impl SharedNetwork<'_> {
     /// The pieces of `window` in which neither the capacity on the way of `flow` nor the set of flows that it meets
     /// there changes and it is active, each with its share in bit/s. Empty where a capacity on its way changes all
-    /// the time (a trace), and where it meets short transfers, which come and go.
-    pub(super) fn steady_shares(&self, flow: usize, window: &Stretches) -> Vec<(Span, f64)> {
+    /// the time (a trace), and where it meets short transfers, which come and go. `known` keeps the shares of pieces:
+    /// flows that meet each other have the same.
+    pub(super) fn steady_shares(
+        &self,
+        flow: usize,
+        window: &Stretches,
+        known: &mut SharesOfPieces,
+    ) -> Vec<(Span, f64)> {
         let own = &self.flows[flow];
         let narrow: Vec<usize> =
             own.route.iter().copied().filter(|&link| self.links[link].bottleneck).collect();
@@ -38,7 +46,7 @@ impl SharedNetwork<'_> {
         spans
             .flat_map(|&span| pieces(span, cuts.iter().copied()))
             .filter(|piece| self.active[flow].contains(piece.from))
-            .map(|piece| (piece, self.shares(piece)[flow]))
+            .map(|piece| (piece, known.of(self, piece)[flow]))
             .collect()
     }
 
@@ -76,6 +84,16 @@ impl SharedNetwork<'_> {
     }
 }
 
+/// The shares of all flows over pieces, each computed once.
+#[derive(Debug, Default)]
+pub(super) struct SharesOfPieces(BTreeMap<(Time, Time), Vec<f64>>);
+
+impl SharesOfPieces {
+    fn of(&mut self, network: &SharedNetwork<'_>, piece: Span) -> &[f64] {
+        self.0.entry((piece.from, piece.to)).or_insert_with(|| network.shares(piece))
+    }
+}
+
 impl FlowPlan {
     /// What it sends at `at` whatever happens; `None` for a flow that adapts.
     fn rate_at(&self, at: Time) -> Option<DataRate> {
@@ -94,9 +112,6 @@ fn changes(flow: &FlowPlan, active: &Stretches) -> impl Iterator<Item = Time> {
     active.changes().chain(rates.chain(weights).chain(limits).filter(|&from| active.contains(from)))
 }
 
-/// In nanoseconds.
-const SECOND: u64 = 1_000_000_000;
-
 /// What each flow could have over a stretch of time in which neither capacities nor the set of active flows change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FairShares {
@@ -111,6 +126,11 @@ pub struct FairShares {
 /// The max-min shares of all flows over a whole run, piece by piece. A trace counts with its mean rate over the piece,
 /// which is then a second at most: what it offers at one time is of no use at another.
 pub fn max_min_shares(plan: &MeasurePlan) -> Vec<FairShares> {
+    max_min_shares_every(plan, TimeDelta::from_secs(1))
+}
+
+/// The same with pieces of at most `step` where a trace is on the way of some flow.
+pub fn max_min_shares_every(plan: &MeasurePlan, step: TimeDelta) -> Vec<FairShares> {
     let whole = |flow: &FlowPlan| Span::new(flow.start, flow.stop.min(plan.end));
     let active: Vec<Stretches> =
         plan.flows.iter().map(|flow| Stretches::new(whole(flow), &flow.pauses)).collect();
@@ -119,9 +139,9 @@ pub fn max_min_shares(plan: &MeasurePlan) -> Vec<FairShares> {
     let steps = plan.links.iter().filter(|link| link.bottleneck).flat_map(steps);
     let traced =
         plan.links.iter().any(|link| link.bottleneck && matches!(link.service, Service::Trace { .. }));
-    let seconds =
-        (1..if traced { plan.end.nanos() / SECOND } else { 0 }).map(|s| Time::from_nanos(s * SECOND));
-    pieces(Span::new(Time::ZERO, plan.end), changes.chain(steps).chain(seconds))
+    let step = step.nanos().max(1) as u64;
+    let cuts = (1..if traced { plan.end.nanos() / step } else { 0 }).map(|cut| Time::from_nanos(cut * step));
+    pieces(Span::new(Time::ZERO, plan.end), changes.chain(steps).chain(cuts))
         .map(|piece| FairShares { from: piece.from, to: piece.to, bps: network.shares(piece) })
         .collect()
 }

@@ -24,13 +24,17 @@ mod queue;
 mod recorder;
 mod series;
 mod span;
+mod view;
 mod window;
+mod witness;
 
 pub use bins::{BIN, PER_SECOND};
 pub use delays::FlowDelays;
 pub use fairness::jain;
 pub use histogram::{CdfPoint, Histogram};
-pub use max_min::{FairShares, max_min_shares};
+pub use max_min::{FairShares, max_min_shares, max_min_shares_every};
 pub use plan::{CouplingPlan, FlowPlan, LinkPlan, MeasurePlan, Window};
 pub use recorder::{Measured, Recorder};
 pub use series::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries, write_cdf_csv};
+pub use view::View;
+pub use witness::{Backlog, Witness};

@@ -24,6 +24,8 @@ pub struct MeasurePlan {
     pub couplings: Vec<CouplingPlan>,
     /// Whether the queues of bottlenecks are watched at each arrival.
     pub queues: bool,
+    /// From when on the capture of a frame counts in the flows' [views](super::View).
+    pub viewed_from: Time,
 }
 
 /// Flows that are measured as coupled ones, whether anybody couples them or not.

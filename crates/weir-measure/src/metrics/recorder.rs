@@ -1,6 +1,7 @@
 //! The monitor that measures a run.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use weir_cc::Target;
 use weir_cc::coupled::{Aggregate, Order, Refusal, Word};
@@ -11,7 +12,9 @@ use weir_world::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta};
 use super::delays::FlowDelays;
 use super::plan::{MeasurePlan, Window};
 use super::series::{Series, SeriesRecorder};
+use super::view::View;
 use super::window::WindowRecorder;
+use super::witness::Witness;
 use crate::results::RunMetrics;
 
 /// Measures a run as it passes by. Its memory does not grow with the number of packets, and it allocates nothing
@@ -22,6 +25,7 @@ pub struct Recorder {
     /// Those of the plan's further windows, in its order.
     others: Vec<WindowRecorder>,
     series: Option<SeriesRecorder>,
+    witness: Option<Arc<Witness>>,
     plan: MeasurePlan,
 }
 
@@ -34,6 +38,8 @@ pub struct Measured {
     pub delays: Vec<FlowDelays>,
     /// The same within each of the plan's further windows, by its name.
     pub delays_within: BTreeMap<String, Vec<FlowDelays>>,
+    /// What the viewer of each flow got; nothing of a flow without frames.
+    pub views: Vec<View>,
     /// The series, if the plan asked for them.
     pub series: Option<Series>,
     /// Bytes that each flow received, on the wire, in bins of 100 ms of which one begins with the measurement window.
@@ -49,8 +55,15 @@ impl Recorder {
             series: plan.series.then(|| SeriesRecorder::new(&plan, main.grid())),
             others: plan.windows.iter().map(other).collect(),
             main,
+            witness: None,
             plan,
         }
+    }
+
+    /// The same, with a witness who sees what happens.
+    #[must_use]
+    pub fn beside(self, witness: Option<Arc<Witness>>) -> Self {
+        Self { witness, ..self }
     }
 
     /// What was measured; to be called after the run.
@@ -69,7 +82,8 @@ impl Recorder {
         }
         let finish = |series: SeriesRecorder| series.finish(&self.plan, self.main.flows(), self.main.links());
         let series = self.series.map(finish);
-        Measured { metrics, delays, delays_within, series, receipts: self.main.into_receipts() }
+        let views = self.main.views();
+        Measured { metrics, delays, delays_within, views, series, receipts: self.main.into_receipts() }
     }
 
     /// Shows something to the recorders of all windows.
@@ -111,6 +125,9 @@ impl Monitor for Recorder {
     #[inline]
     fn sent(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
         self.each(|window| window.sent(now, flow, packet));
+        if let Some(witness) = &self.witness {
+            witness.sent(flow, packet);
+        }
         if let Some(series) = &mut self.series {
             series.sent(self.main.bin(now), flow, packet);
         }
@@ -122,6 +139,12 @@ impl Monitor for Recorder {
         for window in &mut self.others {
             window.delivered(now, flow, packet);
         }
+        if let Some(witness) = &self.witness {
+            witness.delivered(now, flow, packet);
+        }
+        if let Some(held) = delivery.and_then(|delivery| delivery.held) {
+            self.each(|window| window.waited(now, flow, held, packet));
+        }
         if let (Some(series), Some(delivery)) = (&mut self.series, delivery) {
             series.delivered(delivery.bin, flow, delivery.owd_excess, delivery.frame_delay);
         }
@@ -129,6 +152,9 @@ impl Monitor for Recorder {
 
     fn dropped(&mut self, now: Time, flow: usize, link: usize, packet: &PacketMeta, loss: Loss) {
         self.each(|window| window.dropped(now, flow, link, packet, loss));
+        if let Some(witness) = &self.witness {
+            witness.dropped(now, flow, packet);
+        }
         if let Some(series) = self.series.as_mut().filter(|_| !packet.control) {
             series.dropped(self.main.bin(now), flow);
         }

@@ -12,6 +12,7 @@ use super::flow::FlowRecorder;
 use super::link::LinkRecorder;
 use super::plan::{FlowPlan, LinkPlan, MeasurePlan};
 use super::span::{Span, Stretches};
+use super::view::View;
 use crate::results::{FlowKind, RunMetrics};
 
 /// Follows all flows and links for one window.
@@ -39,6 +40,8 @@ pub(super) struct Delivery {
     pub(super) owd_excess: TimeDelta,
     /// How long the frame took that it completes, if it does.
     pub(super) frame_delay: Option<TimeDelta>,
+    /// Of a packet of a frame, how long it waited at the sender.
+    pub(super) held: Option<TimeDelta>,
 }
 
 impl WindowRecorder {
@@ -48,9 +51,10 @@ impl WindowRecorder {
         let from = window.start();
         let grid = Grid::new(plan.end, from, window.clone());
         let with_sends = !plan.couplings.is_empty() && !delays_only;
+        let viewed_from = plan.viewed_from;
         let flow = |plan: &FlowPlan| {
             let with_frames = plan.kind == FlowKind::Media && !delays_only;
-            let recorder = FlowRecorder::new(plan, &grid, &window, with_frames);
+            let recorder = FlowRecorder::new(plan, &grid, &window, with_frames.then_some(viewed_from));
             if with_sends { recorder.with_sends(&grid) } else { recorder }
         };
         let links = plan.links.iter().enumerate().filter(|_| !delays_only);
@@ -96,8 +100,22 @@ impl WindowRecorder {
     pub(super) fn delivered(&mut self, now: Time, flow: usize, packet: &PacketMeta) -> Option<Delivery> {
         let recorder = self.flows.get_mut(flow).filter(|_| !packet.control)?;
         let bin = self.cursor.at(now, &self.grid);
-        let frame_delay = recorder.delivered(now, (bin, self.window.contains(now)), packet);
-        Some(Delivery { bin, owd_excess: recorder.excess(now, packet), frame_delay })
+        let arrived = recorder.delivered(now, (bin, self.window.contains(now)), packet);
+        Some(Delivery {
+            bin,
+            owd_excess: recorder.excess(now, packet),
+            frame_delay: arrived.and_then(|arrived| arrived.delay),
+            held: arrived.map(|arrived| packet.sent_at - arrived.captured),
+        })
+    }
+
+    /// The packet of a frame that has just arrived was in the packetiser for so long.
+    #[inline]
+    pub(super) fn waited(&mut self, now: Time, flow: usize, held: TimeDelta, packet: &PacketMeta) {
+        let in_window = self.window.contains(now);
+        if let Some(recorder) = self.flows.get_mut(flow) {
+            recorder.waited(in_window, held, packet);
+        }
     }
 
     pub(super) fn dropped(&mut self, now: Time, flow: usize, link: usize, packet: &PacketMeta, loss: Loss) {
@@ -182,6 +200,14 @@ impl WindowRecorder {
             delays: &delays,
         };
         (evaluation.metrics(), delays)
+    }
+
+    /// What the viewer of each flow got; nothing of a flow without frames.
+    pub(super) fn views(&self) -> Vec<View> {
+        let view = |flow: &FlowRecorder| {
+            flow.frames.as_ref().map_or_else(View::default, |frames| frames.view.clone())
+        };
+        self.flows.iter().map(view).collect()
     }
 
     /// Bytes that each flow received, on the wire, per bin.

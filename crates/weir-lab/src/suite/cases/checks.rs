@@ -19,13 +19,20 @@ const PRIORITIES: Check = check("off priority", "%", Quantity::PriorityShares, L
 const AGAINST_TCP: Check = check("rate against TCP", "%", Quantity::RateAgainstTcp, Limit::AtLeast(80.0));
 const FRAMES: Check = check("frame delay p99", "ms", Quantity::FrameDelay, Limit::AtMost(100.0));
 
-pub(super) const ALONE: &[Check] = &[STEPS, WAIT, LOSS];
-pub(super) const TOGETHER: &[Check] = &[RATE, WAIT, LOSS, JAIN];
-pub(super) const WEIGHTED: &[Check] = &[RATE, WAIT, LOSS, JAIN, PRIORITIES];
-pub(super) const APART: &[Check] = &[RATE, WAIT, LOSS];
+const USEFUL: Check = check("useful", "%", Quantity::Useful, Limit::AtLeast(70.0));
+const LATE: Check = check("excess frame delay", "ms", Quantity::ExcessFrameDelay, Limit::AtMost(200.0));
+const NEIGHBOUR: Check = check("neighbour", "%", Quantity::Neighbour, Limit::AtLeast(50.0));
+
+pub(super) const ALONE: &[Check] = &[STEPS, WAIT, LOSS, USEFUL, LATE];
+pub(super) const TOGETHER: &[Check] = &[RATE, WAIT, LOSS, JAIN, USEFUL, LATE];
+pub(super) const WEIGHTED: &[Check] = &[RATE, WAIT, LOSS, JAIN, PRIORITIES, USEFUL, LATE];
+pub(super) const APART: &[Check] = &[RATE, WAIT, LOSS, USEFUL, LATE];
+/// In a drop-tail queue, which is the transfer's.
 pub(super) const LONG_TCP: &[Check] = &[COEXIST, LOSS];
-pub(super) const SHORT_TCP: &[Check] = &[BESIDE_TRANSFERS, LOSS, JAIN];
-pub(super) const ROUND_TRIPS: &[Check] = &[RATE, WAIT, LOSS, JAIN_RTT];
-pub(super) const PAUSE: &[Check] = &[RATE, WAIT, LOSS, JAIN, RESUME];
-pub(super) const AMONG_TCP: &[Check] = &[AGAINST_TCP, LOSS, JAIN];
-pub(super) const GAMING: &[Check] = &[RATE, FRAMES, LOSS];
+pub(super) const LONG_TCP_MARKED: &[Check] = &[COEXIST, LOSS, USEFUL, LATE];
+pub(super) const SHORT_TCP: &[Check] = &[BESIDE_TRANSFERS, LOSS, JAIN, USEFUL, LATE];
+pub(super) const ROUND_TRIPS: &[Check] = &[RATE, WAIT, LOSS, JAIN_RTT, USEFUL, LATE];
+pub(super) const PAUSE: &[Check] = &[RATE, WAIT, LOSS, JAIN, RESUME, USEFUL, LATE];
+pub(super) const AMONG_TCP: &[Check] = &[AGAINST_TCP, LOSS, JAIN, USEFUL, LATE];
+pub(super) const GAMING: &[Check] = &[RATE, FRAMES, LOSS, USEFUL];
+pub(super) const GAMING_BESIDE_TCP: &[Check] = &[RATE, FRAMES, LOSS, USEFUL, NEIGHBOUR];

@@ -1,6 +1,8 @@
 //! RFC 8867.
 
-use super::checks::{ALONE, APART, LONG_TCP, PAUSE, ROUND_TRIPS, SHORT_TCP, TOGETHER, WEIGHTED};
+use super::checks::{
+    ALONE, APART, LONG_TCP, LONG_TCP_MARKED, PAUSE, ROUND_TRIPS, SHORT_TCP, TOGETHER, WEIGHTED,
+};
 use super::{Case, case};
 
 /// Marks instead of drops.
@@ -101,7 +103,7 @@ pub(super) const CASES: &[Case] = &[
         "5.6 with marks instead of drops",
         "rfc8867/long-tcp",
         &[MARKS, "flows.video.ecn=ect0", "flows.tcp.options.ecn=classic"],
-        LONG_TCP,
+        LONG_TCP_MARKED,
     ),
     case("6.3", "two bottlenecks in series", "rfc8867/two-bottlenecks", &[], TOGETHER),
 ];

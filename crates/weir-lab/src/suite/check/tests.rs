@@ -43,6 +43,7 @@ fn plan(steps: &[(u64, u64)], flows: Vec<FlowPlan>) -> MeasurePlan {
         windows: Vec::new(),
         couplings: Vec::new(),
         queues: false,
+        viewed_from: Time::ZERO,
     }
 }
 
@@ -59,7 +60,7 @@ fn run(plan: &MeasurePlan, received: &[&[(u64, u64, f64)]]) -> Measured {
 }
 
 fn value(plan: &MeasurePlan, measured: &Measured, quantity: Quantity) -> Option<f64> {
-    Judged::new(plan, measured, None).value(quantity)
+    Judged::new(plan, measured, None, &[]).value(quantity)
 }
 
 fn assert_near(value: Option<f64>, expected: f64) {
@@ -82,7 +83,7 @@ fn a_late_call_is_judged_while_it_is_there_and_a_pause_is_no_fault() {
     // has 2 until 40 s, then 1 but in its pause: 40 + 10 + 40 = 90, and gets 81.
     let run = run(&plan, &[&[(40, 96, 1.0)], &[(20, 40, 1.8), (40, 50, 0.9), (60, 100, 0.9)]]);
     assert_near(value(&plan, &run, Quantity::Rate), 80.0);
-    let alone = Judged::new(&plan, &run, None);
+    let alone = Judged::new(&plan, &run, None, &[]);
     assert_near(alone.least_share(&[1], &[(START_UP, plan.end)]), 90.0);
 }
 
@@ -115,7 +116,7 @@ fn waits_of_all_calls_are_one_distribution() {
     let mut run = run(&plan, &[]);
     let waited = |run: &mut Measured, flow: usize, ms| {
         let delays = run.delays_within.get_mut(SETTLED).unwrap();
-        delays[flow].queue_wait.record(TimeDelta::from_millis(ms));
+        delays[flow].whole_wait.record(TimeDelta::from_millis(ms));
     };
     for n in 0..97 {
         waited(&mut run, usize::from(n % 2 == 0), 10);
@@ -174,7 +175,7 @@ fn against_tcp_counts_what_as_many_transfers_get_at_most_a_calls_rate() {
     let own = run(&plan, &[&[(0, 100, 0.9)], &[(0, 100, 0.3)], &[(40, 80, 2.0)]]);
     // In place of the calls transfers got 2.0, of which 1.0 counts, and 0.6: 1.2 against 1.6.
     let other = run(&plan, &[&[(0, 100, 2.0)], &[(0, 100, 0.6)]]);
-    let judged = Judged::new(&plan, &own, Some(&other.receipts));
+    let judged = Judged::new(&plan, &own, Some(&other.receipts), &[]);
     assert_near(judged.value(Quantity::RateAgainstTcp), 75.0);
     assert_eq!(value(&plan, &own, Quantity::RateAgainstTcp), None);
 }

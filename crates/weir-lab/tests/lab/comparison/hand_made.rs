@@ -25,6 +25,7 @@ pub(crate) fn plan(flows: &[(&str, FlowKind)]) -> MeasurePlan {
         windows: Vec::new(),
         couplings: Vec::new(),
         queues: false,
+        viewed_from: Time::ZERO,
     }
 }
 

@@ -41,6 +41,7 @@ fn plan(end_ms: u64, flows: Vec<FlowPlan>) -> MeasurePlan {
         windows: Vec::new(),
         couplings: Vec::new(),
         queues: false,
+        viewed_from: Time::ZERO,
     }
 }
 

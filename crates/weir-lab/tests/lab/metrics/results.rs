@@ -24,6 +24,7 @@ fn run(bytes: u32, delay_ms: u64) -> RunMetrics {
         windows: Vec::new(),
         couplings: Vec::new(),
         queues: false,
+        viewed_from: Time::ZERO,
     });
     if bytes > 0 {
         let packet = PacketMeta {

@@ -47,6 +47,7 @@ fn run(kbps: u64, loss: f64, pauses: Vec<(Time, Time)>) -> RunMetrics {
         windows: Vec::new(),
         couplings: Vec::new(),
         queues: true,
+        viewed_from: Time::ZERO,
     };
     let spec = RunSpec::over(vec![LinkSpec::bottleneck("forward", config)], end).with(flow);
     Simulation::new(spec, Recorder::new(plan)).expect("a valid spec").run().finish().metrics

@@ -1,0 +1,156 @@
+//! The sender half: a target each 100 ms by what is seen, and by nothing that is told.
+
+use weir_cc::{
+    Cause, Controller, DataRate, Decision, Feedback, Pacing, PathEvent, RateLimits, SendState, SendTime,
+    SentPacket, Share, Signal, Target, TimeDelta, Why,
+};
+use weir_net::Time;
+use weir_wire::media::UDP_IPV4_OVERHEAD;
+
+use super::Point;
+use super::sight::{Seen, Sight};
+
+/// How often it decides.
+const INTERVAL: TimeDelta = TimeDelta::from_millis(100);
+/// What waits is to be gone after so many seconds.
+const DRAINED_WITHIN: f64 = 0.3;
+/// What its share carries in so long may wait. A statistical encoder answers an abrupt change of its target with a large
+/// frame, which is as long and goes by itself; who answers that with another target asks for the next one.
+const SPARED: TimeDelta = TimeDelta::from_millis(100);
+/// How much faster than its target it may send.
+const PACING_FACTOR: f64 = 2.5;
+/// From decision to decision so much of what it knows of its headers is kept.
+const KEPT: f64 = 0.9;
+
+const SIGNALS: &[Signal] = &[
+    Signal {
+        name: "share", unit: "bit/s", meaning: "S̄: its share on the wire as it was one round trip ago"
+    },
+    Signal { name: "waiting", unit: "bit", meaning: "Q: its own bits that wait at the sender and in queues" },
+];
+
+/// The omniscient sender.
+#[derive(Debug)]
+pub(crate) struct Omniscient {
+    point: Point,
+    limits: RateLimits,
+    /// `None` for one that sees nothing and sends at its start rate.
+    sight: Option<Sight>,
+    rate: DataRate,
+    due: SendTime,
+    headers: Headers,
+    /// By the names of [`SIGNALS`].
+    signals: [f64; 2],
+}
+
+/// What part of all it sends is payload, as of late.
+#[derive(Clone, Copy, Debug, Default)]
+struct Headers {
+    payload: f64,
+    wire: f64,
+}
+
+impl Headers {
+    fn on_sent(&mut self, packet: &SentPacket) {
+        self.payload += packet.payload.bytes_f64();
+        self.wire += packet.size.bytes_f64() + UDP_IPV4_OVERHEAD as f64;
+    }
+
+    fn forget(&mut self) {
+        self.payload *= KEPT;
+        self.wire *= KEPT;
+    }
+
+    fn payload_share(self) -> f64 {
+        if self.wire > 0.0 { self.payload / self.wire } else { 1.0 }
+    }
+}
+
+impl Omniscient {
+    /// One that sees nothing: outside of a simulation there is nobody to see it.
+    pub(crate) fn blind(point: Point, limits: RateLimits) -> Self {
+        Self {
+            point,
+            limits,
+            sight: None,
+            rate: limits.start(),
+            due: SendTime::MAX,
+            headers: Headers::default(),
+            signals: [f64::NAN; 2],
+        }
+    }
+
+    /// One that sees.
+    pub(crate) fn seeing(point: Point, limits: RateLimits, sight: Sight) -> Self {
+        let due = SendTime::from_nanos(sight.start.nanos() as i64);
+        Self { due, sight: Some(sight), ..Self::blind(point, limits) }
+    }
+
+    /// The rate of media that is right now; `None` while nothing is known of its share.
+    fn decide(&mut self, now: SendTime, state: &SendState) -> Option<DataRate> {
+        let sight = self.sight.as_mut()?;
+        let now = Time::from_nanos(now.nanos().max(0) as u64);
+        let payload_share = self.headers.payload_share();
+        let Seen { bps, aim, limited } = sight.share(now, self.point.window, self.point.share)?;
+        let waiting = 8.0 * (state.queued.bytes_f64() / payload_share + sight.waiting(now) as f64);
+        let too_much = (waiting - bps * SPARED.secs_f64()).max(0.0);
+        self.signals = [bps, waiting];
+        let aim = if limited { self.limits.max().bps_f64() } else { aim * payload_share };
+        let media = aim - too_much * payload_share / DRAINED_WITHIN;
+        Some(DataRate::from_bps(self.limits.clamp_bps(media).round() as u64))
+    }
+}
+
+impl Controller for Omniscient {
+    fn on_sent(&mut self, packet: &SentPacket, _: &SendState) {
+        self.headers.on_sent(packet);
+    }
+
+    fn on_feedback(&mut self, _: SendTime, _: &Feedback<'_>, _: &SendState) -> Option<Decision> {
+        None
+    }
+
+    fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
+        if now < self.due {
+            return None;
+        }
+        while self.due <= now {
+            self.due += INTERVAL;
+        }
+        let base = self.rate;
+        self.rate = self.decide(now, state)?;
+        self.headers.forget();
+        let why = if self.rate < base { Why::Ceiling } else { Why::Growth };
+        Some(Decision { rate: self.rate, base, why, rtt: None })
+    }
+
+    fn on_event(&mut self, _: SendTime, event: PathEvent) -> Option<Decision> {
+        if let PathEvent::Limits(limits) = event {
+            self.limits = limits;
+            self.rate = limits.clamp(self.rate);
+        }
+        None
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        self.sight.as_ref().map(|_| self.due)
+    }
+
+    fn target(&self) -> Target {
+        let cause = self.limits.cause(self.rate, Cause::Receiver);
+        Target::at(self.rate, Pacing::Factor(PACING_FACTOR), cause)
+    }
+
+    /// It knows its share; nobody's word changes that.
+    fn adopt(&mut self, _: SendTime, _: Share) -> DataRate {
+        self.rate
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        SIGNALS
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        out.copy_from_slice(&self.signals[..out.len().min(2)]);
+    }
+}

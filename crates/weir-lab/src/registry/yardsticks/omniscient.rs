@@ -1,0 +1,55 @@
+//! The omniscient sender, by name.
+
+use toml::Table;
+use weir_cc::packet_feedback::PacketFeedback;
+use weir_cc::{Controller, RateLimits, Receiver, TimeDelta};
+
+use crate::omniscient::{CAUTIOUS, NAME, Omniscient, Point};
+use crate::registry::law::{Half, Law, Preset, config};
+use crate::registry::{ControllerInfo, RegistryError};
+
+/// How often the receiver tells of packets, which nobody heeds.
+const REPORTS: TimeDelta = TimeDelta::from_millis(50);
+
+/// The point that these options make.
+///
+/// # Errors
+/// Unknown options, or one out of its range.
+pub(crate) fn omniscient_point(options: Option<&Table>) -> Result<Point, RegistryError> {
+    let point = config::<OmniscientSender>(options, 1.0).and_then(Point::checked);
+    point.map_err(|reason| RegistryError::Options { name: NAME, reason })
+}
+
+pub(super) struct OmniscientSender;
+
+impl Law for OmniscientSender {
+    type Config = Point;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: NAME,
+            summary: "its share of the network as it was one round trip ago: what a sender could do who saw everything",
+            source: "a yardstick, no law",
+            placement: "sender",
+            feedback: "heeded by nobody",
+            presets: Vec::new(),
+        }
+    }
+
+    fn presets() -> Vec<Preset<Self::Config>> {
+        vec![Preset {
+            name: CAUTIOUS,
+            summary: "more room for what cannot be foreseen, and the share over a shorter time",
+            config: Point::cautious(),
+        }]
+    }
+
+    /// A run puts one that sees in its place.
+    fn sender(point: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(Omniscient::blind(point.checked()?, limits)))
+    }
+
+    fn receiver(_: Self::Config, _: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(PacketFeedback::new(REPORTS)))
+    }
+}

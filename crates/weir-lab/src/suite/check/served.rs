@@ -1,0 +1,108 @@
+//! What the viewers of a run got, against what the omniscient sender could have given them.
+
+use weir_measure::metrics::{Measured, View};
+use weir_measure::results::Value;
+
+/// A flow of which the omniscient sender gets less than this part of its payload there in time is not asked: what little
+/// there is, is chance.
+const ASKED_FROM: f64 = 0.25;
+
+/// What the viewer of a flow got, of the frames captured from [`START_UP`](super::START_UP) on; nothing of a flow without
+/// frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in crate::suite) struct Served {
+    /// Payload bytes.
+    payload: u64,
+    /// Those of frames that were complete within 150 ms.
+    useful: u64,
+    /// 95th percentile from capture to the arrival of the last packet, in ms.
+    frame_delay: Value,
+}
+
+/// What the viewer of each flow of a run got.
+pub(in crate::suite) fn served(measured: &Measured) -> Vec<Served> {
+    measured.views.iter().map(Served::of).collect()
+}
+
+impl Served {
+    fn of(view: &View) -> Self {
+        let View { payload_bytes: payload, useful_bytes: useful, ref frame_delay } = *view;
+        Self { payload, useful, frame_delay: frame_delay.quantile_ms(0.95) }
+    }
+
+    /// Whether others are asked for a part of what this omniscient sender got.
+    fn is_asked(&self) -> bool {
+        self.useful > 0 && self.useful as f64 >= ASKED_FROM * self.payload as f64
+    }
+}
+
+/// Payload bytes that were of use, of all flows.
+pub(in crate::suite) fn useful_bytes(served: &[Served]) -> u64 {
+    served.iter().map(|own| own.useful).sum()
+}
+
+/// 95th percentile from capture to the arrival of the last packet, in ms, of the worst flow.
+pub(in crate::suite) fn worst_frame_delay(served: &[Served]) -> Value {
+    served.iter().filter_map(|own| own.frame_delay).reduce(f64::max)
+}
+
+/// Whether some flow is asked for a part of what the omniscient sender got.
+pub(in crate::suite) fn is_asked(omniscient: &[Served]) -> bool {
+    omniscient.iter().any(Served::is_asked)
+}
+
+/// The least part, in per cent, of what was of use from the omniscient sender, over the flows that are asked.
+pub(super) fn least_useful(own: &[Served], omniscient: &[Served]) -> Value {
+    let asked = own.iter().zip(omniscient).filter(|(_, omniscient)| omniscient.is_asked());
+    asked.map(|(own, omniscient)| 100.0 * own.useful as f64 / omniscient.useful as f64).reduce(f64::min)
+}
+
+/// By how many ms frames take longer than the omniscient sender's, of the flow of which this is most; `None` if a flow has
+/// none to compare.
+pub(super) fn excess_delay(own: &[Served], omniscient: &[Served]) -> Value {
+    let compared = own.iter().zip(omniscient).filter(|(_, omniscient)| omniscient.frame_delay.is_some());
+    let excesses = compared.map(|(own, omniscient)| Some(own.frame_delay? - omniscient.frame_delay?));
+    excesses.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn served(payload: u64, useful: u64, frame_delay: f64) -> Served {
+        Served { payload, useful, frame_delay: Some(frame_delay) }
+    }
+
+    /// What a flow without frames gets.
+    const NOTHING: Served = Served { payload: 0, useful: 0, frame_delay: None };
+
+    #[test]
+    fn the_flow_that_has_least_of_what_could_have_been_counts() {
+        let omniscient = [served(1000, 900, 50.0), NOTHING, served(1000, 400, 300.0)];
+        let own = [served(900, 720, 70.0), NOTHING, served(2000, 240, 480.0)];
+        // 720 of 900, and 240 of 400; 20 ms more, and 180.
+        assert_eq!(least_useful(&own, &omniscient), Some(60.0));
+        assert_eq!(excess_delay(&own, &omniscient), Some(180.0));
+        assert_eq!(least_useful(&omniscient, &omniscient), Some(100.0));
+    }
+
+    #[test]
+    fn a_flow_that_nobody_can_serve_in_time_is_not_asked() {
+        let hardly = served(1000, 249, 400.0);
+        assert!(!is_asked(&[hardly, NOTHING]) && is_asked(&[hardly, served(1000, 250, 400.0)]));
+        assert_eq!(least_useful(&[served(1000, 0, 0.0)], &[hardly]), None);
+        let one = [served(1000, 10, 410.0), served(1000, 500, 100.0)];
+        assert_eq!(least_useful(&one, &[hardly, served(1000, 1000, 100.0)]), Some(50.0));
+        assert_eq!(
+            excess_delay(&one, &[hardly, served(1000, 1000, 100.0)]),
+            Some(10.0),
+            "it is asked of all"
+        );
+    }
+
+    #[test]
+    fn who_has_no_complete_frame_has_no_delay() {
+        assert_eq!(excess_delay(&[NOTHING], &[served(1000, 900, 50.0)]), None);
+        assert_eq!(least_useful(&[NOTHING], &[served(1000, 900, 50.0)]), Some(0.0));
+    }
+}

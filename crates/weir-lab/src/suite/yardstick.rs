@@ -1,0 +1,99 @@
+//! What the omniscient sender gets in a case: what laws are measured against, and what nobody can keep to.
+
+use super::check::{Check, Judged, START_UP, Served, is_asked, served, useful_bytes, worst_frame_delay};
+use super::results::{CheckResult, ControllerResult, Viewed};
+use crate::omniscient::NAME;
+use crate::runs::Ran;
+use weir_measure::metrics::MeasurePlan;
+use weir_measure::results::Value;
+
+/// What the viewers of a run got.
+pub(super) fn viewed(plan: &MeasurePlan, served: &[Served]) -> Viewed {
+    let seconds = (plan.end - START_UP).secs_f64();
+    Viewed {
+        useful_bps: useful_bytes(served) as f64 * 8.0 / seconds,
+        frame_delay_ms: worst_frame_delay(served),
+    }
+}
+
+/// A run of the omniscient sender.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Attempt {
+    /// What the viewer of each flow got.
+    served: Vec<Served>,
+    viewed: Viewed,
+    /// Of each check of the case.
+    values: Vec<Value>,
+}
+
+impl Attempt {
+    pub(super) fn of(ran: &Ran, checks: &[Check], benchmark: Option<&[Vec<u32>]>) -> Self {
+        let served = served(&ran.measured);
+        let judged = Judged::new(&ran.plan, &ran.measured, benchmark, &served);
+        let values = checks.iter().map(|check| judged.value(check.quantity)).collect();
+        Self { viewed: viewed(&ran.plan, &served), served, values }
+    }
+}
+
+/// What the omniscient sender gets in a case at the point that serves it best.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Yardstick {
+    /// The preset of that point; `None` for the first one.
+    pub(super) preset: Option<&'static str>,
+    /// Run by run.
+    runs: Vec<Attempt>,
+    /// The runs at the other point.
+    others: Vec<Attempt>,
+}
+
+impl Yardstick {
+    /// The one of two, each with its preset, with the higher useful rate, mean over the runs; the first of equal ones.
+    pub(super) fn better([first, second]: [(Option<&'static str>, Vec<Attempt>); 2]) -> Self {
+        let useful = |runs: &[Attempt]| runs.iter().map(|run| useful_bytes(&run.served)).sum::<u64>();
+        let second_is_better = useful(&second.1) > useful(&first.1);
+        let ((preset, runs), (_, others)) = if second_is_better { (second, first) } else { (first, second) };
+        Self { preset, runs, others }
+    }
+
+    /// What it got in the run of this number.
+    pub(super) fn served(&self, run: usize) -> &[Served] {
+        self.runs.get(run).map_or(&[], |run| &run.served)
+    }
+
+    /// Run by run, whether `check` is asked for.
+    pub(super) fn asks(&self, check: &Check) -> Vec<bool> {
+        let asked = |run: &Attempt| !check.quantity.needs_asking() || is_asked(&run.served);
+        self.runs.iter().map(asked).collect()
+    }
+
+    /// How it does itself in the `checks` of the case.
+    fn checks(&self, checks: &[Check]) -> Vec<CheckResult> {
+        let check = |(index, check)| CheckResult::asked(check, values(&self.runs, index), &self.asks(check));
+        checks.iter().enumerate().map(check).collect()
+    }
+
+    /// Of `checks` those that ask for more than physics allows: it does not keep to them itself, at neither point.
+    pub(super) fn beyond_physics<'c>(&self, checks: &'c [Check]) -> Vec<&'c str> {
+        let keeps =
+            |runs: &[Attempt], index: usize| CheckResult::new(&checks[index], values(runs, index)).passed;
+        let beyond = |&index: &usize| {
+            let is_bound = checks[index].quantity.is_bound_by_physics();
+            is_bound && !keeps(&self.runs, index) && !keeps(&self.others, index)
+        };
+        (0..checks.len()).filter(beyond).map(|index| checks[index].name).collect()
+    }
+
+    /// The same as a result.
+    pub(super) fn result(&self, checks: &[Check]) -> ControllerResult {
+        let beyond = self.beyond_physics(checks);
+        let checks = self.checks(checks).into_iter().map(|check| check.unless(&beyond)).collect();
+        let point = self.preset.map_or_else(String::new, |preset| format!(" ({preset})"));
+        let viewed = self.runs.iter().map(|run| run.viewed).collect();
+        ControllerResult { name: format!("{NAME}{point}"), checks, viewed }
+    }
+}
+
+/// Run by run, what came of the check of this number.
+fn values(runs: &[Attempt], index: usize) -> Vec<Value> {
+    runs.iter().map(|run| run.values[index]).collect()
+}

@@ -1,0 +1,82 @@
+//! The omniscient sender is what laws are measured against, so it is measured itself: none of them may give viewers more
+//! at no more delay.
+//!
+//! `make test` asks some laws in some cases, `make test-long` (`WEIR_LONG=1`) every law in every case of every suite.
+
+use weir_lab::registry::{controller_names, yardsticks};
+use weir_lab::results::stats::mean;
+use weir_lab::suite::{CaseResult, ControllerResult, SUITES, SuiteRequest, find};
+use weir_lab::traces::TraceStore;
+
+/// By so much a law may be ahead: what chance and the shape of frames make.
+const AHEAD: f64 = 1.05;
+
+fn is_long() -> bool {
+    std::env::var_os("WEIR_LONG").is_some_and(|value| value == "1")
+}
+
+/// Useful rate in bit/s and frame delay in ms, means over the runs; `None` if a run has no complete frame.
+fn viewed(own: &ControllerResult) -> Option<(f64, f64)> {
+    let useful: Vec<f64> = own.viewed.iter().map(|run| run.useful_bps).collect();
+    let delays: Option<Vec<f64>> = own.viewed.iter().map(|run| run.frame_delay_ms).collect();
+    mean(&useful).zip(mean(&delays?))
+}
+
+/// Who is ahead of the omniscient sender in a case that asks for what it gives.
+fn ahead(case: &CaseResult) -> Vec<String> {
+    let omniscient = case.omniscient.as_ref().expect("it runs in every case");
+    let asked = omniscient.checks.iter().any(|check| check.name == "useful" && check.counts());
+    let Some((useful, delay)) = viewed(omniscient).filter(|_| asked) else { return Vec::new() };
+    let mut ahead = Vec::new();
+    for own in &case.controllers {
+        let Some((others, late)) = viewed(own) else { continue };
+        if others > AHEAD * useful && late <= delay {
+            ahead.push(format!(
+                "{}: {} gives {:.0} kbit/s in {late:.0} ms, the omniscient sender {:.0} in {delay:.0}",
+                case.name,
+                own.name,
+                others / 1e3,
+                useful / 1e3
+            ));
+        }
+    }
+    ahead
+}
+
+fn ahead_in(suite: &str, cases: &[&str], controllers: &[&str], seeds: &[u64]) -> Vec<String> {
+    let suite = find(suite).expect("it ships");
+    let request = SuiteRequest { suite, controllers, seeds, jobs: 2, cases };
+    let run = request.run(&TraceStore::find(None), &|| {}).expect("it runs");
+    run.result.cases.iter().flat_map(ahead).collect()
+}
+
+#[test]
+fn no_law_gives_viewers_more_at_no_more_delay() {
+    let found: Vec<String> = if is_long() {
+        let controllers: Vec<&str> = controller_names().collect();
+        SUITES.iter().flat_map(|suite| ahead_in(suite.name, &[], &controllers, &[1, 2, 3, 4, 5])).collect()
+    } else {
+        let controllers = ["gcc", "nada", "scream-v2"];
+        let wired = ahead_in("rfc8867", &["5.1", "5.4", "6.2 5.6"], &controllers, &[1]);
+        let cellular = ahead_in("rfc8869", &["2.1 up 1/2", "2.2 down 1"], &controllers, &[1]);
+        wired.into_iter().chain(cellular).collect()
+    };
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn it_can_be_asked_for_in_a_suite_and_is_all_that_it_can_be() {
+    assert!(yardsticks().any(|info| info.name == "omniscient"));
+    assert!(controller_names().all(|name| name != "omniscient"));
+    let suite = find("rfc8867").unwrap();
+    let request =
+        SuiteRequest { suite, controllers: &["omniscient"], seeds: &[1], jobs: 1, cases: &["5.1", "5.6"] };
+    let result = request.run(&TraceStore::at(None), &|| {}).unwrap().result;
+    let [alone, beside_tcp] = &result.cases[..] else { panic!("two cases") };
+    let (own, yardstick) = (&alone.controllers[0], alone.omniscient.as_ref().unwrap());
+    assert_eq!((&own.checks, &own.viewed), (&yardstick.checks, &yardstick.viewed), "it is run anew");
+    let value = |name: &str| own.checks.iter().find(|check| check.name == name).unwrap().values[0];
+    assert_eq!((value("useful"), value("excess frame delay")), (Some(100.0), Some(0.0)));
+    let names = beside_tcp.controllers[0].checks.iter().map(|check| check.name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["coexistence", "loss"], "neither is asked beside endless TCP");
+}

@@ -1,0 +1,184 @@
+//! Who sees a run while it lasts: what waits and what has passed, as no end of a flow could know it.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use weir_net::Time;
+use weir_units::TimeDelta;
+use weir_world::PacketMeta;
+
+use super::plan::{FlowPlan, MeasurePlan};
+
+/// Length of a bin in nanoseconds.
+const BIN: u64 = 10_000_000;
+/// What came to a bottleneck so many bins ago and has left it, is known to have left it.
+const UNSETTLED_BINS: usize = 400;
+
+/// Counts the bytes of each flow that have come to its bottlenecks and left them, by when they did. The recorder of the run
+/// writes; whoever shares the witness may read meanwhile.
+///
+/// It follows the words of [`PacketMeta`]: a packet comes to the first bottleneck when it has left its sender and crossed
+/// the links before, and has left the last one when it has waited there for as long as it says on arrival.
+pub struct Witness {
+    flows: Vec<Account>,
+}
+
+/// What a [`Witness`] has seen of a flow.
+struct Account {
+    /// Propagation before the first bottleneck, and from there to the receiver.
+    before: TimeDelta,
+    behind: TimeDelta,
+    /// Bytes on the wire, by bin.
+    came: Box<[AtomicU32]>,
+    left: Box<[AtomicU32]>,
+    /// Bytes that have arrived, by when they would have left the bottleneck.
+    passed: Box<[AtomicU32]>,
+}
+
+/// A reader's place in what a [`Witness`] has seen of a flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Backlog {
+    bin: usize,
+    bytes: i64,
+}
+
+impl Witness {
+    /// A witness of a run of this plan.
+    pub fn new(plan: &MeasurePlan) -> Self {
+        let bins = bin(plan.end) + 1;
+        let empty = || (0..bins).map(|_| AtomicU32::new(0)).collect();
+        let account = |flow: &FlowPlan| {
+            let links = flow.route.iter().map(|&link| &plan.links[link]);
+            let before = links.take_while(|link| !link.bottleneck).map(|link| link.delay).sum();
+            let behind = flow.propagation - before;
+            Account { before, behind, came: empty(), left: empty(), passed: empty() }
+        };
+        Self { flows: plan.flows.iter().map(account).collect() }
+    }
+
+    /// Bytes of `flow` that waited at its bottlenecks at `at`; `backlog` goes on from where it was asked last.
+    pub fn waiting(&self, flow: usize, at: Time, backlog: &mut Backlog) -> u64 {
+        let Some(account) = self.flows.get(flow) else { return 0 };
+        let balance = |bin: usize| account.balance(bin);
+        let now = bin(at).min(account.came.len());
+        let settled = now.saturating_sub(UNSETTLED_BINS);
+        backlog.bytes += (backlog.bin..settled).map(balance).sum::<i64>();
+        backlog.bin = backlog.bin.max(settled);
+        let rest: i64 = (backlog.bin..now).map(balance).sum();
+        (backlog.bytes + rest).max(0) as u64
+    }
+
+    /// Bytes of `flow` that passed its bottleneck from one time to another.
+    pub fn passed(&self, flow: usize, (from, to): (Time, Time)) -> u64 {
+        let Some(account) = self.flows.get(flow) else { return 0 };
+        let bins = account.passed.get(bin(from)..bin(to)).unwrap_or_default();
+        bins.iter().map(|bytes| u64::from(bytes.load(Ordering::Relaxed))).sum()
+    }
+
+    #[inline]
+    pub(super) fn sent(&self, flow: usize, packet: &PacketMeta) {
+        if let Some(account) = self.flows.get(flow).filter(|_| !packet.control) {
+            add(&account.came, packet.sent_at + account.before, packet.wire_size);
+        }
+    }
+
+    #[inline]
+    pub(super) fn delivered(&self, now: Time, flow: usize, packet: &PacketMeta) {
+        if let Some(account) = self.flows.get(flow).filter(|_| !packet.control) {
+            add(&account.left, packet.sent_at + account.before + packet.wait, packet.wire_size);
+            let passed = now.nanos().saturating_sub(account.behind.nanos().max(0) as u64);
+            add(&account.passed, Time::from_nanos(passed), packet.wire_size);
+        }
+    }
+
+    pub(super) fn dropped(&self, now: Time, flow: usize, packet: &PacketMeta) {
+        if let Some(account) = self.flows.get(flow).filter(|_| !packet.control) {
+            add(&account.left, now, packet.wire_size);
+        }
+    }
+}
+
+impl Account {
+    fn balance(&self, bin: usize) -> i64 {
+        let of =
+            |bins: &[AtomicU32]| bins.get(bin).map_or(0, |bytes| i64::from(bytes.load(Ordering::Relaxed)));
+        of(&self.came) - of(&self.left)
+    }
+}
+
+impl fmt::Debug for Witness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Witness").field("flows", &self.flows.len()).finish_non_exhaustive()
+    }
+}
+
+fn bin(at: Time) -> usize {
+    (at.nanos() / BIN) as usize
+}
+
+#[inline]
+fn add(bins: &[AtomicU32], at: Time, bytes: u32) {
+    if let Some(bin) = bins.get(bin(at)) {
+        bin.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::LinkPlan;
+    use crate::results::FlowKind;
+    use weir_net::Service;
+    use weir_units::DataRate;
+
+    const MS: fn(u64) -> Time = Time::from_millis;
+
+    /// A link of 10 ms before the bottleneck, of 20 ms.
+    fn witness() -> Witness {
+        let link = |ms, bottleneck| LinkPlan {
+            name: String::new(),
+            service: Service::Constant(DataRate::from_mbps(1)),
+            delay: TimeDelta::from_millis(ms),
+            bottleneck,
+        };
+        let flow = FlowPlan {
+            route: vec![0, 1],
+            propagation: TimeDelta::from_millis(30),
+            ..FlowPlan::new("flow", FlowKind::Media)
+        };
+        Witness::new(&MeasurePlan {
+            end: MS(10_000),
+            window: (Time::ZERO, MS(10_000)),
+            flows: vec![flow],
+            links: vec![link(10, false), link(20, true)],
+            series: false,
+            windows: Vec::new(),
+            couplings: Vec::new(),
+            queues: false,
+            viewed_from: Time::ZERO,
+        })
+    }
+
+    fn packet(sent_at: Time, wait: TimeDelta) -> PacketMeta {
+        PacketMeta { sent_at, wait, wire_size: 1000, payload: 900, frame: 0, control: false }
+    }
+
+    #[test]
+    fn a_packet_waits_from_when_it_has_come_to_the_bottleneck_for_as_long_as_it_says() {
+        let witness = witness();
+        let own = packet(MS(100), TimeDelta::from_millis(200));
+        let lost = packet(MS(150), TimeDelta::ZERO);
+        witness.sent(0, &own);
+        witness.sent(0, &lost);
+        witness.dropped(MS(260), 0, &lost);
+        witness.delivered(MS(340), 0, &own);
+        let mut backlog = Backlog::default();
+        let mut waiting = |ms| witness.waiting(0, MS(ms), &mut backlog);
+        assert_eq!([110, 120, 170, 270, 310, 320].map(&mut waiting), [0, 1000, 2000, 1000, 1000, 0]);
+        assert_eq!(waiting(9000), 0, "long ago");
+        // At the far end at 340 ms, 20 ms behind the bottleneck.
+        assert_eq!(witness.passed(0, (MS(300), MS(320))), 0);
+        assert_eq!(witness.passed(0, (MS(320), MS(330))), 1000);
+        assert_eq!(witness.waiting(7, MS(300), &mut Backlog::default()), 0, "nobody's");
+    }
+}
