@@ -153,6 +153,13 @@ const NADA_ZHU_03: &[Exception] = &[
     (THREE_STREAMS, LEAST_OVER_PRESENT_DELAY),
 ];
 
+const DCCC: &[Exception] = &[
+    (TRACES, EVENLY),
+    (HYBRID, EVENLY),
+    (TWO_STREAMS, TWICE_WHAT_WAS_SENT),
+    (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
+];
+
 pub(super) const ROUNDS_TO_RECOVER: usize = 100;
 
 pub(super) type Halves = (Box<dyn Controller>, Box<dyn Receiver>);
@@ -173,9 +180,9 @@ pub(super) const LAWS: &[Law] = &[
     Law::new("nada", |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap()))).starting_at_most(10_000).by_the_smallest_delay().bounded_when_limited().cannot(NADA),
     Law::new("nada at the sender", |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50)))).starting_at_most(10_000).by_the_smallest_delay().bounded_when_limited().cannot(NADA),
     // It rises by 8 kbit/s with each report, whatever its rate: (2500 − 50)/8 = 306 of them.
-    Law::new("dccc", |limits| halves(Dccc::new(dccc::Config::default(), limits).unwrap(), AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()))).recovering_within(320).by_the_smallest_delay().bounded_when_limited().cannot(ONE_STREAM_ONLY),
+    Law::new("dccc", |limits| halves(Dccc::new(dccc::Config::default(), limits).unwrap(), AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()))).recovering_within(320).by_the_smallest_delay().bounded_when_limited().cannot(DCCC),
     // As above; at the sender the packets of the rounds are its feedback too.
-    Law::new("dccc at the sender", |limits| halves(dccc::at_sender(dccc::Config::default(), limits).unwrap(), PacketFeedback::new(dccc::Config::default().min_interval))).recovering_within(320).by_the_smallest_delay().bounded_when_limited().cannot(ONE_STREAM_ONLY),
+    Law::new("dccc at the sender", |limits| halves(dccc::at_sender(dccc::Config::default(), limits).unwrap(), PacketFeedback::new(dccc::Config::default().min_interval))).recovering_within(320).by_the_smallest_delay().bounded_when_limited().cannot(DCCC),
     Law::new("ledbat", |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap())).by_the_smallest_delay().bounded_by_a_window_when_limited().cannot(&[("two hours alone", "RFC 6817 keeps the least delay of the last ten minutes alone, and its own queue becomes the base of the next"), (TWO_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT), (THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT)]),
     Law::new("rap", |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap())).bounded_by_a_window_when_limited().cutting_to(0.5).cannot(&[("large range", "it adds a packet in each round trip until one is lost, and hears of that a full queue later: on 500 kbit/s what is too much by then is a sixth of what it sends"), (THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT), (TRACES, EVENLY), (HYBRID, EVENLY)]),
     // Before the first loss it never wants less than W_init in a round trip (RFC 5348 §4.3), here twice the start rate,
