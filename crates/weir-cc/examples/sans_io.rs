@@ -32,6 +32,7 @@ pub(crate) fn call(
     let mut pacer = Pacer::new(TimeDelta::from_millis(1));
     let mut prober = Prober::new();
     let mut queued: VecDeque<DataSize> = VecDeque::new();
+    let mut saved = 0.0;
     // The far end tells which packets arrived when.
     let mut receiver = PacketFeedback::new(TimeDelta::from_millis(50));
     let (mut on_the_way, mut link_free) = (VecDeque::<Arrival>::new(), SendTime::ZERO);
@@ -41,8 +42,12 @@ pub(crate) fn call(
         let now = SendTime::from_millis(ms);
         let capacity = DataRate::from_mbps(if ms <= 15_000 { 3 } else { 1 });
 
-        // 1. A frame, 30 times a second, as large as the target allows.
-        if ms * 30 / 1000 != (ms - 1) * 30 / 1000 {
+        // 1. A frame, 30 times a second, as large as the target allows; whole frames are left out where the law asks for it.
+        let due = ms * 30 / 1000 != (ms - 1) * 30 / 1000;
+        saved += if due { controller.target().frame_drop.min(0.5) } else { 0.0 };
+        if due && saved >= 1.0 {
+            saved -= 1.0;
+        } else if due {
             let frame = controller.target().media_rate.bps() / 8 / 30;
             let packets = frame.div_ceil(1200);
             queued.extend((0..packets).map(|_| DataSize::from_bytes(frame / packets)));

@@ -171,7 +171,7 @@ pub(super) const LAWS: &[Law] = &[
     Law::new("gcc-send-side", |limits| halves(SendSideGcc::new(send_side::Config::default(), limits).unwrap(), PacketFeedback::new(send_side::Config::default().feedback_interval))).recovering_within(750).bounded_when_limited().cutting_to(0.8).cannot(ONE_STREAM_ONLY),
     Law::new("gcc-dccc", |limits| halves(SimplifiedGccSender::new(simplified::Config::default(), limits).unwrap(), SimplifiedGccReceiver::new(simplified::Config::default(), limits).unwrap())).bounded_when_limited().cannot(ONE_STREAM_ONLY),
     // After heavy loss it may hold its rate for 60 s; then 8 % per second: ln 50 / ln 1.08 = 51 s.
-    Law::new("gcc", |limits| halves(GoogCc::new(goog_cc::Config::default(), limits).unwrap(), PacketFeedback::new(goog_cc::Config::default().feedback_interval))).recovering_within(1500).bounded_when_limited().cutting_to(0.8),
+    Law::new("gcc", |limits| halves(GoogCc::new(goog_cc::Config::default(), limits).unwrap(), PacketFeedback::new(goog_cc::Config::default().feedback_interval))).recovering_within(1500).bounded_when_limited().cutting_to(0.8).cannot(ONE_STREAM_ONLY),
     // RFC 8298 §4.1.3 lets the rate grow by 200 kbit/s per second, by a fifth of that where congestion was met last.
     Law::new("scream", |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1())).recovering_within(600).by_the_smallest_delay().bounded_when_limited().cannot(ONE_STREAM_ONLY),
     Law::new("scream-v2", |limits| halves(ScreamV2::new(scream::v2::Config::default(), limits).unwrap(), ScreamReceiver::v2())).by_the_smallest_delay().bounded_by_a_window_when_limited().cannot(&[(THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT)]),

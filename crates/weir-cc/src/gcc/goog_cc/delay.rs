@@ -134,7 +134,8 @@ impl DelayBased {
         let nothing = Outcome { rate: None, probe: false, recovered: false };
         let aimd = &mut self.aimd;
         if self.detector.usage() == Usage::Over {
-            if !aimd.may_reduce_again(acknowledged, now) {
+            // Until a rate is acknowledged each feedback halves.
+            if acknowledged.is_some() && !aimd.may_reduce_again(acknowledged, now) {
                 return nothing;
             }
             self.cut = true;

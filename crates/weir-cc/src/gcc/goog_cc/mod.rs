@@ -15,10 +15,10 @@
 //! 2. Rates count payload, as targets do; libwebrtc counts whole packets, or those and their headers, by configuration. What is in
 //!    flight counts with its RTP header, 2 % more than the window that the target makes. Not measured.
 //! 3. Where an embedder hands on no receiver report for 5 s from the first feedback on, round-trip time and loss ratio are those
-//!    of feedback, as they were in libwebrtc's mode for such embedders until June 2025; libwebrtc stays at 200 ms and never
-//!    uses its loss controllers. Without effect where receiver reports come. The round-trip back-off goes by feedback and the
-//!    packets sent since, not by receiver reports: so it is in libwebrtc. A REMB bounds the target, and nothing more: libwebrtc
-//!    also takes it for the rate to begin with.
+//!    of feedback (loss also where no report has told of a packet for 5 s later on), as they were in libwebrtc's mode for such
+//!    embedders until June 2025; libwebrtc stays at 200 ms and never uses its loss controllers. Without effect where receiver
+//!    reports come. The round-trip back-off goes by feedback and the packets sent since, not by receiver reports: so it is in
+//!    libwebrtc. A REMB bounds the target, and nothing more: libwebrtc also takes it for the rate to begin with.
 //! 4. Silence: where a long round-trip time is made of waiting for feedback alone, the back-off halves the rate each second, where
 //!    libwebrtc takes a fifth off (`rtt_backoff.silence_factor`; with 0.8: 479 kbit/s, 1284 ms; `quality/steady` the same). The wait
 //!    begins with the first packet sent since the last feedback and not with that feedback: a source that had nothing to send
@@ -26,9 +26,9 @@
 //! 5. Rates are not rounded to bit/s, but where libwebrtc counts in kbit/s: the objective of the loss controller, the link
 //!    capacity, what a source has to fill. Arrivals count in whole milliseconds in any format of feedback, in libwebrtc where it
 //!    is transport-wide (`whole_arrivals`; without: the same demo, 89 %).
-//! 6. Over-use while the acknowledged rate is unknown halves the rate once per round-trip time, 200 ms until one is known, as
-//!    libwebrtc's comment has it; its code does so with each feedback. The likely cause of what is left in the oracle's call that
-//!    starts at four times the capacity: 3.75 % of the packets are lost, by goog_cc 2.48.
+//! 6. The first probes are asked for when the streams are told, as in libwebrtc before the first frame, which leaves as the first
+//!    probe; where an embedder tells none, with the first packet, one frame later (in the oracle's call that starts at four times
+//!    the capacity, with the constants of December 2024: 3.75 % of the packets are lost instead of 2.69; by goog_cc 2.48).
 //! 7. Clocks that are set back by more than a few seconds, at either end, begin anew what compares times.
 //! 8. Reports come each 50 ms and not at 5 % of the rate, 50 to 250 ms (`feedback_interval`; with 100 ms: 487 kbit/s, 1308 ms;
 //!    93 %).
@@ -41,7 +41,8 @@
 //!     with frames of unchanged size between; libwebrtc lowers the encoder's rate by the same share, which comes to that.
 //! 12. Left out: separate detectors for audio; the stable target; the Bayesian rate estimator; sorting and capping of the trend;
 //!     network state estimates; bytes outside feedback. All are off, or have no counterpart, in a call that uses transport
-//!     feedback for every packet.
+//!     feedback for every packet. Also what an embedder of libwebrtc pads up to the next stream of a simulcast: a second stream
+//!     that the target does not reach by growth and the first probes stays off.
 //! 13. Coupling's word scales target, delay-based estimate, loss model, hold, window of growth, window of push-back, the rates of the
 //!     last second and what probing goes by, each by the same factor; the times of growth and of the wait after a change run on.
 

@@ -21,24 +21,27 @@ pub(super) struct Reports {
     last: Option<ReceptionReport>,
     /// Whether one of them told a round-trip time.
     tells_rtt: bool,
-    /// Whether two of them together told of packets.
-    tells_loss: bool,
+    /// When two of them together last told of packets.
+    told_loss: Option<SendTime>,
     /// When feedback came first.
     heard: Option<SendTime>,
 }
 
 impl Reports {
     pub(super) const NONE: Self =
-        Self { longest: LongestRounds::NONE, last: None, tells_rtt: false, tells_loss: false, heard: None };
+        Self { longest: LongestRounds::NONE, last: None, tells_rtt: false, told_loss: None, heard: None };
 
     /// A receiver report came: how many packets were lost and expected since the one before, if there was one.
-    pub(super) fn on_report(&mut self, report: ReceptionReport) -> Option<(u64, u64)> {
+    pub(super) fn on_report(&mut self, report: ReceptionReport, now: SendTime) -> Option<(u64, u64)> {
         let before = self.last.replace(report)?;
         let expected = report.highest_sequence.wrapping_sub(before.highest_sequence) as i32;
         let lost = report.cumulative_lost.saturating_sub(before.cumulative_lost).max(0);
         // A report that came late or begins anew tells nothing.
-        self.tells_loss |= expected > 0;
-        (expected > 0).then(|| (u64::from(lost.unsigned_abs().min(expected.unsigned_abs())), expected as u64))
+        if expected <= 0 {
+            return None;
+        }
+        self.told_loss = Some(now);
+        Some((u64::from(lost.unsigned_abs().min(expected.unsigned_abs())), expected as u64))
     }
 
     /// A receiver report tells `rtt`: what counts of it.
@@ -57,17 +60,21 @@ impl Reports {
 
     /// Whether losses are those of feedback: no receiver report has told of any packet for long.
     pub(super) fn tell_no_loss(&self, now: SendTime) -> bool {
-        !self.tells_loss && self.are_given_up(now)
+        self.are_given_up(now) && self.told_loss.is_none_or(|told| is_long_ago(told, now))
     }
 
     fn are_given_up(&self, now: SendTime) -> bool {
-        self.heard.is_some_and(|heard| (now - heard).abs() > PATIENCE)
+        self.heard.is_some_and(|heard| is_long_ago(heard, now))
     }
 
     /// The least of the longest rounds of the last feedbacks, in whole milliseconds; `None` before the first.
     pub(super) fn least(&self) -> Option<TimeDelta> {
         (self.longest.count > 0).then_some(self.longest.least)
     }
+}
+
+fn is_long_ago(then: SendTime, now: SendTime) -> bool {
+    (now - then).abs() > PATIENCE
 }
 
 /// The longest round of each of the last 32 feedbacks, waiting at the receiver included.
@@ -148,11 +155,34 @@ mod tests {
             ..ReceptionReport::default()
         };
         let mut reports = Reports::NONE;
-        assert_eq!(reports.on_report(report(100, 10)), None, "the first one");
-        assert_eq!(reports.on_report(report(150, 15)), Some((5, 50)));
-        assert_eq!(reports.on_report(report(200, 14)), Some((0, 50)), "late packets took losses back");
-        assert_eq!(reports.on_report(report(150, 14)), None, "an old report");
-        assert_eq!(reports.on_report(report(160, i32::MAX)), Some((10, 10)), "no more than were expected");
-        assert!(!reports.tell_no_loss(at(1_000_000)));
+        reports.on_feedback(ms(80), at(0));
+        assert_eq!(reports.on_report(report(100, 10), at(1000)), None, "the first one");
+        assert_eq!(reports.on_report(report(150, 15), at(2000)), Some((5, 50)));
+        assert_eq!(
+            reports.on_report(report(200, 14), at(3000)),
+            Some((0, 50)),
+            "late packets took losses back"
+        );
+        assert_eq!(reports.on_report(report(150, 14), at(4000)), None, "an old report");
+        assert_eq!(
+            reports.on_report(report(160, i32::MAX), at(5000)),
+            Some((10, 10)),
+            "no more than were expected"
+        );
+    }
+
+    #[test]
+    fn one_report_does_not_silence_the_losses_of_feedback_for_ever() {
+        let report = |highest_sequence| ReceptionReport { highest_sequence, ..ReceptionReport::default() };
+        let mut reports = Reports::NONE;
+        reports.on_feedback(ms(80), at(0));
+        reports.on_report(report(0), at(1000));
+        reports.on_report(report(1_000_000_000), at(6000));
+        assert!(!reports.tell_no_loss(at(11_000)));
+        assert!(reports.tell_no_loss(at(11_001)));
+        reports.on_report(report(50), at(12_000));
+        assert!(reports.tell_no_loss(at(12_000)), "it tells of no packet");
+        reports.on_report(report(60), at(13_000));
+        assert!(!reports.tell_no_loss(at(13_000)));
     }
 }

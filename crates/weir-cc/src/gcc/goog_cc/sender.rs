@@ -217,7 +217,7 @@ impl GoogCc {
             self.delay.aimd_mut().set_rtt(rtt);
             self.target.set_rtt(rtt);
         }
-        self.reports.on_report(report).is_some_and(|losses| self.target.on_losses(losses, now))
+        self.reports.on_report(report, now).is_some_and(|losses| self.target.on_losses(losses, now))
     }
 
     /// The window follows the target.
@@ -408,6 +408,8 @@ impl Controller for GoogCc {
     fn on_streams(&mut self, now: SendTime, streams: StreamsConfig) {
         self.probing.set_screen(streams.screen);
         self.probing.set_allocated(now, streams.usable);
+        // The first frame may leave in one burst: it is to be the first probe, so that is asked for before.
+        self.probing.start(now);
     }
 
     fn poll_probe(&mut self) -> Option<Probe> {

@@ -18,14 +18,9 @@ type Lists = [(&'static str, &'static [&'static str])];
 const UNMENDED: &Lists = &[
     // At +50 ppm, on the way, 1595 of 3000 kbit/s.
     ("clock skew of 50 ppm", &["scream"]),
-    // 83 of 3000 kbit/s at 10 %.
-    ("lost reports", &["gcc-send-side"]),
     // gcc-2016 28 %, gcc-send-side 76, nada-2016 69, ledbat 82.
     ("short round trips, trace-driven", &["gcc-2016", "gcc-send-side", "nada-2016", "ledbat"]),
     ("short round trips, hybrid", &["gcc-2016", "nada-2016", "ledbat"]),
-    // From the least rate it stays at one.
-    ("short round trips, simulcast, two streams", &["gcc"]),
-    ("short round trips, simulcast, three streams", &["gcc"]),
 ];
 
 /// What of these and of what laws cannot only the long form shows.
