@@ -107,9 +107,10 @@ fn reprint(keep: bool) -> Vec<String> {
 fn difference(old: &str, new: &str) -> String {
     let only = |these: &str, others: &str, sign| {
         let lines = these.lines().filter(|line| !others.lines().any(|other| other == *line));
-        lines.map(|line| format!("{sign} {line}\n")).collect::<String>()
+        lines.map(|line| format!("{sign} {line}\n")).collect()
     };
-    only(old, new, '-') + &only(new, old, '+')
+    let changed: [Vec<String>; 2] = [only(old, new, '-'), only(new, old, '+')];
+    changed.concat().concat()
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn a_suite_says_which_check_decides_and_leaves_a_matrix() {
     let checks = &result["cases"][0]["controllers"][0]["checks"];
     let names: Vec<&str> =
         checks.as_array().unwrap().iter().filter_map(|check| check["name"].as_str()).collect();
-    assert_eq!(names, ["rate", "queue wait p95", "loss"]);
+    assert_eq!(names, ["rate", "queue wait p95", "loss", "useful", "excess frame delay"]);
     assert_eq!(checks[0]["values"].as_array().map(Vec::len), Some(2));
     let page = std::fs::read_to_string(place.path().join("weir-out/suite-rfc8867/suite.html")).unwrap();
     assert_eq!(page.matches("<svg").count(), 2);
@@ -43,11 +43,11 @@ fn the_same_is_no_regression_and_a_worse_one_is() {
     assert_eq!(std::fs::read_to_string(place.path().join("base.json")).unwrap(), saved.stdout);
     let same = place.weir(&format!("{SHORT} --baseline base.json"));
     assert_eq!(same.code, Some(0), "{}", same.stderr);
-    assert!(same.stdout.contains("Of 6 checks 0 got better and 0 got worse."), "{}", same.stdout);
+    assert!(same.stdout.contains("Of 10 checks 0 got better and 0 got worse."), "{}", same.stdout);
     assert!(!same.stdout.contains("The base was saved with"), "{}", same.stdout);
     place.write("earlier.json", &earlier(&saved.stdout));
     let later = place.weir(&format!("{SHORT} --baseline earlier.json"));
-    assert!(later.stdout.contains("Of 6 checks 0 got better and 0 got worse."), "{}", later.stdout);
+    assert!(later.stdout.contains("Of 10 checks 0 got better and 0 got worse."), "{}", later.stdout);
     let note = "The base was saved with no word of `skip_above`, and this run has `skip_above 100ms`.";
     assert!(later.stdout.contains(note), "{}", later.stdout);
     place.write("better.json", &better(&saved.stdout));

@@ -77,8 +77,9 @@ fn columns() -> Vec<(From, Metric<'static>)> {
 
 /// The same metric, called after what it is beyond.
 fn beyond_floor(mut metric: Metric<'_>) -> Metric<'_> {
-    metric.column.label += &format!(" beyond {FLOOR}");
-    metric.column.definition += &format!("; less those of `{FLOOR}` over the same stretch");
+    metric.column.label = format!("{} beyond {FLOOR}", metric.column.label);
+    metric.column.definition =
+        format!("{}; less those of `{FLOOR}` over the same stretch", metric.column.definition);
     metric
 }
 

@@ -39,15 +39,13 @@ fn one(document: &str, at: usize) -> Printed {
     assert!(!text.contains(BEGIN), "{}: another begins before it ends", line());
     let start = document.len() - rest.len();
     let place = within_fence(document, start..start + text.len());
-    let (command, sample) = match words.strip_prefix(':') {
-        Some(command) => match command.split_once(SAMPLE) {
-            Some((command, sample)) => (command, Some(sample.trim().to_owned())),
-            None => (command, None),
-        },
-        None => {
-            assert_eq!(words.trim_end(), BELOW, "{}: neither `:` nor{BELOW}", line());
-            (block(after).unwrap_or_else(|| panic!("{}: there is none", line())), None)
-        }
+    let (command, sample) = if let Some(words) = words.strip_prefix(':') {
+        words
+            .split_once(SAMPLE)
+            .map_or((words, None), |(command, sample)| (command, Some(sample.trim().to_owned())))
+    } else {
+        assert_eq!(words.trim_end(), BELOW, "{}: neither `:` nor{BELOW}", line());
+        (block(after).unwrap_or_else(|| panic!("{}: there is none", line())), None)
     };
     Printed { command: command.trim().to_owned(), sample, place }
 }

@@ -118,7 +118,7 @@ impl Problems {
         self.steps(steps, path);
         if steps.len() > RATE_STEPS {
             let message = format!("`{path}` has {} steps", steps.len());
-            self.value(path, message).push_str(&format!("write at most {RATE_STEPS}"));
+            *self.value(path, message) = format!("write at most {RATE_STEPS}");
         }
         for (i, step) in steps.iter().enumerate().filter(|(_, step)| step.rate < min) {
             let message = format!("the highest rate of {} is below the lowest, {min}", step.rate);
