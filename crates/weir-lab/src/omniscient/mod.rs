@@ -57,6 +57,11 @@ impl Point {
         Self { share: 0.8, window: TimeDelta::from_secs(1), spared: TimeDelta::from_secs(1) }
     }
 
+    /// The same for an encoder that follows any change without a large frame: all that waits is too much.
+    pub(crate) fn sparing_nothing(self) -> Self {
+        Self { spared: TimeDelta::ZERO, ..self }
+    }
+
     /// The point, unless it is out of range.
     ///
     /// # Errors
