@@ -14,9 +14,6 @@ use super::sight::{Seen, Sight};
 const INTERVAL: TimeDelta = TimeDelta::from_millis(100);
 /// What waits is to be gone after so many seconds.
 const DRAINED_WITHIN: f64 = 0.3;
-/// What its share carries in so long may wait. A statistical encoder answers an abrupt change of its target with a large
-/// frame, which is as long and goes by itself; who answers that with another target asks for the next one.
-const SPARED: TimeDelta = TimeDelta::from_millis(100);
 /// How much faster than its target it may send.
 const PACING_FACTOR: f64 = 2.5;
 /// From decision to decision so much of what it knows of its headers is kept.
@@ -93,7 +90,7 @@ impl Omniscient {
         let payload_share = self.headers.payload_share();
         let Seen { bps, aim, limited } = sight.share(now, self.point.window, self.point.share)?;
         let waiting = 8.0 * (state.queued.bytes_f64() / payload_share + sight.waiting(now) as f64);
-        let too_much = (waiting - bps * SPARED.secs_f64()).max(0.0);
+        let too_much = (waiting - bps * self.point.spared.secs_f64()).max(0.0);
         self.signals = [bps, waiting];
         let aim = if limited { self.limits.max().bps_f64() } else { aim * payload_share };
         let media = aim - too_much * payload_share / DRAINED_WITHIN;

@@ -136,10 +136,14 @@ fn what_waits_beyond_100_ms_of_its_share_is_to_be_gone_after_300_ms() {
 #[test]
 fn points_out_of_range_are_refused() {
     let window = TimeDelta::from_millis(100);
-    assert!(
-        Point { share: 0.0, window }.checked().is_err()
-            && Point { share: f64::NAN, window }.checked().is_err()
-    );
-    assert!(Point { share: 0.5, window: TimeDelta::ZERO }.checked().is_err());
-    assert!(Point::default().checked().is_ok() && Point::cautious().checked().is_ok());
+    let ok = Point { share: 0.5, window, spared: TimeDelta::ZERO };
+    let refused = [
+        Point { share: 0.0, ..ok },
+        Point { share: f64::NAN, ..ok },
+        Point { window: TimeDelta::ZERO, ..ok },
+        Point { spared: TimeDelta::from_millis(-1), ..ok },
+    ];
+    assert!(refused.into_iter().all(|point| point.checked().is_err()));
+    let points = [ok, Point::default(), Point::cautious(), Point::steady()];
+    assert!(points.into_iter().all(|point| point.checked().is_ok()));
 }

@@ -63,6 +63,14 @@ impl Case {
         Ok(scenario.uncoupled())
     }
 
+    /// Whether the capacity of some link is that of a trace, and so changes all the time.
+    ///
+    /// # Errors
+    /// As [`Self::scenario`].
+    pub(super) fn follows_a_trace(&self) -> Result<bool, ScenarioError> {
+        Ok(self.scenario(NAME)?.links.iter().any(|(_, link)| link.model.trace.is_some()))
+    }
+
     /// The scenario with a TCP flow in place of each media flow, if a check asks how those would do.
     ///
     /// # Errors

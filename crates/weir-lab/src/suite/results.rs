@@ -125,7 +125,7 @@ pub struct CheckResult {
 pub enum Void {
     /// In no run is anybody asked.
     NotAsked,
-    /// The omniscient sender keeps to it at neither of its points.
+    /// The omniscient sender keeps to it at none of its points.
     BeyondPhysics,
 }
 

@@ -9,15 +9,15 @@ use super::check::{Judged, START_UP, Served, served, settled};
 use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult, Viewed};
 use super::yardstick::{Attempt, Yardstick, viewed};
 use crate::build::{RunOptions, TraceUse};
-use crate::omniscient::{CAUTIOUS, NAME};
+use crate::omniscient::{CAUTIOUS, NAME, STEADY};
 use crate::runs::{Forget, Ran, RunError, Runner, Task, fingerprint};
 use crate::scenario::{Scenario, skip_rule};
 use crate::traces::TraceStore;
 use weir_measure::metrics::{FairShares, MeasurePlan, PER_SECOND, max_min_shares};
 use weir_measure::results::{FlowKind, Value};
 
-/// The points at which the omniscient sender tries itself, as presets.
-const POINTS: [Option<&str>; 2] = [None, Some(CAUTIOUS)];
+/// The points at which the omniscient sender tries itself, as presets; the last only where a link follows a trace.
+const POINTS: [Option<&str>; 3] = [None, Some(CAUTIOUS), Some(STEADY)];
 
 /// A suite to be run.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,8 @@ impl SuiteRequest<'_> {
 
     /// How many runs this makes: those of the omniscient sender, at each of its points, and those of the controllers.
     pub fn runs(&self) -> usize {
-        self.selected().len() * (POINTS.len() + self.controllers.len()) * self.seeds.len()
+        let of_case = |case: &Case| points(case).map_or(0, <[_]>::len) + self.controllers.len();
+        self.selected().into_iter().map(of_case).sum::<usize>() * self.seeds.len()
     }
 
     /// The traces of each selected case, which are the same under every controller and in every run.
@@ -127,9 +128,9 @@ impl SuiteRequest<'_> {
         store: &TraceStore,
         done: &(dyn Fn() + Sync),
     ) -> Result<Vec<Yardstick>, SuiteError> {
-        let mut attempts = Vec::with_capacity(cases.len() * POINTS.len());
+        let mut attempts = Vec::new();
         for &case in cases {
-            for preset in POINTS {
+            for &preset in points(case)? {
                 attempts.push((case, case.omniscient(preset)?));
             }
         }
@@ -149,7 +150,11 @@ impl SuiteRequest<'_> {
         };
         let mut runs = Runner { jobs: self.jobs, done }.run(&tasks, store, &Forget, judge)?.into_iter();
         let mut next = || runs.by_ref().take(self.seeds.len()).collect();
-        Ok(cases.iter().map(|_| Yardstick::better(POINTS.map(|preset| (preset, next())))).collect())
+        let mut best = |case: &&Case| {
+            let tried = points(case)?.iter().map(|&preset| (preset, next()));
+            Ok(Yardstick::best(tried.collect()))
+        };
+        cases.iter().map(&mut best).collect()
     }
 
     /// What each flow received where a case is judged by what TCP would get, by case and seed.
@@ -231,6 +236,12 @@ impl SuiteRequest<'_> {
         let result = SuiteResult { suite, seeds, skip_rule: String::new(), cases: results };
         SuiteRun { result, courses }
     }
+}
+
+/// The points at which the omniscient sender tries itself in `case`.
+fn points(case: &Case) -> Result<&'static [Option<&'static str>], SuiteError> {
+    let always = POINTS.len() - 1;
+    Ok(if case.follows_a_trace()? { &POINTS } else { &POINTS[..always] })
 }
 
 type Benchmarks = BTreeMap<(&'static str, u64), Vec<Vec<u32>>>;

@@ -42,17 +42,25 @@ pub(super) struct Yardstick {
     pub(super) preset: Option<&'static str>,
     /// Run by run.
     runs: Vec<Attempt>,
-    /// The runs at the other point.
-    others: Vec<Attempt>,
+    /// The runs at each other point.
+    others: Vec<Vec<Attempt>>,
 }
 
 impl Yardstick {
-    /// The one of two, each with its preset, with the higher useful rate, mean over the runs; the first of equal ones.
-    pub(super) fn better([first, second]: [(Option<&'static str>, Vec<Attempt>); 2]) -> Self {
+    /// The one of several, each with its preset, with the highest useful rate, mean over the runs; the first of equal ones.
+    pub(super) fn best(tried: Vec<(Option<&'static str>, Vec<Attempt>)>) -> Self {
         let useful = |runs: &[Attempt]| runs.iter().map(|run| useful_bytes(&run.served)).sum::<u64>();
-        let second_is_better = useful(&second.1) > useful(&first.1);
-        let ((preset, runs), (_, others)) = if second_is_better { (second, first) } else { (first, second) };
-        Self { preset, runs, others }
+        let mut best = Self { preset: None, runs: Vec::new(), others: Vec::new() };
+        for (preset, runs) in tried {
+            if best.runs.is_empty() || useful(&runs) > useful(&best.runs) {
+                best.preset = preset;
+                best.others.push(std::mem::replace(&mut best.runs, runs));
+            } else {
+                best.others.push(runs);
+            }
+        }
+        best.others.retain(|runs| !runs.is_empty());
+        best
     }
 
     /// What it got in the run of this number.
@@ -72,13 +80,14 @@ impl Yardstick {
         checks.iter().enumerate().map(check).collect()
     }
 
-    /// Of `checks` those that ask for more than physics allows: it does not keep to them itself, at neither point.
+    /// Of `checks` those that ask for more than physics allows: it does not keep to them itself, at none of its points.
     pub(super) fn beyond_physics<'c>(&self, checks: &'c [Check]) -> Vec<&'c str> {
         let keeps =
             |runs: &[Attempt], index: usize| CheckResult::new(&checks[index], values(runs, index)).passed;
         let beyond = |&index: &usize| {
             let is_bound = checks[index].quantity.is_bound_by_physics();
-            is_bound && !keeps(&self.runs, index) && !keeps(&self.others, index)
+            let mut all = self.others.iter().chain([&self.runs]);
+            is_bound && !all.any(|runs| keeps(runs, index))
         };
         (0..checks.len()).filter(beyond).map(|index| checks[index].name).collect()
     }

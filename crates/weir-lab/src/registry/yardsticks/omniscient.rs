@@ -4,7 +4,7 @@ use toml::Table;
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{Controller, RateLimits, Receiver, TimeDelta};
 
-use crate::omniscient::{CAUTIOUS, NAME, Omniscient, Point};
+use crate::omniscient::{CAUTIOUS, NAME, Omniscient, Point, STEADY};
 use crate::registry::law::{Half, Law, Preset, config};
 use crate::registry::{ControllerInfo, RegistryError};
 
@@ -37,11 +37,19 @@ impl Law for OmniscientSender {
     }
 
     fn presets() -> Vec<Preset<Self::Config>> {
-        vec![Preset {
-            name: CAUTIOUS,
-            summary: "more room for what cannot be foreseen, and the share over a shorter time",
-            config: Point::cautious(),
-        }]
+        let preset = |name, summary, config| Preset { name, summary, config };
+        vec![
+            preset(
+                CAUTIOUS,
+                "more room for what cannot be foreseen, and the share over a shorter time",
+                Point::cautious(),
+            ),
+            preset(
+                STEADY,
+                "the share over a second, where it changes faster than an encoder follows",
+                Point::steady(),
+            ),
+        ]
     }
 
     /// A run puts one that sees in its place.
