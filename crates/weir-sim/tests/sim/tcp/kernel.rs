@@ -130,16 +130,15 @@ fn share_of_cubic(letter: &str) -> f64 {
     mean((1..=8).map(share))
 }
 
+/// What still differs: fails as soon as it does no more, so that nobody goes on saying so.
+///
+/// On the fast link CUBIC has 0.61, on the slow one 0.52. Growth and reductions are the kernel's; whose segments the queue drops is not: the
+/// kernel's CUBIC is cut twice within 0.2 s in a tenth of its cuts on the slow link, ours in a fiftieth.
 #[test]
-#[ignore = "0.61 here; whose segments the queue drops is not yet as behind the kernel"]
-fn cubic_has_as_much_beside_reno_on_a_fast_link_as_the_kernels() {
-    let share = share_of_cubic("e");
-    assert!((0.65..=0.69).contains(&share), "{share}, the kernel's {}", kernel("cubic+reno-e", "share"));
-}
-
-#[test]
-#[ignore = "0.52 here; whose segments a queue of eight drops is not yet as behind the kernel"]
-fn cubic_has_as_much_beside_reno_in_windows_below_ten_as_the_kernels() {
-    let share = share_of_cubic("d");
-    assert!((0.43..=0.48).contains(&share), "{share}, the kernel's {}", kernel("cubic+reno-d", "share"));
+fn the_share_of_cubic_beside_reno_is_not_yet_the_kernels() {
+    for (letter, range) in [("e", 0.65..=0.69), ("d", 0.43..=0.48)] {
+        let (share, pair) = (share_of_cubic(letter), format!("cubic+reno-{letter}"));
+        assert!(range.contains(&kernel(&pair, "share")), "{pair}");
+        assert!(!range.contains(&share), "{pair}: {share} is the kernel's; say so in docs and tests");
+    }
 }
