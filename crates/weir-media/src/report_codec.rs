@@ -110,7 +110,7 @@ pub(crate) fn report_about<'a>(
 ) -> Option<Report<'a>> {
     let source = streams.sources().video;
     match message {
-        Message::ReceiverReport(report) => streams.reception(report).map(Report::Reception),
+        Message::ReceiverReport(report) => streams.reception(report.blocks()).map(Report::Reception),
         Message::Remb(remb) => {
             let about_us = remb.ssrcs().any(|ssrc| ssrc == source);
             about_us.then(|| Report::Ceiling(DataRate::from_bps(remb.bitrate)))
@@ -255,9 +255,29 @@ mod tests {
         assert_eq!(writer.write_rest(&mut bytes), None);
     }
 
+    /// The highest number that a report tells of, and when the sender report left that it answers.
+    const HIGHEST: u32 = 0x2_0010;
+    const ANSWERED: SendTime = SendTime::from_millis(46_853_125);
+
+    const RECEPTION: ReceptionReport = ReceptionReport {
+        fraction_lost: 13,
+        cumulative_lost: -5,
+        highest_sequence: HIGHEST,
+        jitter: 900,
+        last_sender_report: 0xb705_2000,
+        delay_since_last_sender_report: 0x0005_4000,
+    };
+
+    fn having_sent(source: u32) -> Streams {
+        let mut streams = Streams::new(Sources { video: source, audio: None });
+        (0..=HIGHEST).for_each(|n| _ = streams.on_sent(Kind::Video, u64::from(n), Some(0), 1));
+        streams.write_sender_reports(ANSWERED, &mut [0; 64]).unwrap();
+        streams
+    }
+
     fn read<T>(source: u32, bytes: &[u8], mut look: impl FnMut(&Report<'_>) -> T) -> Vec<T> {
         let mut packets = PacketReportReader::new();
-        let mut streams = Streams::new(Sources { video: source, audio: None });
+        let mut streams = having_sent(source);
         let messages = rtcp::messages(bytes).filter_map(Result::ok);
         messages
             .filter_map(|message| {
@@ -269,14 +289,7 @@ mod tests {
     #[test]
     fn reports_survive_the_wire_at_its_resolution() {
         round_trip(Report::Ceiling(DataRate::from_kbps(1500)));
-        round_trip(Report::Reception(ReceptionReport {
-            fraction_lost: 13,
-            cumulative_lost: -5,
-            highest_sequence: 0x2_0010,
-            jitter: 900,
-            last_sender_report: 0xb705_2000,
-            delay_since_last_sender_report: 0x0005_4000,
-        }));
+        round_trip(Report::Reception(RECEPTION));
         round_trip(Report::Law {
             report: LawReport::Nada(NadaReport {
                 ramp_up: false,
@@ -321,7 +334,7 @@ mod tests {
     #[test]
     fn a_sender_report_is_known_by_its_source() {
         let mut bytes = [0; 256];
-        let now = SendTime::from_millis(46_853_125);
+        let now = ANSWERED;
         let len = crate::streams::write_sender_report(now, Kind::Video, 1, (10, 12_000), &mut bytes).unwrap();
         // 46 853.125 s = 0xb705.2000 in 16.16 bits.
         let told = rtcp::messages(&bytes[..len]).find_map(|message| match message {

@@ -369,6 +369,12 @@ impl MediaSender {
         self.statistics_reports.as_ref().map_or(0, StatisticsReader::refused)
     }
 
+    /// How many receiver reports said what cannot be: of packets that have not left, of more lost than were sent, of a sender
+    /// report that did not leave lately, of a round trip that ended before it began. Of these nothing is believed.
+    pub fn refused_reports(&self) -> u64 {
+        self.streams.refused() + self.history.refused_reports()
+    }
+
     /// Whether it has started, and not stopped.
     pub fn has_started(&self) -> bool {
         self.started.is_some()

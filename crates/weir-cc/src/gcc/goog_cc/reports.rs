@@ -3,6 +3,7 @@
 
 use weir_units::TimeDelta;
 
+use crate::parts::loss_reports::LossReports;
 use crate::report::ReceptionReport;
 use crate::time::SendTime;
 
@@ -17,8 +18,7 @@ const MILLISECOND: TimeDelta = TimeDelta::from_millis(1);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reports {
     longest: LongestRounds,
-    /// The last receiver report.
-    last: Option<ReceptionReport>,
+    losses: LossReports,
     /// Whether one of them told a round-trip time.
     tells_rtt: bool,
     /// When two of them together last told of packets.
@@ -28,20 +28,21 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    pub(super) const NONE: Self =
-        Self { longest: LongestRounds::NONE, last: None, tells_rtt: false, told_loss: None, heard: None };
+    pub(super) const NONE: Self = Self {
+        longest: LongestRounds::NONE,
+        losses: LossReports::NONE,
+        tells_rtt: false,
+        told_loss: None,
+        heard: None,
+    };
 
-    /// A receiver report came: how many packets were lost and expected since the one before, if there was one.
-    pub(super) fn on_report(&mut self, report: ReceptionReport, now: SendTime) -> Option<(u64, u64)> {
-        let before = self.last.replace(report)?;
-        let expected = report.highest_sequence.wrapping_sub(before.highest_sequence) as i32;
-        let lost = report.cumulative_lost.saturating_sub(before.cumulative_lost).max(0);
-        // A report that came late or begins anew tells nothing.
-        if expected <= 0 {
-            return None;
-        }
+    /// A receiver report came: how many packets were lost and expected since the one before, if there was one and anything
+    /// has arrived since.
+    pub(super) fn on_report(&mut self, report: ReceptionReport, now: SendTime) -> Option<(i64, u64)> {
+        let news = self.losses.on_report(report.highest_sequence, report.cumulative_lost);
+        let told = news.filter(|&(lost, expected)| lost < expected.cast_signed())?;
         self.told_loss = Some(now);
-        Some((u64::from(lost.unsigned_abs().min(expected.unsigned_abs())), expected as u64))
+        Some(told)
     }
 
     /// A receiver report tells `rtt`: what counts of it.
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_are_counted_from_report_to_report() {
+    fn losses_are_counted_from_report_to_report_where_anything_arrives() {
         let report = |highest_sequence, cumulative_lost| ReceptionReport {
             cumulative_lost,
             highest_sequence,
@@ -160,15 +161,13 @@ mod tests {
         assert_eq!(reports.on_report(report(150, 15), at(2000)), Some((5, 50)));
         assert_eq!(
             reports.on_report(report(200, 14), at(3000)),
-            Some((0, 50)),
+            Some((-1, 50)),
             "late packets took losses back"
         );
         assert_eq!(reports.on_report(report(150, 14), at(4000)), None, "an old report");
-        assert_eq!(
-            reports.on_report(report(160, i32::MAX), at(5000)),
-            Some((10, 10)),
-            "no more than were expected"
-        );
+        assert_eq!(reports.on_report(report(210, i32::MAX), at(5000)), None, "more than were expected");
+        assert_eq!(reports.on_report(report(210, 24), at(6000)), None, "all that were expected");
+        assert_eq!(reports.on_report(report(220, 33), at(7000)), Some((9, 10)));
     }
 
     #[test]
