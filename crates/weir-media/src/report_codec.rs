@@ -111,6 +111,8 @@ pub(crate) fn report_about<'a>(
     let source = streams.sources().video;
     match message {
         Message::ReceiverReport(report) => streams.reception(report.blocks()).map(Report::Reception),
+        // Who sends too reports there on what comes (RFC 3550 §6.4).
+        Message::SenderReport(report) => streams.reception(report.blocks()).map(Report::Reception),
         Message::Remb(remb) => {
             let about_us = remb.ssrcs().any(|ssrc| ssrc == source);
             about_us.then(|| Report::Ceiling(DataRate::from_bps(remb.bitrate)))
@@ -240,7 +242,8 @@ fn nada_delay_report(report: &NadaDelay) -> Report<'static> {
 
 #[cfg(test)]
 mod tests {
-    use weir_wire::rtcp;
+    use weir_wire::ntp::NtpTime;
+    use weir_wire::rtcp::{self, SenderInfo, SenderReport};
 
     use super::*;
 
@@ -322,6 +325,20 @@ mod tests {
             }),
             echo: Echo { sequence: 65_534, held: TimeDelta::from_micros(33_333) },
         });
+    }
+
+    #[test]
+    fn what_the_other_end_says_of_ours_in_a_report_of_its_own_sending_is_read() {
+        let info = SenderInfo { ntp: NtpTime(1), rtp_timestamp: 0, packet_count: 9, octet_count: 900 };
+        let (of_us, of_others) = (block(&RECEPTION, 1), block(&RECEPTION, 7));
+        let mut bytes = [0; 256];
+        let mut told = |blocks: &[ReportBlock]| {
+            let len = SenderReport::write(2, &info, blocks, &mut bytes).unwrap();
+            read(1, &bytes[..len], |read| *read == Report::Reception(RECEPTION))
+        };
+        assert_eq!(told(&[of_others, of_us]), [true]);
+        assert_eq!(told(&[of_others]), []);
+        assert_eq!(told(&[]), []);
     }
 
     #[test]
