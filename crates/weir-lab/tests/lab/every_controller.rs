@@ -150,9 +150,8 @@ fn gcc_keeps_a_long_queue_short_by_whole_milliseconds_and_by_bursts() {
 
 #[test]
 fn gcc_recovers_within_5_s_from_a_start_at_four_times_the_capacity() {
-    let long = [("0ms", 0.05), ("40ms", 0.2)].map(|(burst, most)| {
-        let shares = (1..=5).map(|seed| time_in_a_long_queue(burst, seed));
-        let shares: Vec<f64> = shares.collect();
+    let long = [("0ms", 0.05), ("40ms", 0.12)].map(|(burst, most)| {
+        let shares: Vec<f64> = (1..=5).map(|seed| time_in_a_long_queue(burst, seed)).collect();
         println!("bursts of {burst}: {shares:.3?} of the time above 50 ms after 5 s");
         assert!(shares.iter().all(|&share| share < most), "{burst}: {shares:?}");
         shares.iter().sum::<f64>() / 5.0
