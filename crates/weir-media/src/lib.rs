@@ -48,7 +48,7 @@ pub use coupled::{CoupledFlow, Desired};
 pub use coupled_flows::CoupledFlows;
 pub use detection::{Detection, Place};
 pub use encoder::{
-    Burst, ContentSharing, Encoder, EncoderConfig, Frame, FrameTraces, KeyFrames, LADDER_RUNGS, Ladder,
+    ContentSharing, Encoder, EncoderConfig, Frame, FrameBurst, FrameTraces, KeyFrames, LADDER_RUNGS, Ladder,
     LateRequests, Model, Packets, RATE_STEPS, RateSteps, Statistical, TalkingHead, TraceDriven, TraceError,
 };
 pub use heard::Heard;

@@ -35,7 +35,7 @@ pub(crate) use noise::spread_factor;
 pub use offer::{RATE_STEPS, RateSteps};
 pub use packets::Packets;
 pub use screen::ContentSharing;
-pub use statistical::{Burst, LateRequests, Statistical};
+pub use statistical::{FrameBurst, LateRequests, Statistical};
 pub use trace::{FrameTraces, TalkingHead, TraceError};
 pub use traced::TraceDriven;
 
