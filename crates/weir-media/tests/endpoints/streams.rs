@@ -8,8 +8,9 @@ use weir_cc::{
 };
 use weir_media::{AudioConfig, EncoderConfig, MediaConfig, MediaSender, RateSteps};
 use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_wire::rtcp::{ReceiverReport, ReportBlock};
 
-use crate::rig::{config, media_sender};
+use crate::rig::{RECEIVER, SENDER, config, media_sender};
 use crate::sender::{departures, target};
 
 /// A controller that wants the same all the time, and notes what it is told of the streams.
@@ -103,4 +104,29 @@ fn the_share_of_frames_that_a_target_asks_for_is_left_out() {
     };
     // 60 frames come due: all, three of four, every second one at the least.
     assert_eq!([0.0, 0.25, 0.9].map(frames), [60, 45, 30]);
+}
+
+#[test]
+fn a_receiver_report_that_cannot_be_is_refused_and_counted() {
+    let (mut sender, _) = noting(target(300), &config());
+    // 30 frames of two packets.
+    departures(&mut sender, SendTime::from_millis(990));
+    let now = SendTime::from_millis(1000);
+    let mut refused_after = |highest_sequence, cumulative_lost, last_sender_report| {
+        let block = ReportBlock {
+            ssrc: SENDER,
+            highest_sequence,
+            cumulative_lost,
+            last_sender_report,
+            ..ReportBlock::default()
+        };
+        let mut bytes = [0; 64];
+        let length = ReceiverReport::write(RECEIVER, &[block], &mut bytes).unwrap();
+        let rtt = sender.on_rtcp(now, &bytes[..length]).rtt;
+        (sender.refused_reports(), rtt, sender.heard_at().is_some())
+    };
+    assert_eq!(refused_after(60, 0, 0), (1, None, false), "one packet more than have left");
+    assert_eq!(refused_after(49, 51, 0), (2, None, false), "more lost than expected");
+    assert_eq!(refused_after(49, 5, 0), (2, None, true));
+    assert_eq!(refused_after(59, 5, 1), (3, None, true), "a sender report that never left");
 }
