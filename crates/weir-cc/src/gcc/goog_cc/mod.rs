@@ -47,6 +47,15 @@
 //!     that the target does not reach by growth and the first probes stays off.
 //! 13. Coupling's word scales target, delay-based estimate, loss model, hold, window of growth, window of push-back, the rates of the
 //!     last second and what probing goes by, each by the same factor; the times of growth and of the wait after a change run on.
+//! 14. A change of route forgets the window of push-back and what it leaves of the rate, the longest rounds of the last
+//!     feedbacks and the application-limited region too; libwebrtc keeps them. Not measured.
+//! 15. Where a flow has two streams, what reports tell of both is summed, and of a stream that is first told of later than
+//!     the other the report counts from its beginning; libwebrtc counts each from its second report. What comes late or
+//!     cannot be is left out; libwebrtc takes it. Without effect on one stream whose reports are in order.
+//! 16. The pacer: libwebrtc's gathers what may leave for 5 ms, or the time of three packets; owes the time of 500 ms at the
+//!     most; and where the rate rises so far that what has left would not have filled the burst, goes on at once instead of
+//!     when all is paid for. An encoder pauses there while more than 2 s wait for the pacer; here that is a matter of the
+//!     application (`skip_above`). Not measured.
 
 mod arrivals;
 mod config;
