@@ -12,7 +12,7 @@ use crate::sources::{Kind, Sources};
 #[derive(Debug)]
 pub(crate) struct Streams {
     sources: Sources,
-    streams: [Stream; 2],
+    by_kind: [Stream; 2],
     /// The last sender reports, by the middle of their NTP time; the next one takes the oldest's place.
     sender_reports: [u32; SENDER_REPORTS],
     next_sender_report: usize,
@@ -45,7 +45,7 @@ impl Streams {
         };
         Self {
             sources,
-            streams: [stream(), stream()],
+            by_kind: [stream(), stream()],
             sender_reports: [0; SENDER_REPORTS],
             next_sender_report: 0,
             refused: 0,
@@ -67,7 +67,7 @@ impl Streams {
         octets: u16,
     ) -> (u32, u16, u32) {
         let ssrc = self.ssrc(kind);
-        let stream = &mut self.streams[kind as usize];
+        let stream = &mut self.by_kind[kind as usize];
         let sequence = stream.next;
         stream.next = sequence.wrapping_add(1);
         if let Some(number) = stream.numbers.get_mut(usize::from(sequence)) {
@@ -90,7 +90,7 @@ impl Streams {
 
     /// The lower 16 bits of the number in the history of the packet `sequence` of a stream.
     pub(crate) fn number(&self, kind: Kind, sequence: u16) -> u16 {
-        let stream = &self.streams[kind as usize];
+        let stream = &self.by_kind[kind as usize];
         stream.numbers.get(usize::from(sequence)).copied().unwrap_or(sequence)
     }
 
@@ -98,7 +98,7 @@ impl Streams {
     pub(crate) fn write_sender_reports(&mut self, now: SendTime, out: &mut [u8]) -> Option<usize> {
         let mut length = 0;
         for (kind, ssrc) in self.sources.iter() {
-            let stream = &self.streams[kind as usize];
+            let stream = &self.by_kind[kind as usize];
             if stream.packets > 0 {
                 let (counts, out) = ((stream.packets, stream.octets), &mut out[length..]);
                 length += write_sender_report(now, kind, ssrc, counts, out)?;
@@ -132,7 +132,7 @@ impl Streams {
             }
         }
         let fraction_lost = ((lost + expected / 2).checked_div(expected)?) as u8;
-        let told = self.streams.each_ref().map(|stream| stream.told);
+        let told = self.by_kind.each_ref().map(|stream| stream.told);
         let highest = told.map(|told| told.highest().unwrap_or(0));
         let cumulative_lost = told[0].lost().saturating_add(told[1].lost());
         let highest_sequence = highest[0].wrapping_add(highest[1]);
@@ -142,7 +142,7 @@ impl Streams {
     /// Takes the totals of a stream; how many packets were expected of it since the block before, at least one. `None` if
     /// they are older than those taken last, or cannot be.
     fn take_totals(&mut self, kind: Kind, block: &ReportBlock) -> Option<u64> {
-        let stream = &mut self.streams[kind as usize];
+        let stream = &mut self.by_kind[kind as usize];
         let end = block.highest_sequence.wrapping_add(1);
         let was_sent = stream.packets.wrapping_sub(end) as i32 >= 0;
         if !was_sent || i64::from(block.cumulative_lost) > i64::from(end) {
@@ -161,7 +161,7 @@ impl Streams {
 
     /// How many blocks said what cannot be.
     pub(crate) fn refused(&self) -> u64 {
-        self.refused + self.streams.iter().map(|stream| stream.told.refused()).sum::<u64>()
+        self.refused + self.by_kind.iter().map(|stream| stream.told.refused()).sum::<u64>()
     }
 }
 
