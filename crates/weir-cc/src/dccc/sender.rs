@@ -2,7 +2,7 @@
 
 use weir_units::{DataSize, TimeDelta};
 
-use super::config::{Config, DelayThreshold, SendingRate};
+use super::config::{Config, DelayThreshold};
 use super::law::mismatch;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, Pacing, RateLimits, Signal};
@@ -147,8 +147,9 @@ impl PriceRule {
         }
         frame.set_rtt(Some(rtt));
         let interval = self.config.interval(rtt);
+        let sparse = if self.config.source_is_ideal() { TimeDelta::ZERO } else { self.spacing.get() };
         if let Some(silence) = frame.silence() {
-            silence.set_times(self.config.silence(interval.max(self.spacing.get())), interval);
+            silence.set_times(self.config.silence(interval.max(sparse)), interval);
         }
         let drained = self.drains.on_rtt(now, rtt);
         if self
@@ -167,11 +168,10 @@ impl PriceRule {
         self.prices = Some(Prices { excess, v, g });
         let is_loss =
             self.is_loss(v, g, before.map(|before| Growth::since(before, report, rtt)), frame.rate());
-        let stamped = self.config.sending_rate == SendingRate::Stamped;
         let why = match is_loss {
             false => Why::Delay,
             // The stamps tell what the law allowed, not what was sent of it.
-            true if limited && stamped => Why::Application,
+            true if limited && self.config.source_is_ideal() => Why::Application,
             true => Why::Loss,
         };
         let present = frame.rate();
@@ -181,7 +181,11 @@ impl PriceRule {
             true => Cause::Loss,
             false => Cause::Delay,
         };
-        let most = if drained { present } else { present.max(MOST_OVER_SENT * rates.sent) };
+        let most = match drained {
+            true => present,
+            false if self.config.source_is_ideal() => f64::INFINITY,
+            false => present.max(MOST_OVER_SENT * rates.sent),
+        };
         Some(Computed { rate: self.config.step(present, v, g).min(most), why, cause })
     }
 
@@ -296,7 +300,8 @@ impl Rule for PriceRule {
         let (limits, rate) = (frame.limits(), frame.data_rate());
         // One packet waits for its turn wherever packets are made as fast as they leave.
         let backlog = self.backlog.get().saturating_sub(self.packet);
-        let media_rate = media_rate(limits, rate, backlog, self.config.drain_time);
+        let media_rate =
+            self.config.drain_time.map_or(rate, |drain| media_rate(limits, rate, backlog, drain));
         let outlook = Outlook { media_rate, ..Outlook::at(rate, Pacing::Exact(rate)) };
         self.drains.shape(outlook, limits)
     }

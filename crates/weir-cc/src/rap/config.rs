@@ -67,12 +67,13 @@ impl Default for Config {
 }
 
 impl Config {
-    /// ns-2.35's start: a packet each two seconds, then one per round trip. Packets of 1000 bytes, as in "Coupled
-    /// congestion control for RTP media" (TR 440, 2014).
+    /// ns-2.35's start: a packet each two seconds, then one per round trip; no timeout is longer than the first. Packets of
+    /// 1000 bytes, as in "Coupled congestion control for RTP media" (TR 440, 2014).
     pub fn ns2() -> Self {
         Self {
             packet_size: DataSize::from_bytes(1000),
             initial_gap: Some(TimeDelta::from_secs(2)),
+            max_timeout: TimeDelta::from_secs(2),
             ..Self::default()
         }
     }

@@ -19,9 +19,10 @@
 //!    feedback does not). The timeout is longer by that interval.
 //! 3. What a step has used is counted in bytes, not in packets: those of a video differ in size.
 //! 4. A packet is found lost by the timer when its time comes, not at the next packet's, and that packet is not
-//!    suppressed: packets leave when the pacer says. The timeout ends at 2.4 s, above the round trip
-//!    of a queue of 2 s, so that five seconds of silence halve the rate twice; ended at 2 s it set the rate in such a queue for
-//!    ever (alone on 3 Mbit/s 2935 kbit/s at 1319 ms instead of 2999 at 1091).
+//!    suppressed: packets leave when the pacer says. The timeout of ns-2 has no end; here it has, so
+//!    that five seconds of silence halve the rate twice. It is 2.4 s, above the round trip of a queue of 2 s: ended at 2 s, ns-2's
+//!    first timeout, as in [`Config::ns2`], it sets the rate in such a queue for ever (alone on 3 Mbit/s 2935 kbit/s at
+//!    1319 ms instead of 2999 at 1091).
 //! 5. The rate grows only if a report came since it last grew. In ns-2 a flow without acknowledgements keeps growing
 //!    between timeouts and never falls below two packets per round trip.
 //! 6. The encoder makes room for what waits in the pacer. ns-2's source has always a packet.
