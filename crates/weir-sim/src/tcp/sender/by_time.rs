@@ -38,6 +38,9 @@ impl TcpSender {
         }
         self.board.take_blocks(&ack.sacks);
         let delivered = self.board.arrived() - arrived_before;
+        if delivered > 0 {
+            self.tail.due = false;
+        }
         self.coupled.on_delivery(now, ack.stamps, delivered);
         self.tell_of_delivery(now, delivered, marks, news.rtt);
         let duplicate = Scoreboard::tells_of_duplicate(ack.cumulative, &ack.sacks);
@@ -192,7 +195,6 @@ impl TcpSender {
         if found.lost > 0 && before != State::Recovery && self.config.prr {
             self.window.cwnd = self.prr.window_by_progress(1, self.board.pipe(), false);
         }
-        self.alarm = super::alarms::Alarm::Retransmission;
-        self.deadline = Some(now + self.rest_of_timeout(now));
+        self.wait_for_rest(now);
     }
 }

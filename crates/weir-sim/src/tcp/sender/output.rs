@@ -16,7 +16,7 @@ impl TcpSender {
                 self.window_limited |= self.state == State::Loss || self.has_new();
                 return None;
             }
-            _ if self.tail.due => return Some(self.send_probe(now)),
+            _ if self.tail.due && self.board.flight() > 0 => return self.send_probe(now),
             _ => self.next_data(now)?,
         };
         if self.rack.is_some() && !segment.syn {
