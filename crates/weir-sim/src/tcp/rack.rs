@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use weir_cc::SendTime;
 use weir_units::TimeDelta;
-use weir_world::tcp::Acknowledgement;
+use weir_world::tcp::{Acknowledgement, SackBlock};
 
 use crate::tcp::scoreboard::{DUP_THRESHOLD, Scoreboard};
 
@@ -154,9 +154,11 @@ impl Rack {
         }
         // The timestamp is not that of a segment out of order.
         let hearing = Hearing { now, min_rtt, echo: None };
-        for block in ack.sacks {
-            let start = block.start.max(first.saturating_add(1)).max(ack.cumulative);
-            news.sacked |= self.hear_of(board, start, block.end.min(next), hearing, &mut news);
+        let mut heard = first.saturating_add(1).max(ack.cumulative);
+        for block in in_order(ack) {
+            let (start, end) = board.uncovered(block.start.max(heard), block.end.min(next));
+            news.sacked |= self.hear_of(board, start, end, hearing, &mut news);
+            heard = heard.max(block.end);
         }
         news
     }
@@ -208,58 +210,105 @@ impl Rack {
     /// Finds what is lost at `now`.
     pub(super) fn find_lost(&mut self, now: SendTime, board: &mut Scoreboard, tolerance: TimeDelta) -> Found {
         let Some((newest, newest_left)) = self.newest else { return Found::default() };
-        let mut found = Found::default();
         let due = self.rtt + tolerance;
         let before = board.lost();
-        let mut waits = self.lose_originals(now, board, newest, due);
-        found.lost = board.lost() - before;
-        while let Some(&(order, number)) = self.again.front() {
-            let copy = self.copy(number);
-            if !board.is_resent(number) || copy.order != order {
-                self.again.pop_front();
-                continue;
-            }
-            if order >= newest {
-                break;
-            }
-            if now - copy.left < due {
-                waits = true;
-                break;
-            }
-            board.lose_again(number);
-            found.again += 1;
-            self.again.pop_front();
-        }
-        found.lost += found.again;
-        found.recheck = waits.then(|| newest_left + due);
-        found
+        let (again, copies_wait) = self.lose_copies(now, board, newest, due);
+        let originals_wait = self.lose_originals(now, board, newest, due);
+        let lost = board.lost() - before + again;
+        let recheck = (copies_wait || originals_wait).then(|| newest_left + due);
+        Found { lost, again, recheck }
     }
 
-    /// Moves the divide; whether something may be late only.
-    fn lose_originals(&self, now: SendTime, board: &mut Scoreboard, newest: u32, due: TimeDelta) -> bool {
-        let mut divide = board.divide();
-        let mut waits = false;
-        while let Some(number) = board.next_not_sacked(divide, board.next()) {
-            let Copy { left, order, again } = self.copy(number);
-            if !again {
+    /// How many retransmissions are lost, and whether another may be late only.
+    fn lose_copies(
+        &mut self,
+        now: SendTime,
+        board: &mut Scoreboard,
+        newest: u32,
+        due: TimeDelta,
+    ) -> (u32, bool) {
+        let mut lost = 0;
+        while let Some(&(order, number)) = self.again.front() {
+            let copy = self.copy(number);
+            if board.is_resent(number) && copy.order == order {
                 if order >= newest {
                     break;
                 }
-                if now - left < due {
-                    waits = true;
+                if now - copy.left < due {
+                    return (lost, true);
+                }
+                board.lose_again(number);
+                lost += 1;
+            }
+            self.again.pop_front();
+        }
+        (lost, false)
+    }
+
+    /// Moves the divide, also over what is SACKed, which is not looked at again; whether something may be late only. What was
+    /// sent again and is on its way is not judged by when it left first.
+    fn lose_originals(&self, now: SendTime, board: &mut Scoreboard, newest: u32, due: TimeDelta) -> bool {
+        let (mut divide, mut waits, mut passed_over) = (board.divide(), false, false);
+        loop {
+            let Some(number) = board.next_not_sacked(divide, board.next()) else {
+                divide = board.next();
+                break;
+            };
+            let Copy { left, order, again } = self.copy(number);
+            let on_its_way = again && board.is_resent(number);
+            divide = number;
+            if !on_its_way && order < newest && now - left >= due {
+                board.lose_below(number + 1);
+                passed_over = false;
+            } else {
+                waits |= !on_its_way && order < newest;
+                if !again {
                     break;
                 }
-                board.lose_below(number + 1);
+                passed_over = true;
             }
             divide = number + 1;
+        }
+        if !passed_over {
+            board.lose_below(divide);
         }
         waits
     }
 
-    /// The timer has run out: all is lost, and nothing that left before tells of what leaves now.
-    pub(super) fn on_timeout(&mut self) {
-        self.again.clear();
+    /// The timer has run out: all is lost that left longer ago than the round trip of the last that arrived, and the first
+    /// outstanding segment (RFC 8985 §6.3).
+    pub(super) fn on_timeout(&mut self, now: SendTime, board: &mut Scoreboard) {
+        let head = board.first();
+        let mut again = core::mem::take(&mut self.again);
+        again.retain(|&(order, number)| {
+            let copy = self.copy(number);
+            let on_its_way = board.is_resent(number) && copy.order == order;
+            let kept = on_its_way && number != head && now - copy.left < self.rtt;
+            if on_its_way && !kept {
+                board.lose_again(number);
+            }
+            kept
+        });
+        self.again = again;
+        board.lose_below(head + 1);
+        while let Some(number) = board.next_not_sacked(board.divide(), board.next()) {
+            let Copy { left, again, .. } = self.copy(number);
+            if !again && now - left < self.rtt {
+                break;
+            }
+            board.lose_below(number + 1);
+        }
     }
+}
+
+/// The blocks as segments left, without one that tells of a segment that had arrived before.
+fn in_order(ack: &Acknowledgement) -> [SackBlock; 3] {
+    let mut blocks = ack.sacks;
+    if Scoreboard::tells_of_duplicate(ack.cumulative, &blocks) {
+        blocks[0] = SackBlock::EMPTY;
+    }
+    blocks.sort_unstable_by_key(|block| block.start);
+    blocks
 }
 
 #[cfg(test)]

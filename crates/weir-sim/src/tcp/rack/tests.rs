@@ -1,7 +1,7 @@
 //! Losses found by time, worked by hand.
 
 use weir_cc::ArrivalTime;
-use weir_world::tcp::{SackBlock, Timestamps};
+use weir_world::tcp::Timestamps;
 
 use super::*;
 
@@ -12,9 +12,12 @@ fn at(ms: i64) -> SendTime {
 }
 
 fn ack(cumulative: u32, sacked: core::ops::Range<u32>) -> Acknowledgement {
-    let block = SackBlock { start: sacked.start, end: sacked.end };
+    ack_of(cumulative, [sacked, 0..0, 0..0])
+}
+
+fn ack_of(cumulative: u32, sacked: [core::ops::Range<u32>; 3]) -> Acknowledgement {
     let stamps = Timestamps::new(SendTime::ZERO, ArrivalTime::ZERO);
-    let sacks = [block, SackBlock::EMPTY, SackBlock::EMPTY];
+    let sacks = sacked.map(|run| SackBlock { start: run.start, end: run.end });
     Acknowledgement { cumulative, syn: false, sacks, stamps, ece: false, marked: 0 }
 }
 
@@ -136,4 +139,69 @@ fn times_outlive_a_window_that_grows_beyond_the_room() {
     for number in 3..500 {
         assert_eq!(both.1.left_at(number), at(i64::from(number)));
     }
+}
+
+#[test]
+fn what_a_lost_acknowledgement_would_have_told_is_no_reordering() {
+    // 0, 2 and 4 are lost; the acknowledgements that 1 and 3 set off are, too. That of 5 tells of all three, newest first.
+    let mut both = Both::ten();
+    let news = both.hear(105, &ack_of(0, [5..6, 3..4, 1..2]));
+    assert_eq!((news.rtt, news.original), (Some(MS(100)), Some(1)));
+    assert_eq!(both.find(105, false).lost, 3, "three are overtaken by three: none waits");
+}
+
+#[test]
+fn a_segment_told_of_twice_counts_once() {
+    let mut both = Both::ten();
+    let news = both.hear(106, &ack_of(0, [3..4, 1..7, 0..0]));
+    assert_eq!((news.rtt, news.original), (Some(MS(100)), Some(1)));
+    assert_eq!(both.find(106, false).lost, 1);
+    let mut overlapping = Both::ten();
+    overlapping.hear(106, &ack_of(0, [4..7, 1..5, 2..3]));
+    assert_eq!(overlapping.find(106, false).lost, 1);
+}
+
+#[test]
+fn a_probe_that_is_lost_is_sent_again_once_something_later_has_arrived() {
+    let mut both = Both::ten();
+    both.hear(109, &ack(9, 0..0));
+    both.0.resend_early(9);
+    both.1.on_sent(at(320), 9, 9, true);
+    let next = both.0.send_new();
+    both.1.on_sent(at(330), next, 9, false);
+    both.hear(430, &ack(9, 10..11));
+    let found = both.find(430, false);
+    assert_eq!((found.lost, found.recheck), (0, Some(at(330 + 115))));
+    assert!(both.find(445, false).lost > 0);
+    assert_eq!((both.0.lost(), both.0.pipe(), both.resend(445)), (1, 0, 9));
+}
+
+#[test]
+fn what_is_sacked_is_looked_at_once() {
+    let mut both = Both::ten();
+    both.hear(103, &ack(0, 1..4));
+    both.find(103, true);
+    assert_eq!((both.0.lost(), both.0.divide()), (1, 4));
+    both.hear(108, &ack(0, 1..9));
+    both.find(108, true);
+    assert_eq!((both.0.lost(), both.0.divide(), both.0.pipe()), (1, 9, 1));
+}
+
+#[test]
+fn a_timeout_spares_what_left_less_than_a_round_trip_ago_but_for_the_first() {
+    // 0 has taken 100 ms. At 105 ms 1 to 5 are late, 6 to 9 may come; of the two sent again 1 is the first outstanding one.
+    let mut both = Both::ten();
+    both.hear(100, &ack(1, 0..0));
+    for (ms, number) in [(60, 1), (61, 3)] {
+        both.0.resend_early(number);
+        both.1.on_sent(at(ms), number, 1, true);
+    }
+    both.1.on_timeout(at(105), &mut both.0);
+    assert_eq!((both.0.lost(), both.0.resent(), both.0.pipe()), (5, 1, 5));
+    let mut resent = Vec::new();
+    while let Some(number) = both.0.next_lost(u32::MAX) {
+        both.0.resend(number);
+        resent.push(number);
+    }
+    assert_eq!(resent, [1, 2, 4, 5]);
 }

@@ -4,8 +4,9 @@
 use weir_cc::SendTime;
 use weir_cc::window::Congestion;
 use weir_units::TimeDelta;
-use weir_world::tcp::Segment;
+use weir_world::tcp::{SackBlock, Segment};
 
+use super::undo::Undo;
 use super::{State, TcpSender};
 
 /// Longest delay of an acknowledgement that a lone segment is granted (`TLP.max_ack_delay`, RFC 8985 §7.2).
@@ -13,6 +14,9 @@ const LONE_SEGMENT: TimeDelta = TimeDelta::from_millis(200);
 
 /// The least of Linux's timers, added to what is waited for (`TCP_TIMEOUT_MIN`).
 const SLACK: TimeDelta = TimeDelta::from_millis(2);
+
+/// A timer that should have run out does at once.
+const LEAST: TimeDelta = TimeDelta::from_nanos(1);
 
 /// What a sender's deadline is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +37,8 @@ pub(super) struct Tail {
     pub(super) due: bool,
     /// The one whose answer has not come.
     pub(super) probe: Option<Probe>,
+    /// The answer has proved a loss, of which a coupler is to be told.
+    pub(super) repaired: bool,
 }
 
 /// A probe of the tail.
@@ -40,8 +46,8 @@ pub(super) struct Tail {
 pub(super) struct Probe {
     /// The answer acknowledges all below (`TLP.end_seq`).
     end: u32,
-    /// Whether it was sent before: its answer then tells of a loss, unless both copies arrive.
-    again: bool,
+    /// One beyond the segment that it repeats: its answer then tells of a loss, unless both copies arrive.
+    again: Option<u32>,
 }
 
 impl TcpSender {
@@ -59,11 +65,16 @@ impl TcpSender {
     }
 
     /// Waits for the retransmission timer, which has `rest` to go; where a probe is allowed, that leaves first, at the latest
-    /// when the timer would run out.
+    /// when the timer would run out, unless it would have before now.
     fn wait(&mut self, now: SendTime, rest: TimeDelta) {
         let probe = self.probe_timeout();
         self.alarm = if probe.is_some() { Alarm::Probe } else { Alarm::Retransmission };
-        self.deadline = Some(now + probe.map_or(rest, |timeout| timeout.min(rest)));
+        let after = match probe {
+            Some(timeout) if rest <= TimeDelta::ZERO => timeout,
+            Some(timeout) => timeout.min(rest),
+            None => rest.max(LEAST),
+        };
+        self.deadline = Some(now + after);
     }
 
     /// `PTO` (RFC 8985 §7.2), where nothing is known to be amiss.
@@ -78,10 +89,16 @@ impl TcpSender {
         Some((srtt * 2 + more).min(self.rtt.rto()))
     }
 
-    /// What is left until the retransmission timer of the first outstanding segment would run out.
-    pub(super) fn rest_of_timeout(&self, now: SendTime) -> TimeDelta {
+    /// What is left until the retransmission timer of the first outstanding segment would run out; negative if it would have.
+    fn rest_of_timeout(&self, now: SendTime) -> TimeDelta {
         let Some(rack) = &self.rack else { return self.rtt.rto() };
-        (rack.left_at(self.board.first()) + self.rtt.rto() - now).max(TimeDelta::from_nanos(1))
+        rack.left_at(self.board.first()) + self.rtt.rto() - now
+    }
+
+    /// Waits until that timer runs out.
+    pub(super) fn wait_for_rest(&mut self, now: SendTime) {
+        self.alarm = Alarm::Retransmission;
+        self.deadline = Some(now + self.rest_of_timeout(now).max(LEAST));
     }
 
     /// A segment has left.
@@ -101,39 +118,48 @@ impl TcpSender {
 
     /// The deadline for the tail has passed: a probe is sent, unless one is out.
     pub(super) fn on_tail_late(&mut self, now: SendTime) {
-        self.alarm = Alarm::Retransmission;
         self.tail.due = self.tail.probe.is_none() && self.board.flight() > 0;
-        self.deadline = Some(now + self.rest_of_timeout(now));
+        self.wait_for_rest(now);
     }
 
-    /// The probe: a new segment if there is one, else the last that is outstanding.
-    pub(super) fn send_probe(&mut self, now: SendTime) -> Segment {
+    /// The probe: a new segment if there is one, else the last that is outstanding, if any is.
+    pub(super) fn send_probe(&mut self, now: SendTime) -> Option<Segment> {
         self.tail.due = false;
+        let last = self.board.last_hole()?;
         self.counts.probes += 1;
-        let again = !self.has_new();
-        let last = self.board.next().saturating_sub(1);
         let segment = self.send_new(now).unwrap_or_else(|| {
             self.board.resend_early(last);
             self.send_again(now, last)
         });
+        let again = segment.retransmission.then_some(last + 1);
         self.tail.probe = Some(Probe { end: self.board.next(), again });
         self.alarm = Alarm::Retransmission;
         self.restart_timer(now);
-        segment
+        Some(segment)
     }
 
     /// An acknowledgement of all below `cumulative` has come, which tells of a `duplicate` or of `news`: what it says of the
     /// probe (RFC 8985 §7.4).
-    pub(super) fn hear_of_probe(&mut self, now: SendTime, cumulative: u32, duplicate: bool, news: bool) {
+    pub(super) fn hear_of_probe(
+        &mut self,
+        now: SendTime,
+        cumulative: u32,
+        duplicate: Option<SackBlock>,
+        news: bool,
+    ) {
         let Some(Probe { end, again }) = self.tail.probe else { return };
-        if cumulative < end || (again && !duplicate && cumulative == end && news) {
+        let both = again.is_some() && duplicate.map(|block| block.end) == again;
+        let may_be_lost = again.is_some() && !both;
+        if cumulative < end || (may_be_lost && cumulative == end && news) {
             return;
         }
         self.tail.probe = None;
-        if again && !duplicate && cumulative > end && self.state == State::Open {
-            // The probe has repaired the loss of what it repeats.
+        if may_be_lost && cumulative > end && self.state == State::Open {
+            // The probe has repaired the loss of what it repeats, for good.
+            self.undo = Undo::default();
             self.law.on_congestion(&mut self.window, now, Congestion::Loss, f64::from(self.board.flight()));
             self.ecn.on_reduced(self.board.next());
+            self.tail.repaired = self.coupled.is_on();
         }
     }
 }

@@ -4,7 +4,7 @@
 use weir_cc::SendTime;
 use weir_cc::window::Congestion;
 use weir_units::TimeDelta;
-use weir_world::tcp::Acknowledgement;
+use weir_world::tcp::{Acknowledgement, SackBlock};
 
 use super::{State, TcpSender};
 use crate::tcp::rack::{Found, News};
@@ -38,11 +38,14 @@ impl TcpSender {
         }
         self.board.take_blocks(&ack.sacks);
         let delivered = self.board.arrived() - arrived_before;
+        if delivered > 0 {
+            self.tail.due = false;
+        }
         self.coupled.on_delivery(now, ack.stamps, delivered);
         self.tell_of_delivery(now, delivered, marks, news.rtt);
-        let duplicate = Scoreboard::tells_of_duplicate(ack.cumulative, &ack.sacks);
-        if duplicate {
-            self.undo.on_duplicate(ack.sacks[0].start);
+        let duplicate = self.possible_duplicate(ack);
+        if let Some(block) = duplicate {
+            self.undo.on_duplicate(block);
         }
         self.hear_of_probe(now, ack.cumulative, duplicate, delivered > 0);
         let told = Told { acked, delivered, echo, news };
@@ -55,6 +58,19 @@ impl TcpSender {
         self.set_alarm(now, acked > 0 || self.tells_of_old(now, &told), found.recheck);
         self.note_completion(now);
         rtt
+    }
+
+    /// What the acknowledgement says has arrived twice, as far as that can be: no more than was sent again (`tcp_dsack_seen`).
+    fn possible_duplicate(&mut self, ack: &Acknowledgement) -> Option<SackBlock> {
+        let told = Scoreboard::tells_of_duplicate(ack.cumulative, &ack.sacks);
+        let block = Some(ack.sacks[0]).filter(|_| told)?;
+        let left = block.end <= self.board.next();
+        if left {
+            self.counts.duplicates += u64::from(block.end - block.start);
+        }
+        let possible = left && self.counts.duplicates <= self.counts.retransmissions;
+        self.counts.refused += u64::from(!possible);
+        possible.then_some(block)
     }
 
     /// Whether something has arrived that left before the first outstanding segment did, so that it may well be on its way.
@@ -112,10 +128,13 @@ impl TcpSender {
         if self.doubt.frto {
             if self.board.next() > recover {
                 self.doubt.frto = told.acked > 0 && !told.news.sacked; // step 3.a: otherwise the loss is real
-            } else if told.acked > 0 && !recovered && self.has_new() {
+            } else if told.acked > 0 && !recovered {
                 self.recover = Some(self.board.next()); // step 2.b
-                self.doubt.new_only = true;
-                return;
+                if self.has_new() {
+                    self.doubt.new_only = true;
+                    return;
+                }
+                self.doubt.frto = false;
             }
         }
         if recovered {
@@ -192,7 +211,6 @@ impl TcpSender {
         if found.lost > 0 && before != State::Recovery && self.config.prr {
             self.window.cwnd = self.prr.window_by_progress(1, self.board.pipe(), false);
         }
-        self.alarm = super::alarms::Alarm::Retransmission;
-        self.deadline = Some(now + self.rest_of_timeout(now));
+        self.wait_for_rest(now);
     }
 }

@@ -4,6 +4,7 @@ use weir_cc::coupled::sbd::SegmentStatistics;
 use weir_cc::coupled::{Order, Statistics, Told, WindowNews};
 use weir_cc::window::Window;
 use weir_cc::{ArrivalTime, SendTime};
+use weir_units::TimeDelta;
 use weir_world::tcp::{Acknowledgement, Timestamps};
 
 use super::recovery::Reduction;
@@ -15,6 +16,8 @@ pub(super) struct Coupled {
     on: bool,
     /// The timer ran out, and whether the window is reduced for it, the coupler has not said yet.
     reduction: Option<Reduction>,
+    /// The window until it has.
+    meanwhile: f64,
     /// Segments that other flows' acknowledgements let out.
     clocked: u32,
     delays: Option<Box<Delays>>,
@@ -56,14 +59,15 @@ impl Coupled {
 
     /// The timer ran out: whether that reduces the window, too, an order says. One that runs out again meanwhile asks for
     /// nothing more.
-    pub(super) fn await_order(&mut self, reduction: Reduction) {
+    pub(super) fn await_order(&mut self, reduction: Reduction, meanwhile: f64) {
         self.reduction.get_or_insert(reduction);
+        self.meanwhile = meanwhile;
     }
 
-    /// The window that holds: one segment while nobody has said what a timeout means.
+    /// The window that holds: one for a segment while nobody has said what a timeout means.
     #[inline]
     pub(super) fn limit(&self, cwnd: f64) -> f64 {
-        if self.reduction.is_some() { cwnd.min(1.0) } else { cwnd }
+        if self.reduction.is_some() { cwnd.min(self.meanwhile) } else { cwnd }
     }
 
     #[inline]
@@ -104,24 +108,27 @@ impl TcpSender {
 
     /// From now on it is on its own; a timeout that waits for an order reduces.
     pub fn uncouple(&mut self, now: SendTime) {
-        let Coupled { reduction, .. } = core::mem::take(&mut self.coupled);
+        let Coupled { reduction, meanwhile, .. } = core::mem::take(&mut self.coupled);
         if let Some(reduction) = reduction {
-            self.reduce_by_timeout(now, reduction);
+            self.reduce_by_timeout(now, reduction, meanwhile);
         }
     }
 
     /// An acknowledgement has come; poll for segments, if coupled once the orders to what it tells are obeyed.
     pub fn on_ack_coupled(&mut self, now: SendTime, ack: &Acknowledgement) -> Heard {
         if !self.coupled.on {
-            return Heard { rtt: self.on_ack(now, ack), connected: false, news: None };
+            return Heard { rtt: self.on_ack(now, ack), connected: false, loss: None, news: None };
         }
         let (state, before, first) = (self.state, self.window, self.board.first());
         let reductions = self.counts.ecn_reductions;
         let rtt = self.on_ack(now, ack);
         let acked = self.board.first().saturating_sub(first);
+        if core::mem::take(&mut self.tail.repaired) && self.state == State::Open {
+            return self.hear_of_repaired_loss(rtt, before, acked);
+        }
         let told = match (state, self.state) {
             (State::SynSent, State::Open) => {
-                return Heard { rtt, connected: true, news: None };
+                return Heard { rtt, connected: true, loss: None, news: None };
             }
             (State::Open | State::Reducing | State::Loss, State::Recovery) => Some(Told::RecoveryEntered),
             (State::Recovery, State::Open) => Some(Told::RecoveryLeft),
@@ -132,7 +139,14 @@ impl TcpSender {
             _ => None,
         };
         let news = told.map(|told| self.news(told, before, acked));
-        Heard { rtt, connected: false, news }
+        Heard { rtt, connected: false, loss: None, news }
+    }
+
+    /// A loss was found that is repaired already: recovery is entered and left at once.
+    fn hear_of_repaired_loss(&self, rtt: Option<TimeDelta>, before: Window, acked: u32) -> Heard {
+        let loss = self.news(Told::RecoveryEntered, before, 0);
+        let news = self.news(Told::RecoveryLeft, loss.after, acked);
+        Heard { rtt, connected: false, loss: Some(loss), news: Some(news) }
     }
 
     /// Statistics of the newest interval of the path that has ended, once: poll after each acknowledgement.
@@ -143,8 +157,14 @@ impl TcpSender {
 
     /// The sender's time has come, as in [`Self::on_timeout`]. What to tell, if it is coupled and has to send again.
     pub fn on_timeout_coupled(&mut self, now: SendTime) -> Option<WindowNews> {
-        let before = self.window;
+        let (state, before) = (self.state, self.window);
         self.on_timeout(now);
+        if !self.coupled.on {
+            return None;
+        }
+        if state != State::Recovery && self.state == State::Recovery {
+            return Some(self.news(Told::RecoveryEntered, before, 0));
+        }
         self.coupled.reduction.is_some().then(|| self.news(Told::TimedOut, before, 0))
     }
 
@@ -167,7 +187,7 @@ impl TcpSender {
             Order::Reduce => {
                 let reduction = self.coupled.reduction.take()?;
                 let before = self.window;
-                self.reduce_by_timeout(now, reduction);
+                self.reduce_by_timeout(now, reduction, self.coupled.meanwhile);
                 Some(self.news(Told::Reduced, before, 0))
             }
             Order::Uncoupled => {
@@ -199,9 +219,11 @@ impl TcpSender {
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
     /// The round-trip time it measured.
-    pub rtt: Option<weir_units::TimeDelta>,
+    pub rtt: Option<TimeDelta>,
     /// Whether the connection stands from now on.
     pub connected: bool,
+    /// What to tell the coupler first: a loss that is repaired already.
+    pub loss: Option<WindowNews>,
     /// What to tell the coupler.
     pub news: Option<WindowNews>,
 }

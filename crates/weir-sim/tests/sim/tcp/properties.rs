@@ -155,8 +155,8 @@ proptest! {
 /// What an ill-behaved network or peer may do to a sender.
 #[derive(Clone, Debug)]
 enum Step {
-    /// An acknowledgement with these values relative to what was sent.
-    Ack { cumulative: u32, sacks: [(u32, u32); 3], syn: bool, ece: bool, marked: u16 },
+    /// An acknowledgement with these values relative to what was sent, and a timestamp so old.
+    Ack { cumulative: u32, sacks: [(u32, u32); 3], syn: bool, ece: bool, marked: u16, age_ms: i64 },
     /// So many milliseconds pass.
     Wait(i64),
 }
@@ -170,8 +170,11 @@ fn step() -> impl Strategy<Value = Step> {
             prop::bool::weighted(0.1),
             any::<bool>(),
             any::<u16>(),
+            prop_oneof![Just(3), -50i64..1000],
         )
-            .prop_map(|(cumulative, sacks, syn, ece, marked)| Step::Ack { cumulative, sacks, syn, ece, marked }),
+            .prop_map(|(cumulative, sacks, syn, ece, marked, age_ms)| {
+                Step::Ack { cumulative, sacks, syn, ece, marked, age_ms }
+            }),
         1 => (0i64..2000).prop_map(Step::Wait),
     ]
 }
@@ -182,21 +185,22 @@ proptest! {
     fn sender_answers_any_acknowledgement_with_segments_in_order(
         config in config(),
         law in law(),
+        size in proptest::option::of(0u64..60_000),
         steps in proptest::collection::vec(step(), 1..120),
     ) {
-        let mut sender = TcpSender::new(config, law(), None);
+        let mut sender = TcpSender::new(config, law(), size.map(DataSize::from_bytes));
         let mut now = SendTime::from_millis(5);
         sender.start(SendTime::ZERO);
         let (mut new, mut acknowledged) = (0, 0);
         for step in steps {
             match step {
-                Step::Ack { cumulative, sacks, syn, ece, marked } => {
+                Step::Ack { cumulative, sacks, syn, ece, marked, age_ms } => {
                     let sacks = sacks.map(|(start, length)| SackBlock {
                         start: acknowledged + start,
                         end: acknowledged + start + length,
                     });
                     let cumulative = acknowledged + cumulative;
-                    let stamps = Timestamps::new(SendTime::from_millis(3), ArrivalTime::ZERO);
+                    let stamps = Timestamps::new(now - TimeDelta::from_millis(age_ms), ArrivalTime::ZERO);
                     let ack = Acknowledgement { cumulative, syn, sacks, stamps, ece, marked };
                     sender.on_ack(now, &ack);
                     if !syn && cumulative <= new {

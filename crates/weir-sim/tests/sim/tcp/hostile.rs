@@ -1,0 +1,113 @@
+//! What a peer may say that is out of the ordinary, and what would steer a sender.
+
+use super::peer::{Says, Talk};
+use weir_cc::SendTime;
+use weir_cc::coupled::{Told, WindowNews};
+use weir_cc::window::Window;
+use weir_world::tcp::TcpConfig;
+
+fn probing() -> TcpConfig {
+    TcpConfig { rack: true, tlp: true, ..TcpConfig::default() }
+}
+
+/// The acknowledgements of 17 segments of which 10 to 16 leave as they come, the last after the fourth at `ms`, which tells of a
+/// round trip of 20 ms: the timeout comes down from 300 ms to 290. Segment 4 left at 120 ms.
+fn nearly_done(config: TcpConfig, ms: i64) -> Talk {
+    let mut talk = Talk::new(config, Some(17));
+    for cumulative in 1..=3 {
+        talk.acknowledge(100 + 100 * i64::from(cumulative), cumulative);
+    }
+    talk.hear(ms, Says { cumulative: 4, echo: ms - 20, ..Says::default() });
+    assert_eq!(talk.left.last(), Some(&(ms as f64, 16, false)));
+    talk
+}
+
+#[test]
+fn a_probe_that_waits_for_its_turn_is_not_sent_once_all_is_acknowledged() {
+    // The timer of segment 4 would run out at 410 ms; the probe leaves instead, but the pace lets nothing out before 411.
+    let mut talk = nearly_done(TcpConfig { pacing: true, ..probing() }, 408);
+    talk.acknowledge(411, 17);
+    let before = talk.left.len();
+    talk.wait(10_000);
+    assert_eq!((talk.left.len(), talk.sender.stats().probes), (before, 0));
+    assert_eq!(talk.sender.next_timeout(), None);
+}
+
+#[test]
+fn a_timer_that_would_have_run_out_does_not_hasten_the_probe() {
+    // Segment 4's would have at 410 ms. The smoothed round-trip time is 90 ms: the probe leaves two of them and 2 ms later.
+    let talk = nearly_done(probing(), 414);
+    assert_eq!(talk.sender.next_timeout(), Some(SendTime::from_millis(414 + 182)));
+}
+
+fn news(told: Option<WindowNews>) -> Option<(Told, Window)> {
+    told.map(|news| (news.told, news.after))
+}
+
+#[test]
+fn a_coupler_hears_of_a_loss_that_time_alone_proves() {
+    // Segment 0 is lost. 1 arrives at 200 ms; 100 / 8 = 12.5 ms and the timer's 2 later 0 would have come.
+    let mut talk = Talk::new(TcpConfig { rack: true, prr: true, ..TcpConfig::default() }, None);
+    talk.sender.couple();
+    talk.hear(200, Says { cumulative: 0, sacks: &[(1, 2)], echo: 100, ..Says::default() });
+    let late = talk.sender.next_timeout().expect("what is late only would come");
+    assert_eq!(late.nanos(), 214_500_000);
+    let told = news(talk.sender.on_timeout_coupled(late));
+    assert_eq!(told, Some((Told::RecoveryEntered, Window { cwnd: 5.0, ssthresh: 5.0 })));
+}
+
+#[test]
+fn a_coupler_hears_of_a_loss_that_a_probe_has_repaired() {
+    // Four segments fill the receive window. No answer: 3 is sent again. All four are acknowledged, then one that left
+    // later: of the two copies of 3 one was lost.
+    let mut talk = Talk::new(TcpConfig { receive_window: 4, ..probing() }, None);
+    talk.sender.couple();
+    talk.wait(302);
+    assert_eq!(talk.left.last(), Some(&(302.0, 3, true)));
+    assert_eq!(talk.acknowledge(402, 4).len(), 4);
+    let says = Says { cumulative: 5, echo: 402, ..Says::default() };
+    let heard = talk.sender.on_ack_coupled(SendTime::from_millis(502), &says.acknowledgement(false));
+    let reduced = Window { cwnd: 2.0, ssthresh: 2.0 };
+    assert_eq!(news(heard.loss), Some((Told::RecoveryEntered, reduced)));
+    assert_eq!(news(heard.news), Some((Told::RecoveryLeft, reduced)));
+}
+
+#[test]
+fn an_acknowledgement_of_what_never_left_is_refused_and_counted() {
+    let mut talk = Talk::new(TcpConfig { receive_window: 4, ..probing() }, None);
+    talk.wait(302);
+    let before = (talk.sender.window(), talk.sender.next_timeout());
+    // It would prove that the probe has repaired a loss.
+    assert_eq!(talk.acknowledge(320, 1000), []);
+    assert_eq!((talk.sender.window(), talk.sender.next_timeout()), before);
+    assert_eq!(talk.sender.stats().refused, 1);
+}
+
+#[test]
+fn no_more_may_have_arrived_twice_than_was_sent_again() {
+    // 0 to 2 of the first ten are lost, and the peer says so: three are sent again. It then tells of 0 three times over, of 2
+    // segments at a time: of more than three only the first is heeded, and the reduction stands.
+    let config = TcpConfig { undo: true, prr: true, ..probing() };
+    let mut talk = Talk::new(config, None);
+    talk.hear(200, Says { sacks: &[(3, 10)], echo: 100, ..Says::default() });
+    talk.hear(300, Says { cumulative: 10, echo: 200, ..Says::default() });
+    let (stats, window) = (talk.sender.stats(), talk.sender.window());
+    assert_eq!((stats.retransmissions, window.ssthresh), (3, 5.0));
+    for ms in 301..304 {
+        talk.hear(ms, Says { cumulative: 10, sacks: &[(0, 2)], echo: 200, ..Says::default() });
+    }
+    let stats = talk.sender.stats();
+    assert_eq!((stats.undone, stats.refused), (0, 2));
+}
+
+#[test]
+fn another_segments_duplicate_does_not_acquit_a_probe() {
+    // 3 is sent again as a probe, and so one may have arrived twice; the peer says that it is 0.
+    for (twice, cwnd) in [((0, 1), 2.0), ((3, 4), 5.0)] {
+        let mut talk = Talk::new(TcpConfig { receive_window: 4, ..probing() }, None);
+        talk.wait(302);
+        talk.acknowledge(402, 4);
+        talk.hear(502, Says { cumulative: 5, sacks: &[twice], echo: 402, ..Says::default() });
+        assert_eq!(talk.sender.window().cwnd.min(5.0), cwnd, "{twice:?}");
+    }
+}
