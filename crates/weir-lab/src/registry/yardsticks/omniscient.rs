@@ -6,7 +6,7 @@ use weir_cc::{Controller, RateLimits, Receiver, TimeDelta};
 
 use crate::omniscient::{CAUTIOUS, NAME, Omniscient, Point, STEADY};
 use crate::registry::law::{Half, Law, Preset, config};
-use crate::registry::{ControllerInfo, RegistryError};
+use crate::registry::{ControllerInfo, MarkResponse, RegistryError};
 
 /// How often the receiver tells of packets, which nobody heeds.
 const REPORTS: TimeDelta = TimeDelta::from_millis(50);
@@ -24,6 +24,9 @@ pub(super) struct OmniscientSender;
 
 impl Law for OmniscientSender {
     type Config = Point;
+    /// It hears no marks, but it is what laws are held against in either half of an L4S queue: it goes where they go that a
+    /// mark each round trip slows down.
+    const MARKS: MarkResponse = MarkResponse::Scalable;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
