@@ -7,7 +7,7 @@ mod rfc8869;
 
 use super::check::{Check, Quantity};
 use crate::form::ScenarioError;
-use crate::omniscient::NAME;
+use crate::omniscient::{CAUTIOUS, NAME, STEADY};
 use crate::scenario::Scenario;
 
 /// A suite.
@@ -63,12 +63,14 @@ impl Case {
         Ok(scenario.uncoupled())
     }
 
-    /// Whether the capacity of some link is that of a trace, and so changes all the time.
+    /// The points at which the omniscient sender tries itself, as presets; the last only where a link follows a trace, and
+    /// so its capacity changes all the time.
     ///
     /// # Errors
     /// As [`Self::scenario`].
-    pub(super) fn follows_a_trace(&self) -> Result<bool, ScenarioError> {
-        Ok(self.scenario(NAME)?.links.iter().any(|(_, link)| link.model.trace.is_some()))
+    pub(super) fn points(&self) -> Result<&'static [Option<&'static str>], ScenarioError> {
+        let traced = self.scenario(NAME)?.links.iter().any(|(_, link)| link.model.trace.is_some());
+        Ok(if traced { &POINTS } else { &POINTS[..POINTS.len() - 1] })
     }
 
     /// The scenario with a TCP flow in place of each media flow, if a check asks how those would do.
@@ -83,6 +85,9 @@ impl Case {
         Ok(Some(Scenario::open(self.scenario, &overrides)?.with_tcp_for_media()))
     }
 }
+
+/// The points at which the omniscient sender tries itself.
+const POINTS: [Option<&str>; 3] = [None, Some(CAUTIOUS), Some(STEADY)];
 
 const fn case(
     name: &'static str,

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use super::course::Course;
 use super::results::{ControllerResult, Verdict};
-use super::run::{Course, SuiteRun};
+use super::run::SuiteRun;
 use crate::page::{CAPACITY_EDGE, COMPETITOR, colour_of, escape_html};
 use weir_measure::results::FlowKind;
 
