@@ -124,10 +124,11 @@ fn gcc_probes_for_what_a_camera_that_comes_on_can_use() {
     assert!(reached <= 28.0, "{reached} s");
 }
 
-/// Either joins packets into bursts, and that is what keeps this queue short: with neither, it fills in two runs of three.
+/// Either joins packets into bursts, and that is what keeps this queue short: with neither, it fills in six runs of ten.
 #[test]
 fn gcc_keeps_a_long_queue_short_by_whole_milliseconds_and_by_bursts() {
     let long_queue = [
+        "flows.video.controller=gcc",
         "duration=180s",
         "links.forward.rate=10Mbps",
         "links.forward.queue.time=2s",

@@ -9,8 +9,8 @@ use crate::time::SendTime;
 
 /// The span of the longest feedback rounds that are remembered. libwebrtc.
 const ROUNDS: usize = 32;
-/// Receiver reports are waited for so long; then those of feedback count. libwebrtc expects reports within 5 s.
-const PATIENCE: TimeDelta = TimeDelta::from_secs(5);
+/// A receiver report that told of packets is followed by another one within so long, or its word is no more. libwebrtc.
+const REPORT_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
 /// To which libwebrtc rounds.
 const MILLISECOND: TimeDelta = TimeDelta::from_millis(1);
 
@@ -25,16 +25,22 @@ pub(super) struct Reports {
     told_loss: Option<SendTime>,
     /// When feedback came first.
     heard: Option<SendTime>,
+    /// Receiver reports are waited for so long; then what feedback tells counts.
+    patience: TimeDelta,
 }
 
 impl Reports {
-    pub(super) const NONE: Self = Self {
-        longest: LongestRounds::NONE,
-        losses: LossReports::NONE,
-        tells_rtt: false,
-        told_loss: None,
-        heard: None,
-    };
+    /// Nothing was told yet; receiver reports are waited for so long.
+    pub(super) fn new(patience: TimeDelta) -> Self {
+        Self {
+            longest: LongestRounds::NONE,
+            losses: LossReports::NONE,
+            tells_rtt: false,
+            told_loss: None,
+            heard: None,
+            patience,
+        }
+    }
 
     /// A receiver report came: how many packets were lost and expected since the one before, if there was one and anything
     /// has arrived since.
@@ -59,23 +65,21 @@ impl Reports {
         (!self.tells_rtt && self.are_given_up(now)).then_some(mean)
     }
 
-    /// Whether losses are those of feedback: no receiver report has told of any packet for long.
+    /// Whether losses are those of feedback: no receiver report has told of any packet, though they were waited for, or none
+    /// for long.
     pub(super) fn tell_no_loss(&self, now: SendTime) -> bool {
-        self.are_given_up(now) && self.told_loss.is_none_or(|told| is_long_ago(told, now))
+        self.told_loss.map_or(self.are_given_up(now), |told| (now - told).abs() > REPORT_INTERVAL)
     }
 
     fn are_given_up(&self, now: SendTime) -> bool {
-        self.heard.is_some_and(|heard| is_long_ago(heard, now))
+        let waited = |heard: SendTime| (now - heard).abs() > self.patience;
+        self.patience == TimeDelta::ZERO || self.heard.is_some_and(waited)
     }
 
     /// The least of the longest rounds of the last feedbacks, in whole milliseconds; `None` before the first.
     pub(super) fn least(&self) -> Option<TimeDelta> {
         (self.longest.count > 0).then_some(self.longest.least)
     }
-}
-
-fn is_long_ago(then: SendTime, now: SendTime) -> bool {
-    (now - then).abs() > PATIENCE
 }
 
 /// The longest round of each of the last 32 feedbacks, waiting at the receiver included.
@@ -135,7 +139,7 @@ mod tests {
 
     #[test]
     fn feedback_counts_where_no_receiver_report_tells_a_round_trip_time_for_five_seconds() {
-        let mut reports = Reports::NONE;
+        let mut reports = Reports::new(REPORT_INTERVAL);
         assert_eq!(reports.least(), None);
         assert_eq!(reports.on_feedback(ms(80), at(1000)), None);
         assert_eq!(reports.on_feedback(ms(80), at(6000)), None);
@@ -149,13 +153,27 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_for_no_receiver_report_goes_by_feedback_until_one_comes() {
+        let mut reports = Reports::new(TimeDelta::ZERO);
+        assert!(reports.tell_no_loss(at(0)));
+        assert_eq!(reports.on_feedback(ms(80), at(0)), Some(ms(80)));
+        let report = |highest_sequence| ReceptionReport { highest_sequence, ..ReceptionReport::default() };
+        reports.on_report(report(0), at(1000));
+        assert!(reports.tell_no_loss(at(1000)), "the first tells of no packet");
+        reports.on_report(report(50), at(2000));
+        assert_eq!([2000, 7000, 7001].map(|now| reports.tell_no_loss(at(now))), [false, false, true]);
+        reports.on_rtt(ms(50));
+        assert_eq!(reports.on_feedback(ms(80), at(2000)), None);
+    }
+
+    #[test]
     fn losses_are_counted_from_report_to_report_where_anything_arrives() {
         let report = |highest_sequence, cumulative_lost| ReceptionReport {
             cumulative_lost,
             highest_sequence,
             ..ReceptionReport::default()
         };
-        let mut reports = Reports::NONE;
+        let mut reports = Reports::new(REPORT_INTERVAL);
         reports.on_feedback(ms(80), at(0));
         assert_eq!(reports.on_report(report(100, 10), at(1000)), None, "the first one");
         assert_eq!(reports.on_report(report(150, 15), at(2000)), Some((5, 50)));
@@ -173,7 +191,7 @@ mod tests {
     #[test]
     fn one_report_does_not_silence_the_losses_of_feedback_for_ever() {
         let report = |highest_sequence| ReceptionReport { highest_sequence, ..ReceptionReport::default() };
-        let mut reports = Reports::NONE;
+        let mut reports = Reports::new(REPORT_INTERVAL);
         reports.on_feedback(ms(80), at(0));
         reports.on_report(report(0), at(1000));
         reports.on_report(report(1_000_000_000), at(6000));
