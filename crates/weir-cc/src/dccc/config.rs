@@ -246,6 +246,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_for_sources_that_are_not_ideal_is_not_for_the_papers() {
+        let paper = Config::dccc_2017(TimeDelta::from_millis(100));
+        assert!(paper.source_is_ideal() && !Config::default().source_is_ideal());
+        assert_eq!((paper.drain_time, paper.drain_after, paper.drains()), (None, None, None));
+        assert_eq!(paper.interval(TimeDelta::from_millis(12)), TimeDelta::from_millis(12));
+        let drained = Config { drain_after: Config::default().drain_after, ..paper };
+        assert_eq!(drained.drains(), None, "a fixed threshold needs no smallest delay");
+    }
+
+    #[test]
     fn the_interval_is_the_round_trip_time_within_bounds() {
         let config = Config::default();
         let ms = TimeDelta::from_millis;

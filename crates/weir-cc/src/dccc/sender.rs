@@ -11,7 +11,6 @@ use crate::packet::{SendState, SentPacket, Stamp};
 use crate::parts::backlog::media_rate;
 use crate::parts::base_delay::BaseDelay;
 use crate::parts::drain::Drains;
-use crate::parts::least_queued::LeastQueued;
 use crate::parts::silence::{self, Silence};
 use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use crate::report::{DcccReport, Feedback, LawReport};
@@ -47,7 +46,6 @@ pub struct PriceRule {
     /// When the last report came.
     heard: Option<SendTime>,
     drains: Drains,
-    backlog: LeastQueued,
     /// The payload of the last packet.
     packet: DataSize,
     spacing: Spacing,
@@ -112,7 +110,6 @@ impl Dccc {
             prices: None,
             heard: None,
             drains: Drains::new(config.drains()),
-            backlog: LeastQueued::NOTHING,
             packet: DataSize::ZERO,
             spacing: Spacing::default(),
         };
@@ -254,8 +251,7 @@ impl Growth {
 }
 
 impl Rule for PriceRule {
-    fn on_sent(&mut self, packet: &SentPacket, state: &SendState, _frame: &Frame) {
-        self.backlog.on_sent(state.queued);
+    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &Frame) {
         self.packet = packet.payload;
         self.spacing.on_sent(packet.at);
     }
@@ -269,19 +265,16 @@ impl Rule for PriceRule {
     ) -> Heard {
         let Feedback::Law { report: LawReport::Dccc(report), rtt } = feedback else { return Heard::Foreign };
         frame.end_silence();
-        self.backlog.on_report(state.queued);
         self.on_report(now, report, *rtt, state.application_limited, frame).map_or(Heard::Noted, Heard::Rate)
     }
 
     fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
         self.drains.end();
-        self.backlog.on_report(frame.queued());
         frame.rate() * silence::FACTOR
     }
 
     fn on_pause(&mut self) {
         self.drains.end();
-        self.backlog = LeastQueued::NOTHING;
         self.spacing = Spacing::default();
     }
 
@@ -299,7 +292,7 @@ impl Rule for PriceRule {
     fn outlook(&self, frame: &Frame) -> Outlook {
         let (limits, rate) = (frame.limits(), frame.data_rate());
         // One packet waits for its turn wherever packets are made as fast as they leave.
-        let backlog = self.backlog.get().saturating_sub(self.packet);
+        let backlog = frame.least_queued().saturating_sub(self.packet);
         let media_rate =
             self.config.drain_time.map_or(rate, |drain| media_rate(limits, rate, backlog, drain));
         let outlook = Outlook { media_rate, ..Outlook::at(rate, Pacing::Exact(rate)) };

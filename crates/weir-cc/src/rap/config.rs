@@ -112,6 +112,7 @@ mod tests {
     fn constants_out_of_range_are_named() {
         assert_eq!(Config::default().validate(), Ok(()));
         assert_eq!(Config::ns2().validate(), Ok(()));
+        assert_eq!(Config::ns2().max_timeout, TimeDelta::from_secs(2));
         let error = Config { beta: 1.0, ..Config::default() }.validate().unwrap_err();
         assert_eq!(error.to_string(), "`beta` must be in (0, 1)");
         for wrong in [

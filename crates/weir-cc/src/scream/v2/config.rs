@@ -234,6 +234,7 @@ mod tests {
     fn constants_out_of_range_are_named() {
         assert_eq!(Config::default().validate(), Ok(()));
         assert_eq!(Config::early().validate(), Ok(()));
+        assert_eq!((Config::early().drain_after, Config::early().spread_reactions), (None, false));
         let error = Config { l4s_gain_up: 0.0, ..Config::default() }.validate().unwrap_err();
         assert_eq!(error.to_string(), "`l4s_gain_up` must be in (0, 1]");
         for wrong in [
