@@ -34,6 +34,7 @@ impl SendingEnd {
         if let Some(rtt) = heard.rtt {
             network.monitor.rtt(now, self.flow, rtt);
         }
+        self.tell(now, local, heard.loss, network);
         self.tell(now, local, heard.news, network);
         if let Some(statistics) = self.sender.poll_statistics() {
             self.say(now, local, &Word::Statistics(statistics), network);

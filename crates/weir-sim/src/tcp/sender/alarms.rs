@@ -36,6 +36,8 @@ pub(super) struct Tail {
     pub(super) due: bool,
     /// The one whose answer has not come.
     pub(super) probe: Option<Probe>,
+    /// The answer has proved a loss, of which a coupler is to be told.
+    pub(super) repaired: bool,
 }
 
 /// A probe of the tail.
@@ -147,6 +149,7 @@ impl TcpSender {
             // The probe has repaired the loss of what it repeats.
             self.law.on_congestion(&mut self.window, now, Congestion::Loss, f64::from(self.board.flight()));
             self.ecn.on_reduced(self.board.next());
+            self.tail.repaired = self.coupled.is_on();
         }
     }
 }

@@ -4,6 +4,7 @@ use weir_cc::coupled::sbd::SegmentStatistics;
 use weir_cc::coupled::{Order, Statistics, Told, WindowNews};
 use weir_cc::window::Window;
 use weir_cc::{ArrivalTime, SendTime};
+use weir_units::TimeDelta;
 use weir_world::tcp::{Acknowledgement, Timestamps};
 
 use super::recovery::Reduction;
@@ -113,15 +114,18 @@ impl TcpSender {
     /// An acknowledgement has come; poll for segments, if coupled once the orders to what it tells are obeyed.
     pub fn on_ack_coupled(&mut self, now: SendTime, ack: &Acknowledgement) -> Heard {
         if !self.coupled.on {
-            return Heard { rtt: self.on_ack(now, ack), connected: false, news: None };
+            return Heard { rtt: self.on_ack(now, ack), connected: false, loss: None, news: None };
         }
         let (state, before, first) = (self.state, self.window, self.board.first());
         let reductions = self.counts.ecn_reductions;
         let rtt = self.on_ack(now, ack);
         let acked = self.board.first().saturating_sub(first);
+        if core::mem::take(&mut self.tail.repaired) && self.state == State::Open {
+            return self.hear_of_repaired_loss(rtt, before, acked);
+        }
         let told = match (state, self.state) {
             (State::SynSent, State::Open) => {
-                return Heard { rtt, connected: true, news: None };
+                return Heard { rtt, connected: true, loss: None, news: None };
             }
             (State::Open | State::Reducing | State::Loss, State::Recovery) => Some(Told::RecoveryEntered),
             (State::Recovery, State::Open) => Some(Told::RecoveryLeft),
@@ -132,7 +136,14 @@ impl TcpSender {
             _ => None,
         };
         let news = told.map(|told| self.news(told, before, acked));
-        Heard { rtt, connected: false, news }
+        Heard { rtt, connected: false, loss: None, news }
+    }
+
+    /// A loss was found that is repaired already: recovery is entered and left at once.
+    fn hear_of_repaired_loss(&self, rtt: Option<TimeDelta>, before: Window, acked: u32) -> Heard {
+        let loss = self.news(Told::RecoveryEntered, before, 0);
+        let news = self.news(Told::RecoveryLeft, loss.after, acked);
+        Heard { rtt, connected: false, loss: Some(loss), news: Some(news) }
     }
 
     /// Statistics of the newest interval of the path that has ended, once: poll after each acknowledgement.
@@ -143,8 +154,14 @@ impl TcpSender {
 
     /// The sender's time has come, as in [`Self::on_timeout`]. What to tell, if it is coupled and has to send again.
     pub fn on_timeout_coupled(&mut self, now: SendTime) -> Option<WindowNews> {
-        let before = self.window;
+        let (state, before) = (self.state, self.window);
         self.on_timeout(now);
+        if !self.coupled.on {
+            return None;
+        }
+        if state != State::Recovery && self.state == State::Recovery {
+            return Some(self.news(Told::RecoveryEntered, before, 0));
+        }
         self.coupled.reduction.is_some().then(|| self.news(Told::TimedOut, before, 0))
     }
 
@@ -199,9 +216,11 @@ impl TcpSender {
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
     /// The round-trip time it measured.
-    pub rtt: Option<weir_units::TimeDelta>,
+    pub rtt: Option<TimeDelta>,
     /// Whether the connection stands from now on.
     pub connected: bool,
+    /// What to tell the coupler first: a loss that is repaired already.
+    pub loss: Option<WindowNews>,
     /// What to tell the coupler.
     pub news: Option<WindowNews>,
 }

@@ -1,7 +1,9 @@
-//! What a peer may say to steer a sender, and what is out of the ordinary.
+//! What a peer may say that is out of the ordinary, and what would steer a sender.
 
 use super::peer::{Says, Talk};
 use weir_cc::SendTime;
+use weir_cc::coupled::{Told, WindowNews};
+use weir_cc::window::Window;
 use weir_world::tcp::TcpConfig;
 
 fn probing() -> TcpConfig {
@@ -36,4 +38,36 @@ fn a_timer_that_would_have_run_out_does_not_hasten_the_probe() {
     // Segment 4's would have at 410 ms. The smoothed round-trip time is 90 ms: the probe leaves two of them and 2 ms later.
     let talk = nearly_done(probing(), 414);
     assert_eq!(talk.sender.next_timeout(), Some(SendTime::from_millis(414 + 182)));
+}
+
+fn news(told: Option<WindowNews>) -> Option<(Told, Window)> {
+    told.map(|news| (news.told, news.after))
+}
+
+#[test]
+fn a_coupler_hears_of_a_loss_that_time_alone_proves() {
+    // Segment 0 is lost. 1 arrives at 200 ms; 100 / 8 = 12.5 ms and the timer's 2 later 0 would have come.
+    let mut talk = Talk::new(TcpConfig { rack: true, prr: true, ..TcpConfig::default() }, None);
+    talk.sender.couple();
+    talk.hear(200, Says { cumulative: 0, sacks: &[(1, 2)], echo: 100, ..Says::default() });
+    let late = talk.sender.next_timeout().expect("what is late only would come");
+    assert_eq!(late.nanos(), 214_500_000);
+    let told = news(talk.sender.on_timeout_coupled(late));
+    assert_eq!(told, Some((Told::RecoveryEntered, Window { cwnd: 5.0, ssthresh: 5.0 })));
+}
+
+#[test]
+fn a_coupler_hears_of_a_loss_that_a_probe_has_repaired() {
+    // Four segments fill the receive window. No answer: 3 is sent again. All four are acknowledged, then one that left
+    // later: of the two copies of 3 one was lost.
+    let mut talk = Talk::new(TcpConfig { receive_window: 4, ..probing() }, None);
+    talk.sender.couple();
+    talk.wait(302);
+    assert_eq!(talk.left.last(), Some(&(302.0, 3, true)));
+    assert_eq!(talk.acknowledge(402, 4).len(), 4);
+    let says = Says { cumulative: 5, echo: 402, ..Says::default() };
+    let heard = talk.sender.on_ack_coupled(SendTime::from_millis(502), &says.acknowledgement(false));
+    let reduced = Window { cwnd: 2.0, ssthresh: 2.0 };
+    assert_eq!(news(heard.loss), Some((Told::RecoveryEntered, reduced)));
+    assert_eq!(news(heard.news), Some((Told::RecoveryLeft, reduced)));
 }
