@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use weir_cc::SendTime;
 use weir_units::TimeDelta;
-use weir_world::tcp::Acknowledgement;
+use weir_world::tcp::{Acknowledgement, SackBlock};
 
 use crate::tcp::scoreboard::{DUP_THRESHOLD, Scoreboard};
 
@@ -154,9 +154,11 @@ impl Rack {
         }
         // The timestamp is not that of a segment out of order.
         let hearing = Hearing { now, min_rtt, echo: None };
-        for block in ack.sacks {
-            let start = block.start.max(first.saturating_add(1)).max(ack.cumulative);
-            news.sacked |= self.hear_of(board, start, block.end.min(next), hearing, &mut news);
+        let mut heard = first.saturating_add(1).max(ack.cumulative);
+        for block in in_order(ack) {
+            let (start, end) = board.uncovered(block.start.max(heard), block.end.min(next));
+            news.sacked |= self.hear_of(board, start, end, hearing, &mut news);
+            heard = heard.max(block.end);
         }
         news
     }
@@ -260,6 +262,16 @@ impl Rack {
     pub(super) fn on_timeout(&mut self) {
         self.again.clear();
     }
+}
+
+/// The blocks as segments left, without one that tells of a segment that had arrived before.
+fn in_order(ack: &Acknowledgement) -> [SackBlock; 3] {
+    let mut blocks = ack.sacks;
+    if Scoreboard::tells_of_duplicate(ack.cumulative, &blocks) {
+        blocks[0] = SackBlock::EMPTY;
+    }
+    blocks.sort_unstable_by_key(|block| block.start);
+    blocks
 }
 
 #[cfg(test)]

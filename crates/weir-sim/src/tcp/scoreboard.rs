@@ -181,7 +181,7 @@ impl Scoreboard {
     }
 
     /// `start..end` without what the last acknowledgement covered at either end of it.
-    fn uncovered(&self, start: u32, end: u32) -> (u32, u32) {
+    pub(super) fn uncovered(&self, start: u32, end: u32) -> (u32, u32) {
         let (mut start, mut end) = (start, end);
         for known in &self.covered {
             if known.start <= start && start < known.end {

@@ -1,7 +1,7 @@
 //! Losses found by time, worked by hand.
 
 use weir_cc::ArrivalTime;
-use weir_world::tcp::{SackBlock, Timestamps};
+use weir_world::tcp::Timestamps;
 
 use super::*;
 
@@ -12,9 +12,12 @@ fn at(ms: i64) -> SendTime {
 }
 
 fn ack(cumulative: u32, sacked: core::ops::Range<u32>) -> Acknowledgement {
-    let block = SackBlock { start: sacked.start, end: sacked.end };
+    ack_of(cumulative, [sacked, 0..0, 0..0])
+}
+
+fn ack_of(cumulative: u32, sacked: [core::ops::Range<u32>; 3]) -> Acknowledgement {
     let stamps = Timestamps::new(SendTime::ZERO, ArrivalTime::ZERO);
-    let sacks = [block, SackBlock::EMPTY, SackBlock::EMPTY];
+    let sacks = sacked.map(|run| SackBlock { start: run.start, end: run.end });
     Acknowledgement { cumulative, syn: false, sacks, stamps, ece: false, marked: 0 }
 }
 
@@ -136,4 +139,24 @@ fn times_outlive_a_window_that_grows_beyond_the_room() {
     for number in 3..500 {
         assert_eq!(both.1.left_at(number), at(i64::from(number)));
     }
+}
+
+#[test]
+fn what_a_lost_acknowledgement_would_have_told_is_no_reordering() {
+    // 0, 2 and 4 are lost; the acknowledgements that 1 and 3 set off are, too. That of 5 tells of all three, newest first.
+    let mut both = Both::ten();
+    let news = both.hear(105, &ack_of(0, [5..6, 3..4, 1..2]));
+    assert_eq!((news.rtt, news.original), (Some(MS(100)), Some(1)));
+    assert_eq!(both.find(105, false).lost, 3, "three are overtaken by three: none waits");
+}
+
+#[test]
+fn a_segment_told_of_twice_counts_once() {
+    let mut both = Both::ten();
+    let news = both.hear(106, &ack_of(0, [3..4, 1..7, 0..0]));
+    assert_eq!((news.rtt, news.original), (Some(MS(100)), Some(1)));
+    assert_eq!(both.find(106, false).lost, 1);
+    let mut overlapping = Both::ten();
+    overlapping.hear(106, &ack_of(0, [4..7, 1..5, 2..3]));
+    assert_eq!(overlapping.find(106, false).lost, 1);
 }
