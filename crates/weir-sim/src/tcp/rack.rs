@@ -210,48 +210,55 @@ impl Rack {
     /// Finds what is lost at `now`.
     pub(super) fn find_lost(&mut self, now: SendTime, board: &mut Scoreboard, tolerance: TimeDelta) -> Found {
         let Some((newest, newest_left)) = self.newest else { return Found::default() };
-        let mut found = Found::default();
         let due = self.rtt + tolerance;
         let before = board.lost();
-        let mut waits = self.lose_originals(now, board, newest, due);
-        found.lost = board.lost() - before;
-        while let Some(&(order, number)) = self.again.front() {
-            let copy = self.copy(number);
-            if !board.is_resent(number) || copy.order != order {
-                self.again.pop_front();
-                continue;
-            }
-            if order >= newest {
-                break;
-            }
-            if now - copy.left < due {
-                waits = true;
-                break;
-            }
-            board.lose_again(number);
-            found.again += 1;
-            self.again.pop_front();
-        }
-        found.lost += found.again;
-        found.recheck = waits.then(|| newest_left + due);
-        found
+        let (again, copies_wait) = self.lose_copies(now, board, newest, due);
+        let originals_wait = self.lose_originals(now, board, newest, due);
+        let lost = board.lost() - before + again;
+        let recheck = (copies_wait || originals_wait).then(|| newest_left + due);
+        Found { lost, again, recheck }
     }
 
-    /// Moves the divide; whether something may be late only.
-    fn lose_originals(&self, now: SendTime, board: &mut Scoreboard, newest: u32, due: TimeDelta) -> bool {
-        let mut divide = board.divide();
-        let mut waits = false;
-        while let Some(number) = board.next_not_sacked(divide, board.next()) {
-            let Copy { left, order, again } = self.copy(number);
-            if !again {
+    /// How many retransmissions are lost, and whether another may be late only.
+    fn lose_copies(
+        &mut self,
+        now: SendTime,
+        board: &mut Scoreboard,
+        newest: u32,
+        due: TimeDelta,
+    ) -> (u32, bool) {
+        let mut lost = 0;
+        while let Some(&(order, number)) = self.again.front() {
+            let copy = self.copy(number);
+            if board.is_resent(number) && copy.order == order {
                 if order >= newest {
                     break;
                 }
-                if now - left < due {
-                    waits = true;
+                if now - copy.left < due {
+                    return (lost, true);
+                }
+                board.lose_again(number);
+                lost += 1;
+            }
+            self.again.pop_front();
+        }
+        (lost, false)
+    }
+
+    /// Moves the divide; whether something may be late only. What was sent again and is on its way is not judged by when it left
+    /// first.
+    fn lose_originals(&self, now: SendTime, board: &mut Scoreboard, newest: u32, due: TimeDelta) -> bool {
+        let (mut divide, mut waits) = (board.divide(), false);
+        while let Some(number) = board.next_not_sacked(divide, board.next()) {
+            let Copy { left, order, again } = self.copy(number);
+            let on_its_way = again && board.is_resent(number);
+            if !on_its_way && order < newest && now - left >= due {
+                board.lose_below(number + 1);
+            } else {
+                waits |= !on_its_way && order < newest;
+                if !again {
                     break;
                 }
-                board.lose_below(number + 1);
             }
             divide = number + 1;
         }

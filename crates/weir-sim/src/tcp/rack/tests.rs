@@ -160,3 +160,18 @@ fn a_segment_told_of_twice_counts_once() {
     overlapping.hear(106, &ack_of(0, [4..7, 1..5, 2..3]));
     assert_eq!(overlapping.find(106, false).lost, 1);
 }
+
+#[test]
+fn a_probe_that_is_lost_is_sent_again_once_something_later_has_arrived() {
+    let mut both = Both::ten();
+    both.hear(109, &ack(9, 0..0));
+    both.0.resend_early(9);
+    both.1.on_sent(at(320), 9, 9, true);
+    let next = both.0.send_new();
+    both.1.on_sent(at(330), next, 9, false);
+    both.hear(430, &ack(9, 10..11));
+    let found = both.find(430, false);
+    assert_eq!((found.lost, found.recheck), (0, Some(at(330 + 115))));
+    assert!(both.find(445, false).lost > 0);
+    assert_eq!((both.0.lost(), both.0.pipe(), both.resend(445)), (1, 0, 9));
+}
