@@ -245,22 +245,32 @@ impl Rack {
         (lost, false)
     }
 
-    /// Moves the divide; whether something may be late only. What was sent again and is on its way is not judged by when it left
-    /// first.
+    /// Moves the divide, also over what is SACKed, which is not looked at again; whether something may be late only. What was
+    /// sent again and is on its way is not judged by when it left first.
     fn lose_originals(&self, now: SendTime, board: &mut Scoreboard, newest: u32, due: TimeDelta) -> bool {
-        let (mut divide, mut waits) = (board.divide(), false);
-        while let Some(number) = board.next_not_sacked(divide, board.next()) {
+        let (mut divide, mut waits, mut passed_over) = (board.divide(), false, false);
+        loop {
+            let Some(number) = board.next_not_sacked(divide, board.next()) else {
+                divide = board.next();
+                break;
+            };
             let Copy { left, order, again } = self.copy(number);
             let on_its_way = again && board.is_resent(number);
+            divide = number;
             if !on_its_way && order < newest && now - left >= due {
                 board.lose_below(number + 1);
+                passed_over = false;
             } else {
                 waits |= !on_its_way && order < newest;
                 if !again {
                     break;
                 }
+                passed_over = true;
             }
             divide = number + 1;
+        }
+        if !passed_over {
+            board.lose_below(divide);
         }
         waits
     }

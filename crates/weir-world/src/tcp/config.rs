@@ -117,7 +117,8 @@ impl Default for TcpConfig {
     }
 }
 
-/// Highest `receive_window`: the scoreboards of a connection then take 6 MB.
+/// Highest `receive_window`: the scoreboards of a connection then take 6 MB, and with `rack` the times of what is outstanding 270 to
+/// 400 MB more.
 const MAX_RECEIVE_WINDOW: u32 = 1 << 24;
 
 impl TcpConfig {

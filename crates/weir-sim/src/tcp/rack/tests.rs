@@ -175,3 +175,14 @@ fn a_probe_that_is_lost_is_sent_again_once_something_later_has_arrived() {
     assert!(both.find(445, false).lost > 0);
     assert_eq!((both.0.lost(), both.0.pipe(), both.resend(445)), (1, 0, 9));
 }
+
+#[test]
+fn what_is_sacked_is_looked_at_once() {
+    let mut both = Both::ten();
+    both.hear(103, &ack(0, 1..4));
+    both.find(103, true);
+    assert_eq!((both.0.lost(), both.0.divide()), (1, 4));
+    both.hear(108, &ack(0, 1..9));
+    both.find(108, true);
+    assert_eq!((both.0.lost(), both.0.divide(), both.0.pipe()), (1, 9, 1));
+}
