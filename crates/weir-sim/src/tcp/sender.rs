@@ -173,6 +173,10 @@ impl TcpSender {
 
     /// An acknowledgement has come; poll for segments afterwards. Returns the round-trip time it measured.
     pub fn on_ack(&mut self, now: SendTime, ack: &Acknowledgement) -> Option<TimeDelta> {
+        if ack.cumulative > self.board.next() {
+            self.counts.refused += 1;
+            return None;
+        }
         self.acked_at = Some(now);
         match self.state {
             State::Closed | State::SynDue => None,
@@ -418,6 +422,7 @@ impl TcpSender {
             ecn_reductions: self.counts.ecn_reductions,
             undone: self.counts.undone,
             probes: self.counts.probes,
+            refused: self.counts.refused,
             srtt: self.rtt.smoothed(),
             rto: self.rtt.rto(),
         }

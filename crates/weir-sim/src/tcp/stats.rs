@@ -11,6 +11,9 @@ pub(super) struct Counts {
     pub(super) ecn_reductions: u64,
     pub(super) undone: u64,
     pub(super) probes: u64,
+    /// Segments of which D-SACKs have told.
+    pub(super) duplicates: u64,
+    pub(super) refused: u64,
 }
 
 /// What a sender has been through.
@@ -30,6 +33,8 @@ pub struct TcpStats {
     pub undone: u64,
     /// Probes of the tail that were sent.
     pub probes: u64,
+    /// Acknowledgements of what never left, and D-SACKs of more than was sent again: they are not heeded.
+    pub refused: u64,
     /// Smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<TimeDelta>,
     /// Retransmission timeout.

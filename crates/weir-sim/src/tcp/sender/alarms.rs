@@ -4,7 +4,7 @@
 use weir_cc::SendTime;
 use weir_cc::window::Congestion;
 use weir_units::TimeDelta;
-use weir_world::tcp::Segment;
+use weir_world::tcp::{SackBlock, Segment};
 
 use super::{State, TcpSender};
 
@@ -45,8 +45,8 @@ pub(super) struct Tail {
 pub(super) struct Probe {
     /// The answer acknowledges all below (`TLP.end_seq`).
     end: u32,
-    /// Whether it was sent before: its answer then tells of a loss, unless both copies arrive.
-    again: bool,
+    /// One beyond the segment that it repeats: its answer then tells of a loss, unless both copies arrive.
+    again: Option<u32>,
 }
 
 impl TcpSender {
@@ -124,13 +124,13 @@ impl TcpSender {
     /// The probe: a new segment if there is one, else the last that is outstanding, if any is.
     pub(super) fn send_probe(&mut self, now: SendTime) -> Option<Segment> {
         self.tail.due = false;
-        let again = !self.has_new();
         let last = self.board.last_hole()?;
         self.counts.probes += 1;
         let segment = self.send_new(now).unwrap_or_else(|| {
             self.board.resend_early(last);
             self.send_again(now, last)
         });
+        let again = segment.retransmission.then_some(last + 1);
         self.tail.probe = Some(Probe { end: self.board.next(), again });
         self.alarm = Alarm::Retransmission;
         self.restart_timer(now);
@@ -139,13 +139,21 @@ impl TcpSender {
 
     /// An acknowledgement of all below `cumulative` has come, which tells of a `duplicate` or of `news`: what it says of the
     /// probe (RFC 8985 §7.4).
-    pub(super) fn hear_of_probe(&mut self, now: SendTime, cumulative: u32, duplicate: bool, news: bool) {
+    pub(super) fn hear_of_probe(
+        &mut self,
+        now: SendTime,
+        cumulative: u32,
+        duplicate: Option<SackBlock>,
+        news: bool,
+    ) {
         let Some(Probe { end, again }) = self.tail.probe else { return };
-        if cumulative < end || (again && !duplicate && cumulative == end && news) {
+        let both = again.is_some() && duplicate.map(|block| block.end) == again;
+        let may_be_lost = again.is_some() && !both;
+        if cumulative < end || (may_be_lost && cumulative == end && news) {
             return;
         }
         self.tail.probe = None;
-        if again && !duplicate && cumulative > end && self.state == State::Open {
+        if may_be_lost && cumulative > end && self.state == State::Open {
             // The probe has repaired the loss of what it repeats.
             self.law.on_congestion(&mut self.window, now, Congestion::Loss, f64::from(self.board.flight()));
             self.ecn.on_reduced(self.board.next());

@@ -4,7 +4,7 @@
 use weir_cc::SendTime;
 use weir_cc::window::Congestion;
 use weir_units::TimeDelta;
-use weir_world::tcp::Acknowledgement;
+use weir_world::tcp::{Acknowledgement, SackBlock};
 
 use super::{State, TcpSender};
 use crate::tcp::rack::{Found, News};
@@ -43,9 +43,9 @@ impl TcpSender {
         }
         self.coupled.on_delivery(now, ack.stamps, delivered);
         self.tell_of_delivery(now, delivered, marks, news.rtt);
-        let duplicate = Scoreboard::tells_of_duplicate(ack.cumulative, &ack.sacks);
-        if duplicate {
-            self.undo.on_duplicate(ack.sacks[0].start);
+        let duplicate = self.possible_duplicate(ack);
+        if let Some(block) = duplicate {
+            self.undo.on_duplicate(block);
         }
         self.hear_of_probe(now, ack.cumulative, duplicate, delivered > 0);
         let told = Told { acked, delivered, echo, news };
@@ -58,6 +58,19 @@ impl TcpSender {
         self.set_alarm(now, acked > 0 || self.tells_of_old(now, &told), found.recheck);
         self.note_completion(now);
         rtt
+    }
+
+    /// What the acknowledgement says has arrived twice, as far as that can be: no more than was sent again (`tcp_dsack_seen`).
+    fn possible_duplicate(&mut self, ack: &Acknowledgement) -> Option<SackBlock> {
+        let told = Scoreboard::tells_of_duplicate(ack.cumulative, &ack.sacks);
+        let block = Some(ack.sacks[0]).filter(|_| told)?;
+        let left = block.end <= self.board.next();
+        if left {
+            self.counts.duplicates += u64::from(block.end - block.start);
+        }
+        let possible = left && self.counts.duplicates <= self.counts.retransmissions;
+        self.counts.refused += u64::from(!possible);
+        possible.then_some(block)
     }
 
     /// Whether something has arrived that left before the first outstanding segment did, so that it may well be on its way.

@@ -4,6 +4,7 @@
 
 use weir_cc::SendTime;
 use weir_cc::window::Window;
+use weir_world::tcp::SackBlock;
 
 use super::{State, TcpSender};
 
@@ -43,11 +44,10 @@ impl Undo {
         self.unproven = Some(self.unproven.map_or(1, |count| count.saturating_add(1)));
     }
 
-    /// Segment `number` has arrived twice.
-    pub(super) fn on_duplicate(&mut self, number: u32) {
-        if number >= self.from {
-            self.unproven = self.unproven.map(|count| count.saturating_sub(1));
-        }
+    /// These segments have arrived twice.
+    pub(super) fn on_duplicate(&mut self, block: SackBlock) {
+        let news = block.end.saturating_sub(block.start.max(self.from));
+        self.unproven = self.unproven.map(|count| count.saturating_sub(news));
     }
 
     /// Whether the echo tells of a copy that left before anything was sent again.

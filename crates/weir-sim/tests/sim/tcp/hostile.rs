@@ -71,3 +71,43 @@ fn a_coupler_hears_of_a_loss_that_a_probe_has_repaired() {
     assert_eq!(news(heard.loss), Some((Told::RecoveryEntered, reduced)));
     assert_eq!(news(heard.news), Some((Told::RecoveryLeft, reduced)));
 }
+
+#[test]
+fn an_acknowledgement_of_what_never_left_is_refused_and_counted() {
+    let mut talk = Talk::new(TcpConfig { receive_window: 4, ..probing() }, None);
+    talk.wait(302);
+    let before = (talk.sender.window(), talk.sender.next_timeout());
+    // It would prove that the probe has repaired a loss.
+    assert_eq!(talk.acknowledge(320, 1000), []);
+    assert_eq!((talk.sender.window(), talk.sender.next_timeout()), before);
+    assert_eq!(talk.sender.stats().refused, 1);
+}
+
+#[test]
+fn no_more_may_have_arrived_twice_than_was_sent_again() {
+    // 0 to 2 of the first ten are lost, and the peer says so: three are sent again. It then tells of 0 three times over, of 2
+    // segments at a time: of more than three only the first is heeded, and the reduction stands.
+    let config = TcpConfig { undo: true, prr: true, ..probing() };
+    let mut talk = Talk::new(config, None);
+    talk.hear(200, Says { sacks: &[(3, 10)], echo: 100, ..Says::default() });
+    talk.hear(300, Says { cumulative: 10, echo: 200, ..Says::default() });
+    let (stats, window) = (talk.sender.stats(), talk.sender.window());
+    assert_eq!((stats.retransmissions, window.ssthresh), (3, 5.0));
+    for ms in 301..304 {
+        talk.hear(ms, Says { cumulative: 10, sacks: &[(0, 2)], echo: 200, ..Says::default() });
+    }
+    let stats = talk.sender.stats();
+    assert_eq!((stats.undone, stats.refused), (0, 2));
+}
+
+#[test]
+fn another_segments_duplicate_does_not_acquit_a_probe() {
+    // 3 is sent again as a probe, and so one may have arrived twice; the peer says that it is 0.
+    for (twice, cwnd) in [((0, 1), 2.0), ((3, 4), 5.0)] {
+        let mut talk = Talk::new(TcpConfig { receive_window: 4, ..probing() }, None);
+        talk.wait(302);
+        talk.acknowledge(402, 4);
+        talk.hear(502, Says { cumulative: 5, sacks: &[twice], echo: 402, ..Says::default() });
+        assert_eq!(talk.sender.window().cwnd.min(5.0), cwnd, "{twice:?}");
+    }
+}
