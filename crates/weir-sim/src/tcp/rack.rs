@@ -275,9 +275,29 @@ impl Rack {
         waits
     }
 
-    /// The timer has run out: all is lost, and nothing that left before tells of what leaves now.
-    pub(super) fn on_timeout(&mut self) {
-        self.again.clear();
+    /// The timer has run out: all is lost that left longer ago than the round trip of the last that arrived, and the first
+    /// outstanding segment (RFC 8985 §6.3).
+    pub(super) fn on_timeout(&mut self, now: SendTime, board: &mut Scoreboard) {
+        let head = board.first();
+        let mut again = core::mem::take(&mut self.again);
+        again.retain(|&(order, number)| {
+            let copy = self.copy(number);
+            let on_its_way = board.is_resent(number) && copy.order == order;
+            let kept = on_its_way && number != head && now - copy.left < self.rtt;
+            if on_its_way && !kept {
+                board.lose_again(number);
+            }
+            kept
+        });
+        self.again = again;
+        board.lose_below(head + 1);
+        while let Some(number) = board.next_not_sacked(board.divide(), board.next()) {
+            let Copy { left, again, .. } = self.copy(number);
+            if !again && now - left < self.rtt {
+                break;
+            }
+            board.lose_below(number + 1);
+        }
     }
 }
 

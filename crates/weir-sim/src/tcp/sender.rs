@@ -55,8 +55,11 @@ pub struct TcpSender {
     partial_seen: bool,
     /// The segment the timer was last set off by.
     timed_out: Option<u32>,
-    /// Whether the window was what kept the last poll from sending.
+    /// Whether the window was what kept the last poll from sending; by time, any poll of a window of data.
     window_limited: bool,
+    /// Most segments that were outstanding in this window of data (`max_packets_out`), which ends here (`cwnd_usage_seq`).
+    most_out: u32,
+    use_end: u32,
     ecn: EcnSender,
     prr: Prr,
     pacing: Pacing,
@@ -136,6 +139,8 @@ impl TcpSender {
             partial_seen: false,
             timed_out: None,
             window_limited: false,
+            most_out: 0,
+            use_end: 0,
             ecn: EcnSender::new(config.ecn),
             prr: Prr::default(),
             pacing: Pacing::new(config.pacing),
@@ -313,16 +318,17 @@ impl TcpSender {
             acked: f64::from(acked),
             srtt,
             min_rtt: self.rtt.min(),
-            window_limited: self.window_limited || self.may_outgrow(acked),
+            window_limited: self.window_limited || self.may_outgrow(),
         };
         self.law.on_ack(&mut self.window, &ack);
     }
 
     /// Whether the window may grow although something else limits: as in Linux in slow start, up to twice what was
-    /// outstanding before so many segments were acknowledged.
-    fn may_outgrow(&self, acked: u32) -> bool {
-        let outstanding = f64::from(self.board.flight().saturating_add(acked));
-        self.rack.is_some() && self.window.in_slow_start() && self.window.cwnd < 2.0 * outstanding
+    /// outstanding at most.
+    fn may_outgrow(&self) -> bool {
+        self.rack.is_some()
+            && self.window.in_slow_start()
+            && self.window.cwnd < 2.0 * f64::from(self.most_out)
     }
 
     /// When [`Self::on_timeout`] wants to be called.
@@ -355,18 +361,19 @@ impl TcpSender {
             return;
         }
         let reduction = self.timeout_reduction();
+        self.lose_outstanding(now);
         self.suspect_the_timeout(reduction);
+        let rest = self.window_after_timeout();
         if self.coupled.is_on() {
-            self.coupled.await_order(reduction);
+            self.coupled.await_order(reduction, rest);
         } else {
-            self.reduce_by_timeout(now, reduction);
+            self.reduce_by_timeout(now, reduction, rest);
         }
         self.state = State::Loss;
         self.recover = Some(self.board.next());
         self.fast_retransmit = false;
         self.duplicates = 0;
         self.limited = 0;
-        self.board.lose_all();
         self.ecn.on_reduced(self.board.next());
         self.restart_timer(now);
     }

@@ -11,3 +11,4 @@ mod peer;
 mod properties;
 mod rig;
 mod sharing;
+mod timeouts;

@@ -186,3 +186,22 @@ fn what_is_sacked_is_looked_at_once() {
     both.find(108, true);
     assert_eq!((both.0.lost(), both.0.divide(), both.0.pipe()), (1, 9, 1));
 }
+
+#[test]
+fn a_timeout_spares_what_left_less_than_a_round_trip_ago_but_for_the_first() {
+    // 0 has taken 100 ms. At 105 ms 1 to 5 are late, 6 to 9 may come; of the two sent again 1 is the first outstanding one.
+    let mut both = Both::ten();
+    both.hear(100, &ack(1, 0..0));
+    for (ms, number) in [(60, 1), (61, 3)] {
+        both.0.resend_early(number);
+        both.1.on_sent(at(ms), number, 1, true);
+    }
+    both.1.on_timeout(at(105), &mut both.0);
+    assert_eq!((both.0.lost(), both.0.resent(), both.0.pipe()), (5, 1, 5));
+    let mut resent = Vec::new();
+    while let Some(number) = both.0.next_lost(u32::MAX) {
+        both.0.resend(number);
+        resent.push(number);
+    }
+    assert_eq!(resent, [1, 2, 4, 5]);
+}

@@ -6,6 +6,7 @@ use weir_cc::window::Congestion;
 use weir_units::TimeDelta;
 use weir_world::tcp::{SackBlock, Segment};
 
+use super::undo::Undo;
 use super::{State, TcpSender};
 
 /// Longest delay of an acknowledgement that a lone segment is granted (`TLP.max_ack_delay`, RFC 8985 §7.2).
@@ -154,7 +155,8 @@ impl TcpSender {
         }
         self.tail.probe = None;
         if may_be_lost && cumulative > end && self.state == State::Open {
-            // The probe has repaired the loss of what it repeats.
+            // The probe has repaired the loss of what it repeats, for good.
+            self.undo = Undo::default();
             self.law.on_congestion(&mut self.window, now, Congestion::Loss, f64::from(self.board.flight()));
             self.ecn.on_reduced(self.board.next());
             self.tail.repaired = self.coupled.is_on();

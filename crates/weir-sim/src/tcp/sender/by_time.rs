@@ -128,10 +128,13 @@ impl TcpSender {
         if self.doubt.frto {
             if self.board.next() > recover {
                 self.doubt.frto = told.acked > 0 && !told.news.sacked; // step 3.a: otherwise the loss is real
-            } else if told.acked > 0 && !recovered && self.has_new() {
+            } else if told.acked > 0 && !recovered {
                 self.recover = Some(self.board.next()); // step 2.b
-                self.doubt.new_only = true;
-                return;
+                if self.has_new() {
+                    self.doubt.new_only = true;
+                    return;
+                }
+                self.doubt.frto = false;
             }
         }
         if recovered {

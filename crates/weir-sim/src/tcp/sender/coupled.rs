@@ -16,6 +16,8 @@ pub(super) struct Coupled {
     on: bool,
     /// The timer ran out, and whether the window is reduced for it, the coupler has not said yet.
     reduction: Option<Reduction>,
+    /// The window until it has.
+    meanwhile: f64,
     /// Segments that other flows' acknowledgements let out.
     clocked: u32,
     delays: Option<Box<Delays>>,
@@ -57,14 +59,15 @@ impl Coupled {
 
     /// The timer ran out: whether that reduces the window, too, an order says. One that runs out again meanwhile asks for
     /// nothing more.
-    pub(super) fn await_order(&mut self, reduction: Reduction) {
+    pub(super) fn await_order(&mut self, reduction: Reduction, meanwhile: f64) {
         self.reduction.get_or_insert(reduction);
+        self.meanwhile = meanwhile;
     }
 
-    /// The window that holds: one segment while nobody has said what a timeout means.
+    /// The window that holds: one for a segment while nobody has said what a timeout means.
     #[inline]
     pub(super) fn limit(&self, cwnd: f64) -> f64 {
-        if self.reduction.is_some() { cwnd.min(1.0) } else { cwnd }
+        if self.reduction.is_some() { cwnd.min(self.meanwhile) } else { cwnd }
     }
 
     #[inline]
@@ -105,9 +108,9 @@ impl TcpSender {
 
     /// From now on it is on its own; a timeout that waits for an order reduces.
     pub fn uncouple(&mut self, now: SendTime) {
-        let Coupled { reduction, .. } = core::mem::take(&mut self.coupled);
+        let Coupled { reduction, meanwhile, .. } = core::mem::take(&mut self.coupled);
         if let Some(reduction) = reduction {
-            self.reduce_by_timeout(now, reduction);
+            self.reduce_by_timeout(now, reduction, meanwhile);
         }
     }
 
@@ -184,7 +187,7 @@ impl TcpSender {
             Order::Reduce => {
                 let reduction = self.coupled.reduction.take()?;
                 let before = self.window;
-                self.reduce_by_timeout(now, reduction);
+                self.reduce_by_timeout(now, reduction, self.coupled.meanwhile);
                 Some(self.news(Told::Reduced, before, 0))
             }
             Order::Uncoupled => {

@@ -13,7 +13,9 @@ impl TcpSender {
             State::SynDue => self.send_syn(now),
             _ if self.pacing.holds(now) => {
                 // The window sets the pace, so it is the window that limits.
-                self.window_limited |= self.state == State::Loss || self.has_new();
+                if self.state == State::Loss || self.has_new() {
+                    self.note_use(true);
+                }
                 return None;
             }
             _ if self.tail.due && self.board.flight() > 0 => return self.send_probe(now),
@@ -44,10 +46,26 @@ impl TcpSender {
             if self.coupled.take_clocked() {
                 return self.send_new(now);
             }
-            self.window_limited = self.state == State::Loss || self.has_new();
+            self.note_use(self.rack.is_some() || self.state == State::Loss || self.has_new());
             return None;
         }
-        self.window_limited = false;
+        let next = self.next_in_window(now);
+        if next.is_none() || self.rack.is_none() {
+            self.note_use(false);
+        }
+        next
+    }
+
+    /// What the window has been to the sender. By time the strongest sign of a window of data counts (`tcp_cwnd_validate`).
+    fn note_use(&mut self, limited: bool) {
+        let flight = self.board.flight();
+        let more = limited || (!self.window_limited && flight > self.most_out);
+        if self.rack.is_none() || more || self.board.first() >= self.use_end {
+            (self.window_limited, self.most_out, self.use_end) = (limited, flight, self.board.next());
+        }
+    }
+
+    fn next_in_window(&mut self, now: SendTime) -> Option<Segment> {
         match self.state {
             State::Open | State::Reducing => self.send_new(now),
             State::Loss if self.doubt.new_only => self.send_new(now),

@@ -111,7 +111,12 @@ impl TcpSender {
         if again {
             return Reduction::Again;
         }
-        if self.rack.is_some() && self.state == State::Recovery {
+        let reduced = match self.state {
+            State::Recovery => true,
+            State::Reducing => self.recover.is_some_and(|recover| self.board.first() < recover),
+            _ => false,
+        };
+        if reduced && self.rack.is_some() {
             return Reduction::Before(self.board.pipe());
         }
         let flight = match self.state {
@@ -129,7 +134,8 @@ impl TcpSender {
         Reduction::Of(flight)
     }
 
-    pub(super) fn reduce_by_timeout(&mut self, now: SendTime, reduction: Reduction) {
+    /// The window is reduced for a timeout, which left `rest` of it.
+    pub(super) fn reduce_by_timeout(&mut self, now: SendTime, reduction: Reduction, rest: f64) {
         match reduction {
             Reduction::Again => {}
             Reduction::Before(flight) => {
@@ -140,14 +146,29 @@ impl TcpSender {
                 self.law.on_congestion(&mut self.window, now, Congestion::Timeout, f64::from(flight));
             }
         }
-        self.window.cwnd = 1.0;
+        self.window.cwnd = rest;
+    }
+
+    /// What the timer leaves of the window: room for one segment, as nothing else is taken to be in the network, or by time what
+    /// may have been late only.
+    pub(super) fn window_after_timeout(&self) -> f64 {
+        if self.rack.is_some() { f64::from(self.board.pipe()) + 1.0 } else { 1.0 }
+    }
+
+    /// The timer has run out: what is outstanding is lost, or by time what would have been told of by now.
+    pub(super) fn lose_outstanding(&mut self, now: SendTime) {
+        match &mut self.rack {
+            Some(rack) => rack.on_timeout(now, &mut self.board),
+            None => self.board.lose_all(),
+        }
     }
 
     /// The timer has run out where losses are found by time: it may have been for nothing, unless something else was being
     /// repaired (RFC 5682 §3.1 step 1).
     pub(super) fn suspect_the_timeout(&mut self, reduction: Reduction) {
-        let Some(rack) = &mut self.rack else { return };
-        rack.on_timeout();
+        if self.rack.is_none() {
+            return;
+        }
         self.tail.probe = None;
         self.tail.due = false;
         self.doubt.new_only = false;
@@ -155,7 +176,8 @@ impl TcpSender {
         if matches!(reduction, Reduction::Of(_)) {
             self.remember_window();
         }
-        self.doubt.frto = self.config.undo && (calm || reduction == Reduction::Again);
+        let undone = self.config.undo && !self.coupled.is_on();
+        self.doubt.frto = undone && (calm || reduction == Reduction::Again);
     }
 }
 

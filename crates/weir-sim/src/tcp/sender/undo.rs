@@ -50,9 +50,9 @@ impl Undo {
         self.unproven = self.unproven.map(|count| count.saturating_sub(news));
     }
 
-    /// Whether the echo tells of a copy that left before anything was sent again.
+    /// Whether the echo tells of a copy that left before anything was sent again, if anything was.
     pub(super) fn is_late(&self, echo: SendTime) -> bool {
-        self.before.is_some() && self.again_since.is_some_and(|since| echo < since)
+        self.before.is_some() && self.again_since.is_none_or(|since| echo < since)
     }
 
     /// Whether all that was sent again had arrived before.
