@@ -25,8 +25,8 @@ pub(super) struct ReceiveWindow {
     /// What the buffer holds.
     room: u32,
     most: u32,
-    /// The round trip in which is counted: since when, and the first segment not read then.
-    since: TimeDelta,
+    /// The round trip in which is counted: since when, on whatever clock, and the first segment not read then.
+    since: Option<TimeDelta>,
     from: u32,
     /// What was read in the fullest round trip before.
     read: u32,
@@ -37,7 +37,12 @@ impl ReceiveWindow {
         let most = config.receive_window;
         let size = config.initial_receive_window.map_or(most, |initial| initial.clamp(1, most));
         let room = size.saturating_add(FIRST_ROOM).min(most);
-        Self { size, room, most, since: TimeDelta::ZERO, from: 0, read: FIRST_READ }
+        Self { size, room, most, since: None, from: 0, read: FIRST_READ }
+    }
+
+    /// The connection stands; `now` is the host's time.
+    pub(super) fn begin(&mut self, now: TimeDelta) {
+        self.since.get_or_insert(now);
     }
 
     /// Most segments that may be outstanding.
@@ -64,9 +69,10 @@ impl ReceiveWindow {
         if !self.may_grow() {
             return false;
         }
-        if round_trip.is_some_and(|round_trip| now - self.since >= round_trip) {
+        let since = *self.since.get_or_insert(now);
+        if round_trip.is_some_and(|round_trip| now - since >= round_trip) {
             self.make_room(next - self.from);
-            (self.since, self.from) = (now, next);
+            (self.since, self.from) = (Some(now), next);
         }
         let opens = self.size < self.room;
         self.size = self.size.saturating_add(segments.saturating_mul(STEP)).min(self.room);
@@ -140,18 +146,24 @@ mod tests {
     fn window_follows_the_buffer_which_grows_with_what_is_read_in_a_round_trip() {
         let config =
             TcpConfig { initial_receive_window: Some(45), receive_window: 100, ..TcpConfig::default() };
-        let mut window = ReceiveWindow::new(&config);
         let ms = TimeDelta::from_millis;
-        let mut at = |time, next, segments| {
-            let opens = window.on_read(ms(time), next, segments, Some(ms(100)));
-            (window.size(), opens)
-        };
+        for clock in [0, 1_000_000, -1_000_000] {
+            let mut window = ReceiveWindow::new(&config);
+            window.begin(ms(clock));
+            grows(&mut |time, next, segments| {
+                let opens = window.on_read(ms(clock + time), next, segments, Some(ms(100)));
+                (window.size(), opens)
+            });
+        }
+        assert_eq!(ReceiveWindow::new(&TcpConfig::default()).size(), 1 << 20);
+    }
+
+    fn grows(at: &mut dyn FnMut(i64, u32, u32) -> (u32, bool)) {
         assert_eq!([at(10, 1, 1), at(11, 4, 3), at(12, 6, 2)], [(47, true), (53, true), (55, true)]);
         assert_eq!(at(100, 10, 1), (55, false), "ten were read, as is taken for granted");
         // 15 were read: 2 · 15 + 4 · 15 · 5 / 10 = 60.
         assert_eq!([at(200, 25, 1), at(250, 40, 1), at(260, 41, 1)], [(57, true), (59, true), (60, true)]);
         // 60 were read: more than may ever be.
         assert_eq!([at(300, 85, 1), at(301, 105, 20)], [(62, true), (100, true)]);
-        assert_eq!(ReceiveWindow::new(&TcpConfig::default()).size(), 1 << 20);
     }
 }

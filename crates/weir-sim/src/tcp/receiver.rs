@@ -110,6 +110,7 @@ impl TcpReceiver {
             (self.echo, self.arrived) = (segment.sent_at, now);
             self.due = Due::SynAck;
             self.path.begin(now);
+            self.window.begin(now - ArrivalTime::ZERO);
             return;
         }
         self.open_window(now, segment.sent_at);

@@ -199,6 +199,7 @@ impl TcpSender {
             self.window.cwnd = 1.0; // RFC 5681 §3.1
             self.rtt.on_syn_timed_out();
         }
+        self.receive_window.begin(now - SendTime::ZERO);
         self.state = State::Open;
         self.deadline = None;
         self.note_completion(now);
