@@ -22,31 +22,28 @@ impl Prr {
 
     /// The window after an acknowledgement that told of `delivered` segments.
     pub(super) fn window(&mut self, delivered: u32, pipe: u32) -> f64 {
-        let (delivered, pipe) = (f64::from(delivered), f64::from(pipe));
-        self.delivered += delivered;
-        let send = if pipe > self.target {
-            (self.delivered * self.target / self.flight).ceil() - self.out
-        } else {
-            let limit = (self.delivered - self.out).max(delivered) + 1.0;
-            limit.min(self.target - pipe)
-        };
-        pipe + send.max(0.0)
+        self.proceed(delivered, pipe, 1, 0)
     }
 
     /// The same by RFC 9937 §6.2, as in Linux: below the target segments leave faster than they arrive only while there is
     /// `progress`, which is an acknowledgement of new data that tells of no more losses; the first segment of a recovery
     /// leaves at once.
     pub(super) fn window_by_progress(&mut self, delivered: u32, pipe: u32, progress: bool) -> f64 {
+        let least = u32::from(self.out == 0.0);
+        self.proceed(delivered, pipe, u32::from(progress), least)
+    }
+
+    /// Below the target `more` leave than arrive; `least` leave in any case.
+    fn proceed(&mut self, delivered: u32, pipe: u32, more: u32, least: u32) -> f64 {
         let (delivered, pipe) = (f64::from(delivered), f64::from(pipe));
         self.delivered += delivered;
         let send = if pipe > self.target {
             (self.delivered * self.target / self.flight).ceil() - self.out
         } else {
-            let limit = (self.delivered - self.out).max(delivered) + f64::from(u8::from(progress));
+            let limit = (self.delivered - self.out).max(delivered) + f64::from(more);
             limit.min(self.target - pipe)
         };
-        let least = if self.out == 0.0 { 1.0 } else { 0.0 };
-        pipe + send.max(least)
+        pipe + send.max(f64::from(least))
     }
 
     /// A segment has left.
