@@ -57,8 +57,9 @@ pub struct TcpSender {
     timed_out: Option<u32>,
     /// Whether the window was what kept the last poll from sending; by time, any poll of a window of data.
     window_limited: bool,
-    /// Most segments that were outstanding in this window of data (`max_packets_out`), which ends here (`cwnd_usage_seq`).
+    /// Most segments that were outstanding in this window of data (`max_packets_out`).
     most_out: u32,
+    /// Where that window of data ends (`cwnd_usage_seq`).
     use_end: u32,
     ecn: EcnSender,
     prr: Prr,
