@@ -40,6 +40,9 @@
 //! 6. Once a probe has proved a loss no older reduction is undone; in Linux a late D-SACK would give back the probe's. It takes a
 //!    sender without new data, so that none of these runs has it.
 //! 7. Of D-SACKs that tell of more than was sent again none acquits a probe; Linux bounds them for the undo alone.
+//! 8. A reduction for a timeout that was undone still answers for losses found in its window, where marks count as losses; Linux
+//!    reduces for them. Without this, in Reno's stalls on the fast link: goodput 17.46 instead of 17.78 Mbit/s, mean queue 26.4 instead of
+//!    29.2 ms (the kernel's: 17.48 and 26.7).
 
 mod bits;
 pub(crate) mod chromium;
