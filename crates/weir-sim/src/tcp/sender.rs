@@ -57,8 +57,9 @@ pub struct TcpSender {
     timed_out: Option<u32>,
     /// Whether the window was what kept the last poll from sending; by time, any poll of a window of data.
     window_limited: bool,
-    /// Most segments that were outstanding in this window of data (`max_packets_out`), which ends here (`cwnd_usage_seq`).
+    /// Most segments that were outstanding in this window of data (`max_packets_out`).
     most_out: u32,
+    /// Where that window of data ends (`cwnd_usage_seq`).
     use_end: u32,
     ecn: EcnSender,
     prr: Prr,
@@ -327,7 +328,9 @@ impl TcpSender {
     /// Whether the window may grow although something else limits: as in Linux in slow start, up to twice what was
     /// outstanding at most.
     fn may_outgrow(&self) -> bool {
-        self.rack.is_some() && self.window.in_slow_start() && self.window.cwnd < 2.0 * f64::from(self.most_out)
+        self.rack.is_some()
+            && self.window.in_slow_start()
+            && self.window.cwnd < 2.0 * f64::from(self.most_out)
     }
 
     /// When [`Self::on_timeout`] wants to be called.

@@ -4,9 +4,11 @@ use crate::common::{Echo, constant, coupled_by, flow, gcc_2016, spec, tcp};
 use crate::engine::{Tally, run};
 use weir_cc::coupled::ctrl::{Config, CtrlTcp, Newcomer};
 use weir_cc::coupled::{Aggregate, Coupler, Member, Order, Refusal, Told, Word};
+use weir_cc::window::{NewReno, Rules};
 use weir_cc::{DataRate, SendTime, TimeDelta};
 use weir_net::{QueueConfig, Time};
 use weir_sim::{Simulation, SpecError};
+use weir_world::tcp::TcpConfig;
 use weir_world::{CoupledSpec, FlowSpec, Monitor, RunSpec};
 
 /// Wants every flow of rates to send at so much, from the first word on.
@@ -193,6 +195,28 @@ fn a_lone_tcp_under_ctrl_tcp_goes_as_if_it_were_not_coupled() {
         for newcomer in [Newcomer::Clocked, Newcomer::Ramped, Newcomer::AddsWindow] {
             let spec = RunSpec::over(links.clone(), end).with_all(alone());
             assert_eq!(run(coupled_by(ctrl_tcp(newcomer), 0, spec)), uncoupled, "{newcomer:?}");
+        }
+    }
+}
+
+#[test]
+fn every_recovery_that_is_left_was_entered() {
+    let linux = || {
+        let law = Box::new(NewReno::with_rules(Rules::linux_6()));
+        weir_world::Traffic::Tcp { law, config: TcpConfig::linux_6(), size: None }
+    };
+    for (kbps, packets, count) in [(1000, 12, 3), (1000, 3, 3), (5000, 20, 6)] {
+        let flows = (0..count).map(|n| flow(&format!("f{n}"), linux())).collect();
+        let mut spec = coupled_by(ctrl_tcp(Newcomer::Clocked), 0, spec(kbps, 60, flows));
+        spec.links[0].config.queue = QueueConfig { limit_packets: Some(packets), ..QueueConfig::default() };
+        let words = heard(spec).words;
+        for of in 0..count {
+            let told = |wanted| {
+                let of_flow = words.iter().filter(|(_, flow, _)| *flow == of);
+                of_flow.filter(|(.., word)| matches!(word, Word::Window(n) if n.told == wanted)).count()
+            };
+            let counts = (told(Told::RecoveryEntered), told(Told::RecoveryLeft));
+            assert!(counts.0 >= counts.1 && counts.0 > 0, "{of}: {counts:?}");
         }
     }
 }

@@ -98,10 +98,17 @@ fn what_a_stall_makes_late_is_not_taken_for_lost_for_long() {
         let [Course { goodput, timeouts, undone, needless, .. }] = outcome.flows[..] else {
             panic!("one flow")
         };
-        assert!(timeouts >= 3 && undone >= 3 && needless <= 3, "{scenario}: {timeouts} {undone} {needless}");
-        // Of three runs of the kernel on the fast link one was not saved by the undo.
+        // On the fast link the timer runs out twice in each stall, for the same segment: one undo gives all of it back.
+        assert!(timeouts >= 3 && undone == 3 && needless <= 3, "{scenario}: {timeouts} {undone} {needless}");
+        // Of three runs of the kernel's CUBIC on the fast link one was not saved by the undo.
         let expected = kernel(scenario, "goodput_mbps");
-        close(scenario, goodput, expected, if letter == "a" { 0.02 } else { 0.04 } * expected);
+        close(scenario, goodput, expected, if scenario == "cubic-stall-b" { 0.04 } else { 0.02 } * expected);
+        // Reno's on the fast link has 29.2 ms where the kernel's has 26.7: a timeout that is undone still answers for what the queue
+        // lost as the stall began (difference 8 in `tcp/mod.rs`). Where it does not this queue has 26.4 ms, but CUBIC's on the slow
+        // link then meets a stall in recovery, where no timeout is doubted, and sends 46 segments for nothing.
+        let within = if scenario == "reno-stall-b" { 0.1 } else { 0.05 };
+        let expected = kernel(scenario, "mean_queue_ms");
+        close(scenario, outcome.queue_ms, expected, within * expected);
     }
 }
 
@@ -109,11 +116,14 @@ fn what_a_stall_makes_late_is_not_taken_for_lost_for_long() {
 fn one_per_cent_of_random_loss_leaves_what_the_kernel_had() {
     for (scenario, name) in [("cubic-loss1-b", "cubic"), ("reno-loss1-b", "reno")] {
         let path = Path { loss_percent: 1.0, ..link("b") };
-        let runs: Vec<Course> = (1..=8).map(|seed| alone(&path, name, seed).flows[0]).collect();
-        let goodput = mean(runs.iter().map(|run| run.goodput));
+        let outcomes: Vec<Outcome> = (1..=8).map(|seed| alone(&path, name, seed)).collect();
+        let goodput = mean(outcomes.iter().map(|outcome| outcome.flows[0].goodput));
         let expected = kernel(scenario, "goodput_mbps");
         close(scenario, goodput, expected, 0.08 * expected);
-        assert!(runs.iter().all(|run| run.timeouts == 0), "{scenario}");
+        assert!(outcomes.iter().all(|outcome| outcome.flows[0].timeouts == 0), "{scenario}");
+        // Nearly nothing waits, 0.1 and 0.2 ms with the kernel, and of so little tenths of a millisecond are known.
+        let queue = mean(outcomes.iter().map(|outcome| outcome.queue_ms));
+        close(scenario, queue, kernel(scenario, "mean_queue_ms"), 0.1);
     }
 }
 
