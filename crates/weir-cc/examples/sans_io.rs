@@ -7,7 +7,7 @@ use weir_cc::gcc::goog_cc::{Config, GoogCc};
 use weir_cc::history::SendHistory;
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{Arrival, ArrivalTime, Controller, DataRate, DataSize, Ecn, RateLimits, Receiver, SendState};
-use weir_cc::{SendTime, Stamp, Target, TimeDelta, pacer::Pacer, prober::Prober};
+use weir_cc::{SendTime, Stamp, StreamsConfig, Target, TimeDelta, pacer::Pacer, prober::Prober};
 
 const HEADER: DataSize = DataSize::from_bytes(24);
 const PADDING: DataSize = DataSize::from_bytes(255);
@@ -37,6 +37,12 @@ pub(crate) fn call(
     let mut receiver = PacketFeedback::new(TimeDelta::from_millis(50));
     let (mut on_the_way, mut link_free) = (VecDeque::<Arrival>::new(), SendTime::ZERO);
 
+    // What the streams can use bounds the probes; the first of them are asked for before the first frame leaves.
+    controller.on_streams(SendTime::ZERO, StreamsConfig { usable: limits.max(), screen: false });
+    while let Some(probe) = controller.poll_probe() {
+        prober.push(SendTime::ZERO, probe);
+    }
+
     // Instead of each millisecond, wake for the earliest `next_timeout`, `next_departure` and packet that comes.
     for ms in 1..=30_000 {
         let now = SendTime::from_millis(ms);
@@ -50,6 +56,9 @@ pub(crate) fn call(
         } else if due {
             let frame = controller.target().media_rate.bps() / 8 / 30;
             let packets = frame.div_ceil(1200);
+            if queued.is_empty() {
+                pacer.on_queued(now);
+            }
             queued.extend((0..packets).map(|_| DataSize::from_bytes(frame / packets)));
             prober.on_queued(DataSize::from_bytes(frame));
         }
@@ -87,6 +96,9 @@ pub(crate) fn call(
         while let Some(report) = receiver.poll_report(there) {
             controller.on_feedback(now, &history.join(now, &report), &state);
         }
+
+        // Receiver reports of your RTCP go in as `Feedback::Reception`. Where none come, the losses and round-trip times of this
+        // feedback count.
 
         // 4. Timers, and the probes that the law asks for.
         if controller.next_timeout().is_some_and(|due| due <= now) {

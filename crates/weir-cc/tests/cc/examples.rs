@@ -9,7 +9,8 @@ fn the_call_of_the_example_uses_its_link_and_keeps_the_queue_short() {
     let (mut used, mut waits) = (Vec::new(), Vec::new());
     sans_io::call(|second, capacity, target, wait| {
         if matches!(second, 6..=15 | 21..=30) {
-            // The peaks at which over-use is noticed: of goog_cc in this call the 95th percentile is 146 ms.
+            // The peaks at which over-use is noticed, of frames that leave at once: of goog_cc on a steady link the 95th percentile
+            // is 146 ms.
             assert!(wait.millis_f64() < 200.0, "{second} s: {wait:?}");
             waits.push(wait.millis_f64());
             used.push(target.media_rate.bps_f64() / capacity.bps_f64());
@@ -17,7 +18,7 @@ fn the_call_of_the_example_uses_its_link_and_keeps_the_queue_short() {
     })
     .unwrap();
     waits.sort_unstable_by(f64::total_cmp);
-    assert!(waits[waits.len() / 2] < 60.0, "{waits:?}");
+    assert!(waits[waits.len() / 2] < 40.0, "{waits:?}");
     let (before, after) = used.split_at(10);
     for used in [before, after] {
         let mean = used.iter().sum::<f64>() / used.len() as f64;

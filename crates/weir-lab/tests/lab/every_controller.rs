@@ -21,13 +21,17 @@ struct Run {
 
 impl Run {
     fn of(scenario: &str, controller: &str, overrides: &[&str]) -> Self {
+        Self::with_seed(scenario, controller, overrides, 1)
+    }
+
+    fn with_seed(scenario: &str, controller: &str, overrides: &[&str], seed: u64) -> Self {
         let mut overrides: Vec<String> = overrides.iter().map(|&o| o.to_owned()).collect();
         overrides.push(format!("controllers=['{controller}']"));
         if NEEDS_SYNCHRONISED_CLOCKS.contains(&controller) {
             overrides.push("clocks=synchronised".to_owned());
         }
         let scenario = Scenario::open(&format!("quality/{scenario}"), &overrides).expect("it ships");
-        let request = ComparisonRequest { scenario: &scenario, seeds: &[1], jobs: 1, series: true };
+        let request = ComparisonRequest { scenario: &scenario, seeds: &[seed], jobs: 1, series: true };
         let mut comparison = request.run(&TraceStore::at(None), &|| ()).expect("it runs");
         let mut controller = comparison.controllers.remove(0);
         let series = controller.sample.series.take().expect("it was asked for");
@@ -109,20 +113,26 @@ fn gcc_finds_a_steady_link_within_3_s_and_fills_it() {
 
 #[test]
 fn gcc_recovers_within_5_s_from_a_start_at_four_times_the_capacity() {
-    let run = Run::of("four-times", "gcc", &[]);
+    let long = [("0ms", 0.05), ("40ms", 0.12)].map(|(burst, most)| {
+        let shares: Vec<f64> = (1..=5).map(|seed| time_in_a_long_queue(burst, seed)).collect();
+        println!("bursts of {burst}: {shares:.3?} of the time above 50 ms after 5 s");
+        assert!(shares.iter().all(|&share| share < most), "{burst}: {shares:?}");
+        shares.iter().sum::<f64>() / 5.0
+    });
+    // What bursts add are the peaks at which over-use is noticed, of whole frames that leave at once; goog_cc has 7.3 % in the
+    // oracle's call.
+    assert!(long[1] < 0.1, "{long:?}");
+}
+
+/// The share of a call's time after its first 5 s in which packets wait longer than 50 ms.
+fn time_in_a_long_queue(burst: &str, seed: u64) -> f64 {
+    let burst = format!("flows.video.options.pacing_burst={burst}");
+    let run = Run::with_seed("four-times", "gcc", &["flows.video.controller=gcc", &burst], seed);
     let (full, _) = run.waits().find(|&(_, wait)| wait > 150.0).expect("the start fills the queue");
     let (drained, _) =
         run.waits().find(|&(at, wait)| at > full && wait < 50.0).expect("the queue drains again");
-    let later: Vec<f64> = run.waits().filter(|&(at, _)| at >= 5.0).map(|(_, wait)| wait).collect();
-    let long = later.iter().filter(|&&wait| wait >= 50.0).count() as f64 / later.len() as f64;
-    println!(
-        "gcc, four-times: below 50 ms at {drained:.1} s, {:.1} % of the time above it after 5 s, loss {:.2} %",
-        100.0 * long,
-        100.0 * run.loss()
-    );
     assert!(drained <= 5.0, "{drained} s");
-    // What is left are the peaks at which over-use is noticed, of whole frames that leave at once: of goog_cc in the oracle's call
-    // a twentieth of the waits is above 280 ms, the ramp included.
-    assert!(long < 0.08, "{long}");
     assert!(run.loss() < 0.03, "{}", run.loss());
+    let later: Vec<f64> = run.waits().filter(|&(at, _)| at >= 5.0).map(|(_, wait)| wait).collect();
+    later.iter().filter(|&&wait| wait >= 50.0).count() as f64 / later.len() as f64
 }

@@ -2,6 +2,7 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
+use super::arrivals::{Arrivals, LARGEST_PACKET};
 use super::config::Config;
 use super::delay::{DelayBased, Outcome};
 use super::reports::Reports;
@@ -19,23 +20,20 @@ use crate::gcc::blocks::probe_controller::{Limited, ProbeController};
 use crate::gcc::blocks::probe_estimator::ProbeEstimator;
 use crate::gcc::blocks::push_back::PushBack;
 use crate::gcc::blocks::throughput::Throughput;
-use crate::packet::{Fate, PacketResult, ProbeId, SendState, SentPacket};
+use crate::packet::{Fate, PacketResult, SendState, SentPacket};
 use crate::parts::rescaling::Rescaling;
 use crate::rate_law::Standing;
 use crate::report::{Feedback, ReceptionReport};
-use crate::time::{ArrivalTime, SendTime};
+use crate::time::SendTime;
 
-/// No packet is larger than this.
-const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
-/// Arrivals of one feedback for which room is made at the beginning.
-const ROOM: usize = 64;
-
-/// A packet that has arrived.
+/// The target as encoder, pacer and the parts that go by it know it. Feedback by which the delay-based estimate is not computed
+/// and receiver reports change the target; that is told with the next packet, tick or other feedback.
 #[derive(Clone, Copy, Debug)]
-struct Acknowledged {
-    packet: Received,
-    id: u64,
-    probe: Option<ProbeId>,
+struct Told {
+    /// In bit/s.
+    rate: f64,
+    /// Whether it is to be filled up with padding.
+    pads: bool,
 }
 
 /// libwebrtc's controller at the sender.
@@ -57,12 +55,16 @@ pub struct GoogCc {
     probe_results: ProbeEstimator,
     /// Whether the last change of the delay-based estimate was a probe's.
     probed: bool,
-    /// When the next tick is due; `None` until the first packet leaves and while paused.
+    told: Told,
+    /// The target has changed since it was told.
+    untold: bool,
+    /// The packet that left since, with which it is told.
+    tell_at: Option<SendTime>,
+    /// When the next tick is due; `None` until the streams are told or the first packet leaves, and while paused.
     tick: Option<SendTime>,
     paused: bool,
     words: Rescaling,
-    /// The arrivals of the present feedback, in order of arrival.
-    arrivals: Vec<Acknowledged>,
+    arrivals: Arrivals,
 }
 
 impl GoogCc {
@@ -86,15 +88,18 @@ impl GoogCc {
             probing: ProbeController::new(config.probing, limits),
             probe_results: ProbeEstimator::new(config.probe_result),
             probed: false,
+            told: Told { rate: limits.start().bps_f64(), pads: false },
+            untold: false,
+            tell_at: None,
             tick: None,
             paused: false,
             words: Rescaling::NONE,
-            arrivals: Vec::with_capacity(ROOM),
+            arrivals: Arrivals::new(),
         })
     }
 
     fn rate(&self) -> DataRate {
-        DataRate::from_bps_f64(self.target.rate())
+        DataRate::from_bps_f64(self.told.rate)
     }
 
     /// A rate was computed; `why` is what lowered it, if it is lower now.
@@ -124,14 +129,15 @@ impl GoogCc {
         self.standing.limits.cause(self.rate(), cause)
     }
 
-    /// The share of the target that the encoder should save.
-    fn frame_drop(&self) -> f64 {
-        let rate = self.target.rate();
+    /// The share of the target that push-back holds back: the encoder should save it, and it is not filled up either.
+    fn held_back(&self) -> f64 {
+        let rate = self.told.rate;
         1.0 - self.push_back.allowed(rate, self.standing.limits.min().bps_f64()) / rate
     }
 
-    fn on_results(&mut self, now: SendTime, results: &[PacketResult], state: &SendState) -> Why {
-        self.collect(results);
+    /// Takes the fates of packets; why the rate changed, where it was computed.
+    fn on_results(&mut self, now: SendTime, results: &[PacketResult], state: &SendState) -> Option<Why> {
+        self.arrivals.collect(results, &self.config);
         self.push_back.set_outstanding(still_in_flight(state, results));
         self.measure_rtt(now);
         if self.reports.tell_no_loss(now) {
@@ -139,7 +145,7 @@ impl GoogCc {
         }
         let limited_since = self.alr.since();
         self.probing.on_alr(now, limited_since);
-        for arrival in &self.arrivals {
+        for arrival in self.arrivals.iter() {
             self.throughput.on_packet(&arrival.packet);
         }
         let acknowledged = self.acknowledged_rate(now);
@@ -150,15 +156,19 @@ impl GoogCc {
         let probe = self.probe_result(acknowledged);
         let outcome = self.update_delay_based(acknowledged, probe, now);
         self.target.observe(results, limited_since.is_some(), now);
-        if outcome.rate.is_some() {
+        let computed = outcome.rate.is_some();
+        if computed {
             self.push_back.update();
+            self.tell(now);
+        } else {
+            self.untold = true;
         }
-        self.announce(now);
         self.set_window();
         if outcome.recovered {
             self.probing.on_recovered(now);
         }
-        if outcome.probe && self.target.limited_by().is_none() { Why::Probe } else { self.target.why() }
+        let by_probe = outcome.probe && self.target.limited_by().is_none();
+        computed.then(|| if by_probe { Why::Probe } else { self.target.why() })
     }
 
     /// `R`, on the scale that coupling has set since those packets left.
@@ -169,41 +179,8 @@ impl GoogCc {
         Some(if rescaled == 1.0 { rate } else { rate.scale(rescaled) })
     }
 
-    /// When a packet left, as far as the law looks.
-    fn departure(&self, at: SendTime) -> SendTime {
-        if self.config.whole_departures { at.whole_millis() } else { at }
-    }
-
-    /// Gathers what arrived, in order of arrival.
-    fn collect(&mut self, results: &[PacketResult]) {
-        self.arrivals.clear();
-        let mut newest = ArrivalTime::from_nanos(i64::MIN);
-        let mut in_order = true;
-        for result in results {
-            let (Fate::Arrived { at, .. } | Fate::Recovered { at, .. }) = result.fate else { continue };
-            let SentPacket { id, at: departure, payload, probe, .. } = result.sent;
-            let departure = self.departure(departure);
-            let arrival = if self.config.whole_arrivals { at.whole_millis() } else { at };
-            let packet = Received { departure, arrival, size: payload.min(LARGEST_PACKET) };
-            in_order &= arrival >= newest;
-            newest = arrival;
-            self.arrivals.push(Acknowledged { packet, id, probe });
-        }
-        if !in_order {
-            self.arrivals.sort_unstable_by_key(|a| (a.packet.arrival, a.packet.departure, a.id));
-        }
-    }
-
-    /// Round-trip times of this feedback: the longest as it is, the shortest without what packets waited for the last.
     fn measure_rtt(&mut self, now: SendTime) {
-        let Some(last) = self.arrivals.last().map(|last| last.packet.arrival) else { return };
-        let (mut longest, mut shortest) = (TimeDelta::ZERO, TimeDelta::MAX);
-        for Acknowledged { packet, .. } in &self.arrivals {
-            let round = now - packet.departure;
-            longest = longest.max(round);
-            shortest = shortest.min(round - (last - packet.arrival));
-        }
-        let shortest = shortest.max(TimeDelta::ZERO);
+        let Some((longest, shortest)) = self.arrivals.rounds(now) else { return };
         self.target.on_rounds(shortest);
         if let Some(mean) = self.reports.on_feedback(longest, now) {
             self.delay.aimd_mut().set_rtt(mean);
@@ -211,26 +188,28 @@ impl GoogCc {
         }
     }
 
-    /// A receiver report came; whether a rate was computed by it.
-    fn on_report(&mut self, report: ReceptionReport, rtt: Option<TimeDelta>, now: SendTime) -> bool {
+    fn on_report(&mut self, report: ReceptionReport, rtt: Option<TimeDelta>, now: SendTime) {
         if let Some(rtt) = rtt.map(|rtt| self.reports.on_rtt(rtt)) {
             self.delay.aimd_mut().set_rtt(rtt);
             self.target.set_rtt(rtt);
         }
-        self.reports.on_report(report, now).is_some_and(|losses| self.target.on_losses(losses, now))
+        if let Some(losses) = self.reports.on_report(report, now) {
+            self.target.on_losses(losses, now);
+        }
+        self.untold = true;
     }
 
     /// The window follows the target.
     fn set_window(&mut self) {
         if let Some(rtt) = self.reports.least() {
-            self.push_back.set_window(self.target.rate(), rtt);
+            self.push_back.set_window(self.told.rate, rtt);
         }
     }
 
     /// What the last probe of this feedback shows, if any.
     fn probe_result(&mut self, acknowledged: Option<DataRate>) -> Option<DataRate> {
         let mut result = None;
-        for arrival in &self.arrivals {
+        for arrival in self.arrivals.iter() {
             let Some(id) = arrival.probe else { continue };
             let Received { departure, arrival: at, size } = arrival.packet;
             result = self.probe_results.on_arrived(id, departure, at, size).or(result);
@@ -258,8 +237,12 @@ impl GoogCc {
         outcome
     }
 
-    /// Tells the parts that go by the target what it is now.
-    fn announce(&mut self, now: SendTime) {
+    /// Tells all that go by the target what it is now.
+    fn tell(&mut self, now: SendTime) {
+        let rate = self.target.rate();
+        let pads = self.target.loss_state() == LossState::IncreasingWithPadding;
+        self.told = Told { rate, pads };
+        (self.untold, self.tell_at) = (false, None);
         let rate = self.rate();
         self.alr.set_estimate(rate);
         self.probing.on_estimate(now, rate, self.limited());
@@ -296,9 +279,27 @@ impl GoogCc {
         self.probe_results = ProbeEstimator::new(self.config.probe_result);
         self.probed = false;
         self.words = Rescaling::NONE;
+        self.told.rate = self.target.rate();
         self.probing.restart(now, limits);
         if self.tick.is_some() {
             self.probing.start(now);
+        }
+    }
+
+    fn on_tick(&mut self, now: SendTime) {
+        self.tick = Some(now + self.config.process_interval);
+        self.probing.start(now);
+        self.target.update(now);
+        self.probing.on_alr(now, self.alr.since());
+        self.probing.on_timeout(now);
+        self.set_window();
+        self.push_back.update();
+    }
+
+    /// The first tick is due at once: it asks for the first probes.
+    fn start_ticking(&mut self, now: SendTime) {
+        if !self.paused {
+            self.tick.get_or_insert(now);
         }
     }
 
@@ -318,47 +319,47 @@ fn still_in_flight(state: &SendState, results: &[PacketResult]) -> DataSize {
 
 impl Controller for GoogCc {
     fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
-        let departure = self.departure(packet.at);
+        let departure = self.config.departure(packet.at);
         self.alr.on_sent(departure, packet.payload.min(LARGEST_PACKET));
         self.target.on_sent(departure);
         self.push_back.set_outstanding(state.in_flight);
         self.push_back.update();
-        match self.tick {
-            // The first tick is due at once: it asks for the first probes.
-            None if !self.paused => self.tick = Some(packet.at),
-            _ => self.keep_ticking(packet.at),
+        if self.untold {
+            self.tell_at = Some(packet.at);
         }
+        self.start_ticking(packet.at);
+        self.keep_ticking(packet.at);
     }
 
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
         let why = match *feedback {
             Feedback::Packets { results, rtt, .. } if !results.is_empty() => {
                 self.rtt = rtt.or(self.rtt);
-                self.on_results(now, results, state)
+                self.on_results(now, results, state)?
             }
             Feedback::Ceiling(ceiling) => {
                 // Zero stands for none.
                 let ceiling = if ceiling.is_zero() { f64::INFINITY } else { ceiling.bps_f64() };
                 self.target.set_ceiling(ceiling);
+                self.tell(now);
                 Why::Ceiling
             }
-            Feedback::Reception { report, rtt } if self.on_report(report, rtt, now) => self.target.why(),
-            Feedback::Packets { .. } | Feedback::Reception { .. } | Feedback::Law { .. } => return None,
+            Feedback::Reception { report, rtt } => {
+                self.on_report(report, rtt, now);
+                return None;
+            }
+            Feedback::Packets { .. } | Feedback::Law { .. } => return None,
         };
         self.keep_ticking(now);
         Some(self.decide(why))
     }
 
     fn on_timeout(&mut self, now: SendTime, _state: &SendState) -> Option<Decision> {
-        self.tick.filter(|&tick| tick <= now)?;
-        self.tick = Some(now + self.config.process_interval);
-        self.probing.start(now);
-        self.target.update(now);
-        self.probing.on_alr(now, self.alr.since());
-        self.probing.on_timeout(now);
-        self.set_window();
-        self.push_back.update();
-        self.announce(now);
+        self.next_timeout().filter(|&due| due <= now)?;
+        if self.tick.is_some_and(|tick| tick <= now) {
+            self.on_tick(now);
+        }
+        self.tell(now);
         Some(self.decide(self.target.why()))
     }
 
@@ -369,11 +370,11 @@ impl Controller for GoogCc {
                 self.delay.aimd_mut().set_limits(limits);
                 self.target.set_limits(limits);
                 self.probing.set_limits(now, limits);
-                self.announce(now);
+                self.tell(now);
                 Some(self.decide(Why::Limits))
             }
             PathEvent::Paused => {
-                self.tick = None;
+                (self.tick, self.tell_at) = (None, None);
                 self.paused = true;
                 None
             }
@@ -390,17 +391,17 @@ impl Controller for GoogCc {
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
-        self.tick
+        self.tick.into_iter().chain(self.tell_at).min()
     }
 
     fn target(&self) -> Target {
         let rate = self.rate();
-        let pads = self.target.loss_state() == LossState::IncreasingWithPadding;
+        let held_back = self.held_back();
         let Config { pacing_factor, pacing_burst, pacing_burst_size, .. } = self.config;
         Target {
             burst: Burst { time: pacing_burst, size: pacing_burst_size },
-            padding: if pads { rate } else { DataRate::ZERO },
-            frame_drop: self.frame_drop(),
+            padding: if self.told.pads { rate.scale(1.0 - held_back) } else { DataRate::ZERO },
+            frame_drop: held_back,
             ..Target::at(rate, Pacing::Factor(pacing_factor), self.cause())
         }
     }
@@ -410,6 +411,7 @@ impl Controller for GoogCc {
         self.probing.set_allocated(now, streams.usable);
         // The first frame may leave in one burst: it is to be the first probe, so that is asked for before.
         self.probing.start(now);
+        self.start_ticking(now);
     }
 
     fn poll_probe(&mut self) -> Option<Probe> {
@@ -424,7 +426,9 @@ impl Controller for GoogCc {
             // While the round-trip time holds the rate down, the estimates are not what it is a part of.
             let of_estimates = if self.target.backoff().is_above_limit() { 1.0 } else { factor };
             self.delay.aimd_mut().scale(of_estimates, taken.bps_f64());
-            self.target.scale(taken.bps_f64(), of_estimates);
+            let untold = self.target.rate() / self.told.rate;
+            self.target.scale(taken.bps_f64() * untold, of_estimates);
+            self.told.rate = taken.bps_f64();
             self.alr.scale(factor);
             self.probing.scale(factor);
             self.push_back.scale(factor);

@@ -267,7 +267,7 @@ fn a_ceiling_bounds_the_target_until_it_is_taken_away() {
 #[test]
 fn silence_halves_the_rate_each_second_and_feedback_ends_it() {
     let mut call = Call::new(&Config::default());
-    call.run(2000, 375, |_| Some(0));
+    call.run(2050, 375, |_| Some(0));
     let before = call.rate();
     for _ in 0..410 {
         call.now_ms += 10;
@@ -316,20 +316,20 @@ fn nothing_and_what_other_laws_hear_change_nothing() {
 #[test]
 fn events_and_coupling_become_the_laws_own_state() {
     let mut call = Call::new(&Config::default());
-    call.run(2000, 375, |_| Some(0));
-    call.sender.adopt(at(2000), Share { rate: kbps(700) });
+    call.run(2050, 375, |_| Some(0));
+    call.sender.adopt(at(2050), Share { rate: kbps(700) });
     assert_eq!((call.rate(), call.sender.target().cause), (700, Cause::RampUp), "more than it computed");
     call.run(200, 875, |_| Some(0));
     assert!((690..=720).contains(&call.rate()), "{}", call.rate());
     let narrower = RateLimits::new(kbps(50), kbps(100), kbps(250)).unwrap();
-    call.sender.on_event(at(2200), PathEvent::Limits(narrower));
+    call.sender.on_event(at(2250), PathEvent::Limits(narrower));
     assert_eq!((call.rate(), call.sender.target().cause), (250, Cause::Maximum));
-    call.sender.on_event(at(2200), PathEvent::Limits(limits()));
+    call.sender.on_event(at(2250), PathEvent::Limits(limits()));
     // At what the old path carried, or at the start rate if that is less: and probing begins anew.
     call.probes();
-    call.sender.on_event(at(2200), PathEvent::RouteChanged);
+    call.sender.on_event(at(2250), PathEvent::RouteChanged);
     assert_eq!((call.rate(), call.probes().len()), (300, 2));
-    call.sender.on_event(at(2200), PathEvent::Paused);
+    call.sender.on_event(at(2250), PathEvent::Paused);
     assert_eq!(call.sender.next_timeout(), None);
     call.sender.on_event(at(9000), PathEvent::Resumed);
     call.now_ms = 9000;
@@ -385,6 +385,21 @@ fn frames_are_left_out_while_more_is_in_flight_than_350_ms_of_the_target() {
     assert_eq!(target.media_rate, rate);
     call.send(375, None);
     assert_eq!(call.sender.target().frame_drop, 0.0, "nothing is in flight any more");
+}
+
+#[test]
+fn what_a_receiver_report_changes_is_told_with_the_next_packet() {
+    let mut call = Call::new(&Config { use_loss_v2: false, ..Config::default() });
+    call.run(2000, 375, |_| Some(0));
+    let before = call.rate();
+    call.told = (call.told.0 + 100, call.told.1 + 50);
+    call.report(None);
+    call.now_ms += 1;
+    call.tick();
+    assert_eq!(call.rate(), before, "no tick is due");
+    call.send(375, None);
+    call.tick();
+    assert!(call.rate() < before, "{} of {before}", call.rate());
 }
 
 #[test]

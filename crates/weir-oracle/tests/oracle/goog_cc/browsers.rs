@@ -7,7 +7,7 @@ use weir_lab::traces::TraceStore;
 
 use super::closed_loop::{Loop, Observed, Path};
 use super::link::Cell;
-use super::scenarios::{Build, gcc_2025, goog_cc_2025};
+use super::scenarios::{Build, Scenario, gcc_2025, goog_cc_2025, scenarios};
 
 /// One way.
 const PROPAGATION: TimeDelta = TimeDelta::from_millis(25);
@@ -42,6 +42,7 @@ fn fixed(kbps: u64, duration: TimeDelta) -> Path {
         loss: 0.0,
         jitter: TimeDelta::ZERO,
         leaves_out: true,
+        frame_rate: 30,
         duration,
     }
 }
@@ -96,4 +97,49 @@ fn no_queue_stands_on_a_fast_link_with_a_long_queue() {
         println!("| {seed} | {theirs:.0} | {ours:.0} |");
         assert!(ours <= 200.0, "{ours} ms with seed {seed}");
     }
+}
+
+/// Useful rate and lost share of the packets in a game of 60 s, means over the runs.
+fn in_a_game(build: Build, scenario: &(Path, RateLimits)) -> (f64, f64) {
+    let runs = (1..=RUNS).map(|seed| {
+        let observed = call(build, scenario, seed);
+        let (useful, _) = seen_by_the_viewer(&observed, scenario.0.duration);
+        (useful, observed.lost as f64 / observed.sent as f64)
+    });
+    let (useful, lost) = runs.fold((0.0, 0.0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
+    (useful / RUNS as f64, 100.0 * lost / RUNS as f64)
+}
+
+#[test]
+fn a_game_behind_a_short_queue_loses_of_bursts_what_it_does_under_goog_cc() {
+    let kbps = DataRate::from_kbps;
+    for (frame_rate, capacity) in [(60, 40_000), (120, 50_000)] {
+        let (queue, propagation) = (TimeDelta::from_millis(50), TimeDelta::from_millis(10));
+        let path = Path { queue, propagation, frame_rate, ..fixed(capacity, TimeDelta::from_secs(60)) };
+        let limits = RateLimits::new(kbps(2000), kbps(10_000), kbps(capacity + 10_000)).expect("in order");
+        let [theirs, ours] =
+            [goog_cc_2025 as Build, gcc_2025].map(|build| in_a_game(build, &(path.clone(), limits)));
+        println!("{frame_rate} frames/s: useful kbit/s and lost %: goog_cc {theirs:.1?}, gcc {ours:.1?}");
+        assert!((0.9..=1.1).contains(&(ours.0 / theirs.0)), "{ours:?} for {theirs:?}");
+        assert!((ours.1 - theirs.1).abs() < 0.5, "{ours:?} for {theirs:?}");
+    }
+}
+
+/// Share of the time after 5 s in which a packet of a call that began at four times the capacity waits longer than 50 ms, in %.
+fn long_waits(build: Build, scenario: &(Path, RateLimits)) -> f64 {
+    let share = |seed| {
+        let waits = call(build, scenario, seed).waits;
+        let after = &waits[500..];
+        after.iter().filter(|wait| wait.millis_f64() >= 50.0).count() as f64 / after.len() as f64
+    };
+    100.0 * (1..=RUNS).map(share).sum::<f64>() / RUNS as f64
+}
+
+#[test]
+fn after_a_start_at_four_times_the_capacity_bursts_wait_as_long_as_under_goog_cc() {
+    let Scenario { path, limits, .. } = scenarios().pop().expect("there are five");
+    let scenario = (Path { leaves_out: true, ..path }, limits);
+    let [theirs, ours] = [goog_cc_2025 as Build, gcc_2025].map(|build| long_waits(build, &scenario));
+    println!("above 50 ms: goog_cc {theirs:.1} %, gcc {ours:.1} % of the time after 5 s");
+    assert!((ours - theirs).abs() < 2.5, "{ours} for {theirs}");
 }

@@ -18,7 +18,6 @@ use super::oracle::Sender;
 const RECEPTION_INTERVAL: TimeDelta = TimeDelta::from_secs(1);
 /// Receivers see arrivals in steps of so much (transport-wide feedback).
 const ARRIVAL_STEP: i64 = 250_000;
-const FRAMES_PER_SECOND: i64 = 30;
 const PACKET_LIMIT: u64 = 1200;
 /// Of a packet that is nothing but RTP padding.
 const PADDING: DataSize = DataSize::from_bytes(255);
@@ -44,6 +43,8 @@ pub(crate) struct Path {
     /// Whether the source leaves out frames where it is asked to. The crate asks too often: at each tick it takes its window for
     /// what is in flight.
     pub(crate) leaves_out: bool,
+    /// Frames per second.
+    pub(crate) frame_rate: i64,
     pub(crate) duration: TimeDelta,
 }
 
@@ -141,7 +142,7 @@ impl<'a> Loop<'a> {
         seed: u64,
     ) -> Self {
         let mut random = Lcg::new(seed);
-        let phase = (TimeDelta::from_secs(1) / FRAMES_PER_SECOND).scale(random.next());
+        let phase = (TimeDelta::from_secs(1) / path.frame_rate).scale(random.next());
         Self {
             sender,
             path,
@@ -250,18 +251,18 @@ impl<'a> Loop<'a> {
     }
 
     fn frame_due(&self) -> SendTime {
-        self.first_frame + TimeDelta::from_secs(self.frames) / FRAMES_PER_SECOND
+        self.first_frame + TimeDelta::from_secs(self.frames) / self.path.frame_rate
     }
 
     fn capture(&mut self) {
         if self.frame_due() > self.now {
             return;
         }
-        let (number, time) = (self.frames as usize, (self.frames * 90_000 / FRAMES_PER_SECOND) as u64);
+        let (number, time) = (self.frames as usize, (self.frames * 90_000 / self.path.frame_rate) as u64);
         self.frames += 1;
         let left_out = self.leaves_out();
-        let bytes =
-            if left_out { 0 } else { self.sender.target().media_rate.bps() / 8 / FRAMES_PER_SECOND as u64 };
+        let media_rate = self.sender.target().media_rate.bps();
+        let bytes = if left_out { 0 } else { media_rate / 8 / self.path.frame_rate as u64 };
         let packets = bytes.div_ceil(PACKET_LIMIT);
         self.observed.frames.push(Frame { captured: self.now, bytes, packets, arrived: 0, delay: None });
         if self.media.is_empty() && packets > 0 {

@@ -93,7 +93,10 @@ pub(crate) struct GoogCc {
     target: DataRate,
     pacing: DataRate,
     padding: DataRate,
+    /// What libwebrtc's stack is told: where nothing of it changes, it hears of no other share of frames to drop either.
+    told: Option<(DataRate, units::TimeDelta, f32)>,
     frame_drop: f64,
+    window: Window,
     process_due: SendTime,
     probes: VecDeque<Probe>,
     /// By id − 1.
@@ -122,7 +125,9 @@ impl GoogCc {
             target: limits.start(),
             pacing: limits.start(),
             padding: DataRate::ZERO,
+            told: None,
             frame_drop: 0.0,
+            window: Window::new(limits),
             process_due: SendTime::ZERO,
             probes: VecDeque::new(),
             clusters: Vec::new(),
@@ -142,6 +147,8 @@ impl GoogCc {
 
     fn process(&mut self, now: SendTime, queued: DataSize) {
         self.process_due = now + PROCESS_INTERVAL;
+        self.window.follow(self.target);
+        self.window.weigh();
         let message = ProcessInterval { at_time: timestamp(now), pacer_queue: Some(size(queued)) };
         let update = self.inner.on_process_interval(message);
         self.apply(&update);
@@ -150,7 +157,11 @@ impl GoogCc {
     fn apply(&mut self, update: &NetworkControlUpdate) {
         if let Some(target) = update.target_rate {
             self.target = DataRate::from_bps(target.target_rate.bps().try_into().unwrap());
-            self.frame_drop = target.cwnd_reduce_ratio;
+            let estimate = target.network_estimate;
+            let told = (self.target, estimate.round_trip_time, estimate.loss_rate_ratio);
+            if self.told != Some(told) {
+                (self.told, self.frame_drop) = (Some(told), self.window.frame_drop(self.target));
+            }
         }
         if let Some(pacer) = update.pacer_config {
             self.pacing = DataRate::from_bps(pacer.data_rate().bps().try_into().unwrap());
@@ -222,6 +233,11 @@ impl GoogCc {
             .collect();
         // Without a packet received the crate stops with an error, where libwebrtc does nothing of note.
         if packet_feedbacks.iter().any(PacketResult::is_received) {
+            let sent =
+                results.iter().filter(|result| result.fate != Fate::Missing).map(|result| result.sent.at);
+            self.window.on_round(now - sent.min().unwrap());
+            self.window.outstanding = still_in_flight(state, results).bytes_f64();
+            self.window.weigh();
             let update = self.inner.on_transport_packets_feedback(TransportPacketsFeedback {
                 feedback_time: timestamp(now),
                 data_in_flight: size(still_in_flight(state, results)),
@@ -229,7 +245,56 @@ impl GoogCc {
                 sendless_arrival_times: Vec::new(),
             });
             self.apply(&update);
+            self.window.follow(self.target);
         }
+    }
+}
+
+/// libwebrtc's push-back by the bytes in flight. The crate's own goes by what it last allowed in place of these, at each tick.
+#[derive(Debug)]
+struct Window {
+    /// The longest round-trip times of the last 32 feedbacks, in ms.
+    rounds: VecDeque<f64>,
+    bytes: Option<f64>,
+    outstanding: f64,
+    ratio: f64,
+    /// No frame is dropped for a rate below this, in bit/s.
+    least: f64,
+}
+
+impl Window {
+    fn new(limits: RateLimits) -> Self {
+        let least = limits.min().bps_f64().max(30e3);
+        Self { rounds: VecDeque::new(), bytes: None, outstanding: 0.0, ratio: 1.0, least }
+    }
+
+    fn on_round(&mut self, longest: TimeDelta) {
+        self.rounds.push_back(longest.millis_f64());
+        if self.rounds.len() > 32 {
+            self.rounds.pop_front();
+        }
+    }
+
+    /// The target holds for the least of these and 350 ms.
+    fn follow(&mut self, target: DataRate) {
+        let Some(round) = self.rounds.iter().copied().reduce(f64::min) else { return };
+        let bytes = target.bps_f64() * (round + 350.0) / 8000.0;
+        self.bytes = Some(self.bytes.map_or(bytes, |before| f64::midpoint(before, bytes)).max(3000.0));
+    }
+
+    fn weigh(&mut self) {
+        let Some(bytes) = self.bytes else { return };
+        self.ratio = match self.outstanding / bytes {
+            fill if fill > 1.5 => self.ratio * 0.9,
+            fill if fill > 1.0 => self.ratio * 0.95,
+            fill if fill < 0.1 => 1.0,
+            _ => (self.ratio * 1.05).min(1.0),
+        };
+    }
+
+    fn frame_drop(&self, target: DataRate) -> f64 {
+        let target = target.bps_f64();
+        1.0 - (target * self.ratio).max(target.min(self.least)) / target
     }
 }
 
@@ -239,6 +304,8 @@ impl Sender for GoogCc {
             data_in_flight: size(state.in_flight),
             ..self.sent_packet(packet)
         };
+        self.window.outstanding = state.in_flight.bytes_f64();
+        self.window.weigh();
         let update = self.inner.on_sent_packet(sent);
         self.apply(&update);
     }

@@ -1,0 +1,70 @@
+//! What of a feedback has arrived.
+
+use weir_units::{DataSize, TimeDelta};
+
+use super::config::Config;
+use crate::gcc::blocks::bursts::Received;
+use crate::packet::{Fate, PacketResult, ProbeId, SentPacket};
+use crate::time::{ArrivalTime, SendTime};
+
+/// No packet is larger than this.
+pub(super) const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
+/// Arrivals of one feedback for which room is made at the beginning.
+const ROOM: usize = 64;
+
+/// A packet that has arrived.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Acknowledged {
+    pub(super) packet: Received,
+    pub(super) id: u64,
+    pub(super) probe: Option<ProbeId>,
+}
+
+/// The arrivals of the present feedback, in order of arrival.
+#[derive(Debug)]
+pub(super) struct Arrivals(Vec<Acknowledged>);
+
+impl Arrivals {
+    pub(super) fn new() -> Self {
+        Self(Vec::with_capacity(ROOM))
+    }
+
+    pub(super) fn iter(&self) -> core::slice::Iter<'_, Acknowledged> {
+        self.0.iter()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn collect(&mut self, results: &[PacketResult], config: &Config) {
+        self.0.clear();
+        let mut newest = ArrivalTime::from_nanos(i64::MIN);
+        let mut in_order = true;
+        for result in results {
+            let (Fate::Arrived { at, .. } | Fate::Recovered { at, .. }) = result.fate else { continue };
+            let SentPacket { id, at: departure, payload, probe, .. } = result.sent;
+            let departure = config.departure(departure);
+            let arrival = if config.whole_arrivals { at.whole_millis() } else { at };
+            let packet = Received { departure, arrival, size: payload.min(LARGEST_PACKET) };
+            in_order &= arrival >= newest;
+            newest = arrival;
+            self.0.push(Acknowledged { packet, id, probe });
+        }
+        if !in_order {
+            self.0.sort_unstable_by_key(|a| (a.packet.arrival, a.packet.departure, a.id));
+        }
+    }
+
+    /// Round-trip times at `now`: the longest as it is, the shortest without what packets waited for the last.
+    pub(super) fn rounds(&self, now: SendTime) -> Option<(TimeDelta, TimeDelta)> {
+        let last = self.0.last()?.packet.arrival;
+        let (mut longest, mut shortest) = (TimeDelta::ZERO, TimeDelta::MAX);
+        for Acknowledged { packet, .. } in &self.0 {
+            let round = now - packet.departure;
+            longest = longest.max(round);
+            shortest = shortest.min(round - (last - packet.arrival));
+        }
+        Some((longest, shortest.max(TimeDelta::ZERO)))
+    }
+}
