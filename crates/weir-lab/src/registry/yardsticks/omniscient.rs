@@ -42,16 +42,8 @@ impl Law for OmniscientSender {
     fn presets() -> Vec<Preset<Self::Config>> {
         let preset = |name, summary, config| Preset { name, summary, config };
         vec![
-            preset(
-                CAUTIOUS,
-                "more room for what cannot be foreseen, and the share over a shorter time",
-                Point::cautious(),
-            ),
-            preset(
-                STEADY,
-                "the share over a second, where it changes faster than an encoder follows",
-                Point::steady(),
-            ),
+            preset(CAUTIOUS, "with more room", Point::cautious()),
+            preset(STEADY, "with much room, and so slow that an encoder can follow", Point::steady()),
         ]
     }
 
