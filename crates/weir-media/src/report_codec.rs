@@ -337,8 +337,8 @@ mod tests {
             read(1, &bytes[..len], |read| *read == Report::Reception(RECEPTION))
         };
         assert_eq!(told(&[of_others, of_us]), [true]);
-        assert_eq!(told(&[of_others]), []);
-        assert_eq!(told(&[]), []);
+        assert!(told(&[of_others]).is_empty());
+        assert!(told(&[]).is_empty());
     }
 
     #[test]
