@@ -26,12 +26,14 @@
 //!
 //! Where losses are found by time, the endpoints are Linux 6's, but for this:
 //! 1. The receive window is worked out at either end, by the rules of the kernel's, as acknowledgements carry none.
-//! 2. Where segments overtake each other the tolerance is a quarter of the least round-trip time and at most an eighth of the
-//!    smoothed one; Linux lets it grow by as much for each round trip with a D-SACK.
-//! 3. Timers are not rounded to ticks, timestamps not to milliseconds.
-//! 4. Neither segments nor acknowledgements wait to leave together: no segmentation offload, no compression of SACKs, no window
-//!    updates.
-//! 5. Round trips for the timer are measured by timestamps on acknowledgements that advance, Linux measures them on SACK blocks, too.
+//! 2. Where segments overtake each other the tolerance is a quarter of the least round-trip time and at most the smoothed one; Linux
+//!    lets it grow by as much for each round trip with a D-SACK.
+//! 3. Timers go by ticks of 4 ms, those of all hosts at the same time; timestamps are not rounded to milliseconds.
+//! 4. The application's writes end no burst: Linux pushes the last segment of each write, too. Retransmissions leave one by one, Linux
+//!    sends two that left together again together, and pushes the second. There are no window updates.
+//! 5. A delayed acknowledgement waits for ten ticks and the rest of one; in Linux for longer, up to a round trip, where segments come
+//!    more than 20 ms apart (on a shared link of 2 Mbit/s 8 % of those that wait).
+//! 6. Where 44 acknowledgements wait for each other the kernel sends one at once; it takes 530 Mbit/s for that.
 
 mod bits;
 pub(crate) mod chromium;
@@ -46,6 +48,7 @@ mod scoreboard;
 mod sender;
 mod signals;
 mod stats;
+mod ticks;
 mod transfer;
 
 pub use chromium::ChromiumSender;

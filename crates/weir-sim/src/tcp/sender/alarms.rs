@@ -51,7 +51,7 @@ impl TcpSender {
             self.deadline = None;
             self.alarm = Alarm::Retransmission;
         } else if let Some(recheck) = recheck {
-            self.deadline = Some(recheck.max(now) + SLACK);
+            self.deadline = Some(self.after(now, recheck.max(now) - now + SLACK));
             self.alarm = Alarm::Reordering;
         } else if progress {
             self.wait(now, self.rtt.rto());
@@ -63,7 +63,7 @@ impl TcpSender {
     fn wait(&mut self, now: SendTime, rest: TimeDelta) {
         let probe = self.probe_timeout();
         self.alarm = if probe.is_some() { Alarm::Probe } else { Alarm::Retransmission };
-        self.deadline = Some(now + probe.map_or(rest, |timeout| timeout.min(rest)));
+        self.deadline = Some(self.after(now, probe.map_or(rest, |timeout| timeout.min(rest))));
     }
 
     /// `PTO` (RFC 8985 §7.2), where nothing is known to be amiss.
@@ -103,12 +103,13 @@ impl TcpSender {
     pub(super) fn on_tail_late(&mut self, now: SendTime) {
         self.alarm = Alarm::Retransmission;
         self.tail.due = self.tail.probe.is_none() && self.board.flight() > 0;
-        self.deadline = Some(now + self.rest_of_timeout(now));
+        self.deadline = Some(self.after(now, self.rest_of_timeout(now)));
     }
 
     /// The probe: a new segment if there is one, else the last that is outstanding.
     pub(super) fn send_probe(&mut self, now: SendTime) -> Segment {
         self.tail.due = false;
+        self.burst.end();
         self.counts.probes += 1;
         let again = !self.has_new();
         let last = self.board.next().saturating_sub(1);
