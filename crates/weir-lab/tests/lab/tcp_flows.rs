@@ -84,6 +84,8 @@ fn profile_is_one_configuration_and_options_are_laid_over_it() {
         pacing: false,
         quick_acks: 0,
         quick_acks_again: 0,
+        offload: false,
+        compress_sacks: false,
         rack: false,
         tlp: false,
         undo: false,
@@ -106,6 +108,8 @@ fn profile_is_one_configuration_and_options_are_laid_over_it() {
     let modern = TcpConfig {
         quick_acks: 22,
         quick_acks_again: again,
+        offload: true,
+        compress_sacks: true,
         initial_receive_window: initial,
         rack: true,
         tlp: true,

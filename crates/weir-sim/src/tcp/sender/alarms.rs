@@ -57,7 +57,7 @@ impl TcpSender {
             self.deadline = None;
             self.alarm = Alarm::Retransmission;
         } else if let Some(recheck) = recheck {
-            self.deadline = Some(recheck.max(now) + SLACK);
+            self.deadline = Some(self.after(now, recheck.max(now) - now + SLACK));
             self.alarm = Alarm::Reordering;
         } else if progress {
             self.wait(now, self.rtt.rto());
@@ -74,7 +74,7 @@ impl TcpSender {
             Some(timeout) => timeout.min(rest),
             None => rest.max(LEAST),
         };
-        self.deadline = Some(now + after);
+        self.deadline = Some(self.after(now, after));
     }
 
     /// `PTO` (RFC 8985 §7.2), where nothing is known to be amiss.
@@ -98,7 +98,7 @@ impl TcpSender {
     /// Waits until that timer runs out.
     pub(super) fn wait_for_rest(&mut self, now: SendTime) {
         self.alarm = Alarm::Retransmission;
-        self.deadline = Some(now + self.rest_of_timeout(now).max(LEAST));
+        self.deadline = Some(self.after(now, self.rest_of_timeout(now).max(LEAST)));
     }
 
     /// A segment has left.
@@ -126,6 +126,7 @@ impl TcpSender {
     pub(super) fn send_probe(&mut self, now: SendTime) -> Option<Segment> {
         self.tail.due = false;
         let last = self.board.last_hole()?;
+        self.burst.end();
         self.counts.probes += 1;
         let segment = self.send_new(now).unwrap_or_else(|| {
             self.board.resend_early(last);

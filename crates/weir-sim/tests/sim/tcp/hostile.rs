@@ -46,12 +46,12 @@ fn news(told: Option<WindowNews>) -> Option<(Told, Window)> {
 
 #[test]
 fn a_coupler_hears_of_a_loss_that_time_alone_proves() {
-    // Segment 0 is lost. 1 arrives at 200 ms; 100 / 8 = 12.5 ms and the timer's 2 later 0 would have come.
+    // Segment 0 is lost. 1 arrives at 200 ms; 100 / 4 = 25 ms and the timer's 2 later 0 would have come.
     let mut talk = Talk::new(TcpConfig { rack: true, prr: true, ..TcpConfig::default() }, None);
     talk.sender.couple();
     talk.hear(200, Says { cumulative: 0, sacks: &[(1, 2)], echo: 100, ..Says::default() });
     let late = talk.sender.next_timeout().expect("what is late only would come");
-    assert_eq!(late.nanos(), 214_500_000);
+    assert_eq!(late.nanos(), 227_000_000);
     let told = news(talk.sender.on_timeout_coupled(late));
     assert_eq!(told, Some((Told::RecoveryEntered, Window { cwnd: 5.0, ssthresh: 5.0 })));
 }
