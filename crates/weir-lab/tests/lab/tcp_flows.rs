@@ -93,6 +93,7 @@ fn profile_is_one_configuration_and_options_are_laid_over_it() {
         initial_receive_window: None,
         ns3_recovery: false,
         linux_deviation: false,
+        tick: ms(0),
     };
     let of = |profile: &str| config(&format!("profile = \"{profile}\""));
     assert_eq!(config(""), usual);
@@ -110,6 +111,7 @@ fn profile_is_one_configuration_and_options_are_laid_over_it() {
         quick_acks_again: again,
         offload: true,
         compress_sacks: true,
+        tick: ms(4),
         initial_receive_window: initial,
         rack: true,
         tlp: true,

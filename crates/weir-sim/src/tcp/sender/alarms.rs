@@ -164,3 +164,31 @@ impl TcpSender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_cc::ArrivalTime;
+    use weir_cc::window::NewReno;
+    use weir_world::tcp::{Acknowledgement, TcpConfig, Timestamps};
+
+    use super::*;
+
+    #[test]
+    fn a_timer_that_would_have_run_out_does_not_hasten_the_probe() {
+        // A round trip of 100 ms: the probe leaves after two and 2 ms more, or when the timer would run out.
+        let config = TcpConfig { rack: true, tlp: true, ..TcpConfig::default() };
+        let mut sender = TcpSender::new(config, Box::new(NewReno::new()), None);
+        let (at, ms) = (SendTime::from_millis(100), TimeDelta::from_millis);
+        sender.start(SendTime::ZERO);
+        while sender.poll_segment(SendTime::ZERO).is_some() {}
+        let stamps = Timestamps::new(SendTime::ZERO, ArrivalTime::ZERO);
+        let sacks = [SackBlock::EMPTY; 3];
+        let answer = Acknowledgement { cumulative: 0, syn: true, sacks, stamps, ece: false, marked: 0 };
+        sender.on_ack(at, &answer);
+        while sender.poll_segment(at).is_some() {}
+        for (rest, due) in [(50, 50), (300, 202), (0, 202), (-80, 202)] {
+            sender.wait(at, ms(rest));
+            assert_eq!((sender.deadline, sender.alarm), (Some(at + ms(due)), Alarm::Probe), "{rest}");
+        }
+    }
+}

@@ -90,7 +90,7 @@ fn one_flow_does_what_the_kernel_did() {
 fn what_a_stall_makes_late_is_not_taken_for_lost_for_long() {
     for (scenario, name, letter) in [
         ("cubic-stall-a", "cubic", "a"),
-        ("cubic-stall-b", "cubic", "b"),
+        ("cubic-stall-b-undone", "cubic", "b"),
         ("reno-stall-a", "reno", "a"),
         ("reno-stall-b", "reno", "b"),
     ] {
@@ -100,9 +100,8 @@ fn what_a_stall_makes_late_is_not_taken_for_lost_for_long() {
         };
         // On the fast link the timer runs out twice in each stall, for the same segment: one undo gives all of it back.
         assert!(timeouts >= 3 && undone == 3 && needless <= 3, "{scenario}: {timeouts} {undone} {needless}");
-        // Of three runs of the kernel's CUBIC on the fast link one was not saved by the undo.
         let expected = kernel(scenario, "goodput_mbps");
-        close(scenario, goodput, expected, if scenario == "cubic-stall-b" { 0.04 } else { 0.02 } * expected);
+        close(scenario, goodput, expected, 0.02 * expected);
         // Reno's on the fast link has 29.2 ms where the kernel's has 26.7: a timeout that is undone still answers for what the queue
         // lost as the stall began (difference 9 in `tcp/mod.rs`). Where it does not this queue has 26.4 ms, but CUBIC's on the slow
         // link then meets a stall in recovery, where no timeout is doubted, and sends 46 segments for nothing.
