@@ -1,5 +1,5 @@
 # `make test` is what CI runs after `make lint`; `make demo` shows what Weir is for.
-.PHONY: test test-long lint bench demo docs docs-check fmt mutants
+.PHONY: test test-long lint bench demo docs docs-check docs-reproduction docs-reproduction-check fmt mutants
 
 test:
 	cargo test --workspace --locked --quiet
@@ -28,13 +28,15 @@ bench:
 	taskset -c 0 cargo bench --locked -p weir-lab --bench scenarios
 	taskset -c 0 cargo bench --locked -p weir-lab --bench coupled
 
-# What documentation says that a command prints: `docs` prints all of it anew, `docs-check` compares (some minutes on two cores;
-# needs bash and jq). `make test` compares a sample.
-docs: DOCS = print
-docs-check: DOCS = check
-docs docs-check:
+# What documentation says that a command prints: `docs` prints it anew, `docs-check` compares (some minutes on two cores; needs
+# bash and jq), `docs-reproduction` and `docs-reproduction-check` do it for docs/reproduction.md, whose whole sweeps take longer than
+# all else. DOCS_OF=suites takes one document. `make test` compares a sample.
+docs docs-reproduction: DOCS = print
+docs-check docs-reproduction-check: DOCS = check
+docs-reproduction docs-reproduction-check: DOCS_OF = reproduction
+docs docs-check docs-reproduction docs-reproduction-check:
 	cargo build --release --locked
-	WEIR_DOCS=$(DOCS) WEIR=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/release/weir \
+	WEIR_DOCS=$(DOCS) WEIR_DOCS_OF=$(DOCS_OF) WEIR=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/release/weir \
 		cargo test --locked --quiet -p weir-cli --test cli -- --nocapture --exact docs::what_stands_as_printed_is_what_is_printed
 
 demo:

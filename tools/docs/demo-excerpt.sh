@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The demo's table as README shows it: some of the rows, as many columns as fit, and the sentences at the end.
+# The demo's table as README shows it: its heading, some of the rows, as many columns as fit, and the sentences at the end.
 set -euo pipefail
 export LC_ALL=C.UTF-8
 width=116
@@ -22,6 +22,7 @@ is_gap() {
 cut=$width
 until is_gap "$cut"; do cut=$((cut - 1)); done
 
+printf '%s\n' "${lines[@]:0:first + 1}"
 left=0 inside=
 for line in "${table[@]}"; do
     shown=${line:0:cut}

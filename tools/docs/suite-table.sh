@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The table of a suite as Markdown: what `weir suite` takes.
+# The table of a suite as Markdown, with the line that heads it: what `weir suite` takes.
 set -euo pipefail
 weir suite "$@" --quiet | awk -F '   +' '
+    NR == 2 { sub(/skip_above .*/, "`&`"); print $0 ":"; print "" }
     /^case  / { inside = 1; heads = NF }
     /^$/ { inside = 0 }
     /^─/ || !inside { next }

@@ -6,7 +6,7 @@
 use weir_units::{DataSize, TimeDelta};
 
 use crate::packet::{Fate, PacketResult, ProbeId, SentPacket};
-use crate::report::{Echo, Feedback, Record, Report};
+use crate::report::{Echo, Feedback, ReceptionReport, Record, Report};
 use crate::time::SendTime;
 
 /// What is known of a packet.
@@ -54,6 +54,8 @@ const MAX_PACKETS: usize = 1 << 16;
 const FIRST_CAPACITY: usize = 256;
 /// Of one report; grows where reports tell more.
 const FIRST_RESULTS: usize = 64;
+/// By so much, a millisecond in 1/65536 s, the clocks of both ends may round differently.
+const TICKS_OF_ROUNDING: i64 = 66;
 
 /// Packets sent within a horizon, by number.
 ///
@@ -73,6 +75,8 @@ pub struct SendHistory {
     in_flight: DataSize,
     results: Vec<PacketResult>,
     last_report: Option<u8>,
+    /// Receiver reports whose round-trip time cannot be.
+    refused_reports: u64,
     /// The first packet of the present route, and since when it is the present one.
     route_from: u64,
     route_since: Option<SendTime>,
@@ -92,6 +96,7 @@ impl SendHistory {
             in_flight: DataSize::ZERO,
             results: Vec::with_capacity(FIRST_RESULTS),
             last_report: None,
+            refused_reports: 0,
             route_from: 0,
             route_since: None,
         }
@@ -176,10 +181,7 @@ impl SendHistory {
             }
             Report::Ceiling(rate) => Feedback::Ceiling(rate),
             Report::Reception(report) => {
-                let rtt =
-                    sender_report_rtt(now, report.last_sender_report, report.delay_since_last_sender_report)
-                        .filter(|_| self.is_since_change(now, report.last_sender_report));
-                Feedback::Reception { report, rtt }
+                Feedback::Reception { report, rtt: self.by_sender_report(now, &report) }
             }
             Report::Law { report, echo } => Feedback::Law { report, rtt: self.echoed(now, echo) },
         }
@@ -204,6 +206,28 @@ impl SendHistory {
     /// The same, if the history still has it.
     fn find(&self, sequence: u16) -> Option<u64> {
         self.meant(sequence).filter(|&id| id >= self.oldest)
+    }
+
+    /// Round-trip time by the last sender report (RFC 3550 §6.4.1): `A − LSR − DLSR`. `None` before the first one, and where
+    /// it is negative: less than a millisecond below zero may be rounding, and is zero.
+    fn by_sender_report(&mut self, now: SendTime, report: &ReceptionReport) -> Option<TimeDelta> {
+        let last = report.last_sender_report;
+        if last == 0 {
+            return None;
+        }
+        let age = compact_ntp(now).wrapping_sub(last) as i32;
+        let ticks = i64::from(age) - i64::from(report.delay_since_last_sender_report);
+        if ticks < -TICKS_OF_ROUNDING {
+            self.refused_reports += 1;
+            return None;
+        }
+        let rtt = TimeDelta::from_nanos(ticks.max(0) * 1_000_000_000 / 65_536);
+        self.is_since_change(now, last).then_some(rtt)
+    }
+
+    /// How many receiver reports told of a round trip that ended before it began.
+    pub fn refused_reports(&self) -> u64 {
+        self.refused_reports
     }
 
     /// Whether a sender report with the compact NTP time `sent` left by the present route.
@@ -325,16 +349,6 @@ impl SendHistory {
 /// counts from any multiple of 65 536 s before the sender clock's zero.
 pub fn compact_ntp(at: SendTime) -> u32 {
     (i128::from(at.nanos()) * 65_536 / 1_000_000_000) as u32
-}
-
-/// Round-trip time by the last sender report (RFC 3550 §6.4.1): `A − LSR − DLSR`. `None` before the first one; a
-/// negative result, possible by rounding, is zero.
-fn sender_report_rtt(now: SendTime, last: u32, delay: u32) -> Option<TimeDelta> {
-    if last == 0 {
-        return None;
-    }
-    let ticks = compact_ntp(now).wrapping_sub(last).wrapping_sub(delay) as i32;
-    Some(TimeDelta::from_nanos(i64::from(ticks.max(0)) * 1_000_000_000 / 65_536))
 }
 
 #[cfg(test)]

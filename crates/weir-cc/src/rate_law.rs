@@ -10,6 +10,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use crate::controller::{Cause, Controller, Pacing, PathEvent, RateLimits, Signal, Target};
 use crate::decision::{Decision, Share, Why};
 use crate::packet::{SendState, SentPacket, Stamp};
+use crate::parts::least_queued::LeastQueued;
 use crate::parts::silence::{self, Silence};
 use crate::report::Feedback;
 use crate::time::SendTime;
@@ -181,6 +182,7 @@ pub struct Frame {
     /// What the rule found to limit the rate.
     cause: Cause,
     queued: DataSize,
+    least_queued: LeastQueued,
     rtt: Option<TimeDelta>,
     silence: Option<Silence>,
 }
@@ -198,6 +200,7 @@ impl Frame {
             rate: limits.start().bps_f64(),
             cause: Cause::RampUp,
             queued: DataSize::ZERO,
+            least_queued: LeastQueued::NOTHING,
             rtt: None,
             silence,
         }
@@ -218,9 +221,15 @@ impl Frame {
         self.standing.decided()
     }
 
-    /// What waits in front of the pacer, as of the last feedback or timeout.
+    /// What waits in front of the pacer, as of the last feedback or timeout, a frame just captured included.
     pub const fn queued(&self) -> DataSize {
         self.queued
+    }
+
+    /// The least that waited there since the feedback or timeout before: what is about to leave within a frame does not
+    /// count.
+    pub const fn least_queued(&self) -> DataSize {
+        self.least_queued.get()
     }
 
     /// What the rule found to limit the rate.
@@ -243,9 +252,9 @@ impl Frame {
         self.rtt = rtt;
     }
 
-    /// So much waits in front of the pacer.
-    pub fn set_queued(&mut self, queued: DataSize) {
+    fn set_queued(&mut self, queued: DataSize) {
         self.queued = queued;
+        self.least_queued.on_report(queued);
     }
 
     /// The rule begins at this rate (bit/s) and not at the start rate, before anything was sent.
@@ -309,6 +318,7 @@ impl<R: Rule> Controller for RateLaw<R> {
         if let Some(silence) = &mut self.frame.silence {
             silence.on_sent(packet.at);
         }
+        self.frame.least_queued.on_sent(state.queued);
         self.rule.on_sent(packet, state, &self.frame);
     }
 
@@ -317,15 +327,17 @@ impl<R: Rule> Controller for RateLaw<R> {
         if heard == Heard::Foreign {
             return None;
         }
-        self.frame.queued = state.queued;
+        self.frame.set_queued(state.queued);
         self.frame.standing.application_limited = state.application_limited;
         let Heard::Rate(computed) = heard else { return None };
         Some(self.frame.decide(computed))
     }
 
     fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
+        if self.next_timeout().is_some_and(|due| due <= now) {
+            self.frame.set_queued(state.queued);
+        }
         let computed = if self.frame.silence.as_mut().is_some_and(|silence| silence.step(now)) {
-            self.frame.queued = state.queued;
             let rate = self.rule.on_silence(now, &mut self.frame);
             Computed { rate, why: Why::Timeout, cause: Cause::Receiver }
         } else {
@@ -345,6 +357,7 @@ impl<R: Rule> Controller for RateLaw<R> {
             PathEvent::Paused | PathEvent::Resumed => {
                 frame.end_silence();
                 frame.queued = DataSize::ZERO;
+                frame.least_queued = LeastQueued::NOTHING;
                 self.rule.on_pause();
                 None
             }

@@ -123,4 +123,15 @@ mod tests {
         let second = ApparentDelay::between(SendTime::from_millis(33), arrival(33 + 40));
         assert_eq!(second - first, TimeDelta::from_millis(15));
     }
+
+    #[test]
+    fn the_last_whole_millisecond_lies_before_also_where_time_is_negative() {
+        let whole = |nanos| SendTime::from_nanos(nanos).whole_millis().nanos();
+        assert_eq!([0, 999_999, 1_000_000, 1_999_999].map(whole), [0, 0, 1_000_000, 1_000_000]);
+        assert_eq!([-1, -1_000_000, -1_000_001].map(whole), [-1_000_000, -1_000_000, -2_000_000]);
+        // There is none before the first nanosecond of all.
+        assert_eq!([i64::MIN, i64::MAX].map(whole), [i64::MIN, i64::MAX - 775_807]);
+        let arrived = ArrivalTime::from_nanos(-1).whole_millis();
+        assert_eq!(arrived, ArrivalTime::from_millis(-1));
+    }
 }

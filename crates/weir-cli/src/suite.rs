@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use comfy_table::{Cell, Color};
 use weir_lab::registry;
 use weir_lab::suite::{
-    self, Change, Changes, ControllerResult, Direction, SuiteRequest, SuiteResult, Verdict, figure,
+    self, Change, Changes, ControllerResult, Direction, SuiteRequest, SuiteResult, Unlike, Verdict, figure,
 };
 use weir_lab::traces::TraceStore;
 
@@ -21,7 +21,8 @@ use crate::{progress, table};
 const RESULT: &str = "suite.json";
 /// What the cells of the table say.
 const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit. The check that decides, and \
-                      the least margin of the case's checks in % of the limit: of the means, and of the least run.";
+                      the least margin of the case's checks in % of the limit: of the means, and of the least run, with the \
+                      check's name if it is another.";
 
 /// Runs the suite. Whether nothing got worse than in the saved result, if one was given.
 pub(crate) fn suite(args: &SuiteArgs) -> Result<bool, Failure> {
@@ -180,8 +181,11 @@ fn print_changes(out: &mut impl Write, notes: &[String], changes: Option<&Change
     let of = |direction| changes.changes.iter().filter(|change| change.direction == direction).count();
     let (better, worse) = (of(Direction::Better), of(Direction::Worse));
     writeln!(out, "Of {} checks {better} got better and {worse} got worse.", changes.compared)?;
-    if !changes.unmatched.is_empty() {
-        writeln!(out, "Not compared, as only one of the two has them: {}", changes.unmatched.join(", "))?;
+    for why in Unlike::ALL {
+        let names: Vec<&str> = changes.not_compared_for(why).collect();
+        if !names.is_empty() {
+            writeln!(out, "Not compared, as {}: {}", why.in_words(), names.join(", "))?;
+        }
     }
     Ok(())
 }

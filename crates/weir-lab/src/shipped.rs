@@ -66,7 +66,7 @@ pub const SCENARIOS: &[Shipped] = &shipped![
     "network/two-paths",
     "quality/beside-cubic",
     "quality/four-times",
-    "quality/late-screen",
+    "quality/late-camera",
     "quality/loss-20",
     "quality/loss-5",
     "quality/single-flow",

@@ -28,6 +28,7 @@ mod coupled_flows;
 mod detection;
 mod encoder;
 mod frame_dropper;
+mod heard;
 mod key_frames;
 mod packet_report;
 mod packetiser;
@@ -38,6 +39,7 @@ mod sender;
 mod session;
 mod sources;
 mod streams;
+mod timer;
 
 pub use audio::AudioConfig;
 pub use config::{AUDIO_CLOCK_HZ, MediaConfig, PacketFormat, VIDEO_CLOCK_HZ};
@@ -46,11 +48,13 @@ pub use coupled::{CoupledFlow, Desired};
 pub use coupled_flows::CoupledFlows;
 pub use detection::{Detection, Place};
 pub use encoder::{
-    Burst, ContentSharing, Encoder, EncoderConfig, Frame, FrameTraces, KeyFrames, LADDER_RUNGS, Ladder,
+    ContentSharing, Encoder, EncoderConfig, Frame, FrameBurst, FrameTraces, KeyFrames, LADDER_RUNGS, Ladder,
     LateRequests, Model, Packets, RATE_STEPS, RateSteps, Statistical, TalkingHead, TraceDriven, TraceError,
 };
+pub use heard::Heard;
 pub use packetiser::Packetiser;
 pub use receiver::MediaReceiver;
 pub use reception::ReceptionStatistics;
-pub use sender::{Heard, MediaSender, SenderSeeds, Timer};
+pub use sender::{MediaSender, SenderSeeds};
 pub use session::{FlowId, Output, Session, Wake};
+pub use timer::Timer;

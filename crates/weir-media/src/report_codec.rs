@@ -110,7 +110,9 @@ pub(crate) fn report_about<'a>(
 ) -> Option<Report<'a>> {
     let source = streams.sources().video;
     match message {
-        Message::ReceiverReport(report) => streams.reception(report).map(Report::Reception),
+        Message::ReceiverReport(report) => streams.reception(report.blocks()).map(Report::Reception),
+        // Who sends too reports there on what comes (RFC 3550 §6.4).
+        Message::SenderReport(report) => streams.reception(report.blocks()).map(Report::Reception),
         Message::Remb(remb) => {
             let about_us = remb.ssrcs().any(|ssrc| ssrc == source);
             about_us.then(|| Report::Ceiling(DataRate::from_bps(remb.bitrate)))
@@ -240,7 +242,8 @@ fn nada_delay_report(report: &NadaDelay) -> Report<'static> {
 
 #[cfg(test)]
 mod tests {
-    use weir_wire::rtcp;
+    use weir_wire::ntp::NtpTime;
+    use weir_wire::rtcp::{self, SenderInfo, SenderReport};
 
     use super::*;
 
@@ -255,9 +258,29 @@ mod tests {
         assert_eq!(writer.write_rest(&mut bytes), None);
     }
 
+    /// The highest number that a report tells of, and when the sender report left that it answers.
+    const HIGHEST: u32 = 0x2_0010;
+    const ANSWERED: SendTime = SendTime::from_millis(46_853_125);
+
+    const RECEPTION: ReceptionReport = ReceptionReport {
+        fraction_lost: 13,
+        cumulative_lost: -5,
+        highest_sequence: HIGHEST,
+        jitter: 900,
+        last_sender_report: 0xb705_2000,
+        delay_since_last_sender_report: 0x0005_4000,
+    };
+
+    fn having_sent(source: u32) -> Streams {
+        let mut streams = Streams::new(Sources { video: source, audio: None });
+        (0..=HIGHEST).for_each(|n| _ = streams.on_sent(Kind::Video, u64::from(n), Some(0), 1));
+        streams.write_sender_reports(ANSWERED, &mut [0; 64]).unwrap();
+        streams
+    }
+
     fn read<T>(source: u32, bytes: &[u8], mut look: impl FnMut(&Report<'_>) -> T) -> Vec<T> {
         let mut packets = PacketReportReader::new();
-        let mut streams = Streams::new(Sources { video: source, audio: None });
+        let mut streams = having_sent(source);
         let messages = rtcp::messages(bytes).filter_map(Result::ok);
         messages
             .filter_map(|message| {
@@ -269,14 +292,7 @@ mod tests {
     #[test]
     fn reports_survive_the_wire_at_its_resolution() {
         round_trip(Report::Ceiling(DataRate::from_kbps(1500)));
-        round_trip(Report::Reception(ReceptionReport {
-            fraction_lost: 13,
-            cumulative_lost: -5,
-            highest_sequence: 0x2_0010,
-            jitter: 900,
-            last_sender_report: 0xb705_2000,
-            delay_since_last_sender_report: 0x0005_4000,
-        }));
+        round_trip(Report::Reception(RECEPTION));
         round_trip(Report::Law {
             report: LawReport::Nada(NadaReport {
                 ramp_up: false,
@@ -312,6 +328,20 @@ mod tests {
     }
 
     #[test]
+    fn what_the_other_end_says_of_ours_in_a_report_of_its_own_sending_is_read() {
+        let info = SenderInfo { ntp: NtpTime(1), rtp_timestamp: 0, packet_count: 9, octet_count: 900 };
+        let (of_us, of_others) = (block(&RECEPTION, 1), block(&RECEPTION, 7));
+        let mut bytes = [0; 256];
+        let mut told = |blocks: &[ReportBlock]| {
+            let len = SenderReport::write(2, &info, blocks, &mut bytes).unwrap();
+            read(1, &bytes[..len], |read| *read == Report::Reception(RECEPTION))
+        };
+        assert_eq!(told(&[of_others, of_us]), [true]);
+        assert!(told(&[of_others]).is_empty());
+        assert!(told(&[]).is_empty());
+    }
+
+    #[test]
     fn reports_on_others_are_not_ours() {
         let mut bytes = [0; 256];
         let len = write_report(&Report::Ceiling(DataRate::from_kbps(1)), 2, SOURCES, &mut bytes).unwrap();
@@ -321,7 +351,7 @@ mod tests {
     #[test]
     fn a_sender_report_is_known_by_its_source() {
         let mut bytes = [0; 256];
-        let now = SendTime::from_millis(46_853_125);
+        let now = ANSWERED;
         let len = crate::streams::write_sender_report(now, Kind::Video, 1, (10, 12_000), &mut bytes).unwrap();
         // 46 853.125 s = 0xb705.2000 in 16.16 bits.
         let told = rtcp::messages(&bytes[..len]).find_map(|message| match message {

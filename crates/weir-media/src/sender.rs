@@ -3,7 +3,6 @@
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
-use weir_cc::coupled::Statistics;
 use weir_cc::coupled::sbd::FlowStatistics;
 use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
@@ -22,11 +21,13 @@ use crate::content::{Content, MediaPacket, PADDING_PAYLOAD, SentFrame};
 use crate::detection::{Place, StatisticsReader};
 use crate::encoder::{Encoder, spread_factor};
 use crate::frame_dropper::FrameDropper;
+use crate::heard::Heard;
 use crate::packet_report::PacketReportReader;
 use crate::packetiser::Packetiser;
 use crate::report_codec;
 use crate::sources::{Kind, Sources};
 use crate::streams::Streams;
+use crate::timer::Timer;
 
 /// How long the history waits for news of a packet.
 const HISTORY_HORIZON: TimeDelta = TimeDelta::from_secs(5);
@@ -38,34 +39,6 @@ pub struct SenderSeeds {
     pub encoder: u64,
     /// Of the times of its reports.
     pub rtcp: u64,
-}
-
-/// What a sender learnt of the reports that came together.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Heard {
-    /// The round-trip time that they measured; the last of several.
-    pub rtt: Option<TimeDelta>,
-    /// What the controller decided; of several decisions one, from where the first began to where the last came.
-    pub decision: Option<Decision>,
-    /// Statistics of the newest interval that they end (RFC 8382).
-    pub statistics: Option<Statistics>,
-}
-
-/// Which of a sender's clocks wants it to be called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Timer {
-    /// A frame is to be captured.
-    Capture,
-    /// A report is to be written.
-    Report,
-    /// The controller wants to be called.
-    Controller,
-    /// The pacer, or a probe, lets the next packet out.
-    Pacer,
-    /// The window is full of packets of which nothing was heard: the oldest is then given up.
-    Window,
-    /// An audio packet is to leave.
-    Audio,
 }
 
 /// The sending end of a media flow. A [`Session`](crate::Session) drives it; alone, drive it so: at
@@ -98,6 +71,8 @@ pub struct MediaSender {
     controller_due: SendTime,
     target: Target,
     target_changed: bool,
+    /// What the controller was last told of the streams.
+    streams_told: Option<StreamsConfig>,
     /// When feedback for the controller came last.
     heard_at: Option<SendTime>,
 }
@@ -133,6 +108,7 @@ impl MediaSender {
             controller_due: SendTime::MAX,
             target,
             target_changed: true,
+            streams_told: None,
             heard_at: None,
         }
     }
@@ -143,12 +119,10 @@ impl MediaSender {
             return;
         }
         self.started = Some(now);
-        let usable = self.encoder.max_rate() + self.audio_rate();
-        self.controller.on_streams(now, StreamsConfig { usable, screen: self.encoder.is_screen() });
         self.frame_due = now;
         self.audio.iter_mut().for_each(|audio| audio.start(now));
         self.report_due = now + self.rtcp_interval();
-        self.refresh(now);
+        self.tell_streams(now);
     }
 
     /// Nothing leaves any more; what waits in the pacer is dropped.
@@ -212,6 +186,7 @@ impl MediaSender {
         let unwanted = self.frame_dropper.drops(&self.target, self.encoder.min_rate());
         if (unwanted || self.is_behind()) && self.encoder.skip() {
             self.frame_due = started + self.encoder.next_capture();
+            self.tell_streams(now);
             let number = self.encoder.frames();
             return Some(SentFrame { number, packets: 0, size: DataSize::ZERO, key: false });
         }
@@ -225,6 +200,7 @@ impl MediaSender {
             self.frame_due = SendTime::MAX; // until the packet has left
         }
         self.tell_prober();
+        self.tell_streams(now);
         Some(SentFrame { number: frame.number, packets, size: frame.size, key: frame.key })
     }
 
@@ -393,6 +369,12 @@ impl MediaSender {
         self.statistics_reports.as_ref().map_or(0, StatisticsReader::refused)
     }
 
+    /// How many receiver reports said what cannot be: of packets that have not left, of more lost than were sent, of a sender
+    /// report that did not leave lately, of a round trip that ended before it began. Of these nothing is believed.
+    pub fn refused_reports(&self) -> u64 {
+        self.streams.refused() + self.history.refused_reports()
+    }
+
     /// Whether it has started, and not stopped.
     pub fn has_started(&self) -> bool {
         self.started.is_some()
@@ -463,6 +445,16 @@ impl MediaSender {
             }
         }
         Some(paced(probing.unwrap_or_else(|| self.pacer.next_departure())))
+    }
+
+    /// Tells the controller what the streams are, where that is not what it was last told.
+    fn tell_streams(&mut self, now: SendTime) {
+        let usable = self.encoder.max_rate() + self.audio_rate();
+        let streams = StreamsConfig { usable, screen: self.encoder.is_screen() };
+        if self.streams_told.replace(streams) != Some(streams) {
+            self.controller.on_streams(now, streams);
+            self.refresh(now);
+        }
     }
 
     /// What waits lets a probe begin.

@@ -6,7 +6,9 @@ use weir_units::{DataRate, TimeDelta};
 use weir_wire::rtcp;
 
 use crate::content::{MediaPacket, SentFrame};
-use crate::sender::{Heard, MediaSender, Timer};
+use crate::heard::Heard;
+use crate::sender::MediaSender;
+use crate::timer::Timer;
 
 /// A flow of a session. Numbers count up from 0 in the order in which flows are added; none is used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,9 +1,10 @@
 //! The RTP streams of a flow: video, and audio beside it under the same controller. Each has a source identifier,
 //! sequence numbers and a media clock of its own; the history numbers the packets of both.
 
+use weir_cc::parts::loss_reports::LossReports;
 use weir_cc::{ReceptionReport, SendTime};
 use weir_wire::ntp::NtpTime;
-use weir_wire::rtcp::{ReceiverReport, ReportBlock, SenderInfo, SenderReport};
+use weir_wire::rtcp::{ReportBlock, SenderInfo, SenderReport};
 
 use crate::sources::{Kind, Sources};
 
@@ -11,8 +12,15 @@ use crate::sources::{Kind, Sources};
 #[derive(Debug)]
 pub(crate) struct Streams {
     sources: Sources,
-    streams: [Stream; 2],
+    by_kind: [Stream; 2],
+    /// The last sender reports, by the middle of their NTP time; the next one takes the oldest's place.
+    sender_reports: [u32; SENDER_REPORTS],
+    next_sender_report: usize,
+    refused: u64,
 }
+
+/// So many sender reports are remembered. What a receiver tells of an older one is not believed.
+const SENDER_REPORTS: usize = 32;
 
 #[derive(Debug, Default)]
 struct Stream {
@@ -22,8 +30,8 @@ struct Stream {
     timestamp: u32,
     packets: u32,
     octets: u32,
-    /// The sequence number after the highest that a receiver report told of, wraps counted.
-    told: u32,
+    /// What reports told of it.
+    told: LossReports,
     /// The lower 16 bits of each packet's number in the history, by its sequence number; empty for a flow of one
     /// stream, where both are the same.
     numbers: Vec<u16>,
@@ -35,7 +43,13 @@ impl Streams {
             numbers: if sources.audio.is_some() { vec![0; 1 << 16] } else { Vec::new() },
             ..Stream::default()
         };
-        Self { sources, streams: [stream(), stream()] }
+        Self {
+            sources,
+            by_kind: [stream(), stream()],
+            sender_reports: [0; SENDER_REPORTS],
+            next_sender_report: 0,
+            refused: 0,
+        }
     }
 
     pub(crate) fn sources(&self) -> Sources {
@@ -53,7 +67,7 @@ impl Streams {
         octets: u16,
     ) -> (u32, u16, u32) {
         let ssrc = self.ssrc(kind);
-        let stream = &mut self.streams[kind as usize];
+        let stream = &mut self.by_kind[kind as usize];
         let sequence = stream.next;
         stream.next = sequence.wrapping_add(1);
         if let Some(number) = stream.numbers.get_mut(usize::from(sequence)) {
@@ -76,45 +90,84 @@ impl Streams {
 
     /// The lower 16 bits of the number in the history of the packet `sequence` of a stream.
     pub(crate) fn number(&self, kind: Kind, sequence: u16) -> u16 {
-        let stream = &self.streams[kind as usize];
+        let stream = &self.by_kind[kind as usize];
         stream.numbers.get(usize::from(sequence)).copied().unwrap_or(sequence)
     }
 
     /// Writes a sender report for each stream that has sent something. `None` if none has, or they do not fit.
-    pub(crate) fn write_sender_reports(&self, now: SendTime, out: &mut [u8]) -> Option<usize> {
+    pub(crate) fn write_sender_reports(&mut self, now: SendTime, out: &mut [u8]) -> Option<usize> {
         let mut length = 0;
         for (kind, ssrc) in self.sources.iter() {
-            let stream = &self.streams[kind as usize];
+            let stream = &self.by_kind[kind as usize];
             if stream.packets > 0 {
                 let (counts, out) = ((stream.packets, stream.octets), &mut out[length..]);
                 length += write_sender_report(now, kind, ssrc, counts, out)?;
             }
         }
-        (length > 0).then_some(length)
+        if length == 0 {
+            return None;
+        }
+        self.sender_reports[self.next_sender_report % SENDER_REPORTS] = ntp(now).middle();
+        self.next_sender_report = self.next_sender_report.wrapping_add(1);
+        Some(length)
     }
 
-    /// What a receiver report tells of the flow. Of two streams the losses count by how many packets were expected of
-    /// each since the report before; the rest is what is told of video, or of audio where video is not told of.
-    pub(crate) fn reception(&mut self, report: &ReceiverReport<'_>) -> Option<ReceptionReport> {
+    /// What the blocks of a report tell of the flow: of two streams the sums of what was last told of each, and losses
+    /// since the report before by how many packets were expected of each; the rest is what is told of video, or of audio
+    /// where video is not told of. What cannot be is left out and counted.
+    pub(crate) fn reception(&mut self, blocks: impl Iterator<Item = ReportBlock>) -> Option<ReceptionReport> {
         let mut whole: Option<ReceptionReport> = None;
         let (mut lost, mut expected) = (0_u64, 0_u64);
-        let mut cumulative_lost = 0_i32;
-        for block in report.blocks() {
+        for mut block in blocks {
             let Some(kind) = self.sources.kind(block.ssrc) else { continue };
-            let stream = &mut self.streams[kind as usize];
-            let end = block.highest_sequence.wrapping_add(1);
-            let weight = (end.wrapping_sub(stream.told) as i32).max(1) as u64;
-            stream.told = end;
+            let Some(weight) = self.take_totals(kind, &block) else { continue };
+            if !self.has_sent(block.last_sender_report) {
+                self.refused += 1;
+                block.last_sender_report = 0;
+            }
             lost += u64::from(block.fraction_lost) * weight;
             expected += weight;
-            cumulative_lost = cumulative_lost.saturating_add(block.cumulative_lost);
             if kind == Kind::Video || whole.is_none() {
                 whole = Some(reception(&block));
             }
         }
         let fraction_lost = ((lost + expected / 2).checked_div(expected)?) as u8;
-        whole.map(|whole| ReceptionReport { fraction_lost, cumulative_lost, ..whole })
+        let told = self.by_kind.each_ref().map(|stream| stream.told);
+        let highest = told.map(|told| told.highest().unwrap_or(0));
+        let cumulative_lost = told[0].lost().saturating_add(told[1].lost());
+        let highest_sequence = highest[0].wrapping_add(highest[1]);
+        whole.map(|whole| ReceptionReport { fraction_lost, cumulative_lost, highest_sequence, ..whole })
     }
+
+    /// Takes the totals of a stream; how many packets were expected of it since the block before, at least one. `None` if
+    /// they are older than those taken last, or cannot be.
+    fn take_totals(&mut self, kind: Kind, block: &ReportBlock) -> Option<u64> {
+        let stream = &mut self.by_kind[kind as usize];
+        let end = block.highest_sequence.wrapping_add(1);
+        let was_sent = stream.packets.wrapping_sub(end) as i32 >= 0;
+        if !was_sent || i64::from(block.cumulative_lost) > i64::from(end) {
+            self.refused += 1;
+            return None;
+        }
+        let first = stream.told.highest().is_none();
+        let (_, expected) = stream.told.on_report(block.highest_sequence, block.cumulative_lost)?;
+        Some(if first { u64::from(end) } else { expected }.max(1))
+    }
+
+    /// Whether a sender report with this middle of its NTP time has left lately; zero stands for none.
+    fn has_sent(&self, sender_report: u32) -> bool {
+        sender_report == 0 || self.sender_reports.contains(&sender_report)
+    }
+
+    /// How many blocks said what cannot be.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused + self.by_kind.iter().map(|stream| stream.told.refused()).sum::<u64>()
+    }
+}
+
+/// NTP time counts from the sender clock's zero: only its differences are used.
+fn ntp(at: SendTime) -> NtpTime {
+    NtpTime(((i128::from(at.nanos()) << 32) / 1_000_000_000) as u64)
 }
 
 /// Writes a sender report of the stream `ssrc`, which has sent so many packets and octets.
@@ -125,9 +178,12 @@ pub(crate) fn write_sender_report(
     (packet_count, octet_count): (u32, u32),
     out: &mut [u8],
 ) -> Option<usize> {
-    // NTP time counts from the sender clock's zero: only its differences are used.
-    let ntp = NtpTime(((i128::from(now.nanos()) << 32) / 1_000_000_000) as u64);
-    let info = SenderInfo { ntp, rtp_timestamp: kind.ticks(now - SendTime::ZERO), packet_count, octet_count };
+    let info = SenderInfo {
+        ntp: ntp(now),
+        rtp_timestamp: kind.ticks(now - SendTime::ZERO),
+        packet_count,
+        octet_count,
+    };
     SenderReport::write(ssrc, &info, &[], out).ok()
 }
 
@@ -150,19 +206,26 @@ mod tests {
 
     const BOTH: Sources = Sources { video: 1, audio: Some(1 | AUDIO_BIT) };
 
-    fn reception_of(streams: &mut Streams, blocks: &[ReportBlock]) -> Option<ReceptionReport> {
-        let mut bytes = [0; 128];
-        let length = ReceiverReport::write(2, blocks, &mut bytes).unwrap();
-        let Message::ReceiverReport(report) = rtcp::messages(&bytes[..length]).next().unwrap().unwrap()
-        else {
-            panic!("a receiver report")
-        };
-        streams.reception(&report)
+    /// Streams that have sent so many packets of video and of audio.
+    fn having_sent(video: u32, audio: u32) -> Streams {
+        let mut streams = Streams::new(BOTH);
+        (0..video).for_each(|n| _ = streams.on_sent(Kind::Video, u64::from(n), Some(0), 100));
+        (0..audio).for_each(|n| _ = streams.on_sent(Kind::Audio, u64::from(n), Some(0), 100));
+        streams
     }
 
-    fn block(ssrc: u32, fraction_lost: u8, highest_sequence: u32) -> ReportBlock {
-        let cumulative_lost = i32::from(fraction_lost);
-        ReportBlock { ssrc, fraction_lost, highest_sequence, cumulative_lost, ..ReportBlock::default() }
+    fn video(fraction_lost: u8, cumulative_lost: i32, highest_sequence: u32) -> ReportBlock {
+        ReportBlock { ssrc: 1, fraction_lost, cumulative_lost, highest_sequence, ..ReportBlock::default() }
+    }
+
+    fn audio(fraction_lost: u8, cumulative_lost: i32, highest_sequence: u32) -> ReportBlock {
+        ReportBlock { ssrc: 1 | AUDIO_BIT, ..video(fraction_lost, cumulative_lost, highest_sequence) }
+    }
+
+    /// Ratio in 1/256, packets lost altogether, and the highest number.
+    fn told(streams: &mut Streams, blocks: &[ReportBlock]) -> Option<(u8, i32, u32)> {
+        let report = streams.reception(blocks.iter().copied())?;
+        Some((report.fraction_lost, report.cumulative_lost, report.highest_sequence))
     }
 
     #[test]
@@ -199,16 +262,65 @@ mod tests {
 
     #[test]
     fn losses_of_both_streams_count_by_what_was_expected() {
-        let mut streams = Streams::new(BOTH);
+        let mut streams = having_sent(400, 211);
         // 300 packets of video of which 10 % are lost (26 / 256), 100 of audio of which half are:
         // (300 · 26 + 100 · 128) / 400 = 51.5, rounded 52.
-        let report = reception_of(&mut streams, &[block(1 | AUDIO_BIT, 128, 99), block(1, 26, 299)]).unwrap();
-        assert_eq!((report.fraction_lost, report.cumulative_lost, report.highest_sequence), (52, 154, 299));
+        assert_eq!(told(&mut streams, &[audio(128, 50, 99), video(26, 30, 299)]), Some((52, 80, 398)));
         // 100 and 100 more: the mean.
-        let report = reception_of(&mut streams, &[block(1, 0, 399), block(1 | AUDIO_BIT, 64, 199)]).unwrap();
-        assert_eq!(report.fraction_lost, 32);
-        // Of one alone, it is what that one says.
-        assert_eq!(reception_of(&mut streams, &[block(1 | AUDIO_BIT, 99, 210)]).unwrap().fraction_lost, 99);
-        assert_eq!(reception_of(&mut streams, &[block(9, 99, 210)]), None);
+        assert_eq!(told(&mut streams, &[video(0, 30, 399), audio(64, 75, 199)]), Some((32, 105, 598)));
+        // Of one alone, the ratio is what that one says.
+        assert_eq!(told(&mut streams, &[audio(99, 79, 210)]), Some((99, 109, 609)));
+        let other = ReportBlock { ssrc: 9, ..video(99, 0, 210) };
+        assert_eq!(told(&mut streams, &[other]), None);
+        assert_eq!(streams.refused(), 0);
+    }
+
+    #[test]
+    fn totals_grow_with_each_stream_whichever_a_report_tells_of() {
+        let mut streams = having_sent(1000, 300);
+        let reports = [
+            vec![video(0, 0, 99), audio(0, 0, 29)],
+            vec![audio(0, 3, 59)],
+            vec![video(0, 10, 199)],
+            vec![audio(0, 3, 89)],
+            vec![video(0, 15, 299), audio(0, 4, 119)],
+        ];
+        let mut losses = LossReports::NONE;
+        let news = reports.map(|blocks| {
+            let (_, lost, highest) = told(&mut streams, &blocks).unwrap();
+            losses.on_report(highest, lost).unwrap()
+        });
+        assert_eq!(news, [(0, 0), (3, 30), (10, 100), (0, 30), (6, 130)]);
+    }
+
+    #[test]
+    fn what_was_never_sent_is_refused_and_counted() {
+        let mut streams = having_sent(100, 0);
+        assert_eq!(told(&mut streams, &[video(0, 0, 100)]), None, "a packet that has not left");
+        assert_eq!(told(&mut streams, &[audio(0, 0, 0)]), None);
+        assert_eq!(told(&mut streams, &[video(0, 51, 49)]), None, "more lost than there were");
+        assert_eq!(streams.refused(), 3);
+        assert_eq!(told(&mut streams, &[video(0, 5, 49)]), Some((0, 5, 49)));
+        assert_eq!(told(&mut streams, &[video(0, 30, 59)]), None, "25 of ten");
+        assert_eq!(told(&mut streams, &[video(0, 5, 39)]), None, "an old one, which is nobody's fault");
+        assert_eq!(told(&mut streams, &[video(0, 8, 99)]), Some((0, 8, 99)));
+        assert_eq!(streams.refused(), 4);
+    }
+
+    #[test]
+    fn only_a_sender_report_that_has_left_lately_measures_a_round_trip() {
+        let mut streams = having_sent(100, 0);
+        let echo = |streams: &mut Streams, last_sender_report| {
+            let block = ReportBlock { last_sender_report, ..video(0, 0, 9) };
+            streams.reception(core::iter::once(block)).unwrap().last_sender_report
+        };
+        assert_eq!(echo(&mut streams, 65_536), 0, "none has left");
+        // One a second: of forty the last 32 are remembered.
+        for second in 1..=40 {
+            streams.write_sender_reports(SendTime::from_millis(1000 * second), &mut [0; 64]).unwrap();
+        }
+        let heard = [8, 9, 40, 41].map(|second| echo(&mut streams, 65_536 * second) / 65_536);
+        assert_eq!(heard, [0, 9, 40, 0]);
+        assert_eq!((echo(&mut streams, 0), streams.refused()), (0, 3));
     }
 }

@@ -83,11 +83,12 @@ pub struct Config {
     pub silence_intervals: u32,
     /// After so long without a report the smallest delay is learnt anew; longer than 0. Divergence 6.
     pub relearn_after: TimeDelta,
-    /// The encoder yields by so much that what waits at the sender is gone after this time; longer than 0. Divergence 13.
-    pub drain_time: TimeDelta,
+    /// The encoder yields by so much that what waits at the sender is gone after this time; longer than 0. `None`: it gets
+    /// the rate as it is. Divergence 13.
+    pub drain_time: Option<TimeDelta>,
     /// Where the round-trip time has not come near its least for so long, the sender lets the queue drain, and the
-    /// smallest delay is that of two minutes more; longer than 0. `None`: it never does, and the smallest delay is that of
-    /// the whole session. Without effect where the threshold is fixed. Divergence 6.
+    /// smallest delay is that of two minutes more; longer than 0, at most 8 min. `None`: it never does, and the smallest
+    /// delay is that of the whole session. Without effect where the threshold is fixed. Divergence 6.
     pub drain_after: Option<TimeDelta>,
     /// A delay so much above the smallest one is a clock that was set; longer than 0. Divergence 6.
     pub clock_step: TimeDelta,
@@ -114,7 +115,7 @@ impl Default for Config {
             g_max: None,
             silence_intervals: 4,
             relearn_after: TimeDelta::from_secs(3),
-            drain_time: ms(500),
+            drain_time: Some(ms(500)),
             drain_after: Some(TimeDelta::from_secs(60)),
             clock_step: TimeDelta::from_secs(10),
         }
@@ -123,12 +124,16 @@ impl Default for Config {
 
 impl Config {
     /// The controller of the paper's simulations: a fixed threshold on the one-way delay, which needs synchronised
-    /// clocks, time stamps of 1 ms, and rates by the stamps of an ideal source. dccc-2017 §V-A, appendix C-A.
+    /// clocks, time stamps of 1 ms, and rates by the stamps of an ideal source, which keeps no backlog. dccc-2017 §V-A,
+    /// appendix C-A.
     pub fn dccc_2017(threshold: TimeDelta) -> Self {
+        let ms = TimeDelta::from_millis;
         Self {
             threshold: DelayThreshold::Fixed(threshold),
-            clock_resolution: Some(TimeDelta::from_millis(1)),
+            min_interval: ms(10),
+            clock_resolution: Some(ms(1)),
             sending_rate: SendingRate::Stamped,
+            drain_time: None,
             drain_after: None,
             ..Self::default()
         }
@@ -163,8 +168,8 @@ impl Config {
             ("g_max", self.g_max.is_none_or(positive), "above 0"),
             ("silence_intervals", (2..=10).contains(&self.silence_intervals), "2 to 10"),
             ("relearn_after", span(self.relearn_after), "longer than 0"),
-            ("drain_time", span(self.drain_time), "longer than 0"),
-            ("drain_after", self.drain_after.is_none_or(span), "longer than 0"),
+            ("drain_time", self.drain_time.is_none_or(span), "longer than 0"),
+            ("drain_after", self.drain_after.is_none_or(BaseDelay::outlives), "longer than 0, at most 8 min"),
             ("clock_step", span(self.clock_step), "longer than 0"),
         ];
         check(rules)
@@ -176,6 +181,11 @@ impl Config {
         rtt.clamp(self.min_interval, self.max_interval)
     }
 
+    /// Whether a source is the paper's, which always sends what the law allows.
+    pub(super) fn source_is_ideal(&self) -> bool {
+        self.sending_rate == SendingRate::Stamped
+    }
+
     /// After how long without an empty path the queue drains; a threshold that is fixed needs no smallest delay.
     pub(super) fn drains(&self) -> Option<TimeDelta> {
         self.drain_after.filter(|_| !matches!(self.threshold, DelayThreshold::Fixed(_)))
@@ -183,8 +193,7 @@ impl Config {
 
     /// What the smallest delay is that of.
     pub(super) fn base_delay(&self) -> BaseDelay {
-        let drained = |after: TimeDelta| BaseDelay::keeping((after.secs_f64() / 60.0) as usize + 2);
-        self.drain_after.map_or(BaseDelay::for_ever(), drained)
+        self.drains().map_or(BaseDelay::for_ever(), BaseDelay::between_drains)
     }
 
     /// The time without packets or reports that is a silence, at an interval of `T_s`.
@@ -229,9 +238,21 @@ mod tests {
             Config { smoothing: 1.0, ..Config::default() },
             Config { g_max: Some(0.0), ..Config::default() },
             Config { silence_intervals: 1, ..Config::default() },
+            Config { drain_time: Some(TimeDelta::ZERO), ..Config::default() },
+            Config { drain_after: Some(TimeDelta::from_secs(481)), ..Config::default() },
         ] {
             assert!(wrong.validate().is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn what_is_for_sources_that_are_not_ideal_is_not_for_the_papers() {
+        let paper = Config::dccc_2017(TimeDelta::from_millis(100));
+        assert!(paper.source_is_ideal() && !Config::default().source_is_ideal());
+        assert_eq!((paper.drain_time, paper.drain_after, paper.drains()), (None, None, None));
+        assert_eq!(paper.interval(TimeDelta::from_millis(12)), TimeDelta::from_millis(12));
+        let drained = Config { drain_after: Config::default().drain_after, ..paper };
+        assert_eq!(drained.drains(), None, "a fixed threshold needs no smallest delay");
     }
 
     #[test]

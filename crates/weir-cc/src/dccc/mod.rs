@@ -32,7 +32,8 @@
 //! 5. `T_s` is the RTT of the newest stamp within [`Config::min_interval`] and [`Config::max_interval`], 100 ms while
 //!    it is unknown, and `k_r = η/T_s`. The first packet is reported at once, so that the sender learns the RTT. Below the
 //!    50 ms that table I begins with a window holds few packets: the law multiplies by `1 − η·g`, and what jitter makes of
-//!    `g`, by turns above and below zero, costs `η²·var(g)/2` a step, more than the utility gives.
+//!    `g`, by turns above and below zero, costs `η²·var(g)/2` a step, more than the utility gives. [`Config::dccc_2017`], whose
+//!    packets are evenly spaced, begins at 10 ms.
 //! 6. The smallest delay is that of the reported means of the last three minutes, and where the round-trip time has not
 //!    come near its least for a minute ([`Config::drain_after`]) the sender halves what it sends for five round trips and
 //!    does not rise by what it hears of that: at equilibrium the queue never drains. A minimum of the whole session takes
@@ -45,8 +46,8 @@
 //!    packets are sparse, nothing departs either, and nothing is taken for congestion. By stamps ([`SendingRate::Stamped`])
 //!    any such gap between arrivals is a pause: a flow whose packets are further apart than that never leaves its rate.
 //! 8. So many intervals without a report halve the rate, and so does each further interval. The clock runs from the
-//!    first packet that is sent after a report; where packets leave further apart than `T_s`, by so many of their gaps. The
-//!    paper has no rule.
+//!    first packet that is sent after a report; where packets leave further apart than `T_s`, by so many of their gaps (not
+//!    by stamps, whose source is ideal). The paper has no rule.
 //! 9. Smoothing (49) smoothes what was sent like what was received: both describe the same packets.
 //! 10. The paper does not say at what rate a flow begins: it is the start rate of the
 //!     [`RateLimits`](crate::RateLimits). A change of route lowers the rate to it.
@@ -58,11 +59,11 @@
 //!     encoder does not, and what it makes too little of looks like loss. On an empty link of 5 Mbit/s with a round trip of
 //!     10 ms that, and short windows (5), left 169 of 1578 kbit/s with the encoder `statistical`; so it is 96 % of what
 //!     the same source sends under a fixed target. As `g` is then no longer above zero while the source offers less, the
-//!     rate grows to at most twice what was sent.
+//!     rate grows to at most twice what was sent. By stamps there is no such bound.
 //! 13. The encoder yields to what waits at the sender ([`Config::drain_time`]), but for one packet and what leaves before
-//!     the next report: where packets leave at exactly the rate at which frames are made, a backlog would stay for ever.
-//!     Four minutes after a fall from 5 to 0.5 Mbit/s frames took 399 ms in the median beside a queue of 109, and 220 beside
-//!     135 this way.
+//!     the next report: where packets leave at exactly the rate at which frames are made, a backlog would stay for ever. Four
+//!     minutes after a fall from 5 to 0.5 Mbit/s frames took 399 ms in the median beside a queue of 109, and 220 beside
+//!     135 this way. In the paper's configuration it does not: its source keeps no backlog.
 //!
 //! A consequence of the law's own rule: with no price the rate rises by `η·h`, 8 kbit/s, per round trip whatever the
 //! rate is. There is no faster start.

@@ -160,7 +160,7 @@ impl DcccObserver {
     fn interarrival(&self, now: ArrivalTime) -> TimeDelta {
         let (Some(newest), true) = (self.newest, self.window.spaced > 0) else { return TimeDelta::ZERO };
         let span = match self.config.interarrival {
-            Interarrival::Timestamps => newest.at - self.window.begin.at,
+            Interarrival::Timestamps => self.config.read(newest.at) - self.config.read(self.window.begin.at),
             Interarrival::Count => self.config.read(now) - self.config.read(self.reported),
         };
         span.max(TimeDelta::ZERO) / i64::from(self.window.spaced) // eq. (20)
@@ -184,7 +184,7 @@ impl DcccObserver {
 impl Observer for DcccObserver {
     fn on_arrival(&mut self, packet: &Arrival) {
         let departure = SendTime::from_nanos(self.config.stamped(packet.departure.nanos()));
-        let mark = Mark { id: packet.id, departure, at: self.config.read(packet.at) };
+        let mark = Mark { id: packet.id, departure, at: packet.at };
         let begins = self.advance(mark);
         self.interval = self.config.interval(packet.stamp.rtt);
         if begins {
@@ -192,7 +192,8 @@ impl Observer for DcccObserver {
         } else {
             self.window.add_spaced(packet.size);
         }
-        self.window.add(ApparentDelay::between(mark.departure, mark.at), packet.stamp.rate);
+        let delay = ApparentDelay::between(departure, self.config.read(packet.at));
+        self.window.add(delay, packet.stamp.rate);
         // A first packet is told at once. The next report is never further off than an interval, even if the clock was
         // set back.
         let latest = if begins { packet.at } else { packet.at + self.interval };

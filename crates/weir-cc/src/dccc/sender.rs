@@ -2,7 +2,7 @@
 
 use weir_units::{DataSize, TimeDelta};
 
-use super::config::{Config, DelayThreshold, SendingRate};
+use super::config::{Config, DelayThreshold};
 use super::law::mismatch;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, Pacing, RateLimits, Signal};
@@ -11,7 +11,6 @@ use crate::packet::{SendState, SentPacket, Stamp};
 use crate::parts::backlog::media_rate;
 use crate::parts::base_delay::BaseDelay;
 use crate::parts::drain::Drains;
-use crate::parts::least_queued::LeastQueued;
 use crate::parts::silence::{self, Silence};
 use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use crate::report::{DcccReport, Feedback, LawReport};
@@ -47,7 +46,6 @@ pub struct PriceRule {
     /// When the last report came.
     heard: Option<SendTime>,
     drains: Drains,
-    backlog: LeastQueued,
     /// The payload of the last packet.
     packet: DataSize,
     spacing: Spacing,
@@ -112,7 +110,6 @@ impl Dccc {
             prices: None,
             heard: None,
             drains: Drains::new(config.drains()),
-            backlog: LeastQueued::NOTHING,
             packet: DataSize::ZERO,
             spacing: Spacing::default(),
         };
@@ -147,8 +144,9 @@ impl PriceRule {
         }
         frame.set_rtt(Some(rtt));
         let interval = self.config.interval(rtt);
+        let sparse = if self.config.source_is_ideal() { TimeDelta::ZERO } else { self.spacing.get() };
         if let Some(silence) = frame.silence() {
-            silence.set_times(self.config.silence(interval.max(self.spacing.get())), interval);
+            silence.set_times(self.config.silence(interval.max(sparse)), interval);
         }
         let drained = self.drains.on_rtt(now, rtt);
         if self
@@ -167,11 +165,10 @@ impl PriceRule {
         self.prices = Some(Prices { excess, v, g });
         let is_loss =
             self.is_loss(v, g, before.map(|before| Growth::since(before, report, rtt)), frame.rate());
-        let stamped = self.config.sending_rate == SendingRate::Stamped;
         let why = match is_loss {
             false => Why::Delay,
             // The stamps tell what the law allowed, not what was sent of it.
-            true if limited && stamped => Why::Application,
+            true if limited && self.config.source_is_ideal() => Why::Application,
             true => Why::Loss,
         };
         let present = frame.rate();
@@ -181,7 +178,11 @@ impl PriceRule {
             true => Cause::Loss,
             false => Cause::Delay,
         };
-        let most = if drained { present } else { present.max(MOST_OVER_SENT * rates.sent) };
+        let most = match drained {
+            true => present,
+            false if self.config.source_is_ideal() => f64::INFINITY,
+            false => present.max(MOST_OVER_SENT * rates.sent),
+        };
         Some(Computed { rate: self.config.step(present, v, g).min(most), why, cause })
     }
 
@@ -250,8 +251,7 @@ impl Growth {
 }
 
 impl Rule for PriceRule {
-    fn on_sent(&mut self, packet: &SentPacket, state: &SendState, _frame: &Frame) {
-        self.backlog.on_sent(state.queued);
+    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &Frame) {
         self.packet = packet.payload;
         self.spacing.on_sent(packet.at);
     }
@@ -265,19 +265,16 @@ impl Rule for PriceRule {
     ) -> Heard {
         let Feedback::Law { report: LawReport::Dccc(report), rtt } = feedback else { return Heard::Foreign };
         frame.end_silence();
-        self.backlog.on_report(state.queued);
         self.on_report(now, report, *rtt, state.application_limited, frame).map_or(Heard::Noted, Heard::Rate)
     }
 
     fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
         self.drains.end();
-        self.backlog.on_report(frame.queued());
         frame.rate() * silence::FACTOR
     }
 
     fn on_pause(&mut self) {
         self.drains.end();
-        self.backlog = LeastQueued::NOTHING;
         self.spacing = Spacing::default();
     }
 
@@ -295,8 +292,9 @@ impl Rule for PriceRule {
     fn outlook(&self, frame: &Frame) -> Outlook {
         let (limits, rate) = (frame.limits(), frame.data_rate());
         // One packet waits for its turn wherever packets are made as fast as they leave.
-        let backlog = self.backlog.get().saturating_sub(self.packet);
-        let media_rate = media_rate(limits, rate, backlog, self.config.drain_time);
+        let backlog = frame.least_queued().saturating_sub(self.packet);
+        let media_rate =
+            self.config.drain_time.map_or(rate, |drain| media_rate(limits, rate, backlog, drain));
         let outlook = Outlook { media_rate, ..Outlook::at(rate, Pacing::Exact(rate)) };
         self.drains.shape(outlook, limits)
     }

@@ -201,6 +201,28 @@ fn sender_report_round_trip_time_follows_the_example_of_rfc_3550() {
 }
 
 #[test]
+fn a_round_trip_that_ends_before_it_begins_is_refused_and_counted() {
+    let mut history = SendHistory::new(TimeDelta::from_secs(2));
+    let mut rtt = |sent: i64, held: u32| {
+        let report = ReceptionReport {
+            last_sender_report: compact_ntp(at(sent)),
+            delay_since_last_sender_report: held,
+            ..ReceptionReport::default()
+        };
+        let rtt = history.join(at(100_000), &Report::Reception(report)).rtt();
+        (rtt.map(|rtt| rtt.micros() / 1000), history.refused_reports())
+    };
+    // A second is 65 536 ticks; up to 66 below zero may be rounding.
+    assert_eq!(rtt(98_000, 65_536), (Some(1000), 0));
+    assert_eq!(rtt(98_000, 2 * 65_536 + 66), (Some(0), 0));
+    assert_eq!(rtt(98_000, 2 * 65_536 + 67), (None, 1));
+    assert_eq!(rtt(98_000, u32::MAX), (None, 2), "a delay of 18 hours");
+    assert_eq!(rtt(101_000, 0), (None, 3), "the sender report leaves in a second");
+    // As if it had left a day ahead of now: whatever the wait, nothing comes of it.
+    assert_eq!(rtt(101_000, u32::MAX - 2 * 65_536), (None, 4));
+}
+
+#[test]
 fn more_packets_than_numbers_forget_the_oldest() {
     let mut history = SendHistory::new(TimeDelta::from_secs(1000));
     for _ in 0..70_000 {

@@ -10,6 +10,7 @@ use crate::controller::{Cause, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::parts::backlog::media_rate;
+use crate::parts::least_window::{least_window, window_of};
 use crate::parts::loss_detection::LossDetection;
 use crate::parts::rescaling::Rescaling;
 use crate::parts::rtt_estimate::RttEstimate;
@@ -90,7 +91,7 @@ impl WindowRule {
 
     /// The window that gives `rate` bit/s of payload.
     fn window_of(&self, rate: f64, rtt: &RttEstimate) -> f64 {
-        rate / 8.0 * rtt.srtt / self.payload_share
+        window_of(rate, rtt.srtt, self.payload_share)
     }
 
     /// `cwnd/SRTT` as a rate of payload in bit/s.
@@ -271,10 +272,8 @@ impl Rule for WindowRule {
         let limits = frame.limits();
         let sending_rate = frame.data_rate();
         let window = self.rtt.map(|rtt| {
-            // Not so small that what the pacer lets go at the least rate, or a packet, would not fit.
-            let least = limits.min().bps_f64() * self.config.pacing_factor;
-            let least = self.window_of(least, &rtt).max(self.mss());
-            DataSize::from_bytes_f64(self.cwnd.max(least))
+            let least = least_window(limits, self.config.pacing_factor, rtt.srtt, self.payload_share);
+            DataSize::from_bytes_f64(self.cwnd.max(least).max(self.mss()))
         });
         Outlook {
             media_rate: media_rate(limits, sending_rate, frame.queued(), self.config.drain_time),

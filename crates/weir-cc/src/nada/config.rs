@@ -2,10 +2,10 @@
 
 use weir_units::TimeDelta;
 
-use super::log::TEN_MINUTES;
 use crate::config_error::{
     ConfigError, Rule, amount, at_least_one, check, not_negative, positive, ratio, span, weight,
 };
+use crate::parts::base_delay::BaseDelay;
 
 /// Where the aggregate congestion signal ends. Divergence 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,8 +156,8 @@ pub struct Config {
     /// What counts as the length of the shaping buffer. Divergence 12.
     pub shaping_buffer: ShapingBuffer,
     /// Where the round-trip time has not come near its least for so long, the sender lets the queue drain, and the base
-    /// delay is that of two minutes more; longer than 0. `None`: it never does, and the base delay is that of ten
-    /// minutes. Divergence 13.
+    /// delay is that of two minutes more; longer than 0, at most 8 min. `None`: it never does, and the base delay is that
+    /// of ten minutes. Divergence 13.
     pub drain_after: Option<TimeDelta>,
     /// How packets leave. RFC 8698 §5.2.2.
     pub pacing: NadaPacing,
@@ -245,12 +245,6 @@ impl Config {
         }
     }
 
-    /// The minutes of the base delay: so many that the queue has drained in one of them.
-    pub(super) fn base_minutes(&self) -> usize {
-        let drained = |after: TimeDelta| (after.secs_f64() / 60.0) as usize + 2;
-        self.drain_after.map_or(TEN_MINUTES, drained)
-    }
-
     /// Checks every constant.
     ///
     /// # Errors
@@ -285,7 +279,7 @@ impl Config {
             ("shaping_cap", ratio(self.shaping_cap), "in [0, 1]"),
             ("congestion_bound", bound, "longer than 0"),
             ("equilibrium_bound", self.equilibrium_bound.is_none_or(span), "longer than 0"),
-            ("drain_after", self.drain_after.is_none_or(span), "longer than 0"),
+            ("drain_after", self.drain_after.is_none_or(BaseDelay::outlives), "longer than 0, at most 8 min"),
             ("pacing", self.pacing.is_sound(), "a factor of at least 1"),
         ];
         check(rules.into_iter().chain(log_rules([
@@ -347,6 +341,10 @@ mod tests {
             rejected(|c| c.clock_step = c.log_window),
             "`clock_step` must be longer than `log_window`"
         );
+        let drains = "`drain_after` must be longer than 0, at most 8 min";
+        for wrong in [zero, TimeDelta::from_secs(481)] {
+            assert_eq!(rejected(|c| c.drain_after = Some(wrong)), drains);
+        }
         let timeout = "`feedback_timeout` must be above `feedback_interval`";
         assert_eq!(rejected(|c| c.feedback_timeout = c.feedback_interval), timeout);
         let pacing = "`pacing` must be a factor of at least 1";
@@ -374,6 +372,7 @@ mod tests {
             media_gain: 0.0,
             shaping_cap: 1.0,
             congestion_bound: CongestionBound::At(TimeDelta::from_nanos(1)),
+            drain_after: Some(TimeDelta::from_secs(480)),
             pacing: NadaPacing::Factor(1.0),
             ..Config::default()
         };

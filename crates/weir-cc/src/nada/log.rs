@@ -18,12 +18,10 @@ pub(super) struct Spans {
     pub(super) interval: TimeDelta,
     /// A raw queuing delay from here on is a clock that was set.
     pub(super) clock_step: TimeDelta,
-    /// The base delay is that of so many minutes.
-    pub(super) base_minutes: usize,
+    /// Without an empty path for so long the sender drains the queue, and the base delay is that of two minutes more;
+    /// `None` for never, and ten minutes.
+    pub(super) drain_after: Option<TimeDelta>,
 }
-
-/// Minutes of a base delay that no drain refreshes. RFC 6817 §2.5.
-pub(super) const TEN_MINUTES: usize = 10;
 
 /// The log of a path.
 #[derive(Debug)]
@@ -72,7 +70,7 @@ impl Log {
     pub(super) fn new(spans: Spans) -> Self {
         Self {
             spans,
-            base: BaseDelay::keeping(spans.base_minutes),
+            base: spans.drain_after.map_or(BaseDelay::new(), BaseDelay::between_drains),
             window: LogWindow::new(spans.window),
             received: ReceiveRate::new(spans.window),
             newest: None,
@@ -212,7 +210,7 @@ mod tests {
     }
 
     fn log() -> Log {
-        Log::new(Spans { window: ms(500), interval: ms(100), clock_step: ms(10_000), base_minutes: 10 })
+        Log::new(Spans { window: ms(500), interval: ms(100), clock_step: ms(10_000), drain_after: None })
     }
 
     /// Packet `id` of 1250 bytes arrives at `at` ms after `delay` ms.

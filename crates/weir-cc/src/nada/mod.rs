@@ -16,9 +16,9 @@
 //! number, so that it is not starved.
 //!
 //! Source: RFC 8698 (February 2020), with its receiver computations at the receiver ([`NadaObserver`] mounted with
-//! [`AtReceiver`](crate::AtReceiver)) or, over per-packet feedback, at the sender ([`at_sender()`]). Blocks: [`NadaObserver`] (§4.2, §5.1) and [`Nada`] (§4.3, §5.2), the reaction
-//! of both to each of their inputs; the equations stand apart from the state. `RMIN` and `RMAX` are the sender's
-//! [`RateLimits`]. Every constant is in [`Config`].
+//! [`AtReceiver`](crate::AtReceiver)) or, over per-packet feedback, at the sender ([`at_sender()`]). Blocks:
+//! [`NadaObserver`] (§4.2, §5.1) and [`Nada`] (§4.3, §5.2), the reaction of both to each of their inputs; the equations
+//! stand apart from the state. `RMIN` and `RMAX` are the sender's [`RateLimits`]. Every constant is in [`Config`].
 //!
 //! Deliberate divergences and readings of what the RFC leaves open:
 //!
@@ -27,7 +27,7 @@
 //!    falls to about −39, and the rate cycles between `RMIN` and `RMAX` as the term grows and decays. Below a fiftieth of
 //!    `RMAX` that bound would let the rate rise whatever is lost, so the value at which it stands ends at 300 ms
 //!    ([`Config::equilibrium_bound`]), which is that of a loss of 5.5 %. With a maximum of 50 Mbit/s on 500 kbit/s, a queue
-//!    of 300 ms, from 20 s on 388 kbit/s of payload arrive and 9 % are lost, where it was 52 %. Below a thirtieth of
+//!    of 300 ms, from 20 s on 385 kbit/s of payload arrive and 8.6 % are lost, where it was 52 %. Below a thirtieth of
 //!    `RMAX` nothing moves the rates of several flows towards each other any more.
 //! 2. The age of a loss is measured in loss intervals averaged over the closed ones alone. RFC 5348 §5.4, to which
 //!    the RFC refers, takes the open interval `I_0` into the average; as that average is never below `I_0/6`, the
@@ -61,7 +61,7 @@
 //! 12. The length of the shaping buffer is the least since the report before: a frame captured a moment ago is about to
 //!     leave. Reports each 100 ms meet every third frame of 30 per second in the same phase for ever; where that is just
 //!     after its capture a whole frame counts, the encoder gets 5 % less for ever, and at long round-trip times the ramp-up
-//!     grows by hardly more than that: with 300 ms one way 845 of 3000 kbit/s after a minute, and 2823 this way.
+//!     grows by hardly more than that: with 300 ms one way 746 of 3000 kbit/s in the second minute, and 2845 this way.
 //!     [`ShapingBuffer`] selects.
 //! 13. Where the round-trip time has not come near its least for a minute ([`Config::drain_after`]), the sender halves what
 //!     it sends for five round trips, as SCReAM's implementation does, holds `r_ref` until the news of that is over, and the

@@ -64,7 +64,7 @@ impl NadaObserver {
                 window: config.log_window,
                 interval: config.feedback_interval,
                 clock_step: config.clock_step,
-                base_minutes: config.base_minutes(),
+                drain_after: config.drain_after,
             }),
             delays: WindowedMin::new(config.min_filter as usize),
             losses: LossIntervals::new(),

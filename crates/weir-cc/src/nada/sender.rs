@@ -10,7 +10,6 @@ use crate::controller::{Cause, Pacing, RateLimits, Signal};
 use crate::decision::Why;
 use crate::packet::{SendState, SentPacket};
 use crate::parts::drain::Drains;
-use crate::parts::least_queued::LeastQueued;
 use crate::parts::rescaling::Rescaling;
 use crate::parts::silence;
 use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
@@ -82,15 +81,13 @@ pub struct NadaRule<V> {
     habits: Habits,
     words: Rescaling,
     drains: Drains,
-    buffer: LeastQueued,
 }
 
 impl<V: Variant> Sender<V> {
     /// A sender half that begins at the start rate.
     pub(super) fn by(variant: V, habits: Habits, limits: RateLimits) -> Self {
         let drains = Drains::new(habits.drain_after);
-        let (words, buffer) = (Rescaling::NONE, LeastQueued::NOTHING);
-        let rule = NadaRule { variant, habits, words, drains, buffer };
+        let rule = NadaRule { variant, habits, words: Rescaling::NONE, drains };
         Self::new_by(rule, Frame::new(limits, Some(habits.feedback_timeout)))
     }
 }
@@ -103,8 +100,7 @@ impl<V: Variant> NadaRule<V> {
 }
 
 impl<V: Variant> Rule for NadaRule<V> {
-    fn on_sent(&mut self, packet: &SentPacket, state: &SendState, _frame: &Frame) {
-        self.buffer.on_sent(state.queued);
+    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &Frame) {
         self.variant.on_sent(packet.at);
     }
 
@@ -112,7 +108,7 @@ impl<V: Variant> Rule for NadaRule<V> {
         &mut self,
         now: SendTime,
         feedback: &Feedback<'_>,
-        state: &SendState,
+        _state: &SendState,
         frame: &mut Frame,
     ) -> Heard {
         let Feedback::Law { report, rtt } = feedback else { return Heard::Foreign };
@@ -122,7 +118,6 @@ impl<V: Variant> Rule for NadaRule<V> {
         let Some((rate, cause)) = self.variant.on_report(now, report, &present) else {
             return Heard::Foreign;
         };
-        self.buffer.on_report(state.queued);
         frame.set_rtt(rtt);
         frame.end_silence();
         let drained = rtt.is_some_and(|rtt| self.drains.on_rtt(now, rtt));
@@ -137,7 +132,6 @@ impl<V: Variant> Rule for NadaRule<V> {
 
     fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
         self.drains.end();
-        self.buffer.on_report(frame.queued());
         self.variant.forget_congestion();
         self.variant.forget_share();
         frame.rate() * silence::FACTOR
@@ -145,7 +139,6 @@ impl<V: Variant> Rule for NadaRule<V> {
 
     fn on_pause(&mut self) {
         self.drains.end();
-        self.buffer = LeastQueued::NOTHING;
         self.variant.forget_congestion();
     }
 
@@ -166,7 +159,7 @@ impl<V: Variant> Rule for NadaRule<V> {
         let outlook = match self.habits.pacing {
             NadaPacing::Shaped => {
                 let queued = match self.habits.buffer {
-                    ShapingBuffer::Least => self.buffer.get(),
+                    ShapingBuffer::Least => frame.least_queued(),
                     ShapingBuffer::Present => frame.queued(),
                 };
                 let shaped = self.habits.shaping.shape(frame.limits(), rate, queued);

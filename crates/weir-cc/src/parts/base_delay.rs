@@ -40,6 +40,18 @@ impl BaseDelay {
         Self { minima: [None; MINUTES], kept: Some(minutes.clamp(1, MINUTES)), minute: None }
     }
 
+    /// That of a flow that drains the queue where it has not been empty `for_so_long`: the minutes of that, and two more, in
+    /// one of which the queue has drained. Nothing is known yet.
+    pub(crate) fn between_drains(for_so_long: TimeDelta) -> Self {
+        let whole = for_so_long.nanos() / MINUTE.nanos();
+        Self::keeping(usize::try_from(whole).unwrap_or(0).saturating_add(2))
+    }
+
+    /// Whether a minimum is kept until the queue has drained, which happens after `span`: longer than 0, at most 8 minutes.
+    pub(crate) fn outlives(span: TimeDelta) -> bool {
+        TimeDelta::ZERO < span && span <= MINUTE * (MINUTES as i64 - 2)
+    }
+
     /// That of the whole session; nothing is known yet.
     pub fn for_ever() -> Self {
         Self { minima: [None; MINUTES], kept: None, minute: None }
@@ -128,6 +140,18 @@ mod tests {
         base.on_arrival(second(200), delay(30));
         assert_eq!(base.on_arrival(second(379), delay(45)), delay(30));
         assert_eq!(base.on_arrival(second(380), delay(45)), delay(45));
+    }
+
+    #[test]
+    fn between_drains_the_minimum_stays_for_two_minutes_more() {
+        for (drain_after, gone) in [(20, 120), (60, 180), (119, 180), (480, 600)] {
+            assert!(BaseDelay::outlives(TimeDelta::from_secs(drain_after)));
+            let mut base = BaseDelay::between_drains(TimeDelta::from_secs(drain_after));
+            base.on_arrival(second(0), delay(25));
+            assert_eq!(base.on_arrival(second(gone - 1), delay(45)), delay(25), "{drain_after} s");
+            assert_eq!(base.on_arrival(second(gone), delay(45)), delay(45), "{drain_after} s");
+        }
+        assert!(!BaseDelay::outlives(TimeDelta::from_secs(481)) && !BaseDelay::outlives(TimeDelta::ZERO));
     }
 
     #[test]

@@ -12,9 +12,9 @@ use crate::rate_law::Outlook;
 use crate::time::SendTime;
 
 /// What is sent while the queue drains, as a share of the rate; that of SCReAM's implementation.
-const SHARE: f64 = 0.5;
+pub(crate) const SHARE: f64 = 0.5;
 /// A drain lasts so many round trips, in which half a rate drains two and a half of them; as there.
-const ROUNDS: i64 = 5;
+pub(crate) const ROUNDS: f64 = 5.0;
 /// … and at least so long, that a report tells of it.
 const SHORTEST: TimeDelta = TimeDelta::from_millis(200);
 /// A round-trip time so much above the least is one without a queue.
@@ -25,47 +25,79 @@ const NEAR: TimeDelta = TimeDelta::from_millis(5);
 pub(crate) struct Drains {
     /// Without a round-trip time near the least for so long the queue drains; `None` for never.
     every: Option<TimeDelta>,
-    /// The least round-trip time, and when one near it was last seen.
-    least: Option<(TimeDelta, SendTime)>,
+    seen: Option<Seen>,
     phase: Phase,
+}
+
+/// What round-trip times have shown of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seen {
+    /// The least of all.
+    least: TimeDelta,
+    /// The least of the last drain, which did not come near that: either the path is longer now, or the queue is not this
+    /// flow's to drain. It stands for an empty path until a shorter one shows.
+    floor: Option<TimeDelta>,
+    /// When the path was last seen empty, or began to be drained.
+    at: SendTime,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// The flow sends what its law says.
     Full,
-    /// It yields until then.
-    Yielding(SendTime),
-    /// It sends all again; until then it may hear of what it sent before.
-    Hearing(SendTime),
+    /// It yields until then; the least round-trip time meanwhile.
+    Yielding(SendTime, TimeDelta),
+    /// It sends all again; until then it may hear of what it sent before. The least round-trip time since it yielded.
+    Hearing(SendTime, TimeDelta),
+}
+
+impl Seen {
+    /// A round-trip time has been measured. Whether the path looks empty.
+    fn on_rtt(&mut self, now: SendTime, rtt: TimeDelta) -> bool {
+        // The sender's clock may have been set back.
+        self.at = self.at.min(now);
+        self.least = self.least.min(rtt);
+        self.floor = self.floor.filter(|&floor| rtt >= floor - NEAR);
+        let empty = rtt <= self.floor.unwrap_or(self.least) + NEAR;
+        if empty {
+            self.at = now;
+        }
+        empty
+    }
+
+    /// A drain is over, in which this was the least round-trip time.
+    fn on_drained(&mut self, now: SendTime, rtt: TimeDelta) {
+        if rtt > self.least + NEAR {
+            (self.floor, self.at) = (Some(rtt), now);
+        }
+    }
 }
 
 impl Drains {
     pub(crate) const fn new(every: Option<TimeDelta>) -> Self {
-        Self { every, least: None, phase: Phase::Full }
+        Self { every, seen: None, phase: Phase::Full }
     }
 
     /// A round-trip time has been measured. Whether what is heard with it may tell of a drain: the law then knows nothing
     /// by which it could rise.
     pub(crate) fn on_rtt(&mut self, now: SendTime, rtt: TimeDelta) -> bool {
         let Some(every) = self.every else { return false };
-        match self.phase {
-            Phase::Yielding(end) if now >= end => self.phase = Phase::Hearing(now + rtt),
-            Phase::Hearing(end) if now >= end => self.phase = Phase::Full,
-            _ => {}
+        let mut seen = self.seen.unwrap_or(Seen { least: rtt, floor: None, at: now });
+        self.phase = match self.phase {
+            Phase::Yielding(end, least) if now >= end => Phase::Hearing(now + rtt, least.min(rtt)),
+            Phase::Yielding(end, least) => Phase::Yielding(end, least.min(rtt)),
+            Phase::Hearing(end, least) if now >= end => {
+                seen.on_drained(now, least);
+                Phase::Full
+            }
+            Phase::Hearing(end, least) => Phase::Hearing(end, least.min(rtt)),
+            Phase::Full => Phase::Full,
+        };
+        if !seen.on_rtt(now, rtt) && self.phase == Phase::Full && now - seen.at >= every {
+            self.phase = Phase::Yielding(now + rtt.scale(ROUNDS).max(SHORTEST), rtt);
+            seen.at = now;
         }
-        let (least, seen) = *self.least.get_or_insert((rtt, now));
-        // The sender's clock may have been set back.
-        let seen = seen.min(now);
-        if rtt <= least + NEAR {
-            self.least = Some((rtt.min(least), now));
-        } else if self.phase == Phase::Full && now - seen >= every {
-            self.phase = Phase::Yielding(now + (rtt * ROUNDS).max(SHORTEST));
-            // A longer path has another least.
-            self.least = Some((rtt, now));
-        } else {
-            self.least = Some((least, seen));
-        }
+        self.seen = Some(seen);
         self.phase != Phase::Full
     }
 
@@ -81,7 +113,7 @@ impl Drains {
 
     /// What goes to encoder and pacer where `outlook` would.
     pub(crate) fn shape(&self, outlook: Outlook, limits: &RateLimits) -> Outlook {
-        if !matches!(self.phase, Phase::Yielding(_)) {
+        if !matches!(self.phase, Phase::Yielding(..)) {
             return outlook;
         }
         let part = |rate: DataRate| limits.clamp(rate.scale(SHARE));
@@ -163,6 +195,31 @@ mod tests {
             let hears = drains.on_rtt(at(now), ms(80));
             assert!(!hears || now <= 60_600, "{now}");
         }
+    }
+
+    /// Round-trip times each 100 ms from `from` to `to` ms; when the flow began to yield.
+    fn live(drains: &mut Drains, from: i64, to: i64, rtt: impl Fn(i64) -> i64) -> Vec<i64> {
+        let mut began = Vec::new();
+        for now in (from..to).step_by(100) {
+            let before = sent(drains);
+            drains.on_rtt(at(now), ms(rtt(now)));
+            if sent(drains) < before {
+                began.push(now);
+            }
+        }
+        began
+    }
+
+    #[test]
+    fn a_queue_that_no_drain_empties_is_drained_when_it_can_be() {
+        let mut drains = drains();
+        drains.on_rtt(at(0), ms(50));
+        // Another flow keeps 300 ms in the queue: one drain, and that is what the path is.
+        assert_eq!(live(&mut drains, 100, 200_000, |now| 350 + now / 100 % 3), [60_000]);
+        // It has left, and what stands now is the flow's own: a drain empties it, each minute.
+        let own = |now: i64| if (260_100..260_400).contains(&now) { 50 } else { 67 };
+        assert_eq!(live(&mut drains, 200_000, 300_000, own), [259_900]);
+        assert_eq!(live(&mut drains, 300_000, 321_000, |_| 67), [320_300]);
     }
 
     #[test]

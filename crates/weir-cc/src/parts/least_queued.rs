@@ -27,7 +27,7 @@ impl LeastQueued {
     }
 
     /// As of the last report.
-    pub(crate) fn get(&self) -> DataSize {
+    pub(crate) const fn get(&self) -> DataSize {
         self.before
     }
 

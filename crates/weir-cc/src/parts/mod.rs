@@ -1,17 +1,21 @@
 //! What several laws are made of.
 //!
 //! * [`base_delay`], [`filters`], [`receive_rate`]: what arrivals say of delay and rate;
-//! * [`loss_intervals`], and the detection of losses by per-packet feedback;
-//! * the smoothed round-trip time, the clocks of missing feedback and of drains, what an encoder may make beside a backlog, and what
-//!   coupling's words mean for news that is older than they are.
+//! * [`loss_intervals`], [`loss_reports`], and the detection of losses by per-packet feedback;
+//! * the smoothed round-trip time, the clocks of missing feedback and of drains;
+//! * what truly waits at the sender, what an encoder may make beside a backlog, and the window that lets the lowest rate
+//!   through;
+//! * what coupling's words mean for news that is older than they are.
 
 pub(crate) mod backlog;
 pub mod base_delay;
 pub(crate) mod drain;
 pub mod filters;
 pub(crate) mod least_queued;
+pub(crate) mod least_window;
 pub(crate) mod loss_detection;
 pub mod loss_intervals;
+pub mod loss_reports;
 pub mod receive_rate;
 pub(crate) mod relative;
 pub(crate) mod rescaling;

@@ -116,9 +116,41 @@ const A_WINDOW_OF_WHAT_WAS_SENT: &str = "while the source offers less its window
 const TRACES: &str = "short round trips, trace-driven";
 const HYBRID: &str = "short round trips, hybrid";
 const EVENLY: &str = "its packets leave evenly at its rate, which ends at the maximum: what a source makes above it for seconds does not fit, and 79 to 89 % of it are sent";
+const WITHIN_THE_MAXIMUM: &str = "its window ends at what the maximum has in flight: what a source makes above that for seconds does not fit, and 82 to 90 % of it are sent";
+const LEDBAT: &[Exception] = &[
+    (
+        "two hours alone",
+        "RFC 6817 keeps the least delay of the last ten minutes alone, and its own queue becomes the base of the next",
+    ),
+    (TRACES, WITHIN_THE_MAXIMUM),
+    (HYBRID, WITHIN_THE_MAXIMUM),
+    (TWO_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT),
+    (THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT),
+];
 const ONE_STREAM_ONLY: &[Exception] =
     &[(TWO_STREAMS, TWICE_WHAT_WAS_SENT), (THREE_STREAMS, TWICE_WHAT_WAS_SENT)];
+const HALF_ABOVE_WHAT_ARRIVED: &str = "its rate is at most 1.5 times what arrived: a source that makes less for a while takes it down, and of less then makes less";
+const GCC_2016: &[Exception] = &[
+    (TRACES, HALF_ABOVE_WHAT_ARRIVED),
+    (HYBRID, HALF_ABOVE_WHAT_ARRIVED),
+    (TWO_STREAMS, TWICE_WHAT_WAS_SENT),
+    (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
+];
+const GCC_SEND_SIDE: &[Exception] = &[
+    (TRACES, HALF_ABOVE_WHAT_ARRIVED),
+    (TWO_STREAMS, TWICE_WHAT_WAS_SENT),
+    (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
+];
+const SCREAM: &[Exception] = &[
+    (
+        SKEW,
+        "it keeps the least delay of ten minutes (RFC 6817) and knows no skew: what a fast clock adds to it in that time ends its fast increase",
+    ),
+    (TWO_STREAMS, TWICE_WHAT_WAS_SENT),
+    (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
+];
 
+const SKEW: &str = "clock skew of 50 ppm";
 const LARGE_RANGE: &str = "large range";
 const NADA: &[Exception] = &[
     (
@@ -128,7 +160,10 @@ const NADA: &[Exception] = &[
     (TWO_STREAMS, TWICE_WHAT_WAS_SENT),
     (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
 ];
+const AN_UNBOUNDED_BUFFER: &str = "its shaping buffer lowers the encoder's rate by what waits without a bound: where a source is above its target for seconds 69 to 80 % of it are sent";
 const NADA_2016: &[Exception] = &[
+    (TRACES, AN_UNBOUNDED_BUFFER),
+    (HYBRID, AN_UNBOUNDED_BUFFER),
     (
         LARGE_RANGE,
         "by its own equation it rests where x = x_ref·R_max/R is 2 s, and all that is lost makes up for 1 s of it",
@@ -138,10 +173,7 @@ const NADA_2016: &[Exception] = &[
 ];
 const LEAST_OVER_PRESENT_DELAY: &str = "its rate is its maximum times the least delay over the present one, and on a path of some milliseconds what packets of one frame wait for each other is as much";
 const NADA_ZHU_03: &[Exception] = &[
-    (
-        "clock skew of 50 ppm",
-        "it takes the difference of two clocks for the delay: an hour of 50 ppm is 180 ms",
-    ),
+    (SKEW, "it takes the difference of two clocks for the delay: an hour of 50 ppm is 180 ms"),
     (LARGE_RANGE, "its rate goes by the inverse of the delay, which would have to grow a hundredfold"),
     ("short round trips, papers", LEAST_OVER_PRESENT_DELAY),
     ("short round trips, gcc-2016", LEAST_OVER_PRESENT_DELAY),
@@ -166,14 +198,14 @@ pub(super) type Halves = (Box<dyn Controller>, Box<dyn Receiver>);
 
 #[rustfmt::skip]
 pub(super) const LAWS: &[Law] = &[
-    Law::new("gcc-2016", |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap())).bounded_when_limited().cannot(ONE_STREAM_ONLY),
+    Law::new("gcc-2016", |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap())).bounded_when_limited().cannot(GCC_2016),
     // 8 % per second: ln 50 / ln 1.08 = 51 s, and a while of additive growth near what was taken for the capacity.
-    Law::new("gcc-send-side", |limits| halves(SendSideGcc::new(send_side::Config::default(), limits).unwrap(), PacketFeedback::new(send_side::Config::default().feedback_interval))).recovering_within(750).bounded_when_limited().cutting_to(0.8).cannot(ONE_STREAM_ONLY),
+    Law::new("gcc-send-side", |limits| halves(SendSideGcc::new(send_side::Config::default(), limits).unwrap(), PacketFeedback::new(send_side::Config::default().feedback_interval))).recovering_within(750).bounded_when_limited().cutting_to(0.8).cannot(GCC_SEND_SIDE),
     Law::new("gcc-dccc", |limits| halves(SimplifiedGccSender::new(simplified::Config::default(), limits).unwrap(), SimplifiedGccReceiver::new(simplified::Config::default(), limits).unwrap())).bounded_when_limited().cannot(ONE_STREAM_ONLY),
     // After heavy loss it may hold its rate for 60 s; then 8 % per second: ln 50 / ln 1.08 = 51 s.
     Law::new("gcc", |limits| halves(GoogCc::new(goog_cc::Config::default(), limits).unwrap(), PacketFeedback::new(goog_cc::Config::default().feedback_interval))).recovering_within(1500).bounded_when_limited().cutting_to(0.8).cannot(ONE_STREAM_ONLY),
     // RFC 8298 §4.1.3 lets the rate grow by 200 kbit/s per second, by a fifth of that where congestion was met last.
-    Law::new("scream", |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1())).recovering_within(600).by_the_smallest_delay().bounded_when_limited().cannot(ONE_STREAM_ONLY),
+    Law::new("scream", |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1())).recovering_within(600).by_the_smallest_delay().bounded_when_limited().cannot(SCREAM),
     Law::new("scream-v2", |limits| halves(ScreamV2::new(scream::v2::Config::default(), limits).unwrap(), ScreamReceiver::v2())).by_the_smallest_delay().bounded_by_a_window_when_limited().cannot(&[(THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT)]),
     // x_curr = XREF·RMAX/r ends at 500 ms: with RMAX = 100 Mbit/s no rate below 2 Mbit/s is in equilibrium.
     Law::new("nada-2016", |limits| halves(Nada2016::new(v2016::Config::default(), limits).unwrap(), AtReceiver::new(Nada2016Observer::new(v2016::Config::default()).unwrap()))).starting_at_most(10_000).bounded_when_limited().cannot(NADA_2016),
@@ -183,7 +215,7 @@ pub(super) const LAWS: &[Law] = &[
     Law::new("dccc", |limits| halves(Dccc::new(dccc::Config::default(), limits).unwrap(), AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()))).recovering_within(320).by_the_smallest_delay().bounded_when_limited().cannot(DCCC),
     // As above; at the sender the packets of the rounds are its feedback too.
     Law::new("dccc at the sender", |limits| halves(dccc::at_sender(dccc::Config::default(), limits).unwrap(), PacketFeedback::new(dccc::Config::default().min_interval))).recovering_within(320).by_the_smallest_delay().bounded_when_limited().cannot(DCCC),
-    Law::new("ledbat", |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap())).by_the_smallest_delay().bounded_by_a_window_when_limited().cannot(&[("two hours alone", "RFC 6817 keeps the least delay of the last ten minutes alone, and its own queue becomes the base of the next"), (TWO_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT), (THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT)]),
+    Law::new("ledbat", |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap())).by_the_smallest_delay().bounded_by_a_window_when_limited().cannot(LEDBAT),
     Law::new("rap", |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap())).bounded_by_a_window_when_limited().cutting_to(0.5).cannot(&[("large range", "it adds a packet in each round trip until one is lost, and hears of that a full queue later: on 500 kbit/s what is too much by then is a sixth of what it sends"), (THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT), (TRACES, EVENLY), (HYBRID, EVENLY)]),
     // Before the first loss it never wants less than W_init in a round trip (RFC 5348 §4.3), here twice the start rate,
     // whatever is sent.

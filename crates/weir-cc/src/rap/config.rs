@@ -67,12 +67,13 @@ impl Default for Config {
 }
 
 impl Config {
-    /// ns-2.35's start: a packet each two seconds, then one per round trip. Packets of 1000 bytes, as in "Coupled
-    /// congestion control for RTP media" (TR 440, 2014).
+    /// ns-2.35's start: a packet each two seconds, then one per round trip; no timeout is longer than the first. Packets of
+    /// 1000 bytes, as in "Coupled congestion control for RTP media" (TR 440, 2014).
     pub fn ns2() -> Self {
         Self {
             packet_size: DataSize::from_bytes(1000),
             initial_gap: Some(TimeDelta::from_secs(2)),
+            max_timeout: TimeDelta::from_secs(2),
             ..Self::default()
         }
     }
@@ -111,6 +112,7 @@ mod tests {
     fn constants_out_of_range_are_named() {
         assert_eq!(Config::default().validate(), Ok(()));
         assert_eq!(Config::ns2().validate(), Ok(()));
+        assert_eq!(Config::ns2().max_timeout, TimeDelta::from_secs(2));
         let error = Config { beta: 1.0, ..Config::default() }.validate().unwrap_err();
         assert_eq!(error.to_string(), "`beta` must be in (0, 1)");
         for wrong in [

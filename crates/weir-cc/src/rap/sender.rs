@@ -228,10 +228,9 @@ impl Rule for GapRule {
         Heard::Noted
     }
 
-    fn on_timeout(&mut self, now: SendTime, state: &SendState, frame: &mut Frame) -> Option<Computed> {
+    fn on_timeout(&mut self, now: SendTime, _state: &SendState, frame: &mut Frame) -> Option<Computed> {
         self.next_timeout().filter(|&due| due <= now)?;
         let limits = *frame.limits();
-        frame.set_queued(state.queued);
         let mut computed =
             self.time_out(now).then(|| self.on_loss(now, Why::Timeout, Cause::Receiver, &limits));
         if self.step_due.is_some_and(|due| due <= now) {

@@ -236,6 +236,25 @@ fn limits_and_another_route_decide() {
 }
 
 #[test]
+fn the_least_that_waited_is_that_since_the_feedback_before() {
+    let mut law = law();
+    let waiting = |bytes| SendState { queued: DataSize::from_bytes(bytes), ..SendState::default() };
+    let size = DataSize::from_bytes(1000);
+    let packet = SentPacket { id: 0, at: ms(0), size, payload: size, padding: false, probe: None };
+    let told = |law: &RateLaw<Obedient>| (law.frame().queued().bytes(), law.frame().least_queued().bytes());
+    law.on_sent(&packet, &waiting(700));
+    law.on_feedback(ms(10), &Feedback::Ceiling(kbps(500)), &waiting(5000));
+    assert_eq!(told(&law), (5000, 700));
+    law.on_sent(&packet, &waiting(4000));
+    assert_eq!(law.on_timeout(ms(500), &waiting(4500)), None, "it is not due");
+    assert_eq!(told(&law), (5000, 700));
+    law.on_timeout(ms(4000), &waiting(4500));
+    assert_eq!(told(&law), (4500, 4000));
+    law.on_event(ms(4100), PathEvent::Paused);
+    assert_eq!(told(&law), (0, 0));
+}
+
+#[test]
 fn what_is_noted_or_foreign_decides_nothing() {
     let mut law = law();
     let state =

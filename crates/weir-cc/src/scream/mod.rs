@@ -86,15 +86,16 @@
 //!     and gives no rule. It is Ericsson's: a slow average of the least queue delay above an eighth of the target gives
 //!     the encoder half of the rate for five round trips, 100 ms at least, and then the base delay is forgotten, each
 //!     60 s at most. Where the queue falls to the old base meanwhile the drain ends and the base stays (as in
-//!     libwebrtc; Ericsson's code then forgets it with the next queue). `drain = false` switches it off: three flows
-//!     share at a Jain's index of 0.66 in the mean of ten runs instead of 0.86, the least of them 0.58 instead of 0.79;
-//!     alone on 3 Mbit/s the queue climbs to 240 ms in two hours instead of 26; it costs 1 % of 1 Mbit/s.
+//!     libwebrtc; Ericsson's code then forgets it with the next queue). [`v2::Config::drain_after`] of `None` switches it off, as
+//!     it is in [`v2::Config::early`], which is older than both rules: the three flows of `quality/three-flows` share at a
+//!     Jain's index of 0.66 in the mean of ten runs instead of 0.86, the least of them 0.58 instead of 0.79; alone on
+//!     3 Mbit/s the queue climbs to 240 ms in two hours instead of 26; it costs 1 % of 1 Mbit/s.
 //! 20. Reactions to delay and to marks of L4S come each 25 ms, several in a longer round trip. Ericsson's implementation
 //!     and libwebrtc divide them by their number in one, and take for delay the whole excess over half of the target, not
 //!     that times `2·l4s_alpha_lim`; the late text does neither. With `spread_reactions = false`, the text as it is
 //!     printed, useful video is 483 kbit/s instead of 587 in the call from a moving car and 2995 instead of 3179 in
 //!     `cellular/verizon-lte-downlink`, where late frames wait 152 ms instead of 178 at the 95th percentile; a start at
-//!     1.6 Mbit/s on 1 Mbit/s carries 955 instead of 994 kbit/s, and three flows share at 0.89 instead of 0.86.
+//!     1.6 Mbit/s on 1 Mbit/s carries 955 instead of 994 kbit/s, and the three flows of 19 share at 0.89 instead of 0.86.
 
 pub mod v1;
 pub mod v2;

@@ -288,9 +288,8 @@ impl Rule for EquationRule {
         next.map_or(Heard::Noted, |next| Heard::Rate(next.computed()))
     }
 
-    fn on_timeout(&mut self, now: SendTime, state: &SendState, frame: &mut Frame) -> Option<Computed> {
+    fn on_timeout(&mut self, now: SendTime, _state: &SendState, frame: &mut Frame) -> Option<Computed> {
         self.nofeedback_due.filter(|&due| due <= now)?;
-        frame.set_queued(state.queued);
         let (before, idle) = (x_of(frame), !self.sent);
         let x = self.on_nofeedback(now, before, frame.limits());
         self.restart_timer(now, within(frame.limits(), x));

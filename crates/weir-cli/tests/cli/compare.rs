@@ -49,4 +49,7 @@ fn cost_is_measured_where_it_is_asked_for() {
     let rows: Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(rows.as_array().map(Vec::len), Some(1), "who is named twice has one row: {rows}");
     assert!(rows[0]["cost per packet"]["mean"].as_f64().is_some_and(|nanos| nanos > 1.0), "{rows}");
+    let outcome = Place::new().weir(&format!("{SHORT} --controller omniscient --cost --format markdown"));
+    let row = outcome.stdout.lines().find(|line| line.starts_with("| `omniscient` ")).unwrap();
+    assert!(row.ends_with("| – |"), "a yardstick costs nothing that is known: {row}");
 }

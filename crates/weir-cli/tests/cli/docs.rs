@@ -2,7 +2,8 @@
 //!
 //! `make docs` prints it anew (`WEIR_DOCS=print`), `make docs-check` compares all of it (`WEIR_DOCS=check`); here a sample of
 //! the rows is compared, to the digit, with commands that take a second. The first two need bash and `jq`, take the command that
-//! `WEIR` names, and documents alone in whose name `WEIR_DOCS_OF` stands.
+//! `WEIR` names, and documents alone in whose name `WEIR_DOCS_OF` stands; where nothing does, all but docs/reproduction.md, which
+//! takes longest and has targets of its own.
 
 mod printed;
 
@@ -11,7 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::support::data;
-use printed::{Printed, blocks, printed, renewed, rows, tables};
+use printed::{Printed, blocks, comparable, printed, renewed, rows, tables};
+
+/// What `weir reproduce` says of papers, in whole sweeps.
+const REPRODUCTION: &str = "docs/reproduction.md";
 
 /// Where results stand: what is printed there does not depend on the machine.
 const RESULTS: [&str; 7] = [
@@ -21,16 +25,15 @@ const RESULTS: [&str; 7] = [
     "docs/coupling.md",
     "docs/scenarios.md",
     "docs/metrics.md",
-    "docs/reproduction.md",
+    REPRODUCTION,
 ];
 
 /// Where measurements stand: what is printed there is of a machine and a day.
 const MEASUREMENTS: [&str; 2] = ["docs/performance.md", "docs/mutants.md"];
 
 /// The tables of docs/reproduction.md that are put together from what tests print, or from single runs that their section
-/// names, by their heads; and what the suites list below their tables (docs/suites.md).
-const PUT_TOGETHER: [&str; 9] = [
-    "| check | cases |",
+/// names, by their heads.
+const PUT_TOGETHER: [&str; 8] = [
     "| item | paper | ours | judged by | verdict |",
     "| | table 1 | fig. 9b | table 2 |",
     "| γ, ms | 30 | 36 | **38** | 40 | 45 and 60, the same runs |",
@@ -85,9 +88,10 @@ fn everything() -> Vec<(&'static str, String, Vec<Printed>)> {
 /// Prints all anew, from behind, so that places stay; the documents whose text changes, with what changed.
 fn reprint(keep: bool) -> Vec<String> {
     let kept = tempfile::tempdir().expect("a directory");
-    let only = std::env::var("WEIR_DOCS_OF").unwrap_or_default();
+    let only = std::env::var("WEIR_DOCS_OF").ok().filter(|word| !word.is_empty());
+    let asked = |name: &str| only.as_ref().map_or(name != REPRODUCTION, |word| name.contains(word));
     let mut changed = Vec::new();
-    for (document, text, regions) in everything().into_iter().filter(|(name, ..)| name.contains(&only)) {
+    for (document, text, regions) in everything().into_iter().filter(|(name, ..)| asked(name)) {
         let mut new = text.clone();
         for Printed { command, place, .. } in regions.iter().rev() {
             let (old, output) = (&text[place.clone()], output(command, kept.path()));
@@ -133,7 +137,7 @@ fn samples_stand_in_their_tables() {
         for Printed { sample, place, .. } in &regions {
             let Some(sample) = sample else { continue };
             let output = output(sample, kept.path());
-            let (stands, sampled) = (rows(&text[place.clone()]), rows(&output));
+            let (stands, sampled) = (comparable(&text[place.clone()]), comparable(&output));
             assert!(!sampled.is_empty(), "{document}: `{sample}` prints no row");
             let lost = sampled.into_iter().filter(|row| !stands.contains(row));
             missing.extend(lost.map(|row| format!("{document}: `{sample}` prints\n{row}")));
@@ -153,7 +157,7 @@ fn every_table_of_results_names_the_command_that_prints_it() {
     }
 }
 
-/// "Measured DATE … on MACHINE … by `COMMAND`", in the section of the table.
+/// "Measured DATE … by `COMMAND` … (MODEL, CLOCK GHz, …)", in the section of the table.
 #[test]
 fn every_table_of_measurements_names_command_machine_and_date() {
     for document in MEASUREMENTS {
@@ -166,8 +170,7 @@ fn every_table_of_measurements_names_command_machine_and_date() {
             let paragraph = said.split("\n\n").next().unwrap_or_default();
             let date = paragraph.split([' ', ',', ':', '\n']).nth(1).unwrap_or_default();
             assert!(is_date(date), "{document}: {}: measured `{date}`", table.head);
-            let machine = ["GHz", "machine"].iter().any(|word| paragraph.contains(word));
-            assert!(machine, "{document}: {}: on which machine?", table.head);
+            assert!(paragraph.contains(" GHz"), "{document}: {}: on which machine?", table.head);
             let commands = ["`make ", "`cargo ", "`tools/", "`weir "];
             assert!(
                 commands.iter().any(|word| paragraph.contains(word)),
@@ -219,6 +222,9 @@ fn a_table_keeps_its_head_where_none_is_printed() {
     assert_eq!(renewed(old, "| x | 2 |\n"), "| a | b |\n|---|---|\n| x | 2 |\n");
     assert_eq!(renewed(old, "| c |\n| --- |\n| 3 |\n"), "| c |\n| --- |\n| 3 |\n");
     assert_eq!(rows(old), ["| x | 1 |"]);
+    assert_eq!(comparable(&format!("a heading\n\n{old}")), ["| x | 1 |"]);
+    assert_eq!(comparable("| x | 1 |\n"), ["| x | 1 |"], "a sample may have no head");
+    assert_eq!(comparable("law    1 ±  2\n\n──"), ["law 1 ± 2", "──"]);
     assert_eq!(difference(old, "| a | b |\n|---|---|\n| x | 2 |\n"), "- | x | 1 |\n+ | x | 2 |\n");
     assert!(
         tables(old)[0].is_of_figures() && !tables("| a | b |\n|--|--|\n| x | word |\n")[0].is_of_figures()

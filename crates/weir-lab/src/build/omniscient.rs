@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use weir_measure::metrics::{MeasurePlan, Witness};
-use weir_media::{EncoderConfig, Model};
 use weir_units::TimeDelta;
 use weir_world::{FlowSpec, Traffic};
 
@@ -37,7 +36,6 @@ pub(super) fn show(
         };
         let point = registry::omniscient_point(media.options.as_ref().map(|options| &options.0));
         let (point, limits) = (point.map_err(refused)?, media.limits().map_err(|e| refused(e.into()))?);
-        let point = if has_bursts(&media.encoder.config()) { point } else { point.sparing_nothing() };
         let flow = &mut flows[index];
         let back: TimeDelta = flow.reverse.iter().map(|&link| plan.links[link].delay).sum();
         if let Traffic::Media(spec) = &mut flow.traffic {
@@ -45,12 +43,4 @@ pub(super) fn show(
         }
     }
     Ok(Some(overview.witness()))
-}
-
-/// Whether the encoder answers an abrupt change of its target with a large frame.
-fn has_bursts(encoder: &EncoderConfig) -> bool {
-    match &encoder.model {
-        Model::Statistical(model) | Model::Hybrid(model, _) => model.burst.is_some(),
-        _ => false,
-    }
 }

@@ -12,8 +12,6 @@ use super::sight::{Seen, Sight};
 
 /// How often it decides.
 const INTERVAL: TimeDelta = TimeDelta::from_millis(100);
-/// What waits is to be gone after so many seconds.
-const DRAINED_WITHIN: f64 = 0.3;
 /// How much faster than its target it may send.
 const PACING_FACTOR: f64 = 2.5;
 /// From decision to decision so much of what it knows of its headers is kept.
@@ -90,10 +88,9 @@ impl Omniscient {
         let payload_share = self.headers.payload_share();
         let Seen { bps, aim, limited } = sight.share(now, self.point.window, self.point.share)?;
         let waiting = 8.0 * (state.queued.bytes_f64() / payload_share + sight.waiting(now) as f64);
-        let too_much = (waiting - bps * self.point.spared.secs_f64()).max(0.0);
         self.signals = [bps, waiting];
         let aim = if limited { self.limits.max().bps_f64() } else { aim * payload_share };
-        let media = aim - too_much * payload_share / DRAINED_WITHIN;
+        let media = aim - waiting * payload_share / self.point.drained_within.secs_f64();
         Some(DataRate::from_bps(self.limits.clamp_bps(media).round() as u64))
     }
 }

@@ -77,11 +77,15 @@ fn beside_transfers_it_misses_its_part_of_what_they_have_taken_so_far() {
     assert_eq!(seen.bps, 1e6 - 200e3);
 }
 
-/// Limits of 100 kbit/s to 5 Mbit/s.
 fn sender(overview: &Overview<'_>) -> Omniscient {
+    sender_at(Point::default(), overview)
+}
+
+/// Limits of 100 kbit/s to 5 Mbit/s.
+fn sender_at(point: Point, overview: &Overview<'_>) -> Omniscient {
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(100), kbps(300), kbps(5000)).unwrap();
-    let mut sender = Omniscient::seeing(Point::default(), limits, overview.sight(0, BACK));
+    let mut sender = Omniscient::seeing(point, limits, overview.sight(0, BACK));
     // Of 1000 bytes on the wire, 28 of UDP and IP among them, 900 are payload.
     let bytes = DataSize::from_bytes;
     let sent = SentPacket {
@@ -116,32 +120,57 @@ fn it_sends_at_its_start_rate_until_it_knows_and_then_a_part_of_its_share() {
 }
 
 #[test]
-fn what_waits_beyond_100_ms_of_its_share_is_to_be_gone_after_300_ms() {
+fn what_waits_is_to_be_gone_after_a_second() {
     let plan = plan(vec![call(6000)]);
     let overview = Overview::new(&plan);
     let mut recorder = Recorder::new(plan.clone()).beside(Some(overview.witness()));
-    // 20 kB that wait for a second; 100 ms of 2 Mbit/s are 25 kB.
+    // 20 kB that wait for a second.
     recorder.sent(MS(1000), 0, &packet(MS(1000), 20_000, TimeDelta::ZERO));
     recorder.delivered(MS(2000), 0, &packet(MS(1000), 20_000, TimeDelta::from_secs(1)));
     let mut sender = sender(&overview);
-    assert_eq!(rate_at(&mut sender, 1500, 0), 1.71e6);
-    // With 9 kB of payload at the sender, 10 kB on the wire, there are 5 kB, 40 kbit, too much; 0.9 of them are payload.
-    let with_own = rate_at(&mut sender, 1600, 9000);
-    assert!((with_own - (1.71e6 - 36e3 / 0.3)).abs() < 1.0, "{with_own}");
-    // It has left at 2 s, which is known 50 ms later; what nobody can send in time leaves the minimum.
-    assert_eq!(rate_at(&mut sender, 2100, 9000), 1.71e6);
+    // It came at 1 s, which is known 50 ms later.
+    assert_eq!(rate_at(&mut sender, 1000, 0), 1.71e6);
+    // 160 kbit, of which 0.9 are payload.
+    assert_eq!(rate_at(&mut sender, 1500, 0), 1.71e6 - 144e3);
+    // 9 kB of payload at the sender are 10 kB on the wire: 240 kbit in all.
+    assert_eq!(rate_at(&mut sender, 1600, 9000), 1.71e6 - 216e3);
+    // It left at 2 s; what nobody can send in time leaves the minimum.
+    assert_eq!(rate_at(&mut sender, 2100, 9000), 1.71e6 - 72e3);
     assert_eq!(rate_at(&mut sender, 2200, 900_000), 100e3);
 }
 
 #[test]
+fn the_steady_point_follows_slowly() {
+    let plan = plan(vec![call(6000)]);
+    let overview = Overview::new(&plan);
+    let mut sender = sender_at(Point::steady(), &overview);
+    // 0.7 of 2 Mbit/s, of which 0.9 are payload; less 20 kB in two seconds.
+    assert_eq!(rate_at(&mut sender, 9000, 18_000), 1.26e6 - 72e3);
+    // One second after the change to 1 Mbit/s, seen 50 ms later: 0.7 of 1.5 Mbit/s.
+    assert_eq!(rate_at(&mut sender, 11_050, 0), 945e3);
+}
+
+#[test]
+fn what_waits_leaves_less_of_its_highest_rate_too() {
+    let plan = plan(vec![call(1500)]);
+    let overview = Overview::new(&plan);
+    let kbps = DataRate::from_kbps;
+    let limits = RateLimits::new(kbps(100), kbps(300), kbps(1400)).unwrap();
+    let mut sender = Omniscient::seeing(Point::default(), limits, overview.sight(0, BACK));
+    // 0.95 of 2 Mbit/s is more than the 1.5 that its 1.4 of media are on the wire.
+    assert_eq!(rate_at(&mut sender, 1000, 0), 1.4e6);
+    assert_eq!(rate_at(&mut sender, 1100, 5000), 1.4e6 - 40e3);
+}
+
+#[test]
 fn points_out_of_range_are_refused() {
-    let window = TimeDelta::from_millis(100);
-    let ok = Point { share: 0.5, window, spared: TimeDelta::ZERO };
+    let one = TimeDelta::from_millis(100);
+    let ok = Point { share: 0.5, window: one, drained_within: one };
     let refused = [
         Point { share: 0.0, ..ok },
         Point { share: f64::NAN, ..ok },
         Point { window: TimeDelta::ZERO, ..ok },
-        Point { spared: TimeDelta::from_millis(-1), ..ok },
+        Point { drained_within: TimeDelta::ZERO, ..ok },
     ];
     assert!(refused.into_iter().all(|point| point.checked().is_err()));
     let points = [ok, Point::default(), Point::cautious(), Point::steady()];

@@ -12,8 +12,8 @@ use toml::Table;
 use weir_cc::coupled::{Coupler, Member};
 
 use super::RegistryError;
-use super::law::merge;
-use crate::form::{self, Shape, advice};
+use super::law::changed;
+use crate::form::{Shape, advice};
 
 /// What is known of a coupler, for whoever has to choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,9 +111,7 @@ fn config<K: CouplerKind>(options: Option<&Table>) -> Result<K::Config, String> 
     if let Some(fixed) = options.keys().find(|key| K::FIXED.contains(&key.as_str())) {
         return Err(format!("`{fixed}` is no option of it"));
     }
-    let mut table = Table::try_from(K::config()).map_err(|error| error.to_string())?;
-    merge(&mut table, options.clone());
-    form::read(table)
+    changed(&K::config(), options.clone())
 }
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(entries);

@@ -119,29 +119,40 @@ pub(super) fn config<L: Law>(options: Option<&Table>, priority: f64) -> Result<L
 fn chosen<L: Law>(options: Option<&Table>) -> Result<L::Config, String> {
     let Some(options) = options else { return Ok(L::Config::default()) };
     let mut changes = options.clone();
-    let table = match changes.remove(PRESET) {
-        None => changes,
-        Some(name) => {
-            let name = name.as_str().ok_or_else(|| format!("`{PRESET}` must be text"))?;
-            let mut table = preset::<L>(name)?;
-            merge(&mut table, changes);
-            table
-        }
-    };
-    form::read(table)
+    let Some(name) = changes.remove(PRESET) else { return form::read(changes) };
+    let name = name.as_str().ok_or_else(|| format!("`{PRESET}` must be text"))?;
+    changed(&preset::<L>(name)?, changes)
 }
 
-fn preset<L: Law>(name: &str) -> Result<Table, String> {
+fn preset<L: Law>(name: &str) -> Result<L::Config, String> {
     let presets = L::presets();
-    let Some(preset) = presets.iter().find(|preset| preset.name == name) else {
-        let advice = advice(name, presets.iter().map(|preset| preset.name));
-        return Err(format!("there is no preset `{name}`; {advice}"));
+    let advice = advice(name, presets.iter().map(|preset| preset.name));
+    let named = presets.into_iter().find(|preset| preset.name == name);
+    named.map(|preset| preset.config).ok_or_else(|| format!("there is no preset `{name}`; {advice}"))
+}
+
+/// `base` with `changes` over it.
+pub(super) fn changed<C: Serialize + DeserializeOwned>(base: &C, changes: Table) -> Result<C, String> {
+    let fields = |config: &C| match serde_json::to_value(config) {
+        Ok(Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(),
     };
-    Table::try_from(&preset.config).map_err(|error| error.to_string())
+    // TOML has no word for nothing, and a key that is missing stands for the default.
+    let is_nothing = |(key, value): &(String, Value)| value.is_null() && !changes.contains_key(key);
+    let nothing: Vec<(String, Value)> = fields(base).into_iter().filter(is_nothing).collect();
+    let mut table = Table::try_from(base).map_err(|error| error.to_string())?;
+    merge(&mut table, changes);
+    let read: C = form::read(table)?;
+    if nothing.is_empty() {
+        return Ok(read);
+    }
+    let mut read = fields(&read);
+    read.extend(nothing);
+    serde_json::from_value(Value::Object(read)).map_err(|error| error.to_string())
 }
 
 /// Puts `changes` over `table`, tables within tables key by key.
-pub(super) fn merge(table: &mut Table, changes: Table) {
+fn merge(table: &mut Table, changes: Table) {
     for (key, change) in changes {
         match (table.get_mut(&key), change) {
             (Some(toml::Value::Table(inner)), toml::Value::Table(change)) => merge(inner, change),
@@ -161,5 +172,18 @@ mod tests {
         let mut table: Table = toml::from_str("a = 1\nb = { c = 2, d = 3 }").unwrap();
         merge(&mut table, toml::from_str("b = { d = 4 }\ne = 5").unwrap());
         assert_eq!(table, toml::from_str("a = 1\nb = { c = 2, d = 4 }\ne = 5").unwrap());
+    }
+
+    #[test]
+    fn what_a_preset_leaves_out_is_not_the_default() {
+        use weir_cc::nada::Config;
+
+        let literal = Config::rfc_literal();
+        assert_eq!(changed(&literal, Table::new()), Ok(literal));
+        let with = toml::from_str("kappa = 0.25\ndrain_after = \"60s\"").unwrap();
+        let drain_after = Config::default().drain_after;
+        assert_eq!(changed(&literal, with), Ok(Config { kappa: 0.25, drain_after, ..literal }));
+        let wrong = toml::from_str("kappa = true").unwrap();
+        assert!(changed(&literal, wrong).is_err());
     }
 }

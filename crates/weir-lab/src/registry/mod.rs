@@ -315,6 +315,11 @@ mod tests {
         assert_eq!(with(MarkResponse::Scalable), ["nada", "nada-2016", "nada-dccc", "scream-v2"]);
         assert_eq!(with(MarkResponse::Classic), ["scream", "ledbat", "tfrc", "rap"]);
         assert_eq!(mark_response("nobody"), MarkResponse::None);
+        assert_eq!(
+            yardsticks().map(|info| mark_response(info.name)).collect::<Vec<_>>(),
+            [MarkResponse::None, MarkResponse::Scalable],
+            "the omniscient sender is the measure of the half in which those stand"
+        );
     }
 
     #[test]

@@ -14,7 +14,6 @@ mod task;
 
 pub use capture::{Capture, CaptureFile, check_links};
 pub use error::RunError;
-pub(crate) use fingerprint::fingerprint;
 pub use runner::Runner;
 pub use store::{Folder, Forget, InMemory, Store, StoreError};
 pub use task::{Ran, Task};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_media::{
-    Burst, EncoderConfig, FrameTraces, KeyFrames, LADDER_RUNGS, LateRequests, Model, RateSteps,
+    EncoderConfig, FrameBurst, FrameTraces, KeyFrames, LADDER_RUNGS, LateRequests, Model, RateSteps,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -236,7 +236,7 @@ impl ChangedEncoder {
                     None => statistical.burst,
                     Some(BurstChoice::Word(NoBurst::None)) => None,
                     Some(BurstChoice::At(BurstShape { frames, first, abrupt })) => {
-                        Some(Burst { frames, first, abrupt })
+                        Some(FrameBurst { frames, first, abrupt })
                     }
                 };
             }

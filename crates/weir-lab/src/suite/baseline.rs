@@ -1,9 +1,13 @@
 //! A result against an earlier one: what got better and what got worse.
 
+#[cfg(test)]
+mod tests;
+
 use std::path::Path;
 
 use super::cases::Case;
-use super::results::{CheckResult, ControllerResult, SuiteResult, Verdict};
+use super::check::QUEUE_WAIT;
+use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict};
 use super::run::{SuiteError, SuiteRequest};
 use crate::build::TraceUse;
 use crate::traces::TraceStore;
@@ -15,9 +19,9 @@ const NOTHING: f64 = 0.01;
 /// Which way a check went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// The 95 % interval of the paired differences lies on the good side of zero, or more runs have a value.
+    /// The 95 % interval of the paired differences lies on the good side of zero, or fewer runs lack a value.
     Better,
-    /// It lies on the bad side, fewer runs have a value, or the mean of a check kept to the limit and does so no longer,
+    /// It lies on the bad side, more runs lack a value, or the mean of a check kept to the limit and does so no longer,
     /// be it open or not.
     Worse,
 }
@@ -37,7 +41,7 @@ pub struct Change {
     pub limit: f64,
     /// The mean before and now.
     pub means: (Option<f64>, Option<f64>),
-    /// Now less before, seed by seed; `None` where a run has no value.
+    /// Now less before, seed by seed, of the seeds in which both have a value; `None` without any.
     pub difference: Option<Estimate>,
     /// What came of it before and now.
     pub verdicts: (Verdict, Verdict),
@@ -52,8 +56,33 @@ pub struct Changes {
     pub changes: Vec<Change>,
     /// How many checks were compared.
     pub compared: usize,
-    /// What one of the two has and the other has not: `case/controller`, or `case/controller/check`.
-    pub unmatched: Vec<String>,
+    /// What was not, and why: as `case/controller` or `case/controller/check`; as `case/check` what no controller is.
+    pub not_compared: Vec<(String, Unlike)>,
+}
+
+/// Why a check is not compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unlike {
+    /// Only one of the two has it.
+    OnlyOne,
+    /// It counts for nobody in one of the two.
+    ForNobody,
+    /// The base was saved when its name stood for the wait in queues alone, without that at the sender.
+    OtherQuantity,
+}
+
+impl Unlike {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::OnlyOne, Self::ForNobody, Self::OtherQuantity];
+
+    /// `only one of the two has them`.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::OnlyOne => "only one of the two has them",
+            Self::ForNobody => "in one of the two they count for nobody",
+            Self::OtherQuantity => "the base has them without the wait at the sender",
+        }
+    }
 }
 
 impl Changes {
@@ -62,14 +91,24 @@ impl Changes {
         self.changes.iter().any(|change| change.direction == Direction::Worse)
     }
 
+    /// What was not compared for this reason.
+    pub fn not_compared_for(&self, reason: Unlike) -> impl Iterator<Item = &str> {
+        self.not_compared.iter().filter(move |(_, why)| *why == reason).map(|(name, _)| name.as_str())
+    }
+
     /// Notes that `other` has no such check; where it has nothing of the controller in the case, once.
     fn lack(&mut self, other: &SuiteResult, case: &str, controller: &str, check: &CheckResult) {
         let name = match other.find(case, controller) {
             None => format!("{case}/{controller}"),
             Some(_) => format!("{case}/{controller}/{}", check.name),
         };
-        if !self.unmatched.contains(&name) {
-            self.unmatched.push(name);
+        self.leave_out(name, Unlike::OnlyOne);
+    }
+
+    fn leave_out(&mut self, name: String, why: Unlike) {
+        let left_out = (name, why);
+        if !self.not_compared.contains(&left_out) {
+            self.not_compared.push(left_out);
         }
     }
 }
@@ -190,7 +229,7 @@ impl SuiteResult {
             return Err(BaselineError::NothingInCommon { path: name(), found: result.in_words() });
         }
         for (case, traces) in selected.iter().zip(request.traces(store)?) {
-            let Some(saved) = result.cases.iter().find(|saved| saved.name == case.name) else { continue };
+            let Some(saved) = result.case(case.name) else { continue };
             let (found, wanted) = (traces_in_words(&saved.traces), traces_in_words(&traces));
             if found != wanted {
                 let case = case.name.to_owned();
@@ -208,8 +247,12 @@ impl SuiteResult {
         })
     }
 
+    fn case(&self, name: &str) -> Option<&CaseResult> {
+        self.cases.iter().find(|own| own.name == name)
+    }
+
     fn find(&self, case: &str, controller: &str) -> Option<&ControllerResult> {
-        let case = self.cases.iter().find(|own| own.name == case)?;
+        let case = self.case(case)?;
         case.controllers.iter().find(|own| own.name == controller)
     }
 
@@ -264,12 +307,16 @@ fn seeds_in_words(seeds: &[u64]) -> String {
 pub fn compare(before: &SuiteResult, now: &SuiteResult) -> Changes {
     let mut changes = Changes::default();
     for (case, controller, check) in now.checks() {
-        match before.find(case, controller).and_then(|old| old.check(&check.name)) {
-            None => changes.lack(before, case, controller, check),
-            Some(earlier) => {
-                changes.compared += 1;
-                changes.changes.extend(change(case, controller, earlier, check));
-            }
+        let Some(earlier) = before.find(case, controller).and_then(|old| old.check(&check.name)) else {
+            changes.lack(before, case, controller, check);
+            continue;
+        };
+        if let Some(why) = unlike(earlier, check, before.case(case).is_some_and(CaseResult::is_of_old_judge))
+        {
+            changes.leave_out(format!("{case}/{}", check.name), why);
+        } else {
+            changes.compared += 1;
+            changes.changes.extend(change(case, controller, earlier, check));
         }
     }
     for (case, controller, check) in before.checks() {
@@ -280,9 +327,19 @@ pub fn compare(before: &SuiteResult, now: &SuiteResult) -> Changes {
     changes
 }
 
+/// Why two checks of one name cannot be compared; whether the earlier one `is_old`, of a judge without yardstick.
+fn unlike(before: &CheckResult, now: &CheckResult, is_old: bool) -> Option<Unlike> {
+    if !(before.counts() && now.counts()) {
+        Some(Unlike::ForNobody)
+    } else if is_old && now.name == QUEUE_WAIT {
+        Some(Unlike::OtherQuantity)
+    } else {
+        None
+    }
+}
+
 fn change(case: &str, controller: &str, before: &CheckResult, now: &CheckResult) -> Option<Change> {
-    let all = |check: &CheckResult| check.values.iter().copied().collect::<Option<Vec<f64>>>();
-    let difference = all(now).zip(all(before)).and_then(|(now, before)| paired_difference(&now, &before));
+    let difference = difference(before, now);
     let sure = |difference: &Estimate| match difference.half_width {
         // One run says what changed, not how surely.
         None => difference.mean != 0.0,
@@ -291,12 +348,16 @@ fn change(case: &str, controller: &str, before: &CheckResult, now: &CheckResult)
     let shifted = difference
         .filter(|difference| sure(difference) && difference.mean.abs() >= NOTHING * now.limit.abs())
         .map(|difference| (difference.mean > 0.0) == now.higher_is_better);
-    let values = |check: &CheckResult| check.values.iter().flatten().count();
-    let more = (values(now) != values(before)).then(|| values(now) > values(before));
-    let direction = match (before.passed, now.passed, shifted.or(more)) {
-        (true, false, _) | (_, _, Some(false)) => Direction::Worse,
-        (false, true, _) | (_, _, Some(true)) => Direction::Better,
-        _ => return None,
+    let lack = (before.lacking(), now.lacking());
+    let verdict = (before.passed != now.passed).then_some(now.passed);
+    let lack = (lack.0 != lack.1).then_some(lack.1 < lack.0);
+    let signs = [verdict, lack, shifted];
+    let direction = if signs.contains(&Some(false)) {
+        Direction::Worse
+    } else if signs.contains(&Some(true)) {
+        Direction::Better
+    } else {
+        return None;
     };
     Some(Change {
         case: case.to_owned(),
@@ -311,157 +372,10 @@ fn change(case: &str, controller: &str, before: &CheckResult, now: &CheckResult)
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::suite::results::CaseResult;
-
-    fn result(values: &[f64]) -> SuiteResult {
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let check = CheckResult {
-            name: "rate".to_owned(),
-            unit: "%".to_owned(),
-            limit: 80.0,
-            higher_is_better: true,
-            values: values.iter().map(|&v| Some(v)).collect(),
-            mean: Some(mean),
-            ci95: None,
-            passed: mean >= 80.0,
-            open: false,
-            kinds: None,
-            void: None,
-        };
-        let (name, viewed) = ("gcc".to_owned(), Vec::new());
-        let controllers = vec![ControllerResult { name, checks: vec![check], viewed }];
-        let case = CaseResult {
-            name: "5.1".to_owned(),
-            title: String::new(),
-            traces: Vec::new(),
-            controllers,
-            omniscient: None,
-        };
-        let (suite, skip_rule) = ("rfc8867".to_owned(), String::new());
-        SuiteResult { suite, seeds: vec![1, 2, 3], skip_rule, cases: vec![case] }
-    }
-
-    fn direction(before: &[f64], now: &[f64]) -> Option<Direction> {
-        compare(&result(before), &result(now)).changes.first().map(|change| change.direction)
-    }
-
-    #[test]
-    fn the_same_runs_are_no_change() {
-        assert_eq!(direction(&[90.0, 91.0, 92.0], &[90.0, 91.0, 92.0]), None);
-    }
-
-    #[test]
-    fn what_all_seeds_agree_on_is_a_change_and_scatter_is_none() {
-        // Differences −2, −2.2, −1.8: half width 0.4968, and 2 is more than 1 % of 80.
-        assert_eq!(direction(&[90.0, 95.0, 99.0], &[88.0, 92.8, 97.2]), Some(Direction::Worse));
-        assert_eq!(direction(&[88.0, 92.8, 97.2], &[90.0, 95.0, 99.0]), Some(Direction::Better));
-        assert_eq!(direction(&[90.0, 95.0, 99.0], &[88.0, 99.0, 96.0]), None);
-    }
-
-    #[test]
-    fn a_sure_change_of_next_to_nothing_is_none() {
-        assert_eq!(direction(&[90.0, 95.0, 99.0], &[89.9, 94.9, 98.9]), None);
-    }
-
-    #[test]
-    fn to_fail_what_was_passed_is_worse_however_little_it_takes() {
-        assert_eq!(direction(&[80.1, 80.0, 80.0], &[79.9, 80.0, 80.0]), Some(Direction::Worse));
-        assert!(compare(&result(&[80.1; 3]), &result(&[79.9; 3])).has_regression());
-    }
-
-    #[test]
-    fn what_only_one_has_is_named() {
-        let mut other = result(&[90.0; 3]);
-        other.cases[0].controllers[0].name = "nada".to_owned();
-        let changes = compare(&other, &result(&[90.0; 3]));
-        assert_eq!(changes.unmatched, ["5.1/gcc", "5.1/nada"]);
-        assert_eq!(changes.compared, 0);
-        let mut other = result(&[90.0; 3]);
-        other.cases[0].controllers[0].checks[0].name = "speed".to_owned();
-        let changes = compare(&other, &result(&[90.0; 3]));
-        assert_eq!(changes.unmatched, ["5.1/gcc/rate", "5.1/gcc/speed"]);
-    }
-
-    #[test]
-    fn to_have_no_value_any_longer_is_worse_though_it_failed_before() {
-        let with = |values: [Option<f64>; 3]| {
-            let mut result = result(&[70.0; 3]);
-            let check = &mut result.cases[0].controllers[0].checks[0];
-            check.values = values.to_vec();
-            check.mean = None;
-            result
-        };
-        let (most, few) = (with([Some(70.0), None, Some(70.0)]), with([None, None, Some(70.0)]));
-        let direction = |before, now| compare(before, now).changes.first().map(|change| change.direction);
-        assert_eq!(direction(&most, &few), Some(Direction::Worse));
-        assert_eq!(direction(&few, &most), Some(Direction::Better));
-        assert_eq!(direction(&few, &few), None);
-    }
-
-    /// Why `result`, saved, is no base for gcc and nada in 5.1 over three seeds.
-    fn refusal(result: &SuiteResult) -> String {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        serde_json::to_writer(&file, result).unwrap();
-        let suite = crate::suite::find("rfc8867").unwrap();
-        let request = SuiteRequest {
-            suite,
-            controllers: &["gcc", "nada"],
-            seeds: &[1, 2, 3],
-            jobs: 1,
-            cases: &["5.1"],
-        };
-        let read = SuiteResult::read(file.path(), &request, &TraceStore::at(None));
-        let error = read.err().map_or_else(String::new, |error| error.to_string());
-        error.replace(&file.path().display().to_string(), "base")
-    }
-
-    #[test]
-    fn a_base_has_the_checks_of_the_run_for_each_seed() {
-        let edited = |edit: fn(&mut CheckResult)| {
-            let mut result = result(&[90.0; 3]);
-            edit(&mut result.cases[0].controllers[0].checks[0]);
-            refusal(&result)
-        };
-        assert_eq!(edited(|_| {}), "");
-        assert_eq!(
-            edited(|check| check.values.truncate(2)),
-            "base: 5.1/gcc/rate: has values for 2 runs of 3; `--save` writes one for each"
-        );
-        assert_eq!(
-            edited(|check| check.limit = 70.0),
-            "base: 5.1/gcc/rate: was saved with the limit at least 70 %, which is at least 80 % now; save it anew"
-        );
-        assert!(edited(|check| check.higher_is_better = false).contains("at most 80 %"));
-        assert!(edited(|check| check.unit.clear()).contains("the limit at least 80, which"));
-    }
-
-    #[test]
-    fn a_base_has_something_to_compare_with() {
-        let none = "base: has no check of the cases and controllers of this run; it has ";
-        let mut other = result(&[90.0; 3]);
-        other.cases[0].controllers[0].name = "scream".to_owned();
-        assert_eq!(refusal(&other), format!("{none}5.1 under scream"));
-        other.cases[0].name = "5.2".to_owned();
-        other.cases[0].controllers[0].name = "gcc".to_owned();
-        assert_eq!(refusal(&other), format!("{none}5.2 under gcc"));
-        other.cases[0].controllers[0].checks.clear();
-        assert_eq!(refusal(&other), format!("{none}5.2 under gcc"));
-        other.cases.clear();
-        assert_eq!(refusal(&other), format!("{none}no cases"));
-    }
-
-    #[test]
-    fn a_base_ran_over_the_same_traces() {
-        let mut other = result(&[90.0; 3]);
-        let (link, wanted, used) = ("radio".to_owned(), "train".to_owned(), "synthetic-lte".to_owned());
-        other.cases[0].traces = vec![TraceUse { link, wanted, used }];
-        assert_eq!(
-            refusal(&other),
-            "base: 5.1 was saved with `synthetic-lte` on radio, and this run has no traces; the traces of --data have to \
-             be the same"
-        );
-    }
+/// Now less before over the seeds in which both have a value: in others one of them was not asked, or had none.
+fn difference(before: &CheckResult, now: &CheckResult) -> Option<Estimate> {
+    let pairs = now.values.iter().zip(&before.values);
+    let (now, before): (Vec<f64>, Vec<f64>) =
+        pairs.filter_map(|(&now, &before)| Some((now?, before?))).unzip();
+    paired_difference(&now, &before)
 }

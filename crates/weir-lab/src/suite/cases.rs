@@ -7,7 +7,7 @@ mod rfc8869;
 
 use super::check::{Check, Quantity};
 use crate::form::ScenarioError;
-use crate::omniscient::NAME;
+use crate::omniscient::{CAUTIOUS, NAME, STEADY};
 use crate::scenario::Scenario;
 
 /// A suite.
@@ -63,12 +63,16 @@ impl Case {
         Ok(scenario.uncoupled())
     }
 
-    /// Whether the capacity of some link is that of a trace, and so changes all the time.
+    /// The points at which the omniscient sender tries itself, as presets: all where capacities are given, but not the first
+    /// where that of some link is a trace's or a cell's, which nobody knows before.
     ///
     /// # Errors
     /// As [`Self::scenario`].
-    pub(super) fn follows_a_trace(&self) -> Result<bool, ScenarioError> {
-        Ok(self.scenario(NAME)?.links.iter().any(|(_, link)| link.model.trace.is_some()))
+    pub(super) fn points(&self) -> Result<&'static [Option<&'static str>], ScenarioError> {
+        let scenario = self.scenario(NAME)?;
+        let traced = scenario.links.iter().any(|(_, link)| link.model.trace.is_some());
+        let given = !traced && scenario.cells.is_empty();
+        Ok(if given { &POINTS } else { &POINTS[1..] })
     }
 
     /// The scenario with a TCP flow in place of each media flow, if a check asks how those would do.
@@ -83,6 +87,9 @@ impl Case {
         Ok(Some(Scenario::open(self.scenario, &overrides)?.with_tcp_for_media()))
     }
 }
+
+/// The points at which the omniscient sender tries itself.
+const POINTS: [Option<&str>; 3] = [None, Some(CAUTIOUS), Some(STEADY)];
 
 const fn case(
     name: &'static str,
@@ -146,6 +153,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_omniscient_sender_is_bold_only_where_capacities_are_given() {
+        let all = [None, Some("cautious"), Some("steady")];
+        let not_bold = [Some("cautious"), Some("steady")];
+        let points = |suite: &str, case: &str| {
+            let cases = find(suite).unwrap().cases;
+            cases.iter().find(|own| own.name == case).unwrap().points().unwrap()
+        };
+        assert_eq!(points("rfc8867", "5.1"), all);
+        assert_eq!(points("gaming", "l4s"), all);
+        assert_eq!(points("rfc8869", "2.1 up aqm"), not_bold, "a trace");
+        assert_eq!(points("rfc8869", "3.1 up"), not_bold, "a cell");
+        assert_eq!(points("gaming", "wifi upload"), not_bold);
     }
 
     #[test]

@@ -19,6 +19,8 @@ use served::{excess_delay, least_useful};
 pub(super) const START_UP: Time = Time::from_millis(20_000);
 /// So long after an event the queue is not held against anybody.
 pub(super) const SETTLING: TimeDelta = TimeDelta::from_secs(5);
+/// The check of [`Quantity::QueueWait`].
+pub(super) const QUEUE_WAIT: &str = "queue wait p95";
 /// The window outside those times.
 const SETTLED: &str = "settled";
 /// Fairness is that of the last so many seconds.

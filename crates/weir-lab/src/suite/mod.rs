@@ -6,16 +6,21 @@
 mod baseline;
 mod cases;
 mod check;
+mod course;
+mod judge;
 mod page;
 mod results;
 mod run;
+mod trials;
 mod yardstick;
 
-pub use baseline::{BaselineError, Change, Changes, Direction, compare};
+pub use baseline::{BaselineError, Change, Changes, Direction, Unlike, compare};
 pub use cases::{Case, SUITES, Suite, find};
 pub use check::{Check, Limit, Quantity};
+pub use course::Course;
 pub use page::page;
 pub use results::{
-    CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict, Viewed, Void, decimals, figure,
+    CaseResult, CheckResult, ControllerResult, Judgement, SuiteResult, Verdict, Viewed, Void, decimals,
+    figure,
 };
-pub use run::{Course, SuiteError, SuiteRequest, SuiteRun};
+pub use run::{SuiteError, SuiteRequest, SuiteRun};

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use super::course::Course;
 use super::results::{ControllerResult, Verdict};
-use super::run::{Course, SuiteRun};
+use super::run::SuiteRun;
 use crate::page::{CAPACITY_EDGE, COMPETITOR, colour_of, escape_html};
 use weir_measure::results::FlowKind;
 
@@ -28,7 +29,7 @@ pub fn page(title: &str, run: &SuiteRun) -> String {
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{0}</title><style>{STYLE}</style><h1>{0}</h1>\
          <p>Runs per case: {1}; {2}. ✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit. Each cell \
          shows the check that decides, the one that is missed by most or kept by least, and the least margin of all checks \
-         in per cent of the limit, of the means and of the least run; open it for all checks (mean ± 95 % interval). The \
+         in per cent of the limit, of the means and of the least run, with the check's name if it is another; open it for all checks (mean ± 95 % interval). The \
          plot is the first run: media in colour, competing flows in grey, the sum of the media flows' fair shares as a \
          line.</p>",
         escape_html(title),

@@ -117,6 +117,25 @@ pub struct CheckResult {
     /// Why it counts for nothing, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub void: Option<Void>,
+    /// What all of this comes to, in a word for who reads the file; not told by results that were saved before it was.
+    #[serde(default)]
+    pub verdict: Option<Judgement>,
+}
+
+/// What came of a check, be it asked or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judgement {
+    /// As [`Verdict::Passed`].
+    Passed,
+    /// As [`Verdict::Open`].
+    Open,
+    /// As [`Verdict::Missed`].
+    Missed,
+    /// As [`Void::NotAsked`].
+    NotAsked,
+    /// As [`Void::BeyondPhysics`].
+    BeyondPhysics,
 }
 
 /// Why a check counts for nothing.
@@ -133,7 +152,7 @@ impl CheckResult {
     pub(super) fn new(check: &super::Check, values: Vec<Value>) -> Self {
         let known: Option<Vec<f64>> = values.iter().copied().collect();
         let estimate = known.as_deref().and_then(Estimate::of);
-        Self {
+        let result = Self {
             name: check.name.to_owned(),
             unit: check.unit.to_owned(),
             limit: check.limit.value(),
@@ -145,7 +164,9 @@ impl CheckResult {
             kinds: estimate.and_then(|estimate| estimate.kinds),
             values,
             void: None,
-        }
+            verdict: None,
+        };
+        result.judged()
     }
 
     /// The same of the runs in which it is asked for, and for nothing without any; `values` are those of all runs.
@@ -153,13 +174,25 @@ impl CheckResult {
         let of_asked = values.iter().zip(asked).filter(|(_, asked)| **asked).map(|(&value, _)| value);
         let of_asked = Self::new(check, of_asked.collect());
         let void = (!asked.contains(&true)).then_some(Void::NotAsked);
-        Self { values, void, ..of_asked }
+        Self { values, void, ..of_asked }.judged()
     }
 
     /// The same, for nobody if it is one of those `beyond` physics.
     pub(super) fn unless(self, beyond: &[&str]) -> Self {
         let is_beyond = beyond.contains(&self.name.as_str());
-        Self { void: if is_beyond { Some(Void::BeyondPhysics) } else { self.void }, ..self }
+        Self { void: if is_beyond { Some(Void::BeyondPhysics) } else { self.void }, ..self }.judged()
+    }
+
+    /// The same with its word.
+    fn judged(self) -> Self {
+        let judgement = match (self.void, self.verdict()) {
+            (Some(Void::NotAsked), _) => Judgement::NotAsked,
+            (Some(Void::BeyondPhysics), _) => Judgement::BeyondPhysics,
+            (None, Verdict::Passed) => Judgement::Passed,
+            (None, Verdict::Open) => Judgement::Open,
+            (None, Verdict::Missed) => Judgement::Missed,
+        };
+        Self { verdict: Some(judgement), ..self }
     }
 
     /// Whether it counts.
@@ -188,9 +221,14 @@ impl CheckResult {
 
     /// The same of the run that keeps to it least.
     pub fn least_run(&self) -> f64 {
-        // Without a value are also the runs in which it is not asked for.
-        let known = self.values.iter().filter(|value| value.is_some() || self.mean.is_none());
-        known.map(|&value| self.margin_of(value)).fold(f64::INFINITY, f64::min)
+        let asked = self.values.iter().filter(|value| value.is_some() || self.lacking() > 0);
+        asked.map(|&value| self.margin_of(value)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// How many runs should have a value and have none. Those in which it is not asked have none either, but the others then
+    /// have a mean.
+    pub(super) fn lacking(&self) -> usize {
+        if self.mean.is_some() { 0 } else { self.values.iter().filter(|value| value.is_none()).count() }
     }
 
     fn margin_of(&self, value: Value) -> f64 {
@@ -248,22 +286,32 @@ impl ControllerResult {
         })
     }
 
-    /// The least margin of its checks, of the means over the runs.
-    pub fn margin(&self) -> f64 {
-        self.counting().map(CheckResult::margin).fold(f64::INFINITY, f64::min)
+    /// The check whose `margin` is least; `first` unless another's is less.
+    fn least<'a>(&'a self, first: &'a CheckResult, margin: impl Fn(&CheckResult) -> f64) -> &'a CheckResult {
+        let less = |least, check| if margin(check) < margin(least) { check } else { least };
+        self.counting().fold(first, less)
     }
 
-    /// The least margin of its checks in any run.
-    pub fn least_run(&self) -> f64 {
-        self.counting().map(CheckResult::least_run).fold(f64::INFINITY, f64::min)
-    }
-
-    /// The check that decides, the least margin of the checks and the least of the runs in per cent of the limit, and both
-    /// kinds of runs if they are of two: `rate 93 % (+16, -3 %)`.
+    /// The check that decides, the least margin of the checks and the least of the runs in per cent of the limit, each with
+    /// the name of its check unless that has just been named, and both kinds of runs if they are of two:
+    /// `rate 93 % (+16, loss -3 %)`.
     pub fn in_words(&self) -> String {
         let Some(deciding) = self.deciding() else { return String::new() };
-        let margins = format!("({:+.0}, {:+.0} %)", 100.0 * self.margin(), 100.0 * self.least_run());
-        format!("{} {margins}{}", deciding.in_short(), deciding.kinds_in_words())
+        let mean = self.least(deciding, CheckResult::margin);
+        let run = self.least(mean, CheckResult::least_run);
+        let named = |check: &CheckResult, last: &CheckResult, margin: f64| {
+            let name = if check.name == last.name { String::new() } else { format!("{} ", check.name) };
+            format!("{name}{:+.0}", 100.0 * margin)
+        };
+        let margins = [named(mean, deciding, mean.margin()), named(run, mean, run.least_run())].join(", ");
+        format!("{} ({margins} %){}", deciding.in_short(), deciding.kinds_in_words())
+    }
+}
+
+impl CaseResult {
+    /// Whether it was saved before there was an omniscient sender. The wait at the sender was then in no check.
+    pub(super) const fn is_of_old_judge(&self) -> bool {
+        self.omniscient.is_none()
     }
 }
 
@@ -378,6 +426,40 @@ mod tests {
         assert_eq!(three.verdict(), Verdict::Missed);
         assert_eq!(three.in_words(), "rate 2.10 % (-5, -10 %)");
         assert_eq!(case(Vec::new()).verdict(), Verdict::Passed);
+    }
+
+    #[test]
+    fn a_margin_has_the_name_of_its_check_unless_that_was_just_named() {
+        let named = |name: &str, limit, values: &[f64]| CheckResult {
+            name: name.to_owned(),
+            ..result(limit, values)
+        };
+        let rate = named("rate", Limit::AtLeast(80.0), &[60.0, 60.4, 60.8]);
+        let wait = named("wait", Limit::AtMost(100.0), &[90.0, 110.0, 400.0]);
+        let loss = named("loss", Limit::AtMost(2.0), &[0.1, 0.1, 9.0]);
+        let in_words = |checks: &[&CheckResult]| case(checks.iter().copied().cloned().collect()).in_words();
+        assert_eq!(in_words(&[&rate]), "rate 60 % (-24, -25 %)");
+        assert_eq!(in_words(&[&rate, &wait]), "rate 60 % (wait -100, -300 %)", "open, though missed by more");
+        assert_eq!(in_words(&[&loss, &rate, &wait]), "rate 60 % (wait -100, loss -350 %)");
+        let twin = named("twin", Limit::AtLeast(80.0), &[60.0, 60.4, 60.8]);
+        assert_eq!(in_words(&[&rate, &twin]), "rate 60 % (-24, -25 %)", "no name for the same figure");
+    }
+
+    #[test]
+    fn the_file_says_in_a_word_what_came_of_a_check() {
+        use crate::suite::{Check, Quantity};
+        let check = Check { name: "rate", unit: "%", quantity: Quantity::Rate, limit: Limit::AtLeast(80.0) };
+        let word = |result: &CheckResult| {
+            let saved = serde_json::to_value(result).unwrap();
+            assert_eq!(serde_json::from_value::<CheckResult>(saved.clone()).unwrap(), *result);
+            saved["verdict"].as_str().unwrap().to_owned()
+        };
+        let of = |values: &[f64]| CheckResult::new(&check, values.iter().copied().map(Some).collect());
+        assert_eq!(word(&of(&[84.0, 84.0])), "passed");
+        assert_eq!(word(&of(&[81.0, 82.0, 83.0])), "open");
+        assert_eq!(word(&of(&[70.0, 70.0])), "missed");
+        assert_eq!(word(&CheckResult::asked(&check, vec![None, None], &[false; 2])), "not-asked");
+        assert_eq!(word(&of(&[70.0, 70.0]).unless(&["rate"])), "beyond-physics");
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! What the omniscient sender gets in a case: what laws are measured against, and what nobody can keep to.
 
-use super::check::{Check, Judged, START_UP, Served, is_asked, served, useful_bytes, worst_frame_delay};
+use super::check::{Check, START_UP, Served, is_asked, useful_bytes, worst_frame_delay};
 use super::results::{CheckResult, ControllerResult, Viewed};
 use crate::omniscient::NAME;
-use crate::runs::Ran;
 use weir_measure::metrics::MeasurePlan;
 use weir_measure::results::Value;
 
@@ -27,11 +26,9 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    pub(super) fn of(ran: &Ran, checks: &[Check], benchmark: Option<&[Vec<u32>]>) -> Self {
-        let served = served(&ran.measured);
-        let judged = Judged::new(&ran.plan, &ran.measured, benchmark, &served);
-        let values = checks.iter().map(|check| judged.value(check.quantity)).collect();
-        Self { viewed: viewed(&ran.plan, &served), served, values }
+    /// One of which this was viewed and served, with the value of each check.
+    pub(super) fn new(viewed: Viewed, served: Vec<Served>, values: Vec<Value>) -> Self {
+        Self { served, viewed, values }
     }
 }
 

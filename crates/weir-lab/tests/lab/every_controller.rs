@@ -112,6 +112,44 @@ fn gcc_finds_a_steady_link_within_3_s_and_fills_it() {
 }
 
 #[test]
+fn gcc_probes_for_what_a_camera_that_comes_on_can_use() {
+    let run = Run::of("late-camera", "gcc", &[]);
+    let (targets, most) = (&run.series.flows[0].target_rate_bps, 2.5e6);
+    let bin = targets.iter().position(|&target| target >= 0.9 * most).expect("90 % at some time");
+    let asked = run.series.time_s[bin];
+    let reached = run.reached(0.9 * most).expect("90 % at some time");
+    println!("gcc, late-camera: 90 % asked for at {asked:.1} s, received over a second by {reached:.1} s");
+    // The larger frames pass for over-use then, and growth by 8 % a second does the rest.
+    assert!((20.0..=22.0).contains(&asked), "{asked} s");
+    assert!(reached <= 28.0, "{reached} s");
+}
+
+/// Either joins packets into bursts, and that is what keeps this queue short: with neither, it fills in six runs of ten.
+#[test]
+fn gcc_keeps_a_long_queue_short_by_whole_milliseconds_and_by_bursts() {
+    let long_queue = [
+        "flows.video.controller=gcc",
+        "duration=180s",
+        "links.forward.rate=10Mbps",
+        "links.forward.queue.time=2s",
+        "links.forward.delay=25ms",
+        "links.back.delay=25ms",
+        "flows.video.encoder.skip_above=never",
+    ];
+    let q95 = |option: &str| {
+        let run = Run::of("steady", "gcc", &[&long_queue[..], &[option]].concat());
+        defined(run.flow().queue_wait_ms.p95)
+    };
+    let [whole, bursts] = ["pacing_burst=0ms", "whole_departures=false"]
+        .map(|option| q95(&format!("flows.video.options.{option}")));
+    println!(
+        "gcc, 10 Mbit/s: a queue of {whole:.0} ms by whole milliseconds alone, of {bursts:.0} by bursts alone"
+    );
+    assert!(whole <= 200.0, "{whole}");
+    assert!(bursts <= 200.0, "{bursts}");
+}
+
+#[test]
 fn gcc_recovers_within_5_s_from_a_start_at_four_times_the_capacity() {
     let long = [("0ms", 0.05), ("40ms", 0.12)].map(|(burst, most)| {
         let shares: Vec<f64> = (1..=5).map(|seed| time_in_a_long_queue(burst, seed)).collect();

@@ -35,7 +35,7 @@ pub(crate) use noise::spread_factor;
 pub use offer::{RATE_STEPS, RateSteps};
 pub use packets::Packets;
 pub use screen::ContentSharing;
-pub use statistical::{Burst, LateRequests, Statistical};
+pub use statistical::{FrameBurst, LateRequests, Statistical};
 pub use trace::{FrameTraces, TalkingHead, TraceError};
 pub use traced::TraceDriven;
 
@@ -209,6 +209,7 @@ impl Encoder {
     /// Lets the frame that is due at [`Self::next_capture`] go by without encoding it. `false`, and nothing happens,
     /// where none can be left out: packets are no frames, and a ladder's streams skip an instant together.
     pub fn skip(&mut self) -> bool {
+        self.take_step();
         let (config, rng) = (&self.config, &mut self.rng);
         match &mut self.state {
             State::Nominal(state) => state.skip(),
@@ -276,7 +277,7 @@ impl Encoder {
         self.config.min_rate
     }
 
-    /// The highest rate of the encoder, as of its last frame.
+    /// The highest rate of the encoder, as of the last frame that was captured or skipped.
     pub fn max_rate(&self) -> DataRate {
         self.config.max_rate
     }

@@ -6,7 +6,7 @@ use weir_units::{DataRate, TimeDelta};
 pub const RATE_STEPS: usize = 4;
 
 /// The highest rate of a source from certain times on, counted from its start: a call that begins by offering little, a
-/// screen that is shared later. Without any step it is the same all the time.
+/// camera that comes on later. Without any step it is the same all the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSteps {
     steps: [(TimeDelta, DataRate); RATE_STEPS],
@@ -84,5 +84,15 @@ mod tests {
         assert_eq!(encoder.max_rate(), KBPS(2400));
         // Below the step the target counts.
         assert_eq!(encoder.capture(KBPS(480)).size.bytes(), 2000);
+    }
+
+    #[test]
+    fn a_frame_that_is_skipped_takes_the_step_too() {
+        let max_rates = RateSteps::new(&[(S(0), KBPS(240)), (S(1), KBPS(2400))]).unwrap();
+        let mut encoder = Encoder::new(EncoderConfig { max_rates, ..EncoderConfig::papers() }, KBPS(300), 1);
+        assert!((0..30).all(|_| encoder.skip()));
+        assert_eq!(encoder.max_rate(), KBPS(240));
+        assert!(encoder.skip());
+        assert_eq!(encoder.max_rate(), KBPS(2400));
     }
 }

@@ -12,7 +12,7 @@ pub struct Statistical {
     /// What becomes of requests within the reaction latency of the last reaction.
     pub late_requests: LateRequests,
     /// The transient state; `None` for none.
-    pub burst: Option<Burst>,
+    pub burst: Option<FrameBurst>,
     /// `SCALE_t`: scale of the Laplace noise of an interval, as a share of `t0 = 1/FPS`.
     pub interval_scale: f64,
     /// `SCALE_B`: scale of the Laplace noise of a frame's size, as a share of `B0 = R_v/8/FPS`.
@@ -31,7 +31,7 @@ pub enum LateRequests {
 
 /// The transient state (RFC 8593 §5.2): the response to an abrupt change of the target, or an intra frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Burst {
+pub struct FrameBurst {
     /// `K_d`: its length in frames, at least 2.
     pub frames: u32,
     /// `K_B`: size of its first frame.
@@ -48,7 +48,7 @@ const SHORTEST_INTERVAL: f64 = 1e-3;
 impl Statistical {
     /// The example values of RFC 8593 table 1; abrupt changes are those of more than 10 % (§7).
     pub const fn rfc8593() -> Self {
-        let burst = Burst { frames: 8, first: DataSize::from_bytes(13_500), abrupt: 0.1 };
+        let burst = FrameBurst { frames: 8, first: DataSize::from_bytes(13_500), abrupt: 0.1 };
         Self { late_requests: LateRequests::Kept, burst: Some(burst), interval_scale: 0.15, size_scale: 0.15 }
     }
 }
@@ -165,7 +165,7 @@ impl StatisticalState {
     }
 }
 
-impl Burst {
+impl FrameBurst {
     /// Size of a frame after the first one, in bytes, where `B0` is `nominal`.
     fn small(self, nominal: f64) -> f64 {
         let frames = f64::from(self.frames.max(2));

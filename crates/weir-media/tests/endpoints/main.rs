@@ -11,4 +11,5 @@ mod rig;
 mod route;
 mod sender;
 mod session;
+mod streams;
 mod wire;

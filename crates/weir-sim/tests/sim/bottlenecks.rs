@@ -110,8 +110,11 @@ fn call(law: Law, place: Place) -> Traffic {
         (Box::new(Nada::new(own, limits).unwrap()), Box::new(receiver))
     } else {
         let mut own = goog_cc::Config::default();
-        // It would leave out frames, whatever the bounds of the rate.
-        own.push_back.enabled = law != Law::Steady;
+        if law == Law::Steady {
+            // They would leave out frames and let them go at once, whatever the bounds of the rate.
+            own.push_back.enabled = false;
+            own.pacing_burst = TimeDelta::ZERO;
+        }
         let receiver = PacketFeedback::new(own.feedback_interval);
         (Box::new(GoogCc::new(own, limits).unwrap()), Box::new(receiver))
     };
@@ -211,17 +214,19 @@ fn cases(bottleneck: Bottleneck, calls: f64, transfers: f64, seconds: u64) -> im
         .chain(at_the_receiver.map(|case| Case { place: Place::Receiver, ..case }))
 }
 
-/// The calls and others offer 0.9 of the capacity. Where they offer 1.1, five of 60 pairs (ten seeds) take up to 45 s, four of them by
+/// GCC lets whole frames go at once, and a receiver makes its statistics of what has arrived by then: this pair is together after
+/// 44 s. Of forty such pairs (ten seeds, others' load 0.7, 0.8, 0.9 and 1.0) nine take more than 35 s, of them two 62 and 63 s; of
+/// forty by statistics of their sender one takes 42 s.
+const LATE: (Law, Place, u64) = (Law::Gcc, Place::Receiver, 3);
+
+/// The calls and others offer 0.9 of the capacity. Where they offer 1.1, six of 60 pairs (ten seeds) take up to 50 s, all of them by
 /// statistics made at the receiver: the queue is full so often that nearly all delays are alike. Pairs of TCP flows take up
 /// to 45 s beside others' 0.6, and hardly come together beside 1.0, where they starve.
-///
-/// GCC lets whole frames go at once. By statistics made at its receiver one pair of ten takes 46 s, where others offer 0.8; where they
-/// offer 0.9 and 1.0, one of ten is not in one group after 60 s. By those of its sender all are after 22 s at 0.8, 31 and 39 at more.
 #[test]
 fn flows_of_one_bottleneck_are_grouped_within_35_s() {
-    for case in cases(Bottleneck::Shared, 0.8, 0.5, 50) {
+    for case in cases(Bottleneck::Shared, 0.8, 0.5, 60) {
         let (changes, _) = changes(&case, Unwatched);
-        let latest = if (case.law, case.place) == (Law::Gcc, Place::Receiver) { 50.0 } else { 35.0 };
+        let latest = if (case.law, case.place, case.seed) == LATE { 50.0 } else { 35.0 };
         assert!(
             matches!(changes[..], [(from, true), ..] if (21.0..=latest).contains(&from)),
             "{case:?}: {changes:?}"
@@ -248,8 +253,7 @@ fn a_bottleneck_that_becomes_two_at_120_s_parts_flows_before_160_s() {
     }
 }
 
-/// For calls whose rate is what it is, to 3.5 s (of eight seeds at either place: 31 of 32 courses to 2.7 s, one is 3.2 s later). What the
-/// others send depends on their receivers' clocks, too (delays by
+/// For calls whose rate is what it is, to 1.5 s. What the others send depends on their receivers' clocks, too (delays by
 /// which a law goes, timers of delayed acknowledgements), so that they have another course; it ends the same.
 #[test]
 fn a_clock_that_is_off_by_eleven_days_and_drifts_by_100_ppm_changes_nothing() {
@@ -259,7 +263,7 @@ fn a_clock_that_is_off_by_eleven_days_and_drifts_by_100_ppm_changes_nothing() {
             let (plain, _) = changes(&case, Unwatched);
             let (skewed, _) = changes(&Case { clock, ..case }, Unwatched);
             let same = plain.len() == skewed.len()
-                && plain.iter().zip(&skewed).all(|(a, b)| a.1 == b.1 && (a.0 - b.0).abs() <= 3.5);
+                && plain.iter().zip(&skewed).all(|(a, b)| a.1 == b.1 && (a.0 - b.0).abs() <= 1.5);
             assert!(same || case.law != Law::Steady, "{case:?}: {plain:?} {skewed:?}");
             assert!((35..120).any(|at| together(&skewed, at)), "{case:?}: {skewed:?}");
             assert!((160..180).all(|at| !together(&skewed, at)), "{case:?}: {skewed:?}");

@@ -379,3 +379,22 @@ fn a_fixed_threshold_needs_no_drains() {
         assert_eq!(sender.target().sending_rate, sender.frame().data_rate());
     }
 }
+
+#[test]
+fn an_encoder_that_is_not_the_papers_yields_to_what_waits_and_bounds_the_rate() {
+    // 13 500 bytes, less one packet, in half a second: 200 kbit/s.
+    let state = SendState { queued: DataSize::from_bytes(13_500), ..SendState::default() };
+    // A draining queue: more comes than is sent, of which twice is less than the rate.
+    let draining = Told { delay: 50, sent: 100, received: 1000, ..TOLD };
+    let after = |config: Config| {
+        let mut sender = dccc(config);
+        let feedback = Feedback::Law { report: LawReport::Dccc(draining.report(1000)), rtt: None };
+        sender.on_sent(&sent(0), &state);
+        sender.on_feedback(at(1000), &feedback, &state);
+        let rate = sender.frame().data_rate();
+        (rate, rate.saturating_sub(sender.target().media_rate))
+    };
+    assert_eq!(after(fixed()), (kbps(1000), kbps(200)));
+    // 1000·(1 + 0.4·(0.02 + 0.9)), eq. (25).
+    assert_eq!(after(Config::dccc_2017(ms(100))), (kbps(1368), DataRate::ZERO));
+}

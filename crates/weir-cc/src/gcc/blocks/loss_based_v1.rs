@@ -87,7 +87,8 @@ pub struct LossBasedV1 {
     config: LossV1Config,
     law: LossConfig,
     expected: u64,
-    lost: u64,
+    /// Less what came late after all.
+    lost: i64,
     /// When the loss ratio may be taken again.
     due: Option<SendTime>,
     first_report: Option<SendTime>,
@@ -123,7 +124,7 @@ impl LossBasedV1 {
     /// Takes fates that feedback told at `now`. True if there is a new loss ratio.
     pub fn on_results(&mut self, results: &[PacketResult], now: SendTime) -> bool {
         let missing = results.iter().filter(|result| result.fate == Fate::Missing).count();
-        self.count(missing as u64, results.len() as u64);
+        self.count(missing as i64, results.len() as u64);
         // A clock that was set back must not silence it.
         if self.due.is_some_and(|due| now <= due && due - now <= self.config.interval) {
             return false;
@@ -132,14 +133,15 @@ impl LossBasedV1 {
         self.take_ratio(now)
     }
 
-    /// A receiver report tells at `now` that so many packets more were lost of so many that were expected. True if there
+    /// A receiver report tells at `now` that so many packets more were lost of so many that were expected, a number below 0
+    /// where more came late than were lost. True if there
     /// is a new loss ratio.
-    pub fn on_report(&mut self, lost: u64, expected: u64, now: SendTime) -> bool {
+    pub fn on_report(&mut self, lost: i64, expected: u64, now: SendTime) -> bool {
         self.count(lost, expected);
         self.take_ratio(now)
     }
 
-    fn count(&mut self, lost: u64, expected: u64) {
+    fn count(&mut self, lost: i64, expected: u64) {
         self.lost = self.lost.saturating_add(lost);
         self.expected = self.expected.saturating_add(expected);
     }
@@ -150,7 +152,8 @@ impl LossBasedV1 {
         if self.expected < u64::from(self.config.min_packets) {
             return false;
         }
-        self.fraction_lost = (self.lost.saturating_mul(256) / self.expected.max(1)).min(255) as u8;
+        let lost = self.lost.max(0).unsigned_abs();
+        self.fraction_lost = (lost.saturating_mul(256) / self.expected.max(1)).min(255) as u8;
         (self.expected, self.lost, self.has_fallen) = (0, 0, false);
         self.last_report = Some(now);
         true
@@ -274,6 +277,12 @@ mod tests {
         assert_eq!(loss.loss_ratio(), 12.0 / 256.0);
         assert!(loss.on_report(20, 20, at(20)));
         assert_eq!(loss.loss_ratio(), 255.0 / 256.0);
+        // What came late takes back what was lost before the twenty: 2·256/20.
+        assert!(!loss.on_report(5, 10, at(30)));
+        assert!(loss.on_report(-3, 10, at(40)));
+        assert_eq!(loss.loss_ratio(), 25.0 / 256.0);
+        assert!(loss.on_report(-3, 20, at(50)));
+        assert_eq!(loss.loss_ratio(), 0.0);
     }
 
     #[test]

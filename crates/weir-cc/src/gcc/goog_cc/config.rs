@@ -78,6 +78,9 @@ pub struct Config {
     pub pacing_burst_size: DataSize,
     /// Between two of the controller's own ticks. libwebrtc.
     pub process_interval: TimeDelta,
+    /// Receiver reports are waited for so long after the first feedback; then round-trip time and losses are those of feedback. Zero
+    /// where none will come, as with what libwebrtc called packet feedback only until June 2025.
+    pub report_patience: TimeDelta,
     /// Between two reports of the receiver half. libwebrtc: 50 to 250 ms by the rate.
     pub feedback_interval: TimeDelta,
 }
@@ -119,6 +122,7 @@ impl Config {
             pacing_burst: TimeDelta::from_millis(40),
             pacing_burst_size: DataSize::from_bytes(63_000),
             process_interval: TimeDelta::from_millis(25),
+            report_patience: TimeDelta::from_secs(5),
             feedback_interval: TimeDelta::from_millis(50),
         }
     }
@@ -150,7 +154,7 @@ impl Config {
         groups.into_iter().try_for_each(|(group, rules)| check_group(group, rules.iter().copied()))
     }
 
-    fn own_rules(&self) -> [Rule; 14] {
+    fn own_rules(&self) -> [Rule; 15] {
         let tick = |v: TimeDelta| v >= TimeDelta::from_millis(1);
         [
             ("burst_time", !self.burst_time.is_negative(), "0 or longer"),
@@ -166,6 +170,7 @@ impl Config {
             ("pacing_factor", at_least_one(self.pacing_factor), "at least 1"),
             ("pacing_burst", !self.pacing_burst.is_negative(), "0 or longer"),
             ("process_interval", tick(self.process_interval), "at least 1 ms"),
+            ("report_patience", !self.report_patience.is_negative(), "0 or longer"),
             ("feedback_interval", tick(self.feedback_interval), "at least 1 ms"),
         ]
     }

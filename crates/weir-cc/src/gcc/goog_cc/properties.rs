@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use weir_units::DataRate;
 
 use super::{Config, GoogCc};
-use crate::controller::PathEvent;
+use crate::controller::{PathEvent, Target};
 use crate::properties::{Call, Life, calls, limits, recovers_from_silence, usual_limits};
 
 /// 150 s of good feedback: a hold of the loss controller may last 60 s, and growth is 8 % per second.
@@ -13,6 +13,10 @@ const ROUNDS_TO_RECOVER: usize = 1500;
 fn config() -> impl Strategy<Value = Config> {
     let dated = prop::sample::select(vec![Config::libwebrtc_2025(), Config::libwebrtc_2024_12()]);
     (dated, any::<bool>()).prop_map(|(dated, use_loss_v2)| Config { use_loss_v2, ..dated })
+}
+
+fn rates(target: &Target) -> (DataRate, DataRate) {
+    (target.media_rate, target.padding)
 }
 
 proptest! {
@@ -26,11 +30,14 @@ proptest! {
     ) {
         let mut life = Life::new(Box::new(GoogCc::new(config, limits).unwrap()), limits);
         for timed in &calls {
+            let before = life.sender.target();
             let decided = life.live(timed).is_some();
             match &timed.1 {
                 Call::Packets(results, ..) => prop_assert!(!decided || !results.is_empty()),
                 Call::Event(PathEvent::Paused | PathEvent::Resumed) => prop_assert!(!decided),
                 Call::Ceiling(_) | Call::Event(_) => prop_assert!(decided),
+                // What a report of loss changes is told later.
+                Call::Reception(..) => prop_assert!(!decided && rates(&life.sender.target()) == rates(&before)),
                 Call::Timeout => {}
                 _ => prop_assert!(!decided),
             }

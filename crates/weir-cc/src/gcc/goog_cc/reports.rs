@@ -3,13 +3,14 @@
 
 use weir_units::TimeDelta;
 
+use crate::parts::loss_reports::LossReports;
 use crate::report::ReceptionReport;
 use crate::time::SendTime;
 
 /// The span of the longest feedback rounds that are remembered. libwebrtc.
 const ROUNDS: usize = 32;
-/// Receiver reports are waited for so long; then those of feedback count. libwebrtc expects reports within 5 s.
-const PATIENCE: TimeDelta = TimeDelta::from_secs(5);
+/// A receiver report that told of packets is followed by another one within so long, or its word is no more. libwebrtc.
+const REPORT_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
 /// To which libwebrtc rounds.
 const MILLISECOND: TimeDelta = TimeDelta::from_millis(1);
 
@@ -17,31 +18,37 @@ const MILLISECOND: TimeDelta = TimeDelta::from_millis(1);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reports {
     longest: LongestRounds,
-    /// The last receiver report.
-    last: Option<ReceptionReport>,
+    losses: LossReports,
     /// Whether one of them told a round-trip time.
     tells_rtt: bool,
     /// When two of them together last told of packets.
     told_loss: Option<SendTime>,
     /// When feedback came first.
     heard: Option<SendTime>,
+    /// Receiver reports are waited for so long; then what feedback tells counts.
+    patience: TimeDelta,
 }
 
 impl Reports {
-    pub(super) const NONE: Self =
-        Self { longest: LongestRounds::NONE, last: None, tells_rtt: false, told_loss: None, heard: None };
-
-    /// A receiver report came: how many packets were lost and expected since the one before, if there was one.
-    pub(super) fn on_report(&mut self, report: ReceptionReport, now: SendTime) -> Option<(u64, u64)> {
-        let before = self.last.replace(report)?;
-        let expected = report.highest_sequence.wrapping_sub(before.highest_sequence) as i32;
-        let lost = report.cumulative_lost.saturating_sub(before.cumulative_lost).max(0);
-        // A report that came late or begins anew tells nothing.
-        if expected <= 0 {
-            return None;
+    /// Nothing was told yet; receiver reports are waited for so long.
+    pub(super) fn new(patience: TimeDelta) -> Self {
+        Self {
+            longest: LongestRounds::NONE,
+            losses: LossReports::NONE,
+            tells_rtt: false,
+            told_loss: None,
+            heard: None,
+            patience,
         }
+    }
+
+    /// A receiver report came: how many packets were lost and expected since the one before, if there was one and anything
+    /// has arrived since.
+    pub(super) fn on_report(&mut self, report: ReceptionReport, now: SendTime) -> Option<(i64, u64)> {
+        let news = self.losses.on_report(report.highest_sequence, report.cumulative_lost);
+        let told = news.filter(|&(lost, expected)| lost < expected.cast_signed())?;
         self.told_loss = Some(now);
-        Some((u64::from(lost.unsigned_abs().min(expected.unsigned_abs())), expected as u64))
+        Some(told)
     }
 
     /// A receiver report tells `rtt`: what counts of it.
@@ -58,23 +65,21 @@ impl Reports {
         (!self.tells_rtt && self.are_given_up(now)).then_some(mean)
     }
 
-    /// Whether losses are those of feedback: no receiver report has told of any packet for long.
+    /// Whether losses are those of feedback: no receiver report has told of any packet, though they were waited for, or none
+    /// for long.
     pub(super) fn tell_no_loss(&self, now: SendTime) -> bool {
-        self.are_given_up(now) && self.told_loss.is_none_or(|told| is_long_ago(told, now))
+        self.told_loss.map_or(self.are_given_up(now), |told| (now - told).abs() > REPORT_INTERVAL)
     }
 
     fn are_given_up(&self, now: SendTime) -> bool {
-        self.heard.is_some_and(|heard| is_long_ago(heard, now))
+        let waited = |heard: SendTime| (now - heard).abs() > self.patience;
+        self.patience == TimeDelta::ZERO || self.heard.is_some_and(waited)
     }
 
     /// The least of the longest rounds of the last feedbacks, in whole milliseconds; `None` before the first.
     pub(super) fn least(&self) -> Option<TimeDelta> {
         (self.longest.count > 0).then_some(self.longest.least)
     }
-}
-
-fn is_long_ago(then: SendTime, now: SendTime) -> bool {
-    (now - then).abs() > PATIENCE
 }
 
 /// The longest round of each of the last 32 feedbacks, waiting at the receiver included.
@@ -134,7 +139,7 @@ mod tests {
 
     #[test]
     fn feedback_counts_where_no_receiver_report_tells_a_round_trip_time_for_five_seconds() {
-        let mut reports = Reports::NONE;
+        let mut reports = Reports::new(REPORT_INTERVAL);
         assert_eq!(reports.least(), None);
         assert_eq!(reports.on_feedback(ms(80), at(1000)), None);
         assert_eq!(reports.on_feedback(ms(80), at(6000)), None);
@@ -148,33 +153,45 @@ mod tests {
     }
 
     #[test]
-    fn losses_are_counted_from_report_to_report() {
+    fn who_waits_for_no_receiver_report_goes_by_feedback_until_one_comes() {
+        let mut reports = Reports::new(TimeDelta::ZERO);
+        assert!(reports.tell_no_loss(at(0)));
+        assert_eq!(reports.on_feedback(ms(80), at(0)), Some(ms(80)));
+        let report = |highest_sequence| ReceptionReport { highest_sequence, ..ReceptionReport::default() };
+        reports.on_report(report(0), at(1000));
+        assert!(reports.tell_no_loss(at(1000)), "the first tells of no packet");
+        reports.on_report(report(50), at(2000));
+        assert_eq!([2000, 7000, 7001].map(|now| reports.tell_no_loss(at(now))), [false, false, true]);
+        reports.on_rtt(ms(50));
+        assert_eq!(reports.on_feedback(ms(80), at(2000)), None);
+    }
+
+    #[test]
+    fn losses_are_counted_from_report_to_report_where_anything_arrives() {
         let report = |highest_sequence, cumulative_lost| ReceptionReport {
             cumulative_lost,
             highest_sequence,
             ..ReceptionReport::default()
         };
-        let mut reports = Reports::NONE;
+        let mut reports = Reports::new(REPORT_INTERVAL);
         reports.on_feedback(ms(80), at(0));
         assert_eq!(reports.on_report(report(100, 10), at(1000)), None, "the first one");
         assert_eq!(reports.on_report(report(150, 15), at(2000)), Some((5, 50)));
         assert_eq!(
             reports.on_report(report(200, 14), at(3000)),
-            Some((0, 50)),
+            Some((-1, 50)),
             "late packets took losses back"
         );
         assert_eq!(reports.on_report(report(150, 14), at(4000)), None, "an old report");
-        assert_eq!(
-            reports.on_report(report(160, i32::MAX), at(5000)),
-            Some((10, 10)),
-            "no more than were expected"
-        );
+        assert_eq!(reports.on_report(report(210, i32::MAX), at(5000)), None, "more than were expected");
+        assert_eq!(reports.on_report(report(210, 24), at(6000)), None, "all that were expected");
+        assert_eq!(reports.on_report(report(220, 33), at(7000)), Some((9, 10)));
     }
 
     #[test]
     fn one_report_does_not_silence_the_losses_of_feedback_for_ever() {
         let report = |highest_sequence| ReceptionReport { highest_sequence, ..ReceptionReport::default() };
-        let mut reports = Reports::NONE;
+        let mut reports = Reports::new(REPORT_INTERVAL);
         reports.on_feedback(ms(80), at(0));
         reports.on_report(report(0), at(1000));
         reports.on_report(report(1_000_000_000), at(6000));

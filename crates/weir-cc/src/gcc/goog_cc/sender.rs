@@ -81,7 +81,7 @@ impl GoogCc {
             target: TargetRate::new(&config, limits),
             throughput: Throughput::new(config.throughput),
             acknowledged: None,
-            reports: Reports::NONE,
+            reports: Reports::new(config.report_patience),
             rtt: None,
             push_back: PushBack::new(config.push_back),
             alr: AlrDetector::new(config.alr, limits.start()),
@@ -272,7 +272,7 @@ impl GoogCc {
         self.throughput.restart();
         self.acknowledged = None;
         self.target = TargetRate::new(&self.config, limits);
-        self.reports = Reports::NONE;
+        self.reports = Reports::new(self.config.report_patience);
         self.rtt = None;
         self.push_back = PushBack::new(self.config.push_back);
         self.alr = AlrDetector::new(self.config.alr, start);

@@ -125,8 +125,8 @@ impl TargetRate {
         }
     }
 
-    /// A receiver report tells of so many lost packets more, of so many. Whether the target was computed by it.
-    pub(super) fn on_losses(&mut self, (lost, expected): (u64, u64), now: SendTime) -> bool {
+    /// A receiver report tells of so many lost packets more, less those that came late, of so many. Whether the target was computed by it.
+    pub(super) fn on_losses(&mut self, (lost, expected): (i64, u64), now: SendTime) -> bool {
         let enough = self.v1.on_report(lost, expected, now);
         if enough {
             self.update(now);

@@ -6,7 +6,7 @@ use super::config::Config;
 use super::congestion::DelayFilter;
 use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
-use crate::nada::log::{Log, Spans, TEN_MINUTES};
+use crate::nada::log::{Log, Spans};
 use crate::packet::Arrival;
 use crate::report::{LawReport, NadaReport};
 use crate::time::ArrivalTime;
@@ -52,7 +52,7 @@ impl Nada2016Observer {
             window: config.log_window,
             interval: config.feedback_interval,
             clock_step: config.clock_step,
-            base_minutes: TEN_MINUTES,
+            drain_after: None,
         };
         Self { config, log: Log::new(spans), filter: DelayFilter::new(config), latest: None }
     }

@@ -27,7 +27,7 @@ impl Nada2016 {
             shaping: config.shaping(),
             feedback_timeout: config.feedback_timeout,
             log_window: config.log_window,
-            buffer: ShapingBuffer::Least,
+            buffer: ShapingBuffer::Present,
             drain_after: None,
         };
         Ok(Self::by(Rule2016::new(config), habits, limits))

@@ -5,7 +5,7 @@ use weir_units::TimeDelta;
 use super::config::{Config, Reference};
 use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
-use crate::nada::log::{Log, News, Spans, TEN_MINUTES};
+use crate::nada::log::{Log, News, Spans};
 use crate::packet::{Arrival, Ecn};
 use crate::report::{LawReport, NadaDelayReport};
 use crate::time::ArrivalTime;
@@ -46,7 +46,7 @@ impl Zhu03Observer {
             window: config.log_window,
             interval: config.feedback_interval,
             clock_step: config.clock_step,
-            base_minutes: TEN_MINUTES,
+            drain_after: None,
         };
         Self { config, log: Log::new(spans), delay: None, x_n: None }
     }

@@ -33,7 +33,7 @@ impl NadaZhu03 {
             shaping: unshaped,
             feedback_timeout: config.feedback_timeout,
             log_window: TimeDelta::ZERO,
-            buffer: ShapingBuffer::Least,
+            buffer: ShapingBuffer::Present,
             drain_after: None,
         };
         Ok(Self::by(RuleZhu03::new(config), habits, limits))

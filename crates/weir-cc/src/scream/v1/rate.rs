@@ -1,10 +1,11 @@
 //! Media rate control (RFC 8298 §4.1.3). Rates in bit/s, of payload.
 
-use weir_units::TimeDelta;
+use weir_units::{DataSize, TimeDelta};
 
 use super::config::{Config, Increment};
 use crate::controller::RateLimits;
 use crate::packet::SentPacket;
+use crate::parts::least_queued::LeastQueued;
 use crate::scream::{passed, scaled};
 use crate::time::SendTime;
 
@@ -210,17 +211,16 @@ struct Meter {
     received: u64,
     /// RTP queue at the beginning, and the least since.
     queued_before: u64,
-    least_queued: u64,
+    least_queued: LeastQueued,
 }
 
 impl Meter {
     fn on_sent(&mut self, at: SendTime, bytes: u64, queued: u64) {
         if self.began.is_none() {
-            *self =
-                Self { began: Some(at), least_queued: u64::MAX, received: self.received, ..Self::default() };
+            *self = Self { began: Some(at), received: self.received, ..Self::default() };
         }
         self.transmitted = self.transmitted.saturating_add(bytes);
-        self.least_queued = self.least_queued.min(queued);
+        self.least_queued.on_sent(DataSize::from_bytes(queued));
     }
 
     /// What the interval up to `now` showed; the next one begins. `None` if there was none, or nothing in it.
@@ -237,9 +237,9 @@ impl Meter {
         let measured = Measured {
             current_rate: rate(self.transmitted.max(self.received)),
             rate_media: rate(produced),
-            rtp_queue_size: 8.0 * self.least_queued.min(queued) as f64,
+            rtp_queue_size: self.least_queued.on_report(DataSize::from_bytes(queued)).bits_f64(),
         };
-        *self = Self { began: Some(now), queued_before: queued, least_queued: u64::MAX, ..Self::default() };
+        *self = Self { began: Some(now), queued_before: queued, ..Self::default() };
         Some(measured)
     }
 }

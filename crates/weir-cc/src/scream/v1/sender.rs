@@ -10,6 +10,7 @@ use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Pacing, PathEvent, RateLimits, Signal, Target};
 use crate::decision::{Decision, Share, Why};
 use crate::packet::{PacketResult, SendState, SentPacket};
+use crate::parts::least_window::least_window;
 use crate::parts::silence::{self, Silence};
 use crate::rate_law::Standing;
 use crate::report::Feedback;
@@ -171,10 +172,10 @@ impl Scream {
     /// Bytes that may be in flight. What leaves waits at the receiver for the next report besides the round-trip time.
     fn sendable(&self) -> f64 {
         let (qdelay, qdelay_target) = (self.network.qdelay(), self.qdelay_target.get());
-        let least = self.least_rate().bps_f64();
-        let wait = Config::CADENCE.interval(least).secs_f64();
-        let least =
-            self.network.s_rtt().map_or(0.0, |s_rtt| least / 8.0 * (s_rtt + wait) / self.payload_share);
+        let wait = Config::CADENCE.interval(self.least_rate().bps_f64()).secs_f64();
+        let (limits, headroom) = (&self.standing.limits, self.config.bytes_in_flight_head_room);
+        let least = |s_rtt: f64| least_window(limits, headroom, s_rtt + wait, self.payload_share);
+        let least = self.network.s_rtt().map_or(0.0, least);
         self.config.sendable(self.window.cwnd().max(least), qdelay, qdelay_target)
     }
 

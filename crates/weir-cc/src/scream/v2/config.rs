@@ -3,6 +3,7 @@
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::config_error::{ConfigError, at_least_one, check, positive, ratio, span, weight};
+use crate::parts::drain;
 use crate::scream::competition::CompetitionConfig;
 use crate::scream::receiver::Cadence;
 
@@ -86,14 +87,13 @@ pub struct Config {
     /// Whether a reaction to marks of L4S or to delay is divided by how many of them fit into a round trip, and that to
     /// delay has its full share instead of one by the marks that the rate would meet. Divergence 20.
     pub spread_reactions: bool,
-    /// Whether a queue that never empties is drained, and then the base delay forgotten. Draft, Discussion; divergence 19.
-    pub drain: bool,
+    /// A queue that never empties is drained so long after the last drain, or the beginning, and then the base delay
+    /// forgotten; longer than 0. `None`: it never is. Draft, Discussion; divergence 19.
+    pub drain_after: Option<TimeDelta>,
     /// Least queue delay, as a share of the target, from which it is taken for one that never empties, above 0.
     pub drain_threshold: f64,
     /// Weight of 50 ms in the average of the least queue delay, in (0, 1].
     pub drain_gain: f64,
-    /// A drain begins at most so often.
-    pub drain_interval: TimeDelta,
     /// Share of the target rate that the encoder gets while the queue drains, in (0, 1].
     pub drain_share: f64,
     /// A drain takes so many round trips …
@@ -137,17 +137,16 @@ impl Config {
         loss_event_threshold: 0.002,
         variance_threshold: 0.2,
         spread_reactions: true,
-        drain: true,
+        drain_after: Some(TimeDelta::from_secs(60)),
         drain_threshold: 0.125,
         drain_gain: 0.005,
-        drain_interval: TimeDelta::from_secs(60),
-        drain_share: 0.5,
-        drain_round_trips: 5.0,
+        drain_share: drain::SHARE,
+        drain_round_trips: drain::ROUNDS,
         least_drain_time: TimeDelta::from_millis(100),
         feedback_timeout: TimeDelta::from_millis(1000),
     };
 
-    /// The early text.
+    /// The early text. What only the implementations have (divergences 19 and 20) is off.
     pub const fn early() -> Self {
         Self {
             edition: Edition::Early,
@@ -158,6 +157,7 @@ impl Config {
             post_congestion: PostCongestion::Time(TimeDelta::from_secs(4)),
             packet_overhead: DataSize::ZERO,
             spread_reactions: false,
+            drain_after: None,
             ..Self::LATE
         }
     }
@@ -198,7 +198,7 @@ impl Config {
             ("variance_threshold", positive(self.variance_threshold), "above 0"),
             ("drain_threshold", positive(self.drain_threshold), "above 0"),
             ("drain_gain", weight(self.drain_gain), "in (0, 1]"),
-            ("drain_interval", span(self.drain_interval), "longer than 0"),
+            ("drain_after", self.drain_after.is_none_or(span), "longer than 0"),
             ("drain_share", weight(self.drain_share), "in (0, 1]"),
             ("drain_round_trips", positive(self.drain_round_trips), "above 0"),
             ("least_drain_time", span(self.least_drain_time), "longer than 0"),
@@ -234,6 +234,7 @@ mod tests {
     fn constants_out_of_range_are_named() {
         assert_eq!(Config::default().validate(), Ok(()));
         assert_eq!(Config::early().validate(), Ok(()));
+        assert_eq!((Config::early().drain_after, Config::early().spread_reactions), (None, false));
         let error = Config { l4s_gain_up: 0.0, ..Config::default() }.validate().unwrap_err();
         assert_eq!(error.to_string(), "`l4s_gain_up` must be in (0, 1]");
         for wrong in [

@@ -39,11 +39,12 @@ impl Drain {
     ) -> bool {
         self.average_least(now, config, qdelay);
         let last = *self.last.get_or_insert(now);
-        if !config.drain || self.average <= config.drain_threshold * qdelay_target {
+        let queued = self.average > config.drain_threshold * qdelay_target;
+        let Some(drain_after) = config.drain_after.filter(|_| queued) else {
             self.draining = false;
             return false;
-        }
-        if passed(now, Some(last), config.drain_interval) {
+        };
+        if passed(now, Some(last), drain_after) {
             (self.last, self.draining) = (Some(now), true);
             return false;
         }

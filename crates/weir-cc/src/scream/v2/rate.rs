@@ -1,6 +1,7 @@
 //! The target rate, directly from the reference window. Sizes in bytes, times in s, rates in bit/s.
 
 use super::config::{Config, Edition};
+use crate::parts::least_window::window_of;
 
 /// From this share of a packet in the window on, the rate stays behind it.
 const SMALL_WINDOW: f64 = 0.1;
@@ -34,10 +35,11 @@ impl Config {
 
     /// The window from which [`Self::target_rate`] computes `rate` while nothing lowers it.
     pub(super) fn window_for(&self, rate: f64, s_rtt: f64) -> f64 {
-        rate * s_rtt / 8.0 / self.payload_share()
+        window_of(rate, s_rtt, self.payload_share())
     }
 
-    fn payload_share(&self) -> f64 {
+    /// Of an RTP packet.
+    pub(super) fn payload_share(&self) -> f64 {
         self.mss.bytes_f64() / (self.mss.bytes_f64() + self.packet_overhead.bytes_f64())
     }
 }

@@ -10,6 +10,7 @@ use crate::config_error::ConfigError;
 use crate::controller::{Cause, Controller, Pacing, PathEvent, RateLimits, Signal, Target};
 use crate::decision::{Decision, Share, Why};
 use crate::packet::{SendState, SentPacket};
+use crate::parts::least_window::least_window;
 use crate::parts::silence::{self, Silence};
 use crate::rate_law::Standing;
 use crate::report::Feedback;
@@ -115,8 +116,9 @@ impl ScreamV2 {
     /// Bytes that may be in flight: not so few that what the pacer lets go at the lowest rate would not fit.
     fn sendable(&self, window: &RefWindow) -> DataSize {
         let config = &self.config;
-        let least = self.standing.limits.min().scale(config.packet_pacing_headroom).bps_f64();
-        let least = self.network.s_rtt().map_or(0.0, |s_rtt| config.window_for(least, s_rtt));
+        let (limits, headroom) = (&self.standing.limits, config.packet_pacing_headroom);
+        let least = |s_rtt| least_window(limits, headroom, s_rtt, config.payload_share());
+        let least = self.network.s_rtt().map_or(0.0, least);
         DataSize::from_bytes_f64(least.max(window.ref_wnd() * config.ref_wnd_overhead))
     }
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A command may be several lines of bash. `<!-- printed by the block below -->` takes the next block of `sh` that readers
-//! see. What stands behind a line `sample:` prints some of the rows in seconds.
+//! see. What stands behind a line `sample:` prints some of the rows, or lines, in seconds.
 
 use std::ops::Range;
 
@@ -107,6 +107,15 @@ pub(super) fn rows(text: &str) -> Vec<&str> {
     let is_head = |at: usize| lines.get(at + 1).is_some_and(|next| is_separator(next));
     let row = |&(at, line): &(usize, &str)| line.starts_with('|') && !is_separator(line) && !is_head(at);
     lines.iter().copied().enumerate().filter(row).map(|(_, line)| line).collect()
+}
+
+/// What `text` has in common with a sample of it: rows of tables; without tables, lines, however they are aligned.
+pub(super) fn comparable(text: &str) -> Vec<String> {
+    if text.lines().any(is_separator) || text.starts_with('|') {
+        return rows(text).into_iter().map(str::to_owned).collect();
+    }
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.lines().map(words).filter(|line| !line.is_empty()).collect()
 }
 
 /// A table of `document`: where it begins, in bytes, and its rows.

@@ -6,7 +6,7 @@ use weir_cc::{Controller, RateLimits, Receiver, TimeDelta};
 
 use crate::omniscient::{CAUTIOUS, NAME, Omniscient, Point, STEADY};
 use crate::registry::law::{Half, Law, Preset, config};
-use crate::registry::{ControllerInfo, RegistryError};
+use crate::registry::{ControllerInfo, MarkResponse, RegistryError};
 
 /// How often the receiver tells of packets, which nobody heeds.
 const REPORTS: TimeDelta = TimeDelta::from_millis(50);
@@ -24,6 +24,9 @@ pub(super) struct OmniscientSender;
 
 impl Law for OmniscientSender {
     type Config = Point;
+    /// It hears no marks, but it is what laws are held against in either half of an L4S queue: it goes where they go that a
+    /// mark each round trip slows down.
+    const MARKS: MarkResponse = MarkResponse::Scalable;
 
     fn info() -> ControllerInfo {
         ControllerInfo {
@@ -39,16 +42,8 @@ impl Law for OmniscientSender {
     fn presets() -> Vec<Preset<Self::Config>> {
         let preset = |name, summary, config| Preset { name, summary, config };
         vec![
-            preset(
-                CAUTIOUS,
-                "more room for what cannot be foreseen, and the share over a shorter time",
-                Point::cautious(),
-            ),
-            preset(
-                STEADY,
-                "the share over a second, where it changes faster than an encoder follows",
-                Point::steady(),
-            ),
+            preset(CAUTIOUS, "with more room", Point::cautious()),
+            preset(STEADY, "with much room, and so slow that an encoder can follow", Point::steady()),
         ]
     }
 

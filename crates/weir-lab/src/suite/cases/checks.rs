@@ -1,6 +1,6 @@
 //! What is asked in the cases.
 
-use crate::suite::check::{Check, Limit, Quantity};
+use crate::suite::check::{Check, Limit, QUEUE_WAIT, Quantity};
 
 const fn check(name: &'static str, unit: &'static str, quantity: Quantity, limit: Limit) -> Check {
     Check { name, unit, quantity, limit }
@@ -9,7 +9,7 @@ const fn check(name: &'static str, unit: &'static str, quantity: Quantity, limit
 const RATE: Check = check("rate", "%", Quantity::Rate, Limit::AtLeast(80.0));
 const STEPS: Check = check("rate", "%", Quantity::RateAfterEachStep, Limit::AtLeast(80.0));
 const BESIDE_TRANSFERS: Check = check("rate", "%", Quantity::RateBesideTransfers, Limit::AtLeast(80.0));
-const WAIT: Check = check("queue wait p95", "ms", Quantity::QueueWait, Limit::AtMost(100.0));
+const WAIT: Check = check(QUEUE_WAIT, "ms", Quantity::QueueWait, Limit::AtMost(100.0));
 const LOSS: Check = check("loss", "%", Quantity::Loss, Limit::AtMost(2.0));
 const JAIN: Check = check("Jain", "", Quantity::Jain, Limit::AtLeast(0.9));
 const JAIN_RTT: Check = check("Jain", "", Quantity::Jain, Limit::AtLeast(0.75));

@@ -150,6 +150,13 @@ fn the_shaping_buffer_moves_both_rates_without_a_cap() {
     assert_eq!((sender.target().media_rate, sender.target().sending_rate), (kbps(50), kbps(980)));
     tell_with(&mut sender, 300, report(0, 0), None, 100_000);
     assert_eq!(sender.target().sending_rate, kbps(2500), "no more than the maximum");
+    // What waits when the report comes counts, also where all had left a moment ago.
+    let size = DataSize::from_bytes(1000);
+    let at = SendTime::from_millis(350);
+    let packet = SentPacket { id: 0, at, size, payload: size, padding: false, probe: None };
+    sender.on_sent(&packet, &SendState::default());
+    tell_with(&mut sender, 400, report(0, 0), None, 2000);
+    assert_eq!((sender.target().media_rate, sender.target().sending_rate), (kbps(452), kbps(548)));
 }
 
 #[test]

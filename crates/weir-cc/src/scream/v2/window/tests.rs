@@ -1,7 +1,8 @@
 use super::*;
 
-/// The text as it is printed.
-const LATE: Config = Config { spread_reactions: false, ..Config::LATE };
+/// The default, and the text as it is printed.
+const LATE: Config = Config::LATE;
+const PRINTED: Config = Config { spread_reactions: false, ..LATE };
 const EARLY: Config = Config::early();
 /// Of 50 ms: 20 000 bytes are 3.2 Mbit/s; `alpha_limit` = 2·8000/(3.2e6·0.05) = 0.1.
 const SEEN: Seen = Seen { s_rtt: 0.05, qdelay: 0.0, qdelay_target: 0.06, target_rate: 3.2e6, l4s: true };
@@ -43,7 +44,7 @@ fn grow(window: &mut RefWindow, at: i64, config: &Config, seen: &Seen, news: &Ne
 
 #[test]
 fn loss_and_classic_marks_cut_by_their_factors() {
-    for config in [LATE, EARLY] {
+    for config in [LATE, PRINTED, EARLY] {
         let mut lost = window(0.0, 0.0);
         assert_eq!(react(&mut lost, 1000, &config, &SEEN, &LOST), Some(Why::Loss));
         near(lost.ref_wnd, 14_000.0);
@@ -60,15 +61,17 @@ fn an_l4s_mark_cuts_by_half_of_alpha() {
     let mut early = window(0.2, 0.0);
     react(&mut early, 1000, &EARLY, &SEEN, &MARKED);
     near(early.ref_wnd, 20_000.0 * 0.91);
-    // Late: 0.2/2·0.95 = 0.095, with a queue of more than a quarter of the target.
-    let mut late = window(0.2, 0.0);
-    react(&mut late, 1000, &LATE, &Seen { qdelay: 0.016, ..SEEN }, &MARKED);
-    near(late.ref_wnd, 20_000.0 * 0.905);
-    // With a short queue and at 39/40 of the last congested window: (8/40)² = 0.04, at least 0.1, at least 0.25.
-    let mut short = window(0.2, 0.0);
-    short.ref_wnd_i = 20_000.0 * 40.0 / 39.0;
-    react(&mut short, 1000, &LATE, &SEEN, &MARKED);
-    near(short.ref_wnd, 20_000.0 * (1.0 - 0.095 * 0.25));
+    // Late: 0.2/2·0.95 = 0.095, with a queue of more than a quarter of the target; two such reactions fit into 50 ms.
+    for (config, backoff) in [(PRINTED, 0.095), (LATE, 0.0475)] {
+        let mut late = window(0.2, 0.0);
+        react(&mut late, 1000, &config, &Seen { qdelay: 0.016, ..SEEN }, &MARKED);
+        near(late.ref_wnd, 20_000.0 * (1.0 - backoff));
+        // With a short queue and at 39/40 of the last congested window: (8/40)² = 0.04, at least 0.1, at least 0.25.
+        let mut short = window(0.2, 0.0);
+        short.ref_wnd_i = 20_000.0 * 40.0 / 39.0;
+        react(&mut short, 1000, &config, &SEEN, &MARKED);
+        near(short.ref_wnd, 20_000.0 * (1.0 - backoff * 0.25));
+    }
 }
 
 #[test]
@@ -83,10 +86,12 @@ fn after_a_time_without_congestion_the_window_goes_back_to_what_was_in_flight() 
     // Early, after 5 s: 12 000, a quarter less; α = 0.25. Before: 20 000·(1 − 0.09).
     assert_eq!(restored(&EARLY, 5000), (9000.0, 0.25));
     near(restored(&EARLY, 4990).0, 18_200.0);
-    // Late, after 100 round trips of 50 ms. Half of α = 0.1 by 1 − 1/20.
-    let (late, alpha) = restored(&LATE, 5000);
-    near(late, 12_000.0 * 0.905);
-    assert_eq!(alpha, 0.2);
+    // Late, after 100 round trips of 50 ms. Half of α = 0.1 by 1 − 1/20, of which two fit into a round trip.
+    for (config, backoff) in [(PRINTED, 0.095), (LATE, 0.0475)] {
+        let (late, alpha) = restored(&config, 5000);
+        near(late, 12_000.0 * (1.0 - backoff));
+        assert_eq!(alpha, 0.2);
+    }
 }
 
 #[test]
@@ -99,33 +104,39 @@ fn a_long_queue_stands_for_marks_where_none_come() {
     near(early.ref_wnd, 15_000.0);
     // Late: 2·0.1·0.5 = 0.1; 0.1/2·0.95 = 0.0475.
     let mut late = window(0.0, 0.045);
-    assert_eq!(react(&mut late, 1000, &LATE, &seen, &CLEAN), Some(Why::Delay));
+    assert_eq!(react(&mut late, 1000, &PRINTED, &seen, &CLEAN), Some(Why::Delay));
     near(late.ref_wnd, 20_000.0 * 0.9525);
     // With marks of L4S coming the queue is left to them.
-    assert_eq!(react(&mut window(0.1, 0.045), 1000, &LATE, &seen, &CLEAN), None);
+    for config in [LATE, PRINTED] {
+        assert_eq!(react(&mut window(0.1, 0.045), 1000, &config, &seen, &CLEAN), None);
+    }
     // Beside a loss: the early text reacts to both, the late one to the loss.
     let mut both = window(0.0, 0.045);
     react(&mut both, 1000, &EARLY, &seen, &LOST);
     near(both.ref_wnd, 20_000.0 * 0.7 * 0.75);
-    let mut one = window(0.0, 0.045);
-    react(&mut one, 1000, &LATE, &seen, &LOST);
-    near(one.ref_wnd, 14_000.0);
+    for config in [LATE, PRINTED] {
+        let mut one = window(0.0, 0.045);
+        react(&mut one, 1000, &config, &seen, &LOST);
+        near(one.ref_wnd, 14_000.0);
+    }
 }
 
 #[test]
 fn reactions_keep_a_distance_and_a_minimum() {
-    let mut window = window(0.0, 0.0);
-    react(&mut window, 1000, &LATE, &SEEN, &LOST);
-    // VIRTUAL_RTT = 25 ms is below the round-trip time.
-    assert_eq!(react(&mut window, 1024, &LATE, &SEEN, &LOST), None);
-    assert_eq!(react(&mut window, 1025, &LATE, &SEEN, &LOST), Some(Why::Loss));
-    near(window.ref_wnd, 9800.0);
-    // The window of the first congestion is kept for 10 round trips.
-    assert_eq!(window.ref_wnd_i, 20_000.0);
-    react(&mut window, 1500, &LATE, &SEEN, &LOST);
-    assert_eq!(window.ref_wnd_i, 9800.0);
-    (0..20).for_each(|n| _ = react(&mut window, 2000 + 25 * n, &LATE, &SEEN, &LOST));
-    assert_eq!(window.ref_wnd, 3000.0);
+    for config in [LATE, PRINTED] {
+        let mut window = window(0.0, 0.0);
+        react(&mut window, 1000, &config, &SEEN, &LOST);
+        // VIRTUAL_RTT = 25 ms is below the round-trip time.
+        assert_eq!(react(&mut window, 1024, &config, &SEEN, &LOST), None);
+        assert_eq!(react(&mut window, 1025, &config, &SEEN, &LOST), Some(Why::Loss));
+        near(window.ref_wnd, 9800.0);
+        // The window of the first congestion is kept for 10 round trips.
+        assert_eq!(window.ref_wnd_i, 20_000.0);
+        react(&mut window, 1500, &config, &SEEN, &LOST);
+        assert_eq!(window.ref_wnd_i, 9800.0);
+        (0..20).for_each(|n| _ = react(&mut window, 2000 + 25 * n, &config, &SEEN, &LOST));
+        assert_eq!(window.ref_wnd, 3000.0);
+    }
 }
 
 #[test]
@@ -135,17 +146,21 @@ fn the_window_grows_by_a_packet_per_round_trip_and_a_share_of_itself() {
     let mut early = window(0.0, 0.0);
     grow(&mut early, 60_000, &EARLY, &SEEN, &CLEAN);
     near(early.ref_wnd, 20_700.0);
-    // Late: by 1 − 1/20 besides; the queue is empty.
-    let mut late = window(0.0, 0.0);
-    grow(&mut late, 60_000, &LATE, &SEEN, &CLEAN);
-    near(late.ref_wnd, 20_000.0 + 665.0);
+    for config in [LATE, PRINTED] {
+        // Late: by 1 − 1/20 besides; the queue is empty.
+        let mut late = window(0.0, 0.0);
+        grow(&mut late, 60_000, &config, &SEEN, &CLEAN);
+        near(late.ref_wnd, 20_000.0 + 665.0);
+    }
     // 1 s of 4 s (early) or 5 s (late) after congestion: 1 + 0.4/4, 1 + 0.4/5.
     let mut early = window(0.0, 0.0);
     grow(&mut early, 1000, &EARLY, &SEEN, &CLEAN);
     near(early.ref_wnd, 20_550.0);
-    let mut late = window(0.0, 0.0);
-    grow(&mut late, 1000, &LATE, &SEEN, &CLEAN);
-    near(late.ref_wnd, 20_000.0 + 475.0 * 1.08);
+    for config in [LATE, PRINTED] {
+        let mut late = window(0.0, 0.0);
+        grow(&mut late, 1000, &config, &SEEN, &CLEAN);
+        near(late.ref_wnd, 20_000.0 + 475.0 * 1.08);
+    }
 }
 
 #[test]
@@ -160,26 +175,30 @@ fn growth_is_slower_near_the_last_congestion_over_short_paths_and_before_a_queue
     l4s.ref_wnd_i = 20_000.0;
     grow(&mut l4s, 60_000, &EARLY, &SEEN, &CLEAN);
     near(l4s.ref_wnd, 20_232.0);
-    // 12.5 ms: a quarter. Late: 500·0.25·0.95·1.4.
-    let mut short = window(0.0, 0.0);
-    grow(&mut short, 60_000, &LATE, &Seen { s_rtt: 0.0125, ..SEEN }, &CLEAN);
-    near(short.ref_wnd, 20_000.0 + 166.25);
-    // A queue of half a quarter of the target halves it (late, no marks); marked bytes do not count.
-    let mut queue = window(0.0, 0.0075);
-    grow(&mut queue, 60_000, &LATE, &SEEN, &MARKED);
-    near(queue.ref_wnd, 20_000.0 + 0.5 * 0.8 * 665.0);
+    for config in [LATE, PRINTED] {
+        // 12.5 ms: a quarter. Late: 500·0.25·0.95·1.4.
+        let mut short = window(0.0, 0.0);
+        grow(&mut short, 60_000, &config, &Seen { s_rtt: 0.0125, ..SEEN }, &CLEAN);
+        near(short.ref_wnd, 20_000.0 + 166.25);
+        // A queue of half a quarter of the target halves it (late, no marks); marked bytes do not count.
+        let mut queue = window(0.0, 0.0075);
+        grow(&mut queue, 60_000, &config, &SEEN, &MARKED);
+        near(queue.ref_wnd, 20_000.0 + 0.5 * 0.8 * 665.0);
+    }
 }
 
 #[test]
 fn the_window_does_not_outgrow_what_is_in_flight() {
-    let mut window = window(0.0, 0.0);
-    window.ref_wnd = 31_000.0;
-    // 1000 + 1.5·20 000.
-    grow(&mut window, 60_000, &LATE, &SEEN, &CLEAN);
-    assert_eq!(window.ref_wnd, 31_000.0);
-    window.on_flight(ms(0), TimeDelta::from_millis(50), 30_000);
-    grow(&mut window, 60_000, &LATE, &SEEN, &CLEAN);
-    assert!(window.ref_wnd > 31_000.0);
+    for config in [LATE, PRINTED] {
+        let mut window = window(0.0, 0.0);
+        window.ref_wnd = 31_000.0;
+        // 1000 + 1.5·20 000.
+        grow(&mut window, 60_000, &config, &SEEN, &CLEAN);
+        assert_eq!(window.ref_wnd, 31_000.0);
+        window.on_flight(ms(0), TimeDelta::from_millis(50), 30_000);
+        grow(&mut window, 60_000, &config, &SEEN, &CLEAN);
+        assert!(window.ref_wnd > 31_000.0);
+    }
 }
 
 #[test]
@@ -205,11 +224,13 @@ fn both_implementations_spread_a_reaction_over_the_round_trip() {
 
 #[test]
 fn a_loss_that_comes_too_soon_after_a_reaction_is_answered_later() {
-    let mut late = window(0.0, 0.0);
-    react(&mut late, 1000, &LATE, &SEEN, &LOST);
-    assert_eq!(react(&mut late, 1010, &LATE, &SEEN, &LOST), None);
-    assert_eq!(react(&mut late, 1025, &LATE, &SEEN, &CLEAN), Some(Why::Loss));
-    assert_eq!(react(&mut late, 1050, &LATE, &SEEN, &CLEAN), None);
+    for config in [LATE, PRINTED] {
+        let mut late = window(0.0, 0.0);
+        react(&mut late, 1000, &config, &SEEN, &LOST);
+        assert_eq!(react(&mut late, 1010, &config, &SEEN, &LOST), None);
+        assert_eq!(react(&mut late, 1025, &config, &SEEN, &CLEAN), Some(Why::Loss));
+        assert_eq!(react(&mut late, 1050, &config, &SEEN, &CLEAN), None);
+    }
     // The early text knows the present feedback only.
     let mut early = window(0.0, 0.0);
     react(&mut early, 1000, &EARLY, &SEEN, &LOST);
@@ -220,30 +241,34 @@ fn a_loss_that_comes_too_soon_after_a_reaction_is_answered_later() {
 #[test]
 fn caution_goes_by_losses_and_marks_and_restoration_by_any_reaction() {
     let seen = Seen { qdelay: 0.045, ..SEEN };
-    // A reaction to delay at 60 s: growth at once is that of a flow that met congestion at 0 (late text).
-    let mut late = window(0.0, 0.045);
-    react(&mut late, 60_000, &LATE, &seen, &CLEAN);
-    assert_eq!(late.post_congestion(ms(60_000), &LATE, 0.05), 1.0);
-    assert!(!late.is_calm(ms(60_000), &LATE, 0.05) && late.is_calm(ms(65_000), &LATE, 0.05));
     let mut early = window(0.0, 0.045);
     react(&mut early, 60_000, &EARLY, &seen, &CLEAN);
     assert_eq!(early.post_congestion(ms(60_000), &EARLY, 0.05), 0.0);
-    // The window of after the delay stays at the next mark: there was a reaction within 100 round trips.
-    let before = late.ref_wnd;
-    late.l4s_alpha.alpha = 0.2;
-    late.on_flight(ms(60_040), TimeDelta::from_millis(50), 5000);
-    late.on_flight(ms(60_100), TimeDelta::from_millis(50), 5000);
-    react(&mut late, 60_100, &LATE, &Seen { qdelay: 0.016, ..SEEN }, &MARKED);
-    assert!(late.ref_wnd > 0.9 * before, "{before} → {}", late.ref_wnd);
+    for config in [LATE, PRINTED] {
+        // A reaction to delay at 60 s: growth at once is that of a flow that met congestion at 0 (late text).
+        let mut late = window(0.0, 0.045);
+        react(&mut late, 60_000, &config, &seen, &CLEAN);
+        assert_eq!(late.post_congestion(ms(60_000), &config, 0.05), 1.0);
+        assert!(!late.is_calm(ms(60_000), &config, 0.05) && late.is_calm(ms(65_000), &config, 0.05));
+        // The window of after the delay stays at the next mark: there was a reaction within 100 round trips.
+        let before = late.ref_wnd;
+        late.l4s_alpha.alpha = 0.2;
+        late.on_flight(ms(60_040), TimeDelta::from_millis(50), 5000);
+        late.on_flight(ms(60_100), TimeDelta::from_millis(50), 5000);
+        react(&mut late, 60_100, &config, &Seen { qdelay: 0.016, ..SEEN }, &MARKED);
+        assert!(late.ref_wnd > 0.9 * before, "{before} → {}", late.ref_wnd);
+    }
 }
 
 #[test]
 fn a_queue_above_half_of_the_target_is_a_reaction_although_its_average_is_not() {
-    let mut late = window(0.0, 0.02);
-    let seen = Seen { qdelay: 0.045, ..SEEN };
-    assert_eq!(react(&mut late, 1000, &LATE, &seen, &CLEAN), Some(Why::Delay));
-    assert_eq!((late.ref_wnd, late.ref_wnd_i), (20_000.0, 20_000.0));
-    assert_eq!(react(&mut late, 1010, &LATE, &seen, &LOST), None, "within VIRTUAL_RTT of it");
+    for config in [LATE, PRINTED] {
+        let mut late = window(0.0, 0.02);
+        let seen = Seen { qdelay: 0.045, ..SEEN };
+        assert_eq!(react(&mut late, 1000, &config, &seen, &CLEAN), Some(Why::Delay));
+        assert_eq!((late.ref_wnd, late.ref_wnd_i), (20_000.0, 20_000.0));
+        assert_eq!(react(&mut late, 1010, &config, &seen, &LOST), None, "within VIRTUAL_RTT of it");
+    }
 }
 
 #[test]
@@ -257,7 +282,9 @@ fn the_late_text_grows_by_the_distance_before_the_reduction() {
         window.ref_wnd - 14_000.0
     };
     // 10 000·(1/14)·0.25·(1 − 1/14).
-    near(grown(&LATE), 10_000.0 / 14.0 * 0.25 * (1.0 - 1.0 / 14.0));
+    for config in [LATE, PRINTED] {
+        near(grown(&config), 10_000.0 / 14.0 * 0.25 * (1.0 - 1.0 / 14.0));
+    }
     // (4·0.3)² is at most 1: 10 000·(1/14).
     near(grown(&EARLY), 10_000.0 / 14.0);
 }
