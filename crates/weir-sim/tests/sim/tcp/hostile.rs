@@ -22,6 +22,7 @@ fn a_probe_that_waits_for_its_turn_is_not_sent_once_all_is_acknowledged() {
             let next = talk.left.iter().map(|&(_, number, _)| number + 1).max().unwrap_or(0);
             talk.acknowledge(ms + soon * round, next);
         }
+        talk.wait(20_000);
         assert!(talk.sender.finished_at().is_some(), "{ms} {soon}");
         assert_eq!(talk.sender.next_timeout(), None);
     }
