@@ -178,6 +178,7 @@ impl PacketBytes {
             syn,
             ack: !syn,
             ns: syn && ecn == EcnMode::Accurate,
+            psh: segment.push,
             cwr: segment.cwr || syn && ecn != EcnMode::Off,
             ece: syn && ecn != EcnMode::Off,
             ..TcpHeader::default()

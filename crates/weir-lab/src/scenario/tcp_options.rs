@@ -64,10 +64,17 @@ pub struct TcpOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1000))]
     pub quick_acks: Option<u32>,
-    /// So many acknowledgements after each segment out of order leave one by one, too.
+    /// So many acknowledgements after each segment that arrives again leave one by one, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1000))]
     pub quick_acks_again: Option<u32>,
+    /// Whether segments leave in bursts, each of which is pushed, and the receiver acknowledges at once what is pushed; only with
+    /// `rack`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offload: Option<bool>,
+    /// Whether, from the fourth on, acknowledgements of segments out of order wait for each other, at most a millisecond.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compress_sacks: Option<bool>,
     /// Losses, also of retransmissions, are found by time (RFC 8985); only with SACK.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rack: Option<bool>,
@@ -139,6 +146,8 @@ impl TcpOptions {
             pacing: self.pacing.unwrap_or(usual.pacing),
             quick_acks: self.quick_acks.unwrap_or(usual.quick_acks),
             quick_acks_again: self.quick_acks_again.unwrap_or(usual.quick_acks_again),
+            offload: self.offload.unwrap_or(usual.offload),
+            compress_sacks: self.compress_sacks.unwrap_or(usual.compress_sacks),
             rack: self.rack.unwrap_or(usual.rack),
             tlp: self.tlp.unwrap_or(usual.tlp),
             undo: self.undo.unwrap_or(usual.undo),
@@ -146,6 +155,7 @@ impl TcpOptions {
             initial_receive_window: self.initial_receive_window.or(usual.initial_receive_window),
             ns3_recovery: usual.ns3_recovery,
             linux_deviation: usual.linux_deviation,
+            tick: usual.tick,
         }
     }
 

@@ -84,6 +84,8 @@ fn profile_is_one_configuration_and_options_are_laid_over_it() {
         pacing: false,
         quick_acks: 0,
         quick_acks_again: 0,
+        offload: false,
+        compress_sacks: false,
         rack: false,
         tlp: false,
         undo: false,
@@ -91,6 +93,7 @@ fn profile_is_one_configuration_and_options_are_laid_over_it() {
         initial_receive_window: None,
         ns3_recovery: false,
         linux_deviation: false,
+        tick: ms(0),
     };
     let of = |profile: &str| config(&format!("profile = \"{profile}\""));
     assert_eq!(config(""), usual);
@@ -106,6 +109,9 @@ fn profile_is_one_configuration_and_options_are_laid_over_it() {
     let modern = TcpConfig {
         quick_acks: 22,
         quick_acks_again: again,
+        offload: true,
+        compress_sacks: true,
+        tick: ms(4),
         initial_receive_window: initial,
         rack: true,
         tlp: true,

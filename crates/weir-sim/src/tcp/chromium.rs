@@ -149,7 +149,16 @@ impl ChromiumSender {
         self.in_flight.push_back((number, now));
         let payload = self.transfer.payload(number);
         let ecn = Ecn::NotEct;
-        Some(Segment { number, payload, syn: false, retransmission: false, sent_at: now, ecn, cwr: false })
+        Some(Segment {
+            number,
+            payload,
+            syn: false,
+            retransmission: false,
+            sent_at: now,
+            ecn,
+            cwr: false,
+            push: false,
+        })
     }
 
     /// Whether all of the transfer was sent, and each packet acknowledged or given up.

@@ -131,7 +131,16 @@ mod tests {
 
     fn segment(ecn: Ecn, cwr: bool) -> Segment {
         let sent_at = SendTime::ZERO;
-        Segment { number: 0, payload: 1448, syn: false, retransmission: false, sent_at, ecn, cwr }
+        Segment {
+            number: 0,
+            payload: 1448,
+            syn: false,
+            retransmission: false,
+            sent_at,
+            ecn,
+            cwr,
+            push: false,
+        }
     }
 
     fn ack(ece: bool, marked: u16) -> Acknowledgement {

@@ -34,9 +34,7 @@ impl Pacing {
     /// A segment leaves, which makes `flight` outstanding. These set the pace where they exceed the window, as in recovery.
     pub(super) fn on_sent(&mut self, now: SendTime, window: &Window, flight: u32, srtt: Option<TimeDelta>) {
         let Some(srtt) = srtt.filter(|_| self.enabled) else { return };
-        let factor = if window.cwnd < window.ssthresh / 2.0 { SLOW_START_FACTOR } else { AVOIDANCE_FACTOR };
-        let per_round_trip = factor * window.cwnd.max(f64::from(flight)).max(1.0);
-        self.next = self.next.max(now) + srtt.scale(1.0 / per_round_trip);
+        self.next = self.next.max(now) + srtt.scale(1.0 / per_round_trip(window, flight));
     }
 
     /// When a segment that waits may leave.
@@ -48,6 +46,12 @@ impl Pacing {
     pub(super) fn clear(&mut self) {
         self.holding = false;
     }
+}
+
+/// Segments that the pace lets out per round trip, where `flight` are outstanding.
+pub(super) fn per_round_trip(window: &Window, flight: u32) -> f64 {
+    let factor = if window.cwnd < window.ssthresh / 2.0 { SLOW_START_FACTOR } else { AVOIDANCE_FACTOR };
+    factor * window.cwnd.max(f64::from(flight)).max(1.0)
 }
 
 #[cfg(test)]

@@ -21,12 +21,17 @@ struct Copy {
     left: SendTime,
     /// How many segments had left before it.
     order: u32,
-    /// Whether there was one before it.
-    again: bool,
+    /// Original transmissions of all below this had left before it: of an original transmission its own number.
+    after: u32,
 }
 
 impl Copy {
-    const NONE: Self = Self { left: SendTime::ZERO, order: 0, again: false };
+    const NONE: Self = Self { left: SendTime::ZERO, order: 0, after: 0 };
+
+    /// Whether it is not the first one of segment `number`.
+    fn is_again(self, number: u32) -> bool {
+        self.after != number
+    }
 }
 
 /// The times of a sender's segments.
@@ -38,8 +43,8 @@ pub(super) struct Rack {
     sent: u32,
     /// Retransmissions by their order and number, with some that are of no interest any more.
     again: VecDeque<(u32, u32)>,
-    /// Of all that have arrived the one that left last, by its order, and when it left (`RACK.xmit_ts`, `RACK.end_seq`).
-    newest: Option<(u32, SendTime)>,
+    /// Of all that have arrived the one that left last (`RACK.xmit_ts`, `RACK.end_seq`).
+    newest: Option<Copy>,
     /// `RACK.rtt`: the round-trip time of the last that arrived.
     rtt: TimeDelta,
     /// One beyond the highest original transmission that has arrived.
@@ -55,6 +60,8 @@ struct Hearing {
     min_rtt: TimeDelta,
     /// When the segment left whose timestamp comes back, if that is of what is acknowledged.
     echo: Option<SendTime>,
+    /// One beyond the highest original transmission that had arrived, if not that of which is known now.
+    arrived_end: Option<u32>,
 }
 
 impl Hearing {
@@ -64,15 +71,56 @@ impl Hearing {
     }
 }
 
+/// The round-trip times of the first and of the last segment of several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Span(Option<(TimeDelta, TimeDelta)>);
+
+impl Span {
+    fn extend(&mut self, rtt: TimeDelta) {
+        self.0 = Some((self.first().unwrap_or(rtt), rtt));
+    }
+
+    pub(super) fn first(self) -> Option<TimeDelta> {
+        self.0.map(|(first, _)| first)
+    }
+
+    pub(super) fn last(self) -> Option<TimeDelta> {
+        self.0.map(|(_, last)| last)
+    }
+}
+
 /// What an acknowledgement tells of copies.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct News {
-    /// The round-trip time of the last original transmission that it tells of, if there is one.
-    pub(super) rtt: Option<TimeDelta>,
+    /// Round-trip times of original transmissions that it acknowledges, unless also some that were sent again.
+    pub(super) acked: Span,
+    /// The same of those that SACK blocks tell of.
+    pub(super) sacked_in: Span,
     /// The lowest segment that was sent once and has arrived.
     pub(super) original: Option<u32>,
     /// Whether SACK blocks tell of something.
     pub(super) sacked: bool,
+}
+
+/// What a run of segments holds that was not known to have arrived.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    /// Whether that is anything.
+    any: bool,
+    /// Whether some of it was sent again.
+    again: bool,
+}
+
+/// The blocks in the order of their numbers, without one that tells of a segment that had arrived before.
+fn in_order(ack: &Acknowledgement) -> [SackBlock; 3] {
+    let mut blocks = ack.sacks;
+    if Scoreboard::tells_of_duplicate(ack.cumulative, &blocks) {
+        blocks[0] = SackBlock::EMPTY;
+    }
+    if !blocks[1].is_empty() {
+        blocks.sort_unstable_by_key(|block| block.start);
+    }
+    blocks
 }
 
 /// What has been found.
@@ -109,14 +157,15 @@ impl Rack {
         self.copies[self.slot(number)]
     }
 
-    /// Segment `number` leaves, for the first time or again; `first` is the first outstanding one.
-    pub(super) fn on_sent(&mut self, now: SendTime, number: u32, first: u32, again: bool) {
+    /// Segment `number` leaves; `first` is the first outstanding one, `next` the first that has not left or does now for the first
+    /// time.
+    pub(super) fn on_sent(&mut self, now: SendTime, number: u32, first: u32, next: u32) {
         if (number - first) as usize >= self.copies.len() {
             self.grow(first, number);
         }
         let slot = self.slot(number);
-        self.copies[slot] = Copy { left: now, order: self.sent, again };
-        if again {
+        self.copies[slot] = Copy { left: now, order: self.sent, after: next };
+        if number != next {
             self.again.push_back((self.sent, number));
         }
         self.sent = self.sent.wrapping_add(1);
@@ -147,23 +196,27 @@ impl Rack {
     ) -> News {
         let mut news = News::default();
         let (first, next) = (board.first(), board.next());
-        if ack.cumulative <= next {
-            let echo = Some(ack.stamps.sent(now));
-            let hearing = Hearing { now, min_rtt, echo };
-            self.hear_of(board, first, ack.cumulative, hearing, &mut news);
-        }
-        // The timestamp is not that of a segment out of order.
-        let hearing = Hearing { now, min_rtt, echo: None };
+        // What SACK blocks tell comes first (`tcp_ack`), in the order of numbers: `RACK.rtt` is of what is heard of last. The
+        // timestamp is not that of a segment out of order.
+        let before = self.arrived_end;
+        let hearing = Hearing { now, min_rtt, echo: None, arrived_end: None };
         let mut heard = first.saturating_add(1).max(ack.cumulative);
         for block in in_order(ack) {
             let (start, end) = board.uncovered(block.start.max(heard), block.end.min(next));
-            news.sacked |= self.hear_of(board, start, end, hearing, &mut news);
+            news.sacked |= self.hear_of(board, start, end, hearing, &mut news).any;
             heard = heard.max(block.end);
+        }
+        news.sacked_in = core::mem::take(&mut news.acked);
+        if ack.cumulative <= next {
+            let echo = Some(ack.stamps.sent(now));
+            let hearing = Hearing { now, min_rtt, echo, arrived_end: Some(before) };
+            if self.hear_of(board, first, ack.cumulative, hearing, &mut news).again {
+                news.acked = Span::default();
+            }
         }
         news
     }
 
-    /// Whether the run holds something that was not known to have arrived.
     fn hear_of(
         &mut self,
         board: &Scoreboard,
@@ -171,25 +224,31 @@ impl Rack {
         end: u32,
         hearing: Hearing,
         news: &mut News,
-    ) -> bool {
+    ) -> Run {
+        let mut run = Run::default();
         let mut from = start;
         while let Some(number) = board.next_not_sacked(from, end) {
             from = number + 1;
-            let Copy { left, order, again } = self.copy(number);
-            let rtt = hearing.now - left;
+            let copy = self.copy(number);
+            let Copy { left, order, .. } = copy;
+            let (rtt, again) = (hearing.now - left, copy.is_again(number));
+            run.any = true;
+            run.again |= again;
             if again && hearing.may_be_of_another(left, rtt) {
                 continue;
             }
             self.rtt = rtt;
-            self.newest = self.newest.max(Some((order, left)));
+            if self.newest.is_none_or(|newest| newest.order < order) {
+                self.newest = Some(copy);
+            }
             if !again {
-                news.rtt = Some(rtt);
+                news.acked.extend(rtt);
                 news.original = Some(news.original.map_or(number, |lowest| lowest.min(number)));
-                self.reordered |= number < self.arrived_end;
+                self.reordered |= number < hearing.arrived_end.unwrap_or(self.arrived_end);
                 self.arrived_end = self.arrived_end.max(from);
             }
         }
-        from > start
+        run
     }
 
     /// How late a segment may be in relation to others (`RACK_reo_wnd`). Where nothing has ever overtaken anything, none is
@@ -204,68 +263,77 @@ impl Rack {
         if !self.reordered && (recovering || board.sacked() >= DUP_THRESHOLD) {
             return TimeDelta::ZERO;
         }
-        (min_rtt / 4).min(srtt / 8)
+        (min_rtt / 4).min(srtt)
     }
 
     /// Finds what is lost at `now`.
     pub(super) fn find_lost(&mut self, now: SendTime, board: &mut Scoreboard, tolerance: TimeDelta) -> Found {
-        let Some((newest, newest_left)) = self.newest else { return Found::default() };
+        let Some(newest) = self.newest else { return Found::default() };
         let due = self.rtt + tolerance;
         let before = board.lost();
         let (again, copies_wait) = self.lose_copies(now, board, newest, due);
         let originals_wait = self.lose_originals(now, board, newest, due);
         let lost = board.lost() - before + again;
-        let recheck = (copies_wait || originals_wait).then(|| newest_left + due);
+        let recheck = copies_wait.max(originals_wait).map(|left| left + due);
         Found { lost, again, recheck }
     }
 
-    /// How many retransmissions are lost, and whether another may be late only.
+    /// How many retransmissions are lost, and when the last left of those that may be late only.
     fn lose_copies(
         &mut self,
         now: SendTime,
         board: &mut Scoreboard,
-        newest: u32,
+        newest: Copy,
         due: TimeDelta,
-    ) -> (u32, bool) {
+    ) -> (u32, Option<SendTime>) {
         let mut lost = 0;
         while let Some(&(order, number)) = self.again.front() {
             let copy = self.copy(number);
             if board.is_resent(number) && copy.order == order {
-                if order >= newest {
+                if order >= newest.order {
                     break;
                 }
                 if now - copy.left < due {
-                    return (lost, true);
+                    return (lost, self.latest_again(board, newest));
                 }
                 board.lose_again(number);
                 lost += 1;
             }
             self.again.pop_front();
         }
-        (lost, false)
+        (lost, None)
     }
 
-    /// Moves the divide, also over what is SACKed, which is not looked at again; whether something may be late only. What was
-    /// sent again and is on its way is not judged by when it left first.
-    fn lose_originals(&self, now: SendTime, board: &mut Scoreboard, newest: u32, due: TimeDelta) -> bool {
-        let (mut divide, mut waits, mut passed_over) = (board.divide(), false, false);
+    /// Moves the divide, also over what is SACKed, which is not looked at again; when what may be late only has left, the last of
+    /// it. What was sent again and is on its way is not judged by when it left first.
+    fn lose_originals(
+        &self,
+        now: SendTime,
+        board: &mut Scoreboard,
+        newest: Copy,
+        due: TimeDelta,
+    ) -> Option<SendTime> {
+        let (mut divide, mut waits, mut passed_over) = (board.divide(), None, false);
         loop {
             let Some(number) = board.next_not_sacked(divide, board.next()) else {
                 divide = board.next();
                 break;
             };
-            let Copy { left, order, again } = self.copy(number);
+            let copy = self.copy(number);
+            let again = copy.is_again(number);
             let on_its_way = again && board.is_resent(number);
+            let overtaken = !on_its_way && copy.order < newest.order;
             divide = number;
-            if !on_its_way && order < newest && now - left >= due {
+            if overtaken && now - copy.left >= due {
                 board.lose_below(number + 1);
                 passed_over = false;
-            } else {
-                waits |= !on_its_way && order < newest;
-                if !again {
-                    break;
-                }
+            } else if again {
+                waits = waits.max(overtaken.then_some(copy.left));
                 passed_over = true;
+            } else {
+                let latest = || self.latest_original(board, number, newest);
+                waits = waits.max(overtaken.then(latest).flatten());
+                break;
             }
             divide = number + 1;
         }
@@ -273,6 +341,30 @@ impl Rack {
             board.lose_below(divide);
         }
         waits
+    }
+
+    /// When the last original transmission left, of those from segment `from` on, that has not arrived although it left before
+    /// `newest`.
+    fn latest_original(&self, board: &Scoreboard, from: u32, newest: Copy) -> Option<SendTime> {
+        let mut end = newest.after.min(board.next());
+        while let Some(number) = board.last_not_sacked(from, end) {
+            let copy = self.copy(number);
+            if !copy.is_again(number) {
+                return Some(copy.left);
+            }
+            end = number;
+        }
+        None
+    }
+
+    /// The same of retransmissions.
+    fn latest_again(&self, board: &Scoreboard, newest: Copy) -> Option<SendTime> {
+        let earlier = self.again.partition_point(|&(order, _)| order < newest.order);
+        let mut copies = self.again.range(..earlier).rev();
+        copies.find_map(|&(order, number)| {
+            let copy = self.copy(number);
+            (copy.order == order && board.is_resent(number)).then_some(copy.left)
+        })
     }
 
     /// The timer has run out: all is lost that left longer ago than the round trip of the last that arrived, and the first
@@ -292,23 +384,13 @@ impl Rack {
         self.again = again;
         board.lose_below(head + 1);
         while let Some(number) = board.next_not_sacked(board.divide(), board.next()) {
-            let Copy { left, again, .. } = self.copy(number);
-            if !again && now - left < self.rtt {
+            let copy = self.copy(number);
+            if !copy.is_again(number) && now - copy.left < self.rtt {
                 break;
             }
             board.lose_below(number + 1);
         }
     }
-}
-
-/// The blocks as segments left, without one that tells of a segment that had arrived before.
-fn in_order(ack: &Acknowledgement) -> [SackBlock; 3] {
-    let mut blocks = ack.sacks;
-    if Scoreboard::tells_of_duplicate(ack.cumulative, &blocks) {
-        blocks[0] = SackBlock::EMPTY;
-    }
-    blocks.sort_unstable_by_key(|block| block.start);
-    blocks
 }
 
 #[cfg(test)]

@@ -109,6 +109,11 @@ impl PathTimes {
         self.begun.get_or_insert(now);
     }
 
+    /// The round-trip time of the handshake; [`TimeDelta::MAX`] where it is not known.
+    pub(super) fn handshake(&self) -> TimeDelta {
+        self.base.map_or(TimeDelta::MAX, |(handshake, _)| handshake)
+    }
+
     /// The round-trip time by a segment that arrives now.
     #[inline]
     pub(super) fn round_trip(&mut self, now: ArrivalTime, sent: SendTime) -> TimeDelta {

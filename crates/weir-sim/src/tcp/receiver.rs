@@ -1,16 +1,23 @@
 //! The receiving endpoint: what has arrived, and when to acknowledge it.
 
 use weir_cc::{ArrivalTime, SendTime};
-use weir_units::DataSize;
+use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig, Timestamps};
 
 use crate::tcp::bits::BitRing;
 use crate::tcp::ecn::EcnReceiver;
 use crate::tcp::receive_window::{PathTimes, ReceiveWindow};
+use crate::tcp::ticks::runs_out;
 
 /// Ranges remembered for SACK blocks, one more than an acknowledgement carries, so that there are still three
 /// when one is filled up.
 const REMEMBERED: usize = 4;
+
+/// So many acknowledgements that repeat another leave one by one, as many as tell of a loss (`TCP_FASTRETRANS_THRESH`).
+const SINGLE_REPEATS: u32 = 3;
+
+/// Longest time for which acknowledgements that repeat another are held back (`tcp_comp_sack_delay_ns`).
+const COMPRESSION: TimeDelta = TimeDelta::from_millis(1);
 
 /// Receives segments and says when to acknowledge them.
 #[derive(Clone, Debug)]
@@ -39,6 +46,9 @@ pub struct TcpReceiver {
     unacknowledged: u32,
     /// So many more acknowledgements leave one by one.
     quick: u32,
+    /// How many acknowledgements have left for what arrived out of order since `repeats_of` was the next.
+    repeats: u32,
+    repeats_of: u32,
     window: ReceiveWindow,
     path: PathTimes,
     /// A segment that has arrived again, where that is told.
@@ -94,6 +104,8 @@ impl TcpReceiver {
             last_acknowledged: 0,
             unacknowledged: 0,
             quick: 0,
+            repeats: 0,
+            repeats_of: 0,
             window: ReceiveWindow::new(&config.in_range()),
             path: PathTimes::default(),
             duplicate: None,
@@ -124,13 +136,13 @@ impl TcpReceiver {
             self.due = Due::Acknowledgement;
         }
         if segment.number == self.next {
-            self.take_in_order(now);
+            self.take_in_order(now, segment.push);
         } else {
-            self.due = Due::Acknowledgement; // RFC 5681 §4.2
-            self.quick = self.quick.max(self.config.quick_acks_again);
-            if self.config.sack && self.config.dsack && self.has(segment.number) {
-                self.duplicate = Some(segment.number);
+            if self.has(segment.number) {
+                self.quick = self.quick.max(self.config.quick_acks_again);
+                self.duplicate = (self.config.sack && self.config.dsack).then_some(segment.number);
             }
+            self.acknowledge_out_of_order(now);
             self.out_of_order = self.tells_delays.then(|| Timestamps::new(segment.sent_at, now));
             if segment.number > self.next {
                 self.hold(segment.number);
@@ -152,16 +164,33 @@ impl TcpReceiver {
         number < self.next || (self.held_count > 0 && number < self.held_end && self.held.contains(number))
     }
 
-    fn take_in_order(&mut self, now: ArrivalTime) {
+    fn take_in_order(&mut self, now: ArrivalTime, push: bool) {
         self.next += 1;
         self.unacknowledged += 1;
         if self.held_count > 0 {
             self.take_held();
             self.due = Due::Acknowledgement;
-        } else if self.unacknowledged >= self.config.ack_every || self.is_quick() {
+        } else if push || self.unacknowledged >= self.config.ack_every || self.is_quick() {
             self.due = Due::Acknowledgement;
         } else if self.deadline.is_none() {
-            self.deadline = Some(now + self.config.ack_delay);
+            let delay = self.config.ack_delay;
+            let end = runs_out(now - ArrivalTime::ZERO, delay, self.config.tick);
+            self.deadline = Some(ArrivalTime::ZERO + end);
+        }
+    }
+
+    /// A segment has arrived that is not the next: that is told at once (RFC 5681 §4.2), or soon, together with others.
+    fn acknowledge_out_of_order(&mut self, now: ArrivalTime) {
+        if self.repeats_of != self.next {
+            (self.repeats_of, self.repeats) = (self.next, 0);
+        }
+        if !self.config.sack || !self.config.compress_sacks || self.quick > 0 || self.repeats < SINGLE_REPEATS
+        {
+            self.due = Due::Acknowledgement;
+            self.repeats = self.repeats.saturating_add(1);
+        } else {
+            let delay = (self.path.handshake() / 20).min(COMPRESSION);
+            self.deadline.get_or_insert(now + delay);
         }
     }
 
@@ -267,172 +296,4 @@ impl TcpReceiver {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use weir_cc::Ecn;
-
-    use super::*;
-
-    fn segment(number: u32) -> Segment {
-        let sent_at = SendTime::from_millis(i64::from(number));
-        let ecn = Ecn::NotEct;
-        Segment { number, payload: 1448, syn: false, retransmission: false, sent_at, ecn, cwr: false }
-    }
-
-    fn at(ms: i64) -> ArrivalTime {
-        ArrivalTime::from_millis(ms)
-    }
-
-    fn block(start: u32, end: u32) -> SackBlock {
-        SackBlock { start, end }
-    }
-
-    /// The acknowledgement right after the arrival of `number`.
-    fn arrive(receiver: &mut TcpReceiver, number: u32) -> Option<Acknowledgement> {
-        receiver.on_segment(at(0), &segment(number));
-        receiver.poll_ack(at(0))
-    }
-
-    #[test]
-    fn every_second_segment_is_acknowledged_and_a_single_one_after_40_ms() {
-        let mut receiver = TcpReceiver::new(TcpConfig::default());
-        assert_eq!(arrive(&mut receiver, 0), None);
-        assert_eq!(arrive(&mut receiver, 1).map(|ack| ack.cumulative), Some(2));
-        assert_eq!(receiver.next_timeout(), None);
-        assert_eq!(arrive(&mut receiver, 2), None);
-        assert_eq!(receiver.next_timeout(), Some(at(40)));
-        assert_eq!(receiver.poll_ack(at(39)), None);
-        assert_eq!(receiver.poll_ack(at(40)).map(|ack| ack.cumulative), Some(3));
-        assert_eq!(receiver.poll_ack(at(40)), None);
-    }
-
-    #[test]
-    fn delayed_acknowledgement_echoes_the_earlier_segment() {
-        let mut receiver = TcpReceiver::new(TcpConfig::default());
-        arrive(&mut receiver, 0);
-        let ack = arrive(&mut receiver, 1).expect("the second segment is acknowledged at once");
-        assert_eq!(ack.stamps.sent(SendTime::ZERO), SendTime::from_millis(0));
-    }
-
-    #[test]
-    fn segments_around_a_hole_are_acknowledged_at_once_newest_block_first() {
-        let mut receiver = TcpReceiver::new(TcpConfig::default());
-        let mut sacks = |number| arrive(&mut receiver, number).map(|ack| (ack.cumulative, ack.sacks));
-        let none = SackBlock::EMPTY;
-        assert_eq!(sacks(2), Some((0, [block(2, 3), none, none])));
-        assert_eq!(sacks(4), Some((0, [block(4, 5), block(2, 3), none])));
-        assert_eq!(sacks(6), Some((0, [block(6, 7), block(4, 5), block(2, 3)])));
-        assert_eq!(sacks(8), Some((0, [block(8, 9), block(6, 7), block(4, 5)])));
-        assert_eq!(sacks(10), Some((0, [block(10, 11), block(8, 9), block(6, 7)])));
-        // 3 joins the forgotten 2 with the remembered 4; 0 and 1 bring everything up to 5 into order.
-        assert_eq!(sacks(3), Some((0, [block(2, 5), block(10, 11), block(8, 9)])));
-        assert_eq!(sacks(0), Some((1, [block(2, 5), block(10, 11), block(8, 9)])));
-        assert_eq!(sacks(1), Some((5, [block(10, 11), block(8, 9), block(6, 7)])));
-    }
-
-    #[test]
-    fn a_segment_that_arrives_again_is_told_of_in_the_first_block() {
-        let mut receiver = TcpReceiver::new(TcpConfig { dsack: true, ..TcpConfig::default() });
-        let mut sacks = |number| arrive(&mut receiver, number).map(|ack| ack.sacks);
-        let none = SackBlock::EMPTY;
-        assert_eq!([sacks(0), sacks(1)], [None, Some([none; 3])]);
-        assert_eq!(sacks(0), Some([block(0, 1), none, none]));
-        assert_eq!(sacks(4), Some([block(4, 5), none, none]));
-        assert_eq!(sacks(5), Some([block(4, 6), none, none]));
-        assert_eq!(sacks(4), Some([block(4, 5), block(4, 6), none]));
-        assert_eq!(sacks(2), Some([block(4, 6), none, none]));
-    }
-
-    #[test]
-    fn acknowledgements_come_one_by_one_for_a_while_after_a_segment_out_of_order() {
-        let mut receiver = TcpReceiver::new(TcpConfig { quick_acks_again: 3, ..TcpConfig::default() });
-        let at_once = [0, 1, 3, 2, 4, 5, 6, 7].map(|number| arrive(&mut receiver, number).is_some());
-        // 3 is out of order: its acknowledgement is the first of three, that of 2 the second, that of 4 the third.
-        assert_eq!(at_once, [false, true, true, true, true, false, true, false]);
-    }
-
-    #[test]
-    fn syn_is_answered_at_once_with_its_timestamp() {
-        let mut receiver = TcpReceiver::new(TcpConfig::default());
-        let syn = Segment { syn: true, payload: 0, sent_at: SendTime::from_millis(7), ..segment(0) };
-        receiver.on_segment(at(1), &syn);
-        let ack = receiver.poll_ack(at(1)).expect("a SYN-ACK is due");
-        assert!(ack.syn);
-        assert_eq!((ack.cumulative, ack.stamps.sent(SendTime::ZERO)), (0, SendTime::from_millis(7)));
-    }
-
-    #[test]
-    fn timestamps_are_of_one_segment_the_earlier_of_two_or_if_wanted_the_one_out_of_order() {
-        let told = |tells_delays: bool| {
-            let mut receiver = TcpReceiver::new(TcpConfig::default());
-            if tells_delays {
-                receiver.tell_delays();
-            }
-            // Segment n was sent at n ms; 2 is lost and comes when it is sent again, at 60 ms.
-            let again = Segment { sent_at: SendTime::from_millis(60), ..segment(2) };
-            let arrivals =
-                [(100, segment(0)), (108, segment(1)), (116, segment(3)), (120, segment(4)), (160, again)];
-            let acks = arrivals.into_iter().filter_map(|(ms, segment)| {
-                receiver.on_segment(at(ms), &segment);
-                let stamps = receiver.poll_ack(at(ms))?.stamps;
-                let (sent, arrived) = (stamps.sent(SendTime::ZERO), stamps.arrived(ArrivalTime::ZERO));
-                Some((sent.nanos() / 1_000_000, arrived.nanos() / 1_000_000))
-            });
-            acks.collect::<Vec<_>>()
-        };
-        assert_eq!(told(false), [(0, 100), (0, 100), (0, 100), (60, 160)]);
-        assert_eq!(told(true), [(0, 100), (3, 116), (4, 120), (60, 160)]);
-    }
-
-    #[test]
-    fn what_acknowledges_something_new_bears_the_timestamps_of_what_it_acknowledges() {
-        let mut receiver = TcpReceiver::new(TcpConfig::default());
-        receiver.tell_delays();
-        receiver.on_segment(at(100), &segment(0));
-        assert_eq!(receiver.poll_ack(at(100)), None, "it is delayed");
-        // 1 is lost.
-        receiver.on_segment(at(102), &segment(2));
-        let ack = receiver.poll_ack(at(102)).expect("2 is out of order");
-        assert_eq!((ack.cumulative, ack.stamps.sent(SendTime::ZERO)), (1, SendTime::ZERO));
-    }
-
-    #[test]
-    fn segment_far_outside_the_window_is_not_held() {
-        let mut receiver = TcpReceiver::new(TcpConfig::default());
-        let ack = arrive(&mut receiver, u32::MAX).expect("it is acknowledged like any other out of order");
-        assert_eq!(ack.sacks, [SackBlock::EMPTY; 3]);
-    }
-
-    #[test]
-    fn last_segment_may_be_short() {
-        let mut receiver = TcpReceiver::new(TcpConfig::default());
-        receiver.on_segment(at(0), &Segment { payload: 100, ..segment(1) });
-        assert_eq!(receiver.delivered(), DataSize::ZERO);
-        arrive(&mut receiver, 0);
-        assert_eq!(receiver.delivered(), DataSize::from_bytes(1548));
-    }
-
-    proptest! {
-        #[test]
-        fn blocks_are_whole_runs_and_the_first_holds_what_just_came(
-            numbers in proptest::collection::vec(0u32..200, 1..400),
-        ) {
-            let mut receiver = TcpReceiver::new(TcpConfig::default());
-            let mut arrived = [false; 201];
-            for number in numbers {
-                arrived[number as usize] = true;
-                receiver.on_segment(at(0), &segment(number));
-                let ack = receiver.poll_ack(at(50)).expect("an acknowledgement is due after the delay");
-                let cumulative = arrived.iter().position(|&there| !there).unwrap_or(200) as u32;
-                prop_assert_eq!(ack.cumulative, cumulative);
-                for run in ack.sacks.iter().filter(|run| !run.is_empty()) {
-                    prop_assert!(run.start > cumulative);
-                    prop_assert!((run.start..run.end).all(|n| arrived[n as usize]));
-                    prop_assert!(!arrived[run.start as usize - 1] && !arrived[run.end as usize]);
-                }
-                let fresh_and_held = number > cumulative;
-                prop_assert!(!fresh_and_held || (ack.sacks[0].start..ack.sacks[0].end).contains(&number));
-            }
-        }
-    }
-}
+mod tests;

@@ -303,6 +303,11 @@ impl Scoreboard {
         self.sacked.first_absent(from, end)
     }
 
+    /// The highest of the outstanding segments `from..end` that is not SACKed.
+    pub(super) fn last_not_sacked(&self, from: u32, end: u32) -> Option<u32> {
+        self.sacked.last_absent(from, end)
+    }
+
     /// Retransmissions that are outstanding and not known to be lost.
     pub(super) fn resent(&self) -> u32 {
         self.resent_count

@@ -3,6 +3,7 @@
 mod alarms;
 mod by_time;
 mod coupled;
+mod offload;
 mod output;
 mod recovery;
 mod undo;
@@ -20,12 +21,14 @@ use crate::tcp::receive_window::ReceiveWindow;
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::stats::{Counts, TcpStats};
+use crate::tcp::ticks::runs_out;
 use crate::tcp::transfer::Transfer;
 
 pub use coupled::Heard;
 
 use alarms::{Alarm, Tail};
 use coupled::Coupled;
+use offload::Burst;
 use undo::{Doubt, Undo};
 
 /// Sends a stream of segments under a window law.
@@ -64,6 +67,7 @@ pub struct TcpSender {
     ecn: EcnSender,
     prr: Prr,
     pacing: Pacing,
+    burst: Burst,
     /// Where losses are found by time.
     rack: Option<Rack>,
     undo: Undo,
@@ -145,6 +149,7 @@ impl TcpSender {
             ecn: EcnSender::new(config.ecn),
             prr: Prr::default(),
             pacing: Pacing::new(config.pacing),
+            burst: Burst::default(),
             rack: rack.or_else(|| by_time.then(Rack::new)),
             undo: Undo::default(),
             doubt: Doubt::default(),
@@ -184,6 +189,7 @@ impl TcpSender {
             return None;
         }
         self.acked_at = Some(now);
+        self.burst.wake();
         match self.state {
             State::Closed | State::SynDue => None,
             State::SynSent if ack.syn => Some(self.on_syn_ack(now, ack)),
@@ -344,6 +350,7 @@ impl TcpSender {
     /// The time of [`Self::next_timeout`] has come; poll for segments afterwards. Early or twice is harmless.
     pub fn on_timeout(&mut self, now: SendTime) {
         self.pacing.clear();
+        self.burst.wake();
         if self.deadline.is_none_or(|deadline| now < deadline) {
             return;
         }
@@ -381,7 +388,12 @@ impl TcpSender {
     }
 
     fn restart_timer(&mut self, now: SendTime) {
-        self.deadline = Some(now + self.rtt.rto());
+        self.deadline = Some(self.after(now, self.rtt.rto()));
+    }
+
+    /// When a timer runs out that is set now for so long.
+    fn after(&self, now: SendTime, delay: TimeDelta) -> SendTime {
+        SendTime::ZERO + runs_out(now - SendTime::ZERO, delay, self.config.tick)
     }
 
     fn note_completion(&mut self, now: SendTime) {

@@ -71,8 +71,14 @@ pub struct TcpConfig {
     /// that grows), up to `receive_window`; while it opens each segment is acknowledged at once. `None` if it is
     /// `receive_window` from the beginning.
     pub initial_receive_window: Option<u32>,
-    /// So many acknowledgements after each segment out of order leave one by one, as at the beginning.
+    /// So many acknowledgements after each segment that arrives again leave one by one, as at the beginning.
     pub quick_acks_again: u32,
+    /// Whether a sender hands bursts to its device and pushes each (`tcp_tso_autosize` and `tcp_tso_should_defer` of Linux 6.18), and a
+    /// receiver acknowledges at once what is pushed. Only with `rack`.
+    pub offload: bool,
+    /// Whether, from the fourth on, acknowledgements of segments out of order wait for each other, for a millisecond or a twentieth
+    /// of the round-trip time, whichever is less (`tcp_comp_sack_delay_ns`). Only with SACK.
+    pub compress_sacks: bool,
     /// So many segments at the beginning are acknowledged one by one (Linux's "quick acknowledgements").
     pub quick_acks: u32,
     /// Recovery without SACK as in ns-3 up to 3.26. At a loss found by duplicates these are taken off what is
@@ -84,6 +90,8 @@ pub struct TcpConfig {
     /// round trip by a quarter of the difference, and rises by an eighth as much if the cause is a sample below the
     /// mean. Otherwise by RFC 6298 §2.3.
     pub linux_deviation: bool,
+    /// The tick of the hosts' clocks, with which timers run out (Linux); zero where these are exact.
+    pub tick: TimeDelta,
 }
 
 impl Default for TcpConfig {
@@ -111,8 +119,11 @@ impl Default for TcpConfig {
             initial_receive_window: None,
             quick_acks: 0,
             quick_acks_again: 0,
+            offload: false,
+            compress_sacks: false,
             ns3_recovery: false,
             linux_deviation: false,
+            tick: TimeDelta::ZERO,
         }
     }
 }
@@ -153,6 +164,9 @@ impl TcpConfig {
             initial_receive_window: Some(45),
             quick_acks: 22,
             quick_acks_again: 16,
+            offload: true,
+            compress_sacks: true,
+            tick: TimeDelta::from_millis(4),
             ..Self::linux_3_16()
         }
     }

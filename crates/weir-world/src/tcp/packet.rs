@@ -4,6 +4,7 @@ use weir_cc::{ArrivalTime, Ecn, SendTime};
 
 /// A data segment, or the SYN that opens the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a header, as on the wire")]
 pub struct Segment {
     /// Its place in the stream, counted in segments from 0.
     pub number: u32,
@@ -19,6 +20,8 @@ pub struct Segment {
     pub ecn: Ecn,
     /// "Congestion window reduced": the answer to an ECN-Echo (RFC 3168 §6.1.2).
     pub cwr: bool,
+    /// "Push": nothing follows at once, as it is the last of what left together; who has it should not wait to acknowledge it (PSH).
+    pub push: bool,
 }
 
 /// An acknowledgement.

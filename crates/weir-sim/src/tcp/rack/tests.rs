@@ -30,7 +30,7 @@ impl Both {
         let mut both = Self(Scoreboard::new(), Rack::new());
         for ms in 0..10 {
             let number = both.0.send_new();
-            both.1.on_sent(at(ms), number, 0, false);
+            both.1.on_sent(at(ms), number, 0, number);
         }
         both
     }
@@ -50,20 +50,20 @@ impl Both {
     fn resend(&mut self, ms: i64) -> u32 {
         let number = self.0.next_lost(u32::MAX).expect("one is lost");
         self.0.resend(number);
-        self.1.on_sent(at(ms), number, self.0.first(), true);
+        self.1.on_sent(at(ms), number, self.0.first(), self.0.next());
         number
     }
 }
 
 #[test]
 fn what_left_before_something_that_arrived_is_lost_once_it_is_late_or_three_have_overtaken_it() {
-    // 0 is lost. 1 arrives after 100 ms. min(100 / 4, 120 / 8) = 15 ms later 0 is late: at 1 + 100 + 15 ms.
+    // 0 is lost. 1 arrives after 100 ms. min(100 / 4, 120) = 25 ms later than it would have come 0 is late: at 0 + 100 + 25 ms.
     let mut both = Both::ten();
     let news = both.hear(101, &ack(0, 1..2));
-    assert_eq!((news.rtt, news.original, news.sacked), (Some(MS(100)), Some(1), true));
+    assert_eq!((news.sacked_in.last(), news.original, news.sacked), (Some(MS(100)), Some(1), true));
     let found = both.find(101, false);
-    assert_eq!((found.lost, found.recheck), (0, Some(at(116))));
-    let found = both.find(116, false);
+    assert_eq!((found.lost, found.recheck), (0, Some(at(125))));
+    let found = both.find(125, false);
     assert_eq!((found.lost, found.again, both.0.pipe()), (1, 0, 8));
 
     let mut both = Both::ten();
@@ -80,7 +80,7 @@ fn a_retransmission_is_lost_if_what_left_after_it_arrives() {
     both.find(103, true);
     assert_eq!(both.resend(103), 0);
     let next = both.0.send_new();
-    both.1.on_sent(at(104), next, 0, false);
+    both.1.on_sent(at(104), next, 0, next);
     // What left before it says nothing of it.
     both.hear(109, &ack(0, 1..10));
     assert_eq!(both.find(109, true).lost, 0);
@@ -98,7 +98,7 @@ fn a_quick_answer_to_a_retransmission_tells_nothing_of_time() {
     both.resend(103);
     // 20 ms after it left: that was the original.
     let news = both.hear(123, &ack(4, 0..0));
-    assert_eq!((news.rtt, news.original), (None, None));
+    assert_eq!((news.acked, news.original), (Span::default(), None));
     assert_eq!(both.find(123, true).lost, 0);
 }
 
@@ -124,8 +124,8 @@ fn where_segments_overtake_each_other_time_alone_tells() {
     both.hear(103, &ack(3, 0..0));
     both.hear(107, &ack(3, 5..8));
     assert_eq!(both.find(107, true).lost, 0, "1 came after 2");
-    // 7 has taken 100 ms: what left before may take 15 ms more, that is 3 until 118 ms.
-    assert_eq!([117, 118, 119].map(|ms| both.find(ms, true).lost), [0, 1, 1]);
+    // 7 has taken 100 ms: what left before may take 25 ms more, that is 3 until 128 ms.
+    assert_eq!([127, 128, 129].map(|ms| both.find(ms, true).lost), [0, 1, 1]);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn times_outlive_a_window_that_grows_beyond_the_room() {
     both.hear(100, &ack(3, 0..0));
     for ms in 10..500 {
         let number = both.0.send_new();
-        both.1.on_sent(at(ms), number, both.0.first(), false);
+        both.1.on_sent(at(ms), number, both.0.first(), number);
     }
     for number in 3..500 {
         assert_eq!(both.1.left_at(number), at(i64::from(number)));
@@ -146,7 +146,7 @@ fn what_a_lost_acknowledgement_would_have_told_is_no_reordering() {
     // 0, 2 and 4 are lost; the acknowledgements that 1 and 3 set off are, too. That of 5 tells of all three, newest first.
     let mut both = Both::ten();
     let news = both.hear(105, &ack_of(0, [5..6, 3..4, 1..2]));
-    assert_eq!((news.rtt, news.original), (Some(MS(100)), Some(1)));
+    assert_eq!((news.sacked_in.last(), news.original), (Some(MS(100)), Some(1)));
     assert_eq!(both.find(105, false).lost, 3, "three are overtaken by three: none waits");
 }
 
@@ -154,7 +154,7 @@ fn what_a_lost_acknowledgement_would_have_told_is_no_reordering() {
 fn a_segment_told_of_twice_counts_once() {
     let mut both = Both::ten();
     let news = both.hear(106, &ack_of(0, [3..4, 1..7, 0..0]));
-    assert_eq!((news.rtt, news.original), (Some(MS(100)), Some(1)));
+    assert_eq!((news.sacked_in.last(), news.original), (Some(MS(100)), Some(1)));
     assert_eq!(both.find(106, false).lost, 1);
     let mut overlapping = Both::ten();
     overlapping.hear(106, &ack_of(0, [4..7, 1..5, 2..3]));
@@ -166,12 +166,12 @@ fn a_probe_that_is_lost_is_sent_again_once_something_later_has_arrived() {
     let mut both = Both::ten();
     both.hear(109, &ack(9, 0..0));
     both.0.resend_early(9);
-    both.1.on_sent(at(320), 9, 9, true);
+    both.1.on_sent(at(320), 9, 9, 10);
     let next = both.0.send_new();
-    both.1.on_sent(at(330), next, 9, false);
+    both.1.on_sent(at(330), next, 9, next);
     both.hear(430, &ack(9, 10..11));
     let found = both.find(430, false);
-    assert_eq!((found.lost, found.recheck), (0, Some(at(330 + 115))));
+    assert_eq!((found.lost, found.recheck), (0, Some(at(320 + 125))));
     assert!(both.find(445, false).lost > 0);
     assert_eq!((both.0.lost(), both.0.pipe(), both.resend(445)), (1, 0, 9));
 }
@@ -194,7 +194,7 @@ fn a_timeout_spares_what_left_less_than_a_round_trip_ago_but_for_the_first() {
     both.hear(100, &ack(1, 0..0));
     for (ms, number) in [(60, 1), (61, 3)] {
         both.0.resend_early(number);
-        both.1.on_sent(at(ms), number, 1, true);
+        both.1.on_sent(at(ms), number, 1, 10);
     }
     both.1.on_timeout(at(105), &mut both.0);
     assert_eq!((both.0.lost(), both.0.resent(), both.0.pipe()), (5, 1, 5));

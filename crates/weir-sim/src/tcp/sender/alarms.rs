@@ -57,7 +57,7 @@ impl TcpSender {
             self.deadline = None;
             self.alarm = Alarm::Retransmission;
         } else if let Some(recheck) = recheck {
-            self.deadline = Some(recheck.max(now) + SLACK);
+            self.deadline = Some(self.after(now, recheck.max(now) - now + SLACK));
             self.alarm = Alarm::Reordering;
         } else if progress {
             self.wait(now, self.rtt.rto());
@@ -74,7 +74,7 @@ impl TcpSender {
             Some(timeout) => timeout.min(rest),
             None => rest.max(LEAST),
         };
-        self.deadline = Some(now + after);
+        self.deadline = Some(self.after(now, after));
     }
 
     /// `PTO` (RFC 8985 §7.2), where nothing is known to be amiss.
@@ -98,7 +98,7 @@ impl TcpSender {
     /// Waits until that timer runs out.
     pub(super) fn wait_for_rest(&mut self, now: SendTime) {
         self.alarm = Alarm::Retransmission;
-        self.deadline = Some(now + self.rest_of_timeout(now).max(LEAST));
+        self.deadline = Some(self.after(now, self.rest_of_timeout(now).max(LEAST)));
     }
 
     /// A segment has left.
@@ -126,6 +126,7 @@ impl TcpSender {
     pub(super) fn send_probe(&mut self, now: SendTime) -> Option<Segment> {
         self.tail.due = false;
         let last = self.board.last_hole()?;
+        self.burst.end();
         self.counts.probes += 1;
         let segment = self.send_new(now).unwrap_or_else(|| {
             self.board.resend_early(last);
@@ -160,6 +161,34 @@ impl TcpSender {
             self.law.on_congestion(&mut self.window, now, Congestion::Loss, f64::from(self.board.flight()));
             self.ecn.on_reduced(self.board.next());
             self.tail.repaired = self.coupled.is_on();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_cc::ArrivalTime;
+    use weir_cc::window::NewReno;
+    use weir_world::tcp::{Acknowledgement, TcpConfig, Timestamps};
+
+    use super::*;
+
+    #[test]
+    fn a_timer_that_would_have_run_out_does_not_hasten_the_probe() {
+        // A round trip of 100 ms: the probe leaves after two and 2 ms more, or when the timer would run out.
+        let config = TcpConfig { rack: true, tlp: true, ..TcpConfig::default() };
+        let mut sender = TcpSender::new(config, Box::new(NewReno::new()), None);
+        let (at, ms) = (SendTime::from_millis(100), TimeDelta::from_millis);
+        sender.start(SendTime::ZERO);
+        while sender.poll_segment(SendTime::ZERO).is_some() {}
+        let stamps = Timestamps::new(SendTime::ZERO, ArrivalTime::ZERO);
+        let sacks = [SackBlock::EMPTY; 3];
+        let answer = Acknowledgement { cumulative: 0, syn: true, sacks, stamps, ece: false, marked: 0 };
+        sender.on_ack(at, &answer);
+        while sender.poll_segment(at).is_some() {}
+        for (rest, due) in [(50, 50), (300, 202), (0, 202), (-80, 202)] {
+            sender.wait(at, ms(rest));
+            assert_eq!((sender.deadline, sender.alarm), (Some(at + ms(due)), Alarm::Probe), "{rest}");
         }
     }
 }

@@ -31,9 +31,12 @@ impl TcpSender {
         let news = news.unwrap_or_default();
         let acked = self.board.acknowledge(ack.cumulative);
         let marks = self.ecn.marks(ack);
-        let rtt = (acked > 0).then(|| now - echo);
+        let echoed = (acked > 0).then(|| now - echo);
+        let rtt = news.acked.first().or(news.sacked_in.first()).or(echoed);
         if let Some(sample) = rtt {
             self.rtt.on_sample(sample, ack.cumulative, self.board.next());
+        }
+        if acked > 0 {
             self.hear_of_reading(now, acked);
         }
         self.board.take_blocks(&ack.sacks);
@@ -42,7 +45,7 @@ impl TcpSender {
             self.tail.due = false;
         }
         self.coupled.on_delivery(now, ack.stamps, delivered);
-        self.tell_of_delivery(now, delivered, marks, news.rtt);
+        self.tell_of_delivery(now, delivered, marks, news.sacked_in.last().or(news.acked.last()).or(echoed));
         let duplicate = self.possible_duplicate(ack);
         if let Some(block) = duplicate {
             self.undo.on_duplicate(block);
@@ -76,7 +79,7 @@ impl TcpSender {
     /// Whether something has arrived that left before the first outstanding segment did, so that it may well be on its way.
     fn tells_of_old(&self, now: SendTime, told: &Told) -> bool {
         let Some(rack) = self.rack.as_ref().filter(|_| self.board.flight() > 0) else { return false };
-        told.news.rtt.is_some_and(|rtt| now - rtt < rack.left_at(self.board.first()))
+        told.news.sacked_in.first().is_some_and(|rtt| now - rtt < rack.left_at(self.board.first()))
     }
 
     /// Goes on to the state that follows from what is told, losses left aside.

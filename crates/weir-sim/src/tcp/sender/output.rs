@@ -33,7 +33,8 @@ impl TcpSender {
         self.state = State::SynSent;
         let retransmission = self.counts.timeouts > 0;
         let ecn = Ecn::NotEct; // RFC 3168 §6.1.1
-        Segment { number: 0, payload: 0, syn: true, retransmission, sent_at: now, ecn, cwr: false }
+        let sent_at = now;
+        Segment { number: 0, payload: 0, syn: true, retransmission, sent_at, ecn, cwr: false, push: false }
     }
 
     fn next_data(&mut self, now: SendTime) -> Option<Segment> {
@@ -43,6 +44,7 @@ impl TcpSender {
         }
         self.restart_after_idle(now);
         if !self.window_has_room() {
+            self.burst.end();
             if self.coupled.take_clocked() {
                 return self.send_new(now);
             }
@@ -67,9 +69,9 @@ impl TcpSender {
 
     fn next_in_window(&mut self, now: SendTime) -> Option<Segment> {
         match self.state {
-            State::Open | State::Reducing => self.send_new(now),
-            State::Loss if self.doubt.new_only => self.send_new(now),
-            _ if self.rack.is_some() => self.resend_lost(now, u32::MAX).or_else(|| self.send_new(now)),
+            State::Open | State::Reducing => self.send_burst(now),
+            State::Loss if self.doubt.new_only => self.send_burst(now),
+            _ if self.rack.is_some() => self.resend_lost(now, u32::MAX).or_else(|| self.send_burst(now)),
             State::Loss => self.resend_lost(now, self.recover.unwrap_or(0)).or_else(|| self.send_new(now)),
             _ if self.config.sack => self.next_in_sack_recovery(now),
             _ => self.send_new(now),
@@ -140,6 +142,15 @@ impl TcpSender {
         self.board.next() < self.transfer.end() && self.board.flight() < self.receive_window.size()
     }
 
+    /// The next new segment, unless it waits until more can leave with it.
+    fn send_burst(&mut self, now: SendTime) -> Option<Segment> {
+        if self.has_new() && !self.may_burst(now) {
+            self.window_limited = true;
+            return None;
+        }
+        self.send_new(now)
+    }
+
     pub(super) fn send_new(&mut self, now: SendTime) -> Option<Segment> {
         if !self.has_new() {
             return None;
@@ -151,16 +162,23 @@ impl TcpSender {
         Some(self.segment(now, number, false))
     }
 
+    /// Whether nothing follows it, and that is said.
+    fn ends_transfer(&self, number: u32) -> bool {
+        self.config.offload && number + 1 == self.transfer.end()
+    }
+
     fn segment(&mut self, now: SendTime, number: u32, retransmission: bool) -> Segment {
         self.counts.segments += 1;
         self.sent_at = Some(now);
         self.prr.on_sent();
         if let Some(rack) = &mut self.rack {
-            rack.on_sent(now, number, self.board.first(), retransmission);
+            let next = if retransmission { self.board.next() } else { number };
+            rack.on_sent(now, number, self.board.first(), next);
         }
         self.pacing.on_sent(now, &self.window, self.board.flight(), self.rtt.smoothed());
         let payload = self.transfer.payload(number);
         let (ecn, cwr) = self.ecn.stamp(retransmission);
-        Segment { number, payload, syn: false, retransmission, sent_at: now, ecn, cwr }
+        let push = self.burst.take(retransmission) || self.ends_transfer(number);
+        Segment { number, payload, syn: false, retransmission, sent_at: now, ecn, cwr, push }
     }
 }

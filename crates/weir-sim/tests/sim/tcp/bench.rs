@@ -12,6 +12,9 @@ use weir_world::tcp::{Acknowledgement, Segment, TcpConfig};
 /// What is measured begins here, but for goodput.
 const SETTLED: Time = Time::from_millis(5_000);
 
+/// Two flows have come to share the link.
+const SHARED: Time = Time::from_millis(20_000);
+
 /// A link and the queue before it.
 #[derive(Clone)]
 pub(crate) struct Path {
@@ -66,6 +69,8 @@ struct Flow {
     config: TcpConfig,
     start: Option<Time>,
     drops: u64,
+    /// Payload that had arrived when the link was shared, in bytes.
+    before_shared: f64,
     /// The window at which slow start ended first.
     left_slow_start: Option<Window>,
 }
@@ -75,6 +80,8 @@ struct Flow {
 pub(crate) struct Course {
     /// Payload that has arrived, in Mbit/s.
     pub(crate) goodput: f64,
+    /// Payload that has arrived from 20 s on, in bytes.
+    pub(crate) shared: f64,
     /// The window, in segments, at which slow start ended first.
     pub(crate) slow_start_end: f64,
     pub(crate) timeouts: u64,
@@ -127,6 +134,7 @@ impl Bench {
             config,
             start: Some(Time::from_millis(start_ms)),
             drops: 0,
+            before_shared: 0.0,
             left_slow_start: None,
         });
         self
@@ -143,6 +151,7 @@ impl Bench {
         let course = |flow: &Flow| {
             let stats = flow.sender.stats();
             Course {
+                shared: flow.receiver.delivered().bytes_f64() - flow.before_shared,
                 goodput: flow.receiver.delivered().bytes_f64() * 8e-6 / seconds,
                 slow_start_end: flow.left_slow_start.map_or(f64::NAN, |window| window.ssthresh),
                 timeouts: stats.timeouts,
@@ -201,6 +210,9 @@ impl Bench {
     fn attend(&mut self, index: usize) {
         let (now, local) = (self.now, self.local());
         let flow = &mut self.flows[index];
+        if now < SHARED {
+            flow.before_shared = flow.receiver.delivered().bytes_f64();
+        }
         if flow.start.take_if(|start| *start <= now).is_some() {
             flow.sender.start(local);
         }

@@ -10,34 +10,22 @@ fn probing() -> TcpConfig {
     TcpConfig { rack: true, tlp: true, ..TcpConfig::default() }
 }
 
-/// The acknowledgements of 17 segments of which 10 to 16 leave as they come, the last after the fourth at `ms`, which tells of a
-/// round trip of 20 ms: the timeout comes down from 300 ms to 290. Segment 4 left at 120 ms.
-fn nearly_done(config: TcpConfig, ms: i64) -> Talk {
-    let mut talk = Talk::new(config, Some(17));
-    for cumulative in 1..=3 {
-        talk.acknowledge(100 + 100 * i64::from(cumulative), cumulative);
-    }
-    talk.hear(ms, Says { cumulative: 4, echo: ms - 20, ..Says::default() });
-    assert_eq!(talk.left.last(), Some(&(ms as f64, 16, false)));
-    talk
-}
-
 #[test]
 fn a_probe_that_waits_for_its_turn_is_not_sent_once_all_is_acknowledged() {
-    // The timer of segment 4 would run out at 410 ms; the probe leaves instead, but the pace lets nothing out before 411.
-    let mut talk = nearly_done(TcpConfig { pacing: true, ..probing() }, 408);
-    talk.acknowledge(411, 17);
-    let before = talk.left.len();
-    talk.wait(10_000);
-    assert_eq!((talk.left.len(), talk.sender.stats().probes), (before, 0));
-    assert_eq!(talk.sender.next_timeout(), None);
-}
-
-#[test]
-fn a_timer_that_would_have_run_out_does_not_hasten_the_probe() {
-    // Segment 4's would have at 410 ms. The smoothed round-trip time is 90 ms: the probe leaves two of them and 2 ms later.
-    let talk = nearly_done(probing(), 414);
-    assert_eq!(talk.sender.next_timeout(), Some(SendTime::from_millis(414 + 182)));
+    // Segment 4's timer may run out, and a probe be due, while the pace holds everything back; soon all there is is acknowledged.
+    for (ms, soon) in (210..500).flat_map(|ms| (1..6).map(move |soon| (ms, soon))) {
+        let mut talk = Talk::new(TcpConfig { pacing: true, ..probing() }, Some(17));
+        talk.acknowledge(200, 1);
+        talk.acknowledge(ms, 4);
+        for round in 1..20 {
+            talk.wait(ms + soon * round);
+            let next = talk.left.iter().map(|&(_, number, _)| number + 1).max().unwrap_or(0);
+            talk.acknowledge(ms + soon * round, next);
+        }
+        talk.wait(20_000);
+        assert!(talk.sender.finished_at().is_some(), "{ms} {soon}");
+        assert_eq!(talk.sender.next_timeout(), None);
+    }
 }
 
 fn news(told: Option<WindowNews>) -> Option<(Told, Window)> {
@@ -46,12 +34,12 @@ fn news(told: Option<WindowNews>) -> Option<(Told, Window)> {
 
 #[test]
 fn a_coupler_hears_of_a_loss_that_time_alone_proves() {
-    // Segment 0 is lost. 1 arrives at 200 ms; 100 / 8 = 12.5 ms and the timer's 2 later 0 would have come.
+    // Segment 0 is lost. 1 arrives at 200 ms; 100 / 4 = 25 ms and the timer's 2 later 0 would have come.
     let mut talk = Talk::new(TcpConfig { rack: true, prr: true, ..TcpConfig::default() }, None);
     talk.sender.couple();
     talk.hear(200, Says { cumulative: 0, sacks: &[(1, 2)], echo: 100, ..Says::default() });
     let late = talk.sender.next_timeout().expect("what is late only would come");
-    assert_eq!(late.nanos(), 214_500_000);
+    assert_eq!(late.nanos(), 227_000_000);
     let told = news(talk.sender.on_timeout_coupled(late));
     assert_eq!(told, Some((Told::RecoveryEntered, Window { cwnd: 5.0, ssthresh: 5.0 })));
 }

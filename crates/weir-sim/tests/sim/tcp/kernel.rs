@@ -90,7 +90,7 @@ fn one_flow_does_what_the_kernel_did() {
 fn what_a_stall_makes_late_is_not_taken_for_lost_for_long() {
     for (scenario, name, letter) in [
         ("cubic-stall-a", "cubic", "a"),
-        ("cubic-stall-b", "cubic", "b"),
+        ("cubic-stall-b-undone", "cubic", "b"),
         ("reno-stall-a", "reno", "a"),
         ("reno-stall-b", "reno", "b"),
     ] {
@@ -100,14 +100,13 @@ fn what_a_stall_makes_late_is_not_taken_for_lost_for_long() {
         };
         // On the fast link the timer runs out twice in each stall, for the same segment: one undo gives all of it back.
         assert!(timeouts >= 3 && undone == 3 && needless <= 3, "{scenario}: {timeouts} {undone} {needless}");
-        // Of three runs of the kernel's CUBIC on the fast link one was not saved by the undo.
         let expected = kernel(scenario, "goodput_mbps");
-        close(scenario, goodput, expected, if scenario == "cubic-stall-b" { 0.04 } else { 0.02 } * expected);
+        close(scenario, goodput, expected, 0.02 * expected);
         // Reno's on the fast link has 29.2 ms where the kernel's has 26.7: a timeout that is undone still answers for what the queue
-        // lost as the stall began (difference 8 in `tcp/mod.rs`). Where it does not this queue has 26.4 ms, but CUBIC's on the slow
+        // lost as the stall began (difference 9 in `tcp/mod.rs`). Where it does not this queue has 26.4 ms, but CUBIC's on the slow
         // link then meets a stall in recovery, where no timeout is doubted, and sends 46 segments for nothing.
         let within = if scenario == "reno-stall-b" { 0.1 } else { 0.05 };
-        let expected = kernel(scenario, "mean_queue_ms");
+        let expected = kernel(scenario.trim_end_matches("-undone"), "mean_queue_ms");
         close(scenario, outcome.queue_ms, expected, within * expected);
     }
 }
@@ -127,28 +126,25 @@ fn one_per_cent_of_random_loss_leaves_what_the_kernel_had() {
     }
 }
 
-/// The share of CUBIC beside Reno, in the mean of eight runs, which begin apart by up to 70 ms.
-fn share_of_cubic(letter: &str) -> f64 {
+/// The share of CUBIC beside Reno, in the mean of so many runs, which begin apart by up to 70 ms.
+fn share_of_cubic(letter: &str, runs: u64) -> f64 {
     let share = |seed: u64| {
         let config = TcpConfig::linux_6();
         let bench = Bench::new(&link(letter), seed).with(config, law("cubic"), 0);
-        let outcome = bench.with(config, law("reno"), 10 * (seed - 1)).run(END);
+        let outcome = bench.with(config, law("reno"), 10 * (seed % 8)).run(END);
         let [first, second] = outcome.flows[..] else { panic!("two flows") };
         assert_eq!(first.timeouts + second.timeouts, 0);
-        first.goodput / (first.goodput + second.goodput)
+        first.shared / (first.shared + second.shared)
     };
-    mean((1..=8).map(share))
+    mean((1..=runs).map(share))
 }
 
-/// What still differs: fails as soon as it does no more, so that nobody goes on saying so.
-///
-/// On the fast link CUBIC has 0.61, on the slow one 0.52. Growth and reductions are the kernel's; whose segments the queue drops is not: the
-/// kernel's CUBIC is cut twice within 0.2 s in a tenth of its cuts on the slow link, ours in a fiftieth.
 #[test]
-fn the_share_of_cubic_beside_reno_is_not_yet_the_kernels() {
-    for (letter, range) in [("e", 0.65..=0.69), ("d", 0.43..=0.48)] {
-        let (share, pair) = (share_of_cubic(letter), format!("cubic+reno-{letter}"));
+fn cubic_gets_the_share_beside_reno_that_it_gets_in_the_kernel() {
+    // On the slow link runs scatter by 0.04, in the kernel as here.
+    for (letter, range, runs) in [("e", 0.65..=0.69, 8), ("d", 0.43..=0.48, 24)] {
+        let (share, pair) = (share_of_cubic(letter, runs), format!("cubic+reno-{letter}"));
         assert!(range.contains(&kernel(&pair, "share")), "{pair}");
-        assert!(!range.contains(&share), "{pair}: {share} is the kernel's; say so in docs and tests");
+        assert!(range.contains(&share), "{pair}: {share}");
     }
 }

@@ -46,6 +46,8 @@ fn config() -> impl Strategy<Value = TcpConfig> {
                     linux_deviation: switches.2,
                     quick_acks: switches.3,
                     quick_acks_again: switches.3,
+                    offload: by_time.0 && switches.2,
+                    compress_sacks: by_time.3,
                     rack: by_time.0,
                     tlp: by_time.1,
                     undo: by_time.2,

@@ -17,18 +17,6 @@ fn numbers(left: &[Left]) -> Vec<u32> {
 }
 
 #[test]
-fn a_timeout_leaves_room_for_what_may_be_late_only_and_one_segment_more() {
-    // 0 is acknowledged at 350 ms, 1 after 540 ms, at 640; two segments leave each time. 300 ms later the timer runs out: 10 and 11
-    // left 590 ms before, 12 and 13 less than the 540 that 1 has taken.
-    let mut talk = Talk::new(linux(), None);
-    assert_eq!(numbers(&talk.acknowledge(350, 1)), [10, 11]);
-    assert_eq!(numbers(&talk.acknowledge(640, 2)), [12, 13]);
-    talk.wait(940);
-    assert_eq!((talk.sender.stats().timeouts, talk.sender.window().cwnd), (1, 3.0));
-    assert_eq!((talk.left.last(), talk.sender.pipe()), (Some(&(940.0, 2, true)), 3));
-}
-
-#[test]
 fn a_timeout_while_a_mark_is_answered_does_not_reduce_again() {
     let mut talk = Talk::new(TcpConfig { ecn: EcnMode::Classic, ..linux() }, None);
     talk.hear(200, Says { cumulative: 1, echo: 100, ece: true, ..Says::default() });

@@ -1,0 +1,55 @@
+//! When a timer that goes by ticks runs out (`kernel/time/timer.c` of Linux): never early, and the further off the coarser.
+
+use weir_units::TimeDelta;
+
+/// Ticks up to which a timer is exact to one; eight times as far it is exact to eight, and so on (`LVL_START`, `LVL_CLK_SHIFT`).
+const FINE: i64 = 63;
+
+/// Log of the ratio of one level's ticks to the one before (`LVL_CLK_SHIFT`).
+const LEVEL: u32 = 3;
+
+/// Beyond so many levels nothing gets coarser (`LVL_DEPTH`).
+const LEVELS: u32 = 8;
+
+/// The time, since the clock began, at which a timer runs out that is set at `now` for `delay`; with a tick of zero that is exact.
+pub(super) fn runs_out(now: TimeDelta, delay: TimeDelta, tick: TimeDelta) -> TimeDelta {
+    if tick <= TimeDelta::ZERO {
+        return now + delay;
+    }
+    let (now, delay, tick) = (now.nanos(), delay.nanos().max(0), tick.nanos());
+    let ticks = delay / tick + i64::from(delay % tick > 0);
+    let level = (0..LEVELS).find(|level| ticks < FINE << (level * LEVEL)).unwrap_or(LEVELS);
+    let shift = level * LEVEL;
+    let end = (((now.div_euclid(tick) + ticks) >> shift) + 1) << shift;
+    TimeDelta::from_nanos(end.saturating_mul(tick))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(i64) -> TimeDelta = TimeDelta::from_millis;
+
+    #[test]
+    fn without_ticks_timers_are_exact() {
+        assert_eq!(runs_out(MS(13), MS(40), TimeDelta::ZERO), MS(53));
+    }
+
+    #[test]
+    fn timers_run_out_with_a_tick_and_never_early() {
+        // Set within the third tick of 4 ms, for ten ticks: with the fourteenth at the latest.
+        for (now, end) in [(8, 52), (9, 52), (11, 52), (12, 56)] {
+            assert_eq!(runs_out(MS(now), MS(40), MS(4)), MS(end));
+        }
+        assert_eq!(runs_out(MS(8), MS(38), MS(4)), MS(52), "a begun tick counts whole");
+    }
+
+    #[test]
+    fn timers_far_off_are_coarser() {
+        // 62 ticks are exact to one; 75 to eight: tick 75 becomes the 80th.
+        assert_eq!(runs_out(MS(0), MS(248), MS(4)), MS(252));
+        assert_eq!(runs_out(MS(0), MS(300), MS(4)), MS(320));
+        // 1000 ticks are exact to 64: the 1024th.
+        assert_eq!(runs_out(MS(0), MS(4000), MS(4)), MS(4096));
+    }
+}
