@@ -27,7 +27,9 @@ pub(crate) fn call(
 ) -> Result<(), Box<dyn std::error::Error>> {
     // What your stack owns for each path: a law, what was sent, and when the next packet may leave.
     let limits = RateLimits::new(DataRate::from_kbps(50), DataRate::from_kbps(300), DataRate::from_mbps(10))?;
-    let mut controller = GoogCc::new(Config::default(), limits)?;
+    // Receiver reports of your RTCP go in as `Feedback::Reception`. None come here: losses and round-trip times are those of feedback.
+    let config = Config { report_patience: TimeDelta::ZERO, ..Config::default() };
+    let mut controller = GoogCc::new(config, limits)?;
     let mut history = SendHistory::new(TimeDelta::from_secs(2));
     let mut pacer = Pacer::new(TimeDelta::from_millis(1));
     let mut prober = Prober::new();
@@ -96,9 +98,6 @@ pub(crate) fn call(
         while let Some(report) = receiver.poll_report(there) {
             controller.on_feedback(now, &history.join(now, &report), &state);
         }
-
-        // Receiver reports of your RTCP go in as `Feedback::Reception`. Where none come, the losses and round-trip times of this
-        // feedback count.
 
         // 4. Timers, and the probes that the law asks for.
         if controller.next_timeout().is_some_and(|due| due <= now) {
