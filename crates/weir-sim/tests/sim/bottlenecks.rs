@@ -214,24 +214,24 @@ fn cases(bottleneck: Bottleneck, calls: f64, transfers: f64, seconds: u64) -> im
         .chain(at_the_receiver.map(|case| Case { place: Place::Receiver, ..case }))
 }
 
-/// GCC lets whole frames go at once, and a receiver makes its statistics of what has arrived by then: this pair is together after
-/// 44 s. Of forty such pairs (ten seeds, others' load 0.7, 0.8, 0.9 and 1.0) nine take more than 35 s, of them two 62 and 63 s; of
-/// forty by statistics of their sender one takes 42 s.
-const LATE: (Law, Place, u64) = (Law::Gcc, Place::Receiver, 3);
-
 /// The calls and others offer 0.9 of the capacity. Where they offer 1.1, six of 60 pairs (ten seeds) take up to 50 s, all of them by
 /// statistics made at the receiver: the queue is full so often that nearly all delays are alike. Pairs of TCP flows take up
-/// to 45 s beside others' 0.6, and hardly come together beside 1.0, where they starve.
+/// to 45 s beside others' 0.6, and hardly come together beside 1.0, where they starve. GCC lets whole frames go at once, and a
+/// receiver makes its statistics of what has arrived by then: of forty such pairs nine take more than 35 s, so one of three may.
 #[test]
 fn flows_of_one_bottleneck_are_grouped_within_35_s() {
+    let (mut late, mut late_at_the_receiver_of_gcc) = (Vec::new(), 0);
     for case in cases(Bottleneck::Shared, 0.8, 0.5, 60) {
         let (changes, _) = changes(&case, Unwatched);
-        let latest = if (case.law, case.place, case.seed) == LATE { 50.0 } else { 35.0 };
-        assert!(
-            matches!(changes[..], [(from, true), ..] if (21.0..=latest).contains(&from)),
-            "{case:?}: {changes:?}"
-        );
+        let Some(&(from, true)) = changes.first() else { panic!("{case:?}: {changes:?}") };
+        assert!(from >= 21.0, "{case:?}: {from}");
+        match (case.law, case.place) {
+            _ if from <= 35.0 => {}
+            (Law::Gcc, Place::Receiver) => late_at_the_receiver_of_gcc += 1,
+            _ => late.push((case, from)),
+        }
     }
+    assert!(late.is_empty() && late_at_the_receiver_of_gcc <= 1, "{late:?}, {late_at_the_receiver_of_gcc}");
 }
 
 #[test]
