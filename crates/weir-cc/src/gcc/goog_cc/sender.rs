@@ -391,7 +391,10 @@ impl Controller for GoogCc {
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
-        self.tick.into_iter().chain(self.tell_at).min()
+        match (self.tick, self.tell_at) {
+            (Some(tick), Some(tell)) => Some(tick.min(tell)),
+            (tick, tell) => tick.or(tell),
+        }
     }
 
     fn target(&self) -> Target {
