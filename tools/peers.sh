@@ -2,13 +2,15 @@
 # What other simulators take for the networks of bench/cbr and bench/tcp, beside Weir, on this machine, in turn: the table of
 # docs/performance.md. Whole processes on one core, so that time and memory are like for like.
 #
-#   tools/peers.sh [ROUNDS]     5 unless said; ns-3's tcp, which takes most of a minute, is run once
+#   tools/peers.sh [ROUNDS]     5 unless said, of ten runs of cbr and one of tcp each; ns-3's tcp, which takes most of a minute,
+#                               is run in the first alone
 #
 # ns-2 and ns-3 are Debian packages (apt-get install ns2 libns3-dev libgsl-dev). csg-htsim has none: HTSIM_CBR and HTSIM_TCP name
 # commands that run the same networks with it. What is not there is said and not made up.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 rounds=${1:-5}
+many=10
 weir=$here/../target/release/weir
 [ -x "$weir" ] || { echo "cargo build --release first: there is no $weir" >&2; exit 1; }
 place=$(mktemp -d)
@@ -42,9 +44,9 @@ else
     echo "csg-htsim is not named: HTSIM_CBR, HTSIM_TCP" >&2
 fi
 
-# Processor time in s, the least and the median, and the most memory in MB, of lines "user system KiB".
+# Processor time of a process in s, the least and the median, and the most memory in MB, of lines "user system KiB times".
 summary() {
-    awk '{ print $1 + $2, $3 }' "$1" | sort -n | awk '
+    awk '{ print ($1 + $2) / $4, $3 }' "$1" | sort -n | awk '
         { time[NR] = $1; if ($2 > memory) memory = $2 }
         END { printf "%.3f / %.3f | %.0f", time[1], time[int((NR + 1) / 2)], memory / 1024 }'
 }
@@ -61,10 +63,15 @@ for which in cbr tcp; do
             [ "$which" = tcp ] && [ "$round" -gt 1 ] && [[ ${names[i]} == ns-3* ]] && continue
             # shellcheck disable=SC2059
             run=$(printf "${commands[i]}" "$which")
-            # Of one process the shell knows the time to the millisecond, the other `time` the memory.
+            # A process's time may be told in ticks of 10 ms: short ones are run many times and share it. The other `time` knows
+            # the memory.
+            times=1
+            [ "$which" = cbr ] && times=$many
             # shellcheck disable=SC2086
-            { time /usr/bin/time -o "$place/memory" -f %M taskset -c 0 $run > "$place/out-$which-$i"; } 2> "$place/time"
-            echo "$(tail -n 1 "$place/time") $(tail -n 1 "$place/memory")" >> "$place/$which-$i"
+            { time for _ in $(seq "$times"); do
+                /usr/bin/time -o "$place/memory" -f %M taskset -c 0 $run > "$place/out-$which-$i"
+            done; } 2> "$place/time"
+            echo "$(tail -n 1 "$place/time") $(tail -n 1 "$place/memory") $times" >> "$place/$which-$i"
         done
     done
 done
