@@ -125,13 +125,11 @@ impl TargetRate {
         }
     }
 
-    /// A receiver report tells of so many lost packets more, less those that came late, of so many. Whether the target was computed by it.
-    pub(super) fn on_losses(&mut self, (lost, expected): (i64, u64), now: SendTime) -> bool {
-        let enough = self.v1.on_report(lost, expected, now);
-        if enough {
+    /// A receiver report tells of so many lost packets more, less those that came late, of so many.
+    pub(super) fn on_losses(&mut self, (lost, expected): (i64, u64), now: SendTime) {
+        if self.v1.on_report(lost, expected, now) {
             self.update(now);
         }
-        enough
     }
 
     pub(super) fn set_acknowledged(&mut self, rate: f64) {
