@@ -205,7 +205,7 @@ pub(crate) struct DetectionArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReproduceArgs {
-    /// The rows, such as `coupled-rtp-2014/fig7` [default: all].
+    /// The rows, such as `coupled-rtp-2014/fig7`, or files of your own that end in `.toml` [default: all that ship].
     #[arg(value_name = "ID")]
     pub(crate) rows: Vec<String>,
     /// All rows, which is also what nothing named means.

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use comfy_table::{Cell, Color};
-use weir_lab::experiments::{self, ClaimResult, Count, Experiment, Extent, Reproduction, Verdict, counts};
+use weir_lab::experiments::{self, ClaimResult, Count, Extent, Reproduction, Verdict, counts};
 use weir_lab::traces::TraceStore;
 
 use crate::args::ReproduceArgs;
@@ -15,8 +15,7 @@ use crate::{progress, table};
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
     // Everything that can be wrong is looked at before anything runs.
     let named: &[String] = if args.all { &[] } else { &args.rows };
-    let rows = experiments::select(named, args.paper.as_deref())?;
-    let experiments = rows.into_iter().map(Experiment::shipped).collect::<Result<Vec<_>, _>>()?;
+    let experiments = experiments::open(named, args.paper.as_deref())?;
     let traces = TraceStore::find(args.data.as_deref());
     let extent = Extent { full: args.full, runs: args.runs };
     let reproduction = Reproduction::plan(&experiments, extent, &traces)?;

@@ -65,3 +65,45 @@ fn a_row_or_a_paper_that_is_not_there_brings_up_the_nearest() {
     assert_eq!(paper.code, Some(2));
     assert!(paper.stderr.contains("did you mean `coupled-rtp-2014`?"), "{}", paper.stderr);
 }
+
+#[test]
+fn a_row_of_ones_own_is_a_file() {
+    let place = Place::new();
+    let row = r#"
+        title = "Half of the link"
+        scenario = "own"
+
+        [variants.run]
+
+        [[claims]]
+        id = "half"
+        class = "NUM"
+        claim = "what is sent is half of the capacity"
+        of = "run:links.bottleneck.utilisation.bits"
+        accept = { min = 0.45, max = 0.55 }
+    "#;
+    let template = r#"
+        title = "Own"
+        duration = "2s"
+        [dumbbell]
+        access = { rate = "100Mbps", delay = "1ms" }
+        [dumbbell.bottleneck]
+        rate = "1Mbps"
+        delay = "10ms"
+        [flows.load]
+        kind = "constant"
+        rate = "500kbps"
+        packet_size = "1000B"
+    "#;
+    for (folder, file, text) in [("mine", "row.toml", row), ("templates", "own.toml", template)] {
+        let folder = place.path().join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(file), text).unwrap();
+    }
+    let outcome = place.weir("reproduce mine/row.toml --runs 1 --quiet --json");
+    let claims: Vec<Value> = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!((&claims[0]["id"], claims.len()), (&"mine/row/half".into(), 1), "{}", outcome.stderr);
+    let missing = place.try_weir("reproduce mine/other.toml");
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.stderr.contains("the row cannot be read"), "{}", missing.stderr);
+}

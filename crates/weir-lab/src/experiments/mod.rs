@@ -22,7 +22,7 @@ pub use catalogue::{ROWS, ShippedRow};
 pub use judge::{Measured, Verdict};
 pub use markdown::markdown;
 pub use plan::Extent;
-pub use read::{Experiment, select};
+pub use read::{Experiment, open, select};
 pub use reproduce::Reproduction;
 pub use results::{Accepted, ClaimResult, Count, PlaceResult, counts};
 pub use row::{

@@ -1,9 +1,10 @@
 //! Which runs the rows need: each scenario once, whichever rows and claims ask for it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use super::catalogue::TEMPLATES;
-use super::formula::{Formula, Known, Leaf, evaluate, fill};
+use super::formula::{Formula, Harvested, Known, Leaf, evaluate, fill};
 use super::read::{Experiment, claim_path};
 use super::row::{Claim, Source};
 use crate::build::RunOptions;
@@ -174,7 +175,8 @@ fn places(experiment: &Experiment, full: bool) -> Vec<Place> {
 fn scenario(experiment: &Experiment, variant: &str, place: &Place) -> Result<Scenario, ScenarioError> {
     let row = &experiment.row;
     let nothing = |_: &Leaf| None;
-    let value = |formula: &Formula| evaluate(formula, &Known { axes: place, measured: &nothing });
+    let axes = |name: &str| place.get(name).copied().map(Harvested::Number);
+    let value = |formula: &Formula| evaluate(formula, &Known { axes: &axes, measured: &nothing });
     let mut overrides = Vec::new();
     let sweeps = row.sweeps.iter().flat_map(|(_, sweep)| &sweep.set);
     let own = row.variants.get(variant).into_iter().flat_map(|variant| &variant.set);
@@ -188,11 +190,17 @@ fn scenario(experiment: &Experiment, variant: &str, place: &Place) -> Result<Sce
     overrides.extend(windows(experiment));
     let scenario = match (&row.scenario, &experiment.inline) {
         (Some(Source::Name(name)), _) => {
+            let own = experiment.templates.as_ref().map(|folder| folder.join(format!("{name}.toml")));
             match TEMPLATES.iter().find(|own| own.name == format!("templates/{name}")) {
+                _ if own.as_ref().is_some_and(|own| own.is_file()) => {
+                    Scenario::open(&own.unwrap_or_default().to_string_lossy(), &overrides)
+                }
                 Some(template) => {
                     Scenario::parse(&format!("experiments/{}.toml", template.name), template.text, &overrides)
                 }
-                None if shipped::find(name).is_some() => Scenario::open(name, &overrides),
+                None if shipped::find(name).is_some() || Path::new(name).is_file() => {
+                    Scenario::open(name, &overrides)
+                }
                 None => {
                     let names = TEMPLATES.iter().filter_map(|own| own.name.strip_prefix("templates/"));
                     let names = names.chain(shipped::SCENARIOS.iter().map(|own| own.name));

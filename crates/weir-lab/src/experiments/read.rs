@@ -1,11 +1,13 @@
 //! From a text to an experiment that makes sense.
 
+use std::path::{Path, PathBuf};
+
 use toml::Table;
 
 use super::catalogue::{ROWS, ShippedRow};
-use super::formula::{Formula, Leaf, fill, parse};
+use super::formula::{Formula, Leaf, fill, parse, parse_over_places};
 use super::paths;
-use super::row::{Claim, Class, Row, Source, row_shape};
+use super::row::{Claim, Class, OverPlaces, Row, Source, row_shape};
 use crate::form::{self, KeyPath, Origin, Problem, ScenarioError, advice, list};
 
 /// A row of a paper that makes sense.
@@ -19,6 +21,8 @@ pub struct Experiment {
     pub(super) formulas: Vec<Formulas>,
     /// The text of the scenario that stands in it, each line where it was.
     pub(super) inline: Option<String>,
+    /// Where the templates are that it may name besides those that ship: of a row that is a file.
+    pub(super) templates: Option<PathBuf>,
     pub(super) origin: Origin,
 }
 
@@ -64,7 +68,7 @@ impl Experiment {
         }
         origin.check(problems)?;
         let inline = matches!(row.scenario, Some(Source::Inline(_))).then(|| scenario_lines(text));
-        Ok(Self { name: name.to_owned(), row, formulas, inline, origin })
+        Ok(Self { name: name.to_owned(), row, formulas, inline, templates: None, origin })
     }
 
     /// A row that ships.
@@ -75,10 +79,52 @@ impl Experiment {
         Self::parse(row.name, &format!("experiments/{}.toml", row.name), row.text)
     }
 
+    /// The row in the file at `path`, which is called as its folder and itself: `PAPER/ROW`. A template that it names is looked
+    /// for in `templates/` beside its folder first.
+    ///
+    /// # Errors
+    /// The file cannot be read, and as for [`Self::parse`].
+    pub fn open(path: &Path) -> Result<Self, ScenarioError> {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let problem = Problem::value(&KeyPath::default(), format!("the row cannot be read: {error}"));
+            ScenarioError::new(
+                &file,
+                "",
+                None,
+                problem.help("name a row that ships, or a file that ends in `.toml`"),
+            )
+        })?;
+        let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let folder = whole.parent();
+        let last = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+        let name = format!("{}/{}", last(folder.and_then(Path::file_name)), last(whole.file_stem()));
+        let templates = folder.and_then(Path::parent).map(|above| above.join("templates"));
+        Ok(Self { templates, ..Self::parse(&name, &file, &text)? })
+    }
+
     /// The paper that it is a row of.
     pub fn paper(&self) -> &str {
         self.name.split('/').next().unwrap_or_default()
     }
+}
+
+/// The rows that ship, of these names or of this paper, in order, all of them without either; then those that are files, whose
+/// names end in `.toml`.
+///
+/// # Errors
+/// A name, a file or a paper that is not there; a file that makes no sense.
+pub fn open(names: &[String], paper: Option<&str>) -> Result<Vec<Experiment>, ScenarioError> {
+    let is_file = |name: &&String| Path::new(name).extension().is_some_and(|end| end == "toml");
+    let (files, named): (Vec<&String>, Vec<&String>) = names.iter().partition(is_file);
+    let named: Vec<String> = named.into_iter().cloned().collect();
+    let shipped = if named.is_empty() && !files.is_empty() && paper.is_none() {
+        Vec::new()
+    } else {
+        select(&named, paper)?
+    };
+    let files = files.into_iter().map(|file| Experiment::open(Path::new(file)));
+    shipped.into_iter().map(Experiment::shipped).chain(files).collect()
 }
 
 /// The rows that ship, of these names or of this paper, in order; all of them without either.
@@ -117,7 +163,8 @@ fn read_claim(row: &Row, claim: &Claim, path: &KeyPath, problems: &mut Vec<Probl
     problems.extend(judged_by(claim, path));
     problems.extend(super::sense::of_claim(claim, path));
     problems.extend(places(row, claim, path));
-    let mut read = |text: &str, path: &KeyPath| match read_formula(row, text, path) {
+    let all = claim.over_places == OverPlaces::All;
+    let mut read = |text: &str, path: &KeyPath| match read_formula(row, text, all, path) {
         Ok(formula) => Some(formula),
         Err(problem) => {
             problems.push(problem);
@@ -131,9 +178,10 @@ fn read_claim(row: &Row, claim: &Claim, path: &KeyPath, problems: &mut Vec<Probl
     Formulas { of, no_more }
 }
 
-fn read_formula(row: &Row, text: &str, path: &KeyPath) -> Result<Formula, Problem> {
+fn read_formula(row: &Row, text: &str, over_places: bool, path: &KeyPath) -> Result<Formula, Problem> {
     let problem = |message: String, help: String| Problem::value(path, message).help(help);
-    let formula = parse(text).map_err(|mistake| problem(mistake.message, mistake.help))?;
+    let formula = if over_places { parse_over_places(text) } else { parse(text) };
+    let formula = formula.map_err(|mistake| problem(mistake.message, mistake.help))?;
     for leaf in formula.leaves() {
         if row.variants.get(&leaf.variant).is_none() {
             let help = advice(&leaf.variant, row.variants.names());

@@ -135,6 +135,10 @@ impl PlannedRow<'_> {
         harvests: &[Vec<Harvest>],
     ) -> Vec<(Place, Judged)> {
         let claimed = (0..self.places.len()).filter(|&index| is_claimed(claim, &self.places[index]));
+        if claim.over_places == OverPlaces::All {
+            let runs = self.values_over_places(of, &claimed.collect::<Vec<_>>(), harvests);
+            return vec![(Place::new(), judge_runs(claim, &runs))];
+        }
         let values: Vec<(usize, Vec<Value>)> =
             claimed.map(|index| (index, self.values(of, index, harvests))).collect();
         if claim.over_places == OverPlaces::Mean {
@@ -188,6 +192,30 @@ impl PlannedRow<'_> {
         steps
     }
 
+    /// The value of each seed of `formula` over so many places at once.
+    fn values_over_places(
+        &self,
+        formula: &Formula,
+        places: &[usize],
+        harvests: &[Vec<Harvest>],
+    ) -> Vec<Value> {
+        let several = |values: Option<Vec<f64>>| values.map(Harvested::Several);
+        let axes =
+            |name: &str| several(places.iter().map(|&place| self.places[place].get(name).copied()).collect());
+        let value = |seed: usize| {
+            let at = |leaf: &Leaf, place: usize| {
+                let case = *self.cases[place].get(&leaf.variant)?;
+                match harvests[case].get(seed)?.get(&leaf.path)? {
+                    Harvested::Number(number) => Some(*number),
+                    _ => None,
+                }
+            };
+            let measured = |leaf: &Leaf| several(places.iter().map(|&place| at(leaf, place)).collect());
+            evaluate(formula, &Known { axes: &axes, measured: &measured })
+        };
+        (0..self.seeds as usize).map(value).collect()
+    }
+
     /// The value of `formula` of each seed.
     fn values(&self, formula: &Formula, place: usize, harvests: &[Vec<Harvest>]) -> Vec<Value> {
         let value = |seed: usize| {
@@ -195,7 +223,8 @@ impl PlannedRow<'_> {
                 let case = *self.cases[place].get(&leaf.variant)?;
                 harvests[case].get(seed)?.get(&leaf.path).cloned()
             };
-            evaluate(formula, &Known { axes: &self.places[place], measured: &measured })
+            let axes = |name: &str| self.places[place].get(name).copied().map(Harvested::Number);
+            evaluate(formula, &Known { axes: &axes, measured: &measured })
         };
         // What needs no run is computed once.
         let seeds = if formula.leaves().is_empty() { 1 } else { self.seeds as usize };

@@ -306,6 +306,8 @@ pub enum OverPlaces {
     Each,
     /// The mean over them is judged, seed by seed.
     Mean,
+    /// The formula speaks of all of them at once: each value and each axis is several numbers in it, one for each place.
+    All,
 }
 
 /// When a value outside the range is better than the paper's: at no more delay and no more loss.

@@ -40,7 +40,7 @@ pub(super) fn of_claim(claim: &Claim, path: &KeyPath) -> Vec<Problem> {
     if claim.accept.is_none() {
         problems.extend(without_range(claim, path));
     }
-    if claim.trend.is_some() && claim.over_places == OverPlaces::Mean {
+    if claim.trend.is_some() && claim.over_places != OverPlaces::Each {
         let problem = Problem::key(&path.with("over_places"), "a trend is judged step by step");
         problems.push(problem.help("leave it out"));
     }

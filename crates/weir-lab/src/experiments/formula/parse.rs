@@ -1,7 +1,7 @@
 //! From a text to a formula whose parts fit together.
 
 use super::functions::{FUNCTIONS, Function};
-use super::{Formula, Kind, Leaf, Operator};
+use super::{Formula, Kind, Leaf, Operator, Scope};
 use crate::form::advice;
 
 /// What is wrong with a formula, and what would be right.
@@ -20,7 +20,19 @@ fn mistake<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, 
 /// # Errors
 /// It is none, it names a function that is not there, or its parts do not fit.
 pub(crate) fn parse(text: &str) -> Result<Formula, Mistake> {
-    let mut parser = Parser { tokens: tokens(text)?, at: 0 };
+    parse_in(text, Scope::Place)
+}
+
+/// The formula that `text` says over all places of the sweeps at once: a value and an axis are several numbers there.
+///
+/// # Errors
+/// As for [`parse`].
+pub(crate) fn parse_over_places(text: &str) -> Result<Formula, Mistake> {
+    parse_in(text, Scope::AllPlaces)
+}
+
+fn parse_in(text: &str, scope: Scope) -> Result<Formula, Mistake> {
+    let mut parser = Parser { tokens: tokens(text)?, at: 0, scope };
     let (formula, kind) = parser.sum()?;
     if let Some(token) = parser.peek() {
         return mistake(format!("`{}` stands behind the end of the formula", token.text()), "take it away");
@@ -102,9 +114,9 @@ fn tokens(text: &str) -> Result<Vec<Token>, Mistake> {
                 let taken = 1 + length(&rest[1..], |c| c.is_ascii_alphanumeric() || c == '_');
                 (Token::Axis(rest[1..taken].to_owned()), taken)
             }
-            '+' | '-' | '*' | '/' | '(' | ')' | ',' => (Token::Sign(first), 1),
+            '+' | '-' | '*' | '/' | '(' | ')' | '[' | ']' | ',' => (Token::Sign(first), 1),
             other => {
-                let help = "a formula has numbers, `VARIANT:PATH`, `$AXIS`, functions, `+ - * / ( )` and `,`";
+                let help = "a formula has numbers, `VARIANT:PATH`, `$AXIS`, functions, lists `[a, b]`, `+ - * / ( )` and `,`";
                 return mistake(format!("`{other}` has no meaning here"), help);
             }
         };
@@ -117,6 +129,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, Mistake> {
 struct Parser {
     tokens: Vec<Token>,
     at: usize,
+    scope: Scope,
 }
 
 type Part = (Formula, Kind);
@@ -162,7 +175,7 @@ impl Parser {
         let help = "a number, `VARIANT:PATH`, `$AXIS`, a function or `(` was to come";
         match self.next() {
             Some(Token::Number(number)) => Ok((Formula::Number(number), Kind::Number)),
-            Some(Token::Axis(name)) => Ok((Formula::Axis(name), Kind::Number)),
+            Some(Token::Axis(name)) => Ok((Formula::Axis(name), self.of_a_place())),
             Some(Token::Word(word)) => self.word(&word),
             Some(Token::Sign('-')) => {
                 let (of, kind) = self.single()?;
@@ -170,25 +183,56 @@ impl Parser {
             }
             Some(Token::Sign('(')) => {
                 let inner = self.sum()?;
-                self.close("`(`")?;
+                self.close(')', "`(`")?;
                 Ok(inner)
+            }
+            Some(Token::Sign('[')) => {
+                let items = self.items()?;
+                self.close(']', "`[`")?;
+                numbers(items)
             }
             Some(token) => mistake(format!("`{}` is out of place", token.text()), help),
             None => mistake("the formula ends too early", help),
         }
     }
 
-    fn close(&mut self, what: &str) -> Result<(), Mistake> {
-        match self.sign(&[')']) {
+    fn close(&mut self, with: char, what: &str) -> Result<(), Mistake> {
+        match self.sign(&[with]) {
             Some(_) => Ok(()),
-            None => mistake(format!("{what} is not closed"), "add `)`"),
+            None => mistake(format!("{what} is not closed"), format!("add `{with}`")),
+        }
+    }
+
+    fn items(&mut self) -> Result<Vec<Part>, Mistake> {
+        let mut items = vec![self.sum()?];
+        while self.sign(&[',']).is_some() {
+            items.push(self.sum()?);
+        }
+        Ok(items)
+    }
+
+    /// What a number of one place amounts to.
+    const fn of_a_place(&self) -> Kind {
+        match self.scope {
+            Scope::Place => Kind::Number,
+            Scope::AllPlaces => Kind::Several,
         }
     }
 
     fn word(&mut self, word: &str) -> Result<Part, Mistake> {
         if let Some((variant, path)) = word.split_once(':') {
             let leaf = Leaf { variant: variant.to_owned(), path: path.to_owned() };
-            let kind = leaf.kind();
+            let kind = match (self.scope, leaf.kind()) {
+                (Scope::AllPlaces, Kind::Number) => self.of_a_place(),
+                (Scope::AllPlaces, kind) => {
+                    let help = "name one number of each place, such as `links.NAME.queue_ms.mean`";
+                    return mistake(
+                        format!("over all places `{word}` would be {} at each", kind.words()),
+                        help,
+                    );
+                }
+                (Scope::Place, kind) => kind,
+            };
             return Ok((Formula::Measure(leaf), kind));
         }
         let Some(&(name, function)) = FUNCTIONS.iter().find(|(name, _)| *name == word) else {
@@ -198,13 +242,18 @@ impl Parser {
         if self.sign(&['(']).is_none() {
             return mistake(format!("`{name}` is a function"), format!("write `{name}(…)`"));
         }
-        let mut arguments = vec![self.sum()?];
-        while self.sign(&[',']).is_some() {
-            arguments.push(self.sum()?);
-        }
-        self.close(&format!("`{name}(`"))?;
+        let arguments = self.items()?;
+        self.close(')', &format!("`{name}(`"))?;
         call(name, function, arguments)
     }
+}
+
+fn numbers(items: Vec<Part>) -> Result<Part, Mistake> {
+    if let Some((_, kind)) = items.iter().find(|(_, kind)| *kind != Kind::Number) {
+        let help = "make a number of it, such as by `mean(…)`";
+        return mistake(format!("a list holds numbers, not {}", kind.words()), help);
+    }
+    Ok((Formula::List(items.into_iter().map(|(formula, _)| formula).collect()), Kind::Several))
 }
 
 fn call(name: &str, function: Function, arguments: Vec<Part>) -> Result<Part, Mistake> {
