@@ -220,6 +220,9 @@ pub(crate) struct ReproduceArgs {
     /// Seeds, whatever the rows say.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub(crate) runs: Option<u32>,
+    /// Points on each axis of a grid, such as that of `gcc-2016/fig8`, whatever the rows say.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(2..=1000))]
+    pub(crate) grid: Option<u32>,
     /// Threads [default: one per core]; results do not depend on them.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,

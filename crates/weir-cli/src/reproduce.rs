@@ -17,7 +17,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
     let named: &[String] = if args.all { &[] } else { &args.rows };
     let experiments = experiments::open(named, args.paper.as_deref())?;
     let traces = TraceStore::find(args.data.as_deref());
-    let extent = Extent { full: args.full, runs: args.runs };
+    let extent = Extent { full: args.full, runs: args.runs, grid: args.grid };
     let reproduction = Reproduction::plan(&experiments, extent, &traces)?;
     let bar = progress::bar(args.quiet);
     bar.set_message("reproduce");

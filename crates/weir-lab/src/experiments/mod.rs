@@ -26,6 +26,6 @@ pub use read::{Experiment, open, select};
 pub use reproduce::Reproduction;
 pub use results::{Accepted, ClaimResult, Count, PlaceResult, counts};
 pub use row::{
-    Better, Claim, Class, Direction, NoMore, Order, OverPlaces, OverSeeds, Range, Reported, Row, Seeds,
-    Selection, Source, Sweep, Trend, Variant,
+    Better, Claim, Class, Direction, Grid, NoMore, Order, OverPlaces, OverSeeds, Range, Reported, Row, Seeds,
+    Selection, Source, Sweep, Trend, Values, Variant,
 };

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::catalogue::TEMPLATES;
 use super::formula::{Formula, Harvested, Known, Leaf, evaluate, fill};
 use super::read::{Experiment, claim_path};
-use super::row::{Claim, Source};
+use super::row::{Claim, Source, Variant};
 use crate::build::RunOptions;
 use crate::form::{KeyPath, Problem, ScenarioError, advice};
 use crate::scenario::Scenario;
@@ -47,6 +47,8 @@ pub struct Extent {
     pub full: bool,
     /// So many seeds whatever the rows say.
     pub runs: Option<u32>,
+    /// So many points on each axis of a grid, whatever the rows say.
+    pub grid: Option<u32>,
 }
 
 /// Everything that is run.
@@ -97,7 +99,7 @@ impl Planner<'_> {
     ) -> Result<PlannedRow<'e>, ScenarioError> {
         let own = experiment.row.seeds;
         let seeds = extent.runs.unwrap_or(if extent.full { own.full } else { own.quick });
-        let places = places(experiment, extent.full);
+        let places = places(experiment, extent);
         let mut cases = Vec::with_capacity(places.len());
         for place in &places {
             cases.push(self.variants(experiment, place, seeds)?);
@@ -157,10 +159,10 @@ impl Planner<'_> {
 }
 
 /// Every place of the sweeps, the last sweep going fastest.
-fn places(experiment: &Experiment, full: bool) -> Vec<Place> {
+fn places(experiment: &Experiment, extent: Extent) -> Vec<Place> {
     let mut places = vec![Place::new()];
     for (name, sweep) in experiment.row.sweeps.iter() {
-        let values = sweep.full.as_ref().filter(|_| full).unwrap_or(&sweep.quick);
+        let values = sweep.full.as_ref().filter(|_| extent.full).unwrap_or(&sweep.quick).list(extent.grid);
         let with = |place: &Place, value: f64| {
             let mut place = place.clone();
             place.insert(name.to_owned(), value);
@@ -171,55 +173,65 @@ fn places(experiment: &Experiment, full: bool) -> Vec<Place> {
     places
 }
 
-/// The scenario of a variant at a place.
-fn scenario(experiment: &Experiment, variant: &str, place: &Place) -> Result<Scenario, ScenarioError> {
+/// What is laid over the source of a variant at a place.
+fn overrides(experiment: &Experiment, variant: &str, place: &Place) -> Result<Vec<String>, ScenarioError> {
     let row = &experiment.row;
     let nothing = |_: &Leaf| None;
     let axes = |name: &str| place.get(name).copied().map(Harvested::Number);
     let value = |formula: &Formula| evaluate(formula, &Known { axes: &axes, measured: &nothing });
-    let mut overrides = Vec::new();
+    let own = row.variants.get(variant);
+    let by_itself = own.is_some_and(Variant::has_its_own_source);
     let sweeps = row.sweeps.iter().flat_map(|(_, sweep)| &sweep.set);
-    let own = row.variants.get(variant).into_iter().flat_map(|variant| &variant.set);
-    for text in row.set.iter().chain(sweeps).chain(own) {
-        let filled = fill(text, value).map_err(|mistake| {
+    let of_the_row = row.set.iter().chain(sweeps).filter(|_| !by_itself);
+    let fill = |text: &String| {
+        fill(text, value).map_err(|mistake| {
             let problem = Problem::value(&KeyPath::of(&["set"]), mistake.message);
             experiment.origin.error(problem.help(mistake.help))
-        })?;
-        overrides.push(filled);
-    }
+        })
+    };
+    of_the_row.chain(own.into_iter().flat_map(|variant| &variant.set)).map(fill).collect()
+}
+
+/// The scenario of a variant at a place.
+fn scenario(experiment: &Experiment, variant: &str, place: &Place) -> Result<Scenario, ScenarioError> {
+    let row = &experiment.row;
+    let mut overrides = overrides(experiment, variant, place)?;
     overrides.extend(windows(experiment));
-    let scenario = match (&row.scenario, &experiment.inline) {
-        (Some(Source::Name(name)), _) => {
-            let own = experiment.templates.as_ref().map(|folder| folder.join(format!("{name}.toml")));
-            match TEMPLATES.iter().find(|own| own.name == format!("templates/{name}")) {
-                _ if own.as_ref().is_some_and(|own| own.is_file()) => {
-                    Scenario::open(&own.unwrap_or_default().to_string_lossy(), &overrides)
-                }
-                Some(template) => {
-                    Scenario::parse(&format!("experiments/{}.toml", template.name), template.text, &overrides)
-                }
-                None if shipped::find(name).is_some() || Path::new(name).is_file() => {
-                    Scenario::open(name, &overrides)
-                }
-                None => {
-                    let names = TEMPLATES.iter().filter_map(|own| own.name.strip_prefix("templates/"));
-                    let names = names.chain(shipped::SCENARIOS.iter().map(|own| own.name));
-                    let problem =
-                        Problem::value(&KeyPath::of(&["scenario"]), format!("there is no scenario `{name}`"));
-                    return Err(experiment.origin.error(problem.help(advice(name, names))));
-                }
-            }
-        }
-        (_, Some(text)) => {
+    let own = row.variants.get(variant).and_then(|variant| variant.scenario.as_ref());
+    let of_the_row = row.scenario.as_ref().and_then(|source| match source {
+        Source::Name(name) => Some(name),
+        Source::Inline(_) => None,
+    });
+    let scenario = match (own.or(of_the_row), &experiment.inline) {
+        (Some(name), _) => named(experiment, name, &overrides),
+        (None, Some(text)) => {
             Scenario::parse(&format!("experiments/{}.toml", experiment.name), text, &overrides)
         }
-        _ => {
+        (None, None) => {
             let problem = Problem::key(&KeyPath::of(&["variants"]), "there is no scenario to be run");
             return Err(experiment.origin.error(problem));
         }
     };
     // Names and seeds do not make runs of their own.
     scenario.map(|scenario| Scenario { name: String::new(), runs: 1, seed: 1, ..scenario })
+}
+
+/// The template, shipped scenario or file of this name.
+fn named(experiment: &Experiment, name: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
+    let own = experiment.templates.as_ref().map(|folder| folder.join(format!("{name}.toml")));
+    if let Some(own) = own.filter(|own| own.is_file()) {
+        return Scenario::open(&own.to_string_lossy(), overrides);
+    }
+    if let Some(template) = TEMPLATES.iter().find(|own| own.name == format!("templates/{name}")) {
+        return Scenario::parse(&format!("experiments/{}.toml", template.name), template.text, overrides);
+    }
+    if shipped::find(name).is_some() || Path::new(name).is_file() {
+        return Scenario::open(name, overrides);
+    }
+    let names = TEMPLATES.iter().filter_map(|own| own.name.strip_prefix("templates/"));
+    let names = names.chain(shipped::SCENARIOS.iter().map(|own| own.name));
+    let problem = Problem::value(&KeyPath::of(&["scenario"]), format!("there is no scenario `{name}`"));
+    Err(experiment.origin.error(problem.help(advice(name, names))))
 }
 
 /// The row's windows as a `path=value`.

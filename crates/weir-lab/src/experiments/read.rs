@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 use super::catalogue::{ROWS, ShippedRow};
-use super::formula::{Formula, Leaf, fill, parse, parse_over_places};
+use super::formula::{Formula, Leaf, Reading, Scope, fill, parse_as};
 use super::paths;
-use super::row::{Claim, Class, OverPlaces, Row, Source, row_shape};
+use super::row::{Claim, Class, OverPlaces, Row, Source, Variant, row_shape};
 use crate::form::{self, KeyPath, Origin, Problem, ScenarioError, advice, list};
 
 /// A row of a paper that makes sense.
@@ -62,7 +62,8 @@ impl Experiment {
             .collect();
         problems.extend(settings(&row));
         problems.extend(super::sense::of_row(&row));
-        if !row.variants.is_empty() && row.scenario.is_none() {
+        let by_itself = |(_, variant): (&str, &Variant)| variant.has_its_own_source();
+        if row.scenario.is_none() && !row.variants.iter().all(by_itself) {
             let problem = Problem::key(&KeyPath::of(&["variants"]), "there is no scenario to be run");
             problems.push(problem.help("add `scenario`: the name of one, or a table"));
         }
@@ -180,8 +181,9 @@ fn read_claim(row: &Row, claim: &Claim, path: &KeyPath, problems: &mut Vec<Probl
 
 fn read_formula(row: &Row, text: &str, over_places: bool, path: &KeyPath) -> Result<Formula, Problem> {
     let problem = |message: String, help: String| Problem::value(path, message).help(help);
-    let formula = if over_places { parse_over_places(text) } else { parse(text) };
-    let formula = formula.map_err(|mistake| problem(mistake.message, mistake.help))?;
+    let scope = if over_places { Scope::AllPlaces } else { Scope::Place };
+    let reading = Reading { scope, named: &row.formulas };
+    let formula = parse_as(text, reading).map_err(|mistake| problem(mistake.message, mistake.help))?;
     for leaf in formula.leaves() {
         if row.variants.get(&leaf.variant).is_none() {
             let help = advice(&leaf.variant, row.variants.names());
@@ -238,7 +240,7 @@ fn places(row: &Row, claim: &Claim, path: &KeyPath) -> Vec<Problem> {
         let path = path.with("where").with(name);
         problems.extend(known(name, &path));
         let Some(sweep) = row.sweeps.get(name) else { continue };
-        if !sweep.quick.iter().any(|&value| selection.has(value)) {
+        if !sweep.quick.list(None).iter().any(|&value| selection.has(value)) {
             let help = "choose one of `quick`, so that the quick form has something to judge";
             problems.push(Problem::value(&path, format!("no value of `{name}` is meant")).help(help));
         }

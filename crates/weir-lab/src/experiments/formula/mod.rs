@@ -12,6 +12,8 @@
 //! in a formula are runs of the same seed. `[a, b]` is several numbers. Over all places at once, each value and each `$AXIS` is
 //! several numbers, one for each place.
 
+use std::collections::BTreeMap;
+
 mod courses;
 mod evaluate;
 mod functions;
@@ -20,7 +22,7 @@ mod parse;
 pub(super) use courses::Course;
 pub(super) use evaluate::{Harvested, Known, evaluate};
 pub(super) use functions::Function;
-pub(super) use parse::{fill, parse, parse_over_places};
+pub(super) use parse::{fill, parse_as};
 
 /// A formula whose parts fit together.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +60,15 @@ pub(super) enum Scope {
     Place,
     /// Of all of them at once.
     AllPlaces,
+}
+
+/// How a formula is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading<'a> {
+    /// Of what it speaks.
+    pub(super) scope: Scope,
+    /// Formulas that it may name.
+    pub(super) named: &'a BTreeMap<String, String>,
 }
 
 /// How two are put together.

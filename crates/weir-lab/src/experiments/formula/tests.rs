@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use super::parse::parse;
 use super::*;
 
 fn course(from: f64, step: f64, values: &[f64]) -> Course {
@@ -49,6 +50,7 @@ fn arithmetic_goes_by_the_usual_order() {
     is("1 - 2 - 3", -4.0);
     is("-(2 + 1) / 2", -1.5);
     is("15 * $flows", 60.0);
+    is("1e3 - 2.5e-1 * 4", 999.0);
 }
 
 #[test]
@@ -103,15 +105,40 @@ fn the_slope_of_a_course_is_per_second() {
     is(&format!("least(slope({A}))"), -10.0);
 }
 
+fn over_places(text: &str) -> Result<Formula, parse::Mistake> {
+    parse_as(text, Reading { scope: Scope::AllPlaces, named: &BTreeMap::new() })
+}
+
+#[test]
+fn a_formula_names_others() {
+    let named = BTreeMap::from([
+        ("lost".to_owned(), "a:media.loss_ratio * 100".to_owned()),
+        ("more".to_owned(), "1 + lost".to_owned()),
+        ("round".to_owned(), "2 * round".to_owned()),
+    ]);
+    let read = |text: &str| parse_as(text, Reading { scope: Scope::Place, named: &named });
+    let axis = |_: &str| None;
+    let found = evaluate(&read("more * 2").unwrap(), &Known { axes: &axis, measured: &measured });
+    assert_eq!(found, Some(6.0));
+    assert!(read("round").unwrap_err().message.contains("stands in itself"));
+    assert!(read("mroe").unwrap_err().help.contains("`more`"));
+}
+
+#[test]
+fn small_numbers_are_filled_in_with_nine_digits() {
+    let value = |_: &Formula| Some(1.234_567_891_234e-5);
+    assert_eq!(fill("a=<$x>", value).unwrap(), "a=0.00001234567891");
+}
+
 #[test]
 fn over_all_places_a_value_is_several_numbers() {
-    let formula = parse_over_places("mean(during(a:media.loss_ratio, $flows, 2, 4))").unwrap();
+    let formula = over_places("mean(during(a:media.loss_ratio, $flows, 2, 4))").unwrap();
     let axis = |_: &str| Some(Harvested::Several(vec![1.0, 2.0, 4.0]));
     let measured = |_: &Leaf| Some(Harvested::Several(vec![0.1, 0.2, 0.4]));
     let found = evaluate(&formula, &Known { axes: &axis, measured: &measured }).unwrap();
     assert!((found - 0.3).abs() < 1e-12, "{found}");
-    assert!(parse_over_places("a:media.loss_ratio").is_err(), "one for each place is no number");
-    assert!(parse_over_places("mean(a:flows.*.rate_bps)").unwrap_err().message.contains("over all places"));
+    assert!(over_places("a:media.loss_ratio").is_err(), "one for each place is no number");
+    assert!(over_places("mean(a:flows.*.rate_bps)").unwrap_err().message.contains("over all places"));
 }
 
 #[test]
