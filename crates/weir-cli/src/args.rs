@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum, value_parser};
-use weir_lab::{pairs, registry, suite};
+use weir_lab::{analysis, pairs, registry, suite};
 use weir_units::TimeDelta;
 
 /// Judge congestion controllers for real-time media.
@@ -29,6 +29,8 @@ pub(crate) enum Command {
     Detection(DetectionArgs),
     /// Run what papers claim, and judge it: the paper's number beside ours, and a verdict.
     Reproduce(ReproduceArgs),
+    /// Compute what theory says; without a name, list what can be computed.
+    Analyse(AnalyseArgs),
     /// List what there is.
     List(ListArgs),
     /// Look at traces of links, and make them from others.
@@ -201,6 +203,20 @@ pub(crate) struct DetectionArgs {
     pub(crate) set: Vec<String>,
     #[command(flatten)]
     pub(crate) table: TableArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AnalyseArgs {
+    /// What to compute.
+    #[arg(value_parser = PossibleValuesParser::new(analysis::all().map(analysis::Entry::name)))]
+    #[arg(hide_possible_values = true)]
+    pub(crate) name: Option<String>,
+    /// Change a parameter, such as `rate=2Mbps`, or take a preset, such as `preset=parking-lot`; may be given often.
+    #[arg(long, value_name = "KEY=VALUE", requires = "name")]
+    pub(crate) set: Vec<String>,
+    /// Print as JSON: an object with parameters and results; without a name, the schemas of all.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

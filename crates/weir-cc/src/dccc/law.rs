@@ -10,15 +10,15 @@ pub(super) fn mismatch(sent: f64, received: f64) -> f64 {
 }
 
 impl Config {
-    /// `v`, the price of a delay `excess` above `T`. Eq. (16), divergences 1 and 2.
-    pub(super) fn delay_price(&self, excess: TimeDelta, rtt: TimeDelta) -> f64 {
+    /// `v`, the price of a delay `excess` above `T`, at most `β`; `rtt` is above 0. Eq. (16), divergences 1 and 2.
+    pub fn delay_price(&self, excess: TimeDelta, rtt: TimeDelta) -> f64 {
         let least = if self.clamp_delay_price { 0.0 } else { -1.0 };
         let ratio = excess.secs_f64() / rtt.secs_f64();
         self.price_scale * ratio.clamp(least, 1.0)
     }
 
     /// `U'(x)` of the rate `x` in bit/s: the price at which it stands. Eq. (10).
-    pub(super) fn marginal_utility(&self, x: f64) -> f64 {
+    pub fn marginal_utility(&self, x: f64) -> f64 {
         self.utility_weight.bps_f64() / x
     }
 
