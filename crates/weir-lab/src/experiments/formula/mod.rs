@@ -18,9 +18,9 @@ mod functions;
 mod parse;
 
 pub(super) use courses::Course;
-pub(super) use evaluate::{Harvested, Known, evaluate};
+pub(super) use evaluate::{Harvested, Known, evaluate, value};
 pub(super) use functions::Function;
-pub(super) use parse::{fill, parse, parse_over_places};
+pub(super) use parse::{fill, parse, parse_any, parse_over_places};
 
 /// A formula whose parts fit together.
 #[derive(Clone, Debug, PartialEq)]

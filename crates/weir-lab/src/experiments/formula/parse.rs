@@ -32,16 +32,31 @@ pub(crate) fn parse_over_places(text: &str) -> Result<Formula, Mistake> {
 }
 
 fn parse_in(text: &str, scope: Scope) -> Result<Formula, Mistake> {
-    let mut parser = Parser { tokens: tokens(text)?, at: 0, scope };
-    let (formula, kind) = parser.sum()?;
-    if let Some(token) = parser.peek() {
-        return mistake(format!("`{}` stands behind the end of the formula", token.text()), "take it away");
-    }
+    let (formula, kind) = parts(text, scope)?;
     if kind != Kind::Number {
         let help = "put it into `mean(…)`, `sum(…)` or another function that makes one number of it";
         return mistake(format!("the formula is {}, not a number", kind.words()), help);
     }
     Ok(formula)
+}
+
+/// The formula that `text` says, and what it amounts to.
+///
+/// # Errors
+/// As for [`parse`], but for what it amounts to.
+pub(crate) fn parse_any(text: &str) -> Result<(Formula, Kind), Mistake> {
+    parts(text, Scope::Place)
+}
+
+fn parts(text: &str, scope: Scope) -> Result<Part, Mistake> {
+    let mut parser = Parser { tokens: tokens(text)?, at: 0, scope };
+    let part = parser.sum()?;
+    match parser.peek() {
+        Some(token) => {
+            mistake(format!("`{}` stands behind the end of the formula", token.text()), "take it away")
+        }
+        None => Ok(part),
+    }
 }
 
 /// `text` with what stands between `<` and `>` in place of its value, a formula over axes.
