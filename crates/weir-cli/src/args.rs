@@ -244,6 +244,9 @@ pub(crate) struct ReproduceArgs {
     pub(crate) jobs: Option<u32>,
     #[command(flatten)]
     pub(crate) form: ReproduceForm,
+    /// Directory for the report with the figures: index.html, claims.json and plots.json; some figures need runs of their own.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
     /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,

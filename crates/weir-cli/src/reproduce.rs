@@ -1,14 +1,17 @@
 //! `weir reproduce`: the claims of papers, run and judged.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use comfy_table::{Cell, Color};
-use weir_lab::experiments::{self, ClaimResult, Count, Extent, Reproduction, Verdict, counts};
+use weir_lab::experiments::{
+    self, ClaimResult, Count, Experiment, Extent, Reproduced, Reproduction, Verdict, counts,
+};
 use weir_lab::traces::TraceStore;
 
 use crate::args::ReproduceArgs;
 use crate::effective::threads;
 use crate::failure::Failure;
+use crate::output::{Files, OutputDirectory};
 use crate::{progress, table};
 
 /// Runs the rows and prints what came out, whatever the verdicts.
@@ -17,16 +20,21 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
     let named: &[String] = if args.all { &[] } else { &args.rows };
     let experiments = experiments::open(named, args.paper.as_deref())?;
     let traces = TraceStore::find(args.data.as_deref());
-    let extent = Extent { full: args.full, runs: args.runs, grid: args.grid };
+    let extent = Extent { full: args.full, runs: args.runs, grid: args.grid, plots: args.out.is_some() };
     let reproduction = Reproduction::plan(&experiments, extent, &traces)?;
+    let mut directory = args.out.as_deref().map(OutputDirectory::prepare).transpose()?;
     let bar = progress::bar(args.quiet);
     bar.set_message("reproduce");
     bar.set_length(reproduction.runs() as u64);
-    let results = reproduction.run(threads(args.jobs), &traces, &|| bar.inc(1))?;
+    let reproduced = reproduction.run(threads(args.jobs), &traces, &|| bar.inc(1))?;
     bar.finish_and_clear();
+    if let Some(directory) = &mut directory {
+        directory.write(&files(&experiments, &reproduced)?)?;
+    }
+    let results = reproduced.claims;
     let mut out = anstream::stdout().lock();
     if args.form.json {
-        serde_json::to_writer_pretty(&mut out, &results).map_err(std::io::Error::from)?;
+        serde_json::to_writer_pretty(&mut out, &results).map_err(io::Error::from)?;
         writeln!(out)?;
     } else if args.form.markdown {
         write!(out, "{}", experiments::markdown(&results))?;
@@ -34,6 +42,17 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
         print(&mut out, &results)?;
     }
     Ok(())
+}
+
+/// The report, and what it shows as data.
+fn files(experiments: &[Experiment], reproduced: &Reproduced) -> Result<Files, Failure> {
+    let Reproduced { claims, plots } = reproduced;
+    let page = experiments::report(experiments, claims, plots).into_bytes();
+    let claims = serde_json::to_vec_pretty(claims).map_err(io::Error::from)?;
+    let plots = serde_json::to_vec(plots).map_err(io::Error::from)?;
+    let named =
+        [("index.html", page), ("claims.json", [claims, b"\n".to_vec()].concat()), ("plots.json", plots)];
+    Ok(named.into_iter().map(|(name, content)| (name.to_owned(), content)).collect())
 }
 
 fn print(out: &mut impl Write, results: &[ClaimResult]) -> Result<(), Failure> {

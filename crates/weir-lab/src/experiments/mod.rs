@@ -10,7 +10,9 @@ mod judge;
 mod markdown;
 mod paths;
 mod plan;
+mod plots;
 mod read;
+mod report;
 mod reproduce;
 mod results;
 mod row;
@@ -22,8 +24,10 @@ pub use catalogue::{ROWS, ShippedRow};
 pub use judge::{Measured, Verdict};
 pub use markdown::markdown;
 pub use plan::Extent;
+pub use plots::{Axis, Drawn, LineOf, Plot, PlotKind, PlotLine, PlotResult};
 pub use read::{Experiment, open, select};
-pub use reproduce::Reproduction;
+pub use report::report;
+pub use reproduce::{Reproduced, Reproduction};
 pub use results::{Accepted, ClaimResult, Count, PlaceResult, counts};
 pub use row::{
     Better, Claim, Class, Direction, Grid, NoMore, Order, OverPlaces, OverSeeds, Range, Reported, Row, Seeds,

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::catalogue::TEMPLATES;
 use super::formula::{Formula, Harvested, Known, Leaf, evaluate, fill};
-use super::read::{Experiment, claim_path};
+use super::plots::{is_drawn, needed};
+use super::read::{Experiment, claim_path, plot_path};
 use super::row::{Claim, Source, Variant};
 use crate::build::RunOptions;
 use crate::form::{KeyPath, Problem, ScenarioError, advice};
@@ -49,6 +50,8 @@ pub struct Extent {
     pub runs: Option<u32>,
     /// So many points on each axis of a grid, whatever the rows say.
     pub grid: Option<u32>,
+    /// Also what only plots need.
+    pub plots: bool,
 }
 
 /// Everything that is run.
@@ -102,7 +105,11 @@ impl Planner<'_> {
         let places = places(experiment, extent);
         let mut cases = Vec::with_capacity(places.len());
         for place in &places {
-            cases.push(self.variants(experiment, place, seeds)?);
+            let mut own = self.variants(experiment, place, seeds)?;
+            if extent.plots {
+                self.of_plots(experiment, (&places[0], place), seeds, &mut own)?;
+            }
+            cases.push(own);
         }
         Ok(PlannedRow { experiment, places, cases, seeds })
     }
@@ -120,24 +127,57 @@ impl Planner<'_> {
                 continue;
             }
             for leaf in formulas.leaves() {
-                let case = if let Some(&case) = cases.get(&leaf.variant) {
-                    case
-                } else {
-                    let case = self.case(experiment, &leaf.variant, place)?;
-                    cases.insert(leaf.variant.clone(), case);
-                    case
-                };
-                let Case { plan, paths, seeds: most, .. } = &mut self.cases[case];
-                *most = seeds.max(*most);
-                if !paths.contains(&leaf.path) {
-                    if let Some(problem) = missing(plan, leaf, &claim_path(index).with("of")) {
-                        return Err(experiment.origin.error(problem));
-                    }
-                    paths.insert(leaf.path.clone());
-                }
+                self.want(experiment, leaf, place, seeds, &claim_path(index).with("of"), &mut cases)?;
             }
         }
         Ok(cases)
+    }
+
+    /// Adds the cases of the variants that some plot needs at a place; `places` are the first one and that one.
+    fn of_plots(
+        &mut self,
+        experiment: &Experiment,
+        places: (&Place, &Place),
+        seeds: u32,
+        cases: &mut BTreeMap<String, usize>,
+    ) -> Result<(), ScenarioError> {
+        let (first, place) = places;
+        let plots = experiment.row.plots.iter().zip(&experiment.plots).enumerate();
+        for (index, (plot, formulas)) in plots.filter(|(_, (plot, _))| is_drawn(plot, first, place)) {
+            for leaf in formulas.leaves() {
+                let path = plot_path(index).with("lines");
+                self.want(experiment, leaf, place, needed(plot, seeds), &path, cases)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What `leaf` names is taken from runs of so many seeds; `cases` has the variants at `place`.
+    fn want(
+        &mut self,
+        experiment: &Experiment,
+        leaf: &Leaf,
+        place: &Place,
+        seeds: u32,
+        path: &KeyPath,
+        cases: &mut BTreeMap<String, usize>,
+    ) -> Result<(), ScenarioError> {
+        let case = if let Some(&case) = cases.get(&leaf.variant) {
+            case
+        } else {
+            let case = self.case(experiment, &leaf.variant, place)?;
+            cases.insert(leaf.variant.clone(), case);
+            case
+        };
+        let Case { plan, paths, seeds: most, .. } = &mut self.cases[case];
+        *most = seeds.max(*most);
+        if !paths.contains(&leaf.path) {
+            if let Some(problem) = missing(plan, leaf, path) {
+                return Err(experiment.origin.error(problem));
+            }
+            paths.insert(leaf.path.clone());
+        }
+        Ok(())
     }
 
     fn case(

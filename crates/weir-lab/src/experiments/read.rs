@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 use super::catalogue::{ROWS, ShippedRow};
-use super::formula::{Formula, Leaf, Reading, Scope, fill, parse_as};
+use super::formula::{Formula, Kind, Leaf, Reading, Scope, fill, parse_any, parse_as};
 use super::paths;
+use super::plots::{self, PlotFormulas};
 use super::row::{Claim, Class, OverPlaces, Row, Source, Variant, row_shape};
 use crate::form::{self, KeyPath, Origin, Problem, ScenarioError, advice, list};
 
@@ -19,6 +20,8 @@ pub struct Experiment {
     pub row: Row,
     /// The formulas of its claims, in their order.
     pub(super) formulas: Vec<Formulas>,
+    /// The formulas of its plots, in their order.
+    pub(super) plots: Vec<PlotFormulas>,
     /// The text of the scenario that stands in it, each line where it was.
     pub(super) inline: Option<String>,
     /// Where the templates are that it may name besides those that ship: of a row that is a file.
@@ -60,6 +63,7 @@ impl Experiment {
             .enumerate()
             .map(|(index, claim)| read_claim(&row, claim, &claim_path(index), &mut problems))
             .collect();
+        let plots = plots::read(&row, &|text, path| read_any(&row, text, path), &mut problems);
         problems.extend(settings(&row));
         problems.extend(super::sense::of_row(&row));
         let by_itself = |(_, variant): (&str, &Variant)| variant.has_its_own_source();
@@ -69,7 +73,7 @@ impl Experiment {
         }
         origin.check(problems)?;
         let inline = matches!(row.scenario, Some(Source::Inline(_))).then(|| scenario_lines(text));
-        Ok(Self { name: name.to_owned(), row, formulas, inline, templates: None, origin })
+        Ok(Self { name: name.to_owned(), row, formulas, plots, inline, templates: None, origin })
     }
 
     /// A row that ships.
@@ -160,6 +164,10 @@ pub(super) fn claim_path(index: usize) -> KeyPath {
     KeyPath::of(&["claims"]).item(index)
 }
 
+pub(super) fn plot_path(index: usize) -> KeyPath {
+    KeyPath::of(&["plots"]).item(index)
+}
+
 fn read_claim(row: &Row, claim: &Claim, path: &KeyPath, problems: &mut Vec<Problem>) -> Formulas {
     problems.extend(judged_by(claim, path));
     problems.extend(super::sense::of_claim(claim, path));
@@ -180,10 +188,24 @@ fn read_claim(row: &Row, claim: &Claim, path: &KeyPath, problems: &mut Vec<Probl
 }
 
 fn read_formula(row: &Row, text: &str, over_places: bool, path: &KeyPath) -> Result<Formula, Problem> {
-    let problem = |message: String, help: String| Problem::value(path, message).help(help);
     let scope = if over_places { Scope::AllPlaces } else { Scope::Place };
-    let reading = Reading { scope, named: &row.formulas };
-    let formula = parse_as(text, reading).map_err(|mistake| problem(mistake.message, mistake.help))?;
+    let formula = parse_as(text, Reading { scope, named: &row.formulas });
+    let formula = formula.map_err(|mistake| Problem::value(path, mistake.message).help(mistake.help))?;
+    look_up(row, &formula, path)?;
+    Ok(formula)
+}
+
+/// The same of a formula that may amount to anything, with what it amounts to.
+fn read_any(row: &Row, text: &str, path: &KeyPath) -> Result<(Formula, Kind), Problem> {
+    let part = parse_any(text, Reading { scope: Scope::Place, named: &row.formulas });
+    let part = part.map_err(|mistake| Problem::value(path, mistake.message).help(mistake.help))?;
+    look_up(row, &part.0, path)?;
+    Ok(part)
+}
+
+/// Whether everything that a formula names is there.
+fn look_up(row: &Row, formula: &Formula, path: &KeyPath) -> Result<(), Problem> {
+    let problem = |message: String, help: String| Problem::value(path, message).help(help);
     for leaf in formula.leaves() {
         if row.variants.get(&leaf.variant).is_none() {
             let help = advice(&leaf.variant, row.variants.names());
@@ -196,7 +218,7 @@ fn read_formula(row: &Row, text: &str, over_places: bool, path: &KeyPath) -> Res
     if let Some(axis) = formula.axes().into_iter().find(|axis| row.sweeps.get(axis).is_none()) {
         return Err(problem(format!("there is no sweep `{axis}`"), advice(axis, row.sweeps.names())));
     }
-    Ok(formula)
+    Ok(())
 }
 
 /// Whether there is one thing by which the claim is judged.

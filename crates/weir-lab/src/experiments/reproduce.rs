@@ -6,6 +6,7 @@ use super::formula::{Formula, Harvested, Known, Leaf, evaluate};
 use super::judge::{Judged, Verdict, needed, together};
 use super::paths;
 use super::plan::{Extent, Place, Plan, PlannedRow, is_claimed};
+use super::plots::{self, PlotResult};
 use super::read::{Experiment, Formulas};
 use super::results::{Accepted, ClaimResult, PlaceResult};
 use super::row::{Claim, NoMore, Order, OverPlaces, OverSeeds, Range};
@@ -20,6 +21,17 @@ use weir_measure::results::stats::mean;
 #[derive(Debug)]
 pub struct Reproduction<'e> {
     plan: Plan<'e>,
+    /// Whether plots are wanted.
+    plots: bool,
+}
+
+/// What came out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reproduced {
+    /// The claims, in the order of the rows.
+    pub claims: Vec<ClaimResult>,
+    /// The plots, in the order of the rows; none unless they were wanted.
+    pub plots: Vec<PlotResult>,
 }
 
 /// What was taken from a run, by path.
@@ -35,7 +47,7 @@ impl<'e> Reproduction<'e> {
         extent: Extent,
         traces: &TraceStore,
     ) -> Result<Self, ScenarioError> {
-        Ok(Self { plan: Plan::of(experiments, extent, traces)? })
+        Ok(Self { plan: Plan::of(experiments, extent, traces)?, plots: extent.plots })
     }
 
     /// How many runs that makes.
@@ -53,7 +65,7 @@ impl<'e> Reproduction<'e> {
         jobs: usize,
         traces: &TraceStore,
         done: &(dyn Fn() + Sync),
-    ) -> Result<Vec<ClaimResult>, RunError> {
+    ) -> Result<Reproduced, RunError> {
         let mut owners = Vec::with_capacity(self.runs());
         let mut tasks = Vec::with_capacity(self.runs());
         for (index, case) in self.plan.cases.iter().enumerate() {
@@ -75,7 +87,9 @@ impl<'e> Reproduction<'e> {
         for (&owner, harvest) in owners.iter().zip(taken) {
             harvests[owner].push(harvest);
         }
-        Ok(self.plan.rows.iter().flat_map(|row| row.judge(&harvests)).collect())
+        let rows = self.plan.rows.iter();
+        let plots = rows.clone().filter(|_| self.plots).flat_map(|row| row.plots(&harvests)).collect();
+        Ok(Reproduced { claims: rows.flat_map(|row| row.judge(&harvests)).collect(), plots })
     }
 }
 
@@ -216,13 +230,31 @@ impl PlannedRow<'_> {
         (0..self.seeds as usize).map(value).collect()
     }
 
+    /// What is drawn of the row.
+    fn plots(&self, harvests: &[Vec<Harvest>]) -> Vec<PlotResult> {
+        let Experiment { name, row, plots, .. } = self.experiment;
+        let measured = |place: usize, seed: usize, leaf: &Leaf| self.measured(place, seed, leaf, harvests);
+        let runs = plots::Runs { places: &self.places, seeds: self.seeds as usize, measured: &measured };
+        let both = row.plots.iter().zip(plots);
+        both.map(|(plot, formulas)| plots::evaluate(name, plot, formulas, &runs)).collect()
+    }
+
+    /// What was taken at a place from the run of a seed.
+    fn measured(
+        &self,
+        place: usize,
+        seed: usize,
+        leaf: &Leaf,
+        harvests: &[Vec<Harvest>],
+    ) -> Option<Harvested> {
+        let case = *self.cases[place].get(&leaf.variant)?;
+        harvests[case].get(seed)?.get(&leaf.path).cloned()
+    }
+
     /// The value of `formula` of each seed.
     fn values(&self, formula: &Formula, place: usize, harvests: &[Vec<Harvest>]) -> Vec<Value> {
         let value = |seed: usize| {
-            let measured = |leaf: &Leaf| {
-                let case = *self.cases[place].get(&leaf.variant)?;
-                harvests[case].get(seed)?.get(&leaf.path).cloned()
-            };
+            let measured = |leaf: &Leaf| self.measured(place, seed, leaf, harvests);
             let axes = |name: &str| self.places[place].get(name).copied().map(Harvested::Number);
             evaluate(formula, &Known { axes: &axes, measured: &measured })
         };

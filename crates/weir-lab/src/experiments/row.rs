@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
+use super::plots::Plot;
 use crate::form::Shape;
 use crate::scenario::{FurtherWindow, Named};
 
@@ -53,6 +54,9 @@ pub struct Row {
     pub formulas: BTreeMap<String, String>,
     /// What the paper claims.
     pub claims: Vec<Claim>,
+    /// The paper's figures, drawn from our runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plots: Vec<Plot>,
 }
 
 /// Where a scenario comes from.

@@ -43,7 +43,7 @@ fn every_row_that_ships_can_be_planned() {
         };
         let covered = sweeps().all(|s| s.full.as_ref().is_none_or(|full| is_part(full, &s.quick)));
         for full in if covered { &[true][..] } else { &[false, true] } {
-            let extent = Extent { full: *full, runs: Some(1), grid: Some(3) };
+            let extent = Extent { full: *full, runs: Some(1), grid: Some(3), plots: true };
             let planned = Reproduction::plan(std::slice::from_ref(experiment), extent, &TraceStore::at(None));
             planned.unwrap_or_else(|error| panic!("{}: {error:?}", experiment.name));
         }
@@ -131,12 +131,12 @@ fn results(text: &str, extent: Extent) -> Vec<ClaimResult> {
     let experiments = [Experiment::parse("paper/row", "row.toml", text).unwrap()];
     let traces = TraceStore::at(None);
     let planned = Reproduction::plan(&experiments, extent, &traces).unwrap();
-    planned.run(1, &traces, &|| {}).unwrap()
+    planned.run(1, &traces, &|| {}).unwrap().claims
 }
 
 #[test]
 fn claims_are_judged_by_runs() {
-    let results = results(SMALL, Extent { full: false, runs: Some(2), grid: None });
+    let results = results(SMALL, Extent { runs: Some(2), ..Extent::default() });
     let verdicts: Vec<Verdict> = results.iter().map(|result| result.verdict).collect();
     assert_eq!(verdicts, [Verdict::Reproduced, Verdict::Reproduced, Verdict::NotReproduced]);
     assert_eq!(results[1].id, "paper/row/double");
@@ -152,7 +152,7 @@ fn claims_are_judged_by_runs() {
 fn what_rows_share_is_run_once() {
     let parse = |name: &str| Experiment::parse(name, "row.toml", SMALL).unwrap();
     let runs = |experiments: &[Experiment], full, runs| {
-        Reproduction::plan(experiments, Extent { full, runs, grid: None }, &TraceStore::at(None))
+        Reproduction::plan(experiments, Extent { full, runs, ..Extent::default() }, &TraceStore::at(None))
             .unwrap()
             .runs()
     };
@@ -350,8 +350,7 @@ fn the_document_has_the_tables_of_the_command() {
         );
         assert_eq!(no_verdicts(document, paper), [""; 0], "{paper}");
     }
-    let printed =
-        format!("\n{}", markdown(&results(SMALL, Extent { full: false, runs: Some(1), grid: None })));
+    let printed = format!("\n{}", markdown(&results(SMALL, Extent { runs: Some(1), ..Extent::default() })));
     let claims = ["rises", "double", "full"].map(|claim| format!("row/{claim}"));
     assert_eq!(tabled(&printed, "paper").into_iter().map(|(claim, _)| claim).collect::<Vec<_>>(), claims);
 }

@@ -33,7 +33,8 @@ pub(crate) fn evaluate(formula: &Formula, known: &Known<'_>) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-fn value(formula: &Formula, known: &Known<'_>) -> Option<Harvested> {
+/// What `formula` amounts to, whatever that is; `None` where something that it needs has no value.
+pub(crate) fn value(formula: &Formula, known: &Known<'_>) -> Option<Harvested> {
     match formula {
         Formula::Number(number) => Some(Harvested::Number(*number)),
         Formula::Axis(name) => (known.axes)(name),

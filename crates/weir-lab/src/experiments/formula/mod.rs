@@ -20,9 +20,9 @@ mod functions;
 mod parse;
 
 pub(super) use courses::Course;
-pub(super) use evaluate::{Harvested, Known, evaluate};
+pub(super) use evaluate::{Harvested, Known, evaluate, value};
 pub(super) use functions::Function;
-pub(super) use parse::{fill, parse_as};
+pub(super) use parse::{fill, parse_any, parse_as};
 
 /// A formula whose parts fit together.
 #[derive(Clone, Debug, PartialEq)]

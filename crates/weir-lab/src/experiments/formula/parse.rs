@@ -39,16 +39,26 @@ pub(crate) fn parse_as(text: &str, reading: Reading<'_>) -> Result<Formula, Mist
     Ok(formula)
 }
 
+/// The formula that `text` says, read as told, and what it amounts to.
+///
+/// # Errors
+/// As for [`parse`], but for what it amounts to.
+pub(crate) fn parse_any(text: &str, reading: Reading<'_>) -> Result<(Formula, Kind), Mistake> {
+    parse_within(text, reading, 0)
+}
+
 /// So many formulas may stand in each other.
 const DEEPEST: usize = 16;
 
 fn parse_within(text: &str, reading: Reading<'_>, depth: usize) -> Result<Part, Mistake> {
     let mut parser = Parser { tokens: tokens(text)?, at: 0, reading, depth };
     let part = parser.sum()?;
-    if let Some(token) = parser.peek() {
-        return mistake(format!("`{}` stands behind the end of the formula", token.text()), "take it away");
+    match parser.peek() {
+        Some(token) => {
+            mistake(format!("`{}` stands behind the end of the formula", token.text()), "take it away")
+        }
+        None => Ok(part),
     }
-    Ok(part)
 }
 
 /// `text` with what stands between `<` and `>` in place of its value, a formula over axes.
