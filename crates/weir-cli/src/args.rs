@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum, value_parser};
+use weir_lab::experiments::Shard;
 use weir_lab::{analysis, pairs, registry, suite};
 use weir_units::TimeDelta;
 
@@ -247,6 +248,12 @@ pub(crate) struct ReproduceArgs {
     /// Directory for the report with the figures: index.html, claims.json and plots.json; some figures need runs of their own.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Make the I-th of N parts of the runs and judge nothing: a job of an array on a cluster.
+    #[arg(long, value_name = "I/N", requires = "out", conflicts_with = "merge")]
+    pub(crate) shard: Option<Shard>,
+    /// Take the runs that stand in these directories, those of shards, and make only what they have not.
+    #[arg(long, value_name = "DIR", requires = "out", num_args = 1..)]
+    pub(crate) merge: Vec<PathBuf>,
     /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,

@@ -4,8 +4,10 @@
 //! seeds, and claims, each with its class, the paper's value, a [formula](formula) over the results, and what is accepted.
 //! [`Reproduction`] plans the runs of many rows, makes each once, and judges.
 
+mod cases;
 mod catalogue;
 mod formula;
+mod harvest;
 mod judge;
 mod markdown;
 mod paths;
@@ -17,10 +19,13 @@ mod reproduce;
 mod results;
 mod row;
 mod sense;
+mod shard;
+mod table;
 #[cfg(test)]
 mod tests;
 
 pub use catalogue::{ROWS, ShippedRow};
+pub use harvest::Harvest;
 pub use judge::{Measured, Verdict};
 pub use markdown::markdown;
 pub use plan::Extent;
@@ -33,3 +38,5 @@ pub use row::{
     Better, Claim, Class, Direction, Grid, NoMore, Order, OverPlaces, OverSeeds, Range, Reported, Row, Seeds,
     Selection, Source, Sweep, Trend, Values, Variant,
 };
+pub use shard::Shard;
+pub use table::Table;

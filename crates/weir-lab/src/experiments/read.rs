@@ -8,7 +8,8 @@ use super::catalogue::{ROWS, ShippedRow};
 use super::formula::{Formula, Kind, Leaf, Reading, Scope, fill, parse_any, parse_as};
 use super::paths;
 use super::plots::{self, PlotFormulas};
-use super::row::{Claim, Class, OverPlaces, Row, Source, Variant, row_shape};
+use super::row::{Claim, Class, OverPlaces, Row, Source, Sweep, Values, Variant, row_shape};
+use crate::analysis::{self, Entry};
 use crate::form::{self, KeyPath, Origin, Problem, ScenarioError, advice, list};
 
 /// A row of a paper that makes sense.
@@ -66,6 +67,7 @@ impl Experiment {
         let plots = plots::read(&row, &|text, path| read_any(&row, text, path), &mut problems);
         problems.extend(settings(&row));
         problems.extend(super::sense::of_row(&row));
+        problems.extend(sources(&row));
         let by_itself = |(_, variant): (&str, &Variant)| variant.has_its_own_source();
         if row.scenario.is_none() && !row.variants.iter().all(by_itself) {
             let problem = Problem::key(&KeyPath::of(&["variants"]), "there is no scenario to be run");
@@ -106,6 +108,12 @@ impl Experiment {
         let name = format!("{}/{}", last(folder.and_then(Path::file_name)), last(whole.file_stem()));
         let templates = folder.and_then(Path::parent).map(|above| above.join("templates"));
         Ok(Self { templates, ..Self::parse(&name, &file, &text)? })
+    }
+
+    /// Whether one of its sweeps is the axis of a grid.
+    pub(super) fn has_a_grid(&self) -> bool {
+        let is_grid = |sweep: &Sweep| matches!(sweep.quick, Values::Grid(_));
+        self.row.sweeps.iter().any(|(_, sweep)| is_grid(sweep))
     }
 
     /// The paper that it is a row of.
@@ -207,11 +215,12 @@ fn read_any(row: &Row, text: &str, path: &KeyPath) -> Result<(Formula, Kind), Pr
 fn look_up(row: &Row, formula: &Formula, path: &KeyPath) -> Result<(), Problem> {
     let problem = |message: String, help: String| Problem::value(path, message).help(help);
     for leaf in formula.leaves() {
-        if row.variants.get(&leaf.variant).is_none() {
+        let Some(variant) = row.variants.get(&leaf.variant) else {
             let help = advice(&leaf.variant, row.variants.names());
             return Err(problem(format!("there is no variant `{}`", leaf.variant), help));
-        }
-        if let Some((message, help)) = paths::problem(&leaf.path) {
+        };
+        let analysis = variant.analysis.as_ref().and_then(|name| analysis::find(name));
+        if let Some((message, help)) = paths::problem(&leaf.path, analysis) {
             return Err(problem(message, help));
         }
     }
@@ -268,6 +277,25 @@ fn places(row: &Row, claim: &Claim, path: &KeyPath) -> Vec<Problem> {
         }
     }
     problems.extend(claim.trend.as_ref().and_then(|trend| known(&trend.along, &path.with("trend"))));
+    problems
+}
+
+/// What is wrong with the sources of variants.
+fn sources(row: &Row) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (name, variant) in row.variants.iter() {
+        let path = KeyPath::of(&["variants", name]);
+        let Some(analysis) = &variant.analysis else { continue };
+        if variant.scenario.is_some() {
+            let problem = Problem::key(&path.with("scenario"), "an analysis runs no scenario");
+            problems.push(problem.help("leave one of `analysis` and `scenario`"));
+        }
+        if analysis::find(analysis).is_none() {
+            let problem =
+                Problem::value(&path.with("analysis"), format!("there is no analysis `{analysis}`"));
+            problems.push(problem.help(advice(analysis, analysis::all().map(Entry::name))));
+        }
+    }
     problems
 }
 

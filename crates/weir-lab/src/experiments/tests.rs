@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use super::catalogue::TEMPLATES;
 use super::*;
+use crate::runs::Forget;
 use crate::traces::TraceStore;
 
 fn folder() -> PathBuf {
@@ -131,7 +132,7 @@ fn results(text: &str, extent: Extent) -> Vec<ClaimResult> {
     let experiments = [Experiment::parse("paper/row", "row.toml", text).unwrap()];
     let traces = TraceStore::at(None);
     let planned = Reproduction::plan(&experiments, extent, &traces).unwrap();
-    planned.run(1, &traces, &|| {}).unwrap().claims
+    planned.run(1, &traces, &Forget, &|| {}).unwrap().claims
 }
 
 #[test]

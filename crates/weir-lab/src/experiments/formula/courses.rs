@@ -1,14 +1,28 @@
 //! What functions make of numbers and courses. A moment without a value is NaN and counts in nothing.
 
+use serde::{Deserialize, Deserializer, Serialize};
+
 /// Values over time at equal steps.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Course {
     /// When the first step begins, in seconds of the run.
     pub(crate) from: f64,
     /// How long a step is, in seconds.
     pub(crate) step: f64,
     /// The values; NaN where there is none.
+    #[serde(deserialize_with = "numbers_or_none")]
     pub(crate) values: Vec<f64>,
+}
+
+/// A number, NaN where JSON has null for none.
+pub(super) fn number_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
+}
+
+/// The same of several.
+pub(super) fn numbers_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+    let numbers: Vec<Option<f64>> = Vec::deserialize(from)?;
+    Ok(numbers.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect())
 }
 
 impl Course {

@@ -1,18 +1,22 @@
 //! The value of a formula in the runs of one seed.
 
+use serde::{Deserialize, Serialize};
+
 use super::courses::{
-    Course, correlation, distance, known, mean, quantile, ranks, rescaled, share, variation, where_other,
+    Course, correlation, distance, known, mean, number_or_none, numbers_or_none, quantile, ranks, rescaled,
+    share, variation, where_other,
 };
 use super::{Formula, Function, Leaf, Operator};
 use weir_measure::metrics::jain;
 
 /// What was taken from a run under one path.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Harvested {
     /// A number; NaN where the run has none.
-    Number(f64),
+    Number(#[serde(deserialize_with = "number_or_none")] f64),
     /// One for each flow or link that the path means.
-    Several(Vec<f64>),
+    Several(#[serde(deserialize_with = "numbers_or_none")] Vec<f64>),
     /// A number over time.
     Course(Course),
     /// One course for each.
