@@ -4,8 +4,9 @@ use weir_units::TimeDelta;
 
 use super::config::Config;
 
-/// `g`, by how much more was sent than received: the gradient of the delay, or the loss. Eqs. (22), (24).
-pub(super) fn mismatch(sent: f64, received: f64) -> f64 {
+/// `g`, by how much more was sent than received, both in the same unit and above 0: the gradient of the delay, or the
+/// loss. Eqs. (22), (24).
+pub fn mismatch(sent: f64, received: f64) -> f64 {
     (sent - received) / received
 }
 

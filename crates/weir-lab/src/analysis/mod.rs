@@ -6,15 +6,33 @@
 
 mod dccc;
 mod entry;
+mod gcc;
+mod nada;
 mod range;
+mod shares;
 
 use std::sync::LazyLock;
 
 pub use dccc::rest;
 pub use entry::{Analysed, Entry};
 
-static ENTRIES: LazyLock<Vec<Entry>> =
-    LazyLock::new(|| vec![Entry::of::<dccc::Penalty>(), Entry::of::<dccc::Equilibrium>()]);
+static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+    vec![
+        Entry::of::<dccc::Penalty>(),
+        Entry::of::<dccc::Equilibrium>(),
+        Entry::of::<dccc::Loop>(),
+        Entry::of::<dccc::Fluid>(),
+        Entry::of::<dccc::Passivity>(),
+        Entry::of::<dccc::Optimum>(),
+        Entry::of::<dccc::Mismatch>(),
+        Entry::of::<gcc::Observability>(),
+        Entry::of::<gcc::Gradient>(),
+        Entry::of::<gcc::Utility>(),
+        Entry::of::<nada::Warp>(),
+        Entry::of::<nada::Equilibrium>(),
+        Entry::of::<shares::Shares>(),
+    ]
+});
 
 /// Every analysis, in the order of the documentation.
 pub fn all() -> impl Iterator<Item = &'static Entry> {
