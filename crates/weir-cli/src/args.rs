@@ -254,6 +254,9 @@ pub(crate) struct ReproduceArgs {
     /// Take the runs that stand in these directories, those of shards, and make only what they have not.
     #[arg(long, value_name = "DIR", requires = "out", num_args = 1..)]
     pub(crate) merge: Vec<PathBuf>,
+    /// Compare with what `--json` printed earlier; exit with 1 if a claim that was met there is so no longer.
+    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
+    pub(crate) baseline: Option<PathBuf>,
     /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,

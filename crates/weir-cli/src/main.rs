@@ -37,7 +37,11 @@ fn main() -> ExitCode {
         },
         Command::Pairs(args) => pairs::pairs(&args),
         Command::Detection(args) => detection::detection(&args),
-        Command::Reproduce(args) => reproduce::reproduce(&args),
+        Command::Reproduce(args) => match reproduce::reproduce(&args) {
+            Ok(true) => Ok(()),
+            Ok(false) => return ExitCode::FAILURE,
+            Err(failure) => Err(failure),
+        },
         Command::Trace(command) => trace::trace(&command),
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args),

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use comfy_table::{Cell, Color};
 use weir_lab::experiments::{
-    self, ClaimResult, Count, Experiment, Extent, Harvest, Reproduced, Reproduction, Verdict, counts,
+    self, ClaimResult, Count, Experiment, Extent, Harvest, Lost, Reproduced, Reproduction, Shard, Verdict,
+    VerdictBaseline, counts,
 };
 use weir_lab::runs::{Forget, Log, RunError};
 use weir_lab::traces::TraceStore;
@@ -16,34 +17,32 @@ use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory};
 use crate::{progress, table};
 
-/// Runs the rows and prints what came out, whatever the verdicts.
-pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
+/// Runs the rows and prints what came out, whatever the verdicts; `false` where a baseline had claims met that are so no longer.
+pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     // Everything that can be wrong is looked at before anything runs.
     let named: &[String] = if args.all { &[] } else { &args.rows };
     let experiments = experiments::open(named, args.paper.as_deref())?;
+    let baseline = args.baseline.as_deref().map(VerdictBaseline::read).transpose()?;
     let traces = TraceStore::find(args.data.as_deref());
     let extent = Extent { full: args.full, runs: args.runs, grid: args.grid, plots: args.out.is_some() };
     let reproduction = Reproduction::plan(&experiments, extent, &traces)?;
     let mut directory = args.out.as_deref().map(OutputDirectory::prepare).transpose()?;
+    let log = directory.as_ref().map(|directory| open_log(&directory.path(RUNS), &args.merge)).transpose()?;
     let bar = progress::bar(args.quiet);
     bar.set_message("reproduce");
+    let shard = args.shard.unwrap_or(Shard::WHOLE);
+    bar.set_length(reproduction.runs_of(shard) as u64);
     let done = || bar.inc(1);
     let jobs = threads(args.jobs);
-    let log = directory.as_ref().map(|directory| open_log(&directory.path(RUNS), &args.merge)).transpose()?;
     if let (Some(shard), Some(log)) = (args.shard, &log) {
-        bar.set_length(reproduction.runs_of(shard) as u64);
         reproduction.run_shard(shard, jobs, &traces, log, &done)?;
         bar.finish_and_clear();
         log.in_order().map_err(RunError::from)?;
+        let runs = reproduction.runs_of(shard);
         let mut out = anstream::stdout().lock();
-        writeln!(
-            out,
-            "{} runs, those of shard {shard}, stand in the directory; --merge takes them from there",
-            reproduction.runs_of(shard)
-        )?;
-        return Ok(());
+        writeln!(out, "{runs} runs, those of shard {shard}, are kept; --merge takes them from there")?;
+        return Ok(true);
     }
-    bar.set_length(reproduction.runs() as u64);
     let reproduced = match &log {
         Some(log) => reproduction.run(jobs, &traces, log, &done)?,
         None => reproduction.run(jobs, &traces, &Forget, &done)?,
@@ -64,6 +63,17 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
         write!(out, "{}", experiments::markdown(&results))?;
     } else {
         print(&mut out, &results)?;
+    }
+    let rows: Vec<&str> = experiments.iter().map(|experiment| experiment.name.as_str()).collect();
+    let lost = baseline.map_or_else(Vec::new, |baseline| baseline.lost(&rows, &results));
+    print_lost(&mut anstream::stderr(), &lost)?;
+    Ok(lost.is_empty())
+}
+
+fn print_lost(out: &mut impl Write, lost: &[Lost]) -> Result<(), Failure> {
+    for Lost { id, was, is } in lost {
+        let is = is.map_or("no claim any more", Verdict::words);
+        writeln!(out, "{id} was {}, is {is}", was.words())?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! seeds, and claims, each with its class, the paper's value, a [formula](formula) over the results, and what is accepted.
 //! [`Reproduction`] plans the runs of many rows, makes each once, and judges.
 
+mod baseline;
 mod cases;
 mod catalogue;
 mod formula;
@@ -24,6 +25,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use baseline::{Lost, VerdictBaseline, VerdictBaselineError};
 pub use catalogue::{ROWS, ShippedRow};
 pub use harvest::Harvest;
 pub use judge::{Measured, Verdict};
