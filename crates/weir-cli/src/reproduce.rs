@@ -60,7 +60,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
         serde_json::to_writer_pretty(&mut out, &results).map_err(io::Error::from)?;
         writeln!(out)?;
     } else if args.form.markdown {
-        write!(out, "{}", experiments::markdown(&results))?;
+        write!(out, "{}", experiments::markdown(&experiments, &results))?;
     } else {
         print(&mut out, &results)?;
     }
