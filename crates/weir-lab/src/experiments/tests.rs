@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use super::catalogue::TEMPLATES;
 use super::*;
+use crate::runs::Forget;
 use crate::traces::TraceStore;
 
 fn folder() -> PathBuf {
@@ -37,10 +38,13 @@ fn every_row_that_ships_can_be_planned() {
     for experiment in &experiments {
         // Where the quick sweeps are parts of the whole ones, their places are planned with those.
         let sweeps = || experiment.row.sweeps.iter().map(|(_, sweep)| sweep);
-        let is_part = |full: &Vec<f64>, quick: &[f64]| quick.iter().all(|value| full.contains(value));
+        let is_part = |full: &Values, quick: &Values| {
+            let full = full.list(None);
+            quick.list(None).iter().all(|value| full.contains(value))
+        };
         let covered = sweeps().all(|s| s.full.as_ref().is_none_or(|full| is_part(full, &s.quick)));
         for full in if covered { &[true][..] } else { &[false, true] } {
-            let extent = Extent { full: *full, runs: Some(1) };
+            let extent = Extent { full: *full, runs: Some(1), grid: Some(3), plots: true };
             let planned = Reproduction::plan(std::slice::from_ref(experiment), extent, &TraceStore::at(None));
             planned.unwrap_or_else(|error| panic!("{}: {error:?}", experiment.name));
         }
@@ -139,12 +143,12 @@ fn results(text: &str, extent: Extent) -> Vec<ClaimResult> {
     let experiments = [Experiment::parse("paper/row", "row.toml", text).unwrap()];
     let traces = TraceStore::at(None);
     let planned = Reproduction::plan(&experiments, extent, &traces).unwrap();
-    planned.run(1, &traces, &|| {}).unwrap()
+    planned.run(1, &traces, &Forget, &|| {}).unwrap().claims
 }
 
 #[test]
 fn claims_are_judged_by_runs() {
-    let results = results(SMALL, Extent { full: false, runs: Some(2) });
+    let results = results(SMALL, Extent { runs: Some(2), ..Extent::default() });
     let verdicts: Vec<Verdict> = results.iter().map(|result| result.verdict).collect();
     assert_eq!(verdicts, [Verdict::Reproduced, Verdict::Reproduced, Verdict::NotReproduced]);
     assert_eq!(results[1].id, "paper/row/double");
@@ -160,7 +164,9 @@ fn claims_are_judged_by_runs() {
 fn what_rows_share_is_run_once() {
     let parse = |name: &str| Experiment::parse(name, "row.toml", SMALL).unwrap();
     let runs = |experiments: &[Experiment], full, runs| {
-        Reproduction::plan(experiments, Extent { full, runs }, &TraceStore::at(None)).unwrap().runs()
+        Reproduction::plan(experiments, Extent { full, runs, ..Extent::default() }, &TraceStore::at(None))
+            .unwrap()
+            .runs()
     };
     // Two variants at two places, with five seeds.
     assert_eq!(runs(&[parse("a/a")], false, None), 20);
@@ -356,7 +362,7 @@ fn the_document_has_the_tables_of_the_command() {
         );
         assert_eq!(no_verdicts(document, paper), [""; 0], "{paper}");
     }
-    let printed = format!("\n{}", markdown(&results(SMALL, Extent { full: false, runs: Some(1) })));
+    let printed = format!("\n{}", markdown(&results(SMALL, Extent { runs: Some(1), ..Extent::default() })));
     let claims = ["rises", "double", "full"].map(|claim| format!("row/{claim}"));
     assert_eq!(tabled(&printed, "paper").into_iter().map(|(claim, _)| claim).collect::<Vec<_>>(), claims);
 }
