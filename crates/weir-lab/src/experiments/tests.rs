@@ -76,6 +76,17 @@ fn every_row_of_the_five_papers_is_there() {
     assert_eq!(of_papers.collect::<Vec<_>>(), expected);
 }
 
+#[test]
+fn every_row_of_nada_against_gcc_is_there() {
+    let of_paper = ROWS.iter().filter_map(|row| row.name.strip_prefix("nada-vs-gcc-2016/"));
+    let figures = (1..=9).map(|figure| format!("fig{figure}"));
+    let tables = (1..=4).map(|table| format!("table{table}"));
+    let claims = (1..=5).map(|claim| format!("claim{claim}"));
+    let mut expected: Vec<String> = figures.chain(tables).chain(claims).chain(["eq9".to_owned()]).collect();
+    expected.sort();
+    assert_eq!(of_paper.collect::<Vec<_>>(), expected);
+}
+
 const SMALL: &str = r#"
 title = "Two flows"
 
@@ -155,7 +166,7 @@ fn claims_are_judged_by_runs() {
     assert_eq!(results[1].cause, None);
     assert_eq!(results[2].cause.as_deref(), Some("The link is full."));
     let full = markdown(&[], &results);
-    assert!(full.contains("`paper/row/full` (not reproduced): The link is full."), "{full}");
+    assert!(full.contains("`row/full` (not reproduced): The link is full."), "{full}");
 }
 
 #[test]

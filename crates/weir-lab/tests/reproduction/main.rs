@@ -1,4 +1,4 @@
-//! The experiments of gcc-2016 and nada-vs-gcc-2016 over ten seeds and those of dccc-2017, each law with the one
+//! The experiments of gcc-2016 over ten seeds and those of dccc-2017, each law with the one
 //! configuration that ships.
 //!
 //! Each test prints what it measures, mean ± 95 % interval over the seeds, and asserts what is reproduced;
@@ -7,7 +7,6 @@
 
 mod dccc_2017;
 mod experiment;
-mod nada_vs_gcc;
 mod report;
 mod several_flows;
 mod short_queue;
