@@ -7,5 +7,6 @@ mod files;
 mod links;
 mod robust;
 mod set;
+mod testbed;
 mod topology;
 mod traces;

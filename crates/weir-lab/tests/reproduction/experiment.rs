@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use weir_lab::comparison::ComparisonRequest;
-use weir_lab::metrics::{FlowSeries, Series, SignalSeries};
+use weir_lab::metrics::{FlowSeries, Series};
 use weir_lab::results::{FlowMeasures, RunMetrics, Value};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
@@ -35,13 +35,8 @@ pub(crate) struct Table {
 }
 
 impl Experiment {
-    /// The scenario that ships as `gcc-2016/NAME`, with `overrides` as `--set` takes them. Series are kept of the
-    /// first seed of a comparison only, hence one comparison per seed.
-    pub(crate) fn run(name: &str, overrides: &[&str]) -> Self {
-        Self::of(&format!("gcc-2016/{name}"), overrides)
-    }
-
-    /// The scenario that ships as `name`, likewise.
+    /// The scenario that ships as `name`, with `overrides` as `--set` takes them. Series are kept of the first seed of a
+    /// comparison only, hence one comparison per seed.
     pub(crate) fn of(name: &str, overrides: &[&str]) -> Self {
         let overrides: Vec<String> = overrides.iter().map(|&o| o.to_owned()).collect();
         let scenario = Scenario::open(name, &overrides).expect("it ships");
@@ -103,24 +98,6 @@ impl Run {
 
     pub(crate) fn flow_series(&self, name: &str) -> &FlowSeries {
         self.series.flows.iter().find(|flow| flow.name == name).expect("a flow of the scenario")
-    }
-
-    pub(crate) fn signal(&self, flow: &str, name: &str) -> &SignalSeries {
-        let signals = &self.flow_series(flow).signals;
-        signals.iter().find(|signal| signal.name == name).expect("a signal of gcc-2016")
-    }
-
-    /// Packets of `flow` lost, of those sent in the measurement window.
-    pub(crate) fn lost_packets(&self, flow: &str) -> f64 {
-        let flow = self.flow(flow);
-        defined(flow.packet_loss_ratio) * defined(flow.sent.packets)
-    }
-
-    /// How often the detector of `flow` went over to over-use.
-    pub(crate) fn overuses(&self, flow: &str) -> f64 {
-        let over = |usage: &f64| *usage == 1.0;
-        let bins = &self.signal(flow, "usage").max;
-        bins.windows(2).filter(|pair| !over(&pair[0]) && over(&pair[1])).count() as f64
     }
 
     /// The values of a column from `from` to `to`, in seconds; bins without a value are left out.

@@ -1,5 +1,5 @@
-//! The experiments of gcc-2016 over ten seeds and those of dccc-2017, each law with the one
-//! configuration that ships.
+//! The experiments of nada-vs-gcc-2016 over ten seeds and those of dccc-2017, each law with the one configuration that
+//! ships.
 //!
 //! Each test prints what it measures, mean ± 95 % interval over the seeds, and asserts what is reproduced;
 //! `docs/reproduction.md` sets it against the paper's figures and says why what is missed is missed. To read it:
@@ -8,8 +8,3 @@
 mod dccc_2017;
 mod experiment;
 mod report;
-mod several_flows;
-mod short_queue;
-mod tcp_forward;
-mod tcp_reverse;
-mod variable_capacity;

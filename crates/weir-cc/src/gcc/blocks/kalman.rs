@@ -113,6 +113,27 @@ mod tests {
     }
 
     #[test]
+    fn five_steps_to_nine_digits() {
+        // Eqs (16), (12), (11) and (14) in fractions, by none of the code here: d, σ², K and m of each step.
+        let steps = [
+            (4.0, 48.3, 0.002_086_733_745_171, 0.008_346_934_980_682),
+            (-3.0, 46.337_507_564_060, 0.002_191_877_287_063, 0.001_753_007_662_294),
+            (6.0, 45.819_580_534_912, 0.002_233_478_567_898, 0.015_149_963_764_636),
+            (2.0, 43.725_582_991_483, 0.002_357_736_650_010, 0.019_829_717_439_841),
+            (-5.0, 42.799_238_361_514, 0.002_426_231_373_300, 0.007_650_449_090_767),
+        ];
+        let mut filter = ScalarKalman::new(PAPER);
+        for (d, variance, gain, m) in steps {
+            let ours = (filter.update(d, FRAME), filter.gain(), filter.noise_variance());
+            for (ours, by_hand) in [(ours.0, m), (ours.1, gain), (ours.2, variance)] {
+                assert!((ours - by_hand).abs() < 1e-9, "{ours}, {by_hand} at d = {d}");
+            }
+        }
+        // P = (1 − K)·(P + Q) of the last step.
+        assert!((filter.p - 0.103_840_854_866_030).abs() < 1e-9);
+    }
+
+    #[test]
     fn without_noise_the_filter_follows_and_without_uncertainty_it_ignores() {
         let fixed = NoiseConfig { averaging: Averaging::Fixed(1.0), ..NOISE };
         let noiseless = NoiseConfig { initial: 1e-12, ..fixed };

@@ -223,6 +223,25 @@ mod tests {
     }
 
     #[test]
+    fn sizes_that_change_by_the_same_hide_the_capacity() {
+        // 1 Mbit/s, 0.008 ms per byte, and a queue that grows by 2 ms a sample. By +500 and −500 bytes in turn
+        // d = ±4 + 2; by +500 each time d = 6, of which nothing tells how much is capacity (gcc-2016, proposition 1).
+        let run = |size_of: fn(u32) -> i64| {
+            let mut filter = TwoStateKalman::new(LIBWEBRTC);
+            for n in 0..4000 {
+                let sign = size_of(n);
+                filter.update(&sample(33, 4 * sign + 2, 500.0 * sign as f64), Usage::Normal);
+            }
+            (filter.slope(), filter.estimate())
+        };
+        let (slope, gradient) = run(|n| if n % 2 == 0 { 1 } else { -1 });
+        assert!((slope - 0.008).abs() < 1e-4 && (gradient - 2.0).abs() < 0.05, "{slope} {gradient}");
+        let (slope, gradient) = run(|_| 1);
+        assert!((500.0 * slope + gradient - 6.0).abs() < 0.05, "{slope} {gradient}");
+        assert!((slope - 0.008).abs() > 0.002, "the capacity is found by chance: {slope}");
+    }
+
+    #[test]
     fn the_wildest_samples_leave_the_filter_sound() {
         let mut filter = TwoStateKalman::new(LIBWEBRTC);
         for (n, size_delta) in [1e19, -1e19, 1.0, 1e19, 0.0, -1e19].into_iter().cycle().take(600).enumerate()

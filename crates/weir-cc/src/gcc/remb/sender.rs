@@ -250,6 +250,16 @@ mod tests {
     }
 
     #[test]
+    fn the_pacer_drains_at_one_and_a_half_times_the_target() {
+        let mut s = sender(Config::default());
+        // The encoder is told 1050 kbit/s, the pacer may drain what it made at 1.5 times that; nothing is padded.
+        assert_eq!(report(&mut s, 0), kbps(1050));
+        let target = s.target();
+        assert_eq!(target.pacing, Pacing::Factor(1.5));
+        assert_eq!((target.sending_rate, target.padding), (kbps(1050), DataRate::ZERO));
+    }
+
+    #[test]
     fn growth_on_both_messages_is_an_option() {
         let config = Config { fast_start: false, grow_on: GrowOn::ReportAndRemb, ..Config::default() };
         let mut s = sender(config);

@@ -28,6 +28,19 @@ pub enum Grouping {
     PerPacket,
 }
 
+/// Of which delay the gradient is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum DelayOf {
+    /// The way there. draft-ietf-rmcat-gcc-02 §5.1.
+    OneWay,
+    /// The way there and that of the report back, with the time for which the receiver held it: the signal of which
+    /// gcc-2016 §2 warns.
+    RoundTrip,
+}
+
 /// Which filter estimates the gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -86,6 +99,8 @@ pub struct Config {
     /// Interval between reports. draft-ietf-rmcat-gcc-02 §3: with each video frame, 30 to 100 ms; nada-vs-gcc-2016
     /// ran with 50 ms.
     pub feedback_interval: TimeDelta,
+    /// Of which delay the gradient is.
+    pub delay_of: DelayOf,
     /// What makes a sample.
     pub grouping: Grouping,
     /// `burst_time` of a burst. draft-ietf-rmcat-gcc-02 table 1.
@@ -173,6 +188,7 @@ impl Config {
         let (threshold_gain_up, threshold_gain_down) = gains::DRAFT_02;
         Self {
             feedback_interval: TimeDelta::from_millis(50),
+            delay_of: DelayOf::OneWay,
             grouping: Grouping::Burst,
             burst_time: TimeDelta::from_millis(5),
             filter: FilterForm::Scalar,

@@ -50,5 +50,5 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, ControlForm, FilterForm, Grouping, LossForm, SendSidePacing};
+pub use config::{Config, ControlForm, DelayOf, FilterForm, Grouping, LossForm, SendSidePacing};
 pub use sender::{SendSideGcc, SendSideRule};

@@ -2,7 +2,7 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::config::{Config, LossForm, SendSidePacing};
+use super::config::{Config, DelayOf, LossForm, SendSidePacing};
 use super::delay::DelaySignal;
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, Pacing, RateLimits, Signal};
@@ -20,7 +20,7 @@ use crate::parts::rescaling::Rescaling;
 use crate::parts::silence;
 use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use crate::report::Feedback;
-use crate::time::SendTime;
+use crate::time::{ApparentDelay, SendTime};
 
 /// After so long without feedback grouping and filter start anew. libwebrtc.
 const SILENCE: TimeDelta = TimeDelta::from_secs(2);
@@ -48,6 +48,9 @@ pub struct SendSideRule {
     /// The arrivals of one feedback, in order of arrival.
     arrivals: Vec<Received>,
     heard: Option<SendTime>,
+    /// From the first report's coming back to the arrival of the newest packet it told of: the way back, with its sign
+    /// turned and an unknown constant.
+    way_back: Option<ApparentDelay>,
     words: Rescaling,
 }
 
@@ -85,6 +88,7 @@ impl SendSideGcc {
             loss_ratio: 0.0,
             arrivals: Vec::with_capacity(ROOM),
             heard: None,
+            way_back: None,
             words: Rescaling::NONE,
         };
         Ok(Self::new_by(rule, Frame::new(limits, Some(config.feedback_timeout))))
@@ -110,9 +114,11 @@ impl SendSideRule {
     /// The signal of the arrivals that were collected; measures `R` on the way.
     fn observe(&mut self, now: SendTime) -> Usage {
         let mut overused = false;
+        let later = self.later_back(now);
         for packet in &self.arrivals {
             self.received.on_arrival(packet.arrival, packet.size);
-            overused |= self.delay.on_packet(packet, now) == Usage::Over;
+            let packet = Received { arrival: packet.arrival + later, ..*packet };
+            overused |= self.delay.on_packet(&packet, now) == Usage::Over;
         }
         self.measured = self.arrivals.last().and_then(|newest| {
             let rate = self.received.rate(newest.arrival)?;
@@ -121,6 +127,15 @@ impl SendSideRule {
             Some(if rescaled == 1.0 { rate } else { rate.scale(rescaled) })
         });
         if overused { Usage::Over } else { self.delay.usage() }
+    }
+
+    /// By how much longer than the first report this one took to come back, if the gradient is that of round trips.
+    fn later_back(&mut self, now: SendTime) -> TimeDelta {
+        let (DelayOf::RoundTrip, Some(newest)) = (self.config.delay_of, self.arrivals.last()) else {
+            return TimeDelta::ZERO;
+        };
+        let back = ApparentDelay::between(now, newest.arrival);
+        *self.way_back.get_or_insert(back) - back
     }
 
     /// draft-ietf-rmcat-gcc-02 §5.5
@@ -241,7 +256,7 @@ impl Rule for SendSideRule {
         self.losses = LossCount::new(self.config.lost);
         self.loss = LossControl::new(&self.config);
         self.loss_ratio = 0.0;
-        (self.measured, self.decreased) = (None, None);
+        (self.measured, self.decreased, self.way_back) = (None, None, None);
         self.words = Rescaling::NONE;
     }
 

@@ -2,7 +2,7 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::{Config, LossForm, SendSideGcc};
+use super::{Config, DelayOf, LossForm, SendSideGcc};
 use crate::controller::{Cause, Controller, PathEvent, RateLimits};
 use crate::decision::Share;
 use crate::gcc::blocks::loss_count::Lost;
@@ -27,6 +27,8 @@ struct Heard {
     sender: SendSideGcc,
     next: u64,
     now: SendTime,
+    /// From the last departure to the feedback.
+    rtt: TimeDelta,
     offset: TimeDelta,
     backwards: bool,
 }
@@ -35,7 +37,7 @@ impl Heard {
     fn new(config: &Config) -> Self {
         let limits = RateLimits::new(kbps(50), kbps(1000), kbps(2500)).unwrap();
         let sender = SendSideGcc::new(*config, limits).unwrap();
-        Self { sender, next: 0, now: SendTime::ZERO, offset: TimeDelta::ZERO, backwards: false }
+        Self { sender, next: 0, now: SendTime::ZERO, rtt: RTT, offset: TimeDelta::ZERO, backwards: false }
     }
 
     /// Feedback on five packets; `delay` by number in ms, `None` for a lost one.
@@ -54,7 +56,7 @@ impl Heard {
             results.reverse();
         }
         self.next += 5;
-        self.now = at(self.next as i64 * GAP) + RTT;
+        self.now = at(self.next as i64 * GAP) + self.rtt;
         let feedback = Feedback::Packets { results: &results, at: None, rtt: Some(RTT), missed_reports: 0 };
         self.sender.on_feedback(self.now, &feedback, &SendState::default());
         self.sender.target().media_rate
@@ -190,6 +192,22 @@ fn a_delay_that_falls_is_under_use_and_holds_the_rate() {
     assert!(heard.signal("m") < -heard.signal("del_var_th"));
     let before = heard.sender.target().media_rate;
     assert_eq!(heard.hear(falling), before);
+}
+
+#[test]
+fn a_queue_on_the_way_back_is_over_use_by_round_trips_alone() {
+    for (delay_of, grows) in [(DelayOf::OneWay, true), (DelayOf::RoundTrip, false)] {
+        let mut heard = Heard::new(&Config { delay_of, ..Config::default() });
+        heard.settle();
+        let before = heard.sender.target().media_rate;
+        // Each of 40 reports, one in 50 ms, comes 5 ms later than the one before: a way back overloaded by a tenth.
+        let after = (0..40).map(|_| {
+            heard.rtt += TimeDelta::from_millis(5);
+            heard.hear(|_| Some(50))
+        });
+        let least = after.min().expect("40 reports");
+        assert_eq!(least >= before, grows, "{least:?} after {before:?} by {delay_of:?}");
+    }
 }
 
 #[test]
