@@ -83,12 +83,6 @@ impl Experiment {
 }
 
 impl Run {
-    /// One run of the scenario that ships as `name`: for experiments without chance.
-    pub(crate) fn once(name: &str, overrides: &[&str]) -> Self {
-        let overrides: Vec<String> = overrides.iter().map(|&o| o.to_owned()).collect();
-        Self::of(&Scenario::open(name, &overrides).expect("it ships"), 1)
-    }
-
     fn of(scenario: &Scenario, seed: u64) -> Self {
         let request = ComparisonRequest { scenario, seeds: &[seed], jobs: 1, series: true };
         let mut comparison = request.run(&TraceStore::at(None), &|| ()).expect("it runs");
