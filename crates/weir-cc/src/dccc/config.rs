@@ -75,6 +75,9 @@ pub struct Config {
     pub smoothing: f64,
     /// Whether delay below `T` is free, as in eq. (16). Otherwise it has a negative price, as eq. (25) is printed.
     pub clamp_delay_price: bool,
+    /// By what the delay above `T` is divided for its price; longer than 0. `None` for the round-trip time, as in eq. (16).
+    /// Divergence 14.
+    pub price_time: Option<TimeDelta>,
     /// `g` counts at most so much, above 0: one bad window then takes away at most the share `η·g_max` of the rate.
     /// `None` for no bound, as in the paper.
     pub g_max: Option<f64>,
@@ -112,6 +115,7 @@ impl Default for Config {
             clock_resolution: None,
             smoothing: 0.0,
             clamp_delay_price: true,
+            price_time: None,
             g_max: None,
             silence_intervals: 4,
             relearn_after: TimeDelta::from_secs(3),
@@ -165,6 +169,7 @@ impl Config {
             ("max_interval", max_interval, "from `min_interval` to 1 s"),
             ("clock_resolution", self.clock_resolution.is_none_or(span), "longer than 0"),
             ("smoothing", (0.0..1.0).contains(&self.smoothing), "in [0, 1)"),
+            ("price_time", self.price_time.is_none_or(span), "longer than 0"),
             ("g_max", self.g_max.is_none_or(positive), "above 0"),
             ("silence_intervals", (2..=10).contains(&self.silence_intervals), "2 to 10"),
             ("relearn_after", span(self.relearn_after), "longer than 0"),
@@ -236,12 +241,56 @@ mod tests {
             Config { min_interval: TimeDelta::ZERO, ..Config::default() },
             Config { max_interval: TimeDelta::from_secs(2), ..Config::default() },
             Config { smoothing: 1.0, ..Config::default() },
+            Config { price_time: Some(TimeDelta::ZERO), ..Config::default() },
             Config { g_max: Some(0.0), ..Config::default() },
             Config { silence_intervals: 1, ..Config::default() },
             Config { drain_time: Some(TimeDelta::ZERO), ..Config::default() },
             Config { drain_after: Some(TimeDelta::from_secs(481)), ..Config::default() },
         ] {
             assert!(wrong.validate().is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn the_constants_are_those_of_table_1() {
+        let ms = TimeDelta::from_millis;
+        let paper = Config::dccc_2017(ms(100));
+        // k_r = 1/(2.5·RTT) and T_s = RTT: T_s·k_r = 0.4 at any round-trip time.
+        assert_eq!(
+            (paper.utility_weight, paper.price_scale, paper.gain),
+            (DataRate::from_kbps(20), 0.1, 0.4)
+        );
+        assert_eq!(paper.threshold, DelayThreshold::Fixed(ms(100)));
+        assert_eq!([50, 150, 500].map(|rtt| paper.interval(ms(rtt))), [50, 150, 500].map(ms));
+    }
+
+    #[test]
+    fn what_table_1_suggests_is_accepted_and_what_cannot_be_is_not() {
+        let ms = TimeDelta::from_millis;
+        let paper = Config::dccc_2017(ms(100));
+        for suggested in [
+            Config { gain: 0.1, ..paper },
+            Config { gain: 0.4, ..paper },
+            Config { price_scale: 0.05, ..paper },
+            Config { price_scale: 0.2, ..paper },
+            Config { min_interval: ms(50), max_interval: ms(50), ..paper },
+            Config { min_interval: ms(500), max_interval: ms(500), ..paper },
+            Config::dccc_2017(ms(5)),
+            Config::dccc_2017(ms(250)),
+            Config { utility_weight: DataRate::from_kbps(5), ..paper },
+            Config { utility_weight: DataRate::from_kbps(50), ..paper },
+        ] {
+            assert_eq!(suggested.validate(), Ok(()), "{suggested:?}");
+        }
+        for (impossible, name) in [
+            (Config { gain: 0.0, ..paper }, "gain"),
+            (Config { price_scale: 0.0, ..paper }, "price_scale"),
+            (Config { min_interval: ms(200), max_interval: ms(100), ..paper }, "max_interval"),
+            (Config::dccc_2017(ms(-5)), "threshold"),
+            (Config { utility_weight: DataRate::ZERO, ..paper }, "utility_weight"),
+        ] {
+            let error = impossible.validate().unwrap_err().to_string();
+            assert!(error.contains(name), "{error}");
         }
     }
 

@@ -11,10 +11,10 @@ pub fn mismatch(sent: f64, received: f64) -> f64 {
 }
 
 impl Config {
-    /// `v`, the price of a delay `excess` above `T`, at most `β`; `rtt` is above 0. Eq. (16), divergences 1 and 2.
+    /// `v`, the price of a delay `excess` above `T`, at most `β`; `rtt` is above 0. Eq. (16), divergences 1, 2 and 14.
     pub fn delay_price(&self, excess: TimeDelta, rtt: TimeDelta) -> f64 {
         let least = if self.clamp_delay_price { 0.0 } else { -1.0 };
-        let ratio = excess.secs_f64() / rtt.secs_f64();
+        let ratio = excess.secs_f64() / self.price_time.unwrap_or(rtt).secs_f64();
         self.price_scale * ratio.clamp(least, 1.0)
     }
 
@@ -54,6 +54,10 @@ mod tests {
         assert!(close(config.delay_price(ms(30), ms(150)), 0.02));
         assert_eq!(config.delay_price(ms(-30), ms(150)), 0.0);
         assert_eq!(config.delay_price(ms(7_200_000), ms(150)), 0.1);
+        // By 100 ms whatever the round-trip time: 0.1 · 30/100 = 0.03.
+        let same_for_all = Config { price_time: Some(ms(100)), ..config };
+        assert!(close(same_for_all.delay_price(ms(30), ms(150)), 0.03));
+        assert!(close(same_for_all.delay_price(ms(30), ms(300)), 0.03));
         let printed = Config { clamp_delay_price: false, ..config };
         assert!(close(printed.delay_price(ms(-30), ms(150)), -0.02));
     }

@@ -64,6 +64,8 @@
 //!     the next report: where packets leave at exactly the rate at which frames are made, a backlog would stay for ever. Four
 //!     minutes after a fall from 5 to 0.5 Mbit/s frames took 399 ms in the median beside a queue of 109, and 220 beside
 //!     135 this way. In the paper's configuration it does not: its source keeps no backlog.
+//! 14. The paper says that the price is divided by the round-trip time for the sake of fairness and stability.
+//!     [`Config::price_time`] takes one time for all paths in its place, to see what that is worth.
 //!
 //! A consequence of the law's own rule: with no price the rate rises by `η·h`, 8 kbit/s, per round trip whatever the
 //! rate is. There is no faster start.

@@ -140,9 +140,14 @@ pub(super) fn changed<C: Serialize + DeserializeOwned>(base: &C, changes: Table)
     // TOML has no word for nothing, and a key that is missing stands for the default.
     let is_nothing = |(key, value): &(String, Value)| value.is_null() && !changes.contains_key(key);
     let nothing: Vec<(String, Value)> = fields(base).into_iter().filter(is_nothing).collect();
-    let mut table = Table::try_from(base).map_err(|error| error.to_string())?;
-    merge(&mut table, changes);
-    let read: C = form::read(table)?;
+    let table = Table::try_from(base).map_err(|error| error.to_string())?;
+    let with = |choices| {
+        let mut table = table.clone();
+        merge(&mut table, changes.clone(), choices);
+        form::read(table)
+    };
+    // Of an enum a change chooses another variant, and both at once are none.
+    let read: C = with(Choices::Joined).or_else(|error| with(Choices::Replaced).map_err(|_| error))?;
     if nothing.is_empty() {
         return Ok(read);
     }
@@ -151,11 +156,29 @@ pub(super) fn changed<C: Serialize + DeserializeOwned>(base: &C, changes: Table)
     serde_json::from_value(Value::Object(read)).map_err(|error| error.to_string())
 }
 
+/// What becomes of a table of one key under a table of another key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Choices {
+    Joined,
+    Replaced,
+}
+
+impl Choices {
+    fn replace(self, table: &Table, change: &Table) -> bool {
+        let one_each = table.len() == 1 && change.len() == 1;
+        self == Self::Replaced && one_each && !table.keys().eq(change.keys())
+    }
+}
+
 /// Puts `changes` over `table`, tables within tables key by key.
-fn merge(table: &mut Table, changes: Table) {
+fn merge(table: &mut Table, changes: Table, choices: Choices) {
     for (key, change) in changes {
         match (table.get_mut(&key), change) {
-            (Some(toml::Value::Table(inner)), toml::Value::Table(change)) => merge(inner, change),
+            (Some(toml::Value::Table(inner)), toml::Value::Table(change))
+                if !choices.replace(inner, &change) =>
+            {
+                merge(inner, change, choices);
+            }
             (_, change) => {
                 table.insert(key, change);
             }
@@ -170,8 +193,26 @@ mod tests {
     #[test]
     fn changes_go_over_a_preset_key_by_key() {
         let mut table: Table = toml::from_str("a = 1\nb = { c = 2, d = 3 }").unwrap();
-        merge(&mut table, toml::from_str("b = { d = 4 }\ne = 5").unwrap());
+        merge(&mut table, toml::from_str("b = { d = 4 }\ne = 5").unwrap(), Choices::Joined);
         assert_eq!(table, toml::from_str("a = 1\nb = { c = 2, d = 4 }\ne = 5").unwrap());
+    }
+
+    #[test]
+    fn a_change_chooses_another_variant_than_the_preset_did() {
+        use weir_cc::dccc::{Config, DelayThreshold};
+        use weir_units::TimeDelta;
+
+        let ms = TimeDelta::from_millis;
+        let fixed = Config::dccc_2017(ms(100));
+        for (text, threshold) in [
+            ("threshold = { fixed = '50ms' }", DelayThreshold::Fixed(ms(50))),
+            ("threshold = { above-minimum = '0ms' }", DelayThreshold::AboveMinimum(ms(0))),
+        ] {
+            let change = toml::from_str(text).unwrap();
+            assert_eq!(changed(&fixed, change), Ok(Config { threshold, ..fixed }), "{text}");
+        }
+        let neither = toml::from_str("threshold = { below-minimum = '50ms' }").unwrap();
+        assert!(changed(&fixed, neither).is_err());
     }
 
     #[test]

@@ -82,6 +82,40 @@ fn in_a_parking_lot_each_flow_crosses_its_bottlenecks() {
 }
 
 #[test]
+fn in_topology_1_of_dccc_2017_three_flows_and_a_constant_one_share_a_bottleneck() {
+    let run = build(&Scenario::open("dccc-2017/three-flows-delay", &[]).unwrap(), 1);
+    let flows = ["constant", "video-1", "video-2", "video-3"];
+    for (flow, (name, there, _)) in flows.iter().zip(ways(&run)) {
+        assert_eq!((name.as_str(), there[1]), (*flow, "bottleneck"));
+        assert!(there[0].starts_with("access") && there[2].starts_with("exit"), "{there:?}");
+    }
+    assert!(run.plan.flows.iter().all(|flow| flow.propagation == TimeDelta::from_millis(25)));
+    let bottlenecks = run.spec.links.iter().filter(|link| link.bottleneck);
+    assert_eq!(bottlenecks.map(|link| link.name.as_str()).collect::<Vec<_>>(), ["bottleneck"]);
+}
+
+#[test]
+fn in_topology_2_of_dccc_2017_the_first_flow_meets_another_on_each_link() {
+    let text = std::fs::read_to_string("../../experiments/templates/dccc-parking-lot.toml").unwrap();
+    let run = build(&Scenario::parse("parking-lot", &text, &[]).unwrap(), 1);
+    let crossed: Vec<(String, Vec<&str>)> = ways(&run)
+        .into_iter()
+        .map(|(name, there, _)| {
+            (name, there.into_iter().filter(|&link| ["first", "second"].contains(&link)).collect())
+        })
+        .collect();
+    let expected = [
+        ("constant", vec!["first", "second"]),
+        ("video-1", vec!["first", "second"]),
+        ("video-2", vec!["first"]),
+        ("video-3", vec!["second"]),
+    ];
+    assert_eq!(crossed, expected.map(|(name, links)| (name.to_owned(), links)));
+    let delays: Vec<TimeDelta> = run.plan.flows.iter().map(|flow| flow.propagation).collect();
+    assert_eq!(delays, [50, 50, 25, 25].map(TimeDelta::from_millis));
+}
+
+#[test]
 fn flows_of_a_dumbbell_may_stand_at_different_distances() {
     let text = r#"title = "RTT fairness"
 duration = "1s"
