@@ -20,7 +20,7 @@ pub(super) struct Margins {
     pub(super) gain: f64,
 }
 
-const POINTS: usize = 20_000;
+const POINTS: usize = 4000;
 const LOWEST: f64 = 1e-5;
 const HALVINGS: usize = 60;
 

@@ -26,8 +26,8 @@ fn storage_and_its_change_by_hand() {
     let system = one_flow(0.8);
     let state = State { rates: vec![2e6], queues: vec![0.206_25] };
     let (users, links) = system.storage(&state);
-    // 1e6·(1 − ln 2)/(4·0.8); 0.5·0.1²·1e6.
-    close(users, 95_889.616_3);
+    // 1e6·(1 − ln 2)/(4·0.8), ln 2 = 0.693 147 2; 0.5·0.1²·1e6.
+    close(users, 95_891.506_1);
     close(links, 5e3);
     // de/dt = 1, v = 0.1·131.25/256.25 = 0.051 219 5, U' = 0.01: δx·(0.01 − 0.0512195 − 1)/α + δq·(y − c).
     let change = system.excesses(&state)[7];
