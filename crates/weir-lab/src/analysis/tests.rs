@@ -39,8 +39,8 @@ fn names_are_found_and_stand_once() {
 }
 
 #[test]
-fn the_same_parameters_give_the_same_numbers() {
-    for entry in all() {
+fn the_same_seed_gives_the_same_numbers() {
+    for entry in all().filter(|entry| entry.has_seed()) {
         assert_eq!(entry.run(&[], Some(3)).unwrap(), entry.run(&[], Some(3)).unwrap(), "{}", entry.name());
     }
 }

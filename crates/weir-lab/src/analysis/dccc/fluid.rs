@@ -86,7 +86,7 @@ fn lot(links: u32) -> Parameters {
         gain: Config::default().gain,
         gain_factor: 1.0,
         start: 0.99,
-        duration: TimeDelta::from_secs(200),
+        duration: TimeDelta::from_secs(60),
         step: TimeDelta::from_micros(500),
         tolerance: 0.01,
         points: 1001,
@@ -95,7 +95,7 @@ fn lot(links: u32) -> Parameters {
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self { links: vec![Link::new(1000, 25)], duration: TimeDelta::from_secs(60), ..lot(1) }
+        Self { links: vec![Link::new(1000, 25)], ..lot(1) }
     }
 }
 

@@ -94,14 +94,14 @@ struct Inequality {
 impl Default for Parameters {
     fn default() -> Self {
         Self {
-            networks: 4,
+            networks: 3,
             links: 5,
             users: 8,
             alpha_factor: 1.0,
             equal_gains: true,
             spread: 3.0,
             longest_queue: TimeDelta::from_millis(300),
-            duration: TimeDelta::from_secs(120),
+            duration: TimeDelta::from_secs(60),
             step: TimeDelta::from_millis(5),
             slack: 1e-9,
             samples: 100,

@@ -220,7 +220,7 @@ impl Parameters {
         let alone =
             flows[1..].iter().filter_map(|(flow, _)| Margins::of(&|w| flow.ratio(w) * links, HIGHEST));
         let alone = alone.map(|margins| margins.gain).chain(gain_margin).map(|gain| -1.0 / gain);
-        let between = frequencies(LOWEST_SHOWN, HIGHEST, 5000).into_iter().map(|w| {
+        let between = frequencies(LOWEST_SHOWN, HIGHEST, 2000).into_iter().map(|w| {
             let points: Vec<Complex<f64>> =
                 flows.iter().map(|(flow, scale)| flow.ratio(w * scale) * links).collect();
             least_real(&points)

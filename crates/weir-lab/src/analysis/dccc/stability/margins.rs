@@ -20,7 +20,7 @@ pub(super) struct Margins {
     pub(super) gain: f64,
 }
 
-const POINTS: usize = 20_000;
+const POINTS: usize = 4000;
 const LOWEST: f64 = 1e-5;
 const HALVINGS: usize = 60;
 
@@ -54,7 +54,7 @@ impl Margins {
 
 /// Phases that go on from −90° at the lowest frequency, where an integrator stands.
 fn unwrapped(values: &[Complex<f64>]) -> Vec<f64> {
-    let mut phase = values.first().map_or(0.0, |value| value.im.atan2(value.re));
+    let mut phase = values.first().map_or(0.0, |value| libm::atan2(value.im, value.re));
     let mut phases = Vec::with_capacity(values.len());
     for (index, value) in values.iter().enumerate() {
         if index > 0 {
@@ -68,7 +68,7 @@ fn unwrapped(values: &[Complex<f64>]) -> Vec<f64> {
 /// The angle from one value to another, within half a turn.
 fn turn(from: Complex<f64>, to: Complex<f64>) -> f64 {
     let ratio = to * from.conj();
-    ratio.im.atan2(ratio.re)
+    libm::atan2(ratio.im, ratio.re)
 }
 
 /// Where `holds` ceases to, between `low`, where it does, and `high`.

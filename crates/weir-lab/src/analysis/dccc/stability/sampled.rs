@@ -93,7 +93,8 @@ mod tests {
     fn the_open_loop_and_the_roots_agree_on_where_it_breaks() {
         let sampled = at(1000.0);
         let edge = Flow { gain: sampled.critical_gain(), ..sampled.flow };
-        let margins = Margins::of(&|w| Sampled { flow: edge, ..sampled }.ratio(w), 3.14).unwrap();
+        let margins =
+            Margins::of(&|w| Sampled { flow: edge, ..sampled }.ratio(w), core::f64::consts::PI).unwrap();
         assert!((margins.gain - 1.0).abs() < 1e-6 && margins.phase_deg.abs() < 1e-4, "{margins:?}");
     }
 }

@@ -26,8 +26,8 @@ fn storage_and_its_change_by_hand() {
     let system = one_flow(0.8);
     let state = State { rates: vec![2e6], queues: vec![0.206_25] };
     let (users, links) = system.storage(&state);
-    // 1e6·(1 − ln 2)/(4·0.8); 0.5·0.1²·1e6.
-    close(users, 95_889.616_3);
+    // 1e6·(1 − ln 2)/(4·0.8), ln 2 = 0.693 147 2; 0.5·0.1²·1e6.
+    close(users, 95_891.506_1);
     close(links, 5e3);
     // de/dt = 1, v = 0.1·131.25/256.25 = 0.051 219 5, U' = 0.01: δx·(0.01 − 0.0512195 − 1)/α + δq·(y − c).
     let change = system.excesses(&state)[7];
@@ -58,4 +58,21 @@ fn networks_come_to_rest_and_what_needs_no_sign_holds_everywhere() {
         let inequality = results.inequalities.iter().find(|own| own.name == name).unwrap();
         assert_eq!(inequality.violations, 0, "{inequality:?}");
     }
+}
+
+/// Eq. (45d) multiplies eq. (46) by `−δx`, whatever its sign: with more than its rate and a longer queue than at rest a
+/// flow's price has grown by less than `α` times the delay.
+#[test]
+fn even_with_one_flow_the_sum_of_both_functions_rises() {
+    let system = one_flow(0.8);
+    let state = State { rates: vec![1.05e6], queues: vec![0.3] };
+    // U' = 0.019 047 6, v = 0.1·225/350 = 0.064 285 7, de/dt = 0.05: 50e3·(−0.095 238 1)/0.8 + 0.193 75·50e3.
+    close(system.excesses(&state)[7], 3735.119_048);
+    let (users, links) = system.storage(&state);
+    let mut after = state;
+    for _ in 0..100 {
+        after = system.after(&after, 1e-3);
+    }
+    let (users_after, links_after) = system.storage(&after);
+    assert!(users_after + links_after > users + links);
 }

@@ -55,7 +55,8 @@ fn margins_shrink_with_the_gain_and_with_beta() {
 fn four_times_the_gain_goes_round_minus_one() {
     let four = of(1000, |own| Parameters { gain_factor: 4.0, ..own });
     assert_eq!((four.encirclements, four.stable, four.hull_stable), (2, 0, 0));
-    close(Some(of(1000, |own| own).critical_gain), 1.52, 0.01);
+    // At 1.5 there is a gain margin of 1.02 left.
+    close(Some(of(1000, |own| own).critical_gain), 1.5 * 1.02, 0.01);
 }
 
 #[test]
