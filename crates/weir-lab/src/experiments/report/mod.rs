@@ -48,7 +48,8 @@ fn write_page(
     }
     for paper in papers {
         let rows = experiments.iter().filter(|experiment| experiment.paper() == paper);
-        let rows: Vec<Section<'_>> = rows.map(|row| Section::of(row, claims, plots)).collect();
+        let mut rows: Vec<Section<'_>> = rows.map(|row| Section::of(row, claims, plots)).collect();
+        rows.sort_by_key(|row| in_order(row.short()));
         let name = html(paper);
         write!(out, "<h2 id=\"{name}\">{name}</h2>\n<nav>")?;
         for row in &rows {
@@ -67,6 +68,14 @@ fn write_page(
     }
     out.push_str("</main>\n</body>\n</html>\n");
     Ok(())
+}
+
+/// By what names stand in order: `fig9` before `fig10`.
+fn in_order(name: &str) -> (&str, u64, &str) {
+    let kind = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let behind = kind.trim_start_matches(|c: char| c.is_ascii_digit());
+    let number = kind[..kind.len() - behind.len()].parse().unwrap_or(0);
+    (&name[..name.len() - kind.len()], number, behind)
 }
 
 /// A row and what came out.

@@ -84,6 +84,13 @@ fn a_map_has_bands_and_a_bar_of_their_colours() {
 }
 
 #[test]
+fn rows_stand_in_the_order_of_the_paper() {
+    let mut names = ["fig10", "table1", "fig9", "eq17-19", "fig9b", "alg"];
+    names.sort_by_key(|name| in_order(name));
+    assert_eq!(names, ["alg", "eq17-19", "fig9", "fig9b", "fig10", "table1"]);
+}
+
+#[test]
 fn a_plot_without_values_says_so() {
     let figure = figure(&plot(PlotKind::Course, vec![("flow", Drawn::Level { y: None })]));
     assert!(figure.contains("No run has a value to draw.") && !figure.contains("<svg"), "{figure}");

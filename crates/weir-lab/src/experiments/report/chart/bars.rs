@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use super::super::super::plots::{Axis, Drawn, PlotResult};
+use super::super::super::plots::{Axis, Drawn, PlotLine, PlotResult};
 use super::frame::Frame;
 use super::lines::interval;
 use super::scale::{Ends, Scale, said};
@@ -23,7 +23,7 @@ struct Bar<'p> {
 }
 
 pub(super) fn draw(out: &mut String, plot: &PlotResult) -> fmt::Result {
-    let bar = |line: &'_ super::PlotLine| match line.drawn {
+    let bar = |line: &PlotLine| match line.drawn {
         Drawn::Bar { y, ci95, paper } => Some((y, ci95, paper)),
         _ => None,
     };

@@ -162,7 +162,7 @@ fn bar(name: &str, levels: &Levels, frame: &Frame) -> Result<String, fmt::Error>
     let to = levels.from + levels.step * levels.bands as f64;
     let ends = Axis { from: Some(levels.from), to: Some(to), ..Default::default() };
     let scale = Scale::of(&ends, core::iter::empty(), Ends::Tight);
-    drawn.push_str("<g class=\"w\">");
+    drawn.push_str("<g>");
     for (value, text) in scale.ticks(levels.bands.min(9) as f64) {
         let Some(share) = scale.share(value) else { continue };
         let y = (1.0 - share) * frame.height + 8.0;
