@@ -78,8 +78,8 @@ fn a_map_has_bands_and_a_bar_of_their_colours() {
     let mut plot = plot(PlotKind::Map, vec![("utility", drawn)]);
     plot.x.log = true;
     let figure = figure(&plot);
-    // Five bands of a fifth, each in the box and in the bar.
-    assert_eq!(figure.matches("<path fill=\"#").count(), 10, "{}", figure.len());
+    // Ten bands of a tenth, each in the box and in the bar.
+    assert_eq!(figure.matches("<path fill=\"#").count(), 20, "{}", figure.len());
     assert!(figure.contains(">utility</text>"), "{figure}");
 }
 

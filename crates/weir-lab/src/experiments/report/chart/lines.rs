@@ -29,7 +29,7 @@ pub(super) fn draw(out: &mut String, plot: &PlotResult) -> fmt::Result {
 /// The axes that show all lines; upwards what lies within the axis to the right.
 fn frame(plot: &PlotResult) -> Frame {
     let x_ends = match plot.kind {
-        PlotKind::Course | PlotKind::Cdf => Ends::Tight,
+        PlotKind::Course => Ends::Tight,
         _ => Ends::Loose,
     };
     let x = Scale::of(&plot.x, plot.lines.iter().flat_map(across), x_ends);

@@ -10,8 +10,8 @@ use weir_measure::results::Value;
 
 /// Blocks of which the bands are made: so many to the right and upwards.
 const BLOCKS: (usize, usize) = (220, 125);
-/// About so many bands.
-const BANDS: f64 = 9.0;
+/// At most about so many bands: their steps are round numbers.
+const BANDS: f64 = 14.0;
 /// What the bar needs to the right of the box.
 const BAR_ROOM: f64 = 190.0;
 /// Stops of the colour map viridis (Smith and van der Walt), which is read without colours, too.
@@ -163,7 +163,7 @@ fn bar(name: &str, levels: &Levels, frame: &Frame) -> Result<String, fmt::Error>
     let ends = Axis { from: Some(levels.from), to: Some(to), ..Default::default() };
     let scale = Scale::of(&ends, core::iter::empty(), Ends::Tight);
     drawn.push_str("<g>");
-    for (value, text) in scale.ticks(levels.bands.min(9) as f64) {
+    for (value, text) in scale.ticks(levels.bands.min(8) as f64) {
         let Some(share) = scale.share(value) else { continue };
         let y = (1.0 - share) * frame.height + 8.0;
         write!(drawn, "<text x=\"{:.0}\" y=\"{y:.0}\">{text}</text>", left + wide + 10.0)?;
