@@ -123,12 +123,12 @@ impl<'r> Section<'r> {
             self.marks()
         )?;
         if !row.words.is_empty() {
-            write!(out, "<blockquote>{}</blockquote>\n", html(row.words.trim()))?;
+            writeln!(out, "<blockquote>{}</blockquote>", html(row.words.trim()))?;
         }
         if !row.open.is_empty() {
-            write!(
+            writeln!(
                 out,
-                "<p class=\"open\"><b>Open in the paper, and taken:</b> {}</p>\n",
+                "<p class=\"open\"><b>Open in the paper, and taken:</b> {}</p>",
                 html(row.open.trim())
             )?;
         }

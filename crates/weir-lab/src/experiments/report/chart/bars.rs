@@ -109,8 +109,8 @@ fn column(
 ) -> fmt::Result {
     let Some((_, top)) = frame.place(0.0, value) else { return Ok(()) };
     let zero = frame.place(0.0, 0.0).map_or(frame.height as i32, |(_, zero)| zero);
-    let (left, half) = (middle - width / 2.0, width);
-    write!(out, "<path class=\"{class}\" d=\"M{left:.0} {zero}V{top}h{half:.0}V{zero}z\"/>")
+    let left = middle - width / 2.0;
+    write!(out, "<path class=\"{class}\" d=\"M{left:.0} {zero}V{top}h{width:.0}V{zero}z\"/>")
 }
 
 /// The value above a bar and its interval, or below where it hangs.
