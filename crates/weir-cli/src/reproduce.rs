@@ -17,6 +17,9 @@ use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory};
 use crate::{progress, table};
 
+/// The name of the file with the report, in the output directory.
+const REPORT: &str = "index.html";
+
 /// Runs the rows and prints what came out, whatever the verdicts; `false` where a baseline had claims met that are so no longer.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     // Everything that can be wrong is looked at before anything runs.
@@ -63,6 +66,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
         write!(out, "{}", experiments::markdown(&experiments, &results))?;
     } else {
         print(&mut out, &results)?;
+        if let Some(directory) = &directory {
+            writeln!(out, "\nReport: {}", directory.path(REPORT).display())?;
+        }
     }
     let rows: Vec<&str> = experiments.iter().map(|experiment| experiment.name.as_str()).collect();
     let lost = baseline.map_or_else(Vec::new, |baseline| baseline.lost(&rows, &results));
@@ -92,8 +98,7 @@ fn files(experiments: &[Experiment], reproduced: &Reproduced) -> Result<Files, F
     let page = experiments::report(experiments, claims, plots).into_bytes();
     let claims = serde_json::to_vec_pretty(claims).map_err(io::Error::from)?;
     let plots = serde_json::to_vec(plots).map_err(io::Error::from)?;
-    let named =
-        [("index.html", page), ("claims.json", [claims, b"\n".to_vec()].concat()), ("plots.json", plots)];
+    let named = [(REPORT, page), ("claims.json", [claims, b"\n".to_vec()].concat()), ("plots.json", plots)];
     let mut files: Files = named.into_iter().map(|(name, content)| (name.to_owned(), content)).collect();
     for table in tables {
         let mut content = Vec::new();

@@ -5,6 +5,7 @@ mod bad_input;
 mod compare;
 mod demo;
 mod docs;
+mod figures;
 mod listings;
 mod pcap;
 mod reproduce;

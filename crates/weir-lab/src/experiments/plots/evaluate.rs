@@ -156,22 +156,22 @@ fn along(axis: &str, of: &Formula, shown: &[usize], runs: &Runs<'_>) -> Drawn {
 }
 
 fn grid(plot: &Plot, of: &Formula, shown: &[usize], runs: &Runs<'_>) -> Drawn {
-    let values = |axis: &Option<String>| -> Vec<f64> {
-        let axis = axis.as_deref().unwrap_or_default();
+    let (across, up) = (plot.across.as_deref().unwrap_or_default(), plot.up.as_deref().unwrap_or_default());
+    let values = |axis: &str| -> Vec<f64> {
         let mut all: Vec<f64> =
             shown.iter().filter_map(|&place| runs.places[place].get(axis).copied()).collect();
         all.sort_unstable_by(f64::total_cmp);
         all.dedup();
         all
     };
-    let (x, y) = (values(&plot.across), values(&plot.up));
+    let (x, y) = (values(across), values(up));
     let mut z = vec![vec![None; x.len()]; y.len()];
     for &place in shown {
-        let index = |axis: &Option<String>, all: &[f64]| {
-            let own = *runs.places[place].get(axis.as_deref()?)?;
+        let index = |axis: &str, all: &[f64]| {
+            let own = *runs.places[place].get(axis)?;
             all.iter().position(|value| value.to_bits() == own.to_bits())
         };
-        if let (Some(column), Some(row)) = (index(&plot.across, &x), index(&plot.up, &y)) {
+        if let (Some(column), Some(row)) = (index(across, &x), index(up, &y)) {
             z[row][column] = runs.mean(of, place).0;
         }
     }

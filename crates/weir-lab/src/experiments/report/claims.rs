@@ -28,10 +28,10 @@ fn line(out: &mut String, claim: &ClaimResult) -> fmt::Result {
         claim.tests.iter().map(|test| format!("<code>{}</code>", html(&breakable(test)))).collect();
     let measured =
         if tests.is_empty() { html(&claim.measured_in_words()).into_owned() } else { tests.join("<br/>") };
-    write!(
+    writeln!(
         out,
         "<tr id=\"{}\"><th>{}<small>{}</small></th><td>{}</td><td>{}</td><td>{measured}</td><td>{}</td><td>{}</td>\
-         <td class=\"verdict {}\">{}{}</td></tr>\n",
+         <td class=\"verdict {}\">{}{}</td></tr>",
         html(&claim.id),
         html(name),
         claim.class.name(),
@@ -78,7 +78,7 @@ fn notes<'c>(
     }
     for (text, names) in said {
         let of = if names.len() == claims.len() { String::new() } else { format!(" ({})", names.join(", ")) };
-        write!(out, "<p class=\"{kind}\"><b>{title}{}:</b> {}</p>\n", html(&of), html(text.trim()))?;
+        writeln!(out, "<p class=\"{kind}\"><b>{title}{}:</b> {}</p>", html(&of), html(text.trim()))?;
     }
     Ok(())
 }

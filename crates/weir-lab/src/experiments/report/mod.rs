@@ -3,6 +3,7 @@
 //! The page holds a table of what is met, and of each row what the paper says, what was taken for what it leaves open, our
 //! version of its figures, the claims with their verdicts, and why what is not met is not. The same results give the same bytes.
 
+mod chart;
 mod claims;
 mod summary;
 
@@ -39,58 +40,127 @@ fn write_page(
         include_str!("report.css"),
     )?;
     summary::write(out, claims)?;
-    for paper in experiments.chunk_by(|a, b| a.paper() == b.paper()) {
-        let name = html(paper[0].paper());
-        write!(out, "<h2 id=\"{name}\">{name}</h2>\n")?;
-        for experiment in paper {
-            let own: Vec<&ClaimResult> = claims.iter().filter(|claim| claim.row == experiment.name).collect();
-            section(out, experiment, &own, plots.iter().filter(|plot| plot.row == experiment.name))?;
+    let mut papers: Vec<&str> = Vec::new();
+    for experiment in experiments {
+        if !papers.contains(&experiment.paper()) {
+            papers.push(experiment.paper());
+        }
+    }
+    for paper in papers {
+        let rows = experiments.iter().filter(|experiment| experiment.paper() == paper);
+        let mut rows: Vec<Section<'_>> = rows.map(|row| Section::of(row, claims, plots)).collect();
+        rows.sort_by_key(|row| in_order(row.short()));
+        let name = html(paper);
+        write!(out, "<h2 id=\"{name}\">{name}</h2>\n<nav>")?;
+        for row in &rows {
+            write!(
+                out,
+                "<a class=\"{}\" href=\"#{}\">{}</a> ",
+                row.class(),
+                html(row.name()),
+                html(row.short())
+            )?;
+        }
+        out.push_str("</nav>\n");
+        for row in &rows {
+            row.write(out)?;
         }
     }
     out.push_str("</main>\n</body>\n</html>\n");
     Ok(())
 }
 
-fn section<'p>(
-    out: &mut String,
-    experiment: &Experiment,
-    claims: &[&ClaimResult],
-    plots: impl Iterator<Item = &'p PlotResult>,
-) -> fmt::Result {
-    let Experiment { name, row, .. } = experiment;
-    let short = name.split_once('/').map_or(name.as_str(), |(_, short)| short);
-    write!(
-        out,
-        "<section id=\"{0}\">\n<h3><a href=\"#{0}\">{1}</a> {2}{3}</h3>\n",
-        html(name),
-        html(short),
-        html(&row.title),
-        marks(claims),
-    )?;
-    if !row.words.is_empty() {
-        write!(out, "<blockquote>{}</blockquote>\n", html(row.words.trim()))?;
-    }
-    if !row.open.is_empty() {
-        write!(out, "<p class=\"open\"><b>Left open, and taken:</b> {}</p>\n", html(row.open.trim()))?;
-    }
-    for plot in plots {
-        write!(out, "<figure><figcaption>{}</figcaption></figure>\n", html(&plot.title))?;
-    }
-    claims::write(out, claims)?;
-    out.push_str("</section>\n");
-    Ok(())
+/// By what names stand in order: `fig9` before `fig10`.
+fn in_order(name: &str) -> (&str, u64, &str) {
+    let kind = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let behind = kind.trim_start_matches(|c: char| c.is_ascii_digit());
+    let number = kind[..kind.len() - behind.len()].parse().unwrap_or(0);
+    (&name[..name.len() - kind.len()], number, behind)
 }
 
-/// What has to be known of a row at once: how much of it is met, and what it is not.
-fn marks(claims: &[&ClaimResult]) -> String {
-    let met = claims.iter().filter(|claim| claim.verdict.is_met()).count();
-    let all = if met == claims.len() { "met" } else { "unmet" };
-    let mut marks = format!(" <span class=\"mark {all}\">{met} of {} met</span>", claims.len());
-    if claims.iter().any(|claim| claim.calibration) {
-        marks.push_str(" <span class=\"mark\">calibration</span>");
-    }
-    if claims.iter().any(|claim| claim.stand_in.is_some()) {
-        marks.push_str(" <span class=\"mark\">stand-in</span>");
-    }
-    marks
+/// A row and what came out.
+struct Section<'r> {
+    experiment: &'r Experiment,
+    claims: Vec<&'r ClaimResult>,
+    plots: Vec<&'r PlotResult>,
 }
+
+impl<'r> Section<'r> {
+    fn of(experiment: &'r Experiment, claims: &'r [ClaimResult], plots: &'r [PlotResult]) -> Self {
+        let claims = claims.iter().filter(|claim| claim.row == experiment.name).collect();
+        let plots = plots.iter().filter(|plot| plot.row == experiment.name).collect();
+        Self { experiment, claims, plots }
+    }
+
+    fn name(&self) -> &'r str {
+        &self.experiment.name
+    }
+
+    /// The name without that of the paper.
+    fn short(&self) -> &'r str {
+        self.name().split_once('/').map_or(self.name(), |(_, short)| short)
+    }
+
+    fn met(&self) -> usize {
+        self.claims.iter().filter(|claim| claim.verdict.is_met()).count()
+    }
+
+    /// Whether all of it is met, a part or nothing.
+    fn class(&self) -> &'static str {
+        match self.met() {
+            met if met == self.claims.len() => "met",
+            0 => "unmet",
+            _ => "near",
+        }
+    }
+
+    fn write(&self, out: &mut String) -> fmt::Result {
+        let row = &self.experiment.row;
+        let (name, short, title) = (html(self.name()), html(self.short()), html(&row.title));
+        write!(
+            out,
+            "<section id=\"{name}\">\n<h3><a href=\"#{name}\">{short}</a> {title}{}</h3>\n",
+            self.marks()
+        )?;
+        if !row.words.is_empty() {
+            writeln!(out, "<blockquote>{}</blockquote>", html(row.words.trim()))?;
+        }
+        if !row.open.is_empty() {
+            writeln!(
+                out,
+                "<p class=\"open\"><b>Open in the paper, and taken:</b> {}</p>",
+                html(row.open.trim())
+            )?;
+        }
+        if !self.plots.is_empty() {
+            out.push_str("<div class=\"plots\">\n");
+            for plot in &self.plots {
+                chart::figure(out, plot)?;
+            }
+            out.push_str("</div>\n");
+        }
+        claims::write(out, &self.claims)?;
+        out.push_str("</section>\n");
+        Ok(())
+    }
+
+    /// What has to be known of a row at once: how much of it is met, and what it is not.
+    fn marks(&self) -> String {
+        let mut marks = format!(
+            " <span class=\"mark {}\">{} of {} met</span>",
+            self.class(),
+            self.met(),
+            self.claims.len()
+        );
+        if self.claims.iter().any(|claim| claim.calibration) {
+            marks.push_str(" <span class=\"mark\">calibration</span>");
+        }
+        if self.claims.iter().any(|claim| claim.stand_in.is_some()) {
+            marks.push_str(" <span class=\"mark\">stand-in</span>");
+        }
+        marks
+    }
+}
+
+#[cfg(test)]
+mod tests;

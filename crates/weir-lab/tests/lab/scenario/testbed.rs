@@ -1,10 +1,10 @@
 //! What a testbed of real machines sets, as scenarios set it (gcc-2016, fig. 12).
 
 use weir_lab::build::RunOptions;
-use weir_lab::metrics::{Recorded, Recorder};
+use weir_lab::metrics::Measured;
+use weir_lab::runs::Task;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
-use weir_sim::Simulation;
 
 const ONE_LINK: &str = r#"
 [links.path]
@@ -30,15 +30,15 @@ queue = {}
 "#;
 
 /// Constant traffic of 1250 bytes a packet at `rate` over `links` for ten seconds.
-fn run(links: &str, rate: &str) -> Recorded {
+fn run(links: &str, rate: &str) -> Measured {
     let text = format!(
         "title = \"x\"\nduration = \"10s\"\n{links}\n[flows.cross]\nkind = \"constant\"\n\
          from = \"left\"\nto = \"right\"\nrate = \"{rate}\"\npacket_size = \"1250B\"\n"
     );
     let scenario = Scenario::parse("testbed.toml", &text, &[]).unwrap_or_else(|error| panic!("{error:#?}"));
     let options = RunOptions { seed: 1, series: true, ..RunOptions::default() };
-    let run = scenario.build(&options, &TraceStore::at(None)).unwrap_or_else(|error| panic!("{error}"));
-    Simulation::new(run.spec, Recorder::new(run.plan)).expect("a valid spec").run().finish()
+    let task = Task::new("testbed".to_owned(), &scenario, options);
+    task.run(&TraceStore::at(None)).unwrap_or_else(|error| panic!("{error}")).measured
 }
 
 #[test]
