@@ -86,7 +86,7 @@ fn a_map_has_bands_and_a_bar_of_their_colours() {
 #[test]
 fn rows_stand_in_the_order_of_the_paper() {
     let mut names = ["fig10", "table1", "fig9", "eq17-19", "fig9b", "alg"];
-    names.sort_by_key(|name| in_order(name));
+    names.sort_by_key(|&name| in_order(name));
     assert_eq!(names, ["alg", "eq17-19", "fig9", "fig9b", "fig10", "table1"]);
 }
 
