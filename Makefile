@@ -1,5 +1,6 @@
 # `make test` is what CI runs after `make lint`; `make demo` shows what Weir is for.
-.PHONY: test test-long lint bench demo docs docs-check docs-reproduction docs-reproduction-check fmt mutants
+.PHONY: test test-long lint bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-verdicts fmt \
+	mutants
 
 test:
 	cargo test --workspace --locked --quiet
@@ -38,6 +39,17 @@ docs docs-check docs-reproduction docs-reproduction-check:
 	cargo build --release --locked
 	WEIR_DOCS=$(DOCS) WEIR_DOCS_OF=$(DOCS_OF) WEIR=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/release/weir \
 		cargo test --locked --quiet -p weir-cli --test cli -- --nocapture --exact docs::what_stands_as_printed_is_what_is_printed
+
+# Whether every claim of the papers that was met in the quick form still is (some ten minutes on two cores); `reproduce-verdicts`
+# writes down anew which are (needs jq).
+WEIR_RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/weir
+reproduce-check:
+	cargo build --release --locked
+	$(WEIR_RELEASE) reproduce --all --baseline experiments/verdicts.json --json > target/claims.json
+
+reproduce-verdicts:
+	cargo build --release --locked
+	$(WEIR_RELEASE) reproduce --all --json | jq '[.[] | { id, verdict }]' > experiments/verdicts.json
 
 demo:
 	cargo run --release --locked -- run

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum, value_parser};
-use weir_lab::{pairs, registry, suite};
+use weir_lab::experiments::Shard;
+use weir_lab::{analysis, pairs, registry, suite};
 use weir_units::TimeDelta;
 
 /// Judge congestion controllers for real-time media.
@@ -29,6 +30,8 @@ pub(crate) enum Command {
     Detection(DetectionArgs),
     /// Run what papers claim, and judge it: the paper's number beside ours, and a verdict.
     Reproduce(ReproduceArgs),
+    /// Compute what theory says; without a name, list what can be computed.
+    Analyse(AnalyseArgs),
     /// List what there is.
     List(ListArgs),
     /// Look at traces of links, and make them from others.
@@ -204,8 +207,22 @@ pub(crate) struct DetectionArgs {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct AnalyseArgs {
+    /// What to compute.
+    #[arg(value_parser = PossibleValuesParser::new(analysis::all().map(analysis::Entry::name)))]
+    #[arg(hide_possible_values = true)]
+    pub(crate) name: Option<String>,
+    /// Change a parameter, such as `rate=2Mbps`, or take a preset, such as `preset=parking-lot`; may be given often.
+    #[arg(long, value_name = "KEY=VALUE", requires = "name")]
+    pub(crate) set: Vec<String>,
+    /// Print as JSON: an object with parameters and results; without a name, the schemas of all.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct ReproduceArgs {
-    /// The rows, such as `coupled-rtp-2014/fig7` [default: all].
+    /// The rows, such as `coupled-rtp-2014/fig7`, or files of your own that end in `.toml` [default: all that ship].
     #[arg(value_name = "ID")]
     pub(crate) rows: Vec<String>,
     /// All rows, which is also what nothing named means.
@@ -220,11 +237,26 @@ pub(crate) struct ReproduceArgs {
     /// Seeds, whatever the rows say.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub(crate) runs: Option<u32>,
+    /// Points on each axis of a grid, such as that of `gcc-2016/fig8`, whatever the rows say.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(2..=1000))]
+    pub(crate) grid: Option<u32>,
     /// Threads [default: one per core]; results do not depend on them.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
     #[command(flatten)]
     pub(crate) form: ReproduceForm,
+    /// Directory for the report with the figures: index.html, claims.json and plots.json; some figures need runs of their own.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Make the I-th of N parts of the runs and judge nothing: a job of an array on a cluster.
+    #[arg(long, value_name = "I/N", requires = "out", conflicts_with = "merge")]
+    pub(crate) shard: Option<Shard>,
+    /// Take the runs that stand in these directories, those of shards, and make only what they have not.
+    #[arg(long, value_name = "DIR", requires = "out", num_args = 1..)]
+    pub(crate) merge: Vec<PathBuf>,
+    /// Compare with what `--json` printed earlier; exit with 1 if a claim that was met there is so no longer.
+    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
+    pub(crate) baseline: Option<PathBuf>,
     /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use comfy_table::Table;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use weir_lab::comparison::ComparisonError;
+use weir_lab::experiments::VerdictBaselineError;
 use weir_lab::form::ScenarioError;
 use weir_lab::results::UnevenRuns;
 use weir_lab::runs::RunError;
@@ -37,6 +38,9 @@ pub(crate) enum Failure {
     /// There is no base to compare with.
     #[error(transparent)]
     Baseline(BaselineError),
+    /// There are no verdicts to compare with.
+    #[error(transparent)]
+    Verdicts(#[from] VerdictBaselineError),
     /// The scenario cannot be run.
     #[error("{0}")]
     Run(RunError),
@@ -122,6 +126,7 @@ impl Failure {
             Self::Option { .. }
             | Self::Trace(_)
             | Self::Baseline(_)
+            | Self::Verdicts(_)
             | Self::Run(_)
             | Self::NoRuns(_)
             | Self::Unwritable { .. }

@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 something outside failed in the middle, or a suite found something worse than in its base, 2 the
 //! input is wrong and nothing was written.
 
+mod analyse;
 mod args;
 mod check;
 mod compare;
@@ -36,8 +37,13 @@ fn main() -> ExitCode {
         },
         Command::Pairs(args) => pairs::pairs(&args),
         Command::Detection(args) => detection::detection(&args),
-        Command::Reproduce(args) => reproduce::reproduce(&args),
+        Command::Reproduce(args) => match reproduce::reproduce(&args) {
+            Ok(true) => Ok(()),
+            Ok(false) => return ExitCode::FAILURE,
+            Err(failure) => Err(failure),
+        },
         Command::Trace(command) => trace::trace(&command),
+        Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args),
         Command::Schema(args) => list::schema(&args),
         Command::Check(args) => check::check(&args),

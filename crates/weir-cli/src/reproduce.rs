@@ -1,40 +1,106 @@
 //! `weir reproduce`: the claims of papers, run and judged.
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use comfy_table::{Cell, Color};
-use weir_lab::experiments::{self, ClaimResult, Count, Experiment, Extent, Reproduction, Verdict, counts};
+use weir_lab::experiments::{
+    self, ClaimResult, Count, Experiment, Extent, Harvest, Lost, Reproduced, Reproduction, Shard, Verdict,
+    VerdictBaseline, counts,
+};
+use weir_lab::runs::{Forget, Log, RunError};
 use weir_lab::traces::TraceStore;
 
 use crate::args::ReproduceArgs;
 use crate::effective::threads;
 use crate::failure::Failure;
+use crate::output::{Files, OutputDirectory};
 use crate::{progress, table};
 
-/// Runs the rows and prints what came out, whatever the verdicts.
-pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
+/// Runs the rows and prints what came out, whatever the verdicts; `false` where a baseline had claims met that are so no longer.
+pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     // Everything that can be wrong is looked at before anything runs.
     let named: &[String] = if args.all { &[] } else { &args.rows };
-    let rows = experiments::select(named, args.paper.as_deref())?;
-    let experiments = rows.into_iter().map(Experiment::shipped).collect::<Result<Vec<_>, _>>()?;
+    let experiments = experiments::open(named, args.paper.as_deref())?;
+    let baseline = args.baseline.as_deref().map(VerdictBaseline::read).transpose()?;
     let traces = TraceStore::find(args.data.as_deref());
-    let extent = Extent { full: args.full, runs: args.runs };
+    let extent = Extent { full: args.full, runs: args.runs, grid: args.grid, plots: args.out.is_some() };
     let reproduction = Reproduction::plan(&experiments, extent, &traces)?;
+    let mut directory = args.out.as_deref().map(OutputDirectory::prepare).transpose()?;
+    let log = directory.as_ref().map(|directory| open_log(&directory.path(RUNS), &args.merge)).transpose()?;
     let bar = progress::bar(args.quiet);
     bar.set_message("reproduce");
-    bar.set_length(reproduction.runs() as u64);
-    let results = reproduction.run(threads(args.jobs), &traces, &|| bar.inc(1))?;
+    let shard = args.shard.unwrap_or(Shard::WHOLE);
+    bar.set_length(reproduction.runs_of(shard) as u64);
+    let done = || bar.inc(1);
+    let jobs = threads(args.jobs);
+    if let (Some(shard), Some(log)) = (args.shard, &log) {
+        reproduction.run_shard(shard, jobs, &traces, log, &done)?;
+        bar.finish_and_clear();
+        log.in_order().map_err(RunError::from)?;
+        let runs = reproduction.runs_of(shard);
+        let mut out = anstream::stdout().lock();
+        writeln!(out, "{runs} runs, those of shard {shard}, are kept; --merge takes them from there")?;
+        return Ok(true);
+    }
+    let reproduced = match &log {
+        Some(log) => reproduction.run(jobs, &traces, log, &done)?,
+        None => reproduction.run(jobs, &traces, &Forget, &done)?,
+    };
     bar.finish_and_clear();
+    if let Some(log) = log {
+        log.in_order().map_err(RunError::from)?;
+    }
+    if let Some(directory) = &mut directory {
+        directory.write(&files(&experiments, &reproduced)?)?;
+    }
+    let results = reproduced.claims;
     let mut out = anstream::stdout().lock();
     if args.form.json {
-        serde_json::to_writer_pretty(&mut out, &results).map_err(std::io::Error::from)?;
+        serde_json::to_writer_pretty(&mut out, &results).map_err(io::Error::from)?;
         writeln!(out)?;
     } else if args.form.markdown {
-        write!(out, "{}", experiments::markdown(&results))?;
+        write!(out, "{}", experiments::markdown(&experiments, &results))?;
     } else {
         print(&mut out, &results)?;
     }
+    let rows: Vec<&str> = experiments.iter().map(|experiment| experiment.name.as_str()).collect();
+    let lost = baseline.map_or_else(Vec::new, |baseline| baseline.lost(&rows, &results));
+    print_lost(&mut anstream::stderr(), &lost)?;
+    Ok(lost.is_empty())
+}
+
+fn print_lost(out: &mut impl Write, lost: &[Lost]) -> Result<(), Failure> {
+    for Lost { id, was, is } in lost {
+        let is = is.map_or("no claim any more", Verdict::words);
+        writeln!(out, "{id} was {}, is {is}", was.words())?;
+    }
     Ok(())
+}
+
+/// Where the runs are kept in the directory, so that what was interrupted goes on.
+const RUNS: &str = "runs.log";
+
+fn open_log(path: &Path, merge: &[PathBuf]) -> Result<Log<Harvest>, Failure> {
+    let others: Vec<PathBuf> = merge.iter().map(|directory| directory.join(RUNS)).collect();
+    Ok(Log::open(path, &others).map_err(RunError::from)?)
+}
+
+/// The report, and what it shows as data.
+fn files(experiments: &[Experiment], reproduced: &Reproduced) -> Result<Files, Failure> {
+    let Reproduced { claims, plots, tables } = reproduced;
+    let page = experiments::report(experiments, claims, plots).into_bytes();
+    let claims = serde_json::to_vec_pretty(claims).map_err(io::Error::from)?;
+    let plots = serde_json::to_vec(plots).map_err(io::Error::from)?;
+    let named =
+        [("index.html", page), ("claims.json", [claims, b"\n".to_vec()].concat()), ("plots.json", plots)];
+    let mut files: Files = named.into_iter().map(|(name, content)| (name.to_owned(), content)).collect();
+    for table in tables {
+        let mut content = Vec::new();
+        table.write_parquet(&mut content)?;
+        files.push((format!("{}.parquet", table.row.replace('/', "-")), content));
+    }
+    Ok(files)
 }
 
 fn print(out: &mut impl Write, results: &[ClaimResult]) -> Result<(), Failure> {

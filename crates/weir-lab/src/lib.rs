@@ -1,5 +1,6 @@
 //! The lab: scenario files, the registry from names to controllers, metrics, comparisons, statistics, pages.
 
+pub mod analysis;
 pub mod build;
 pub mod capture;
 pub mod comparison;

@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const FLOORS: [&[&str]; 6] = [
+const FLOORS: [&[&str]; 7] = [
     &["form", "omniscient"],
     &["registry", "traces", "shipped", "page", "capture", "fluid"],
     &["scenario"],
     &["build"],
     &["runs"],
+    &["analysis"],
     &["comparison", "detection", "experiments", "pairs", "suite"],
 ];
 

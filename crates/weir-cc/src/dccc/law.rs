@@ -4,21 +4,22 @@ use weir_units::TimeDelta;
 
 use super::config::Config;
 
-/// `g`, by how much more was sent than received: the gradient of the delay, or the loss. Eqs. (22), (24).
-pub(super) fn mismatch(sent: f64, received: f64) -> f64 {
+/// `g`, by how much more was sent than received, both in the same unit and above 0: the gradient of the delay, or the
+/// loss. Eqs. (22), (24).
+pub fn mismatch(sent: f64, received: f64) -> f64 {
     (sent - received) / received
 }
 
 impl Config {
-    /// `v`, the price of a delay `excess` above `T`. Eq. (16), divergences 1 and 2.
-    pub(super) fn delay_price(&self, excess: TimeDelta, rtt: TimeDelta) -> f64 {
+    /// `v`, the price of a delay `excess` above `T`, at most `β`; `rtt` is above 0. Eq. (16), divergences 1 and 2.
+    pub fn delay_price(&self, excess: TimeDelta, rtt: TimeDelta) -> f64 {
         let least = if self.clamp_delay_price { 0.0 } else { -1.0 };
         let ratio = excess.secs_f64() / rtt.secs_f64();
         self.price_scale * ratio.clamp(least, 1.0)
     }
 
     /// `U'(x)` of the rate `x` in bit/s: the price at which it stands. Eq. (10).
-    pub(super) fn marginal_utility(&self, x: f64) -> f64 {
+    pub fn marginal_utility(&self, x: f64) -> f64 {
         self.utility_weight.bps_f64() / x
     }
 

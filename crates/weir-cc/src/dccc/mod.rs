@@ -85,6 +85,7 @@ use crate::config_error::ConfigError;
 use crate::controller::{RateLimits, Signal};
 
 pub use config::{Config, DelayThreshold, Interarrival, SendingRate};
+pub use law::mismatch;
 pub use observer::DcccObserver;
 pub use sender::{Dccc, PriceRule};
 

@@ -1,5 +1,6 @@
 //! The command as its callers meet it: a process with arguments, two streams, an exit code and files.
 
+mod analyse;
 mod bad_input;
 mod compare;
 mod demo;

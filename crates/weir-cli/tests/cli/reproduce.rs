@@ -65,3 +65,141 @@ fn a_row_or_a_paper_that_is_not_there_brings_up_the_nearest() {
     assert_eq!(paper.code, Some(2));
     assert!(paper.stderr.contains("did you mean `coupled-rtp-2014`?"), "{}", paper.stderr);
 }
+
+#[test]
+fn a_row_of_ones_own_is_a_file() {
+    let place = Place::new();
+    let row = r#"
+        title = "Half of the link"
+        scenario = "own"
+
+        [variants.run]
+
+        [[claims]]
+        id = "half"
+        class = "NUM"
+        claim = "what is sent is half of the capacity"
+        of = "run:links.bottleneck.utilisation.bits"
+        accept = { min = 0.45, max = 0.55 }
+    "#;
+    let template = r#"
+        title = "Own"
+        duration = "2s"
+        [dumbbell]
+        access = { rate = "100Mbps", delay = "1ms" }
+        [dumbbell.bottleneck]
+        rate = "1Mbps"
+        delay = "10ms"
+        [flows.load]
+        kind = "constant"
+        rate = "500kbps"
+        packet_size = "1000B"
+    "#;
+    for (folder, file, text) in [("mine", "row.toml", row), ("templates", "own.toml", template)] {
+        let folder = place.path().join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(file), text).unwrap();
+    }
+    let outcome = place.weir("reproduce mine/row.toml --runs 1 --quiet --json");
+    let claims: Vec<Value> = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!((&claims[0]["id"], claims.len()), (&"mine/row/half".into(), 1), "{}", outcome.stderr);
+    let missing = place.try_weir("reproduce mine/other.toml");
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.stderr.contains("the row cannot be read"), "{}", missing.stderr);
+}
+
+/// A grid of three by two places, a run of two seconds at each, and an analysis.
+const GRID: &str = r#"
+title = "A grid"
+scenario = "gcc-2016/variable-capacity"
+set = ["duration=2s"]
+seeds = { quick = 2, full = 2 }
+
+[sweeps.start]
+set = ["flows.video.rates.start=<$start>kbps"]
+quick = { from = 100, to = 400, points = 3 }
+
+[sweeps.delay]
+set = ["links.forward.delay=<$delay>ms"]
+quick = { from = 10, to = 20, points = 2 }
+
+[variants.call]
+
+[variants.price]
+analysis = "dccc-penalty"
+
+[formulas]
+rate = "call:flows.video.sent_rate_bps / 1000"
+
+[[claims]]
+id = "rank"
+class = "NUM"
+claim = "correlation of the start rate and the rate"
+of = "correlation(rank($start), rank(rate))"
+over_places = "all"
+accept = { min = 0.5 }
+
+[[claims]]
+id = "theory"
+class = "THEORY"
+claim = "the price keeps below its bound"
+of = "greatest(price:curves.*.price.*)"
+accept = { max = 1 }
+"#;
+
+fn files(place: &Place, directory: &str) -> Vec<(std::path::PathBuf, Option<Vec<u8>>)> {
+    place.tree(directory).into_iter().collect()
+}
+
+#[test]
+fn shards_come_together_in_the_bytes_of_one_machine() {
+    let place = Place::new();
+    place.write("paper/grid.toml", GRID);
+    let row = "reproduce paper/grid.toml --quiet";
+    place.weir(&format!("{row} --out whole"));
+    for shard in ["1/2", "2/2"] {
+        let outcome = place.weir(&format!("{row} --shard {shard} --out part-{}", &shard[..1]));
+        assert!(outcome.stdout.contains(&format!("shard {shard}")), "{}", outcome.stdout);
+        assert_eq!(files(&place, &format!("part-{}", &shard[..1])).len(), 1, "only the runs");
+    }
+    place.weir(&format!("{row} --merge part-1 part-2 --out merged"));
+    assert_eq!(files(&place, "merged"), files(&place, "whole"));
+    let names: Vec<String> =
+        files(&place, "whole").iter().map(|(path, _)| path.display().to_string()).collect();
+    let expected = ["claims.json", "index.html", "paper-grid.parquet", "plots.json", "runs.log"];
+    assert!(expected.iter().all(|name| names.iter().any(|own| own.ends_with(name))), "{names:?}");
+
+    let missing = place.try_weir(&format!("{row} --merge nowhere --out other"));
+    assert_eq!(missing.code, Some(1));
+    assert!(missing.stderr.contains("nowhere"), "{}", missing.stderr);
+    let wrong = place.try_weir(&format!("{row} --shard 3/2 --out other"));
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.stderr.contains("write `I/N`"), "{}", wrong.stderr);
+}
+
+#[test]
+fn what_was_killed_goes_on_and_ends_in_the_same_bytes() {
+    let place = Place::new();
+    place.write("paper/grid.toml", GRID);
+    let row = "reproduce paper/grid.toml --quiet";
+    place.weir(&format!("{row} --out whole"));
+    place.weir(&format!("{row} --shard 1/3 --out killed"));
+    // It was killed while it wrote the last line.
+    let log = place.read("killed/runs.log");
+    place.write("killed/runs.log", &log[..log.len() - 20]);
+    place.weir(&format!("{row} --out killed"));
+    assert_eq!(files(&place, "killed"), files(&place, "whole"));
+}
+
+#[test]
+fn theory_is_computed_by_the_command() {
+    let place = Place::new();
+    place.write("paper/grid.toml", GRID);
+    let outcome = place.weir("reproduce paper/grid.toml --quiet --json");
+    let claims: Vec<Value> = serde_json::from_str(&outcome.stdout).unwrap();
+    let theory = claims.iter().find(|claim| claim["id"] == "paper/grid/theory").unwrap();
+    assert_eq!((&theory["verdict"], &theory["measured"]["runs"]), (&"reproduced".into(), &1.into()));
+    place.write("paper/grid.toml", &GRID.replace("dccc-penalty", "dccc-penalti"));
+    let wrong = place.try_weir("reproduce paper/grid.toml --quiet");
+    assert!(wrong.stderr.contains("`dccc-penalty`"), "{}", wrong.stderr);
+}

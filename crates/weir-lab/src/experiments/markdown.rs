@@ -1,10 +1,12 @@
 //! The table of `docs/reproduction.md`.
 
 use super::judge::Verdict;
+use super::read::Experiment;
 use super::results::{ClaimResult, Count, counts};
 
-/// Every claim in a table per paper, with a summary above and the causes below.
-pub fn markdown(results: &[ClaimResult]) -> String {
+/// Every claim of these rows in a table per paper, with a summary above; below, why what is not met is not, and what the paper
+/// leaves open.
+pub fn markdown(experiments: &[Experiment], results: &[ClaimResult]) -> String {
     let mut text = String::new();
     let mut papers: Vec<&str> = results.iter().map(ClaimResult::paper).collect();
     papers.dedup();
@@ -18,6 +20,8 @@ pub fn markdown(results: &[ClaimResult]) -> String {
         text.push_str(&claims(&own));
         text.push('\n');
         text.push_str(&causes(&own));
+        let rows: Vec<&Experiment> = experiments.iter().filter(|row| row.paper() == paper).collect();
+        text.push_str(&left_open(&rows));
     }
     text
 }
@@ -82,17 +86,33 @@ fn claims(results: &[&ClaimResult]) -> String {
     text
 }
 
-fn causes(results: &[&ClaimResult]) -> String {
-    let mut text = String::new();
-    for result in results {
-        if let Some(cause) = &result.cause {
-            let verdict = result.verdict.words();
-            let cause = cause.replace('\n', " ");
-            text.extend([format!("* `{}` ({verdict}): {}\n", result.id, cause.trim())]);
+/// Texts in TOML are broken into lines as they happen to be; rows that say the same are named together.
+fn list(title: &str, items: impl Iterator<Item = (String, String)>) -> String {
+    let mut grouped: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, said) in items {
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        match grouped.iter_mut().find(|(known, _)| *known == said) {
+            Some((_, names)) => names.push(name),
+            None => grouped.push((said, vec![name])),
         }
     }
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    text
+    let lines = grouped.iter().map(|(said, names)| format!("* {}: {said}\n", names.join(", ")));
+    let lines: String = lines.collect();
+    if lines.is_empty() { lines } else { format!("{title}\n\n{lines}\n") }
+}
+
+fn causes(results: &[&ClaimResult]) -> String {
+    let cause = |result: &&ClaimResult| {
+        let name = result.id.trim_start_matches(result.paper()).trim_start_matches('/');
+        Some((format!("`{name}` ({})", result.verdict.words()), result.cause.clone()?))
+    };
+    list("Why claims are not met:", results.iter().filter_map(cause))
+}
+
+fn left_open(rows: &[&Experiment]) -> String {
+    let open = |row: &&Experiment| {
+        let name = row.name.trim_start_matches(row.paper()).trim_start_matches('/');
+        (!row.row.open.is_empty()).then(|| (format!("`{name}`"), row.row.open.clone()))
+    };
+    list("What the paper leaves open, what was taken for it, and why:", rows.iter().filter_map(open))
 }

@@ -4,28 +4,41 @@
 //! seeds, and claims, each with its class, the paper's value, a [formula](formula) over the results, and what is accepted.
 //! [`Reproduction`] plans the runs of many rows, makes each once, and judges.
 
+mod baseline;
+mod cases;
 mod catalogue;
 mod formula;
+mod harvest;
 mod judge;
 mod markdown;
 mod paths;
 mod plan;
+mod plots;
 mod read;
+mod report;
 mod reproduce;
 mod results;
 mod row;
 mod sense;
+mod shard;
+mod table;
 #[cfg(test)]
 mod tests;
 
+pub use baseline::{Lost, VerdictBaseline, VerdictBaselineError};
 pub use catalogue::{ROWS, ShippedRow};
+pub use harvest::Harvest;
 pub use judge::{Measured, Verdict};
 pub use markdown::markdown;
 pub use plan::Extent;
-pub use read::{Experiment, select};
-pub use reproduce::Reproduction;
+pub use plots::{Axis, Drawn, LineOf, Plot, PlotKind, PlotLine, PlotResult};
+pub use read::{Experiment, open, select};
+pub use report::report;
+pub use reproduce::{Reproduced, Reproduction};
 pub use results::{Accepted, ClaimResult, Count, PlaceResult, counts};
 pub use row::{
-    Better, Claim, Class, Direction, NoMore, Order, OverPlaces, OverSeeds, Range, Reported, Row, Seeds,
-    Selection, Source, Sweep, Trend, Variant,
+    Better, Claim, Class, Direction, Grid, NoMore, Order, OverPlaces, OverSeeds, Range, Reported, Row, Seeds,
+    Selection, Source, Sweep, Trend, Values, Variant,
 };
+pub use shard::Shard;
+pub use table::Table;

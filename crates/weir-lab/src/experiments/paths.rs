@@ -7,6 +7,7 @@ use serde_json::Value;
 use weir_world::Side;
 
 use super::formula::{Course, Harvested, Leaf};
+use crate::analysis::Entry;
 use crate::form::{Form, Others, Shape, TableForm, advice, list};
 use weir_measure::metrics::{FlowSeries, LinkSeries, Series};
 use weir_measure::results::RunMetrics;
@@ -16,15 +17,22 @@ fn means(part: &str, name: &str) -> bool {
     part.strip_suffix('*').map_or(part == name, |head| name.starts_with(head))
 }
 
-/// What is wrong with a path that no results have; names of flows, links and windows are looked at when runs are planned.
-pub(super) fn problem(path: &str) -> Option<(String, String)> {
+/// What is wrong with a path that no results have, those of an analysis or of runs; names of flows, links and windows are looked
+/// at when runs are planned.
+pub(super) fn problem(path: &str, analysis: Option<&'static Entry>) -> Option<(String, String)> {
     static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema_for!(RunMetrics).to_value());
+    if let Some(entry) = analysis {
+        return problem_in(Shape::new(entry.results()), path, path);
+    }
     if Leaf::is_series(path) {
         return series_problem(path);
     }
-    let mut shape = Shape::new(&SCHEMA);
     // What a window has is what the whole has.
-    for part in in_window(path).unwrap_or(path).split('.') {
+    problem_in(Shape::new(&SCHEMA), in_window(path).unwrap_or(path), path)
+}
+
+fn problem_in(mut shape: Shape<'static>, below_it: &str, path: &str) -> Option<(String, String)> {
+    for part in below_it.split('.') {
         shape = match below(shape, part) {
             Ok(shape) => shape,
             Err(known) => {
@@ -120,6 +128,11 @@ pub(super) fn harvest(path: &str, metrics: &Value, series: Option<&Series>) -> O
 }
 
 fn children<'v>(value: &'v Value, part: &str) -> Vec<&'v Value> {
+    if part == "*"
+        && let Value::Array(items) = value
+    {
+        return items.iter().collect();
+    }
     let called =
         |item: &&Value| item.get("name").and_then(Value::as_str).is_some_and(|name| means(part, name));
     match value {

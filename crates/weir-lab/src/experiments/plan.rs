@@ -2,31 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::catalogue::TEMPLATES;
-use super::formula::{Formula, Known, Leaf, evaluate, fill};
-use super::read::{Experiment, claim_path};
-use super::row::{Claim, Source};
+use super::cases::{Case, CaseSource, Place, overrides, scenario};
+use super::formula::Leaf;
+use super::plots::{is_drawn, needed};
+use super::read::{Experiment, claim_path, plot_path};
+use super::row::Claim;
+use crate::analysis;
 use crate::build::RunOptions;
 use crate::form::{KeyPath, Problem, ScenarioError, advice};
-use crate::scenario::Scenario;
-use crate::shipped;
 use crate::traces::TraceStore;
 use weir_measure::metrics::{FlowPlan, MeasurePlan};
-
-/// A place on the sweeps of a row.
-pub(super) type Place = BTreeMap<String, f64>;
-
-/// A scenario that is run.
-#[derive(Debug)]
-pub(super) struct Case {
-    pub(super) scenario: Scenario,
-    /// What is measured of its runs.
-    plan: MeasurePlan,
-    /// What is wanted of its runs.
-    pub(super) paths: BTreeSet<String>,
-    /// How many seeds, from 1 on.
-    pub(super) seeds: u32,
-}
 
 /// What a row needs.
 #[derive(Debug)]
@@ -46,13 +31,17 @@ pub struct Extent {
     pub full: bool,
     /// So many seeds whatever the rows say.
     pub runs: Option<u32>,
+    /// So many points on each axis of a grid, whatever the rows say.
+    pub grid: Option<u32>,
+    /// Also what only plots need.
+    pub plots: bool,
 }
 
 /// Everything that is run.
 #[derive(Debug)]
 pub(super) struct Plan<'e> {
     pub(super) rows: Vec<PlannedRow<'e>>,
-    pub(super) cases: Vec<Case>,
+    pub(super) cases: Vec<Case<'e>>,
 }
 
 impl<'e> Plan<'e> {
@@ -69,7 +58,7 @@ impl<'e> Plan<'e> {
 
     /// How many runs that makes.
     pub(super) fn runs(&self) -> usize {
-        self.cases.iter().map(|case| case.seeds as usize).sum()
+        self.cases.iter().map(|case| case.runs() as usize).sum()
     }
 }
 
@@ -81,85 +70,147 @@ pub(super) fn is_claimed(claim: &Claim, place: &Place) -> bool {
     claim.selection.iter().all(meant)
 }
 
-struct Planner<'t> {
-    traces: &'t TraceStore,
-    /// The cases by the text of their scenarios.
-    known: BTreeMap<String, usize>,
-    cases: Vec<Case>,
+/// A place of a row.
+#[derive(Clone, Copy)]
+struct Spot<'e, 'p> {
+    experiment: &'e Experiment,
+    /// The first place of the row.
+    first: &'p Place,
+    place: &'p Place,
+    /// Whether its scenarios are read when they are run.
+    unread: bool,
 }
 
-impl Planner<'_> {
-    fn row<'e>(
-        &mut self,
-        experiment: &'e Experiment,
-        extent: Extent,
-    ) -> Result<PlannedRow<'e>, ScenarioError> {
+struct Planner<'e, 't> {
+    traces: &'t TraceStore,
+    /// The cases by what tells them apart.
+    known: BTreeMap<String, usize>,
+    cases: Vec<Case<'e>>,
+}
+
+impl<'e> Planner<'e, '_> {
+    fn row(&mut self, experiment: &'e Experiment, extent: Extent) -> Result<PlannedRow<'e>, ScenarioError> {
         let own = experiment.row.seeds;
         let seeds = extent.runs.unwrap_or(if extent.full { own.full } else { own.quick });
-        let places = places(experiment, extent.full);
+        let places = places(experiment, extent);
         let mut cases = Vec::with_capacity(places.len());
-        for place in &places {
-            cases.push(self.variants(experiment, place, seeds)?);
+        for (index, place) in places.iter().enumerate() {
+            // Of a grid the ends are read before anything runs.
+            let unread = experiment.has_a_grid() && index > 0 && index + 1 < places.len();
+            let spot = Spot { experiment, first: &places[0], place, unread };
+            let mut own = self.variants(&spot, seeds)?;
+            if extent.plots {
+                self.of_plots(&spot, seeds, &mut own)?;
+            }
+            cases.push(own);
         }
         Ok(PlannedRow { experiment, places, cases, seeds })
     }
 
-    /// The cases of the variants that some claim needs at `place`.
+    /// The cases of the variants that some claim needs there.
     fn variants(
         &mut self,
-        experiment: &Experiment,
-        place: &Place,
+        spot: &Spot<'e, '_>,
         seeds: u32,
     ) -> Result<BTreeMap<String, usize>, ScenarioError> {
+        let Spot { experiment, place, .. } = *spot;
         let mut cases = BTreeMap::new();
         for (index, (claim, formulas)) in experiment.row.claims.iter().zip(&experiment.formulas).enumerate() {
             if !is_claimed(claim, place) {
                 continue;
             }
             for leaf in formulas.leaves() {
-                let case = if let Some(&case) = cases.get(&leaf.variant) {
-                    case
-                } else {
-                    let case = self.case(experiment, &leaf.variant, place)?;
-                    cases.insert(leaf.variant.clone(), case);
-                    case
-                };
-                let Case { plan, paths, seeds: most, .. } = &mut self.cases[case];
-                *most = seeds.max(*most);
-                if !paths.contains(&leaf.path) {
-                    if let Some(problem) = missing(plan, leaf, &claim_path(index).with("of")) {
-                        return Err(experiment.origin.error(problem));
-                    }
-                    paths.insert(leaf.path.clone());
-                }
+                self.want(spot, leaf, seeds, &claim_path(index).with("of"), &mut cases)?;
             }
         }
         Ok(cases)
     }
 
-    fn case(
+    /// Adds the cases of the variants that some plot needs there.
+    fn of_plots(
         &mut self,
-        experiment: &Experiment,
-        variant: &str,
-        place: &Place,
-    ) -> Result<usize, ScenarioError> {
-        let scenario = scenario(experiment, variant, place)?;
-        let text = scenario.to_toml().unwrap_or_else(|_| format!("{scenario:?}"));
-        let next = self.cases.len();
-        let case = *self.known.entry(text).or_insert(next);
-        if case == next {
-            let plan = scenario.build(&RunOptions { seed: 1, ..RunOptions::default() }, self.traces)?.plan;
-            self.cases.push(Case { scenario, plan, paths: BTreeSet::new(), seeds: 0 });
+        spot: &Spot<'e, '_>,
+        seeds: u32,
+        cases: &mut BTreeMap<String, usize>,
+    ) -> Result<(), ScenarioError> {
+        let Spot { experiment, first, place, .. } = *spot;
+        let plots = experiment.row.plots.iter().zip(&experiment.plots).enumerate();
+        for (index, (plot, formulas)) in plots.filter(|(_, (plot, _))| is_drawn(plot, first, place)) {
+            for leaf in formulas.leaves() {
+                let path = plot_path(index).with("lines");
+                self.want(spot, leaf, needed(plot, seeds), &path, cases)?;
+            }
         }
-        Ok(case)
+        Ok(())
+    }
+
+    /// What `leaf` names is taken from runs of so many seeds; `cases` has the variants there.
+    fn want(
+        &mut self,
+        spot: &Spot<'e, '_>,
+        leaf: &Leaf,
+        seeds: u32,
+        path: &KeyPath,
+        cases: &mut BTreeMap<String, usize>,
+    ) -> Result<(), ScenarioError> {
+        let case = if let Some(&case) = cases.get(&leaf.variant) {
+            case
+        } else {
+            let case = self.case(spot, &leaf.variant)?;
+            cases.insert(leaf.variant.clone(), case);
+            case
+        };
+        let Case { plan, paths, seeds: most, .. } = &mut self.cases[case];
+        *most = seeds.max(*most);
+        if !paths.contains(&leaf.path) {
+            if let Some(problem) = plan.as_ref().and_then(|plan| missing(plan, leaf, path)) {
+                return Err(spot.experiment.origin.error(problem));
+            }
+            paths.insert(leaf.path.clone());
+        }
+        Ok(())
+    }
+
+    fn case(&mut self, spot: &Spot<'e, '_>, variant: &str) -> Result<usize, ScenarioError> {
+        let Spot { experiment, place, .. } = *spot;
+        let analysis = experiment.row.variants.get(variant).and_then(|variant| variant.analysis.as_ref());
+        if let Some(entry) = analysis.and_then(|name| analysis::find(name)) {
+            let set = overrides(experiment, variant, place)?;
+            let name = format!("{}\n{set:?}", entry.name());
+            return Ok(self.known_or(name, || (CaseSource::Analysis { entry, set }, None)));
+        }
+        if spot.unread {
+            let name = format!("{}\n{variant}\n{place:?}", experiment.name);
+            let source =
+                || CaseSource::OfGrid { experiment, variant: variant.to_owned(), place: place.clone() };
+            return Ok(self.known_or(name, || (source(), None)));
+        }
+        let scenario = scenario(experiment, variant, place)?;
+        let plan = scenario.build(&RunOptions { seed: 1, ..RunOptions::default() }, self.traces)?.plan;
+        let text = scenario.to_toml().unwrap_or_else(|_| format!("{scenario:?}"));
+        Ok(self.known_or(text, || (CaseSource::Scenario(Box::new(scenario)), Some(plan))))
+    }
+
+    fn known_or(
+        &mut self,
+        name: String,
+        source: impl FnOnce() -> (CaseSource<'e>, Option<MeasurePlan>),
+    ) -> usize {
+        let next = self.cases.len();
+        let case = *self.known.entry(name).or_insert(next);
+        if case == next {
+            let (source, plan) = source();
+            self.cases.push(Case { source, plan, paths: BTreeSet::new(), seeds: 0 });
+        }
+        case
     }
 }
 
 /// Every place of the sweeps, the last sweep going fastest.
-fn places(experiment: &Experiment, full: bool) -> Vec<Place> {
+fn places(experiment: &Experiment, extent: Extent) -> Vec<Place> {
     let mut places = vec![Place::new()];
     for (name, sweep) in experiment.row.sweeps.iter() {
-        let values = sweep.full.as_ref().filter(|_| full).unwrap_or(&sweep.quick);
+        let values = sweep.full.as_ref().filter(|_| extent.full).unwrap_or(&sweep.quick).list(extent.grid);
         let with = |place: &Place, value: f64| {
             let mut place = place.clone();
             place.insert(name.to_owned(), value);
@@ -168,61 +219,6 @@ fn places(experiment: &Experiment, full: bool) -> Vec<Place> {
         places = places.iter().flat_map(|place| values.iter().map(|&value| with(place, value))).collect();
     }
     places
-}
-
-/// The scenario of a variant at a place.
-fn scenario(experiment: &Experiment, variant: &str, place: &Place) -> Result<Scenario, ScenarioError> {
-    let row = &experiment.row;
-    let nothing = |_: &Leaf| None;
-    let value = |formula: &Formula| evaluate(formula, &Known { axes: place, measured: &nothing });
-    let mut overrides = Vec::new();
-    let sweeps = row.sweeps.iter().flat_map(|(_, sweep)| &sweep.set);
-    let own = row.variants.get(variant).into_iter().flat_map(|variant| &variant.set);
-    for text in row.set.iter().chain(sweeps).chain(own) {
-        let filled = fill(text, value).map_err(|mistake| {
-            let problem = Problem::value(&KeyPath::of(&["set"]), mistake.message);
-            experiment.origin.error(problem.help(mistake.help))
-        })?;
-        overrides.push(filled);
-    }
-    overrides.extend(windows(experiment));
-    let scenario = match (&row.scenario, &experiment.inline) {
-        (Some(Source::Name(name)), _) => {
-            match TEMPLATES.iter().find(|own| own.name == format!("templates/{name}")) {
-                Some(template) => {
-                    Scenario::parse(&format!("experiments/{}.toml", template.name), template.text, &overrides)
-                }
-                None if shipped::find(name).is_some() => Scenario::open(name, &overrides),
-                None => {
-                    let names = TEMPLATES.iter().filter_map(|own| own.name.strip_prefix("templates/"));
-                    let names = names.chain(shipped::SCENARIOS.iter().map(|own| own.name));
-                    let problem =
-                        Problem::value(&KeyPath::of(&["scenario"]), format!("there is no scenario `{name}`"));
-                    return Err(experiment.origin.error(problem.help(advice(name, names))));
-                }
-            }
-        }
-        (_, Some(text)) => {
-            Scenario::parse(&format!("experiments/{}.toml", experiment.name), text, &overrides)
-        }
-        _ => {
-            let problem = Problem::key(&KeyPath::of(&["variants"]), "there is no scenario to be run");
-            return Err(experiment.origin.error(problem));
-        }
-    };
-    // Names and seeds do not make runs of their own.
-    scenario.map(|scenario| Scenario { name: String::new(), runs: 1, seed: 1, ..scenario })
-}
-
-/// The row's windows as a `path=value`.
-fn windows(experiment: &Experiment) -> Option<String> {
-    let own = &experiment.row.windows;
-    let window = |(name, window): (&str, &crate::scenario::FurtherWindow)| {
-        let to = window.to.map_or_else(String::new, |to| format!(", to = \"{to}\""));
-        format!("\"{name}\" = {{ from = \"{}\"{to} }}", window.from)
-    };
-    let windows: Vec<String> = own.iter().map(window).collect();
-    (!windows.is_empty()).then(|| format!("measure.windows={{ {} }}", windows.join(", ")))
 }
 
 /// What is wrong with the names in a path: there is no such flow, link or window.

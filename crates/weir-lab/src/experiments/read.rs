@@ -1,11 +1,15 @@
 //! From a text to an experiment that makes sense.
 
+use std::path::{Path, PathBuf};
+
 use toml::Table;
 
 use super::catalogue::{ROWS, ShippedRow};
-use super::formula::{Formula, Leaf, fill, parse};
+use super::formula::{Formula, Kind, Leaf, Reading, Scope, fill, parse_any, parse_as};
 use super::paths;
-use super::row::{Claim, Class, Row, Source, row_shape};
+use super::plots::{self, PlotFormulas};
+use super::row::{Claim, Class, OverPlaces, Row, Source, Sweep, Values, Variant, row_shape};
+use crate::analysis::{self, Entry};
 use crate::form::{self, KeyPath, Origin, Problem, ScenarioError, advice, list};
 
 /// A row of a paper that makes sense.
@@ -17,8 +21,12 @@ pub struct Experiment {
     pub row: Row,
     /// The formulas of its claims, in their order.
     pub(super) formulas: Vec<Formulas>,
+    /// The formulas of its plots, in their order.
+    pub(super) plots: Vec<PlotFormulas>,
     /// The text of the scenario that stands in it, each line where it was.
     pub(super) inline: Option<String>,
+    /// Where the templates are that it may name besides those that ship: of a row that is a file.
+    pub(super) templates: Option<PathBuf>,
     pub(super) origin: Origin,
 }
 
@@ -56,15 +64,18 @@ impl Experiment {
             .enumerate()
             .map(|(index, claim)| read_claim(&row, claim, &claim_path(index), &mut problems))
             .collect();
+        let plots = plots::read(&row, &|text, path| read_any(&row, text, path), &mut problems);
         problems.extend(settings(&row));
         problems.extend(super::sense::of_row(&row));
-        if !row.variants.is_empty() && row.scenario.is_none() {
+        problems.extend(sources(&row));
+        let by_itself = |(_, variant): (&str, &Variant)| variant.has_its_own_source();
+        if row.scenario.is_none() && !row.variants.iter().all(by_itself) {
             let problem = Problem::key(&KeyPath::of(&["variants"]), "there is no scenario to be run");
             problems.push(problem.help("add `scenario`: the name of one, or a table"));
         }
         origin.check(problems)?;
         let inline = matches!(row.scenario, Some(Source::Inline(_))).then(|| scenario_lines(text));
-        Ok(Self { name: name.to_owned(), row, formulas, inline, origin })
+        Ok(Self { name: name.to_owned(), row, formulas, plots, inline, templates: None, origin })
     }
 
     /// A row that ships.
@@ -75,10 +86,58 @@ impl Experiment {
         Self::parse(row.name, &format!("experiments/{}.toml", row.name), row.text)
     }
 
+    /// The row in the file at `path`, which is called as its folder and itself: `PAPER/ROW`. A template that it names is looked
+    /// for in `templates/` beside its folder first.
+    ///
+    /// # Errors
+    /// The file cannot be read, and as for [`Self::parse`].
+    pub fn open(path: &Path) -> Result<Self, ScenarioError> {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let problem = Problem::value(&KeyPath::default(), format!("the row cannot be read: {error}"));
+            ScenarioError::new(
+                &file,
+                "",
+                None,
+                problem.help("name a row that ships, or a file that ends in `.toml`"),
+            )
+        })?;
+        let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let folder = whole.parent();
+        let last = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+        let name = format!("{}/{}", last(folder.and_then(Path::file_name)), last(whole.file_stem()));
+        let templates = folder.and_then(Path::parent).map(|above| above.join("templates"));
+        Ok(Self { templates, ..Self::parse(&name, &file, &text)? })
+    }
+
+    /// Whether one of its sweeps is the axis of a grid.
+    pub(super) fn has_a_grid(&self) -> bool {
+        let is_grid = |sweep: &Sweep| matches!(sweep.quick, Values::Grid(_));
+        self.row.sweeps.iter().any(|(_, sweep)| is_grid(sweep))
+    }
+
     /// The paper that it is a row of.
     pub fn paper(&self) -> &str {
         self.name.split('/').next().unwrap_or_default()
     }
+}
+
+/// The rows that ship, of these names or of this paper, in order, all of them without either; then those that are files, whose
+/// names end in `.toml`.
+///
+/// # Errors
+/// A name, a file or a paper that is not there; a file that makes no sense.
+pub fn open(names: &[String], paper: Option<&str>) -> Result<Vec<Experiment>, ScenarioError> {
+    let is_file = |name: &&String| Path::new(name).extension().is_some_and(|end| end == "toml");
+    let (files, named): (Vec<&String>, Vec<&String>) = names.iter().partition(is_file);
+    let named: Vec<String> = named.into_iter().cloned().collect();
+    let shipped = if named.is_empty() && !files.is_empty() && paper.is_none() {
+        Vec::new()
+    } else {
+        select(&named, paper)?
+    };
+    let files = files.into_iter().map(|file| Experiment::open(Path::new(file)));
+    shipped.into_iter().map(Experiment::shipped).chain(files).collect()
 }
 
 /// The rows that ship, of these names or of this paper, in order; all of them without either.
@@ -113,11 +172,16 @@ pub(super) fn claim_path(index: usize) -> KeyPath {
     KeyPath::of(&["claims"]).item(index)
 }
 
+pub(super) fn plot_path(index: usize) -> KeyPath {
+    KeyPath::of(&["plots"]).item(index)
+}
+
 fn read_claim(row: &Row, claim: &Claim, path: &KeyPath, problems: &mut Vec<Problem>) -> Formulas {
     problems.extend(judged_by(claim, path));
     problems.extend(super::sense::of_claim(claim, path));
     problems.extend(places(row, claim, path));
-    let mut read = |text: &str, path: &KeyPath| match read_formula(row, text, path) {
+    let all = claim.over_places == OverPlaces::All;
+    let mut read = |text: &str, path: &KeyPath| match read_formula(row, text, all, path) {
         Ok(formula) => Some(formula),
         Err(problem) => {
             problems.push(problem);
@@ -131,22 +195,39 @@ fn read_claim(row: &Row, claim: &Claim, path: &KeyPath, problems: &mut Vec<Probl
     Formulas { of, no_more }
 }
 
-fn read_formula(row: &Row, text: &str, path: &KeyPath) -> Result<Formula, Problem> {
+fn read_formula(row: &Row, text: &str, over_places: bool, path: &KeyPath) -> Result<Formula, Problem> {
+    let scope = if over_places { Scope::AllPlaces } else { Scope::Place };
+    let formula = parse_as(text, Reading { scope, named: &row.formulas });
+    let formula = formula.map_err(|mistake| Problem::value(path, mistake.message).help(mistake.help))?;
+    look_up(row, &formula, path)?;
+    Ok(formula)
+}
+
+/// The same of a formula that may amount to anything, with what it amounts to.
+fn read_any(row: &Row, text: &str, path: &KeyPath) -> Result<(Formula, Kind), Problem> {
+    let part = parse_any(text, Reading { scope: Scope::Place, named: &row.formulas });
+    let part = part.map_err(|mistake| Problem::value(path, mistake.message).help(mistake.help))?;
+    look_up(row, &part.0, path)?;
+    Ok(part)
+}
+
+/// Whether everything that a formula names is there.
+fn look_up(row: &Row, formula: &Formula, path: &KeyPath) -> Result<(), Problem> {
     let problem = |message: String, help: String| Problem::value(path, message).help(help);
-    let formula = parse(text).map_err(|mistake| problem(mistake.message, mistake.help))?;
     for leaf in formula.leaves() {
-        if row.variants.get(&leaf.variant).is_none() {
+        let Some(variant) = row.variants.get(&leaf.variant) else {
             let help = advice(&leaf.variant, row.variants.names());
             return Err(problem(format!("there is no variant `{}`", leaf.variant), help));
-        }
-        if let Some((message, help)) = paths::problem(&leaf.path) {
+        };
+        let analysis = variant.analysis.as_ref().and_then(|name| analysis::find(name));
+        if let Some((message, help)) = paths::problem(&leaf.path, analysis) {
             return Err(problem(message, help));
         }
     }
     if let Some(axis) = formula.axes().into_iter().find(|axis| row.sweeps.get(axis).is_none()) {
         return Err(problem(format!("there is no sweep `{axis}`"), advice(axis, row.sweeps.names())));
     }
-    Ok(formula)
+    Ok(())
 }
 
 /// Whether there is one thing by which the claim is judged.
@@ -190,12 +271,31 @@ fn places(row: &Row, claim: &Claim, path: &KeyPath) -> Vec<Problem> {
         let path = path.with("where").with(name);
         problems.extend(known(name, &path));
         let Some(sweep) = row.sweeps.get(name) else { continue };
-        if !sweep.quick.iter().any(|&value| selection.has(value)) {
+        if !sweep.quick.list(None).iter().any(|&value| selection.has(value)) {
             let help = "choose one of `quick`, so that the quick form has something to judge";
             problems.push(Problem::value(&path, format!("no value of `{name}` is meant")).help(help));
         }
     }
     problems.extend(claim.trend.as_ref().and_then(|trend| known(&trend.along, &path.with("trend"))));
+    problems
+}
+
+/// What is wrong with the sources of variants.
+fn sources(row: &Row) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (name, variant) in row.variants.iter() {
+        let path = KeyPath::of(&["variants", name]);
+        let Some(analysis) = &variant.analysis else { continue };
+        if variant.scenario.is_some() {
+            let problem = Problem::key(&path.with("scenario"), "an analysis runs no scenario");
+            problems.push(problem.help("leave one of `analysis` and `scenario`"));
+        }
+        if analysis::find(analysis).is_none() {
+            let problem =
+                Problem::value(&path.with("analysis"), format!("there is no analysis `{analysis}`"));
+            problems.push(problem.help(advice(analysis, analysis::all().map(Entry::name))));
+        }
+    }
     problems
 }
 

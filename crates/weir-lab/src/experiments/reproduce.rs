@@ -1,17 +1,18 @@
 //! Running rows and judging what they claim.
 
-use std::collections::BTreeMap;
-
+use super::cases::{Case, Place};
 use super::formula::{Formula, Harvested, Known, Leaf, evaluate};
+use super::harvest::{Harvest, Harvests};
 use super::judge::{Judged, Verdict, needed, together};
-use super::paths;
-use super::plan::{Extent, Place, Plan, PlannedRow, is_claimed};
+use super::plan::{Extent, Plan, PlannedRow, is_claimed};
+use super::plots::{self, PlotResult};
 use super::read::{Experiment, Formulas};
 use super::results::{Accepted, ClaimResult, PlaceResult};
 use super::row::{Claim, NoMore, Order, OverPlaces, OverSeeds, Range};
-use crate::build::RunOptions;
+use super::shard::Shard;
+use super::table::Table;
 use crate::form::ScenarioError;
-use crate::runs::{Forget, Ran, RunError, Runner, Task};
+use crate::runs::{RunError, Runner, Store};
 use crate::traces::TraceStore;
 use weir_measure::results::Value;
 use weir_measure::results::stats::mean;
@@ -20,10 +21,20 @@ use weir_measure::results::stats::mean;
 #[derive(Debug)]
 pub struct Reproduction<'e> {
     plan: Plan<'e>,
+    /// Whether plots are wanted.
+    plots: bool,
 }
 
-/// What was taken from a run, by path.
-type Harvest = BTreeMap<String, Harvested>;
+/// What came out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reproduced {
+    /// The claims, in the order of the rows.
+    pub claims: Vec<ClaimResult>,
+    /// The plots, in the order of the rows; none unless they were wanted.
+    pub plots: Vec<PlotResult>,
+    /// What was measured at each point of a grid, of the rows that have one.
+    pub tables: Vec<Table>,
+}
 
 impl<'e> Reproduction<'e> {
     /// Plans the runs that `experiments` need.
@@ -35,7 +46,7 @@ impl<'e> Reproduction<'e> {
         extent: Extent,
         traces: &TraceStore,
     ) -> Result<Self, ScenarioError> {
-        Ok(Self { plan: Plan::of(experiments, extent, traces)? })
+        Ok(Self { plan: Plan::of(experiments, extent, traces)?, plots: extent.plots })
     }
 
     /// How many runs that makes.
@@ -43,8 +54,8 @@ impl<'e> Reproduction<'e> {
         self.plan.runs()
     }
 
-    /// Makes the runs on so many threads and judges the claims, in the order of the rows; `done` is called after each run,
-    /// from any thread.
+    /// Makes the runs on so many threads, those that `store` has not, and judges the claims, in the order of the rows; `done` is
+    /// called after each run, from any thread.
     ///
     /// # Errors
     /// A run cannot be made.
@@ -52,35 +63,74 @@ impl<'e> Reproduction<'e> {
         &self,
         jobs: usize,
         traces: &TraceStore,
+        store: &impl Store<Harvest>,
         done: &(dyn Fn() + Sync),
-    ) -> Result<Vec<ClaimResult>, RunError> {
-        let mut owners = Vec::with_capacity(self.runs());
-        let mut tasks = Vec::with_capacity(self.runs());
-        for (index, case) in self.plan.cases.iter().enumerate() {
-            let series = case.paths.iter().any(|path| Leaf::is_series(path));
-            for seed in 1..=u64::from(case.seeds) {
-                let options = RunOptions { seed, controller: None, series };
-                owners.push(index);
-                tasks.push(Task::new(format!("case-{index}/{seed}"), &case.scenario, options));
-            }
+    ) -> Result<Reproduced, RunError> {
+        let tasks = self.tasks(Shard::WHOLE);
+        let made = self.make(&tasks, jobs, traces, store, done)?;
+        let mut harvests = Harvests::of(&self.plan.cases);
+        for (task, harvest) in tasks.iter().zip(made) {
+            harvests.add(task.case, harvest);
         }
-        let harvest = |task: usize, ran: Ran| {
-            let metrics = paths::printed(&ran.measured.metrics);
-            let series = ran.measured.series.as_ref();
-            let paths = self.plan.cases[owners[task]].paths.iter();
-            paths.filter_map(|path| Some((path.clone(), paths::harvest(path, &metrics, series)?))).collect()
+        let rows = self.plan.rows.iter();
+        let plots = rows.clone().filter(|_| self.plots).flat_map(|row| row.plots(&harvests)).collect();
+        let tables = rows.clone().filter_map(|row| Table::of(row, &harvests)).collect();
+        Ok(Reproduced { claims: rows.flat_map(|row| row.judge(&harvests)).collect(), plots, tables })
+    }
+
+    /// Makes the runs of `shard` alone, into `store`.
+    ///
+    /// # Errors
+    /// A run cannot be made.
+    pub fn run_shard(
+        &self,
+        shard: Shard,
+        jobs: usize,
+        traces: &TraceStore,
+        store: &impl Store<Harvest>,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<(), RunError> {
+        self.make(&self.tasks(shard), jobs, traces, store, done).map(drop)
+    }
+
+    /// How many runs `shard` makes.
+    pub fn runs_of(&self, shard: Shard) -> usize {
+        self.tasks(shard).len()
+    }
+
+    fn tasks(&self, shard: Shard) -> Vec<OneRun> {
+        let of = |(case, own): (usize, &Case<'_>)| {
+            (1..=u64::from(own.runs())).map(move |seed| OneRun { case, seed })
         };
-        let mut harvests: Vec<Vec<Harvest>> = self.plan.cases.iter().map(|_| Vec::new()).collect();
-        let taken: Vec<Harvest> = Runner { jobs, done }.run(&tasks, traces, &Forget, harvest)?;
-        for (&owner, harvest) in owners.iter().zip(taken) {
-            harvests[owner].push(harvest);
-        }
-        Ok(self.plan.rows.iter().flat_map(|row| row.judge(&harvests)).collect())
+        let all = self.plan.cases.iter().enumerate().flat_map(of).enumerate();
+        all.filter(|(index, _)| shard.has(*index)).map(|(_, task)| task).collect()
+    }
+
+    fn make(
+        &self,
+        tasks: &[OneRun],
+        jobs: usize,
+        traces: &TraceStore,
+        store: &impl Store<Harvest>,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Harvest>, RunError> {
+        let make = |index: usize| {
+            let OneRun { case, seed } = tasks[index];
+            self.plan.cases[case].make(seed, traces, store)
+        };
+        Runner { jobs, done }.each(tasks.len(), make)
     }
 }
 
+/// A run of a case.
+#[derive(Clone, Copy, Debug)]
+struct OneRun {
+    case: usize,
+    seed: u64,
+}
+
 impl PlannedRow<'_> {
-    fn judge(&self, harvests: &[Vec<Harvest>]) -> Vec<ClaimResult> {
+    fn judge(&self, harvests: &Harvests<'_>) -> Vec<ClaimResult> {
         let Experiment { row, formulas, .. } = self.experiment;
         row.claims
             .iter()
@@ -89,7 +139,7 @@ impl PlannedRow<'_> {
             .collect()
     }
 
-    fn judge_claim(&self, claim: &Claim, formulas: &Formulas, harvests: &[Vec<Harvest>]) -> ClaimResult {
+    fn judge_claim(&self, claim: &Claim, formulas: &Formulas, harvests: &Harvests<'_>) -> ClaimResult {
         let Experiment { name, row, .. } = self.experiment;
         let judged = match &formulas.of {
             Some(of) => self.judge_places(claim, of, &formulas.no_more, harvests),
@@ -132,9 +182,13 @@ impl PlannedRow<'_> {
         claim: &Claim,
         of: &Formula,
         no_more: &[Formula],
-        harvests: &[Vec<Harvest>],
+        harvests: &Harvests<'_>,
     ) -> Vec<(Place, Judged)> {
         let claimed = (0..self.places.len()).filter(|&index| is_claimed(claim, &self.places[index]));
+        if claim.over_places == OverPlaces::All {
+            let runs = self.values_over_places(of, &claimed.collect::<Vec<_>>(), harvests);
+            return vec![(Place::new(), judge_runs(claim, &runs))];
+        }
         let values: Vec<(usize, Vec<Value>)> =
             claimed.map(|index| (index, self.values(of, index, harvests))).collect();
         if claim.over_places == OverPlaces::Mean {
@@ -158,7 +212,7 @@ impl PlannedRow<'_> {
         claim: &Claim,
         no_more: &[Formula],
         place: usize,
-        harvests: &[Vec<Harvest>],
+        harvests: &Harvests<'_>,
     ) -> Judged {
         let (Some(better), Some(range)) = (&claim.better, claim.accept) else { return judged };
         let values = |(of, own): (&Formula, &NoMore)| (self.values(of, place, harvests), own.than);
@@ -188,17 +242,53 @@ impl PlannedRow<'_> {
         steps
     }
 
-    /// The value of `formula` of each seed.
-    fn values(&self, formula: &Formula, place: usize, harvests: &[Vec<Harvest>]) -> Vec<Value> {
+    /// The value of each seed of `formula` over so many places at once.
+    fn values_over_places(&self, formula: &Formula, places: &[usize], harvests: &Harvests<'_>) -> Vec<Value> {
+        let several = |values: Option<Vec<f64>>| values.map(Harvested::Several);
+        let axes =
+            |name: &str| several(places.iter().map(|&place| self.places[place].get(name).copied()).collect());
         let value = |seed: usize| {
-            let measured = |leaf: &Leaf| {
+            let at = |leaf: &Leaf, place: usize| {
                 let case = *self.cases[place].get(&leaf.variant)?;
-                harvests[case].get(seed)?.get(&leaf.path).cloned()
+                match harvests.get(case, seed, &leaf.path)? {
+                    Harvested::Number(number) => Some(*number),
+                    _ => None,
+                }
             };
-            evaluate(formula, &Known { axes: &self.places[place], measured: &measured })
+            let measured = |leaf: &Leaf| several(places.iter().map(|&place| at(leaf, place)).collect());
+            evaluate(formula, &Known { axes: &axes, measured: &measured })
         };
-        // What needs no run is computed once.
-        let seeds = if formula.leaves().is_empty() { 1 } else { self.seeds as usize };
+        (0..self.seeds as usize).map(value).collect()
+    }
+
+    /// What is drawn of the row.
+    fn plots(&self, harvests: &Harvests<'_>) -> Vec<PlotResult> {
+        let Experiment { name, row, plots, .. } = self.experiment;
+        let measured = |place: usize, seed: usize, leaf: &Leaf| self.measured(place, seed, leaf, harvests);
+        let runs = plots::Runs { places: &self.places, seeds: self.seeds as usize, measured: &measured };
+        let both = row.plots.iter().zip(plots);
+        both.map(|(plot, formulas)| plots::evaluate(name, plot, formulas, &runs)).collect()
+    }
+
+    /// What was taken at a place from the run of a seed.
+    fn measured(&self, place: usize, seed: usize, leaf: &Leaf, harvests: &Harvests<'_>) -> Option<Harvested> {
+        let case = *self.cases[place].get(&leaf.variant)?;
+        harvests.get(case, seed, &leaf.path).cloned()
+    }
+
+    /// The value of `formula` of each seed.
+    fn values(&self, formula: &Formula, place: usize, harvests: &Harvests<'_>) -> Vec<Value> {
+        let value = |seed: usize| {
+            let measured = |leaf: &Leaf| self.measured(place, seed, leaf, harvests);
+            let axes = |name: &str| self.places[place].get(name).copied().map(Harvested::Number);
+            evaluate(formula, &Known { axes: &axes, measured: &measured })
+        };
+        // What is the same for each seed is computed once.
+        let drawn = |leaf: &&Leaf| {
+            let case = self.cases[place].get(&leaf.variant);
+            case.is_none_or(|&case| harvests.is_drawn(case))
+        };
+        let seeds = if formula.leaves().iter().any(drawn) { self.seeds as usize } else { 1 };
         (0..seeds).map(value).collect()
     }
 }

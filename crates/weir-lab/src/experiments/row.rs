@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
+use super::plots::Plot;
 use crate::form::Shape;
 use crate::scenario::{FurtherWindow, Named};
 
@@ -48,8 +49,14 @@ pub struct Row {
     /// What is varied, all with all.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub sweeps: Named<Sweep>,
+    /// Formulas that those of claims may name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub formulas: BTreeMap<String, String>,
     /// What the paper claims.
     pub claims: Vec<Claim>,
+    /// The paper's figures, drawn from our runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plots: Vec<Plot>,
 }
 
 /// Where a scenario comes from.
@@ -94,9 +101,22 @@ const fn ten() -> u32 {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
+    /// A scenario in place of the row's, a template or a shipped one; nothing of the row and its sweeps is laid over it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
+    /// An analysis in place of a scenario, as `weir analyse` calls it; what is set are its parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub analysis: Option<String>,
     /// What it lays over the scenario.
     #[serde(default)]
     pub set: Vec<String>,
+}
+
+impl Variant {
+    /// Whether it is run by itself, without what the row says of its scenario.
+    pub(super) const fn has_its_own_source(&self) -> bool {
+        self.scenario.is_some() || self.analysis.is_some()
+    }
 }
 
 /// Something that is varied.
@@ -107,10 +127,48 @@ pub struct Sweep {
     #[serde(default)]
     pub set: Vec<String>,
     /// Its values in the quick form.
-    pub quick: Vec<f64>,
+    pub quick: Values,
     /// Its values in the full form; those of the quick one unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub full: Option<Vec<f64>>,
+    pub full: Option<Values>,
+}
+
+/// The values on a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Values {
+    /// These.
+    These(Vec<f64>),
+    /// So many from one to another, each the same factor above the one before: an axis of a grid.
+    Grid(Grid),
+}
+
+/// Points from one value to another, each the same factor above the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Grid {
+    /// The first value, above zero.
+    pub from: f64,
+    /// The last one.
+    pub to: f64,
+    /// How many.
+    #[schemars(range(min = 2, max = 1000))]
+    pub points: u32,
+}
+
+impl Values {
+    /// The values; of a grid so many of them, if it is told how many.
+    pub fn list(&self, points: Option<u32>) -> Vec<f64> {
+        match self {
+            Self::These(values) => values.clone(),
+            Self::Grid(grid) => {
+                let last = points.unwrap_or(grid.points).max(2) - 1;
+                let step = libm::log(grid.to / grid.from) / f64::from(last);
+                let value = |index: u32| grid.from * libm::exp(step * f64::from(index));
+                (0..=last).map(value).collect()
+            }
+        }
+    }
 }
 
 /// What a paper claims.
@@ -306,6 +364,8 @@ pub enum OverPlaces {
     Each,
     /// The mean over them is judged, seed by seed.
     Mean,
+    /// The formula speaks of all of them at once: each value and each axis is several numbers in it, one for each place.
+    All,
 }
 
 /// When a value outside the range is better than the paper's: at no more delay and no more loss.

@@ -1,6 +1,6 @@
 //! What a row says that parses and means nothing: ranges without numbers, shares of none, words that nothing reads.
 
-use super::row::{Claim, OverPlaces, OverSeeds, Range, Row, Selection};
+use super::row::{Claim, Grid, OverPlaces, OverSeeds, Range, Row, Selection, Values};
 use crate::form::{KeyPath, Problem};
 
 /// What is wrong with a row as a whole.
@@ -15,12 +15,25 @@ pub(super) fn of_row(row: &Row) -> Vec<Problem> {
     }
     for (name, sweep) in row.sweeps.iter() {
         let lists = [("quick", Some(&sweep.quick)), ("full", sweep.full.as_ref())];
-        for (key, _) in lists.into_iter().filter(|(_, values)| values.is_some_and(Vec::is_empty)) {
+        for (key, values) in lists {
             let path = KeyPath::of(&["sweeps", name, key]);
-            problems.push(Problem::value(&path, "there are no values").help("write one at least"));
+            problems.extend(values.and_then(|values| of_values(values, &path)));
         }
     }
     problems
+}
+
+fn of_values(values: &Values, path: &KeyPath) -> Option<Problem> {
+    match values {
+        Values::These(values) if values.is_empty() => {
+            Some(Problem::value(path, "there are no values").help("write one at least"))
+        }
+        Values::Grid(Grid { from, to, .. }) if *from <= 0.0 || to <= from => {
+            let problem = Problem::value(path, "no factor leads from the first value to the last");
+            Some(problem.help("`from` is above zero and `to` above `from`"))
+        }
+        _ => None,
+    }
 }
 
 /// What is wrong with a claim by itself.
@@ -40,7 +53,7 @@ pub(super) fn of_claim(claim: &Claim, path: &KeyPath) -> Vec<Problem> {
     if claim.accept.is_none() {
         problems.extend(without_range(claim, path));
     }
-    if claim.trend.is_some() && claim.over_places == OverPlaces::Mean {
+    if claim.trend.is_some() && claim.over_places != OverPlaces::Each {
         let problem = Problem::key(&path.with("over_places"), "a trend is judged step by step");
         problems.push(problem.help("leave it out"));
     }

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use super::catalogue::TEMPLATES;
 use super::*;
+use crate::runs::Forget;
 use crate::traces::TraceStore;
 
 fn folder() -> PathBuf {
@@ -37,30 +38,53 @@ fn every_row_that_ships_can_be_planned() {
     for experiment in &experiments {
         // Where the quick sweeps are parts of the whole ones, their places are planned with those.
         let sweeps = || experiment.row.sweeps.iter().map(|(_, sweep)| sweep);
-        let is_part = |full: &Vec<f64>, quick: &[f64]| quick.iter().all(|value| full.contains(value));
+        let is_part = |full: &Values, quick: &Values| {
+            let full = full.list(None);
+            quick.list(None).iter().all(|value| full.contains(value))
+        };
         let covered = sweeps().all(|s| s.full.as_ref().is_none_or(|full| is_part(full, &s.quick)));
         for full in if covered { &[true][..] } else { &[false, true] } {
-            let extent = Extent { full: *full, runs: Some(1) };
+            let extent = Extent { full: *full, runs: Some(1), grid: Some(3), plots: true };
             let planned = Reproduction::plan(std::slice::from_ref(experiment), extent, &TraceStore::at(None));
             planned.unwrap_or_else(|error| panic!("{}: {error:?}", experiment.name));
         }
     }
 }
 
+/// What the papers have: figures, tables, claims and what else is numbered in them.
+const PAPERS: [(&str, [u32; 3], &[&str]); 5] = [
+    ("coupled-rtp-2014", [31, 1, 6], &["alg1", "alg2"]),
+    ("coupling-2018", [7, 0, 12], &[]),
+    ("dccc-2017", [19, 2, 10], &["eq17-19", "eq20-24", "sec4A-appendixA", "sec4B", "sec5C-h"]),
+    ("gcc-2016", [18, 6, 4], &["eq1-2", "prop1"]),
+    ("nada-vs-gcc-2016", [9, 4, 5], &["eq9"]),
+];
+
 #[test]
-fn every_row_of_the_two_papers_on_coupling_is_there() {
+fn every_row_of_the_five_papers_is_there() {
     let of_papers = ROWS.iter().map(|row| row.name).filter(|name| !name.starts_with("weir/"));
-    let rtp = (1..=31).map(|figure| format!("fig{figure}"));
-    let rtp = rtp
-        .chain(["table1", "alg1", "alg2"].map(str::to_owned))
-        .chain((1..=6).map(|claim| format!("claim{claim}")));
-    let rtp = rtp.map(|row| format!("coupled-rtp-2014/{row}"));
-    let coupling =
-        (1..=7).map(|figure| format!("fig{figure}")).chain((1..=12).map(|claim| format!("claim{claim}")));
-    let coupling = coupling.map(|row| format!("coupling-2018/{row}"));
-    let mut expected: Vec<String> = rtp.chain(coupling).collect();
+    let rows = |(paper, counts, others): &(&str, [u32; 3], &[&str])| {
+        let kinds = ["fig", "table", "claim"].into_iter().zip(*counts);
+        let numbered =
+            kinds.flat_map(|(kind, count)| (1..=count).map(move |number| format!("{kind}{number}")));
+        let all: Vec<String> = numbered.chain(others.iter().map(|&other| other.to_owned())).collect();
+        all.into_iter().map(|row| format!("{paper}/{row}")).collect::<Vec<_>>()
+    };
+    let mut expected: Vec<String> = PAPERS.iter().flat_map(rows).collect();
     expected.sort();
+    assert_eq!(expected.len(), 144);
     assert_eq!(of_papers.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn every_row_of_nada_against_gcc_is_there() {
+    let of_paper = ROWS.iter().filter_map(|row| row.name.strip_prefix("nada-vs-gcc-2016/"));
+    let figures = (1..=9).map(|figure| format!("fig{figure}"));
+    let tables = (1..=4).map(|table| format!("table{table}"));
+    let claims = (1..=5).map(|claim| format!("claim{claim}"));
+    let mut expected: Vec<String> = figures.chain(tables).chain(claims).chain(["eq9".to_owned()]).collect();
+    expected.sort();
+    assert_eq!(of_paper.collect::<Vec<_>>(), expected);
 }
 
 const SMALL: &str = r#"
@@ -128,12 +152,12 @@ fn results(text: &str, extent: Extent) -> Vec<ClaimResult> {
     let experiments = [Experiment::parse("paper/row", "row.toml", text).unwrap()];
     let traces = TraceStore::at(None);
     let planned = Reproduction::plan(&experiments, extent, &traces).unwrap();
-    planned.run(1, &traces, &|| {}).unwrap()
+    planned.run(1, &traces, &Forget, &|| {}).unwrap().claims
 }
 
 #[test]
 fn claims_are_judged_by_runs() {
-    let results = results(SMALL, Extent { full: false, runs: Some(2) });
+    let results = results(SMALL, Extent { runs: Some(2), ..Extent::default() });
     let verdicts: Vec<Verdict> = results.iter().map(|result| result.verdict).collect();
     assert_eq!(verdicts, [Verdict::Reproduced, Verdict::Reproduced, Verdict::NotReproduced]);
     assert_eq!(results[1].id, "paper/row/double");
@@ -141,15 +165,17 @@ fn claims_are_judged_by_runs() {
     assert!((results[2].measured.unwrap().mean.unwrap() - 1.25).abs() < 0.05);
     assert_eq!(results[1].cause, None);
     assert_eq!(results[2].cause.as_deref(), Some("The link is full."));
-    let full = markdown(&results);
-    assert!(full.contains("`paper/row/full` (not reproduced): The link is full."), "{full}");
+    let full = markdown(&[], &results);
+    assert!(full.contains("`row/full` (not reproduced): The link is full."), "{full}");
 }
 
 #[test]
 fn what_rows_share_is_run_once() {
     let parse = |name: &str| Experiment::parse(name, "row.toml", SMALL).unwrap();
     let runs = |experiments: &[Experiment], full, runs| {
-        Reproduction::plan(experiments, Extent { full, runs }, &TraceStore::at(None)).unwrap().runs()
+        Reproduction::plan(experiments, Extent { full, runs, ..Extent::default() }, &TraceStore::at(None))
+            .unwrap()
+            .runs()
     };
     // Two variants at two places, with five seeds.
     assert_eq!(runs(&[parse("a/a")], false, None), 20);
@@ -345,7 +371,8 @@ fn the_document_has_the_tables_of_the_command() {
         );
         assert_eq!(no_verdicts(document, paper), [""; 0], "{paper}");
     }
-    let printed = format!("\n{}", markdown(&results(SMALL, Extent { full: false, runs: Some(1) })));
+    let printed =
+        format!("\n{}", markdown(&[], &results(SMALL, Extent { runs: Some(1), ..Extent::default() })));
     let claims = ["rises", "double", "full"].map(|claim| format!("row/{claim}"));
     assert_eq!(tabled(&printed, "paper").into_iter().map(|(claim, _)| claim).collect::<Vec<_>>(), claims);
 }

@@ -5,7 +5,7 @@ use core::ops::Range;
 /// Indices of at most `max_points` of `values` (all of them if there are no more), in order. Where values are left
 /// out, the least and the greatest of each stretch stay; of a stretch without finite values the first one stays,
 /// as a gap.
-pub(super) fn extremes(values: &[f64], max_points: usize) -> Vec<usize> {
+pub(crate) fn extremes(values: &[f64], max_points: usize) -> Vec<usize> {
     if values.len() <= max_points {
         return (0..values.len()).collect();
     }

@@ -17,6 +17,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+pub(crate) use decimate::extremes;
 pub(crate) use escape::html as escape_html;
 pub use input::{
     Best, CdfStep, Cell, Column, ControllerPanel, CoupledCurves, CouplingCurves, FlowCurves, FlowRole,

@@ -3,7 +3,7 @@
 //! A [`Runner`] takes [tasks](Task), makes the runs on as many threads as it is told, and folds each into
 //! what is wanted of it. What comes out has the order of the tasks, whatever the number of threads. A [`Store`] keeps
 //! what was folded under its task's key, which stands for all that the result depends on: what is there already is not run
-//! again, so that an interrupted grid goes on. The commands keep nothing yet.
+//! again, so that an interrupted grid goes on, and what several machines made comes together. `weir reproduce --out` keeps a [`Log`].
 
 mod capture;
 mod error;
@@ -15,5 +15,5 @@ mod task;
 pub use capture::{Capture, CaptureFile, check_links};
 pub use error::RunError;
 pub use runner::Runner;
-pub use store::{Folder, Forget, InMemory, Store, StoreError};
-pub use task::{Ran, Task};
+pub use store::{Forget, InMemory, Log, Store, StoreError};
+pub use task::{Ran, Task, kept_or_made, key};

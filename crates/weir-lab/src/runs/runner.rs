@@ -42,17 +42,16 @@ impl Runner<'_> {
         store: &impl Store<T>,
         fold: impl Fn(usize, Ran) -> T + Sync,
     ) -> Result<Vec<T>, RunError> {
-        let key = |index: usize| if store.keeps() { tasks[index].key(traces) } else { Ok(None) };
-        let make = |index: usize| tasks[index].run(traces).map(|ran| fold(index, ran));
-        self.each(tasks.len(), store, key, make)
+        self.each(tasks.len(), |index| tasks[index].make(traces, store, |ran| fold(index, ran)))
     }
 
-    /// [`Self::run`] of `count` things that can be made by their places, and kept where they have a key.
-    fn each<T: Send>(
+    /// What `make` makes of each place below `count`, in order.
+    ///
+    /// # Errors
+    /// That of the first place that fails, as for [`Self::run`].
+    pub fn each<T: Send>(
         &self,
         count: usize,
-        store: &impl Store<T>,
-        key: impl Fn(usize) -> Result<Option<String>, RunError> + Sync,
         make: impl Fn(usize) -> Result<T, RunError> + Sync,
     ) -> Result<Vec<T>, RunError> {
         let &Self { jobs, done } = self;
@@ -66,7 +65,7 @@ impl Runner<'_> {
             if index > first_failed.load(Ordering::Relaxed) {
                 return None;
             }
-            let outcome = key(index).and_then(|key| kept_or_made(index, key, store, &make));
+            let outcome = make(index);
             if outcome.is_err() {
                 first_failed.fetch_min(index, Ordering::Relaxed);
             }
@@ -77,19 +76,4 @@ impl Runner<'_> {
         let outcomes: Vec<_> = pool.install(|| (0..count).into_par_iter().map(one).collect());
         outcomes.into_iter().flatten().collect()
     }
-}
-
-fn kept_or_made<T>(
-    index: usize,
-    key: Option<String>,
-    store: &impl Store<T>,
-    make: impl Fn(usize) -> Result<T, RunError>,
-) -> Result<T, RunError> {
-    let Some(key) = key else { return make(index) };
-    if let Some(kept) = store.get(&key) {
-        return Ok(kept);
-    }
-    let made = make(index)?;
-    store.put(&key, &made)?;
-    Ok(made)
 }

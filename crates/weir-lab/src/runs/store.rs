@@ -1,12 +1,11 @@
 //! Where results are kept, so that what was run is not run again.
 
-use weir_world::stream;
-
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -31,9 +30,9 @@ pub trait Store<T>: Sync {
     fn put(&self, key: &str, result: &T) -> Result<(), StoreError>;
 }
 
-/// A result cannot be kept.
+/// Results cannot be kept or read.
 #[derive(Debug, thiserror::Error)]
-#[error("{path}: cannot be written: {source}")]
+#[error("{path}: cannot be read or written: {source}")]
 pub struct StoreError {
     /// Where it was to go.
     pub path: PathBuf,
@@ -80,67 +79,98 @@ impl<T: Clone + Send> Store<T> for InMemory<T> {
     }
 }
 
-/// Keeps each result in a plain file of a folder: a line with a checksum and the key, then the result as JSON, so that
-/// numbers have to be finite. A file that is damaged counts as none. One process at a time may put results into it.
-#[derive(Clone, Debug)]
-pub struct Folder(PathBuf);
-
-/// Longer keys are cut short in the name of the file and told apart by a hash.
-const LONGEST_NAME: usize = 150;
-
-impl Folder {
-    /// The folder at `path`, which is made if it is not there.
-    ///
-    /// # Errors
-    /// It cannot be made.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
-        std::fs::create_dir_all(path).map_err(|source| StoreError { path: path.to_owned(), source })?;
-        Ok(Self(path.to_owned()))
-    }
-
-    fn file(&self, key: &str, end: &str) -> PathBuf {
-        self.0.join(format!("{}.{end}", name(key)))
-    }
+/// Keeps results in a plain file that grows by a line with each: a checksum, the key, and the result as JSON, in which numbers
+/// have to be finite. A line that is damaged counts as none, so that what is killed loses nothing but the result it was writing.
+/// One process at a time may put results into it.
+#[derive(Debug)]
+pub struct Log<T> {
+    path: PathBuf,
+    kept: Mutex<BTreeMap<String, T>>,
+    file: Mutex<File>,
 }
 
-impl<T: Serialize + DeserializeOwned> Store<T> for Folder {
-    fn get(&self, key: &str) -> Option<T> {
-        let text = std::fs::read_to_string(self.file(key, "json")).ok()?;
-        let (head, result) = text.split_once('\n')?;
-        (head == self::head(key, result)).then(|| serde_json::from_str(result).ok())?
+impl<T: Serialize + DeserializeOwned> Log<T> {
+    /// The log at `path`, which is made if it is not there, with what is in the logs `besides` as well.
+    ///
+    /// # Errors
+    /// It cannot be made, or one of them cannot be read.
+    pub fn open(path: &Path, besides: &[PathBuf]) -> Result<Self, StoreError> {
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            |source| StoreError { path, source }
+        };
+        let mut kept = BTreeMap::new();
+        for other in besides {
+            kept.extend(lines(&std::fs::read(other).map_err(at(other))?));
+        }
+        let mut file =
+            OpenOptions::new().read(true).append(true).create(true).open(path).map_err(at(path))?;
+        let mut own = Vec::new();
+        file.read_to_end(&mut own).map_err(at(path))?;
+        if own.last().is_some_and(|&last| last != b'\n') {
+            // What was not written to its end ends here.
+            file.write_all(b"\n").map_err(at(path))?;
+        }
+        kept.extend(lines(&own));
+        Ok(Self { path: path.to_owned(), kept: Mutex::new(kept), file: Mutex::new(file) })
     }
 
-    fn put(&self, key: &str, result: &T) -> Result<(), StoreError> {
-        let path = self.file(key, "json");
-        let partial = self.file(key, "partial");
+    /// Writes everything anew in the order of the keys, whole or not at all, so that the same results give the same bytes.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn in_order(&self) -> Result<(), StoreError> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let partial = self.path.with_extension("partial");
         let write = || {
-            let result = serde_json::to_string(result).map_err(io::Error::from)?;
-            std::fs::write(&partial, format!("{}\n{result}", head(key, &result)))?;
-            // A reader finds the whole file or none.
-            std::fs::rename(&partial, &path)
+            let mut out = BufWriter::new(File::create(&partial)?);
+            for (key, result) in kept.iter() {
+                out.write_all(line(key, result)?.as_bytes())?;
+            }
+            out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+            std::fs::rename(&partial, &self.path)
         };
         write().map_err(|source| {
             // It may not be there; what is told is why.
             let _ = std::fs::remove_file(&partial);
-            StoreError { path: path.clone(), source }
+            StoreError { path: self.path.clone(), source }
         })
     }
 }
 
-/// The first line of the file: what tells that the rest is whole, and whose it is.
-fn head(key: &str, result: &str) -> String {
-    let mut sum = Crc::new();
-    sum.update(result.as_bytes());
-    format!("{:08x} {}", sum.sum(), key.escape_default())
+impl<T: Clone + Serialize + Send> Store<T> for Log<T> {
+    fn get(&self, key: &str) -> Option<T> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    fn put(&self, key: &str, result: &T) -> Result<(), StoreError> {
+        let write = || {
+            let line = line(key, result)?;
+            self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes())
+        };
+        write().map_err(|source| StoreError { path: self.path.clone(), source })?;
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned(), result.clone());
+        Ok(())
+    }
 }
 
-/// The key as the name of a file, the same for equal keys only.
-fn name(key: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-    let encode = |byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02x}") };
-    let name: String = key.bytes().map(encode).collect();
-    if name.len() <= LONGEST_NAME {
-        return name;
-    }
-    format!("{}-{:016x}", &name[..LONGEST_NAME], stream(0, key, "store"))
+fn line<T: Serialize>(key: &str, result: &T) -> io::Result<String> {
+    let text = serde_json::to_string(&(key, result))?;
+    Ok(format!("{:08x} {text}\n", checksum(&text)))
+}
+
+fn checksum(text: &str) -> u32 {
+    let mut sum = Crc::new();
+    sum.update(text.as_bytes());
+    sum.sum()
+}
+
+/// The results in a log; lines that are damaged are left out.
+fn lines<T: DeserializeOwned>(log: &[u8]) -> impl Iterator<Item = (String, T)> + '_ {
+    let entry = |line: &[u8]| {
+        let (sum, text) = std::str::from_utf8(line).ok()?.split_once(' ')?;
+        let whole = u32::from_str_radix(sum, 16).ok()? == checksum(text);
+        whole.then(|| serde_json::from_str(text).ok())?
+    };
+    log.split(|&byte| byte == b'\n').filter_map(entry)
 }

@@ -9,6 +9,7 @@ use weir_world::Traffic;
 use super::capture::Capture;
 use super::error::RunError;
 use super::fingerprint::fingerprint;
+use super::store::Store;
 use crate::build::{Run, RunOptions, TraceUse};
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
@@ -48,17 +49,29 @@ impl<'a> Task<'a> {
         Self { name, folding: String::new(), scenario, options, replan: None, capture: None }
     }
 
+    /// What `fold` makes of the run: out of `store` if it is there, else made, and put there.
+    ///
+    /// # Errors
+    /// As for [`Self::run`], and what is made cannot be kept.
+    pub fn make<T>(
+        &self,
+        traces: &TraceStore,
+        store: &impl Store<T>,
+        fold: impl FnOnce(Ran) -> T,
+    ) -> Result<T, RunError> {
+        let run = self.planned(traces)?;
+        let key = if store.keeps() { self.key(&run) } else { None };
+        kept_or_made(key, store, || self.simulated(run).map(fold))
+    }
+
     /// What a store keeps its result under: its name, and a hash of everything that the result depends on. That is the
     /// scenario with whatever was set, which run of it, the traces as they were read, what is measured, what is made of it,
     /// and the version of this crate. `None` if packets are captured, which no store brings back.
-    ///
-    /// # Errors
-    /// The scenario names something that is not there.
-    pub(super) fn key(&self, traces: &TraceStore) -> Result<Option<String>, RunError> {
+    pub(super) fn key(&self, run: &Run) -> Option<String> {
         if self.capture.is_some() {
-            return Ok(None);
+            return None;
         }
-        let Run { spec, plan, .. } = self.planned(traces)?;
+        let Run { spec, plan, .. } = run;
         let scenario = self.scenario.to_toml().unwrap_or_else(|_| format!("{:?}", self.scenario));
         let encoders = spec.flows.iter().filter_map(|flow| match &flow.traffic {
             Traffic::Media(media) => Some(&media.config),
@@ -66,15 +79,12 @@ impl<'a> Task<'a> {
         });
         let encoders: Vec<&MediaConfig> = encoders.collect();
         let Self { name, folding, options, .. } = self;
-        let version = env!("CARGO_PKG_VERSION");
         let places: Vec<_> = spec.flows.iter().map(|flow| &flow.coupled).collect();
         let world = (&spec.links, &spec.cells, &spec.couplings, places, encoders);
-        let hash =
-            fingerprint(format_args!("{version}\n{folding}\n{options:?}\n{scenario}\n{plan:?}\n{world:?}"));
-        Ok(Some(format!("{name}/{hash:016x}")))
+        Some(key(name, format_args!("{folding}\n{options:?}\n{scenario}\n{plan:?}\n{world:?}")))
     }
 
-    fn planned(&self, traces: &TraceStore) -> Result<Run, RunError> {
+    pub(super) fn planned(&self, traces: &TraceStore) -> Result<Run, RunError> {
         let mut run = self.scenario.build(&self.options, traces)?;
         if let Some(replan) = self.replan {
             replan(&mut run.plan);
@@ -87,7 +97,11 @@ impl<'a> Task<'a> {
     /// # Errors
     /// The scenario names something that is not there, or makes no sense to the simulator; packets cannot be captured.
     pub fn run(&self, traces: &TraceStore) -> Result<Ran, RunError> {
-        let Run { spec, plan, traces, witness } = self.planned(traces)?;
+        self.simulated(self.planned(traces)?)
+    }
+
+    fn simulated(&self, run: Run) -> Result<Ran, RunError> {
+        let Run { spec, plan, traces, witness } = run;
         let recorder = Recorder::new(plan.clone()).beside(witness);
         let recorder = match self.capture {
             Some(capture) => capture.simulate(spec, recorder)?,
@@ -95,4 +109,28 @@ impl<'a> Task<'a> {
         };
         Ok(Ran { plan, measured: recorder.finish(), traces })
     }
+}
+
+/// The key of a result: a name, and a hash of what it depends on and of the version of this crate.
+pub fn key(name: &str, depends_on: std::fmt::Arguments<'_>) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    format!("{name}/{:016x}", fingerprint(format_args!("{version}\n{depends_on}")))
+}
+
+/// What is kept under `key`, else what `make` makes, which is kept; without a key nothing is.
+///
+/// # Errors
+/// Those of `make`, and what is made cannot be kept.
+pub fn kept_or_made<T>(
+    key: Option<String>,
+    store: &impl Store<T>,
+    make: impl FnOnce() -> Result<T, RunError>,
+) -> Result<T, RunError> {
+    let Some(key) = key else { return make() };
+    if let Some(kept) = store.get(&key) {
+        return Ok(kept);
+    }
+    let made = make()?;
+    store.put(&key, &made)?;
+    Ok(made)
 }

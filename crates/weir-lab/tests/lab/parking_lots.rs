@@ -2,12 +2,13 @@
 //!
 //! With queues that lose nothing, the rates of all flows and the queues of all links solve `h/x = β·(e − T)/RTT` for each
 //! flow, where a link has a queue only if it is full. The delay price is no sum over links, so that this is not
-//! proportional fairness; it is found by bisection, link by link.
+//! proportional fairness.
 
 use std::fmt::Write as _;
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use weir_lab::analysis::rest;
 use weir_lab::build::RunOptions;
 use weir_lab::metrics::Recorder;
 use weir_lab::scenario::Scenario;
@@ -18,9 +19,10 @@ use super::every_law::long;
 
 const SECONDS: u32 = 400;
 const MEASURED: u32 = 150;
-/// `h/β` in bit/s, with an `h` at the upper end of table I: a lot is at rest after 400 s, and a packet's time, by which what
-/// one flow waits differs from what another does, weighs less. `T` is in seconds.
-const H_OVER_BETA: f64 = 500e3;
+/// `h` in bit/s, at the upper end of table I: a lot is at rest after 400 s, and a packet's time, by which what one flow
+/// waits differs from what another does, weighs less. `T` is in seconds.
+const UTILITY_WEIGHT: f64 = 50e3;
+const BETA: f64 = 0.1;
 const T: f64 = 0.1;
 
 struct Link {
@@ -89,37 +91,30 @@ impl Lot {
         text
     }
 
-    /// The rate of a flow of packets of `packet` bits in bit/s where the links have these queues in seconds.
-    fn rate(&self, flow: &Flow, queues: &[f64], packet: f64) -> f64 {
-        let links = &self.links[flow.links.clone()];
-        let propagation: f64 = links.iter().map(|link| link.delay).sum();
-        let serialisation: f64 = links.iter().map(|link| packet / link.capacity).sum();
-        let e = propagation + serialisation + queues[flow.links.clone()].iter().sum::<f64>();
-        if e > T { H_OVER_BETA * flow.weight * (e + propagation) / (e - T) } else { f64::INFINITY }
-    }
-
     /// The rates at rest, where a share `payload` of each packet of `packet` bits is payload.
     fn equilibrium(&self, packet: f64, payload: f64) -> Vec<f64> {
-        let mut queues = vec![0.0; self.links.len()];
-        for _ in 0..300 {
-            for (i, link) in self.links.iter().enumerate() {
-                let overfull = |queue: f64, queues: &mut Vec<f64>| {
-                    queues[i] = queue;
-                    let crossing = self.flows.iter().filter(|flow| flow.links.contains(&i));
-                    crossing.map(|flow| self.rate(flow, queues, packet)).sum::<f64>()
-                        > link.capacity * payload
-                };
-                let (mut low, mut high) = (0.0, 5.0);
-                if !overfull(low, &mut queues) {
-                    continue;
-                }
-                for _ in 0..50 {
-                    let middle = f64::midpoint(low, high);
-                    if overfull(middle, &mut queues) { low = middle } else { high = middle }
-                }
+        let link = |link: &Link| rest::Link {
+            capacity: link.capacity * payload,
+            constant_traffic: 0.0,
+            buffer: f64::INFINITY,
+        };
+        let user = |flow: &Flow| {
+            let links = &self.links[flow.links.clone()];
+            let propagation: f64 = links.iter().map(|link| link.delay).sum();
+            let serialisation: f64 = links.iter().map(|link| packet / link.capacity).sum();
+            rest::User {
+                route: flow.links.clone().collect(),
+                forward: propagation + serialisation,
+                // The way back takes no time to send.
+                back: propagation,
+                threshold: T,
+                utility_weight: UTILITY_WEIGHT * flow.weight,
+                price_scale: BETA,
             }
-        }
-        self.flows.iter().map(|flow| self.rate(flow, &queues, packet)).collect()
+        };
+        let links: Vec<rest::Link> = self.links.iter().map(link).collect();
+        let users: Vec<rest::User> = self.flows.iter().map(user).collect();
+        rest::rest(&links, &users).expect("there is room").rates
     }
 }
 

@@ -7,5 +7,4 @@
 
 mod dccc_2017;
 mod experiment;
-mod nada_vs_gcc;
 mod report;

@@ -333,7 +333,8 @@ impl Config {
         KalmanConfig { state_noise, initial_error, noise: self.noise() }
     }
 
-    pub(super) fn two_state(&self) -> TwoStateConfig {
+    /// The constants of the filter that also estimates the capacity ([`FilterForm::TwoState`]).
+    pub fn two_state(&self) -> TwoStateConfig {
         TwoStateConfig {
             initial_slope: self.initial_slope,
             initial_error: [self.slope_error, self.initial_error],

@@ -16,9 +16,9 @@ impl Config {
         if self.framework { whole(value) } else { value }
     }
 
-    /// `d̃`: the delay itself up to `QTH`, from there to `QMAX` ever less, nothing beyond. nada-vs-gcc-2016 fig. 2,
-    /// zhu-06 §4.3.
-    pub(super) fn warped(&self, delay: f64) -> f64 {
+    /// `d̃` of a delay, both in ms: the delay itself up to `QTH`, from there to `QMAX` ever less, nothing beyond.
+    /// nada-vs-gcc-2016 fig. 2, zhu-06 §4.3.
+    pub fn warped(&self, delay: f64) -> f64 {
         let (threshold, end) = (self.warp_threshold.millis_f64(), self.warp_end.millis_f64());
         if delay < 0.0 || delay > end {
             0.0

@@ -1,14 +1,28 @@
 //! What functions make of numbers and courses. A moment without a value is NaN and counts in nothing.
 
+use serde::{Deserialize, Deserializer, Serialize};
+
 /// Values over time at equal steps.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Course {
     /// When the first step begins, in seconds of the run.
     pub(crate) from: f64,
     /// How long a step is, in seconds.
     pub(crate) step: f64,
     /// The values; NaN where there is none.
+    #[serde(deserialize_with = "numbers_or_none")]
     pub(crate) values: Vec<f64>,
+}
+
+/// A number, NaN where JSON has null for none.
+pub(super) fn number_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
+}
+
+/// The same of several.
+pub(super) fn numbers_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+    let numbers: Vec<Option<f64>> = Vec::deserialize(from)?;
+    Ok(numbers.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect())
 }
 
 impl Course {
@@ -19,13 +33,6 @@ impl Course {
         let end = place(to).min(self.values.len());
         let begin = place(from).min(end);
         Self { from: self.time(begin), step: self.step, values: self.values[begin..end].to_vec() }
-    }
-
-    /// The values at the steps at which `other` lies between `low` and `high`; NaN elsewhere.
-    pub(super) fn during(&self, other: &Self, low: f64, high: f64) -> Self {
-        let both = self.values.iter().zip(&other.values);
-        let value = |(&own, other): (&f64, &f64)| if (low..=high).contains(other) { own } else { f64::NAN };
-        Self { values: both.map(value).collect(), ..*self }
     }
 
     fn time(&self, index: usize) -> f64 {
@@ -47,6 +54,14 @@ impl Course {
         first.map_or(f64::NAN, |index| self.time(index))
     }
 
+    /// How fast it rises to each step from the one before, per second; NaN at the first.
+    pub(super) fn slope(&self) -> Self {
+        let rise = |pair: &[f64]| (pair[1] - pair[0]) / self.step;
+        let values =
+            std::iter::once(f64::NAN).chain(self.values.windows(2).map(rise)).take(self.values.len());
+        Self { values: values.collect(), ..*self }
+    }
+
     /// How often it rises above `level`; being there at its begin counts.
     pub(super) fn episodes(&self, level: f64) -> f64 {
         let mut above = false;
@@ -62,6 +77,32 @@ impl Course {
 /// Those that are values.
 pub(super) fn known(values: &[f64]) -> Vec<f64> {
     values.iter().copied().filter(|value| !value.is_nan()).collect()
+}
+
+/// The values where `other` lies between `low` and `high`; NaN elsewhere.
+pub(super) fn where_other(values: &[f64], other: &[f64], low: f64, high: f64) -> Vec<f64> {
+    let value = |(&own, other): (&f64, &f64)| if (low..=high).contains(other) { own } else { f64::NAN };
+    values.iter().zip(other).map(value).collect()
+}
+
+/// The place of each in order of size, from 1 on; what is equal shares the mean of its places.
+pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut sorted = known(values);
+    sorted.sort_by(f64::total_cmp);
+    let rank = |value: &f64| {
+        let below = sorted.partition_point(|own| own < value) as f64;
+        let up_to = sorted.partition_point(|own| own <= value) as f64;
+        if value.is_nan() { f64::NAN } else { f64::midpoint(below + 1.0, up_to) }
+    };
+    values.iter().map(rank).collect()
+}
+
+/// All of them moved and stretched so that the least is 0 and the greatest 1.
+pub(super) fn rescaled(values: &[f64]) -> Vec<f64> {
+    let known = known(values);
+    let least = known.iter().copied().fold(f64::NAN, f64::min);
+    let greatest = known.iter().copied().fold(f64::NAN, f64::max);
+    values.iter().map(|value| (value - least) / (greatest - least)).collect()
 }
 
 pub(super) fn mean(values: &[f64]) -> f64 {

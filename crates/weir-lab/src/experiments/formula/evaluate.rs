@@ -1,18 +1,22 @@
 //! The value of a formula in the runs of one seed.
 
-use std::collections::BTreeMap;
+use serde::{Deserialize, Serialize};
 
-use super::courses::{Course, correlation, distance, known, mean, quantile, share, variation};
+use super::courses::{
+    Course, correlation, distance, known, mean, number_or_none, numbers_or_none, quantile, ranks, rescaled,
+    share, variation, where_other,
+};
 use super::{Formula, Function, Leaf, Operator};
 use weir_measure::metrics::jain;
 
 /// What was taken from a run under one path.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Harvested {
     /// A number; NaN where the run has none.
-    Number(f64),
+    Number(#[serde(deserialize_with = "number_or_none")] f64),
     /// One for each flow or link that the path means.
-    Several(Vec<f64>),
+    Several(#[serde(deserialize_with = "numbers_or_none")] Vec<f64>),
     /// A number over time.
     Course(Course),
     /// One course for each.
@@ -22,7 +26,7 @@ pub(crate) enum Harvested {
 /// What is known where a formula is evaluated.
 pub(crate) struct Known<'a> {
     /// Where on each axis it is.
-    pub(crate) axes: &'a BTreeMap<String, f64>,
+    pub(crate) axes: &'a dyn Fn(&str) -> Option<Harvested>,
     /// What was measured.
     pub(crate) measured: &'a dyn Fn(&Leaf) -> Option<Harvested>,
 }
@@ -33,10 +37,11 @@ pub(crate) fn evaluate(formula: &Formula, known: &Known<'_>) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-fn value(formula: &Formula, known: &Known<'_>) -> Option<Harvested> {
+/// What `formula` amounts to, whatever that is; `None` where something that it needs has no value.
+pub(crate) fn value(formula: &Formula, known: &Known<'_>) -> Option<Harvested> {
     match formula {
         Formula::Number(number) => Some(Harvested::Number(*number)),
-        Formula::Axis(name) => known.axes.get(name).copied().map(Harvested::Number),
+        Formula::Axis(name) => (known.axes)(name),
         Formula::Measure(leaf) => (known.measured)(leaf),
         Formula::Negative(of) => Some(value(of, known)?.map(&|x| -x)),
         Formula::Two(operator, left, right) => {
@@ -47,6 +52,13 @@ fn value(formula: &Formula, known: &Known<'_>) -> Option<Harvested> {
                 Operator::Over => a / b,
             };
             value(left, known)?.with(value(right, known)?, &operate)
+        }
+        Formula::List(items) => {
+            let number = |of: &Formula| match value(of, known)? {
+                Harvested::Number(number) => Some(number),
+                _ => None,
+            };
+            items.iter().map(number).collect::<Option<Vec<f64>>>().map(Harvested::Several)
         }
         Formula::Call(function, arguments) => {
             let arguments: Option<Vec<Harvested>> = arguments.iter().map(|of| value(of, known)).collect();
@@ -93,6 +105,14 @@ impl Harvested {
         }
     }
 
+    fn all_numbers(&self, change: impl Fn(&[f64]) -> Vec<f64>) -> Option<Self> {
+        match self {
+            Self::Several(values) => Some(Self::Several(change(values))),
+            Self::Course(course) => Some(Self::Course(Course { values: change(&course.values), ..*course })),
+            Self::Number(_) | Self::Courses(_) => None,
+        }
+    }
+
     fn number(&self) -> f64 {
         if let Self::Number(number) = self { *number } else { f64::NAN }
     }
@@ -113,11 +133,15 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
     let number = match function {
         Function::Between => return first.each_course(|course| course.between(given(1), given(2))),
         Function::Smooth => return first.each_course(|course| course.smooth(given(1))),
+        Function::Slope => return first.each_course(Course::slope),
+        Function::Size => return Some(first.clone().map(&f64::abs)),
+        Function::Ln => return Some(first.clone().map(&libm::log)),
+        Function::Sqrt => return Some(first.clone().map(&f64::sqrt)),
+        Function::Rank => return first.all_numbers(ranks),
+        Function::Rescaled => return first.all_numbers(rescaled),
         Function::During => {
-            let (Harvested::Course(course), Harvested::Course(other)) = (first, arguments.get(1)?) else {
-                return None;
-            };
-            return Some(Harvested::Course(course.during(other, given(2), given(3))));
+            let other = arguments.get(1)?.numbers();
+            return first.all_numbers(|numbers| where_other(numbers, other, given(2), given(3)));
         }
         Function::Fairness => return fairness(first).map(Harvested::Course),
         Function::Sum => match first {
@@ -133,7 +157,6 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
         Function::Quantile => quantile(numbers, given(1)),
         Function::Above => share(numbers, |value| value > given(1)),
         Function::Below => share(numbers, |value| value < given(1)),
-        Function::Size => first.number().abs(),
         Function::Until => {
             let Harvested::Course(course) = first else { return None };
             course.until(given(1), given(2), given(3))

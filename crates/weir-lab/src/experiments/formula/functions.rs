@@ -25,9 +25,19 @@ pub(crate) enum Function {
     Below,
     /// The size without the sign.
     Size,
+    /// The natural logarithm; no value of what is not above zero.
+    Ln,
+    /// The square root; no value of what is below zero.
+    Sqrt,
+    /// The places in order of size, from 1 on; what is equal shares the mean of its places.
+    Rank,
+    /// All of them moved and stretched so that the least is 0 and the greatest 1.
+    Rescaled,
+    /// How fast a course rises from step to step, per second.
+    Slope,
     /// The part of a course from one second of the run to another.
     Between,
-    /// A course where another one lies between two numbers; no value elsewhere.
+    /// A course, or several numbers, where another one lies between two numbers; no value elsewhere.
     During,
     /// A course in means over so many seconds.
     Smooth,
@@ -46,6 +56,8 @@ pub(crate) enum Function {
 /// What a function takes in one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Takes {
+    /// Whatever there is, each by itself.
+    Each,
     /// One number.
     Number,
     /// Numbers: of several flows, or over time.
@@ -61,6 +73,7 @@ pub(super) enum Takes {
 impl Takes {
     pub(super) const fn fits(self, kind: Kind) -> bool {
         match self {
+            Self::Each => true,
             Self::Number => matches!(kind, Kind::Number),
             Self::Numbers => matches!(kind, Kind::Several | Kind::Course),
             Self::Course => matches!(kind, Kind::Course),
@@ -71,6 +84,7 @@ impl Takes {
 
     pub(super) const fn words(self) -> &'static str {
         match self {
+            Self::Each => "a number, several of them, or series",
             Self::Number => "a number",
             Self::Numbers => "several numbers, such as `flows.*.rate_bps` or a series",
             Self::Course => "a series",
@@ -81,7 +95,7 @@ impl Takes {
 }
 
 /// Every function, by its name.
-pub(super) const FUNCTIONS: [(&str, Function); 18] = [
+pub(super) const FUNCTIONS: [(&str, Function); 23] = [
     ("sum", Function::Sum),
     ("mean", Function::Mean),
     ("least", Function::Least),
@@ -92,6 +106,11 @@ pub(super) const FUNCTIONS: [(&str, Function); 18] = [
     ("above", Function::Above),
     ("below", Function::Below),
     ("size", Function::Size),
+    ("ln", Function::Ln),
+    ("sqrt", Function::Sqrt),
+    ("rank", Function::Rank),
+    ("rescaled", Function::Rescaled),
+    ("slope", Function::Slope),
     ("between", Function::Between),
     ("during", Function::During),
     ("smooth", Function::Smooth),
@@ -105,18 +124,24 @@ pub(super) const FUNCTIONS: [(&str, Function); 18] = [
 impl Function {
     pub(super) const fn takes(self) -> &'static [Takes] {
         match self {
-            Self::Sum | Self::Mean | Self::Least | Self::Greatest | Self::Jain | Self::Variation => {
-                &[Takes::Numbers]
-            }
+            Self::Sum
+            | Self::Mean
+            | Self::Least
+            | Self::Greatest
+            | Self::Jain
+            | Self::Variation
+            | Self::Rank
+            | Self::Rescaled => &[Takes::Numbers],
             Self::Quantile | Self::Above | Self::Below => &[Takes::Numbers, Takes::Number],
-            Self::Size => &[Takes::Number],
+            Self::Size | Self::Ln | Self::Sqrt => &[Takes::Each],
+            Self::Slope => &[Takes::AnyCourse],
             Self::Between => &[Takes::AnyCourse, Takes::Number, Takes::Number],
-            Self::During => &[Takes::Course, Takes::Course, Takes::Number, Takes::Number],
+            Self::During => &[Takes::Numbers, Takes::Numbers, Takes::Number, Takes::Number],
             Self::Smooth => &[Takes::AnyCourse, Takes::Number],
             Self::Fairness => &[Takes::Courses],
             Self::Until => &[Takes::Course, Takes::Number, Takes::Number, Takes::Number],
             Self::Episodes => &[Takes::Course, Takes::Number],
-            Self::Correlation => &[Takes::Course, Takes::Course],
+            Self::Correlation => &[Takes::Numbers, Takes::Numbers],
             Self::Distance => &[Takes::Numbers, Takes::Numbers],
         }
     }
@@ -124,7 +149,15 @@ impl Function {
     /// What comes out where `first` goes in first.
     pub(super) const fn makes(self, first: Kind) -> Kind {
         match self {
-            Self::Between | Self::During | Self::Smooth => first,
+            Self::Between
+            | Self::During
+            | Self::Smooth
+            | Self::Size
+            | Self::Ln
+            | Self::Sqrt
+            | Self::Rank
+            | Self::Rescaled
+            | Self::Slope => first,
             Self::Fairness => Kind::Course,
             _ => Kind::Number,
         }

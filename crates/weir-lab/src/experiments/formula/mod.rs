@@ -9,7 +9,10 @@
 //! `VARIANT:PATH` is a value of the run of that variant: the path is that of the keys in the results, elements of arrays go by
 //! their `name`, and `*` stands for any name or, behind a part of it, for any rest. A path with `*` is several values, one
 //! that begins with `series.` a course over time. `$AXIS` is where on the sweep it is. Each run is judged by itself: two variants
-//! in a formula are runs of the same seed.
+//! in a formula are runs of the same seed. `[a, b]` is several numbers. Over all places at once, each value and each `$AXIS` is
+//! several numbers, one for each place.
+
+use std::collections::BTreeMap;
 
 mod courses;
 mod evaluate;
@@ -17,9 +20,9 @@ mod functions;
 mod parse;
 
 pub(super) use courses::Course;
-pub(super) use evaluate::{Harvested, Known, evaluate};
+pub(super) use evaluate::{Harvested, Known, evaluate, value};
 pub(super) use functions::Function;
-pub(super) use parse::{fill, parse};
+pub(super) use parse::{fill, parse_any, parse_as};
 
 /// A formula whose parts fit together.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +37,8 @@ pub(super) enum Formula {
     Negative(Box<Formula>),
     /// Two of them.
     Two(Operator, Box<Formula>, Box<Formula>),
+    /// Several numbers, one by one.
+    List(Vec<Formula>),
     /// Something made of others.
     Call(Function, Vec<Formula>),
 }
@@ -45,6 +50,25 @@ pub(super) struct Leaf {
     pub(super) variant: String,
     /// Where it stands in the results.
     pub(super) path: String,
+}
+
+/// Of what a formula speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// Of one place of the sweeps.
+    #[default]
+    Place,
+    /// Of all of them at once.
+    AllPlaces,
+}
+
+/// How a formula is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading<'a> {
+    /// Of what it speaks.
+    pub(super) scope: Scope,
+    /// Formulas that it may name.
+    pub(super) named: &'a BTreeMap<String, String>,
 }
 
 /// How two are put together.
@@ -105,7 +129,9 @@ impl Formula {
             Self::Measure(leaf) => vec![leaf],
             Self::Negative(of) => of.leaves(),
             Self::Two(_, left, right) => left.leaves().into_iter().chain(right.leaves()).collect(),
-            Self::Call(_, arguments) => arguments.iter().flat_map(Self::leaves).collect(),
+            Self::List(arguments) | Self::Call(_, arguments) => {
+                arguments.iter().flat_map(Self::leaves).collect()
+            }
         }
     }
 
@@ -116,7 +142,9 @@ impl Formula {
             Self::Axis(name) => vec![name],
             Self::Negative(of) => of.axes(),
             Self::Two(_, left, right) => left.axes().into_iter().chain(right.axes()).collect(),
-            Self::Call(_, arguments) => arguments.iter().flat_map(Self::axes).collect(),
+            Self::List(arguments) | Self::Call(_, arguments) => {
+                arguments.iter().flat_map(Self::axes).collect()
+            }
         }
     }
 }

@@ -1,7 +1,9 @@
 //! From a text to a formula whose parts fit together.
 
+use std::collections::BTreeMap;
+
 use super::functions::{FUNCTIONS, Function};
-use super::{Formula, Kind, Leaf, Operator};
+use super::{Formula, Kind, Leaf, Operator, Reading, Scope};
 use crate::form::advice;
 
 /// What is wrong with a formula, and what would be right.
@@ -15,21 +17,48 @@ fn mistake<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, 
     Err(Mistake { message: message.into(), help: help.into() })
 }
 
-/// The formula that `text` says; it amounts to a number.
+/// The formula that `text` says of one place; it amounts to a number and names no other formula.
 ///
 /// # Errors
 /// It is none, it names a function that is not there, or its parts do not fit.
 pub(crate) fn parse(text: &str) -> Result<Formula, Mistake> {
-    let mut parser = Parser { tokens: tokens(text)?, at: 0 };
-    let (formula, kind) = parser.sum()?;
-    if let Some(token) = parser.peek() {
-        return mistake(format!("`{}` stands behind the end of the formula", token.text()), "take it away");
-    }
+    let reading = Reading { scope: Scope::Place, named: &BTreeMap::new() };
+    parse_as(text, reading)
+}
+
+/// The formula that `text` says, read as told; it amounts to a number.
+///
+/// # Errors
+/// As for [`parse`].
+pub(crate) fn parse_as(text: &str, reading: Reading<'_>) -> Result<Formula, Mistake> {
+    let (formula, kind) = parse_within(text, reading, 0)?;
     if kind != Kind::Number {
         let help = "put it into `mean(…)`, `sum(…)` or another function that makes one number of it";
         return mistake(format!("the formula is {}, not a number", kind.words()), help);
     }
     Ok(formula)
+}
+
+/// The formula that `text` says, read as told, and what it amounts to.
+///
+/// # Errors
+/// As for [`parse`], but for what it amounts to.
+pub(crate) fn parse_any(text: &str, reading: Reading<'_>) -> Result<(Formula, Kind), Mistake> {
+    parse_within(text, reading, 0)
+}
+
+/// So many formulas may stand in each other.
+const DEEPEST: usize = 16;
+
+fn parse_within(text: &str, reading: Reading<'_>, depth: usize) -> Result<Part, Mistake> {
+    let mut parser = Parser { tokens: tokens(text)?, at: 0, reading, depth };
+    let part = parser.sum()?;
+    match parser.peek() {
+        Some(token) => {
+            mistake(format!("`{}` stands behind the end of the formula", token.text()), "take it away")
+        }
+        None => Ok(part),
+    }
 }
 
 /// `text` with what stands between `<` and `>` in place of its value, a formula over axes.
@@ -48,13 +77,17 @@ pub(crate) fn fill(text: &str, value: impl Fn(&Formula) -> Option<f64>) -> Resul
                 "between `<` and `>` stands a formula over axes of the sweeps, such as `<15 * $ratio>`";
             return mistake(format!("`{inner}` has no value"), help);
         };
-        // What computation leaves behind the sixth decimal is noise.
         filled.push_str(before);
-        filled.push_str(&((number * 1e6).round() / 1e6).to_string());
+        filled.push_str(&without_noise(number).to_string());
         rest = behind;
     }
     filled.push_str(rest);
     Ok(filled)
+}
+
+/// What computation leaves behind the ninth digit is noise.
+fn without_noise(number: f64) -> f64 {
+    format!("{number:.8e}").parse().unwrap_or(number)
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +114,18 @@ fn in_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-.:*".contains(c)
 }
 
+/// How far a number goes: digits, a point, an exponent.
+fn number_length(text: &str) -> usize {
+    let digits = |from: usize| {
+        let rest = &text[from..];
+        from + rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len())
+    };
+    let plain = digits(0);
+    let Some(exponent) = text[plain..].strip_prefix('e') else { return plain };
+    let sign = usize::from(exponent.starts_with(['-', '+']));
+    if exponent[sign..].starts_with(|c: char| c.is_ascii_digit()) { digits(plain + 1 + sign) } else { plain }
+}
+
 fn tokens(text: &str) -> Result<Vec<Token>, Mistake> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
@@ -88,7 +133,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, Mistake> {
         let length = |of: &str, in_token: fn(char) -> bool| of.find(|c| !in_token(c)).unwrap_or(of.len());
         let (token, taken) = match first {
             '0'..='9' => {
-                let taken = length(rest, |c| c.is_ascii_digit() || c == '.');
+                let taken = number_length(rest);
                 let Ok(number) = rest[..taken].parse() else {
                     return mistake(format!("`{}` is no number", &rest[..taken]), "write one such as `0.5`");
                 };
@@ -102,9 +147,9 @@ fn tokens(text: &str) -> Result<Vec<Token>, Mistake> {
                 let taken = 1 + length(&rest[1..], |c| c.is_ascii_alphanumeric() || c == '_');
                 (Token::Axis(rest[1..taken].to_owned()), taken)
             }
-            '+' | '-' | '*' | '/' | '(' | ')' | ',' => (Token::Sign(first), 1),
+            '+' | '-' | '*' | '/' | '(' | ')' | '[' | ']' | ',' => (Token::Sign(first), 1),
             other => {
-                let help = "a formula has numbers, `VARIANT:PATH`, `$AXIS`, functions, `+ - * / ( )` and `,`";
+                let help = "a formula has numbers, `VARIANT:PATH`, `$AXIS`, functions, lists `[a, b]`, `+ - * / ( )` and `,`";
                 return mistake(format!("`{other}` has no meaning here"), help);
             }
         };
@@ -114,14 +159,17 @@ fn tokens(text: &str) -> Result<Vec<Token>, Mistake> {
     Ok(tokens)
 }
 
-struct Parser {
+struct Parser<'a> {
     tokens: Vec<Token>,
     at: usize,
+    reading: Reading<'a>,
+    /// In how many other formulas it stands.
+    depth: usize,
 }
 
 type Part = (Formula, Kind);
 
-impl Parser {
+impl Parser<'_> {
     fn peek(&self) -> Option<&Token> {
         self.tokens.get(self.at)
     }
@@ -162,7 +210,7 @@ impl Parser {
         let help = "a number, `VARIANT:PATH`, `$AXIS`, a function or `(` was to come";
         match self.next() {
             Some(Token::Number(number)) => Ok((Formula::Number(number), Kind::Number)),
-            Some(Token::Axis(name)) => Ok((Formula::Axis(name), Kind::Number)),
+            Some(Token::Axis(name)) => Ok((Formula::Axis(name), self.of_a_place())),
             Some(Token::Word(word)) => self.word(&word),
             Some(Token::Sign('-')) => {
                 let (of, kind) = self.single()?;
@@ -170,41 +218,87 @@ impl Parser {
             }
             Some(Token::Sign('(')) => {
                 let inner = self.sum()?;
-                self.close("`(`")?;
+                self.close(')', "`(`")?;
                 Ok(inner)
+            }
+            Some(Token::Sign('[')) => {
+                let items = self.items()?;
+                self.close(']', "`[`")?;
+                numbers(items)
             }
             Some(token) => mistake(format!("`{}` is out of place", token.text()), help),
             None => mistake("the formula ends too early", help),
         }
     }
 
-    fn close(&mut self, what: &str) -> Result<(), Mistake> {
-        match self.sign(&[')']) {
+    fn close(&mut self, with: char, what: &str) -> Result<(), Mistake> {
+        match self.sign(&[with]) {
             Some(_) => Ok(()),
-            None => mistake(format!("{what} is not closed"), "add `)`"),
+            None => mistake(format!("{what} is not closed"), format!("add `{with}`")),
+        }
+    }
+
+    fn items(&mut self) -> Result<Vec<Part>, Mistake> {
+        let mut items = vec![self.sum()?];
+        while self.sign(&[',']).is_some() {
+            items.push(self.sum()?);
+        }
+        Ok(items)
+    }
+
+    /// What a number of one place amounts to.
+    const fn of_a_place(&self) -> Kind {
+        match self.reading.scope {
+            Scope::Place => Kind::Number,
+            Scope::AllPlaces => Kind::Several,
         }
     }
 
     fn word(&mut self, word: &str) -> Result<Part, Mistake> {
         if let Some((variant, path)) = word.split_once(':') {
             let leaf = Leaf { variant: variant.to_owned(), path: path.to_owned() };
-            let kind = leaf.kind();
+            let kind = match (self.reading.scope, leaf.kind()) {
+                (Scope::AllPlaces, Kind::Number) => self.of_a_place(),
+                (Scope::AllPlaces, kind) => {
+                    let help = "name one number of each place, such as `links.NAME.queue_ms.mean`";
+                    return mistake(
+                        format!("over all places `{word}` would be {} at each", kind.words()),
+                        help,
+                    );
+                }
+                (Scope::Place, kind) => kind,
+            };
             return Ok((Formula::Measure(leaf), kind));
+        }
+        if let Some(text) = self.reading.named.get(word) {
+            if self.depth == DEEPEST {
+                return mistake(
+                    format!("`{word}` stands in itself"),
+                    "let formulas name others that do not name them",
+                );
+            }
+            return parse_within(text, self.reading, self.depth + 1);
         }
         let Some(&(name, function)) = FUNCTIONS.iter().find(|(name, _)| *name == word) else {
             let names = FUNCTIONS.iter().map(|&(name, _)| name);
-            return mistake(format!("there is no function `{word}`"), advice(word, names));
+            let names = names.chain(self.reading.named.keys().map(String::as_str));
+            return mistake(format!("there is no function or formula `{word}`"), advice(word, names));
         };
         if self.sign(&['(']).is_none() {
             return mistake(format!("`{name}` is a function"), format!("write `{name}(…)`"));
         }
-        let mut arguments = vec![self.sum()?];
-        while self.sign(&[',']).is_some() {
-            arguments.push(self.sum()?);
-        }
-        self.close(&format!("`{name}(`"))?;
+        let arguments = self.items()?;
+        self.close(')', &format!("`{name}(`"))?;
         call(name, function, arguments)
     }
+}
+
+fn numbers(items: Vec<Part>) -> Result<Part, Mistake> {
+    if let Some((_, kind)) = items.iter().find(|(_, kind)| *kind != Kind::Number) {
+        let help = "make a number of it, such as by `mean(…)`";
+        return mistake(format!("a list holds numbers, not {}", kind.words()), help);
+    }
+    Ok((Formula::List(items.into_iter().map(|(formula, _)| formula).collect()), Kind::Several))
 }
 
 fn call(name: &str, function: Function, arguments: Vec<Part>) -> Result<Part, Mistake> {

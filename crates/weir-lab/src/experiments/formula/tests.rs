@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use super::parse::parse;
 use super::*;
 
 fn course(from: f64, step: f64, values: &[f64]) -> Course {
@@ -30,7 +31,8 @@ fn measured(leaf: &Leaf) -> Option<Harvested> {
 fn value(text: &str) -> Option<f64> {
     let axes = BTreeMap::from([("flows".to_owned(), 4.0)]);
     let formula = parse(text).unwrap_or_else(|mistake| panic!("{text}: {mistake:?}"));
-    evaluate(&formula, &Known { axes: &axes, measured: &measured })
+    let axis = |name: &str| axes.get(name).copied().map(Harvested::Number);
+    evaluate(&formula, &Known { axes: &axis, measured: &measured })
 }
 
 fn is(text: &str, expected: f64) {
@@ -48,6 +50,7 @@ fn arithmetic_goes_by_the_usual_order() {
     is("1 - 2 - 3", -4.0);
     is("-(2 + 1) / 2", -1.5);
     is("15 * $flows", 60.0);
+    is("1e3 - 2.5e-1 * 4", 999.0);
 }
 
 #[test]
@@ -64,6 +67,78 @@ fn a_course_during_another_has_no_value_elsewhere() {
     is(&format!("least({during})"), 1.0);
     is(&format!("greatest({during})"), 4.0);
     assert_eq!(value(&format!("least(during({A}, {B}, 20, 30))")), None);
+}
+
+#[test]
+fn a_list_is_several_numbers() {
+    is("greatest([1, 3 * 2, $flows])", 6.0);
+    is("mean([a:media.loss_ratio, b:media.loss_ratio])", 0.035);
+}
+
+#[test]
+fn functions_of_each_number_by_itself() {
+    is("ln(8) / ln(2)", 3.0);
+    // √6 + 2 + 2.
+    is("sum(sqrt(a:flows.*.rate_bps * 4))", 6.449_489_742_783_178);
+    is("sum(size([1 - 3, 2]))", 4.0);
+    assert_eq!(value("ln(0 - 1)"), None);
+}
+
+#[test]
+fn ranks_share_the_mean_of_the_places_of_what_is_equal() {
+    // 1.5, 1, 1: places 3, 1 and 2, shared.
+    is("greatest(rank(a:flows.*.rate_bps))", 3.0);
+    is("least(rank(a:flows.*.rate_bps))", 1.5);
+    // Spearman: 1, 2, 3 beside 1, 4, 9.
+    is("correlation(rank([1, 2, 3]), rank([1, 4, 9]))", 1.0);
+}
+
+#[test]
+fn rescaled_numbers_go_from_nothing_to_one() {
+    is("mean(rescaled([2, 4, 10]))", (0.0 + 0.25 + 1.0) / 3.0);
+}
+
+#[test]
+fn the_slope_of_a_course_is_per_second() {
+    // 0, 4, none, 6, 1, 5, 5, 5 at steps of 0.5 s.
+    is(&format!("greatest(slope({A}))"), 8.0);
+    is(&format!("least(slope({A}))"), -10.0);
+}
+
+fn over_places(text: &str) -> Result<Formula, parse::Mistake> {
+    parse_as(text, Reading { scope: Scope::AllPlaces, named: &BTreeMap::new() })
+}
+
+#[test]
+fn a_formula_names_others() {
+    let named = BTreeMap::from([
+        ("lost".to_owned(), "a:media.loss_ratio * 100".to_owned()),
+        ("more".to_owned(), "1 + lost".to_owned()),
+        ("round".to_owned(), "2 * round".to_owned()),
+    ]);
+    let read = |text: &str| parse_as(text, Reading { scope: Scope::Place, named: &named });
+    let axis = |_: &str| None;
+    let found = evaluate(&read("more * 2").unwrap(), &Known { axes: &axis, measured: &measured });
+    assert_eq!(found, Some(6.0));
+    assert!(read("round").unwrap_err().message.contains("stands in itself"));
+    assert!(read("mroe").unwrap_err().help.contains("`more`"));
+}
+
+#[test]
+fn small_numbers_are_filled_in_with_nine_digits() {
+    let value = |_: &Formula| Some(1.234_567_891_234e-5);
+    assert_eq!(fill("a=<$x>", value).unwrap(), "a=0.00001234567891");
+}
+
+#[test]
+fn over_all_places_a_value_is_several_numbers() {
+    let formula = over_places("mean(during(a:media.loss_ratio, $flows, 2, 4))").unwrap();
+    let axis = |_: &str| Some(Harvested::Several(vec![1.0, 2.0, 4.0]));
+    let measured = |_: &Leaf| Some(Harvested::Several(vec![0.1, 0.2, 0.4]));
+    let found = evaluate(&formula, &Known { axes: &axis, measured: &measured }).unwrap();
+    assert!((found - 0.3).abs() < 1e-12, "{found}");
+    assert!(over_places("a:media.loss_ratio").is_err(), "one for each place is no number");
+    assert!(over_places("mean(a:flows.*.rate_bps)").unwrap_err().message.contains("over all places"));
 }
 
 #[test]
@@ -168,7 +243,8 @@ fn a_mistake_says_what_would_be_right() {
 #[test]
 fn what_is_laid_over_a_scenario_has_the_places_numbers() {
     let axes = BTreeMap::from([("ratio".to_owned(), 1.1)]);
-    let value = |formula: &Formula| evaluate(formula, &Known { axes: &axes, measured: &measured });
+    let axis = |name: &str| axes.get(name).copied().map(Harvested::Number);
+    let value = |formula: &Formula| evaluate(formula, &Known { axes: &axis, measured: &measured });
     let filled = |text: &str| fill(text, value);
     // 15 · 1.1 is 16.500000000000004.
     assert_eq!(filled("flows.b.access_delay=<15 * $ratio>ms").unwrap(), "flows.b.access_delay=16.5ms");

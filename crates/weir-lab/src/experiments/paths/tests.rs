@@ -15,13 +15,13 @@ fn paths_that_results_have_are_right() {
         "series.flows.video.sender.p.max",
         "series.links.bottleneck.queue_mean_ms",
     ] {
-        assert_eq!(problem(path), None, "{path}");
+        assert_eq!(problem(path, None), None, "{path}");
     }
 }
 
 #[test]
 fn a_path_that_results_do_not_have_brings_up_what_is_meant() {
-    let help = |path| problem(path).map(|(_, help)| help).unwrap_or_default();
+    let help = |path| problem(path, None).map(|(_, help)| help).unwrap_or_default();
     assert_eq!(help("flows.video.rate_bsp"), "did you mean `rate_bps`?");
     assert_eq!(help("link.bottleneck.loss_ratio"), "did you mean `links`?");
     assert_eq!(help("windows.late.jian.of_means"), "did you mean `jain`?");

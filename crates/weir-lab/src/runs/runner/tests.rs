@@ -3,7 +3,8 @@ use std::sync::Mutex;
 
 use super::*;
 use crate::build::RunOptions;
-use crate::runs::{Capture, CaptureFile, Folder, Forget, InMemory};
+use crate::runs::store::Store;
+use crate::runs::{Capture, CaptureFile, Forget, InMemory, Log, kept_or_made};
 use crate::scenario::Scenario;
 use weir_measure::results::RunMetrics;
 
@@ -22,7 +23,7 @@ fn each<T: Send>(
     store: &impl Store<T>,
     make: impl Fn(usize) -> Result<T, RunError> + Sync,
 ) -> Result<Vec<T>, RunError> {
-    runner.each(KEYS.len(), store, |index| Ok(Some(KEYS[index].to_owned())), make)
+    runner.each(KEYS.len(), |index| kept_or_made(Some(KEYS[index].to_owned()), store, || make(index)))
 }
 
 /// Ten keys, `0` to `9`.
@@ -53,26 +54,33 @@ fn the_first_task_that_fails_is_told_whatever_the_threads() {
 #[test]
 fn an_interrupted_grid_goes_on_where_it_was() {
     let directory = tempfile::tempdir().unwrap();
-    let folder = Folder::open(directory.path()).unwrap();
+    let path = directory.path().join("runs.log");
+    let open = || Log::<f64>::open(&path, &[]).unwrap();
     let broken = |index: usize| if index == 6 { Err(failure(index)) } else { Ok(index as f64 / 3.0) };
-    each(runner(2), &folder, broken).unwrap_err();
-    let kept: BTreeSet<usize> =
-        (0..KEYS.len()).filter(|&i| Store::<f64>::get(&folder, KEYS[i]).is_some()).collect();
-    assert!((0..6).all(|index| kept.contains(&index)) && !kept.contains(&6), "{kept:?}");
-    // One of those that were kept is damaged.
-    std::fs::write(directory.path().join("2.json"), "half of").unwrap();
+    each(runner(2), &open(), broken).unwrap_err();
+    // It was killed while it wrote the last one.
+    let written = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, &written[..written.len() - 3]).unwrap();
+    let kept: BTreeSet<usize> = (0..KEYS.len()).filter(|&i| open().get(KEYS[i]).is_some()).collect();
+    assert!(kept.len() >= 5 && !kept.contains(&6), "{kept:?}");
 
     let made = Mutex::new(BTreeSet::new());
     let make = |index: usize| {
         made.lock().unwrap().insert(index);
         Ok(index as f64 / 3.0)
     };
-    let whole = each(runner(2), &folder, make).unwrap();
-    let missing = |index: &usize| *index == 2 || !kept.contains(index);
-    assert_eq!(made.into_inner().unwrap(), (0..KEYS.len()).filter(missing).collect());
+    let log = open();
+    let whole = each(runner(2), &log, make).unwrap();
+    log.in_order().unwrap();
+    assert_eq!(made.into_inner().unwrap(), (0..KEYS.len()).filter(|index| !kept.contains(index)).collect());
     assert_eq!(whole, each(runner(1), &Forget, |index| Ok(index as f64 / 3.0)).unwrap());
-    let partial = |entry: &std::fs::DirEntry| entry.path().extension().is_some_and(|end| end == "partial");
-    assert!(!std::fs::read_dir(directory.path()).unwrap().any(|entry| partial(&entry.unwrap())));
+
+    // One that was never interrupted ends in the same bytes.
+    let other = directory.path().join("other.log");
+    let log = Log::open(&other, &[]).unwrap();
+    each(runner(1), &log, |index| Ok(index as f64 / 3.0)).unwrap();
+    log.in_order().unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&other).unwrap());
 }
 
 #[test]
@@ -95,15 +103,15 @@ fn runs_are_the_same_by_one_thread_by_four_and_out_of_a_store() {
         (1..=6).map(|seed| Task::new(format!("{seed}"), &scenario, options(seed))).collect();
     let traces = TraceStore::at(None);
     let directory = tempfile::tempdir().unwrap();
-    let folder = Folder::open(directory.path()).unwrap();
+    let log = Log::open(&directory.path().join("runs.log"), &[]).unwrap();
     let run = |jobs, store: &dyn Fn(usize) -> Result<Vec<RunMetrics>, RunError>| store(jobs).unwrap();
     let forget = |jobs| runner(jobs).run(&tasks, &traces, &Forget, |_, ran| ran.measured.metrics);
-    let kept = |jobs| runner(jobs).run(&tasks, &traces, &folder, |_, ran| ran.measured.metrics);
+    let kept = |jobs| runner(jobs).run(&tasks, &traces, &log, |_, ran| ran.measured.metrics);
     let one = run(1, &forget);
     assert_eq!(run(4, &forget), one);
     assert_eq!(run(4, &kept), one);
     let never = |_, _: Ran| -> RunMetrics { unreachable!("all of them were kept") };
-    assert_eq!(runner(1).run(&tasks, &traces, &folder, never).unwrap(), one);
+    assert_eq!(runner(1).run(&tasks, &traces, &log, never).unwrap(), one);
 }
 
 #[test]
@@ -123,7 +131,7 @@ fn a_kept_result_is_of_no_use_to_another_run_of_the_same_name() {
     let (first, second) = (sent(task(&short)), sent(task(&long)));
     assert_ne!(first, second);
     assert_eq!(sent(task(&short)), first);
-    let key = |task: Task<'_>| task.key(&traces).unwrap().unwrap();
+    let key = |task: Task<'_>| task.key(&task.planned(&traces).unwrap()).unwrap();
     let options = |seed, series| RunOptions { seed, series, ..RunOptions::default() };
     let changed = [
         task(&long),
@@ -145,5 +153,5 @@ fn a_run_that_captures_packets_is_always_made() {
     let file = CaptureFile { file: tempfile::tempfile().unwrap(), path: "packets.pcapng".into() };
     let capture = Some(Capture { links: &[], file: &file });
     let task = Task { capture, ..Task::new("call".to_owned(), &scenario, RunOptions::default()) };
-    assert_eq!(task.key(&TraceStore::at(None)).unwrap(), None);
+    assert_eq!(task.key(&task.planned(&TraceStore::at(None)).unwrap()), None);
 }

@@ -8,4 +8,5 @@ mod recorder;
 
 pub use columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries};
 pub use csv::write_cdf_csv;
+pub use parquet::write_parquet;
 pub(super) use recorder::SeriesRecorder;

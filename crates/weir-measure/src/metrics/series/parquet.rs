@@ -22,19 +22,37 @@ impl Series {
     pub fn write_parquet(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
         let mut columns = vec![("time_s".to_owned(), Column::Numbers(&self.time_s))];
         columns.extend(self.columns());
-        write_columns(out, &columns).map_err(|error| match error {
-            ParquetError::External(error) => io::Error::other(error),
-            other => io::Error::other(other),
-        })
+        write_columns(out, "series", &columns).map_err(io_error)
+    }
+}
+
+/// Writes columns of numbers as a Parquet file of one row group, uncompressed, as DOUBLE; what is not finite is null.
+///
+/// # Errors
+/// Those of `out`; columns of different lengths.
+pub fn write_parquet<'c>(
+    out: &mut (impl Write + Send),
+    name: &str,
+    columns: impl Iterator<Item = (String, &'c [f64])>,
+) -> io::Result<()> {
+    let columns: Vec<_> = columns.map(|(name, values)| (name, Column::Numbers(values))).collect();
+    write_columns(out, name, &columns).map_err(io_error)
+}
+
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(error) => io::Error::other(error),
+        other => io::Error::other(other),
     }
 }
 
 fn write_columns(
     out: &mut (impl Write + Send),
+    name: &str,
     columns: &[(String, Column<'_>)],
 ) -> Result<(), ParquetError> {
     let fields = columns.iter().map(|(name, column)| column.field(name)).collect::<Result<_, _>>()?;
-    let schema = Arc::new(Type::group_type_builder("series").with_fields(fields).build()?);
+    let schema = Arc::new(Type::group_type_builder(name).with_fields(fields).build()?);
     let mut file = SerializedFileWriter::new(out, schema, Arc::new(WriterProperties::default()))?;
     let mut rows = file.next_row_group()?;
     for (_, column) in columns {

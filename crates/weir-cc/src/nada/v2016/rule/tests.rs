@@ -1,7 +1,7 @@
 use weir_units::{DataRate, DataSize};
 
 use super::*;
-use crate::controller::{Controller, Pacing, PathEvent};
+use crate::controller::{Controller, Pacing, PathEvent, Target};
 use crate::decision::{Decision, Why};
 use crate::nada::NadaPacing;
 use crate::packet::{SendState, SentPacket};
@@ -157,6 +157,32 @@ fn the_shaping_buffer_moves_both_rates_without_a_cap() {
     sender.on_sent(&packet, &SendState::default());
     tell_with(&mut sender, 400, report(0, 0), None, 2000);
     assert_eq!((sender.target().media_rate, sender.target().sending_rate), (kbps(452), kbps(548)));
+}
+
+#[test]
+fn an_encoder_that_overshoots_for_five_seconds_fills_the_buffer_to_a_balance_and_it_drains_behind_it() {
+    let mut sender = sender(Config::nada_2016());
+    let (mut bits, mut now) = (0.0_f64, 0);
+    // The encoder makes `excess` times what it is asked for; the buffer is looked at ten times a second. An unknown receive
+    // rate holds R_n at 500 kbit/s. With b bits both rates are 30·0.1·b/s off it, one below and one above.
+    let mut run = |excess: f64, tenths: u32| {
+        for _ in 0..tenths {
+            now += 100;
+            tell_with(&mut sender, now, report(0, 0), None, libm::round(bits / 8.0) as u64);
+            let Target { media_rate, sending_rate, .. } = sender.target();
+            bits = (bits + 0.1 * (excess * media_rate.bps_f64() - sending_rate.bps_f64())).max(0.0);
+        }
+        (bits, sender.target().media_rate.bps_f64(), sender.target().sending_rate.bps_f64())
+    };
+    // 1.2·(500 − 3·b) = 500 + 3·b at b = 100/6.6 = 15.1515 kbit: 454.545 and 545.455 kbit/s.
+    let (bits, media, sending) = run(1.2, 50);
+    assert!((bits - 15_151.5).abs() < 10.0, "{bits} bits");
+    assert!((media - 454_545.0).abs() < 30.0 && (sending - 545_455.0).abs() < 30.0, "{media} and {sending}");
+    // Behind it 0.1 s · 2·3/s of it leave in each tenth of a second: 15151.5·0.4⁵ = 155.2 bits after half a second.
+    let (bits, ..) = run(1.0, 5);
+    assert!((bits - 155.2).abs() < 5.0, "{bits} bits");
+    let (bits, media, sending) = run(1.0, 15);
+    assert!(bits < 8.0 && media > 499_970.0 && sending < 500_030.0, "{bits} bits, {media} and {sending}");
 }
 
 #[test]

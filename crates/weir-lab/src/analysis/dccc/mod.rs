@@ -1,0 +1,20 @@
+//! DCCC's equations: dccc-2017.
+
+mod equilibrium;
+mod fluid;
+mod mismatch;
+mod network;
+mod optimum;
+mod passivity;
+mod penalty;
+mod random;
+pub mod rest;
+mod stability;
+
+pub(super) use equilibrium::Equilibrium;
+pub(super) use fluid::Fluid;
+pub(super) use mismatch::Mismatch;
+pub(super) use optimum::Optimum;
+pub(super) use passivity::Passivity;
+pub(super) use penalty::Penalty;
+pub(super) use stability::Loop;

@@ -1,0 +1,60 @@
+//! The inequalities of appendix A, at one state.
+
+use super::{State, System};
+
+/// Each by its name, and what holds: a sum that must not be above 0, over the sum of the magnitudes of its terms.
+pub(super) const NAMES: [(&str, &str); 8] = [
+    ("eq45b", "projection of the rates: δx·(U' − v − de/dt)⁺ is at most the same without projection"),
+    ("eq45d", "the step to −δx·δe: what the price's change gives is at least what the delay's does"),
+    ("eq46", "the price changes by no more than α times the delay, in magnitude"),
+    ("w-user", "W_user is not below 0: δx·(U'(x) − U'(x̂)) is at most 0"),
+    ("eq47b", "projection of the queues: δq·(y − c)⁺ is at most δq·(y − c)"),
+    ("eq48", "(c − ŷ)·dq/dt is at most δy·dq/dt"),
+    ("w-link", "W_link is not below 0: δq·(ŷ − c) is at most 0"),
+    ("lyapunov", "V_user + V_link does not rise"),
+];
+
+/// The inequalities that are meant for each flow or link, the greatest of them.
+fn greatest(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(f64::NEG_INFINITY, f64::max)
+}
+
+impl System {
+    /// What each of [`NAMES`] must not have above 0, in that order.
+    pub(super) fn excesses(&self, state: &State) -> [f64; 8] {
+        let growth = self.growth(state);
+        let drive = self.drive(state, &growth);
+        let (arriving, at_rest) = (self.arriving(state), self.arriving(&self.rest));
+        let spare = self.spare();
+        let users = 0..self.users.len();
+        let links = 0..self.links.len();
+        let dx = |r: usize| state.rates[r] - self.rest.rates[r];
+        let dq = |l: usize| state.queues[l] - self.rest.queues[l];
+        let price = |r: usize, of: &State| self.users[r].delay_price(self.users[r].delay(&of.queues));
+        let dv = |r: usize| price(r, state) - price(r, &self.rest);
+        let de = |r: usize| self.users[r].delay(&state.queues) - self.users[r].delay(&self.rest.queues);
+        let marginal = |r: usize, of: &State| self.users[r].utility_weight / of.rates[r];
+        let utility = |r: usize| marginal(r, state) - marginal(r, &self.rest);
+        let overload = |l: usize| arriving[l] - self.links[l].capacity;
+        let carried = |l: usize| self.links[l].capacity * growth[l];
+        let unprojected = |r: usize| {
+            let route = self.users[r].route.iter();
+            dx(r) * (utility(r) - dv(r) - route.map(|&l| growth[l]).sum::<f64>())
+        };
+        let sum_users = |of: &dyn Fn(usize) -> f64| users.clone().map(of).sum::<f64>();
+        let sum_links = |of: &dyn Fn(usize) -> f64| links.clone().map(of).sum::<f64>();
+        // At rest the price is the marginal utility.
+        let lyapunov = sum_users(&|r| dx(r) * drive[r]) / self.alpha
+            + sum_links(&|l| dq(l) * carried(l) + spare[l] * growth[l] / self.alpha);
+        [
+            sum_users(&|r| dx(r) * drive[r] - unprojected(r)),
+            sum_users(&|r| dx(r) * (de(r) - dv(r) / self.alpha)),
+            greatest(users.clone().map(|r| dv(r).abs() - self.alpha * de(r).abs())),
+            greatest(users.clone().map(|r| dx(r) * utility(r))),
+            greatest(links.clone().map(|l| dq(l) * (carried(l) - overload(l)))),
+            sum_links(&|l| (spare[l] - (arriving[l] - at_rest[l])) * growth[l]),
+            greatest(links.clone().map(|l| -dq(l) * spare[l])),
+            lyapunov,
+        ]
+    }
+}

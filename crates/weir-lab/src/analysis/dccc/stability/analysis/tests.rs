@@ -1,0 +1,88 @@
+//! Against reference values that another program computed.
+
+use super::*;
+
+fn of(kbps: u64, change: impl Fn(Parameters) -> Parameters) -> Results {
+    let parameters = Parameters { rate: DataRate::from_kbps(kbps), ..Parameters::default() };
+    Loop::run(&change(parameters)).unwrap()
+}
+
+fn close(value: Option<f64>, expected: f64, tolerance: f64) {
+    let value = value.unwrap();
+    assert!((value - expected).abs() <= tolerance, "{value} is not {expected}");
+}
+
+#[test]
+fn margins_are_those_worked_out_for_one_link_and_for_two() {
+    for (kbps, crossover, phase, gain, delay, phase_two, gain_two) in [
+        (500, 4.041, 60.67, 3.853, 262.1, 40.9, 1.926),
+        (1000, 4.076, 56.67, 3.804, 242.7, 38.8, 1.902),
+        (2500, 4.099, 54.31, 3.773, 231.2, 37.6, 1.887),
+    ] {
+        let one = of(kbps, |own| own);
+        close(one.crossover_rad_per_s, crossover, 1e-3);
+        close(one.phase_margin_deg, phase, 0.01);
+        close(one.gain_margin, gain, 1e-3);
+        close(one.delay_margin_ms, delay, 0.1);
+        let two = of(kbps, |own| Parameters { links: 2, ..own });
+        close(two.phase_margin_deg, phase_two, 0.1);
+        close(two.gain_margin, gain_two, 1e-3);
+        assert_eq!((one.stable, two.stable), (1, 1));
+    }
+}
+
+#[test]
+fn zero_and_pole_are_those_of_the_text() {
+    let results = of(1000, |own| Parameters { rtt: TimeDelta::from_millis(50), ..own });
+    // (0.1 − 0.02)/0.05, 0.4·0.02/0.05, 0.4/0.05.
+    close(Some(results.zero_rad_per_s), 1.6, 1e-9);
+    close(Some(results.pole_rad_per_s), 0.16, 1e-9);
+    close(Some(results.gain_per_s), 8.0, 1e-9);
+    close(results.crossover_rad_per_s, 8.151, 1e-3);
+}
+
+#[test]
+fn margins_shrink_with_the_gain_and_with_beta() {
+    for (factor, phase, gain) in [(0.25, 50.4, 15.2), (2.0, 39.4, 1.91), (3.75, 2.1, 1.02)] {
+        let results = of(1000, |own| Parameters { gain_factor: factor, ..own });
+        close(results.phase_margin_deg, phase, 0.1);
+        close(results.gain_margin, gain, 0.05);
+    }
+    close(of(1000, |own| Parameters { price_scale: 0.5, ..own }).phase_margin_deg, 18.3, 0.1);
+}
+
+#[test]
+fn four_times_the_gain_goes_round_minus_one() {
+    let four = of(1000, |own| Parameters { gain_factor: 4.0, ..own });
+    assert_eq!((four.encirclements, four.stable, four.hull_stable), (2, 0, 0));
+    close(Some(of(1000, |own| own).critical_gain), 1.52, 0.01);
+}
+
+#[test]
+fn the_hull_of_one_flow_ends_where_its_curve_crosses_the_axis() {
+    let results = of(1000, |own| Parameters { links: 2, ..own });
+    close(Some(results.hull_least_real), -1.0 / 1.902, 1e-3);
+    let others = |own| Parameters {
+        other_rates: vec![DataRate::from_kbps(500)],
+        other_rtts: vec![TimeDelta::from_millis(300)],
+        ..own
+    };
+    assert!(of(1000, others).hull_least_real <= of(1000, |own| own).hull_least_real);
+}
+
+#[test]
+fn sampling_costs_margin() {
+    let results = of(1000, |own| own);
+    close(Some(results.sampled.critical_gain), 0.957, 1e-3);
+    assert!(results.sampled.phase_margin_deg < results.phase_margin_deg);
+    assert!(results.sampled.gain_margin < results.gain_margin);
+    assert_eq!(results.sampled.root_moduli.len(), 3);
+    let two = of(1000, |own| Parameters { links: 3, ..own });
+    assert_eq!((two.stable, two.sampled.stable), (1, 0));
+}
+
+#[test]
+fn a_rate_at_which_nothing_rests_is_refused() {
+    let slow = Parameters { rate: DataRate::from_kbps(200), ..Parameters::default() };
+    assert!(Loop::run(&slow).is_err());
+}

@@ -1,0 +1,195 @@
+//! Proposition 1 of gcc-2016: with frames of constant size capacity and gradient cannot be told apart.
+
+use nalgebra::{DMatrix, Matrix2, SVD};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weir_cc::ArrivalTime;
+use weir_cc::gcc::blocks::bursts::BurstSample;
+use weir_cc::gcc::blocks::detector::Usage;
+use weir_cc::gcc::blocks::two_state::TwoStateKalman;
+use weir_cc::gcc::send_side::Config;
+use weir_units::{DataRate, TimeDelta};
+
+use crate::analysis::entry::Analysis;
+use crate::analysis::range::{FASTER, LONGER, check, moving, span};
+use crate::form::Problem;
+
+/// Ranks of the observability matrix, and the filter with and without frames of varying size.
+pub(in crate::analysis) struct Observability;
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::analysis) struct Parameters {
+    /// `C`, which the filter should find.
+    capacity: DataRate,
+    /// `ΔL` where it is constant, and the greatest where it varies, in bytes.
+    #[schemars(range(min = 1.0, max = 1_000_000.0))]
+    size_delta_bytes: f64,
+    /// Time between frames.
+    frame_interval: TimeDelta,
+    /// Frames that the filter is shown.
+    #[schemars(range(min = 10, max = 1_000_000))]
+    frames: u32,
+    /// Half the range of the delay's uniform noise, in ms.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    noise_ms: f64,
+    /// Pairs of sizes whose rank is taken.
+    #[schemars(range(min = 1, max = 100_000))]
+    pairs: u32,
+    /// What is drawn at random begins here.
+    seed: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::analysis) struct Results {
+    /// Pairs of two different `ΔL`.
+    unequal_pairs: u32,
+    /// How many of them give `[[ΔL0, 1], [ΔL1, 1]]` rank 2.
+    unequal_of_rank_two: u32,
+    /// Pairs of equal `ΔL`.
+    equal_pairs: u32,
+    /// How many of them give it rank 1.
+    equal_of_rank_one: u32,
+    /// Rank of the model with the gradient alone, `[[1], [1]]`: always 1, all it needs.
+    scalar_rank: usize,
+    /// The filter where sizes vary.
+    varying: Found,
+    /// The filter where all differ by the same.
+    constant: Found,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Found {
+    /// `1/C` of the filter at the end, in ms per byte.
+    slope_ms_per_byte: f64,
+    /// The capacity that it stands for, in bit/s; null where it is not above 0.
+    capacity_bps: Option<f64>,
+    /// How far `1/C` is from the truth, over the truth.
+    error: f64,
+    /// The gradient `m` at the end, in ms; in truth 0.
+    gradient_ms: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            capacity: DataRate::from_mbps(1),
+            size_delta_bytes: 500.0,
+            frame_interval: TimeDelta::from_millis(33),
+            frames: 2000,
+            noise_ms: 0.5,
+            pairs: 100,
+            seed: 1,
+        }
+    }
+}
+
+impl Analysis for Observability {
+    type Parameters = Parameters;
+    type Results = Results;
+
+    const NAME: &'static str = "kalman-observability";
+    const SUMMARY: &'static str =
+        "Whether a Kalman filter can tell capacity from gradient, by the sizes of frames";
+    const SOURCE: &'static str = "gcc-2016 proposition 1; nada-vs-gcc-2016 eq. (7)";
+
+    fn run(parameters: &Parameters) -> Result<Results, Problem> {
+        check([
+            ("capacity", moving(parameters.capacity), FASTER),
+            ("frame_interval", span(parameters.frame_interval), LONGER),
+        ])?;
+        let mut dice = Pcg64Mcg::seed_from_u64(parameters.seed);
+        let (unequal, equal): (Vec<usize>, Vec<usize>) =
+            (0..parameters.pairs).map(|_| parameters.ranks(&mut dice)).unzip();
+        let of_rank = |ranks: &[usize], rank: usize| ranks.iter().filter(|own| **own == rank).count() as u32;
+        Ok(Results {
+            unequal_pairs: parameters.pairs,
+            unequal_of_rank_two: of_rank(&unequal, 2),
+            equal_pairs: parameters.pairs,
+            equal_of_rank_one: of_rank(&equal, 1),
+            scalar_rank: rank(DMatrix::from_element(2, 1, 1.0)),
+            varying: parameters.filtered(&mut dice, true),
+            constant: parameters.filtered(&mut dice, false),
+        })
+    }
+}
+
+impl Parameters {
+    /// A size between the greatest and its negative, but for whole bytes.
+    fn size(&self, dice: &mut impl Rng) -> f64 {
+        (self.size_delta_bytes * dice.random_range(-1.0..=1.0_f64)).round()
+    }
+
+    /// Rank of the observability matrix of two sizes that differ, and of two that do not.
+    fn ranks(&self, dice: &mut impl Rng) -> (usize, usize) {
+        let first = self.size(dice);
+        let other = first + 1.0 + self.size(dice).abs();
+        let of = |a: f64, b: f64| {
+            let matrix = Matrix2::new(a, 1.0, b, 1.0);
+            rank(DMatrix::from_iterator(2, 2, matrix.iter().copied()))
+        };
+        (of(first, other), of(first, first))
+    }
+
+    /// Shows the filter a path without a queue that grows: `d = ΔL/C` and noise.
+    fn filtered(&self, dice: &mut impl Rng, varying: bool) -> Found {
+        let truth = 8e3 / self.capacity.bps_f64();
+        let mut filter = TwoStateKalman::new(Config::nada_vs_gcc_2016().two_state());
+        for _ in 0..self.frames {
+            let size_delta = if varying { self.size(dice) } else { self.size_delta_bytes };
+            let noise = self.noise_ms * dice.random_range(-1.0..=1.0_f64);
+            let gradient = TimeDelta::from_millis_f64(truth * size_delta + noise);
+            let sample = BurstSample {
+                inter_departure: self.frame_interval,
+                inter_arrival: self.frame_interval + gradient,
+                size_delta,
+                arrival: ArrivalTime::ZERO,
+            };
+            filter.update(&sample, Usage::Normal);
+        }
+        let slope = filter.slope();
+        Found {
+            slope_ms_per_byte: slope,
+            capacity_bps: (slope > 0.0).then(|| 8e3 / slope),
+            error: (slope / truth - 1.0).abs(),
+            gradient_ms: filter.estimate(),
+        }
+    }
+}
+
+/// How many singular values are above what rounding leaves.
+fn rank(matrix: DMatrix<f64>) -> usize {
+    let singular = SVD::new(matrix, false, false).singular_values;
+    let greatest = singular.iter().copied().fold(0.0, f64::max);
+    singular.iter().filter(|value| **value > 1e-9 * greatest.max(1.0)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_unequal_sizes_give_the_matrix_its_rank() {
+        let results = Observability::run(&Parameters::default()).unwrap();
+        assert_eq!((results.unequal_of_rank_two, results.equal_of_rank_one), (100, 100));
+        assert_eq!(results.scalar_rank, 1);
+        assert_eq!(rank(DMatrix::from_row_slice(2, 2, &[100.0, 1.0, 200.0, 1.0])), 2);
+        assert_eq!(rank(DMatrix::from_row_slice(2, 2, &[100.0, 1.0, 100.0, 1.0])), 1);
+    }
+
+    #[test]
+    fn the_filter_finds_the_capacity_only_where_sizes_vary() {
+        for (seed, mbps) in [(1, 1), (2, 3), (3, 10)] {
+            let parameters =
+                Parameters { capacity: DataRate::from_mbps(mbps), seed, ..Parameters::default() };
+            let results = Observability::run(&parameters).unwrap();
+            let truth = 8.0 / (1e3 * mbps as f64);
+            assert!((results.varying.slope_ms_per_byte - truth).abs() < 0.1 * truth, "{results:?}");
+            // Whatever it holds, ΔL/C and m together are the delay.
+            let Found { slope_ms_per_byte, gradient_ms, .. } = results.constant;
+            assert!((slope_ms_per_byte * 500.0 + gradient_ms - truth * 500.0).abs() < 0.5, "{results:?}");
+        }
+    }
+}

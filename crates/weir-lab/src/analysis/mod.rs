@@ -1,0 +1,48 @@
+//! What theory says, computed: each analysis takes parameters and gives numbers, without a scenario and without a run.
+//!
+//! An [`Entry`] is found by its name; its parameters have defaults, presets and a JSON Schema, and are changed by
+//! `key=value` as scenarios are by `--set`. The same parameters give the same bytes on any machine. Flags are the numbers
+//! 0 and 1, so that whoever takes a value takes a number.
+
+mod dccc;
+mod entry;
+mod gcc;
+mod nada;
+mod range;
+mod shares;
+
+use std::sync::LazyLock;
+
+pub use dccc::rest;
+pub use entry::{Analysed, Entry};
+
+static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+    vec![
+        Entry::of::<dccc::Penalty>(),
+        Entry::of::<dccc::Equilibrium>(),
+        Entry::of::<dccc::Loop>(),
+        Entry::of::<dccc::Fluid>(),
+        Entry::of::<dccc::Passivity>(),
+        Entry::of::<dccc::Optimum>(),
+        Entry::of::<dccc::Mismatch>(),
+        Entry::of::<gcc::Observability>(),
+        Entry::of::<gcc::Gradient>(),
+        Entry::of::<gcc::Utility>(),
+        Entry::of::<nada::Warp>(),
+        Entry::of::<nada::Equilibrium>(),
+        Entry::of::<shares::Shares>(),
+    ]
+});
+
+/// Every analysis, in the order of the documentation.
+pub fn all() -> impl Iterator<Item = &'static Entry> {
+    ENTRIES.iter()
+}
+
+/// The analysis of this name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    all().find(|entry| entry.name() == name)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! Claims against those of an earlier time: what was met and is so no longer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::judge::Verdict;
+use super::results::ClaimResult;
+
+/// The verdicts of an earlier time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerdictBaseline(Vec<Earlier>);
+
+/// What is read of a claim of then; what else stands there does not matter.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct Earlier {
+    id: String,
+    verdict: Verdict,
+}
+
+/// A claim that was met and is so no longer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// `PAPER/ROW/CLAIM`.
+    pub id: String,
+    /// Its verdict then.
+    pub was: Verdict,
+    /// Its verdict now; `None` where no row has it any more.
+    pub is: Option<Verdict>,
+}
+
+/// There are no verdicts to compare with.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: no verdicts of claims: {problem}; give a file that `weir reproduce --json` printed")]
+pub struct VerdictBaselineError {
+    /// The file.
+    pub path: PathBuf,
+    /// Why it holds none.
+    pub problem: String,
+}
+
+impl VerdictBaseline {
+    /// The claims in a file, an array with an object for each, of which `id` and `verdict` are read.
+    ///
+    /// # Errors
+    /// It cannot be read, or is none.
+    pub fn read(path: &Path) -> Result<Self, VerdictBaselineError> {
+        let error = |problem: String| VerdictBaselineError { path: path.to_owned(), problem };
+        let text = fs::read_to_string(path).map_err(|source| error(source.to_string()))?;
+        serde_json::from_str(&text).map(Self).map_err(|source| error(source.to_string()))
+    }
+
+    /// Which of `rows` (`PAPER/ROW`) had claims met that `results` have not.
+    pub fn lost(&self, rows: &[&str], results: &[ClaimResult]) -> Vec<Lost> {
+        let of_rows = |earlier: &&Earlier| {
+            earlier.id.rsplit_once('/').is_some_and(|(row, _)| rows.contains(&row))
+                && earlier.verdict.is_met()
+        };
+        let now = |id: &str| results.iter().find(|result| result.id == id).map(|result| result.verdict);
+        let lost = self.0.iter().filter(of_rows).map(|earlier| {
+            let Earlier { id, verdict } = earlier.clone();
+            Lost { is: now(&id), id, was: verdict }
+        });
+        lost.filter(|lost| !lost.is.is_some_and(Verdict::is_met)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments::{Accepted, Class};
+
+    fn result(id: &str, verdict: Verdict) -> ClaimResult {
+        ClaimResult {
+            id: id.to_owned(),
+            row: "paper/row".to_owned(),
+            class: Class::Num,
+            claim: String::new(),
+            reported: None,
+            unit: String::new(),
+            measured: None,
+            accepted: Accepted::default(),
+            verdict,
+            stand_in: None,
+            calibration: false,
+            cause: None,
+            tests: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_was_met_and_is_so_no_longer_is_lost() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("base.json");
+        let then = r#"[
+            { "id": "paper/row/kept", "verdict": "reproduced" },
+            { "id": "paper/row/other", "verdict": "reproduced", "row": "paper/row" },
+            { "id": "paper/row/open", "verdict": "undecided" },
+            { "id": "paper/row/gone", "verdict": "tested" },
+            { "id": "paper/unasked/a", "verdict": "reproduced" }
+        ]"#;
+        fs::write(&path, then).unwrap();
+        let now = [
+            result("paper/row/kept", Verdict::Better),
+            result("paper/row/other", Verdict::TwoKinds),
+            result("paper/row/open", Verdict::NotReproduced),
+        ];
+        let lost = VerdictBaseline::read(&path).unwrap().lost(&["paper/row"], &now);
+        let of = |id: &str, was, is| Lost { id: format!("paper/row/{id}"), was, is };
+        let expected =
+            [of("other", Verdict::Reproduced, Some(Verdict::TwoKinds)), of("gone", Verdict::Tested, None)];
+        assert_eq!(lost, expected);
+
+        fs::write(&path, "[{}]").unwrap();
+        let error = VerdictBaseline::read(&path).unwrap_err().to_string();
+        assert!(error.contains("base.json") && error.contains("missing field `id`"), "{error}");
+    }
+}

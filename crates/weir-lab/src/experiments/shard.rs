@@ -1,0 +1,63 @@
+//! A part of many runs, for one of several machines.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The runs that are this one's of so many shards: every `of`-th, from `index` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    index: usize,
+    of: usize,
+}
+
+impl Shard {
+    /// All runs.
+    pub const WHOLE: Self = Self { index: 0, of: 1 };
+
+    /// Whether the run at this place is one of them.
+    pub(super) const fn has(self, place: usize) -> bool {
+        place % self.of == self.index
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index + 1, self.of)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    /// `I/N`: the I-th of N, counted from 1.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts =
+            text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
+        match parts {
+            Some((index @ 1.., of)) if index <= of => Ok(Self { index: index - 1, of }),
+            _ => Err(format!("`{text}` is no shard: write `I/N`, the I-th of N from 1 on, such as `2/8`")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shards_have_every_run_once() {
+        for of in 1..=7 {
+            let shards: Vec<Shard> = (1..=of).map(|index| format!("{index}/{of}").parse().unwrap()).collect();
+            assert!((0..100).all(|run| shards.iter().filter(|shard| shard.has(run)).count() == 1));
+        }
+        assert!((0..100).all(|run| Shard::WHOLE.has(run)));
+    }
+
+    #[test]
+    fn what_is_no_shard_is_told() {
+        for text in ["", "1", "0/3", "4/3", "a/b", "1/0", "-1/2", "1/2/3"] {
+            assert!(text.parse::<Shard>().unwrap_err().contains("write `I/N`"), "{text}");
+        }
+        assert_eq!("2/8".parse::<Shard>().unwrap().to_string(), "2/8");
+    }
+}

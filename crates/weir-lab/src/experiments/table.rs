@@ -1,0 +1,58 @@
+//! What was measured at each point of a grid, as columns.
+
+use std::io::{self, Write};
+
+use super::formula::{Harvested, Leaf};
+use super::harvest::Harvests;
+use super::plan::PlannedRow;
+use weir_measure::metrics::write_parquet;
+
+/// The numbers of a row with a grid: a line for each seed at each point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// `PAPER/ROW`.
+    pub row: String,
+    /// The columns with their names: `seed`, the sweeps, then the numbers that formulas of the row name as `VARIANT:PATH`; NaN
+    /// for no value.
+    pub columns: Vec<(String, Vec<f64>)>,
+}
+
+impl Table {
+    /// That of a row; `None` of one without a grid.
+    pub(super) fn of(row: &PlannedRow<'_>, harvests: &Harvests<'_>) -> Option<Self> {
+        let experiment = row.experiment;
+        if !experiment.has_a_grid() {
+            return None;
+        }
+        let points =
+            || (0..row.places.len()).flat_map(|place| (0..row.seeds as usize).map(move |seed| (place, seed)));
+        let mut columns = vec![("seed".to_owned(), points().map(|(_, seed)| seed as f64 + 1.0).collect())];
+        for (name, _) in experiment.row.sweeps.iter() {
+            let at = |(place, _): (usize, usize)| row.places[place].get(name).copied().unwrap_or(f64::NAN);
+            columns.push((name.to_owned(), points().map(at).collect()));
+        }
+        let mut leaves: Vec<&Leaf> = experiment.formulas.iter().flat_map(|own| own.leaves()).collect();
+        leaves.sort();
+        leaves.dedup();
+        for leaf in leaves {
+            let number = |(place, seed): (usize, usize)| {
+                let case = row.cases[place].get(&leaf.variant);
+                match case.and_then(|&case| harvests.get(case, seed, &leaf.path)) {
+                    Some(Harvested::Number(number)) => *number,
+                    _ => f64::NAN,
+                }
+            };
+            columns.push((format!("{}:{}", leaf.variant, leaf.path), points().map(number).collect()));
+        }
+        Some(Self { row: experiment.name.clone(), columns })
+    }
+
+    /// Writes it as Apache Parquet, quantities as DOUBLE, what has no value as null.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_parquet(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
+        let columns = self.columns.iter().map(|(name, values)| (name.clone(), values.as_slice()));
+        write_parquet(out, "grid", columns)
+    }
+}
