@@ -105,14 +105,14 @@ impl Parameters {
 mod tests {
     use super::*;
 
-    fn of(parameters: Parameters) -> Results {
-        Shares::run(&parameters).unwrap()
+    fn of(parameters: &Parameters) -> Results {
+        Shares::run(parameters).unwrap()
     }
 
     #[test]
     fn shares_are_those_of_figure_13() {
         for (priority, share) in [(1.0, 0.5), (0.66, 0.398), (0.42, 0.296), (0.25, 0.2), (0.11, 0.099)] {
-            let results = of(Parameters { priorities: vec![priority, 1.0], ..Parameters::default() });
+            let results = of(&Parameters { priorities: vec![priority, 1.0], ..Parameters::default() });
             assert!((results.share[0] - share).abs() < 5e-4, "{results:?}");
             assert!((results.share.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         }
@@ -128,8 +128,8 @@ mod tests {
             shared,
             ..Parameters::default()
         };
-        assert_eq!(of(parameters(true)).rate_bps, [1e6, 7e6, 4e6]);
-        let kept = of(parameters(false));
+        assert_eq!(of(&parameters(true)).rate_bps, [1e6, 7e6, 4e6]);
+        let kept = of(&parameters(false));
         assert_eq!((kept.rate_bps, kept.left_bps), (vec![1e6, 3e6, 4e6], 4e6));
     }
 

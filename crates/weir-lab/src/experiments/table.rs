@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::formula::{Harvested, Leaf};
 use super::harvest::Harvests;
 use super::plan::PlannedRow;
+use super::read::Formulas;
 use weir_measure::metrics::write_parquet;
 
 /// The numbers of a row with a grid: a line for each seed at each point.
@@ -31,7 +32,7 @@ impl Table {
             let at = |(place, _): (usize, usize)| row.places[place].get(name).copied().unwrap_or(f64::NAN);
             columns.push((name.to_owned(), points().map(at).collect()));
         }
-        let mut leaves: Vec<&Leaf> = experiment.formulas.iter().flat_map(|own| own.leaves()).collect();
+        let mut leaves: Vec<&Leaf> = experiment.formulas.iter().flat_map(Formulas::leaves).collect();
         leaves.sort();
         leaves.dedup();
         for leaf in leaves {

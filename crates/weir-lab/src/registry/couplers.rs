@@ -111,7 +111,7 @@ fn config<K: CouplerKind>(options: Option<&Table>) -> Result<K::Config, String> 
     if let Some(fixed) = options.keys().find(|key| K::FIXED.contains(&key.as_str())) {
         return Err(format!("`{fixed}` is no option of it"));
     }
-    changed(&K::config(), options.clone())
+    changed(&K::config(), options)
 }
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(entries);

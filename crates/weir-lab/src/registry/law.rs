@@ -121,7 +121,7 @@ fn chosen<L: Law>(options: Option<&Table>) -> Result<L::Config, String> {
     let mut changes = options.clone();
     let Some(name) = changes.remove(PRESET) else { return form::read(changes) };
     let name = name.as_str().ok_or_else(|| format!("`{PRESET}` must be text"))?;
-    changed(&preset::<L>(name)?, changes)
+    changed(&preset::<L>(name)?, &changes)
 }
 
 fn preset<L: Law>(name: &str) -> Result<L::Config, String> {
@@ -132,7 +132,7 @@ fn preset<L: Law>(name: &str) -> Result<L::Config, String> {
 }
 
 /// `base` with `changes` over it.
-pub(super) fn changed<C: Serialize + DeserializeOwned>(base: &C, changes: Table) -> Result<C, String> {
+pub(super) fn changed<C: Serialize + DeserializeOwned>(base: &C, changes: &Table) -> Result<C, String> {
     let fields = |config: &C| match serde_json::to_value(config) {
         Ok(Value::Object(fields)) => fields,
         _ => serde_json::Map::new(),
@@ -209,10 +209,10 @@ mod tests {
             ("threshold = { above-minimum = '0ms' }", DelayThreshold::AboveMinimum(ms(0))),
         ] {
             let change = toml::from_str(text).unwrap();
-            assert_eq!(changed(&fixed, change), Ok(Config { threshold, ..fixed }), "{text}");
+            assert_eq!(changed(&fixed, &change), Ok(Config { threshold, ..fixed }), "{text}");
         }
         let neither = toml::from_str("threshold = { below-minimum = '50ms' }").unwrap();
-        assert!(changed(&fixed, neither).is_err());
+        assert!(changed(&fixed, &neither).is_err());
     }
 
     #[test]
@@ -220,11 +220,11 @@ mod tests {
         use weir_cc::nada::Config;
 
         let literal = Config::rfc_literal();
-        assert_eq!(changed(&literal, Table::new()), Ok(literal));
+        assert_eq!(changed(&literal, &Table::new()), Ok(literal));
         let with = toml::from_str("kappa = 0.25\ndrain_after = \"60s\"").unwrap();
         let drain_after = Config::default().drain_after;
-        assert_eq!(changed(&literal, with), Ok(Config { kappa: 0.25, drain_after, ..literal }));
+        assert_eq!(changed(&literal, &with), Ok(Config { kappa: 0.25, drain_after, ..literal }));
         let wrong = toml::from_str("kappa = true").unwrap();
-        assert!(changed(&literal, wrong).is_err());
+        assert!(changed(&literal, &wrong).is_err());
     }
 }

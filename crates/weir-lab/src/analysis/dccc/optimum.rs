@@ -53,6 +53,7 @@ pub(in crate::analysis) struct Results {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "they are keys of the results")]
 struct Compared {
     /// The greatest difference of a rate at the optimum and at rest, over that at rest.
     largest_rate_difference: f64,
@@ -146,7 +147,7 @@ const UNIT: f64 = 1e6;
 /// Rows of `A·v + s = b` with `s` in the cones.
 #[derive(Default)]
 struct Rows {
-    rows: Vec<usize>,
+    row: Vec<usize>,
     columns: Vec<usize>,
     values: Vec<f64>,
     right: Vec<f64>,
@@ -156,7 +157,7 @@ impl Rows {
     /// Whose slack is `right − Σ value·v[column]`.
     fn add(&mut self, terms: &[(usize, f64)], right: f64) {
         for &(column, value) in terms {
-            self.rows.push(self.right.len());
+            self.row.push(self.right.len());
             self.columns.push(column);
             self.values.push(value);
         }
@@ -228,7 +229,7 @@ fn solve(
     let constraints = CscMatrix::new_from_triplets(
         shape.0,
         shape.1,
-        rows.rows.clone(),
+        rows.row.clone(),
         rows.columns.clone(),
         rows.values.clone(),
     );
@@ -279,7 +280,7 @@ mod tests {
         // 2·x² − 3000·x − 20·3000 = 0: 1519.7402 kbit/s; g = 20/x.
         let optimal = by_loss(&without_room(one_link(3e6, 1.0))).unwrap();
         assert!((optimal.rates[0] - 1_519_740.2).abs() < 10.0, "{:?}", optimal.rates);
-        assert!((optimal.prices[0] - 20.0 / 1519.740_2).abs() < 1e-6, "{:?}", optimal.prices);
+        assert!((optimal.prices[0] - 20.0 / 1_519.740_2).abs() < 1e-6, "{:?}", optimal.prices);
     }
 
     #[test]

@@ -141,8 +141,7 @@ impl Function {
             Self::Fairness => &[Takes::Courses],
             Self::Until => &[Takes::Course, Takes::Number, Takes::Number, Takes::Number],
             Self::Episodes => &[Takes::Course, Takes::Number],
-            Self::Correlation => &[Takes::Numbers, Takes::Numbers],
-            Self::Distance => &[Takes::Numbers, Takes::Numbers],
+            Self::Correlation | Self::Distance => &[Takes::Numbers, Takes::Numbers],
         }
     }
 

@@ -45,7 +45,9 @@ fn logs_of_several_machines_come_together_in_the_same_bytes() {
     let path = |name: &str| directory.path().join(name);
     for (name, keys) in [("one", ["a", "c"]), ("two", ["b", "d"])] {
         let log = log(&directory, name);
-        keys.iter().for_each(|key| log.put(key, &1).unwrap());
+        for key in keys {
+            log.put(key, &1).unwrap();
+        }
         log.in_order().unwrap();
     }
     let merge = |name: &str, of: [&str; 2]| {

@@ -169,9 +169,9 @@ fn bar(name: &str, levels: &Levels, frame: &Frame) -> Result<String, fmt::Error>
         write!(drawn, "<text x=\"{:.0}\" y=\"{y:.0}\">{text}</text>", left + wide + 10.0)?;
     }
     let (x, y) = (left + 150.0, frame.height / 2.0);
-    write!(
+    writeln!(
         drawn,
-        "</g><text class=\"m a\" transform=\"translate({x:.0} {y:.0}) rotate(-90)\">{}</text>\n",
+        "</g><text class=\"m a\" transform=\"translate({x:.0} {y:.0}) rotate(-90)\">{}</text>",
         html(name)
     )?;
     Ok(drawn)

@@ -67,7 +67,7 @@ fn even_with_one_flow_the_sum_of_both_functions_rises() {
     let system = one_flow(0.8);
     let state = State { rates: vec![1.05e6], queues: vec![0.3] };
     // U' = 0.019 047 6, v = 0.1·225/350 = 0.064 285 7, de/dt = 0.05: 50e3·(−0.095 238 1)/0.8 + 0.193 75·50e3.
-    close(system.excesses(&state)[7], 3735.119_048);
+    close(system.excesses(&state)[7], 3_735.119_048);
     let (users, links) = system.storage(&state);
     let mut after = state;
     for _ in 0..100 {
