@@ -1,7 +1,7 @@
 //! What a testbed of real machines sets, as scenarios set it (gcc-2016, fig. 12).
 
 use weir_lab::build::RunOptions;
-use weir_lab::metrics::{Recorded, Recorder};
+use weir_lab::metrics::{Measured, Recorder};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 use weir_sim::Simulation;
@@ -30,7 +30,7 @@ queue = {}
 "#;
 
 /// Constant traffic of 1250 bytes a packet at `rate` over `links` for ten seconds.
-fn run(links: &str, rate: &str) -> Recorded {
+fn run(links: &str, rate: &str) -> Measured {
     let text = format!(
         "title = \"x\"\nduration = \"10s\"\n{links}\n[flows.cross]\nkind = \"constant\"\n\
          from = \"left\"\nto = \"right\"\nrate = \"{rate}\"\npacket_size = \"1250B\"\n"
