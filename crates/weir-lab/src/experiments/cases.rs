@@ -6,7 +6,7 @@ use std::path::Path;
 use super::catalogue::TEMPLATES;
 use super::formula::{Formula, Harvested, Known, Leaf, evaluate, fill};
 use super::read::Experiment;
-use super::row::{Source, Variant};
+use super::row::Source;
 use crate::analysis::Entry;
 use crate::form::{KeyPath, Problem, ScenarioError, advice};
 use crate::scenario::Scenario;
@@ -62,8 +62,7 @@ pub(super) fn overrides(
     let nothing = |_: &Leaf| None;
     let axes = |name: &str| place.get(name).copied().map(Harvested::Number);
     let value = |formula: &Formula| evaluate(formula, &Known { axes: &axes, measured: &nothing });
-    let own = row.variants.get(variant);
-    let by_itself = own.is_some_and(Variant::has_its_own_source);
+    let by_itself = row.is_by_itself(variant);
     let sweeps = row.sweeps.iter().flat_map(|(_, sweep)| &sweep.set);
     let of_the_row = row.set.iter().chain(sweeps).filter(|_| !by_itself);
     let fill = |text: &String| {
@@ -72,7 +71,7 @@ pub(super) fn overrides(
             experiment.origin.error(problem.help(mistake.help))
         })
     };
-    of_the_row.chain(own.into_iter().flat_map(|variant| &variant.set)).map(fill).collect()
+    of_the_row.chain(row.layers(variant).flat_map(|layer| &layer.set)).map(fill).collect()
 }
 
 /// The scenario of a variant at a place.
@@ -84,9 +83,9 @@ pub(super) fn scenario(
     let row = &experiment.row;
     let mut overrides = overrides(experiment, variant, place)?;
     overrides.extend(windows(experiment));
-    let own = row.variants.get(variant).and_then(|variant| variant.scenario.as_ref());
+    let own = row.own_scenario(variant);
     let of_the_row = row.scenario.as_ref().and_then(|source| match source {
-        Source::Name(name) => Some(name),
+        Source::Name(name) => Some(name.as_str()),
         Source::Inline(_) => None,
     });
     let scenario = match (own.or(of_the_row), &experiment.inline) {

@@ -173,8 +173,7 @@ impl<'e> Planner<'e, '_> {
 
     fn case(&mut self, spot: &Spot<'e, '_>, variant: &str) -> Result<usize, ScenarioError> {
         let Spot { experiment, place, .. } = *spot;
-        let analysis = experiment.row.variants.get(variant).and_then(|variant| variant.analysis.as_ref());
-        if let Some(entry) = analysis.and_then(|name| analysis::find(name)) {
+        if let Some(entry) = experiment.row.own_analysis(variant).and_then(analysis::find) {
             let set = overrides(experiment, variant, place)?;
             let name = format!("{}\n{set:?}", entry.name());
             return Ok(self.known_or(name, || (CaseSource::Analysis { entry, set }, None)));

@@ -8,7 +8,7 @@ use super::catalogue::{ROWS, ShippedRow};
 use super::formula::{Formula, Kind, Leaf, Reading, Scope, fill, parse_any, parse_as};
 use super::paths;
 use super::plots::{self, PlotFormulas};
-use super::row::{Claim, Class, OverPlaces, Row, Source, Sweep, Values, Variant, row_shape};
+use super::row::{Claim, Class, OverPlaces, Row, Source, Sweep, Values, row_shape};
 use crate::analysis::{self, Entry};
 use crate::form::{self, KeyPath, Origin, Problem, ScenarioError, advice, list};
 
@@ -68,8 +68,7 @@ impl Experiment {
         problems.extend(settings(&row));
         problems.extend(super::sense::of_row(&row));
         problems.extend(sources(&row));
-        let by_itself = |(_, variant): (&str, &Variant)| variant.has_its_own_source();
-        if row.scenario.is_none() && !row.variants.iter().all(by_itself) {
+        if row.scenario.is_none() && !row.variants.names().all(|name| row.is_by_itself(name)) {
             let problem = Problem::key(&KeyPath::of(&["variants"]), "there is no scenario to be run");
             problems.push(problem.help("add `scenario`: the name of one, or a table"));
         }
@@ -215,11 +214,11 @@ fn read_any(row: &Row, text: &str, path: &KeyPath) -> Result<(Formula, Kind), Pr
 fn look_up(row: &Row, formula: &Formula, path: &KeyPath) -> Result<(), Problem> {
     let problem = |message: String, help: String| Problem::value(path, message).help(help);
     for leaf in formula.leaves() {
-        let Some(variant) = row.variants.get(&leaf.variant) else {
+        if row.variants.get(&leaf.variant).is_none() {
             let help = advice(&leaf.variant, row.variants.names());
             return Err(problem(format!("there is no variant `{}`", leaf.variant), help));
-        };
-        let analysis = variant.analysis.as_ref().and_then(|name| analysis::find(name));
+        }
+        let analysis = row.own_analysis(&leaf.variant).and_then(analysis::find);
         if let Some((message, help)) = paths::problem(&leaf.path, analysis) {
             return Err(problem(message, help));
         }
@@ -285,6 +284,7 @@ fn sources(row: &Row) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (name, variant) in row.variants.iter() {
         let path = KeyPath::of(&["variants", name]);
+        problems.extend(variant.on.as_ref().and_then(|on| stands_on(row, name, on, &path.with("on"))));
         let Some(analysis) = &variant.analysis else { continue };
         if variant.scenario.is_some() {
             let problem = Problem::key(&path.with("scenario"), "an analysis runs no scenario");
@@ -297,6 +297,16 @@ fn sources(row: &Row) -> Vec<Problem> {
         }
     }
     problems
+}
+
+/// What is wrong with the variant that another stands on.
+fn stands_on(row: &Row, name: &str, on: &str, path: &KeyPath) -> Option<Problem> {
+    let grounds = || row.variants.iter().filter(|(own, variant)| *own != name && variant.on.is_none());
+    if grounds().any(|(own, _)| own == on) {
+        return None;
+    }
+    let problem = Problem::value(path, format!("no variant `{on}` stands by itself"));
+    Some(problem.help(advice(on, grounds().map(|(own, _)| own))))
 }
 
 /// What is wrong with what is laid over the scenario, so far as it does not need the scenario.

@@ -101,6 +101,9 @@ const fn ten() -> u32 {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
+    /// Another variant, without one itself, whose source and settings come first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
     /// A scenario in place of the row's, a template or a shipped one; nothing of the row and its sweeps is laid over it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
@@ -112,10 +115,27 @@ pub struct Variant {
     pub set: Vec<String>,
 }
 
-impl Variant {
-    /// Whether it is run by itself, without what the row says of its scenario.
-    pub(super) const fn has_its_own_source(&self) -> bool {
-        self.scenario.is_some() || self.analysis.is_some()
+impl Row {
+    /// The variant of this name behind the one that it stands on, if it does.
+    pub(super) fn layers(&self, name: &str) -> impl DoubleEndedIterator<Item = &Variant> + Clone {
+        let own = self.variants.get(name);
+        let below = own.and_then(|own| own.on.as_ref()).and_then(|on| self.variants.get(on));
+        below.into_iter().chain(own)
+    }
+
+    /// The scenario that stands in place of the row's.
+    pub(super) fn own_scenario(&self, variant: &str) -> Option<&str> {
+        self.layers(variant).rev().find_map(|layer| layer.scenario.as_deref())
+    }
+
+    /// The analysis that stands in place of a scenario.
+    pub(super) fn own_analysis(&self, variant: &str) -> Option<&str> {
+        self.layers(variant).rev().find_map(|layer| layer.analysis.as_deref())
+    }
+
+    /// Whether a variant is run by itself, without what the row says of its scenario.
+    pub(super) fn is_by_itself(&self, variant: &str) -> bool {
+        self.own_scenario(variant).is_some() || self.own_analysis(variant).is_some()
     }
 }
 

@@ -29,8 +29,6 @@ pub struct AdaptiveThreshold {
 pub mod gains {
     /// gcc-2016 §4.2, draft-ietf-rmcat-gcc-02 §5.4 and libwebrtc of July 2015.
     pub const DRAFT_02: (f64, f64) = (0.01, 0.000_18);
-    /// libwebrtc from February to August 2016.
-    pub const LIBWEBRTC_2016: (f64, f64) = (0.004, 0.000_06);
     /// libwebrtc since August 2016.
     pub const LIBWEBRTC_2025: (f64, f64) = (0.0087, 0.039);
 }
