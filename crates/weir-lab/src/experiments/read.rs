@@ -64,7 +64,7 @@ impl Experiment {
             .enumerate()
             .map(|(index, claim)| read_claim(&row, claim, &claim_path(index), &mut problems))
             .collect();
-        let plots = plots::read(&row, &|text, path| read_any(&row, text, path), &mut problems);
+        let plots = plots::read(&row, &|text, scope, path| read_any(&row, text, scope, path), &mut problems);
         problems.extend(settings(&row));
         problems.extend(super::sense::of_row(&row));
         problems.extend(sources(&row));
@@ -203,8 +203,8 @@ fn read_formula(row: &Row, text: &str, over_places: bool, path: &KeyPath) -> Res
 }
 
 /// The same of a formula that may amount to anything, with what it amounts to.
-fn read_any(row: &Row, text: &str, path: &KeyPath) -> Result<(Formula, Kind), Problem> {
-    let part = parse_any(text, Reading { scope: Scope::Place, named: &row.formulas });
+fn read_any(row: &Row, text: &str, scope: Scope, path: &KeyPath) -> Result<(Formula, Kind), Problem> {
+    let part = parse_any(text, Reading { scope, named: &row.formulas });
     let part = part.map_err(|mistake| Problem::value(path, mistake.message).help(mistake.help))?;
     look_up(row, &part.0, path)?;
     Ok(part)

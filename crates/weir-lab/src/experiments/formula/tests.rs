@@ -127,7 +127,7 @@ fn a_formula_names_others() {
 #[test]
 fn small_numbers_are_filled_in_with_nine_digits() {
     let value = |_: &Formula| Some(1.234_567_891_234e-5);
-    assert_eq!(fill("a=<$x>", value).unwrap(), "a=0.00001234567891");
+    assert_eq!(fill("a=<$x>", value).unwrap(), "a=0.0000123456789");
 }
 
 #[test]

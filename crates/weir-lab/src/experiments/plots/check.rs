@@ -1,6 +1,6 @@
 //! From what a file says of a plot to formulas that fit it, or to what would be right.
 
-use super::super::formula::{Formula, Kind, Leaf};
+use super::super::formula::{Formula, Kind, Leaf, Scope};
 use super::super::row::Row;
 use super::words::{Axis, LineOf, Plot, PlotKind};
 use crate::form::{KeyPath, Problem, advice};
@@ -24,8 +24,8 @@ impl PlotFormulas {
     }
 }
 
-/// Reads a formula of the row and what it amounts to.
-pub(in super::super) type Reader<'r> = dyn Fn(&str, &KeyPath) -> Result<(Formula, Kind), Problem> + 'r;
+/// Reads a formula of the row, of one place or of all, and what it amounts to.
+pub(in super::super) type Reader<'r> = dyn Fn(&str, Scope, &KeyPath) -> Result<(Formula, Kind), Problem> + 'r;
 
 /// The formulas of the row's plots, in their order, and what is wrong with the plots.
 pub(in super::super) fn read(
@@ -212,7 +212,8 @@ fn fitting(
     path: &KeyPath,
     reader: &Reader<'_>,
 ) -> Result<(Formula, Kind), Problem> {
-    let (formula, own) = reader(text, path)?;
+    let scope = if kind == PlotKind::Map { Scope::AllPlaces } else { Scope::Place };
+    let (formula, own) = reader(text, scope, path)?;
     let (fits, wanted) = match kind {
         PlotKind::Course => (
             matches!(own, Kind::Course | Kind::Number),
@@ -226,7 +227,11 @@ fn fitting(
             matches!(own, Kind::Several | Kind::Course | Kind::Number),
             "several numbers, such as `VARIANT:flows.*.rate_bps`, or a number",
         ),
-        PlotKind::Sweep | PlotKind::Bars | PlotKind::Map => (
+        PlotKind::Map => (
+            own == Kind::Several,
+            "a number of each place, such as `VARIANT:links.NAME.queue_ms.mean`: it speaks of all places at once",
+        ),
+        PlotKind::Sweep | PlotKind::Bars => (
             own == Kind::Number,
             "a number: put it into `mean(…)`, `sum(…)` or another function that makes one of it",
         ),

@@ -40,6 +40,32 @@ impl Runs<'_> {
         (0..seeds).map(move |seed| self.one(formula, place, seed))
     }
 
+    /// What a formula over all of `places` amounts to at each of them: the mean over the seeds.
+    fn over(&self, formula: &Formula, places: &[usize]) -> Vec<Value> {
+        let seeds: Vec<Vec<f64>> = (0..self.seeds).map(|seed| self.one_over(formula, places, seed)).collect();
+        let mean = |place: usize| {
+            let values: Vec<Value> =
+                seeds.iter().map(|values| values.get(place).copied().and_then(known)).collect();
+            Measured::of(&values).mean
+        };
+        (0..places.len()).map(mean).collect()
+    }
+
+    fn one_over(&self, formula: &Formula, places: &[usize], seed: usize) -> Vec<f64> {
+        let measured = |leaf: &Leaf| {
+            let number = |&place: &usize| match (self.measured)(place, seed, leaf) {
+                Some(Harvested::Number(number)) => number,
+                _ => f64::NAN,
+            };
+            Some(Harvested::Several(places.iter().map(number).collect()))
+        };
+        let axes = |name: &str| {
+            let at = places.iter().map(|&place| self.places[place].get(name).copied());
+            at.collect::<Option<Vec<f64>>>().map(Harvested::Several)
+        };
+        numbers(value(formula, &Known { axes: &axes, measured: &measured }))
+    }
+
     fn mean(&self, formula: &Formula, place: usize) -> (Value, Value) {
         let values: Vec<Value> = self.each(formula, place).map(|value| number(value.as_ref())).collect();
         let Measured { mean, ci95, .. } = Measured::of(&values);
@@ -166,13 +192,13 @@ fn grid(plot: &Plot, of: &Formula, shown: &[usize], runs: &Runs<'_>) -> Drawn {
     };
     let (x, y) = (values(across), values(up));
     let mut z = vec![vec![None; x.len()]; y.len()];
-    for &place in shown {
+    for (&place, value) in shown.iter().zip(runs.over(of, shown)) {
         let index = |axis: &str, all: &[f64]| {
             let own = *runs.places[place].get(axis)?;
             all.iter().position(|value| value.to_bits() == own.to_bits())
         };
         if let (Some(column), Some(row)) = (index(across, &x), index(up, &y)) {
-            z[row][column] = runs.mean(of, place).0;
+            z[row][column] = value;
         }
     }
     Drawn::Grid { x, y, z }
