@@ -13,7 +13,7 @@ const SECONDS: usize = 60;
 /// Bins of the series and of what was received, per second.
 const PER_SECOND: usize = 10;
 
-/// One flow of dccc-2017 on 1.5 Mbit/s, 50 ms there and back.
+/// One flow of dccc-2017 on 1.5 Mbit/s, 50 ms there and back, as a video of 30 frames a second.
 struct Packets {
     /// What is received in each second on the wire, bit/s.
     rates: Vec<f64>,
@@ -25,7 +25,13 @@ struct Packets {
 }
 
 fn packets() -> Packets {
-    let overrides = ["duration=60s".to_owned(), "measure={ from = '40s' }".to_owned()];
+    let overrides = [
+        "duration=60s",
+        "measure={ from = '40s' }",
+        "flows.video.encoder={ preset = 'papers', min_rate = '10kbps', max_rate = '10Mbps' }",
+        "flows.video.payload_limit=1024B",
+    ]
+    .map(str::to_owned);
     let scenario = Scenario::open("dccc-2017/one-flow", &overrides).expect("it ships");
     let options = RunOptions { seed: 1, controller: None, series: true };
     let run = scenario.build(&options, &TraceStore::at(None)).expect("it is complete");
