@@ -117,8 +117,7 @@ fn all_controllers_send_the_same_video() {
     // An encoder that has one rate, below what every controller allows: what is sent is the video alone.
     let place = Place::new();
     let rates = "flows.video.rates={min='600kbps',start='600kbps',max='600kbps'}";
-    let encoder =
-        "flows.video.encoder={preset='papers',min_rate='300kbps',max_rate='300kbps',size_noise=0.3}";
+    let encoder = "flows.video.encoder={preset='papers',min_rate='300kbps',max_rate='300kbps',size_noise=0.3,key_frames={every=3000,size=3.0}}";
     let arguments = ["run", "gcc-2016/variable-capacity", "--controller", "gcc-2016,nada", "--json"];
     let rest = ["--runs", "2", "--duration", "10s", "--set", rates, "--set", encoder];
     let outcome = place.call(&[&arguments[..], &rest[..]].concat());

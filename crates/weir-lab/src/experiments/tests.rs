@@ -13,8 +13,8 @@ fn folder() -> PathBuf {
 #[test]
 fn every_file_ships_and_every_row_is_a_file() {
     let mut found = Vec::new();
-    for paper in fs::read_dir(folder()).unwrap() {
-        let paper = paper.unwrap().path();
+    let entries = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    for paper in entries.filter(|path| path.is_dir()) {
         for file in fs::read_dir(&paper).unwrap() {
             let file = file.unwrap().path();
             let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
