@@ -18,29 +18,42 @@ fn reproduced(rows: impl Fn(&Experiment) -> bool, runs: u32) -> Vec<ClaimResult>
     planned.run(2, &traces, &Forget, &|| {}).unwrap().claims
 }
 
-#[test]
-fn all_theory_holds() {
-    let is_theory = |experiment: &Experiment| {
-        let classes = experiment.row.claims.iter().map(|claim| claim.class);
-        classes.clone().any(|class| class == Class::Theory)
-            && classes.clone().all(|class| matches!(class, Class::Theory | Class::Struct))
-    };
-    let claims = reproduced(is_theory, 1);
-    let missed: Vec<_> = claims.iter().filter(|claim| !claim.verdict.is_met()).collect();
-    assert!(missed.is_empty(), "{missed:#?}");
-    assert!(claims.iter().any(|claim| claim.class == Class::Theory && claim.verdict == Verdict::Reproduced));
+fn verdicts() -> VerdictBaseline {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/verdicts.json");
+    VerdictBaseline::read(&path).unwrap()
 }
 
-/// The figures of these that are met with five seeds are so with three.
+fn is_analysis(experiment: &Experiment) -> bool {
+    let variants = &experiment.row.variants;
+    !variants.is_empty() && variants.iter().all(|(_, variant)| variant.analysis.is_some())
+}
+
+/// A hundred random networks, without optimisation a minute's work; `make reproduce-check` has them.
+const LONG: &str = "dccc-2017/sec4A-appendixA";
+
+#[test]
+fn theory_says_what_it_said() {
+    let claims = reproduced(|experiment| is_analysis(experiment) && experiment.name != LONG, 3);
+    let mut rows: Vec<&str> = claims.iter().map(|claim| claim.row.as_str()).collect();
+    rows.dedup();
+    let lost = verdicts().lost(&rows, &claims);
+    assert!(lost.is_empty(), "{lost:#?}");
+    let holds = |claim: &&ClaimResult| claim.class == Class::Theory && claim.verdict == Verdict::Reproduced;
+    assert!(claims.iter().filter(holds).count() >= 20, "{}", claims.len());
+}
+
 const TABLES: [&str; 3] = ["gcc-2016/table2", "nada-vs-gcc-2016/table1", "nada-vs-gcc-2016/table3"];
 
 #[test]
 fn three_tables_have_the_figures_they_had() {
     let claims = reproduced(|experiment| TABLES.contains(&experiment.name.as_str()), 3);
-    let verdicts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/verdicts.json");
-    let lost = VerdictBaseline::read(&verdicts).unwrap().lost(&TABLES, &claims);
-    let figures = |id: &str| claims.iter().any(|claim| claim.id == id && claim.class == Class::Num);
-    let lost: Vec<_> = lost.iter().filter(|lost| figures(&lost.id)).collect();
+    // Of three runs two may stand apart; the mean has to lie in its range.
+    let lost = verdicts().lost(&TABLES, &claims);
+    let outside = |id: &str| {
+        let is = |claim: &&ClaimResult| claim.id == id && claim.class == Class::Num;
+        claims.iter().find(is).is_some_and(|claim| claim.verdict == Verdict::NotReproduced)
+    };
+    let lost: Vec<_> = lost.iter().filter(|lost| outside(&lost.id)).collect();
     assert!(lost.is_empty(), "{lost:#?}");
     assert!(claims.iter().filter(|claim| claim.verdict.is_met()).count() >= 12);
 }
