@@ -45,11 +45,13 @@ docs docs-check docs-reproduction docs-reproduction-check:
 WEIR_RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/weir
 reproduce-check:
 	cargo build --release --locked
-	$(WEIR_RELEASE) reproduce --all --baseline experiments/verdicts.json --json > target/claims.json
+	$(WEIR_RELEASE) reproduce --all --baseline experiments/verdicts.json
 
 reproduce-verdicts:
 	cargo build --release --locked
-	$(WEIR_RELEASE) reproduce --all --json | jq '[.[] | { id, verdict }]' > experiments/verdicts.json
+	$(WEIR_RELEASE) reproduce --all --json > experiments/verdicts.json.new
+	jq '[.[] | { id, verdict }]' experiments/verdicts.json.new > experiments/verdicts.json
+	rm experiments/verdicts.json.new
 
 demo:
 	cargo run --release --locked -- run

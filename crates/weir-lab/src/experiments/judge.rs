@@ -182,8 +182,10 @@ impl Judged {
         };
         let so_good = share(runs, |value| range.has(value) || is_beyond(value)) >= RUNS_INSIDE;
         let beyond = so_good && self.measured.mean.is_some_and(is_beyond);
-        let within =
-            |(runs, paper): &(Vec<Value>, f64)| Measured::of(runs).mean.is_some_and(|mean| mean <= *paper);
+        let within = |(runs, paper): &(Vec<Value>, f64)| {
+            let measured = Measured::of(runs);
+            measured.runs == runs.len() && measured.mean.is_some_and(|mean| mean <= *paper)
+        };
         if beyond && !no_more.is_empty() && no_more.iter().all(within) {
             return Self { verdict: Verdict::Better, ..self };
         }
@@ -211,7 +213,7 @@ fn depth(range: Range, value: f64) -> f64 {
 /// At how many of so many places a claim has to hold.
 pub(super) fn needed(places: usize, share: f64) -> usize {
     // 0.8 of 5 is 4, whatever the product is rounded to.
-    ((share * places as f64 - 1e-9).ceil() as usize).min(places)
+    ((share * places as f64 - 1e-9).ceil() as usize).max(1).min(places)
 }
 
 /// The verdict on a claim that has to hold at this share of places.

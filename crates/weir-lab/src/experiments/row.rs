@@ -184,8 +184,8 @@ impl Values {
             Self::Grid(grid) => {
                 let last = points.unwrap_or(grid.points).max(2) - 1;
                 let step = libm::log(grid.to / grid.from) / f64::from(last);
-                let value = |index: u32| grid.from * libm::exp(step * f64::from(index));
-                (0..=last).map(value).collect()
+                let between = (1..last).map(|index| grid.from * libm::exp(step * f64::from(index)));
+                std::iter::once(grid.from).chain(between).chain([grid.to]).collect()
             }
         }
     }

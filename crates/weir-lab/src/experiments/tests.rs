@@ -28,6 +28,17 @@ fn every_file_ships_and_every_row_is_a_file() {
     assert_eq!(known, found);
 }
 
+#[test]
+fn the_axis_of_a_grid_goes_from_end_to_end() {
+    let grid = Values::Grid(Grid { from: 1e-5, to: 0.1, points: 20 });
+    let values = grid.list(None);
+    assert_eq!((values.len(), values[0], values[19]), (20, 1e-5, 0.1));
+    let factors: Vec<f64> = values.windows(2).map(|pair| pair[1] / pair[0]).collect();
+    // The 19th root of 10 000.
+    assert!(factors.iter().all(|factor| (factor - 1.623_776_739).abs() < 1e-8), "{factors:?}");
+    assert_eq!(grid.list(Some(2)), [1e-5, 0.1]);
+}
+
 fn shipped(row: &ShippedRow) -> Experiment {
     Experiment::shipped(row).unwrap_or_else(|error| panic!("{error:?}"))
 }

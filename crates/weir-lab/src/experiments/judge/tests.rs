@@ -104,6 +104,8 @@ fn a_better_rate_counts_at_no_more_delay_and_loss_only() {
     };
     assert_eq!(better(&[delay(19.0), delay(20.0)]), Verdict::Better);
     assert_eq!(better(&[delay(19.0), delay(30.6)]), Verdict::NotReproduced);
+    let in_one_run = (vec![Some(19.0), None, None], 20.0);
+    assert_eq!(better(&[delay(19.0), in_one_run]), Verdict::NotReproduced, "what two runs lack is not told");
     assert_eq!(
         better(&[]),
         Verdict::NotReproduced,
@@ -146,4 +148,5 @@ fn a_sweep_holds_where_enough_of_its_places_do() {
         NotReproduced
     );
     assert_eq!(together(&[], 1.0), NotReproduced);
+    assert_eq!(needed(5, 1e-10), 1, "nowhere is not enough");
 }
