@@ -366,7 +366,7 @@ fn no_verdicts(text: &str, paper: &str) -> Vec<String> {
 #[test]
 fn the_document_has_the_tables_of_the_command() {
     let document = include_str!("../../../../docs/reproduction.md");
-    for paper in ["coupled-rtp-2014", "coupling-2018", "weir"] {
+    for paper in PAPERS.iter().map(|(paper, ..)| *paper).chain(["weir"]) {
         let mut claims = Vec::new();
         for row in ROWS.iter().filter(|row| row.name.starts_with(paper)) {
             let own = shipped(row).row.claims;
