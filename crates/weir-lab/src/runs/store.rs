@@ -4,7 +4,7 @@
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -93,7 +93,7 @@ impl<T: Serialize + DeserializeOwned> Log<T> {
     /// The log at `path`, which is made if it is not there, with what is in the logs `besides` as well.
     ///
     /// # Errors
-    /// It cannot be made, or one of them cannot be read.
+    /// It cannot be made, another process has it open, or one of them cannot be read.
     pub fn open(path: &Path, besides: &[PathBuf]) -> Result<Self, StoreError> {
         let at = |path: &Path| {
             let path = path.to_owned();
@@ -105,6 +105,11 @@ impl<T: Serialize + DeserializeOwned> Log<T> {
         }
         let mut file =
             OpenOptions::new().read(true).append(true).create(true).open(path).map_err(at(path))?;
+        let taken = |error| match error {
+            TryLockError::WouldBlock => io::Error::other("another process puts runs into it"),
+            TryLockError::Error(source) => source,
+        };
+        file.try_lock().map_err(taken).map_err(at(path))?;
         let mut own = Vec::new();
         file.read_to_end(&mut own).map_err(at(path))?;
         if own.last().is_some_and(|&last| last != b'\n') {

@@ -61,6 +61,16 @@ fn logs_of_several_machines_come_together_in_the_same_bytes() {
 }
 
 #[test]
+fn a_log_that_is_open_is_nobody_elses() {
+    let directory = tempfile::tempdir().unwrap();
+    let first: Log<i32> = log(&directory, "runs");
+    let second = Log::<i32>::open(&directory.path().join("runs"), &[]).unwrap_err();
+    assert!(second.to_string().contains("another process"), "{second}");
+    drop(first);
+    log::<i32>(&directory, "runs");
+}
+
+#[test]
 fn what_cannot_be_written_is_told_and_leaves_nothing_behind() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join("runs")).unwrap();
