@@ -103,6 +103,9 @@ fn a_row_of_ones_own_is_a_file() {
     let outcome = place.weir("reproduce mine/row.toml --runs 1 --quiet --json");
     let claims: Vec<Value> = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!((&claims[0]["id"], claims.len()), (&"mine/row/half".into(), 1), "{}", outcome.stderr);
+    let twice = place.try_weir("reproduce mine/row.toml mine/row.toml");
+    assert_eq!(twice.code, Some(2));
+    assert!(twice.stderr.contains("two rows are called `mine/row`"), "{}", twice.stderr);
     let missing = place.try_weir("reproduce mine/other.toml");
     assert_eq!(missing.code, Some(2));
     assert!(missing.stderr.contains("the row cannot be read"), "{}", missing.stderr);

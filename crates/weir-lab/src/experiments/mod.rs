@@ -32,7 +32,7 @@ pub use judge::{Measured, Verdict};
 pub use markdown::markdown;
 pub use plan::Extent;
 pub use plots::{Axis, Drawn, LineOf, Plot, PlotKind, PlotLine, PlotResult};
-pub use read::{Experiment, open, select};
+pub use read::{Experiment, open};
 pub use report::report;
 pub use reproduce::{Reproduced, Reproduction};
 pub use results::{Accepted, ClaimResult, Count, PlaceResult, counts};

@@ -125,7 +125,7 @@ impl Experiment {
 /// names end in `.toml`.
 ///
 /// # Errors
-/// A name, a file or a paper that is not there; a file that makes no sense.
+/// A name, a file or a paper that is not there; a file that makes no sense; two rows of one name.
 pub fn open(names: &[String], paper: Option<&str>) -> Result<Vec<Experiment>, ScenarioError> {
     let is_file = |name: &&String| Path::new(name).extension().is_some_and(|end| end == "toml");
     let (files, named): (Vec<&String>, Vec<&String>) = names.iter().partition(is_file);
@@ -136,14 +136,31 @@ pub fn open(names: &[String], paper: Option<&str>) -> Result<Vec<Experiment>, Sc
         select(&named, paper)?
     };
     let files = files.into_iter().map(|file| Experiment::open(Path::new(file)));
-    shipped.into_iter().map(Experiment::shipped).chain(files).collect()
+    let rows: Vec<Experiment> =
+        shipped.into_iter().map(Experiment::shipped).chain(files).collect::<Result<_, _>>()?;
+    match rows
+        .iter()
+        .enumerate()
+        .find(|(index, row)| rows[..*index].iter().any(|other| other.name == row.name))
+    {
+        None => Ok(rows),
+        Some((_, twice)) => {
+            let problem =
+                Problem::value(&KeyPath::default(), format!("two rows are called `{}`", twice.name));
+            let help = "a row that is a file is called as its folder and itself: rename one, or leave it out";
+            Err(ScenarioError::new("row", &twice.name, None, problem.help(help)))
+        }
+    }
 }
 
 /// The rows that ship, of these names or of this paper, in order; all of them without either.
 ///
 /// # Errors
 /// A name or a paper that is not there.
-pub fn select(names: &[String], paper: Option<&str>) -> Result<Vec<&'static ShippedRow>, ScenarioError> {
+pub(super) fn select(
+    names: &[String],
+    paper: Option<&str>,
+) -> Result<Vec<&'static ShippedRow>, ScenarioError> {
     let missing = |option: &str, name: &str, known: Vec<&str>| {
         let problem = Problem::value(&KeyPath::default(), format!("there is no `{name}`"));
         let problem = problem.help(advice(name, known));

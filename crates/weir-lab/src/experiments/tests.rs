@@ -2,6 +2,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::catalogue::TEMPLATES;
+use super::read::select;
 use super::*;
 use crate::runs::Forget;
 use crate::traces::TraceStore;
