@@ -41,7 +41,7 @@ fn line(out: &mut String, claim: &ClaimResult) -> fmt::Result {
         claim.places_in_words(),
         class(claim.verdict),
         claim.verdict.words(),
-        if claim.stand_in.is_some() { "<small>stand-in</small>" } else { "" },
+        claim.marks().iter().map(|mark| format!("<small>{mark}</small>")).collect::<String>(),
     )
 }
 
@@ -53,7 +53,7 @@ fn breakable(path: &str) -> String {
 const fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Undecided => "open",
-        Verdict::TwoKinds | Verdict::Scattered => "near",
+        Verdict::TwoKinds => "near",
         Verdict::NotReproduced => "unmet",
         Verdict::Reproduced | Verdict::Better | Verdict::Tested => "met",
     }
