@@ -1,8 +1,7 @@
 //! Progress on standard error: a bar where someone looks, else a line now and then.
 
 use std::io::IsTerminal;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -19,26 +18,24 @@ pub(crate) fn bar(quiet: bool) -> ProgressBar {
     bar
 }
 
-/// So often a line says how far it is where there is no terminal.
-const EVERY: Duration = Duration::from_mins(1);
-
-/// Lines in place of a bar, for what takes long and whose standard error is kept in a file.
+/// Lines in place of a bar, one a minute, for what takes long and whose standard error goes to a file.
 #[derive(Debug)]
-pub(crate) struct Lines(Option<Mutex<Instant>>);
+pub(crate) struct Lines {
+    wanted: bool,
+    /// The minutes that are told.
+    told: AtomicU64,
+}
 
 impl Lines {
     /// Lines unless `quiet`, or a terminal shows the bar.
     pub(crate) fn beside_a_bar(quiet: bool) -> Self {
-        let wanted = !quiet && !std::io::stderr().is_terminal();
-        Self(wanted.then(|| Mutex::new(Instant::now())))
+        Self { wanted: !quiet && !std::io::stderr().is_terminal(), told: AtomicU64::new(0) }
     }
 
-    /// Says how far `bar` is, if it was not said in the last minute.
+    /// Says how far `bar` is, if a minute is over.
     pub(crate) fn tell(&self, bar: &ProgressBar) {
-        // Whoever finds another at it has nothing to say.
-        let Some(Ok(mut last)) = self.0.as_ref().map(Mutex::try_lock) else { return };
-        if last.elapsed() >= EVERY {
-            *last = Instant::now();
+        let minutes = bar.elapsed().as_secs() / 60;
+        if self.wanted && self.told.fetch_max(minutes, Ordering::Relaxed) < minutes {
             let (made, all, left) = (bar.position(), bar.length().unwrap_or(0), bar.eta().as_secs());
             anstream::eprintln!("{made} of {all} runs, about {} min left", left.div_ceil(60));
         }

@@ -37,7 +37,7 @@ fn of_values(values: &Values, path: &KeyPath) -> Option<Problem> {
             let problem = Problem::value(path, "no factor leads from the first value to the last");
             Some(problem.help("`from` is above zero and `to` above `from`"))
         }
-        _ => None,
+        Values::Grid(_) => None,
     }
 }
 
