@@ -88,17 +88,6 @@ fn every_row_of_the_five_papers_is_there() {
     assert_eq!(of_papers.collect::<Vec<_>>(), expected);
 }
 
-#[test]
-fn every_row_of_nada_against_gcc_is_there() {
-    let of_paper = ROWS.iter().filter_map(|row| row.name.strip_prefix("nada-vs-gcc-2016/"));
-    let figures = (1..=9).map(|figure| format!("fig{figure}"));
-    let tables = (1..=4).map(|table| format!("table{table}"));
-    let claims = (1..=5).map(|claim| format!("claim{claim}"));
-    let mut expected: Vec<String> = figures.chain(tables).chain(claims).chain(["eq9".to_owned()]).collect();
-    expected.sort();
-    assert_eq!(of_paper.collect::<Vec<_>>(), expected);
-}
-
 const SMALL: &str = r#"
 title = "Two flows"
 
@@ -361,63 +350,6 @@ fn a_name_that_is_not_there_brings_up_the_nearest() {
     assert_eq!(select(&[], None).unwrap().len(), ROWS.len());
     assert_eq!(select(&[], Some("coupling-2018")).unwrap().len(), 19);
     assert_eq!(select(&["coupling-2018/fig1".to_owned()], None).unwrap().len(), 1);
-}
-
-/// Whether the sources of the crate have the test at `path`, `crate::module::…::test`.
-fn has_test(path: &str) -> bool {
-    let parts: Vec<&str> = path.split("::").collect();
-    let [krate, modules @ .., test] = parts.as_slice() else { return false };
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(krate.replace('_', "-"));
-    let mut files = Vec::new();
-    collect(&folder.join("src"), &mut files);
-    collect(&folder.join("tests"), &mut files);
-    files.iter().any(|file| {
-        let below = file.strip_prefix(&folder).unwrap().with_extension("");
-        let names: Vec<_> =
-            below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-        let stands = |module: &&&str| **module == "tests" || names.iter().any(|name| name == **module);
-        modules.iter().all(|module| stands(&module)) && is_test(&fs::read_to_string(file).unwrap(), test)
-    })
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|end| end == "rs") {
-            files.push(path);
-        }
-    }
-}
-
-/// Whether `text` has a function of this name behind `#[test]`, or in a block of properties.
-fn is_test(text: &str, name: &str) -> bool {
-    let plain = text.split("#[test]").skip(1);
-    plain.into_iter().any(|behind| {
-        let head = behind.split('{').next().unwrap_or_default();
-        head.contains(&format!("fn {name}(")) && !head.contains("#[ignore")
-    })
-}
-
-#[test]
-fn a_test_that_is_left_out_shows_nothing() {
-    assert!(is_test("#[test]\nfn runs() {}", "runs"));
-    assert!(!is_test("#[test]\n#[ignore = \"long\"]\nfn runs() {}", "runs"));
-}
-
-#[test]
-fn every_test_that_a_claim_names_is_there() {
-    let mut missing = Vec::new();
-    for row in ROWS {
-        let experiment = shipped(row);
-        let tests = experiment.row.claims.iter().flat_map(|claim| &claim.tests);
-        missing.extend(tests.filter(|test| !has_test(test)).map(|test| format!("{}: {test}", row.name)));
-    }
-    assert!(missing.is_empty(), "{missing:#?}");
-    assert!(has_test("weir_lab::experiments::tests::every_test_that_a_claim_names_is_there"));
-    assert!(!has_test("weir_lab::experiments::tests::no_such_test"));
-    assert!(!has_test("weir_lab::experiments::tests::has_test"), "a function that is no test");
 }
 
 /// The cells of the claims in the tables of `text` below the heading of `paper`.

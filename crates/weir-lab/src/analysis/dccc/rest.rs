@@ -43,8 +43,6 @@ pub struct Rest {
     pub losses: Vec<f64>,
     /// By which share of its capacity a link with a queue is off the balance of what arrives and what leaves, at most.
     pub residual: f64,
-    /// How often each link had its turn.
-    pub turns: usize,
 }
 
 /// No queue is longer where there is no limit, in s: beyond it there is no rest.
@@ -101,16 +99,14 @@ pub fn rest(links: &[Link], users: &[User]) -> Option<Rest> {
     let mut pressures = vec![Pressure::default(); links.len()];
     let mut levels = vec![0.0; links.len()];
     let most_turns = TURNS.min(WORK / (links.len() * links.len() * users.len()).max(1)).max(1);
-    let mut turns = 0;
-    loop {
+    for _ in 0..most_turns {
         let mut moved: f64 = 0.0;
         for (index, link) in links.iter().enumerate() {
             let level = balance(index, link, users, &mut pressures)?;
             moved = moved.max((level - levels[index]).abs());
             levels[index] = level;
         }
-        turns += 1;
-        if moved < MOVED || turns == most_turns {
+        if moved < MOVED {
             break;
         }
     }
@@ -122,7 +118,6 @@ pub fn rest(links: &[Link], users: &[User]) -> Option<Rest> {
         queues: pressures.iter().map(|own| own.queue).collect(),
         losses: pressures.iter().map(|own| own.loss).collect(),
         residual: residuals.fold(0.0, f64::max),
-        turns,
     })
 }
 
