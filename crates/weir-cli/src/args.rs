@@ -249,7 +249,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Make the I-th of N parts of the runs and judge nothing: a job of an array on a cluster.
-    #[arg(long, value_name = "I/N", requires = "out", conflicts_with = "merge")]
+    #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["merge", "json", "markdown"])]
     pub(crate) shard: Option<Shard>,
     /// Take the runs that stand in these directories, those of shards, and make only what they have not.
     #[arg(long, value_name = "DIR", requires = "out", num_args = 1..)]

@@ -8,6 +8,7 @@ use std::mem;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::process;
 
+use weir_lab::experiments::{self, ShippedRow};
 use weir_lab::registry;
 use weir_lab::runs::CaptureFile;
 
@@ -180,7 +181,13 @@ impl Drop for OutputDirectory {
 fn varies(name: &str) -> bool {
     let subject = |(before, after): &(&str, &str)| name.strip_prefix(before)?.strip_suffix(after);
     let mut subjects = BY_CONTROLLER.iter().filter_map(subject);
-    BY_THE_DEMO.contains(&name) || subjects.any(are_controllers)
+    BY_THE_DEMO.contains(&name) || is_of_a_row(name) || subjects.any(are_controllers)
+}
+
+/// Whether `name` is that of a table that some row of a paper writes.
+fn is_of_a_row(name: &str) -> bool {
+    let table = |row: &ShippedRow| name.strip_suffix(".parquet") == Some(row.name.replace('/', "-").as_str());
+    experiments::ROWS.iter().any(table)
 }
 
 /// Whether `subject` is what a run is called after: a controller, those of a scenario's flows, or none.
@@ -321,8 +328,13 @@ mod tests {
     fn what_an_earlier_run_left_of_other_controllers_goes_and_nothing_else() {
         let root = tempfile::tempdir().unwrap();
         let mut directory = OutputDirectory::prepare(root.path()).unwrap();
-        let demo =
-            ["queuing-delay-nada.csv", "results-beside-cubic.json", "results.json", "series-gcc+nada.csv"];
+        let demo = [
+            "queuing-delay-nada.csv",
+            "results-beside-cubic.json",
+            "results.json",
+            "series-gcc+nada.csv",
+            "gcc-2016-fig8.parquet",
+        ];
         directory.write(&files(&demo)).unwrap();
         let own = ["results-monday.json", "scenario-nada.toml", "series-monday.csv", "series-nada.csv.bak"];
         for name in own {

@@ -1,6 +1,7 @@
-//! A progress bar on standard error, only where someone looks.
+//! Progress on standard error: a bar where someone looks, else a line now and then.
 
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -15,4 +16,28 @@ pub(crate) fn bar(quiet: bool) -> ProgressBar {
         bar.set_style(style);
     }
     bar
+}
+
+/// Lines in place of a bar, one a minute, for what takes long and whose standard error goes to a file.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    wanted: bool,
+    /// The minutes that are told.
+    told: AtomicU64,
+}
+
+impl Lines {
+    /// Lines unless `quiet`, or a terminal shows the bar.
+    pub(crate) fn beside_a_bar(quiet: bool) -> Self {
+        Self { wanted: !quiet && !std::io::stderr().is_terminal(), told: AtomicU64::new(0) }
+    }
+
+    /// Says how far `bar` is, if a minute is over.
+    pub(crate) fn tell(&self, bar: &ProgressBar) {
+        let minutes = bar.elapsed().as_secs() / 60;
+        if self.wanted && self.told.fetch_max(minutes, Ordering::Relaxed) < minutes {
+            let (made, all, left) = (bar.position(), bar.length().unwrap_or(0), bar.eta().as_secs());
+            anstream::eprintln!("{made} of {all} runs, about {} min left", left.div_ceil(60));
+        }
+    }
 }

@@ -15,7 +15,8 @@ use crate::args::ReproduceArgs;
 use crate::effective::threads;
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory};
-use crate::{progress, table};
+use crate::progress::{self, Lines};
+use crate::table;
 
 /// The name of the file with the report, in the output directory.
 const REPORT: &str = "index.html";
@@ -28,6 +29,14 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     let baseline = args.baseline.as_deref().map(VerdictBaseline::read).transpose()?;
     let traces = TraceStore::find(args.data.as_deref());
     let extent = Extent { full: args.full, runs: args.runs, grid: args.grid, plots: args.out.is_some() };
+    if args.grid.is_some() && !experiments.iter().any(Experiment::has_a_grid) {
+        return Err(Failure::Option {
+            option: "--grid".to_owned(),
+            problem:
+                "none of these rows has a grid; leave it out, or name one that has, such as gcc-2016/fig8"
+                    .to_owned(),
+        });
+    }
     let reproduction = Reproduction::plan(&experiments, extent, &traces)?;
     let mut directory = args.out.as_deref().map(OutputDirectory::prepare).transpose()?;
     let log = directory.as_ref().map(|directory| open_log(&directory.path(RUNS), &args.merge)).transpose()?;
@@ -35,7 +44,11 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     bar.set_message("reproduce");
     let shard = args.shard.unwrap_or(Shard::WHOLE);
     bar.set_length(reproduction.runs_of(shard) as u64);
-    let done = || bar.inc(1);
+    let lines = Lines::beside_a_bar(args.quiet);
+    let done = || {
+        bar.inc(1);
+        lines.tell(&bar);
+    };
     let jobs = threads(args.jobs);
     if let (Some(shard), Some(log)) = (args.shard, &log) {
         reproduction.run_shard(shard, jobs, &traces, log, &done)?;
@@ -53,6 +66,13 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     bar.finish_and_clear();
     if let Some(log) = log {
         log.in_order().map_err(RunError::from)?;
+        if log.taken() > 0 && !args.quiet {
+            anstream::eprintln!(
+                "{} of {} runs were there and not made again",
+                log.taken(),
+                reproduction.runs()
+            );
+        }
     }
     if let Some(directory) = &mut directory {
         directory.write(&files(&experiments, &reproduced)?)?;
@@ -71,7 +91,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
         }
     }
     let rows: Vec<&str> = experiments.iter().map(|experiment| experiment.name.as_str()).collect();
-    let lost = baseline.map_or_else(Vec::new, |baseline| baseline.lost(&rows, &results));
+    let of_some = !args.rows.is_empty() || args.paper.is_some();
+    let rows = of_some.then_some(rows.as_slice());
+    let lost = baseline.map_or_else(Vec::new, |baseline| baseline.lost(rows, &results));
     print_lost(&mut anstream::stderr(), &lost)?;
     Ok(lost.is_empty())
 }
@@ -118,20 +140,26 @@ fn print(out: &mut impl Write, results: &[ClaimResult]) -> Result<(), Failure> {
             writeln!(out, "{line}")?;
             writeln!(out, "{}", table::indented(&words(result), width))?;
         }
-        let met = paper.iter().filter(|result| result.verdict.is_met()).count();
-        writeln!(out, "{met} of {} claims of {} are met.\n", paper.len(), paper[0].paper())?;
+        let counts = counts(paper);
+        let (met, all): (usize, usize) =
+            (counts.iter().map(Count::met).sum(), counts.iter().map(Count::claims).sum());
+        writeln!(out, "{met} of {all} claims of {} are met.\n", paper[0].paper())?;
     }
-    let header = ["paper", "class", "", "met", "of", "undecided", "two kinds", "scattered", "not met"];
+    let header = ["paper", "class", "", "met", "of", "undecided", "two kinds", "not met"];
     writeln!(out, "{}", table::plain(&header, counts(results).iter().map(summary).collect()))?;
     if results.iter().any(|result| result.stand_in.is_some()) {
         writeln!(out, "\n* with a stand-in for something that cannot be had")?;
+    }
+    if results.iter().any(|result| result.beside) {
+        writeln!(out, "+ told beside another claim and not counted")?;
     }
     Ok(())
 }
 
 /// What one line holds of a claim.
 fn row(result: &ClaimResult) -> Vec<Cell> {
-    let mark = if result.stand_in.is_some() { " *" } else { "" };
+    let stand_in = if result.stand_in.is_some() { " *" } else { "" };
+    let mark = if result.beside { format!("{stand_in} +") } else { stand_in.to_owned() };
     let colour = match result.verdict {
         verdict if verdict.is_met() => Color::Green,
         Verdict::Undecided => Color::Yellow,
@@ -166,12 +194,11 @@ fn summary(count: &Count) -> Vec<Cell> {
     vec![
         Cell::new(&count.paper),
         Cell::new(count.class.name()),
-        Cell::new(if count.calibration { "calibration" } else { "" }),
+        Cell::new(count.basis.words()),
         Cell::new(count.met()),
         Cell::new(count.claims()),
         of(Verdict::Undecided),
         of(Verdict::TwoKinds),
-        of(Verdict::Scattered),
         of(Verdict::NotReproduced),
     ]
 }

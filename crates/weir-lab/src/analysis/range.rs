@@ -18,6 +18,16 @@ pub(super) fn check<P: AsRef<str>>(
     broken.map_or(Ok(()), |(path, _, right)| Err(refused(path.as_ref(), right)))
 }
 
+/// Refuses what takes longer or more memory than anyone waits for: more than `most` of what is `named`, such as "packets are
+/// sent". `less` says of which parameters less would do.
+pub(super) fn affordable(path: &str, units: f64, most: f64, named: &str, less: &str) -> Result<(), Problem> {
+    // What is no number is too much.
+    if units <= most {
+        return Ok(());
+    }
+    Err(refused(path, &format!("less of {less}: {units:.3e} {named}, at most {most:.0e}")))
+}
+
 pub(super) const LONGER: &str = "a time above 0";
 pub(super) const NO_SHORTER: &str = "a time of 0 or above";
 pub(super) const FASTER: &str = "a rate above 0";

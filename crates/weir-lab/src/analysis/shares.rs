@@ -17,7 +17,7 @@ pub(super) struct Shares;
 pub(super) struct Parameters {
     /// What there is.
     total: DataRate,
-    /// Priorities, above 0, one for each flow.
+    /// Priorities from a millionth to a million, one for each flow, of 1000 at most.
     priorities: Vec<f64>,
     /// The most that each flow can use, in order; 0 and what is not given for no limit.
     desired: Vec<DataRate>,
@@ -79,14 +79,14 @@ impl Analysis for Shares {
 impl Parameters {
     fn check(&self) -> Result<(), Problem> {
         check([("total", moving(self.total), FASTER)])?;
-        if self.priorities.is_empty() {
-            return Err(refused("priorities", "one at least"));
+        if !(1..=1000).contains(&self.priorities.len()) {
+            return Err(refused("priorities", "from one to 1000"));
         }
         for (index, priority) in self.priorities.iter().enumerate() {
             check([(
                 format!("priorities.{index}"),
-                *priority > 0.0 && priority.is_finite(),
-                "a number above 0",
+                (1e-6..=1e6).contains(priority),
+                "a number from a millionth to a million",
             )])?;
         }
         let flows = self.priorities.len();
@@ -135,7 +135,9 @@ mod tests {
 
     #[test]
     fn a_priority_that_is_none_is_refused() {
-        let parameters = Parameters { priorities: vec![1.0, 0.0], ..Parameters::default() };
-        assert_eq!(Shares::run(&parameters).unwrap_err().message, "`priorities.1` is out of range");
+        for none in [0.0, 1e300, f64::NAN] {
+            let parameters = Parameters { priorities: vec![1.0, none], ..Parameters::default() };
+            assert_eq!(Shares::run(&parameters).unwrap_err().message, "`priorities.1` is out of range");
+        }
     }
 }

@@ -51,12 +51,12 @@ impl VerdictBaseline {
         serde_json::from_str(&text).map(Self).map_err(|source| error(source.to_string()))
     }
 
-    /// Which of `rows` (`PAPER/ROW`) had claims met that `results` have not.
-    pub fn lost(&self, rows: &[&str], results: &[ClaimResult]) -> Vec<Lost> {
-        let of_rows = |earlier: &&Earlier| {
-            earlier.id.rsplit_once('/').is_some_and(|(row, _)| rows.contains(&row))
-                && earlier.verdict.is_met()
+    /// Which claims were met that `results` have not: of all rows, or of `rows` (`PAPER/ROW`) where these alone were judged.
+    pub fn lost(&self, rows: Option<&[&str]>, results: &[ClaimResult]) -> Vec<Lost> {
+        let meant = |id: &str| {
+            rows.is_none_or(|rows| id.rsplit_once('/').is_some_and(|(row, _)| rows.contains(&row)))
         };
+        let of_rows = |earlier: &&Earlier| meant(&earlier.id) && earlier.verdict.is_met();
         let now = |id: &str| results.iter().find(|result| result.id == id).map(|result| result.verdict);
         let lost = self.0.iter().filter(of_rows).map(|earlier| {
             let Earlier { id, verdict } = earlier.clone();
@@ -84,6 +84,8 @@ mod tests {
             verdict,
             stand_in: None,
             calibration: false,
+            derived: false,
+            beside: false,
             cause: None,
             tests: Vec::new(),
             places: Vec::new(),
@@ -107,7 +109,7 @@ mod tests {
             result("paper/row/other", Verdict::TwoKinds),
             result("paper/row/open", Verdict::NotReproduced),
         ];
-        let lost = VerdictBaseline::read(&path).unwrap().lost(&["paper/row"], &now);
+        let lost = VerdictBaseline::read(&path).unwrap().lost(Some(&["paper/row"]), &now);
         let of = |id: &str, was, is| Lost { id: format!("paper/row/{id}"), was, is };
         let expected =
             [of("other", Verdict::Reproduced, Some(Verdict::TwoKinds)), of("gone", Verdict::Tested, None)];

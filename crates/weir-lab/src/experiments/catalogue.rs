@@ -9,6 +9,12 @@ pub struct ShippedRow {
     pub text: &'static str,
 }
 
+/// Whether a row that ships names the test `path`, `crate::module::…::test`: of those it is known that they are there and run.
+pub(super) fn is_known_test(path: &str) -> bool {
+    let quoted = format!("\"{path}\"");
+    ROWS.iter().any(|row| row.text.contains(&quoted))
+}
+
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
         [$(ShippedRow { name: $name, text: include_str!(concat!("../../../../experiments/", $name, ".toml")) }),*]

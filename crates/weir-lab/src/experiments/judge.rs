@@ -29,12 +29,9 @@ pub enum Verdict {
     /// The runs do not tell.
     #[serde(rename = "undecided")]
     Undecided,
-    /// The mean lies in the range, too few runs do, and they are of two kinds.
+    /// The mean lies in the range and too few runs do: those inside and those outside are no runs of one kind.
     #[serde(rename = "not reproduced (two kinds of runs)")]
     TwoKinds,
-    /// The mean lies in the range, and too few runs do.
-    #[serde(rename = "not reproduced (runs scatter)")]
-    Scattered,
     /// It is not so.
     #[serde(rename = "not reproduced")]
     NotReproduced,
@@ -42,15 +39,8 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every verdict.
-    pub const ALL: [Self; 7] = [
-        Self::Reproduced,
-        Self::Better,
-        Self::Tested,
-        Self::Undecided,
-        Self::TwoKinds,
-        Self::Scattered,
-        Self::NotReproduced,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Reproduced, Self::Better, Self::Tested, Self::Undecided, Self::TwoKinds, Self::NotReproduced];
 
     /// As it is printed.
     pub const fn words(self) -> &'static str {
@@ -60,7 +50,6 @@ impl Verdict {
             Self::Tested => "tested",
             Self::Undecided => "undecided",
             Self::TwoKinds => "not reproduced (two kinds of runs)",
-            Self::Scattered => "not reproduced (runs scatter)",
             Self::NotReproduced => "not reproduced",
         }
     }
@@ -124,8 +113,7 @@ impl Judged {
         let inside = share(runs, |value| range.has(value));
         let verdict = match measured.mean {
             Some(mean) if range.has(mean) && inside >= RUNS_INSIDE => Verdict::Reproduced,
-            Some(mean) if range.has(mean) && measured.kinds.is_some() => Verdict::TwoKinds,
-            Some(mean) if range.has(mean) => Verdict::Scattered,
+            Some(mean) if range.has(mean) => Verdict::TwoKinds,
             _ => Verdict::NotReproduced,
         };
         Self {
@@ -227,6 +215,6 @@ pub(super) fn together(places: &[Verdict], share: f64) -> Verdict {
         let better = places.contains(&Verdict::Better);
         return if better { Verdict::Better } else { Verdict::Reproduced };
     }
-    let next = [Verdict::Undecided, Verdict::TwoKinds, Verdict::Scattered];
+    let next = [Verdict::Undecided, Verdict::TwoKinds];
     next.into_iter().find(|&worst| so_good(worst)).unwrap_or(Verdict::NotReproduced)
 }

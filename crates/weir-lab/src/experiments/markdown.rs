@@ -38,27 +38,17 @@ fn head(names: &[&str]) -> String {
 }
 
 fn summary(counts: &[Count]) -> String {
-    let mut text = head(&[
-        "class",
-        "kind",
-        "met",
-        "claims",
-        "undecided",
-        "two kinds of runs",
-        "scattered",
-        "not reproduced",
-    ]);
+    let mut text =
+        head(&["class", "kind", "met", "claims", "undecided", "two kinds of runs", "not reproduced"]);
     for count in counts {
         let of = |verdict| count.of(verdict).to_string();
-        let kind = if count.calibration { "calibration" } else { "validation" };
         text.push_str(&line(&[
             count.class.name().to_owned(),
-            kind.to_owned(),
+            count.basis.words().to_owned(),
             count.met().to_string(),
             count.claims().to_string(),
             of(Verdict::Undecided),
             of(Verdict::TwoKinds),
-            of(Verdict::Scattered),
             of(Verdict::NotReproduced),
         ]));
     }
@@ -71,7 +61,8 @@ fn claims(results: &[&ClaimResult]) -> String {
     for result in results {
         let tests = result.tests.iter().map(|test| format!("`{test}`")).collect::<Vec<_>>().join(", ");
         let measured = if result.tests.is_empty() { result.measured_in_words() } else { tests };
-        let mark = if result.stand_in.is_some() { " *(stand-in)*" } else { "" };
+        let marks = result.marks().join(", ");
+        let mark = if marks.is_empty() { marks } else { format!(" *({marks})*") };
         text.push_str(&line(&[
             result.id.trim_start_matches(result.paper()).trim_start_matches('/').to_owned(),
             result.class.name().to_owned(),

@@ -24,6 +24,7 @@ mod shard;
 mod table;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub use baseline::{Lost, VerdictBaseline, VerdictBaselineError};
 pub use catalogue::{ROWS, ShippedRow};
@@ -35,7 +36,7 @@ pub use plots::{Axis, Drawn, LineOf, Plot, PlotKind, PlotLine, PlotResult};
 pub use read::{Experiment, open};
 pub use report::report;
 pub use reproduce::{Reproduced, Reproduction};
-pub use results::{Accepted, ClaimResult, Count, PlaceResult, counts};
+pub use results::{Accepted, Basis, ClaimResult, Count, PlaceResult, counts};
 pub use row::{
     Better, Claim, Class, Direction, Grid, NoMore, Order, OverPlaces, OverSeeds, Range, Reported, Row, Seeds,
     Selection, Source, Sweep, Trend, Values, Variant,

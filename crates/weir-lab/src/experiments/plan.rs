@@ -1,5 +1,6 @@
 //! Which runs the rows need: each scenario once, whichever rows and claims ask for it.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cases::{Case, CaseSource, Place, overrides, scenario};
@@ -10,6 +11,7 @@ use super::row::Claim;
 use crate::analysis;
 use crate::build::RunOptions;
 use crate::form::{KeyPath, Problem, ScenarioError, advice};
+use crate::scenario::Scenario;
 use crate::traces::TraceStore;
 use weir_measure::metrics::{FlowPlan, MeasurePlan};
 
@@ -94,6 +96,9 @@ impl<'e> Planner<'e, '_> {
         let seeds = extent.runs.unwrap_or(if extent.full { own.full } else { own.quick });
         let places = places(experiment, extent);
         let mut cases = Vec::with_capacity(places.len());
+        if experiment.has_a_grid() {
+            self.names_of(&Spot { experiment, first: &places[0], place: &places[0], unread: false }, extent)?;
+        }
         for (index, place) in places.iter().enumerate() {
             // Of a grid the ends are read before anything runs.
             let unread = experiment.has_a_grid() && index > 0 && index + 1 < places.len();
@@ -105,6 +110,38 @@ impl<'e> Planner<'e, '_> {
             cases.push(own);
         }
         Ok(PlannedRow { experiment, places, cases, seeds })
+    }
+
+    /// Looks up at one place of a grid whatever claims and plots name anywhere on it: its inner points are read when they run.
+    fn names_of(&self, spot: &Spot<'e, '_>, extent: Extent) -> Result<(), ScenarioError> {
+        let Spot { experiment, place, .. } = *spot;
+        let claims = experiment.formulas.iter().enumerate();
+        let claims = claims
+            .flat_map(|(index, own)| own.leaves().map(move |leaf| (leaf, claim_path(index).with("of"))));
+        let plots = experiment.plots.iter().enumerate().filter(|_| extent.plots);
+        let plots = plots
+            .flat_map(|(index, own)| own.leaves().map(move |leaf| (leaf, plot_path(index).with("lines"))));
+        let mut plans: BTreeMap<&str, MeasurePlan> = BTreeMap::new();
+        for (leaf, path) in claims.chain(plots) {
+            if experiment.row.own_analysis(&leaf.variant).is_some() {
+                continue;
+            }
+            let plan = match plans.entry(&leaf.variant) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    new.insert(self.measured(&scenario(experiment, &leaf.variant, place)?)?)
+                }
+            };
+            if let Some(problem) = missing(plan, leaf, &path) {
+                return Err(experiment.origin.error(problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is measured of a scenario.
+    fn measured(&self, scenario: &Scenario) -> Result<MeasurePlan, ScenarioError> {
+        Ok(scenario.build(&RunOptions { seed: 1, ..RunOptions::default() }, self.traces)?.plan)
     }
 
     /// The cases of the variants that some claim needs there.
@@ -185,7 +222,7 @@ impl<'e> Planner<'e, '_> {
             return Ok(self.known_or(name, || (source(), None)));
         }
         let scenario = scenario(experiment, variant, place)?;
-        let plan = scenario.build(&RunOptions { seed: 1, ..RunOptions::default() }, self.traces)?.plan;
+        let plan = self.measured(&scenario)?;
         let text = scenario.to_toml().unwrap_or_else(|_| format!("{scenario:?}"));
         Ok(self.known_or(text, || (CaseSource::Scenario(Box::new(scenario)), Some(plan))))
     }

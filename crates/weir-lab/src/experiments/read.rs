@@ -8,7 +8,7 @@ use super::catalogue::{ROWS, ShippedRow};
 use super::formula::{Formula, Kind, Leaf, Reading, Scope, fill, parse_any, parse_as};
 use super::paths;
 use super::plots::{self, PlotFormulas};
-use super::row::{Claim, Class, OverPlaces, Row, Source, Sweep, Values, row_shape};
+use super::row::{Claim, Class, OverPlaces, Row, Source, Sweep, Trend, Values, row_shape};
 use crate::analysis::{self, Entry};
 use crate::form::{self, KeyPath, Origin, Problem, ScenarioError, advice, list};
 
@@ -110,7 +110,7 @@ impl Experiment {
     }
 
     /// Whether one of its sweeps is the axis of a grid.
-    pub(super) fn has_a_grid(&self) -> bool {
+    pub fn has_a_grid(&self) -> bool {
         let is_grid = |sweep: &Sweep| matches!(sweep.quick, Values::Grid(_));
         self.row.sweeps.iter().any(|(_, sweep)| is_grid(sweep))
     }
@@ -263,7 +263,7 @@ fn judged_by(claim: &Claim, path: &KeyPath) -> Option<Problem> {
             let message = format!("{} judge the same claim", list(&by));
             problem(&message, "leave one; a second claim can have the other")
         }
-        (Class::Struct | Class::Theory, ["tests"]) => None,
+        (Class::Struct, ["tests"]) => None,
         (Class::Struct, _) => {
             problem("a mechanism is shown by a test", "name it in `tests`, or give another `class`")
         }
@@ -292,7 +292,16 @@ fn places(row: &Row, claim: &Claim, path: &KeyPath) -> Vec<Problem> {
             problems.push(Problem::value(&path, format!("no value of `{name}` is meant")).help(help));
         }
     }
-    problems.extend(claim.trend.as_ref().and_then(|trend| known(&trend.along, &path.with("trend"))));
+    if let Some(Trend { along, .. }) = &claim.trend {
+        problems.extend(known(along, &path.with("trend")));
+        let meant = |value: &f64| claim.selection.get(along).is_none_or(|own| own.has(*value));
+        let steps = |values: &Values| values.list(None).iter().filter(|value| meant(value)).count();
+        if row.sweeps.get(along).is_some_and(|sweep| steps(&sweep.quick) == 1) {
+            let problem =
+                Problem::value(&path.with("trend"), format!("one value of `{along}` is no way to go"));
+            problems.push(problem.help("choose two of `quick` at least"));
+        }
+    }
     problems
 }
 

@@ -1,16 +1,18 @@
 //! Running rows and judging what they claim.
 
 use super::cases::{Case, Place};
-use super::formula::{Formula, Harvested, Known, Leaf, evaluate};
+use super::catalogue::is_known_test;
+use super::formula::{Formula, Leaf};
 use super::harvest::{Harvest, Harvests};
 use super::judge::{Judged, Verdict, needed, together};
 use super::plan::{Extent, Plan, PlannedRow, is_claimed};
 use super::plots::{self, PlotResult};
 use super::read::{Experiment, Formulas};
 use super::results::{Accepted, ClaimResult, PlaceResult};
-use super::row::{Claim, NoMore, Order, OverPlaces, OverSeeds, Range};
+use super::row::{Claim, Order, OverPlaces, OverSeeds, Range};
 use super::shard::Shard;
 use super::table::Table;
+use super::values::Runs;
 use crate::form::ScenarioError;
 use crate::runs::{RunError, Runner, Store};
 use crate::traces::TraceStore;
@@ -73,9 +75,14 @@ impl<'e> Reproduction<'e> {
             harvests.add(task.case, harvest);
         }
         let rows = self.plan.rows.iter();
-        let plots = rows.clone().filter(|_| self.plots).flat_map(|row| row.plots(&harvests)).collect();
+        let plots = rows
+            .clone()
+            .filter(|_| self.plots)
+            .flat_map(|row| row.with_runs(&harvests, |row| row.plots()))
+            .collect();
         let tables = rows.clone().filter_map(|row| Table::of(row, &harvests)).collect();
-        Ok(Reproduced { claims: rows.flat_map(|row| row.judge(&harvests)).collect(), plots, tables })
+        let claims = rows.flat_map(|row| row.with_runs(&harvests, |row| row.judge())).collect();
+        Ok(Reproduced { claims, plots, tables })
     }
 
     /// Makes the runs of `shard` alone, into `store`.
@@ -129,24 +136,45 @@ struct OneRun {
     seed: u64,
 }
 
+/// A row with what came out of its runs.
+struct RanRow<'r> {
+    experiment: &'r Experiment,
+    runs: &'r Runs<'r>,
+}
+
 impl PlannedRow<'_> {
-    fn judge(&self, harvests: &Harvests<'_>) -> Vec<ClaimResult> {
+    /// What `with` makes of the row and its runs.
+    fn with_runs<T>(&self, harvests: &Harvests<'_>, with: impl FnOnce(RanRow<'_>) -> T) -> T {
+        let case = |place: usize, leaf: &Leaf| self.cases[place].get(&leaf.variant).copied();
+        let measured = |place: usize, seed: usize, leaf: &Leaf| {
+            harvests.get(case(place, leaf)?, seed, &leaf.path).cloned()
+        };
+        let drawn = |place: usize, leaf: &Leaf| case(place, leaf).is_none_or(|case| harvests.is_drawn(case));
+        let seeds = self.seeds as usize;
+        let runs = Runs { places: &self.places, seeds, measured: &measured, drawn: &drawn };
+        with(RanRow { experiment: self.experiment, runs: &runs })
+    }
+}
+
+impl RanRow<'_> {
+    fn judge(&self) -> Vec<ClaimResult> {
         let Experiment { row, formulas, .. } = self.experiment;
-        row.claims
-            .iter()
-            .zip(formulas)
-            .map(|(claim, formulas)| self.judge_claim(claim, formulas, harvests))
-            .collect()
+        row.claims.iter().zip(formulas).map(|(claim, formulas)| self.judge_claim(claim, formulas)).collect()
     }
 
-    fn judge_claim(&self, claim: &Claim, formulas: &Formulas, harvests: &Harvests<'_>) -> ClaimResult {
+    fn judge_claim(&self, claim: &Claim, formulas: &Formulas) -> ClaimResult {
         let Experiment { name, row, .. } = self.experiment;
         let judged = match &formulas.of {
-            Some(of) => self.judge_places(claim, of, &formulas.no_more, harvests),
+            Some(of) => self.judge_places(claim, of, &formulas.no_more),
             None => Vec::new(),
         };
         let verdicts: Vec<Verdict> = judged.iter().map(|(_, judged)| judged.verdict).collect();
-        let verdict = if claim.tests.is_empty() { together(&verdicts, claim.share) } else { Verdict::Tested };
+        let verdict = match claim.tests.as_slice() {
+            [] => together(&verdicts, claim.share),
+            tests if tests.iter().all(|test| is_known_test(test)) => Verdict::Tested,
+            // Nothing here knows that they are there and ran.
+            _ => Verdict::Undecided,
+        };
         let mut worst_last: Vec<&(Place, Judged)> = judged.iter().collect();
         worst_last
             .sort_by(|(_, a), (_, b)| a.verdict.cmp(&b.verdict).then_with(|| b.margin.total_cmp(&a.margin)));
@@ -171,26 +199,23 @@ impl PlannedRow<'_> {
             verdict,
             stand_in: claim.stand_in.clone().or_else(|| row.stand_in.clone()),
             calibration: claim.calibration.unwrap_or(row.calibration),
+            derived: claim.derived,
+            beside: claim.beside,
             cause: cause.filter(|_| !verdict.is_met()),
             tests: claim.tests.clone(),
             places: judged.iter().map(place).collect(),
         }
     }
 
-    fn judge_places(
-        &self,
-        claim: &Claim,
-        of: &Formula,
-        no_more: &[Formula],
-        harvests: &Harvests<'_>,
-    ) -> Vec<(Place, Judged)> {
-        let claimed = (0..self.places.len()).filter(|&index| is_claimed(claim, &self.places[index]));
+    fn judge_places(&self, claim: &Claim, of: &Formula, no_more: &[Formula]) -> Vec<(Place, Judged)> {
+        let runs = self.runs;
+        let claimed = (0..runs.places.len()).filter(|&index| is_claimed(claim, &runs.places[index]));
         if claim.over_places == OverPlaces::All {
-            let runs = self.values_over_places(of, &claimed.collect::<Vec<_>>(), harvests);
-            return vec![(Place::new(), judge_runs(claim, &runs))];
+            let values = runs.numbers_over(of, &claimed.collect::<Vec<_>>());
+            return vec![(Place::new(), judge_runs(claim, &values))];
         }
         let values: Vec<(usize, Vec<Value>)> =
-            claimed.map(|index| (index, self.values(of, index, harvests))).collect();
+            claimed.map(|index| (index, runs.numbers(of, index))).collect();
         if claim.over_places == OverPlaces::Mean {
             let runs: Vec<Vec<Value>> = values.into_iter().map(|(_, runs)| runs).collect();
             return vec![(Place::new(), judge_runs(claim, &mean_over_places(&runs)))];
@@ -198,9 +223,9 @@ impl PlannedRow<'_> {
         if let Some(trend) = &claim.trend {
             return self.judge_steps(&values, &trend.along, trend.goes.order());
         }
-        let judge = |(index, runs): &(usize, Vec<Value>)| {
-            let judged = self.unless_better(judge_runs(claim, runs), runs, claim, no_more, *index, harvests);
-            (self.places[*index].clone(), judged)
+        let judge = |(index, values): &(usize, Vec<Value>)| {
+            let judged = self.unless_better(judge_runs(claim, values), values, claim, no_more, *index);
+            (runs.places[*index].clone(), judged)
         };
         values.iter().map(judge).collect()
     }
@@ -208,20 +233,20 @@ impl PlannedRow<'_> {
     fn unless_better(
         &self,
         judged: Judged,
-        runs: &[Value],
+        values: &[Value],
         claim: &Claim,
         no_more: &[Formula],
         place: usize,
-        harvests: &Harvests<'_>,
     ) -> Judged {
         let (Some(better), Some(range)) = (&claim.better, claim.accept) else { return judged };
-        let values = |(of, own): (&Formula, &NoMore)| (self.values(of, place, harvests), own.than);
-        let no_more: Vec<_> = no_more.iter().zip(&better.at).map(values).collect();
-        judged.unless_better(runs, range, better.side, &no_more)
+        let no_more = no_more.iter().zip(&better.at);
+        let no_more: Vec<_> = no_more.map(|(of, own)| (self.runs.numbers(of, place), own.than)).collect();
+        judged.unless_better(values, range, better.side, &no_more)
     }
 
     /// Each step from a place to the next one along an axis, the other axes being the same.
     fn judge_steps(&self, values: &[(usize, Vec<Value>)], along: &str, order: Order) -> Vec<(Place, Judged)> {
+        let places = self.runs.places;
         let elsewhere = |place: &Place| {
             let mut rest = place.clone();
             rest.remove(along);
@@ -229,11 +254,9 @@ impl PlannedRow<'_> {
         };
         let mut steps = Vec::new();
         for (at, (index, runs)) in values.iter().enumerate() {
-            let place = &self.places[*index];
-            let before = values[..at]
-                .iter()
-                .rev()
-                .find(|(other, _)| elsewhere(&self.places[*other]) == elsewhere(place));
+            let place = &places[*index];
+            let before =
+                values[..at].iter().rev().find(|(other, _)| elsewhere(&places[*other]) == elsewhere(place));
             let Some((_, earlier)) = before else { continue };
             let differences: Vec<Value> =
                 runs.iter().zip(earlier).map(|(now, then)| Some((*now)? - (*then)?)).collect();
@@ -242,54 +265,11 @@ impl PlannedRow<'_> {
         steps
     }
 
-    /// The value of each seed of `formula` over so many places at once.
-    fn values_over_places(&self, formula: &Formula, places: &[usize], harvests: &Harvests<'_>) -> Vec<Value> {
-        let several = |values: Option<Vec<f64>>| values.map(Harvested::Several);
-        let axes =
-            |name: &str| several(places.iter().map(|&place| self.places[place].get(name).copied()).collect());
-        let value = |seed: usize| {
-            let at = |leaf: &Leaf, place: usize| {
-                let case = *self.cases[place].get(&leaf.variant)?;
-                match harvests.get(case, seed, &leaf.path)? {
-                    Harvested::Number(number) => Some(*number),
-                    _ => None,
-                }
-            };
-            let measured = |leaf: &Leaf| several(places.iter().map(|&place| at(leaf, place)).collect());
-            evaluate(formula, &Known { axes: &axes, measured: &measured })
-        };
-        (0..self.seeds as usize).map(value).collect()
-    }
-
     /// What is drawn of the row.
-    fn plots(&self, harvests: &Harvests<'_>) -> Vec<PlotResult> {
+    fn plots(&self) -> Vec<PlotResult> {
         let Experiment { name, row, plots, .. } = self.experiment;
-        let measured = |place: usize, seed: usize, leaf: &Leaf| self.measured(place, seed, leaf, harvests);
-        let runs = plots::Runs { places: &self.places, seeds: self.seeds as usize, measured: &measured };
         let both = row.plots.iter().zip(plots);
-        both.map(|(plot, formulas)| plots::evaluate(name, plot, formulas, &runs)).collect()
-    }
-
-    /// What was taken at a place from the run of a seed.
-    fn measured(&self, place: usize, seed: usize, leaf: &Leaf, harvests: &Harvests<'_>) -> Option<Harvested> {
-        let case = *self.cases[place].get(&leaf.variant)?;
-        harvests.get(case, seed, &leaf.path).cloned()
-    }
-
-    /// The value of `formula` of each seed.
-    fn values(&self, formula: &Formula, place: usize, harvests: &Harvests<'_>) -> Vec<Value> {
-        let value = |seed: usize| {
-            let measured = |leaf: &Leaf| self.measured(place, seed, leaf, harvests);
-            let axes = |name: &str| self.places[place].get(name).copied().map(Harvested::Number);
-            evaluate(formula, &Known { axes: &axes, measured: &measured })
-        };
-        // What is the same for each seed is computed once.
-        let drawn = |leaf: &&Leaf| {
-            let case = self.cases[place].get(&leaf.variant);
-            case.is_none_or(|&case| harvests.is_drawn(case))
-        };
-        let seeds = if formula.leaves().iter().any(drawn) { self.seeds as usize } else { 1 };
-        (0..seeds).map(value).collect()
+        both.map(|(plot, formulas)| plots::evaluate(name, plot, formulas, self.runs)).collect()
     }
 }
 
@@ -321,5 +301,5 @@ fn accepted(claim: &Claim) -> Accepted {
         Some(Order::Below) => Range { min: None, max: Some(0.0) },
         None => claim.accept.unwrap_or_default(),
     };
-    Accepted { low: min, high: max }
+    Accepted { low: min, high: max, strict: order.is_some() }
 }

@@ -34,6 +34,12 @@ pub struct ClaimResult {
     pub stand_in: Option<String>,
     /// Whether open parameters were chosen on it.
     pub calibration: bool,
+    /// Whether what is reported is not printed in the paper but follows from its equations or its set-up.
+    #[serde(default)]
+    pub derived: bool,
+    /// Whether it is told and not counted: another claim counts the same, or the paper does not claim it.
+    #[serde(default)]
+    pub beside: bool,
     /// Why it is not met, and by which experiment that is known.
     pub cause: Option<String>,
     /// The tests that show it.
@@ -49,6 +55,9 @@ pub struct Accepted {
     pub low: Value,
     /// The greatest.
     pub high: Value,
+    /// Whether the ends themselves are outside, as of an order.
+    #[serde(default)]
+    pub strict: bool,
 }
 
 /// What came out at one place of a sweep.
@@ -91,11 +100,28 @@ impl ClaimResult {
 
     /// The range, in words.
     pub fn accepted_in_words(&self) -> String {
+        let or_equal = |strict: &'static str, or_equal| if self.accepted.strict { strict } else { or_equal };
         match (self.accepted.low, self.accepted.high) {
             (None, None) => String::new(),
-            (Some(low), None) => format!("≥ {low}"),
-            (None, Some(high)) => format!("≤ {high}"),
+            (Some(low), None) => format!("{} {low}", or_equal(">", "≥")),
+            (None, Some(high)) => format!("{} {high}", or_equal("<", "≤")),
             (Some(low), Some(high)) => format!("{low} to {high}"),
+        }
+    }
+
+    /// What there is to know of it beside its verdict.
+    pub fn marks(&self) -> Vec<&'static str> {
+        let marks =
+            [("stand-in", self.stand_in.is_some()), ("derived", self.derived), ("beside", self.beside)];
+        marks.into_iter().filter(|(_, is)| *is).map(|(mark, _)| mark).collect()
+    }
+
+    /// On what it rests.
+    pub const fn basis(&self) -> Basis {
+        match (self.calibration, self.derived) {
+            (true, _) => Basis::Calibration,
+            (false, true) => Basis::Derived,
+            (false, false) => Basis::Validation,
         }
     }
 
@@ -116,6 +142,29 @@ fn digits(mean: f64, half: Value) -> usize {
     if least <= 0.0 { 1 } else { (1.0 - libm::log10(least).floor()).clamp(0.0, 6.0) as usize }
 }
 
+/// On what a claim rests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// What the paper prints, of which nothing was known when parameters were chosen.
+    Validation,
+    /// What follows from the paper's equations or set-up and is not printed in it.
+    Derived,
+    /// What open parameters were chosen on.
+    Calibration,
+}
+
+impl Basis {
+    /// As it is printed.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Validation => "validation",
+            Self::Derived => "derived",
+            Self::Calibration => "calibration",
+        }
+    }
+}
+
 /// How many claims of a kind are met.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
@@ -123,8 +172,8 @@ pub struct Count {
     pub paper: String,
     /// The class.
     pub class: Class,
-    /// Whether open parameters were chosen on them.
-    pub calibration: bool,
+    /// On what they rest.
+    pub basis: Basis,
     /// How many claims have which verdict.
     pub verdicts: BTreeMap<Verdict, usize>,
 }
@@ -146,17 +195,17 @@ impl Count {
     }
 }
 
-/// The claims counted by paper and class, those on which parameters were chosen apart.
+/// The claims counted by paper, class and what they rest on; those told beside others are not.
 pub fn counts(results: &[ClaimResult]) -> Vec<Count> {
-    let mut counts: BTreeMap<(&str, Class, bool), BTreeMap<Verdict, usize>> = BTreeMap::new();
-    for result in results {
-        let kind = counts.entry((result.paper(), result.class, result.calibration)).or_default();
+    let mut counts: BTreeMap<(&str, Class, Basis), BTreeMap<Verdict, usize>> = BTreeMap::new();
+    for result in results.iter().filter(|result| !result.beside) {
+        let kind = counts.entry((result.paper(), result.class, result.basis())).or_default();
         *kind.entry(result.verdict).or_default() += 1;
     }
-    let count = |((paper, class, calibration), verdicts): ((&str, Class, bool), _)| Count {
+    let count = |((paper, class, basis), verdicts): ((&str, Class, Basis), _)| Count {
         paper: paper.to_owned(),
         class,
-        calibration,
+        basis,
         verdicts,
     };
     counts.into_iter().map(count).collect()

@@ -238,6 +238,12 @@ pub struct Claim {
     /// The tests that show it, each as `crate::path`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<String>,
+    /// Whether it is told and not counted: another claim counts the same, or the paper does not claim it.
+    #[serde(default)]
+    pub beside: bool,
+    /// Whether what the paper reports is not printed in it but follows from its equations or its set-up; counted apart.
+    #[serde(default)]
+    pub derived: bool,
     /// As of the row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stand_in: Option<String>,

@@ -1,6 +1,6 @@
 //! What a row says that parses and means nothing: ranges without numbers, shares of none, words that nothing reads.
 
-use super::row::{Claim, Grid, OverPlaces, OverSeeds, Range, Row, Selection, Values};
+use super::row::{Better, Claim, Grid, Order, OverPlaces, OverSeeds, Range, Row, Selection, Values};
 use crate::form::{KeyPath, Problem};
 
 /// What is wrong with a row as a whole.
@@ -28,11 +28,16 @@ fn of_values(values: &Values, path: &KeyPath) -> Option<Problem> {
         Values::These(values) if values.is_empty() => {
             Some(Problem::value(path, "there are no values").help("write one at least"))
         }
+        Values::These(values) => values.iter().enumerate().find_map(|(index, value)| {
+            let twice = values[..index].contains(value);
+            let problem = || Problem::value(&path.item(index), format!("{value} is there twice"));
+            twice.then(|| problem().help("write each value once"))
+        }),
         Values::Grid(Grid { from, to, .. }) if *from <= 0.0 || to <= from => {
             let problem = Problem::value(path, "no factor leads from the first value to the last");
             Some(problem.help("`from` is above zero and `to` above `from`"))
         }
-        _ => None,
+        Values::Grid(_) => None,
     }
 }
 
@@ -57,10 +62,31 @@ pub(super) fn of_claim(claim: &Claim, path: &KeyPath) -> Vec<Problem> {
         let problem = Problem::key(&path.with("over_places"), "a trend is judged step by step");
         problems.push(problem.help("leave it out"));
     }
-    if let Some(better) = claim.better.as_ref().filter(|better| better.at.len() < 2) {
+    if let (Some(better), Some(range)) = (&claim.better, claim.accept) {
+        problems.extend(of_better(better, range, claim.over_places, &path.with("better")));
+    }
+    problems
+}
+
+/// What keeps a value from ever being better, or lets it be so for nothing.
+fn of_better(better: &Better, range: Range, over: OverPlaces, path: &KeyPath) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if better.at.len() < 2 {
         let told = if better.at.is_empty() { "neither delay nor loss" } else { "one of delay and loss only" };
-        let problem = Problem::value(&path.with("better").with("at"), format!("{told} is compared"));
+        let problem = Problem::value(&path.with("at"), format!("{told} is compared"));
         problems.push(problem.help("a value is better at no more delay and no more loss: name both"));
+    }
+    let (end, key) = match better.side {
+        Order::Above => (range.max, "max"),
+        Order::Below => (range.min, "min"),
+    };
+    if end.is_none() {
+        let problem = Problem::value(&path.with("side"), "nothing lies beyond that side of the range");
+        problems.push(problem.help(format!("give `accept` a `{key}`, or leave `better` out")));
+    }
+    if over != OverPlaces::Each {
+        let problem = Problem::key(path, "`better` is judged place by place");
+        problems.push(problem.help("leave it out, or `over_places`"));
     }
     problems
 }

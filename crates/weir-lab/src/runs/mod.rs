@@ -15,5 +15,5 @@ mod task;
 pub use capture::{Capture, CaptureFile, check_links};
 pub use error::RunError;
 pub use runner::Runner;
-pub use store::{Forget, InMemory, Log, Store, StoreError};
+pub use store::{Forget, Log, Store, StoreError};
 pub use task::{Ran, Task, kept_or_made, key};

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use flate2::Crc;
@@ -58,27 +59,6 @@ impl<T> Store<T> for Forget {
     }
 }
 
-/// Keeps results as long as it lives.
-#[derive(Debug)]
-pub struct InMemory<T>(Mutex<BTreeMap<String, T>>);
-
-impl<T> Default for InMemory<T> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<T: Clone + Send> Store<T> for InMemory<T> {
-    fn get(&self, key: &str) -> Option<T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
-    }
-
-    fn put(&self, key: &str, result: &T) -> Result<(), StoreError> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned(), result.clone());
-        Ok(())
-    }
-}
-
 /// Keeps results in a plain file that grows by a line with each: a checksum, the key, and the result as JSON, in which numbers
 /// have to be finite. A line that is damaged counts as none, so that what is killed loses nothing but the result it was writing.
 /// One process at a time may put results into it.
@@ -87,13 +67,15 @@ pub struct Log<T> {
     path: PathBuf,
     kept: Mutex<BTreeMap<String, T>>,
     file: Mutex<File>,
+    /// How many results were taken from it.
+    taken: AtomicUsize,
 }
 
 impl<T: Serialize + DeserializeOwned> Log<T> {
     /// The log at `path`, which is made if it is not there, with what is in the logs `besides` as well.
     ///
     /// # Errors
-    /// It cannot be made, another process has it open, or one of them cannot be read.
+    /// It cannot be made, another process has it open, one of them cannot be read, or one of `besides` holds no result.
     pub fn open(path: &Path, besides: &[PathBuf]) -> Result<Self, StoreError> {
         let at = |path: &Path| {
             let path = path.to_owned();
@@ -101,7 +83,11 @@ impl<T: Serialize + DeserializeOwned> Log<T> {
         };
         let mut kept = BTreeMap::new();
         for other in besides {
+            let before = kept.len();
             kept.extend(lines(&std::fs::read(other).map_err(at(other))?));
+            if kept.len() == before {
+                return Err(at(other)(io::Error::other("no run stands in it that another has not")));
+            }
         }
         let mut file =
             OpenOptions::new().read(true).append(true).create(true).open(path).map_err(at(path))?;
@@ -117,7 +103,13 @@ impl<T: Serialize + DeserializeOwned> Log<T> {
             file.write_all(b"\n").map_err(at(path))?;
         }
         kept.extend(lines(&own));
-        Ok(Self { path: path.to_owned(), kept: Mutex::new(kept), file: Mutex::new(file) })
+        let (kept, file) = (Mutex::new(kept), Mutex::new(file));
+        Ok(Self { path: path.to_owned(), kept, file, taken: AtomicUsize::new(0) })
+    }
+
+    /// How many results were taken from it so far.
+    pub fn taken(&self) -> usize {
+        self.taken.load(Ordering::Relaxed)
     }
 
     /// Writes everything anew in the order of the keys, whole or not at all, so that the same results give the same bytes.
@@ -145,7 +137,9 @@ impl<T: Serialize + DeserializeOwned> Log<T> {
 
 impl<T: Clone + Serialize + Send> Store<T> for Log<T> {
     fn get(&self, key: &str) -> Option<T> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        let found = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
+        self.taken.fetch_add(usize::from(found.is_some()), Ordering::Relaxed);
+        found
     }
 
     fn put(&self, key: &str, result: &T) -> Result<(), StoreError> {

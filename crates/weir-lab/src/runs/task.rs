@@ -66,7 +66,7 @@ impl<'a> Task<'a> {
 
     /// What a store keeps its result under: its name, and a hash of everything that the result depends on. That is the
     /// scenario with whatever was set, which run of it, the traces as they were read, what is measured, what is made of it,
-    /// and the version of this crate. `None` if packets are captured, which no store brings back.
+    /// and what the command was built from. `None` if packets are captured, which no store brings back.
     pub(super) fn key(&self, run: &Run) -> Option<String> {
         if self.capture.is_some() {
             return None;
@@ -111,10 +111,11 @@ impl<'a> Task<'a> {
     }
 }
 
-/// The key of a result: a name, and a hash of what it depends on and of the version of this crate.
+/// The key of a result: a name, and a hash of what it depends on, of the version of this crate and of the sources that it and
+/// the crates below it were built from.
 pub fn key(name: &str, depends_on: std::fmt::Arguments<'_>) -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    format!("{name}/{:016x}", fingerprint(format_args!("{version}\n{depends_on}")))
+    let built_from = concat!(env!("CARGO_PKG_VERSION"), "\n", env!("WEIR_SOURCES"));
+    format!("{name}/{:016x}", fingerprint(format_args!("{built_from}\n{depends_on}")))
 }
 
 /// What is kept under `key`, else what `make` makes, which is kept; without a key nothing is.

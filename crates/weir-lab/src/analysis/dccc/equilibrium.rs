@@ -15,9 +15,9 @@ pub(in crate::analysis) struct Equilibrium;
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::analysis) struct Parameters {
-    /// The links, by index from 0.
+    /// The links, by index from 0; up to 20.
     links: Vec<Link>,
-    /// The flows, by index from 0.
+    /// The flows, by index from 0; up to 50.
     users: Vec<User>,
 }
 

@@ -9,7 +9,7 @@ use super::equilibrium::no_rest;
 use super::network::{Link, User, check_network, numbers};
 use super::rest::{self, Rest};
 use crate::analysis::entry::{Analysis, Preset};
-use crate::analysis::range::{LONGER, check, refused, span};
+use crate::analysis::range::{LONGER, affordable, check, refused, span};
 use crate::fluid::{FluidFlow, FluidLink, Integration, integrate};
 use crate::form::Problem;
 
@@ -19,9 +19,9 @@ pub(in crate::analysis) struct Fluid;
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::analysis) struct Parameters {
-    /// The links, by index from 0.
+    /// The links, by index from 0; up to 20.
     links: Vec<Link>,
-    /// The flows, by index from 0.
+    /// The flows, by index from 0; up to 50.
     users: Vec<User>,
     /// `η = k_r·RTT`.
     #[schemars(range(min = 0.001, max = 10.0))]
@@ -32,9 +32,9 @@ pub(in crate::analysis) struct Parameters {
     /// The rates begin at so many times those of rest; queues begin empty.
     #[schemars(range(min = 0.01, max = 100.0))]
     start: f64,
-    /// How long it is integrated, at most an hour; the last tenth is judged.
+    /// How long it is integrated: from ten of the longest round trips at rest to an hour; the last tenth is judged.
     duration: TimeDelta,
-    /// Step of the integration, at most 0.5 ms.
+    /// Step of the integration, at most 0.5 ms and a tenth of the shortest round trip, over `η` where that is above 1.
     step: TimeDelta,
     /// Stable is what swings by less than so much of its mean.
     #[schemars(range(min = 1e-9, max = 1.0))]
@@ -126,15 +126,51 @@ impl Analysis for Fluid {
         check_network(&parameters.links, &parameters.users)?;
         let (links, users) = numbers(&parameters.links, &parameters.users);
         let at_rest = rest::rest(&links, &users).ok_or_else(no_rest)?;
+        parameters.check_times(&users, &at_rest)?;
         let course = parameters.integrate(&at_rest)?;
         Ok(parameters.judge(&course, at_rest))
     }
 }
 
 /// What limits no flow.
-const WIDE: f64 = 1e12;
+const WIDE: f64 = 1e30;
+/// More steps of all links and of all flows at each of theirs are not integrated: they take some seconds, and what is remembered
+/// of them half a gigabyte.
+const MOST_STEPS: f64 = 2e7;
+/// More points of all flows are not shown.
+const MOST_SHOWN: f64 = 2e6;
 
 impl Parameters {
+    fn check_times(&self, users: &[rest::User], at_rest: &Rest) -> Result<(), Problem> {
+        let longest = users.iter().map(|user| user.delay(&at_rest.queues) + user.back).fold(0.0, f64::max);
+        let shortest = users.iter().map(|user| user.forward + user.back).fold(f64::INFINITY, f64::min);
+        let (duration, step) = (self.duration.secs_f64(), self.step.secs_f64());
+        let fine = step * (self.gain * self.gain_factor).max(1.0) <= 0.1 * shortest;
+        check([
+            (
+                "duration",
+                duration >= 10.0 * longest,
+                "a time of ten round trips or longer: a tenth is judged",
+            ),
+            (
+                "step",
+                fine,
+                "a time up to a tenth of the shortest round trip, over `gain` times `gain_factor`",
+            ),
+        ])?;
+        let shown = f64::from(self.points) * users.len() as f64;
+        affordable("points", shown, MOST_SHOWN, "points of all flows", "`points` or of `users`")?;
+        let hops: usize = users.iter().map(|user| user.route.len() + 3).sum();
+        let steps = duration / step * (self.links.len() + hops) as f64;
+        affordable(
+            "step",
+            steps,
+            MOST_STEPS,
+            "steps of all links and flows",
+            "`duration` over `step`, of `links` or of `users`",
+        )
+    }
+
     /// The way of each user to its first link is a link of its own, which nothing waits for.
     fn integrate(&self, at_rest: &Rest) -> Result<Integration, Problem> {
         let link = |link: &Link| FluidLink {
@@ -235,6 +271,29 @@ mod tests {
     fn with_four_times_its_gain_it_does_not() {
         let results = of(4.0, Parameters { duration: TimeDelta::from_secs(100), ..Parameters::default() });
         assert_eq!(results.stable, 0, "{}", results.swing);
+    }
+
+    #[test]
+    fn times_that_show_nothing_or_take_too_long_are_refused() {
+        let (long, short) = (TimeDelta::from_secs(3600), TimeDelta::from_nanos(1));
+        let default = Parameters::default;
+        for (parameters, key) in [
+            (Parameters { step: short, ..default() }, "step"),
+            (Parameters { step: short, duration: long, ..default() }, "step"),
+            (Parameters { duration: long, ..lot(4) }, "step"),
+            (Parameters { duration: short, ..default() }, "duration"),
+            // The round trip at rest is 156.25 ms.
+            (Parameters { duration: TimeDelta::from_millis(1562), ..default() }, "duration"),
+            // 0.5 ms · 0.4 · 50 of 50 ms.
+            (Parameters { gain_factor: 50.0, ..default() }, "step"),
+        ] {
+            let problem = Fluid::run(&parameters).unwrap_err();
+            assert_eq!(problem.message, format!("`{key}` is out of range"), "{parameters:?}");
+        }
+        let enough = Parameters { duration: TimeDelta::from_millis(1563), ..default() };
+        assert!(Fluid::run(&enough).unwrap().swing.is_finite());
+        let help = Fluid::run(&Parameters { step: short, ..default() }).unwrap_err().help.unwrap();
+        assert!(help.contains("`duration` over `step`"), "{help}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use weir_cc::{Arrival, ArrivalTime, Ecn, LawReport, Observer, SendTime, Stamp};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::analysis::entry::Analysis;
-use crate::analysis::range::{FASTER, LONGER, check, moving, refused, span};
+use crate::analysis::range::{FASTER, NO_SHORTER, affordable, check, moving, refused, span};
 use crate::form::Problem;
 
 /// The law's own observer on a path whose queue grows at a known pace, or that loses a known share.
@@ -28,7 +28,7 @@ pub(in crate::analysis) struct Parameters {
     slopes: Vec<f64>,
     /// `π`, loss ratios.
     loss_ratios: Vec<f64>,
-    /// How long each is watched; the first two reports are left out.
+    /// How long each is watched, at most a day; the first two reports are left out.
     duration: TimeDelta,
     /// Resolution of the time stamps; 0 for exact ones.
     resolution: TimeDelta,
@@ -75,6 +75,9 @@ impl Default for Parameters {
         }
     }
 }
+
+/// More packets are not shown: they take some seconds.
+const MOST_PACKETS: f64 = 2e7;
 
 /// What the path does to packets.
 #[derive(Clone, Copy, Debug, Default)]
@@ -125,7 +128,8 @@ impl Parameters {
             ("rtt", span(self.rtt) && self.rtt <= second, "a time up to 1 s"),
             ("packet", !self.packet.is_zero(), "a size above 0"),
             ("duration", self.duration >= self.rtt * 10, "ten round trips at least"),
-            ("resolution", !self.resolution.is_negative(), LONGER),
+            ("duration", self.duration <= TimeDelta::from_secs(86_400), "a time up to a day"),
+            ("resolution", !self.resolution.is_negative(), NO_SHORTER),
         ])?;
         let slopes = self.slopes.iter().enumerate();
         check(
@@ -134,7 +138,22 @@ impl Parameters {
         let losses = self.loss_ratios.iter().enumerate();
         check(losses.map(|(i, p)| {
             (format!("loss_ratios.{i}"), *p > 0.0 && *p < 0.5, "a number above 0 and below 0.5")
-        }))
+        }))?;
+        let paths = 1.0 + self.slopes.len() as f64 + self.loss_ratios.len() as f64;
+        let seconds = self.duration.secs_f64();
+        let (packets, reports) = (seconds / self.interval(), seconds / self.rtt.secs_f64());
+        affordable(
+            "duration",
+            paths * (packets + reports),
+            MOST_PACKETS,
+            "packets and round trips of all paths",
+            "`duration` or `rate`",
+        )
+    }
+
+    /// Between packets, in s.
+    fn interval(&self) -> f64 {
+        self.packet.bits_f64() / self.rate.bps_f64()
     }
 
     /// The mean of what the law reads of `path`.
@@ -156,7 +175,7 @@ impl Parameters {
 
     /// The term by each report of `observer`.
     fn reports(&self, path: Path, observer: &mut DcccObserver) -> Vec<f64> {
-        let interval = self.packet.bits_f64() / self.rate.bps_f64();
+        let interval = self.interval();
         let packets = (self.duration.secs_f64() / interval) as u64;
         let mut dice = Pcg64Mcg::seed_from_u64(self.seed);
         let mut due: f64 = 0.5;
@@ -220,6 +239,18 @@ mod tests {
         let parameters = Parameters { resolution: TimeDelta::ZERO, ..Parameters::default() };
         let results = Mismatch::run(&parameters).unwrap();
         assert!(results.slope_error < 1e-4, "{results:?}");
+    }
+
+    #[test]
+    fn what_takes_too_long_is_refused_with_what_would_do() {
+        let day = Parameters { duration: TimeDelta::from_secs(86_400), ..Parameters::default() };
+        let fast = Parameters { rate: DataRate::from_mbps(1_000_000), ..Parameters::default() };
+        let often = Parameters { rtt: TimeDelta::from_micros(1), ..Parameters::default() };
+        for parameters in [day, fast, often] {
+            let problem = Mismatch::run(&parameters).unwrap_err();
+            assert_eq!(problem.message, "`duration` is out of range");
+            assert!(problem.help.unwrap().contains("`duration` or `rate`"));
+        }
     }
 
     #[test]

@@ -6,10 +6,10 @@ use weir_cc::dccc::Config;
 use weir_units::{DataRate, TimeDelta};
 
 use super::rest;
-use crate::analysis::range::{FASTER, LONGER, NO_SHORTER, check, moving, refused, span};
+use crate::analysis::range::{FASTER, check, moving, refused, span};
 use crate::form::Problem;
 
-/// A link.
+/// A link; times up to 1000 s.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Link {
@@ -26,7 +26,7 @@ pub(super) struct Link {
     pub(super) constant_traffic: DataRate,
 }
 
-/// A flow under DCCC.
+/// A flow under DCCC; times up to 1000 s.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct User {
@@ -108,18 +108,27 @@ impl User {
     }
 }
 
+/// No time of a network is longer, in s.
+const LONGEST: i64 = 1000;
+const WITHIN: &str = "a time from 0 to 1000 s";
+
 /// Whether `links` and `users` make a network; paths are those of `links` and `users`.
 pub(super) fn check_network(links: &[Link], users: &[User]) -> Result<(), Problem> {
     check([
-        ("links", !links.is_empty(), "one link at least"),
-        ("users", !users.is_empty(), "one user at least"),
+        ("links", (1..=20).contains(&links.len()), "from one link to 20"),
+        ("users", (1..=50).contains(&users.len()), "from one user to 50"),
     ])?;
+    let within = |time: TimeDelta| !time.is_negative() && time <= TimeDelta::from_secs(LONGEST);
     for (i, link) in links.iter().enumerate() {
         let at = |key: &str| format!("links.{i}.{key}");
         check([
             (at("capacity"), moving(link.capacity), FASTER),
-            (at("propagation"), !link.propagation.is_negative(), NO_SHORTER),
-            (at("buffer"), link.buffer.is_none_or(span), LONGER),
+            (at("propagation"), within(link.propagation), WITHIN),
+            (
+                at("buffer"),
+                link.buffer.is_none_or(|time| span(time) && within(time)),
+                "a time above 0 up to 1000 s",
+            ),
         ])?;
     }
     for (i, user) in users.iter().enumerate() {
@@ -131,9 +140,9 @@ pub(super) fn check_network(links: &[Link], users: &[User]) -> Result<(), Proble
             return Err(refused(&at("route"), &right));
         }
         check([
-            (at("access"), !user.access.is_negative(), NO_SHORTER),
-            (at("return_delay"), user.return_delay.is_none_or(|back| !back.is_negative()), NO_SHORTER),
-            (at("threshold"), !user.threshold.is_negative(), NO_SHORTER),
+            (at("access"), within(user.access), WITHIN),
+            (at("return_delay"), user.return_delay.is_none_or(within), WITHIN),
+            (at("threshold"), within(user.threshold), WITHIN),
             (at("utility_weight"), moving(user.utility_weight), FASTER),
             (
                 at("access"),

@@ -10,35 +10,16 @@ use clarabel::solver::{
     DefaultSettings, DefaultSolver, ExponentialConeT, IPSolver, NonnegativeConeT, SolverStatus,
     SupportedConeT,
 };
-use rand::SeedableRng;
-use rand_pcg::Pcg64Mcg;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::random::Network;
-use super::rest::{self, Link, Rest, User};
+use super::random::{Network, Random};
+use super::rest::{Link, Rest, User};
 use crate::analysis::entry::Analysis;
-use crate::analysis::range::refused;
 use crate::form::Problem;
 
 /// The optimum beside the equilibrium, on random networks.
 pub(in crate::analysis) struct Optimum;
-
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(in crate::analysis) struct Parameters {
-    /// Networks.
-    #[schemars(range(min = 1, max = 10_000))]
-    networks: u32,
-    /// The most links of a network.
-    #[schemars(range(min = 1, max = 20))]
-    links: u32,
-    /// The most flows of a network.
-    #[schemars(range(min = 1, max = 50))]
-    users: u32,
-    /// Networks are drawn from here on.
-    seed: u64,
-}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::analysis) struct Results {
@@ -64,14 +45,8 @@ struct Compared {
     rate_difference: Vec<f64>,
 }
 
-impl Default for Parameters {
-    fn default() -> Self {
-        Self { networks: 10, links: 5, users: 8, seed: 1 }
-    }
-}
-
 impl Analysis for Optimum {
-    type Parameters = Parameters;
+    type Parameters = Random;
     type Results = Results;
 
     const NAME: &'static str = "dccc-optimum";
@@ -79,13 +54,16 @@ impl Analysis for Optimum {
         "The optimum of network utility by a convex solver, beside DCCC's equilibrium";
     const SOURCE: &'static str = "dccc-2017 eqs (11) to (14)";
 
-    fn run(parameters: &Parameters) -> Result<Results, Problem> {
-        let mut dice = Pcg64Mcg::seed_from_u64(parameters.seed);
+    fn run(parameters: &Random) -> Result<Results, Problem> {
+        parameters.check(PROBLEMS, "problems", "")?;
+        let mut dice = parameters.dice();
         let (mut delay, mut loss) = (Vec::new(), Vec::new());
         for _ in 0..parameters.networks {
-            let network = Network::draw(&mut dice, parameters.links, parameters.users);
-            delay.push(compared(&network, by_delay)?);
-            loss.push(compared(&without_room(network), by_loss)?);
+            let (network, found) = parameters.resting(&mut dice)?;
+            delay.push(compared(&network, &found, by_delay));
+            let short = without_room(network);
+            let found = short.rest()?;
+            loss.push(compared(&short, &found, by_loss));
         }
         let unsolved = delay.iter().chain(&loss).filter(|difference| difference.is_none()).count();
         Ok(Results {
@@ -96,6 +74,9 @@ impl Analysis for Optimum {
         })
     }
 }
+
+/// A network is solved as if so many states of it were looked at.
+const PROBLEMS: f64 = 2000.0;
 
 /// Differences of rates and of prices, at most.
 type Difference = (f64, f64);
@@ -118,19 +99,13 @@ fn without_room(network: Network) -> Network {
     Network { links: links.collect(), users: users.collect() }
 }
 
-fn compared(
-    network: &Network,
-    solve: fn(&Network) -> Option<Optimal>,
-) -> Result<Option<Difference>, Problem> {
-    let Network { links, users } = network;
-    let found: Rest =
-        rest::rest(links, users).ok_or_else(|| refused("seed", "another seed: a network does not rest"))?;
-    let Some(optimal) = solve(network) else { return Ok(None) };
+fn compared(network: &Network, found: &Rest, solve: fn(&Network) -> Option<Optimal>) -> Option<Difference> {
+    let optimal = solve(network)?;
     let rates = optimal.rates.iter().zip(&found.rates).map(|(own, rest)| (own / rest - 1.0).abs());
     let by_loss = found.losses.iter().any(|&loss| loss > 0.0);
     let prices = if by_loss { &found.losses } else { &found.queues };
     let prices = optimal.prices.iter().zip(prices).map(|(own, rest)| (own - rest).abs());
-    Ok(Some((rates.fold(0.0, f64::max), prices.fold(0.0, f64::max))))
+    Some((rates.fold(0.0, f64::max), prices.fold(0.0, f64::max)))
 }
 
 /// What the solver found.
@@ -285,7 +260,7 @@ mod tests {
 
     #[test]
     fn optimum_and_rest_are_the_same_on_random_networks() {
-        let results = Optimum::run(&Parameters::default()).unwrap();
+        let results = Optimum::run(&Random::default()).unwrap();
         assert_eq!(results.unsolved, 0);
         for compared in [&results.delay, &results.loss] {
             assert!(compared.largest_rate_difference < 1e-4, "{compared:?}");

@@ -6,7 +6,7 @@ use weir_cc::dccc::Config;
 use weir_units::TimeDelta;
 
 use crate::analysis::entry::Analysis;
-use crate::analysis::range::{LONGER, NO_SHORTER, check, span};
+use crate::analysis::range::{LONGER, NO_SHORTER, affordable, check, span};
 use crate::form::Problem;
 
 /// The curves `v/β` of fig. 2.
@@ -68,6 +68,9 @@ impl Default for Parameters {
     }
 }
 
+/// More points of all curves are not computed.
+const MOST_VALUES: f64 = 2e6;
+
 impl Analysis for Penalty {
     type Parameters = Parameters;
     type Results = Results;
@@ -111,7 +114,9 @@ impl Parameters {
             ("return_delays", !self.return_delays.is_empty(), "one time at least"),
             ("threshold", !self.threshold.is_negative(), NO_SHORTER),
             ("longest", self.longest > self.threshold, "a time above `threshold`"),
-        ])
+        ])?;
+        let values = self.return_delays.len() as f64 * f64::from(self.points);
+        affordable("points", values, MOST_VALUES, "points of all curves", "`points` or `return_delays`")
     }
 
     fn delays(&self) -> Vec<TimeDelta> {

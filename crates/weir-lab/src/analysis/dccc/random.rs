@@ -1,8 +1,58 @@
 //! Networks at random that rest without loss.
 
-use rand::{Rng, RngExt};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::rest::{Link, User};
+use super::rest::{Link, Rest, User, rest};
+use crate::analysis::range::{affordable, refused};
+use crate::form::Problem;
+
+/// Which networks are drawn.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub(in crate::analysis) struct Random {
+    /// Networks.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub(super) networks: u32,
+    /// The most links of a network.
+    #[schemars(range(min = 1, max = 20))]
+    pub(super) links: u32,
+    /// The most flows of a network.
+    #[schemars(range(min = 1, max = 50))]
+    pub(super) users: u32,
+    /// What is drawn at random begins here.
+    pub(super) seed: u64,
+}
+
+impl Default for Random {
+    fn default() -> Self {
+        Self { networks: 10, links: 5, users: 8, seed: 1 }
+    }
+}
+
+/// More states of a flow over a link are not computed: they take some ten seconds.
+const MOST_STATES: f64 = 3e8;
+
+impl Random {
+    /// Whether so many states of each network, which are of `less` and of the networks, can be waited for.
+    pub(super) fn check(&self, states: f64, named: &str, less: &str) -> Result<(), Problem> {
+        let all = states * f64::from(self.networks) * f64::from(self.links) * f64::from(self.users);
+        let less = format!("{less}`networks`, `links` or `users`");
+        affordable("networks", all, MOST_STATES, &format!("{named} of all flows over all links"), &less)
+    }
+
+    pub(super) fn dice(&self) -> Pcg64Mcg {
+        Pcg64Mcg::seed_from_u64(self.seed)
+    }
+
+    /// The next network, and where it rests.
+    pub(super) fn resting(&self, dice: &mut impl Rng) -> Result<(Network, Rest), Problem> {
+        let network = Network::draw(dice, self.links, self.users);
+        let found = network.rest()?;
+        Ok((network, found))
+    }
+}
 
 /// Links without limits and flows over them.
 #[derive(Clone, Debug)]
@@ -28,6 +78,11 @@ impl Network {
         });
         Self { links: links.collect(), users }
     }
+
+    pub(super) fn rest(&self) -> Result<Rest, Problem> {
+        let found = rest(&self.links, &self.users);
+        found.ok_or_else(|| refused("seed", "another seed: a network does not rest"))
+    }
 }
 
 fn ms(ms: u32) -> f64 {
@@ -51,21 +106,19 @@ fn user(dice: &mut impl Rng, propagation: &[f64]) -> User {
 
 #[cfg(test)]
 mod tests {
-    use rand::SeedableRng;
-    use rand_pcg::Pcg64Mcg;
-
-    use super::super::rest::rest;
     use super::*;
 
     #[test]
     fn every_network_rests_without_loss() {
         let mut dice = Pcg64Mcg::seed_from_u64(7);
-        for _ in 0..20 {
-            let Network { links, users } = Network::draw(&mut dice, 5, 8);
-            assert!(links.len() <= 5 && users.len() <= 8);
-            let found = rest(&links, &users).expect("it rests");
-            assert!(found.residual < 1e-6, "{found:?}");
-            assert!(found.losses.iter().all(|&loss| loss == 0.0));
+        for (networks, most_links, most_users) in [(20, 5, 8), (1, 20, 50)] {
+            for _ in 0..networks {
+                let Network { links, users } = Network::draw(&mut dice, most_links, most_users);
+                assert!(links.len() <= most_links as usize && users.len() <= most_users as usize);
+                let found = rest(&links, &users).expect("it rests");
+                assert!(found.residual < 1e-6, "{found:?}");
+                assert!(found.losses.iter().all(|&loss| loss == 0.0));
+            }
         }
     }
 }

@@ -52,6 +52,8 @@ const LONGEST: f64 = 1e4;
 /// No link loses so many times what it carries.
 const MOST_LOST: f64 = 1e6;
 const TURNS: usize = 20_000;
+/// So many turns of a flow over a link, each link with a turn of its own: some seconds.
+const WORK: usize = 20_000_000;
 const HALVINGS: usize = 80;
 /// A turn that moves no link by more than this, in s, is the last.
 const MOVED: f64 = 1e-13;
@@ -98,6 +100,7 @@ impl Link {
 pub fn rest(links: &[Link], users: &[User]) -> Option<Rest> {
     let mut pressures = vec![Pressure::default(); links.len()];
     let mut levels = vec![0.0; links.len()];
+    let most_turns = TURNS.min(WORK / (links.len() * links.len() * users.len()).max(1)).max(1);
     let mut turns = 0;
     loop {
         let mut moved: f64 = 0.0;
@@ -107,7 +110,7 @@ pub fn rest(links: &[Link], users: &[User]) -> Option<Rest> {
             levels[index] = level;
         }
         turns += 1;
-        if moved < MOVED || turns == TURNS {
+        if moved < MOVED || turns == most_turns {
             break;
         }
     }

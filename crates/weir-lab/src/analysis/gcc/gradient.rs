@@ -6,7 +6,7 @@ use weir_net::{Link, LinkConfig, Packet, QueueConfig, Service, Time};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::analysis::entry::Analysis;
-use crate::analysis::range::{FASTER, LONGER, check, moving, refused, span};
+use crate::analysis::range::{FASTER, LONGER, affordable, check, moving, refused, span};
 use crate::form::Problem;
 
 /// Eqs. (1) and (2).
@@ -17,9 +17,9 @@ pub(in crate::analysis) struct Gradient;
 pub(in crate::analysis) struct Parameters {
     /// `C`.
     capacity: DataRate,
-    /// `q_M/C`, the longest queue; ten packets at least.
+    /// `q_M/C`, the longest queue; ten packets at least, and an hour at most.
     buffer: TimeDelta,
-    /// Size of the packets on the wire; at most 65 kB.
+    /// Size of the packets on the wire; at most 65 kB, and what the link takes a microsecond for at least.
     packet: DataSize,
     /// `r/C` of the phase that fills the queue.
     #[schemars(range(min = 1.01, max = 10.0))]
@@ -63,6 +63,9 @@ impl Default for Parameters {
     }
 }
 
+/// More packets are not sent: they take a second or two.
+const MOST_PACKETS: f64 = 5e6;
+
 impl Analysis for Gradient {
     type Parameters = Parameters;
     type Results = Results;
@@ -88,7 +91,37 @@ impl Parameters {
             ("packet", (1..=65_000).contains(&self.packet.bytes()), "a size from 1 B to 65 kB"),
         ])?;
         let room = 10.0 * self.packet.bits_f64() <= self.capacity.bps_f64() * self.buffer.secs_f64();
-        check([("buffer", room, "a time in which ten packets leave")])
+        let visible = self.packet.bits_f64() >= 1e-6 * self.capacity.bps_f64();
+        check([
+            ("buffer", room, "a time in which ten packets leave"),
+            ("buffer", self.buffer <= TimeDelta::from_secs(3600), "a time up to 1 h"),
+            ("packet", visible, "a size for which `capacity` takes a microsecond or longer"),
+        ])?;
+        let packets = self.capacity.bps_f64() / self.packet.bits_f64()
+            * self.course().iter().map(|(_, load, time, _)| load * time).sum::<f64>();
+        affordable(
+            "capacity",
+            packets,
+            MOST_PACKETS,
+            "packets are sent",
+            "`capacity` and `buffer` or a larger `packet`",
+        )
+    }
+
+    /// Name, load, duration in s and predicted slope of all phases; what has no name is not looked at.
+    fn course(&self) -> [Part; 7] {
+        let (over, under) = (self.overload, self.underload);
+        let (fill, drain) = (over - 1.0, 1.0 - under);
+        let buffer = self.buffer.secs_f64();
+        [
+            (Some("empty"), under, buffer, 0.0),
+            (Some("filling"), over, 0.5 * buffer / fill, fill),
+            (Some("standing"), 1.0, buffer, 0.0),
+            (Some("draining"), under, 0.25 * buffer / drain, -drain),
+            (Some("filling-again"), over, 0.5 * buffer / fill, fill),
+            (None, over, buffer / fill, fill),
+            (Some("full"), over, buffer, 0.0),
+        ]
     }
 
     /// Empty, filling for half of what it takes, standing, draining for a part of it, filling until full, full.
@@ -98,19 +131,12 @@ impl Parameters {
         let config = LinkConfig { queue, ..LinkConfig::new(service, TimeDelta::ZERO) };
         let link = Link::new(&config, 1).map_err(|error| refused("capacity", &error.to_string()))?;
         let mut source = Source { link, parameters: self, now: 0.0 };
-        let (fill, drain) = (self.overload - 1.0, 1.0 - self.underload);
-        let buffer = self.buffer.secs_f64();
-        let (over, under) = (self.overload, self.underload);
-        Ok(vec![
-            source.phase("empty", under, buffer, 0.0),
-            source.phase("filling", over, 0.5 * buffer / fill, fill),
-            source.phase("standing", 1.0, buffer, 0.0),
-            source.phase("draining", under, 0.25 * buffer / drain, -drain),
-            source.phase("filling-again", over, 0.5 * buffer / fill, fill),
-            source.unseen(over, buffer / fill).phase("full", over, buffer, 0.0),
-        ])
+        Ok(self.course().into_iter().filter_map(|part| source.phase(part)).collect())
     }
 }
+
+/// Of a phase: name, load, duration and predicted slope.
+type Part = (Option<&'static str>, f64, f64, f64);
 
 #[derive(Debug)]
 struct Bytes(u32);
@@ -147,21 +173,16 @@ impl Source<'_> {
         seen
     }
 
-    /// The same without looking.
-    fn unseen(&mut self, load: f64, duration: f64) -> &mut Self {
-        self.send(load, duration);
-        self
-    }
-
-    fn phase(&mut self, name: &'static str, load: f64, duration: f64, predicted: f64) -> Phase {
+    /// Sends, and looks if the part has a name.
+    fn phase(&mut self, (name, load, duration, predicted): Part) -> Option<Phase> {
         let seen = self.send(load, duration);
-        Phase {
+        name.map(|name| Phase {
             name,
             rate_bps: load * self.parameters.capacity.bps_f64(),
             measured: slope(&seen),
             predicted,
             queue_ms: seen.last().map_or(0.0, |(_, queue)| 1e3 * queue),
-        }
+        })
     }
 }
 
@@ -191,6 +212,22 @@ mod tests {
             let predicted: Vec<f64> = results.phases.iter().map(|phase| phase.predicted).collect();
             assert_eq!(predicted, [0.0, 0.5, 0.0, -0.5, 0.5, 0.0]);
         }
+    }
+
+    #[test]
+    fn what_takes_too_long_is_refused_with_what_would_do() {
+        let of = |gbps: u64, buffer, bytes| Parameters {
+            capacity: DataRate::from_mbps(1000 * gbps),
+            buffer: TimeDelta::from_millis(buffer),
+            packet: DataSize::from_bytes(bytes),
+            ..Parameters::default()
+        };
+        let long = Gradient::run(&of(100, 3_600_000, 65_000)).unwrap_err();
+        assert_eq!(long.message, "`capacity` is out of range");
+        assert!(long.help.unwrap().contains("`buffer`"));
+        assert!(Gradient::run(&of(100, 100, 100)).unwrap_err().message.contains("`packet`"));
+        assert!(Gradient::run(&of(1, 7_200_000, 65_000)).unwrap_err().message.contains("`buffer`"));
+        assert!(Gradient::run(&of(1, 100, 1500)).unwrap().largest_error < 0.02);
     }
 
     #[test]

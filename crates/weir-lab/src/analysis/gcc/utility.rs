@@ -78,6 +78,10 @@ impl Analysis for Utility {
         let flow_delay: Vec<f64> = y.map(|y| utility(y, *beta)).collect();
         let throughput: f64 = flow_throughput.iter().sum();
         let delay = delta * flow_delay.iter().sum::<f64>();
+        if !(throughput - delay).is_finite() {
+            let right = "exponents, or units nearer to the values: the utility is beyond all numbers";
+            return Err(refused("alpha", right));
+        }
         Ok(Results { utility: throughput - delay, throughput, delay, flow_throughput, flow_delay })
     }
 }
@@ -127,6 +131,13 @@ mod tests {
         let difference = |alpha| utility(3.0, alpha) - utility(2.0, alpha);
         assert!((difference(1.0 + 1e-7) - difference(1.0)).abs() < 1e-6);
         close(difference(0.0), 1.0);
+    }
+
+    #[test]
+    fn a_utility_beyond_all_numbers_is_refused() {
+        let parameters =
+            Parameters { rates: vec![DataRate::from_bps(1)], alpha: 100.0, ..Parameters::default() };
+        assert!(Utility::run(&parameters).unwrap_err().message.contains("`alpha`"));
     }
 
     #[test]

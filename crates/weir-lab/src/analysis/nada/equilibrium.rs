@@ -34,9 +34,9 @@ pub(in crate::analysis) struct Parameters {
 pub(in crate::analysis) struct Results {
     /// `R_n`, the rate of each flow, in bit/s: its part of the capacity, at most `R_max`.
     rate_bps: f64,
-    /// `x_n = x_ref·R_max/R_n`, which it takes to hold that rate, in ms.
+    /// `x_n = x_ref·R_max/R_n`, which it takes to hold that rate, in ms; 0 where all have `R_max` and the link is not full.
     signal_ms: f64,
-    /// `R_n·x_n`, in kbit/s·ms.
+    /// `R_n·x_n`, in kbit/s·ms: `x_ref·R_max` where the link is full.
     product_kbps_ms: f64,
     /// The queuing delay at which the signal is so much, in ms; null where delay alone never is.
     queue_ms: Option<f64>,
@@ -44,8 +44,9 @@ pub(in crate::analysis) struct Results {
     least_rate_bps: f64,
     /// 1 if the flows can rest without loss, else 0.
     rests_without_loss: u8,
-    /// The loss ratio that would have to add to the greatest signal of delay; 0 where none has to.
-    loss_ratio: f64,
+    /// The loss ratio that would have to add to the greatest signal of delay; 0 where none has to, null where not even the loss
+    /// of all would do.
+    loss_ratio: Option<f64>,
 }
 
 impl Default for Parameters {
@@ -80,10 +81,14 @@ impl Analysis for Equilibrium {
             ("loss_penalty", span(parameters.loss_penalty), LONGER),
         ])?;
         let most = parameters.max_rate.bps_f64();
-        let rate = (parameters.capacity.bps_f64() / f64::from(parameters.flows)).min(most);
+        let share = parameters.capacity.bps_f64() / f64::from(parameters.flows);
+        let rate = share.min(most);
         let threshold = parameters.threshold.millis_f64();
-        let signal = parameters.reference.millis_f64() * most / rate;
+        // What has R_max is held by nothing but R_max.
+        let full = share <= most;
+        let signal = if full { parameters.reference.millis_f64() * most / rate } else { 0.0 };
         let rests = signal <= threshold;
+        let loss_ratio = (signal - threshold).max(0.0) / parameters.loss_penalty.millis_f64();
         Ok(Results {
             rate_bps: rate,
             signal_ms: signal,
@@ -91,7 +96,7 @@ impl Analysis for Equilibrium {
             queue_ms: rests.then_some(signal),
             least_rate_bps: parameters.reference.millis_f64() * most / threshold,
             rests_without_loss: u8::from(rests),
-            loss_ratio: (signal - threshold).max(0.0) / parameters.loss_penalty.millis_f64(),
+            loss_ratio: Some(loss_ratio).filter(|&ratio| ratio <= 1.0),
         })
     }
 }
@@ -127,7 +132,30 @@ mod tests {
         // 600 kbit/s: 83.3 ms, 33.3 above what delay can say: a loss ratio of 0.0333.
         let starved = of(600, 1, 20);
         assert_eq!((starved.rests_without_loss, starved.queue_ms), (0, None));
-        assert!((starved.loss_ratio - 1.0 / 30.0).abs() < 1e-9);
+        assert!((starved.loss_ratio.unwrap() - 1.0 / 30.0).abs() < 1e-9);
         assert_eq!(of(1000, 1, 20).rests_without_loss, 1);
+    }
+
+    #[test]
+    fn a_link_that_is_not_full_has_no_queue() {
+        for (kbps, flows) in [(10_000, 1), (10_000, 3), (2501, 1)] {
+            let idle = of(kbps, flows, 20);
+            assert_eq!((idle.rate_bps, idle.signal_ms, idle.queue_ms), (2.5e6, 0.0, Some(0.0)));
+            assert_eq!((idle.rests_without_loss, idle.loss_ratio), (1, Some(0.0)));
+        }
+        assert_eq!(of(2500, 1, 20).queue_ms, Some(20.0));
+        let least = Parameters {
+            capacity: DataRate::from_mbps(10),
+            max_rate: DataRate::from_kbps(1),
+            ..Parameters::default()
+        };
+        assert_eq!(Equilibrium::run(&least).unwrap().signal_ms, 0.0);
+    }
+
+    #[test]
+    fn where_the_loss_of_all_is_not_enough_there_is_no_loss_ratio() {
+        // 50 000 kbit/s·ms over 47.7 kbit/s are 1048 ms: 998 above the threshold; over 47 they are 1064.
+        assert!((of(47, 1, 20).loss_ratio, of(1, 1, 20).loss_ratio) == (None, None));
+        assert!(of(48, 1, 20).loss_ratio.is_some_and(|ratio| ratio > 0.99));
     }
 }

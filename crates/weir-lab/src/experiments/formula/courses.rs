@@ -39,10 +39,16 @@ impl Course {
         self.from + self.step * index as f64
     }
 
-    /// Means over `seconds`; a rest at the end is left out.
+    /// Whether both have the same steps, so that what stands at one place is of one time.
+    pub(super) fn goes_with(&self, other: &Self) -> bool {
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-6 * self.step.abs();
+        near(self.from, other.from) && near(self.step, other.step)
+    }
+
+    /// Means over `seconds`, no less than a step; a rest at the end is left out.
     pub(super) fn smooth(&self, seconds: f64) -> Self {
-        let each = ((seconds / self.step).round() as usize).max(1);
-        let values = self.values.chunks_exact(each).map(mean).collect();
+        let each = (seconds / self.step).round() as usize;
+        let values = if each == 0 { Vec::new() } else { self.values.chunks_exact(each).map(mean).collect() };
         Self { from: self.from, step: self.step * each as f64, values }
     }
 
@@ -118,11 +124,14 @@ pub(super) fn variation(values: &[f64]) -> f64 {
     (squares / known.len() as f64).sqrt() / mean
 }
 
-/// By linear interpolation at rank (n − 1)·q, as the percentiles of the results.
+/// By linear interpolation at rank (n − 1)·q, as the percentiles of the results; none for `q` beyond 0 to 1.
 pub(super) fn quantile(values: &[f64], q: f64) -> f64 {
+    if !(0.0..=1.0).contains(&q) {
+        return f64::NAN;
+    }
     let mut sorted = known(values);
     sorted.sort_by(f64::total_cmp);
-    let rank = (sorted.len().saturating_sub(1)) as f64 * q.clamp(0.0, 1.0);
+    let rank = (sorted.len().saturating_sub(1)) as f64 * q;
     let (below, above) = (rank.floor() as usize, rank.ceil() as usize);
     match (sorted.get(below), sorted.get(above)) {
         (Some(low), Some(high)) => low + (high - low) * rank.fract(),

@@ -84,7 +84,10 @@ impl Harvested {
         let all = |a: &[f64], b: &[f64]| -> Option<Vec<f64>> {
             (a.len() == b.len()).then(|| a.iter().zip(b).map(|(&a, &b)| operate(a, b)).collect())
         };
-        let course = |a: &Course, b: &Course| Some(Course { values: all(&a.values, &b.values)?, ..*a });
+        let course = |a: &Course, b: &Course| {
+            let values = a.goes_with(b).then(|| all(&a.values, &b.values))??;
+            Some(Course { values, ..*a })
+        };
         Some(match (self, other) {
             (one, Self::Number(b)) => one.map(&|a| operate(a, b)),
             (Self::Number(a), other) => other.map(&|b| operate(a, b)),
@@ -103,6 +106,15 @@ impl Harvested {
             Self::Course(course) => &course.values,
             Self::Number(_) | Self::Courses(_) => &[],
         }
+    }
+
+    /// The numbers of `other`, each at the place or the time of one of these; `None` where they are of others.
+    fn paired<'o>(&self, other: &'o Self) -> Option<&'o [f64]> {
+        let goes = match (self, other) {
+            (Self::Course(own), Self::Course(other)) => own.goes_with(other),
+            _ => true,
+        };
+        (goes && self.numbers().len() == other.numbers().len()).then(|| other.numbers())
     }
 
     fn all_numbers(&self, change: impl Fn(&[f64]) -> Vec<f64>) -> Option<Self> {
@@ -140,7 +152,7 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
         Function::Rank => return first.all_numbers(ranks),
         Function::Rescaled => return first.all_numbers(rescaled),
         Function::During => {
-            let other = arguments.get(1)?.numbers();
+            let other = first.paired(arguments.get(1)?)?;
             return first.all_numbers(|numbers| where_other(numbers, other, given(2), given(3)));
         }
         Function::Fairness => return fairness(first).map(Harvested::Course),
@@ -165,7 +177,7 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
             let Harvested::Course(course) = first else { return None };
             course.episodes(given(1))
         }
-        Function::Correlation => correlation(numbers, arguments.get(1)?.numbers()),
+        Function::Correlation => correlation(numbers, first.paired(arguments.get(1)?)?),
         Function::Distance => distance(numbers, arguments.get(1)?.numbers()),
     };
     Some(Harvested::Number(number))
@@ -174,6 +186,9 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
 fn fairness(of: &Harvested) -> Option<Course> {
     let Harvested::Courses(courses) = of else { return None };
     let first = courses.first()?;
+    if !courses.iter().all(|course| course.goes_with(first)) {
+        return None;
+    }
     let length = courses.iter().map(|course| course.values.len()).min()?;
     let index = |moment: usize| {
         let rates: Vec<f64> = courses.iter().map(|course| course.values[moment]).collect();

@@ -49,9 +49,20 @@ pub(crate) fn parse_any(text: &str, reading: Reading<'_>) -> Result<(Formula, Ki
 
 /// So many formulas may stand in each other.
 const DEEPEST: usize = 16;
+/// So many brackets may, and signs before one number.
+const MOST_NESTED: usize = 64;
+/// So many numbers, names and signs a formula may have.
+const LONGEST: usize = 1024;
 
 fn parse_within(text: &str, reading: Reading<'_>, depth: usize) -> Result<Part, Mistake> {
-    let mut parser = Parser { tokens: tokens(text)?, at: 0, reading, depth };
+    let tokens = tokens(text)?;
+    if tokens.len() > LONGEST {
+        return mistake(
+            format!("the formula has {} numbers, names and signs", tokens.len()),
+            format!("{LONGEST} are the most: give parts of it names in `[formulas]`"),
+        );
+    }
+    let mut parser = Parser { tokens, at: 0, reading, depth, nested: 0 };
     let part = parser.sum()?;
     match parser.peek() {
         Some(token) => {
@@ -165,6 +176,8 @@ struct Parser<'a> {
     reading: Reading<'a>,
     /// In how many other formulas it stands.
     depth: usize,
+    /// In how many brackets and signs the next number stands.
+    nested: usize,
 }
 
 type Part = (Formula, Kind);
@@ -207,6 +220,17 @@ impl Parser<'_> {
     }
 
     fn single(&mut self) -> Result<Part, Mistake> {
+        if self.nested == MOST_NESTED {
+            let help = format!("{MOST_NESTED} brackets in each other are the most");
+            return mistake("the formula is too deep", help);
+        }
+        self.nested += 1;
+        let part = self.not_nested();
+        self.nested -= 1;
+        part
+    }
+
+    fn not_nested(&mut self) -> Result<Part, Mistake> {
         let help = "a number, `VARIANT:PATH`, `$AXIS`, a function or `(` was to come";
         match self.next() {
             Some(Token::Number(number)) => Ok((Formula::Number(number), Kind::Number)),
@@ -316,7 +340,12 @@ fn call(name: &str, function: Function, arguments: Vec<Part>) -> Result<Part, Mi
             );
         }
     }
-    let arguments = arguments.into_iter().map(|(formula, _)| formula).collect();
+    let arguments: Vec<Formula> = arguments.into_iter().map(|(formula, _)| formula).collect();
+    if let (Function::Quantile, Some(Formula::Number(share))) = (function, arguments.get(1))
+        && !(0.0..=1.0).contains(share)
+    {
+        return mistake(format!("there is no quantile {share}"), "write a share from 0 to 1, such as `0.95`");
+    }
     Ok((Formula::Call(function, arguments), kind))
 }
 

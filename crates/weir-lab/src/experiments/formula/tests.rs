@@ -208,6 +208,18 @@ fn courses_correlate_where_both_have_values() {
 }
 
 #[test]
+fn courses_of_other_times_do_not_go_together() {
+    let later = format!("between({A}, 10.5, 14)");
+    let earlier = format!("between({B}, 10, 13.5)");
+    assert_eq!(value(&format!("mean({later} - {earlier})")), None);
+    assert_eq!(value(&format!("correlation({later}, {earlier})")), None);
+    assert_eq!(value(&format!("mean(during({later}, {earlier}, 0, 99))")), None);
+    assert_eq!(value(&format!("correlation(smooth({A}, 1), {B})")), None);
+    // What is longer than what is averaged over has no mean.
+    assert_eq!(value(&format!("mean(smooth({A}, 0.1))")), None);
+}
+
+#[test]
 fn the_distance_of_two_distributions() {
     is(&format!("distance({A}, {A})"), 0.0);
     // All of A lie at most at 6; of B three of eight do.
@@ -238,6 +250,10 @@ fn a_mistake_says_what_would_be_right() {
     assert_eq!(message("1 % 2"), "`%` has no meaning here");
     assert_eq!(message("mean"), "`mean` is a function");
     assert_eq!(message("1.2.3"), "`1.2.3` is no number");
+    assert_eq!(message(&format!("quantile({A}, 95)")), "there is no quantile 95");
+    assert_eq!(message(&"(".repeat(60_000)), "the formula has 60000 numbers, names and signs");
+    assert_eq!(message(&"-(".repeat(500)), "the formula is too deep");
+    is(&format!("{}1{}", "(".repeat(60), ")".repeat(60)), 1.0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! From what a file says of a plot to formulas that fit it, or to what would be right.
 
 use super::super::formula::{Formula, Kind, Leaf, Scope};
-use super::super::row::Row;
+use super::super::row::{Row, Values};
 use super::words::{Axis, LineOf, Plot, PlotKind};
 use crate::form::{KeyPath, Problem, advice};
 
@@ -142,6 +142,11 @@ fn place(row: &Row, plot: &Plot, name: &str, value: f64, path: &KeyPath) -> Opti
         return Some(problem.help("leave it out: all its values are drawn"));
     }
     let lists = [Some(&sweep.quick), sweep.full.as_ref()];
+    if lists.into_iter().flatten().any(|values| matches!(values, Values::Grid(_))) {
+        let problem =
+            Problem::key(&path, format!("`{name}` is the axis of a grid, whose points `--grid` moves"));
+        return Some(problem.help("put it on an axis of the plot"));
+    }
     let missing = lists.into_iter().flatten().any(|values| !values.list(None).contains(&value));
     missing.then(|| {
         let problem = Problem::value(&path, format!("{value} is not among the values of `{name}`"));

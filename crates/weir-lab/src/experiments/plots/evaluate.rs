@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::super::formula::{Course, Formula, Harvested, Known, Leaf, value};
+use super::super::formula::{Course, Formula, Harvested};
 use super::super::judge::Measured;
+use super::super::values::{Runs, number};
 use super::check::{LineFormulas, PlotFormulas};
 use super::data::{Drawn, PlotLine, PlotResult};
 use super::needs::is_drawn;
@@ -16,61 +17,21 @@ const MOST_POINTS: usize = 1000;
 /// A distribution is drawn by so many of its quantiles at most.
 const MOST_STEPS: usize = 400;
 
-/// What a row has measured.
-pub(in super::super) struct Runs<'r> {
-    /// The places, in order.
-    pub(in super::super) places: &'r [BTreeMap<String, f64>],
-    /// How many seeds there are of each.
-    pub(in super::super) seeds: usize,
-    /// What was taken at a place from the run of a seed, both counted from zero.
-    pub(in super::super) measured: &'r dyn Fn(usize, usize, &Leaf) -> Option<Harvested>,
+/// What a formula over all of `places` amounts to at each of them: the mean over the seeds.
+fn over(runs: &Runs<'_>, formula: &Formula, places: &[usize]) -> Vec<Value> {
+    let seeds = 0..runs.seeds_of(formula, places);
+    let seeds: Vec<Vec<f64>> = seeds.map(|seed| numbers(runs.one_over(formula, places, seed))).collect();
+    let mean = |place: usize| {
+        let values: Vec<Value> =
+            seeds.iter().map(|values| values.get(place).copied().and_then(known)).collect();
+        Measured::of(&values).mean
+    };
+    (0..places.len()).map(mean).collect()
 }
 
-impl Runs<'_> {
-    fn one(&self, formula: &Formula, place: usize, seed: usize) -> Option<Harvested> {
-        let measured = |leaf: &Leaf| (self.measured)(place, seed, leaf);
-        let axes = |name: &str| self.places[place].get(name).copied().map(Harvested::Number);
-        value(formula, &Known { axes: &axes, measured: &measured })
-    }
-
-    /// What the formula amounts to in the run of each seed.
-    fn each(&self, formula: &Formula, place: usize) -> impl Iterator<Item = Option<Harvested>> {
-        // What needs no run is computed once.
-        let seeds = if formula.leaves().is_empty() { 1 } else { self.seeds };
-        (0..seeds).map(move |seed| self.one(formula, place, seed))
-    }
-
-    /// What a formula over all of `places` amounts to at each of them: the mean over the seeds.
-    fn over(&self, formula: &Formula, places: &[usize]) -> Vec<Value> {
-        let seeds: Vec<Vec<f64>> = (0..self.seeds).map(|seed| self.one_over(formula, places, seed)).collect();
-        let mean = |place: usize| {
-            let values: Vec<Value> =
-                seeds.iter().map(|values| values.get(place).copied().and_then(known)).collect();
-            Measured::of(&values).mean
-        };
-        (0..places.len()).map(mean).collect()
-    }
-
-    fn one_over(&self, formula: &Formula, places: &[usize], seed: usize) -> Vec<f64> {
-        let measured = |leaf: &Leaf| {
-            let number = |&place: &usize| match (self.measured)(place, seed, leaf) {
-                Some(Harvested::Number(number)) => number,
-                _ => f64::NAN,
-            };
-            Some(Harvested::Several(places.iter().map(number).collect()))
-        };
-        let axes = |name: &str| {
-            let at = places.iter().map(|&place| self.places[place].get(name).copied());
-            at.collect::<Option<Vec<f64>>>().map(Harvested::Several)
-        };
-        numbers(value(formula, &Known { axes: &axes, measured: &measured }))
-    }
-
-    fn mean(&self, formula: &Formula, place: usize) -> (Value, Value) {
-        let values: Vec<Value> = self.each(formula, place).map(|value| number(value.as_ref())).collect();
-        let Measured { mean, ci95, .. } = Measured::of(&values);
-        (mean, ci95)
-    }
+fn mean(runs: &Runs<'_>, formula: &Formula, place: usize) -> (Value, Value) {
+    let Measured { mean, ci95, .. } = Measured::of(&runs.numbers(formula, place));
+    (mean, ci95)
 }
 
 /// The plot of the row of this name.
@@ -111,17 +72,12 @@ fn drawn(plot: &Plot, line: &LineFormulas, paper: Value, shown: &[usize], runs: 
         PlotKind::Curve => curve(x.as_ref().and_then(|x| runs.one(x, place, 0)), runs.one(y, place, 0)),
         PlotKind::Cdf => distribution(runs.each(y, place)),
         PlotKind::Bars => {
-            let (y, ci95) = runs.mean(y, place);
+            let (y, ci95) = mean(runs, y, place);
             Drawn::Bar { y, ci95, paper }
         }
         PlotKind::Sweep => along(plot.along.as_deref().unwrap_or_default(), y, shown, runs),
         PlotKind::Map => grid(plot, y, shown, runs),
     }
-}
-
-fn number(value: Option<&Harvested>) -> Value {
-    let Some(Harvested::Number(number)) = value else { return None };
-    Some(*number).filter(|number| number.is_finite())
 }
 
 fn known(value: f64) -> Value {
@@ -177,7 +133,7 @@ fn along(axis: &str, of: &Formula, shown: &[usize], runs: &Runs<'_>) -> Drawn {
         shown.iter().filter_map(|&place| Some((*runs.places[place].get(axis)?, place))).collect();
     places.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let x = places.iter().map(|&(at, _)| at).collect();
-    let (y, ci95) = places.iter().map(|&(_, place)| runs.mean(of, place)).unzip();
+    let (y, ci95) = places.iter().map(|&(_, place)| mean(runs, of, place)).unzip();
     Drawn::Means { x, y, ci95 }
 }
 
@@ -192,7 +148,7 @@ fn grid(plot: &Plot, of: &Formula, shown: &[usize], runs: &Runs<'_>) -> Drawn {
     };
     let (x, y) = (values(across), values(up));
     let mut z = vec![vec![None; x.len()]; y.len()];
-    for (&place, value) in shown.iter().zip(runs.over(of, shown)) {
+    for (&place, value) in shown.iter().zip(over(runs, of, shown)) {
         let index = |axis: &str, all: &[f64]| {
             let own = *runs.places[place].get(axis)?;
             all.iter().position(|value| value.to_bits() == own.to_bits())

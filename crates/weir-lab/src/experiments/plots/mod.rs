@@ -11,6 +11,6 @@ mod words;
 
 pub(super) use check::{PlotFormulas, read};
 pub use data::{Drawn, PlotLine, PlotResult};
-pub(super) use evaluate::{Runs, evaluate};
+pub(super) use evaluate::evaluate;
 pub(super) use needs::{is_drawn, needed};
 pub use words::{Axis, LineOf, Plot, PlotKind};

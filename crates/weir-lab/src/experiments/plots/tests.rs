@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::super::formula::{Course, Harvested, Leaf};
+use super::super::values::Runs;
 use super::super::{Experiment, Extent, Reproduction};
 use super::*;
 use crate::runs::Forget;
@@ -117,7 +118,8 @@ fn drawn(id: &str, seeds: usize, measured: &dyn Fn(usize, usize, &Leaf) -> Optio
     let place = |rate: f64, flows: f64| BTreeMap::from([("rate".into(), rate), ("flows".into(), flows)]);
     // As `full` has them: the first value of `rate` is not the least.
     let places = [400.0, 100.0, 200.0].map(|rate| [place(rate, 1.0), place(rate, 2.0)]).concat();
-    let runs = Runs { places: &places, seeds, measured };
+    let drawn = |_: usize, _: &Leaf| true;
+    let runs = Runs { places: &places, seeds, measured, drawn: &drawn };
     let index = experiment.row.plots.iter().position(|plot| plot.id == id).unwrap();
     evaluate("paper/row", &experiment.row.plots[index], &experiment.plots[index], &runs)
 }

@@ -24,6 +24,7 @@ pub(super) fn write(out: &mut String, claims: &[&ClaimResult]) -> fmt::Result {
 
 fn line(out: &mut String, claim: &ClaimResult) -> fmt::Result {
     let name = claim.id.rsplit('/').next().unwrap_or_default();
+    let marks: Vec<&str> = claim.marks().iter().flat_map(|mark| ["<small>", mark, "</small>"]).collect();
     let tests: Vec<String> =
         claim.tests.iter().map(|test| format!("<code>{}</code>", html(&breakable(test)))).collect();
     let measured =
@@ -41,7 +42,7 @@ fn line(out: &mut String, claim: &ClaimResult) -> fmt::Result {
         claim.places_in_words(),
         class(claim.verdict),
         claim.verdict.words(),
-        if claim.stand_in.is_some() { "<small>stand-in</small>" } else { "" },
+        marks.concat(),
     )
 }
 
@@ -53,7 +54,7 @@ fn breakable(path: &str) -> String {
 const fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Undecided => "open",
-        Verdict::TwoKinds | Verdict::Scattered => "near",
+        Verdict::TwoKinds => "near",
         Verdict::NotReproduced => "unmet",
         Verdict::Reproduced | Verdict::Better | Verdict::Tested => "met",
     }

@@ -6,31 +6,23 @@ use super::super::judge::Verdict;
 use super::super::results::{ClaimResult, Count, counts};
 use crate::page::escape_html as html;
 
-const HEAD: [&str; 9] = [
-    "paper",
-    "class",
-    "kind",
-    "met",
-    "claims",
-    "undecided",
-    "two kinds of runs",
-    "runs scatter",
-    "not reproduced",
-];
+const HEAD: [&str; 8] =
+    ["paper", "class", "kind", "met", "claims", "undecided", "two kinds of runs", "not reproduced"];
 
 pub(super) fn write(out: &mut String, claims: &[ClaimResult]) -> fmt::Result {
-    let met = claims.iter().filter(|claim| claim.verdict.is_met()).count();
+    let counts = counts(claims);
+    let met: usize = counts.iter().map(Count::met).sum();
+    let all: usize = counts.iter().map(Count::claims).sum();
     write!(
         out,
-        "<h1>What papers claim, and what came out</h1>\n<p>{met} of {} claims are met. A claim on which open parameters were \
-         chosen is calibration and counts apart.</p>\n<div class=\"wide\"><table class=\"summary\">\n<thead><tr>",
-        claims.len()
+        "<h1>What papers claim, and what came out</h1>\n<p>{met} of {all} claims are met. Calibration are those on which \
+         open parameters were chosen, derived those whose number follows from the paper's equations and is not printed in it. \
+         What is told beside another claim is not counted.</p>\n<div class=\"wide\"><table class=\"summary\">\n<thead><tr>"
     )?;
     for name in HEAD {
         write!(out, "<th>{name}</th>")?;
     }
     out.push_str("</tr></thead>\n<tbody>\n");
-    let counts = counts(claims);
     for paper in counts.chunk_by(|a, b| a.paper == b.paper) {
         for (index, count) in paper.iter().enumerate() {
             line(out, count, (index == 0).then_some(paper.len()))?;
@@ -47,7 +39,7 @@ fn line(out: &mut String, count: &Count, lines: Option<usize>) -> fmt::Result {
         let paper = html(&count.paper);
         write!(out, "<th rowspan=\"{lines}\"><a href=\"#{paper}\">{paper}</a></th>")?;
     }
-    let kind = if count.calibration { "calibration" } else { "validation" };
+    let kind = count.basis.words();
     let all = if count.met() == count.claims() { "met" } else { "unmet" };
     write!(
         out,
@@ -56,7 +48,7 @@ fn line(out: &mut String, count: &Count, lines: Option<usize>) -> fmt::Result {
         count.met(),
         count.claims()
     )?;
-    for verdict in [Verdict::Undecided, Verdict::TwoKinds, Verdict::Scattered, Verdict::NotReproduced] {
+    for verdict in [Verdict::Undecided, Verdict::TwoKinds, Verdict::NotReproduced] {
         let number = count.of(verdict);
         let number = if number == 0 { String::new() } else { number.to_string() };
         write!(out, "<td class=\"n\">{number}</td>")?;

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use super::*;
 use crate::build::RunOptions;
 use crate::runs::store::Store;
-use crate::runs::{Capture, CaptureFile, Forget, InMemory, Log, kept_or_made};
+use crate::runs::{Capture, CaptureFile, Forget, Log, kept_or_made};
 use crate::scenario::Scenario;
 use weir_measure::results::RunMetrics;
 
@@ -89,7 +89,8 @@ fn every_task_is_announced_once_also_where_it_was_kept() {
     let done = || {
         announced.fetch_add(1, Ordering::Relaxed);
     };
-    let store = InMemory::default();
+    let directory = tempfile::tempdir().unwrap();
+    let store = Log::open(&directory.path().join("runs.log"), &[]).unwrap();
     store.put("4", &4).unwrap();
     each(Runner { jobs: 2, done: &done }, &store, Ok).unwrap();
     assert_eq!(announced.into_inner(), KEYS.len());
@@ -123,7 +124,8 @@ fn a_kept_result_is_of_no_use_to_another_run_of_the_same_name() {
     let task =
         |scenario| Task::new("call".to_owned(), scenario, RunOptions { seed: 1, ..RunOptions::default() });
     let traces = TraceStore::at(None);
-    let store = InMemory::default();
+    let directory = tempfile::tempdir().unwrap();
+    let store = Log::open(&directory.path().join("runs.log"), &[]).unwrap();
     let sent = |task: Task<'_>| {
         let fold = |_, ran: Ran| ran.measured.metrics.flows[0].sent.packets;
         runner(1).run(&[task], &traces, &store, fold).unwrap()

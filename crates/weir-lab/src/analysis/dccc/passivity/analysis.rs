@@ -1,7 +1,6 @@
 //! `dccc-passivity`.
 
-use rand::{Rng, RngExt, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use rand::{Rng, RngExt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::dccc::Config;
@@ -9,27 +8,19 @@ use weir_units::TimeDelta;
 
 use super::inequalities::NAMES;
 use super::{State, System};
-use crate::analysis::dccc::random::Network;
-use crate::analysis::dccc::rest::{User, rest};
+use crate::analysis::dccc::random::{Network, Random};
+use crate::analysis::dccc::rest::User;
 use crate::analysis::entry::Analysis;
-use crate::analysis::range::{LONGER, check, refused, span};
+use crate::analysis::range::{LONGER, check, span};
 use crate::form::Problem;
 
 /// Storage functions along trajectories, and the inequalities of the proof at random states.
 pub(in crate::analysis) struct Passivity;
 
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(in crate::analysis) struct Parameters {
-    /// Networks.
-    #[schemars(range(min = 1, max = 10_000))]
-    networks: u32,
-    /// The most links of a network.
-    #[schemars(range(min = 1, max = 20))]
-    links: u32,
-    /// The most flows of a network.
-    #[schemars(range(min = 1, max = 50))]
-    users: u32,
+    #[serde(flatten)]
+    random: Random,
     /// `α` is so many times the greatest slope of any flow's price, `β/(T + e_b)`.
     #[schemars(range(min = 1e-6, max = 1e6))]
     alpha_factor: f64,
@@ -51,8 +42,6 @@ pub(in crate::analysis) struct Parameters {
     /// States of each network at which the inequalities are looked at.
     #[schemars(range(min = 0, max = 100_000))]
     samples: u32,
-    /// What is drawn at random begins here.
-    seed: u64,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -94,9 +83,7 @@ struct Inequality {
 impl Default for Parameters {
     fn default() -> Self {
         Self {
-            networks: 3,
-            links: 5,
-            users: 8,
+            random: Random { networks: 3, ..Random::default() },
             alpha_factor: 1.0,
             equal_gains: true,
             spread: 3.0,
@@ -105,7 +92,6 @@ impl Default for Parameters {
             step: TimeDelta::from_millis(5),
             slack: 1e-9,
             samples: 100,
-            seed: 1,
         }
     }
 }
@@ -114,6 +100,8 @@ impl Default for Parameters {
 const RTT: f64 = 0.1;
 /// Excesses up to so much of the largest possible are rounding.
 const ROUNDING: f64 = 1e-9;
+/// What a difference leaves of a derivative, over the sum of its terms.
+const DIFFERENCES: f64 = 1e-6;
 
 impl Analysis for Passivity {
     type Parameters = Parameters;
@@ -131,9 +119,12 @@ impl Analysis for Passivity {
             ("duration", span(parameters.duration) && parameters.duration <= hour, "a time up to 1 h"),
             ("step", span(parameters.step) && parameters.step <= most, "a time up to 20 ms"),
         ])?;
-        let mut dice = Pcg64Mcg::seed_from_u64(parameters.seed);
+        let states =
+            parameters.duration.secs_f64() / parameters.step.secs_f64() + f64::from(parameters.samples);
+        parameters.random.check(states, "steps and samples", "`duration` over `step`, `samples`, ")?;
+        let mut dice = parameters.random.dice();
         let mut results = Results::none(parameters);
-        for _ in 0..parameters.networks {
+        for _ in 0..parameters.random.networks {
             let system = parameters.draw(&mut dice)?;
             let start = parameters.start(&system, &mut dice);
             results.follow(parameters, &system, start);
@@ -147,9 +138,7 @@ impl Analysis for Passivity {
 
 impl Parameters {
     fn draw(&self, dice: &mut impl Rng) -> Result<System, Problem> {
-        let Network { links, users } = Network::draw(dice, self.links, self.users);
-        let found =
-            rest(&links, &users).ok_or_else(|| refused("seed", "another seed: a network does not rest"))?;
+        let (Network { links, users }, found) = self.random.resting(dice)?;
         let steepest = |user: &User| user.price_scale / (user.threshold + user.back);
         let alpha = self.alpha_factor * users.iter().map(steepest).fold(0.0, f64::max);
         let eta = Config::default().gain;
@@ -180,7 +169,7 @@ impl Results {
             largest: 0.0,
         };
         Self {
-            networks: parameters.networks,
+            networks: parameters.random.networks,
             converged: 0,
             largest_distance: 0.0,
             networks_rising: 0,
@@ -225,7 +214,11 @@ impl Results {
         self.samples += 1;
         let scale = system.links.iter().map(|link| link.capacity).sum::<f64>();
         for (inequality, excess) in self.inequalities.iter_mut().zip(system.excesses(state)) {
-            let rounding = if inequality.name == "eq46" { ROUNDING } else { ROUNDING * scale };
+            let rounding = match inequality.name {
+                "eq45b" => DIFFERENCES,
+                "eq46" => ROUNDING,
+                _ => ROUNDING * scale,
+            };
             inequality.violations += u32::from(excess > rounding);
             inequality.largest = inequality.largest.max(excess);
         }

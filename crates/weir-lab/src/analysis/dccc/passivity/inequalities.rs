@@ -2,9 +2,12 @@
 
 use super::{State, System};
 
-/// Each by its name, and what holds: a sum that must not be above 0, over the sum of the magnitudes of its terms.
+/// Each by its name, and what holds.
 pub(super) const NAMES: [(&str, &str); 8] = [
-    ("eq45b", "projection of the rates: δx·(U' − v − de/dt)⁺ is at most the same without projection"),
+    (
+        "eq45b",
+        "dV_user/dt, by differences along the motion, is at most δx·(U' − v − de/dt − (U' − v) at rest)/α",
+    ),
     ("eq45d", "the step to −δx·δe: what the price's change gives is at least what the delay's does"),
     ("eq46", "the price changes by no more than α times the delay, in magnitude"),
     ("w-user", "W_user is not below 0: δx·(U'(x) − U'(x̂)) is at most 0"),
@@ -13,6 +16,9 @@ pub(super) const NAMES: [(&str, &str); 8] = [
     ("w-link", "W_link is not below 0: δq·(ŷ − c) is at most 0"),
     ("lyapunov", "V_user + V_link does not rise"),
 ];
+
+/// In s: a millionth of the time in which anything changes.
+const MOMENT: f64 = 1e-6;
 
 /// The inequalities that are meant for each flow or link, the greatest of them.
 fn greatest(values: impl Iterator<Item = f64>) -> f64 {
@@ -47,7 +53,7 @@ impl System {
         let lyapunov = sum_users(&|r| dx(r) * drive[r]) / self.alpha
             + sum_links(&|l| dq(l) * carried(l) + spare[l] * growth[l] / self.alpha);
         [
-            sum_users(&|r| dx(r) * drive[r] - unprojected(r)),
+            self.user_excess(state, sum_users(&unprojected), sum_users(&|r| unprojected(r).abs())),
             sum_users(&|r| dx(r) * (de(r) - dv(r) / self.alpha)),
             greatest(users.clone().map(|r| dv(r).abs() - self.alpha * de(r).abs())),
             greatest(users.clone().map(|r| dx(r) * utility(r))),
@@ -56,5 +62,13 @@ impl System {
             greatest(links.clone().map(|l| -dq(l) * spare[l])),
             lyapunov,
         ]
+    }
+
+    /// By how much `α·dV_user/dt` is above `bound`, over `scale`. `V_user` is eq. (28) itself, here and a moment later and before.
+    fn user_excess(&self, state: &State, bound: f64, scale: f64) -> f64 {
+        let velocity = self.velocity(state);
+        let storage = |after: f64| self.storage(&state.moved(&velocity, after)).0;
+        let change = (storage(MOMENT) - storage(-MOMENT)) / (2.0 * MOMENT);
+        (self.alpha * change - bound) / scale.max(f64::MIN_POSITIVE)
     }
 }

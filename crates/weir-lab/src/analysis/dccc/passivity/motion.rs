@@ -3,7 +3,7 @@
 use super::{State, System};
 
 impl System {
-    fn velocity(&self, state: &State) -> State {
+    pub(super) fn velocity(&self, state: &State) -> State {
         let growth = self.growth(state);
         let drive = self.drive(state, &growth);
         let rates =
@@ -28,7 +28,7 @@ impl System {
 }
 
 impl State {
-    fn moved(&self, velocity: &Self, by: f64) -> Self {
+    pub(super) fn moved(&self, velocity: &Self, by: f64) -> Self {
         let sum = |own: &[f64], velocity: &[f64]| {
             own.iter().zip(velocity).map(|(own, velocity)| own + by * velocity).collect()
         };

@@ -2,7 +2,7 @@
 
 use core::f64::consts::PI;
 
-use nalgebra::Complex;
+use num_complex::Complex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::dccc::Config;
@@ -10,7 +10,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::Flow;
 use super::hull::least_real;
-use super::margins::{Margins, encirclements, frequencies};
+use super::margins::{Margins, frequencies};
 use super::sampled::Sampled;
 use crate::analysis::entry::Analysis;
 use crate::analysis::range::{FASTER, LONGER, check, moving, span};
@@ -40,9 +40,9 @@ pub(in crate::analysis) struct Parameters {
     /// `M`, links with a queue on the longest route.
     #[schemars(range(min = 1, max = 100))]
     links: u32,
-    /// Rates of flows besides, of the same constants: corners of the convex hull of eq. (40).
+    /// Rates of flows besides, of the same constants: corners of the convex hull of eq. (40); 50 at most.
     other_rates: Vec<DataRate>,
-    /// Their round-trip times, in order; that of the flow where there are fewer.
+    /// Their round-trip times, in order; that of the flow where there are fewer. None of all is more than 100 times another.
     other_rtts: Vec<TimeDelta>,
     /// Points of the curve.
     #[schemars(range(min = 2, max = 100_000))]
@@ -61,39 +61,40 @@ pub(in crate::analysis) struct Results {
     pole_rad_per_s: f64,
     /// `η·β/RTT`, which the pole stays below, in rad/s.
     pole_bound_rad_per_s: f64,
-    /// Frequency at which `M` times the gain is 1, in rad/s; null if there is none, as with all margins.
-    crossover_rad_per_s: Option<f64>,
+    /// Frequency at which `M` times the gain is 1, in rad/s.
+    crossover_rad_per_s: f64,
     /// The same times the round-trip time.
-    crossover_rtt: Option<f64>,
+    crossover_rtt: f64,
     /// Phase margin for `M` links, in degrees; negative if it is unstable.
-    phase_margin_deg: Option<f64>,
+    phase_margin_deg: f64,
     /// Frequency at which the phase is −180°, in rad/s.
-    phase_crossover_rad_per_s: Option<f64>,
+    phase_crossover_rad_per_s: f64,
     /// Gain margin for `M` links, as a factor.
-    gain_margin: Option<f64>,
+    gain_margin: f64,
     /// The same in dB.
-    gain_margin_db: Option<f64>,
-    /// Delay that can be added before it is unstable, in ms.
-    delay_margin_ms: Option<f64>,
+    gain_margin_db: f64,
+    /// Delay that can be added before it is unstable, in ms; negative if it is.
+    delay_margin_ms: f64,
     /// How often `M` times the curve goes round −1 clockwise.
-    encirclements: i32,
+    encirclements: u32,
     /// 1 if it does not, else 0.
     stable: u8,
-    /// The gain `η` from which on it does.
-    critical_gain: f64,
+    /// The gain `η` from which on it does; null where none up to a million does.
+    critical_gain: Option<f64>,
     /// The least real number in the hull of eq. (40) over all frequencies: above −1 all flows together are stable.
     hull_least_real: f64,
     /// 1 if it is above −1, else 0.
     hull_stable: u8,
     /// The controller that computes once in a round trip.
     sampled: OfSampled,
-    /// The Nyquist curve of eq. (43), without the factor `M`.
+    /// The Nyquist curve of eq. (43) up to 100 rad per round trip, without the factor `M`.
     curve: Curve,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct OfSampled {
-    /// Frequency at which `M` times the gain is 1, in rad per round trip.
+    /// Frequency at which `M` times the gain is 1, in rad per round trip; null, as all margins, where the gain is above 1 up to
+    /// half the rate of sampling.
     crossover_rtt: Option<f64>,
     /// Phase margin for `M` links, in degrees.
     phase_margin_deg: Option<f64>,
@@ -139,10 +140,10 @@ impl Default for Parameters {
     }
 }
 
-/// Frequencies of interest end here, in rad per round trip.
-const HIGHEST: f64 = 100.0;
-/// Curves begin here, in rad per round trip.
-const LOWEST_SHOWN: f64 = 1e-2;
+/// Curves begin and end here, in rad per round trip.
+const SHOWN: [f64; 2] = [1e-2, 100.0];
+/// The hull is looked at in steps of so many rad of the longest round trip.
+const HULL_STEP: f64 = 5e-3;
 
 impl Analysis for Loop {
     type Parameters = Parameters;
@@ -156,31 +157,29 @@ impl Analysis for Loop {
         parameters.check()?;
         let flow = parameters.flow(parameters.rate);
         let (rtt, links) = (parameters.rtt.secs_f64(), f64::from(parameters.links));
-        let ratio = |w: f64| flow.ratio(w) * links;
-        let margins = Margins::of(&ratio, HIGHEST);
-        let of = |value: fn(&Margins) -> f64| margins.as_ref().map(value);
-        let encirclements = encirclements(&ratio, HIGHEST);
-        let hull = parameters.hull_least_real(of(|own| own.gain));
+        let margins = flow.margins(links);
+        let encirclements = flow.encirclements(links);
+        let hull = parameters.hull_least_real();
         Ok(Results {
             gain_per_s: flow.gain / rtt,
             zero_rad_per_s: (flow.price_scale - flow.price) / rtt,
             zero_bound_rad_per_s: flow.price_scale / rtt,
             pole_rad_per_s: flow.gain * flow.price / rtt,
             pole_bound_rad_per_s: flow.gain * flow.price_scale / rtt,
-            crossover_rad_per_s: of(|own| own.crossover).map(|w| w / rtt),
-            crossover_rtt: of(|own| own.crossover),
-            phase_margin_deg: of(|own| own.phase_deg),
-            phase_crossover_rad_per_s: of(|own| own.phase_crossover).map(|w| w / rtt),
-            gain_margin: of(|own| own.gain),
-            gain_margin_db: of(|own| decibels(own.gain)),
-            delay_margin_ms: of(|own| own.phase_deg.to_radians() / own.crossover).map(|w| 1e3 * w * rtt),
+            crossover_rad_per_s: margins.crossover / rtt,
+            crossover_rtt: margins.crossover,
+            phase_margin_deg: margins.phase_deg,
+            phase_crossover_rad_per_s: margins.phase_crossover / rtt,
+            gain_margin: margins.gain,
+            gain_margin_db: decibels(margins.gain),
+            delay_margin_ms: 1e3 * rtt * margins.phase_deg.to_radians() / margins.crossover,
             encirclements,
             stable: u8::from(encirclements == 0),
-            critical_gain: critical_gain(flow, links),
+            critical_gain: flow.critical_gain(links),
             hull_least_real: hull,
             hull_stable: u8::from(hull > -1.0),
             sampled: parameters.sampled(flow, links),
-            curve: parameters.curve(&|w| flow.ratio(w), HIGHEST),
+            curve: parameters.curve(&|w| flow.ratio(w), SHOWN[1]),
         })
     }
 }
@@ -188,7 +187,7 @@ impl Analysis for Loop {
 impl Parameters {
     fn check(&self) -> Result<(), Problem> {
         let least = "a rate above h/β, below which no flow rests";
-        let rests = |rate: DataRate| rate.bps_f64() * self.price_scale > self.utility_weight.bps_f64();
+        let rests = |rate: DataRate| self.flow(rate).price < self.price_scale;
         check([
             ("utility_weight", moving(self.utility_weight), FASTER),
             ("rate", rests(self.rate), least),
@@ -197,7 +196,18 @@ impl Parameters {
         let rates = self.other_rates.iter().enumerate();
         check(rates.map(|(i, &rate)| (format!("other_rates.{i}"), rests(rate), least)))?;
         let rtts = self.other_rtts.iter().enumerate();
-        check(rtts.map(|(i, &rtt)| (format!("other_rtts.{i}"), span(rtt), LONGER)))
+        check(rtts.map(|(i, &rtt)| (format!("other_rtts.{i}"), span(rtt), LONGER)))?;
+        let scales = || self.flows().into_iter().map(|(_, scale)| scale);
+        let alike = scales().fold(0.0, f64::max) <= 100.0 * scales().fold(f64::INFINITY, f64::min);
+        check([
+            ("other_rates", self.other_rates.len() <= 50, "50 rates at most"),
+            (
+                "other_rtts",
+                self.other_rtts.len() <= self.other_rates.len(),
+                "no more times than `other_rates`",
+            ),
+            ("other_rtts", alike, "times of which none is more than 100 times another or `rtt`"),
+        ])
     }
 
     fn flow(&self, rate: DataRate) -> Flow {
@@ -208,24 +218,34 @@ impl Parameters {
         }
     }
 
-    /// Each flow's own curve crosses the axis at minus one over its gain margin; the hull between flows may reach further.
-    fn hull_least_real(&self, gain_margin: Option<f64>) -> f64 {
+    /// Each flow's own curve crosses the axis at minus one over its gain margin; the hull between flows may reach further. It
+    /// does so only between the first such crossing and the last one: before, all curves are below the axis, and after it
+    /// each is nearer to 0 than its own crossing.
+    fn hull_least_real(&self) -> f64 {
         let links = f64::from(self.links);
+        let flows = self.flows();
+        let crossings = || flows.iter().map(|(flow, scale)| flow.phase_crossover() / scale);
+        let (first, last) = (crossings().fold(f64::INFINITY, f64::min), crossings().fold(0.0, f64::max));
+        let slowest = flows.iter().map(|(_, scale)| *scale).fold(0.0, f64::max);
+        let steps = ((last - first) * slowest / HULL_STEP).ceil() as u32;
+        let between = (0..=steps).map(|n| {
+            let w = first + (last - first) * f64::from(n) / f64::from(steps.max(1));
+            let points: Vec<Complex<f64>> =
+                flows.iter().map(|(flow, scale)| flow.ratio(w * scale) * links).collect();
+            least_real(&points)
+        });
+        let alone = flows.iter().map(|(flow, _)| -1.0 / flow.margins(links).gain);
+        alone.chain(between).fold(0.0, f64::min)
+    }
+
+    /// All flows, and the round-trip time of each over that of the first.
+    fn flows(&self) -> Vec<(Flow, f64)> {
         let rtt = self.rtt.secs_f64();
         let others = self.other_rates.iter().enumerate().map(|(index, &rate)| {
             let own = self.other_rtts.get(index).map_or(rtt, |rtt| rtt.secs_f64());
             (self.flow(rate), own / rtt)
         });
-        let flows: Vec<(Flow, f64)> = [(self.flow(self.rate), 1.0)].into_iter().chain(others).collect();
-        let alone =
-            flows[1..].iter().filter_map(|(flow, _)| Margins::of(&|w| flow.ratio(w) * links, HIGHEST));
-        let alone = alone.map(|margins| margins.gain).chain(gain_margin).map(|gain| -1.0 / gain);
-        let between = frequencies(LOWEST_SHOWN, HIGHEST, 2000).into_iter().map(|w| {
-            let points: Vec<Complex<f64>> =
-                flows.iter().map(|(flow, scale)| flow.ratio(w * scale) * links).collect();
-            least_real(&points)
-        });
-        alone.chain(between).fold(0.0, f64::min)
+        [(self.flow(self.rate), 1.0)].into_iter().chain(others).collect()
     }
 
     fn sampled(&self, flow: Flow, links: f64) -> OfSampled {
@@ -245,7 +265,7 @@ impl Parameters {
     }
 
     fn curve(&self, ratio: &dyn Fn(f64) -> Complex<f64>, highest: f64) -> Curve {
-        let shown = frequencies(LOWEST_SHOWN, highest, self.points as usize);
+        let shown = frequencies(SHOWN[0], highest, self.points as usize);
         let values: Vec<Complex<f64>> = shown.iter().map(|&w| ratio(w)).collect();
         Curve {
             omega_rad_per_s: shown.iter().map(|w| w / self.rtt.secs_f64()).collect(),
@@ -257,20 +277,6 @@ impl Parameters {
 
 fn decibels(ratio: f64) -> f64 {
     20.0 * libm::log10(ratio)
-}
-
-/// The least gain at which the gain margin is gone; the pole moves with it.
-fn critical_gain(flow: Flow, links: f64) -> f64 {
-    let stable = |gain: f64| {
-        let changed = Flow { gain, ..flow };
-        Margins::of(&|w| changed.ratio(w) * links, HIGHEST).is_none_or(|margins| margins.gain > 1.0)
-    };
-    let (mut low, mut high) = (0.0, 10.0);
-    for _ in 0..24 {
-        let middle = f64::midpoint(low, high);
-        if stable(middle) { low = middle } else { high = middle }
-    }
-    high
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Where the eigenvalues of a network's return ratio can lie: `M·co(0 ∪ G_r(jω))`. Eq. (40), with `ρ ≤ M`.
 
-use nalgebra::Complex;
+use num_complex::Complex;
 
 /// The least real number in the convex hull of 0 and `points`, at most 0: an edge of the hull that crosses the real axis
 /// joins two of the points, and no segment between two of them leaves the hull.

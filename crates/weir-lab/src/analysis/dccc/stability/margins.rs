@@ -2,7 +2,7 @@
 
 use core::f64::consts::PI;
 
-use nalgebra::Complex;
+use num_complex::Complex;
 
 /// A return ratio on the imaginary axis or on the unit circle, by frequency per round trip.
 pub(super) type Ratio<'a> = &'a dyn Fn(f64) -> Complex<f64>;
@@ -72,7 +72,7 @@ fn turn(from: Complex<f64>, to: Complex<f64>) -> f64 {
 }
 
 /// Where `holds` ceases to, between `low`, where it does, and `high`.
-fn halve(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
+pub(super) fn halve(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(low, high);
         if holds(middle) { low = middle } else { high = middle }
@@ -80,7 +80,9 @@ fn halve(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// How often `ratio` encircles −1 clockwise over all frequencies, with the pole at 0 passed on its right.
+/// How often `ratio` encircles −1 clockwise over all frequencies, with the pole at 0 passed on its right, counted along the
+/// curve up to `highest`.
+#[cfg(test)]
 pub(super) fn encirclements(ratio: Ratio<'_>, highest: f64) -> i32 {
     let one = Complex::new(1.0, 0.0);
     let above = frequencies(LOWEST, highest, POINTS).into_iter().map(|w| one + ratio(w));

@@ -1,5 +1,6 @@
 //! Is the loop stable? The return ratio of eq. (43), and that of the controller that samples.
 
+mod closed;
 mod margins;
 mod sampled;
 
@@ -8,7 +9,7 @@ mod hull;
 
 pub(in crate::analysis) use analysis::Loop;
 
-use nalgebra::Complex;
+use num_complex::Complex;
 
 /// A flow at rest, seen per round trip: frequencies are `W = ω·RTT`.
 #[derive(Clone, Copy, Debug, PartialEq)]

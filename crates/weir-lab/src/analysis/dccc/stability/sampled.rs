@@ -8,9 +8,10 @@
 //! p[n+1] = p[n] + y[n]
 //! ```
 
-use nalgebra::{Complex, Matrix3};
+use num_complex::Complex;
 
 use super::Flow;
+use super::margins::halve;
 
 /// The loop gain of a sampled flow, as many times as there are `links`.
 #[derive(Clone, Copy, Debug)]
@@ -40,12 +41,11 @@ impl Sampled {
     /// Roots of the closed loop, the largest first.
     pub(super) fn eigenvalues(&self) -> Vec<Complex<f64>> {
         let (rate, queue) = self.weights();
-        // Of (y[n+1], y[n], p[n]).
-        let next =
-            Matrix3::new(1.0 - self.flow.gain * self.flow.price, -rate, -queue, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0);
-        let mut roots: Vec<Complex<f64>> = next.complex_eigenvalues().iter().copied().collect();
+        let keep = 1.0 - self.flow.gain * self.flow.price;
+        // (z² − keep·z + rate)·(z − 1) + queue.
+        let mut roots = cubic_roots([queue - rate, keep + rate, -1.0 - keep]);
         roots.sort_by(|a, b| b.norm().total_cmp(&a.norm()));
-        roots
+        roots.to_vec()
     }
 
     pub(super) fn is_stable(&self) -> bool {
@@ -64,10 +64,41 @@ impl Sampled {
     }
 }
 
+/// The roots of `z³ + a2·z² + a1·z + a0`: one that is real by halving, the others of what is left.
+fn cubic_roots([a0, a1, a2]: [f64; 3]) -> [Complex<f64>; 3] {
+    let most = 1.0 + a0.abs().max(a1.abs()).max(a2.abs());
+    let real = halve(-most, most, |z| ((z + a2) * z + a1) * z + a0 < 0.0);
+    let (half, product) = (-0.5 * (real + a2), (real + a2) * real + a1);
+    let square = half * half - product;
+    let root = square.abs().sqrt();
+    let others = if square < 0.0 {
+        [Complex::new(half, root), Complex::new(half, -root)]
+    } else {
+        let larger = half + root.copysign(half);
+        let smaller = if larger == 0.0 { 0.0 } else { product / larger };
+        [Complex::new(larger, 0.0), Complex::new(smaller, 0.0)]
+    };
+    [Complex::new(real, 0.0), others[0], others[1]]
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::margins::Margins;
     use super::*;
+
+    #[test]
+    fn the_roots_of_a_cubic_are_those_it_is_made_of() {
+        // (z + 2)(z − 0.5)(z − 3), (z − 0.9)(z² − z + 0.5), z³.
+        for (cubic, moduli) in [
+            ([3.0, -5.5, -1.5], [3.0, 2.0, 0.5]),
+            ([-0.45, 1.4, -1.9], [0.9, 0.5_f64.sqrt(), 0.5_f64.sqrt()]),
+            ([0.0, 0.0, 0.0], [0.0; 3]),
+        ] {
+            let mut found = cubic_roots(cubic).map(Complex::norm);
+            found.sort_by(|a, b| b.total_cmp(a));
+            assert!(found.iter().zip(moduli).all(|(own, other)| (own - other).abs() < 1e-12), "{found:?}");
+        }
+    }
 
     fn at(kbps: f64) -> Sampled {
         Sampled { flow: Flow { gain: 0.4, price_scale: 0.1, price: 20.0 / kbps }, links: 1.0 }

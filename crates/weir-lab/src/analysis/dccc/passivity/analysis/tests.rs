@@ -1,4 +1,4 @@
-use super::super::super::rest::Link;
+use super::super::super::rest::{Link, rest};
 use super::*;
 
 /// One flow on 1 Mbit/s: at rest 1 Mbit/s and 106.25 ms of queue.
@@ -75,4 +75,24 @@ fn even_with_one_flow_the_sum_of_both_functions_rises() {
     }
     let (users_after, links_after) = system.storage(&after);
     assert!(users_after + links_after > users + links);
+}
+
+/// Eq. (45b) is held against the change of the storage function itself.
+#[test]
+fn eq45b_does_not_hold_about_a_state_that_is_not_rest() {
+    let state = State { rates: vec![2e6], queues: vec![0.0] };
+    let system = one_flow(0.8);
+    assert!(system.excesses(&state)[0].abs() < 1e-7, "{}", system.excesses(&state)[0]);
+    // Where the price at rest is not the marginal utility it does not hold.
+    let other = one_flow(0.8).rest.queues[0] - 0.05;
+    let moved = System { rest: State { queues: vec![other], ..system.rest.clone() }, ..system };
+    assert!(moved.excesses(&state)[0] > 1e-4, "{}", moved.excesses(&state)[0]);
+}
+
+#[test]
+fn networks_that_take_too_long_are_refused() {
+    let random = Random { networks: 10_000, ..Random::default() };
+    let problem = Passivity::run(&Parameters { random, ..Parameters::default() }).unwrap_err();
+    assert_eq!(problem.message, "`networks` is out of range");
+    assert!(problem.help.unwrap().contains("`duration` over `step`"));
 }

@@ -7,8 +7,7 @@ fn of(kbps: u64, change: impl Fn(Parameters) -> Parameters) -> Results {
     Loop::run(&change(parameters)).unwrap()
 }
 
-fn close(value: Option<f64>, expected: f64, tolerance: f64) {
-    let value = value.unwrap();
+fn close(value: f64, expected: f64, tolerance: f64) {
     assert!((value - expected).abs() <= tolerance, "{value} is not {expected}");
 }
 
@@ -35,9 +34,9 @@ fn margins_are_those_worked_out_for_one_link_and_for_two() {
 fn zero_and_pole_are_those_of_the_text() {
     let results = of(1000, |own| Parameters { rtt: TimeDelta::from_millis(50), ..own });
     // (0.1 − 0.02)/0.05, 0.4·0.02/0.05, 0.4/0.05.
-    close(Some(results.zero_rad_per_s), 1.6, 1e-9);
-    close(Some(results.pole_rad_per_s), 0.16, 1e-9);
-    close(Some(results.gain_per_s), 8.0, 1e-9);
+    close(results.zero_rad_per_s, 1.6, 1e-9);
+    close(results.pole_rad_per_s, 0.16, 1e-9);
+    close(results.gain_per_s, 8.0, 1e-9);
     close(results.crossover_rad_per_s, 8.151, 1e-3);
 }
 
@@ -56,13 +55,13 @@ fn four_times_the_gain_goes_round_minus_one() {
     let four = of(1000, |own| Parameters { gain_factor: 4.0, ..own });
     assert_eq!((four.encirclements, four.stable, four.hull_stable), (2, 0, 0));
     // At 1.5 there is a gain margin of 1.02 left.
-    close(Some(of(1000, |own| own).critical_gain), 1.5 * 1.02, 0.01);
+    close(of(1000, |own| own).critical_gain.unwrap(), 1.5 * 1.02, 0.01);
 }
 
 #[test]
 fn the_hull_of_one_flow_ends_where_its_curve_crosses_the_axis() {
     let results = of(1000, |own| Parameters { links: 2, ..own });
-    close(Some(results.hull_least_real), -1.0 / 1.902, 1e-3);
+    close(results.hull_least_real, -1.0 / 1.902, 1e-3);
     let others = |own| Parameters {
         other_rates: vec![DataRate::from_kbps(500)],
         other_rtts: vec![TimeDelta::from_millis(300)],
@@ -74,12 +73,57 @@ fn the_hull_of_one_flow_ends_where_its_curve_crosses_the_axis() {
 #[test]
 fn sampling_costs_margin() {
     let results = of(1000, |own| own);
-    close(Some(results.sampled.critical_gain), 0.957, 1e-3);
-    assert!(results.sampled.phase_margin_deg < results.phase_margin_deg);
-    assert!(results.sampled.gain_margin < results.gain_margin);
+    close(results.sampled.critical_gain, 0.957, 1e-3);
+    assert!(results.sampled.phase_margin_deg.unwrap() < results.phase_margin_deg);
+    assert!(results.sampled.gain_margin.unwrap() < results.gain_margin);
     assert_eq!(results.sampled.root_moduli.len(), 3);
     let two = of(1000, |own| Parameters { links: 3, ..own });
     assert_eq!((two.stable, two.sampled.stable), (1, 0));
+}
+
+/// `K·e^{−jW}/(jW)` goes round −1 by two more at π/2, 5π/2, 9π/2 and so on.
+#[test]
+fn many_links_and_high_gains_are_not_stable() {
+    for (links, factor, times) in [(30, 1.0, 4), (100, 1.0, 14), (100, 10.0, 128), (100, 1000.0, 12_732)] {
+        let results = of(1000, |own| Parameters { links, gain_factor: factor, ..own });
+        assert_eq!((results.encirclements, results.stable, results.hull_stable), (times, 0, 0), "{links}");
+        assert!(results.phase_margin_deg < 0.0 && results.gain_margin < 1.0, "{results:?}");
+        // 1.52 of one link.
+        close(results.critical_gain.unwrap() * f64::from(links), 1.52, 0.03);
+        // With so much gain at half the rate of sampling there is no crossover to have a margin at.
+        assert_eq!((results.sampled.phase_margin_deg, results.sampled.stable), (None, 0));
+    }
+}
+
+/// Over frequencies far beyond all crossings.
+#[test]
+fn the_hull_of_slow_flows_and_fast_ones_is_looked_at_wherever_it_matters() {
+    for rtts in [[100, 100], [30, 400], [10, 1000], [250, 60]] {
+        let parameters = Parameters {
+            links: 2,
+            gain_factor: 3.0,
+            other_rates: [210, 3000].map(DataRate::from_kbps).to_vec(),
+            other_rtts: rtts.map(TimeDelta::from_millis).to_vec(),
+            ..Parameters::default()
+        };
+        let flows = parameters.flows();
+        let everywhere = frequencies(0.02, 400.0, 20_000).into_iter().map(|w| {
+            let points: Vec<_> = flows.iter().map(|(flow, scale)| flow.ratio(w * scale) * 2.0).collect();
+            least_real(&points)
+        });
+        let expected = everywhere.fold(0.0, f64::min);
+        close(Loop::run(&parameters).unwrap().hull_least_real, expected, 2e-3);
+    }
+}
+
+#[test]
+fn round_trips_too_far_apart_are_refused() {
+    let apart = Parameters {
+        other_rates: vec![DataRate::from_kbps(1000)],
+        other_rtts: vec![TimeDelta::from_secs(11)],
+        ..Parameters::default()
+    };
+    assert_eq!(Loop::run(&apart).unwrap_err().message, "`other_rtts` is out of range");
 }
 
 #[test]
