@@ -368,8 +368,9 @@ fn tabled(text: &str, paper: &str) -> Vec<(String, String)> {
 
 /// What stands as a verdict in the tables of `text` below the heading of `paper` and is none.
 fn no_verdicts(text: &str, paper: &str) -> Vec<String> {
-    let verdict =
-        |cells: &Vec<&str>| cells[7].trim_end_matches(" |").trim_end_matches(" *(stand-in)*").to_owned();
+    let verdict = |cells: &Vec<&str>| {
+        cells[7].trim_end_matches(" |").split(" *(").next().unwrap_or_default().to_owned()
+    };
     let told = claim_cells(text, paper).iter().map(verdict).collect::<Vec<_>>();
     told.into_iter().filter(|told| !Verdict::ALL.iter().any(|own| own.words() == told)).collect()
 }
