@@ -6,12 +6,15 @@ cd "$(dirname "$0")/.."
 # `crate::path` of every test: of unit tests as rows name them, of integration tests without the package.
 listed() {
     cargo test --workspace --locked -- --list "$@" 2>&1 |
-        sed -nE 's|^ +Running .*/deps/([a-z_]+)-[0-9a-f]+\)$|@\1|p; s|^(.*): test$|\1|p' |
+        sed -nE 's|^ +Running .*/deps/([a-z0-9_]+)-[0-9a-f]+\)$|@\1|p; s|^(.*): test$|\1|p' |
         awk '/^@/ { name = substr($0, 2); next } { print name "::" $0 }' | sort
 }
 
-run=$(comm -23 <(listed) <(listed --ignored))
-named=$(grep -rhoE '"weir_[a-z]+::[A-Za-z0-9_:]+"' experiments --include='*.toml' | tr -d '"' | sort -u)
+all=$(listed)
+left_out=$(listed --ignored)
+run=$(comm -23 <(echo "$all") <(echo "$left_out"))
+# What stands in the lists `tests = […]`, on one line or several, in either kind of quotes.
+named=$(cat experiments/*/*.toml | awk '/^tests = \[/ { within = 1 } within { print } /\]/ { within = 0 }' | grep -oE "[\"'][^\"']+[\"']" | tr -d "\"'" | sort -u)
 missing=$(while read -r test; do
     grep -qxF -e "$test" -e "${test#*::}" <<< "$run" || echo "$test"
 done <<< "$named")

@@ -66,9 +66,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     bar.finish_and_clear();
     if let Some(log) = log {
         log.in_order().map_err(RunError::from)?;
-        if log.taken() > 0 && !args.quiet {
+        if (log.taken() > 0 || !args.merge.is_empty()) && !args.quiet {
             anstream::eprintln!(
-                "{} of {} runs were there and not made again",
+                "{} of {} runs were there, of a command built from the same sources, and not made again",
                 log.taken(),
                 reproduction.runs()
             );
@@ -92,6 +92,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     }
     let rows: Vec<&str> = experiments.iter().map(|experiment| experiment.name.as_str()).collect();
     let of_some = !args.rows.is_empty() || args.paper.is_some();
+    // Of all rows also those that are gone are missed.
     let rows = of_some.then_some(rows.as_slice());
     let lost = baseline.map_or_else(Vec::new, |baseline| baseline.lost(rows, &results));
     print_lost(&mut anstream::stderr(), &lost)?;

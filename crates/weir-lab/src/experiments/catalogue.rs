@@ -1,5 +1,10 @@
 //! The rows and templates that ship with Weir, part of the binary.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use toml::{Table, Value};
+
 /// A row that ships.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShippedRow {
@@ -9,10 +14,19 @@ pub struct ShippedRow {
     pub text: &'static str,
 }
 
-/// Whether a row that ships names the test `path`, `crate::module::…::test`: of those it is known that they are there and run.
+/// Whether a row that ships names the test `path`, `crate::module::…::test`: `make test` says whether those are there and run.
 pub(super) fn is_known_test(path: &str) -> bool {
-    let quoted = format!("\"{path}\"");
-    ROWS.iter().any(|row| row.text.contains(&quoted))
+    static NAMED: LazyLock<BTreeSet<String>> =
+        LazyLock::new(|| ROWS.iter().flat_map(|row| named(row.text)).collect());
+    NAMED.contains(path)
+}
+
+/// The tests that the claims of a row name.
+fn named(row: &str) -> Vec<String> {
+    let row: Table = toml::from_str(row).unwrap_or_default();
+    let claims = row.get("claims").and_then(Value::as_array).into_iter().flatten();
+    let tests = claims.filter_map(|claim| claim.get("tests")?.as_array()).flatten();
+    tests.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 macro_rules! files {

@@ -285,6 +285,7 @@ fn a_test_of_which_nothing_is_known_shows_nothing() {
     };
     assert_eq!(verdict(&test), Verdict::Tested);
     assert_eq!(verdict("weir_cc::no::such_test"), Verdict::Undecided);
+    assert_eq!(verdict("EXACT"), Verdict::Undecided, "a word that rows have elsewhere");
 }
 
 #[test]

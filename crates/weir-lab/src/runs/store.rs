@@ -75,7 +75,8 @@ impl<T: Serialize + DeserializeOwned> Log<T> {
     /// The log at `path`, which is made if it is not there, with what is in the logs `besides` as well.
     ///
     /// # Errors
-    /// It cannot be made, another process has it open, one of them cannot be read, or one of `besides` holds no result.
+    /// It cannot be made, another process has it open, one of them cannot be read, or one of `besides` holds
+    /// something and no result.
     pub fn open(path: &Path, besides: &[PathBuf]) -> Result<Self, StoreError> {
         let at = |path: &Path| {
             let path = path.to_owned();
@@ -83,11 +84,12 @@ impl<T: Serialize + DeserializeOwned> Log<T> {
         };
         let mut kept = BTreeMap::new();
         for other in besides {
-            let before = kept.len();
-            kept.extend(lines(&std::fs::read(other).map_err(at(other))?));
-            if kept.len() == before {
-                return Err(at(other)(io::Error::other("no run stands in it that another has not")));
+            let log = std::fs::read(other).map_err(at(other))?;
+            let mut whole = lines(&log).peekable();
+            if whole.peek().is_none() && !log.is_empty() {
+                return Err(at(other)(io::Error::other("it holds no run, whatever else it holds")));
             }
+            kept.extend(whole);
         }
         let mut file =
             OpenOptions::new().read(true).append(true).create(true).open(path).map_err(at(path))?;
