@@ -1,20 +1,18 @@
 //! What is run: where the runs of a variant at a place come from.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::catalogue::TEMPLATES;
 use super::formula::{Formula, Harvested, Known, Leaf, evaluate, fill};
 use super::read::Experiment;
 use super::row::Source;
+use super::values::Place;
 use crate::analysis::Entry;
 use crate::form::{KeyPath, Problem, ScenarioError, advice};
 use crate::scenario::Scenario;
 use crate::shipped;
 use weir_measure::metrics::MeasurePlan;
-
-/// A place on the sweeps of a row.
-pub(super) type Place = BTreeMap<String, f64>;
 
 /// What is run or computed, with so many seeds.
 #[derive(Debug)]

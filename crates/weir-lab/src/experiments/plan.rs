@@ -3,11 +3,12 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cases::{Case, CaseSource, Place, overrides, scenario};
+use super::cases::{Case, CaseSource, overrides, scenario};
 use super::formula::Leaf;
 use super::plots::{is_drawn, needed};
 use super::read::{Experiment, claim_path, plot_path};
 use super::row::Claim;
+use super::values::Place;
 use crate::analysis;
 use crate::build::RunOptions;
 use crate::form::{KeyPath, Problem, ScenarioError, advice};

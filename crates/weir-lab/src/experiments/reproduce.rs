@@ -1,6 +1,6 @@
 //! Running rows and judging what they claim.
 
-use super::cases::{Case, Place};
+use super::cases::Case;
 use super::catalogue::is_known_test;
 use super::formula::{Formula, Leaf};
 use super::harvest::{Harvest, Harvests};
@@ -12,7 +12,7 @@ use super::results::{Accepted, ClaimResult, PlaceResult};
 use super::row::{Claim, Order, OverPlaces, OverSeeds, Range};
 use super::shard::Shard;
 use super::table::Table;
-use super::values::Runs;
+use super::values::{Place, Runs};
 use crate::form::ScenarioError;
 use crate::runs::{RunError, Runner, Store};
 use crate::traces::TraceStore;

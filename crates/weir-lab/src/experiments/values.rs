@@ -1,8 +1,12 @@
 //! What formulas amount to in the runs of a row.
 
-use super::cases::Place;
+use std::collections::BTreeMap;
+
 use super::formula::{Formula, Harvested, Known, Leaf, value};
 use weir_measure::results::Value;
+
+/// A place on the sweeps of a row.
+pub(super) type Place = BTreeMap<String, f64>;
 
 /// The runs of a row: those of each place on its sweeps, with their seeds.
 pub(super) struct Runs<'r> {
