@@ -98,7 +98,7 @@ impl<'e> Planner<'e, '_> {
         let places = places(experiment, extent);
         let mut cases = Vec::with_capacity(places.len());
         if experiment.has_a_grid() {
-            self.names_of(&Spot { experiment, first: &places[0], place: &places[0], unread: false }, extent)?;
+            self.names_of(experiment, &places, extent)?;
         }
         for (index, place) in places.iter().enumerate() {
             // Of a grid the ends are read before anything runs.
@@ -113,27 +113,44 @@ impl<'e> Planner<'e, '_> {
         Ok(PlannedRow { experiment, places, cases, seeds })
     }
 
-    /// Looks up at one place of a grid whatever claims and plots name anywhere on it: its inner points are read when they run.
-    fn names_of(&self, spot: &Spot<'e, '_>, extent: Extent) -> Result<(), ScenarioError> {
-        let Spot { experiment, place, .. } = *spot;
-        let claims = experiment.formulas.iter().enumerate();
-        let claims = claims
-            .flat_map(|(index, own)| own.leaves().map(move |leaf| (leaf, claim_path(index).with("of"))));
-        let plots = experiment.plots.iter().enumerate().filter(|_| extent.plots);
-        let plots = plots
-            .flat_map(|(index, own)| own.leaves().map(move |leaf| (leaf, plot_path(index).with("lines"))));
+    /// Looks up what claims and plots name on a grid, each at the first place where it is asked for: the inner points of a grid are
+    /// read when they run.
+    fn names_of(
+        &self,
+        experiment: &Experiment,
+        places: &[Place],
+        extent: Extent,
+    ) -> Result<(), ScenarioError> {
+        let claims = experiment.row.claims.iter().zip(&experiment.formulas).enumerate();
+        for (index, (claim, formulas)) in claims {
+            let place = places.iter().find(|place| is_claimed(claim, place));
+            self.names_at(experiment, place, formulas.leaves(), &claim_path(index).with("of"))?;
+        }
+        let plots = experiment.row.plots.iter().zip(&experiment.plots).enumerate();
+        for (index, (plot, formulas)) in plots.filter(|_| extent.plots) {
+            let place = places.iter().find(|place| is_drawn(plot, &places[0], place));
+            self.names_at(experiment, place, formulas.leaves(), &plot_path(index).with("lines"))?;
+        }
+        Ok(())
+    }
+
+    fn names_at<'l>(
+        &self,
+        experiment: &Experiment,
+        place: Option<&Place>,
+        leaves: impl Iterator<Item = &'l Leaf>,
+        path: &KeyPath,
+    ) -> Result<(), ScenarioError> {
+        let Some(place) = place else { return Ok(()) };
         let mut plans: BTreeMap<&str, MeasurePlan> = BTreeMap::new();
-        for (leaf, path) in claims.chain(plots) {
-            if experiment.row.own_analysis(&leaf.variant).is_some() {
-                continue;
-            }
+        for leaf in leaves.filter(|leaf| experiment.row.own_analysis(&leaf.variant).is_none()) {
             let plan = match plans.entry(&leaf.variant) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => {
                     new.insert(self.measured(&scenario(experiment, &leaf.variant, place)?)?)
                 }
             };
-            if let Some(problem) = missing(plan, leaf, &path) {
+            if let Some(problem) = missing(plan, leaf, path) {
                 return Err(experiment.origin.error(problem));
             }
         }

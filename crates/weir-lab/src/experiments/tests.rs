@@ -324,6 +324,13 @@ fn a_name_within_a_grid_is_looked_up_before_anything_runs() {
         Reproduction::plan(&experiments, Extent::default(), &TraceStore::at(None)).map(|plan| plan.runs())
     };
     plan(&text).unwrap();
+    // A flow that is there from the third one on.
+    let third = text.replacen("flows.flow.rate=<$rate>kbps", "flows.flow.count=<$rate / 100>", 1).replacen(
+        "of = \"double:links.bottleneck.utilisation.bits /",
+        "of = \"plain:flows.flow-2.rate_bps /",
+        1,
+    );
+    plan(&third).unwrap();
     let wrong = text.replacen("double:links.bottleneck", "double:links.botleneck", 1);
     assert_eq!(plan(&wrong).unwrap_err().advice(), Some("did you mean `bottleneck`?"));
 }

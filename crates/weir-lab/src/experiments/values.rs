@@ -40,33 +40,26 @@ impl Runs<'_> {
 
     /// What a formula over all of `places` amounts to with a seed; a place without a value is a gap in it.
     pub(super) fn one_over(&self, formula: &Formula, places: &[usize], seed: usize) -> Option<Harvested> {
-        let at = |leaf: &Leaf, place: usize| self.at(leaf, place, seed).unwrap_or(f64::NAN);
-        let measured =
-            |leaf: &Leaf| Some(Harvested::Several(places.iter().map(|&place| at(leaf, place)).collect()));
-        let axes = |name: &str| {
-            let at = places.iter().map(|&place| self.places[place].get(name).copied());
-            at.collect::<Option<Vec<f64>>>().map(Harvested::Several)
-        };
-        value(formula, &Known { axes: &axes, measured: &measured })
+        self.over(formula, places, seed, Some(f64::NAN))
     }
 
     /// The number that it is with each seed; none with a seed that has no value at a place.
     pub(super) fn numbers_over(&self, formula: &Formula, places: &[usize]) -> Vec<Value> {
-        let leaves = formula.leaves();
-        let whole = |seed: usize| {
-            leaves.iter().all(|leaf| places.iter().all(|&place| self.at(leaf, place, seed).is_some()))
-        };
-        let of = |seed: usize| {
-            whole(seed).then(|| number(self.one_over(formula, places, seed).as_ref())).flatten()
-        };
-        (0..self.seeds_of(formula, places)).map(of).collect()
+        let seeds = 0..self.seeds_of(formula, places);
+        seeds.map(|seed| number(self.over(formula, places, seed, None).as_ref())).collect()
     }
 
-    fn at(&self, leaf: &Leaf, place: usize, seed: usize) -> Option<f64> {
-        match (self.measured)(place, seed, leaf)? {
-            Harvested::Number(number) => Some(number),
-            _ => None,
-        }
+    /// The same with `gap` where a place has no value; nothing without it.
+    fn over(&self, formula: &Formula, places: &[usize], seed: usize, gap: Value) -> Option<Harvested> {
+        let at = |leaf: &Leaf, place: usize| match (self.measured)(place, seed, leaf) {
+            Some(Harvested::Number(number)) if !number.is_nan() => Some(number),
+            _ => gap,
+        };
+        let several = |values: Option<Vec<f64>>| values.map(Harvested::Several);
+        let measured = |leaf: &Leaf| several(places.iter().map(|&place| at(leaf, place)).collect());
+        let axes =
+            |name: &str| several(places.iter().map(|&place| self.places[place].get(name).copied()).collect());
+        value(formula, &Known { axes: &axes, measured: &measured })
     }
 
     /// How many seeds have values of their own.
