@@ -90,11 +90,13 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
             writeln!(out, "\nReport: {}", directory.path(REPORT).display())?;
         }
     }
-    let rows: Vec<&str> = experiments.iter().map(|experiment| experiment.name.as_str()).collect();
-    let of_some = !args.rows.is_empty() || args.paper.is_some();
-    // Of all rows also those that are gone are missed.
-    let rows = of_some.then_some(rows.as_slice());
-    let lost = baseline.map_or_else(Vec::new, |baseline| baseline.lost(rows, &results));
+    // Also rows that are gone are missed, unless others were named.
+    let asked = |row: &str| match &args.paper {
+        _ if experiments.iter().any(|experiment| experiment.name == row) => true,
+        Some(paper) => row.split('/').next() == Some(paper),
+        None => args.rows.is_empty(),
+    };
+    let lost = baseline.map_or_else(Vec::new, |baseline| baseline.lost(asked, &results));
     print_lost(&mut anstream::stderr(), &lost)?;
     Ok(lost.is_empty())
 }

@@ -51,12 +51,12 @@ impl VerdictBaseline {
         serde_json::from_str(&text).map(Self).map_err(|source| error(source.to_string()))
     }
 
-    /// Which claims were met that `results` have not: of all rows, or of `rows` (`PAPER/ROW`) where these alone were judged.
-    pub fn lost(&self, rows: Option<&[&str]>, results: &[ClaimResult]) -> Vec<Lost> {
-        let meant = |id: &str| {
-            rows.is_none_or(|rows| id.rsplit_once('/').is_some_and(|(row, _)| rows.contains(&row)))
+    /// Which claims were met that `results` have not, of the rows (`PAPER/ROW`) that were `asked` for, whether they are still there or
+    /// not.
+    pub fn lost(&self, asked: impl Fn(&str) -> bool, results: &[ClaimResult]) -> Vec<Lost> {
+        let of_rows = |earlier: &&Earlier| {
+            earlier.verdict.is_met() && earlier.id.rsplit_once('/').is_some_and(|(row, _)| asked(row))
         };
-        let of_rows = |earlier: &&Earlier| meant(&earlier.id) && earlier.verdict.is_met();
         let now = |id: &str| results.iter().find(|result| result.id == id).map(|result| result.verdict);
         let lost = self.0.iter().filter(of_rows).map(|earlier| {
             let Earlier { id, verdict } = earlier.clone();
@@ -109,11 +109,14 @@ mod tests {
             result("paper/row/other", Verdict::TwoKinds),
             result("paper/row/open", Verdict::NotReproduced),
         ];
-        let lost = VerdictBaseline::read(&path).unwrap().lost(Some(&["paper/row"]), &now);
+        let lost = VerdictBaseline::read(&path).unwrap().lost(|row| row == "paper/row", &now);
         let of = |id: &str, was, is| Lost { id: format!("paper/row/{id}"), was, is };
         let expected =
             [of("other", Verdict::Reproduced, Some(Verdict::TwoKinds)), of("gone", Verdict::Tested, None)];
         assert_eq!(lost, expected);
+        // Of a row that is gone, too.
+        let all = VerdictBaseline::read(&path).unwrap().lost(|_| true, &now);
+        assert_eq!(all.last().map(|lost| (lost.id.as_str(), lost.is)), Some(("paper/unasked/a", None)));
 
         fs::write(&path, "[{}]").unwrap();
         let error = VerdictBaseline::read(&path).unwrap_err().to_string();
