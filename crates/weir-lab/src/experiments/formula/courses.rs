@@ -45,7 +45,7 @@ impl Course {
         near(self.from, other.from) && near(self.step, other.step)
     }
 
-    /// Means over `seconds`, no less than a step; a rest at the end is left out.
+    /// Means over as many steps as come nearest to `seconds`, none over less than half a step; a rest at the end is left out.
     pub(super) fn smooth(&self, seconds: f64) -> Self {
         let each = (seconds / self.step).round() as usize;
         let values = if each == 0 { Vec::new() } else { self.values.chunks_exact(each).map(mean).collect() };

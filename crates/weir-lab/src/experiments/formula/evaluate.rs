@@ -186,10 +186,10 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
 fn fairness(of: &Harvested) -> Option<Course> {
     let Harvested::Courses(courses) = of else { return None };
     let first = courses.first()?;
-    if !courses.iter().all(|course| course.goes_with(first)) {
+    let length = first.values.len();
+    if !courses.iter().all(|course| course.goes_with(first) && course.values.len() == length) {
         return None;
     }
-    let length = courses.iter().map(|course| course.values.len()).min()?;
     let index = |moment: usize| {
         let rates: Vec<f64> = courses.iter().map(|course| course.values[moment]).collect();
         jain(&rates).unwrap_or(f64::NAN)

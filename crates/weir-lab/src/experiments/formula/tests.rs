@@ -215,6 +215,13 @@ fn courses_of_other_times_do_not_go_together() {
     assert_eq!(value(&format!("correlation({later}, {earlier})")), None);
     assert_eq!(value(&format!("mean(during({later}, {earlier}, 0, 99))")), None);
     assert_eq!(value(&format!("correlation(smooth({A}, 1), {B})")), None);
+    let alone = [
+        Course { from: 0.0, step: 1.0, values: vec![1.0; 3] },
+        Course { from: 1.0, step: 1.0, values: vec![1.0; 3] },
+    ];
+    let formula = parse("mean(fairness(a:series.flows.*.send_rate_bps))").unwrap();
+    let measured = |_: &Leaf| Some(Harvested::Courses(alone.to_vec()));
+    assert_eq!(evaluate(&formula, &Known { axes: &|_| None, measured: &measured }), None);
     // What is longer than what is averaged over has no mean.
     assert_eq!(value(&format!("mean(smooth({A}, 0.1))")), None);
 }
