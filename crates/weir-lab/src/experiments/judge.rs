@@ -30,7 +30,7 @@ pub enum Verdict {
     #[serde(rename = "undecided")]
     Undecided,
     /// The mean lies in the range and too few runs do: those inside and those outside are no runs of one kind.
-    #[serde(rename = "not reproduced (two kinds of runs)")]
+    #[serde(rename = "not reproduced (two kinds of runs)", alias = "not reproduced (runs scatter)")]
     TwoKinds,
     /// It is not so.
     #[serde(rename = "not reproduced")]

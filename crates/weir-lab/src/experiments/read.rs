@@ -296,10 +296,11 @@ fn places(row: &Row, claim: &Claim, path: &KeyPath) -> Vec<Problem> {
         problems.extend(known(along, &path.with("trend")));
         let meant = |value: &f64| claim.selection.get(along).is_none_or(|own| own.has(*value));
         let steps = |values: &Values| values.list(None).iter().filter(|value| meant(value)).count();
-        if row.sweeps.get(along).is_some_and(|sweep| steps(&sweep.quick) == 1) {
+        let lists = row.sweeps.get(along).into_iter().flat_map(|own| [Some(&own.quick), own.full.as_ref()]);
+        if lists.flatten().any(|values| steps(values) == 1) {
             let problem =
                 Problem::value(&path.with("trend"), format!("one value of `{along}` is no way to go"));
-            problems.push(problem.help("choose two of `quick` at least"));
+            problems.push(problem.help("choose two at least, of `quick` and of `full`"));
         }
     }
     problems

@@ -253,7 +253,12 @@ fn what_parses_and_means_nothing_is_refused() {
     assert_eq!(message, "`better` is judged place by place");
     let (at, message, _) = refused("quick = [100, 400]", "quick = [100, 400, 100]");
     assert_eq!((at, message.as_str()), (line("quick"), "100 is there twice"));
-    let (_, message, _) = refused("goes = \"up\" }", "goes = \"up\" }\nwhere = { rate = [100] }");
+    for one in ["[100]", "{ max = 150 }"] {
+        let (_, message, _) =
+            refused("goes = \"up\" }", &format!("goes = \"up\" }}\nwhere = {{ rate = {one} }}"));
+        assert_eq!(message, "one value of `rate` is no way to go");
+    }
+    let (_, message, _) = refused("full = [100, 200, 300, 400]", "full = [400]");
     assert_eq!(message, "one value of `rate` is no way to go");
     let (_, message, _) = refused("id = \"double\"", "id = \"rises\"");
     assert_eq!(message, "another claim is called `rises`");
