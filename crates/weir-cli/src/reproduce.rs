@@ -150,19 +150,29 @@ fn print(out: &mut impl Write, results: &[ClaimResult]) -> Result<(), Failure> {
     }
     let header = ["paper", "class", "", "met", "of", "undecided", "two kinds", "not met"];
     writeln!(out, "{}", table::plain(&header, counts(results).iter().map(summary).collect()))?;
-    if results.iter().any(|result| result.stand_in.is_some()) {
-        writeln!(out, "\n* with a stand-in for something that cannot be had")?;
-    }
-    if results.iter().any(|result| result.beside) {
-        writeln!(out, "+ told beside another claim and not counted")?;
+    let shown = SIGNS.iter().filter(|(mark, ..)| results.iter().any(|result| result.marks().contains(mark)));
+    for (index, (_, sign, words)) in shown.enumerate() {
+        let gap = if index == 0 { "\n" } else { "" };
+        writeln!(out, "{gap}{sign} {words}")?;
     }
     Ok(())
 }
 
+/// How a line shows what there is to know of a claim beside its verdict, and what that means.
+const SIGNS: [(&str, &str, &str); 3] = [
+    ("stand-in", "*", "with a stand-in for something that cannot be had"),
+    (
+        "derived",
+        "°",
+        "by a number that follows from the paper's equations or set-up and is not printed in it",
+    ),
+    ("beside", "+", "told beside another claim and not counted"),
+];
+
 /// What one line holds of a claim.
 fn row(result: &ClaimResult) -> Vec<Cell> {
-    let stand_in = if result.stand_in.is_some() { " *" } else { "" };
-    let mark = if result.beside { format!("{stand_in} +") } else { stand_in.to_owned() };
+    let sign = |mark: &str| SIGNS.iter().find(|(own, ..)| *own == mark).map_or("", |(_, sign, _)| sign);
+    let marks: String = result.marks().into_iter().flat_map(|mark| [" ", sign(mark)]).collect();
     let colour = match result.verdict {
         verdict if verdict.is_met() => Color::Green,
         Verdict::Undecided => Color::Yellow,
@@ -175,7 +185,7 @@ fn row(result: &ClaimResult) -> Vec<Cell> {
         Cell::new(result.class.name()),
         Cell::new(measured),
         Cell::new(result.accepted_in_words()),
-        Cell::new(format!("{}{mark}", result.verdict.words())).fg(colour),
+        Cell::new(format!("{}{marks}", result.verdict.words())).fg(colour),
     ]
 }
 
