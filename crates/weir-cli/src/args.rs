@@ -231,15 +231,8 @@ pub(crate) struct ReproduceArgs {
     /// All rows of this paper.
     #[arg(long, value_name = "PAPER")]
     pub(crate) paper: Option<String>,
-    /// The whole sweeps with all seeds, in place of the quick form.
-    #[arg(long)]
-    pub(crate) full: bool,
-    /// Seeds, whatever the rows say.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
-    pub(crate) runs: Option<u32>,
-    /// Points on each axis of a grid, such as that of `gcc-2016/fig8`, whatever the rows say.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(2..=1000))]
-    pub(crate) grid: Option<u32>,
+    #[command(flatten)]
+    pub(crate) extent: ReproduceExtent,
     /// Threads [default: one per core]; results do not depend on them.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
@@ -263,6 +256,22 @@ pub(crate) struct ReproduceArgs {
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReproduceExtent {
+    /// The whole sweeps with all seeds, in place of the quick form.
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Seeds, whatever the rows say.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
+    pub(crate) runs: Option<u32>,
+    /// Points on each axis of a grid, such as that of `gcc-2016/fig8`, whatever the rows say.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(2..=1000))]
+    pub(crate) grid: Option<u32>,
+    /// Further seeds on the best places of a grid, of the rows that say which those are, such as `gcc-2016/fig8`.
+    #[arg(long, conflicts_with = "shard")]
+    pub(crate) further: bool,
 }
 
 #[derive(Debug, clap::Args)]

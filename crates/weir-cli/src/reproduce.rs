@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use comfy_table::{Cell, Color};
 use weir_lab::experiments::{
-    self, ClaimResult, Count, Experiment, Extent, Harvest, Lost, Reproduced, Reproduction, Shard, Verdict,
+    self, ClaimResult, Count, Experiment, Extent, Harvest, Lost, Reproduced, Reproduction, Verdict,
     VerdictBaseline, counts,
 };
 use weir_lab::runs::{Forget, Log, RunError};
 use weir_lab::traces::TraceStore;
 
-use crate::args::ReproduceArgs;
+use crate::args::{ReproduceArgs, ReproduceExtent};
 use crate::effective::threads;
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory};
@@ -28,22 +28,18 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     let experiments = experiments::open(named, args.paper.as_deref())?;
     let baseline = args.baseline.as_deref().map(VerdictBaseline::read).transpose()?;
     let traces = TraceStore::find(args.data.as_deref());
-    let extent = Extent { full: args.full, runs: args.runs, grid: args.grid, plots: args.out.is_some() };
-    if args.grid.is_some() && !experiments.iter().any(Experiment::has_a_grid) {
-        return Err(Failure::Option {
-            option: "--grid".to_owned(),
-            problem:
-                "none of these rows has a grid; leave it out, or name one that has, such as gcc-2016/fig8"
-                    .to_owned(),
-        });
-    }
+    let ReproduceExtent { full, runs, grid, further } = args.extent;
+    let extent = Extent { full, runs, grid, further, plots: args.out.is_some() };
+    meant_by_a_row("--grid", grid.is_some(), "a grid", experiments.iter().any(Experiment::has_a_grid))?;
+    let has_further = |experiment: &Experiment| experiment.row.further.is_some();
+    meant_by_a_row("--further", further, "further seeds", experiments.iter().any(has_further))?;
     let reproduction = Reproduction::plan(&experiments, extent, &traces)?;
     let mut directory = args.out.as_deref().map(OutputDirectory::prepare).transpose()?;
     let log = directory.as_ref().map(|directory| open_log(&directory.path(RUNS), &args.merge)).transpose()?;
     let bar = progress::bar(args.quiet);
     bar.set_message("reproduce");
-    let shard = args.shard.unwrap_or(Shard::WHOLE);
-    bar.set_length(reproduction.runs_of(shard) as u64);
+    let runs = args.shard.map_or_else(|| reproduction.runs(), |shard| reproduction.runs_of(shard));
+    bar.set_length(runs as u64);
     let lines = Lines::beside_a_bar(args.quiet);
     let done = || {
         bar.inc(1);
@@ -54,7 +50,6 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
         reproduction.run_shard(shard, jobs, &traces, log, &done)?;
         bar.finish_and_clear();
         log.in_order().map_err(RunError::from)?;
-        let runs = reproduction.runs_of(shard);
         let mut out = anstream::stdout().lock();
         writeln!(out, "{runs} runs, those of shard {shard}, are kept; --merge takes them from there")?;
         return Ok(true);
@@ -70,7 +65,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
             anstream::eprintln!(
                 "{} of {} runs were there, of a command built from the same sources, and not made again",
                 log.taken(),
-                reproduction.runs()
+                runs
             );
         }
     }
@@ -99,6 +94,16 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     let lost = baseline.map_or_else(Vec::new, |baseline| baseline.lost(asked, &results));
     print_lost(&mut anstream::stderr(), &lost)?;
     Ok(lost.is_empty())
+}
+
+/// An option that is given has to mean something to one of the rows at least.
+fn meant_by_a_row(option: &str, given: bool, what: &str, is_there: bool) -> Result<(), Failure> {
+    if !given || is_there {
+        return Ok(());
+    }
+    let problem =
+        format!("none of these rows has {what}; leave it out, or name one that has, such as gcc-2016/fig8");
+    Err(Failure::Option { option: option.to_owned(), problem })
 }
 
 fn print_lost(out: &mut impl Write, lost: &[Lost]) -> Result<(), Failure> {

@@ -206,3 +206,31 @@ fn theory_is_computed_by_the_command() {
     let wrong = place.try_weir("reproduce paper/grid.toml --quiet");
     assert!(wrong.stderr.contains("`dccc-penalty`"), "{}", wrong.stderr);
 }
+
+#[test]
+fn the_best_places_have_further_seeds_where_they_are_asked_for() {
+    let place = Place::new();
+    // The rate grows with the start rate, and what starts at 400 kbit/s is the best third of the places.
+    let further = "[further]\nby = \"rate\"\nshare = 0.33\nseeds = 5\n\n[sweeps.start]";
+    let text = GRID.replace("[sweeps.start]", further).replacen("accept =", "further = true\naccept =", 1);
+    place.write("paper/grid.toml", &text);
+    let measured = |more: &str| -> (Value, Value) {
+        let outcome = place.weir(&format!("reproduce paper/grid.toml --quiet --json{more}"));
+        let claims: Vec<Value> = serde_json::from_str(&outcome.stdout).unwrap();
+        (claims[0]["measured"]["runs"].clone(), claims[0]["measured"]["mean"].clone())
+    };
+    assert_eq!(measured("").0, 2);
+    assert_eq!(measured(" --further --runs 1 --out further").0, 5);
+    // Six places, two of them with four seeds more, and the analysis.
+    let again = place.weir("reproduce paper/grid.toml --runs 1 --further --out further");
+    assert!(again.stderr.contains("15 of 15 runs were there"), "{}", again.stderr);
+    assert_eq!(measured(" --runs 5").0, 5);
+
+    let nothing = place.try_weir("reproduce coupled-rtp-2014/fig7 --further");
+    assert_eq!(nothing.code, Some(2));
+    assert!(nothing.stderr.contains("none of these rows has further seeds"), "{}", nothing.stderr);
+    let several = text.replacen("by = \"rate\"", "by = \"mean(rate)\"", 1);
+    place.write("paper/grid.toml", &several);
+    let wrong = place.try_weir("reproduce paper/grid.toml");
+    assert!(wrong.stderr.contains("not a value for each place"), "{}", wrong.stderr);
+}

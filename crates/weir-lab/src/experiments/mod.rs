@@ -8,6 +8,7 @@ mod baseline;
 mod cases;
 mod catalogue;
 mod formula;
+mod further;
 mod harvest;
 mod judge;
 mod markdown;
@@ -38,8 +39,8 @@ pub use report::report;
 pub use reproduce::{Reproduced, Reproduction};
 pub use results::{Accepted, Basis, ClaimResult, Count, PlaceResult, counts};
 pub use row::{
-    Better, Claim, Class, Direction, Grid, NoMore, Order, OverPlaces, OverSeeds, Range, Reported, Row, Seeds,
-    Selection, Source, Sweep, Trend, Values, Variant,
+    Better, Claim, Class, Direction, Further, Grid, NoMore, Order, OverPlaces, OverSeeds, Range, Reported,
+    Row, Seeds, Selection, Source, Sweep, Trend, Values, Variant,
 };
 pub use shard::Shard;
 pub use table::Table;

@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cases::{Case, CaseSource, overrides, scenario};
-use super::formula::Leaf;
+use super::formula::{Formula, Leaf};
 use super::plots::{is_drawn, needed};
 use super::read::{Experiment, claim_path, plot_path};
 use super::row::Claim;
@@ -36,6 +36,8 @@ pub struct Extent {
     pub runs: Option<u32>,
     /// So many points on each axis of a grid, whatever the rows say.
     pub grid: Option<u32>,
+    /// Also further seeds on the best places, of the rows that say which those are.
+    pub further: bool,
     /// Also what only plots need.
     pub plots: bool,
 }
@@ -62,6 +64,17 @@ impl<'e> Plan<'e> {
     /// How many runs that makes.
     pub(super) fn runs(&self) -> usize {
         self.cases.iter().map(|case| case.runs() as usize).sum()
+    }
+
+    /// How many runs further seeds make, if every place that has them has the row's own cases there.
+    pub(super) fn further_runs(&self) -> usize {
+        let of = |row: &PlannedRow<'_>| {
+            let (further, by) = (row.experiment.row.further.as_ref()?, row.experiment.further.as_ref()?);
+            let variants: BTreeSet<&str> = by.leaves().iter().map(|leaf| leaf.variant.as_str()).collect();
+            let seeds = further.seeds.saturating_sub(row.seeds) as usize;
+            Some(further.count(row.places.len()) * variants.len() * seeds)
+        };
+        self.rows.iter().filter_map(of).sum()
     }
 }
 
@@ -105,6 +118,11 @@ impl<'e> Planner<'e, '_> {
             let unread = experiment.has_a_grid() && index > 0 && index + 1 < places.len();
             let spot = Spot { experiment, first: &places[0], place, unread };
             let mut own = self.variants(&spot, seeds)?;
+            if extent.further {
+                for leaf in experiment.further.iter().flat_map(Formula::leaves) {
+                    self.want(&spot, leaf, seeds, &KeyPath::of(&["further", "by"]), &mut own)?;
+                }
+            }
             if extent.plots {
                 self.of_plots(&spot, seeds, &mut own)?;
             }

@@ -23,6 +23,8 @@ pub struct Experiment {
     pub(super) formulas: Vec<Formulas>,
     /// The formulas of its plots, in their order.
     pub(super) plots: Vec<PlotFormulas>,
+    /// By what further seeds go, if the row has them.
+    pub(super) further: Option<Formula>,
     /// The text of the scenario that stands in it, each line where it was.
     pub(super) inline: Option<String>,
     /// Where the templates are that it may name besides those that ship: of a row that is a file.
@@ -65,6 +67,7 @@ impl Experiment {
             .map(|(index, claim)| read_claim(&row, claim, &claim_path(index), &mut problems))
             .collect();
         let plots = plots::read(&row, &|text, scope, path| read_any(&row, text, scope, path), &mut problems);
+        let further = read_further(&row, &mut problems);
         problems.extend(settings(&row));
         problems.extend(super::sense::of_row(&row));
         problems.extend(sources(&row));
@@ -74,7 +77,7 @@ impl Experiment {
         }
         origin.check(problems)?;
         let inline = matches!(row.scenario, Some(Source::Inline(_))).then(|| scenario_lines(text));
-        Ok(Self { name: name.to_owned(), row, formulas, plots, inline, templates: None, origin })
+        Ok(Self { name: name.to_owned(), row, formulas, plots, further, inline, templates: None, origin })
     }
 
     /// A row that ships.
@@ -225,6 +228,25 @@ fn read_any(row: &Row, text: &str, scope: Scope, path: &KeyPath) -> Result<(Form
     let part = part.map_err(|mistake| Problem::value(path, mistake.message).help(mistake.help))?;
     look_up(row, &part.0, path)?;
     Ok(part)
+}
+
+/// By what further seeds go, if the row has them.
+fn read_further(row: &Row, problems: &mut Vec<Problem>) -> Option<Formula> {
+    let further = row.further.as_ref()?;
+    let path = KeyPath::of(&["further", "by"]);
+    match read_any(row, &further.by, Scope::AllPlaces, &path) {
+        Ok((formula, Kind::Several)) => Some(formula),
+        Ok(_) => {
+            let problem = Problem::value(&path, "this is not a value for each place");
+            problems
+                .push(problem.help("write a formula without `mean`, `greatest` and their like around it"));
+            None
+        }
+        Err(problem) => {
+            problems.push(problem);
+            None
+        }
+    }
 }
 
 /// Whether everything that a formula names is there.

@@ -1,8 +1,11 @@
 //! Running rows and judging what they claim.
 
+use std::collections::BTreeSet;
+
 use super::cases::Case;
 use super::catalogue::is_known_test;
 use super::formula::{Formula, Leaf};
+use super::further::Best;
 use super::harvest::{Harvest, Harvests};
 use super::judge::{Judged, Verdict, needed, together};
 use super::plan::{Extent, Plan, PlannedRow, is_claimed};
@@ -23,6 +26,8 @@ use weir_measure::results::stats::mean;
 #[derive(Debug)]
 pub struct Reproduction<'e> {
     plan: Plan<'e>,
+    /// Whether further seeds are wanted.
+    further: bool,
     /// Whether plots are wanted.
     plots: bool,
 }
@@ -48,12 +53,13 @@ impl<'e> Reproduction<'e> {
         extent: Extent,
         traces: &TraceStore,
     ) -> Result<Self, ScenarioError> {
-        Ok(Self { plan: Plan::of(experiments, extent, traces)?, plots: extent.plots })
+        let Extent { further, plots, .. } = extent;
+        Ok(Self { plan: Plan::of(experiments, extent, traces)?, further, plots })
     }
 
     /// How many runs that makes.
     pub fn runs(&self) -> usize {
-        self.plan.runs()
+        self.plan.runs() + if self.further { self.plan.further_runs() } else { 0 }
     }
 
     /// Makes the runs on so many threads, those that `store` has not, and judges the claims, in the order of the rows; `done` is
@@ -68,20 +74,25 @@ impl<'e> Reproduction<'e> {
         store: &impl Store<Harvest>,
         done: &(dyn Fn() + Sync),
     ) -> Result<Reproduced, RunError> {
-        let tasks = self.tasks(Shard::WHOLE);
-        let made = self.make(&tasks, jobs, traces, store, done)?;
         let mut harvests = Harvests::of(&self.plan.cases);
-        for (task, harvest) in tasks.iter().zip(made) {
-            harvests.add(task.case, harvest);
-        }
-        let rows = self.plan.rows.iter();
-        let plots = rows
-            .clone()
+        let make = |tasks: &[OneRun], harvests: &mut Harvests<'_>| -> Result<(), RunError> {
+            let made = self.make(tasks, jobs, traces, store, done)?;
+            tasks.iter().zip(made).for_each(|(task, harvest)| harvests.add(task.case, harvest));
+            Ok(())
+        };
+        make(&self.tasks(Shard::WHOLE), &mut harvests)?;
+        let rows = || self.plan.rows.iter();
+        let best: Vec<Best> =
+            rows().map(|row| if self.further { row.best(&harvests) } else { Best::default() }).collect();
+        let further: BTreeSet<OneRun> =
+            rows().zip(&best).flat_map(|(row, best)| row.further_runs(best, &harvests)).collect();
+        make(&Vec::from_iter(further), &mut harvests)?;
+        let plots = rows()
             .filter(|_| self.plots)
-            .flat_map(|row| row.with_runs(&harvests, |row| row.plots()))
+            .flat_map(|row| row.with_runs(&harvests, row.seeds, |runs| plots_of(row.experiment, runs)))
             .collect();
-        let tables = rows.clone().filter_map(|row| Table::of(row, &harvests)).collect();
-        let claims = rows.flat_map(|row| row.with_runs(&harvests, |row| row.judge())).collect();
+        let tables = rows().zip(&best).filter_map(|(row, best)| Table::of(row, best, &harvests)).collect();
+        let claims = rows().zip(&best).flat_map(|(row, best)| row.judge(best, &harvests)).collect();
         Ok(Reproduced { claims, plots, tables })
     }
 
@@ -130,7 +141,7 @@ impl<'e> Reproduction<'e> {
 }
 
 /// A run of a case.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct OneRun {
     case: usize,
     seed: u64,
@@ -143,25 +154,54 @@ struct RanRow<'r> {
 }
 
 impl PlannedRow<'_> {
-    /// What `with` makes of the row and its runs.
-    fn with_runs<T>(&self, harvests: &Harvests<'_>, with: impl FnOnce(RanRow<'_>) -> T) -> T {
+    /// What `with` makes of the row's runs of so many seeds. A place that has fewer has the values of the first seed with the
+    /// others.
+    fn with_runs<T>(&self, harvests: &Harvests<'_>, seeds: u32, with: impl FnOnce(&Runs<'_>) -> T) -> T {
         let case = |place: usize, leaf: &Leaf| self.cases[place].get(&leaf.variant).copied();
         let measured = |place: usize, seed: usize, leaf: &Leaf| {
-            harvests.get(case(place, leaf)?, seed, &leaf.path).cloned()
+            let case = case(place, leaf)?;
+            let seed = if seed < harvests.seeds(case) { seed } else { 0 };
+            harvests.get(case, seed, &leaf.path).cloned()
         };
         let drawn = |place: usize, leaf: &Leaf| case(place, leaf).is_none_or(|case| harvests.is_drawn(case));
-        let seeds = self.seeds as usize;
-        let runs = Runs { places: &self.places, seeds, measured: &measured, drawn: &drawn };
-        with(RanRow { experiment: self.experiment, runs: &runs })
+        let seeds = seeds as usize;
+        with(&Runs { places: &self.places, seeds, measured: &measured, drawn: &drawn })
+    }
+
+    /// Which of its places have further seeds.
+    fn best(&self, harvests: &Harvests<'_>) -> Best {
+        match (&self.experiment.row.further, &self.experiment.further) {
+            (Some(further), Some(by)) => self.with_runs(harvests, self.seeds, |runs| further.best(by, runs)),
+            _ => Best::default(),
+        }
+    }
+
+    /// The runs of those that were not made yet.
+    fn further_runs(&self, best: &Best, harvests: &Harvests<'_>) -> Vec<OneRun> {
+        let leaves = self.experiment.further.iter().flat_map(Formula::leaves);
+        let variants: BTreeSet<&str> = leaves.map(|leaf| leaf.variant.as_str()).collect();
+        let cases = best.places.iter().flat_map(|&place| {
+            variants.iter().filter_map(move |variant| self.cases[place].get(*variant).copied())
+        });
+        let drawn = cases.filter(|&case| harvests.is_drawn(case));
+        let seeds = |case: usize| harvests.seeds(case) as u64 + 1..=u64::from(best.seeds);
+        drawn.flat_map(|case| seeds(case).map(move |seed| OneRun { case, seed })).collect()
+    }
+
+    /// Every claim of the row, judged.
+    fn judge(&self, best: &Best, harvests: &Harvests<'_>) -> Vec<ClaimResult> {
+        let Experiment { row, formulas, .. } = self.experiment;
+        let judge = |(claim, formulas): (&Claim, &Formulas)| {
+            let seeds = if claim.further { self.seeds.max(best.seeds) } else { self.seeds };
+            self.with_runs(harvests, seeds, |runs| {
+                RanRow { experiment: self.experiment, runs }.judge_claim(claim, formulas)
+            })
+        };
+        row.claims.iter().zip(formulas).map(judge).collect()
     }
 }
 
 impl RanRow<'_> {
-    fn judge(&self) -> Vec<ClaimResult> {
-        let Experiment { row, formulas, .. } = self.experiment;
-        row.claims.iter().zip(formulas).map(|(claim, formulas)| self.judge_claim(claim, formulas)).collect()
-    }
-
     fn judge_claim(&self, claim: &Claim, formulas: &Formulas) -> ClaimResult {
         let Experiment { name, row, .. } = self.experiment;
         let judged = match &formulas.of {
@@ -264,13 +304,13 @@ impl RanRow<'_> {
         }
         steps
     }
+}
 
-    /// What is drawn of the row.
-    fn plots(&self) -> Vec<PlotResult> {
-        let Experiment { name, row, plots, .. } = self.experiment;
-        let both = row.plots.iter().zip(plots);
-        both.map(|(plot, formulas)| plots::evaluate(name, plot, formulas, self.runs)).collect()
-    }
+/// What is drawn of a row.
+fn plots_of(experiment: &Experiment, runs: &Runs<'_>) -> Vec<PlotResult> {
+    let Experiment { name, row, plots, .. } = experiment;
+    let both = row.plots.iter().zip(plots);
+    both.map(|(plot, formulas)| plots::evaluate(name, plot, formulas, runs)).collect()
 }
 
 fn judge_runs(claim: &Claim, runs: &[Value]) -> Judged {

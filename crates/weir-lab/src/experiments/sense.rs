@@ -13,6 +13,19 @@ pub(super) fn of_row(row: &Row) -> Vec<Problem> {
             problems.push(problem.help("give it a name of its own"));
         }
     }
+    problems.extend(row.further.as_ref().and_then(|further| {
+        of_share(further.share, &KeyPath::of(&["further", "share"]), "no place would have further seeds")
+    }));
+    for (index, claim) in row.claims.iter().enumerate().filter(|(_, claim)| claim.further) {
+        let path = KeyPath::of(&["claims"]).item(index).with("further");
+        if row.further.is_none() {
+            let problem = Problem::key(&path, "the row has no further seeds");
+            problems.push(problem.help("add `[further]`, or leave it out"));
+        } else if claim.over_places != OverPlaces::All {
+            let problem = Problem::key(&path, "the claim is not one over all places");
+            problems.push(problem.help("write `over_places = \"all\"`, or leave it out"));
+        }
+    }
     for (name, sweep) in row.sweeps.iter() {
         let lists = [("quick", Some(&sweep.quick)), ("full", sweep.full.as_ref())];
         for (key, values) in lists {
@@ -50,11 +63,11 @@ pub(super) fn of_claim(claim: &Claim, path: &KeyPath) -> Vec<Problem> {
             problems.extend(of_range(*range, &path.with("where").with(name)));
         }
     }
-    if claim.share.is_nan() || claim.share <= 0.0 || claim.share > 1.0 {
-        let problem =
-            Problem::value(&path.with("share"), "nothing would have to hold, or more than everything");
-        problems.push(problem.help("write a share above 0, at most 1"));
-    }
+    problems.extend(of_share(
+        claim.share,
+        &path.with("share"),
+        "nothing would have to hold, or more than everything",
+    ));
     if claim.accept.is_none() {
         problems.extend(without_range(claim, path));
     }
@@ -66,6 +79,11 @@ pub(super) fn of_claim(claim: &Claim, path: &KeyPath) -> Vec<Problem> {
         problems.extend(of_better(better, range, claim.over_places, &path.with("better")));
     }
     problems
+}
+
+fn of_share(share: f64, path: &KeyPath, otherwise: &str) -> Option<Problem> {
+    let is_one = share > 0.0 && share <= 1.0;
+    (!is_one).then(|| Problem::value(path, otherwise).help("write a share above 0, at most 1"))
 }
 
 /// What keeps a value from ever being better, or lets it be so for nothing.
