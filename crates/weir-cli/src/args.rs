@@ -47,9 +47,9 @@ pub(crate) enum Command {
 pub(crate) struct RunArgs {
     /// A shipped scenario (see `weir list scenarios`) or a file.
     pub(crate) scenario: Option<String>,
-    /// Controllers to compare: each takes over all media flows, over the same network and the same video.
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    #[arg(value_parser = PossibleValuesParser::new(registry::known_names()))]
+    /// Controllers to compare, such as `gcc,nada` or `gcc,gcc{trendline.window=40}`: each takes over all media flows, over the
+    /// same network and the same video.
+    #[arg(long, value_name = "NAME")]
     pub(crate) controller: Vec<String>,
     /// Runs per controller, each with a seed of its own [default: what the scenario says].
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100_000))]
@@ -97,9 +97,8 @@ pub(crate) enum SeriesForm {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompareArgs {
-    /// Controllers [default: all].
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    #[arg(value_parser = PossibleValuesParser::new(registry::known_names()))]
+    /// Controllers, with options of their own in braces, such as `gcc,gcc{trendline.window=40}` [default: all].
+    #[arg(long, value_name = "NAME")]
     pub(crate) controller: Vec<String>,
     /// Runs per controller and scenario [default: what the scenarios say].
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100_000))]
@@ -126,9 +125,8 @@ pub(crate) struct SuiteArgs {
     /// The suite (see `weir list suites`).
     #[arg(value_parser = PossibleValuesParser::new(suite::SUITES.iter().map(|suite| suite.name)))]
     pub(crate) suite: String,
-    /// Controllers [default: all].
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    #[arg(value_parser = PossibleValuesParser::new(registry::known_names()))]
+    /// Controllers, with options of their own in braces, such as `gcc,gcc{trendline.window=40}` [default: all].
+    #[arg(long, value_name = "NAME")]
     pub(crate) controller: Vec<String>,
     /// Only these cases, such as `5.1`.
     #[arg(long, value_name = "CASE", value_delimiter = ',')]

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use weir_lab::build::RunOptions;
+use weir_lab::registry::Registry;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
 
@@ -11,8 +12,8 @@ use crate::effective::try_to_build;
 use crate::failure::{Failure, warn};
 
 /// Parses and builds the scenario, and says what it is.
-pub(crate) fn check(args: &CheckArgs) -> Result<(), Failure> {
-    let scenario = Scenario::open(&args.scenario, &args.set)?;
+pub(crate) fn check(args: &CheckArgs, registry: &Registry) -> Result<(), Failure> {
+    let scenario = Scenario::open_in(registry, &args.scenario, &args.set)?;
     let store = TraceStore::find(args.data.as_deref());
     try_to_build(&scenario, &store)?;
     warn(&scenario);

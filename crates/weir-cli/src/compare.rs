@@ -8,13 +8,13 @@ use weir_lab::comparison::cost::{self, Minute};
 use weir_lab::comparison::portrait;
 use weir_lab::comparison::{Comparison, ComparisonRequest};
 use weir_lab::page::{Best, Cell, Column, SummaryTable};
-use weir_lab::registry;
+use weir_lab::registry::{self, Registry};
 use weir_lab::results::stats::kinds_in_words;
 use weir_lab::scenario::{Scenario, skip_rule};
 use weir_lab::traces::TraceStore;
 
 use crate::args::{CompareArgs, Format};
-use crate::effective::{each_once, threads};
+use crate::effective::{contestants, laid_over, threads};
 use crate::failure::Failure;
 use crate::{progress, table};
 
@@ -22,16 +22,13 @@ use crate::{progress, table};
 const ROUNDS: usize = 15;
 
 /// Runs the scenarios of the portrait and prints the table.
-pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
-    let controllers: Vec<&str> = match args.controller.as_slice() {
-        [] => registry::controller_names().collect(),
-        some => each_once(some),
-    };
+pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Failure> {
+    let contestants = contestants(&args.controller, registry)?;
     let store = TraceStore::find(args.data.as_deref());
-    let mut overrides = vec![format!("controllers={}", json!(controllers))];
+    let mut overrides = laid_over(&contestants);
     overrides.extend(args.runs.map(|runs| format!("runs={runs}")));
     let bar = progress::bar(args.quiet);
-    let open = |name: &str| Scenario::open(name, &overrides);
+    let open = |name: &str| Scenario::open_in(registry, name, &overrides);
     let scenarios = portrait::SCENARIOS.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let run = |scenario: &Scenario| -> Result<Comparison, Failure> {
         let seeds = scenario.seeds();
@@ -46,7 +43,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
         comparisons.into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("one each"));
     let mut summary = portrait::table(&comparisons);
     if args.cost {
-        add_cost(&mut summary);
+        let laws = comparisons[0].controllers.iter().map(|controller| controller.law.as_str());
+        add_cost(&mut summary, registry, laws);
     }
     bar.finish_and_clear();
     let mut out = anstream::stdout().lock();
@@ -70,7 +68,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn add_cost(summary: &mut SummaryTable) {
+/// A variant costs what its law with default options does.
+fn add_cost<'l>(summary: &mut SummaryTable, registry: &Registry, laws: impl Iterator<Item = &'l str>) {
     summary.columns.push(Column {
         label: "cost per packet".to_owned(),
         unit: "ns".to_owned(),
@@ -78,20 +77,20 @@ fn add_cost(summary: &mut SummaryTable) {
         decimals: 0,
         best: Best::Lowest,
     });
-    for row in &mut summary.rows {
+    for (row, law) in summary.rows.iter_mut().zip(laws) {
         // A yardstick is measured without the run that it sees: that is the cost of nothing.
-        if registry::is_yardstick(&row.name) {
+        if registry::is_yardstick(law) {
             row.cells.push(None);
             continue;
         }
-        let nanos = (0..ROUNDS).filter_map(|_| nanos_per_packet(&row.name)).reduce(f64::min);
+        let nanos = (0..ROUNDS).filter_map(|_| nanos_per_packet(registry, law)).reduce(f64::min);
         row.cells.push(nanos.map(Cell::new));
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the face may look at the clock")]
-fn nanos_per_packet(controller: &str) -> Option<f64> {
-    let minute = Minute::of(controller).ok()?;
+fn nanos_per_packet(registry: &Registry, controller: &str) -> Option<f64> {
+    let minute = Minute::of(registry, controller).ok()?;
     let began = Instant::now();
     std::hint::black_box(minute.run());
     Some(began.elapsed().as_nanos() as f64 / f64::from(cost::PACKETS))

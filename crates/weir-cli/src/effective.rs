@@ -6,7 +6,8 @@ use std::thread::available_parallelism;
 
 use weir_lab::build::RunOptions;
 use weir_lab::form::ScenarioError;
-use weir_lab::scenario::{Carried, Scenario};
+use weir_lab::registry::Registry;
+use weir_lab::scenario::{Carried, Contestant, Scenario};
 use weir_lab::traces::TraceStore;
 
 use crate::args::RunArgs;
@@ -19,18 +20,19 @@ struct Change {
     assignment: String,
 }
 
-/// The scenario `name` as `args` change it; `controllers` are compared unless the arguments name others.
+/// The scenario `name` as `args` change it; `contestants` are compared unless the arguments name others.
 pub(crate) fn scenario(
     args: &RunArgs,
+    registry: &Registry,
     name: &str,
-    controllers: &[String],
+    contestants: &[Contestant],
     store: &TraceStore,
 ) -> Result<Scenario, Failure> {
     let mut overrides = args.set.clone();
-    let mut scenario = Scenario::open(name, &overrides)?;
-    for change in changes(args, controllers) {
+    let mut scenario = Scenario::open_in(registry, name, &overrides)?;
+    for change in changes(args, contestants)? {
         overrides.push(change.assignment.clone());
-        scenario = Scenario::open(name, &overrides).map_err(|error| change.blame(error))?;
+        scenario = Scenario::open_in(registry, name, &overrides).map_err(|error| change.blame(error))?;
     }
     if !args.controller.is_empty() && !has_media(&scenario) {
         return Err(Failure::Option {
@@ -52,7 +54,7 @@ pub(crate) fn try_to_build(scenario: &Scenario, store: &TraceStore) -> Result<()
     Ok(())
 }
 
-fn changes(args: &RunArgs, controllers: &[String]) -> Vec<Change> {
+fn changes(args: &RunArgs, contestants: &[Contestant]) -> Result<Vec<Change>, Failure> {
     let change = |option: &str, path: &str, value: &str| Change {
         option: format!("--{option} {value}"),
         assignment: format!("{path}={value}"),
@@ -61,11 +63,46 @@ fn changes(args: &RunArgs, controllers: &[String]) -> Vec<Change> {
     changes.extend(args.duration.as_deref().map(|duration| change("duration", "duration", duration)));
     changes.extend(args.runs.map(|runs| change("runs", "runs", &runs.to_string())));
     changes.extend(args.seed.map(|seed| change("seed", "seed", &seed.to_string())));
-    let controllers = if args.controller.is_empty() { controllers } else { &args.controller };
-    if !controllers.is_empty() {
-        changes.push(change("controller", "controllers", &format!("{:?}", each_once(controllers))));
+    let named = named(&args.controller)?;
+    let contestants = if named.is_empty() { contestants } else { &named };
+    let option = format!("--controller {}", args.controller.join(","));
+    if !contestants.is_empty() {
+        let laid_over = laid_over(contestants).into_iter();
+        changes.extend(laid_over.map(|assignment| Change { option: option.clone(), assignment }));
     }
-    changes
+    Ok(changes)
+}
+
+/// Who stands in the values of `--controller`, each once.
+fn named(values: &[String]) -> Result<Vec<Contestant>, Failure> {
+    if values.is_empty() {
+        return Ok(Vec::new());
+    }
+    let list = values.join(",");
+    Contestant::list(&list)
+        .map_err(|problem| Failure::Option { option: format!("--controller {list}"), problem })
+}
+
+/// Who stands in the values of `--controller`; all controllers where it was not given.
+pub(crate) fn contestants(values: &[String], registry: &Registry) -> Result<Vec<Contestant>, Failure> {
+    let named = named(values)?;
+    for Contestant { name, definition } in &named {
+        if definition.is_none() {
+            registry.find(name).map_err(|error| Failure::Option {
+                option: format!("--controller {}", values.join(",")),
+                problem: error.to_string(),
+            })?;
+        }
+    }
+    let all = || registry.controller_names().map(Contestant::named).collect();
+    Ok(if named.is_empty() { all() } else { named })
+}
+
+/// What has to be laid over a scenario so that it compares them.
+pub(crate) fn laid_over(contestants: &[Contestant]) -> Vec<String> {
+    let names: Vec<&str> = contestants.iter().map(|contestant| contestant.name.as_str()).collect();
+    let definitions = contestants.iter().filter_map(|contestant| contestant.definition.clone());
+    definitions.chain([format!("controllers={names:?}")]).collect()
 }
 
 /// The names without repetitions.

@@ -9,6 +9,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme};
 use weir_lab::comparison::ComparisonError;
 use weir_lab::experiments::VerdictBaselineError;
 use weir_lab::form::ScenarioError;
+use weir_lab::registry::RegistryError;
 use weir_lab::results::UnevenRuns;
 use weir_lab::runs::RunError;
 use weir_lab::scenario::Scenario;
@@ -32,6 +33,9 @@ pub(crate) enum Failure {
         /// What is wrong, and what would be right.
         problem: String,
     },
+    /// The controllers do not fit together.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
     /// There is no such trace.
     #[error("{0}{advice}", advice = advice(.0))]
     Trace(#[from] TraceStoreError),
@@ -124,6 +128,7 @@ impl Failure {
             closed if closed.is_closed_pipe() => return ExitCode::SUCCESS,
             Self::Scenario(error) => (with_source(error), 2),
             Self::Option { .. }
+            | Self::Registry(_)
             | Self::Trace(_)
             | Self::Baseline(_)
             | Self::Verdicts(_)

@@ -25,13 +25,28 @@ use std::process::ExitCode;
 
 use args::{Args, Command};
 use clap::Parser;
+use failure::Failure;
+use weir_lab::registry::Registry;
 
 /// The whole command: reads the arguments of the process, does what they ask for, and tells what went wrong.
 pub fn main() -> ExitCode {
+    main_with(Registry::standard())
+}
+
+/// The same with the controllers of `registry`: `run`, `compare`, `suite`, `list`, `schema` and `check` know them. What was
+/// made with those that ship, papers' rows, pairs and detection, stays so.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it is made for this call, `main_with(Registry::standard().with::<Mine>())`"
+)]
+pub fn main_with(registry: Registry) -> ExitCode {
+    if let Err(error) = registry.check() {
+        return Failure::from(error).report();
+    }
     let outcome = match Args::parse().command {
-        Command::Run(args) => run::run(&args),
-        Command::Compare(args) => compare::compare(&args),
-        Command::Suite(args) => match suite::suite(&args) {
+        Command::Run(args) => run::run(&args, &registry),
+        Command::Compare(args) => compare::compare(&args, &registry),
+        Command::Suite(args) => match suite::suite(&args, &registry) {
             Ok(true) => Ok(()),
             Ok(false) => return ExitCode::FAILURE,
             Err(failure) => Err(failure),
@@ -45,9 +60,9 @@ pub fn main() -> ExitCode {
         },
         Command::Trace(command) => trace::trace(&command),
         Command::Analyse(args) => analyse::analyse(&args),
-        Command::List(args) => list::list(&args),
+        Command::List(args) => list::list(&args, &registry),
         Command::Schema(args) => list::schema(&args),
-        Command::Check(args) => check::check(&args),
+        Command::Check(args) => check::check(&args, &registry),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use serde_json::{Value, json};
+use weir_lab::registry::Registry;
 use weir_lab::scenario::{Scenario, scenario_schema};
 use weir_lab::traces::TraceStore;
 use weir_lab::{registry, results, shipped, suite};
@@ -12,9 +13,9 @@ use crate::failure::Failure;
 use crate::table;
 
 /// Lists controllers, couplers, scenarios, suites or traces.
-pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
+pub(crate) fn list(args: &ListArgs, registry: &Registry) -> Result<(), Failure> {
     let (header, rows) = match args.what {
-        Listing::Controllers => controllers(),
+        Listing::Controllers => controllers(registry),
         Listing::Couplers => couplers(),
         Listing::Scenarios => scenarios()?,
         Listing::Suites => suites(),
@@ -24,7 +25,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
     if args.json {
         let mut all: Vec<Value> = rows.iter().map(|row| object(header, row)).collect();
         if matches!(args.what, Listing::Controllers) {
-            all.iter_mut().zip(registry::controllers()).for_each(|(object, info)| add_presets(object, info));
+            all.iter_mut().zip(registry.controllers()).for_each(|(object, info)| add_presets(object, info));
         }
         writeln!(out, "{}", serde_json::to_string_pretty(&all).map_err(std::io::Error::from)?)?;
     } else {
@@ -56,7 +57,7 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Failure> {
 
 type Rows = (&'static [&'static str], Vec<Vec<String>>);
 
-fn controllers() -> Rows {
+fn controllers(registry: &Registry) -> Rows {
     let row = |c: &registry::ControllerInfo| {
         let presets: Vec<&str> = c.presets.iter().map(|preset| preset.name).collect();
         let presets = if presets.is_empty() { "–".to_owned() } else { presets.join(", ") };
@@ -66,7 +67,7 @@ fn controllers() -> Rows {
     };
     (
         &["name", "summary", "source", "placement", "feedback", "presets"],
-        registry::controllers().iter().map(row).collect(),
+        registry.controllers().map(row).collect(),
     )
 }
 

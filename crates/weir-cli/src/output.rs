@@ -9,7 +9,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::process;
 
 use weir_lab::experiments::{self, ShippedRow};
-use weir_lab::registry;
+use weir_lab::registry::Registry;
 use weir_lab::runs::CaptureFile;
 
 use crate::failure::Failure;
@@ -190,10 +190,12 @@ fn is_of_a_row(name: &str) -> bool {
     experiments::ROWS.iter().any(table)
 }
 
-/// Whether `subject` is what a run is called after: a controller, those of a scenario's flows, or none.
+/// Whether `subject` is what a run is called after: a controller or a variant of one, those of a scenario's flows, or none.
 fn are_controllers(subject: &str) -> bool {
-    let known = |name: &str| registry::known_names().any(|known| known == name);
-    subject == "none" || subject.split('+').all(known)
+    let known = |name: &str| Registry::standard().known_names().any(|known| known == name);
+    let of_a_variant =
+        subject.split_once('{').is_some_and(|(law, options)| known(law) && options.ends_with('}'));
+    subject == "none" || of_a_variant || subject.split('+').all(known)
 }
 
 /// A file that is not in its place yet; it goes unless it gets there.

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use indicatif::ProgressBar;
 use weir_lab::comparison::{Captures, Comparison, ComparisonError, ComparisonRequest};
 use weir_lab::comparison::{demo, panels, tables};
+use weir_lab::metrics;
 use weir_lab::page::{self, PageInput, SummaryTable};
+use weir_lab::registry::Registry;
 use weir_lab::results::Summary;
 use weir_lab::runs::{CaptureFile, RunError};
-use weir_lab::scenario::Scenario;
+use weir_lab::scenario::{Contestant, Scenario};
 use weir_lab::traces::TraceStore;
-use weir_lab::{metrics, registry};
 
 use crate::args::{RunArgs, SeriesForm};
 use crate::check::counted;
@@ -25,8 +26,8 @@ pub(crate) const DEFAULT_OUT: &str = "weir-out";
 const CDF_POINTS: usize = 1000;
 
 /// Runs what the arguments ask for.
-pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
-    let invocation = Invocation { args, store: TraceStore::find(args.data.as_deref()) };
+pub(crate) fn run(args: &RunArgs, registry: &Registry) -> Result<(), Failure> {
+    let invocation = Invocation { args, registry, store: TraceStore::find(args.data.as_deref()) };
     match &args.scenario {
         Some(name) => invocation.single(name),
         None => invocation.demo(),
@@ -36,6 +37,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 /// What all kinds of runs share.
 struct Invocation<'a> {
     args: &'a RunArgs,
+    registry: &'a Registry,
     store: TraceStore,
 }
 
@@ -49,7 +51,7 @@ struct Part<'a> {
 
 impl Invocation<'_> {
     fn single(&self, name: &str) -> Result<(), Failure> {
-        let scenario = effective::scenario(self.args, name, &[], &self.store)?;
+        let scenario = effective::scenario(self.args, self.registry, name, &[], &self.store)?;
         let mut directory = self.output(&scenario.name)?;
         let captures = self.captures(&scenario, directory.as_mut())?;
         let bar = self.bar();
@@ -69,6 +71,13 @@ impl Invocation<'_> {
         if comparison.has_media() {
             writeln!(out, "{}", table::summary("controller", &summary, width))?;
         }
+        if let (Some(differences), Some(first)) = (
+            tables::difference_table(&comparison).filter(|_| !scenario.variants.is_empty()),
+            comparison.controllers.first(),
+        ) {
+            let title = format!("less {}, run by run", first.name);
+            writeln!(out, "{}", table::summary(&title, &differences, width))?;
+        }
         for controller in &comparison.controllers {
             let flows = tables::flow_table(&controller.runs);
             if !comparison.has_media() {
@@ -82,9 +91,9 @@ impl Invocation<'_> {
     }
 
     fn demo(&self) -> Result<(), Failure> {
-        let all: Vec<String> = registry::controller_names().map(str::to_owned).collect();
+        let all: Vec<Contestant> = self.registry.controller_names().map(Contestant::named).collect();
         let shown = |name: &str| -> Result<Scenario, Failure> {
-            let mut scenario = effective::scenario(self.args, name, &all, &self.store)?;
+            let mut scenario = effective::scenario(self.args, self.registry, name, &all, &self.store)?;
             scenario.controllers = demo::contestants(&scenario.controllers);
             Ok(scenario)
         };
@@ -148,7 +157,7 @@ impl Invocation<'_> {
             [] => vec![scenario.controllers_in_use()],
             several => several.to_vec(),
         };
-        names.iter().map(|name| directory.stream(format!("packets-{name}.pcapng"))).collect()
+        names.iter().map(|name| directory.stream(format!("packets-{}.pcapng", file_name(name)))).collect()
     }
 
     fn pcap_option(&self) -> String {
@@ -223,11 +232,11 @@ fn add_series(files: &mut Files, comparison: &Comparison, forms: &[SeriesForm]) 
                     SeriesForm::Csv => series.write_csv(&mut over_time)?,
                     SeriesForm::Parquet => series.write_parquet(&mut over_time)?,
                 }
-                files.push((format!("series-{}.{end}", controller.name), over_time));
+                files.push((format!("series-{}.{end}", file_name(&controller.name)), over_time));
             }
         }
         metrics::write_cdf_csv(&mut delays, controller.sample.queuing_delays(), CDF_POINTS)?;
-        files.push((format!("queuing-delay-{}.csv", controller.name), delays));
+        files.push((format!("queuing-delay-{}.csv", file_name(&controller.name)), delays));
     }
     Ok(())
 }
@@ -276,6 +285,13 @@ fn print_json(out: &mut impl Write, summaries: &[&Summary], notes: &[String]) ->
         writeln!(anstream::stderr(), "{note}")?;
     }
     Ok(())
+}
+
+/// The name of a controller or variant as a part of a file's name: what a file system or a shell would take for something else
+/// becomes `-`.
+fn file_name(controller: &str) -> String {
+    let harmless = |c: char| if c.is_alphanumeric() || "-_.+={},".contains(c) { c } else { '-' };
+    controller.chars().map(harmless).collect()
 }
 
 /// A scenario's name as a directory.

@@ -4,14 +4,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use comfy_table::{Cell, Color};
-use weir_lab::registry;
+use weir_lab::registry::Registry;
 use weir_lab::suite::{
     self, Change, Changes, ControllerResult, Direction, SuiteRequest, SuiteResult, Unlike, Verdict, figure,
 };
 use weir_lab::traces::TraceStore;
 
 use crate::args::SuiteArgs;
-use crate::effective::{each_once, threads};
+use crate::effective::{contestants, each_once, threads};
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory, OutputFile};
 use crate::run::DEFAULT_OUT;
@@ -25,21 +25,19 @@ const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the m
                       check's name if it is another.";
 
 /// Runs the suite. Whether nothing got worse than in the saved result, if one was given.
-pub(crate) fn suite(args: &SuiteArgs) -> Result<bool, Failure> {
+pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failure> {
     // The argument parser lets only known names through.
     let suite = suite::find(&args.suite).unwrap_or(&suite::SUITES[0]);
     let cases = each_once(&args.case);
     unknown_cases(suite, &cases)?;
-    let controllers: Vec<&str> = match args.controller.as_slice() {
-        [] => registry::controller_names().collect(),
-        some => each_once(some),
-    };
+    let contestants = contestants(&args.controller, registry)?;
     let seeds: Vec<u64> = (0..u64::from(args.runs)).map(|run| args.seed.wrapping_add(run)).collect();
     // Everything that can be wrong is looked at before anything runs.
     let store = TraceStore::find(args.data.as_deref());
     let request = SuiteRequest {
         suite,
-        controllers: &controllers,
+        registry,
+        controllers: &contestants,
         seeds: &seeds,
         jobs: threads(args.jobs),
         cases: &cases,

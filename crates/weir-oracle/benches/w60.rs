@@ -23,7 +23,7 @@ use weir_cc::history::SendHistory;
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{ArrivalTime, DataRate, DataSize, RateLimits, Report, SendState, SendTime, TimeDelta};
 use weir_lab::comparison::cost::{Event, Minute, PACKETS, Script};
-use weir_lab::registry;
+use weir_lab::registry::Registry;
 
 const ROUNDS: usize = 15;
 const HALF: u32 = PACKETS / 2;
@@ -77,7 +77,7 @@ impl Contestant {
     fn weir(name: &'static str) -> Self {
         let most = if name == "gcc" { 110.0 } else { 150.0 };
         Self::new(name, Some(most), move || {
-            let mut minute = Minute::of(name).expect("it is registered");
+            let mut minute = Minute::of(&Registry::standard(), name).expect("it is registered");
             Box::new(move || _ = black_box(minute.advance(HALF)))
         })
     }
@@ -170,7 +170,7 @@ fn duration(nanos: i64) -> Duration {
 
 /// Bytes of heap that a law and its history hold at 5 Mbit/s.
 fn heap(name: &str) -> usize {
-    let mut minute = Minute::paced(name, FAST).expect("it is registered");
+    let mut minute = Minute::paced(&Registry::standard(), name, FAST).expect("it is registered");
     minute.advance(PACKETS);
     let sender = minute.into_sender();
     let with = NOW.load(Relaxed);
@@ -179,7 +179,7 @@ fn heap(name: &str) -> usize {
 }
 
 fn main() -> ExitCode {
-    let mut contestants: Vec<_> = registry::controller_names().map(Contestant::weir).collect();
+    let mut contestants: Vec<_> = Registry::standard().controller_names().map(Contestant::weir).collect();
     contestants.push(Contestant::new("goog_cc 0.1.4", None, goog_cc));
     contestants.push(Contestant::new("rtc-interceptor 0.21.1", None, webrtc_rs));
     for _ in 0..ROUNDS {

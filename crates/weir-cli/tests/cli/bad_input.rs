@@ -44,8 +44,16 @@ fn the_scenario_that_the_others_spoil_is_right() {
 
 #[test]
 fn an_unknown_controller_brings_up_the_nearest() {
-    refused("run --controller gcc-2061", &["--controller", "'gcc-2061'", "similar value exists: 'gcc-2016'"]);
-    refused("run bench/tcp --controller nada,ndaa", &["'ndaa'", "similar value exists: 'nada'"]);
+    refused("run --controller gcc-2061", &["--controller", "`gcc-2061`", "did you mean `gcc-2016`?"]);
+    refused("run bench/tcp --controller nada,ndaa", &["`ndaa`", "did you mean `nada`?"]);
+    for command in ["run", "compare", "suite rfc8867"] {
+        refused(
+            &format!("{command} --controller gcc{{trendlin.window=3}}"),
+            &["trendlin", "did you mean `trendline`?"],
+        );
+        refused(&format!("{command} --controller gcc{{a=1"), &["--controller gcc{a=1", "stays open"]);
+        refused(&format!("{command} --controller gcd{{a=1}}"), &["there is no controller `gcd`", "`gcc`"]);
+    }
     file_refused(
         "controller = \"gcc-2016\"",
         "controller = \"gcc2016\"",

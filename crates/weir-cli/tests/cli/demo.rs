@@ -139,7 +139,7 @@ fn as_json_it_is_both_comparisons() {
     for summary in json.as_array().unwrap() {
         assert_eq!(
             summary["controllers"].as_array().map(Vec::len),
-            Some(weir_lab::registry::known_names().count())
+            Some(weir_lab::registry::Registry::standard().known_names().count())
         );
         assert_eq!(summary["seeds"], serde_json::json!([1, 2, 3]));
     }

@@ -5,45 +5,64 @@ use std::path::Path;
 use toml::Table;
 
 use super::validate;
-use crate::form::{self, KeyPath, OptionsOf, Origin, Problem, ScenarioError, advice};
-use crate::registry;
+use crate::form::{self, KeyPath, OptionsOf, Origin, Problem, ScenarioError, Shape, advice};
+use crate::registry::{self, Registry};
 use crate::scenario::{Scenario, scenario_shape};
 use crate::shipped;
 
-const OPTIONS: OptionsOf<'static> = &|key, name| match key {
-    "algorithm" => registry::coupler_options_shape(name),
-    _ => registry::options_shape(name),
-};
+/// The shape of the options of a controller of `registry`, or of an algorithm.
+fn options<'r>(registry: &'r Registry, key: &str, name: &str) -> Option<Shape<'r>> {
+    match key {
+        "algorithm" => registry::coupler_options_shape(name),
+        _ => registry.options_shape(name),
+    }
+}
 
 /// Sets one value of the scenario `table`: `path=value`.
 ///
 /// The path names keys with dots between them; links and flows go by their names, items of arrays by their number
 /// from 0, and a key that is not of letters, digits, `-` and `_` stands in double quotes. The value is read as
 /// TOML if it is TOML, else as text. A link's new `rate`, `steps` or `trace` takes the place of whatever capacity it
-/// had.
+/// had. Under a name that the scenario does not have a whole table may be set. Options are those of controllers of `registry`.
 ///
 /// # Errors
 /// A path that no scenario has, a name that this scenario does not have, a value that cannot stand there.
-pub fn set(table: &mut Table, assignment: &str) -> Result<(), ScenarioError> {
-    form::set(table, scenario_shape(), OPTIONS, assignment, &Origin::default()).map(drop)
+pub fn set(registry: &Registry, table: &mut Table, assignment: &str) -> Result<(), ScenarioError> {
+    let options: OptionsOf<'_, '_> = &|key, name| options(registry, key, name);
+    form::set(table, scenario_shape(), options, assignment, &Origin::default()).map(drop)
 }
 
 impl Scenario {
     /// The scenario that `text` describes; `name` is what errors call it. Each of `overrides` is a `path=value` that
-    /// is laid over the text, in order, as by [`set`].
+    /// is laid over the text, in order, as by [`set`]. Its controllers are those that ship.
     ///
     /// # Errors
     /// Everything that is wrong with the text, each with its place and with what would be right.
     pub fn parse(name: &str, text: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
+        Self::parse_in(&Registry::standard(), name, text, overrides)
+    }
+
+    /// [`Self::parse`] with the controllers of `registry`.
+    ///
+    /// # Errors
+    /// As for [`Self::parse`].
+    pub fn parse_in(
+        registry: &Registry,
+        name: &str,
+        text: &str,
+        overrides: &[String],
+    ) -> Result<Self, ScenarioError> {
+        let options: OptionsOf<'_, '_> = &|key, name| options(registry, key, name);
         let mut origin = Origin::of(name, text);
         let mut table: Table =
             toml::from_str(text).map_err(|error| origin.plain_error(error.span(), error.message()))?;
         for assignment in overrides {
-            let laid = form::set(&mut table, scenario_shape(), OPTIONS, assignment, &origin)?;
+            let laid = form::set(&mut table, scenario_shape(), options, assignment, &origin)?;
             origin = origin.with(laid);
         }
-        origin.check(form::check(&table, scenario_shape(), OPTIONS))?;
+        origin.check(form::check(&table, scenario_shape(), options))?;
         let scenario: Self = form::read(table).map_err(|message| origin.plain_error(None, &message))?;
+        let scenario = Self { registry: registry.clone(), ..scenario };
         origin.check(validate::problems(&scenario))?;
         Ok(Self { origin, ..scenario })
     }
@@ -59,14 +78,23 @@ impl Scenario {
     /// # Errors
     /// No such scenario or file, and as for [`Self::parse`].
     pub fn open(name: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
+        Self::open_in(&Registry::standard(), name, overrides)
+    }
+
+    /// [`Self::open`] with the controllers of `registry`.
+    ///
+    /// # Errors
+    /// As for [`Self::open`].
+    pub fn open_in(registry: &Registry, name: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
         if let Some(shipped) = shipped::find(name) {
-            let scenario = Self::parse(&format!("scenarios/{name}.toml"), shipped.text, overrides)?;
+            let scenario =
+                Self::parse_in(registry, &format!("scenarios/{name}.toml"), shipped.text, overrides)?;
             return Ok(scenario.named(name));
         }
         match std::fs::read_to_string(Path::new(name)) {
             Ok(text) => {
                 let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
-                Self::parse(name, &text, overrides).map(|scenario| scenario.named(&stem))
+                Self::parse_in(registry, name, &text, overrides).map(|scenario| scenario.named(&stem))
             }
             Err(error) => {
                 let names = shipped::SCENARIOS.iter().map(|s| s.name);

@@ -4,13 +4,13 @@ use weir_cc::Ecn;
 use weir_media::MediaConfig;
 use weir_world::{MediaSpec, Traffic};
 
-use crate::registry::{self, MarkResponse, RegistryError, TcpProfile};
+use crate::registry::{self, MarkResponse, Registry, RegistryError, TcpProfile};
 use crate::scenario::{AudioStream, Carried, EcnField, Flow, Media, OnOrOff, Tcp};
 
-/// What `flow` sends, with a controller of its own, which gives it this weight.
-pub(super) fn traffic(flow: &Flow, weight: f64) -> Result<Traffic, RegistryError> {
+/// What `flow` sends, with a controller of its own out of `registry`, which gives it this weight.
+pub(super) fn traffic(registry: &Registry, flow: &Flow, weight: f64) -> Result<Traffic, RegistryError> {
     match &flow.carried {
-        Carried::Media(media) => media_traffic(media, weight),
+        Carried::Media(media) => media_traffic(registry, media, weight),
         Carried::Constant(constant) => Ok(Traffic::Unresponsive(constant.source())),
         Carried::Audio(audio) => Ok(Traffic::Unresponsive(audio.source())),
         Carried::Tcp(tcp) => tcp_traffic(tcp),
@@ -23,33 +23,33 @@ pub(super) fn traffic(flow: &Flow, weight: f64) -> Result<Traffic, RegistryError
 }
 
 /// Whether what is carried is steered by a window.
-pub(super) fn has_window(carried: &Carried) -> bool {
+pub(super) fn has_window(registry: &Registry, carried: &Carried) -> bool {
     match carried {
         Carried::Tcp(_) => true,
-        Carried::Media(media) => registry::has_window(&media.controller),
+        Carried::Media(media) => registry.has_window(&media.controller),
         Carried::Constant(_) | Carried::Audio(_) | Carried::Web(_) => false,
     }
 }
 
-fn media_traffic(media: &Media, weight: f64) -> Result<Traffic, RegistryError> {
+fn media_traffic(registry: &Registry, media: &Media, weight: f64) -> Result<Traffic, RegistryError> {
     let limits = media.limits()?;
     let options = media.options.as_ref().map(|options| &options.0);
-    let halves = registry::build(&media.controller, options, limits, weight)?;
+    let halves = registry.build(&media.controller, options, limits, weight)?;
     let config = MediaConfig {
         packet_format: halves.packet_format,
         audio: media.audio.map(AudioStream::config),
         key_frame_requests: media.key_frame_requests,
         payload_limit: u16::try_from(media.payload_limit.bytes()).unwrap_or(u16::MAX),
         rtcp_interval: media.rtcp_interval,
-        ecn: ecn(media),
+        ecn: ecn(registry, media),
         ..MediaConfig::new(limits, media.encoder.config())
     };
     Ok(Traffic::Media(MediaSpec::new(halves.controller, halves.receiver, config)))
 }
 
 /// The ECN field of its packets.
-fn ecn(media: &Media) -> Ecn {
-    match (media.ecn, registry::mark_response(&media.controller)) {
+fn ecn(registry: &Registry, media: &Media) -> Ecn {
+    match (media.ecn, registry.mark_response(&media.controller)) {
         (EcnField::Ect1, _) | (EcnField::ByController, MarkResponse::Scalable) => Ecn::Ect1,
         (EcnField::Ect0, _) | (EcnField::ByController, MarkResponse::Classic) => Ecn::Ect0,
         (EcnField::NotEct, _) | (EcnField::ByController, MarkResponse::None) => Ecn::NotEct,

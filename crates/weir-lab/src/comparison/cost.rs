@@ -14,7 +14,7 @@ use weir_cc::{
     Report, SendState, SendTime, Stamp, TimeDelta,
 };
 
-use crate::registry::{self, Halves, RegistryError};
+use crate::registry::{Halves, Registry, RegistryError};
 
 /// Packets of the minute.
 pub const PACKETS: u32 = 15_000;
@@ -66,22 +66,22 @@ enum Stored {
 }
 
 impl Minute {
-    /// The controller `name` before its minute.
+    /// The controller `name` of `registry` before its minute.
     ///
     /// # Errors
     /// An unknown name.
-    pub fn of(name: &str) -> Result<Self, RegistryError> {
-        Self::paced(name, PACKET_INTERVAL)
+    pub fn of(registry: &Registry, name: &str) -> Result<Self, RegistryError> {
+        Self::paced(registry, name, PACKET_INTERVAL)
     }
 
-    /// The controller `name` before [`PACKETS`] packets `interval` apart.
+    /// The controller `name` of `registry` before [`PACKETS`] packets `interval` apart.
     ///
     /// # Errors
     /// An unknown name.
-    pub fn paced(name: &str, interval: TimeDelta) -> Result<Self, RegistryError> {
+    pub fn paced(registry: &Registry, name: &str, interval: TimeDelta) -> Result<Self, RegistryError> {
         let limits =
             RateLimits::new(DataRate::from_kbps(50), DataRate::from_mbps(1), DataRate::from_mbps(8))?;
-        let Halves { controller, mut receiver, .. } = registry::build(name, None, limits, 1.0)?;
+        let Halves { controller, mut receiver, .. } = registry.build(name, None, limits, 1.0)?;
         let history = SendHistory::new(TimeDelta::from_secs(2));
         Ok(Self { controller, history, script: Script::of(&mut *receiver, interval), sent: 0 })
     }
@@ -228,16 +228,17 @@ mod tests {
 
     #[test]
     fn a_minute_in_two_halves_is_the_same_minute() {
-        let whole = Minute::of("gcc").unwrap().run();
-        let mut halves = Minute::of("gcc").unwrap();
+        let whole = Minute::of(&Registry::standard(), "gcc").unwrap().run();
+        let mut halves = Minute::of(&Registry::standard(), "gcc").unwrap();
         halves.advance(PACKETS / 2);
         assert_eq!(halves.advance(PACKETS - PACKETS / 2), whole);
     }
 
     #[test]
     fn every_law_hears_reports_for_the_whole_minute() {
-        for name in registry::controller_names() {
-            let minute = Minute::of(name).unwrap();
+        let registry = Registry::standard();
+        for name in registry.controller_names() {
+            let minute = Minute::of(&registry, name).unwrap();
             let last = minute.script.reports.last().map(|(at, _)| *at - SendTime::ZERO);
             assert!(last.is_some_and(|last| last > TimeDelta::from_secs(58)), "{name}: {last:?}");
             assert!(minute.script.reports.is_sorted_by_key(|(at, _)| *at), "{name}");

@@ -51,7 +51,7 @@ pub fn table(alone: &Comparison, beside: &Comparison) -> SummaryTable {
             From::BesideCubic => metric.cell(&with_tcp.runs),
             From::BeyondFloor => metric.cell_beyond(&own.runs, floor),
         };
-        row(&own.name, columns.iter().map(cell).collect())
+        row(own, columns.iter().map(cell).collect())
     });
     let rows = rows.collect();
     SummaryTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }

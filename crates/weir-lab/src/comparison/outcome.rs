@@ -18,8 +18,10 @@ pub struct Comparison {
 /// The runs of one controller.
 #[derive(Debug)]
 pub struct ControllerRuns {
-    /// The controller.
+    /// Under which name it was compared.
     pub name: String,
+    /// The controller that this name stands for.
+    pub law: String,
     /// Metrics of each run, in the order of the seeds.
     pub runs: Vec<RunMetrics>,
     /// The run of the first seed in detail.

@@ -10,7 +10,7 @@ use crate::page::{
     CdfStep, ControllerPanel, CoupledCurves, CouplingCurves, FlowCurves, FlowRole, PageInput, SignalBand,
     SummaryTable,
 };
-use crate::registry;
+use crate::registry::Registry;
 use crate::scenario::Scenario;
 use weir_measure::metrics::{
     CouplingSeries, Histogram, MeasurePlan, PER_SECOND, Series, Share, SignalSeries,
@@ -43,7 +43,7 @@ pub fn report_input(
         verdict,
         scenario: scenario.to_toml()?,
         summary,
-        controllers: comparison.controllers.iter().filter_map(panel).collect(),
+        controllers: comparison.controllers.iter().filter_map(|own| panel(own, &scenario.registry)).collect(),
         notes: notes(comparison),
     })
 }
@@ -60,12 +60,12 @@ fn notes(comparison: &Comparison) -> Vec<String> {
 }
 
 /// The panel of a controller; `None` if its series was not kept.
-fn panel(controller: &ControllerRuns) -> Option<ControllerPanel> {
+fn panel(controller: &ControllerRuns, registry: &Registry) -> Option<ControllerPanel> {
     let Sample { plan, delays, series } = &controller.sample;
     let series = series.as_ref()?;
     let media = plan.flows.iter().position(|flow| flow.kind == FlowKind::Media);
     let subject = media.unwrap_or(0);
-    let info = registry::controller_info(&controller.name);
+    let info = registry.find(&controller.law).ok();
     let own = series.flows.get(subject)?;
     let bottleneck =
         plan.flows.get(subject).and_then(|flow| flow.bottleneck).and_then(|link| series.links.get(link));
@@ -79,7 +79,7 @@ fn panel(controller: &ControllerRuns) -> Option<ControllerPanel> {
         frame_delay_ms: own.frame_delay_max_ms.clone(),
         loss_ratio: own.loss_ratio.clone(),
         queuing_delay: delays.get(subject).map_or_else(Vec::new, |own| distribution(&own.owd_excess)),
-        signals: own.signals.iter().map(|signal| band(signal, controller)).collect(),
+        signals: own.signals.iter().map(|signal| band(signal, controller, registry)).collect(),
         couplings: series.couplings.iter().map(|coupling| together(coupling, plan, series)).collect(),
     })
 }
@@ -184,8 +184,9 @@ fn distribution(delays: &Histogram) -> Vec<CdfStep> {
     points.into_iter().map(|point| CdfStep { delay_ms: point.delay_ms, share: point.share }).collect()
 }
 
-fn band(signal: &SignalSeries, controller: &ControllerRuns) -> SignalBand {
-    let described = registry::signals(&controller.name, signal.side)
+fn band(signal: &SignalSeries, controller: &ControllerRuns, registry: &Registry) -> SignalBand {
+    let described = registry
+        .signals(&controller.law, signal.side)
         .and_then(|signals| signals.iter().find(|known| known.name == signal.name));
     let side = if signal.side == Side::Sender { "sender" } else { "receiver" };
     SignalBand {

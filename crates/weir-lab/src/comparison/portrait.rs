@@ -23,7 +23,7 @@ pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> SummaryTable {
         let cell = |(comparison, metric): &(&Comparison, Metric<'_>)| {
             comparison.controllers.get(index).and_then(|own| metric.cell(&own.runs))
         };
-        row(&controller.name, columns.iter().map(cell).collect())
+        row(controller, columns.iter().map(cell).collect())
     });
     let rows = rows.collect();
     SummaryTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }

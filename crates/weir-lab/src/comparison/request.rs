@@ -72,51 +72,42 @@ impl ComparisonRequest<'_> {
         done: &(dyn Fn() + Sync),
         captures: Option<Captures<'_>>,
     ) -> Result<Comparison, ComparisonError> {
-        let contestants = self.contestants()?;
-        if let (Some(captures), Some(first), Some(&seed)) =
-            (captures, contestants.first(), self.seeds.first())
-        {
+        let trials = self.trials()?;
+        if let (Some(captures), Some(first), Some(&seed)) = (captures, trials.first(), self.seeds.first()) {
             let options = RunOptions { seed, ..RunOptions::default() };
             check_links(captures.links, &first.scenario.build(&options, store)?.spec)?;
         }
-        let tasks: Vec<Task<'_>> = contestants
+        let tasks: Vec<Task<'_>> = trials
             .iter()
             .enumerate()
-            .flat_map(|(index, contestant)| {
+            .flat_map(|(index, trial)| {
                 let capture = captures.and_then(|captures| captures.of(index));
-                self.seeds
-                    .iter()
-                    .enumerate()
-                    .map(move |(run, &seed)| self.task(contestant, seed, run, capture))
+                self.seeds.iter().enumerate().map(move |(run, &seed)| self.task(trial, seed, run, capture))
             })
             .collect();
         let fold = |index, ran| Outcome::of(ran, self.is_first(index));
         let outcomes = Runner { jobs: self.jobs, done }.run(&tasks, store, &Forget, fold)?;
-        self.collect(&contestants, outcomes)
+        self.collect(&trials, outcomes)
     }
 
     /// The scenario under each controller.
-    fn contestants(&self) -> Result<Vec<Contestant>, ScenarioError> {
+    fn trials(&self) -> Result<Vec<Trial>, ScenarioError> {
         let scenario = self.scenario;
         if scenario.controllers.is_empty() {
-            return Ok(vec![Contestant { name: scenario.controllers_in_use(), scenario: scenario.clone() }]);
+            let (name, scenario) = (scenario.controllers_in_use(), scenario.clone());
+            return Ok(vec![Trial { law: name.clone(), name, scenario }]);
         }
         let under = |name: &String| {
             let mut scenario = scenario.clone();
             scenario.use_controller(name)?;
-            Ok(Contestant { name: name.clone(), scenario })
+            let law = scenario.controller_of(name).to_owned();
+            Ok(Trial { name: name.clone(), law, scenario })
         };
         scenario.controllers.iter().map(under).collect()
     }
 
-    fn task<'a>(
-        &self,
-        contestant: &'a Contestant,
-        seed: u64,
-        run: usize,
-        capture: Option<Capture<'a>>,
-    ) -> Task<'a> {
-        let Contestant { name, scenario } = contestant;
+    fn task<'a>(&self, trial: &'a Trial, seed: u64, run: usize, capture: Option<Capture<'a>>) -> Task<'a> {
+        let Trial { name, scenario, .. } = trial;
         let options = RunOptions { seed, controller: None, series: self.series && run == 0 };
         let task = Task::new(format!("{}/{name}/{seed}", scenario.name), scenario, options);
         let folding = if run == 0 { KEPT_WHOLE } else { "" }.to_owned();
@@ -128,22 +119,18 @@ impl ComparisonRequest<'_> {
         index.is_multiple_of(self.seeds.len())
     }
 
-    fn collect(
-        &self,
-        contestants: &[Contestant],
-        outcomes: Vec<Outcome>,
-    ) -> Result<Comparison, ComparisonError> {
+    fn collect(&self, trials: &[Trial], outcomes: Vec<Outcome>) -> Result<Comparison, ComparisonError> {
         let traces = outcomes.first().map(|first| first.traces.clone()).unwrap_or_default();
         let mut outcomes = outcomes.into_iter();
-        let mut controllers = Vec::with_capacity(contestants.len());
-        for Contestant { name, .. } in contestants {
-            let name = name.clone();
+        let mut controllers = Vec::with_capacity(trials.len());
+        for Trial { name, law, .. } in trials {
+            let (name, law) = (name.clone(), law.clone());
             let mut own = outcomes.by_ref().take(self.seeds.len());
             let Some(Outcome { metrics, sample: Some(sample), .. }) = own.next() else {
                 return Err(UnevenRuns { controller: name, runs: 0, seeds: self.seeds.len() }.into());
             };
             let runs = std::iter::once(metrics).chain(own.map(|outcome| outcome.metrics)).collect();
-            controllers.push(ControllerRuns { name, runs, sample });
+            controllers.push(ControllerRuns { name, law, runs, sample });
         }
         let runs = controllers.iter().map(|c| (c.name.as_str(), c.runs.as_slice()));
         let summary = Summary::from_runs(&self.scenario.name, self.seeds, runs)?;
@@ -162,8 +149,10 @@ impl<'a> Captures<'a> {
 const KEPT_WHOLE: &str = "with sample";
 
 /// A scenario under one controller.
-struct Contestant {
+struct Trial {
     name: String,
+    /// The controller that the name stands for.
+    law: String,
     scenario: Scenario,
 }
 

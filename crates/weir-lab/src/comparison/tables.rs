@@ -2,7 +2,7 @@
 
 use weir_cc::Cause;
 
-use super::Comparison;
+use super::{Comparison, ControllerRuns};
 use crate::page::{Best, Cell, Column, Row, SummaryTable};
 use crate::registry;
 use weir_measure::results::stats::Estimate;
@@ -61,14 +61,30 @@ pub fn summary_table(comparison: &Comparison) -> SummaryTable {
     let rows: Vec<Row> = comparison
         .controllers
         .iter()
-        .map(|c| row(&c.name, metrics.iter().map(|m| m.cell(&c.runs)).collect()))
+        .map(|c| row(c, metrics.iter().map(|m| m.cell(&c.runs)).collect()))
         .collect();
     without_empty_columns(SummaryTable { columns: metrics.into_iter().map(|m| m.column).collect(), rows })
 }
 
+/// How each of the others differs from the first controller, run by run: what two runs of one seed differ in is not the network
+/// or the video. `None` without several controllers, or with a single run.
+pub fn difference_table(comparison: &Comparison) -> Option<SummaryTable> {
+    let (first, others) = comparison.controllers.split_first()?;
+    if others.is_empty() || first.runs.len() < 2 {
+        return None;
+    }
+    let mut metrics = media_metrics();
+    metrics.extend(network_metrics());
+    let cells = |of: &ControllerRuns| metrics.iter().map(|m| m.cell_beyond(&of.runs, &first.runs)).collect();
+    let rows = others.iter().map(|of| row(of, cells(of))).collect();
+    let columns =
+        metrics.iter().map(|metric| Column { best: Best::Neither, ..metric.column.clone() }).collect();
+    Some(without_empty_columns(SummaryTable { columns, rows }))
+}
+
 /// The row of a controller or yardstick.
-pub(crate) fn row(name: &str, cells: Vec<Option<Cell>>) -> Row {
-    Row { is_yardstick: registry::is_yardstick(name), ..Row::of(name, cells) }
+pub(crate) fn row(of: &ControllerRuns, cells: Vec<Option<Cell>>) -> Row {
+    Row { is_yardstick: registry::is_yardstick(&of.law), ..Row::of(&of.name, cells) }
 }
 
 /// The rows of a table of flows: name, kind and what each got, over the runs of one controller. Flows that are copies

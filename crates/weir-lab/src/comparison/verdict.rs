@@ -28,7 +28,7 @@ impl Comparison {
 
     /// The controllers; where there are none, the yardsticks.
     fn contestants(&self) -> impl Iterator<Item = &ControllerRuns> {
-        let is_law = |c: &&ControllerRuns| !registry::is_yardstick(&c.name);
+        let is_law = |c: &&ControllerRuns| !registry::is_yardstick(&c.law);
         let some = self.controllers.iter().any(|c| is_law(&c));
         self.controllers.iter().filter(move |c| !some || is_law(c))
     }

@@ -17,7 +17,7 @@ use weir_world::{
     FlowSpec, LinkSpec, Loss, MediaSpec, Monitor, PacketMeta, RunSpec, Traffic, Unresponsive, stream,
 };
 
-use crate::registry::{self, RegistryError};
+use crate::registry::{self, Registry, RegistryError};
 
 /// How long a course lasts.
 const SECONDS: u64 = 150;
@@ -124,7 +124,7 @@ fn traffic(law: &str) -> Result<Traffic, RegistryError> {
     }
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(150), kbps(300), MOST)?;
-    let halves = registry::build(law, None, limits, 1.0)?;
+    let halves = Registry::standard().build(law, None, limits, 1.0)?;
     let config = MediaConfig::new(limits, EncoderConfig::rfc8867());
     let config = MediaConfig { packet_format: halves.packet_format, ..config };
     Ok(Traffic::Media(MediaSpec::new(halves.controller, halves.receiver, config)))

@@ -8,21 +8,21 @@ use super::shape::{Form, NumberForm, Others, Shape, TableForm, Unit};
 
 /// The shape of the options of what a key names: of a `controller` or a coupling's `algorithm`, by its name; `None` of an
 /// unknown one, whose options may be anything.
-pub(crate) type OptionsOf<'a> = &'a dyn Fn(&str, &str) -> Option<Shape<'static>>;
+pub(crate) type OptionsOf<'a, 's> = &'a dyn Fn(&str, &str) -> Option<Shape<'s>>;
 
 /// Everything about the form of `table` that is wrong by `shape`.
-pub(crate) fn check(table: &Table, shape: Shape<'static>, options: OptionsOf<'_>) -> Vec<Problem> {
+pub(crate) fn check<'s>(table: &Table, shape: Shape<'s>, options: OptionsOf<'_, 's>) -> Vec<Problem> {
     let mut checker = Checker { options, problems: Vec::new() };
     checker.table_of(table, shape, &KeyPath::default());
     checker.problems
 }
 
 /// What is wrong with `value` at `path`, where `shape` says what may stand there.
-pub(super) fn check_value(
+pub(super) fn check_value<'s>(
     value: &Value,
-    shape: Shape<'static>,
+    shape: Shape<'s>,
     path: &KeyPath,
-    options: OptionsOf<'_>,
+    options: OptionsOf<'_, 's>,
 ) -> Vec<Problem> {
     let mut checker = Checker { options, problems: Vec::new() };
     checker.value(value, shape, path);
@@ -30,21 +30,21 @@ pub(super) fn check_value(
 }
 
 /// The form that `table` takes at `path`, if `shape` allows a table.
-pub(super) fn table_form(
+pub(super) fn table_form<'s>(
     table: &Table,
-    shape: Shape<'static>,
+    shape: Shape<'s>,
     path: &KeyPath,
-) -> Result<TableForm<'static>, Problem> {
+) -> Result<TableForm<'s>, Problem> {
     pick(tables(shape), table, path)
 }
 
-struct Checker<'o> {
-    options: OptionsOf<'o>,
+struct Checker<'o, 's> {
+    options: OptionsOf<'o, 's>,
     problems: Vec<Problem>,
 }
 
-impl Checker<'_> {
-    fn value(&mut self, value: &Value, shape: Shape<'static>, path: &KeyPath) {
+impl<'s> Checker<'_, 's> {
+    fn value(&mut self, value: &Value, shape: Shape<'s>, path: &KeyPath) {
         let forms = shape.forms();
         match value {
             Value::Table(table) if forms.iter().any(|f| matches!(f, Form::Table(_))) => {
@@ -62,14 +62,14 @@ impl Checker<'_> {
         }
     }
 
-    fn table_of(&mut self, table: &Table, shape: Shape<'static>, path: &KeyPath) {
+    fn table_of(&mut self, table: &Table, shape: Shape<'s>, path: &KeyPath) {
         match table_form(table, shape, path) {
             Ok(form) => self.table(table, &form, path),
             Err(problem) => self.problems.push(problem),
         }
     }
 
-    fn table(&mut self, table: &Table, form: &TableForm<'static>, path: &KeyPath) {
+    fn table(&mut self, table: &Table, form: &TableForm<'s>, path: &KeyPath) {
         for (key, value) in table {
             let path = path.with(key);
             match child(form, table, key, self.options) {
@@ -92,11 +92,11 @@ impl Checker<'_> {
 }
 
 /// What stands under a key of a table.
-pub(super) enum Child {
+pub(super) enum Child<'s> {
     /// A key that such tables have.
-    Known(Shape<'static>),
+    Known(Shape<'s>),
     /// A name of one's own choice.
-    Named(Shape<'static>),
+    Named(Shape<'s>),
     /// Anything.
     Any,
     /// Such tables do not have the key.
@@ -105,7 +105,12 @@ pub(super) enum Child {
 
 /// What stands under `key` of `table`, whose form is `form`. The options of a controller or of an algorithm have the form
 /// that this one says.
-pub(super) fn child(form: &TableForm<'static>, table: &Table, key: &str, options: OptionsOf<'_>) -> Child {
+pub(super) fn child<'s>(
+    form: &TableForm<'s>,
+    table: &Table,
+    key: &str,
+    options: OptionsOf<'_, 's>,
+) -> Child<'s> {
     if key == "options"
         && let Some(names) = ["controller", "algorithm"].into_iter().find(|key| form.get(key).is_some())
     {
@@ -121,21 +126,17 @@ pub(super) fn child(form: &TableForm<'static>, table: &Table, key: &str, options
 }
 
 /// Whether `key` is what tells the alternatives of `shape` apart.
-pub(super) fn is_tag(shape: Shape<'static>, key: &str) -> bool {
+pub(super) fn is_tag(shape: Shape<'_>, key: &str) -> bool {
     tables(shape).iter().any(|form| form.tag().is_some_and(|(tag, _)| tag == key))
 }
 
-fn tables(shape: Shape<'static>) -> Vec<TableForm<'static>> {
+fn tables(shape: Shape<'_>) -> Vec<TableForm<'_>> {
     let forms = shape.forms().into_iter();
     forms.filter_map(|form| if let Form::Table(table) = form { Some(table) } else { None }).collect()
 }
 
 /// Of several alternatives the one that `table` means: by its tag (`kind`), else by its keys.
-fn pick(
-    forms: Vec<TableForm<'static>>,
-    table: &Table,
-    path: &KeyPath,
-) -> Result<TableForm<'static>, Problem> {
+fn pick<'s>(forms: Vec<TableForm<'s>>, table: &Table, path: &KeyPath) -> Result<TableForm<'s>, Problem> {
     let tags: Vec<(&str, &str)> = forms.iter().filter_map(TableForm::tag).collect();
     if let Some(&(tag, _)) = tags.first() {
         let words: Vec<&str> = tags.iter().map(|&(_, word)| word).collect();
@@ -150,13 +151,13 @@ fn pick(
             Some(other) => Err(wrong_type(other, &format!("one of {}", list(&words)), &path)),
         };
     }
-    let known = |form: &TableForm<'static>| table.keys().filter(|key| form.get(key).is_some()).count();
+    let known = |form: &TableForm<'s>| table.keys().filter(|key| form.get(key).is_some()).count();
     let best = forms.into_iter().rev().max_by_key(known);
     best.ok_or_else(|| Problem::value(path, format!("`{path}` is no table")))
 }
 
 /// `key` at the end of `path` is none of the keys of `form`.
-pub(super) fn unknown_key(key: &str, form: &TableForm<'static>, path: &KeyPath) -> Problem {
+pub(super) fn unknown_key(key: &str, form: &TableForm<'_>, path: &KeyPath) -> Problem {
     let names = form.keys.iter().map(|&(name, _)| name);
     let kind = form.tag().map_or_else(String::new, |(tag, word)| format!(" where `{tag} = \"{word}\"`"));
     Problem::key(path, format!("`{path}` is not a key that is known here{kind}")).help(advice(key, names))
@@ -177,7 +178,7 @@ fn wrong_type(value: &Value, expected: &str, path: &KeyPath) -> Problem {
 }
 
 /// What is wrong with a value that is neither table nor array, if no form accepts it.
-fn scalar_problem(value: &Value, forms: &[Form<'static>], path: &KeyPath) -> Option<Problem> {
+fn scalar_problem(value: &Value, forms: &[Form<'_>], path: &KeyPath) -> Option<Problem> {
     let mut refused = None;
     for form in forms {
         match accepts(value, form) {
@@ -212,7 +213,7 @@ struct Refusal {
     help: Option<String>,
 }
 
-fn accepts(value: &Value, form: &Form<'static>) -> Verdict {
+fn accepts(value: &Value, form: &Form<'_>) -> Verdict {
     match (value, form) {
         (Value::String(text), Form::Word(word)) if text == word => Verdict::Yes,
         (Value::String(_), Form::Text) | (Value::Boolean(_), Form::Boolean) => Verdict::Yes,
@@ -271,7 +272,7 @@ impl NumberForm {
 }
 
 /// What may stand at a place, in words.
-fn expectation(forms: &[Form<'static>]) -> String {
+fn expectation(forms: &[Form<'_>]) -> String {
     let mut parts: Vec<String> = Vec::new();
     for form in forms {
         let part = match form {

@@ -9,14 +9,14 @@ use super::shape::{Form, Shape, TableForm};
 
 /// Sets one value of `table`, whose form is `shape` and which comes from `origin`, and tells what was set. A table is not
 /// changed by an assignment that is refused.
-pub(crate) fn set(
+pub(crate) fn set<'s>(
     table: &mut Table,
-    shape: Shape<'static>,
-    options: OptionsOf<'_>,
+    shape: Shape<'s>,
+    options: OptionsOf<'_, 's>,
     assignment: &str,
     origin: &Origin,
 ) -> Result<Override, ScenarioError> {
-    let equals = assignment.find('=');
+    let equals = equals(assignment);
     let fail = |problem: Problem| {
         if origin.wrote(&problem.path) && !split(assignment).is_ok_and(|(path, _)| path.meets(&problem.path))
         {
@@ -38,11 +38,21 @@ pub(crate) fn set(
         .map_err(fail)
 }
 
+/// Where the `=` between path and value is: none that stands in a quoted key.
+fn equals(assignment: &str) -> Option<usize> {
+    let mut quoted = false;
+    let outside = assignment.char_indices().find_map(|(at, character)| {
+        quoted ^= character == '"';
+        (character == '=' && !quoted).then_some(at)
+    });
+    outside.or_else(|| assignment.find('='))
+}
+
 fn split(assignment: &str) -> Result<(KeyPath, &str), Problem> {
     let usage = "write `path=value`, such as `links.forward.delay=30ms`";
     let bad = |message: String| Problem::key(&KeyPath::default(), message).help(usage);
-    let (path, value) =
-        assignment.split_once('=').ok_or_else(|| bad(format!("`{assignment}` has no `=`")))?;
+    let equals = equals(assignment).ok_or_else(|| bad(format!("`{assignment}` has no `=`")))?;
+    let (path, value) = (&assignment[..equals], &assignment[equals + 1..]);
     let keys = keys(path).ok_or_else(|| bad(format!("`{path}` is no path of keys")))?;
     Ok((KeyPath(keys), value.trim()))
 }
@@ -68,17 +78,17 @@ fn keys(path: &str) -> Option<Vec<String>> {
 }
 
 /// Puts a text where a path leads.
-struct Setter<'a> {
-    options: OptionsOf<'a>,
+struct Setter<'a, 's> {
+    options: OptionsOf<'a, 's>,
     text: &'a str,
 }
 
-impl Setter<'_> {
+impl<'s> Setter<'_, 's> {
     /// Puts the text under `keys` into `value`, which stands at `here` and whose forms are those of `shape`.
     fn place(
         &self,
         value: &mut Value,
-        shape: Shape<'static>,
+        shape: Shape<'s>,
         here: &KeyPath,
         keys: &[String],
     ) -> Result<(), Problem> {
@@ -109,7 +119,7 @@ impl Setter<'_> {
     fn place_in_table(
         &self,
         table: &mut Table,
-        shape: Shape<'static>,
+        shape: Shape<'s>,
         here: &KeyPath,
         (key, rest): (&String, &[String]),
     ) -> Result<(), Problem> {
@@ -129,6 +139,11 @@ impl Setter<'_> {
             }
             Child::Named(shape) => match table.get_mut(key) {
                 Some(value) => self.place(value, shape, path, rest),
+                // A whole table under a new name is meant; anything less may be a name that was mistyped.
+                None if rest.is_empty() && toml_value(self.text).is_some_and(|value| value.is_table()) => {
+                    table.insert(key.clone(), self.read(shape, path)?);
+                    Ok(())
+                }
                 None => Err(Problem::key(path, format!("there is no `{path}`"))
                     .help(advice(key, table.keys().map(String::as_str)))),
             },
@@ -144,7 +159,7 @@ impl Setter<'_> {
     }
 
     /// The value that the text means at `path`: TOML where that may stand here, else the text itself.
-    fn read(&self, shape: Shape<'static>, path: &KeyPath) -> Result<Value, Problem> {
+    fn read(&self, shape: Shape<'s>, path: &KeyPath) -> Result<Value, Problem> {
         let as_text = Value::String(self.text.to_owned());
         let value = toml_value(self.text).unwrap_or_else(|| as_text.clone());
         let problems = |value: &Value| check_value(value, shape, path, self.options);
@@ -157,7 +172,7 @@ impl Setter<'_> {
 }
 
 /// Takes out what cannot stand beside a link's new capacity `key`.
-fn displace(table: &mut Table, form: &TableForm<'static>, key: &str) {
+fn displace(table: &mut Table, form: &TableForm<'_>, key: &str) {
     let others: &[&str] = match key {
         "rate" => &["steps", "trace", "fallback", "trace_offset", "repeat"],
         "steps" => &["rate", "trace", "fallback", "trace_offset", "repeat"],
@@ -174,12 +189,12 @@ fn no_further(here: &KeyPath, path: &KeyPath) -> Problem {
     Problem::key(path, format!("`{here}` has no parts")).help(format!("set `{here}` itself"))
 }
 
-fn item_shape(shape: Shape<'static>) -> Option<Shape<'static>> {
+fn item_shape(shape: Shape<'_>) -> Option<Shape<'_>> {
     shape.forms().into_iter().find_map(|form| if let Form::Array(items) = form { items } else { None })
 }
 
 /// The table that says the same as a word: `"papers"` is `{ preset = "papers" }`.
-fn preset_table(word: &Value, shape: Shape<'static>) -> Option<Table> {
+fn preset_table(word: &Value, shape: Shape<'_>) -> Option<Table> {
     const PRESET: &str = "preset";
     let has_preset = |form: Form<'_>| matches!(form, Form::Table(table) if table.get(PRESET).is_some());
     let known = word.is_str() && shape.forms().into_iter().any(has_preset);

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::build::RunOptions;
 use crate::form::ScenarioError;
-use crate::registry;
+use crate::registry::Registry;
 use crate::runs::{Forget, RunError, Runner, Task};
 use crate::scenario::{NO_COUPLER, Scenario};
 use crate::traces::TraceStore;
@@ -30,7 +30,8 @@ const LEAST_UTILISATION: f64 = 0.9;
 
 /// Every law that can stand in a pair: the controllers, then [`WINDOW_LAWS`].
 pub fn laws() -> impl Iterator<Item = &'static str> {
-    registry::controller_names().chain(WINDOW_LAWS)
+    let names: Vec<&str> = Registry::standard().controller_names().collect();
+    names.into_iter().chain(WINDOW_LAWS)
 }
 
 /// Pairs to be run.

@@ -8,11 +8,11 @@ use toml::Table;
 use weir_cc::{Controller, RateLimits, Receiver};
 use weir_media::PacketFormat;
 
-use super::{ControllerInfo, MarkResponse, PresetInfo};
+use super::{ControllerInfo, MarkResponse, PresetInfo, RegistryError};
 use crate::form::{self, advice};
 
 /// A law that scenarios can name.
-pub(super) trait Law {
+pub trait Law {
     /// Its constants.
     type Config: DeserializeOwned + Serialize + JsonSchema + Default;
     /// The RTCP form in which the receiver half tells the fate of single packets, if it does.
@@ -51,20 +51,25 @@ pub(super) trait Law {
     fn receiver(config: Self::Config, limits: RateLimits) -> Half<dyn Receiver>;
 }
 
-/// A named configuration.
-pub(super) struct Preset<C> {
-    pub(super) name: &'static str,
-    pub(super) summary: &'static str,
-    pub(super) config: C,
+/// A named configuration of a law.
+#[derive(Clone, Debug)]
+pub struct Preset<C> {
+    /// Its name, for the option `preset`.
+    pub name: &'static str,
+    /// What it is for, in a sentence.
+    pub summary: &'static str,
+    /// Its constants.
+    pub config: C,
 }
 
 /// A half of a controller, or in words why there is none.
-pub(super) type Half<T> = Result<Box<T>, String>;
+pub type Half<T> = Result<Box<T>, String>;
 
 /// Builds a half out of options, rates and a priority.
 pub(super) type Build<T> = fn(Option<&Table>, RateLimits, f64) -> Half<T>;
 
 /// A [`Law`], its type forgotten.
+#[derive(Clone)]
 pub(super) struct Entry {
     pub(super) info: ControllerInfo,
     pub(super) sender: Build<dyn Controller>,
@@ -89,6 +94,10 @@ impl Entry {
             has_window: L::HAS_WINDOW,
             schema,
         }
+    }
+
+    pub(super) fn refused(&self, reason: String) -> RegistryError {
+        RegistryError::Options { name: self.info.name, reason }
     }
 }
 

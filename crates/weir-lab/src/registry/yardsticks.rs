@@ -2,6 +2,8 @@
 
 mod omniscient;
 
+use std::sync::LazyLock;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::packet_feedback::PacketFeedback;
@@ -22,8 +24,18 @@ const PACING: f64 = 2.5;
 const REPORTS: TimeDelta = TimeDelta::from_millis(100);
 
 /// In the order in which tables show them.
-pub(super) fn entries() -> Vec<Entry> {
-    vec![Entry::of::<Fixed>(), Entry::of::<OmniscientSender>()]
+pub(super) static ENTRIES: LazyLock<Vec<Entry>> =
+    LazyLock::new(|| vec![Entry::of::<Fixed>(), Entry::of::<OmniscientSender>()]);
+
+/// What laws are measured against: names that a scenario can give as controllers, which are none and stand in no list of
+/// all.
+pub fn yardsticks() -> impl Iterator<Item = &'static ControllerInfo> {
+    ENTRIES.iter().map(|entry| &entry.info)
+}
+
+/// Whether `name` is that of a yardstick.
+pub fn is_yardstick(name: &str) -> bool {
+    yardsticks().any(|info| info.name == name)
 }
 
 struct Fixed;

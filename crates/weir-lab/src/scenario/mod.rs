@@ -16,6 +16,7 @@ mod queue;
 mod tcp;
 mod tcp_options;
 mod unresponsive;
+mod variant;
 mod web;
 
 use std::sync::LazyLock;
@@ -26,7 +27,7 @@ use toml::Value;
 use weir_units::TimeDelta;
 
 use crate::form::{KeyPath, Origin, Problem, ScenarioError, Shape, advice};
-use crate::registry;
+use crate::registry::Registry;
 
 pub use crate::registry::TcpProfile;
 pub use cell::Cell;
@@ -47,6 +48,7 @@ pub use tcp::{Downloads, OnOrOff, SizeRange, Tcp};
 pub(crate) use tcp_options::NEEDS_COUNTS;
 pub use tcp_options::{TcpEcn, TcpOptions};
 pub use unresponsive::{Audio, AudioStream, Constant, Pause};
+pub use variant::{Contestant, Variant};
 pub use web::{DelayRange, Web, WebSizes};
 
 /// A scenario: a network, the flows on it, and what to measure.
@@ -73,6 +75,9 @@ pub struct Scenario {
     /// Controllers to compare: each takes over all media flows in turn. The flows' own unless given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub controllers: Vec<String>,
+    /// Controllers with options of their own, by the names under which `controllers` knows them.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub variants: Named<Variant>,
     /// How the receivers' clocks stand to the senders'.
     #[serde(default)]
     pub clocks: Clocks,
@@ -100,6 +105,9 @@ pub struct Scenario {
     /// Where it was written.
     #[serde(skip)]
     pub(crate) origin: Origin,
+    /// The controllers that it can name.
+    #[serde(skip)]
+    pub(crate) registry: Registry,
 }
 
 impl Scenario {
@@ -135,22 +143,34 @@ impl Scenario {
         toml::to_string(&Value::try_from(self)?)
     }
 
-    /// Puts all media flows under the controller `name`; options that were meant for another one are dropped.
+    /// The controller that `name`, which may be that of a variant, stands for.
+    pub fn controller_of<'n>(&'n self, name: &'n str) -> &'n str {
+        self.variants.get(name).map_or(name, |variant| &variant.controller)
+    }
+
+    /// Puts all media flows under the controller or variant `name`; options that were meant for another controller are
+    /// dropped, and the keys of a variant take the place of what is left.
     ///
     /// # Errors
     /// An unknown controller.
     pub fn use_controller(&mut self, name: &str) -> Result<(), ScenarioError> {
-        if !registry::known_names().any(|known| known == name) {
+        let controller = self.controller_of(name).to_owned();
+        if !self.registry.known_names().any(|known| known == controller) {
+            let mut names: Vec<&str> = self.variants.names().collect();
+            self.registry.controller_names().for_each(|name| names.push(name));
             let problem = Problem::value(&KeyPath::default(), format!("there is no controller `{name}`"))
-                .help(advice(name, registry::controller_names()));
+                .help(advice(name, names));
             return Err(ScenarioError::new("--controller", name, Some((0, name.len())), problem));
         }
+        let own = self.variants.get(name).map(|variant| variant.options.0.clone());
         for flow in self.flows.values_mut() {
-            if let Carried::Media(media) = &mut flow.carried
-                && media.controller != name
-            {
-                name.clone_into(&mut media.controller);
+            let Carried::Media(media) = &mut flow.carried else { continue };
+            if media.controller != controller {
+                controller.clone_into(&mut media.controller);
                 media.options = None;
+            }
+            if let Some(own) = &own {
+                media.options.get_or_insert_default().0.extend(own.clone());
             }
         }
         Ok(())
@@ -183,10 +203,10 @@ impl Scenario {
     pub(crate) fn use_preset(&mut self, name: &str) {
         for flow in self.flows.values_mut() {
             if let Carried::Media(media) = &mut flow.carried
-                && registry::has_preset(&media.controller, name)
+                && self.registry.has_preset(&media.controller, name)
             {
-                let preset = [("preset".to_owned(), Value::String(name.to_owned()))];
-                media.options = Some(Options(preset.into_iter().collect()));
+                let options = &mut media.options.get_or_insert_default().0;
+                options.entry("preset").or_insert_with(|| Value::String(name.to_owned()));
             }
         }
     }

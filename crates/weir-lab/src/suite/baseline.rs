@@ -223,7 +223,8 @@ impl SuiteResult {
         let selected = request.selected();
         let in_common = |(case, controller, check): (&str, &str, &CheckResult)| {
             let same = |own: &&&Case| own.name == case && own.checks.iter().any(|c| c.name == check.name);
-            request.controllers.contains(&controller) && selected.iter().any(|own| same(&own))
+            request.controllers.iter().any(|own| own.name == controller)
+                && selected.iter().any(|own| same(&own))
         };
         if !result.checks().any(in_common) {
             return Err(BaselineError::NothingInCommon { path: name(), found: result.in_words() });

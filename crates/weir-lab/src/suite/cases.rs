@@ -8,7 +8,8 @@ mod rfc8869;
 use super::check::{Check, Quantity};
 use crate::form::ScenarioError;
 use crate::omniscient::{CAUTIOUS, NAME, STEADY};
-use crate::scenario::Scenario;
+use crate::registry::Registry;
+use crate::scenario::{Contestant, Scenario};
 
 /// A suite.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,14 +41,16 @@ pub struct Case {
 }
 
 impl Case {
-    /// The scenario of the case under `controller`.
+    /// The scenario of the case under a controller of `registry`, or a variant of one.
     ///
     /// # Errors
-    /// An unknown controller. The cases that ship have no mistakes of their own: a test opens them all.
-    pub fn scenario(&self, controller: &str) -> Result<Scenario, ScenarioError> {
-        let overrides: Vec<String> = self.set.iter().map(|&set| set.to_owned()).collect();
-        let mut scenario = Scenario::open(self.scenario, &overrides)?;
-        scenario.use_controller(controller)?;
+    /// An unknown controller, or options that it does not take. The cases that ship have no mistakes of their own: a test opens
+    /// them all.
+    pub fn scenario(&self, registry: &Registry, contestant: &Contestant) -> Result<Scenario, ScenarioError> {
+        let own = self.set.iter().map(|&set| set.to_owned());
+        let overrides: Vec<String> = own.chain(contestant.definition.clone()).collect();
+        let mut scenario = Scenario::open_in(registry, self.scenario, &overrides)?;
+        scenario.use_controller(&contestant.name)?;
         if let Some(preset) = self.preset {
             scenario.use_preset(preset);
         }
@@ -59,7 +62,7 @@ impl Case {
     /// # Errors
     /// As [`Self::scenario`].
     pub(super) fn omniscient(&self, preset: Option<&'static str>) -> Result<Scenario, ScenarioError> {
-        let scenario = Self { preset, ..*self }.scenario(NAME)?;
+        let scenario = Self { preset, ..*self }.scenario(&Registry::standard(), &Contestant::named(NAME))?;
         Ok(scenario.uncoupled())
     }
 
@@ -69,7 +72,7 @@ impl Case {
     /// # Errors
     /// As [`Self::scenario`].
     pub(super) fn points(&self) -> Result<&'static [Option<&'static str>], ScenarioError> {
-        let scenario = self.scenario(NAME)?;
+        let scenario = self.scenario(&Registry::standard(), &Contestant::named(NAME))?;
         let traced = scenario.links.iter().any(|(_, link)| link.model.trace.is_some());
         let given = !traced && scenario.cells.is_empty();
         Ok(if given { &POINTS } else { &POINTS[1..] })
@@ -129,17 +132,20 @@ pub fn find(name: &str) -> Option<&'static Suite> {
 mod tests {
     use super::*;
     use crate::build::RunOptions;
-    use crate::registry;
+    use crate::registry::ControllerInfo;
     use crate::traces::TraceStore;
     use weir_measure::results::FlowKind;
 
     #[test]
     fn every_case_opens_and_has_a_name_of_its_own() {
+        let registry = Registry::standard();
         for suite in SUITES {
             for (index, case) in suite.cases.iter().enumerate() {
-                for controller in registry::controller_names() {
+                for controller in registry.controller_names() {
                     let named = || format!("{}/{} under {controller}", suite.name, case.name);
-                    let scenario = case.scenario(controller).unwrap_or_else(|e| panic!("{}: {e}", named()));
+                    let scenario = case
+                        .scenario(&registry, &Contestant::named(controller))
+                        .unwrap_or_else(|e| panic!("{}: {e}", named()));
                     let run = RunOptions { seed: 1, controller: None, series: false };
                     scenario
                         .build(&run, &TraceStore::at(None))
@@ -148,8 +154,8 @@ mod tests {
                 assert!(suite.cases[..index].iter().all(|other| other.name != case.name), "{}", case.name);
                 assert!(!case.checks.is_empty());
                 if let Some(preset) = case.preset {
-                    let has = |info: &registry::ControllerInfo| info.presets.iter().any(|p| p.name == preset);
-                    assert!(registry::controllers().iter().any(has), "{preset}");
+                    let has = |info: &ControllerInfo| info.presets.iter().any(|p| p.name == preset);
+                    assert!(registry.controllers().any(has), "{preset}");
                 }
             }
         }
@@ -181,7 +187,7 @@ mod tests {
         let judged = cases.iter().filter_map(|case| Some((case, case.benchmark().unwrap()?)));
         let mut found = 0;
         for (case, benchmark) in judged {
-            let own = kinds(&case.scenario("gcc").unwrap());
+            let own = kinds(&case.scenario(&Registry::standard(), &Contestant::named("gcc")).unwrap());
             assert!(own.contains(&FlowKind::Tcp) && own.contains(&FlowKind::Media), "{}", case.name);
             let other = kinds(&benchmark);
             assert_eq!(other.len(), own.len());

@@ -8,7 +8,9 @@ use super::trials::{Trial, Trials};
 use super::yardstick::{Attempt, Yardstick, viewed};
 use crate::build::TraceUse;
 use crate::omniscient::NAME;
+use crate::registry::Registry;
 use crate::runs::{Ran, RunError};
+use crate::scenario::Contestant;
 use weir_measure::results::Value;
 
 /// What each flow of a run received, in bytes by bin.
@@ -47,18 +49,24 @@ impl<'c> Judge<'c> {
         Ok(cases.iter().zip(benchmarks).zip(yardsticks).map(with).collect())
     }
 
-    /// The trial of `contestant` in the case, which has this place among those that are run.
+    /// The trial of `contestant`, a controller of `registry`, in the case, which has this place among those that are run.
     ///
     /// # Errors
     /// An unknown controller.
-    pub(super) fn trial<'t>(&self, place: usize, contestant: &'t str) -> Result<Trial<'t>, RunError>
+    pub(super) fn trial<'t>(
+        &self,
+        place: usize,
+        registry: &Registry,
+        contestant: &'t Contestant,
+    ) -> Result<Trial<'t>, RunError>
     where
         'c: 't,
     {
-        let scenario = match contestant {
+        let scenario = match contestant.name.as_str() {
             NAME => self.case.omniscient(self.yardstick.preset)?,
-            law => self.case.scenario(law)?,
+            _ => self.case.scenario(registry, contestant)?,
         };
+        let contestant = contestant.name.as_str();
         Ok(Trial { place, case: self.case, contestant, scenario })
     }
 

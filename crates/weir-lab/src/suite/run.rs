@@ -6,8 +6,9 @@ use super::judge::{Judge, Outcome};
 use super::results::SuiteResult;
 use super::trials::{Trial, Trials};
 use crate::build::{RunOptions, TraceUse};
+use crate::registry::Registry;
 use crate::runs::RunError;
-use crate::scenario::skip_rule;
+use crate::scenario::{Contestant, skip_rule};
 use crate::traces::TraceStore;
 
 /// A suite to be run.
@@ -15,8 +16,10 @@ use crate::traces::TraceStore;
 pub struct SuiteRequest<'a> {
     /// Which.
     pub suite: &'a Suite,
+    /// Where the controllers come from.
+    pub registry: &'a Registry,
     /// The controllers; each takes over all media flows in turn.
-    pub controllers: &'a [&'a str],
+    pub controllers: &'a [Contestant],
     /// The seeds of the runs.
     pub seeds: &'a [u64],
     /// Threads.
@@ -54,7 +57,7 @@ impl SuiteRequest<'_> {
         let options = RunOptions { seed: 1, controller: None, series: false };
         let traces = |case: &Case| match self.controllers.first() {
             None => Ok(Vec::new()),
-            Some(controller) => Ok(case.scenario(controller)?.build(&options, store)?.traces),
+            Some(contestant) => Ok(case.scenario(self.registry, contestant)?.build(&options, store)?.traces),
         };
         self.selected().into_iter().map(traces).collect()
     }
@@ -77,7 +80,7 @@ impl SuiteRequest<'_> {
     fn contests<'t>(&'t self, judges: &'t [Judge<'_>]) -> Result<Vec<Trial<'t>>, SuiteError> {
         let places = judges.iter().enumerate();
         let each = |(place, judge): (usize, &'t Judge<'_>)| {
-            self.controllers.iter().map(move |controller| judge.trial(place, controller))
+            self.controllers.iter().map(move |contestant| judge.trial(place, self.registry, contestant))
         };
         places.flat_map(each).collect()
     }
@@ -91,7 +94,8 @@ impl SuiteRequest<'_> {
     ) -> SuiteRun {
         let mut outcomes = outcomes.into_iter();
         let verdict = |(judge, traces): (&Judge<'_>, Vec<TraceUse>)| {
-            let contests = self.controllers.iter().copied().zip(outcomes.by_ref()).collect();
+            let names = self.controllers.iter().map(|contestant| contestant.name.as_str());
+            let contests = names.zip(outcomes.by_ref()).collect();
             judge.verdict(traces, contests)
         };
         let (cases, courses) = judges.iter().zip(traces).map(verdict).unzip();

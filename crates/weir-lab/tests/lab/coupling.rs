@@ -2,7 +2,7 @@
 
 use weir_lab::build::{Run, RunOptions};
 use weir_lab::metrics::{Measured, Recorder};
-use weir_lab::registry::{controller_names, couplers, window_laws};
+use weir_lab::registry::{Registry, couplers, window_laws};
 use weir_lab::scenario::Scenario;
 use weir_lab::shipped;
 use weir_lab::traces::TraceStore;
@@ -72,7 +72,8 @@ fn alone(flow: &str, algorithm: &str, testbed: bool) -> Measured {
 
 #[test]
 fn a_lone_flow_under_a_flow_state_exchange_goes_as_if_it_were_not_coupled() {
-    let media = controller_names().map(|law| {
+    let registry = Registry::standard();
+    let media = registry.controller_names().map(|law| {
         format!("{{ kind = \"media\", controller = \"{law}\", encoder = \"greedy\", rates = {{ max = \"10Mbps\" }} }}")
     });
     let tcps = window_laws().iter().map(|law| format!("{{ kind = \"tcp\", law = \"{}\" }}", law.name));

@@ -3,7 +3,7 @@
 
 use weir_lab::comparison::ComparisonRequest;
 use weir_lab::metrics::Series;
-use weir_lab::registry::controller_names;
+use weir_lab::registry::Registry;
 use weir_lab::results::{FlowMeasures, RunMetrics, Value};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
@@ -74,7 +74,7 @@ fn defined(value: Value) -> f64 {
 
 #[test]
 fn every_controller_uses_a_plain_link() {
-    for controller in controller_names() {
+    for controller in Registry::standard().controller_names() {
         let run = Run::of("single-flow", controller, &[]);
         let share = run.share(1e6);
         println!("{controller}: {:.1} % of the capacity in the last third", 100.0 * share);
@@ -84,7 +84,7 @@ fn every_controller_uses_a_plain_link() {
 
 #[test]
 fn every_controller_delivers_video_from_low_and_from_high_starts() {
-    for controller in controller_names() {
+    for controller in Registry::standard().controller_names() {
         for (scenario, capacity) in [("steady", 3e6), ("four-times", 1e6)] {
             let run = Run::of(scenario, controller, &[]);
             let (share, frames) = (run.share(capacity), run.frames_complete());

@@ -11,7 +11,7 @@ mod two_hours;
 mod verdict;
 
 use weir_lab::build::RunOptions;
-use weir_lab::registry::controller_names;
+use weir_lab::registry::Registry;
 use weir_lab::results::{FlowMeasures, RunMetrics, Value};
 use weir_lab::runs::{Forget, Runner, Task};
 use weir_lab::scenario::{Clocks, Scenario};
@@ -64,7 +64,7 @@ struct Runs {
 
 /// [`ALONE`] under every law, with what each variant sets.
 fn of_every_law(variants: &[Vec<String>]) -> Vec<Runs> {
-    let laws: Vec<&str> = controller_names().collect();
+    let laws: Vec<&str> = Registry::standard().controller_names().collect();
     let mut metrics = simulate(&laws, variants).into_iter();
     laws.iter().map(|&law| Runs { law, metrics: metrics.by_ref().take(variants.len()).collect() }).collect()
 }

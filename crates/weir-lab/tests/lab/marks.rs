@@ -1,6 +1,6 @@
 //! Marks by ECN reach every law that says it yields to them.
 
-use weir_lab::registry::{self, MarkResponse};
+use weir_lab::registry::{MarkResponse, Registry};
 use weir_lab::scenario::Scenario;
 use weir_lab::{comparison::ComparisonRequest, traces::TraceStore};
 
@@ -30,8 +30,8 @@ ecn = "by-controller"
 
 #[test]
 fn who_hears_marks_keeps_the_queue_short_and_loses_nothing_behind_codel() {
-    let hearing = |name: &&str| registry::mark_response(name) == MarkResponse::Classic;
-    for law in registry::controller_names().filter(hearing) {
+    let hearing = |name: &&str| Registry::standard().mark_response(name) == MarkResponse::Classic;
+    for law in Registry::standard().controller_names().filter(hearing) {
         let scenario =
             Scenario::parse("codel.toml", CODEL, &[format!("flows.video.controller={law}")]).unwrap();
         let request = ComparisonRequest { scenario: &scenario, seeds: &[1], jobs: 1, series: false };

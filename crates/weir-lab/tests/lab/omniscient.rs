@@ -3,8 +3,9 @@
 //!
 //! `make test` asks some laws in some cases, `make test-long` (`WEIR_LONG=1`) every law in every case of every suite.
 
-use weir_lab::registry::{controller_names, yardsticks};
+use weir_lab::registry::{Registry, yardsticks};
 use weir_lab::results::stats::mean;
+use weir_lab::scenario::Contestant;
 use weir_lab::suite::{CaseResult, ControllerResult, SUITES, SuiteRequest, find};
 use weir_lab::traces::TraceStore;
 
@@ -45,7 +46,9 @@ fn ahead(case: &CaseResult) -> Vec<String> {
 
 fn ahead_in(suite: &str, cases: &[&str], controllers: &[&str], seeds: &[u64]) -> Vec<String> {
     let suite = find(suite).expect("it ships");
-    let request = SuiteRequest { suite, controllers, seeds, jobs: 2, cases };
+    let registry = &Registry::standard();
+    let contestants: Vec<Contestant> = controllers.iter().copied().map(Contestant::named).collect();
+    let request = SuiteRequest { suite, registry, controllers: &contestants, seeds, jobs: 2, cases };
     let run = request.run(&TraceStore::find(None), &|| {}).expect("it runs");
     run.result.cases.iter().flat_map(ahead).collect()
 }
@@ -53,7 +56,7 @@ fn ahead_in(suite: &str, cases: &[&str], controllers: &[&str], seeds: &[u64]) ->
 #[test]
 fn no_law_gives_viewers_more_at_no_more_delay() {
     let found: Vec<String> = if is_long() {
-        let controllers: Vec<&str> = controller_names().collect();
+        let controllers: Vec<&str> = Registry::standard().controller_names().collect();
         SUITES.iter().flat_map(|suite| ahead_in(suite.name, &[], &controllers, &[1, 2, 3, 4, 5])).collect()
     } else {
         let controllers = ["gcc", "nada", "scream-v2"];
@@ -67,10 +70,16 @@ fn no_law_gives_viewers_more_at_no_more_delay() {
 #[test]
 fn it_can_be_asked_for_in_a_suite_and_is_all_that_it_can_be() {
     assert!(yardsticks().any(|info| info.name == "omniscient"));
-    assert!(controller_names().all(|name| name != "omniscient"));
+    assert!(Registry::standard().controller_names().all(|name| name != "omniscient"));
     let suite = find("rfc8867").unwrap();
-    let request =
-        SuiteRequest { suite, controllers: &["omniscient"], seeds: &[1], jobs: 1, cases: &["5.1", "5.6"] };
+    let request = SuiteRequest {
+        suite,
+        registry: &Registry::standard(),
+        controllers: &[Contestant::named("omniscient")],
+        seeds: &[1],
+        jobs: 1,
+        cases: &["5.1", "5.6"],
+    };
     let result = request.run(&TraceStore::at(None), &|| {}).unwrap().result;
     let [alone, beside_tcp] = &result.cases[..] else { panic!("two cases") };
     let (own, yardstick) = (&alone.controllers[0], alone.omniscient.as_ref().unwrap());

@@ -5,7 +5,7 @@ use crate::build::topology::{LEFT, RIGHT};
 use crate::form::KeyPath;
 use crate::scenario::{Flow, Scenario};
 
-impl Problems {
+impl Problems<'_> {
     /// The flows of a call share a host at either end.
     pub(super) fn calls(&mut self, scenario: &Scenario) {
         for (name, flow) in scenario.flows.iter() {

@@ -6,7 +6,7 @@ use super::Problems;
 use crate::form::{KeyPath, advice};
 use crate::scenario::{Cell, Dumbbell, InService, Jitter, LinkModel, Order, Scenario};
 
-impl Problems {
+impl Problems<'_> {
     pub(super) fn cell(&mut self, cell: &Cell, path: &KeyPath) {
         self.some_rate(&path.with("rate"), cell.rate);
         if let Err(error) = cell.config().validate() {

@@ -11,7 +11,7 @@ const MOST_OFFSET: TimeDelta = TimeDelta::from_secs(876_000 * 3600);
 /// Coarsest clock.
 const COARSEST: TimeDelta = TimeDelta::from_secs(1);
 
-impl Problems {
+impl Problems<'_> {
     pub(super) fn clock(&mut self, clock: Clock, path: &KeyPath) {
         if let Some(offset) = clock.offset.filter(|offset| offset.abs() > MOST_OFFSET) {
             let path = path.with("offset");

@@ -11,7 +11,7 @@ use crate::scenario::{Carried, Coupling, Detection, Flow, NO_COUPLER, PrioritySt
 /// A word that takes longer is none.
 const LONGEST_DELAY: TimeDelta = TimeDelta::from_millis(500);
 
-impl Problems {
+impl Problems<'_> {
     pub(super) fn couplings(&mut self, scenario: &Scenario) {
         for (name, coupling) in scenario.coupling.iter() {
             let path = KeyPath::of(&["coupling", name]);
@@ -83,7 +83,7 @@ impl Problems {
             } else if let Some(reason) = uncoupled_kind(flow) {
                 self.value(&at, format!("the flow `{wanted}` cannot be coupled: {reason}"))
                     .push_str("couple media flows and TCP flows of one transfer");
-            } else if info.steers == Steers::Windows && !has_window(&flow.carried) {
+            } else if info.steers == Steers::Windows && !has_window(self.registry, &flow.carried) {
                 let message =
                     format!("`{}` couples windows, and the flow `{wanted}` has none", coupling.algorithm);
                 self.value(&at, message).push_str(&steering_rates());

@@ -1,7 +1,7 @@
 //! ECN fields that a controller cannot answer for.
 
 use crate::form::{KeyPath, Problem, list};
-use crate::registry::{self, MarkResponse};
+use crate::registry::MarkResponse;
 use crate::scenario::{Carried, EcnField, Media, Scenario};
 
 /// What can be run and should not be sent into a network.
@@ -20,7 +20,8 @@ fn warning(scenario: &Scenario, media: &Media, path: &KeyPath) -> Option<Problem
     let without = |enough: fn(MarkResponse) -> bool| {
         let own = scenario.controllers.is_empty().then_some(media.controller.as_str());
         let all = scenario.controllers.iter().map(String::as_str).chain(own);
-        let without: Vec<&str> = all.filter(|law| !enough(registry::mark_response(law))).collect();
+        let without: Vec<&str> =
+            all.filter(|law| !enough(scenario.registry.mark_response(scenario.controller_of(law)))).collect();
         (!without.is_empty()).then(|| list(&without))
     };
     let message = match media.ecn {

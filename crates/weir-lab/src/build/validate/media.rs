@@ -6,8 +6,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::Problems;
 use crate::form::{KeyPath, advice};
-use crate::registry;
-use crate::scenario::{BurstChoice, ChangedEncoder, Encoder, Media, Step};
+use crate::scenario::{BurstChoice, ChangedEncoder, Encoder, Media, Step, Variant};
 
 /// Smallest and largest payload limit of a media packet.
 const PAYLOAD_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize::from_bytes(9000));
@@ -18,7 +17,7 @@ const SHORTEST_RTCP_INTERVAL: TimeDelta = TimeDelta::from_millis(1);
 /// Audio more often than this is none.
 const SHORTEST_AUDIO: TimeDelta = TimeDelta::from_micros(2500);
 
-impl Problems {
+impl Problems<'_> {
     pub(super) fn media(&mut self, media: &Media, path: &KeyPath) {
         self.encoder(media, &path.with("encoder"));
         if let Some(audio) = media.audio {
@@ -58,17 +57,35 @@ impl Problems {
 
     /// Whether there is a controller of this name.
     pub(super) fn controller_name(&mut self, name: &str, path: &KeyPath) -> bool {
-        let known = registry::known_names().any(|known| known == name);
+        let known = self.registry.known_names().any(|known| known == name);
         if !known {
-            self.value(path, format!("there is no controller `{name}`"))
-                .push_str(&advice(name, registry::controller_names()));
+            let advice = advice(name, self.registry.controller_names());
+            self.value(path, format!("there is no controller `{name}`")).push_str(&advice);
         }
         known
     }
 
+    /// A controller with options of its own.
+    pub(super) fn variant(&mut self, name: &str, variant: &Variant, path: &KeyPath) {
+        if self.registry.known_names().any(|known| known == name) {
+            self.key(path, format!("`{name}` is the name of a controller"))
+                .push_str("give the variant a name of its own");
+        }
+        let known = self.controller_name(&variant.controller, &path.with("controller"));
+        // Whatever the flows' rates: those that they have are tried before anything runs.
+        let kbps = DataRate::from_kbps;
+        if let (true, Ok(limits)) = (known, RateLimits::new(kbps(150), kbps(300), kbps(2500)))
+            && let Err(error) =
+                self.registry.build(&variant.controller, Some(&variant.options.0), limits, 1.0)
+        {
+            let advice = format!("see the options of `{}`", variant.controller);
+            self.value(&path.with("options"), error.to_string()).push_str(&advice);
+        }
+    }
+
     fn controller(&mut self, media: &Media, limits: RateLimits, path: &KeyPath) {
         let options = media.options.as_ref().map(|options| &options.0);
-        if let Err(error) = registry::build(&media.controller, options, limits, media.priority) {
+        if let Err(error) = self.registry.build(&media.controller, options, limits, media.priority) {
             let advice = format!("see the options of `{}`", media.controller);
             self.value(&path.with("options"), error.to_string()).push_str(&advice);
         }

@@ -18,6 +18,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::copies::MOST_COPIES;
 use super::topology::{Network, network};
 use crate::form::{KeyPath, Problem};
+use crate::registry::Registry;
 use crate::scenario::{
     Bucket, Carried, Constant, Flow, Jitter, LinkModel, Pause, Scenario, Step, TraceOffset,
 };
@@ -35,7 +36,7 @@ const SEGMENT_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize
 
 /// Everything about `scenario` that makes no sense.
 pub(crate) fn problems(scenario: &Scenario) -> Vec<Problem> {
-    let mut all = Problems::default();
+    let mut all = Problems { found: Vec::new(), registry: &scenario.registry };
     all.scenario(scenario);
     for (name, cell) in scenario.cells.iter() {
         all.cell(cell, &KeyPath::of(&["cells", name]));
@@ -66,19 +67,21 @@ pub(crate) fn problems(scenario: &Scenario) -> Vec<Problem> {
     }
     all.calls(scenario);
     all.couplings(scenario);
-    if all.0.is_empty() {
+    if all.found.is_empty() {
         match network(scenario, scenario.seed) {
             Ok(network) => all.network(scenario, &network),
-            Err(problem) => all.0.push(problem),
+            Err(problem) => all.found.push(problem),
         }
     }
-    all.0
+    all.found
 }
 
-#[derive(Default)]
-struct Problems(Vec<Problem>);
+struct Problems<'s> {
+    found: Vec<Problem>,
+    registry: &'s Registry,
+}
 
-impl Problems {
+impl Problems<'_> {
     /// Notes a problem of the value at `path`; the advice is to be written into what is returned.
     fn value(&mut self, path: &KeyPath, message: String) -> &mut String {
         self.note(Problem::value(path, message))
@@ -90,9 +93,9 @@ impl Problems {
     }
 
     fn note(&mut self, problem: Problem) -> &mut String {
-        self.0.push(problem.help(""));
-        let last = self.0.len() - 1;
-        self.0[last].help.get_or_insert_default()
+        self.found.push(problem.help(""));
+        let last = self.found.len() - 1;
+        self.found[last].help.get_or_insert_default()
     }
 
     fn not_negative(&mut self, path: &KeyPath, time: Option<TimeDelta>) {
@@ -163,7 +166,12 @@ impl Problems {
                 .push_str("leave out `multipath`, or write the network as `links`");
         }
         for (i, name) in scenario.controllers.iter().enumerate() {
-            self.controller_name(name, &root.with("controllers").item(i));
+            if scenario.variants.get(name).is_none() {
+                self.controller_name(name, &root.with("controllers").item(i));
+            }
+        }
+        for (name, variant) in scenario.variants.iter() {
+            self.variant(name, variant, &root.with("variants").with(name));
         }
         if scenario.flows.is_empty() {
             self.value(&root.with("flows"), "the scenario has no flow".to_owned())

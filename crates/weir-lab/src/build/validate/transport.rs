@@ -10,7 +10,7 @@ use crate::scenario::{
     DelayRange, Downloads, NEEDS_COUNTS, SizeRange, Tcp, TcpEcn, TcpOptions, Web, WebSizes,
 };
 
-impl Problems {
+impl Problems<'_> {
     pub(super) fn tcp(&mut self, tcp: &Tcp, path: &KeyPath) {
         self.window_law(tcp.law(), path);
         if tcp.size.is_some_and(|size| size == DataSize::ZERO) {

@@ -1,4 +1,6 @@
 use super::*;
+use crate::registry::Registry;
+use crate::scenario::Contestant;
 use crate::suite::results::Void;
 
 fn result(values: &[f64]) -> SuiteResult {
@@ -144,8 +146,9 @@ fn refusal(result: &SuiteResult) -> String {
     let file = tempfile::NamedTempFile::new().unwrap();
     serde_json::to_writer(&file, result).unwrap();
     let suite = crate::suite::find("rfc8867").unwrap();
-    let request =
-        SuiteRequest { suite, controllers: &["gcc", "nada"], seeds: &[1, 2, 3], jobs: 1, cases: &["5.1"] };
+    let controllers = &["gcc", "nada"].map(Contestant::named);
+    let registry = &Registry::standard();
+    let request = SuiteRequest { suite, registry, controllers, seeds: &[1, 2, 3], jobs: 1, cases: &["5.1"] };
     let read = SuiteResult::read(file.path(), &request, &TraceStore::at(None));
     let error = read.err().map_or_else(String::new, |error| error.to_string());
     error.replace(&file.path().display().to_string(), "base")

@@ -54,7 +54,7 @@ pub(crate) fn comparison(controllers: &[(&str, Vec<RunMetrics>)]) -> Comparison 
         let flows: Vec<(&str, FlowKind)> = runs[0].flows.iter().map(|f| (f.name.as_str(), f.kind)).collect();
         let delays = vec![FlowDelays::default(); flows.len()];
         let sample = Sample { plan: plan(&flows), delays, series: None };
-        ControllerRuns { name: (*name).to_owned(), runs: runs.clone(), sample }
+        ControllerRuns { name: (*name).to_owned(), law: (*name).to_owned(), runs: runs.clone(), sample }
     };
     Comparison {
         summary: Summary::from_runs("hand/made", &seeds, runs).unwrap(),

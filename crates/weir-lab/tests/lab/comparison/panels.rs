@@ -113,7 +113,7 @@ fn many_competitors_are_shown_as_their_sum() {
 #[test]
 fn signals_carry_side_unit_and_meaning() {
     let mut comparison = with_series(&[("video", FlowKind::Media)]);
-    let known = weir_lab::registry::signals("nada", Side::Receiver).unwrap()[0];
+    let known = weir_lab::registry::Registry::standard().signals("nada", Side::Receiver).unwrap()[0];
     let series = comparison.controllers[0].sample.series.as_mut().unwrap();
     known.name.clone_into(&mut series.flows[0].signals[0].name);
     let input = input(&comparison);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use weir_lab::build::RunOptions;
-use weir_lab::registry::{controller_names, controllers, options_schema};
+use weir_lab::registry::Registry;
 use weir_lab::scenario::{Carried, Scenario, scenario_schema};
 use weir_lab::shipped::{SCENARIOS, find};
 use weir_lab::traces::TraceStore;
@@ -41,7 +41,7 @@ fn every_file_in_scenarios_ships_and_every_name_is_a_file() {
 fn every_scenario_that_ships_is_valid_and_builds_for_every_controller() {
     let store = TraceStore::at(None);
     for scenario in shipped() {
-        for controller in controller_names() {
+        for controller in Registry::standard().controller_names() {
             let options = RunOptions { seed: 1, controller: Some(controller), series: false };
             let run = scenario.build(&options, &store).unwrap_or_else(|e| panic!("{}: {e}", scenario.title));
             assert_eq!(run.spec.flows.len(), run.plan.flows.len());
@@ -124,8 +124,13 @@ fn the_schema_describes_every_key_and_forbids_others() {
         let closed = node["additionalProperties"] == false || node["unevaluatedProperties"] == false;
         assert!(closed, "{definition} takes any key: {node}");
     }
-    for info in controllers() {
-        assert_eq!(options_schema(info.name).unwrap()["additionalProperties"], false, "{}", info.name);
+    for info in Registry::standard().controllers() {
+        assert_eq!(
+            Registry::standard().options_schema(info.name).unwrap()["additionalProperties"],
+            false,
+            "{}",
+            info.name
+        );
     }
 }
 
@@ -184,8 +189,12 @@ fn described_controllers() -> Vec<(String, String)> {
 fn the_documentation_describes_every_controller_as_the_registry_does() {
     let described = described_controllers();
     let names: Vec<&str> = described.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, controller_names().collect::<Vec<_>>(), "headings of docs/controllers.md");
-    for (info, (_, text)) in controllers().iter().zip(&described) {
+    assert_eq!(
+        names,
+        Registry::standard().controller_names().collect::<Vec<_>>(),
+        "headings of docs/controllers.md"
+    );
+    for (info, (_, text)) in Registry::standard().controllers().zip(&described) {
         let facts =
             format!("Source: {}. Placement: {}. Feedback: {}.", info.source, info.placement, info.feedback);
         assert!(text.starts_with(&facts), "{}: not `{facts}`", info.name);

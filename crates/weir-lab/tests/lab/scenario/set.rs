@@ -2,6 +2,7 @@
 
 use weir_lab::build::set;
 use weir_lab::form::ScenarioError;
+use weir_lab::registry::Registry;
 use weir_lab::scenario::{Carried, Encoder, Jitter, Loss, RandomOffset, Scenario, TraceOffset};
 use weir_units::{DataRate, TimeDelta};
 
@@ -189,8 +190,8 @@ fn what_is_no_assignment_is_refused_with_an_example() {
 fn a_refused_override_leaves_the_table_as_it_was() {
     let before: toml::Table = toml::from_str(TEXT).unwrap();
     let mut table = before.clone();
-    assert!(set(&mut table, "links.forward.loss=2").is_err());
+    assert!(set(&Registry::standard(), &mut table, "links.forward.loss=2").is_err());
     assert_eq!(table, before);
-    set(&mut table, "links.forward.loss=0.25").unwrap();
+    set(&Registry::standard(), &mut table, "links.forward.loss=0.25").unwrap();
     assert_eq!(table["links"]["forward"]["loss"].as_float(), Some(0.25));
 }
