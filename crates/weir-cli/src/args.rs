@@ -39,8 +39,29 @@ pub(crate) enum Command {
     Trace(TraceCommand),
     /// Print a JSON Schema.
     Schema(SchemaArgs),
+    /// Begin something of your own.
+    #[command(subcommand)]
+    New(NewCommand),
     /// Check a scenario file without running it.
     Check(CheckArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum NewCommand {
+    /// A crate with a law of your own, and every command with it.
+    Law(NewLawArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct NewLawArgs {
+    /// Name of the law and of the crate, such as `my-law`.
+    pub(crate) name: String,
+    /// A clone of Weir, or the address of its repository [default: the clone that this command was built from].
+    #[arg(long, value_name = "PATH|URL")]
+    pub(crate) weir: Option<String>,
+    /// Folder of the crate, which must not be there [default: NAME].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -11,6 +11,7 @@ mod detection;
 mod effective;
 mod failure;
 mod list;
+mod new;
 mod numbers;
 mod output;
 mod pairs;
@@ -62,6 +63,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args, &registry),
         Command::Schema(args) => list::schema(&args),
+        Command::New(command) => new::new(&command),
         Command::Check(args) => check::check(&args, &registry),
     };
     match outcome {

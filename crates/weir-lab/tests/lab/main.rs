@@ -11,6 +11,7 @@ mod fluid;
 mod marks;
 mod metrics;
 mod omniscient;
+mod own_law;
 mod parking_lots;
 mod pause_and_audio;
 mod priorities;

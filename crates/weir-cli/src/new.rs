@@ -1,0 +1,155 @@
+//! `weir new law`: a crate with a law of one's own in it.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::args::{NewCommand, NewLawArgs};
+use crate::failure::Failure;
+
+/// The files of the crate, as they are for a law called `mine`.
+const FILES: [(&str, &str); 4] = [
+    ("Cargo.toml", include_str!("../templates/law/Cargo.toml.in")),
+    ("README.md", include_str!("../templates/law/README.md.in")),
+    ("src/main.rs", include_str!("../templates/law/src/main.rs")),
+    ("src/law.rs", include_str!("../templates/law/src/law.rs")),
+];
+/// The crates of Weir that it depends on.
+const CRATES: [&str; 3] = ["weir-cc", "weir-cli", "weir-lab"];
+
+/// Makes what is asked for.
+pub(crate) fn new(command: &NewCommand) -> Result<(), Failure> {
+    let NewCommand::Law(args) = command;
+    law(args)
+}
+
+fn law(args: &NewLawArgs) -> Result<(), Failure> {
+    let NewLawArgs { name, .. } = args;
+    check_name(name)?;
+    let source = Source::of(args.weir.as_deref())?;
+    let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(name));
+    if folder.exists() {
+        let problem = format!(
+            "{} is there already; choose another name, or another folder with --out",
+            folder.display()
+        );
+        return Err(Failure::Option { option: format!("new law {name}"), problem });
+    }
+    let mut files: Vec<(&str, String)> =
+        FILES.iter().map(|&(path, text)| (path, called(text, name))).collect();
+    files[0].1 = source.depended_on(&files[0].1);
+    // The versions that this clone was tested with.
+    if let Some(lock) = source.lock() {
+        files.push(("Cargo.lock", lock));
+    }
+    write(&folder, &files).map_err(|source| Failure::Write { path: folder.clone(), source })?;
+    let mut out = anstream::stdout().lock();
+    writeln!(
+        out,
+        "{} has the law `{name}`, in src/law.rs, and the command `weir` with it:",
+        folder.display()
+    )?;
+    writeln!(
+        out,
+        "    cd {}\n    cargo run --release -- run --controller {name},gcc\n    cargo test",
+        folder.display()
+    )?;
+    Ok(())
+}
+
+/// A name that is one of a crate and of a law: small letters, digits and single hyphens between them.
+fn check_name(name: &str) -> Result<(), Failure> {
+    let refuse = |problem: String| Failure::Option { option: format!("new law {name}"), problem };
+    let is_word = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_lowercase())
+            && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+    };
+    if !name.split('-').all(is_word) {
+        let advice = "write small letters and digits, with hyphens between words, such as `my-law`";
+        return Err(refuse(format!("this is no name of a law and a crate; {advice}")));
+    }
+    if weir_lab::registry::Registry::standard().find(name).is_ok() {
+        return Err(refuse("this controller ships; give yours another name".to_owned()));
+    }
+    if CRATES.contains(&name) || name == "weir" {
+        return Err(refuse("this is a crate of Weir; give yours another name".to_owned()));
+    }
+    Ok(())
+}
+
+/// `text`, of a law called `mine`, with another name in it.
+fn called(text: &str, name: &str) -> String {
+    let head = |word: &str| {
+        let (first, rest) = word.split_at(1.min(word.len()));
+        first.to_ascii_uppercase() + rest
+    };
+    let type_name: String = name.split('-').map(head).collect();
+    text.replace("MineRule", &format!("{type_name}Rule")).replace("Mine", &type_name).replace("mine", name)
+}
+
+/// Where the crates of Weir come from.
+#[derive(Debug)]
+enum Source {
+    Clone(PathBuf),
+    Git(String),
+}
+
+impl Source {
+    /// What `--weir` says; without it the clone that this binary was built from.
+    fn of(given: Option<&str>) -> Result<Self, Failure> {
+        let is_url = |text: &&str| text.contains("://") || text.starts_with("git@");
+        if let Some(url) = given.filter(is_url) {
+            return Ok(Self::Git(url.to_owned()));
+        }
+        let built_from = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let path = given.map_or_else(built_from, PathBuf::from);
+        let clone = path.canonicalize().ok().filter(|clone| {
+            CRATES.iter().all(|name| clone.join("crates").join(name).join("Cargo.toml").is_file())
+        });
+        clone.map(Self::Clone).ok_or_else(|| Failure::Option {
+            option: given.map_or_else(|| "new law".to_owned(), |given| format!("--weir {given}")),
+            problem: format!(
+                "{} is no clone of Weir; give its folder, or the address of its repository, with --weir",
+                path.display()
+            ),
+        })
+    }
+
+    /// `manifest` with this source in the place of `WEIR`.
+    fn depended_on(&self, manifest: &str) -> String {
+        let line = |line: &str| {
+            let Some((name, _)) = line.split_once(" = { WEIR") else { return line.to_owned() };
+            let source = match self {
+                Self::Clone(clone) => {
+                    format!("path = {:?}", clone.join("crates").join(name).display().to_string())
+                }
+                Self::Git(url) => format!("git = {url:?}"),
+            };
+            line.replacen("WEIR", &source, 1)
+        };
+        manifest.lines().map(|text| line(text) + "\n").collect()
+    }
+
+    fn lock(&self) -> Option<String> {
+        match self {
+            Self::Clone(clone) => fs::read_to_string(clone.join("Cargo.lock")).ok(),
+            Self::Git(_) => None,
+        }
+    }
+}
+
+/// Writes all files into a new folder, or none.
+fn write(folder: &Path, files: &[(&str, String)]) -> std::io::Result<()> {
+    let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(above)?;
+    let part = tempfile::Builder::new().prefix(".weir-new-").tempdir_in(above)?;
+    for (path, text) in files {
+        let path = part.path().join(path);
+        fs::create_dir_all(path.parent().unwrap_or(&path))?;
+        fs::write(path, text)?;
+    }
+    fs::rename(part.path(), folder)?;
+    // It has another name now.
+    let _ = part.keep();
+    Ok(())
+}

@@ -1,0 +1,157 @@
+//! The law `mine`: the rate grows while packets come without delay and loss, and falls where they do not. Replace its rule with
+//! yours; what it needs to be a law of Weir stays.
+//!
+//! Each report tells of packets that arrived or are missing, and of a round-trip time. Once in a round-trip time the rate is
+//! multiplied: by `decrease` where the round-trip time is `threshold` above its least or more than 2 % of the packets are
+//! missing, else by as much of `growth` as belongs to the time since.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weir_cc::packet_feedback::PacketFeedback;
+use weir_cc::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
+use weir_cc::{
+    Cause, Controller, Fate, Feedback, Pacing, RateLimits, Receiver, SendState, SendTime, Signal, TimeDelta,
+    Why,
+};
+use weir_lab::registry::{ControllerInfo, Half, Law};
+
+/// Its constants: options of the same names in scenarios and behind `--controller`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Factor of a decrease, in (0, 1).
+    pub decrease: f64,
+    /// What a second without congestion makes of the rate, above 1.
+    pub growth: f64,
+    /// Round-trip time above its least from which on the path is congested. It has the time in it for which the receiver
+    /// held the packet before its report, up to 50 ms.
+    pub threshold: TimeDelta,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { decrease: 0.85, growth: 1.3, threshold: TimeDelta::from_millis(100) }
+    }
+}
+
+/// How often the receiver tells of packets.
+const REPORTS: TimeDelta = TimeDelta::from_millis(50);
+
+/// What the registry knows of the law.
+#[derive(Debug)]
+pub struct Mine;
+
+impl Law for Mine {
+    type Config = Config;
+
+    fn info() -> ControllerInfo {
+        ControllerInfo {
+            name: "mine",
+            summary: "grows without delay and loss, falls with them",
+            source: "a law of one's own",
+            placement: "sender",
+            feedback: "per packet",
+            presets: Vec::new(),
+        }
+    }
+
+    fn sender(config: Config, limits: RateLimits) -> Half<dyn Controller> {
+        Ok(Box::new(sender(config, limits)?))
+    }
+
+    fn receiver(_: Config, _: RateLimits) -> Half<dyn Receiver> {
+        Ok(Box::new(PacketFeedback::new(REPORTS)))
+    }
+}
+
+/// The sender half.
+///
+/// # Errors
+/// A constant out of its range, in words.
+pub fn sender(config: Config, limits: RateLimits) -> Result<RateLaw<MineRule>, String> {
+    if !(config.decrease > 0.0 && config.decrease < 1.0) {
+        return Err("`decrease` must be in (0, 1)".to_owned());
+    }
+    if !(config.growth > 1.0 && config.growth <= 10.0) {
+        return Err("`growth` must be above 1, at most 10".to_owned());
+    }
+    if config.threshold <= TimeDelta::ZERO {
+        return Err("`threshold` must be above 0s".to_owned());
+    }
+    // Without feedback for a second the rate yields.
+    let frame = Frame::new(limits, Some(TimeDelta::from_secs(1)));
+    Ok(RateLaw::new_by(MineRule { config, least_rtt: None, decided: None, packets: 0, missing: 0 }, frame))
+}
+
+/// What the law remembers of the path; the rate itself is the frame's.
+#[derive(Debug)]
+pub struct MineRule {
+    config: Config,
+    least_rtt: Option<TimeDelta>,
+    /// When the rate was computed last.
+    decided: Option<SendTime>,
+    /// Packets that were told of since then, and those of them that are missing.
+    packets: u32,
+    missing: u32,
+}
+
+/// So many times its rate may leave the pacer at once.
+const PACING: Pacing = Pacing::Factor(1.5);
+
+impl Rule for MineRule {
+    fn on_feedback(
+        &mut self,
+        now: SendTime,
+        feedback: &Feedback<'_>,
+        _: &SendState,
+        frame: &mut Frame,
+    ) -> Heard {
+        let Feedback::Packets { results, rtt, .. } = *feedback else { return Heard::Foreign };
+        // The path is there: what `Frame::new` was told to wait for has come.
+        frame.end_silence();
+        let missing = results.iter().filter(|result| result.fate == Fate::Missing).count() as u32;
+        self.missing = self.missing.saturating_add(missing);
+        self.packets = self.packets.saturating_add(results.len() as u32);
+        let Some(rtt) = rtt else { return Heard::Noted };
+        let least = self.least_rtt.map_or(rtt, |least| least.min(rtt));
+        self.least_rtt = Some(least);
+        frame.set_rtt(Some(rtt));
+        let Some(before) = self.decided else {
+            self.decided = Some(now);
+            return Heard::Noted;
+        };
+        if now - before < rtt {
+            return Heard::Noted;
+        }
+        let elapsed = (now - before).secs_f64().min(1.0);
+        let lossy = f64::from(self.missing) > 0.02 * f64::from(self.packets);
+        (self.decided, self.packets, self.missing) = (Some(now), 0, 0);
+        let (factor, why, cause) = if lossy {
+            (self.config.decrease, Why::Loss, Cause::Loss)
+        } else if rtt - least > self.config.threshold {
+            (self.config.decrease, Why::Delay, Cause::Delay)
+        } else {
+            (1.0 + (self.config.growth - 1.0) * elapsed, Why::Growth, Cause::RampUp)
+        };
+        Heard::Rate(Computed { rate: factor * frame.rate(), why, cause })
+    }
+
+    fn forget_path(&mut self, _: SendTime, _: &mut Frame) {
+        (self.least_rtt, self.decided, self.packets, self.missing) = (None, None, 0, 0);
+    }
+
+    /// No rate or window of its own beside the frame's.
+    fn scale(&mut self, _: SendTime, _: f64, _: &Frame) {}
+
+    fn outlook(&self, frame: &Frame) -> Outlook {
+        Outlook::at(frame.data_rate(), PACING)
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        &[Signal { name: "least_rtt", unit: "ms", meaning: "the least round-trip time" }]
+    }
+
+    fn read_signals(&self, _: &Frame, out: &mut [f64]) {
+        out[0] = self.least_rtt.map_or(f64::NAN, TimeDelta::millis_f64);
+    }
+}

@@ -1,0 +1,11 @@
+//! The command `weir` with the law `mine` among its own: every command knows it.
+
+mod law;
+
+use std::process::ExitCode;
+
+use weir_lab::registry::Registry;
+
+fn main() -> ExitCode {
+    weir_cli::main_with(Registry::standard().with::<law::Mine>())
+}

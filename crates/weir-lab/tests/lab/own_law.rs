@@ -1,0 +1,80 @@
+//! A law of one's own in the registry: the very law that `weir new law` writes.
+
+use weir_lab::comparison::{ComparisonRequest, tables};
+use weir_lab::registry::{Registry, RegistryError};
+use weir_lab::scenario::{Contestant, Scenario};
+use weir_lab::suite::{SuiteRequest, find};
+use weir_lab::traces::TraceStore;
+
+#[allow(unreachable_pub, reason = "it is written for a crate of its own")]
+#[path = "../../../weir-cli/templates/law/src/law.rs"]
+mod law;
+
+fn registry() -> Registry {
+    Registry::standard().with::<law::Mine>()
+}
+
+#[test]
+fn it_stands_beside_those_that_ship() {
+    let registry = registry();
+    registry.check().unwrap();
+    assert_eq!(registry.controller_names().last(), Some("mine"));
+    assert!(Registry::standard().find("mine").is_err(), "elsewhere nobody knows it");
+    let twice = registry.with::<law::Mine>().check().unwrap_err();
+    assert_eq!(twice, RegistryError::Twice { name: "mine" });
+}
+
+#[test]
+fn it_is_run_with_options_of_its_own_and_compared_run_by_run() {
+    let contestants = Contestant::list("mine, mine{growth=1.1}, gcc").unwrap();
+    let names: Vec<&str> = contestants.iter().map(|one| one.name.as_str()).collect();
+    let defined = contestants.iter().filter_map(|one| one.definition.clone());
+    let overrides: Vec<String> =
+        defined.chain([format!("controllers={names:?}"), "duration=10s".into(), "runs=2".into()]).collect();
+    let scenario = Scenario::open_in(&registry(), "gcc-2016/variable-capacity", &overrides).unwrap();
+    let seeds = scenario.seeds();
+    let request = ComparisonRequest { scenario: &scenario, seeds: &seeds, jobs: 1, series: false };
+    let comparison = request.run(&TraceStore::at(None), &|| {}).unwrap();
+    let rates: Vec<f64> =
+        comparison.controllers.iter().map(|own| own.runs[0].media.rate_bps.unwrap()).collect();
+    assert!(rates[0] > 1.2 * rates[1], "a slower growth gets less: {rates:?}");
+    let laws: Vec<&str> = comparison.controllers.iter().map(|own| own.law.as_str()).collect();
+    assert_eq!(laws, ["mine", "mine", "gcc"]);
+    let differences = tables::difference_table(&comparison).unwrap();
+    let first = &differences.rows[0];
+    let mean = |run: usize| {
+        let rate = |own: usize| comparison.controllers[own].runs[run].media.rate_bps.unwrap() / 1e3;
+        rate(1) - rate(0)
+    };
+    let cell = first.cells[0].as_ref().unwrap();
+    assert_eq!(first.name, "mine{growth=1.1}");
+    assert!((cell.mean - f64::midpoint(mean(0), mean(1))).abs() < 1e-9 && cell.ci95.is_some());
+}
+
+#[test]
+fn mistakes_in_its_options_are_told_as_those_of_any_law() {
+    let refused = |spec: &str| {
+        let contestant = Contestant::list(spec).unwrap().remove(0);
+        let overrides = [contestant.definition.unwrap()];
+        Scenario::open_in(&registry(), "gcc-2016/variable-capacity", &overrides).unwrap_err().to_string()
+    };
+    assert!(refused("mine{grwth=2}").contains("grwth"));
+    assert!(refused("mine{growth=0.5}").contains("`growth` must be above 1"));
+}
+
+#[test]
+fn it_goes_through_a_suite() {
+    let registry = registry();
+    let controllers = Contestant::list("mine,mine{decrease=0.5}").unwrap();
+    let request = SuiteRequest {
+        suite: find("rfc8867").unwrap(),
+        registry: &registry,
+        controllers: &controllers,
+        seeds: &[1],
+        jobs: 1,
+        cases: &["5.1"],
+    };
+    let result = request.run(&TraceStore::at(None), &|| {}).unwrap().result;
+    let names: Vec<&str> = result.controllers().collect();
+    assert_eq!(names, ["mine", "mine{decrease=0.5}"]);
+}
