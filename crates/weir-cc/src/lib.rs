@@ -52,12 +52,12 @@ pub mod rap;
 pub mod rate_law;
 pub mod report;
 pub mod scream;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod tfrc;
 pub mod time;
 pub mod window;
 
-#[cfg(test)]
-mod closed_loop;
 #[cfg(test)]
 mod properties;
 

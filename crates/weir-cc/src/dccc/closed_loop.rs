@@ -4,8 +4,8 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::bottleneck::{Bottleneck, Path};
 use super::{Config, Dccc, DcccObserver, DelayThreshold, Interarrival};
-use crate::closed_loop::{Loop, Source, limits};
 use crate::controller::AtReceiver;
+use crate::testing::{Loop, Source, usual_limits as limits};
 
 const NEVER: f64 = 1e6;
 const T: TimeDelta = TimeDelta::from_millis(100);

@@ -5,8 +5,8 @@ use weir_units::TimeDelta;
 
 use super::{Config, Dccc, DcccObserver, DelayThreshold, Interarrival};
 use crate::controller::{Observer, PathEvent};
-use crate::properties::{Call, Life, arrivals, calls, limits};
 use crate::report::LawReport;
+use crate::testing::{Call, Life, arrivals, calls, limits};
 
 fn config() -> impl Strategy<Value = Config> {
     let ms = TimeDelta::from_millis;

@@ -3,7 +3,7 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, Ledbat, receiver};
-use crate::closed_loop::{Loop, Source, limits};
+use crate::testing::{Loop, Source, usual_limits as limits};
 
 const CAPACITY: DataRate = DataRate::from_mbps(1);
 

@@ -3,9 +3,9 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, CongestionBound, LossAverage, Nada, NadaObserver, at_sender};
-use crate::closed_loop::{Loop, Source, limits};
 use crate::controller::{AtReceiver, RateLimits};
 use crate::packet_feedback::PacketFeedback;
+use crate::testing::{Loop, Source, usual_limits as limits};
 
 fn path(config: &Config, capacity: DataRate) -> Loop {
     let receiver = AtReceiver::new(NadaObserver::new(*config).unwrap());

@@ -5,8 +5,8 @@ use weir_units::TimeDelta;
 
 use super::{Config, CongestionBound, LossAverage, Nada, NadaObserver, NadaPacing};
 use crate::controller::{Observer, PathEvent};
-use crate::properties::{Call, Life, arrivals, calls, limits, survives_silence, usual_limits};
 use crate::report::LawReport;
+use crate::testing::{Call, Life, arrivals, calls, limits, survives_silence, usual_limits};
 use crate::time::ArrivalTime;
 
 fn config() -> impl Strategy<Value = Config> {

@@ -8,10 +8,10 @@ const HEAD: &str = "| cannot have | law | because |\n| --- | --- | --- |\n";
 /// The rows below [`HEAD`]: laws of one reason stand together.
 fn table() -> String {
     let mut rows: Vec<(&Exception, Vec<String>)> = Vec::new();
-    for law in LAWS {
+    for line in LAWS {
         // As the registry names those whose observer stands at the sender.
-        let name = format!("`{}`", law.name.replace(" at the ", "-at-"));
-        for exception in law.cannot {
+        let name = format!("`{}`", line.law.name.replace(" at the ", "-at-"));
+        for exception in line.cannot {
             match rows.iter_mut().find(|(other, _)| *other == exception) {
                 Some((_, laws)) => laws.push(name.clone()),
                 None => rows.push((exception, vec![name.clone()])),

@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::controller::{AtReceiver, Controller, RateLimits, Receiver};
+use crate::controller::AtReceiver;
 use crate::dccc::{self, Dccc, DcccObserver};
 use crate::gcc::goog_cc::{self, GoogCc};
 use crate::gcc::remb::{self, GccReceiver, GccSender};
@@ -17,28 +17,12 @@ use crate::rap::{self, Rap};
 use crate::scream::v1::Scream;
 use crate::scream::v2::ScreamV2;
 use crate::scream::{self, ScreamReceiver};
+use crate::testing::{Law, halves, law_tests};
 use crate::tfrc::{self, Tfrc, TfrcObserver};
 
-/// A law by name, and both its halves for given limits.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Law {
-    pub(super) name: &'static str,
-    pub(super) build: fn(RateLimits) -> Halves,
-    /// Rounds of good feedback, each of one report, after which it is at the maximum of [`usual_limits`].
-    pub(super) rounds_to_recover: usize,
-    /// A start rate from which it comes down on a path of 1 Mbit/s.
-    pub(super) highest_start_kbps: u64,
-    /// Whether it takes one-way delays for true: hours between the clocks are then hours of delay.
-    pub(super) absolute_delays: bool,
-    /// By how much the receiver's clock must be set forward that the law knows it from a queue.
-    pub(super) clock_step: TimeDelta,
-    /// Whether the target stays, while the source offers less, below the start rate, twice of what was sent and what a
-    /// probe found; and by how many full packets in a round trip it may exceed that.
-    pub(super) packets_when_limited: Option<u32>,
-    /// What one cut for congestion leaves of a rate, for a law that may make one within a second of coupling's word; else 1.
-    pub(super) own_cut: f64,
-    /// Whether its rate is a function of what the receiver tells alone, in which a share leaves no trace.
-    pub(super) forgets_shares: bool,
+/// A law of this crate.
+pub(super) struct Line {
+    pub(super) law: Law,
     /// What holds of every law over a whole path and of this one, by its own definition, not: each with the reason.
     /// `docs/controllers.md` prints it, and the lab's tests show that it fails.
     pub(super) cannot: &'static [Exception],
@@ -46,68 +30,6 @@ pub(super) struct Law {
 
 /// The name of a property in `docs/controllers.md`, and why a law cannot have it.
 pub(super) type Exception = (&'static str, &'static str);
-
-impl Law {
-    pub(super) const fn new(name: &'static str, build: fn(RateLimits) -> Halves) -> Self {
-        Self {
-            name,
-            build,
-            rounds_to_recover: ROUNDS_TO_RECOVER,
-            highest_start_kbps: 100_000,
-            absolute_delays: false,
-            clock_step: TimeDelta::from_secs(5),
-            packets_when_limited: None,
-            own_cut: 1.0,
-            forgets_shares: false,
-            cannot: &[],
-        }
-    }
-
-    /// For a law that climbs slowly by its own design.
-    pub(super) const fn recovering_within(self, rounds_to_recover: usize) -> Self {
-        Self { rounds_to_recover, ..self }
-    }
-
-    /// For a law that needs synchronised clocks.
-    pub(super) const fn by_absolute_delays(self) -> Self {
-        Self { absolute_delays: true, ..self }
-    }
-
-    /// For a law to which less than 10 s above the smallest delay of the last minutes are a queue.
-    pub(super) const fn by_the_smallest_delay(self) -> Self {
-        Self { clock_step: TimeDelta::from_secs(11), ..self }
-    }
-
-    /// For a law that does not take an empty path for one that carries more than it ever did.
-    pub(super) const fn bounded_when_limited(self) -> Self {
-        Self { packets_when_limited: Some(0), ..self }
-    }
-
-    /// For a law that a burst of a moment makes cut its rate to this share of it.
-    pub(super) const fn cutting_to(self, own_cut: f64) -> Self {
-        Self { own_cut, ..self }
-    }
-
-    /// For a law that goes by what the receiver tells alone.
-    pub(super) const fn forgetting_shares(self) -> Self {
-        Self { forgets_shares: true, ..self }
-    }
-
-    /// For a law that cannot have a property of whole paths by its own definition.
-    pub(super) const fn cannot(self, cannot: &'static [Exception]) -> Self {
-        Self { cannot, ..self }
-    }
-
-    /// The same for a law with a window, in whole packets.
-    pub(super) const fn bounded_by_a_window_when_limited(self) -> Self {
-        Self { packets_when_limited: Some(1), ..self }
-    }
-
-    /// For a law whose equilibrium grows with the maximum rate: one of 100 Mbit/s is out of its range.
-    pub(super) const fn starting_at_most(self, highest_start_kbps: u64) -> Self {
-        Self { highest_start_kbps, ..self }
-    }
-}
 
 const TWO_STREAMS: &str = "short round trips, simulcast, two streams";
 const THREE_STREAMS: &str = "short round trips, simulcast, three streams";
@@ -192,38 +114,38 @@ const DCCC: &[Exception] = &[
     (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
 ];
 
-pub(super) const ROUNDS_TO_RECOVER: usize = 100;
-
-pub(super) type Halves = (Box<dyn Controller>, Box<dyn Receiver>);
+/// `of_name: Law::new(…), cannot […];` for each law: all of them as [`LAWS`], and the tests of each as the module `of_name`.
+macro_rules! laws {
+    ($($name:ident: $law:expr, cannot $cannot:expr;)*) => {
+        pub(super) const LAWS: &[Line] = &[$(Line { law: $law, cannot: $cannot }),*];
+        $(law_tests!($name, $law);)*
+    };
+}
 
 #[rustfmt::skip]
-pub(super) const LAWS: &[Law] = &[
-    Law::new("gcc-2016", |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap())).bounded_when_limited().cannot(GCC_2016),
+laws! {
+    of_gcc_2016: Law::new("gcc-2016", |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap())).bounded_when_limited(), cannot GCC_2016;
     // 8 % per second: ln 50 / ln 1.08 = 51 s, and a while of additive growth near what was taken for the capacity.
-    Law::new("gcc-send-side", |limits| halves(SendSideGcc::new(send_side::Config::default(), limits).unwrap(), PacketFeedback::new(send_side::Config::default().feedback_interval))).recovering_within(750).bounded_when_limited().cutting_to(0.8).cannot(GCC_SEND_SIDE),
-    Law::new("gcc-dccc", |limits| halves(SimplifiedGccSender::new(simplified::Config::default(), limits).unwrap(), SimplifiedGccReceiver::new(simplified::Config::default(), limits).unwrap())).bounded_when_limited().cannot(ONE_STREAM_ONLY),
+    of_gcc_send_side: Law::new("gcc-send-side", |limits| halves(SendSideGcc::new(send_side::Config::default(), limits).unwrap(), PacketFeedback::new(send_side::Config::default().feedback_interval))).recovering_within(750).bounded_when_limited().cutting_to(0.8), cannot GCC_SEND_SIDE;
+    of_gcc_dccc: Law::new("gcc-dccc", |limits| halves(SimplifiedGccSender::new(simplified::Config::default(), limits).unwrap(), SimplifiedGccReceiver::new(simplified::Config::default(), limits).unwrap())).bounded_when_limited(), cannot ONE_STREAM_ONLY;
     // After heavy loss it may hold its rate for 60 s; then 8 % per second: ln 50 / ln 1.08 = 51 s.
-    Law::new("gcc", |limits| halves(GoogCc::new(goog_cc::Config::default(), limits).unwrap(), PacketFeedback::new(goog_cc::Config::default().feedback_interval))).recovering_within(1500).bounded_when_limited().cutting_to(0.8).cannot(ONE_STREAM_ONLY),
+    of_gcc: Law::new("gcc", |limits| halves(GoogCc::new(goog_cc::Config::default(), limits).unwrap(), PacketFeedback::new(goog_cc::Config::default().feedback_interval))).recovering_within(1500).bounded_when_limited().cutting_to(0.8), cannot ONE_STREAM_ONLY;
     // RFC 8298 §4.1.3 lets the rate grow by 200 kbit/s per second, by a fifth of that where congestion was met last.
-    Law::new("scream", |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1())).recovering_within(600).by_the_smallest_delay().bounded_when_limited().cannot(SCREAM),
-    Law::new("scream-v2", |limits| halves(ScreamV2::new(scream::v2::Config::default(), limits).unwrap(), ScreamReceiver::v2())).by_the_smallest_delay().bounded_by_a_window_when_limited().cannot(&[(THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT)]),
+    of_scream: Law::new("scream", |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1())).recovering_within(600).by_the_smallest_delay().bounded_when_limited(), cannot SCREAM;
+    of_scream_v2: Law::new("scream-v2", |limits| halves(ScreamV2::new(scream::v2::Config::default(), limits).unwrap(), ScreamReceiver::v2())).by_the_smallest_delay().bounded_by_a_window_when_limited(), cannot &[(THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT)];
     // x_curr = XREF·RMAX/r ends at 500 ms: with RMAX = 100 Mbit/s no rate below 2 Mbit/s is in equilibrium.
-    Law::new("nada-2016", |limits| halves(Nada2016::new(v2016::Config::default(), limits).unwrap(), AtReceiver::new(Nada2016Observer::new(v2016::Config::default()).unwrap()))).starting_at_most(10_000).bounded_when_limited().cannot(NADA_2016),
-    Law::new("nada", |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap()))).starting_at_most(10_000).by_the_smallest_delay().bounded_when_limited().cannot(NADA),
-    Law::new("nada at the sender", |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50)))).starting_at_most(10_000).by_the_smallest_delay().bounded_when_limited().cannot(NADA),
+    of_nada_2016: Law::new("nada-2016", |limits| halves(Nada2016::new(v2016::Config::default(), limits).unwrap(), AtReceiver::new(Nada2016Observer::new(v2016::Config::default()).unwrap()))).starting_at_most(10_000).bounded_when_limited(), cannot NADA_2016;
+    of_nada: Law::new("nada", |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap()))).starting_at_most(10_000).by_the_smallest_delay().bounded_when_limited(), cannot NADA;
+    of_nada_at_the_sender: Law::new("nada at the sender", |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50)))).starting_at_most(10_000).by_the_smallest_delay().bounded_when_limited(), cannot NADA;
     // It rises by 8 kbit/s with each report, whatever its rate: (2500 − 50)/8 = 306 of them.
-    Law::new("dccc", |limits| halves(Dccc::new(dccc::Config::default(), limits).unwrap(), AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()))).recovering_within(320).by_the_smallest_delay().bounded_when_limited().cannot(DCCC),
+    of_dccc: Law::new("dccc", |limits| halves(Dccc::new(dccc::Config::default(), limits).unwrap(), AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()))).recovering_within(320).by_the_smallest_delay().bounded_when_limited(), cannot DCCC;
     // As above; at the sender the packets of the rounds are its feedback too.
-    Law::new("dccc at the sender", |limits| halves(dccc::at_sender(dccc::Config::default(), limits).unwrap(), PacketFeedback::new(dccc::Config::default().min_interval))).recovering_within(320).by_the_smallest_delay().bounded_when_limited().cannot(DCCC),
-    Law::new("ledbat", |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap())).by_the_smallest_delay().bounded_by_a_window_when_limited().cannot(LEDBAT),
-    Law::new("rap", |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap())).bounded_by_a_window_when_limited().cutting_to(0.5).cannot(&[("large range", "it adds a packet in each round trip until one is lost, and hears of that a full queue later: on 500 kbit/s what is too much by then is a sixth of what it sends"), (THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT), (TRACES, EVENLY), (HYBRID, EVENLY)]),
+    of_dccc_at_the_sender: Law::new("dccc at the sender", |limits| halves(dccc::at_sender(dccc::Config::default(), limits).unwrap(), PacketFeedback::new(dccc::Config::default().min_interval))).recovering_within(320).by_the_smallest_delay().bounded_when_limited(), cannot DCCC;
+    of_ledbat: Law::new("ledbat", |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap())).by_the_smallest_delay().bounded_by_a_window_when_limited(), cannot LEDBAT;
+    of_rap: Law::new("rap", |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap())).bounded_by_a_window_when_limited().cutting_to(0.5), cannot &[("large range", "it adds a packet in each round trip until one is lost, and hears of that a full queue later: on 500 kbit/s what is too much by then is a sixth of what it sends"), (THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT), (TRACES, EVENLY), (HYBRID, EVENLY)];
     // Before the first loss it never wants less than W_init in a round trip (RFC 5348 §4.3), here twice the start rate,
     // whatever is sent.
-    Law::new("tfrc", |limits| halves(Tfrc::new(tfrc::Config::default(), limits).unwrap(), AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap()))).forgetting_shares().cannot(&[("two hours alone", "it knows loss alone and fills the queue until there is some: in the fifth minute 2 s are not full yet"), (THREE_STREAMS, "it sends at most twice what the receiver got (RFC 5348 §4.3), and the third stream asks for 3.6 times of it"), (TRACES, EVENLY), (HYBRID, EVENLY)]),
+    of_tfrc: Law::new("tfrc", |limits| halves(Tfrc::new(tfrc::Config::default(), limits).unwrap(), AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap()))).forgetting_shares(), cannot &[("two hours alone", "it knows loss alone and fills the queue until there is some: in the fifth minute 2 s are not full yet"), (THREE_STREAMS, "it sends at most twice what the receiver got (RFC 5348 §4.3), and the third stream asks for 3.6 times of it"), (TRACES, EVENLY), (HYBRID, EVENLY)];
     // Slow start rises with time, and then an empty queue means the maximum, whatever is sent.
-    Law::new("nada-dccc", |limits| halves(NadaZhu03::new(zhu_03::Config::default(), limits).unwrap(), AtReceiver::new(Zhu03Observer::new(zhu_03::Config::default()).unwrap()))).by_absolute_delays().cannot(NADA_ZHU_03),
-];
-
-pub(super) fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {
-    (Box::new(sender), Box::new(receiver))
+    of_nada_dccc: Law::new("nada-dccc", |limits| halves(NadaZhu03::new(zhu_03::Config::default(), limits).unwrap(), AtReceiver::new(Zhu03Observer::new(zhu_03::Config::default()).unwrap()))).by_absolute_delays(), cannot NADA_ZHU_03;
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::v1::{self, Increment, Scream};
 use super::v2::{self, ScreamV2};
-use crate::properties::{Call, Life, calls, limits, survives_silence, usual_limits};
+use crate::testing::{Call, Life, calls, limits, survives_silence, usual_limits};
 
 proptest! {
     #[test]

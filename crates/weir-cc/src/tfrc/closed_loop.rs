@@ -3,8 +3,8 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, Tfrc, TfrcObserver};
-use crate::closed_loop::{Loop, Source, limits};
 use crate::controller::AtReceiver;
+use crate::testing::{Loop, Source, usual_limits as limits};
 
 const CAPACITY: DataRate = DataRate::from_mbps(1);
 

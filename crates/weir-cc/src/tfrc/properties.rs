@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::{Config, Tfrc, TfrcObserver};
 use crate::controller::{Observer, PathEvent};
-use crate::properties::{Call, Life, arrivals, calls, limits, survives_silence, usual_limits};
 use crate::report::LawReport;
+use crate::testing::{Call, Life, arrivals, calls, limits, survives_silence, usual_limits};
 use crate::time::ArrivalTime;
 
 fn config() -> impl Strategy<Value = Config> {

@@ -4,3 +4,4 @@ mod aiortc_kalman;
 mod examples;
 mod kernel_tcp;
 mod readme;
+mod testing;

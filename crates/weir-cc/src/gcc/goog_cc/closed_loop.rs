@@ -3,10 +3,10 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, GoogCc};
-use crate::closed_loop::{Loop, Source};
 use crate::controller::RateLimits;
 use crate::gcc::blocks::probe_controller::{PeriodicProbes, ProbeControllerConfig};
 use crate::packet_feedback::PacketFeedback;
+use crate::testing::{Loop, Source};
 
 fn path(config: &Config, source: Source, start: u64, capacity: u64) -> Loop {
     let kbps = DataRate::from_kbps;

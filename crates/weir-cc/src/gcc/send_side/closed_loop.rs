@@ -3,8 +3,8 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, ControlForm, FilterForm, Grouping, LossForm, SendSideGcc};
-use crate::closed_loop::{Loop, Mishaps, Source, limits};
 use crate::packet_feedback::PacketFeedback;
+use crate::testing::{Loop, Mishaps, Source, usual_limits as limits};
 
 const CAPACITY: DataRate = DataRate::from_mbps(1);
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{Config, ControlForm, FilterForm, Grouping, LossForm, SendSideGcc, SendSidePacing};
 use crate::controller::PathEvent;
 use crate::packet::Fate;
-use crate::properties::{Call, Life, calls, limits, recovers_from_silence, usual_limits};
+use crate::testing::{Call, Life, calls, limits, recovers_from_silence, usual_limits};
 
 fn config() -> impl Strategy<Value = Config> {
     let grouping = prop::sample::select(vec![Grouping::Burst, Grouping::PerPacket]);

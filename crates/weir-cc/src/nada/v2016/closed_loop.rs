@@ -3,9 +3,9 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, Nada2016, Nada2016Observer, at_sender};
-use crate::closed_loop::{Loop, Source, limits};
 use crate::controller::AtReceiver;
 use crate::packet_feedback::PacketFeedback;
+use crate::testing::{Loop, Source, usual_limits as limits};
 
 fn path(config: Config, capacity: u64) -> Loop {
     let receiver = AtReceiver::new(Nada2016Observer::new(config).unwrap());

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::{Config, Nada2016, Nada2016Observer, OffsetForm};
 use crate::controller::Observer;
 use crate::nada::NadaPacing;
-use crate::properties::{Life, arrivals, calls, limits, survives_silence, usual_limits};
 use crate::report::LawReport;
+use crate::testing::{Life, arrivals, calls, limits, survives_silence, usual_limits};
 
 fn config() -> impl Strategy<Value = Config> {
     let base = prop::sample::select(vec![Config::nada_2016(), Config::reproduction(), Config::framework()]);

@@ -3,8 +3,8 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, NadaZhu03, Reference, Zhu03Observer};
-use crate::closed_loop::{Loop, Source, limits};
 use crate::controller::AtReceiver;
+use crate::testing::{Loop, Source, usual_limits as limits};
 
 /// 50 ms of propagation, which the law is told: the clocks of the loop are two hours apart.
 fn path(capacity: u64) -> Loop {

@@ -3,9 +3,9 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, ScreamV2};
-use crate::closed_loop::{Loop, Source, limits};
 use crate::packet::Ecn;
 use crate::scream::ScreamReceiver;
+use crate::testing::{Loop, Source, usual_limits as limits};
 
 const MBPS: DataRate = DataRate::from_mbps(1);
 const LOW: DataRate = DataRate::from_kbps(600);

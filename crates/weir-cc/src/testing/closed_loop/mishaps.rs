@@ -7,17 +7,17 @@ use crate::time::SendTime;
 
 /// What a network does to packets and reports besides losing packets, in shares of them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Mishaps {
-    /// Packets that arrive a second time, [`LATE`] after the first.
-    pub(crate) copied: f64,
-    /// Packets that arrive [`LATE`], after others that left later.
-    pub(crate) late: f64,
+pub struct Mishaps {
+    /// Packets that arrive a second time, 60 ms after the first.
+    pub copied: f64,
+    /// Packets that arrive 60 ms late, after others that left later.
+    pub late: f64,
     /// Reports that are lost.
-    pub(crate) reports_lost: f64,
-    /// Reports that come a second time, [`LATE`] after the first.
-    pub(crate) reports_copied: f64,
-    /// Reports that come [`LATE`].
-    pub(crate) reports_late: f64,
+    pub reports_lost: f64,
+    /// Reports that come a second time, 60 ms after the first.
+    pub reports_copied: f64,
+    /// Reports that come 60 ms late.
+    pub reports_late: f64,
 }
 
 /// What is late overtakes nothing for so long.

@@ -34,7 +34,11 @@ pub(super) fn ecn() -> impl Strategy<Value = Ecn> {
     prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce])
 }
 
-pub(crate) fn limits() -> impl Strategy<Value = RateLimits> {
+/// Arbitrary limits, from 1 bit/s to 20 Mbit/s.
+///
+/// # Panics
+/// Never: they are in order.
+pub fn limits() -> impl Strategy<Value = RateLimits> {
     prop::array::uniform3(1..20_000_000_u64).prop_map(|mut bounds| {
         bounds.sort_unstable();
         let [min, start, max] = bounds.map(DataRate::from_bps);
@@ -44,21 +48,31 @@ pub(crate) fn limits() -> impl Strategy<Value = RateLimits> {
 
 /// Something that happens to a sender half.
 #[derive(Clone, Debug)]
-pub(crate) enum Call {
+pub enum Call {
+    /// A packet left, of this size, and whether it was padding.
     Sent(DataSize, bool),
+    /// [`Feedback::Packets`](crate::Feedback::Packets): the fates, when the report was made, the round-trip time, and how many
+    /// reports are missing.
     Packets(Vec<PacketResult>, Option<ArrivalTime>, Option<TimeDelta>, u8),
+    /// [`Feedback::Ceiling`](crate::Feedback::Ceiling).
     Ceiling(DataRate),
+    /// [`Feedback::Reception`](crate::Feedback::Reception), with the round-trip time.
     Reception(ReceptionReport, Option<TimeDelta>),
+    /// [`Feedback::Law`](crate::Feedback::Law), with the round-trip time.
     Law(LawReport, Option<TimeDelta>),
+    /// A timeout, due or not.
     Timeout,
+    /// Something changed outside the law.
     Event(PathEvent),
+    /// Coupling's word.
     Adopt(DataRate),
 }
 
 /// A call, the time since the one before, and the state of the endpoint.
-pub(crate) type TimedCall = (TimeDelta, Call, SendState);
+pub type TimedCall = (TimeDelta, Call, SendState);
 
-pub(crate) fn calls() -> impl Strategy<Value = Vec<TimedCall>> {
+/// Up to 200 arbitrary calls: of every kind, with numbers likely and not, and clocks that now and then are set.
+pub fn calls() -> impl Strategy<Value = Vec<TimedCall>> {
     let state = (size(), size(), any::<bool>()).prop_map(|(in_flight, queued, application_limited)| {
         SendState { in_flight, queued, application_limited }
     });

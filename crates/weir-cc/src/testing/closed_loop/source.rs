@@ -12,16 +12,24 @@ const FRAMES_PER_SECOND: u64 = 30;
 
 /// What offers packets at the media rate.
 #[derive(Debug)]
-pub(crate) enum Source {
-    /// Frames, each split evenly into packets of at most the limit; so many have been captured.
-    Video { frames: u64 },
+pub enum Source {
+    /// 30 frames a second, each split evenly into packets of at most 1200 bytes.
+    Video {
+        /// Frames captured.
+        frames: u64,
+    },
     /// A packet of full size as soon as there are so many bits.
-    Steady { bits: f64 },
+    Steady {
+        /// Bits that are no packet yet.
+        bits: f64,
+    },
 }
 
 impl Source {
-    pub(crate) const VIDEO: Self = Self::Video { frames: 0 };
-    pub(crate) const STEADY: Self = Self::Steady { bits: 0.0 };
+    /// Frames, from the first one on.
+    pub const VIDEO: Self = Self::Video { frames: 0 };
+    /// Packets of full size, from nothing on.
+    pub const STEADY: Self = Self::Steady { bits: 0.0 };
 
     /// Adds what comes into being at `now`, a tick after the time before.
     pub(super) fn offer(&mut self, now: SendTime, rate: DataRate, waiting: &mut VecDeque<Packet>) {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::controller::{Controller, RateLimits, Receiver, Signal, Target};
+use crate::controller::{Controller, Receiver, Signal, Target};
 use crate::decision::{Decision, Share};
 use crate::history::SendHistory;
 use crate::pacer::Pacer;
@@ -20,8 +20,8 @@ use mishaps::{Dice, LATE, OnItsWay};
 use reception::Reception;
 use source::Packet;
 
-pub(crate) use mishaps::Mishaps;
-pub(crate) use source::Source;
+pub use mishaps::Mishaps;
+pub use source::Source;
 
 const TICK: TimeDelta = TimeDelta::from_millis(1);
 /// There and back: feedback takes no time, packets take that of both ways.
@@ -29,53 +29,50 @@ const PROPAGATION: TimeDelta = TimeDelta::from_millis(50);
 /// What the queue holds, at the present capacity, unless it is told otherwise.
 const QUEUE: TimeDelta = TimeDelta::from_millis(300);
 /// One packet of full size in each round trip.
-pub(crate) const PACKET_PER_ROUND_TRIP: DataRate = DataRate::from_kbps(192);
+pub const PACKET_PER_ROUND_TRIP: DataRate = DataRate::from_kbps(192);
 const PADDING: DataSize = DataSize::from_bytes(255);
 /// Between the clocks of the hosts.
 const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
 
-/// 50 to 2500 kbit/s, from 300 kbit/s.
-pub(crate) fn limits() -> RateLimits {
-    let kbps = DataRate::from_kbps;
-    RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap()
-}
-
 /// A source that fills its target, a pacer, a FIFO queue with drop-tail, a receiver that also sends
 /// receiver reports, and a silent way back.
 #[derive(Debug)]
-pub(crate) struct Loop {
+pub struct Loop {
     sender: Box<dyn Controller>,
     receiver: Box<dyn Receiver>,
-    pub(crate) capacity: DataRate,
-    pub(crate) feedback_cut: bool,
+    /// Of the bottleneck.
+    pub capacity: DataRate,
+    /// Whether nothing comes back.
+    pub feedback_cut: bool,
     /// Reports of the law's receiver half.
     reports: u64,
     /// The source offers no more than this.
-    pub(crate) source_limit: DataRate,
+    pub source_limit: DataRate,
     /// Share of the packets that are lost before they reach the queue.
-    pub(crate) random_loss: f64,
-    pub(crate) mishaps: Mishaps,
+    pub random_loss: f64,
+    /// What else goes wrong.
+    pub mishaps: Mishaps,
     /// By how much the receiver's clock was ahead at the beginning.
-    pub(crate) clock_offset: TimeDelta,
+    pub clock_offset: TimeDelta,
     /// By how much the receiver's clock has been set forward.
-    pub(crate) clock_step: TimeDelta,
+    pub clock_step: TimeDelta,
     /// By how much it is fast, in parts per million.
-    pub(crate) clock_drift_ppm: i64,
+    pub clock_drift_ppm: i64,
     dice: Dice,
     /// What the queue holds, at the present capacity.
-    pub(crate) queue: TimeDelta,
+    pub queue: TimeDelta,
     /// There and back.
-    pub(crate) propagation: TimeDelta,
+    pub propagation: TimeDelta,
     /// What the sender half decided since this was last taken, as one decision.
     decided: Option<Decision>,
     /// Whether coupling answers each decision with the rate decided.
-    pub(crate) echoes: bool,
+    pub echoes: bool,
     /// Packets leave as this …
-    pub(crate) ecn: Ecn,
+    pub ecn: Ecn,
     /// … and are marked, unless it is [`Ecn::NotEct`], when they would wait longer than this.
-    pub(crate) mark_above: TimeDelta,
+    pub mark_above: TimeDelta,
     /// Packets that the full queue dropped.
-    pub(crate) dropped: u64,
+    pub dropped: u64,
     /// What has left so far, and what has arrived.
     sent: DataSize,
     delivered: DataSize,
@@ -87,7 +84,7 @@ pub(crate) struct Loop {
     prober: Prober,
     history: SendHistory,
     /// When what was sent so far has left the bottleneck.
-    pub(crate) link_free: SendTime,
+    pub link_free: SendTime,
     /// Packets by their arrival in true time; what the receiver's clock reads then is filled in then.
     flying: VecDeque<(SendTime, Arrival)>,
     on_their_way: VecDeque<OnItsWay>,
@@ -95,7 +92,8 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
-    pub(crate) fn new(
+    /// Both halves of a law over a bottleneck of `capacity`: 50 ms there and back, a queue of 300 ms, clocks two hours apart.
+    pub fn new(
         sender: impl Controller + 'static,
         receiver: impl Receiver + 'static,
         source: Source,
@@ -104,7 +102,8 @@ impl Loop {
         Self::of(Box::new(sender), Box::new(receiver), source, capacity)
     }
 
-    pub(crate) fn of(
+    /// As [`Self::new`].
+    pub fn of(
         sender: Box<dyn Controller>,
         receiver: Box<dyn Receiver>,
         source: Source,
@@ -147,7 +146,7 @@ impl Loop {
     }
 
     /// What `watch` sees after each ms of the next `span`.
-    pub(crate) fn run<T>(&mut self, span: TimeDelta, watch: impl Fn(&Self) -> T) -> Vec<T> {
+    pub fn run<T>(&mut self, span: TimeDelta, watch: impl Fn(&Self) -> T) -> Vec<T> {
         (0..span.nanos() / TICK.nanos())
             .map(|_| {
                 self.tick();
@@ -157,52 +156,58 @@ impl Loop {
     }
 
     /// The present value of a signal of the sender half.
-    pub(crate) fn sender_signal(&self, name: &str) -> f64 {
+    ///
+    /// # Panics
+    /// If it has none of this name.
+    pub fn sender_signal(&self, name: &str) -> f64 {
         value_of(name, self.sender.signals(), |out| self.sender.read_signals(out))
     }
 
     /// The present value of a signal of the receiver half.
-    pub(crate) fn receiver_signal(&self, name: &str) -> f64 {
+    ///
+    /// # Panics
+    /// If it has none of this name.
+    pub fn receiver_signal(&self, name: &str) -> f64 {
         value_of(name, self.receiver.signals(), |out| self.receiver.read_signals(out))
     }
 
     /// The target rate in bit/s.
-    pub(crate) fn target_rate(&self) -> f64 {
+    pub fn target_rate(&self) -> f64 {
         self.sender.target().sending_rate.bps_f64()
     }
 
     /// The rate of the last probe that the sender half wanted.
-    pub(crate) fn last_probe(&self) -> Option<DataRate> {
+    pub fn last_probe(&self) -> Option<DataRate> {
         self.last_probe
     }
 
     /// What has left so far, in bits.
-    pub(crate) fn sent_bits(&self) -> f64 {
+    pub fn sent_bits(&self) -> f64 {
         self.sent.bits_f64()
     }
 
     /// What has reached the receiver so far, in bits.
-    pub(crate) fn delivered_bits(&self) -> f64 {
+    pub fn delivered_bits(&self) -> f64 {
         self.delivered.bits_f64()
     }
 
     /// How many reports the law's receiver half has made.
-    pub(crate) fn reports(&self) -> u64 {
+    pub fn reports(&self) -> u64 {
         self.reports
     }
 
     /// How long a packet that leaves now would wait in the queue.
-    pub(crate) fn queuing_delay(&self) -> TimeDelta {
+    pub fn queuing_delay(&self) -> TimeDelta {
         (self.link_free - self.now).max(TimeDelta::ZERO)
     }
 
     /// What was decided since this was last asked, as one decision.
-    pub(crate) fn take_decision(&mut self) -> Option<Decision> {
+    pub fn take_decision(&mut self) -> Option<Decision> {
         self.decided.take()
     }
 
     /// What is decided within `span`, a millisecond's as one decision.
-    pub(crate) fn run_to_decisions(&mut self, span: TimeDelta) -> Vec<Decision> {
+    pub fn run_to_decisions(&mut self, span: TimeDelta) -> Vec<Decision> {
         let ticks = 0..span.nanos() / TICK.nanos();
         ticks
             .filter_map(|_| {
@@ -213,12 +218,12 @@ impl Loop {
     }
 
     /// Coupling gives the flow this share; returns what it took.
-    pub(crate) fn adopt(&mut self, rate: DataRate) -> DataRate {
+    pub fn adopt(&mut self, rate: DataRate) -> DataRate {
         self.sender.adopt(self.now, Share { rate })
     }
 
     /// What the sender half wants now.
-    pub(crate) fn target(&self) -> Target {
+    pub fn target(&self) -> Target {
         self.sender.target()
     }
 
@@ -232,7 +237,10 @@ impl Loop {
     }
 
     /// A millisecond passes.
-    pub(crate) fn tick(&mut self) {
+    ///
+    /// # Panics
+    /// If [`Self::echoes`] and the law does not take the rate that it decided.
+    pub fn tick(&mut self) {
         self.now += TICK;
         self.arrive();
         self.report();

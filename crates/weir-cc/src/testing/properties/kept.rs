@@ -3,9 +3,9 @@
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::coupling::flow;
-use super::{LAWS, Law};
-use crate::closed_loop::{Loop, Source};
 use crate::controller::RateLimits;
+use crate::testing::closed_loop::{Loop, Source};
+use crate::testing::law::Law;
 
 /// A packet takes 4 ms, and 8 or 2 after a word: whole ticks of the loop.
 const LINK: DataRate = DataRate::from_kbps(2400);
@@ -88,33 +88,41 @@ fn is_kept(kept: f64, own: &[f64], slack: f64, cut: f64) -> bool {
     (least * cut.min(1.0 - slack)..=most * (1.0 + slack)).contains(&kept)
 }
 
-#[test]
-fn what_coupling_says_is_kept() {
+/// On a steady link that comes to carry half or twice as much, coupling's word of it is what the flow goes on from: within a
+/// step of the law's own at the next decision, and within what the law alone would have made of it for a second, but for one
+/// cut ([`Law::cutting_to`]). A law that [forgets shares](Law::forgetting_shares) has forgotten it with the next decision.
+pub fn what_coupling_says_is_kept(law: &Law) {
+    if law.forgets_shares {
+        forgets_within_a_report(law);
+        return;
+    }
     let mut broken = Vec::new();
-    for law in LAWS.iter().filter(|law| !law.forgets_shares) {
-        let alone = alone(law);
-        assert!(alone[SETTLED].0 > LINK.scale(0.4), "{} has not settled: {:?}", law.name, alone[SETTLED]);
-        for after in [0, 3000, 6000, 9000] {
-            let from = SETTLED + after;
-            let at = (from..from + 3000).find(|&at| rests(&alone, at));
-            // A law that never rests goes on from the share as it would have gone on from its own rate.
-            let (at, own) = at.map_or((from, own_course(&alone, from)), |at| (at, [1.0; 4]));
-            for factor in [0.5, 2.0] {
-                let kept = after_a_word(law, at, factor);
-                let later = kept[1..].iter().all(|&kept| is_kept(kept, &own, 0.15, law.own_cut));
-                // With 1e-9 for the rounding of a step of 5 %.
-                if !is_kept(kept[0], &own[..1], 0.05 + 1e-9, 1.0) || !later {
-                    broken.push(format!("{} ×{factor} at {at} ms: {kept:.3?}, alone {own:.3?}", law.name));
-                }
+    let alone = alone(law);
+    assert!(alone[SETTLED].0 > LINK.scale(0.4), "{} has not settled: {:?}", law.name, alone[SETTLED]);
+    for after in [0, 3000, 6000, 9000] {
+        let from = SETTLED + after;
+        let at = (from..from + 3000).find(|&at| rests(&alone, at));
+        // A law that never rests goes on from the share as it would have gone on from its own rate.
+        let (at, own) = at.map_or((from, own_course(&alone, from)), |at| (at, [1.0; 4]));
+        for factor in [0.5, 2.0] {
+            let kept = after_a_word(law, at, factor);
+            let later = kept[1..].iter().all(|&kept| is_kept(kept, &own, 0.15, law.own_cut));
+            // With 1e-9 for the rounding of a step of 5 %.
+            if !is_kept(kept[0], &own[..1], 0.05 + 1e-9, 1.0) || !later {
+                broken.push(format!("{} ×{factor} at {at} ms: {kept:.3?}, alone {own:.3?}", law.name));
             }
         }
     }
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
-#[test]
-fn at_most_four_laws_have_a_rule_of_their_own_that_is_faster_than_coupling() {
-    assert!(LAWS.iter().filter(|law| law.forgets_shares || law.own_cut < 1.0).count() <= 4);
+/// As of TFRC, whose rate is a function of the loss that the receiver saw: with a factor on the equation's rate it would
+/// keep a share, and lose more and carry less (docs/controllers.md).
+fn forgets_within_a_report(law: &Law) {
+    for (factor, forgotten) in [(0.5, 2.0), (2.0, 0.5)] {
+        let [first, ..] = after_a_word(law, SETTLED, factor);
+        assert!((first / forgotten - 1.0).abs() < 0.1, "{} ×{factor}: {first}", law.name);
+    }
 }
 
 /// How the capacity comes to be another one.
@@ -148,31 +156,15 @@ fn long_after(law: &Law, factor: f64, change: Change) -> (f64, f64) {
     (rates.iter().sum::<f64>() / 10_000.0 / capacity.bps_f64(), lost)
 }
 
-#[test]
-fn a_word_floods_no_link_and_starves_no_flow_for_long() {
-    let mut broken = Vec::new();
-    for law in LAWS {
-        for factor in [0.5, 2.0] {
-            let [fresh, alone, told] = [Change::None, Change::Link, Change::LinkAndWord]
-                .map(|change| long_after(law, factor, change));
-            let starved = told.0 < 0.9 * alone.0.min(fresh.0).min(1.0);
-            if starved || told.1 > alone.1.max(fresh.1) + 0.01 {
-                broken.push(format!("{} ×{factor}: {told:.3?}, alone {alone:.3?} or {fresh:.3?}", law.name));
-            }
-        }
-    }
-    assert!(broken.is_empty(), "{broken:#?}");
-}
-
-/// TFRC, whose rate is a function of the loss that the receiver saw, takes a
-/// share as it is and forgets it with the next report. With a factor on the equation's rate it would keep it, and lose
-/// more and carry less (docs/controllers.md).
-#[test]
-fn a_law_that_forgets_shares_does_so_within_a_report() {
-    for law in LAWS.iter().filter(|law| law.forgets_shares) {
-        for (factor, forgotten) in [(0.5, 2.0), (2.0, 0.5)] {
-            let [first, ..] = after_a_word(law, SETTLED, factor);
-            assert!((first / forgotten - 1.0).abs() < 0.1, "{} ×{factor}: {first}", law.name);
-        }
+/// From 10 to 20 s after such a word the target is not below 0.9 of what the law has without it, and at most 0.01 more of what
+/// is sent is dropped.
+pub fn a_word_floods_no_link_and_starves_no_flow_for_long(law: &Law) {
+    for factor in [0.5, 2.0] {
+        let [fresh, alone, told] =
+            [Change::None, Change::Link, Change::LinkAndWord].map(|change| long_after(law, factor, change));
+        let starved = told.0 < 0.9 * alone.0.min(fresh.0).min(1.0);
+        let flooded = told.1 > alone.1.max(fresh.1) + 0.01;
+        let figures = format!("{told:.3?}, alone {alone:.3?} or {fresh:.3?}");
+        assert!(!starved && !flooded, "{} ×{factor}: {figures}", law.name);
     }
 }

@@ -1,0 +1,93 @@
+//! What holds of every law, by its interface alone: a kit of tests, for the laws here and for those of others (feature
+//! `testing`).
+//!
+//! A crate with a law of its own has `weir-cc` with this feature among its dev-dependencies, and one line per law:
+//!
+//! ```
+//! use weir_cc::gcc::goog_cc::{Config, GoogCc};
+//! use weir_cc::packet_feedback::PacketFeedback;
+//! use weir_cc::testing::{Law, halves, law_tests};
+//!
+//! law_tests!(
+//!     mine,
+//!     Law::new("mine", |limits| {
+//!         let config = Config::default();
+//!         halves(GoogCc::new(config, limits).unwrap(), PacketFeedback::new(config.feedback_interval))
+//!     })
+//!     .recovering_within(1500)
+//!     .bounded_when_limited()
+//!     .cutting_to(0.8)
+//! );
+//! ```
+//!
+//! Each of the [`properties`] is then a `#[test]` of the module `mine`, with the name of what it holds. What a law cannot
+//! promise by its own design its line says by name ([`Law`]). Some let calls of minutes pass: with `opt-level = 1` in
+//! `[profile.test]` all of them together take seconds.
+//!
+//! For what a law promises besides, there are arbitrary [`calls`] to a sender half, which a [`Life`] lives through,
+//! arbitrary [`arrivals`] at a receiver half, and a [`Loop`], a call over a bottleneck of the simplest kind.
+
+mod arrivals;
+mod calls;
+mod closed_loop;
+mod law;
+mod life;
+pub mod properties;
+mod reports;
+mod signals;
+
+#[doc(inline)]
+pub use crate::law_tests;
+pub use arrivals::arrivals;
+pub use calls::{Call, TimedCall, calls, limits};
+pub use closed_loop::{Loop, Mishaps, PACKET_PER_ROUND_TRIP, Source};
+pub use law::{Halves, Law, halves, usual_limits};
+pub use life::{Life, ROUNDS_TO_RECOVER, recovers_from_silence, survives_silence};
+
+/// The [`properties`] of a law as tests: `law_tests!(mine, Law::new("mine", ...));` gives a module `mine` with a `#[test]` for
+/// each of them. The law's expression must be one for a constant, as a [`Law`](crate::testing::Law) with its exceptions is.
+#[macro_export]
+macro_rules! law_tests {
+    ($name:ident, $law:expr $(,)?) => {
+        #[cfg(test)]
+        mod $name {
+            #[allow(unused_imports)]
+            use super::*;
+
+            const LAW: $crate::testing::Law = $law;
+
+            $crate::law_tests! {
+                @tests
+                a_sender_keeps_its_promises_whatever_comes
+                a_sender_survives_five_seconds_of_silence_whatever_came_before
+                a_receiver_keeps_its_promises_whatever_comes
+                hours_between_the_clocks_do_not_change_the_reports
+                every_signal_has_a_name_and_a_meaning_of_its_own
+                whatever_the_start_rate_it_comes_down_to_the_capacity_and_stays_there_on_average
+                copies_losses_and_a_wrong_order_of_packets_and_reports_do_no_lasting_harm
+                a_clock_that_drifts_by_100_ppm_does_not_push_the_rate_away_from_the_capacity
+                twenty_seconds_after_the_receivers_clock_was_set_the_rate_is_back_and_stays
+                while_the_source_offers_a_tenth_of_the_capacity_the_target_does_not_run_away
+                coupling_that_gives_a_flow_its_own_rate_changes_nothing
+                each_decision_starts_from_the_one_before_and_says_why
+                a_source_that_fills_its_rate_is_never_what_lowers_it
+                a_source_that_offers_little_on_an_empty_path_is_not_taken_for_congestion
+                a_share_outside_the_limits_is_clamped_and_the_next_decision_starts_there
+                coupling_is_the_cause_exactly_while_a_share_is_below_what_the_law_computed_last
+                alone_in_an_exchange_a_flow_is_as_if_it_were_not_coupled
+                on_a_wide_link_copies_grow_as_fast_as_without_coupling
+                on_a_narrow_link_copies_carry_as_much_as_without_coupling
+                what_coupling_says_is_kept
+                a_word_floods_no_link_and_starves_no_flow_for_long
+            }
+        }
+    };
+    (@tests $($property:ident)*) => {
+        $(
+            #[test]
+            fn $property() {
+                $crate::testing::properties::$property(&LAW);
+            }
+        )*
+    };
+}

@@ -1,0 +1,219 @@
+//! A sender half that lives through calls.
+
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use super::calls::{Call, TimedCall};
+use super::signals::read_signals;
+use crate::controller::{Controller, PathEvent, RateLimits};
+use crate::decision::{Decision, Share};
+use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::report::{
+    DcccReport, Feedback, LawReport, NadaDelayReport, NadaReport, ReceptionReport, TfrcReport,
+};
+use crate::time::{ApparentDelay, ArrivalTime, SendTime};
+
+/// Rounds of good feedback, each of 100 ms and one report of each kind, after which a law is at its maximum, unless its
+/// line says otherwise ([`Law::recovering_within`](super::Law::recovering_within)).
+pub const ROUNDS_TO_RECOVER: usize = 100;
+
+/// A sender half that lives through calls, and what must hold after each of them.
+#[derive(Debug)]
+pub struct Life {
+    /// The sender half.
+    pub sender: Box<dyn Controller>,
+    /// Its limits, the last that it was told.
+    pub limits: RateLimits,
+    now: SendTime,
+    sent: u64,
+}
+
+impl Life {
+    /// It begins now; what must hold of it at once is checked.
+    ///
+    /// # Panics
+    /// If its rates are outside `limits`, or a signal is infinite.
+    pub fn new(sender: Box<dyn Controller>, limits: RateLimits) -> Self {
+        let life = Self { sender, limits, now: SendTime::ZERO, sent: 0 };
+        life.check();
+        life
+    }
+
+    /// Time passes, something happens, and what always holds is checked. Returns what was decided.
+    ///
+    /// # Panics
+    /// If a rate is outside the limits, a timeout that came early changes something, one that has come does not ask for a
+    /// later one, or a signal is infinite.
+    pub fn live(&mut self, (step, call, state): &TimedCall) -> Option<Decision> {
+        self.now += *step;
+        let decision = self.apply(call, state);
+        if let Some(decision) = decision {
+            self.check_rate(decision.rate);
+        }
+        self.check();
+        decision
+    }
+
+    fn apply(&mut self, call: &Call, state: &SendState) -> Option<Decision> {
+        match *call {
+            Call::Sent(size, padding) => {
+                self.sent += 1;
+                let (id, at) = (self.sent, self.now);
+                let sent = SentPacket { id, at, size, payload: size, padding, probe: None };
+                self.sender.on_sent(&sent, state);
+                None
+            }
+            Call::Packets(ref results, at, rtt, missed_reports) => {
+                self.hear(&Feedback::Packets { results, at, rtt, missed_reports }, state)
+            }
+            Call::Ceiling(rate) => self.hear(&Feedback::Ceiling(rate), state),
+            Call::Reception(report, rtt) => self.hear(&Feedback::Reception { report, rtt }, state),
+            Call::Law(report, rtt) => self.hear(&Feedback::Law { report, rtt }, state),
+            Call::Timeout => self.time_out(state),
+            Call::Event(event) => {
+                if let PathEvent::Limits(limits) = event {
+                    self.limits = limits;
+                }
+                self.sender.on_event(self.now, event)
+            }
+            Call::Adopt(rate) => {
+                self.sender.adopt(self.now, Share { rate });
+                None
+            }
+        }
+    }
+
+    fn hear(&mut self, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
+        self.sender.on_feedback(self.now, feedback, state)
+    }
+
+    /// A timeout that comes early changes nothing; one that has come asks for a later one, so that the same one
+    /// again is early.
+    fn time_out(&mut self, state: &SendState) -> Option<Decision> {
+        let decision =
+            if self.is_due() { self.sender.on_timeout(self.now, state) } else { self.time_out_early(state) };
+        assert!(!self.is_due(), "{:?} after a timeout at {:?}", self.sender.next_timeout(), self.now);
+        self.time_out_early(state);
+        decision
+    }
+
+    fn time_out_early(&mut self, state: &SendState) -> Option<Decision> {
+        let before = (self.sender.target(), self.sender.next_timeout());
+        let decision = self.sender.on_timeout(self.now, state);
+        assert_eq!((self.sender.target(), self.sender.next_timeout(), decision), (before.0, before.1, None));
+        decision
+    }
+
+    fn is_due(&self) -> bool {
+        self.sender.next_timeout().is_some_and(|due| due <= self.now)
+    }
+
+    fn check(&self) {
+        let target = self.sender.target();
+        self.check_rate(target.media_rate);
+        self.check_rate(target.sending_rate);
+        read_signals(self.sender.signals(), |out| self.sender.read_signals(out));
+    }
+
+    fn check_rate(&self, rate: DataRate) {
+        assert!(self.limits.clamp(rate) == rate, "{rate:?} outside {:?}", self.limits);
+    }
+
+    /// Packets leave every 10 ms at the sending rate for `span`; the sender hears nothing.
+    fn send_unheard(&mut self, span: TimeDelta) {
+        const STEP: TimeDelta = TimeDelta::from_millis(10);
+        for _ in 0..span.nanos() / STEP.nanos() {
+            let size = self.sender.target().sending_rate * STEP;
+            self.live(&(STEP, Call::Sent(size, false), SendState::default()));
+            if self.is_due() {
+                self.live(&(TimeDelta::ZERO, Call::Timeout, SendState::default()));
+            }
+        }
+    }
+
+    /// Packets leave for 100 ms; feedback of every kind says that the path carries them with ease.
+    fn send_with_ease(&mut self) {
+        const ROUND: TimeDelta = TimeDelta::from_millis(100);
+        let rtt = Some(TimeDelta::from_millis(80));
+        let (first, began, rate) = (self.sent + 1, self.now, self.sender.target().sending_rate);
+        self.send_unheard(ROUND);
+        let packets = self.sent + 1 - first;
+        let results = (0..packets).map(|n| {
+            let after = ROUND * (n as i64 + 1) / packets as i64;
+            let size = rate * (ROUND / packets as i64);
+            let (id, departure) = (first + n, began + after);
+            let at = ArrivalTime::ZERO + TimeDelta::from_secs(3600) + (departure - SendTime::ZERO);
+            let sent = SentPacket { id, at: departure, size, payload: size, padding: false, probe: None };
+            PacketResult { sent, fate: Fate::Arrived { at, ecn: Ecn::NotEct } }
+        });
+        let nada = NadaReport { ramp_up: true, congestion: TimeDelta::ZERO, receive_rate: rate };
+        let dccc = self.ease_by_dccc(rate);
+        let propagation = TimeDelta::from_millis(40);
+        let delay = NadaDelayReport { congestion: propagation, reference: propagation };
+        for feedback in [
+            Call::Packets(results.collect(), None, rtt, 0),
+            Call::Ceiling(self.limits.max()),
+            Call::Reception(ReceptionReport::default(), rtt),
+            Call::Law(LawReport::Nada(nada), rtt),
+            Call::Law(LawReport::Dccc(dccc), rtt),
+            Call::Law(LawReport::Tfrc(TfrcReport { loss_event_rate: 0.0, receive_rate: rate }), rtt),
+            Call::Law(LawReport::NadaDelay(delay), rtt),
+        ] {
+            self.live(&(TimeDelta::ZERO, feedback, SendState::default()));
+        }
+    }
+
+    /// DCCC's report on packets that took 40 ms and arrived as fast as they were sent, made 40 ms ago.
+    fn ease_by_dccc(&self, rate: DataRate) -> DcccReport {
+        let (way, packet_size) = (TimeDelta::from_millis(40), DataSize::from_bytes(1200));
+        let made = ArrivalTime::from_nanos(self.now.nanos()) - way;
+        DcccReport {
+            delay: ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO + way),
+            sending_rate: rate,
+            interarrival: packet_size / rate,
+            packet_size,
+            at: made,
+        }
+    }
+}
+
+/// Whatever came before: five seconds of silence halve the rate at least, and [`ROUNDS_TO_RECOVER`] of good feedback bring it to
+/// the maximum.
+///
+/// # Panics
+/// If they do not.
+pub fn survives_silence(sender: Box<dyn Controller>, limits: RateLimits, calls: &[TimedCall]) {
+    recovers_from_silence(sender, limits, calls, ROUNDS_TO_RECOVER);
+}
+
+/// As [`survives_silence`], with so many rounds to recover.
+///
+/// # Panics
+/// If they do not do.
+pub fn recovers_from_silence(
+    sender: Box<dyn Controller>,
+    limits: RateLimits,
+    calls: &[TimedCall],
+    rounds: usize,
+) {
+    let mut life = Life::new(sender, limits);
+    for call in calls {
+        life.live(call);
+    }
+    for event in [PathEvent::Resumed, PathEvent::Limits(limits)] {
+        life.live(&(TimeDelta::ZERO, Call::Event(event), SendState::default()));
+    }
+    let mut before = life.sender.target().sending_rate;
+    life.send_unheard(TimeDelta::from_secs(1));
+    // The last feedback may have set something in motion: libwebrtc's next tick takes over a higher estimate.
+    before = before.max(life.sender.target().sending_rate);
+    life.send_unheard(TimeDelta::from_secs(4));
+    let after = life.sender.target().sending_rate;
+    assert!(after <= before.scale(0.5).max(limits.min()), "{before:?} → {after:?}");
+    for _ in 0..rounds {
+        life.send_with_ease();
+        if life.sender.target().sending_rate == limits.max() {
+            break;
+        }
+    }
+    assert_eq!(life.sender.target().sending_rate, limits.max());
+}

@@ -1,0 +1,106 @@
+//! Copies of a law over one bottleneck lose nothing by being coupled.
+
+use weir_units::{DataRate, TimeDelta};
+
+use super::coupling::flow;
+use crate::decision::Decision;
+use crate::testing::closed_loop::{Loop, Source};
+use crate::testing::law::{Law, usual_limits};
+use crate::time::SendTime;
+
+/// Flows over one bottleneck, each of which starts some ms after the one before, so that their frames do not meet.
+pub(crate) struct Copies {
+    flows: Vec<Loop>,
+    rates: Vec<DataRate>,
+    stagger: usize,
+    ticks: usize,
+    pub(crate) link_free: SendTime,
+}
+
+impl Copies {
+    pub(crate) fn new(flows: Vec<Loop>, start: DataRate, stagger: usize) -> Self {
+        Self { rates: vec![start; flows.len()], flows, stagger, ticks: 0, link_free: SendTime::ZERO }
+    }
+
+    /// A millisecond passes; `couple` hears each decision, with the sum of the rates, and answers with a share for all.
+    pub(crate) fn tick(&mut self, mut couple: impl FnMut(&Decision, DataRate) -> Option<DataRate>) {
+        let started = (self.ticks / self.stagger + 1).min(self.flows.len());
+        self.ticks += 1;
+        for n in 0..started {
+            let flow = &mut self.flows[n];
+            // Its clock began when it started.
+            let began = TimeDelta::from_millis((n * self.stagger) as i64);
+            flow.link_free = self.link_free - began;
+            flow.tick();
+            self.link_free = flow.link_free + began;
+            let Some(decision) = flow.take_decision() else { continue };
+            self.rates[n] = decision.rate;
+            if let Some(share) = couple(&decision, self.sum()) {
+                let told = self.flows.iter_mut().map(|flow| flow.adopt(share));
+                self.rates.iter_mut().zip(told).for_each(|(rate, taken)| *rate = taken);
+            }
+        }
+    }
+
+    fn sum(&self) -> DataRate {
+        self.rates.iter().copied().sum()
+    }
+
+    pub(crate) fn total(&self, of: impl Fn(&Loop) -> f64) -> f64 {
+        self.flows.iter().map(of).sum()
+    }
+}
+
+/// The simplest coupling: the sum of what was decided, in equal shares, told to all at each decision.
+fn equal_shares(n: usize, coupled: bool) -> impl FnMut(&Decision, DataRate) -> Option<DataRate> {
+    move |_, sum| coupled.then(|| DataRate::from_bps(sum.bps() / n as u64))
+}
+
+fn copies(law: &Law, n: usize, capacity: DataRate, stagger: usize) -> Copies {
+    let flows = (0..n).map(|_| flow(law, usual_limits(), Source::VIDEO, capacity)).collect();
+    Copies::new(flows, usual_limits().start(), stagger)
+}
+
+/// The mean sum of the rates in the second before 10, 30 and 60 s, over ways to interleave their frames.
+fn growth(law: &Law, n: usize, staggers: &[usize], coupled: bool) -> [f64; 3] {
+    let capacity = usual_limits().max().scale(1.2 * n as f64);
+    let mut means = [0.0; 3];
+    for &stagger in staggers {
+        let mut copies = copies(law, n, capacity, stagger);
+        for second in 1..=60 {
+            let place = [10, 30, 60].iter().position(|&end| end == second);
+            for _ in 0..1000 {
+                copies.tick(equal_shares(n, coupled));
+                if let Some(place) = place {
+                    means[place] += copies.sum().bps_f64() / (1000 * staggers.len()) as f64;
+                }
+            }
+        }
+    }
+    means
+}
+
+/// Three and ten copies with equal shares on a link above all their maxima: their sum is at least 0.95 of that of as many
+/// uncoupled ones after 10, 30 and 60 s.
+pub fn on_a_wide_link_copies_grow_as_fast_as_without_coupling(law: &Law) {
+    // Many flows interleave in many ways by themselves.
+    for (n, staggers) in [(3, &[5, 13, 29][..]), (10, &[13])] {
+        let (alone, coupled) = (growth(law, n, staggers, false), growth(law, n, staggers, true));
+        let ratios = [0, 1, 2].map(|place| coupled[place] / alone[place]);
+        let kept = ratios.iter().all(|&ratio| ratio >= 0.95);
+        assert!(kept, "{n} copies of {}: {ratios:.3?} of {alone:.0?}", law.name);
+    }
+}
+
+/// Three copies with equal shares on a link of 0.6 of their maxima: within a minute they carry at least 0.95 of what as many
+/// uncoupled ones do.
+pub fn on_a_narrow_link_copies_carry_as_much_as_without_coupling(law: &Law) {
+    let capacity = usual_limits().max().scale(0.6 * 3.0);
+    let carried = |coupled| {
+        let mut copies = copies(law, 3, capacity, 13);
+        (0..60_000).for_each(|_| copies.tick(equal_shares(3, coupled)));
+        copies.total(Loop::delivered_bits)
+    };
+    let ratio = carried(true) / carried(false);
+    assert!(ratio >= 0.95, "{}: {ratio:.3}", law.name);
+}

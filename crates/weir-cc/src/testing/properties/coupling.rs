@@ -1,0 +1,150 @@
+//! Coupling that says nothing new changes nothing, and what it says is taken within the limits.
+
+use weir_units::{DataRate, TimeDelta};
+
+use crate::controller::{Cause, RateLimits, Target};
+use crate::decision::{Decision, Why};
+use crate::testing::closed_loop::{Loop, Source};
+use crate::testing::law::{Law, usual_limits};
+
+pub(crate) const CAPACITY: DataRate = DataRate::from_mbps(1);
+
+/// A flow of `law` over a bottleneck; where the law asks for it, the clocks agree.
+pub(crate) fn flow(law: &Law, limits: RateLimits, source: Source, capacity: DataRate) -> Loop {
+    let (sender, receiver) = (law.build)(limits);
+    let mut path = Loop::of(sender, receiver, source, capacity);
+    if law.absolute_delays {
+        path.clock_offset = TimeDelta::ZERO;
+    }
+    path
+}
+
+/// Who says the flow's own rate to it, and when.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Identity {
+    Nobody,
+    /// An answer to each decision.
+    Echo,
+    /// A push every 10 ms.
+    Push,
+}
+
+/// A minute of ups and downs over a link of 1 Mbit/s: what changes at `ms`.
+pub(crate) fn befall(path: &mut Loop, ms: i64) {
+    match ms {
+        20_000 => path.capacity = CAPACITY.scale(0.4),
+        30_000 => path.capacity = CAPACITY.scale(2.0),
+        40_000 => path.random_loss = 0.05,
+        45_000 => path.random_loss = 0.0,
+        50_000 => path.feedback_cut = true,
+        54_000 => path.feedback_cut = false,
+        _ => {}
+    }
+}
+
+/// A minute of ups and downs: what the law wants after each ms, and what it decided.
+fn course(law: &Law, identity: Identity) -> Vec<(Target, Option<Decision>)> {
+    let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
+    path.echoes = identity == Identity::Echo;
+    let mut present = usual_limits().start();
+    let mut course = Vec::new();
+    for ms in 0..60_000 {
+        befall(&mut path, ms);
+        path.tick();
+        let decision = path.take_decision();
+        present = decision.map_or(present, |decision| decision.rate);
+        if identity == Identity::Push && ms % 10 == 0 {
+            assert_eq!(path.adopt(present), present, "{}", law.name);
+        }
+        course.push((path.target(), decision));
+    }
+    course
+}
+
+/// Coupling that answers each decision with its rate, or says it every 10 ms, changes no bit of a minute of ups and downs.
+pub fn coupling_that_gives_a_flow_its_own_rate_changes_nothing(law: &Law) {
+    let alone = course(law, Identity::Nobody);
+    let decided = alone.iter().filter(|(_, decision)| decision.is_some()).count();
+    assert!(decided > 50, "{} decided {decided} times", law.name);
+    for identity in [Identity::Echo, Identity::Push] {
+        assert!(course(law, identity) == alone, "{}: {identity:?}", law.name);
+    }
+}
+
+/// A decision's base is the rate of the one before, and growth never lowers it.
+pub fn each_decision_starts_from_the_one_before_and_says_why(law: &Law) {
+    let mut base = usual_limits().start();
+    for (_, decision) in course(law, Identity::Nobody) {
+        let Some(decision) = decision else { continue };
+        assert_eq!(decision.base, base, "{}", law.name);
+        let fell = decision.rate < decision.base;
+        assert!(!fell || decision.why != Why::Growth, "{}: {decision:?}", law.name);
+        base = decision.rate;
+    }
+}
+
+/// What lowered the rate of a flow over `capacity` by a percent or more in its first 30 s, while its source offered less
+/// than that rate and `offered` at most.
+fn falls(law: &Law, capacity: DataRate, offered: DataRate) -> Vec<Decision> {
+    let mut path = flow(law, usual_limits(), Source::VIDEO, capacity);
+    path.source_limit = offered;
+    let decisions = path.run_to_decisions(TimeDelta::from_secs(30));
+    let fell = |decision: &Decision| decision.rate < decision.base.scale(0.99);
+    let unlimited = offered == DataRate::MAX;
+    decisions.into_iter().filter(|made| fell(made) && (unlimited || made.base > offered)).collect()
+}
+
+/// Where the source makes what it is asked for, no fall of the rate is told as the application's.
+pub fn a_source_that_fills_its_rate_is_never_what_lowers_it(law: &Law) {
+    let falls = falls(law, CAPACITY, DataRate::MAX);
+    let wrong = falls.iter().find(|decision| decision.why == Why::Application);
+    assert!(wrong.is_none(), "{}: {wrong:?}", law.name);
+}
+
+/// 100 kbit/s on a path of 10 Mbit/s: no fall of the rate is told as congestion.
+pub fn a_source_that_offers_little_on_an_empty_path_is_not_taken_for_congestion(law: &Law) {
+    let falls = falls(law, DataRate::from_mbps(10), DataRate::from_kbps(100));
+    let wrong: Vec<_> = falls.iter().filter(|decision| decision.why.is_congestion()).collect();
+    assert!(wrong.is_empty(), "{}: {} of {} as {:?}", law.name, wrong.len(), falls.len(), wrong[0]);
+}
+
+/// Coupling's word above the maximum or below the minimum is taken as these, and the next decision has it as its base.
+pub fn a_share_outside_the_limits_is_clamped_and_the_next_decision_starts_there(law: &Law) {
+    let limits = usual_limits();
+    for (share, taken) in [(DataRate::MAX, limits.max()), (DataRate::ZERO, limits.min())] {
+        let mut path = flow(law, limits, Source::VIDEO, CAPACITY);
+        path.run(TimeDelta::from_secs(5), |_| ());
+        path.take_decision();
+        assert_eq!(path.adopt(share), taken, "{}", law.name);
+        let next = (0..3000).find_map(|_| {
+            path.tick();
+            path.take_decision()
+        });
+        assert_eq!(next.map(|decision| decision.base), Some(taken), "{}", law.name);
+    }
+}
+
+/// A minute of ups and downs, in which coupling says each second more or less than the flow has, and then nothing new.
+pub fn coupling_is_the_cause_exactly_while_a_share_is_below_what_the_law_computed_last(law: &Law) {
+    let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
+    let (mut computed, mut present) = (usual_limits().start(), usual_limits().start());
+    let mut held = 0;
+    for ms in 0..60_000 {
+        befall(&mut path, ms);
+        path.tick();
+        if let Some(decision) = path.take_decision() {
+            (computed, present) = (decision.rate, decision.rate);
+        }
+        match ms % 1000 {
+            500 => present = path.adopt(present.scale(0.7)),
+            502 => present = path.adopt(present),
+            505 if ms % 2000 > 1000 => present = path.adopt(present.scale(1.2)),
+            507 if ms % 3000 > 2000 => present = path.adopt(present.scale(2.0)),
+            _ => {}
+        }
+        let (cause, coupled) = (path.target().cause, present < computed);
+        assert_eq!(cause == Cause::Coupling, coupled, "{} at {ms} ms: {cause:?}", law.name);
+        held += usize::from(coupled);
+    }
+    assert!(held >= 60, "{}: {held} ms", law.name);
+}

@@ -1,0 +1,78 @@
+//! A receiver half that sees arrivals: its reports by content, and what must hold after each of them.
+
+use weir_units::TimeDelta;
+
+use super::signals::read_signals;
+use crate::controller::Receiver;
+use crate::packet::{Arrival, Ecn};
+use crate::report::{DcccReport, LawReport, Record, Report};
+use crate::time::ArrivalTime;
+
+/// No report may be further off than this once packets arrive.
+const LONGEST_REPORT_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
+
+/// A report by content: times since `zero`.
+#[derive(Debug, PartialEq)]
+pub(super) enum Content {
+    Packets(Vec<(u16, Option<TimeDelta>, Ecn)>, u8, Option<TimeDelta>),
+    Other(Report<'static>),
+}
+
+fn content(report: &Report<'_>, zero: ArrivalTime) -> Content {
+    match *report {
+        Report::Packets { records, number, at } => {
+            let record = |r: &Record| (r.sequence, r.arrival.map(|at| at - zero), r.ecn);
+            Content::Packets(records.iter().map(record).collect(), number, at.map(|at| at - zero))
+        }
+        Report::Ceiling(rate) => Content::Other(Report::Ceiling(rate)),
+        Report::Reception(report) => Content::Other(Report::Reception(report)),
+        Report::Law { report, echo } => {
+            Content::Other(Report::Law { report: without_offset(report, zero), echo })
+        }
+    }
+}
+
+/// A law's report by a receiver's clock that reads 0 at `zero`.
+fn without_offset(report: LawReport, zero: ArrivalTime) -> LawReport {
+    let offset = zero - ArrivalTime::ZERO;
+    match report {
+        LawReport::Dccc(report) => {
+            LawReport::Dccc(DcccReport { delay: report.delay + -offset, at: report.at - offset, ..report })
+        }
+        LawReport::Nada(_) | LawReport::NadaDelay(_) | LawReport::Tfrc(_) => report,
+    }
+}
+
+/// The reports on `arrivals`, with what must hold after each of them; the receiver's clock is ahead by `offset`.
+pub(super) fn reports(receiver: &mut dyn Receiver, arrivals: &[Arrival], offset: TimeDelta) -> Vec<Content> {
+    let zero = ArrivalTime::ZERO + offset;
+    let mut told = Vec::new();
+    for packet in arrivals {
+        let at = packet.at + offset;
+        if let Some(due) = receiver.next_timeout().filter(|&due| due < at) {
+            drain(receiver, due, |report| told.push(content(report, zero)));
+        }
+        receiver.on_arrival(&Arrival { at, ..*packet });
+        let due = receiver.next_timeout();
+        assert!(
+            due.is_some_and(|due| due <= at + LONGEST_REPORT_INTERVAL),
+            "{due:?} after an arrival at {at:?}"
+        );
+        drain(receiver, at, |report| told.push(content(report, zero)));
+        read_signals(receiver.signals(), |out| receiver.read_signals(out));
+    }
+    told
+}
+
+fn drain(receiver: &mut dyn Receiver, now: ArrivalTime, mut tell: impl FnMut(&Report<'_>)) {
+    const MOST_AT_ONCE: usize = 10;
+    let before = receiver.next_timeout();
+    let mut reports = 0;
+    while let Some(report) = receiver.poll_report(now) {
+        tell(&report);
+        reports += 1;
+        assert!(reports <= MOST_AT_ONCE, "it never stops reporting");
+    }
+    assert!(reports == 0 || before.is_some_and(|due| due <= now), "a report before its time");
+    assert!(receiver.next_timeout().is_none_or(|next| next > now));
+}

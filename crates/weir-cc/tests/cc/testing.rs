@@ -1,0 +1,200 @@
+//! The kit of tests for laws of others, used from outside: on a law of our own, and on ones that are broken.
+
+use weir_cc::packet_feedback::PacketFeedback;
+use weir_cc::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
+use weir_cc::testing::{Halves, Law, halves, law_tests, properties};
+use weir_cc::{
+    Cause, Controller, DataRate, Decision, Fate, Feedback, Pacing, PathEvent, RateLimits, SendState,
+    SendTime, Share, Signal, Target, TimeDelta, Why,
+};
+
+const FEEDBACK_INTERVAL: TimeDelta = TimeDelta::from_millis(50);
+/// In bit/s for each feedback: 80 kbit/s in a second.
+const STEP: f64 = 4000.0;
+const CUT: f64 = 0.7;
+
+/// Additive increase with each feedback, multiplicative decrease once for all that is lost in a round trip.
+#[derive(Debug)]
+struct Aimd {
+    /// What left before this was sent at the rate before the last cut.
+    cut_at: Option<SendTime>,
+}
+
+impl Rule for Aimd {
+    fn on_feedback(
+        &mut self,
+        now: SendTime,
+        feedback: &Feedback<'_>,
+        _: &SendState,
+        frame: &mut Frame,
+    ) -> Heard {
+        let Feedback::Packets { results, rtt, .. } = *feedback else { return Heard::Foreign };
+        if results.is_empty() {
+            return Heard::Noted;
+        }
+        frame.end_silence();
+        frame.set_rtt(rtt);
+        let is_news = |at: SendTime| self.cut_at.is_none_or(|cut| at > cut);
+        if results.iter().any(|result| result.fate == Fate::Missing && is_news(result.sent.at)) {
+            self.cut_at = Some(now);
+            return Heard::Rate(Computed { rate: frame.rate() * CUT, why: Why::Loss, cause: Cause::Loss });
+        }
+        Heard::Rate(Computed { rate: frame.rate() + STEP, why: Why::Growth, cause: frame.cause() })
+    }
+
+    fn forget_path(&mut self, _: SendTime, _: &mut Frame) {
+        self.cut_at = None;
+    }
+
+    // It has no rate but the frame's.
+    fn scale(&mut self, _: SendTime, _: f64, _: &Frame) {}
+
+    fn outlook(&self, frame: &Frame) -> Outlook {
+        Outlook::at(frame.data_rate(), Pacing::Factor(1.0))
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        &[Signal { name: "r", unit: "bit/s", meaning: "rate" }]
+    }
+
+    fn read_signals(&self, frame: &Frame, out: &mut [f64]) {
+        out[0] = frame.rate();
+    }
+}
+
+fn aimd(limits: RateLimits) -> RateLaw<Aimd> {
+    RateLaw::new_by(Aimd { cut_at: None }, Frame::new(limits, Some(TimeDelta::from_secs(1))))
+}
+
+law_tests!(
+    aimd_by_loss,
+    Law::new("aimd", |limits| halves(aimd(limits), PacketFeedback::new(FEEDBACK_INTERVAL)))
+        // (2500 − 50)/4 = 613 of them.
+        .recovering_within(620)
+        .cutting_to(CUT)
+);
+
+/// What a broken law does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    ExceedsItsMaximum,
+    TimeoutThatStays,
+    DeafOnceItWasSilent,
+    ForgetsCoupling,
+}
+
+/// The law above, but for a fault.
+#[derive(Debug)]
+struct Broken {
+    law: RateLaw<Aimd>,
+    fault: Fault,
+    limits: RateLimits,
+    was_silent: bool,
+    share: bool,
+}
+
+impl Controller for Broken {
+    fn on_sent(&mut self, packet: &weir_cc::SentPacket, state: &SendState) {
+        self.law.on_sent(packet, state);
+    }
+
+    fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
+        if self.fault == Fault::DeafOnceItWasSilent && self.was_silent {
+            return None;
+        }
+        self.law.on_feedback(now, feedback, state)
+    }
+
+    fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
+        let decision = self.law.on_timeout(now, state);
+        self.was_silent |= decision.is_some();
+        decision
+    }
+
+    fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
+        if let PathEvent::Limits(limits) = event {
+            self.limits = limits;
+        }
+        self.law.on_event(now, event)
+    }
+
+    fn next_timeout(&self) -> Option<SendTime> {
+        let own = self.law.next_timeout();
+        if self.fault == Fault::TimeoutThatStays { own.or(Some(SendTime::ZERO)) } else { own }
+    }
+
+    fn target(&self) -> Target {
+        let target = self.law.target();
+        let exceeds = self.fault == Fault::ExceedsItsMaximum && target.cause == Cause::Maximum;
+        if exceeds { Target { media_rate: target.media_rate.scale(1.01), ..target } } else { target }
+    }
+
+    fn adopt(&mut self, now: SendTime, share: Share) -> DataRate {
+        if self.fault == Fault::ForgetsCoupling && self.share {
+            return self.limits.clamp(share.rate);
+        }
+        self.share = true;
+        self.law.adopt(now, share)
+    }
+
+    fn signals(&self) -> &'static [Signal] {
+        self.law.signals()
+    }
+
+    fn read_signals(&self, out: &mut [f64]) {
+        self.law.read_signals(out);
+    }
+}
+
+fn broken(fault: Fault, limits: RateLimits) -> Halves {
+    let law = aimd(limits);
+    halves(
+        Broken { law, fault, limits, was_silent: false, share: false },
+        PacketFeedback::new(FEEDBACK_INTERVAL),
+    )
+}
+
+#[test]
+#[should_panic(expected = "outside RateLimits")]
+fn a_law_that_exceeds_its_limits_is_caught() {
+    properties::a_sender_keeps_its_promises_whatever_comes(&Law::new("broken", |limits| {
+        broken(Fault::ExceedsItsMaximum, limits)
+    }));
+}
+
+#[test]
+#[should_panic(expected = "after a timeout at")]
+fn a_law_whose_timeout_does_not_move_on_is_caught() {
+    properties::a_sender_keeps_its_promises_whatever_comes(&Law::new("broken", |limits| {
+        broken(Fault::TimeoutThatStays, limits)
+    }));
+}
+
+#[test]
+#[should_panic(expected = "left == right")]
+fn a_law_that_does_not_recover_from_silence_is_caught() {
+    let law = Law::new("broken", |limits| broken(Fault::DeafOnceItWasSilent, limits)).recovering_within(620);
+    properties::a_sender_survives_five_seconds_of_silence_whatever_came_before(&law);
+}
+
+#[test]
+#[should_panic(expected = "left == right")]
+fn a_law_that_recovers_more_slowly_than_its_line_says_is_caught() {
+    let law = Law::new("slow", |limits| halves(aimd(limits), PacketFeedback::new(FEEDBACK_INTERVAL)));
+    properties::a_sender_survives_five_seconds_of_silence_whatever_came_before(&law);
+}
+
+#[test]
+#[should_panic(expected = "left == right")]
+fn a_law_that_does_not_take_what_coupling_says_is_caught() {
+    let law = Law::new("broken", |limits| broken(Fault::ForgetsCoupling, limits));
+    properties::coupling_is_the_cause_exactly_while_a_share_is_below_what_the_law_computed_last(&law);
+}
+
+#[test]
+#[should_panic(expected = " above ")]
+fn a_law_that_runs_away_while_the_source_offers_less_is_caught() {
+    let build = |limits| halves(aimd(limits), PacketFeedback::new(FEEDBACK_INTERVAL));
+    let law = Law::new("aimd", build).bounded_when_limited();
+    properties::while_the_source_offers_a_tenth_of_the_capacity_the_target_does_not_run_away(&law);
+}
