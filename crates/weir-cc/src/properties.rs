@@ -147,7 +147,7 @@ impl Life {
             let size = rate * (ROUND / packets as i64);
             let (id, departure) = (first + n, began + after);
             let at = ArrivalTime::ZERO + TimeDelta::from_secs(3600) + (departure - SendTime::ZERO);
-            let sent = SentPacket { id, at: departure, size, payload: size, padding: false, probe: None };
+            let sent = SentPacket::new(id, departure, size);
             PacketResult { sent, fate: Fate::Arrived { at, ecn: Ecn::NotEct } }
         });
         let nada = NadaReport { ramp_up: true, congestion: TimeDelta::ZERO, receive_rate: rate };
