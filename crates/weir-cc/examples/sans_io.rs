@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use weir_cc::gcc::goog_cc::{Config, GoogCc};
 use weir_cc::history::SendHistory;
 use weir_cc::packet_feedback::PacketFeedback;
-use weir_cc::{Arrival, ArrivalTime, Controller, DataRate, DataSize, Ecn, RateLimits, Receiver, SendState};
-use weir_cc::{SendTime, Stamp, StreamsConfig, Target, TimeDelta, pacer::Pacer, prober::Prober};
+use weir_cc::{Arrival, ArrivalTime, Controller, DataRate, DataSize, RateLimits, Receiver, SendState};
+use weir_cc::{SendTime, StreamsConfig, Target, TimeDelta, pacer::Pacer, prober::Prober};
 
 const HEADER: DataSize = DataSize::from_bytes(24);
 const PADDING: DataSize = DataSize::from_bytes(255);
@@ -40,7 +40,7 @@ pub(crate) fn call(
     let (mut on_the_way, mut link_free) = (VecDeque::<Arrival>::new(), SendTime::ZERO);
 
     // What the streams can use bounds the probes; the first of them are asked for before the first frame leaves.
-    controller.on_streams(SendTime::ZERO, StreamsConfig { usable: limits.max(), screen: false });
+    controller.on_streams(SendTime::ZERO, StreamsConfig::camera(limits.max()));
     while let Some(probe) = controller.poll_probe() {
         prober.push(SendTime::ZERO, probe);
     }
@@ -83,13 +83,11 @@ pub(crate) fn call(
             if begin - now <= QUEUE {
                 link_free = begin + sent.size / capacity;
                 let at = ArrivalTime::ZERO + (link_free - SendTime::ZERO) + PROPAGATION;
-                let (id, departure, stamp) = (sent.id, sent.at, Stamp::default());
-                let (ecn, media_time, marker) = (Ecn::NotEct, 0, false);
-                on_the_way.push_back(Arrival { id, departure, at, size, ecn, media_time, marker, stamp });
+                on_the_way.push_back(Arrival::new(sent.id, sent.at, at, size));
             }
         }
 
-        // 3. Packets arrive, reports come back: as RTCP on a network (the crate weir-wire), at once in this one.
+        // 3. Packets arrive, reports come back: as RTCP on a network (`weir_media::feedback`), at once in this one.
         let there = ArrivalTime::ZERO + (now - SendTime::ZERO);
         while let Some(packet) = on_the_way.front().filter(|packet| packet.at <= there) {
             receiver.on_arrival(packet);

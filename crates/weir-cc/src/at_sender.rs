@@ -114,8 +114,7 @@ struct Told<'a> {
 
 /// A packet as it arrived, as far as its sender knows.
 fn arrival(sent: &SentPacket, at: ArrivalTime, ecn: Ecn, stamp: Stamp) -> Arrival {
-    let (id, departure, size) = (sent.id, sent.at, sent.payload);
-    Arrival { id, departure, at, size, ecn, media_time: 0, marker: false, stamp }
+    Arrival { ecn, stamp, ..Arrival::new(sent.id, sent.at, at, sent.payload) }
 }
 
 impl<O: Observer, L: Controller> Controller for AtSender<O, L> {

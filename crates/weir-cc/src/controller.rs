@@ -189,6 +189,11 @@ pub struct Target {
 }
 
 impl Target {
+    /// `rate` for media and on the wire, unpaced, and nothing limits it; else as [`Self::at`].
+    pub const fn rate(rate: DataRate) -> Self {
+        Self::at(rate, Pacing::Unpaced, Cause::RampUp)
+    }
+
     /// `rate` for media and on the wire, without burst, window, padding or dropped frames.
     pub const fn at(rate: DataRate, pacing: Pacing, cause: Cause) -> Self {
         Self {
@@ -226,6 +231,18 @@ pub struct StreamsConfig {
     pub usable: DataRate,
     /// Whether a screen is shared: little most of the time, and now and then much.
     pub screen: bool,
+}
+
+impl StreamsConfig {
+    /// A camera whose streams can use at most `usable` together, zero where that is unknown.
+    pub const fn camera(usable: DataRate) -> Self {
+        Self { usable, screen: false }
+    }
+
+    /// A shared screen whose streams can use at most `usable` together, zero where that is unknown.
+    pub const fn screen(usable: DataRate) -> Self {
+        Self { usable, screen: true }
+    }
 }
 
 /// How packets leave the pacer.

@@ -126,6 +126,11 @@ impl SendHistory {
         entry.packet(id)
     }
 
+    /// A packet of media of `header` (at most 255) and `payload` bytes leaves, of no probe: [`Self::on_sent`] in short.
+    pub fn on_media_sent(&mut self, at: SendTime, header: DataSize, payload: DataSize) -> SentPacket {
+        self.on_sent(at, header, payload, false, None)
+    }
+
     /// The number that the next packet will get.
     pub fn next_id(&self) -> u64 {
         self.next

@@ -7,31 +7,34 @@
 //! ```
 //! use weir_cc::gcc::goog_cc::{Config, GoogCc};
 //! use weir_cc::history::SendHistory;
-//! use weir_cc::{Controller, DataRate, RateLimits, TimeDelta};
+//! use weir_cc::{ArrivalTime, Controller, DataRate, DataSize, PathEvent, RateLimits, Record, Report};
+//! use weir_cc::{SendState, SendTime, TimeDelta};
 //!
-//! # use weir_cc::{ArrivalTime, Cause, DataSize, Ecn, Record, Report, SendState, SendTime};
-//! # let (header, payload) = (DataSize::from_bytes(24), DataSize::from_bytes(1200));
-//! # let (now, later, state) = (SendTime::from_millis(0), SendTime::from_millis(50), SendState::default());
-//! # let arrival = Some(ArrivalTime::from_millis(25));
-//! # let records = [Record { sequence: 0, arrival, ecn: Ecn::NotEct }];
-//! # let report = Report::Packets { records: &records, number: 0, at: None };
-//! let kbps = DataRate::from_kbps;
-//! let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500))?;
-//! let mut controller = GoogCc::new(Config::default(), limits)?;
-//! let mut history = SendHistory::new(TimeDelta::from_secs(5));
-//! // A packet leaves:
-//! controller.on_sent(&history.on_sent(now, header, payload, false, None), &state);
-//! // Later, feedback has come that tells which packets arrived and when:
-//! controller.on_feedback(later, &history.join(later, &report), &state);
-//! let target = controller.target(); // media rate, pacing, and the cause: what limits the rate now
-//! # assert_eq!((target.media_rate, target.cause), (kbps(301), Cause::RampUp));
-//! // The path is another one; what left before tells nothing of it:
-//! # use weir_cc::PathEvent;
-//! history.change_route(later);
-//! controller.on_event(later, PathEvent::RouteChanged);
-//! # assert!(history.in_flight().is_zero());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let (kbps, bytes, ms) = (DataRate::from_kbps, DataSize::from_bytes, SendTime::from_millis);
+//!     let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500))?;
+//!     let mut controller = GoogCc::new(Config::default(), limits)?;
+//!     let mut history = SendHistory::new(TimeDelta::from_secs(5));
+//!     let state = SendState::default(); // bytes in flight and in the pacer, as far as you know them
+//!     // A packet leaves, 24 bytes of header and 1200 of payload; the lower 16 bits of `sent.id` travel with it:
+//!     let sent = history.on_media_sent(ms(0), bytes(24), bytes(1200));
+//!     controller.on_sent(&sent, &state);
+//!     // Later, feedback has come that tells which packets arrived and when; `weir_media::feedback` reads it off RTCP:
+//!     let records = [Record::new(sent.id as u16, Some(ArrivalTime::from_millis(25)))];
+//!     let report = Report::packets(&records, 0);
+//!     controller.on_feedback(ms(50), &history.join(ms(50), &report), &state);
+//!     let target = controller.target(); // media rate, pacing, and the cause: what limits the rate now
+//!     println!("{} for the encoder, limited by {}", target.media_rate, target.cause.name());
+//!     // The path is another one; what left before tells nothing of it:
+//!     history.change_route(ms(60));
+//!     controller.on_event(ms(60), PathEvent::RouteChanged);
+//!     Ok(())
+//! }
 //! ```
+//!
+//! What a call needs besides, a [`pacer`], a [`prober`], timers and a [receiver that reports](packet_feedback), is shown by
+//! `crates/weir-cc/examples/sans_io.rs`. RTCP bytes become reports in the crate `weir-media` (`weir_media::feedback`, with an
+//! example of its own), and `crates/weir-oracle/examples/webrtc_rs.rs` puts a controller behind webrtc-rs's interceptors.
 
 pub mod at_sender;
 pub mod config_error;

@@ -23,6 +23,13 @@ pub struct SentPacket {
     pub probe: Option<ProbeId>,
 }
 
+impl SentPacket {
+    /// A packet of media, all of it payload, of no probe.
+    pub const fn new(id: u64, at: SendTime, size: DataSize) -> Self {
+        Self { id, at, size, payload: size, padding: false, probe: None }
+    }
+}
+
 /// Names a [`Probe`](crate::controller::Probe) among those of a controller under way.
 pub type ProbeId = NonZeroU16;
 
@@ -79,6 +86,15 @@ pub struct Arrival {
     pub marker: bool,
     /// The sender's stamp.
     pub stamp: Stamp,
+}
+
+impl Arrival {
+    /// A packet of `size` bytes of payload: without a mark, a stamp, a media time and a marker, which are the fields that only
+    /// some laws' receiver halves ask for.
+    pub const fn new(id: u64, departure: SendTime, at: ArrivalTime, size: DataSize) -> Self {
+        let stamp = Stamp { rtt: TimeDelta::ZERO, rate: DataRate::ZERO };
+        Self { id, departure, at, size, ecn: Ecn::NotEct, media_time: 0, marker: false, stamp }
+    }
 }
 
 /// What became of a sent packet, once feedback told.

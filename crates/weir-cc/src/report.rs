@@ -33,6 +33,13 @@ pub enum Report<'a> {
     },
 }
 
+impl<'a> Report<'a> {
+    /// The fate of single packets in a format that does not say when the report was made.
+    pub const fn packets(records: &'a [Record], number: u8) -> Self {
+        Self::Packets { records, number, at: None }
+    }
+}
+
 /// One packet of a per-packet report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
@@ -42,6 +49,13 @@ pub struct Record {
     pub arrival: Option<ArrivalTime>,
     /// ECN field on arrival.
     pub ecn: Ecn,
+}
+
+impl Record {
+    /// The packet whose number ends in `sequence`, arrived without a mark or not seen.
+    pub const fn new(sequence: u16, arrival: Option<ArrivalTime>) -> Self {
+        Self { sequence, arrival, ecn: Ecn::NotEct }
+    }
 }
 
 /// The newest packet a report knows of and how long the receiver held it before reporting.
@@ -179,7 +193,12 @@ pub enum Feedback<'a> {
     },
 }
 
-impl Feedback<'_> {
+impl<'a> Feedback<'a> {
+    /// Fates of packets, with the round-trip time by the newest: no report went missing, and when this one was made is not known.
+    pub const fn packets(results: &'a [PacketResult], rtt: Option<TimeDelta>) -> Self {
+        Self::Packets { results, at: None, rtt, missed_reports: 0 }
+    }
+
     /// The round-trip time measured with this feedback, if it carries one.
     pub fn rtt(&self) -> Option<TimeDelta> {
         match *self {

@@ -2,6 +2,9 @@
 //! the receiver. Simulated and real networks drive the same objects: a [`Session`] of
 //! [`MediaSender`]s and, for each of them, a [`MediaReceiver`].
 //!
+//! Who has packets and sockets of his own, and only reads and writes per-packet reports, takes [`feedback`] and
+//! `crates/weir-media/examples/feedback.rs`.
+//!
 //! Choices where the sources leave room:
 //!
 //! 1. Rates are rates of media: encoder, pacer, padding and the size of an arrival count payload, so that a receive rate
@@ -27,10 +30,10 @@ mod coupled;
 mod coupled_flows;
 mod detection;
 mod encoder;
+pub mod feedback;
 mod frame_dropper;
 mod heard;
 mod key_frames;
-mod packet_report;
 mod packetiser;
 mod receiver;
 mod reception;

@@ -92,7 +92,7 @@ impl MediaReceiver {
         let elapsed = self.newest.replace(now).map_or(TimeDelta::ZERO, |newest| now - newest);
         let ticks = kind.ticks(now - ArrivalTime::ZERO);
         self.statistics[kind as usize].on_packet(header.sequence, header.timestamp, ticks);
-        self.reports.on_packet(kind, header.transport_sequence, header.sequence);
+        self.reports.on_packet(header.ssrc, header.transport_sequence, header.sequence);
         if let Some(requests) = self.key_frames.as_mut().filter(|_| kind == Kind::Video) {
             requests.on_packet(now, header.sequence, header.frame_marking);
         }

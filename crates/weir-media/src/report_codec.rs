@@ -10,7 +10,7 @@ use weir_wire::rtcp::{Dccc, Message, Nada, NadaDelay, Pli, ReceiverReport, Remb,
 
 use crate::config::PacketFormat;
 use crate::detection::statistics_report;
-use crate::packet_report::{PacketReportReader, PacketReportWriter};
+use crate::feedback::{FeedbackReader, FeedbackWriter};
 use crate::sources::{Kind, Sources};
 use crate::streams::Streams;
 
@@ -19,26 +19,32 @@ use crate::streams::Streams;
 pub(crate) struct ReportWriter {
     ssrc: u32,
     sources: Sources,
-    packets: PacketReportWriter,
+    packets: FeedbackWriter,
 }
 
 impl ReportWriter {
     pub(crate) fn new(format: PacketFormat, ssrc: u32, sources: Sources) -> Self {
-        Self { ssrc, sources, packets: PacketReportWriter::new(format, ssrc, sources) }
+        let packets = match (format, sources.audio) {
+            (PacketFormat::TransportWide, _) => FeedbackWriter::transport_wide(ssrc, sources.video),
+            (PacketFormat::Rfc8888, None) => FeedbackWriter::rfc_8888(ssrc, sources.video),
+            (PacketFormat::Rfc8888, Some(audio)) => {
+                FeedbackWriter::rfc_8888_by_stream(ssrc, &[sources.video, audio])
+            }
+        };
+        Self { ssrc, sources, packets }
     }
 
-    /// A packet has arrived that is `sequence` of its stream.
-    pub(crate) fn on_packet(&mut self, kind: Kind, transport_sequence: u16, sequence: u16) {
-        self.packets.on_packet(kind, transport_sequence, sequence);
+    /// A packet has arrived that is `sequence` of the stream `source`.
+    pub(crate) fn on_packet(&mut self, source: u32, transport_sequence: u16, sequence: u16) {
+        self.packets.on_packet(source, transport_sequence, sequence);
     }
 
     /// Writes `report`. `None` if it does not fit, or says nothing. What does not fit of a per-packet report comes with
     /// [`Self::write_rest`].
     pub(crate) fn write(&mut self, report: &Report<'_>, out: &mut [u8]) -> Option<usize> {
-        if let Report::Packets { records, number, at } = *report {
-            self.packets.write(records, number, at, out)
-        } else {
-            write_report(report, self.ssrc, self.sources, out)
+        match report {
+            Report::Packets { .. } => self.packets.write(report, out),
+            _ => write_report(report, self.ssrc, self.sources, out),
         }
     }
 
@@ -106,7 +112,7 @@ pub(crate) fn report_about<'a>(
     streams: &mut Streams,
     now: SendTime,
     message: &Message<'_>,
-    packets: &'a mut PacketReportReader,
+    packets: &'a mut FeedbackReader,
 ) -> Option<Report<'a>> {
     let source = streams.sources().video;
     match message {
@@ -123,7 +129,7 @@ pub(crate) fn report_about<'a>(
         Message::Twcc(feedback) => {
             (feedback.source == source).then(|| packets.read_transport_wide(now, feedback))
         }
-        Message::Ccfb(feedback) => packets.read_rfc_8888(now, feedback, streams),
+        Message::Ccfb(feedback) => packets.read_rfc_8888(now, feedback, streams.numbers()),
         Message::NadaDelay(report) => (report.source == source).then(|| nada_delay_report(report)),
         _ => None,
     }
@@ -279,7 +285,7 @@ mod tests {
     }
 
     fn read<T>(source: u32, bytes: &[u8], mut look: impl FnMut(&Report<'_>) -> T) -> Vec<T> {
-        let mut packets = PacketReportReader::new();
+        let mut packets = FeedbackReader::new();
         let mut streams = having_sent(source);
         let messages = rtcp::messages(bytes).filter_map(Result::ok);
         messages

@@ -20,9 +20,9 @@ use crate::config::MediaConfig;
 use crate::content::{Content, MediaPacket, PADDING_PAYLOAD, SentFrame};
 use crate::detection::{Place, StatisticsReader};
 use crate::encoder::{Encoder, spread_factor};
+use crate::feedback::FeedbackReader;
 use crate::frame_dropper::FrameDropper;
 use crate::heard::Heard;
-use crate::packet_report::PacketReportReader;
 use crate::packetiser::Packetiser;
 use crate::report_codec;
 use crate::sources::{Kind, Sources};
@@ -56,7 +56,7 @@ pub struct MediaSender {
     pacer: Pacer,
     prober: Prober,
     history: SendHistory,
-    packet_reports: PacketReportReader,
+    packet_reports: FeedbackReader,
     /// Of the flow's packets, made here.
     statistics: Option<Box<FlowStatistics>>,
     /// Of the statistics that the receiver makes.
@@ -93,7 +93,7 @@ impl MediaSender {
             pacer: Pacer::new(TimeDelta::ZERO),
             prober: Prober::new(),
             history: SendHistory::new(HISTORY_HORIZON),
-            packet_reports: PacketReportReader::new(),
+            packet_reports: FeedbackReader::new(),
             statistics: detected_at(Place::Sender)
                 .and_then(|config| FlowStatistics::new(config).ok())
                 .map(Box::new),

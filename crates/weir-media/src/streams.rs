@@ -6,6 +6,7 @@ use weir_cc::{ReceptionReport, SendTime};
 use weir_wire::ntp::NtpTime;
 use weir_wire::rtcp::{ReportBlock, SenderInfo, SenderReport};
 
+use crate::feedback::StreamNumbers;
 use crate::sources::{Kind, Sources};
 
 /// What a sender knows of its streams.
@@ -13,6 +14,7 @@ use crate::sources::{Kind, Sources};
 pub(crate) struct Streams {
     sources: Sources,
     by_kind: [Stream; 2],
+    numbers: StreamNumbers,
     /// The last sender reports, by the middle of their NTP time; the next one takes the oldest's place.
     sender_reports: [u32; SENDER_REPORTS],
     next_sender_report: usize,
@@ -32,20 +34,17 @@ struct Stream {
     octets: u32,
     /// What reports told of it.
     told: LossReports,
-    /// The lower 16 bits of each packet's number in the history, by its sequence number; empty for a flow of one
-    /// stream, where both are the same.
-    numbers: Vec<u16>,
 }
 
 impl Streams {
     pub(crate) fn new(sources: Sources) -> Self {
-        let stream = || Stream {
-            numbers: if sources.audio.is_some() { vec![0; 1 << 16] } else { Vec::new() },
-            ..Stream::default()
-        };
         Self {
             sources,
-            by_kind: [stream(), stream()],
+            by_kind: Default::default(),
+            numbers: match sources.audio {
+                None => StreamNumbers::same_as_history(sources.video),
+                Some(_) => StreamNumbers::new(),
+            },
             sender_reports: [0; SENDER_REPORTS],
             next_sender_report: 0,
             refused: 0,
@@ -70,9 +69,7 @@ impl Streams {
         let stream = &mut self.by_kind[kind as usize];
         let sequence = stream.next;
         stream.next = sequence.wrapping_add(1);
-        if let Some(number) = stream.numbers.get_mut(usize::from(sequence)) {
-            *number = id as u16;
-        }
+        self.numbers.on_sent(ssrc, sequence, id);
         stream.packets = stream.packets.wrapping_add(1);
         if let Some(timestamp) = timestamp {
             stream.timestamp = timestamp;
@@ -88,10 +85,9 @@ impl Streams {
         }
     }
 
-    /// The lower 16 bits of the number in the history of the packet `sequence` of a stream.
-    pub(crate) fn number(&self, kind: Kind, sequence: u16) -> u16 {
-        let stream = &self.by_kind[kind as usize];
-        stream.numbers.get(usize::from(sequence)).copied().unwrap_or(sequence)
+    /// Which packet has which number in the history.
+    pub(crate) fn numbers(&self) -> &StreamNumbers {
+        &self.numbers
     }
 
     /// Writes a sender report for each stream that has sent something. `None` if none has, or they do not fit.
@@ -235,8 +231,9 @@ mod tests {
         assert_eq!(streams.on_sent(Kind::Audio, 70_001, Some(960), 50), (1 | AUDIO_BIT, 0, 960));
         assert_eq!(streams.on_sent(Kind::Video, 70_002, None, 255), (1, 1, 3000), "padding");
         // 70 000 and so on less 65 536.
-        let numbers = [(Kind::Video, 0), (Kind::Audio, 0), (Kind::Video, 1)];
-        assert_eq!(numbers.map(|(kind, sequence)| streams.number(kind, sequence)), [4464, 4465, 4466]);
+        let numbers = [(1, 0), (1 | AUDIO_BIT, 0), (1, 1)];
+        let numbers = numbers.map(|(source, sequence)| streams.numbers().number(source, sequence));
+        assert_eq!(numbers, [4464, 4465, 4466].map(Some));
         let mut out = [0; 64];
         let length = streams.write_sender_reports(SendTime::from_millis(1000), &mut out).unwrap();
         let told: Vec<_> = rtcp::messages(&out[..length])
@@ -256,7 +253,7 @@ mod tests {
         let mut streams = Streams::new(Sources { video: 7, audio: None });
         assert_eq!(streams.write_sender_reports(SendTime::ZERO, &mut [0; 64]), None, "nothing was sent");
         streams.on_sent(Kind::Video, 0, Some(0), 100);
-        assert_eq!(streams.number(Kind::Video, 54_321), 54_321);
+        assert_eq!(streams.numbers().number(7, 54_321), Some(54_321));
         assert_eq!(streams.sources().kind(7 | AUDIO_BIT), None);
     }
 

@@ -115,7 +115,7 @@ fn goog_cc() -> Life {
                 Event::Report(at, report) => sender.on_feedback(at, &history.join(at, &report), &state),
                 Event::Packet(now) => {
                     let size = DataSize::from_bytes(976);
-                    let packet = history.on_sent(now, DataSize::from_bytes(24), size, false, None);
+                    let packet = history.on_media_sent(now, DataSize::from_bytes(24), size);
                     sender.on_sent(&packet, &state);
                     if sender.next_timeout().is_some_and(|due| due <= now) {
                         sender.on_timeout(now, &state);

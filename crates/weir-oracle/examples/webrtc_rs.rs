@@ -38,7 +38,7 @@ impl Estimator {
 
     fn on_sent(&mut self, id: u64, at: Instant, size: usize) -> SentPacket {
         let (at, size) = (self.time(at), DataSize::from_bytes(size as u64));
-        let sent = SentPacket { id, at, size, payload: size, padding: false, probe: None };
+        let sent = SentPacket::new(id, at, size);
         self.controller.on_sent(&sent, &SendState::default());
         sent
     }
@@ -63,7 +63,7 @@ impl BandwidthEstimator for Estimator {
         let newest = reports.iter().rfind(|report| report.arrived);
         let rtt = newest.map(|report| delta(now.saturating_duration_since(report.departure)));
         let (results, now) = (&self.results[..], self.time(now));
-        let feedback = Feedback::Packets { results, at: None, rtt, missed_reports: 0 };
+        let feedback = Feedback::packets(results, rtt);
         self.controller.on_feedback(now, &feedback, &SendState::default());
         while self.controller.poll_probe().is_some() {}
     }

@@ -200,16 +200,10 @@ fn arrivals(trips: &[Trip], stamp: impl Fn(u64) -> Stamp) -> Vec<Arrival> {
     for (trip, id) in trips.iter().zip(0..) {
         departure += TimeDelta::from_nanos(trip.gap);
         if !trip.lost {
-            arrivals.push(Arrival {
-                id,
-                departure,
-                at: ArrivalTime::from_nanos(departure.nanos() + trip.delay) + OFFSET,
-                size: DataSize::from_bytes(trip.size),
-                ecn: if trip.marked { Ecn::Ce } else { Ecn::Ect0 },
-                media_time: 0,
-                marker: false,
-                stamp: stamp(id),
-            });
+            let at = ArrivalTime::from_nanos(departure.nanos() + trip.delay) + OFFSET;
+            let ecn = if trip.marked { Ecn::Ce } else { Ecn::Ect0 };
+            let plain = Arrival::new(id, departure, at, DataSize::from_bytes(trip.size));
+            arrivals.push(Arrival { ecn, stamp: stamp(id), ..plain });
         }
     }
     arrivals.sort_by_key(|packet| (packet.at, packet.id));

@@ -175,7 +175,7 @@ impl Bottleneck {
         let stamp = flow.sender.stamp().unwrap_or_default();
         let id = flow.sent;
         flow.sent += 1;
-        let packet = SentPacket { id, at: now, size: PACKET, payload: PACKET, padding: false, probe: None };
+        let packet = SentPacket::new(id, now, PACKET);
         flow.sender.on_sent(&packet, &SendState::default());
         self.plan(now + PACKET / stamp.rate, Event::Send(i));
         if let Some(leaves) = self.transmit(PACKET) {

@@ -18,7 +18,7 @@ fn record(sequence: u16, arrival_ms: Option<i64>) -> Record {
 fn history_of(packets: u64, interval_ms: i64) -> SendHistory {
     let mut history = SendHistory::new(TimeDelta::from_secs(2));
     for i in 0..packets {
-        history.on_sent(at(i as i64 * interval_ms), DataSize::ZERO, SIZE, false, None);
+        history.on_media_sent(at(i as i64 * interval_ms), DataSize::ZERO, SIZE);
     }
     history
 }
@@ -51,7 +51,7 @@ fn a_remembered_packet_is_small_and_whole() {
     let sent = history.on_sent(at(0), header, payload, true, probe);
     assert_eq!((sent.padding, sent.probe, sent.size.bytes()), (true, probe, (1 << 31) - 1));
     assert_eq!(sent.size.saturating_sub(sent.payload), header);
-    let sent = history.on_sent(at(0), header, SIZE, false, None);
+    let sent = history.on_media_sent(at(0), header, SIZE);
     assert_eq!((sent.padding, sent.probe, sent.payload), (false, None, SIZE));
 }
 
@@ -134,7 +134,7 @@ fn after_a_laws_own_report_the_fates_of_single_packets_are_still_told() {
 #[test]
 fn packets_never_acknowledged_leave_flight_at_the_horizon() {
     let mut history = history_of(10, 1);
-    history.on_sent(at(2_004), DataSize::ZERO, SIZE, false, None);
+    history.on_media_sent(at(2_004), DataSize::ZERO, SIZE);
     // Older than 2 s at 2004 ms: those sent at 0 to 3 ms. Six and the new one are left.
     assert_eq!(history.in_flight(), DataSize::from_bytes(7000));
     let late = [record(0, Some(1)), record(4, Some(5))];
@@ -164,7 +164,7 @@ fn a_report_that_comes_late_still_tells_and_settles_nothing_twice() {
     );
     assert_eq!(history.in_flight(), SIZE);
     // A packet told anew below what is settled takes nothing of what was sent since.
-    history.on_sent(at(92), DataSize::ZERO, SIZE, false, None);
+    history.on_media_sent(at(92), DataSize::ZERO, SIZE);
     assert_eq!(fates(&history.join(at(95), &packets(&[record(1, Some(1050))], 2, 1051))), [(1, "recovered")]);
     assert_eq!(history.in_flight(), DataSize::from_bytes(2000));
 }
@@ -226,7 +226,7 @@ fn a_round_trip_that_ends_before_it_begins_is_refused_and_counted() {
 fn more_packets_than_numbers_forget_the_oldest() {
     let mut history = SendHistory::new(TimeDelta::from_secs(1000));
     for _ in 0..70_000 {
-        history.on_sent(at(0), DataSize::ZERO, SIZE, false, None);
+        history.on_media_sent(at(0), DataSize::ZERO, SIZE);
     }
     assert_eq!(history.in_flight(), DataSize::from_bytes(65_536_000));
     assert_eq!(history.entries.len(), MAX_PACKETS);
@@ -241,7 +241,7 @@ fn what_left_before_a_change_of_route_tells_nothing_of_the_new_one() {
     let late = [record(1, Some(1030)), record(2, None), record(3, Some(1031))];
     let feedback = history.join(at(70), &packets(&late, 1, 1035));
     assert_eq!((fates(&feedback), feedback.rtt()), (vec![], None));
-    history.on_sent(at(80), DataSize::ZERO, SIZE, false, None);
+    history.on_media_sent(at(80), DataSize::ZERO, SIZE);
     let both = [record(4, Some(1050)), record(5, None), record(6, Some(1100))];
     let feedback = history.join(at(140), &packets(&both, 2, 1110));
     // 140 - 80 - 10 = 50 ms.
@@ -265,7 +265,7 @@ fn a_report_that_knows_nothing_of_the_new_route_is_told_apart() {
     history.change_route(at(60));
     assert!(!history.is_of_route(&law(5)));
     assert_eq!(history.join(at(61), &law(5)).rtt(), None);
-    history.on_sent(at(70), DataSize::ZERO, SIZE, false, None);
+    history.on_media_sent(at(70), DataSize::ZERO, SIZE);
     assert!(!history.is_of_route(&law(5)) && history.is_of_route(&law(6)));
     assert!(history.is_of_route(&Report::Ceiling(weir_units::DataRate::ZERO)));
 }
@@ -295,7 +295,7 @@ proptest! {
         for (step, (kind, back, arrived)) in steps.into_iter().enumerate() {
             let now = step as i64 * 10;
             if kind < 2 {
-                let sent = history.on_sent(at(now), DataSize::ZERO, SIZE, false, None);
+                let sent = history.on_media_sent(at(now), DataSize::ZERO, SIZE);
                 model.push((sent.id, now, true));
             } else if let Some(target) = history.next_id().checked_sub(1 + u64::from(back)) {
                 let records = [record(target as u16, arrived.then_some(now))];

@@ -75,8 +75,7 @@ mod tests {
     fn lost(detection: &mut LossDetection, fates: &[(u64, Fate)]) -> Vec<u64> {
         let result = |&(id, fate): &(u64, Fate)| {
             let size = DataSize::from_bytes(1000);
-            let sent =
-                SentPacket { id, at: SendTime::ZERO, size, payload: size, padding: false, probe: None };
+            let sent = SentPacket::new(id, SendTime::ZERO, size);
             PacketResult { sent, fate }
         };
         let results: Vec<_> = fates.iter().map(result).collect();

@@ -85,7 +85,7 @@ fn tell(law: &mut RateLaw<Obedient>, rate: u64) -> Decision {
 
 fn send(law: &mut RateLaw<Obedient>, at: i64) {
     let size = DataSize::from_bytes(1000);
-    let packet = SentPacket { id: 0, at: ms(at), size, payload: size, padding: false, probe: None };
+    let packet = SentPacket::new(0, ms(at), size);
     law.on_sent(&packet, &SendState::default());
 }
 
@@ -240,7 +240,7 @@ fn the_least_that_waited_is_that_since_the_feedback_before() {
     let mut law = law();
     let waiting = |bytes| SendState { queued: DataSize::from_bytes(bytes), ..SendState::default() };
     let size = DataSize::from_bytes(1000);
-    let packet = SentPacket { id: 0, at: ms(0), size, payload: size, padding: false, probe: None };
+    let packet = SentPacket::new(0, ms(0), size);
     let told = |law: &RateLaw<Obedient>| (law.frame().queued().bytes(), law.frame().least_queued().bytes());
     law.on_sent(&packet, &waiting(700));
     law.on_feedback(ms(10), &Feedback::Ceiling(kbps(500)), &waiting(5000));
@@ -259,7 +259,7 @@ fn what_is_noted_or_foreign_decides_nothing() {
     let mut law = law();
     let state =
         SendState { queued: DataSize::from_bytes(900), application_limited: true, ..SendState::default() };
-    let foreign = Feedback::Packets { results: &[], at: None, rtt: None, missed_reports: 0 };
+    let foreign = Feedback::packets(&[], None);
     assert_eq!(law.on_feedback(ms(0), &foreign, &state), None);
     assert_eq!((law.frame().queued(), law.target().cause), (DataSize::ZERO, Cause::RampUp));
     let noted = Feedback::Reception { report: crate::report::ReceptionReport::default(), rtt: None };

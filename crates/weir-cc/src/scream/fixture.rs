@@ -45,7 +45,7 @@ impl<C: Controller> Bench<C> {
     pub(super) fn send(&mut self, at: i64, count: usize) {
         for _ in 0..count {
             let (id, size) = (self.sent.len() as u64, DataSize::from_bytes(SIZE));
-            let packet = SentPacket { id, at: ms(at), size, payload: size, padding: false, probe: None };
+            let packet = SentPacket::new(id, ms(at), size);
             self.sent.push(packet);
             self.law.on_sent(&packet, &self.in_flight());
         }
@@ -63,7 +63,7 @@ impl<C: Controller> Bench<C> {
         let rtt = TimeDelta::from_millis(50 + queue);
         let now = told.last()?.at + rtt;
         self.told += ecn.len();
-        let feedback = Feedback::Packets { results: &results, at: None, rtt: Some(rtt), missed_reports: 0 };
+        let feedback = Feedback::packets(&results, Some(rtt));
         self.law.on_feedback(now, &feedback, &state)
     }
 

@@ -101,7 +101,7 @@ impl Minute {
                     controller.on_feedback(at, &history.join(at, &report), &state);
                 }
                 Event::Packet(now) => {
-                    let packet = history.on_sent(now, HEADER, PAYLOAD, false, None);
+                    let packet = history.on_media_sent(now, HEADER, PAYLOAD);
                     let state = SendState { in_flight: history.in_flight(), ..SendState::default() };
                     controller.on_sent(&packet, &state);
                     if controller.next_timeout().is_some_and(|due| due <= now) {

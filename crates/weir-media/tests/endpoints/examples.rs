@@ -9,6 +9,27 @@ mod two_flows;
 #[expect(clippy::duplicate_mod, reason = "both examples stand on the same path")]
 mod coupled_call;
 
+#[path = "../../examples/feedback.rs"]
+#[expect(dead_code, reason = "its `main` prints")]
+mod feedback;
+
+#[test]
+fn feedback_as_bytes_lets_the_controller_follow_its_link_in_either_format() {
+    for format in [weir_media::PacketFormat::TransportWide, weir_media::PacketFormat::Rfc8888] {
+        let mut used = Vec::new();
+        feedback::call(format, |second, capacity, target| {
+            if matches!(second, 11..=20 | 31..=40) {
+                used.push(target.media_rate.bps_f64() / capacity.bps_f64());
+            }
+        })
+        .unwrap();
+        for used in used.chunks(10) {
+            let mean = used.iter().sum::<f64>() / used.len() as f64;
+            assert!((0.75..1.05).contains(&mean), "{format:?}: {mean}");
+        }
+    }
+}
+
 #[test]
 fn both_flows_of_the_example_decide_and_together_use_their_path() {
     let mut rates = [0.0; 2];

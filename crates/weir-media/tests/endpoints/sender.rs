@@ -1,7 +1,7 @@
 //! The sending end by what leaves it and when.
 
 use proptest::prelude::*;
-use weir_cc::{Cause, Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime, Share, Target};
+use weir_cc::{Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime, Share, Target};
 use weir_media::{EncoderConfig, Heard, KeyFrames, MediaConfig, MediaPacket, MediaSender};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::rtcp::{Ccfb, Metric, Nada, ReceiverReport, Remb, ReportBlock, Twcc, TwccHeader};
@@ -33,7 +33,7 @@ impl Controller for Fixed {
 }
 
 pub(crate) fn target(kbps: u64) -> Target {
-    Target::at(DataRate::from_kbps(kbps), Pacing::Unpaced, Cause::RampUp)
+    Target::rate(DataRate::from_kbps(kbps))
 }
 
 fn started(target: Target) -> MediaSender {

@@ -97,22 +97,16 @@ fn place(id: u64) -> (usize, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Ecn, Stamp};
+
     use crate::time::{ArrivalTime, SendTime};
     use weir_units::DataSize;
 
     /// The loss of the first interval, in which these numbers arrive, 5 ms apart.
     fn loss_after(ids: &[u64]) -> f64 {
         let mut statistics = ArrivalStatistics::new(Config::default()).unwrap();
-        let packet = |id: u64, ms: i64| Arrival {
-            id,
-            departure: SendTime::from_millis(ms),
-            at: ArrivalTime::from_millis(ms + 20),
-            size: DataSize::from_bytes(1000),
-            ecn: Ecn::NotEct,
-            media_time: 0,
-            marker: false,
-            stamp: Stamp::default(),
+        let packet = |id: u64, ms: i64| {
+            let (departure, at) = (SendTime::from_millis(ms), ArrivalTime::from_millis(ms + 20));
+            Arrival::new(id, departure, at, DataSize::from_bytes(1000))
         };
         for (n, &id) in ids.iter().enumerate() {
             statistics.on_arrival(&packet(id, 5 * n as i64));

@@ -1,7 +1,7 @@
 //! The receiver's computations, by hand.
 
 use super::*;
-use crate::packet::{Ecn, Stamp};
+use crate::packet::Stamp;
 
 /// The receiver's clock is two hours ahead.
 const OFFSET: i64 = 7_200_000;
@@ -16,16 +16,9 @@ fn ms(ms: i64) -> TimeDelta {
 
 /// A packet that left and arrived at these ms, of 1000 bytes, stamped with a rate in kbit/s and an RTT in ms.
 fn packet(departure: i64, arrival: i64, rate: u64, rtt: i64) -> Arrival {
-    Arrival {
-        id: departure.unsigned_abs(),
-        departure: SendTime::from_millis(departure),
-        at: at(arrival),
-        size: DataSize::from_bytes(1000),
-        ecn: Ecn::NotEct,
-        media_time: 0,
-        marker: true,
-        stamp: Stamp { rtt: ms(rtt), rate: DataRate::from_kbps(rate) },
-    }
+    let (id, stamp) = (departure.unsigned_abs(), Stamp { rtt: ms(rtt), rate: DataRate::from_kbps(rate) });
+    let plain = Arrival::new(id, SendTime::from_millis(departure), at(arrival), DataSize::from_bytes(1000));
+    Arrival { marker: true, stamp, ..plain }
 }
 
 /// By the stamps on the packets.

@@ -35,7 +35,7 @@ fn fixed() -> Config {
 
 fn sent(at_ms: i64) -> SentPacket {
     let size = DataSize::from_bytes(1000);
-    SentPacket { id: 0, at: at(at_ms), size, payload: size, padding: false, probe: None }
+    SentPacket::new(0, at(at_ms), size)
 }
 
 /// A report made `back` ms before `now`, by a receiver whose clock is ahead by `offset` ms.

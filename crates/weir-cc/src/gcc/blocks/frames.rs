@@ -105,19 +105,10 @@ fn sample(previous: &Frame, complete: &Frame) -> FrameSample {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Ecn, Stamp};
 
     pub(crate) fn packet(media_time: u64, departure_ms: i64, at_ms: i64) -> Arrival {
-        Arrival {
-            id: 0,
-            departure: SendTime::from_millis(departure_ms),
-            at: ArrivalTime::from_millis(at_ms),
-            size: DataSize::from_bytes(1000),
-            ecn: Ecn::NotEct,
-            media_time,
-            marker: false,
-            stamp: Stamp::default(),
-        }
+        let (departure, at) = (SendTime::from_millis(departure_ms), ArrivalTime::from_millis(at_ms));
+        Arrival { media_time, ..Arrival::new(0, departure, at, DataSize::from_bytes(1000)) }
     }
 
     #[test]

@@ -251,7 +251,7 @@ mod tests {
             .map(|id| {
                 let arrived = Fate::Arrived { at: ArrivalTime::ZERO, ecn: Ecn::NotEct };
                 PacketResult {
-                    sent: SentPacket { id, at: at(0), size, payload: size, padding: false, probe: None },
+                    sent: SentPacket::new(id, at(0), size),
                     fate: if id < lost { Fate::Missing } else { arrived },
                 }
             })

@@ -86,7 +86,7 @@ mod tests {
     fn report(packets: &[(u64, bool)]) -> Vec<PacketResult> {
         let size = DataSize::from_bytes(1000);
         let result = |&(id, arrived): &(u64, bool)| PacketResult {
-            sent: SentPacket { id, at: SendTime::ZERO, size, payload: size, padding: false, probe: None },
+            sent: SentPacket::new(id, SendTime::ZERO, size),
             fate: if arrived {
                 Fate::Arrived { at: ArrivalTime::ZERO, ecn: Ecn::NotEct }
             } else {

@@ -340,7 +340,7 @@ fn events_and_coupling_become_the_laws_own_state() {
 #[test]
 fn probes_are_bounded_by_twice_what_the_streams_can_use() {
     let mut call = Call::new(&Config::default());
-    call.sender.on_streams(at(0), StreamsConfig { usable: kbps(700), screen: false });
+    call.sender.on_streams(at(0), StreamsConfig::camera(kbps(700)));
     call.send(1000, None);
     call.tick();
     assert_eq!(call.probes().iter().map(|probe| probe.rate).collect::<Vec<_>>(), [kbps(900), kbps(1400)]);

@@ -270,14 +270,7 @@ mod tests {
     #[test]
     fn silence_halves_the_rate_each_second_and_feedback_ends_it() {
         let mut s = sender(Config::default());
-        let packet = SentPacket {
-            id: 0,
-            at: SendTime::ZERO,
-            size: weir_units::DataSize::from_bytes(1200),
-            payload: weir_units::DataSize::from_bytes(1200),
-            padding: false,
-            probe: None,
-        };
+        let packet = SentPacket::new(0, SendTime::ZERO, weir_units::DataSize::from_bytes(1200));
         report(&mut s, 0);
         assert_eq!(s.next_timeout(), None, "a source without data waits for nothing");
         let mut s = sender(Config::default());

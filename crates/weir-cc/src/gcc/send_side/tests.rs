@@ -44,8 +44,7 @@ impl Heard {
     fn hear(&mut self, delay: impl Fn(u64) -> Option<i64>) -> DataRate {
         let result = |id: u64| {
             let departure = id as i64 * GAP;
-            let sent =
-                SentPacket { id, at: at(departure), size: SIZE, payload: SIZE, padding: false, probe: None };
+            let sent = SentPacket::new(id, at(departure), SIZE);
             let arrival = |delay| ArrivalTime::from_millis(departure + delay) + self.offset;
             let fate = delay(id)
                 .map_or(Fate::Missing, |delay| Fate::Arrived { at: arrival(delay), ecn: Ecn::NotEct });
@@ -57,7 +56,7 @@ impl Heard {
         }
         self.next += 5;
         self.now = at(self.next as i64 * GAP) + self.rtt;
-        let feedback = Feedback::Packets { results: &results, at: None, rtt: Some(RTT), missed_reports: 0 };
+        let feedback = Feedback::packets(&results, Some(RTT));
         self.sender.on_feedback(self.now, &feedback, &SendState::default());
         self.sender.target().media_rate
     }

@@ -187,7 +187,6 @@ impl Receiver for SimplifiedGccReceiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Ecn, Stamp};
 
     const CLOCK: TimeDelta = TimeDelta::from_secs(7200);
 
@@ -199,16 +198,8 @@ mod tests {
 
     /// A packet of 1000 bytes; times in µs.
     fn packet(departure: i64, arrival: i64) -> Arrival {
-        Arrival {
-            id: 0,
-            departure: SendTime::ZERO + TimeDelta::from_micros(departure),
-            at: at(arrival),
-            size: DataSize::from_bytes(1000),
-            ecn: Ecn::NotEct,
-            media_time: 0,
-            marker: true,
-            stamp: Stamp::default(),
-        }
+        let departure = SendTime::ZERO + TimeDelta::from_micros(departure);
+        Arrival { marker: true, ..Arrival::new(0, departure, at(arrival), DataSize::from_bytes(1000)) }
     }
 
     fn at(us: i64) -> ArrivalTime {

@@ -155,7 +155,7 @@ mod tests {
         let mut sender = sender();
         ceiling(&mut sender, kbps(800));
         let size = DataSize::from_bytes(1000);
-        let packet = SentPacket { id: 0, at: at(0), size, payload: size, padding: false, probe: None };
+        let packet = SentPacket::new(0, at(0), size);
         let state = SendState::default();
         sender.on_sent(&packet, &state);
         assert_eq!(sender.next_timeout(), Some(at(3000)));

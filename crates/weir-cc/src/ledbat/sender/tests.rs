@@ -28,7 +28,7 @@ fn ledbat() -> Ledbat {
 
 fn packet(id: u64, at: i64) -> SentPacket {
     let size = DataSize::from_bytes(1000);
-    SentPacket { id, at: ms(at), size, payload: size, padding: false, probe: None }
+    SentPacket::new(id, ms(at), size)
 }
 
 /// `bytes` in flight.
@@ -38,7 +38,7 @@ fn flying(bytes: u64) -> SendState {
 
 fn feed(sender: &mut Ledbat, at: i64, results: &[PacketResult], state: &SendState) -> Why {
     let rtt = Some(TimeDelta::from_millis(RTT));
-    let feedback = Feedback::Packets { results, at: None, rtt, missed_reports: 0 };
+    let feedback = Feedback::packets(results, rtt);
     sender.on_feedback(ms(at), &feedback, state).unwrap().why
 }
 
@@ -157,7 +157,7 @@ fn what_moves_no_window_decides_nothing() {
     let mut sender = settled();
     let before = sender.target();
     let results = [PacketResult { sent: packet(10, 200), fate: Fate::Missing }];
-    let feedback = Feedback::Packets { results: &results, at: None, rtt: None, missed_reports: 0 };
+    let feedback = Feedback::packets(&results, None);
     assert_eq!(sender.on_feedback(ms(300), &feedback, &flying(100_000)), None);
     assert_eq!((sender.rule().cwnd, sender.target()), (10_000.0, before));
 }

@@ -3,7 +3,7 @@
 use weir_units::DataSize;
 
 use super::*;
-use crate::packet::{Ecn, Stamp};
+use crate::packet::Ecn;
 use crate::time::SendTime;
 
 /// Between the clocks of the hosts.
@@ -15,16 +15,7 @@ fn ms(ms: i64) -> ArrivalTime {
 
 /// Packet `id` of 1250 bytes, which arrives at `at` ms after `delay` ms on the way.
 fn packet(id: u64, at: i64, delay: i64) -> Arrival {
-    Arrival {
-        id,
-        departure: SendTime::from_millis(at - delay),
-        at: ms(at),
-        size: DataSize::from_bytes(1250),
-        ecn: Ecn::NotEct,
-        media_time: 0,
-        marker: false,
-        stamp: Stamp::default(),
-    }
+    Arrival::new(id, SendTime::from_millis(at - delay), ms(at), DataSize::from_bytes(1250))
 }
 
 struct Path {

@@ -26,7 +26,7 @@ fn nada() -> Nada {
 
 fn sent(at: i64) -> SentPacket {
     let size = DataSize::from_bytes(1200);
-    SentPacket { id: 0, at: ms(at), size, payload: size, padding: false, probe: None }
+    SentPacket::new(0, ms(at), size)
 }
 
 fn tell(sender: &mut Nada, at: i64, report: NadaReport, queued: u64) -> Decision {

@@ -179,7 +179,7 @@ mod tests {
 
     fn send(sender: &mut NadaZhu03, at: i64) {
         let (at, size) = (SendTime::from_millis(at), DataSize::from_bytes(1094));
-        let packet = SentPacket { id: 0, at, size, payload: size, padding: false, probe: None };
+        let packet = SentPacket::new(0, at, size);
         sender.on_sent(&packet, &SendState::default());
     }
 

@@ -20,7 +20,7 @@ fn rap(config: Config) -> Rap {
 
 fn packet(id: u64, at: i64) -> SentPacket {
     let size = DataSize::from_bytes(1000);
-    SentPacket { id, at: ms(at), size, payload: size, padding: false, probe: None }
+    SentPacket::new(id, ms(at), size)
 }
 
 fn send(sender: &mut Rap, ids: core::ops::Range<u64>, at: i64) {
@@ -64,7 +64,7 @@ fn a_report_that_does_not_say_when_it_was_made_counts_the_wait_in() {
     let mut sender = rap(Config::default());
     send(&mut sender, 0..1, 0);
     let results = arrived(0..1, 0);
-    let feedback = Feedback::Packets { results: &results, at: None, rtt: None, missed_reports: 0 };
+    let feedback = Feedback::packets(&results, None);
     assert_eq!(sender.on_feedback(ms(110), &feedback, &SendState::default()), None);
     assert_eq!(sender.frame().rtt(), Some(TimeDelta::from_millis(110)));
 }

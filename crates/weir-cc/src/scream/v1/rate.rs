@@ -299,7 +299,7 @@ mod tests {
 
     fn send(control: &mut RateControl, at: i64, bytes: u64, queued: u64) {
         let size = DataSize::from_bytes(bytes);
-        let packet = SentPacket { id: 0, at: ms(at), size, payload: size, padding: false, probe: None };
+        let packet = SentPacket::new(0, ms(at), size);
         control.on_sent(&packet, queued, CONFIG.rate_adjust_interval);
     }
 

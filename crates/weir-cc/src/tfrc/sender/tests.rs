@@ -26,7 +26,7 @@ fn state(application_limited: bool) -> SendState {
 
 fn send(sender: &mut Tfrc, at: i64, application_limited: bool) {
     let size = DataSize::from_bytes(1000);
-    let packet = SentPacket { id: 0, at: ms(at), size, payload: size, padding: false, probe: None };
+    let packet = SentPacket::new(0, ms(at), size);
     sender.on_sent(&packet, &state(application_limited));
 }
 

@@ -5,7 +5,7 @@ use rand_pcg::Pcg64Mcg;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::dccc::{Config, DcccObserver, mismatch};
-use weir_cc::{Arrival, ArrivalTime, Ecn, LawReport, Observer, SendTime, Stamp};
+use weir_cc::{Arrival, ArrivalTime, LawReport, Observer, SendTime, Stamp};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::analysis::entry::Analysis;
@@ -197,16 +197,10 @@ impl Parameters {
 
     fn arrival(&self, id: u64, sent: f64, delay: f64) -> Arrival {
         let nanos = |seconds: f64| (1e9 * seconds).round() as i64;
-        Arrival {
-            id,
-            departure: SendTime::from_nanos(nanos(sent)),
-            at: ArrivalTime::from_nanos(nanos(sent + delay)),
-            size: self.packet,
-            ecn: Ecn::NotEct,
-            media_time: 0,
-            marker: false,
-            stamp: Stamp { rtt: self.rtt, rate: self.rate },
-        }
+        let departure = SendTime::from_nanos(nanos(sent));
+        let at = ArrivalTime::from_nanos(nanos(sent + delay));
+        let stamp = Stamp { rtt: self.rtt, rate: self.rate };
+        Arrival { stamp, ..Arrival::new(id, departure, at, self.packet) }
     }
 }
 

@@ -177,7 +177,7 @@ pub(crate) fn gcc_2025(limits: RateLimits) -> Halves {
 fn gcc(config: &goog_cc::Config, limits: RateLimits) -> Halves {
     let receiver = PacketFeedback::new(config.feedback_interval);
     let mut sender = goog_cc::GoogCc::new(*config, limits).unwrap();
-    sender.on_streams(SendTime::ZERO, StreamsConfig { usable: limits.max(), screen: false });
+    sender.on_streams(SendTime::ZERO, StreamsConfig::camera(limits.max()));
     (Box::new(sender), Box::new(receiver))
 }
 

@@ -17,7 +17,7 @@ fn limits() -> RateLimits {
 fn result(id: u64, at_ms: i64, fate: Fate) -> PacketResult {
     let size = DataSize::from_bytes(PACKET);
     let at = SendTime::from_millis(at_ms);
-    PacketResult { sent: SentPacket { id, at, size, payload: size, padding: false, probe: None }, fate }
+    PacketResult { sent: SentPacket::new(id, at, size), fate }
 }
 
 const ARRIVED: Fate = Fate::Arrived { at: ArrivalTime::ZERO, ecn: Ecn::NotEct };

@@ -153,7 +153,7 @@ fn the_shaping_buffer_moves_both_rates_without_a_cap() {
     // What waits when the report comes counts, also where all had left a moment ago.
     let size = DataSize::from_bytes(1000);
     let at = SendTime::from_millis(350);
-    let packet = SentPacket { id: 0, at, size, payload: size, padding: false, probe: None };
+    let packet = SentPacket::new(0, at, size);
     sender.on_sent(&packet, &SendState::default());
     tell_with(&mut sender, 400, report(0, 0), None, 2000);
     assert_eq!((sender.target().media_rate, sender.target().sending_rate), (kbps(452), kbps(548)));
@@ -239,7 +239,7 @@ fn one_second_without_reports_halves_the_rate_and_forgets_the_signal() {
     let rate = sender.target().media_rate;
     let size = DataSize::from_bytes(1200);
     let at = SendTime::from_millis(110);
-    let packet = SentPacket { id: 0, at, size, payload: size, padding: false, probe: None };
+    let packet = SentPacket::new(0, at, size);
     sender.on_sent(&packet, &SendState::default());
     assert_eq!(sender.next_timeout(), Some(SendTime::from_millis(1110)));
     let decision = sender.on_timeout(SendTime::from_millis(1110), &SendState::default()).unwrap();

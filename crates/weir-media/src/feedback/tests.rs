@@ -1,10 +1,13 @@
-use weir_wire::rtcp::{self, Message};
+use weir_cc::history::SendHistory;
+use weir_cc::{ArrivalTime, Ecn, Record, Report, SendTime};
+use weir_units::TimeDelta;
+use weir_wire::rtcp::{self, Ccfb, Metric};
 
 use super::*;
+use crate::config::PacketFormat;
 
 const HOURS: TimeDelta = TimeDelta::from_secs(5 * 3600);
 const ROOM: usize = 1472;
-const VIDEO: Sources = Sources { video: 1, audio: None };
 
 /// 5 h and so many µs by the receiver's clock.
 fn at(micros: i64) -> ArrivalTime {
@@ -12,12 +15,12 @@ fn at(micros: i64) -> ArrivalTime {
 }
 
 fn record(sequence: u16, micros: Option<i64>) -> Record {
-    Record { sequence, arrival: micros.map(at), ecn: Ecn::NotEct }
+    Record::new(sequence, micros.map(at))
 }
 
 /// The RTCP packets of a report.
 fn packets(
-    writer: &mut PacketReportWriter,
+    writer: &mut FeedbackWriter,
     records: &[Record],
     number: u8,
     made: i64,
@@ -25,7 +28,8 @@ fn packets(
 ) -> Vec<Vec<u8>> {
     let mut out = vec![0; room];
     let mut packets = Vec::new();
-    let mut length = writer.write(records, number, Some(at(made)), &mut out);
+    let report = Report::Packets { records, number, at: Some(at(made)) };
+    let mut length = writer.write(&report, &mut out);
     while let Some(written) = length {
         packets.push(out[..written].to_vec());
         length = writer.write_rest(&mut out);
@@ -40,18 +44,22 @@ struct Told {
     at: Option<ArrivalTime>,
 }
 
-fn read(reader: &mut PacketReportReader, now: SendTime, bytes: &[u8]) -> Told {
-    let report = match rtcp::messages(bytes).next().unwrap().unwrap() {
-        Message::Twcc(feedback) => reader.read_transport_wide(now, &feedback),
-        Message::Ccfb(feedback) => reader.read_rfc_8888(now, &feedback, &Streams::new(VIDEO)).unwrap(),
-        other => panic!("{other:?}"),
-    };
+fn read(reader: &mut FeedbackReader, now: SendTime, bytes: &[u8]) -> Told {
+    let message = rtcp::messages(bytes).next().unwrap().unwrap();
+    let report = reader.read(now, &message, &StreamNumbers::same_as_history(1)).unwrap();
     let Report::Packets { records, number, at } = report else { panic!("{report:?}") };
     Told { records: records.to_vec(), number, at }
 }
 
-fn writer(format: PacketFormat) -> PacketReportWriter {
-    PacketReportWriter::new(format, 2, VIDEO)
+fn made_at(at: ArrivalTime, records: &[Record]) -> Report<'_> {
+    Report::Packets { records, number: 0, at: Some(at) }
+}
+
+fn writer(format: PacketFormat) -> FeedbackWriter {
+    match format {
+        PacketFormat::TransportWide => FeedbackWriter::transport_wide(2, 1),
+        PacketFormat::Rfc8888 => FeedbackWriter::rfc_8888(2, 1),
+    }
 }
 
 /// By how much what is read of `span` is off after the first packet, in ns.
@@ -67,7 +75,7 @@ fn transport_wide_feedback_tells_differences_to_250_us() {
     let mut writer = writer(PacketFormat::TransportWide);
     let bytes = packets(&mut writer, &records, 9, 40_000, ROOM);
     assert_eq!(bytes.len(), 1);
-    let told = read(&mut PacketReportReader::new(), SendTime::ZERO, &bytes[0]);
+    let told = read(&mut FeedbackReader::new(), SendTime::ZERO, &bytes[0]);
     assert_eq!((told.number, told.at), (9, None));
     let seen: Vec<_> = told.records.iter().map(|r| (r.sequence, r.arrival.is_some())).collect();
     assert_eq!(seen, [(65_534, true), (65_535, false), (0, true), (1, true)]);
@@ -85,7 +93,7 @@ fn rfc_8888_tells_times_to_a_1024th_of_a_second_marks_and_when_it_was_made() {
     let mut writer = writer(PacketFormat::Rfc8888);
     let bytes = packets(&mut writer, &records, 9, 40_000, ROOM);
     assert_eq!(bytes.len(), 1);
-    let told = read(&mut PacketReportReader::new(), SendTime::ZERO + HOURS, &bytes[0]);
+    let told = read(&mut FeedbackReader::new(), SendTime::ZERO + HOURS, &bytes[0]);
     assert_eq!(told.records.iter().map(|r| r.ecn).collect::<Vec<_>>(), ecns);
     // The sender's clock reads about the same: even the absolute time is right, to 1/65536 s rounded down.
     let made = told.at.unwrap();
@@ -105,15 +113,15 @@ fn times_go_on_where_the_wire_wraps() {
         (PacketFormat::TransportWide, TimeDelta::from_micros(1_073_741_824_000)),
         (PacketFormat::Rfc8888, TimeDelta::from_secs(65_536)),
     ] {
-        let (mut writer, mut reader) = (writer(format), PacketReportReader::new());
+        let (mut writer, mut reader) = (writer(format), FeedbackReader::new());
         let mut seen = Vec::new();
         for n in 0..20 {
             // From a second before the wrap to a second after it.
             let arrival =
                 ArrivalTime::ZERO + period - TimeDelta::from_secs(1) + TimeDelta::from_millis(100 * n);
-            let records = [Record { sequence: n as u16, arrival: Some(arrival), ecn: Ecn::NotEct }];
+            let records = [Record::new(n as u16, Some(arrival))];
             let mut out = [0; 100];
-            let length = writer.write(&records, 0, Some(arrival), &mut out).unwrap();
+            let length = writer.write(&made_at(arrival, &records), &mut out).unwrap();
             seen.extend(read(&mut reader, SendTime::ZERO, &out[..length]).records[0].arrival);
         }
         for pair in seen.windows(2) {
@@ -129,10 +137,10 @@ fn the_first_time_is_the_one_nearest_to_the_senders_clock() {
         // 100 days: both formats have wrapped by then.
         let now = SendTime::ZERO + TimeDelta::from_secs(100 * 86_400);
         let arrival = ArrivalTime::from_nanos(now.nanos() + 7_000_000_000);
-        let records = [Record { sequence: 0, arrival: Some(arrival), ecn: Ecn::NotEct }];
+        let records = [Record::new(0, Some(arrival))];
         let mut out = [0; 100];
-        let length = writer(format).write(&records, 0, Some(arrival), &mut out).unwrap();
-        let told = read(&mut PacketReportReader::new(), now, &out[..length]);
+        let length = writer(format).write(&made_at(arrival, &records), &mut out).unwrap();
+        let told = read(&mut FeedbackReader::new(), now, &out[..length]);
         assert!((told.records[0].arrival.unwrap() - arrival).nanos().abs() <= unit);
     }
 }
@@ -143,7 +151,7 @@ fn a_long_report_goes_on_in_further_packets_each_with_a_number_of_its_own() {
         .map(|n| record(n.wrapping_sub(100), (n % 7 != 6).then_some(i64::from(n) * 8000)))
         .collect();
     for (format, room) in [(PacketFormat::TransportWide, 600), (PacketFormat::Rfc8888, ROOM)] {
-        let (mut writer, mut reader) = (writer(format), PacketReportReader::new());
+        let (mut writer, mut reader) = (writer(format), FeedbackReader::new());
         let bytes = packets(&mut writer, &records, 254, 7_200_000, room);
         assert!(bytes.len() > 1 && bytes.iter().all(|bytes| bytes.len() <= room.min(1200)));
         let told: Vec<_> = bytes.iter().map(|bytes| read(&mut reader, SendTime::ZERO, bytes)).collect();
@@ -163,7 +171,7 @@ fn a_long_report_goes_on_in_further_packets_each_with_a_number_of_its_own() {
 fn times_too_far_apart_for_a_message_are_told_in_two() {
     let records = [record(0, Some(0)), record(1, None), record(2, Some(9_000_000))];
     let bytes = packets(&mut writer(PacketFormat::TransportWide), &records, 0, 9_000_000, ROOM);
-    let mut reader = PacketReportReader::new();
+    let mut reader = FeedbackReader::new();
     let told: Vec<_> =
         bytes.iter().flat_map(|bytes| read(&mut reader, SendTime::ZERO, bytes).records).collect();
     assert_eq!((bytes.len(), told.len()), (2, 3));
@@ -176,7 +184,7 @@ fn overlapping_reports_tell_an_arrival_again_in_rfc_8888_alone() {
     let first = [record(1, Some(0)), record(2, None), record(3, Some(10_000))];
     let second = [record(2, Some(50_000)), record(3, Some(10_000)), record(4, Some(51_000))];
     for (format, again) in [(PacketFormat::TransportWide, false), (PacketFormat::Rfc8888, true)] {
-        let (mut writer, mut reader) = (writer(format), PacketReportReader::new());
+        let (mut writer, mut reader) = (writer(format), FeedbackReader::new());
         packets(&mut writer, &first, 0, 20_000, ROOM);
         let bytes = packets(&mut writer, &second, 1, 60_000, ROOM);
         let told = read(&mut reader, SendTime::ZERO, &bytes[0]);
@@ -189,7 +197,7 @@ fn overlapping_reports_tell_an_arrival_again_in_rfc_8888_alone() {
 fn numbers_with_a_gap_are_told_in_two_messages() {
     let records = [record(5, Some(0)), record(7, Some(1000))];
     for format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
-        let mut reader = PacketReportReader::new();
+        let mut reader = FeedbackReader::new();
         let bytes = packets(&mut writer(format), &records, 0, 2000, ROOM);
         let told = bytes.iter().flat_map(|bytes| read(&mut reader, SendTime::ZERO, bytes).records);
         assert_eq!(told.map(|r| r.sequence).collect::<Vec<_>>(), [5, 7]);
@@ -199,12 +207,14 @@ fn numbers_with_a_gap_are_told_in_two_messages() {
 #[test]
 fn no_report_and_no_room_are_no_packet() {
     for format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
-        let mut writer = writer(format);
-        assert_eq!(writer.write(&[], 0, None, &mut [0; 100]), None);
-        assert_eq!(writer.write(&[record(0, Some(0))], 0, None, &mut [0; 20]), None);
+        let (mut writer, one) = (writer(format), [record(0, Some(0))]);
+        assert_eq!(writer.write(&Report::packets(&[], 0), &mut [0; 100]), None);
+        assert_eq!(writer.write(&Report::packets(&one, 0), &mut [0; 23]), None);
+        assert_eq!(writer.write(&Report::Ceiling(weir_units::DataRate::ZERO), &mut [0; 100]), None);
         assert_eq!(writer.write_rest(&mut [0; 100]), None);
+        assert!(writer.write(&Report::packets(&one, 0), &mut [0; 24]).is_some());
         let records: Vec<_> = (0..300).map(|n| record(n, Some(i64::from(n)))).collect();
-        assert!(writer.write(&records, 0, None, &mut [0; 100]).is_some());
+        assert!(writer.write(&Report::packets(&records, 0), &mut [0; 100]).is_some());
         assert_eq!(writer.write_rest(&mut [0; 20]), None);
         assert_eq!(writer.write_rest(&mut [0; 1000]), None, "what had no room is dropped");
     }
@@ -212,7 +222,7 @@ fn no_report_and_no_room_are_no_packet() {
 
 #[test]
 fn rfc_8888_counts_reports_by_their_times() {
-    let (mut writer, mut reader) = (writer(PacketFormat::Rfc8888), PacketReportReader::new());
+    let (mut writer, mut reader) = (writer(PacketFormat::Rfc8888), FeedbackReader::new());
     let mut number = |made| {
         let bytes = packets(&mut writer, &[record(0, Some(0))], 77, made, ROOM);
         read(&mut reader, SendTime::ZERO, &bytes[0]).number
@@ -226,14 +236,14 @@ fn an_arrival_whose_time_is_not_told_is_left_out() {
     let metrics = [Some(Metric { ecn: 0, offset: Metric::UNAVAILABLE }), None, Some(Metric::default())];
     let mut out = [0; 100];
     let length = Ccfb::write(2, 0, 1, 10, metrics.into_iter(), &mut out).unwrap();
-    let told = read(&mut PacketReportReader::new(), SendTime::ZERO, &out[..length]);
+    let told = read(&mut FeedbackReader::new(), SendTime::ZERO, &out[..length]);
     assert_eq!(told.records.iter().map(|r| r.sequence).collect::<Vec<_>>(), [11, 12]);
 }
 
 #[test]
 fn numbers_that_begin_anew_are_told_again() {
-    let mut told = super::Told::default();
-    let remember = |told: &mut super::Told, sequence| {
+    let mut told = super::writer::Told::default();
+    let remember = |told: &mut super::writer::Told, sequence| {
         let known = told.contains(sequence);
         told.insert(sequence);
         known
@@ -244,4 +254,37 @@ fn numbers_that_begin_anew_are_told_again() {
     assert!(!remember(&mut told, 488) && !told.contains(65_000));
     assert!(!remember(&mut told, 30_000) && !told.contains(488));
     assert!(!remember(&mut told, 488) && !told.contains(30_000));
+}
+
+proptest::proptest! {
+    #[test]
+    fn bytes_that_were_changed_on_the_way_make_no_panic_and_cut_ones_an_error(
+        changes in proptest::collection::vec((0_usize..256, 0_u8..), 0..8),
+        cut in 1_usize..8,
+        hours in 0_i64..2000,
+    ) {
+        let records: Vec<_> =
+            (0..60_u16).map(|n| record(n.wrapping_sub(9), (n % 3 != 0).then_some(i64::from(n) * 7000))).collect();
+        for format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
+            let mut bytes = packets(&mut writer(format), &records, 9, 500_000, ROOM).remove(0);
+            let cut = &bytes[..bytes.len() - cut];
+            proptest::prop_assert!(rtcp::messages(cut).any(|message| message.is_err()));
+            for &(place, value) in &changes {
+                let length = bytes.len();
+                bytes[place % length] = value;
+            }
+            let (mut reader, mut numbers) = (FeedbackReader::new(), StreamNumbers::new());
+            let mut history = SendHistory::new(TimeDelta::from_secs(5));
+            let now = SendTime::ZERO + TimeDelta::from_secs(hours * 3600);
+            for n in 0..100 {
+                let size = weir_units::DataSize::from_bytes(1200);
+                numbers.on_sent(1, 65_500_u16.wrapping_add(n), history.on_media_sent(now, size, size).id);
+            }
+            for message in rtcp::messages(&bytes).flatten() {
+                if let Some(report) = reader.read(now, &message, &numbers) {
+                    history.join(now, &report);
+                }
+            }
+        }
+    }
 }

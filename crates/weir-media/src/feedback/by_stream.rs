@@ -1,47 +1,54 @@
-//! RFC 8888 on a flow of two streams: what a report tells by the numbers of the transport is told for each stream by
-//! its own.
+//! RFC 8888 on several streams of a transport: what a report tells by the numbers of the transport is told for each
+//! stream by its own.
 
 use weir_cc::Record;
 use weir_wire::rtcp::{Ccfb, CcfbWriter, Metric};
 use weir_wire::seq::newer;
 
-use crate::sources::Kind;
-
 /// Packets that are remembered: more than a report covers.
 const REMEMBERED: usize = 2048;
 /// Most packets of a stream in a block, so that a leap of its numbers makes no long row of losses.
-const MOST_METRICS: u16 = 1024;
+const MOST_METRICS: usize = 1024;
 
 /// Where each packet that has arrived stands in its stream, and what of each stream was told.
 #[derive(Debug)]
-pub(super) struct TwoStreams {
-    /// Video's and audio's.
-    ssrcs: [u32; 2],
+pub(super) struct ByStream {
+    streams: Vec<Stream>,
     /// By transport-wide number modulo the length.
-    places: Vec<Place>,
-    /// The number after the highest that was told of, for each stream.
-    told: [Option<u16>; 2],
+    places: Vec<Option<Place>>,
     metrics: Vec<Option<Metric>>,
+}
+
+#[derive(Debug)]
+struct Stream {
+    source: u32,
+    /// The number after the highest that was told of.
+    told: Option<u16>,
+    /// The same before the message that is being written.
+    told_before: Option<u16>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    kind: Kind,
+    /// Which of the streams.
+    stream: usize,
     sequence: u16,
 }
 
-impl TwoStreams {
-    pub(super) fn new(ssrcs: [u32; 2]) -> Self {
+impl ByStream {
+    pub(super) fn new(sources: &[u32]) -> Self {
+        let stream = |&source: &u32| Stream { source, told: None, told_before: None };
         Self {
-            ssrcs,
-            places: vec![Place { kind: Kind::Video, sequence: 0 }; REMEMBERED],
-            told: [None; 2],
-            metrics: Vec::with_capacity(usize::from(MOST_METRICS)),
+            streams: sources.iter().map(stream).collect(),
+            places: vec![None; REMEMBERED],
+            metrics: Vec::with_capacity(MOST_METRICS),
         }
     }
 
-    pub(super) fn on_packet(&mut self, kind: Kind, transport_sequence: u16, sequence: u16) {
-        self.places[usize::from(transport_sequence) % REMEMBERED] = Place { kind, sequence };
+    pub(super) fn on_packet(&mut self, source: u32, transport_sequence: u16, sequence: u16) {
+        let stream = self.streams.iter().position(|stream| stream.source == source);
+        self.places[usize::from(transport_sequence) % REMEMBERED] =
+            stream.map(|stream| Place { stream, sequence });
     }
 
     /// Writes as many of `records` as fit. Returns the length of the message and how many records it tells.
@@ -53,13 +60,13 @@ impl TwoStreams {
         metric: impl Fn(&Record) -> Option<Metric>,
         out: &mut [u8],
     ) -> Option<(usize, usize)> {
+        self.streams.iter_mut().for_each(|stream| stream.told_before = stream.told);
         let mut count = Ccfb::most_packets(out.len()).min(records.len());
         while count > 0 {
-            let told = self.told;
             if let Some(length) = self.try_write(ssrc, timestamp, &records[..count], &metric, out) {
                 return Some((length, count));
             }
-            self.told = told;
+            self.streams.iter_mut().for_each(|stream| stream.told = stream.told_before);
             count /= 2;
         }
         None
@@ -73,78 +80,80 @@ impl TwoStreams {
         metric: &impl Fn(&Record) -> Option<Metric>,
         out: &mut [u8],
     ) -> Option<usize> {
+        // One block of so many always fits.
+        let most = Ccfb::most_packets(out.len()).min(MOST_METRICS) as u16;
         let mut writer = CcfbWriter::new(out);
-        for kind in [Kind::Video, Kind::Audio] {
-            let Some((begin, end)) = self.span(kind, records) else { continue };
+        for stream in 0..self.streams.len() {
+            let Some((begin, end)) = self.span(stream, records, most) else { continue };
             self.metrics.clear();
             self.metrics.resize(usize::from(end.wrapping_sub(begin)), None);
             for record in records {
-                if let Some(sequence) = self.sequence(kind, record)
+                if let Some(sequence) = self.sequence(stream, record)
                     && let Some(place) = self.metrics.get_mut(usize::from(sequence.wrapping_sub(begin)))
                 {
                     *place = metric(record);
                 }
             }
-            writer.stream(self.ssrcs[kind as usize], begin, self.metrics.iter().copied()).ok()?;
-            let told = &mut self.told[kind as usize];
+            let Stream { source, told, .. } = &mut self.streams[stream];
+            writer.stream(*source, begin, self.metrics.iter().copied()).ok()?;
             *told = told.filter(|&told| newer(told, end)).or(Some(end));
         }
         writer.finish(ssrc, timestamp).ok()
     }
 
     /// The number of the packet of `record` in the stream, if it is one of it that has arrived.
-    fn sequence(&self, kind: Kind, record: &Record) -> Option<u16> {
+    fn sequence(&self, stream: usize, record: &Record) -> Option<u16> {
         record.arrival?;
-        let place = self.places[usize::from(record.sequence) % REMEMBERED];
-        (place.kind == kind).then_some(place.sequence)
+        let place = self.places[usize::from(record.sequence) % REMEMBERED]?;
+        (place.stream == stream).then_some(place.sequence)
     }
 
     /// The numbers of a stream of which there is something to tell: from the one after those told, or from the first
-    /// that has arrived if that is before, up to the last that has arrived, the end excluded. `None` if none has.
-    fn span(&self, kind: Kind, records: &[Record]) -> Option<(u16, u16)> {
-        let mut arrived = records.iter().filter_map(|record| self.sequence(kind, record));
+    /// that has arrived if that is before, up to the last that has arrived, the end excluded, and at most `most`. `None` if
+    /// none has.
+    fn span(&self, stream: usize, records: &[Record], most: u16) -> Option<(u16, u16)> {
+        let mut arrived = records.iter().filter_map(|record| self.sequence(stream, record));
         let first = arrived.next()?;
         let end = arrived.next_back().unwrap_or(first).wrapping_add(1);
-        let told = self.told[kind as usize].unwrap_or(first);
+        let told = self.streams[stream].told.unwrap_or(first);
         let back = |from: u16| end.wrapping_sub(from);
-        let begin = if back(told) <= MOST_METRICS && back(told) > back(first) { told } else { first };
-        Some((if back(begin) <= MOST_METRICS { begin } else { end.wrapping_sub(MOST_METRICS) }, end))
+        let begin = if back(told) <= most && back(told) > back(first) { told } else { first };
+        Some((if back(begin) <= most { begin } else { end.wrapping_sub(most) }, end))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PacketReportReader, codepoint};
+    use super::super::{FeedbackReader, StreamNumbers};
     use super::*;
-    use crate::sources::Sources;
-    use crate::streams::Streams;
-    use weir_cc::{ArrivalTime, Ecn, Report, SendTime};
-    use weir_wire::rtcp::{self, Message};
-
-    const SOURCES: Sources = Sources { video: 1, audio: Some(9) };
+    use weir_cc::{ArrivalTime, Report, SendTime};
+    use weir_wire::rtcp;
 
     /// A sender of packets, of which each fifth is audio, and the streams of those that arrived.
     struct Path {
-        streams: Streams,
-        two: TwoStreams,
+        numbers: StreamNumbers,
+        /// Sequence number of the next packet of video, and of audio.
+        next: [u16; 2],
+        streams: ByStream,
     }
 
     impl Path {
         fn new() -> Self {
-            Self { streams: Streams::new(SOURCES), two: TwoStreams::new([1, 9]) }
+            Self { numbers: StreamNumbers::new(), next: [0; 2], streams: ByStream::new(&[1, 9]) }
         }
 
         /// Packets of these numbers leave, and those that `arrives` lets through arrive a ms apart.
         fn packets(&mut self, ids: core::ops::Range<u64>, arrives: impl Fn(u64) -> bool) -> Vec<Record> {
             let record = |id: u64| {
-                let kind = if id % 5 == 4 { Kind::Audio } else { Kind::Video };
-                let (_, sequence, _) = self.streams.on_sent(kind, id, Some(0), 100);
+                let (kind, source) = if id % 5 == 4 { (1, 9) } else { (0, 1) };
+                let sequence = self.next[kind];
+                self.next[kind] = sequence.wrapping_add(1);
+                self.numbers.on_sent(source, sequence, id);
                 if !arrives(id) {
-                    return Record { sequence: id as u16, arrival: None, ecn: Ecn::NotEct };
+                    return Record::new(id as u16, None);
                 }
-                self.two.on_packet(kind, id as u16, sequence);
-                let arrival = Some(ArrivalTime::from_millis(id as i64));
-                Record { sequence: id as u16, arrival, ecn: Ecn::Ect1 }
+                self.streams.on_packet(source, id as u16, sequence);
+                Record::new(id as u16, Some(ArrivalTime::from_millis(id as i64)))
             };
             ids.map(record).collect()
         }
@@ -152,13 +161,11 @@ mod tests {
         /// What a sender reads of a message on `records`, and how many of them it tells.
         fn through(&mut self, records: &[Record], room: usize) -> (Vec<(u16, bool)>, usize) {
             let mut out = vec![0; room];
-            let metric =
-                |record: &Record| record.arrival.map(|_| Metric { ecn: codepoint(record.ecn), offset: 0 });
-            let (length, told) = self.two.write(2, 0, records, metric, &mut out).unwrap();
+            let metric = |record: &Record| record.arrival.map(|_| Metric { ecn: 1, offset: 0 });
+            let (length, told) = self.streams.write(2, 0, records, metric, &mut out).unwrap();
             let message = rtcp::messages(&out[..length]).next().unwrap().unwrap();
-            let Message::Ccfb(feedback) = message else { panic!("{message:?}") };
-            let mut reader = PacketReportReader::new();
-            let report = reader.read_rfc_8888(SendTime::ZERO, &feedback, &self.streams).unwrap();
+            let mut reader = FeedbackReader::new();
+            let report = reader.read(SendTime::ZERO, &message, &self.numbers).unwrap();
             let Report::Packets { records, .. } = report else { panic!("{report:?}") };
             (records.iter().map(|record| (record.sequence, record.arrival.is_some())).collect(), told)
         }
@@ -197,5 +204,17 @@ mod tests {
         let (second, rest) = path.through(&records[count..], 120);
         assert_eq!(second[0], (25, true));
         assert!(rest >= 20);
+    }
+    #[test]
+    fn a_long_row_of_losses_does_not_keep_what_came_after_it_from_being_told() {
+        let mut path = Path::new();
+        let first = path.packets(0..10, |_| true);
+        assert_eq!(path.through(&first, 1200).1, 10);
+        // 700 of video are more than a message of 1200 bytes has room for: they stay untold.
+        path.packets(10..885, |_| false);
+        let after = path.packets(885..890, |_| true);
+        let (told, count) = path.through(&after, 1200);
+        let arrived: Vec<_> = told.iter().filter(|(_, arrived)| *arrived).map(|&(id, _)| id).collect();
+        assert_eq!((arrived, count), ((885..890).collect(), 5));
     }
 }

@@ -1,0 +1,119 @@
+//! From a stream's sequence numbers to the history's.
+
+/// Of so many numbers the 16 bits of a record mean one.
+const SPAN: usize = 1 << 16;
+
+/// Which packet of which RTP stream has which number in the history: reports of RFC 8888 tell of packets by source identifier
+/// and RTP sequence number, the [`SendHistory`](weir_cc::history::SendHistory) numbers all that leaves on a path.
+///
+/// Each stream takes 256 KiB with its first packet; then nothing is allocated.
+#[derive(Clone, Debug, Default)]
+pub struct StreamNumbers {
+    streams: Vec<Stream>,
+    /// The newest packet's number.
+    newest: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Stream {
+    source: u32,
+    /// By sequence number, one more than the lower 32 bits of the number in the history; zero for none. Empty where both
+    /// numberings are the same.
+    ids: Vec<u32>,
+}
+
+impl StreamNumbers {
+    /// No stream yet: each comes with its first packet.
+    pub const fn new() -> Self {
+        Self { streams: Vec::new(), newest: 0 }
+    }
+
+    /// One stream, whose sequence numbers are the lower 16 bits of the history's: nothing has to be noted.
+    pub fn same_as_history(source: u32) -> Self {
+        Self { streams: vec![Stream { source, ids: Vec::new() }], newest: 0 }
+    }
+
+    /// A packet of the stream `source` leaves as `sequence`, with the number `id` in the history
+    /// ([`SentPacket::id`](weir_cc::SentPacket::id)).
+    pub fn on_sent(&mut self, source: u32, sequence: u16, id: u64) {
+        let known = self.streams.iter().position(|stream| stream.source == source);
+        let place = known.unwrap_or_else(|| {
+            self.streams.push(Stream { source, ids: vec![0; SPAN] });
+            self.streams.len() - 1
+        });
+        let id = id as u32;
+        if let Some(noted) = self.streams[place].ids.get_mut(usize::from(sequence)) {
+            *noted = id.wrapping_add(1);
+            self.newest = id;
+        }
+    }
+
+    /// The stream `source` has ended: no report tells of it any more.
+    pub fn remove(&mut self, source: u32) {
+        self.streams.retain(|stream| stream.source != source);
+    }
+
+    /// Whether `source` is one of the streams.
+    pub fn contains(&self, source: u32) -> bool {
+        self.stream(source).is_some()
+    }
+
+    /// The lower 16 bits of the history's number of the packet `sequence` of the stream `source`. `None` for a packet that has
+    /// not left, and for one before the last 65 536: 16 bits do not tell of it any more.
+    pub fn number(&self, source: u32, sequence: u16) -> Option<u16> {
+        let ids = &self.stream(source)?.ids;
+        if ids.is_empty() {
+            return Some(sequence);
+        }
+        let id = ids[usize::from(sequence)].checked_sub(1)?;
+        let age = self.newest.wrapping_sub(id) as usize;
+        (age < SPAN).then_some(id as u16)
+    }
+
+    fn stream(&self, source: u32) -> Option<&Stream> {
+        self.streams.iter().find(|stream| stream.source == source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_has_the_number_that_it_left_with() {
+        let mut numbers = StreamNumbers::new();
+        // 70 000 less 65 536 is 4464.
+        numbers.on_sent(1, 65_535, 70_000);
+        numbers.on_sent(9, 0, 70_001);
+        numbers.on_sent(1, 0, 70_002);
+        assert_eq!(
+            [(1, 65_535), (9, 0), (1, 0)].map(|(of, n)| numbers.number(of, n)),
+            [4464, 4465, 4466].map(Some)
+        );
+        numbers.remove(9);
+        assert_eq!([numbers.contains(1), numbers.contains(9)], [true, false]);
+        assert_eq!(numbers.number(9, 0), None);
+    }
+
+    #[test]
+    fn what_has_not_left_and_what_left_too_long_ago_has_none() {
+        let mut numbers = StreamNumbers::new();
+        numbers.on_sent(1, 5, 10);
+        assert_eq!([4, 5, 6].map(|n| numbers.number(1, n)), [None, Some(10), None]);
+        numbers.on_sent(2, 0, 10 + 65_535);
+        assert_eq!(numbers.number(1, 5), Some(10));
+        numbers.on_sent(2, 1, 10 + 65_536);
+        assert_eq!(numbers.number(1, 5), None, "the number 10 means another packet now");
+        // Around the end of 32 bits, where the note of one packet in 2³² is that of none.
+        numbers.on_sent(2, 2, (1 << 32) - 2);
+        numbers.on_sent(2, 3, 1 << 32);
+        assert_eq!([2, 3].map(|n| numbers.number(2, n)), [Some(65_534), Some(0)]);
+    }
+
+    #[test]
+    fn one_numbering_for_both_needs_no_notes() {
+        let mut numbers = StreamNumbers::same_as_history(7);
+        numbers.on_sent(7, 3, 3);
+        assert_eq!([numbers.number(7, 54_321), numbers.number(8, 0)], [Some(54_321), None]);
+    }
+}

@@ -1,0 +1,116 @@
+//! Bytes to per-packet reports.
+
+use weir_cc::{ArrivalTime, Ecn, Record, Report, SendTime};
+use weir_units::TimeDelta;
+use weir_wire::rtcp::{Ccfb, Message, Reception, Twcc};
+
+use super::numbers::StreamNumbers;
+
+/// Makes reports of RTCP packets, in room that is used again. One reader is for one path: it knows the times that it has read
+/// last, to go on where the wire wraps.
+#[derive(Debug, Default)]
+pub struct FeedbackReader {
+    records: Vec<Record>,
+    /// The last reference time, unwrapped to nanoseconds.
+    reference: Option<i64>,
+    /// The last report timestamp, as on the wire and unwrapped to nanoseconds.
+    made: Option<(u32, i64)>,
+    /// How many reports had another timestamp than the one before, modulo 256.
+    number: u8,
+}
+
+impl FeedbackReader {
+    /// A reader that has read nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The report in `message`, which came at `now`: transport-wide feedback whatever source it names, and what RFC 8888
+    /// tells of the streams in `numbers`. `None` for all else.
+    pub fn read(
+        &mut self,
+        now: SendTime,
+        message: &Message<'_>,
+        numbers: &StreamNumbers,
+    ) -> Option<Report<'_>> {
+        match message {
+            Message::Twcc(feedback) => Some(self.read_transport_wide(now, feedback)),
+            Message::Ccfb(feedback) => self.read_rfc_8888(now, feedback, numbers),
+            _ => None,
+        }
+    }
+
+    /// The report that came at `now` as transport-wide feedback. Records go by the numbers of the transport's header
+    /// extension, which should be the lower 16 bits of the history's. A packet that it tells to have arrived without telling
+    /// when is left out.
+    pub fn read_transport_wide(&mut self, now: SendTime, feedback: &Twcc<'_>) -> Report<'_> {
+        let near = self.reference.unwrap_or(now.nanos());
+        let reference = nearest(near, feedback.reference_nanos(), Twcc::PERIOD_NANOS);
+        self.records.clear();
+        self.records.extend(feedback.statuses().filter_map(|(sequence, reception)| {
+            let arrival = reception.nanos().map(|nanos| ArrivalTime::from_nanos(reference) + span(nanos));
+            let told = arrival.is_some() || reception == Reception::Missing;
+            told.then_some(Record::new(sequence, arrival))
+        }));
+        // A report without arrivals has no reference time worth the name.
+        if self.records.iter().any(|record| record.arrival.is_some()) {
+            self.reference = Some(reference);
+        }
+        Report::Packets { records: &self.records, number: feedback.number, at: None }
+    }
+
+    /// The report on the streams of `numbers` that came at `now` as congestion control feedback of RFC 8888, if there is
+    /// any in it. Records go by the packets' numbers in the history; packets that have none, and those that arrived at a time
+    /// that is not told, are left out. Reports are numbered here, by their times: none is missed.
+    pub fn read_rfc_8888(
+        &mut self,
+        now: SendTime,
+        feedback: &Ccfb<'_>,
+        numbers: &StreamNumbers,
+    ) -> Option<Report<'_>> {
+        let ours = || feedback.blocks().filter(|block| numbers.contains(block.source));
+        ours().next()?;
+        let near = self.made.map_or(now.nanos(), |(_, made)| made);
+        let made = nearest(near, feedback.timestamp_nanos(), Ccfb::PERIOD_NANOS);
+        let at = ArrivalTime::from_nanos(made);
+        let before = self.made.replace((feedback.timestamp, made));
+        if before.is_none_or(|(timestamp, _)| timestamp != feedback.timestamp) {
+            self.number = self.number.wrapping_add(1);
+        }
+        self.records.clear();
+        for block in ours() {
+            self.records.extend(block.metrics().filter_map(|(sequence, metric)| {
+                let sequence = numbers.number(block.source, sequence)?;
+                let Some(metric) = metric else {
+                    return Some(Record::new(sequence, None));
+                };
+                let arrival = at - span(metric.offset_nanos()?);
+                Some(Record { sequence, arrival: Some(arrival), ecn: ecn(metric.ecn) })
+            }));
+        }
+        if let Some(&Record { sequence: base, .. }) = self.records.first().filter(|_| ours().count() > 1) {
+            self.records.sort_unstable_by_key(|record| record.sequence.wrapping_sub(base) as i16);
+        }
+        Some(Report::Packets { records: &self.records, number: self.number, at: Some(at) })
+    }
+}
+
+const fn span(nanos: i64) -> TimeDelta {
+    TimeDelta::from_nanos(nanos)
+}
+
+/// What is nearest to `near` among the values that differ from `value` by whole periods.
+fn nearest(near: i64, value: i64, period: i64) -> i64 {
+    let ahead = value.rem_euclid(period) - near.rem_euclid(period);
+    let ahead = (ahead + period / 2).rem_euclid(period) - period / 2;
+    near.saturating_add(ahead)
+}
+
+const fn ecn(codepoint: u8) -> Ecn {
+    match codepoint & 0b11 {
+        0b00 => Ecn::NotEct,
+        0b01 => Ecn::Ect1,
+        0b10 => Ecn::Ect0,
+        _ => Ecn::Ce,
+    }
+}
