@@ -13,7 +13,7 @@ use crate::failure::{Failure, warn};
 /// Parses and builds the scenario, and says what it is.
 pub(crate) fn check(args: &CheckArgs) -> Result<(), Failure> {
     let scenario = Scenario::open(&args.scenario, &args.set)?;
-    let store = TraceStore::find(args.data.as_deref());
+    let store = TraceStore::find(&args.data);
     try_to_build(&scenario, &store)?;
     warn(&scenario);
     let run = scenario.build(&RunOptions { seed: scenario.seed, ..RunOptions::default() }, &store)?;

@@ -27,7 +27,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
         [] => registry::controller_names().collect(),
         some => each_once(some),
     };
-    let store = TraceStore::find(args.data.as_deref());
+    let store = TraceStore::find(&args.data);
     let mut overrides = vec![format!("controllers={}", json!(controllers))];
     overrides.extend(args.runs.map(|runs| format!("runs={runs}")));
     let bar = progress::bar(args.quiet);

@@ -36,7 +36,7 @@ pub(crate) fn suite(args: &SuiteArgs) -> Result<bool, Failure> {
     };
     let seeds: Vec<u64> = (0..u64::from(args.runs)).map(|run| args.seed.wrapping_add(run)).collect();
     // Everything that can be wrong is looked at before anything runs.
-    let store = TraceStore::find(args.data.as_deref());
+    let store = TraceStore::find(&args.data);
     let request = SuiteRequest {
         suite,
         controllers: &controllers,

@@ -46,7 +46,7 @@ fn ahead(case: &CaseResult) -> Vec<String> {
 fn ahead_in(suite: &str, cases: &[&str], controllers: &[&str], seeds: &[u64]) -> Vec<String> {
     let suite = find(suite).expect("it ships");
     let request = SuiteRequest { suite, controllers, seeds, jobs: 2, cases };
-    let run = request.run(&TraceStore::find(None), &|| {}).expect("it runs");
+    let run = request.run(&TraceStore::find(&[]), &|| {}).expect("it runs");
     run.result.cases.iter().flat_map(ahead).collect()
 }
 
