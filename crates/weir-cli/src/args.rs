@@ -91,9 +91,10 @@ pub(crate) struct RunArgs {
     /// Directory for report, results, series and the scenario as it was run [default: weir-out/NAME].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
+    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
+    /// nearest `data/`, and what ships.
+    #[arg(long, value_name = "DIR", value_parser = directory)]
+    pub(crate) data: Vec<PathBuf>,
     /// Also write packets-CONTROLLER.pcapng: the packets that come out of these links in the run of the first seed.
     #[arg(long, value_name = "LINK", value_delimiter = ',', requires = "scenario")]
     pub(crate) pcap: Vec<String>,
@@ -133,9 +134,10 @@ pub(crate) struct CompareArgs {
     /// Form of the table.
     #[arg(long, value_name = "FORM", default_value = "table")]
     pub(crate) format: Format,
-    /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
+    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
+    /// nearest `data/`, and what ships.
+    #[arg(long, value_name = "DIR", value_parser = directory)]
+    pub(crate) data: Vec<PathBuf>,
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -171,9 +173,10 @@ pub(crate) struct SuiteArgs {
     /// Directory for the matrix as a page and the result as JSON [default: weir-out/suite-NAME].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
+    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
+    /// nearest `data/`, and what ships.
+    #[arg(long, value_name = "DIR", value_parser = directory)]
+    pub(crate) data: Vec<PathBuf>,
     /// Print the result as JSON, and write files only with --out or --save.
     #[arg(long)]
     pub(crate) json: bool,
@@ -269,9 +272,10 @@ pub(crate) struct ReproduceArgs {
     /// Compare with what `--json` printed earlier; exit with 1 if a claim that was met there is so no longer.
     #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     pub(crate) baseline: Option<PathBuf>,
-    /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
+    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
+    /// nearest `data/`, and what ships.
+    #[arg(long, value_name = "DIR", value_parser = directory)]
+    pub(crate) data: Vec<PathBuf>,
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -317,9 +321,10 @@ pub(crate) enum Format {
 pub(crate) struct ListArgs {
     /// What to list.
     pub(crate) what: Listing,
-    /// Directory with recorded traces in `traces/`.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
+    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
+    /// nearest `data/`, and what ships.
+    #[arg(long, value_name = "DIR", value_parser = directory)]
+    pub(crate) data: Vec<PathBuf>,
     /// Print as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -357,9 +362,10 @@ pub(crate) enum TraceCommand {
 pub(crate) struct TraceSource {
     /// A trace (see `weir list traces`) or a file.
     pub(crate) trace: String,
-    /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
+    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
+    /// nearest `data/`, and what ships.
+    #[arg(long, value_name = "DIR", value_parser = directory)]
+    pub(crate) data: Vec<PathBuf>,
     /// Rates are means over this; whole milliseconds.
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = bin)]
     pub(crate) bin: TimeDelta,
@@ -407,6 +413,12 @@ pub(crate) struct TraceScaleArgs {
     pub(crate) rate: f64,
 }
 
+/// A directory that is there.
+fn directory(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_dir() { Ok(path) } else { Err("there is no such directory".to_owned()) }
+}
+
 /// A time that is not negative.
 fn time(text: &str) -> Result<TimeDelta, String> {
     let time: TimeDelta = text.parse().map_err(|error: weir_units::ParseUnitError| error.to_string())?;
@@ -442,7 +454,8 @@ pub(crate) struct CheckArgs {
     /// Change a value of the scenario before checking it.
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Directory with recorded traces in `traces/`.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
+    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
+    /// nearest `data/`, and what ships.
+    #[arg(long, value_name = "DIR", value_parser = directory)]
+    pub(crate) data: Vec<PathBuf>,
 }

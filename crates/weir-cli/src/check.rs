@@ -14,7 +14,7 @@ use crate::failure::{Failure, warn};
 /// Parses and builds the scenario, and says what it is.
 pub(crate) fn check(args: &CheckArgs, registry: &Registry) -> Result<(), Failure> {
     let scenario = Scenario::open_in(registry, &args.scenario, &args.set)?;
-    let store = TraceStore::find(args.data.as_deref());
+    let store = TraceStore::find(&args.data);
     try_to_build(&scenario, &store)?;
     warn(&scenario);
     let run = scenario.build(&RunOptions { seed: scenario.seed, ..RunOptions::default() }, &store)?;

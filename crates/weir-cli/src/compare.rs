@@ -24,7 +24,7 @@ const ROUNDS: usize = 15;
 /// Runs the scenarios of the portrait and prints the table.
 pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Failure> {
     let contestants = contestants(&args.controller, registry)?;
-    let store = TraceStore::find(args.data.as_deref());
+    let store = TraceStore::find(&args.data);
     let mut overrides = laid_over(&contestants);
     overrides.extend(args.runs.map(|runs| format!("runs={runs}")));
     let bar = progress::bar(args.quiet);

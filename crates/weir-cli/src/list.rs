@@ -1,11 +1,12 @@
 //! `weir list` and `weir schema`.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use weir_lab::registry::Registry;
 use weir_lab::scenario::{Scenario, scenario_schema};
-use weir_lab::traces::TraceStore;
+use weir_lab::traces::{Listed, TraceStore};
 use weir_lab::{registry, results, shipped, suite};
 
 use crate::args::{ListArgs, Listing, SchemaArgs, SchemaOf};
@@ -19,7 +20,7 @@ pub(crate) fn list(args: &ListArgs, registry: &Registry) -> Result<(), Failure> 
         Listing::Couplers => couplers(),
         Listing::Scenarios => scenarios()?,
         Listing::Suites => suites(),
-        Listing::Traces => (&["name"][..], traces(args)),
+        Listing::Traces => (&["name", "from"][..], traces(args)),
     };
     let mut out = anstream::stdout().lock();
     if args.json {
@@ -102,5 +103,8 @@ fn suites() -> Rows {
 }
 
 fn traces(args: &ListArgs) -> Vec<Vec<String>> {
-    TraceStore::find(args.data.as_deref()).names().into_iter().map(|name| vec![name]).collect()
+    let from =
+        |file: Option<PathBuf>| file.map_or("made by weir".to_owned(), |file| file.display().to_string());
+    let listed = TraceStore::find(&args.data).listed();
+    listed.into_iter().map(|Listed { name, file }| vec![name, from(file)]).collect()
 }

@@ -27,7 +27,7 @@ const CDF_POINTS: usize = 1000;
 
 /// Runs what the arguments ask for.
 pub(crate) fn run(args: &RunArgs, registry: &Registry) -> Result<(), Failure> {
-    let invocation = Invocation { args, registry, store: TraceStore::find(args.data.as_deref()) };
+    let invocation = Invocation { args, registry, store: TraceStore::find(&args.data) };
     match &args.scenario {
         Some(name) => invocation.single(name),
         None => invocation.demo(),
@@ -59,7 +59,8 @@ impl Invocation<'_> {
         bar.finish_and_clear();
         let summary = tables::summary_table(&comparison);
         let verdict = comparison.verdict();
-        let part = Part { scenario: &scenario, comparison: &comparison, suffix: "" };
+        let whole = scenario.anywhere(&self.store);
+        let part = Part { scenario: &whole, comparison: &comparison, suffix: "" };
         write(directory.as_mut(), &[part], &summary, &verdict, &[], &self.args.series)?;
         let notes = comparison.stand_ins();
         let mut out = anstream::stdout().lock();

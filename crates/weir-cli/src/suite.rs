@@ -33,7 +33,7 @@ pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failu
     let contestants = contestants(&args.controller, registry)?;
     let seeds: Vec<u64> = (0..u64::from(args.runs)).map(|run| args.seed.wrapping_add(run)).collect();
     // Everything that can be wrong is looked at before anything runs.
-    let store = TraceStore::find(args.data.as_deref());
+    let store = TraceStore::find(&args.data);
     let request = SuiteRequest {
         suite,
         registry,

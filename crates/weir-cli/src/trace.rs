@@ -33,7 +33,7 @@ pub(crate) fn trace(command: &TraceCommand) -> Result<(), Failure> {
 }
 
 fn open(source: &TraceSource) -> Result<Arc<Trace>, Failure> {
-    Ok(TraceStore::find(source.data.as_deref()).open(&source.trace)?)
+    Ok(TraceStore::find(&source.data).open(&source.trace)?)
 }
 
 fn write(

@@ -162,6 +162,29 @@ fn a_trace_that_is_not_there_is_told_with_where_it_was_looked_for() {
 }
 
 #[test]
+fn a_file_that_is_not_there_is_told_with_line_and_place() {
+    let place = Place::new();
+    place.write("cases/mine.csv", "seconds,bits_per_second\n0,1e6\n5,0\n");
+    place.write("cases/call.toml", &GOOD.replace("rate = \"1Mbps\"\nqueue", "trace = \"./mien.csv\"\nqueue"));
+    let looked = place.path().canonicalize().unwrap().join("cases/./mien.csv").display().to_string();
+    let looked = looked.replace("/./", "/");
+    let said = [
+        "cases/call.toml:7:9: ",
+        "`./mien.csv` was not found as",
+        looked.as_str(),
+        "did you mean `mine.csv` there?",
+    ];
+    refused_in(&place, &["run", "cases/call.toml"], &said);
+    refused_in(&place, &["check", "cases/call.toml"], &said);
+    place.write("cases/mien.csv", "seconds,bits_per_second\n0,1e6\n5,fast\n");
+    refused_in(
+        &place,
+        &["check", "cases/call.toml"],
+        &["cases/call.toml:7:9: ", "mien.csv, line 3, column 3: `fast`"],
+    );
+}
+
+#[test]
 fn an_output_that_cannot_be_written_is_told_before_anything_runs() {
     let place = Place::new();
     place.write("file", "kept");

@@ -53,13 +53,34 @@ fn scenarios_are_listed_and_each_is_right() {
 }
 
 #[test]
-fn traces_are_those_of_the_data_directory_and_the_synthetic_one() {
+fn traces_are_those_of_all_data_directories_and_the_synthetic_one() {
     let place = Place::new();
     place.write("mine/traces/Train.up", "0\n5\n");
-    assert_eq!(names(&place.weir("list traces --data mine")), ["synthetic-lte", "train.up"]);
-    assert!(names(&place.weir("list traces")).contains(&"att-lte-driving-2016.up"));
-    let mut environment = place.command(&["list", "traces"]);
-    assert_eq!(names(&Outcome::of(environment.env("WEIR_DATA", "nowhere"))), ["synthetic-lte"]);
+    place.write("yours/traces/bus.up", "0\n5\n");
+    place.write("data/traces/ship.up", "0\n5\n");
+    let listed = |options: &str, variable: &str| {
+        let line = format!("list traces{options}");
+        let mut command = place.command(&line.split(' ').collect::<Vec<_>>());
+        Outcome::of(command.env("WEIR_DATA", variable))
+    };
+    let mine = listed(" --data mine", "");
+    assert_eq!(names(&mine), ["ship.up", "synthetic-lte", "train.up"]);
+    for from in ["data/traces/ship.up", "made by weir", "mine/traces/Train.up"] {
+        assert!(mine.stdout.contains(from), "{}", mine.stdout);
+    }
+    let all = ["bus.up", "ship.up", "synthetic-lte", "train.up"];
+    assert_eq!(names(&listed(" --data mine --data yours", "")), all);
+    let several = std::env::join_paths(["mine", "yours"]).unwrap().into_string().unwrap();
+    assert_eq!(names(&listed("", &several)), all);
+    assert_eq!(names(&listed("", "nowhere")), ["ship.up", "synthetic-lte"]);
+    assert!(names(&place.weir("list traces --data mine")).contains(&"att-lte-driving-2016.up"));
+    let refused = place.try_weir("list traces --data nowhere");
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused.stderr.contains("'nowhere' for '--data <DIR>': there is no such directory"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]

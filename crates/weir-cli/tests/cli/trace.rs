@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::Place;
+use crate::support::{GOOD, Place};
 
 #[test]
 fn a_trace_is_shown_converted_cut_scaled_and_drawn() {
@@ -90,6 +90,30 @@ fn silence_at_the_end_is_kept_or_its_loss_told() {
         lost.starts_with("outage.up: Mahimahi's form ends with the last opportunity; 9s of silence"),
         "{lost}"
     );
+}
+
+#[test]
+fn a_scenario_takes_a_trace_beside_it_and_what_was_run_can_be_run_again() {
+    let place = Place::new();
+    place.write("cases/mine.csv", "seconds,bits_per_second\n0,1e6\n5,0\n");
+    for name in ["./mine.csv", "mine.csv", "../cases/mine.csv"] {
+        let scenario = GOOD.replace("rate = \"1Mbps\"\nqueue", &format!("trace = \"{name}\"\nqueue"));
+        place.write("cases/call.toml", &scenario);
+        let results = |scenario: &str| -> Value {
+            serde_json::from_str(&place.weir(&format!("run {scenario} --quiet --json --out out")).stdout)
+                .unwrap()
+        };
+        let first = results("cases/call.toml");
+        let link = first["controllers"][0]["links"].as_array().unwrap()[0].clone();
+        std::fs::rename(place.path().join("out/scenario.toml"), place.path().join("again.toml")).unwrap();
+        assert_eq!(results("again.toml")["controllers"][0]["links"][0], link, "{name}");
+    }
+    // What is set begins where the command is called.
+    place.write("call.toml", GOOD);
+    place.weir("check call.toml --set links.forward.trace=./cases/mine.csv");
+    place.weir("check cases/call.toml --set links.forward.trace=./cases/mine.csv");
+    let outcome = place.try_weir("check cases/call.toml --set links.forward.trace=./mine.csv");
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
 }
 
 #[cfg(unix)]

@@ -106,10 +106,13 @@ impl Context<'_> {
                 _ => problem,
             }
         };
-        match (self.store.load(wanted), fallback) {
+        let load = |key: &str, name: &str| {
+            self.store.load_beside(name, self.scenario.origin.directory(&link.with(key)))
+        };
+        match (load("trace", wanted), fallback) {
             (Ok(trace), _) => Ok((trace, wanted.to_owned())),
             (Err(TraceStoreError::NotFound { .. }), Some(other)) => {
-                let trace = self.store.load(other).map_err(|error| fail("fallback", error))?;
+                let trace = load("fallback", other).map_err(|error| fail("fallback", error))?;
                 Ok((trace, other.to_owned()))
             }
             (Err(error), _) => Err(fail("trace", error)),

@@ -1,8 +1,12 @@
 //! Which traces a run uses.
 
+use std::path::absolute;
+
 use serde::{Deserialize, Serialize};
 
-use crate::traces::DATA_VARIABLE;
+use crate::form::KeyPath;
+use crate::scenario::{Dumbbell, LinkModel, Scenario};
+use crate::traces::{DATA_VARIABLE, TraceStore};
 
 /// Which trace a link follows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,4 +33,35 @@ pub fn stand_ins<'a>(traces: impl IntoIterator<Item = &'a TraceUse>) -> Vec<Stri
         }
     }
     notes
+}
+
+impl Scenario {
+    /// The same with the paths of traces absolute, so that it means the same wherever it is written.
+    pub fn anywhere(&self, store: &TraceStore) -> Self {
+        let mut other = self.clone();
+        for (name, link) in other.links.iter_mut() {
+            self.settle(&mut link.model, &KeyPath::of(&["links", name]), store);
+        }
+        if let Some(dumbbell) = &mut other.dumbbell {
+            let Dumbbell { bottleneck, access, exit, reverse } = dumbbell;
+            let links = [("bottleneck", Some(bottleneck)), ("access", Some(access))];
+            let more = [("exit", exit.as_mut()), ("reverse", reverse.as_mut())];
+            for (name, link) in links.into_iter().chain(more) {
+                if let Some(link) = link {
+                    self.settle(link, &KeyPath::of(&["dumbbell", name]), store);
+                }
+            }
+        }
+        other
+    }
+
+    fn settle(&self, link: &mut LinkModel, path: &KeyPath, store: &TraceStore) {
+        for (key, name) in [("trace", &mut link.trace), ("fallback", &mut link.fallback)] {
+            let Some(name) = name else { continue };
+            let file = store.file_beside(name, self.origin.directory(&path.with(key)));
+            if let Some(file) = file.and_then(|file| absolute(file).ok()?.to_str().map(str::to_owned)) {
+                *name = file;
+            }
+        }
+    }
 }

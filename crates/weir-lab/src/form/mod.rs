@@ -12,7 +12,7 @@ mod shape;
 
 pub(crate) use check::{OptionsOf, check};
 pub use error::ScenarioError;
-pub(crate) use error::{KeyPath, Problem, advice, list};
+pub(crate) use error::{KeyPath, Problem, advice, list, nearest};
 pub(crate) use given::read;
 pub(crate) use origin::Origin;
 pub(crate) use set::set;

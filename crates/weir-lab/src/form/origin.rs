@@ -1,6 +1,7 @@
 //! Where the values of a table were written: in a file, or in a `--set`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
@@ -75,6 +76,14 @@ impl Origin {
     pub(crate) fn check(&self, problems: Vec<Problem>) -> Result<(), ScenarioError> {
         let errors = problems.into_iter().map(|p| self.error(p)).collect();
         ScenarioError::together(errors).map_or(Ok(()), Err)
+    }
+
+    /// Where paths begin that stand at `path`: in the directory of the file, in the present one (which is empty) where a
+    /// `--set` wrote them.
+    pub(crate) fn directory(&self, path: &KeyPath) -> &Path {
+        let set = self.0.overrides.iter().any(|o| o.concerns(path));
+        let beside = Path::new(&self.0.name).parent().filter(|_| !set);
+        beside.unwrap_or(Path::new(""))
     }
 
     /// An error that is not about one value.

@@ -28,6 +28,11 @@ impl<T> Named<T> {
         self.0.iter().map(|(name, thing)| (name.as_str(), thing))
     }
 
+    /// Names and things, in order, the things to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut T)> {
+        self.0.iter_mut().map(|(name, thing)| (name.as_str(), thing))
+    }
+
     /// The things, in order, to be changed.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.0.iter_mut().map(|(_, thing)| thing)

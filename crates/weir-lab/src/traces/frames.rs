@@ -13,24 +13,21 @@ use super::{DATA_VARIABLE, TraceStore, TraceStoreError};
 static READ: Mutex<BTreeMap<PathBuf, &'static FrameTraces>> = Mutex::new(BTreeMap::new());
 
 impl TraceStore {
-    /// The frame sizes `name`, from the file `video/NAME.txt` of the data directory, or from files
+    /// The frame sizes `name`, from the file `video/NAME.txt` of a data directory, or from files
     /// `video/NAME_RATE.txt` in the form of syncodecs, one for each rate in kbit/s; read once and kept.
     ///
     /// # Errors
     /// No such file, or it cannot be read or holds no frame sizes.
     pub fn frame_sizes(&self, name: &str) -> Result<&'static FrameTraces, TraceStoreError> {
-        let directory = self.directory.as_ref().map(|data| data.join("video"));
         let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-        let file = directory.as_ref().map(|video| video.join(format!("{name}.txt")));
-        let found = directory.as_ref().zip(file).filter(|_| plain).and_then(|(video, file)| {
-            let sequences = if file.is_file() { Vec::new() } else { sequences_of(video, name) };
-            (file.is_file() || !sequences.is_empty()).then_some((file, sequences))
+        let found = self.directories.iter().filter(|_| plain).find_map(|data| {
+            let video = data.join("video");
+            let file = video.join(format!("{name}.txt"));
+            let sequences = if file.is_file() { Vec::new() } else { sequences_of(&video, name) };
+            (file.is_file() || !sequences.is_empty()).then_some((video, file, sequences))
         });
-        let Some((file, sequences)) = found else {
-            let place = directory.map_or_else(
-                || "any data directory: there is none".to_owned(),
-                |video| video.display().to_string(),
-            );
+        let Some((video, file, sequences)) = found else {
+            let place = self.directories.place("video");
             let advice = format!(
                 "put `{name}.txt` there, or a file `{name}_RATE.txt` for each rate in kbit/s, name the data directory with `--data` or {DATA_VARIABLE}, or take \
                  `talking-head`, which needs no file"
@@ -48,11 +45,7 @@ impl TraceStore {
                 let rate = DataRate::from_kbps(u64::from(*kbps));
                 Ok((rate, read_as(path, FrameTraces::parse_sequence)?))
             };
-            let path = || {
-                directory.map_or_else(String::new, |video| {
-                    video.join(format!("{name}_*.txt")).display().to_string()
-                })
-            };
+            let path = || video.join(format!("{name}_*.txt")).display().to_string();
             FrameTraces::new(sequences.iter().map(sizes).collect::<Result<_, _>>()?)
                 .map_err(|error| TraceStoreError::NoFrameSizes { path: path(), error })?
         };

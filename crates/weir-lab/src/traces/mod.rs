@@ -1,40 +1,56 @@
-//! Where link traces come from: files below a data directory, and one that is made here.
+//! Where link traces come from: files below data directories, files of one's own, and one that is made here.
 
+mod directories;
 pub mod edit;
 pub mod forms;
 mod frames;
 mod synthetic;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use weir_net::Trace;
 
-use crate::form::advice;
+use crate::form::{advice, nearest};
+use directories::Directories;
 
+pub use directories::DATA_VARIABLE;
 pub use forms::{BinError, FormError, TraceForm};
 pub use synthetic::synthetic_lte;
 
 /// Name of the trace that needs no file.
 pub const SYNTHETIC_LTE: &str = "synthetic-lte";
 
-/// The environment variable that names the data directory.
-pub const DATA_VARIABLE: &str = "WEIR_DATA";
-
-/// Finds traces by name and reads each once. A trace file lies in `traces/` of the data directory; its name there,
+/// Finds traces by name or path and reads each once. A trace file lies in `traces/` of a data directory; its name there,
 /// in lower case, is the trace's name.
 #[derive(Debug, Default)]
 pub struct TraceStore {
-    directory: Option<PathBuf>,
-    read: Mutex<BTreeMap<String, Arc<Trace>>>,
+    directories: Directories,
+    read: Mutex<BTreeMap<Source, Arc<Trace>>>,
+}
+
+/// What a trace was read from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    Name(String),
+    File(PathBuf),
+}
+
+/// A trace that can be found by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The name.
+    pub name: String,
+    /// The file; none for the one that is made here.
+    pub file: Option<PathBuf>,
 }
 
 /// Why there is no trace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceStoreError {
     /// No file of that name.
-    #[error("the trace `{name}` was not found in {place}")]
+    #[error("the trace `{name}` was not found {place}")]
     NotFound {
         /// The name.
         name: String,
@@ -70,25 +86,36 @@ pub enum TraceStoreError {
 }
 
 impl TraceStore {
-    /// The store of the data directory `given`, else of the one that the environment names, else of `data/` in
-    /// the present directory or the nearest above it that has one.
-    pub fn find(given: Option<&Path>) -> Self {
-        let named = || std::env::var_os(DATA_VARIABLE).filter(|dir| !dir.is_empty()).map(PathBuf::from);
-        let above = || std::env::current_dir().ok().and_then(|dir| data_above(&dir));
-        Self::at(given.map(Path::to_owned).or_else(named).or_else(above))
+    /// The store of the data directories that are `given`, then of those that the environment names, then of `data/` in the
+    /// present directory or the nearest above it that has one, then of what ships with the command.
+    pub fn find(given: &[PathBuf]) -> Self {
+        Self { directories: Directories::find(given), read: Mutex::default() }
     }
 
-    /// The store of this data directory; without one it has only the trace that needs no file.
-    pub fn at(directory: Option<PathBuf>) -> Self {
-        Self { directory, read: Mutex::default() }
+    /// The store of these data directories; without any it has only the trace that needs no file.
+    pub fn at(directories: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { directories: Directories::of(directories), read: Mutex::default() }
+    }
+
+    /// All traces that have names, sorted by them.
+    pub fn listed(&self) -> Vec<Listed> {
+        let mut files = self.directories.files();
+        files.remove(SYNTHETIC_LTE);
+        let files = files.into_iter().map(|(name, file)| Listed { name, file: Some(file) });
+        let mut listed: Vec<Listed> = files.collect();
+        listed.push(Listed { name: SYNTHETIC_LTE.to_owned(), file: None });
+        listed.sort_by(|one, other| one.name.cmp(&other.name));
+        listed
     }
 
     /// The names of all traces, sorted.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.files().into_keys().collect();
-        names.push(SYNTHETIC_LTE.to_owned());
-        names.sort();
-        names
+        self.listed().into_iter().map(|listed| listed.name).collect()
+    }
+
+    /// The nearest data directory, if there is any.
+    pub fn nearest(&self) -> Option<&Path> {
+        self.directories.iter().next()
     }
 
     /// The trace `name`.
@@ -96,72 +123,104 @@ impl TraceStore {
     /// # Errors
     /// No such trace, or its file cannot be read or is no trace.
     pub fn load(&self, name: &str) -> Result<Arc<Trace>, TraceStoreError> {
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(trace) = read.get(name) {
-            return Ok(Arc::clone(trace));
-        }
-        let trace = Arc::new(if name == SYNTHETIC_LTE { synthetic_lte() } else { self.read_file(name)? });
-        read.insert(name.to_owned(), Arc::clone(&trace));
-        Ok(trace)
+        self.keep(Source::Name(name.to_owned()), || {
+            if name == SYNTHETIC_LTE {
+                return Ok(synthetic_lte());
+            }
+            let file = self.directories.files().remove(name).ok_or_else(|| self.not_found(name))?;
+            read(&file)
+        })
     }
 
-    /// The trace `name`, or that of the file `name`, in any of the [forms].
+    /// The trace `name`, or that of a file in any of the [forms]: with a `/` in it `name` is the path of one, otherwise
+    /// it may be that of a file where no trace has this name. Paths that are not absolute begin in the directory
+    /// `beside`, in that of the process where it is empty.
     ///
     /// # Errors
     /// Neither a trace nor a file has this name, or the file cannot be read or is no trace.
-    pub fn open(&self, name: &str) -> Result<Arc<Trace>, TraceStoreError> {
-        match self.load(name) {
-            Err(TraceStoreError::NotFound { .. }) if Path::new(name).is_file() => {
-                let path = || name.to_owned();
-                let text = std::fs::read_to_string(name).map_err(|error| TraceStoreError::Unreadable {
-                    path: path(),
-                    reason: error.to_string(),
-                })?;
-                let trace = TraceForm::of(Path::new(name)).read(&text);
-                trace.map(Arc::new).map_err(|error| TraceStoreError::Malformed { path: path(), error })
-            }
-            found => found,
+    pub fn load_beside(&self, name: &str, beside: &Path) -> Result<Arc<Trace>, TraceStoreError> {
+        if let Some(file) = self.file_beside(name, beside) {
+            return self.keep(Source::File(file.clone()), || read(&file));
         }
+        if is_path(name) { Err(no_such_file(name, beside)) } else { self.load(name) }
     }
 
-    fn read_file(&self, name: &str) -> Result<Trace, TraceStoreError> {
-        let file = self.files().remove(name).ok_or_else(|| self.not_found(name))?;
-        let path = file.display().to_string();
-        let text = std::fs::read_to_string(&file)
-            .map_err(|error| TraceStoreError::Unreadable { path: path.clone(), reason: error.to_string() })?;
-        TraceForm::of(&file).read(&text).map_err(|error| TraceStoreError::Malformed { path, error })
+    /// The file that [`Self::load_beside`] takes for `name`, where it is none of a data directory.
+    pub fn file_beside(&self, name: &str, beside: &Path) -> Option<PathBuf> {
+        let known = || name == SYNTHETIC_LTE || self.directories.files().contains_key(name);
+        let file = beside.join(name);
+        ((is_path(name) || !known()) && file.is_file()).then_some(file)
+    }
+
+    /// [`Self::load_beside`] the present directory.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open(&self, name: &str) -> Result<Arc<Trace>, TraceStoreError> {
+        self.load_beside(name, Path::new(""))
+    }
+
+    /// What was read from `source`, else what `read` reads, which is kept.
+    fn keep(
+        &self,
+        source: Source,
+        read: impl FnOnce() -> Result<Trace, TraceStoreError>,
+    ) -> Result<Arc<Trace>, TraceStoreError> {
+        let mut kept = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(trace) = kept.get(&source) {
+            return Ok(Arc::clone(trace));
+        }
+        let trace = Arc::new(read()?);
+        kept.insert(source, Arc::clone(&trace));
+        Ok(trace)
     }
 
     fn not_found(&self, name: &str) -> TraceStoreError {
-        let place = self.directory.as_ref().map_or_else(
-            || "any data directory: there is none".to_owned(),
-            |dir| dir.join("traces").display().to_string(),
-        );
         let names = self.names();
         let advice = format!(
-            "{}; or name the data directory with `--data` or {DATA_VARIABLE}",
+            "{}; or name the data directory with `--data` or {DATA_VARIABLE}, or a file by its path, such as `./{name}`",
             advice(name, names.iter().map(String::as_str))
         );
-        TraceStoreError::NotFound { name: name.to_owned(), place, advice }
-    }
-
-    /// The trace files by the names of their traces.
-    fn files(&self) -> BTreeMap<String, PathBuf> {
-        let Some(directory) = &self.directory else { return BTreeMap::new() };
-        let Ok(entries) = std::fs::read_dir(directory.join("traces")) else { return BTreeMap::new() };
-        entries
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| path.is_file() && !is_about_the_traces(path))
-            .filter_map(|path| Some((path.file_name()?.to_str()?.to_lowercase(), path)))
-            .collect()
+        TraceStoreError::NotFound { name: name.to_owned(), place: self.directories.place("traces"), advice }
     }
 }
 
-fn is_about_the_traces(path: &Path) -> bool {
-    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    stem == "LICENSE" || stem == "README" || stem.is_empty() || stem.starts_with('.')
+/// Whether `name` can only be the path of a file.
+pub fn is_path(name: &str) -> bool {
+    name.contains(['/', MAIN_SEPARATOR])
 }
 
-fn data_above(start: &Path) -> Option<PathBuf> {
-    start.ancestors().map(|dir| dir.join("data")).find(|data| data.join("traces").is_dir())
+fn read(file: &Path) -> Result<Trace, TraceStoreError> {
+    let path = || file.display().to_string();
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| TraceStoreError::Unreadable { path: path(), reason: error.to_string() })?;
+    TraceForm::of(file).read(&text).map_err(|error| TraceStoreError::Malformed { path: path(), error })
+}
+
+/// Where the file `name` was looked for, and what is there instead.
+fn no_such_file(name: &str, beside: &Path) -> TraceStoreError {
+    let file = beside.join(name);
+    let whole = std::path::absolute(&file).unwrap_or(file);
+    let place = if whole.is_dir() {
+        format!("as a file: {} is a directory", whole.display())
+    } else {
+        format!("as {}", whole.display())
+    };
+    let own = whole.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let entries = whole.parent().and_then(|folder| std::fs::read_dir(folder).ok());
+    let advice = match entries {
+        None => "there is no such directory".to_owned(),
+        Some(entries) => {
+            let files = entries.filter_map(Result::ok).filter(|entry| entry.path().is_file());
+            let files: Vec<String> = files.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+            match nearest(&own, files.iter().map(String::as_str)) {
+                Some(file) => format!("did you mean `{file}` there?"),
+                None => "there is no file of that name".to_owned(),
+            }
+        }
+    };
+    let advice = format!(
+        "{advice}; a path begins at the scenario's own directory, by --set and on the command line at the present one"
+    );
+    TraceStoreError::NotFound { name: name.to_owned(), place, advice }
 }

@@ -49,7 +49,7 @@ fn ahead_in(suite: &str, cases: &[&str], controllers: &[&str], seeds: &[u64]) ->
     let registry = &Registry::standard();
     let contestants: Vec<Contestant> = controllers.iter().copied().map(Contestant::named).collect();
     let request = SuiteRequest { suite, registry, controllers: &contestants, seeds, jobs: 2, cases };
-    let run = request.run(&TraceStore::find(None), &|| {}).expect("it runs");
+    let run = request.run(&TraceStore::find(&[]), &|| {}).expect("it runs");
     run.result.cases.iter().flat_map(ahead).collect()
 }
 

@@ -155,3 +155,18 @@ impl Rule for MineRule {
         out[0] = self.least_rtt.map_or(f64::NAN, TimeDelta::millis_f64);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_cc::testing::{Law, halves, law_tests};
+
+    use super::*;
+
+    // What must hold of every law, a test for each property. What yours cannot promise by its design its line says by name.
+    law_tests!(
+        mine,
+        Law::new("mine", |limits| {
+            halves(sender(Config::default(), limits).unwrap(), PacketFeedback::new(REPORTS))
+        })
+    );
+}

@@ -264,7 +264,8 @@ fn a_trace_without_fallback_that_is_not_there_is_an_error_where_it_is_named() {
     let error = scenario.build(&RunOptions::default(), &TraceStore::at(None)).unwrap_err();
     let expected = "t.toml:6:9: the trace `synthetic-lt` was not found in any data directory: there is none";
     assert_eq!(error.to_string(), expected);
-    let advice = "did you mean `synthetic-lte`?; or name the data directory with `--data` or WEIR_DATA";
+    let advice = "did you mean `synthetic-lte`?; or name the data directory with `--data` or WEIR_DATA, or a file by its path, \
+                  such as `./synthetic-lt`";
     assert_eq!(error.advice(), Some(advice));
 }
 

@@ -17,7 +17,7 @@ const IN_TIME: TimeDelta = TimeDelta::from_millis(150);
 
 /// The call of the demo: a recorded LTE uplink, entered at as many places as there are runs.
 fn lte(run: u64) -> (Path, RateLimits) {
-    let trace = TraceStore::find(None).open("att-lte-driving-2016.up").expect("the recording is there");
+    let trace = TraceStore::find(&[]).open("att-lte-driving-2016.up").expect("the recording is there");
     let opportunities: Rc<[TimeDelta]> =
         trace.opportunities().map(|at| TimeDelta::from_nanos(at.nanos() as i64)).collect();
     let period = trace.duration();
