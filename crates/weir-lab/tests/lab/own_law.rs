@@ -26,7 +26,7 @@ fn it_stands_beside_those_that_ship() {
 
 #[test]
 fn it_is_run_with_options_of_its_own_and_compared_run_by_run() {
-    let contestants = Contestant::list("mine, mine{growth=1.1}, gcc").unwrap();
+    let contestants = Contestant::list("mine, mine{growth=1.05}, gcc").unwrap();
     let names: Vec<&str> = contestants.iter().map(|one| one.name.as_str()).collect();
     let defined = contestants.iter().filter_map(|one| one.definition.clone());
     let overrides: Vec<String> =
@@ -47,7 +47,7 @@ fn it_is_run_with_options_of_its_own_and_compared_run_by_run() {
         rate(1) - rate(0)
     };
     let cell = first.cells[0].as_ref().unwrap();
-    assert_eq!(first.name, "mine{growth=1.1}");
+    assert_eq!(first.name, "mine{growth=1.05}");
     assert!((cell.mean - f64::midpoint(mean(0), mean(1))).abs() < 1e-9 && cell.ci95.is_some());
 }
 

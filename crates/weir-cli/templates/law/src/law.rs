@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::packet_feedback::PacketFeedback;
+use weir_cc::parts::filters::WindowedMin;
 use weir_cc::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
 use weir_cc::{
     Cause, Controller, Fate, Feedback, Pacing, RateLimits, Receiver, SendState, SendTime, Signal, TimeDelta,
@@ -24,18 +25,20 @@ pub struct Config {
     /// What a second without congestion makes of the rate, above 1.
     pub growth: f64,
     /// Round-trip time above its least from which on the path is congested. It has the time in it for which the receiver
-    /// held the packet before its report, up to 50 ms.
+    /// held the packet before its report, up to 25 ms.
     pub threshold: TimeDelta,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { decrease: 0.85, growth: 1.3, threshold: TimeDelta::from_millis(100) }
+        Self { decrease: 0.85, growth: 1.15, threshold: TimeDelta::from_millis(60) }
     }
 }
 
+/// The least round-trip time is that of so many decisions: a path may change, and one wrong report must not spoil it for ever.
+const ROUND_TRIPS: usize = 100;
 /// How often the receiver tells of packets.
-const REPORTS: TimeDelta = TimeDelta::from_millis(50);
+const REPORTS: TimeDelta = TimeDelta::from_millis(25);
 
 /// What the registry knows of the law.
 #[derive(Debug)]
@@ -80,14 +83,16 @@ pub fn sender(config: Config, limits: RateLimits) -> Result<RateLaw<MineRule>, S
     }
     // Without feedback for a second the rate yields.
     let frame = Frame::new(limits, Some(TimeDelta::from_secs(1)));
-    Ok(RateLaw::new_by(MineRule { config, least_rtt: None, decided: None, packets: 0, missing: 0 }, frame))
+    let round_trips = WindowedMin::new(ROUND_TRIPS);
+    Ok(RateLaw::new_by(MineRule { config, round_trips, decided: None, packets: 0, missing: 0 }, frame))
 }
 
 /// What the law remembers of the path; the rate itself is the frame's.
 #[derive(Debug)]
 pub struct MineRule {
     config: Config,
-    least_rtt: Option<TimeDelta>,
+    /// The last round-trip times, one for each decision.
+    round_trips: WindowedMin<TimeDelta>,
     /// When the rate was computed last.
     decided: Option<SendTime>,
     /// Packets that were told of since then, and those of them that are missing.
@@ -113,17 +118,18 @@ impl Rule for MineRule {
         self.missing = self.missing.saturating_add(missing);
         self.packets = self.packets.saturating_add(results.len() as u32);
         let Some(rtt) = rtt else { return Heard::Noted };
-        let least = self.least_rtt.map_or(rtt, |least| least.min(rtt));
-        self.least_rtt = Some(least);
         frame.set_rtt(Some(rtt));
         let Some(before) = self.decided else {
             self.decided = Some(now);
             return Heard::Noted;
         };
-        if now - before < rtt {
+        // A time before the last one is that of a clock that was set back.
+        if now >= before && now - before < rtt {
             return Heard::Noted;
         }
-        let elapsed = (now - before).secs_f64().min(1.0);
+        self.round_trips.push(rtt);
+        let least = self.round_trips.min().unwrap_or(rtt);
+        let elapsed = (now - before).secs_f64().clamp(0.0, 1.0);
         let lossy = f64::from(self.missing) > 0.02 * f64::from(self.packets);
         (self.decided, self.packets, self.missing) = (Some(now), 0, 0);
         let (factor, why, cause) = if lossy {
@@ -137,7 +143,8 @@ impl Rule for MineRule {
     }
 
     fn forget_path(&mut self, _: SendTime, _: &mut Frame) {
-        (self.least_rtt, self.decided, self.packets, self.missing) = (None, None, 0, 0);
+        self.round_trips.clear();
+        (self.decided, self.packets, self.missing) = (None, 0, 0);
     }
 
     /// No rate or window of its own beside the frame's.
@@ -152,7 +159,7 @@ impl Rule for MineRule {
     }
 
     fn read_signals(&self, _: &Frame, out: &mut [f64]) {
-        out[0] = self.least_rtt.map_or(f64::NAN, TimeDelta::millis_f64);
+        out[0] = self.round_trips.min().map_or(f64::NAN, TimeDelta::millis_f64);
     }
 }
 
@@ -162,11 +169,15 @@ mod tests {
 
     use super::*;
 
-    // What must hold of every law, a test for each property. What yours cannot promise by its design its line says by name.
+    // What must hold of every law, a test for each property; what this one cannot promise by its design its line says by name.
     law_tests!(
         mine,
         Law::new("mine", |limits| {
             halves(sender(Config::default(), limits).unwrap(), PacketFeedback::new(REPORTS))
         })
+        // A wrong round-trip time is forgotten after 100 more, and then it climbs to 50 times its rate in 30 s; a cut takes 15 % in a round trip, too little for a start far above the path.
+        .recovering_within(500)
+        .starting_at_most(10_000)
+        .cutting_to(0.85)
     );
 }
