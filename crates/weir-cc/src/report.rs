@@ -103,6 +103,8 @@ pub enum LawReport {
     Tfrc(TfrcReport),
     /// NADA's first drafts (draft-zhu-rmcat-nada-03 §5).
     NadaDelay(NadaDelayReport),
+    /// A law that is none of these.
+    Own(OwnReport),
 }
 
 /// NADA's 48-bit report (RFC 8698 §5.3).
@@ -160,6 +162,81 @@ pub struct NadaDelayReport {
     pub reference: TimeDelta,
 }
 
+/// The report of a law that is not one of this crate: a name, and bytes that its observer fills and its sender half reads.
+/// The endpoints carry it as it is, with the [`Echo`] beside it; a law passes over reports of other names.
+///
+/// ```
+/// use weir_cc::OwnReport;
+///
+/// const NAME: [u8; 4] = *b"MINE";
+/// let lost: u16 = 7;
+/// let report = OwnReport::new(NAME, &lost.to_be_bytes())?;
+/// let read = report.bytes_of(NAME).and_then(|bytes| bytes.try_into().ok()).map(u16::from_be_bytes);
+/// assert_eq!(read, Some(7));
+/// # Ok::<(), weir_cc::report::OwnReportTooLong>(())
+/// ```
+///
+/// The clocks of the two ends are hours apart and neither knows by how much: times in it are best differences.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct OwnReport {
+    name: [u8; 4],
+    length: u8,
+    /// Zero behind the length.
+    bytes: [u8; Self::MAX_LEN],
+}
+
+impl OwnReport {
+    /// The most bytes that it holds.
+    pub const MAX_LEN: usize = 64;
+
+    /// A report of `bytes` under `name`, four letters that no other law has (as of RTCP APP packets, RFC 3550 §6.7).
+    ///
+    /// # Errors
+    /// [`OwnReportTooLong`] if there are more than [`Self::MAX_LEN`] of them.
+    pub fn new(name: [u8; 4], bytes: &[u8]) -> Result<Self, OwnReportTooLong> {
+        let mut report = Self { name, length: bytes.len() as u8, bytes: [0; Self::MAX_LEN] };
+        let room = report.bytes.get_mut(..bytes.len()).ok_or(OwnReportTooLong { length: bytes.len() })?;
+        room.copy_from_slice(bytes);
+        Ok(report)
+    }
+
+    /// Whose report it is.
+    pub const fn name(&self) -> [u8; 4] {
+        self.name
+    }
+
+    /// What it says.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+
+    /// What it says, if it is one of `name`.
+    pub fn bytes_of(&self, name: [u8; 4]) -> Option<&[u8]> {
+        (self.name == name).then(|| self.bytes())
+    }
+}
+
+impl core::fmt::Debug for OwnReport {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "OwnReport({} {:?})", self.name.escape_ascii(), self.bytes())
+    }
+}
+
+/// A report of a law's own has more bytes than it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnReportTooLong {
+    /// How many it has.
+    pub length: usize,
+}
+
+impl core::fmt::Display for OwnReportTooLong {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "a report of {} bytes, it may have at most {}", self.length, OwnReport::MAX_LEN)
+    }
+}
+
+impl core::error::Error for OwnReportTooLong {}
+
 /// What a law's sender half consumes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Feedback<'a> {
@@ -205,5 +282,23 @@ impl<'a> Feedback<'a> {
             Self::Packets { rtt, .. } | Self::Reception { rtt, .. } | Self::Law { rtt, .. } => rtt,
             Self::Ceiling(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_own_report_holds_up_to_64_bytes_for_those_who_know_its_name() {
+        let most = [9; 65];
+        for length in [0, 1, 64] {
+            let report = OwnReport::new(*b"MINE", &most[..length]).unwrap();
+            assert_eq!((report.name(), report.bytes()), (*b"MINE", &most[..length]));
+            assert_eq!((report.bytes_of(*b"MINE"), report.bytes_of(*b"YOUR")), (Some(&most[..length]), None));
+        }
+        let error = OwnReport::new(*b"MINE", &most).unwrap_err();
+        assert_eq!(error, OwnReportTooLong { length: 65 });
+        assert_eq!(error.to_string(), "a report of 65 bytes, it may have at most 64");
     }
 }

@@ -41,8 +41,8 @@ pub use crate::law_tests;
 pub use arrivals::arrivals;
 pub use calls::{Call, TimedCall, calls, limits};
 pub use closed_loop::{Loop, Mishaps, PACKET_PER_ROUND_TRIP, Source};
-pub use law::{Halves, Law, halves, usual_limits};
-pub use life::{Life, ROUNDS_TO_RECOVER, recovers_from_silence, survives_silence};
+pub use law::{Halves, Law, ROUNDS_TO_RECOVER, halves, usual_limits};
+pub use life::{Life, recovers_from_silence, survives_silence};
 
 /// The [`properties`] of a law as tests: `law_tests!(mine, Law::new("mine", ...));` gives a module `mine` with a `#[test]` for
 /// each of them. The law's expression must be one for a constant, as a [`Law`](crate::testing::Law) with its exceptions is.

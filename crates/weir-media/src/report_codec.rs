@@ -2,11 +2,11 @@
 
 use weir_cc::coupled::Statistics;
 use weir_cc::{
-    ApparentDelay, ArrivalTime, DcccReport, Echo, LawReport, NadaDelayReport, NadaReport, ReceptionReport,
-    Report, SendTime, TfrcReport,
+    ApparentDelay, ArrivalTime, DcccReport, Echo, LawReport, NadaDelayReport, NadaReport, OwnReport,
+    ReceptionReport, Report, SendTime, TfrcReport,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
-use weir_wire::rtcp::{Dccc, Message, Nada, NadaDelay, Pli, ReceiverReport, Remb, ReportBlock, Tfrc};
+use weir_wire::rtcp::{Dccc, Message, Nada, NadaDelay, Own, Pli, ReceiverReport, Remb, ReportBlock, Tfrc};
 
 use crate::config::PacketFormat;
 use crate::detection::statistics_report;
@@ -102,6 +102,9 @@ fn write_report(report: &Report<'_>, ssrc: u32, sources: Sources, out: &mut [u8]
         Report::Law { report: LawReport::NadaDelay(report), echo } => {
             nada_delay(&report, echo, ssrc, source).write(out).ok()
         }
+        Report::Law { report: LawReport::Own(report), echo } => {
+            own(&report, echo, ssrc, source).write(out).ok()
+        }
         _ => None,
     }
 }
@@ -131,6 +134,7 @@ pub(crate) fn report_about<'a>(
         }
         Message::Ccfb(feedback) => packets.read_rfc_8888(now, feedback, streams.numbers()),
         Message::NadaDelay(report) => (report.source == source).then(|| nada_delay_report(report)),
+        Message::Own(report) => (report.source == source).then(|| own_report(report))?,
         _ => None,
     }
 }
@@ -246,6 +250,24 @@ fn nada_delay_report(report: &NadaDelay) -> Report<'static> {
     }
 }
 
+fn own(report: &OwnReport, echo: Echo, ssrc: u32, source: u32) -> Own<'_> {
+    Own {
+        ssrc,
+        source,
+        name: report.name(),
+        held: Own::held_from_nanos(echo.held.nanos()),
+        transport_sequence: echo.sequence,
+        data: report.bytes(),
+    }
+}
+
+fn own_report(report: &Own<'_>) -> Option<Report<'static>> {
+    Some(Report::Law {
+        report: LawReport::Own(OwnReport::new(report.name, report.data).ok()?),
+        echo: Echo { sequence: report.transport_sequence, held: TimeDelta::from_nanos(report.held_nanos()) },
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use weir_wire::ntp::NtpTime;
@@ -331,6 +353,12 @@ mod tests {
             }),
             echo: Echo { sequence: 65_534, held: TimeDelta::from_micros(33_333) },
         });
+        for bytes in [&[][..], &[0xA5; 5], &[0xA5; 64]] {
+            round_trip(Report::Law {
+                report: LawReport::Own(OwnReport::new(*b"MINE", bytes).unwrap()),
+                echo: Echo { sequence: 65_533, held: TimeDelta::from_micros(33_333) },
+            });
+        }
     }
 
     #[test]

@@ -77,6 +77,17 @@ pub enum ParseError {
         /// Length of its kind, in bytes.
         expected: usize,
     },
+    /// A message whose data have another length than there is room for.
+    DataLength {
+        /// Where the length stands.
+        offset: usize,
+        /// The length found, in bytes.
+        found: u8,
+        /// The least length possible.
+        least: usize,
+        /// The largest.
+        most: usize,
+    },
     /// A header of TCP shorter than there can be.
     DataOffset {
         /// Where the data offset stands.
@@ -121,6 +132,7 @@ impl ParseError {
             | Self::Name { offset, .. }
             | Self::MissingExtension { offset, .. }
             | Self::ExtensionLength { offset, .. }
+            | Self::DataLength { offset, .. }
             | Self::DataOffset { offset, .. }
             | Self::TcpOptionLength { offset, .. }
             | Self::MissingTcpOption { offset, .. }
@@ -159,6 +171,9 @@ impl fmt::Display for ParseError {
             }
             Self::ExtensionLength { id, found, expected, .. } => {
                 write!(f, "header extension {id} has {found} bytes of data, it must have {expected}")
+            }
+            Self::DataLength { found, least, most, .. } => {
+                write!(f, "the length of the data is {found}, it must be {least} to {most}")
             }
             Self::DataOffset { found, .. } => {
                 write!(f, "the data offset is {found} words, it must be at least 5")
@@ -275,6 +290,10 @@ mod tests {
             (
                 ParseError::ExtensionLength { offset: 12, id: 5, found: 4, expected: 2 },
                 "at byte 12: header extension 5 has 4 bytes of data, it must have 2",
+            ),
+            (
+                ParseError::DataLength { offset: 23, found: 4, least: 5, most: 8 },
+                "at byte 23: the length of the data is 4, it must be 5 to 8",
             ),
             (
                 ParseError::DataOffset { offset: 0, found: 4 },

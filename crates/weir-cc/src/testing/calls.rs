@@ -5,7 +5,9 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::{PathEvent, RateLimits};
 use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
-use crate::report::{DcccReport, LawReport, NadaDelayReport, NadaReport, ReceptionReport, TfrcReport};
+use crate::report::{
+    DcccReport, LawReport, NadaDelayReport, NadaReport, OwnReport, ReceptionReport, TfrcReport,
+};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 fn rate() -> impl Strategy<Value = DataRate> {
@@ -70,6 +72,18 @@ pub enum Call {
 
 /// A call, the time since the one before, and the state of the endpoint.
 pub type TimedCall = (TimeDelta, Call, SendState);
+
+/// As [`calls`]; the reports of a law's own among them have the name that a law listens to, if there is one.
+pub(super) fn calls_to(name: Option<[u8; 4]>) -> impl Strategy<Value = Vec<TimedCall>> {
+    calls().prop_map(move |mut calls| {
+        for (_, call, _) in &mut calls {
+            if let (Call::Law(LawReport::Own(report), _), Some(name)) = (call, name) {
+                *report = OwnReport::new(name, report.bytes()).expect("it is as long as before");
+            }
+        }
+        calls
+    })
+}
 
 /// Up to 200 arbitrary calls: of every kind, with numbers likely and not, and clocks that now and then are set.
 pub fn calls() -> impl Strategy<Value = Vec<TimedCall>> {
@@ -147,5 +161,8 @@ fn law_report() -> impl Strategy<Value = LawReport> {
     });
     let nada_delay = (span(), span())
         .prop_map(|(congestion, reference)| LawReport::NadaDelay(NadaDelayReport { congestion, reference }));
-    prop_oneof![nada, dccc, tfrc, nada_delay]
+    let bytes = prop::collection::vec(any::<u8>(), 0..=OwnReport::MAX_LEN);
+    let own = (any::<[u8; 4]>(), bytes)
+        .prop_map(|(name, bytes)| LawReport::Own(OwnReport::new(name, &bytes).expect("it is short enough")));
+    prop_oneof![nada, dccc, tfrc, nada_delay, own]
 }

@@ -2,8 +2,12 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::life::ROUNDS_TO_RECOVER;
 use crate::controller::{Controller, RateLimits, Receiver};
+use crate::report::OwnReport;
+
+/// Rounds of good feedback, each of 100 ms and one report of each kind, after which a law is at its maximum, unless its
+/// line says otherwise ([`Law::recovering_within`](Law::recovering_within)).
+pub const ROUNDS_TO_RECOVER: usize = 100;
 
 /// Both halves of a law.
 pub type Halves = (Box<dyn Controller>, Box<dyn Receiver>);
@@ -43,7 +47,12 @@ pub struct Law {
     pub(crate) own_cut: f64,
     /// Whether its rate is a function of what the receiver tells alone, in which a share leaves no trace.
     pub(crate) forgets_shares: bool,
+    /// What its own report says of a path that carries a rate with ease.
+    pub(super) ease: Option<Ease>,
 }
+
+/// What a law's own report says when packets come at this rate, all of them and soon.
+pub(super) type Ease = fn(DataRate) -> OwnReport;
 
 impl Law {
     /// A law without exceptions. `build` makes both halves for given limits ([`halves`] boxes them); failures tell `name`.
@@ -58,7 +67,19 @@ impl Law {
             packets_when_limited: None,
             own_cut: 1.0,
             forgets_shares: false,
+            ease: None,
         }
+    }
+
+    /// For a law with a report of its own ([`LawReport::Own`](crate::LawReport::Own)): what that says of a path that carries a rate
+    /// with ease. It is the good feedback that the law recovers by, and arbitrary reports have its name.
+    pub const fn hearing(self, ease: fn(DataRate) -> OwnReport) -> Self {
+        Self { ease: Some(ease), ..self }
+    }
+
+    /// The name of its own report, if it has one.
+    pub(super) fn report_name(&self) -> Option<[u8; 4]> {
+        self.ease.map(|ease| ease(DataRate::ZERO).name())
     }
 
     /// For a law that climbs slowly by its own design: rounds of 100 ms, each with one good report of each kind, until it is

@@ -3,6 +3,7 @@
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::calls::{Call, TimedCall};
+use super::law::{Ease, ROUNDS_TO_RECOVER};
 use super::signals::read_signals;
 use crate::controller::{Controller, PathEvent, RateLimits};
 use crate::decision::{Decision, Share};
@@ -11,10 +12,6 @@ use crate::report::{
     DcccReport, Feedback, LawReport, NadaDelayReport, NadaReport, ReceptionReport, TfrcReport,
 };
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
-
-/// Rounds of good feedback, each of 100 ms and one report of each kind, after which a law is at its maximum, unless its
-/// line says otherwise ([`Law::recovering_within`](super::Law::recovering_within)).
-pub const ROUNDS_TO_RECOVER: usize = 100;
 
 /// A sender half that lives through calls, and what must hold after each of them.
 #[derive(Debug)]
@@ -131,7 +128,7 @@ impl Life {
     }
 
     /// Packets leave for 100 ms; feedback of every kind says that the path carries them with ease.
-    fn send_with_ease(&mut self) {
+    fn send_with_ease(&mut self, own: Option<Ease>) {
         const ROUND: TimeDelta = TimeDelta::from_millis(100);
         let rtt = Some(TimeDelta::from_millis(80));
         let (first, began, rate) = (self.sent + 1, self.now, self.sender.target().sending_rate);
@@ -159,6 +156,10 @@ impl Life {
             Call::Law(LawReport::NadaDelay(delay), rtt),
         ] {
             self.live(&(TimeDelta::ZERO, feedback, SendState::default()));
+        }
+        if let Some(ease) = own {
+            let report = LawReport::Own(ease(rate));
+            self.live(&(TimeDelta::ZERO, Call::Law(report, rtt), SendState::default()));
         }
     }
 
@@ -188,14 +189,19 @@ pub fn survives_silence(sender: Box<dyn Controller>, limits: RateLimits, calls: 
 /// As [`survives_silence`], with so many rounds to recover.
 ///
 /// # Panics
-/// If they do not do.
+/// If they are not enough.
 pub fn recovers_from_silence(
     sender: Box<dyn Controller>,
     limits: RateLimits,
     calls: &[TimedCall],
     rounds: usize,
 ) {
-    let mut life = Life::new(sender, limits);
+    recovers(Life::new(sender, limits), calls, rounds, None);
+}
+
+/// As [`recovers_from_silence`], of a law that hears `own` reports beside those of every kind.
+pub(super) fn recovers(mut life: Life, calls: &[TimedCall], rounds: usize, own: Option<Ease>) {
+    let limits = life.limits;
     for call in calls {
         life.live(call);
     }
@@ -210,7 +216,7 @@ pub fn recovers_from_silence(
     let after = life.sender.target().sending_rate;
     assert!(after <= before.scale(0.5).max(limits.min()), "{before:?} → {after:?}");
     for _ in 0..rounds {
-        life.send_with_ease();
+        life.send_with_ease(own);
         if life.sender.target().sending_rate == limits.max() {
             break;
         }

@@ -15,9 +15,9 @@ use proptest::test_runner::TestRunner;
 use weir_units::TimeDelta;
 
 use super::arrivals::arrivals;
-use super::calls::{calls, limits};
+use super::calls::{calls_to, limits};
 use super::law::{Law, usual_limits};
-use super::life::{Life, recovers_from_silence};
+use super::life::{Life, recovers};
 use super::reports::{Content, reports};
 use crate::report::Report;
 
@@ -67,7 +67,7 @@ fn holds<S: Strategy<Value: Debug>>(law: &Law, strategy: &S, property: impl Fn(S
 /// Whatever calls come, in whatever limits: rates are within the limits, a timeout that came early changes nothing, one that has
 /// come asks for a later one, no signal is infinite, and nothing panics.
 pub fn a_sender_keeps_its_promises_whatever_comes(law: &Law) {
-    holds(law, &(limits(), calls()), |(limits, calls)| {
+    holds(law, &(limits(), calls_to(law.report_name())), |(limits, calls)| {
         let mut life = Life::new((law.build)(limits).0, limits);
         for call in &calls {
             life.live(call);
@@ -77,9 +77,9 @@ pub fn a_sender_keeps_its_promises_whatever_comes(law: &Law) {
 
 /// Whatever came before: five seconds of silence lower the rate, and good feedback brings it to the maximum.
 pub fn a_sender_survives_five_seconds_of_silence_whatever_came_before(law: &Law) {
-    holds(law, &calls(), |calls| {
+    holds(law, &calls_to(law.report_name()), |calls| {
         let sender = (law.build)(usual_limits()).0;
-        recovers_from_silence(sender, usual_limits(), &calls, law.rounds_to_recover);
+        recovers(Life::new(sender, usual_limits()), &calls, law.rounds_to_recover, law.ease);
     });
 }
 

@@ -39,7 +39,7 @@ fn without_offset(report: LawReport, zero: ArrivalTime) -> LawReport {
         LawReport::Dccc(report) => {
             LawReport::Dccc(DcccReport { delay: report.delay + -offset, at: report.at - offset, ..report })
         }
-        LawReport::Nada(_) | LawReport::NadaDelay(_) | LawReport::Tfrc(_) => report,
+        LawReport::Nada(_) | LawReport::NadaDelay(_) | LawReport::Tfrc(_) | LawReport::Own(_) => report,
     }
 }
 

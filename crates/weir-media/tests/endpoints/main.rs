@@ -5,6 +5,7 @@ mod detection;
 mod examples;
 mod feedback;
 mod key_frames;
+mod own_report;
 mod pause;
 mod probing;
 mod rig;

@@ -18,6 +18,7 @@ mod compound;
 mod dccc;
 mod nada;
 mod nada_delay;
+mod own;
 mod pli;
 mod remb;
 mod report;
@@ -30,6 +31,7 @@ pub use compound::{Compound, RtcpPacket, compound};
 pub use dccc::Dccc;
 pub use nada::Nada;
 pub use nada_delay::NadaDelay;
+pub use own::Own;
 pub use pli::Pli;
 pub use remb::Remb;
 pub use report::{ReceiverReport, ReportBlock, SenderInfo, SenderReport, fraction_lost};
@@ -78,6 +80,8 @@ pub enum Message<'a> {
     NadaDelay(NadaDelay),
     /// Statistics for shared bottleneck detection.
     Sbd(Sbd),
+    /// A report of a law that is not of these, with a name of its own.
+    Own(Own<'a>),
     /// Anything else.
     Other(RtcpPacket<'a>),
 }
@@ -101,6 +105,7 @@ impl<'a> Message<'a> {
             (APPLICATION, nada_delay::SUBTYPE) => {
                 Self::or_other(NadaDelay::parse(packet).map(Self::NadaDelay), packet)
             }
+            (APPLICATION, own::SUBTYPE) => Own::parse(packet).map(Self::Own),
             _ => Ok(Self::Other(*packet)),
         }
     }
@@ -159,6 +164,7 @@ mod tests {
             "00 00 9c 40 ",
             "81 cc 00 07 00 00 00 01 4e 41 44 41 00 01 9a 28 00 00 61 a8 00 00 00 05 00 00 07 d0 00 00 00 02 ",
             "82 cc 00 02 00 00 00 01 4e 41 44 41 ",
+            "87 cc 00 06 00 00 00 01 4e 41 44 41 00 00 00 02 00 00 07 d0 00 05 00 02 a1 a2 00 00 ",
             "81 cb 00 01 00 00 00 01 ",
             "8f cd 00 04 9a cb 04 42 00 00 00 00 00 00 00 00 00 00 00 00 ",
             "8b cd 00 02 00 00 00 01 00 00 00 01 ",
@@ -178,10 +184,11 @@ mod tests {
                 Message::Ccfb(_) => b'c',
                 Message::NadaDelay(_) => b'e',
                 Message::Sbd(_) => b'S',
+                Message::Own(_) => b'o',
                 Message::Other(_) => b'?',
             })
             .collect();
-        assert_eq!(kinds, b"srb?ndf?Se??tc?p");
+        assert_eq!(kinds, b"srb?ndf?Se?o?tc?p");
     }
 
     #[test]

@@ -12,6 +12,21 @@ pub(super) fn check_refusals<T: Debug>(
     parse: impl Fn(&RtcpPacket<'_>) -> Result<T, ParseError>,
     write: impl Fn(&mut [u8]) -> Result<usize, BufferTooSmall>,
 ) {
+    let mut renamed = whole.to_vec();
+    renamed[11] = b'?';
+    let expected: [u8; 4] = whole[8..12].try_into().unwrap();
+    let found = [expected[0], expected[1], expected[2], b'?'];
+    let error = parse(&compound(&renamed).next().unwrap().unwrap()).unwrap_err();
+    assert_eq!(error, ParseError::Name { offset: 8, found, expected });
+    check_refusals_of_any_name(whole, |packet| parse(packet).map(|_| ()), write);
+}
+
+/// The same of a message that has a name of its sender's.
+pub(super) fn check_refusals_of_any_name<T: Debug>(
+    whole: &[u8],
+    parse: impl Fn(&RtcpPacket<'_>) -> Result<T, ParseError>,
+    write: impl Fn(&mut [u8]) -> Result<usize, BufferTooSmall>,
+) {
     let error = |bytes: &[u8]| parse(&compound(bytes).next().unwrap().unwrap()).unwrap_err();
     let with = |at: usize, byte: u8| {
         let mut changed = whole.to_vec();
@@ -22,9 +37,6 @@ pub(super) fn check_refusals<T: Debug>(
     let format = ParseError::Format { offset: 0, found: subtype + 2, expected: subtype };
     assert_eq!(with(0, whole[0] + 2), format);
     assert_eq!(with(1, 203), ParseError::PacketType { offset: 1, found: 203, expected: 204 });
-    let expected: [u8; 4] = whole[8..12].try_into().unwrap();
-    let found = [expected[0], expected[1], expected[2], b'?'];
-    assert_eq!(with(11, b'?'), ParseError::Name { offset: 8, found, expected });
 
     for words in 3..whole.len() / 4 {
         let mut cut = whole[..4 * words].to_vec();

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use weir_wire::rtcp::{
-    self, Ccfb, Dccc, Message, Nada, NadaDelay, ReceiverReport, Remb, Sbd, SenderReport, Tfrc, Twcc,
+    self, Ccfb, Dccc, Message, Nada, NadaDelay, Own, ReceiverReport, Remb, Sbd, SenderReport, Tfrc, Twcc,
 };
 use weir_wire::rtp::{self, RtpPacket};
 use weir_wire::tcp_in_udp::{self, Header, Named};
@@ -90,6 +90,9 @@ fn read_packet(packet: &rtcp::RtcpPacket<'_>, datagram_len: usize) -> Result<(),
             let metrics: usize = feedback.blocks().map(|block| block.metrics().count()).sum();
             prop_assert!(12 + 8 * feedback.blocks().count() + 2 * metrics <= 4 + packet.padded_body.len());
         }
+        Ok(Message::Own(report)) => {
+            prop_assert_eq!(Own::wire_len(report.data.len()), 4 + packet.body().unwrap().len());
+        }
         Ok(_) => {}
         Err(error) => prop_assert!(error.offset() <= datagram_len),
     }
@@ -113,7 +116,26 @@ fn plausible_bytes() -> impl Strategy<Value = Vec<u8>> {
         },
     );
     let feedback = per_packet_feedback();
-    prop_oneof![rtp, rtcp.clone(), feedback, segments(), vec(rtcp, 1..4).prop_map(|packets| packets.concat())]
+    prop_oneof![
+        rtp,
+        rtcp.clone(),
+        own_reports(),
+        feedback,
+        segments(),
+        vec(rtcp, 1..4).prop_map(|packets| packets.concat())
+    ]
+}
+
+/// Reports of laws of others, about as long as they say.
+fn own_reports() -> impl Strategy<Value = Vec<u8>> {
+    let first = prop_oneof![4 => Just(0x87), 1 => Just(0xA7)];
+    let data = vec(any::<u8>(), 0..72);
+    (first, any::<[u8; 19]>(), data, -5..=5i8, -1..=1i16).prop_map(|(first, fixed, mut data, more, words)| {
+        let told = (data.len() as u8).saturating_add_signed(more);
+        data.resize(data.len().next_multiple_of(4), 0);
+        let length = (5 + data.len() as u16 / 4).wrapping_add_signed(words);
+        [vec![first, 204], length.to_be_bytes().to_vec(), fixed.to_vec(), vec![told], data].concat()
+    })
 }
 
 /// Bytes that begin like transport-wide feedback or that of RFC 8888, and are about as long as they say.

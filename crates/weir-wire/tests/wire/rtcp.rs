@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use weir_wire::NtpTime;
 use weir_wire::rtcp::{
-    self, Dccc, Message, Nada, ReceiverReport, Remb, ReportBlock, Sbd, SenderInfo, SenderReport, Tfrc,
+    self, Dccc, Message, Nada, Own, ReceiverReport, Remb, ReportBlock, Sbd, SenderInfo, SenderReport, Tfrc,
 };
 
 pub(crate) fn any_block() -> impl Strategy<Value = ReportBlock> {
@@ -49,6 +49,17 @@ proptest! {
         let Message::ReceiverReport(report) = only_message(&bytes) else { panic!("a receiver report") };
         prop_assert_eq!(report.ssrc, ssrc);
         prop_assert_eq!(report.blocks().collect::<Vec<_>>(), blocks);
+    }
+
+    #[test]
+    fn own_reports_are_read_as_written(
+        (ssrc, source, name, held, transport_sequence) in any::<(u32, u32, [u8; 4], u32, u16)>(),
+        data in vec(any::<u8>(), 0..=Own::MAX_DATA),
+    ) {
+        let report = Own { ssrc, source, name, held, transport_sequence, data: &data };
+        let mut bytes = vec![0xEE; Own::wire_len(data.len())];
+        prop_assert_eq!(report.write(&mut bytes), Ok(bytes.len()));
+        prop_assert_eq!(only_message(&bytes), Message::Own(report));
     }
 
     #[test]
