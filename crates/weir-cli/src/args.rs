@@ -155,6 +155,9 @@ pub(crate) struct SuiteArgs {
     /// Directory with recorded traces in `traces/` [default: $WEIR_DATA, else the nearest `data/`].
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+    /// Also judge by what stands in for recorded traces that are not there; without it that is an error.
+    #[arg(long)]
+    pub(crate) allow_stand_ins: bool,
     /// Print the result as JSON, and write files only with --out or --save.
     #[arg(long)]
     pub(crate) json: bool,

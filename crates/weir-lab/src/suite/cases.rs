@@ -140,7 +140,7 @@ mod tests {
                 for controller in registry::controller_names() {
                     let named = || format!("{}/{} under {controller}", suite.name, case.name);
                     let scenario = case.scenario(controller).unwrap_or_else(|e| panic!("{}: {e}", named()));
-                    let run = RunOptions { seed: 1, controller: None, series: false };
+                    let run = RunOptions::new(1);
                     scenario
                         .build(&run, &TraceStore::at(None))
                         .unwrap_or_else(|e| panic!("{}: {e}", named()));
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn what_is_judged_against_tcp_has_it_without_end_and_a_benchmark_of_nothing_else() {
         let kinds = |scenario: &Scenario| -> Vec<FlowKind> {
-            let run = RunOptions { seed: 1, controller: None, series: false };
+            let run = RunOptions::new(1);
             let plan = scenario.build(&run, &TraceStore::at(None)).unwrap().plan;
             plan.flows.iter().map(|flow| flow.kind).collect()
         };
