@@ -15,6 +15,9 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	tools/package.sh --check
+	@if cargo deny --version > /dev/null 2>&1; \
+		then cargo deny --locked check licenses bans sources; \
+		else echo "NOT CHECKED: licences, versions and sources of dependencies (deny.toml). cargo install cargo-deny" >&2; fi
 
 # Packs every crate that is published, looks into each package (tools/package.sh says what for; `make lint` does that alone), and builds it
 # from there.
