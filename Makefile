@@ -1,5 +1,5 @@
 # `make test` is what CI runs after `make lint`; `make demo` shows what Weir is for.
-.PHONY: test test-long lint bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-verdicts fmt \
+.PHONY: test test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-verdicts fmt \
 	mutants
 
 test:
@@ -14,6 +14,15 @@ test-long:
 lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	tools/package.sh --check
+	@if cargo deny --version > /dev/null 2>&1; \
+		then cargo deny --locked check licenses bans sources; \
+		else echo "NOT CHECKED: licences, versions and sources of dependencies (deny.toml). cargo install cargo-deny" >&2; fi
+
+# Packs every crate that is published, looks into each package (tools/package.sh says what for; `make lint` does that alone), and builds it
+# from there.
+package:
+	tools/package.sh
 
 fmt:
 	cargo fmt --all

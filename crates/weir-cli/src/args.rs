@@ -177,6 +177,9 @@ pub(crate) struct SuiteArgs {
     /// nearest `data/`, and what ships.
     #[arg(long, value_name = "DIR", value_parser = directory)]
     pub(crate) data: Vec<PathBuf>,
+    /// Also judge by what stands in for recorded traces that are not there; without it that is an error.
+    #[arg(long)]
+    pub(crate) allow_stand_ins: bool,
     /// Print the result as JSON, and write files only with --out or --save.
     #[arg(long)]
     pub(crate) json: bool,

@@ -67,7 +67,7 @@ impl Invocation<'_> {
         if self.args.json {
             return print_json(&mut out, &[&comparison.summary], &notes);
         }
-        writeln!(out, "{}\n", heading(&scenario))?;
+        writeln!(out, "{}\n", heading(&scenario, &comparison))?;
         let width = table::terminal_width();
         if comparison.has_media() {
             writeln!(out, "{}", table::summary("controller", &summary, width))?;
@@ -118,7 +118,7 @@ impl Invocation<'_> {
             return print_json(&mut out, &[&call.summary, &contest.summary], &notes);
         }
         let width = table::terminal_width();
-        writeln!(out, "{}", heading(&alone))?;
+        writeln!(out, "{}", heading(&alone, &call))?;
         writeln!(out, "share beside CUBIC: the same of {}\n", beside.name)?;
         writeln!(out, "{}", table::summary("controller", &summary, width))?;
         for sentence in &floor {
@@ -242,8 +242,9 @@ fn add_series(files: &mut Files, comparison: &Comparison, forms: &[SeriesForm]) 
     Ok(())
 }
 
-fn heading(scenario: &Scenario) -> String {
-    let Scenario { name, title, runs, duration, seed, .. } = scenario;
+fn heading(scenario: &Scenario, comparison: &Comparison) -> String {
+    let title = comparison.titled(&scenario.title);
+    let Scenario { name, runs, duration, seed, .. } = scenario;
     let seeds = match scenario.seeds().last() {
         Some(last) if last != seed => format!("seeds {seed} to {last}, mean ± 95 % interval"),
         _ => format!("seed {seed}"),

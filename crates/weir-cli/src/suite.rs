@@ -42,6 +42,7 @@ pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failu
         jobs: threads(args.jobs),
         cases: &cases,
     };
+    no_stand_ins(args, &request, &store)?;
     let base = args.baseline.as_deref().map(|path| SuiteResult::read(path, &request, &store)).transpose()?;
     base_is_kept(args)?;
     let save = args.save.as_deref().map(OutputFile::prepare).transpose()?;
@@ -69,13 +70,28 @@ pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failu
         let printed = out.write_all(&json).map_err(Failure::from);
         printed.and(print_changes(&mut anstream::stderr(), &notes, changes.as_ref()))
     } else {
-        print(&mut out, suite.title, &run.result, directory.as_ref())
+        print(&mut out, &run.result.titled(suite.title), &run.result, directory.as_ref())
             .and_then(|()| print_changes(&mut out, &notes, changes.as_ref()))
     };
     match printed {
         // The exit code is told even to who has stopped reading.
         Err(failure) if !failure.is_closed_pipe() => Err(failure),
         _ => Ok(!changes.is_some_and(|changes| changes.has_regression())),
+    }
+}
+
+/// Cases are judged by the links that they are about, unless the caller knows that they are not.
+fn no_stand_ins(args: &SuiteArgs, request: &SuiteRequest<'_>, store: &TraceStore) -> Result<(), Failure> {
+    if args.allow_stand_ins {
+        return Ok(());
+    }
+    match request.stand_ins(store)?.first() {
+        None => Ok(()),
+        Some(note) => {
+            let note = note.replacen("stood in", "would stand in", 1);
+            let problem = format!("{note} With --allow-stand-ins the verdicts are those over the stand-in.");
+            Err(Failure::Option { option: format!("suite {}", args.suite), problem })
+        }
     }
 }
 

@@ -1,4 +1,21 @@
 //! The lab: scenario files, the registry from names to controllers, metrics, comparisons, statistics, pages.
+//!
+//! ```
+//! use weir_lab::build::RunOptions;
+//! use weir_lab::runs::Task;
+//! use weir_lab::scenario::Scenario;
+//! use weir_lab::traces::TraceStore;
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     // A scenario that ships, or the path of a file; each value may be another one.
+//!     let scenario = Scenario::open("quality/steady", &["duration=10s".to_owned()])?;
+//!     let run = RunOptions { controller: Some("nada"), ..RunOptions::new(1) };
+//!     let ran = Task::new("steady, nada".to_owned(), &scenario, run).run(&TraceStore::find(None))?;
+//!     println!("{:?} bit/s of video in time", ran.measured.metrics.flows[0].useful_rate_bps);
+//!     assert!(ran.measured.metrics.flows[0].useful_rate_bps > Some(100e3));
+//!     Ok(())
+//! }
+//! ```
 
 pub mod analysis;
 pub mod build;

@@ -2,6 +2,30 @@
 //!
 //! The lab builds runs and shows results; here is what computes for each packet. [`simulate`] is where the two engines, of
 //! simulation and of measuring, become one piece of code.
+//!
+//! ```
+//! use weir_measure::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
+//! use weir_measure::results::FlowKind;
+//! use weir_net::{LinkConfig, Service, Time};
+//! use weir_units::{DataRate, DataSize, TimeDelta};
+//! use weir_world::{FlowSpec, LinkSpec, RunSpec, Traffic};
+//!
+//! fn main() -> Result<(), weir_sim::SpecError> {
+//!     let service = Service::Constant(DataRate::from_mbps(1));
+//!     let config = LinkConfig::new(service.clone(), TimeDelta::from_millis(20));
+//!     let link = |name| LinkSpec::bottleneck(name, config.clone());
+//!     let (rate, packet_size) = (DataRate::from_kbps(500), DataSize::from_bytes(1250));
+//!     let end = Time::from_millis(10_000);
+//!     let run = RunSpec::over(vec![link("forward"), link("back")], end)
+//!         .with(FlowSpec::new("steady", Traffic::Constant { rate, packet_size }));
+//!     let links = ["forward", "back"].map(|name| LinkPlan::bottleneck(name, service.clone()));
+//!     let plan = MeasurePlan::new(end, vec![FlowPlan::new("steady", FlowKind::Constant)], links.into());
+//!     let metrics = weir_measure::simulate(run, Recorder::new(plan))?.finish().metrics;
+//!     println!("{:?} packets", metrics.flows[0].received.packets);
+//!     assert!(metrics.flows[0].received.packets > Some(490.0));
+//!     Ok(())
+//! }
+//! ```
 
 pub mod metrics;
 pub mod results;

@@ -48,20 +48,9 @@ fn recorder(series: bool) -> Recorder {
         ..FlowPlan::new(&format!("video-{i}"), FlowKind::Media)
     };
     let service = Service::Constant(DataRate::from_mbps(100));
-    let links =
-        vec![LinkPlan { name: "bottleneck".to_owned(), service, delay: TimeDelta::ZERO, bottleneck: true }];
+    let links = vec![LinkPlan::bottleneck("bottleneck", service)];
     let flows = (0..FLOWS).map(flow).collect();
-    Recorder::new(MeasurePlan {
-        end,
-        window: (Time::ZERO, end),
-        flows,
-        links,
-        series,
-        windows: Vec::new(),
-        couplings: Vec::new(),
-        queues: false,
-        viewed_from: Time::ZERO,
-    })
+    Recorder::new(MeasurePlan { series, ..MeasurePlan::new(end, flows, links) })
 }
 
 /// One frame of each flow, with delays that go through 0 to 300 ms within ten seconds.

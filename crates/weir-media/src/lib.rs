@@ -2,6 +2,39 @@
 //! the receiver. Simulated and real networks drive the same objects: a [`Session`] of
 //! [`MediaSender`]s and, for each of them, a [`MediaReceiver`].
 //!
+//! ```
+//! use weir_cc::gcc::goog_cc::{Config, GoogCc};
+//! use weir_cc::packet_feedback::PacketFeedback;
+//! use weir_cc::{ArrivalTime, DataRate, RateLimits, SendTime, TimeDelta};
+//! use weir_media::{EncoderConfig, MediaConfig, MediaReceiver, MediaSender, SenderSeeds};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let kbps = DataRate::from_kbps;
+//!     let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500))?;
+//!     let config = MediaConfig::new(limits, EncoderConfig::papers());
+//!     let law = Box::new(GoogCc::new(Config::default(), limits)?);
+//!     let mut sender = MediaSender::new(law, config, 1, SenderSeeds { encoder: 1, rtcp: 2 });
+//!     let feedback = Box::new(PacketFeedback::new(TimeDelta::from_millis(50)));
+//!     let mut receiver = MediaReceiver::new(feedback, config, 2, 1, 3);
+//!     sender.start(SendTime::ZERO);
+//!     let mut room = [0; 1472];
+//!     for ms in 0..2000 {
+//!         let (now, there) = (SendTime::from_millis(ms), ArrivalTime::from_millis(ms));
+//!         sender.on_timeout(now);
+//!         while sender.poll_frame(now).is_some() {}
+//!         // Your network stands between the two; this one takes no time.
+//!         while let Some(packet) = sender.poll_packet(now) {
+//!             receiver.on_packet(there, &packet.header, packet.payload, config.ecn);
+//!         }
+//!         while let Some(length) = receiver.poll_rtcp(there, &mut room) {
+//!             sender.on_rtcp(now, &room[..length]);
+//!         }
+//!     }
+//!     assert!(sender.target().media_rate > limits.start());
+//!     Ok(())
+//! }
+//! ```
+//!
 //! Who has packets and sockets of his own, and only reads and writes per-packet reports, takes [`feedback`] and
 //! `crates/weir-media/examples/feedback.rs`.
 //!

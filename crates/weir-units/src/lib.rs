@@ -4,6 +4,17 @@
 //! exactly and runs repeat to the byte. Arithmetic saturates instead of overflowing: a controller fed with
 //! nonsense must still answer. Every unit parses from and prints as text with its unit (`"2.5Mbps"`,
 //! `"1500B"`, `"25ms"`); with the feature `serde` that text is also its serialised form.
+//!
+//! ```
+//! use weir_units::{DataRate, DataSize, ParseUnitError, TimeDelta};
+//!
+//! fn main() -> Result<(), ParseUnitError> {
+//!     let rate: DataRate = "2.5Mbps".parse()?;
+//!     assert_eq!(DataSize::from_bytes(1250) / rate, TimeDelta::from_millis(4));
+//!     assert_eq!((rate * TimeDelta::from_millis(4)).to_string(), "1250B");
+//!     Ok(())
+//! }
+//! ```
 
 mod quantity;
 mod text;

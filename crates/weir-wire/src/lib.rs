@@ -10,6 +10,22 @@
 //!
 //! A reader takes bytes from anyone: it answers every slice with a value or with a [`ParseError`] that says
 //! where the trouble is and what would be right. Integers are big-endian on the wire.
+//!
+//! ```
+//! use weir_wire::rtcp::{self, Message, Pli};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let mut bytes = [0; 64];
+//!     let length = Pli { ssrc: 2, source: 1 }.write(&mut bytes)?;
+//!     for message in rtcp::messages(&bytes[..length]) {
+//!         if let Message::Pli(request) = message? {
+//!             println!("{} asks {} for a key frame", request.ssrc, request.source);
+//!         }
+//!     }
+//!     assert!(rtcp::messages(&bytes[..length - 1]).any(|message| message.is_err()));
+//!     Ok(())
+//! }
+//! ```
 
 pub mod abs_send_time;
 mod cursor;

@@ -3,6 +3,21 @@
 //! A [`RunSpec`] is plain values: links, cells, flows, what they carry, clocks. Whoever builds it (a scenario file, a
 //! test) resolves names, routes and controllers first: a world knows no algorithm and no file. A [`Monitor`] is told
 //! what happens.
+//!
+//! ```
+//! use weir_net::{LinkConfig, Service, Time};
+//! use weir_units::{DataRate, DataSize, TimeDelta};
+//! use weir_world::{FlowSpec, LinkSpec, RunSpec, Traffic};
+//!
+//! let link = || LinkConfig::new(Service::Constant(DataRate::from_mbps(1)), TimeDelta::from_millis(20));
+//! let links = vec![LinkSpec::bottleneck("forward", link()), LinkSpec::new("back", link())];
+//! let (rate, packet_size) = (DataRate::from_kbps(500), DataSize::from_bytes(1250));
+//! let run = RunSpec::over(links, Time::from_millis(10_000))
+//!     .with(FlowSpec::new("steady", Traffic::Constant { rate, packet_size }));
+//! assert_eq!(run.flows[0].forward, [0], "a flow goes over the first link and back by the second unless told otherwise");
+//! ```
+//!
+//! `weir-sim` runs it.
 
 mod coupling;
 mod flow;

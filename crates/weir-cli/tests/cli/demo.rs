@@ -96,22 +96,31 @@ fn the_sentence_is_computed_from_the_runs() {
 
 #[test]
 fn without_recorded_traces_a_synthetic_one_stands_in_and_that_is_said() {
-    let place = Place::new();
+    const TITLE: &str = "A call from a moving car, LTE uplink (on the stand-in `synthetic-lte`)";
+    // An empty folder is all that who has installed the command needs.
+    let (place, empty) = (Place::new(), Place::new());
     place.write("empty/README", "no traces");
     let note = "The trace `att-lte-driving-2016.up` was not found; `synthetic-lte` stood in for it.";
     let mut from_environment = place.command(&["run", "--duration", "5s", "--runs", "2"]);
-    let mut without_any = place.command(&["run", "--duration", "5s", "--runs", "2"]);
+    let mut without_any = empty.command(&["run", "--duration", "5s", "--runs", "2"]);
     from_environment.env("WEIR_DATA", place.path().join("empty"));
     without_any.env_remove("WEIR_DATA");
-    for command in [&mut from_environment, &mut without_any] {
+    for (place, command) in [(&place, &mut from_environment), (&empty, &mut without_any)] {
         let outcome = Outcome::of(command);
         assert_eq!(outcome.code, Some(0), "{outcome:#?}");
         assert_eq!(outcome.stdout.matches(note).count(), 1, "{}", outcome.stdout);
+        assert!(outcome.stdout.lines().any(|line| line == TITLE), "{}", outcome.stdout);
+        assert!(!outcome.stdout.contains("the recording's own"), "{}", outcome.stdout);
+        let sentence = outcome.last_line();
+        let begin = "On the stand-in `synthetic-lte`, not on the recorded link: ";
+        assert!(sentence.starts_with(begin), "the sentence is still the last line: {sentence}");
         assert!(
-            outcome.last_line().contains("stretches of the drive"),
-            "the sentence is still the last line"
+            sentence.contains("2 stretches of the stand-in") && !sentence.contains("drive"),
+            "{sentence}"
         );
-        assert!(place.read("weir-out/demo/report.html").contains("was not found"), "the report says it too");
+        let report = place.read("weir-out/demo/report.html");
+        assert!(report.contains("was not found") && report.contains(TITLE), "the report says it too");
+        assert!(report.contains(sentence), "and has the same sentence");
     }
     let json = Outcome::of(place.command(&["run", "--duration", "1s", "--json"]).env("WEIR_DATA", "empty"));
     assert!(serde_json::from_str::<Value>(&json.stdout).is_ok());

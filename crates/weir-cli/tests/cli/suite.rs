@@ -155,15 +155,25 @@ fn a_made_up_trace_is_told_and_kept_apart_from_the_recorded_one() {
         Outcome::of(&mut command)
     };
     let note = "The trace `att-lte-driving-2016.up` was not found; `synthetic-lte` stood in for it.";
-    let made_up = run(&["--data", "empty", "--save", "made-up.json", "--out", "out"]);
+    let refused = run(&["--data", "empty", "--save", "made-up.json", "--out", "out"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{}", refused.stderr);
+    assert!(refused.stderr.contains(&note.replace("stood in", "would stand in")), "{}", refused.stderr);
+    assert!(refused.stderr.contains("--allow-stand-ins"), "{}", refused.stderr);
+    assert!(!place.path().join("out").exists() && !place.path().join("made-up.json").exists());
+    let allowed = ["--data", "empty", "--allow-stand-ins"];
+    let made_up = run(&[&allowed[..], &["--save", "made-up.json", "--out", "out"]].concat());
     assert_eq!(made_up.code, Some(0), "{}", made_up.stderr);
     assert_eq!(made_up.stderr.matches(note).count(), 1, "{}", made_up.stderr);
-    assert!(place.read("out/suite.html").contains("was not found"), "the page says it too");
+    let page = place.read("out/suite.html");
+    assert!(
+        page.contains("was not found") && page.contains("(on the stand-in `synthetic-lte`)</h1>"),
+        "{page}"
+    );
     let recorded = run(&["--baseline", "made-up.json"]);
     assert_eq!((recorded.code, recorded.stdout.as_str()), (Some(2), ""), "{}", recorded.stderr);
     let said = "2.2 up 1 was saved with `synthetic-lte` on radio, and this run has `att-lte-driving-2016.up` on radio";
     assert!(recorded.stderr.contains(said), "{}", recorded.stderr);
-    let again = run(&["--baseline", "made-up.json", "--data", "empty"]);
+    let again = run(&[&allowed[..], &["--baseline", "made-up.json"]].concat());
     assert_eq!(again.code, Some(0), "{}", again.stderr);
 }
 

@@ -26,16 +26,12 @@ pub(super) fn measure_plan(
         flow_plan(spec, &Known { planned, links: &links.specs, shared: &shared, bottleneck })
     };
     let planned = network.flows.iter();
+    let flows = planned.zip(specs).zip(&links.bottlenecks).map(flow).collect();
+    let links = links.specs.iter().map(link_plan).collect();
     MeasurePlan {
-        end: time(scenario.duration),
         window: scenario.window(),
-        flows: planned.zip(specs).zip(&links.bottlenecks).map(flow).collect(),
-        links: links.specs.iter().map(link_plan).collect(),
-        series: false,
-        couplings: Vec::new(),
-        queues: false,
-        viewed_from: Time::ZERO,
         windows: scenario.further_windows(),
+        ..MeasurePlan::new(time(scenario.duration), flows, links)
     }
 }
 

@@ -18,4 +18,5 @@ mod validate;
 
 pub use read::set;
 pub use run::{Run, RunOptions};
-pub use trace_use::{TraceUse, stand_ins};
+pub(crate) use trace_use::names_of_stand_ins;
+pub use trace_use::{TraceUse, stand_ins, titled};

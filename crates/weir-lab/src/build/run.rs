@@ -27,6 +27,13 @@ pub struct RunOptions<'a> {
     pub series: bool,
 }
 
+impl RunOptions<'_> {
+    /// The run of this seed, under the controllers that the scenario names, without series.
+    pub const fn new(seed: u64) -> Self {
+        Self { seed, controller: None, series: false }
+    }
+}
+
 /// A run, ready to go.
 #[derive(Debug)]
 pub struct Run {

@@ -65,3 +65,23 @@ impl Scenario {
         }
     }
 }
+
+/// `title` of what was run over `traces`; it says where others stood in for them.
+pub fn titled<'a>(title: &str, traces: impl IntoIterator<Item = &'a TraceUse>) -> String {
+    match names_of_stand_ins(traces) {
+        None => title.to_owned(),
+        Some(names) => format!("{title} (on the stand-in {names})"),
+    }
+}
+
+/// The names of what stood in for others of `traces`; `None` if nothing did.
+pub(crate) fn names_of_stand_ins<'a>(traces: impl IntoIterator<Item = &'a TraceUse>) -> Option<String> {
+    let mut names: Vec<String> = Vec::new();
+    for TraceUse { used, .. } in traces.into_iter().filter(|t| t.used != t.wanted) {
+        let name = format!("`{used}`");
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    (!names.is_empty()).then(|| names.join(", "))
+}

@@ -94,9 +94,10 @@ pub fn floor_in_words(alone: &Comparison) -> Option<String> {
     let runs = floor(alone);
     let [freezes, frozen] = freeze_metrics().map(|metric| metric.estimate(runs));
     let rates: Vec<f64> = runs.iter().filter_map(|run| media_sum(run, |flow| flow.target_rate_bps)).collect();
+    let whose = if alone.stand_ins().is_empty() { "recording" } else { "stand-in" };
     Some(format!(
         "Freezes and frozen time are those beyond `{FLOOR}`, which sends {:.0} kbit/s whatever happens: its {} freezes and \
-         {} s are the recording's own.",
+         {} s are the {whose}'s own.",
         Estimate::of(&rates)?.mean / 1e3,
         in_words(&freezes?, 1),
         in_words(&frozen?, 1)
@@ -105,9 +106,10 @@ pub fn floor_in_words(alone: &Comparison) -> Option<String> {
 
 /// The sentence to repeat: which controller delivered most video in time, by how much, and how sure that is.
 pub fn verdict(alone: &Comparison) -> String {
+    let whole = if alone.stand_ins().is_empty() { "the drive" } else { "the stand-in" };
     let over = match alone.summary.runs {
-        1 => "in one stretch of the drive".to_owned(),
-        runs => format!("over {runs} stretches of the drive"),
+        1 => format!("in one stretch of {whole}"),
+        runs => format!("over {runs} stretches of {whole}"),
     };
     alone.verdict_as(&Wording { best: "would serve this call best", alike: "serve this call alike", over })
 }

@@ -1,6 +1,6 @@
 //! What running a comparison yields.
 
-use crate::build::{TraceUse, stand_ins};
+use crate::build::{TraceUse, names_of_stand_ins, stand_ins, titled};
 use weir_measure::metrics::{FlowDelays, Histogram, MeasurePlan, Series};
 use weir_measure::results::{FlowKind, RunMetrics, Summary};
 
@@ -48,6 +48,16 @@ impl Comparison {
     /// A sentence for each trace that another stood in for.
     pub fn stand_ins(&self) -> Vec<String> {
         stand_ins(&self.traces)
+    }
+
+    /// The names of the traces that stood in for others; `None` if none did.
+    pub(super) fn names_of_stand_ins(&self) -> Option<String> {
+        names_of_stand_ins(&self.traces)
+    }
+
+    /// `title`, which says so where a trace stood in for another.
+    pub fn titled(&self, title: &str) -> String {
+        titled(title, &self.traces)
     }
 }
 

@@ -38,7 +38,7 @@ pub fn report_input(
     let behind = |text: &str| if text.is_empty() { String::new() } else { format!(" · {text}") };
     let origin = behind(&scenario.skip_rule()) + &behind(scenario.source.as_deref().unwrap_or_default());
     Ok(PageInput {
-        title: scenario.title.clone(),
+        title: comparison.titled(&scenario.title),
         source: format!("{} · {runs} of {}{origin}", scenario.name, scenario.duration),
         verdict,
         scenario: scenario.to_toml()?,

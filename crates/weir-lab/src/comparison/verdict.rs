@@ -18,11 +18,15 @@ impl Comparison {
     /// [`Self::verdict`] in the words of an occasion.
     pub(crate) fn verdict_as(&self, wording: &Wording<'_>) -> String {
         let ranking = self.by_useful_rate();
-        match ranking.as_slice() {
-            [] => "Nothing was compared.".to_owned(),
+        let sentence = match ranking.as_slice() {
+            [] => return "Nothing was compared.".to_owned(),
             _ if !self.has_media() => self.bottleneck_in_words(),
             [_] => self.media_in_words(),
             [best, second, ..] => wording.contest(best, second),
+        };
+        match self.names_of_stand_ins() {
+            None => sentence,
+            Some(names) => format!("On the stand-in {names}, not on the recorded link: {sentence}"),
         }
     }
 

@@ -31,7 +31,7 @@ fn named(row: &str) -> Vec<String> {
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
-        [$(ShippedRow { name: $name, text: include_str!(concat!("../../../../experiments/", $name, ".toml")) }),*]
+        [$(ShippedRow { name: $name, text: include_str!(concat!("../../experiments/", $name, ".toml")) }),*]
     };
 }
 

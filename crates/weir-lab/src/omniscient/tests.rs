@@ -14,18 +14,8 @@ const BACK: TimeDelta = TimeDelta::from_millis(50);
 /// 20 s over a link of 2 Mbit/s, from 10 s on of 1 Mbit/s, without delay on the way there.
 fn plan(flows: Vec<FlowPlan>) -> MeasurePlan {
     let steps = vec![(MS(0), DataRate::from_mbps(2)), (MS(10_000), DataRate::from_mbps(1))];
-    let (name, service) = ("bottleneck".to_owned(), Service::Steps(steps));
-    MeasurePlan {
-        end: MS(20_000),
-        window: (MS(0), MS(20_000)),
-        flows,
-        links: vec![LinkPlan { name, service, delay: TimeDelta::ZERO, bottleneck: true }],
-        series: false,
-        windows: Vec::new(),
-        couplings: Vec::new(),
-        queues: false,
-        viewed_from: MS(0),
-    }
+    let link = LinkPlan::bottleneck("bottleneck", Service::Steps(steps));
+    MeasurePlan::new(MS(20_000), flows, vec![link])
 }
 
 fn call(max_kbps: u64) -> FlowPlan {

@@ -146,7 +146,7 @@ mod tests {
                     let scenario = case
                         .scenario(&registry, &Contestant::named(controller))
                         .unwrap_or_else(|e| panic!("{}: {e}", named()));
-                    let run = RunOptions { seed: 1, controller: None, series: false };
+                    let run = RunOptions::new(1);
                     scenario
                         .build(&run, &TraceStore::at(None))
                         .unwrap_or_else(|e| panic!("{}: {e}", named()));
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn what_is_judged_against_tcp_has_it_without_end_and_a_benchmark_of_nothing_else() {
         let kinds = |scenario: &Scenario| -> Vec<FlowKind> {
-            let run = RunOptions { seed: 1, controller: None, series: false };
+            let run = RunOptions::new(1);
             let plan = scenario.build(&run, &TraceStore::at(None)).unwrap().plan;
             plan.flows.iter().map(|flow| flow.kind).collect()
         };

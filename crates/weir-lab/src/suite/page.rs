@@ -32,7 +32,7 @@ pub fn page(title: &str, run: &SuiteRun) -> String {
          in per cent of the limit, of the means and of the least run, with the check's name if it is another; open it for all checks (mean ± 95 % interval). The \
          plot is the first run: media in colour, competing flows in grey, the sum of the media flows' fair shares as a \
          line.</p>",
-        escape_html(title),
+        escape_html(&run.result.titled(title)),
         run.result.seeds.len(),
         escape_html(&run.result.skip_rule)
     );

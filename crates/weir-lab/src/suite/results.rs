@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::check::Limit;
-use crate::build::{TraceUse, stand_ins};
+use crate::build::{TraceUse, stand_ins, titled};
 use weir_measure::results::Value;
 use weir_measure::results::stats::{Estimate, Kind, kinds_in_words};
 
@@ -324,6 +324,11 @@ impl SuiteResult {
     /// A sentence for each trace that another stood in for.
     pub fn stand_ins(&self) -> Vec<String> {
         stand_ins(self.cases.iter().flat_map(|case| &case.traces))
+    }
+
+    /// `title`, which says so where a trace stood in for another.
+    pub fn titled(&self, title: &str) -> String {
+        titled(title, self.cases.iter().flat_map(|case| &case.traces))
     }
 
     /// What the omniscient sender does not keep to and nobody is held to, in a sentence.

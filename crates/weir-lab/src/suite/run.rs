@@ -5,7 +5,7 @@ use super::course::Course;
 use super::judge::{Judge, Outcome};
 use super::results::SuiteResult;
 use super::trials::{Trial, Trials};
-use crate::build::{RunOptions, TraceUse};
+use crate::build::{RunOptions, TraceUse, stand_ins};
 use crate::registry::Registry;
 use crate::runs::RunError;
 use crate::scenario::{Contestant, skip_rule};
@@ -54,12 +54,20 @@ impl SuiteRequest<'_> {
 
     /// The traces of each selected case, which are the same under every controller and in every run.
     pub(super) fn traces(&self, store: &TraceStore) -> Result<Vec<Vec<TraceUse>>, SuiteError> {
-        let options = RunOptions { seed: 1, controller: None, series: false };
+        let options = RunOptions::new(1);
         let traces = |case: &Case| match self.controllers.first() {
             None => Ok(Vec::new()),
             Some(contestant) => Ok(case.scenario(self.registry, contestant)?.build(&options, store)?.traces),
         };
         self.selected().into_iter().map(traces).collect()
+    }
+
+    /// A sentence for each trace of `store` that would stand in for another.
+    ///
+    /// # Errors
+    /// A case's scenario names a trace that is not there; a controller is not known.
+    pub fn stand_ins(&self, store: &TraceStore) -> Result<Vec<String>, SuiteError> {
+        Ok(stand_ins(self.traces(store)?.iter().flatten()))
     }
 
     /// Runs everything; `done` is called after each run, from any thread.

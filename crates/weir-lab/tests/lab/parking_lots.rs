@@ -125,7 +125,7 @@ fn flows_rest_within_two_per_cent_of_the_equilibrium() {
         let text = lot.scenario();
         let scenario =
             Scenario::parse("lot.toml", &text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let options = RunOptions { seed, controller: None, series: false };
+        let options = RunOptions::new(seed);
         let run = scenario.build(&options, &TraceStore::at(None)).expect("it is complete");
         let recorder = Simulation::new(run.spec, Recorder::new(run.plan)).expect("it is valid").run();
         let flows = recorder.finish().metrics.flows;

@@ -28,6 +28,23 @@ pub struct MeasurePlan {
     pub viewed_from: Time,
 }
 
+impl MeasurePlan {
+    /// Metrics of `flows` and `links` from the start of the run to its `end`, and nothing besides.
+    pub fn new(end: Time, flows: Vec<FlowPlan>, links: Vec<LinkPlan>) -> Self {
+        Self {
+            end,
+            window: (Time::ZERO, end),
+            flows,
+            links,
+            series: false,
+            windows: Vec::new(),
+            couplings: Vec::new(),
+            queues: false,
+            viewed_from: Time::ZERO,
+        }
+    }
+}
+
 /// Flows that are measured as coupled ones, whether anybody couples them or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CouplingPlan {
@@ -138,4 +155,11 @@ pub struct LinkPlan {
     pub delay: TimeDelta,
     /// Whether it is some flow's bottleneck.
     pub bottleneck: bool,
+}
+
+impl LinkPlan {
+    /// A bottleneck without propagation delay.
+    pub fn bottleneck(name: &str, service: Service) -> Self {
+        Self { name: name.to_owned(), service, delay: TimeDelta::ZERO, bottleneck: true }
+    }
 }

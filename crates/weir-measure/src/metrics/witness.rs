@@ -146,17 +146,8 @@ mod tests {
             propagation: TimeDelta::from_millis(30),
             ..FlowPlan::new("flow", FlowKind::Media)
         };
-        Witness::new(&MeasurePlan {
-            end: MS(10_000),
-            window: (Time::ZERO, MS(10_000)),
-            flows: vec![flow],
-            links: vec![link(10, false), link(20, true)],
-            series: false,
-            windows: Vec::new(),
-            couplings: Vec::new(),
-            queues: false,
-            viewed_from: Time::ZERO,
-        })
+        let links = vec![link(10, false), link(20, true)];
+        Witness::new(&MeasurePlan::new(MS(10_000), vec![flow], links))
     }
 
     fn packet(sent_at: Time, wait: TimeDelta) -> PacketMeta {

@@ -27,24 +27,8 @@ fn cross(start: u64, stop: u64, sends: &[(u64, u64)]) -> FlowPlan {
 /// 100 s over a link with these rates in Mbit/s.
 fn plan(steps: &[(u64, u64)], flows: Vec<FlowPlan>) -> MeasurePlan {
     let steps = steps.iter().map(|&(at, mbps)| (s(at), MBPS(mbps))).collect();
-    let link = LinkPlan {
-        name: "bottleneck".to_owned(),
-        service: Service::Steps(steps),
-        delay: TimeDelta::ZERO,
-        bottleneck: true,
-    };
-    let (end, window) = (s(100), (Time::ZERO, s(100)));
-    MeasurePlan {
-        end,
-        window,
-        flows,
-        links: vec![link],
-        series: false,
-        windows: Vec::new(),
-        couplings: Vec::new(),
-        queues: false,
-        viewed_from: Time::ZERO,
-    }
+    let link = LinkPlan::bottleneck("bottleneck", Service::Steps(steps));
+    MeasurePlan::new(s(100), flows, vec![link])
 }
 
 /// A run in which each flow receives so much, in Mbit/s, from one second to another.

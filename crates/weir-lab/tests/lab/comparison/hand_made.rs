@@ -4,29 +4,15 @@ use weir_lab::comparison::{Comparison, ControllerRuns, Sample};
 use weir_lab::metrics::{FlowDelays, FlowPlan, LinkPlan, MeasurePlan, Recorder};
 use weir_lab::results::{FlowKind, FlowMeasures, RunMetrics, Summary, Value};
 use weir_net::{Service, Time};
-use weir_units::{DataRate, TimeDelta};
+use weir_units::DataRate;
 
 /// Ten seconds over the bottleneck `forward`.
 pub(crate) fn plan(flows: &[(&str, FlowKind)]) -> MeasurePlan {
     let end = Time::from_millis(10_000);
     let flow = |&(name, kind): &(&str, FlowKind)| FlowPlan::new(name, kind);
     let service = Service::Constant(DataRate::from_mbps(1));
-    MeasurePlan {
-        end,
-        window: (Time::ZERO, end),
-        flows: flows.iter().map(flow).collect(),
-        links: vec![LinkPlan {
-            name: "forward".to_owned(),
-            service,
-            delay: TimeDelta::ZERO,
-            bottleneck: true,
-        }],
-        series: false,
-        windows: Vec::new(),
-        couplings: Vec::new(),
-        queues: false,
-        viewed_from: Time::ZERO,
-    }
+    let links = vec![LinkPlan::bottleneck("forward", service)];
+    MeasurePlan::new(end, flows.iter().map(flow).collect(), links)
 }
 
 /// A run in which nothing happened.

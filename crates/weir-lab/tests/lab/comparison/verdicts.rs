@@ -134,6 +134,15 @@ fn a_trace_that_another_stood_in_for_is_told_once() {
         notes[0].starts_with("The trace `train` was not found; `synthetic-lte` stood in for it."),
         "{notes:?}"
     );
+    assert_eq!(comparison.titled("A ride"), "A ride (on the stand-in `synthetic-lte`)");
+    let verdict = comparison.verdict();
+    assert!(
+        verdict.starts_with("On the stand-in `synthetic-lte`, not on the recorded link: a carried "),
+        "{verdict}"
+    );
+    comparison.traces = vec![using("three", "car", "car")];
+    assert_eq!(comparison.titled("A ride"), "A ride");
+    assert!(comparison.verdict().starts_with("a carried "));
 }
 
 #[test]

@@ -31,18 +31,7 @@ fn media(name: &str) -> FlowPlan {
 fn plan(end_ms: u64, flows: Vec<FlowPlan>) -> MeasurePlan {
     let end = Time::from_millis(end_ms);
     let service = Service::Constant(DataRate::from_mbps(1));
-    let link = LinkPlan { name: "bottleneck".to_owned(), service, delay: TimeDelta::ZERO, bottleneck: true };
-    MeasurePlan {
-        end,
-        window: (Time::ZERO, end),
-        flows,
-        links: vec![link],
-        series: false,
-        windows: Vec::new(),
-        couplings: Vec::new(),
-        queues: false,
-        viewed_from: Time::ZERO,
-    }
+    MeasurePlan::new(end, flows, vec![LinkPlan::bottleneck("bottleneck", service)])
 }
 
 /// A run over time, in milliseconds.

@@ -14,18 +14,8 @@ fn run(bytes: u32, delay_ms: u64) -> RunMetrics {
     let end = Time::from_millis(10_000);
     let flow = FlowPlan::new("video", FlowKind::Media);
     let service = Service::Constant(DataRate::from_mbps(1));
-    let link = LinkPlan { name: "forward".to_owned(), service, delay: TimeDelta::ZERO, bottleneck: true };
-    let mut recorder = Recorder::new(MeasurePlan {
-        end,
-        window: (Time::ZERO, end),
-        flows: vec![flow],
-        links: vec![link],
-        series: false,
-        windows: Vec::new(),
-        couplings: Vec::new(),
-        queues: false,
-        viewed_from: Time::ZERO,
-    });
+    let link = LinkPlan::bottleneck("forward", service);
+    let mut recorder = Recorder::new(MeasurePlan::new(end, vec![flow], vec![link]));
     if bytes > 0 {
         let packet = PacketMeta {
             sent_at: Time::ZERO,

@@ -34,20 +34,13 @@ fn run(kbps: u64, loss: f64, pauses: Vec<(Time, Time)>) -> RunMetrics {
     let flow = FlowSpec { pauses, ..FlowSpec::new("cross", Traffic::Constant { rate, packet_size }) };
     let flow = flow.over([0], []);
     let plan = MeasurePlan {
-        end,
         window: (Time::from_millis(10_000), Time::from_millis(50_000)),
-        flows: vec![FlowPlan { propagation: DELAY, ..FlowPlan::new(&flow.name, FlowKind::Constant) }],
-        links: vec![LinkPlan {
-            name: "forward".to_owned(),
-            service,
-            delay: TimeDelta::from_millis(25),
-            bottleneck: true,
-        }],
-        series: false,
-        windows: Vec::new(),
-        couplings: Vec::new(),
         queues: true,
-        viewed_from: Time::ZERO,
+        ..MeasurePlan::new(
+            end,
+            vec![FlowPlan { propagation: DELAY, ..FlowPlan::new(&flow.name, FlowKind::Constant) }],
+            vec![LinkPlan { delay: TimeDelta::from_millis(25), ..LinkPlan::bottleneck("forward", service) }],
+        )
     };
     let spec = RunSpec::over(vec![LinkSpec::bottleneck("forward", config)], end).with(flow);
     Simulation::new(spec, Recorder::new(plan)).expect("a valid spec").run().finish().metrics
