@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum, value_parser};
-use weir_lab::experiments::Shard;
+use weir_lab::experiments::{Shard, Varied};
 use weir_lab::{analysis, pairs, registry, suite};
 use weir_units::TimeDelta;
 
@@ -88,6 +88,13 @@ pub(crate) struct RunArgs {
     /// Change a value of the scenario, such as `links.forward.delay=40ms`; may be given often.
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Vary a key over numbers of one unit, such as `links.forward.delay=10ms,50ms,200ms`: a table, and with --out curves or maps;
+    /// may be given often, all with all.
+    #[arg(long, value_name = "PATH=V,V", requires = "scenario")]
+    pub(crate) sweep: Vec<Varied>,
+    /// Of a sweep.
+    #[command(flatten)]
+    pub(crate) parts: Parts,
     /// Directory for report, results, series and the scenario as it was run [default: weir-out/NAME].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -266,12 +273,8 @@ pub(crate) struct ReproduceArgs {
     /// Directory for the report with the figures: index.html, claims.json and plots.json; some figures need runs of their own.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Make the I-th of N parts of the runs and judge nothing: a job of an array on a cluster.
-    #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["merge", "json", "markdown"])]
-    pub(crate) shard: Option<Shard>,
-    /// Take the runs that stand in these directories, those of shards, and make only what they have not.
-    #[arg(long, value_name = "DIR", requires = "out", num_args = 1..)]
-    pub(crate) merge: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) parts: Parts,
     /// Compare with what `--json` printed earlier; exit with 1 if a claim that was met there is so no longer.
     #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     pub(crate) baseline: Option<PathBuf>,
@@ -282,6 +285,17 @@ pub(crate) struct ReproduceArgs {
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+/// A part of many runs for one of several machines, and all of them together.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Parts {
+    /// Make the I-th of N parts of the runs and judge nothing: a job of an array on a cluster.
+    #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["merge", "json"])]
+    pub(crate) shard: Option<Shard>,
+    /// Take the runs that stand in these directories, those of shards, and make only what they have not.
+    #[arg(long, value_name = "DIR", requires = "out", num_args = 1..)]
+    pub(crate) merge: Vec<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -306,7 +320,7 @@ pub(crate) struct ReproduceForm {
     #[arg(long)]
     pub(crate) json: bool,
     /// Print as Markdown: the tables of docs/reproduction.md.
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "shard"])]
     pub(crate) markdown: bool,
 }
 

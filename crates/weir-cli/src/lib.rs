@@ -19,6 +19,7 @@ mod progress;
 mod reproduce;
 mod run;
 mod suite;
+mod sweep;
 mod table;
 mod trace;
 

@@ -18,6 +18,7 @@ use crate::args::{RunArgs, SeriesForm};
 use crate::check::counted;
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory};
+use crate::sweep::sweep;
 use crate::{effective, progress, table};
 
 /// Where results go unless the caller says otherwise.
@@ -28,7 +29,15 @@ const CDF_POINTS: usize = 1000;
 /// Runs what the arguments ask for.
 pub(crate) fn run(args: &RunArgs, registry: &Registry) -> Result<(), Failure> {
     let invocation = Invocation { args, registry, store: TraceStore::find(&args.data) };
+    let in_parts = args.parts.shard.is_some() || !args.parts.merge.is_empty();
+    if in_parts && args.sweep.is_empty() {
+        return Err(Failure::Option {
+            option: "--shard, --merge".to_owned(),
+            problem: "they divide a sweep among machines; give --sweep, or leave them out".to_owned(),
+        });
+    }
     match &args.scenario {
+        Some(name) if !args.sweep.is_empty() => sweep(args, name, registry),
         Some(name) => invocation.single(name),
         None => invocation.demo(),
     }

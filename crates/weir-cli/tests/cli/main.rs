@@ -13,4 +13,5 @@ mod results;
 mod same_bytes;
 mod suite;
 mod support;
+mod sweep;
 mod trace;
