@@ -20,6 +20,7 @@ mod run;
 mod suite;
 mod table;
 mod trace;
+mod trace_import;
 
 use std::process::ExitCode;
 

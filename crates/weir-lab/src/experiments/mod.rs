@@ -35,7 +35,7 @@ pub use markdown::markdown;
 pub use plan::Extent;
 pub use plots::{Axis, Drawn, LineOf, Plot, PlotKind, PlotLine, PlotResult};
 pub use read::{Experiment, open};
-pub use report::report;
+pub use report::{report, tick_step};
 pub use reproduce::{Reproduced, Reproduction};
 pub use results::{Accepted, Basis, ClaimResult, Count, PlaceResult, counts};
 pub use row::{
