@@ -1,5 +1,6 @@
 //! `weir trace`: looking at traces of links, and making them from others.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
@@ -205,7 +206,7 @@ fn bars(rates: &[f64]) -> String {
 }
 
 fn plot(args: &TraceConvertArgs) -> Result<(), Failure> {
-    let end = args.out.extension().map(|end| end.to_ascii_lowercase());
+    let end = args.out.extension().map(OsStr::to_ascii_lowercase);
     if end.is_some_and(|end| end != "svg") {
         return Err(refused(&args.out, "a plot is SVG; let the name end in .svg"));
     }
@@ -225,8 +226,9 @@ const ABOVE: f64 = 30.0;
 /// Round values from 0 up to `top`, about six, with their texts.
 fn ticks(top: f64) -> Vec<(f64, String)> {
     let step = tick_step(top, 6.0);
-    let decimals =
-        (0..9).find(|&decimals| (step * 10_f64.powi(decimals)).fract() < 1e-9).unwrap_or(9) as usize;
+    // Steps are 1, 2 or 5 times a power of ten.
+    let tens = std::iter::successors(Some(step), |step| Some(step * 10.0)).take(9);
+    let decimals = tens.take_while(|step| *step < 0.999).count();
     let count = (top / step + 1e-9).floor() as u32;
     (0..=count).map(|n| (f64::from(n) * step, format!("{:.decimals$}", f64::from(n) * step))).collect()
 }

@@ -253,10 +253,7 @@ fn a_capture_of_a_transfer_that_fills_its_path_becomes_a_trace() {
     // 45 ms, and the first packet's own time of 4 ms.
     assert_eq!(told["scenario"], "trace = \"./mine.csv\"\ndelay = \"24.5ms\"", "{told}");
     let path = told["findings"].as_array().unwrap().iter().find(|finding| finding["what"] == "path").unwrap();
-    assert!(
-        path["sure"].as_bool().unwrap() && path["is"].as_str().unwrap().starts_with("full, idle "),
-        "{path}"
-    );
+    assert!(path["is"].as_str().unwrap().starts_with("full, idle "), "{path}");
     let rates: Vec<(f64, f64)> = place
         .read("mine.csv")
         .lines()

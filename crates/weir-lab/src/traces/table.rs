@@ -358,7 +358,9 @@ fn in_units(rows: &[Row], time: TimeUnit, rate: RateUnit, findings: &mut Vec<Fin
 mod tests {
     use super::*;
 
-    fn told(text: &str, asked: &Asked) -> Result<(Vec<(f64, f64)>, Vec<Finding>), FormError> {
+    type Told = (Vec<(f64, f64)>, Vec<Finding>);
+
+    fn told(text: &str, asked: &Asked) -> Result<Told, FormError> {
         let mut findings = Vec::new();
         let table = read(text, asked, &mut findings)?;
         Ok((table.rates.iter().map(|rate| (rate.seconds, rate.bits_per_second)).collect(), findings))

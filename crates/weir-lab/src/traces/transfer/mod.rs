@@ -20,7 +20,7 @@ use arrivals::Arrivals;
 /// The share of time that a path may be idle in a transfer that is taken for one that filled it.
 const MOST_IDLE: f64 = 0.2;
 /// Below this share the path was full for certain.
-const HARDLY_IDLE: f64 = 0.05;
+const HARDLY_IDLE: f64 = 0.02;
 /// Fewest packets and least time, in s, that tell something.
 const FEWEST: usize = 100;
 const SHORTEST: f64 = 1.0;
