@@ -14,7 +14,7 @@ use weir_lab::results::UnevenRuns;
 use weir_lab::runs::RunError;
 use weir_lab::scenario::Scenario;
 use weir_lab::suite::BaselineError;
-use weir_lab::traces::TraceStoreError;
+use weir_lab::traces::{FormError, TraceStoreError};
 
 /// Nothing that is read by a program is broken into lines.
 const UNBROKEN: usize = 10_000;
@@ -111,6 +111,9 @@ impl From<RunError> for Failure {
 fn advice(error: &TraceStoreError) -> String {
     match error {
         TraceStoreError::NotFound { advice, .. } => format!("; {advice}"),
+        TraceStoreError::Malformed { error: error @ FormError::Undecided { .. }, .. } => {
+            format!("; {}", error.form())
+        }
         _ => String::new(),
     }
 }

@@ -22,6 +22,7 @@ mod suite;
 mod sweep;
 mod table;
 mod trace;
+mod trace_import;
 
 use std::process::ExitCode;
 

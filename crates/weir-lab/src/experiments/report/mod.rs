@@ -7,6 +7,8 @@ mod chart;
 mod claims;
 mod summary;
 
+pub use chart::tick_step;
+
 use core::fmt::{self, Write};
 
 use super::plots::PlotResult;
