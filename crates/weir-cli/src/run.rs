@@ -55,7 +55,7 @@ impl Invocation<'_> {
         let bar = self.bar();
         let comparison = self.compare(&scenario, &bar, directory.is_some(), &captures)?;
         bar.finish_and_clear();
-        let summary = tables::summary_table(&comparison);
+        let summary = tables::summary_table(&comparison).summary();
         let verdict = comparison.verdict();
         let part = Part { scenario: &scenario, comparison: &comparison, suffix: "" };
         write(directory.as_mut(), &[part], &summary, &verdict, &[], &self.args.series)?;
@@ -68,6 +68,7 @@ impl Invocation<'_> {
         let width = table::terminal_width();
         if comparison.has_media() {
             writeln!(out, "{}", table::summary("controller", &summary, width))?;
+            table::write_marks(&mut out, &summary)?;
         }
         for controller in &comparison.controllers {
             let flows = tables::flow_table(&controller.runs);
@@ -94,7 +95,7 @@ impl Invocation<'_> {
         let call = self.compare(&alone, &bar, directory.is_some(), &[])?;
         let contest = self.compare(&beside, &bar, false, &[])?;
         bar.finish_and_clear();
-        let summary = demo::table(&call, &contest);
+        let summary = demo::table(&call, &contest).summary();
         let verdict = demo::verdict(&call);
         let parts = [
             Part { scenario: &alone, comparison: &call, suffix: "" },
@@ -111,6 +112,7 @@ impl Invocation<'_> {
         writeln!(out, "{}", heading(&alone))?;
         writeln!(out, "share beside CUBIC: the same of {}\n", beside.name)?;
         writeln!(out, "{}", table::summary("controller", &summary, width))?;
+        table::write_marks(&mut out, &summary)?;
         for sentence in &floor {
             writeln!(out, "{}\n", table::sentence(sentence, width))?;
         }

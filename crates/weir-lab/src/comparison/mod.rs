@@ -1,5 +1,6 @@
 //! A scenario run under several controllers and seeds, and what the runs amount to: in a sentence, as tables, in a report.
 
+mod by_run;
 pub mod cost;
 pub mod demo;
 mod outcome;
@@ -9,5 +10,6 @@ mod request;
 pub mod tables;
 mod verdict;
 
+pub use by_run::{RunRow, RunTable, difference, mark_best};
 pub use outcome::{Comparison, ControllerRuns, Sample};
 pub use request::{Captures, ComparisonError, ComparisonRequest};

@@ -45,18 +45,27 @@ pub fn report_input(
         summary,
         controllers: comparison.controllers.iter().filter_map(panel).collect(),
         notes: notes(comparison),
+        seed: first_of_several(comparison),
     })
 }
 
 fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes: Vec<String> = comparison.stand_ins();
-    if let [seed, _, ..] = comparison.summary.seeds.as_slice() {
+    if let Some(seed) = first_of_several(comparison) {
         notes.push(format!(
             "Numbers in the table are means over all runs with the half width of their 95 % confidence interval \
              (Student's t). Curves show the run of seed {seed}."
         ));
     }
     notes
+}
+
+/// The seed of the first run, of which there are curves; `None` if it is the only one.
+fn first_of_several(comparison: &Comparison) -> Option<u64> {
+    match comparison.summary.seeds.as_slice() {
+        [seed, _, ..] => Some(*seed),
+        _ => None,
+    }
 }
 
 /// The panel of a controller; `None` if its series was not kept.
@@ -74,7 +83,9 @@ fn panel(controller: &ControllerRuns) -> Option<ControllerPanel> {
         description: info.map_or_else(String::new, |info| info.source.to_owned()),
         time_s: series.time_s.clone(),
         capacity_bps: bottleneck.map_or_else(Vec::new, |link| link.capacity_bps.clone()),
+        max_rate_bps: highest_rate(plan),
         flows: curves(controller, series),
+        subject: own.name.clone(),
         cause: own.cause.clone(),
         frame_delay_ms: own.frame_delay_max_ms.clone(),
         loss_ratio: own.loss_ratio.clone(),
@@ -82,6 +93,14 @@ fn panel(controller: &ControllerRuns) -> Option<ControllerPanel> {
         signals: own.signals.iter().map(|signal| band(signal, controller)).collect(),
         couplings: series.couplings.iter().map(|coupling| together(coupling, plan, series)).collect(),
     })
+}
+
+/// The highest rate that a media flow could use at any time; `None` if none knows a limit.
+fn highest_rate(plan: &MeasurePlan) -> Option<f64> {
+    let media = plan.flows.iter().filter(|flow| flow.kind == FlowKind::Media);
+    let limits =
+        media.flat_map(|flow| flow.max_rate.into_iter().chain(flow.max_rates.iter().map(|(_, rate)| *rate)));
+    limits.map(weir_units::DataRate::bps_f64).reduce(f64::max)
 }
 
 /// The rates of the flows; where there are many, those of the media flows and the sum of the others.
