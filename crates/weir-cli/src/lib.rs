@@ -15,6 +15,7 @@ mod numbers;
 mod output;
 mod pairs;
 mod progress;
+mod report;
 mod reproduce;
 mod run;
 mod suite;
@@ -43,6 +44,7 @@ pub fn main() -> ExitCode {
             Ok(false) => return ExitCode::FAILURE,
             Err(failure) => Err(failure),
         },
+        Command::Report(args) => report::report(&args),
         Command::Trace(command) => trace::trace(&command),
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args),

@@ -4,9 +4,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
-use weir_lab::comparison::{Captures, Comparison, ComparisonError, ComparisonRequest};
+use weir_lab::comparison::saved::Saved;
+use weir_lab::comparison::{Captures, Comparison, ComparisonError, ComparisonRequest, RunTable};
 use weir_lab::comparison::{demo, panels, tables};
-use weir_lab::page::{self, PageInput, SummaryTable};
+use weir_lab::page::{self, PageInput};
 use weir_lab::results::Summary;
 use weir_lab::runs::{CaptureFile, RunError};
 use weir_lab::scenario::Scenario;
@@ -16,13 +17,11 @@ use weir_lab::{metrics, registry};
 use crate::args::{RunArgs, SeriesForm};
 use crate::check::counted;
 use crate::failure::Failure;
-use crate::output::{Files, OutputDirectory};
+use crate::output::{Files, OutputDirectory, TABLE};
 use crate::{effective, progress, table};
 
 /// Where results go unless the caller says otherwise.
 pub(crate) const DEFAULT_OUT: &str = "weir-out";
-/// Points of a distribution in a file.
-const CDF_POINTS: usize = 1000;
 
 /// Runs what the arguments ask for.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -55,10 +54,11 @@ impl Invocation<'_> {
         let bar = self.bar();
         let comparison = self.compare(&scenario, &bar, directory.is_some(), &captures)?;
         bar.finish_and_clear();
-        let summary = tables::summary_table(&comparison).summary();
+        let values = tables::summary_table(&comparison);
+        let summary = values.summary();
         let verdict = comparison.verdict();
         let part = Part { scenario: &scenario, comparison: &comparison, suffix: "" };
-        write(directory.as_mut(), &[part], &summary, &verdict, &[], &self.args.series)?;
+        write(directory.as_mut(), &[part], &values, &verdict, &[], &self.args.series)?;
         let notes = comparison.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
@@ -95,14 +95,15 @@ impl Invocation<'_> {
         let call = self.compare(&alone, &bar, directory.is_some(), &[])?;
         let contest = self.compare(&beside, &bar, false, &[])?;
         bar.finish_and_clear();
-        let summary = demo::table(&call, &contest).summary();
+        let values = demo::table(&call, &contest);
+        let summary = values.summary();
         let verdict = demo::verdict(&call);
         let parts = [
             Part { scenario: &alone, comparison: &call, suffix: "" },
             Part { scenario: &beside, comparison: &contest, suffix: "-beside-cubic" },
         ];
         let floor: Vec<String> = demo::floor_in_words(&call).into_iter().collect();
-        write(directory.as_mut(), &parts, &summary, &verdict, &floor, &self.args.series)?;
+        write(directory.as_mut(), &parts, &values, &verdict, &floor, &self.args.series)?;
         let notes = call.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
@@ -185,7 +186,7 @@ impl Invocation<'_> {
 fn write(
     directory: Option<&mut OutputDirectory>,
     parts: &[Part<'_>],
-    summary: &SummaryTable,
+    values: &RunTable,
     verdict: &str,
     notes: &[String],
     forms: &[SeriesForm],
@@ -200,9 +201,13 @@ fn write(
         add_series(&mut files, part.comparison, forms)?;
     }
     let mut input: PageInput =
-        panels::report_input(first.scenario, first.comparison, summary.clone(), verdict.to_owned())
+        panels::report_input(first.scenario, first.comparison, values.summary(), verdict.to_owned())
             .map_err(std::io::Error::other)?;
     input.notes.extend_from_slice(notes);
+    let saved = Saved::of(&first.scenario.name, &first.comparison.summary.seeds, values.clone(), &input);
+    let mut table = serde_json::to_vec(&saved).map_err(std::io::Error::from)?;
+    table.push(b'\n');
+    files.push((TABLE.to_owned(), table));
     files.push(("report.html".to_owned(), page::render(&input).into_bytes()));
     directory.write(&files)
 }
@@ -228,7 +233,7 @@ fn add_series(files: &mut Files, comparison: &Comparison, forms: &[SeriesForm]) 
                 files.push((format!("series-{}.{end}", controller.name), over_time));
             }
         }
-        metrics::write_cdf_csv(&mut delays, controller.sample.queuing_delays(), CDF_POINTS)?;
+        metrics::write_cdf_csv(&mut delays, controller.sample.queuing_delays(), panels::CDF_POINTS)?;
         files.push((format!("queuing-delay-{}.csv", controller.name), delays));
     }
     Ok(())

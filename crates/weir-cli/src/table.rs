@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table};
-use weir_lab::page::{MARKED, Row, SummaryTable};
+use weir_lab::page::{MARKED, Row, RowKind, SummaryTable};
 
 use crate::numbers::{Number, aligned};
 
@@ -97,9 +97,11 @@ pub(crate) fn summary(first: &str, summary: &SummaryTable, width: Option<usize>)
 
 /// Says on a terminal what bold numbers are, if there are any.
 pub(crate) fn write_marks(out: &mut impl Write, summary: &SummaryTable) -> io::Result<()> {
-    let some = summary.rows.iter().any(|row| (0..row.cells.len()).any(|index| is_best(row, index)));
+    let some = summary.rows.iter().any(|row| (0..row.cells.len()).any(|index| is_marked(row, index)));
+    let differences = summary.rows.iter().any(|row| row.kind == RowKind::Difference);
+    let meaning = if differences { "the interval excludes zero" } else { MARKED };
     match terminal_width().filter(|_| some) {
-        Some(width) => writeln!(out, "{}\n", sentence(&format!("Bold: {MARKED}."), Some(width))),
+        Some(width) => writeln!(out, "{}\n", sentence(&format!("Bold: {meaning}."), Some(width))),
         None => Ok(()),
     }
 }
@@ -153,15 +155,15 @@ fn by_row(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
         lines.push(column.unit.clone());
         header.push(lines);
         for ((drawn, text), row) in rows.iter_mut().zip(texts).zip(&summary.rows) {
-            drawn.push(Text { text, bold: is_best(row, index) });
+            drawn.push(Text { text, bold: is_marked(row, index) });
         }
     }
     Grid { header, rows, flush_left: false }
 }
 
 /// Whether the cell `index` of a row is marked.
-fn is_best(row: &Row, index: usize) -> bool {
-    row.cells.get(index).copied().flatten().is_some_and(|cell| cell.best)
+fn is_marked(row: &Row, index: usize) -> bool {
+    row.cells.get(index).copied().flatten().is_some_and(|cell| cell.best || cell.worse)
 }
 
 /// A row per metric, for some of the controllers.
@@ -178,7 +180,7 @@ fn by_metric(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
         header.push(vec![summary.rows[index].name.clone()]);
         let numbers: Vec<_> = (0..summary.columns.len()).map(|column| number(index, column)).collect();
         for (position, (row, text)) in rows.iter_mut().zip(aligned(&numbers)).enumerate() {
-            row.push(Text { text, bold: is_best(&summary.rows[index], position) });
+            row.push(Text { text, bold: is_marked(&summary.rows[index], position) });
         }
     }
     Grid { header, rows, flush_left: false }

@@ -42,6 +42,15 @@ impl RunTable {
         table
     }
 
+    /// The name of a row that has not a value for each column, or for each run; `None` where all have.
+    pub fn uneven(&self) -> Option<&str> {
+        let runs = self.rows.iter().flat_map(|row| &row.values).map(Vec::len).max().unwrap_or(0);
+        let even = |row: &&RunRow| {
+            row.values.len() == self.columns.len() && row.values.iter().all(|own| own.len() == runs)
+        };
+        self.rows.iter().find(|row| !even(row)).map(|row| row.name.as_str())
+    }
+
     /// The same without the columns in which no run has a value.
     pub(crate) fn without_empty_columns(mut self) -> Self {
         let used =
@@ -53,7 +62,8 @@ impl RunTable {
     }
 }
 
-fn keep<T>(items: &mut Vec<T>, used: &[bool]) {
+/// Those of `items` that are `used`.
+pub(super) fn keep<T>(items: &mut Vec<T>, used: &[bool]) {
     let mut used = used.iter();
     items.retain(|_| used.next().is_some_and(|&used| used));
 }

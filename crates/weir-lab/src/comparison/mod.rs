@@ -7,8 +7,10 @@ mod outcome;
 pub mod panels;
 pub mod portrait;
 mod request;
+pub mod saved;
 pub mod tables;
 mod verdict;
+pub mod versus;
 
 pub use by_run::{RunRow, RunTable, difference, mark_best};
 pub use outcome::{Comparison, ControllerRuns, Sample};

@@ -55,11 +55,16 @@ impl<'a> Metric<'a> {
 
 /// The table of any comparison: what its media flows got together, and the bottleneck.
 pub fn summary_table(comparison: &Comparison) -> RunTable {
+    table_of_runs(comparison.controllers.iter().map(|c| (c.name.as_str(), c.runs.as_slice())))
+}
+
+/// The same of the runs of each controller.
+pub(crate) fn table_of_runs<'a>(controllers: impl Iterator<Item = (&'a str, &'a [RunMetrics])>) -> RunTable {
     let mut metrics = media_metrics();
     metrics.extend(network_metrics());
     let values = |runs: &[RunMetrics]| metrics.iter().map(|m| m.values(runs)).collect();
-    let row = |c: &super::ControllerRuns| RunRow { name: c.name.clone(), values: values(&c.runs) };
-    let rows = comparison.controllers.iter().map(row).collect();
+    let row = |(name, runs): (&str, &[RunMetrics])| RunRow { name: name.to_owned(), values: values(runs) };
+    let rows = controllers.map(row).collect();
     RunTable { columns: metrics.iter().map(|m| m.column.clone()).collect(), rows }.without_empty_columns()
 }
 

@@ -162,6 +162,7 @@ const draw = (figure, host) => {
     tell.push(plot.title ? addTitle(row, plot, u) : addKeys(keys, plot, u));
   });
   if (!keys.firstChild) keys.remove();
+  host.style.minHeight = "";
   drawn.push(entry);
   new ResizeObserver(() => {
     const now = host.clientWidth;

@@ -144,7 +144,18 @@ fn occurs(panels: &[ControllerPanel], cause: Cause) -> bool {
 /// Which run a curve shows, in words that begin a sentence.
 fn curves_of(input: &PageInput) -> String {
     match input.seed {
-        Some(seed) => format!("Curves show the run of seed {seed}, the table means over all runs. "),
+        Some(seed) => format!(
+            "Curves show the run of seed {seed}, the table means over all runs. {}",
+            solid_and_dashed(input)
+        ),
+        None => solid_and_dashed(input),
+    }
+}
+
+/// Which run of two is drawn how.
+fn solid_and_dashed(input: &PageInput) -> String {
+    match &input.runs {
+        Some([first, second]) => format!("In colour: {first}; dashed: {second}, what it received. "),
         None => String::new(),
     }
 }
@@ -232,7 +243,7 @@ fn queuing_delay(input: &PageInput, figure: Option<&Figure>) -> Markup {
             h2 { "Queuing delay" }
             p.hint {
                 "Which share of the packets of the first media flow was delayed at most how long" (seed)
-                "; further up and left is better. Delays below " (SHORTEST_MS) " ms are drawn there. Touch or click a name to \
+                "; further up and left is better. " (solid_and_dashed(input)) "Delays below " (SHORTEST_MS) " ms are drawn there. Touch or click a name to \
                  hide its curve; near a curve its name stands out."
             }
             div.panel.card {
@@ -266,6 +277,7 @@ fn signals(input: &PageInput, figures: &Figures) -> Markup {
                 h2 { "Inside the controllers" }
                 p.hint {
                     (curves_of(input))
+                    @if let Some([first, _]) = &input.runs { "Of " (first) " alone. " }
                     "Inner quantities of the first media flow’s controller: the band reaches from the least to the greatest \
                      value in each bin."
                 }

@@ -24,6 +24,8 @@ pub struct PageInput {
     pub notes: Vec<String>,
     /// The seed of the run that curves show; `None` where there is but one run, or none.
     pub seed: Option<u64>,
+    /// What the two runs are called, where two are side by side.
+    pub runs: Option<[String; 2]>,
 }
 
 /// A row per controller, a column per metric.
@@ -71,12 +73,26 @@ pub struct Row {
     pub cells: Vec<Option<Cell>>,
     /// Whether it is there to compare with, and no contestant: its values are never the best.
     pub is_yardstick: bool,
+    /// What its values are of.
+    pub kind: RowKind,
+}
+
+/// What the values of a row are of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RowKind {
+    /// The run.
+    #[default]
+    Alone,
+    /// One of two, by its name.
+    Of(String),
+    /// What the second of two has beyond the first.
+    Difference,
 }
 
 impl Row {
     /// A contestant.
     pub fn of(name: &str, cells: Vec<Option<Cell>>) -> Self {
-        Self { name: name.to_owned(), cells, is_yardstick: false }
+        Self { name: name.to_owned(), cells, is_yardstick: false, kind: RowKind::Alone }
     }
 }
 
@@ -89,20 +105,22 @@ pub struct Cell {
     pub ci95: Option<f64>,
     /// The two kinds of which the runs are; `None` where they are of one.
     pub kinds: Option<[Kind; 2]>,
-    /// Whether it is marked: not worse than the best of its column.
+    /// Whether it is marked: not worse than the best of its column; of a difference that it is sure, and for the better.
     pub best: bool,
+    /// Of a difference: whether it is sure, and for the worse.
+    pub worse: bool,
 }
 
 impl Cell {
     /// The value without anything about its runs.
     pub const fn new(mean: f64) -> Self {
-        Self { mean, ci95: None, kinds: None, best: false }
+        Self { mean, ci95: None, kinds: None, best: false, worse: false }
     }
 }
 
 impl From<Estimate> for Cell {
     fn from(Estimate { mean, half_width, kinds }: Estimate) -> Self {
-        Self { mean, ci95: half_width, kinds, best: false }
+        Self { mean, ci95: half_width, kinds, best: false, worse: false }
     }
 }
 
@@ -135,6 +153,8 @@ pub struct ControllerPanel {
     pub signals: Vec<SignalBand>,
     /// Flows that are coupled, or measured as if they were.
     pub couplings: Vec<CouplingCurves>,
+    /// The same controller in the second of two runs.
+    pub other: Option<Box<ControllerPanel>>,
 }
 
 /// Coupled flows.

@@ -22,7 +22,7 @@ pub(crate) use decimate::extremes;
 pub(crate) use escape::html as escape_html;
 pub use input::{
     Best, CdfStep, Cell, Column, ControllerPanel, CoupledCurves, CouplingCurves, FlowCurves, FlowRole,
-    PageInput, Row, SignalBand, SummaryTable,
+    PageInput, Row, RowKind, SignalBand, SummaryTable,
 };
 pub(crate) use palette::{COMPETITOR, IDEAL, css as palette_css, law as colour_of};
 pub use table::MARKED;

@@ -56,7 +56,9 @@ const pickers = () => {
   document.addEventListener("drawn", ({ detail: { figure, plots: [u] } }) => {
     if (figure.time) return;
     showCurves();
-    u.hooks.setSeries = [...(u.hooks.setSeries ?? []), (_u, index) => {
+    u.hooks.setSeries = [...(u.hooks.setSeries ?? []), (_u, index, { focus }) => {
+      // The same is told when a curve is hidden.
+      if (focus === undefined) return;
       const near = index === null ? null : figure.plots[0].curves[index - 1]?.law;
       all("button[data-curve]").forEach((own) => {
         own.classList.toggle("near", near !== null && Number(own.dataset.curve) === near);

@@ -17,7 +17,7 @@ pub(crate) const COMPETITOR: &str = "competitor";
 /// Fair shares.
 pub(crate) const IDEAL: &str = "capacity-edge";
 
-const COMMON: [Colour; 10] = [
+const COMMON: [Colour; 11] = [
     (INK, "#1f2937", "#e5e8ee"),
     ("muted", "#6b7280", "#98a1b0"),
     ("line", "#e3e7ec", "#303744"),
@@ -28,6 +28,7 @@ const COMMON: [Colour; 10] = [
     (CAPACITY_EDGE, "#b4bcc8", "#566174"),
     (COMPETITOR, "#a3a9b5", "#7c8595"),
     ("best", "#e4f4ec", "#12402b"),
+    ("worse", "#fbe4dc", "#552114"),
 ];
 
 /// Distinct colours of the qualitative scheme "muted" (Tol, Colour Schemes, SRON/EPS/TN/09-002), dark ones first, and

@@ -173,7 +173,8 @@ const upright = (plot, width, range) => {
     axis.size += narrow(width) ? 0 : 18;
     axis.grid = { show: false };
     axis.splits = () => names.map((_, i) => i);
-    axis.values = () => names.map((name) => (name.length > 11 ? `${name.slice(0, 10)}…` : name));
+    const most = narrow(width) ? 7 : 11;
+    axis.values = () => names.map((name) => (name.length > most ? `${name.slice(0, most - 1)}…` : name));
     axis.font = narrow(width) ? FONT.replace("12px", "9px") : FONT.replace("12px", "11px");
   }
   const scale = plot.lanes
@@ -223,7 +224,7 @@ const drawPlot = (host, plot, x, width, range, handlers) => {
   const options = {
     width,
     height: plot.height + (plot.last ? 24 : 0),
-    padding: [5, 12, plot.last ? 0 : 3, 0],
+    padding: [5, 24, plot.last ? 0 : 3, 0],
     legend: { show: false },
     scales: {
       x: { time: false, distr: x.kind === "delay" ? 3 : 1, range: x.range },

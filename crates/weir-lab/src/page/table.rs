@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use weir_measure::results::stats::kinds_in_words;
 
 use super::html::chip;
-use super::input::{Best, Cell, Column, Row, SummaryTable};
+use super::input::{Best, Cell, Column, Row, RowKind, SummaryTable};
 
 /// The table, with what its marks mean below it; nothing if it has no row.
 pub(super) fn summary(table: &SummaryTable) -> Markup {
@@ -15,8 +15,8 @@ pub(super) fn summary(table: &SummaryTable) -> Markup {
         div.summary.card.scroll id="table" {
             table {
                 thead { (head(table)) }
-                @for (index, row) in table.rows.iter().enumerate() {
-                    tbody data-law=(index) { (drawn(table, index, row)) }
+                @for (index, rows) in groups(table).enumerate() {
+                    tbody data-law=(index) { @for row in rows { (drawn(table, index, row)) } }
                 }
             }
         }
@@ -39,10 +39,24 @@ fn head(table: &SummaryTable) -> Markup {
     }
 }
 
+/// The rows of each controller.
+fn groups(table: &SummaryTable) -> impl Iterator<Item = &[Row]> {
+    table.rows.chunk_by(|a, b| a.name == b.name && b.kind != RowKind::Alone)
+}
+
 fn drawn(table: &SummaryTable, index: usize, row: &Row) -> Markup {
+    let difference = row.kind == RowKind::Difference;
     html! {
-        tr {
-            th data-value=(index) { (chip(index)) a href=(format!("#law-{index}")) { (row.name) } }
+        tr.difference[difference] {
+            th data-value=(index) {
+                @match &row.kind {
+                    RowKind::Difference => { span.run { "second less first" } }
+                    kind => {
+                        (chip(index)) a href=(format!("#law-{index}")) { (row.name) }
+                        @if let RowKind::Of(run) = kind { " " span.run { (run) } }
+                    }
+                }
+            }
             @for (position, column) in table.columns.iter().enumerate() {
                 @let shown = row.cells.get(position).copied().flatten().filter(|cell| cell.mean.is_finite());
                 @let has_interval = cells(table, position).any(|cell| cell.ci95.is_some());
@@ -62,12 +76,21 @@ fn cell(column: &Column, cell: Option<Cell>, has_interval: bool) -> Markup {
     };
     html! {
         @match cell {
-            Some(cell) => td.best[cell.best] data-value=(cell.mean) {
+            Some(cell) => td class=[mark(cell)] data-value=(cell.mean) {
                 span.value { (shown(cell.mean, column.decimals)) }
                 (rest)
             }
             None => td { span.none { "–" } (rest) }
         }
+    }
+}
+
+/// The class of a marked cell.
+const fn mark(cell: Cell) -> Option<&'static str> {
+    match (cell.best, cell.worse) {
+        (true, _) => Some("best"),
+        (false, true) => Some("worse"),
+        (false, false) => None,
     }
 }
 
@@ -80,7 +103,17 @@ fn cells(table: &SummaryTable, position: usize) -> impl Iterator<Item = Cell> {
 fn meaning(table: &SummaryTable) -> Markup {
     let marked = |position| cells(table, position).any(|cell| cell.best);
     let some = (0..table.columns.len()).any(marked);
-    html! { @if some { p.hint.below { span.best { span.value { "Marked" } } ": " (MARKED) "." } } }
+    let differences = table.rows.iter().any(|row| row.kind == RowKind::Difference);
+    html! {
+        @if some { p.hint.below { span.best { span.value { "Marked" } } ": " (MARKED) "." } }
+        @if differences {
+            p.hint.below {
+                "Differences are those of runs of the same seed, with the 95 % interval of their mean; coloured where it \
+                 excludes zero: " span.best { span.value { "for the better" } } " (or where neither is better), "
+                span.worse { span.value { "for the worse" } } "."
+            }
+        }
+    }
 }
 
 /// What a mark says.

@@ -14,6 +14,7 @@ fn example(controllers: usize, bins: usize, signals: usize) -> PageInput {
         controllers: (0..controllers).map(|index| panel(index, bins, signals)).collect(),
         notes: vec!["Simulated.".to_owned()],
         seed: Some(1),
+        runs: None,
     }
 }
 
@@ -81,6 +82,7 @@ fn panel(index: usize, bins: usize, signals: usize) -> ControllerPanel {
             .collect(),
         signals: (0..signals).map(signal).collect(),
         couplings: Vec::new(),
+        other: None,
     }
 }
 
@@ -264,6 +266,35 @@ fn marked_cells_are_emphasised_and_explained_and_undefined_ones_are_dashes() {
     assert!(below.contains("not worse than the best of its column"));
     assert!(html.contains("<span class=\"interval\">± 0.12</span>"));
     assert_eq!(html.matches("<span class=\"none\">–</span>").count(), 2);
+}
+
+#[test]
+fn two_runs_have_their_rows_together_and_their_names_stay_text() {
+    let mut input = example(2, 20, 0);
+    let evil = "</style><script>".to_owned();
+    input.runs = Some(["main".to_owned(), evil.clone()]);
+    let mut rows = Vec::new();
+    for row in &input.summary.rows {
+        let sure = Cell { best: true, ..Cell::new(1.0) };
+        let worse = Cell { worse: true, ..Cell::new(-2.0) };
+        rows.push(Row { kind: RowKind::Of("main".to_owned()), ..row.clone() });
+        rows.push(Row { kind: RowKind::Of(evil.clone()), ..row.clone() });
+        let cells = vec![Some(sure), Some(worse), None];
+        rows.push(Row { kind: RowKind::Difference, cells, ..row.clone() });
+    }
+    input.summary.rows = rows;
+    let other = input.controllers[0].clone();
+    input.controllers[0].other = Some(Box::new(other));
+    let html = render(&input);
+    assert_eq!((html.matches("<tbody").count(), html.matches("<tr class=\"difference\">").count()), (2, 2));
+    assert_eq!(
+        html.matches("<td class=\"worse\" data-value=\"-2\"><span class=\"value\">−2.0</span>").count(),
+        2
+    );
+    assert!(html.contains("Differences are those of runs of the same seed"));
+    assert!(html.contains("In colour: main; dashed: &lt;/style&gt;&lt;script&gt;, what it received."));
+    assert_eq!(html.matches("<script").count(), render(&example(2, 20, 0)).matches("<script").count());
+    assert!(embedded(&html, "figures").contains("video received, second run"));
 }
 
 #[test]

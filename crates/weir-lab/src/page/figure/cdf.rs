@@ -29,8 +29,13 @@ pub(super) fn figure(panels: &[ControllerPanel]) -> Option<Figure> {
             ..Curve::default()
         };
         if !panel.queuing_delay.is_empty() {
-            curves.push(own(panel.name.clone(), &panel.queuing_delay, palette::dash(index)));
+            let dash = if panel.other.is_some() { &[] } else { palette::dash(index) };
+            curves.push(own(panel.name.clone(), &panel.queuing_delay, dash));
         }
+        let other = panel.other.as_ref().filter(|other| !other.queuing_delay.is_empty());
+        curves.extend(
+            other.map(|other| own(format!("{}, second run", panel.name), &other.queuing_delay, &[8, 4])),
+        );
     }
     (!curves.is_empty()).then(|| Figure {
         id: "queuing-delay".to_owned(),
@@ -58,7 +63,8 @@ fn places(panels: &[ControllerPanel]) -> Vec<f64> {
 /// Ends of the delay axis in milliseconds.
 fn span(panels: &[ControllerPanel]) -> (f64, f64) {
     let ends = |end: fn(&[CdfStep]) -> Option<&CdfStep>| {
-        panels.iter().filter_map(move |panel| end(&panel.queuing_delay)).map(|step| step.delay_ms)
+        let both = panels.iter().flat_map(|panel| [Some(panel), panel.other.as_deref()]);
+        both.flatten().filter_map(move |panel| end(&panel.queuing_delay)).map(|step| step.delay_ms)
     };
     let shortest = ends(<[CdfStep]>::first).fold(f64::INFINITY, f64::min);
     let longest = ends(<[CdfStep]>::last).filter(|delay| delay.is_finite()).fold(100.0, f64::max);

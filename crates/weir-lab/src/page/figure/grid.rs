@@ -24,6 +24,11 @@ impl<'a> Grid<'a> {
         Self { time, max_points, stretches }
     }
 
+    /// At most so many places.
+    pub(super) fn len(&self) -> usize {
+        self.max_points
+    }
+
     pub(super) fn x(&self) -> Vec<Value> {
         let Some(stretches) = &self.stretches else {
             return self.time.iter().copied().map(seconds).collect();

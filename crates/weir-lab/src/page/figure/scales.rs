@@ -80,12 +80,14 @@ fn time_span(panels: &[ControllerPanel]) -> (f64, f64) {
     (start.unwrap_or(0.0), end.unwrap_or(1.0))
 }
 
-/// Somewhat above what each flow received but for its hundredth part with the most, and at least the media's highest
-/// rate, unless that is far off.
+/// Somewhat above what the flows of all controllers received but for the hundredth part with the most, and at least the
+/// media's highest rate, unless that is far off.
 fn rate_top_bps(panels: &[ControllerPanel]) -> f64 {
-    let flows = || panels.iter().flat_map(|panel| &panel.flows);
-    let received =
-        greatest(flows().filter_map(|flow| percentile(&flow.receive_rate_bps, USUAL))).unwrap_or(0.0);
+    let flows = || {
+        panels.iter().flat_map(|panel| panel.flows.iter().chain(panel.other.iter().flat_map(|o| &o.flows)))
+    };
+    let received: Vec<f64> = flows().flat_map(|flow| &flow.receive_rate_bps).copied().collect();
+    let received = percentile(received, USUAL).unwrap_or(0.0);
     let usual = HEADROOM * received;
     let highest = greatest(panels.iter().filter_map(|panel| panel.max_rate_bps)).unwrap_or(0.0);
     let top = usual.max(highest.min(FAR_OFF * usual));
@@ -93,11 +95,11 @@ fn rate_top_bps(panels: &[ControllerPanel]) -> f64 {
 }
 
 /// The value below which a share of the finite ones lies.
-fn percentile(values: &[f64], share: f64) -> Option<f64> {
-    let mut finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
-    finite.sort_unstable_by(f64::total_cmp);
-    let rank = (finite.len() as f64 * share).ceil() as usize;
-    finite.get(rank.max(1) - 1).copied()
+fn percentile(mut values: Vec<f64>, share: f64) -> Option<f64> {
+    values.retain(|value| value.is_finite());
+    values.sort_unstable_by(f64::total_cmp);
+    let rank = (values.len() as f64 * share).ceil() as usize;
+    values.get(rank.max(1) - 1).copied()
 }
 
 /// From the shortest to the longest frame delay, the limit of interactivity in between.
@@ -174,9 +176,9 @@ mod tests {
     #[test]
     fn a_percentile_is_the_least_value_that_covers_the_share() {
         let values: Vec<f64> = (1..=200).rev().map(f64::from).collect();
-        assert_eq!(percentile(&values, 0.99), Some(198.0));
-        assert_eq!(percentile(&[3.0, f64::NAN], 0.99), Some(3.0));
-        assert_eq!(percentile(&[f64::NAN], 0.99), None);
+        assert_eq!(percentile(values, 0.99), Some(198.0));
+        assert_eq!(percentile(vec![3.0, f64::NAN], 0.99), Some(3.0));
+        assert_eq!(percentile(vec![f64::NAN], 0.99), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::grid::Grid;
 use super::scales::{INTERACTIVE_MS, Scales};
-use super::{Curve, Figure, Form, Plot, Scale};
+use super::{Curve, Figure, Form, Lane, Plot, Scale};
 use crate::page::input::{ControllerPanel, FlowCurves, FlowRole};
 use crate::page::palette;
 
@@ -12,6 +12,9 @@ const RIBBON: usize = 26;
 const DELAYS: usize = 78;
 /// Media flows after the first are drawn with these dashes.
 const FURTHER: [&[u8]; 3] = [&[9, 3], &[4, 3], &[1, 3]];
+
+/// How the second of two runs is drawn.
+const SECOND: &[u8] = &[5, 3];
 
 /// The figure of the controller with this index.
 pub(super) fn figure(index: usize, panel: &ControllerPanel, scales: &Scales) -> Figure {
@@ -25,9 +28,9 @@ pub(super) fn figure(index: usize, panel: &ControllerPanel, scales: &Scales) -> 
             ..Plot::default()
         },
         Plot {
-            height: RIBBON,
+            height: if panel.other.is_some() { 2 * RIBBON } else { RIBBON },
             label: "limited by".to_owned(),
-            lanes: vec![grid.lane("limited by", &panel.cause)],
+            lanes: ribbons(panel, &grid),
             ..Plot::default()
         },
         Plot {
@@ -35,11 +38,48 @@ pub(super) fn figure(index: usize, panel: &ControllerPanel, scales: &Scales) -> 
             label: "delay (ms)".to_owned(),
             scale: Scale::Delay,
             guides: vec![INTERACTIVE_MS],
-            curves: vec![frame_delay(panel, &grid), losses(panel, &grid)],
+            curves: delays(index, panel, &grid),
             ..Plot::default()
         },
     ];
     Figure { id: format!("timeline-{index}"), law: Some(index), time: true, x: grid.x(), plots }
+}
+
+/// What limited the rate; of two runs in both.
+fn ribbons(panel: &ControllerPanel, grid: &Grid<'_>) -> Vec<Lane> {
+    match &panel.other {
+        None => vec![grid.lane("limited by", &panel.cause)],
+        Some(other) => {
+            let second = Grid::of(&other.time_s, grid.len());
+            vec![grid.lane("first", &panel.cause), second.lane("second", &other.cause)]
+        }
+    }
+}
+
+/// Frame delay and losses, of two runs both frame delays and the losses of the first.
+fn delays(index: usize, panel: &ControllerPanel, grid: &Grid<'_>) -> Vec<Curve> {
+    let mut own = frame_delay(panel, grid);
+    let mut curves = Vec::new();
+    if let Some(other) = &panel.other {
+        own.colour = palette::law(index);
+        let delays = onto(&panel.time_s, &other.time_s, &other.frame_delay_ms);
+        let second = ControllerPanel { frame_delay_ms: delays, ..ControllerPanel::default() };
+        let name = "frame delay, second run".to_owned();
+        curves.push(Curve { name, dash: SECOND, ..frame_delay(&second, grid) });
+    }
+    curves.insert(0, own);
+    curves.push(losses(panel, grid));
+    curves
+}
+
+/// `values` at `from` as values at `to`: those of the bin that begins there; NaN where none does.
+fn onto(to: &[f64], from: &[f64], values: &[f64]) -> Vec<f64> {
+    let at = |&time: &f64| {
+        let place = from.partition_point(|&own| own < time - 1e-3);
+        let near = from.get(place).is_some_and(|own| (own - time).abs() <= 1e-3);
+        near.then(|| values.get(place).copied()).flatten().unwrap_or(f64::NAN)
+    };
+    to.iter().map(at).collect()
 }
 
 fn rates(index: usize, panel: &ControllerPanel, grid: &Grid<'_>, scales: &Scales) -> Vec<Curve> {
@@ -64,7 +104,22 @@ fn rates(index: usize, panel: &ControllerPanel, grid: &Grid<'_>, scales: &Scales
         ..Curve::default()
     }));
     for (rank, flow) in media.into_iter().enumerate() {
-        curves.extend(media_rates(flow, rank, index, scales, &curve));
+        let own = media_rates(flow, rank, index, scales, &curve);
+        // Of two runs only what was received, so that it can be seen.
+        curves.extend(own.into_iter().filter(|curve| panel.other.is_none() || curve.leads));
+    }
+    if let Some(other) = &panel.other {
+        let media = other.flows.iter().filter(|flow| flow.role == FlowRole::Media);
+        curves.extend(media.take(1).map(|flow| Curve {
+            name: format!("{} received, second run", flow.name),
+            colour: palette::INK.to_owned(),
+            dash: SECOND,
+            width: 1.4,
+            leads: true,
+            unit: scales.rate.name,
+            y: curve(&onto(&panel.time_s, &other.time_s, &flow.receive_rate_bps)),
+            ..Curve::default()
+        }));
     }
     curves
 }
@@ -187,6 +242,24 @@ mod tests {
         let looks: std::collections::BTreeSet<_> =
             curves.iter().map(|curve| (curve.colour.clone(), curve.dash)).collect();
         assert_eq!(looks.len(), curves.len());
+    }
+
+    #[test]
+    fn of_two_runs_both_are_drawn_over_each_other() {
+        let mut both = panel();
+        both.flows = vec![flow("video", FlowRole::Media)];
+        // The second run began a bin later.
+        let mut second = ControllerPanel { time_s: vec![0.1, 0.2], ..both.clone() };
+        second.flows[0].receive_rate_bps = vec![2e6, 3e6];
+        both.other = Some(Box::new(second));
+        let figure = drawn(&both);
+        let names: Vec<&str> = figure.plots[0].curves.iter().map(|curve| curve.name.as_str()).collect();
+        assert_eq!(names, ["capacity", "video received", "video received, second run"]);
+        let second = &figure.plots[0].curves[2];
+        assert_eq!(second.y, [Value::Null, json!(2), json!(3), Value::Null, Value::Null]);
+        assert_eq!((second.dash, figure.plots[1].lanes.len()), (SECOND, 2));
+        let delays: Vec<&str> = figure.plots[2].curves.iter().map(|curve| curve.name.as_str()).collect();
+        assert_eq!(delays, ["frame delay", "frame delay, second run", "loss"]);
     }
 
     #[test]
