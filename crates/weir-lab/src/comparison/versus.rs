@@ -171,3 +171,84 @@ fn overlaid(
     );
     panels
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::RunRow;
+    use crate::page::Column;
+
+    fn loaded(name: &str, seeds: &[u64], rows: &[(&str, &[f64])]) -> Loaded {
+        let column = |label: &str, best| Column {
+            label: label.to_owned(),
+            unit: "kbit/s".to_owned(),
+            definition: String::new(),
+            decimals: 0,
+            best,
+        };
+        let row = |(law, values): &(&str, &[f64])| {
+            let values: Vec<Value> = values.iter().copied().map(Some).collect();
+            RunRow { name: (*law).to_owned(), values: vec![values.clone(), values] }
+        };
+        let columns = vec![column("rate", Best::Highest), column("delay", Best::Lowest)];
+        let table = RunTable { columns, rows: rows.iter().map(row).collect() };
+        let saved = Saved { scenario: "call".to_owned(), seeds: seeds.to_vec(), table, ..Saved::default() };
+        let panel =
+            |(law, _): &(&str, &[f64])| ControllerPanel { name: (*law).to_owned(), ..Default::default() };
+        let controllers = rows.iter().map(panel).collect();
+        Loaded { name: name.to_owned(), saved, controllers, ..Loaded::default() }
+    }
+
+    #[test]
+    fn differences_are_those_of_the_seeds_that_both_have() {
+        // Of seeds 2 and 3 the second run has 10 and 10.2 more: 10.1 ± 1.3. What nada has is far from sure.
+        let first =
+            loaded("main", &[1, 2, 3], &[("gcc", &[900.0, 100.0, 200.0]), ("nada", &[1.0, 2.0, 3.0])]);
+        let second =
+            loaded("branch", &[2, 3, 4], &[("gcc", &[110.0, 210.2, 7.0]), ("nada", &[9.0, 2.0, 3.0])]);
+        let (page, differences) = page(first, second);
+        let [gcc, nada] = differences.rows.as_slice() else { panic!("two laws: {differences:?}") };
+        let rate = gcc.cells[0].unwrap();
+        assert!((rate.mean - 10.1).abs() < 1e-9 && rate.best && !rate.worse);
+        let delay = gcc.cells[1].unwrap();
+        assert!(!delay.best && delay.worse, "more delay is worse");
+        assert!(nada.cells.iter().flatten().all(|cell| !cell.best && !cell.worse));
+        let kinds: Vec<&RowKind> = page.summary.rows.iter().map(|row| &row.kind).collect();
+        let of = |name: &str| RowKind::Of(name.to_owned());
+        let group = [of("main"), of("branch"), RowKind::Difference];
+        assert_eq!(kinds, group.iter().chain(&group).collect::<Vec<_>>());
+        assert!(page.notes[0].contains("over 2 seeds"), "{:?}", page.notes);
+    }
+
+    #[test]
+    fn laws_of_one_run_alone_are_shown_without_a_difference() {
+        let first = loaded("main", &[1, 2], &[("gcc", &[1.0, 2.0])]);
+        let second = loaded("branch", &[1, 2], &[("nada", &[1.0, 2.0]), ("gcc", &[2.0, 3.0])]);
+        let (page, differences) = page(first, second);
+        assert_eq!(differences.rows.len(), 1);
+        let names: Vec<&str> = page.summary.rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names, ["gcc", "gcc", "gcc", "nada"]);
+        let panels: Vec<_> =
+            page.controllers.iter().map(|own| (own.name.as_str(), own.other.is_some())).collect();
+        assert_eq!(panels, [("gcc", true), ("nada", false)], "in the order of the rows");
+        assert_eq!(page.controllers[1].description, "only in branch");
+    }
+
+    #[test]
+    fn what_is_not_paired_is_said() {
+        let one = || loaded("a", &[1, 2], &[("gcc", &[1.0, 2.0])]);
+        let why = |second: Loaded| {
+            let (page, differences) = page(one(), second);
+            assert!(differences.rows.is_empty() && page.summary.rows.len() == 2);
+            page.notes[0].clone()
+        };
+        assert!(why(loaded("b", &[7, 8], &[("gcc", &[1.0, 2.0])])).contains("no seed is in both"));
+        let mut other = one();
+        other.world = "rate".to_owned();
+        assert!(why(other).contains("call was not the same in both"));
+        let mut other = one();
+        other.saved.scenario = "street".to_owned();
+        assert!(why(other).contains("the scenarios are call and street"));
+        assert!(why(loaded("b", &[], &[("gcc", &[1.0])])).contains("table.json"));
+    }
+}

@@ -6,33 +6,30 @@ const drawn = [];
 
 const isFull = () => view.now[0] <= view.full[0] && view.now[1] >= view.full[1];
 
-// The greatest and the least of the leading curves that are seen, of all laws that are shown.
-const extent = (scale) => {
-  let [least, greatest] = [Infinity, -Infinity];
+// What the leading curves of all laws that are shown have within sight, in order.
+const leading = (scale) => {
+  const values = [];
   for (const figure of shared.figures) {
     if (!figure.time || view.hidden.has(figure.law)) continue;
     const [first, end] = seen(figure.x, view.now);
     for (const plot of figure.plots.filter((own) => own.scale === scale)) {
       for (const { y } of plot.curves.filter((curve) => curve.leads)) {
-        for (let i = first; i < end; i += 1) {
-          if (typeof y[i] !== "number") continue;
-          if (y[i] > greatest) greatest = y[i];
-          if (y[i] < least) least = y[i];
-        }
+        values.push(...y.slice(first, end).filter((value) => typeof value === "number"));
       }
     }
   }
-  return greatest > 0 ? [least, greatest] : null;
+  return values.sort((a, b) => a - b);
 };
 
 const rescale = () => {
   view.rate = shared.rate;
   view.delay = shared.delay;
   if (isFull()) return;
-  const rates = extent("rate");
-  const delays = extent("delay");
-  if (rates) view.rate = [0, 1.08 * rates[1]];
-  if (delays) view.delay = [delays[0] / 1.4, delays[1] * 1.4];
+  const rates = leading("rate");
+  const delays = leading("delay");
+  const usual = rates[Math.max(Math.ceil(0.99 * rates.length), 1) - 1];
+  if (usual > 0) view.rate = [0, 1.3 * usual];
+  if (delays.length > 0) view.delay = [delays[0] / 1.4, delays[delays.length - 1] * 1.4];
 };
 
 const ranges = {

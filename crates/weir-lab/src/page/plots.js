@@ -224,7 +224,7 @@ const drawPlot = (host, plot, x, width, range, handlers) => {
   const options = {
     width,
     height: plot.height + (plot.last ? 24 : 0),
-    padding: [5, 24, plot.last ? 0 : 3, 0],
+    padding: [6, 24, plot.last ? 0 : 6, 0],
     legend: { show: false },
     scales: {
       x: { time: false, distr: x.kind === "delay" ? 3 : 1, range: x.range },

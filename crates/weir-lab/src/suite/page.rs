@@ -106,7 +106,7 @@ fn one_case(result: &SuiteResult, place: usize, case: &CaseResult, courses: &[Co
             h2 { (case.name) " " small { (case.title) } " " a.up href="#matrix" { "matrix" } }
             div.plots {
                 @for (index, (own, course)) in case.controllers.iter().zip(courses).enumerate() {
-                    div.plot class=(class(own.verdict())) id=(format!("plot-{place}-{index}")) {
+                    div class=(format!("plot {}", class(own.verdict()))) id=(format!("plot-{place}-{index}")) {
                         h3 { (own.verdict().mark()) " " (own.name) }
                         (PreEscaped(plot(course, top)))
                         small { "0 to " (format!("{:.0}", course.seconds)) " s, up to " (format!("{top:.1}")) " Mbit/s" }
@@ -234,6 +234,7 @@ mod tests {
             assert_eq!(page.matches(&format!("id=\"{}\"", &link[1..])).count(), 1, "{link}");
         }
         assert!(!page.contains("<b>") && !page.contains("://"));
+        assert_eq!(page.matches("<div class=\"plot ok\" id=").count(), 2);
         assert_eq!(page.matches("up to 2.2 Mbit/s</small>").count(), 2, "one scale for both");
     }
 }

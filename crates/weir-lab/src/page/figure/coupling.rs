@@ -70,7 +70,11 @@ impl Rows<'_> {
         let mut curves = Vec::new();
         for (rank, flow) in self.coupling.flows.iter().enumerate() {
             let part = || Curve { colour: palette::law(rank), unit: "share", ..Curve::default() };
-            curves.extend(self.curve(&flow.name, &flow.part_sent, Curve { width: 1.6, ..part() }));
+            curves.extend(self.curve(
+                &format!("{}, part", flow.name),
+                &flow.part_sent,
+                Curve { width: 1.6, ..part() },
+            ));
             let wanted = Curve { width: 1.0, dash: &[6, 4], form: Form::Steps, ..part() };
             curves.extend(self.curve(&format!("{}, by weight", flow.name), &flow.part_wanted, wanted));
         }
@@ -149,7 +153,7 @@ mod tests {
         let drawn = &figures(0, &panel, &Scales::of(std::slice::from_ref(&panel)))[0];
         let [rates, parts, ribbons] = drawn.plots.as_slice() else { panic!("three plots") };
         assert_eq!(names(rates), ["a", "a, share", "b", "b, share", "together", "S_CR"]);
-        assert_eq!(names(parts), ["a", "a, by weight", "b", "b, by weight"]);
+        assert_eq!(names(parts), ["a, part", "a, by weight", "b, part", "b, by weight"]);
         let causes: Vec<_> = ribbons.lanes.iter().map(|lane| (lane.name.as_str(), lane.causes[0])).collect();
         assert_eq!(causes, [("a", Some(Cause::Delay as usize)), ("b", Some(Cause::Coupling as usize))]);
     }
