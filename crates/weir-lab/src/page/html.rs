@@ -3,6 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use weir_cc::Cause;
 
+use super::chip::chip;
 use super::figure::{Figure, Figures, INTERACTIVE_MS, SHORTEST_MS, quantile_ms};
 use super::input::{ControllerPanel, PageInput};
 use super::table::{shown, summary};
@@ -335,9 +336,4 @@ fn placeholder(figure: &Figure, description: &str) -> Markup {
         div.plot id=(figure.id) role="img" aria-label=(description)
             style=(format!("min-height:{}px", figure.height())) {}
     }
-}
-
-/// A spot that stands for the controller.
-pub(super) fn chip(index: usize) -> Markup {
-    html! { i.chip style=(format!("background:{}", palette::fill(index))) {} }
 }

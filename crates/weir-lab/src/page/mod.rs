@@ -4,6 +4,7 @@
 //! queuing delay, the controllers' signals and the scenario. Its figures and the plotting library (uPlot, in `vendor/`) are
 //! embedded compressed; the browser inflates them. The same input gives the same bytes.
 
+mod chip;
 mod decimate;
 mod embed;
 mod escape;

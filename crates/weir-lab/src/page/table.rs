@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use weir_measure::results::stats::kinds_in_words;
 
-use super::html::chip;
+use super::chip::chip;
 use super::input::{Best, Cell, Column, Row, RowKind, SummaryTable};
 
 /// The table, with what its marks mean below it; nothing if it has no row.
