@@ -21,6 +21,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Run a scenario; without one the demo: a call from a moving car, under each controller.
     Run(RunArgs),
+    /// Draw the report of a run again, or of two runs side by side: this version against that one.
+    Report(ReportArgs),
     /// Put controllers side by side in a handful of scenarios: a row each, to choose by.
     Compare(CompareArgs),
     /// Put controllers through standard test cases: a verdict for each, and what changed since an earlier time.
@@ -115,6 +117,23 @@ pub(crate) struct RunArgs {
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportArgs {
+    /// The directory of a run, as `weir run --out` writes it, or the results.json in it.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// Another one, to be shown beside it.
+    #[arg(value_name = "OTHER")]
+    pub(crate) against: Option<PathBuf>,
+    /// The file to write [default: report.html in the directory of the run; of two, weir-out/report.html].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
+    /// nearest `data/`, and what ships.
+    #[arg(long, value_name = "DIR", value_parser = directory)]
+    pub(crate) data: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -16,6 +16,7 @@ mod numbers;
 mod output;
 mod pairs;
 mod progress;
+mod report;
 mod reproduce;
 mod run;
 mod suite;
@@ -61,6 +62,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
             Ok(false) => return ExitCode::FAILURE,
             Err(failure) => Err(failure),
         },
+        Command::Report(args) => report::report(&args, &registry),
         Command::Trace(command) => trace::trace(&command),
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args, &registry),

@@ -4,10 +4,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
-use weir_lab::comparison::{Captures, Comparison, ComparisonError, ComparisonRequest};
+use weir_lab::comparison::saved::Saved;
+use weir_lab::comparison::{Captures, Comparison, ComparisonError, ComparisonRequest, RunTable};
 use weir_lab::comparison::{demo, panels, tables};
 use weir_lab::metrics;
-use weir_lab::page::{self, PageInput, SummaryTable};
+use weir_lab::page::{self, PageInput};
 use weir_lab::registry::Registry;
 use weir_lab::results::Summary;
 use weir_lab::runs::{CaptureFile, RunError};
@@ -17,14 +18,12 @@ use weir_lab::traces::TraceStore;
 use crate::args::{RunArgs, SeriesForm};
 use crate::check::counted;
 use crate::failure::Failure;
-use crate::output::{Files, OutputDirectory};
+use crate::output::{Files, OutputDirectory, TABLE};
 use crate::sweep::sweep;
 use crate::{effective, progress, table};
 
 /// Where results go unless the caller says otherwise.
 pub(crate) const DEFAULT_OUT: &str = "weir-out";
-/// Points of a distribution in a file.
-const CDF_POINTS: usize = 1000;
 
 /// Runs what the arguments ask for.
 pub(crate) fn run(args: &RunArgs, registry: &Registry) -> Result<(), Failure> {
@@ -66,11 +65,12 @@ impl Invocation<'_> {
         let bar = self.bar();
         let comparison = self.compare(&scenario, &bar, directory.is_some(), &captures)?;
         bar.finish_and_clear();
-        let summary = tables::summary_table(&comparison);
+        let values = tables::summary_table(&comparison);
+        let summary = values.summary();
         let verdict = comparison.verdict();
         let whole = scenario.anywhere(&self.store);
         let part = Part { scenario: &whole, comparison: &comparison, suffix: "" };
-        write(directory.as_mut(), &[part], &summary, &verdict, &[], &self.args.series)?;
+        write(directory.as_mut(), &[part], &values, &verdict, &[], &self.args.series)?;
         let notes = comparison.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
@@ -80,6 +80,7 @@ impl Invocation<'_> {
         let width = table::terminal_width();
         if comparison.has_media() {
             writeln!(out, "{}", table::summary("controller", &summary, width))?;
+            table::write_marks(&mut out, &summary)?;
         }
         if let (Some(differences), Some(first)) = (
             tables::difference_table(&comparison).filter(|_| !scenario.variants.is_empty()),
@@ -113,14 +114,15 @@ impl Invocation<'_> {
         let call = self.compare(&alone, &bar, directory.is_some(), &[])?;
         let contest = self.compare(&beside, &bar, false, &[])?;
         bar.finish_and_clear();
-        let summary = demo::table(&call, &contest);
+        let values = demo::table(&call, &contest);
+        let summary = values.summary();
         let verdict = demo::verdict(&call);
         let parts = [
             Part { scenario: &alone, comparison: &call, suffix: "" },
             Part { scenario: &beside, comparison: &contest, suffix: "-beside-cubic" },
         ];
         let floor: Vec<String> = demo::floor_in_words(&call).into_iter().collect();
-        write(directory.as_mut(), &parts, &summary, &verdict, &floor, &self.args.series)?;
+        write(directory.as_mut(), &parts, &values, &verdict, &floor, &self.args.series)?;
         let notes = call.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
@@ -130,6 +132,7 @@ impl Invocation<'_> {
         writeln!(out, "{}", heading(&alone, &call))?;
         writeln!(out, "share beside CUBIC: the same of {}\n", beside.name)?;
         writeln!(out, "{}", table::summary("controller", &summary, width))?;
+        table::write_marks(&mut out, &summary)?;
         for sentence in &floor {
             writeln!(out, "{}\n", table::sentence(sentence, width))?;
         }
@@ -202,7 +205,7 @@ impl Invocation<'_> {
 fn write(
     directory: Option<&mut OutputDirectory>,
     parts: &[Part<'_>],
-    summary: &SummaryTable,
+    values: &RunTable,
     verdict: &str,
     notes: &[String],
     forms: &[SeriesForm],
@@ -217,9 +220,13 @@ fn write(
         add_series(&mut files, part.comparison, forms)?;
     }
     let mut input: PageInput =
-        panels::report_input(first.scenario, first.comparison, summary.clone(), verdict.to_owned())
+        panels::report_input(first.scenario, first.comparison, values.summary(), verdict.to_owned())
             .map_err(std::io::Error::other)?;
     input.notes.extend_from_slice(notes);
+    let saved = Saved::of(&first.scenario.name, &first.comparison.summary.seeds, values.clone(), &input);
+    let mut table = serde_json::to_vec(&saved).map_err(std::io::Error::from)?;
+    table.push(b'\n');
+    files.push((TABLE.to_owned(), table));
     files.push(("report.html".to_owned(), page::render(&input).into_bytes()));
     directory.write(&files)
 }
@@ -245,7 +252,7 @@ fn add_series(files: &mut Files, comparison: &Comparison, forms: &[SeriesForm]) 
                 files.push((format!("series-{}.{end}", file_name(&controller.name)), over_time));
             }
         }
-        metrics::write_cdf_csv(&mut delays, controller.sample.queuing_delays(), CDF_POINTS)?;
+        metrics::write_cdf_csv(&mut delays, controller.sample.queuing_delays(), panels::CDF_POINTS)?;
         files.push((format!("queuing-delay-{}.csv", file_name(&controller.name)), delays));
     }
     Ok(())
@@ -300,7 +307,7 @@ fn print_json(out: &mut impl Write, summaries: &[&Summary], notes: &[String]) ->
 
 /// The name of a controller or variant as a part of a file's name: what a file system or a shell would take for something else
 /// becomes `-`.
-fn file_name(controller: &str) -> String {
+pub(crate) fn file_name(controller: &str) -> String {
     let harmless = |c: char| if c.is_alphanumeric() || "-_.+={},".contains(c) { c } else { '-' };
     controller.chars().map(harmless).collect()
 }

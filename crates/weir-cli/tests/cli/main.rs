@@ -8,6 +8,7 @@ mod docs;
 mod figures;
 mod listings;
 mod pcap;
+mod report;
 mod reproduce;
 mod results;
 mod same_bytes;
