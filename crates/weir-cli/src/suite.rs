@@ -1,16 +1,18 @@
 //! `weir suite`: controllers through standard test cases, as a table of verdicts and as a check against an earlier time.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use comfy_table::{Cell, Color};
 use weir_lab::registry::Registry;
 use weir_lab::suite::{
-    self, Change, Changes, ControllerResult, Direction, SuiteRequest, SuiteResult, Unlike, Verdict, figure,
+    self, Change, Changes, ControllerResult, Direction, Suite, SuiteRequest, SuiteResult, Unlike, Verdict,
+    figure,
 };
 use weir_lab::traces::TraceStore;
 
-use crate::args::SuiteArgs;
+use crate::args::{SuiteArgs, SuiteSource};
 use crate::effective::{contestants, each_once, threads};
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory, OutputFile};
@@ -26,11 +28,16 @@ const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the m
 
 /// Runs the suite. Whether nothing got worse than in the saved result, if one was given.
 pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failure> {
-    // The argument parser lets only known names through.
-    let suite = suite::find(&args.suite).unwrap_or(&suite::SUITES[0]);
+    let suite = &*match &args.suite {
+        SuiteSource::Shipped(suite) => Cow::Borrowed(*suite),
+        SuiteSource::File(path) => Cow::Owned(Suite::open(registry, path)?),
+    };
     let cases = each_once(&args.case);
     unknown_cases(suite, &cases)?;
-    let contestants = contestants(&args.controller, registry)?;
+    let contestants = match suite.controllers.as_slice() {
+        own @ [_, ..] if args.controller.is_empty() => own.to_vec(),
+        _ => contestants(&args.controller, registry)?,
+    };
     let seeds: Vec<u64> = (0..u64::from(args.runs)).map(|run| args.seed.wrapping_add(run)).collect();
     // Everything that can be wrong is looked at before anything runs.
     let store = TraceStore::find(&args.data);
@@ -44,17 +51,18 @@ pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failu
     };
     no_stand_ins(args, &request, &store)?;
     let base = args.baseline.as_deref().map(|path| SuiteResult::read(path, &request, &store)).transpose()?;
-    base_is_kept(args)?;
+    let out = output_path(args, suite);
+    base_is_kept(args, out.as_deref())?;
     let save = args.save.as_deref().map(OutputFile::prepare).transpose()?;
-    let mut directory = output_path(args).as_deref().map(OutputDirectory::prepare).transpose()?;
+    let mut directory = out.as_deref().map(OutputDirectory::prepare).transpose()?;
     let bar = progress::bar(args.quiet);
-    bar.set_message(suite.name);
+    bar.set_message(suite.name.clone());
     bar.set_length(request.runs() as u64);
     let run = request.run(&store, &|| bar.inc(1))?;
     bar.finish_and_clear();
     let json = result_json(&run.result)?;
     if let Some(directory) = &mut directory {
-        let page = suite::page(suite.title, &run).into_bytes();
+        let page = suite::page(&suite.title, &run).into_bytes();
         let files: Files = vec![("suite.html".to_owned(), page), (RESULT.to_owned(), json.clone())];
         directory.write(&files)?;
     }
@@ -70,7 +78,7 @@ pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failu
         let printed = out.write_all(&json).map_err(Failure::from);
         printed.and(print_changes(&mut anstream::stderr(), &notes, changes.as_ref()))
     } else {
-        print(&mut out, &run.result.titled(suite.title), &run.result, directory.as_ref())
+        print(&mut out, &run.result.titled(&suite.title), &run.result, directory.as_ref())
             .and_then(|()| print_changes(&mut out, &notes, changes.as_ref()))
     };
     match printed {
@@ -82,23 +90,21 @@ pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failu
 
 /// Cases are judged by the links that they are about, unless the caller knows that they are not.
 fn no_stand_ins(args: &SuiteArgs, request: &SuiteRequest<'_>, store: &TraceStore) -> Result<(), Failure> {
-    if args.allow_stand_ins {
-        return Ok(());
-    }
-    match request.stand_ins(store)?.first() {
-        None => Ok(()),
-        Some(note) => {
+    let stand_ins = request.stand_ins(store)?;
+    match stand_ins.first() {
+        Some(note) if !args.allow_stand_ins => {
             let note = note.replacen("stood in", "would stand in", 1);
             let problem = format!("{note} With --allow-stand-ins the verdicts are those over the stand-in.");
-            Err(Failure::Option { option: format!("suite {}", args.suite), problem })
+            Err(Failure::Option { option: format!("suite {}", request.suite.name), problem })
         }
+        _ => Ok(()),
     }
 }
 
 /// A run must not write over the base it is compared with: after a regression, the next run would be compared with that.
-fn base_is_kept(args: &SuiteArgs) -> Result<(), Failure> {
+fn base_is_kept(args: &SuiteArgs, out: Option<&Path>) -> Result<(), Failure> {
     let Some(base) = &args.baseline else { return Ok(()) };
-    let result = output_path(args).map(|directory| directory.join(RESULT));
+    let result = out.map(|directory| directory.join(RESULT));
     for (written, advice) in [(args.save.as_ref(), "--save"), (result.as_ref(), "--out")] {
         let same = |written: &PathBuf| matches!((written.canonicalize(), base.canonicalize()), (Ok(a), Ok(b)) if a == b);
         if written.is_some_and(same) {
@@ -110,11 +116,11 @@ fn base_is_kept(args: &SuiteArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn unknown_cases(suite: &suite::Suite, cases: &[&str]) -> Result<(), Failure> {
-    match cases.iter().find(|name| suite.cases.iter().all(|case| case.name != **name)) {
+fn unknown_cases(suite: &Suite, cases: &[&str]) -> Result<(), Failure> {
+    match cases.iter().find(|name| suite.case(name).is_none()) {
         None => Ok(()),
         Some(name) => {
-            let known: Vec<&str> = suite.cases.iter().map(|case| case.name).collect();
+            let known: Vec<&str> = suite.cases.iter().map(|case| case.name.as_str()).collect();
             let problem = format!("the suite {} has no such case; it has {}", suite.name, known.join(", "));
             Err(Failure::Option { option: format!("--case {name}"), problem })
         }
@@ -122,8 +128,8 @@ fn unknown_cases(suite: &suite::Suite, cases: &[&str]) -> Result<(), Failure> {
 }
 
 /// Where the files go; `None` if there are none.
-fn output_path(args: &SuiteArgs) -> Option<PathBuf> {
-    let usual = || Path::new(DEFAULT_OUT).join(format!("suite-{}", args.suite));
+fn output_path(args: &SuiteArgs, suite: &Suite) -> Option<PathBuf> {
+    let usual = || Path::new(DEFAULT_OUT).join(format!("suite-{}", suite.name));
     args.out.clone().or_else(|| (!args.json).then(usual))
 }
 

@@ -12,5 +12,6 @@ mod reproduce;
 mod results;
 mod same_bytes;
 mod suite;
+mod suite_file;
 mod support;
 mod trace;

@@ -199,7 +199,7 @@ impl SuiteResult {
     /// # Errors
     /// No such file, another form, another suite, other seeds, checks or traces, or nothing that both have.
     pub fn read(path: &Path, request: &SuiteRequest<'_>, store: &TraceStore) -> Result<Self, BaselineError> {
-        let (suite, seeds) = (request.suite.name, request.seeds);
+        let (suite, seeds) = (&request.suite.name, request.seeds);
         let name = || path.display().to_string();
         let text = std::fs::read_to_string(path)
             .map_err(|source| BaselineError::Unreadable { path: name(), source })?;
@@ -209,8 +209,8 @@ impl SuiteResult {
             column: error.column(),
             problem: error.to_string(),
         })?;
-        if result.suite != suite {
-            let (found, wanted) = (result.suite, suite.to_owned());
+        if result.suite != *suite {
+            let (found, wanted) = (result.suite, suite.clone());
             return Err(BaselineError::OtherSuite { path: name(), found, wanted });
         }
         if result.seeds != seeds {
@@ -230,10 +230,10 @@ impl SuiteResult {
             return Err(BaselineError::NothingInCommon { path: name(), found: result.in_words() });
         }
         for (case, traces) in selected.iter().zip(request.traces(store)?) {
-            let Some(saved) = result.case(case.name) else { continue };
+            let Some(saved) = result.case(&case.name) else { continue };
             let (found, wanted) = (traces_in_words(&saved.traces), traces_in_words(&traces));
             if found != wanted {
-                let case = case.name.to_owned();
+                let case = case.name.clone();
                 return Err(BaselineError::OtherTraces { path: name(), case, found, wanted });
             }
         }
@@ -266,7 +266,7 @@ impl SuiteResult {
                     "has values for {values} runs of {seeds}; `--save` writes one for each"
                 ));
             }
-            let case = request.suite.cases.iter().find(|own| own.name == case)?;
+            let case = request.suite.case(case)?;
             let now = case.checks.iter().find(|now| now.name == check.name)?;
             if (now.limit, now.unit) == (check.limit(), &check.unit) {
                 return None;
