@@ -10,7 +10,7 @@ use weir_lab::experiments::Shard;
 use weir_lab::{analysis, pairs, registry};
 use weir_units::TimeDelta;
 
-pub(crate) use suite::{SuiteArgs, SuiteSource};
+pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSource};
 
 /// Judge congestion controllers for real-time media.
 #[derive(Debug, Parser)]

@@ -12,6 +12,7 @@ mod reproduce;
 mod results;
 mod same_bytes;
 mod suite;
+mod suite_ci;
 mod suite_file;
 mod support;
 mod trace;

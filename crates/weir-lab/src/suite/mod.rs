@@ -15,7 +15,7 @@ mod run;
 mod trials;
 mod yardstick;
 
-pub use baseline::{BaselineError, Change, Changes, Direction, Unlike, compare};
+pub use baseline::{BaselineError, Change, Changes, Direction, Unlike, compare, compare_saved};
 pub use cases::{Case, SUITES, Suite, find};
 pub use check::{Check, Limit, Quantity};
 pub use course::Course;
