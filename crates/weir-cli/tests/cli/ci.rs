@@ -93,19 +93,23 @@ fn git(place: &Place, arguments: &[&str]) -> String {
     outcome.stdout
 }
 
-fn suite_diff(place: &Place, variables: &[(&str, &str)]) -> Outcome {
-    let bin = place.path().join("bin/cargo");
-    let path = std::env::var("PATH").unwrap();
-    let executable = Command::new("chmod").arg("+x").arg(&bin).status().unwrap();
+/// Has `command` find the place's `bin/cargo` as cargo.
+fn with_cargo(place: &Place, command: &mut Command) {
+    let executable = Command::new("chmod").arg("+x").arg(place.path().join("bin/cargo")).status().unwrap();
     assert!(executable.success());
+    let path = std::env::var("PATH").unwrap();
+    command.env("PATH", format!("{}:{path}", place.path().join("bin").display()));
+}
+
+fn suite_diff(place: &Place, variables: &[(&str, &str)]) -> Outcome {
     let mut command = Command::new("bash");
     command
         .arg(root().join("tools/ci/suite-diff.sh"))
         .current_dir(place.path())
-        .env("PATH", format!("{}:{path}", bin.parent().unwrap().display()))
         .env("WEIR", env!("CARGO_BIN_EXE_weir"))
         .env("GITHUB_STEP_SUMMARY", place.path().join("summary.md"))
         .env("RUNS", "1");
+    with_cargo(place, &mut command);
     for variable in ["SUITE", "BASE", "CONTROLLERS", "CARGO_TARGET_DIR"] {
         command.env_remove(variable);
     }
@@ -146,4 +150,36 @@ fn the_action_compares_with_nothing_where_there_is_no_base() {
     let wrong = suite_diff(&place, &[("SUITE", "no.toml"), ("BASE", &base)]);
     assert_eq!(wrong.code, Some(2), "{wrong:?}");
     assert!(wrong.stderr.contains("no.toml: the suite cannot be read"), "{}", wrong.stderr);
+}
+
+#[test]
+fn a_release_is_packed_with_its_licences_and_a_checksum() {
+    let place = Place::new();
+    place.write("bin/cargo", "#!/usr/bin/env bash\nmkdir -p target/some-target/release\necho built > target/some-target/release/weir\n");
+    for name in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+        place.write(name, name);
+    }
+    let pack = |version: &str| {
+        let mut command = Command::new("bash");
+        command.arg(root().join("tools/ci/package-binary.sh")).args(["some-target", version]);
+        with_cargo(&place, &mut command);
+        Outcome::of(command.current_dir(place.path()).env_remove("CARGO_TARGET_DIR"))
+    };
+    let wrong = pack("../v1");
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    assert!(!place.path().join("dist").exists());
+    let packed = pack("v1.2.3");
+    assert_eq!(packed.code, Some(0), "{packed:?}");
+    let names: Vec<_> = place.tree("dist").into_keys().collect();
+    let archive = "weir-v1.2.3-some-target.tar.gz";
+    assert_eq!(names, [archive.into(), PathBuf::from(format!("{archive}.sha256"))]);
+    assert!(place.read(&format!("dist/{archive}.sha256")).ends_with(&format!(" {archive}\n")));
+    let mut list = Command::new("tar");
+    let list = Outcome::of(list.args(["-tzf", archive]).current_dir(place.path().join("dist")));
+    for name in ["weir", "README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+        assert!(
+            list.stdout.lines().any(|line| line == format!("weir-v1.2.3-some-target/{name}")),
+            "{list:?}"
+        );
+    }
 }

@@ -14,7 +14,6 @@ use weir_units::TimeDelta;
 use super::cases::{Case, SUITES, Suite};
 use super::check::{Check, Limit, QUEUE_WAIT, Quantity};
 use crate::form::{self, KeyPath, Origin, Problem, ScenarioError, Shape, advice};
-use crate::omniscient::NAME;
 use crate::registry::Registry;
 use crate::scenario::{Carried, Contestant, Scenario};
 use crate::shipped;
@@ -384,7 +383,7 @@ impl Reader<'_> {
             let own = Contestant::list(text)
                 .map_err(|problem| self.origin.error(Problem::value(&path, problem)))?;
             for contestant in own {
-                if let Some(case) = cases.first().filter(|_| contestant.name != NAME) {
+                if let Some(case) = cases.first() {
                     case.scenario(self.registry, &contestant).map_err(|error| self.moved(&error, &path))?;
                 }
                 if !all.contains(&contestant) {
