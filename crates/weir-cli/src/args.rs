@@ -1,13 +1,17 @@
 //! What can be said on the command line.
 
+mod suite;
+
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum, value_parser};
 use weir_lab::experiments::{Shard, Varied};
 use weir_lab::traces::{RateUnit, TimeUnit, WhichFlow};
-use weir_lab::{analysis, pairs, registry, suite};
+use weir_lab::{analysis, pairs, registry};
 use weir_units::TimeDelta;
+
+pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSource};
 
 /// Judge congestion controllers for real-time media.
 #[derive(Debug, Parser)]
@@ -165,51 +169,6 @@ pub(crate) struct CompareArgs {
     /// nearest `data/`, and what ships.
     #[arg(long, value_name = "DIR", value_parser = directory)]
     pub(crate) data: Vec<PathBuf>,
-    /// No progress bar.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct SuiteArgs {
-    /// The suite (see `weir list suites`).
-    #[arg(value_parser = PossibleValuesParser::new(suite::SUITES.iter().map(|suite| suite.name)))]
-    pub(crate) suite: String,
-    /// Controllers, with options of their own in braces, such as `gcc,gcc{trendline.window=40}` [default: all].
-    #[arg(long, value_name = "NAME")]
-    pub(crate) controller: Vec<String>,
-    /// Only these cases, such as `5.1`.
-    #[arg(long, value_name = "CASE", value_delimiter = ',')]
-    pub(crate) case: Vec<String>,
-    /// Runs per controller and case, each with a seed of its own.
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100_000))]
-    pub(crate) runs: u32,
-    /// Seed of the first run; the others follow it.
-    #[arg(long, value_name = "S", default_value_t = 1, allow_negative_numbers = true)]
-    #[arg(value_parser = value_parser!(u64).range(..=i64::MAX as u64))]
-    pub(crate) seed: u64,
-    /// Threads [default: one per core]; results do not depend on them.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
-    pub(crate) jobs: Option<u32>,
-    /// Save the result, as the base of later comparisons.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) save: Option<PathBuf>,
-    /// Compare with a saved result; exit with 1 if anything got worse.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) baseline: Option<PathBuf>,
-    /// Directory for the matrix as a page and the result as JSON [default: weir-out/suite-NAME].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
-    /// nearest `data/`, and what ships.
-    #[arg(long, value_name = "DIR", value_parser = directory)]
-    pub(crate) data: Vec<PathBuf>,
-    /// Also judge by what stands in for recorded traces that are not there; without it that is an error.
-    #[arg(long)]
-    pub(crate) allow_stand_ins: bool,
-    /// Print the result as JSON, and write files only with --out or --save.
-    #[arg(long)]
-    pub(crate) json: bool,
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -556,6 +515,8 @@ pub(crate) enum SchemaOf {
     Scenario,
     /// The output of `weir run --json`.
     Results,
+    /// Files with suites of one's own.
+    Suite,
 }
 
 #[derive(Debug, clap::Args)]

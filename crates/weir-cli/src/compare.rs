@@ -17,7 +17,7 @@ use weir_lab::traces::TraceStore;
 use crate::args::{CompareArgs, Format};
 use crate::effective::{contestants, laid_over, threads};
 use crate::failure::Failure;
-use crate::{progress, table};
+use crate::{markdown, progress, table};
 
 /// Rounds of the measurement of cost; the least counts, as others can only slow a round down.
 const ROUNDS: usize = 15;
@@ -57,7 +57,7 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
         }
         Format::Markdown => {
             writeln!(out, "`{}`, all media\n", skip_rule(&scenarios))?;
-            write!(out, "{}", markdown(&summary))?;
+            write!(out, "{}", in_markdown(&summary))?;
         }
         Format::Json => {
             let text = serde_json::to_string_pretty(&rows(&summary)).map_err(std::io::Error::from)?;
@@ -104,13 +104,13 @@ fn nanos_per_packet(registry: &Registry, controller: &str) -> Option<f64> {
 }
 
 /// A table for a page, with the definitions below it.
-fn markdown(summary: &SummaryTable) -> String {
+fn in_markdown(summary: &SummaryTable) -> String {
     let heads = summary.columns.iter().map(|column| match column.unit.as_str() {
         "" => column.label.clone(),
         unit => format!("{}, {unit}", column.label),
     });
     let head: Vec<String> = std::iter::once("controller".to_owned()).chain(heads).collect();
-    let mut text = line(&head) + &line(&vec!["---".to_owned(); head.len()]);
+    let mut text = markdown::head(&head);
     for row in &summary.rows {
         let cells = summary.columns.iter().zip(&row.cells).map(|(column, cell)| {
             let decimals = column.decimals;
@@ -122,16 +122,12 @@ fn markdown(summary: &SummaryTable) -> String {
                 }
             }
         });
-        text += &line(&std::iter::once(format!("`{}`", row.name)).chain(cells).collect::<Vec<_>>());
+        text += &markdown::line(&std::iter::once(format!("`{}`", row.name)).chain(cells).collect::<Vec<_>>());
     }
     text.push('\n');
     let defined = |column: &Column| format!("* **{}**: {}.\n", column.label, column.definition);
     text.extend(summary.columns.iter().map(defined));
     text
-}
-
-fn line(cells: &[String]) -> String {
-    format!("| {} |\n", cells.join(" | "))
 }
 
 /// An object per controller, its values by the names of the columns.

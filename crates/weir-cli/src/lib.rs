@@ -1,6 +1,7 @@
 //! The command `weir` as a library: judges congestion controllers.
 //!
-//! Exit codes: 0 done, 1 something outside failed in the middle, or a suite found something worse than in its base, 2 the
+//! Exit codes: 0 done, 1 something outside failed in the middle, or a suite found something worse than in its base
+//! or misses what was required of it, 2 the
 //! input is wrong and nothing was written.
 
 mod analyse;
@@ -11,6 +12,7 @@ mod detection;
 mod effective;
 mod failure;
 mod list;
+mod markdown;
 mod new;
 mod numbers;
 mod output;

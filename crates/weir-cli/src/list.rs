@@ -51,6 +51,7 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Failure> {
     let text = match args.what {
         SchemaOf::Scenario => serde_json::to_string_pretty(scenario_schema()),
         SchemaOf::Results => serde_json::to_string_pretty(&results::results_schema()),
+        SchemaOf::Suite => serde_json::to_string_pretty(suite::suite_schema()),
     };
     writeln!(anstream::stdout().lock(), "{}", text.map_err(std::io::Error::from)?)?;
     Ok(())
@@ -96,8 +97,8 @@ fn scenarios() -> Result<Rows, Failure> {
 
 fn suites() -> Rows {
     let row = |suite: &suite::Suite| {
-        let cases: Vec<&str> = suite.cases.iter().map(|case| case.name).collect();
-        vec![suite.name.to_owned(), suite.title.to_owned(), cases.join(", ")]
+        let cases: Vec<&str> = suite.cases.iter().map(|case| case.name.as_str()).collect();
+        vec![suite.name.clone(), suite.title.clone(), cases.join(", ")]
     };
     (&["name", "title", "cases"], suite::SUITES.iter().map(row).collect())
 }

@@ -2,6 +2,7 @@
 
 mod analyse;
 mod bad_input;
+mod ci;
 mod compare;
 mod demo;
 mod docs;
@@ -13,6 +14,8 @@ mod reproduce;
 mod results;
 mod same_bytes;
 mod suite;
+mod suite_ci;
+mod suite_file;
 mod support;
 mod sweep;
 mod trace;

@@ -1,5 +1,6 @@
 //! A result against an earlier one: what got better and what got worse.
 
+mod saved;
 #[cfg(test)]
 mod tests;
 
@@ -13,8 +14,13 @@ use crate::build::TraceUse;
 use crate::traces::TraceStore;
 use weir_measure::results::stats::{Estimate, paired_difference};
 
+pub use saved::compare_saved;
+
 /// A change of the mean by less than this share of the limit is none, however sure it is.
 const NOTHING: f64 = 0.01;
+
+/// With what a base is compared unless it is another file.
+const THIS_RUN: &str = "this run";
 
 /// Which way a check went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,13 +153,15 @@ pub enum BaselineError {
         wanted: String,
     },
     /// It was made with other seeds: runs can be compared in pairs only.
-    #[error("{path}: was saved with {found}, and this run has {wanted}; give the same --runs and --seed")]
+    #[error("{path}: was saved with {found}, and {other} has {wanted}; give the same --runs and --seed")]
     OtherSeeds {
         /// Which file.
         path: String,
         /// Its seeds, in words.
         found: String,
-        /// Those of this run, in words.
+        /// With what it is compared: `this run`, or another file.
+        other: String,
+        /// The seeds of that, in words.
         wanted: String,
     },
     /// A check is not the one of this run, or not that of all seeds.
@@ -168,7 +176,7 @@ pub enum BaselineError {
     },
     /// A case was run over other traces.
     #[error(
-        "{path}: {case} was saved with {found}, and this run has {wanted}; the traces of --data have to be the same"
+        "{path}: {case} was saved with {found}, and {other} has {wanted}; the traces of --data have to be the same"
     )]
     OtherTraces {
         /// Which file.
@@ -177,14 +185,18 @@ pub enum BaselineError {
         case: String,
         /// Its traces, in words.
         found: String,
-        /// Those of this run, in words.
+        /// With what it is compared: `this run`, or another file.
+        other: String,
+        /// The traces of that, in words.
         wanted: String,
     },
     /// There is nothing to compare.
-    #[error("{path}: has no check of the cases and controllers of this run; it has {found}")]
+    #[error("{path}: has no check of the cases and controllers of {other}; it has {found}")]
     NothingInCommon {
         /// Which file.
         path: String,
+        /// With what it is compared: `this run`, or another file.
+        other: String,
         /// What is in it, in words.
         found: String,
     },
@@ -199,23 +211,17 @@ impl SuiteResult {
     /// # Errors
     /// No such file, another form, another suite, other seeds, checks or traces, or nothing that both have.
     pub fn read(path: &Path, request: &SuiteRequest<'_>, store: &TraceStore) -> Result<Self, BaselineError> {
-        let (suite, seeds) = (request.suite.name, request.seeds);
+        let (suite, seeds) = (&request.suite.name, request.seeds);
         let name = || path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| BaselineError::Unreadable { path: name(), source })?;
-        let result: Self = serde_json::from_str(&text).map_err(|error| BaselineError::Malformed {
-            path: name(),
-            line: error.line(),
-            column: error.column(),
-            problem: error.to_string(),
-        })?;
-        if result.suite != suite {
-            let (found, wanted) = (result.suite, suite.to_owned());
+        let other = THIS_RUN.to_owned();
+        let result = Self::load(path)?;
+        if result.suite != *suite {
+            let (found, wanted) = (result.suite, suite.clone());
             return Err(BaselineError::OtherSuite { path: name(), found, wanted });
         }
         if result.seeds != seeds {
             let (found, wanted) = (seeds_in_words(&result.seeds), seeds_in_words(seeds));
-            return Err(BaselineError::OtherSeeds { path: name(), found, wanted });
+            return Err(BaselineError::OtherSeeds { path: name(), found, other, wanted });
         }
         if let Some((check, problem)) = result.wrong_check(request) {
             return Err(BaselineError::Check { path: name(), check, problem });
@@ -227,17 +233,34 @@ impl SuiteResult {
                 && selected.iter().any(|own| same(&own))
         };
         if !result.checks().any(in_common) {
-            return Err(BaselineError::NothingInCommon { path: name(), found: result.in_words() });
+            let found = result.in_words();
+            return Err(BaselineError::NothingInCommon { path: name(), other, found });
         }
         for (case, traces) in selected.iter().zip(request.traces(store)?) {
-            let Some(saved) = result.case(case.name) else { continue };
+            let Some(saved) = result.case(&case.name) else { continue };
             let (found, wanted) = (traces_in_words(&saved.traces), traces_in_words(&traces));
             if found != wanted {
-                let case = case.name.to_owned();
-                return Err(BaselineError::OtherTraces { path: name(), case, found, wanted });
+                let case = case.name.clone();
+                return Err(BaselineError::OtherTraces { path: name(), case, found, other, wanted });
             }
         }
         Ok(result)
+    }
+
+    /// Reads a saved result, whatever it is of.
+    ///
+    /// # Errors
+    /// No such file, or another form.
+    pub fn load(path: &Path) -> Result<Self, BaselineError> {
+        let name = || path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| BaselineError::Unreadable { path: name(), source })?;
+        serde_json::from_str(&text).map_err(|error| BaselineError::Malformed {
+            path: name(),
+            line: error.line(),
+            column: error.column(),
+            problem: error.to_string(),
+        })
     }
 
     /// All checks, each with its case and controller.
@@ -260,13 +283,10 @@ impl SuiteResult {
     /// The first check that was not made as `request` makes it, and what is wrong with it.
     fn wrong_check(&self, request: &SuiteRequest<'_>) -> Option<(String, String)> {
         let problem = |case: &str, check: &CheckResult| {
-            let (values, seeds) = (check.values.len(), self.seeds.len());
-            if values != seeds {
-                return Some(format!(
-                    "has values for {values} runs of {seeds}; `--save` writes one for each"
-                ));
+            if let Some(problem) = self.lacks_values(check) {
+                return Some(problem);
             }
-            let case = request.suite.cases.iter().find(|own| own.name == case)?;
+            let case = request.suite.case(case)?;
             let now = case.checks.iter().find(|now| now.name == check.name)?;
             if (now.limit, now.unit) == (check.limit(), &check.unit) {
                 return None;
@@ -278,6 +298,13 @@ impl SuiteResult {
         self.checks().find_map(|(case, controller, check)| {
             Some((format!("{case}/{controller}/{}", check.name), problem(case, check)?))
         })
+    }
+
+    /// That `check` has not one value for each seed.
+    fn lacks_values(&self, check: &CheckResult) -> Option<String> {
+        let (values, seeds) = (check.values.len(), self.seeds.len());
+        let problem = || format!("has values for {values} runs of {seeds}; `--save` writes one for each");
+        (values != seeds).then(problem)
     }
 
     /// Its cases and controllers.

@@ -5,39 +5,50 @@ mod gaming;
 mod rfc8867;
 mod rfc8869;
 
+use std::sync::LazyLock;
+
 use super::check::{Check, Quantity};
 use crate::form::ScenarioError;
 use crate::omniscient::{CAUTIOUS, NAME, STEADY};
 use crate::registry::Registry;
 use crate::scenario::{Contestant, Scenario};
 
-/// A suite.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A suite: one that ships, or that of a file.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
-    /// Its name.
-    pub name: &'static str,
+    /// Its name; that of its file without the ending.
+    pub name: String,
     /// What it is, in a line.
-    pub title: &'static str,
+    pub title: String,
+    /// Who is judged unless the caller names others; all controllers if empty.
+    pub controllers: Vec<Contestant>,
     /// Its cases, in order.
-    pub cases: &'static [Case],
+    pub cases: Vec<Case>,
 }
 
 /// A case of a suite.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// Its name, by the section of its source.
-    pub name: &'static str,
+    /// Its name; in suites that ship by the section of its source.
+    pub name: String,
     /// What it is, in a line.
-    pub title: &'static str,
-    /// Name of the shipped scenario.
-    pub scenario: &'static str,
-    /// What is different from the scenario as it ships, as after `--set`.
-    pub set: &'static [&'static str],
+    pub title: String,
+    /// Name of the shipped scenario, or the path of its file.
+    pub scenario: String,
+    /// What is different from the scenario as it stands there, as after `--set`.
+    pub set: Vec<String>,
     /// What is asked of the controller.
-    pub checks: &'static [Check],
+    pub checks: Vec<Check>,
     /// The preset of controllers that have one of this name: where a case is of another order of magnitude than their
     /// constants.
-    pub preset: Option<&'static str>,
+    pub preset: Option<String>,
+}
+
+impl Suite {
+    /// The case of this name.
+    pub fn case(&self, name: &str) -> Option<&Case> {
+        self.cases.iter().find(|case| case.name == name)
+    }
 }
 
 impl Case {
@@ -45,13 +56,13 @@ impl Case {
     ///
     /// # Errors
     /// An unknown controller, or options that it does not take. The cases that ship have no mistakes of their own: a test opens
-    /// them all.
+    /// them all. Those of a file were opened when it was read.
     pub fn scenario(&self, registry: &Registry, contestant: &Contestant) -> Result<Scenario, ScenarioError> {
-        let own = self.set.iter().map(|&set| set.to_owned());
+        let own = self.set.iter().cloned();
         let overrides: Vec<String> = own.chain(contestant.definition.clone()).collect();
-        let mut scenario = Scenario::open_in(registry, self.scenario, &overrides)?;
+        let mut scenario = Scenario::open_in(registry, &self.scenario, &overrides)?;
         scenario.use_controller(&contestant.name)?;
-        if let Some(preset) = self.preset {
+        if let Some(preset) = &self.preset {
             scenario.use_preset(preset);
         }
         Ok(scenario)
@@ -61,9 +72,13 @@ impl Case {
     ///
     /// # Errors
     /// As [`Self::scenario`].
-    pub(super) fn omniscient(&self, preset: Option<&'static str>) -> Result<Scenario, ScenarioError> {
-        let scenario = Self { preset, ..*self }.scenario(&Registry::standard(), &Contestant::named(NAME))?;
-        Ok(scenario.uncoupled())
+    pub(super) fn omniscient(
+        &self,
+        registry: &Registry,
+        preset: Option<&str>,
+    ) -> Result<Scenario, ScenarioError> {
+        let own = Self { preset: preset.map(str::to_owned), ..self.clone() };
+        Ok(own.scenario(registry, &Contestant::named(NAME))?.uncoupled())
     }
 
     /// The points at which the omniscient sender tries itself, as presets: all where capacities are given, but not the first
@@ -71,8 +86,11 @@ impl Case {
     ///
     /// # Errors
     /// As [`Self::scenario`].
-    pub(super) fn points(&self) -> Result<&'static [Option<&'static str>], ScenarioError> {
-        let scenario = self.scenario(&Registry::standard(), &Contestant::named(NAME))?;
+    pub(super) fn points(
+        &self,
+        registry: &Registry,
+    ) -> Result<&'static [Option<&'static str>], ScenarioError> {
+        let scenario = self.scenario(registry, &Contestant::named(NAME))?;
         let traced = scenario.links.iter().any(|(_, link)| link.model.trace.is_some());
         let given = !traced && scenario.cells.is_empty();
         Ok(if given { &POINTS } else { &POINTS[1..] })
@@ -82,17 +100,27 @@ impl Case {
     ///
     /// # Errors
     /// As [`Self::scenario`].
-    pub(super) fn benchmark(&self) -> Result<Option<Scenario>, ScenarioError> {
+    pub(super) fn benchmark(&self, registry: &Registry) -> Result<Option<Scenario>, ScenarioError> {
         if self.checks.iter().all(|check| check.quantity != Quantity::RateAgainstTcp) {
             return Ok(None);
         }
-        let overrides: Vec<String> = self.set.iter().map(|&set| set.to_owned()).collect();
-        Ok(Some(Scenario::open(self.scenario, &overrides)?.with_tcp_for_media()))
+        Ok(Some(Scenario::open_in(registry, &self.scenario, &self.set)?.with_tcp_for_media()))
     }
 }
 
 /// The points at which the omniscient sender tries itself.
 const POINTS: [Option<&str>; 3] = [None, Some(CAUTIOUS), Some(STEADY)];
+
+/// A [`Case`] as the suites that ship are written.
+#[derive(Clone, Copy)]
+struct ShippedCase {
+    name: &'static str,
+    title: &'static str,
+    scenario: &'static str,
+    set: &'static [&'static str],
+    checks: &'static [Check],
+    preset: Option<&'static str>,
+}
 
 const fn case(
     name: &'static str,
@@ -100,30 +128,47 @@ const fn case(
     scenario: &'static str,
     set: &'static [&'static str],
     checks: &'static [Check],
-) -> Case {
-    Case { name, title, scenario, set, checks, preset: None }
+) -> ShippedCase {
+    ShippedCase { name, title, scenario, set, checks, preset: None }
 }
 
-/// Every suite.
-pub const SUITES: &[Suite] = &[
-    Suite {
-        name: "rfc8867",
-        title: "Test cases for interactive real-time media over wired networks (RFC 8867)",
-        cases: rfc8867::CASES,
-    },
-    Suite {
-        name: "rfc8869",
-        title: "Test cases for interactive real-time media over wireless networks (RFC 8869)",
-        cases: rfc8869::CASES,
-    },
-    Suite {
-        name: "gaming",
-        title: "Cloud gaming: 30 to 60 Mbit/s, 60 and 120 frames/s",
-        cases: gaming::CASES,
-    },
-];
+impl From<&ShippedCase> for Case {
+    fn from(shipped: &ShippedCase) -> Self {
+        Self {
+            name: shipped.name.to_owned(),
+            title: shipped.title.to_owned(),
+            scenario: shipped.scenario.to_owned(),
+            set: shipped.set.iter().map(|&set| set.to_owned()).collect(),
+            checks: shipped.checks.to_vec(),
+            preset: shipped.preset.map(str::to_owned),
+        }
+    }
+}
 
-/// The suite of this name.
+/// Every suite that ships.
+pub static SUITES: LazyLock<Vec<Suite>> = LazyLock::new(|| {
+    let suite = |name: &str, title: &str, cases: &[ShippedCase]| Suite {
+        name: name.to_owned(),
+        title: title.to_owned(),
+        controllers: Vec::new(),
+        cases: cases.iter().map(Case::from).collect(),
+    };
+    vec![
+        suite(
+            "rfc8867",
+            "Test cases for interactive real-time media over wired networks (RFC 8867)",
+            rfc8867::CASES,
+        ),
+        suite(
+            "rfc8869",
+            "Test cases for interactive real-time media over wireless networks (RFC 8869)",
+            rfc8869::CASES,
+        ),
+        suite("gaming", "Cloud gaming: 30 to 60 Mbit/s, 60 and 120 frames/s", gaming::CASES),
+    ]
+});
+
+/// The suite that ships under this name.
 pub fn find(name: &str) -> Option<&'static Suite> {
     SUITES.iter().find(|suite| suite.name == name)
 }
@@ -139,7 +184,7 @@ mod tests {
     #[test]
     fn every_case_opens_and_has_a_name_of_its_own() {
         let registry = Registry::standard();
-        for suite in SUITES {
+        for suite in SUITES.iter() {
             for (index, case) in suite.cases.iter().enumerate() {
                 for controller in registry.controller_names() {
                     let named = || format!("{}/{} under {controller}", suite.name, case.name);
@@ -153,7 +198,7 @@ mod tests {
                 }
                 assert!(suite.cases[..index].iter().all(|other| other.name != case.name), "{}", case.name);
                 assert!(!case.checks.is_empty());
-                if let Some(preset) = case.preset {
+                if let Some(preset) = &case.preset {
                     let has = |info: &ControllerInfo| info.presets.iter().any(|p| p.name == preset);
                     assert!(registry.controllers().any(has), "{preset}");
                 }
@@ -166,8 +211,7 @@ mod tests {
         let all = [None, Some("cautious"), Some("steady")];
         let not_bold = [Some("cautious"), Some("steady")];
         let points = |suite: &str, case: &str| {
-            let cases = find(suite).unwrap().cases;
-            cases.iter().find(|own| own.name == case).unwrap().points().unwrap()
+            find(suite).unwrap().case(case).unwrap().points(&Registry::standard()).unwrap()
         };
         assert_eq!(points("rfc8867", "5.1"), all);
         assert_eq!(points("gaming", "l4s"), all);
@@ -183,8 +227,9 @@ mod tests {
             let plan = scenario.build(&run, &TraceStore::at(None)).unwrap().plan;
             plan.flows.iter().map(|flow| flow.kind).collect()
         };
-        let cases: Vec<&Case> = SUITES.iter().flat_map(|suite| suite.cases).collect();
-        let judged = cases.iter().filter_map(|case| Some((case, case.benchmark().unwrap()?)));
+        let cases: Vec<&Case> = SUITES.iter().flat_map(|suite| &suite.cases).collect();
+        let judged =
+            cases.iter().filter_map(|case| Some((case, case.benchmark(&Registry::standard()).unwrap()?)));
         let mut found = 0;
         for (case, benchmark) in judged {
             let own = kinds(&case.scenario(&Registry::standard(), &Contestant::named("gcc")).unwrap());

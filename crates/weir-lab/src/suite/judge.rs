@@ -63,7 +63,7 @@ impl<'c> Judge<'c> {
         'c: 't,
     {
         let scenario = match contestant.name.as_str() {
-            NAME => self.case.omniscient(self.yardstick.preset)?,
+            NAME => self.case.omniscient(registry, self.yardstick.preset)?,
             _ => self.case.scenario(registry, contestant)?,
         };
         let contestant = contestant.name.as_str();
@@ -86,7 +86,7 @@ impl<'c> Judge<'c> {
         traces: Vec<TraceUse>,
         contests: Vec<(&str, Vec<Outcome>)>,
     ) -> (CaseResult, Vec<Course>) {
-        let checks = self.case.checks;
+        let checks = &self.case.checks;
         let beyond = self.yardstick.beyond_physics(checks);
         let mut courses = Vec::with_capacity(contests.len());
         let mut controllers = Vec::with_capacity(contests.len());
@@ -100,7 +100,7 @@ impl<'c> Judge<'c> {
             controllers.push(ControllerResult { name: name.to_owned(), checks, viewed });
             courses.extend(runs.into_iter().find_map(|run| run.course));
         }
-        let (name, title) = (self.case.name.to_owned(), self.case.title.to_owned());
+        let (name, title) = (self.case.name.clone(), self.case.title.clone());
         let omniscient = Some(self.yardstick.result(checks));
         (CaseResult { name, title, traces, controllers, omniscient }, courses)
     }
@@ -123,7 +123,12 @@ fn benchmarks(cases: &[&Case], trials: &Trials<'_>) -> Result<Vec<Benchmark>, Ru
     let mut asked = Vec::new();
     for (place, &case) in cases.iter().enumerate() {
         let contestant = "tcp for media";
-        asked.extend(case.benchmark()?.map(|scenario| Trial { place, case, contestant, scenario }));
+        asked.extend(case.benchmark(trials.registry)?.map(|scenario| Trial {
+            place,
+            case,
+            contestant,
+            scenario,
+        }));
     }
     let unseen = Trials { done: &|| {}, ..*trials };
     let received = unseen.run(&asked, |_, _, ran| ran.measured.receipts)?;
@@ -142,8 +147,8 @@ fn yardsticks(
 ) -> Result<Vec<Yardstick>, RunError> {
     let mut attempts = Vec::new();
     for (place, &case) in cases.iter().enumerate() {
-        for &preset in case.points()? {
-            let scenario = case.omniscient(preset)?;
+        for &preset in case.points(trials.registry)? {
+            let scenario = case.omniscient(trials.registry, preset)?;
             attempts.push(Trial { place, case, contestant: NAME, scenario });
         }
     }
@@ -154,7 +159,7 @@ fn yardsticks(
     };
     let mut tried = trials.run(&attempts, attempt)?.into_iter();
     let best = |case: &&Case| {
-        let points = case.points()?.iter().copied();
+        let points = case.points(trials.registry)?.iter().copied();
         Ok(Yardstick::best(points.zip(tried.by_ref()).collect()))
     };
     cases.iter().map(best).collect()

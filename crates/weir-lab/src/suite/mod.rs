@@ -1,12 +1,13 @@
 //! Standard test cases as a verdict: a suite is a list of cases, a case a scenario and the checks that it has to pass.
 //!
 //! The limits of the checks are those of the suite, for every controller. `docs/suites.md` says where cases and limits
-//! come from. What a suite yields can be saved and is then the base with which a later version is compared.
+//! come from, and how a file gives a suite of its own. What a suite yields can be saved and is then the base with which a later version is compared.
 
 mod baseline;
 mod cases;
 mod check;
 mod course;
+mod file;
 mod judge;
 mod page;
 mod results;
@@ -14,10 +15,11 @@ mod run;
 mod trials;
 mod yardstick;
 
-pub use baseline::{BaselineError, Change, Changes, Direction, Unlike, compare};
+pub use baseline::{BaselineError, Change, Changes, Direction, Unlike, compare, compare_saved};
 pub use cases::{Case, SUITES, Suite, find};
 pub use check::{Check, Limit, Quantity};
 pub use course::Course;
+pub use file::suite_schema;
 pub use page::page;
 pub use results::{
     CaseResult, CheckResult, ControllerResult, Judgement, SuiteResult, Verdict, Viewed, Void, decimals,

@@ -242,7 +242,7 @@ impl CheckResult {
     }
 
     /// The same with its interval, and both kinds of runs if they are of two: `rate 93 ± 2 %`.
-    pub(super) fn in_words(&self) -> String {
+    pub fn in_words(&self) -> String {
         let figure = figure(self.mean, self.ci95, self.limit, &self.unit);
         format!("{} {figure}{}", self.name, self.kinds_in_words())
     }
@@ -256,7 +256,7 @@ impl CheckResult {
     }
 
     /// `at least 80 %`.
-    pub(super) fn limit_in_words(&self) -> String {
+    pub fn limit_in_words(&self) -> String {
         let sense = if self.higher_is_better { "at least" } else { "at most" };
         format!("{sense} {}{}", self.limit, unit(&self.unit))
     }

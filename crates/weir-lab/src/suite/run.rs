@@ -42,22 +42,29 @@ pub type SuiteError = RunError;
 
 impl SuiteRequest<'_> {
     pub(super) fn selected(&self) -> Vec<&Case> {
-        let wanted = |case: &&Case| self.cases.is_empty() || self.cases.contains(&case.name);
+        let wanted = |case: &&Case| self.cases.is_empty() || self.cases.contains(&case.name.as_str());
         self.suite.cases.iter().filter(wanted).collect()
     }
 
     /// How many runs this makes: those of the omniscient sender, at each of its points, and those of the controllers.
     pub fn runs(&self) -> usize {
-        let of_case = |case: &Case| case.points().map_or(0, <[_]>::len) + self.controllers.len();
+        let of_case = |case: &Case| case.points(self.registry).map_or(0, <[_]>::len) + self.controllers.len();
         self.selected().into_iter().map(of_case).sum::<usize>() * self.seeds.len()
     }
 
-    /// The traces of each selected case, which are the same under every controller and in every run.
+    /// The traces of each selected case, which are the same under every controller and in every run. Every variant is tried,
+    /// too, so that what is wrong with its options is told before anything runs.
     pub(super) fn traces(&self, store: &TraceStore) -> Result<Vec<Vec<TraceUse>>, SuiteError> {
         let options = RunOptions::new(1);
-        let traces = |case: &Case| match self.controllers.first() {
-            None => Ok(Vec::new()),
-            Some(contestant) => Ok(case.scenario(self.registry, contestant)?.build(&options, store)?.traces),
+        let traces = |case: &Case| {
+            let variants = self.controllers.iter().skip(1).filter(|other| other.definition.is_some());
+            for variant in variants {
+                case.scenario(self.registry, variant)?.build(&options, store)?;
+            }
+            match self.controllers.first() {
+                None => Ok(Vec::new()),
+                Some(first) => Ok(case.scenario(self.registry, first)?.build(&options, store)?.traces),
+            }
         };
         self.selected().into_iter().map(traces).collect()
     }
@@ -75,8 +82,8 @@ impl SuiteRequest<'_> {
     /// # Errors
     /// A case's scenario names a trace that is not there; a controller is not known.
     pub fn run(&self, store: &TraceStore, done: &(dyn Fn() + Sync)) -> Result<SuiteRun, SuiteError> {
-        let &Self { suite, seeds, jobs, .. } = self;
-        let trials = Trials { suite: suite.name, seeds, jobs, traces: store, done };
+        let &Self { suite, registry, seeds, jobs, .. } = self;
+        let trials = Trials { suite: &suite.name, registry, seeds, jobs, traces: store, done };
         let judges = Judge::of_each(&self.selected(), &trials)?;
         let contests = self.contests(&judges)?;
         let outcomes = trials.run(&contests, |trial, run, ran| judges[trial.place].outcome(run, &ran))?;
@@ -107,7 +114,7 @@ impl SuiteRequest<'_> {
             judge.verdict(traces, contests)
         };
         let (cases, courses) = judges.iter().zip(traces).map(verdict).unzip();
-        let (suite, seeds) = (self.suite.name.to_owned(), self.seeds.to_vec());
+        let (suite, seeds) = (self.suite.name.clone(), self.seeds.to_vec());
         SuiteRun { result: SuiteResult { suite, seeds, skip_rule, cases }, courses }
     }
 }

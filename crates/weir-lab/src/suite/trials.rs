@@ -3,6 +3,7 @@
 use super::cases::Case;
 use super::check::{START_UP, settled};
 use crate::build::RunOptions;
+use crate::registry::Registry;
 use crate::runs::{Forget, Ran, RunError, Runner, Task};
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
@@ -25,6 +26,8 @@ pub(super) struct Trial<'c> {
 pub(super) struct Trials<'a> {
     /// The name of the suite.
     pub(super) suite: &'a str,
+    /// Where the controllers come from that the cases' scenarios name.
+    pub(super) registry: &'a Registry,
     pub(super) seeds: &'a [u64],
     /// Threads.
     pub(super) jobs: usize,

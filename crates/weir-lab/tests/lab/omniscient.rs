@@ -57,7 +57,7 @@ fn ahead_in(suite: &str, cases: &[&str], controllers: &[&str], seeds: &[u64]) ->
 fn no_law_gives_viewers_more_at_no_more_delay() {
     let found: Vec<String> = if is_long() {
         let controllers: Vec<&str> = Registry::standard().controller_names().collect();
-        SUITES.iter().flat_map(|suite| ahead_in(suite.name, &[], &controllers, &[1, 2, 3, 4, 5])).collect()
+        SUITES.iter().flat_map(|suite| ahead_in(&suite.name, &[], &controllers, &[1, 2, 3, 4, 5])).collect()
     } else {
         let controllers = ["gcc", "nada", "scream-v2"];
         let wired = ahead_in("rfc8867", &["5.1", "5.4", "6.2 5.6"], &controllers, &[1]);

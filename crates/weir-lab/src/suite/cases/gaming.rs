@@ -1,17 +1,17 @@
 //! Cloud gaming.
 
 use super::checks::{GAMING, GAMING_BESIDE_TCP};
-use super::{Case, case};
+use super::{ShippedCase, case};
 
-const fn game(name: &'static str, title: &'static str, scenario: &'static str) -> Case {
-    Case { preset: Some("gaming"), ..case(name, title, scenario, &[], GAMING) }
+const fn game(name: &'static str, title: &'static str, scenario: &'static str) -> ShippedCase {
+    ShippedCase { preset: Some("gaming"), ..case(name, title, scenario, &[], GAMING) }
 }
 
-const fn beside_tcp(name: &'static str, title: &'static str, scenario: &'static str) -> Case {
-    Case { checks: GAMING_BESIDE_TCP, ..game(name, title, scenario) }
+const fn beside_tcp(name: &'static str, title: &'static str, scenario: &'static str) -> ShippedCase {
+    ShippedCase { checks: GAMING_BESIDE_TCP, ..game(name, title, scenario) }
 }
 
-pub(super) const CASES: &[Case] = &[
+pub(super) const CASES: &[ShippedCase] = &[
     game("steady", "60 frames/s on 40 Mbit/s", "gaming/steady"),
     game("120 frames", "120 frames/s on 50 Mbit/s", "gaming/120-frames"),
     game("step", "50, 30, 50 Mbit/s", "gaming/step"),

@@ -3,7 +3,7 @@
 use super::checks::{
     ALONE, APART, LONG_TCP, LONG_TCP_MARKED, PAUSE, ROUND_TRIPS, SHORT_TCP, TOGETHER, WEIGHTED,
 };
-use super::{Case, case};
+use super::{ShippedCase, case};
 
 /// Marks instead of drops.
 const MARKS: &str = "dumbbell.bottleneck.queue={ discipline = \"codel\" }";
@@ -12,7 +12,7 @@ const MARKS: &str = "dumbbell.bottleneck.queue={ discipline = \"codel\" }";
 const COUPLED: &str =
     "coupling={ calls = { flows = [\"video-1\", \"video-2\", \"video-3\"], algorithm = \"rfc8699-1\" } }";
 
-pub(super) const CASES: &[Case] = &[
+pub(super) const CASES: &[ShippedCase] = &[
     case("5.1", "variable capacity, one flow, 50 ms", "rfc8867/variable-capacity", &[], ALONE),
     case(
         "5.1 100ms",

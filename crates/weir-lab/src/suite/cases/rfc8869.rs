@@ -1,7 +1,7 @@
 //! RFC 8869.
 
 use super::checks::{AMONG_TCP, APART, LONG_TCP, TOGETHER};
-use super::{Case, case};
+use super::{ShippedCase, case};
 
 /// The user's share of the cell.
 const HALF: &str = "links.radio.trace_scale=0.5";
@@ -11,7 +11,7 @@ const CODEL: &str = "links.radio.queue={ discipline = \"codel\" }";
 const BAD_UP: &str = "links.radio.trace=att-lte-driving-2016.up";
 const BAD_DOWN: &str = "links.radio.trace=att-lte-driving-2016.down";
 
-pub(super) const CASES: &[Case] = &[
+pub(super) const CASES: &[ShippedCase] = &[
     case("2.1 up 1", "all of a cell's uplink", "rfc8869/uplink", &[], APART),
     case("2.1 up 1/2", "half of a cell's uplink", "rfc8869/uplink", &[HALF], APART),
     case(
@@ -114,7 +114,7 @@ pub(super) const CASES: &[Case] = &[
     varying("3.2 N=20", &["links.station.count=20", "flows.up.count=20"]),
 ];
 
-const fn varying(name: &'static str, set: &'static [&'static str]) -> Case {
+const fn varying(name: &'static str, set: &'static [&'static str]) -> ShippedCase {
     case(
         name,
         "N flows up a Wi-Fi cell, begun and ended at different times",

@@ -1,0 +1,120 @@
+//! What can be said after `weir suite`.
+
+use std::path::PathBuf;
+
+use clap::{Subcommand, value_parser};
+use weir_lab::suite::{self, Suite};
+
+/// Where a suite comes from.
+#[derive(Clone, Debug)]
+pub(crate) enum SuiteSource {
+    /// It ships.
+    Shipped(&'static Suite),
+    /// A file.
+    File(PathBuf),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct SuiteArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<SuiteCommand>,
+    /// The suite (see `weir list suites`), or a file of your own that ends in `.toml`.
+    #[arg(required = true, value_parser = source)]
+    pub(crate) suite: Option<SuiteSource>,
+    /// Controllers, with options of their own in braces, such as `gcc,gcc{trendline.window=40}` [default: those of the suite's
+    /// file, else all].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) controller: Vec<String>,
+    /// Only these cases, such as `5.1`.
+    #[arg(long, value_name = "CASE", value_delimiter = ',')]
+    pub(crate) case: Vec<String>,
+    /// Runs per controller and case, each with a seed of its own.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: u32,
+    /// Seed of the first run; the others follow it.
+    #[arg(long, value_name = "S", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(u64).range(..=i64::MAX as u64))]
+    pub(crate) seed: u64,
+    /// Threads [default: one per core]; results do not depend on them.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+    /// Save the result, as the base of later comparisons.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save: Option<PathBuf>,
+    /// Compare with a saved result; exit with 1 if anything got worse.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) gates: GateArgs,
+    /// Write the verdicts as JUnit's XML, each case a test of its controller: missed ones failed, open ones skipped.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Write the matrix as a table of Markdown; `-` prints it in place of the usual one.
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Directory for the matrix as a page and the result as JSON [default: weir-out/suite-NAME, of some of the cases
+    /// weir-out/suite-NAME-some].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
+    /// nearest `data/`, and what ships.
+    #[arg(long, value_name = "DIR", value_parser = super::directory)]
+    pub(crate) data: Vec<PathBuf>,
+    /// Also judge by what stands in for recorded traces that are not there; without it that is an error.
+    #[arg(long)]
+    pub(crate) allow_stand_ins: bool,
+    /// Print the result as JSON, and write files only where they are asked for.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress bar.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// What every controller has to reach; the exit code is 1 where one does not.
+#[derive(Debug, clap::Args)]
+pub(crate) struct GateArgs {
+    /// These cases have to pass, such as `5.1,5.4`; exit with 1 if one does not.
+    #[arg(long, value_name = "CASE", value_delimiter = ',')]
+    pub(crate) require: Vec<String>,
+    /// So many cases have to pass; exit with 1 if fewer do.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    pub(crate) min_passed: Option<u32>,
+    /// What is open counts as passed for --require and --min-passed.
+    #[arg(long)]
+    pub(crate) allow_open: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SuiteCommand {
+    /// Compare two saved results without a run: what got better and what got worse; exit with 1 if anything did.
+    Diff(SuiteDiffArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SuiteDiffArgs {
+    /// The earlier result, as `--save` or `--json` wrote it.
+    pub(crate) old: PathBuf,
+    /// The later one.
+    pub(crate) new: PathBuf,
+    /// Write what changed as a table of Markdown; `-` prints it in place of the usual one.
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) markdown: Option<PathBuf>,
+}
+
+/// A suite that ships, or a file.
+fn source(text: &str) -> Result<SuiteSource, String> {
+    let path = PathBuf::from(text);
+    match suite::find(text) {
+        Some(suite) => Ok(SuiteSource::Shipped(suite)),
+        None if path.extension().is_some_and(|end| end == "toml") => Ok(SuiteSource::File(path)),
+        None => {
+            let names: Vec<&str> = suite::SUITES.iter().map(|suite| suite.name.as_str()).collect();
+            Err(format!(
+                "no suite ships under this name; write {}, or a file that ends in `.toml`",
+                names.join(", ")
+            ))
+        }
+    }
+}

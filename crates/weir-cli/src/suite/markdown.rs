@@ -1,0 +1,49 @@
+//! The matrix of a suite, and what changed, as tables of Markdown.
+
+use weir_lab::suite::{Changes, SuiteResult, Verdict};
+
+use super::changes as words;
+
+use crate::markdown::{head, line, text};
+
+/// The matrix, with `notes` below it.
+pub(super) fn matrix(title: &str, result: &SuiteResult, notes: &[String]) -> String {
+    let names: Vec<&str> = result.controllers().collect();
+    let mut table = format!("### {}\n\n", text(title));
+    let rule = if result.skip_rule.is_empty() { String::new() } else { format!("; `{}`", result.skip_rule) };
+    table.extend([&result.seeds.len().to_string(), " runs per case and controller", &rule, ". "]);
+    table.extend([super::LEGEND, "\n\n"]);
+    let heads = std::iter::once("case".to_owned()).chain(names.iter().map(|name| format!("`{name}`")));
+    table += &head(&heads.collect::<Vec<_>>());
+    for case in &result.cases {
+        let cells = case.controllers.iter().map(|own| format!("{} {}", own.verdict().mark(), own.in_words()));
+        table += &line(&std::iter::once(case.name.clone()).chain(cells).collect::<Vec<_>>());
+    }
+    for (label, verdict) in [("passed", Verdict::Passed), ("open", Verdict::Open)] {
+        let counted = |index| format!("{} of {}", result.count(index, verdict), result.cases.len());
+        table += &line(
+            &std::iter::once(label.to_owned()).chain((0..names.len()).map(counted)).collect::<Vec<_>>(),
+        );
+    }
+    for note in notes {
+        table.extend(["\n", &text(note), "\n"]);
+    }
+    table
+}
+
+/// What changed, with how many got better and worse.
+pub(super) fn changes(changes: &Changes) -> String {
+    let mut table = String::new();
+    if !changes.changes.is_empty() {
+        table += &head(&words::HEADER.map(str::to_owned));
+        for change in &changes.changes {
+            table += &line(&words::words(change));
+        }
+        table.push('\n');
+    }
+    for sentence in words::sentences(changes) {
+        table.extend([&text(&sentence), "\n\n"]);
+    }
+    table.truncate(table.trim_end().len());
+    table + "\n"
+}

@@ -1,0 +1,222 @@
+//! What a suite's run leaves: on the terminal, in its folder, and in the files that were asked for.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use weir_lab::suite::{self, Changes, ControllerResult, Suite, SuiteResult, SuiteRun, Verdict};
+
+use super::{LEGEND, changes, junit, markdown};
+use crate::args::SuiteArgs;
+use crate::failure::Failure;
+use crate::output::{Files, OutputDirectory, OutputFile};
+use crate::run::DEFAULT_OUT;
+use crate::table;
+
+/// The name of the file with the result, in the output directory.
+const RESULT: &str = "suite.json";
+/// That of the matrix.
+const MATRIX: &str = "suite.html";
+
+/// Everything that can be told of a run.
+pub(super) struct Told<'a> {
+    pub(super) suite: &'a Suite,
+    pub(super) run: &'a SuiteRun,
+    /// What a reader should know besides.
+    pub(super) notes: &'a [String],
+    /// Since the base.
+    pub(super) changes: Option<&'a Changes>,
+}
+
+impl Told<'_> {
+    fn title(&self) -> String {
+        self.run.result.titled(&self.suite.title)
+    }
+
+    fn json(&self) -> Result<Vec<u8>, Failure> {
+        let mut text = serde_json::to_vec_pretty(&self.run.result).map_err(std::io::Error::from)?;
+        text.push(b'\n');
+        Ok(text)
+    }
+
+    fn markdown(&self) -> String {
+        let matrix = markdown::matrix(&self.title(), &self.run.result, self.notes);
+        let changes = self.changes.map(markdown::changes);
+        changes.map_or(matrix.clone(), |changes| format!("{matrix}\n{changes}"))
+    }
+}
+
+/// In which form the result is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Table,
+    Markdown,
+    Json,
+}
+
+/// Where it goes.
+pub(super) struct Output {
+    form: Form,
+    directory: Option<OutputDirectory>,
+    save: Option<OutputFile>,
+    junit: Option<OutputFile>,
+    markdown: Option<OutputFile>,
+}
+
+impl Output {
+    /// Looks whether all that `args` ask for can be written; `cases` are those of `suite` that are run, all if empty.
+    ///
+    /// # Errors
+    /// Something cannot be written, or would be written over the base or over something else that this run writes.
+    pub(super) fn prepare(args: &SuiteArgs, suite: &Suite, cases: &[&str]) -> Result<Self, Failure> {
+        let to_stdout = args.markdown.as_deref() == Some(Path::new("-"));
+        if to_stdout && args.json {
+            let problem = "--json prints to the same place; leave out one of them, or name a file".to_owned();
+            return Err(Failure::Option { option: "--markdown -".to_owned(), problem });
+        }
+        let markdown = args.markdown.as_deref().filter(|_| !to_stdout);
+        let out = directory(args, suite, cases);
+        let result = out.as_ref().map(|out| out.join(RESULT));
+        let written = [
+            (args.save.as_deref(), "--save"),
+            (args.junit.as_deref(), "--junit"),
+            (markdown, "--markdown"),
+            (result.as_deref(), "--out"),
+        ];
+        each_in_its_place(&written)?;
+        base_is_kept(args.baseline.as_deref(), &written)?;
+        let prepare = |path: Option<&Path>| path.map(OutputFile::prepare).transpose();
+        let form = match (args.json, to_stdout) {
+            (true, _) => Form::Json,
+            (false, true) => Form::Markdown,
+            (false, false) => Form::Table,
+        };
+        Ok(Self {
+            form,
+            save: prepare(args.save.as_deref())?,
+            junit: prepare(args.junit.as_deref())?,
+            markdown: prepare(markdown)?,
+            directory: out.as_deref().map(OutputDirectory::prepare).transpose()?,
+        })
+    }
+
+    /// Writes every file, each whole or not at all, whatever becomes of the others.
+    ///
+    /// # Errors
+    /// That of the first one that could not be written.
+    pub(super) fn write(&mut self, told: &Told<'_>) -> Result<(), Failure> {
+        let json = told.json()?;
+        let mut first = Ok(());
+        if let Some(directory) = &mut self.directory {
+            let page = suite::page(&told.suite.title, told.run).into_bytes();
+            let files: Files = vec![(MATRIX.to_owned(), page), (RESULT.to_owned(), json.clone())];
+            first = directory.write(&files);
+        }
+        if first.is_err() {
+            // It is not there to be pointed at.
+            self.directory = None;
+        }
+        if let Some(save) = &self.save {
+            first = first.and(save.write(&json));
+        }
+        if let Some(file) = &self.junit {
+            let report = junit::report(&told.title(), &told.run.result).map_err(Failure::from);
+            first = first.and(report.and_then(|report| file.write(&report)));
+        }
+        if let Some(file) = &self.markdown {
+            first = first.and(file.write(told.markdown().as_bytes()));
+        }
+        first
+    }
+
+    /// Prints the result, and what changed.
+    ///
+    /// # Errors
+    /// Nobody reads.
+    pub(super) fn print(&self, told: &Told<'_>) -> Result<(), Failure> {
+        let mut out = anstream::stdout().lock();
+        match self.form {
+            Form::Json => {
+                let printed = out.write_all(&told.json()?).map_err(Failure::from);
+                printed.and(changes::print(&mut anstream::stderr(), told.notes, told.changes))
+            }
+            Form::Markdown => Ok(out.write_all(told.markdown().as_bytes())?),
+            Form::Table => {
+                matrix(&mut out, &told.title(), &told.run.result)?;
+                if let Some(directory) = &self.directory {
+                    let (cases, all) = (told.run.result.cases.len(), told.suite.cases.len());
+                    let some = if cases < all { format!(" ({cases} of {all} cases)") } else { String::new() };
+                    writeln!(out, "Matrix: {}{some}", directory.path(MATRIX).display())?;
+                }
+                changes::print(&mut out, told.notes, told.changes)
+            }
+        }
+    }
+}
+
+/// Where the page goes; `None` if there is none. A run of some cases leaves the matrix of all of them alone.
+fn directory(args: &SuiteArgs, suite: &Suite, cases: &[&str]) -> Option<PathBuf> {
+    let some = if cases.is_empty() || cases.len() == suite.cases.len() { "" } else { "-some" };
+    let usual = || Path::new(DEFAULT_OUT).join(format!("suite-{}{some}", suite.name));
+    args.out.clone().or_else(|| (!args.json).then(usual))
+}
+
+/// What is written, and the option that says where.
+type Written<'a> = (Option<&'a Path>, &'a str);
+
+/// No two files of this run are one.
+fn each_in_its_place(written: &[Written<'_>]) -> Result<(), Failure> {
+    for (index, (path, option)) in written.iter().enumerate() {
+        let Some(path) = path else { continue };
+        // A device takes what comes.
+        let same = |(other, _): &&Written<'_>| *other == Some(path) && !path.starts_with("/dev");
+        if let Some((_, other)) = written[..index].iter().find(same) {
+            let problem = format!("{other} writes there, too; name another file");
+            return Err(Failure::Option { option: format!("{option} {}", path.display()), problem });
+        }
+    }
+    Ok(())
+}
+
+/// A run must not write over the base it is compared with: after a regression, the next run would be compared with that.
+fn base_is_kept(base: Option<&Path>, written: &[Written<'_>]) -> Result<(), Failure> {
+    let Some(base) = base else { return Ok(()) };
+    for (path, advice) in written {
+        let same =
+            |path: &&Path| matches!((path.canonicalize(), base.canonicalize()), (Ok(a), Ok(b)) if a == b);
+        if path.as_ref().is_some_and(same) {
+            let problem =
+                format!("this run would write over it; keep a copy of it, or give another {advice}");
+            return Err(Failure::Option { option: format!("--baseline {}", base.display()), problem });
+        }
+    }
+    Ok(())
+}
+
+fn matrix(out: &mut impl Write, title: &str, result: &SuiteResult) -> Result<(), Failure> {
+    writeln!(out, "\u{1b}[1m{title}\u{1b}[0m")?;
+    writeln!(out, "{} runs per case and controller; {}", result.seeds.len(), result.skip_rule)?;
+    writeln!(out, "{}\n", table::sentence(LEGEND, table::terminal_width()))?;
+    let names: Vec<&str> = result.controllers().collect();
+    let mut rows: Vec<(String, Vec<String>)> = result
+        .cases
+        .iter()
+        .map(|case| (case.name.clone(), case.controllers.iter().map(cell).collect()))
+        .collect();
+    for (label, verdict) in [("passed", Verdict::Passed), ("open", Verdict::Open)] {
+        let counted = |index| format!("{} of {}", result.count(index, verdict), result.cases.len());
+        rows.push((label.to_owned(), (0..names.len()).map(counted).collect()));
+    }
+    writeln!(out, "{}", table::words("case", &names, &rows, table::terminal_width()))?;
+    Ok(())
+}
+
+/// `✓ rate 93 % (+16, +3 %)`, green, red or yellow.
+fn cell(result: &ControllerResult) -> String {
+    let verdict = result.verdict();
+    let colour = match verdict {
+        Verdict::Passed => 32,
+        Verdict::Missed => 31,
+        Verdict::Open => 33,
+    };
+    format!("\u{1b}[{colour}m{}\u{1b}[0m {}", verdict.mark(), result.in_words())
+}

@@ -1,0 +1,125 @@
+//! Suites of one's own: `weir suite my-suite.toml`.
+
+use serde_json::Value;
+
+use crate::support::{GOOD, Place};
+
+/// Every line is tested at its number: do not reflow.
+pub(crate) const CALLS: &str = r#"title = "My calls"
+controllers = ["gcc-2016", "gcc{trendline.window=40}"]
+[[cases]]
+name = "narrow"
+title = "A call on 1 Mbit/s"
+scenario = "scenarios/call.toml"
+set = ["duration=30s"]
+[[cases.checks]]
+quantity = "loss"
+at_most = 50
+[[cases.checks]]
+quantity = "rate"
+at_least = 1
+[[cases]]
+name = "too much"
+scenario = "scenarios/call.toml"
+set = ["duration=30s", "links.forward.rate=2Mbps"]
+[[cases.checks]]
+quantity = "frame delay p99"
+at_most = 1
+"#;
+
+/// A place with the suite and its scenario; the suite is called `mine/calls.toml`.
+pub(crate) fn place() -> Place {
+    let place = Place::new();
+    place.write("mine/calls.toml", CALLS);
+    place.write("mine/scenarios/call.toml", GOOD);
+    place
+}
+
+#[test]
+fn a_file_is_judged_as_a_suite_that_ships() {
+    let place = place();
+    let outcome = place.weir("suite mine/calls.toml --runs 1 --quiet --save base.json");
+    let row = |name: &str| outcome.stdout.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+    assert_eq!(row("narrow ").matches('✓').count(), 2, "{}", outcome.stdout);
+    assert_eq!(row("too much ").matches('✗').count(), 2, "{}", outcome.stdout);
+    assert!(outcome.stdout.starts_with("My calls\n"), "{}", outcome.stdout);
+    let result: Value = serde_json::from_str(&place.read("weir-out/suite-calls/suite.json")).unwrap();
+    assert_eq!([&result["suite"], &result["cases"][1]["title"]], ["calls", "A call"]);
+    let same = place.weir("suite mine/calls.toml --runs 1 --quiet --json --baseline base.json");
+    assert_eq!(same.stdout, place.read("base.json"));
+    assert!(same.stderr.contains("Of 6 checks 0 got better and 0 got worse."), "{}", same.stderr);
+    let other = place.weir("suite mine/calls.toml --runs 1 --quiet --json --controller nada --case narrow");
+    let result: Value = serde_json::from_str(&other.stdout).unwrap();
+    assert_eq!(result["cases"].as_array().map(Vec::len), Some(1));
+    assert_eq!(result["cases"][0]["controllers"][0]["name"], "nada");
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_told_at_its_place_and_nothing_runs() {
+    let place = place();
+    for (right, wrong, said) in [
+        ("title = \"My calls\"", "title = 3", ["calls.toml:1:9", "write text"]),
+        ("quantity = \"loss\"", "quantity = \"lost\"", ["calls.toml:9:12", "did you mean `loss`?"]),
+        ("at_most = 50", "atmost = 50", ["calls.toml:10:1", "did you mean `at_most`?"]),
+        ("at_most = 50", "at_most = -1", ["calls.toml:10:11", "a number above 0"]),
+        ("duration=30s\"]", "duratio=30s\"]", ["calls.toml:7:8", "duration"]),
+        (
+            "scenarios/call.toml",
+            "scenarios/cal.toml",
+            ["calls.toml:6:12", "there is no file mine/scenarios/cal.toml"],
+        ),
+        ("\"gcc-2016\",", "\"gcc-2061\",", ["calls.toml:2:16", "did you mean `gcc-2016`?"]),
+        ("window=40", "windw=40", ["calls.toml:2:28", "did you mean `window`?"]),
+        ("\"too much\"", "\"narrow\"", ["calls.toml:15:8", "a name of its own"]),
+        ("[[cases]]", "[[cases", ["calls.toml:3:", ""]),
+    ] {
+        assert!(CALLS.contains(right), "{right}");
+        place.write("mine/calls.toml", &CALLS.replacen(right, wrong, 1));
+        let before = place.tree("");
+        let outcome = place.try_weir("suite mine/calls.toml --quiet --save base.json");
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{wrong}: {}", outcome.stderr);
+        for part in said {
+            assert!(outcome.stderr.contains(part), "{wrong}: `{part}` is not said: {}", outcome.stderr);
+        }
+        assert_eq!(place.tree(""), before, "{wrong} wrote something");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_its_scenario_is_told_there() {
+    let place = place();
+    place.write("mine/scenarios/call.toml", &GOOD.replace("\"1Mbps\"\nqueue", "\"1Mbs\"\nqueue"));
+    let outcome = place.try_weir("suite mine/calls.toml --quiet");
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.stderr.contains("mine/scenarios/call.toml:7:8: "), "{}", outcome.stderr);
+    for (name, said) in [
+        (
+            "rfc8876",
+            "no suite ships under this name; write rfc8867, rfc8869, gaming, or a file that ends in `.toml`",
+        ),
+        ("missing.toml", "missing.toml: the suite cannot be read"),
+    ] {
+        let outcome = place.try_weir(&format!("suite {name} --quiet"));
+        assert_eq!(outcome.code, Some(2), "{name}");
+        assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn the_schema_of_suites_is_printed() {
+    let schema: Value = serde_json::from_str(&Place::new().weir("schema suite").stdout).unwrap();
+    assert_eq!(schema["title"], "SuiteFile");
+    assert!(schema["properties"].as_object().unwrap().contains_key("cases"));
+}
+
+#[test]
+fn the_example_of_the_document_is_right() {
+    let document = std::fs::read_to_string(crate::support::data().join("../docs/suites.md")).unwrap();
+    let (_, section) = document.split_once("## A suite of your own").unwrap();
+    let example = section.split("```toml\n").nth(1).and_then(|text| text.split("```").next()).unwrap();
+    let place = Place::new();
+    place.write("meetings.toml", example);
+    place.write("lift.toml", GOOD);
+    let outcome = place.weir("suite meetings.toml --runs 1 --case lift --quiet");
+    assert!(outcome.stdout.lines().any(|line| line.starts_with("lift ")), "{}", outcome.stdout);
+}
