@@ -4,9 +4,13 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum, value_parser};
+use clap_complete::Shell;
 use weir_lab::experiments::Shard;
 use weir_lab::{analysis, pairs, registry, suite};
-use weir_units::TimeDelta;
+
+mod trace;
+
+pub(crate) use trace::{TraceCommand, TraceConvertArgs, TraceShowArgs, TraceSource};
 
 /// Judge congestion controllers for real-time media.
 #[derive(Debug, Parser)]
@@ -37,6 +41,8 @@ pub(crate) enum Command {
     /// Look at traces of links, and make them from others.
     #[command(subcommand)]
     Trace(TraceCommand),
+    /// Say what a metric means, by the name of a column or of a key of the results; without a name, list them.
+    Explain(ExplainArgs),
     /// Print a JSON Schema.
     Schema(SchemaArgs),
     /// Begin something of your own.
@@ -44,6 +50,10 @@ pub(crate) enum Command {
     New(NewCommand),
     /// Check a scenario file without running it.
     Check(CheckArgs),
+    /// Print what lets a shell complete these words.
+    Completions(CompletionsArgs),
+    /// Print the manual page; with --out, write one for each command.
+    Man(ManArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -98,6 +108,9 @@ pub(crate) struct RunArgs {
     /// Also write packets-CONTROLLER.pcapng: the packets that come out of these links in the run of the first seed.
     #[arg(long, value_name = "LINK", value_delimiter = ',', requires = "scenario")]
     pub(crate) pcap: Vec<String>,
+    /// Open the report when it is there.
+    #[arg(long)]
+    pub(crate) open: bool,
     /// Form of the time series.
     #[arg(long, value_name = "FORM", value_delimiter = ',', default_value = "csv")]
     pub(crate) series: Vec<SeriesForm>,
@@ -177,6 +190,9 @@ pub(crate) struct SuiteArgs {
     /// nearest `data/`, and what ships.
     #[arg(long, value_name = "DIR", value_parser = directory)]
     pub(crate) data: Vec<PathBuf>,
+    /// Open the matrix when it is there.
+    #[arg(long)]
+    pub(crate) open: bool,
     /// Also judge by what stands in for recorded traces that are not there; without it that is an error.
     #[arg(long)]
     pub(crate) allow_stand_ins: bool,
@@ -324,6 +340,8 @@ pub(crate) enum Format {
 pub(crate) struct ListArgs {
     /// What to list.
     pub(crate) what: Listing,
+    /// Only this one, with all that is known of it: a controller or coupler with every option, a scenario, a suite.
+    pub(crate) name: Option<String>,
     /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
     /// nearest `data/`, and what ships.
     #[arg(long, value_name = "DIR", value_parser = directory)]
@@ -347,92 +365,17 @@ pub(crate) enum Listing {
     Traces,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum TraceCommand {
-    /// Its length, its rates, its gaps.
-    Show(TraceShowArgs),
-    /// Write it in another form: `.csv` and `.json` are rates over time, all else is Mahimahi's.
-    Convert(TraceConvertArgs),
-    /// Write a part of it.
-    Cut(TraceCutArgs),
-    /// Write it with so many times the rate.
-    Scale(TraceScaleArgs),
-    /// Draw its rate over time, as SVG.
-    Plot(TraceConvertArgs),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct TraceSource {
-    /// A trace (see `weir list traces`) or a file.
-    pub(crate) trace: String,
-    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
-    /// nearest `data/`, and what ships.
-    #[arg(long, value_name = "DIR", value_parser = directory)]
-    pub(crate) data: Vec<PathBuf>,
-    /// Rates are means over this; whole milliseconds.
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = bin)]
-    pub(crate) bin: TimeDelta,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct TraceShowArgs {
-    #[command(flatten)]
-    pub(crate) source: TraceSource,
-    /// Print as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct TraceConvertArgs {
-    #[command(flatten)]
-    pub(crate) source: TraceSource,
-    /// The file to write.
-    pub(crate) out: PathBuf,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct TraceCutArgs {
-    #[command(flatten)]
-    pub(crate) source: TraceSource,
-    /// The file to write.
-    pub(crate) out: PathBuf,
-    /// Where the part begins.
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = time)]
-    pub(crate) from: TimeDelta,
-    /// Where it ends [default: the end of the trace].
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    pub(crate) to: Option<TimeDelta>,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct TraceScaleArgs {
-    #[command(flatten)]
-    pub(crate) source: TraceSource,
-    /// The file to write.
-    pub(crate) out: PathBuf,
-    /// So many times the rate, from 0.001 to 1000.
-    #[arg(long, value_name = "FACTOR")]
-    pub(crate) rate: f64,
-}
-
 /// A directory that is there.
 fn directory(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.is_dir() { Ok(path) } else { Err("there is no such directory".to_owned()) }
 }
 
-/// A time that is not negative.
-fn time(text: &str) -> Result<TimeDelta, String> {
-    let time: TimeDelta = text.parse().map_err(|error: weir_units::ParseUnitError| error.to_string())?;
-    if time.is_negative() { Err("must not be negative".to_owned()) } else { Ok(time) }
-}
-
-/// The length of a bin.
-fn bin(text: &str) -> Result<TimeDelta, String> {
-    let bin = time(text)?;
-    let whole = bin > TimeDelta::ZERO && bin.nanos() % 1_000_000 == 0;
-    if whole { Ok(bin) } else { Err("must be a whole number of milliseconds, 1 ms at least".to_owned()) }
+impl Listing {
+    /// As it stands on the command line.
+    pub(crate) fn word(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -440,6 +383,9 @@ pub(crate) struct SchemaArgs {
     /// Of what.
     #[arg(default_value = "scenario")]
     pub(crate) what: SchemaOf,
+    /// Of which controller or coupler are the options.
+    #[arg(required_if_eq("what", "options"))]
+    pub(crate) name: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -448,6 +394,18 @@ pub(crate) enum SchemaOf {
     Scenario,
     /// The output of `weir run --json`.
     Results,
+    /// The options of a controller or coupler.
+    Options,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExplainArgs {
+    /// The metric, such as `useful rate` or `owd_excess_ms.p95`.
+    #[arg(num_args = 0..)]
+    pub(crate) metric: Vec<String>,
+    /// Print as JSON: an array with an object for each meaning.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -461,4 +419,17 @@ pub(crate) struct CheckArgs {
     /// nearest `data/`, and what ships.
     #[arg(long, value_name = "DIR", value_parser = directory)]
     pub(crate) data: Vec<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompletionsArgs {
+    /// Which.
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ManArgs {
+    /// Directory for weir.1, weir-run.1 and so on.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }

@@ -9,13 +9,16 @@ mod check;
 mod compare;
 mod detection;
 mod effective;
+mod explain;
 mod failure;
 mod list;
+mod manual;
 mod new;
 mod numbers;
 mod output;
 mod pairs;
 mod progress;
+mod report;
 mod reproduce;
 mod run;
 mod suite;
@@ -62,9 +65,12 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Command::Trace(command) => trace::trace(&command),
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args, &registry),
-        Command::Schema(args) => list::schema(&args),
+        Command::Explain(args) => explain::explain(&args),
+        Command::Schema(args) => list::schema(&args, &registry),
         Command::New(command) => new::new(&command),
         Command::Check(args) => check::check(&args, &registry),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -18,10 +18,12 @@ use crate::args::{RunArgs, SeriesForm};
 use crate::check::counted;
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory};
-use crate::{effective, progress, table};
+use crate::{effective, progress, report, table};
 
 /// Where results go unless the caller says otherwise.
 pub(crate) const DEFAULT_OUT: &str = "weir-out";
+/// The name of the file with the report, in the output directory.
+const REPORT: &str = "report.html";
 /// Points of a distribution in a file.
 const CDF_POINTS: usize = 1000;
 
@@ -51,6 +53,7 @@ struct Part<'a> {
 
 impl Invocation<'_> {
     fn single(&self, name: &str) -> Result<(), Failure> {
+        self.opens_a_file()?;
         let scenario = effective::scenario(self.args, self.registry, name, &[], &self.store)?;
         let mut directory = self.output(&scenario.name)?;
         let captures = self.captures(&scenario, directory.as_mut())?;
@@ -65,7 +68,8 @@ impl Invocation<'_> {
         let notes = comparison.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
-            return print_json(&mut out, &[&comparison.summary], &notes);
+            print_json(&mut out, &[&comparison.summary], &notes)?;
+            return self.open(directory.as_ref());
         }
         writeln!(out, "{}\n", heading(&scenario, &comparison))?;
         let width = table::terminal_width();
@@ -88,10 +92,12 @@ impl Invocation<'_> {
                 writeln!(out, "{}", table::summary(&title, &flows, width))?;
             }
         }
-        closing(&mut out, directory.as_ref(), &notes, &verdict)
+        closing(&mut out, directory.as_ref(), &notes, &verdict)?;
+        self.open(directory.as_ref())
     }
 
     fn demo(&self) -> Result<(), Failure> {
+        self.opens_a_file()?;
         let all: Vec<Contestant> = self.registry.controller_names().map(Contestant::named).collect();
         let shown = |name: &str| -> Result<Scenario, Failure> {
             let mut scenario = effective::scenario(self.args, self.registry, name, &all, &self.store)?;
@@ -115,7 +121,8 @@ impl Invocation<'_> {
         let notes = call.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
-            return print_json(&mut out, &[&call.summary, &contest.summary], &notes);
+            print_json(&mut out, &[&call.summary, &contest.summary], &notes)?;
+            return self.open(directory.as_ref());
         }
         let width = table::terminal_width();
         writeln!(out, "{}", heading(&alone, &call))?;
@@ -124,7 +131,17 @@ impl Invocation<'_> {
         for sentence in &floor {
             writeln!(out, "{}\n", table::sentence(sentence, width))?;
         }
-        closing(&mut out, directory.as_ref(), &notes, &verdict)
+        closing(&mut out, directory.as_ref(), &notes, &verdict)?;
+        self.open(directory.as_ref())
+    }
+
+    /// Whether there will be a file to open, if one is to be opened.
+    fn opens_a_file(&self) -> Result<(), Failure> {
+        report::is_written(self.args.open, self.args.json, self.args.out.as_deref())
+    }
+
+    fn open(&self, directory: Option<&OutputDirectory>) -> Result<(), Failure> {
+        report::open(self.args.open, directory.map(|directory| directory.path(REPORT)).as_deref())
     }
 
     /// Where the files go; `None` if there are none.
@@ -175,8 +192,7 @@ impl Invocation<'_> {
         let seeds = scenario.seeds();
         let jobs = effective::threads(self.args.jobs);
         let request = ComparisonRequest { scenario, seeds: &seeds, jobs, series };
-        bar.set_message(scenario.name.clone());
-        bar.inc_length(request.runs() as u64);
+        progress::expect(bar, &scenario.name, request.runs());
         let links = self.args.pcap.as_slice();
         let captures = (!captures.is_empty()).then_some(Captures { links, files: captures });
         request.run_capturing(&self.store, &|| bar.inc(1), captures).map_err(|error| match error {
@@ -211,7 +227,7 @@ fn write(
         panels::report_input(first.scenario, first.comparison, summary.clone(), verdict.to_owned())
             .map_err(std::io::Error::other)?;
     input.notes.extend_from_slice(notes);
-    files.push(("report.html".to_owned(), page::render(&input).into_bytes()));
+    files.push((REPORT.to_owned(), page::render(&input).into_bytes()));
     directory.write(&files)
 }
 
@@ -269,7 +285,7 @@ fn closing(
         writeln!(out, "{}", table::sentence(note, width))?;
     }
     if let Some(directory) = directory {
-        writeln!(out, "Report: {}", directory.path("report.html").display())?;
+        writeln!(out, "Report: {}", report::link(&directory.path(REPORT)))?;
     }
     writeln!(out, "{}", table::sentence(verdict, width))?;
     Ok(())

@@ -15,10 +15,12 @@ use crate::effective::{contestants, each_once, threads};
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory, OutputFile};
 use crate::run::DEFAULT_OUT;
-use crate::{progress, table};
+use crate::{progress, report, table};
 
 /// The name of the file with the result, in the output directory.
 const RESULT: &str = "suite.json";
+/// The name of the file with the matrix.
+const PAGE: &str = "suite.html";
 /// What the cells of the table say.
 const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit. The check that decides, and \
                       the least margin of the case's checks in % of the limit: of the means, and of the least run, with the \
@@ -30,6 +32,7 @@ pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failu
     let suite = suite::find(&args.suite).unwrap_or(&suite::SUITES[0]);
     let cases = each_once(&args.case);
     unknown_cases(suite, &cases)?;
+    report::is_written(args.open, args.json, args.out.as_deref())?;
     let contestants = contestants(&args.controller, registry)?;
     let seeds: Vec<u64> = (0..u64::from(args.runs)).map(|run| args.seed.wrapping_add(run)).collect();
     // Everything that can be wrong is looked at before anything runs.
@@ -48,14 +51,13 @@ pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failu
     let save = args.save.as_deref().map(OutputFile::prepare).transpose()?;
     let mut directory = output_path(args).as_deref().map(OutputDirectory::prepare).transpose()?;
     let bar = progress::bar(args.quiet);
-    bar.set_message(suite.name);
-    bar.set_length(request.runs() as u64);
+    progress::expect(&bar, suite.name, request.runs());
     let run = request.run(&store, &|| bar.inc(1))?;
     bar.finish_and_clear();
     let json = result_json(&run.result)?;
     if let Some(directory) = &mut directory {
         let page = suite::page(suite.title, &run).into_bytes();
-        let files: Files = vec![("suite.html".to_owned(), page), (RESULT.to_owned(), json.clone())];
+        let files: Files = vec![(PAGE.to_owned(), page), (RESULT.to_owned(), json.clone())];
         directory.write(&files)?;
     }
     if let Some(save) = &save {
@@ -73,7 +75,8 @@ pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failu
         print(&mut out, &run.result.titled(suite.title), &run.result, directory.as_ref())
             .and_then(|()| print_changes(&mut out, &notes, changes.as_ref()))
     };
-    match printed {
+    let opened = report::open(args.open, directory.map(|directory| directory.path(PAGE)).as_deref());
+    match printed.and(opened) {
         // The exit code is told even to who has stopped reading.
         Err(failure) if !failure.is_closed_pipe() => Err(failure),
         _ => Ok(!changes.is_some_and(|changes| changes.has_regression())),
@@ -164,7 +167,7 @@ fn print(
     }
     writeln!(out, "{}", table::words("case", &names, &rows, table::terminal_width()))?;
     if let Some(directory) = directory {
-        writeln!(out, "Matrix: {}", directory.path("suite.html").display())?;
+        writeln!(out, "Matrix: {}", report::link(&directory.path(PAGE)))?;
     }
     Ok(())
 }

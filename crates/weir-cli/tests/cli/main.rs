@@ -7,6 +7,8 @@ mod demo;
 mod docs;
 mod figures;
 mod listings;
+mod manual;
+mod open;
 mod pcap;
 mod reproduce;
 mod results;

@@ -2,6 +2,7 @@
 
 pub mod cost;
 pub mod demo;
+pub mod glossary;
 mod outcome;
 pub mod panels;
 pub mod portrait;

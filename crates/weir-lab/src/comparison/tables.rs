@@ -8,6 +8,9 @@ use crate::registry;
 use weir_measure::results::stats::Estimate;
 use weir_measure::results::{FlowKind, FlowMeasures, RunMetrics, Value};
 
+const FRAME_DELAY: &str = "from capture to the arrival of a frame's last packet, 95th percentile over frames";
+const QUEUING_OF_A_FLOW: &str = "one-way delay of the flow's packets less propagation";
+
 /// How a cell is filled from one run.
 type FromRun<'a> = Box<dyn Fn(&RunMetrics) -> Value + 'a>;
 
@@ -123,14 +126,9 @@ pub(crate) fn call_metrics<'a>() -> Vec<Metric<'a>> {
             "payload of the frames that were whole within 150 ms of their capture",
             |run| media_sum(run, |flow| flow.useful_rate_bps).map(|bps| bps / 1e3),
         ),
-        Metric::new(
-            "frame delay p95",
-            "ms",
-            0,
-            Best::Lowest,
-            "from capture to the arrival of a frame's last packet, 95th percentile over frames",
-            |run| run.media.frame_delay_ms.p95,
-        ),
+        Metric::new("frame delay p95", "ms", 0, Best::Lowest, FRAME_DELAY, |run| {
+            run.media.frame_delay_ms.p95
+        }),
     ]
 }
 
@@ -188,7 +186,7 @@ fn described(cause: Cause) -> &'static str {
     }
 }
 
-fn media_metrics<'a>() -> Vec<Metric<'a>> {
+pub(super) fn media_metrics<'a>() -> Vec<Metric<'a>> {
     let mut metrics = vec![Metric::new(
         "rate",
         "kbit/s",
@@ -210,7 +208,7 @@ fn media_metrics<'a>() -> Vec<Metric<'a>> {
     metrics
 }
 
-fn network_metrics<'a>() -> Vec<Metric<'a>> {
+pub(super) fn network_metrics<'a>() -> Vec<Metric<'a>> {
     vec![
         Metric::new(
             "utilisation",
@@ -234,18 +232,25 @@ fn network_metrics<'a>() -> Vec<Metric<'a>> {
     ]
 }
 
-fn flow_metrics(group: &str) -> Vec<Metric<'_>> {
+pub(super) fn flow_metrics(group: &str) -> Vec<Metric<'_>> {
     type Pick = fn(&FlowMeasures<Value>) -> Value;
-    let columns: [(&str, &str, usize, Pick, f64); 6] = [
-        ("rate", "kbit/s", 0, |f| f.rate_bps, 1e-3),
-        ("loss", "%", 2, |f| f.loss_ratio, 100.0),
-        ("queuing p50", "ms", 1, |f| f.owd_excess_ms.p50, 1.0),
-        ("queuing p95", "ms", 1, |f| f.owd_excess_ms.p95, 1.0),
-        ("RTT excess p95", "ms", 1, |f| f.rtt_excess_ms.p95, 1.0),
-        ("frame delay p95", "ms", 0, |f| f.frame_delay_ms.p95, 1.0),
+    let columns: [(&str, &str, &str, usize, Pick, f64); 6] = [
+        ("rate", "kbit/s", "bytes received on the wire per second of activity", 0, |f| f.rate_bps, 1e-3),
+        ("loss", "%", "bytes lost over bytes sent", 2, |f| f.loss_ratio, 100.0),
+        ("queuing p50", "ms", QUEUING_OF_A_FLOW, 1, |f| f.owd_excess_ms.p50, 1.0),
+        ("queuing p95", "ms", QUEUING_OF_A_FLOW, 1, |f| f.owd_excess_ms.p95, 1.0),
+        (
+            "RTT excess p95",
+            "ms",
+            "round-trip time less the least of the run",
+            1,
+            |f| f.rtt_excess_ms.p95,
+            1.0,
+        ),
+        ("frame delay p95", "ms", FRAME_DELAY, 0, |f| f.frame_delay_ms.p95, 1.0),
     ];
-    let metric = |(label, unit, decimals, pick, scale): (&str, &str, usize, Pick, f64)| {
-        Metric::new(label, unit, decimals, Best::Neither, "", move |run| {
+    let metric = |(label, unit, definition, decimals, pick, scale): (&str, &str, &str, usize, Pick, f64)| {
+        Metric::new(label, unit, decimals, Best::Neither, definition, move |run| {
             let own = run.flows.iter().filter(|flow| group_of(&flow.name, &run.flows) == group);
             let values: Vec<f64> = own.filter_map(pick).collect();
             (!values.is_empty()).then(|| scale * values.iter().sum::<f64>() / values.len() as f64)

@@ -261,13 +261,18 @@ impl NumberForm {
     }
 
     fn expectation(self) -> String {
-        let noun = if self.whole { "a whole number" } else { "a number" };
-        match (self.min, self.max) {
-            (Some(min), Some(max)) => format!("{noun} from {min} to {max}"),
-            (Some(min), None) => format!("{noun} of at least {min}"),
-            (None, Some(max)) => format!("{noun} of at most {max}"),
-            (None, None) => noun.to_owned(),
-        }
+        format!("a {}", number_in_words(self))
+    }
+}
+
+/// Which numbers these are.
+pub(super) fn number_in_words(number: NumberForm) -> String {
+    let noun = if number.whole { "whole number" } else { "number" };
+    match (number.min, number.max) {
+        (Some(min), Some(max)) => format!("{noun} from {min} to {max}"),
+        (Some(min), None) => format!("{noun} of at least {min}"),
+        (None, Some(max)) => format!("{noun} of at most {max}"),
+        (None, None) => noun.to_owned(),
     }
 }
 

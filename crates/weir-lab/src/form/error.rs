@@ -135,6 +135,12 @@ impl ScenarioError {
         self.0.place.map(|p| (p.line, p.column))
     }
 
+    /// This problem and the further ones of the same scenario, each by itself.
+    pub fn each(&self) -> Vec<Self> {
+        let alone = |error: &Self| Self(Box::new(Inner { others: Vec::new(), ..(*error.0).clone() }));
+        std::iter::once(self).chain(self.others()).map(alone).collect()
+    }
+
     /// Further problems of the same scenario.
     pub fn others(&self) -> &[Self] {
         &self.0.others
@@ -210,8 +216,8 @@ pub(crate) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>)
         .map(|(_, name)| name)
 }
 
-/// Advice for a name that is none of `names`.
-pub(crate) fn advice<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+/// Advice for a name that is none of `names`: the one that was probably meant, else those that there are.
+pub fn advice<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     if let Some(name) = nearest(wrong, names.iter().copied()) {
         return format!("did you mean `{name}`?");
