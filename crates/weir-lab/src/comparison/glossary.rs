@@ -44,11 +44,11 @@ mod tests {
                 .find(|(other, _)| (&other.label, &other.definition) == (&column.label, &column.definition));
             assert!(again.is_none(), "{column:?}");
         }
-        let of = |label: &str| {
-            columns.iter().filter(|(column, _)| column.label == label).map(|(_, tables)| tables.as_str())
+        let of = |label: &str| -> Vec<&str> {
+            let named = columns.iter().filter(|(column, _)| column.label == label);
+            named.map(|(_, tables)| tables.as_str()).collect()
         };
-        let everywhere = ["`weir run SCENARIO`; `weir run`, the demo; `weir compare`"];
-        assert_eq!(of("useful rate").collect::<Vec<_>>(), everywhere);
-        assert_eq!(of("start-up").collect::<Vec<_>>(), ["`weir compare`"]);
+        assert_eq!(of("useful rate"), ["`weir run SCENARIO`; `weir run`, the demo; `weir compare`"]);
+        assert_eq!(of("start-up"), ["`weir compare`"]);
     }
 }

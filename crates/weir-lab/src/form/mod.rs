@@ -14,7 +14,7 @@ mod shape;
 pub(crate) use check::{OptionsOf, check};
 pub use describe::{ChoiceInfo, KeyInfo, keys};
 pub(crate) use error::{KeyPath, Problem, list, nearest};
-pub use error::{ScenarioError, advice};
+pub use error::{ScenarioError, advice, advice_of_many};
 pub(crate) use given::read;
 pub(crate) use origin::Origin;
 pub(crate) use set::set;
