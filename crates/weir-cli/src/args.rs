@@ -24,6 +24,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Run a scenario; without one the demo: a call from a moving car, under each controller.
     Run(RunArgs),
+    /// Run a scenario file each time it is saved, and show what that changed; Ctrl-C ends it.
+    Watch(WatchArgs),
     /// Put controllers side by side in a handful of scenarios: a row each, to choose by.
     Compare(CompareArgs),
     /// Put controllers through standard test cases: a verdict for each, and what changed since an earlier time.
@@ -78,26 +80,11 @@ pub(crate) struct NewLawArgs {
 pub(crate) struct RunArgs {
     /// A shipped scenario (see `weir list scenarios`) or a file.
     pub(crate) scenario: Option<String>,
-    /// Controllers to compare, such as `gcc,nada` or `gcc,gcc{trendline.window=40}`: each takes over all media flows, over the
-    /// same network and the same video.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) controller: Vec<String>,
-    /// Runs per controller, each with a seed of its own [default: what the scenario says].
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100_000))]
-    pub(crate) runs: Option<u32>,
-    /// Seed of the first run; the others follow it [default: what the scenario says, else 1].
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    #[arg(value_parser = value_parser!(u64).range(..=i64::MAX as u64))]
-    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
     /// Threads [default: one per core]; results do not depend on them.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
-    /// How long each run lasts, such as `30s`.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) duration: Option<String>,
-    /// Change a value of the scenario, such as `links.forward.delay=40ms`; may be given often.
-    #[arg(long, value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
     /// Directory for report, results, series and the scenario as it was run [default: weir-out/NAME].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -117,6 +104,49 @@ pub(crate) struct RunArgs {
     /// Print the results as JSON, and write files only with --out.
     #[arg(long)]
     pub(crate) json: bool,
+    /// No progress bar.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// What the command line changes of a scenario.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Changes {
+    /// Controllers to compare, such as `gcc,nada` or `gcc,gcc{trendline.window=40}`: each takes over all media flows, over the
+    /// same network and the same video.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) controller: Vec<String>,
+    /// Runs per controller, each with a seed of its own [default: what the scenario says].
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: Option<u32>,
+    /// Seed of the first run; the others follow it [default: what the scenario says, else 1].
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(u64).range(..=i64::MAX as u64))]
+    pub(crate) seed: Option<u64>,
+    /// How long each run lasts, such as `30s`.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) duration: Option<String>,
+    /// Change a value of the scenario, such as `links.forward.delay=40ms`; may be given often.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WatchArgs {
+    /// The file.
+    pub(crate) scenario: String,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+    /// Threads [default: one per core]; results do not depend on them.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
+    /// nearest `data/`, and what ships.
+    #[arg(long, value_name = "DIR", value_parser = directory)]
+    pub(crate) data: Vec<PathBuf>,
+    /// End after the first run that has another before it.
+    #[arg(long)]
+    pub(crate) once: bool,
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,

@@ -24,6 +24,7 @@ mod run;
 mod suite;
 mod table;
 mod trace;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -49,6 +50,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
     }
     let outcome = match Args::parse().command {
         Command::Run(args) => run::run(&args, &registry),
+        Command::Watch(args) => watch::watch(&args, &registry),
         Command::Compare(args) => compare::compare(&args, &registry),
         Command::Suite(args) => match suite::suite(&args, &registry) {
             Ok(true) => Ok(()),

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
+use weir_lab::capture;
 use weir_lab::comparison::{Captures, Comparison, ComparisonError, ComparisonRequest};
 use weir_lab::comparison::{demo, panels, tables};
 use weir_lab::metrics;
@@ -17,7 +18,7 @@ use weir_lab::traces::TraceStore;
 use crate::args::{RunArgs, SeriesForm};
 use crate::check::counted;
 use crate::failure::Failure;
-use crate::output::{Files, OutputDirectory};
+use crate::output::{DECODE_AS, Files, OutputDirectory};
 use crate::{effective, progress, report, table};
 
 /// Where results go unless the caller says otherwise.
@@ -54,7 +55,7 @@ struct Part<'a> {
 impl Invocation<'_> {
     fn single(&self, name: &str) -> Result<(), Failure> {
         self.opens_a_file()?;
-        let scenario = effective::scenario(self.args, self.registry, name, &[], &self.store)?;
+        let scenario = effective::scenario(&self.args.changes, self.registry, name, &[], &self.store)?;
         let mut directory = self.output(&scenario.name)?;
         let captures = self.captures(&scenario, directory.as_mut())?;
         let bar = self.bar();
@@ -64,34 +65,18 @@ impl Invocation<'_> {
         let verdict = comparison.verdict();
         let whole = scenario.anywhere(&self.store);
         let part = Part { scenario: &whole, comparison: &comparison, suffix: "" };
-        write(directory.as_mut(), &[part], &summary, &verdict, &[], &self.args.series)?;
+        let beside = match captures.as_slice() {
+            [] => Files::new(),
+            _ => vec![(DECODE_AS.to_owned(), capture::decode_as_entries().into_bytes())],
+        };
+        write(directory.as_mut(), &[part], &summary, (&verdict, &[]), &self.args.series, beside)?;
         let notes = comparison.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
             print_json(&mut out, &[&comparison.summary], &notes)?;
             return self.open(directory.as_ref());
         }
-        writeln!(out, "{}\n", heading(&scenario, &comparison))?;
-        let width = table::terminal_width();
-        if comparison.has_media() {
-            writeln!(out, "{}", table::summary("controller", &summary, width))?;
-        }
-        if let (Some(differences), Some(first)) = (
-            tables::difference_table(&comparison).filter(|_| !scenario.variants.is_empty()),
-            comparison.controllers.first(),
-        ) {
-            let title = format!("less {}, run by run", first.name);
-            writeln!(out, "{}", table::summary(&title, &differences, width))?;
-        }
-        for controller in &comparison.controllers {
-            let flows = tables::flow_table(&controller.runs);
-            if !comparison.has_media() {
-                writeln!(out, "{}", table::summary("flow", &flows, width))?;
-            } else if flows.rows.len() > 1 {
-                let title = format!("flows, {}", controller.name);
-                writeln!(out, "{}", table::summary(&title, &flows, width))?;
-            }
-        }
+        print_tables(&mut out, &scenario, &comparison)?;
         closing(&mut out, directory.as_ref(), &notes, &verdict)?;
         self.open(directory.as_ref())
     }
@@ -100,7 +85,8 @@ impl Invocation<'_> {
         self.opens_a_file()?;
         let all: Vec<Contestant> = self.registry.controller_names().map(Contestant::named).collect();
         let shown = |name: &str| -> Result<Scenario, Failure> {
-            let mut scenario = effective::scenario(self.args, self.registry, name, &all, &self.store)?;
+            let mut scenario =
+                effective::scenario(&self.args.changes, self.registry, name, &all, &self.store)?;
             scenario.controllers = demo::contestants(&scenario.controllers);
             Ok(scenario)
         };
@@ -117,7 +103,8 @@ impl Invocation<'_> {
             Part { scenario: &beside, comparison: &contest, suffix: "-beside-cubic" },
         ];
         let floor: Vec<String> = demo::floor_in_words(&call).into_iter().collect();
-        write(directory.as_mut(), &parts, &summary, &verdict, &floor, &self.args.series)?;
+        let words = (verdict.as_str(), floor.as_slice());
+        write(directory.as_mut(), &parts, &summary, words, &self.args.series, Files::new())?;
         let notes = call.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
@@ -205,17 +192,48 @@ impl Invocation<'_> {
     }
 }
 
-/// Report, results, series and the scenarios as they were run. The report is about the first, and says `notes` besides.
+/// What was run, and the tables of what came out.
+pub(crate) fn print_tables(
+    out: &mut impl Write,
+    scenario: &Scenario,
+    comparison: &Comparison,
+) -> Result<(), Failure> {
+    writeln!(out, "{}\n", heading(scenario, comparison))?;
+    let width = table::terminal_width();
+    if comparison.has_media() {
+        writeln!(out, "{}", table::summary("controller", &tables::summary_table(comparison), width))?;
+    }
+    if let (Some(differences), Some(first)) = (
+        tables::difference_table(comparison).filter(|_| !scenario.variants.is_empty()),
+        comparison.controllers.first(),
+    ) {
+        let title = format!("less {}, run by run", first.name);
+        writeln!(out, "{}", table::summary(&title, &differences, width))?;
+    }
+    for controller in &comparison.controllers {
+        let flows = tables::flow_table(&controller.runs);
+        if !comparison.has_media() {
+            writeln!(out, "{}", table::summary("flow", &flows, width))?;
+        } else if flows.rows.len() > 1 {
+            let title = format!("flows, {}", controller.name);
+            writeln!(out, "{}", table::summary(&title, &flows, width))?;
+        }
+    }
+    Ok(())
+}
+
+/// Report, results, series and the scenarios as they were run, and the files `beside` them. The report is about the first, and
+/// says `notes` besides the verdict.
 fn write(
     directory: Option<&mut OutputDirectory>,
     parts: &[Part<'_>],
     summary: &SummaryTable,
-    verdict: &str,
-    notes: &[String],
+    (verdict, notes): (&str, &[String]),
     forms: &[SeriesForm],
+    beside: Files,
 ) -> Result<(), Failure> {
     let (Some(directory), Some(first)) = (directory, parts.first()) else { return Ok(()) };
-    let mut files = Files::new();
+    let mut files = beside;
     for part in parts {
         let suffix = part.suffix;
         let scenario = part.scenario.to_toml().map_err(std::io::Error::other)?;

@@ -75,6 +75,28 @@ pub(crate) fn one_line_each(header: &[&str], rows: &[Vec<String>], width: Option
     (drawn(2.min(all), &|at, cell| if at == 0 { cell.to_owned() } else { cut(cell, room) }), false)
 }
 
+/// The same with every column; where they do not fit `width`, a paragraph for each row, whose last cell is set in below.
+pub(crate) fn or_paragraphs(header: &[&str], rows: &[Vec<String>], width: Option<usize>) -> String {
+    let (text, whole) = one_line_each(header, rows, width);
+    if !whole {
+        let paragraph = |row: &Vec<String>| {
+            let (last, cells) = row.split_last()?;
+            let named = !cells.first()?.is_empty();
+            let cells: Vec<&str> = cells.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+            let (first, others) = (cells.first()?, cells[1..].join("   "));
+            // What belongs to the row above has no name.
+            Some(if named {
+                let head = format!("\u{1b}[1m{first}\u{1b}[0m   {others}");
+                format!("{}\n{}", head.trim_end(), indented(last, width))
+            } else {
+                indented(&format!("{}: {last}", cells.join(" ")), width)
+            })
+        };
+        return rows.iter().filter_map(paragraph).collect::<Vec<_>>().join("\n");
+    }
+    text
+}
+
 /// `text`, or as many of its words as fit `width` with `…` behind.
 fn cut(text: &str, width: usize) -> String {
     if visible(text) <= width {

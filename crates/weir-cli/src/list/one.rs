@@ -50,7 +50,7 @@ pub(super) fn show(args: &ListArgs, name: &str, registry: &Registry) -> Result<(
     for List { name, header, rows, .. } in known.lists {
         if !rows.is_empty() {
             let header: Vec<&str> = std::iter::once(name.trim_end_matches('s')).chain(header).collect();
-            writeln!(out, "\n{}", table::plain(&header, rows))?;
+            writeln!(out, "\n{}", table::or_paragraphs(&header, &rows, table::terminal_width()))?;
         }
     }
     Ok(())

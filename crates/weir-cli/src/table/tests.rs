@@ -153,3 +153,16 @@ fn one_line_each_has_the_columns_that_fit_and_ends_with_a_word() {
     assert_eq!(drawn(Some(38)), (two.to_owned(), false));
     assert_eq!(drawn(Some(27)), ("name  summary\ngcc   what browsers do …\nnada  RFC".to_owned(), false));
 }
+
+#[test]
+fn rows_that_are_too_wide_are_paragraphs() {
+    let rows = [["kappa", "0.5", "number", "the gain of the update"], ["", "", "\"wire\"", "where it ends"]];
+    let rows: Vec<Vec<String>> = rows.map(|row| row.map(str::to_owned).to_vec()).to_vec();
+    let drawn = |width| without_escapes(&or_paragraphs(&["option", "default", "may be", "is"], &rows, width));
+    assert_eq!(
+        drawn(Some(24)),
+        "kappa   0.5   number\n    the gain of the\n    update\n    \"wire\": where it\n    ends"
+    );
+    assert_eq!(drawn(None), drawn(Some(200)));
+    assert_eq!(drawn(None).lines().count(), 3);
+}

@@ -16,3 +16,4 @@ mod same_bytes;
 mod suite;
 mod support;
 mod trace;
+mod watch;

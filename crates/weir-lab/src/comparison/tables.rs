@@ -76,13 +76,28 @@ pub fn difference_table(comparison: &Comparison) -> Option<SummaryTable> {
     if others.is_empty() || first.runs.len() < 2 {
         return None;
     }
+    Some(differences(others.iter().map(|of| (of, first))))
+}
+
+/// How each controller differs from itself in `before`, run by run. `None` where that had other seeds, or none of the controllers.
+pub fn change_table(before: &Comparison, now: &Comparison) -> Option<SummaryTable> {
+    let earlier = |of: &ControllerRuns| before.controllers.iter().find(|other| other.name == of.name);
+    let pairs: Vec<_> = now.controllers.iter().filter_map(|of| Some((of, earlier(of)?))).collect();
+    let alike = before.summary.seeds == now.summary.seeds && !pairs.is_empty();
+    alike.then(|| differences(pairs.into_iter()))
+}
+
+/// How the first of each pair differs from the second.
+fn differences<'a>(pairs: impl Iterator<Item = (&'a ControllerRuns, &'a ControllerRuns)>) -> SummaryTable {
     let mut metrics = media_metrics();
     metrics.extend(network_metrics());
-    let cells = |of: &ControllerRuns| metrics.iter().map(|m| m.cell_beyond(&of.runs, &first.runs)).collect();
-    let rows = others.iter().map(|of| row(of, cells(of))).collect();
+    let cells = |of: &ControllerRuns, other: &ControllerRuns| {
+        metrics.iter().map(|metric| metric.cell_beyond(&of.runs, &other.runs)).collect()
+    };
+    let rows = pairs.map(|(of, other)| row(of, cells(of, other))).collect();
     let columns =
         metrics.iter().map(|metric| Column { best: Best::Neither, ..metric.column.clone() }).collect();
-    Some(without_empty_columns(SummaryTable { columns, rows }))
+    without_empty_columns(SummaryTable { columns, rows })
 }
 
 /// The row of a controller or yardstick.
