@@ -5,6 +5,7 @@
 
 mod analyse;
 mod args;
+mod browser;
 mod check;
 mod compare;
 mod detection;
@@ -18,7 +19,6 @@ mod numbers;
 mod output;
 mod pairs;
 mod progress;
-mod report;
 mod reproduce;
 mod run;
 mod suite;

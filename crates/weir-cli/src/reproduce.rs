@@ -16,7 +16,7 @@ use crate::effective::threads;
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory};
 use crate::progress::{self, Lines};
-use crate::{report, table};
+use crate::{browser, table};
 
 /// The name of the file with the report, in the output directory.
 const REPORT: &str = "index.html";
@@ -81,7 +81,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     } else {
         print(&mut out, &results)?;
         if let Some(directory) = &directory {
-            writeln!(out, "\nReport: {}", report::link(&directory.path(REPORT)))?;
+            writeln!(out, "\nReport: {}", browser::link(&directory.path(REPORT)))?;
         }
     }
     // Also rows that are gone are missed, unless others were named.

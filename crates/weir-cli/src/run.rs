@@ -19,7 +19,7 @@ use crate::args::{RunArgs, SeriesForm};
 use crate::check::counted;
 use crate::failure::Failure;
 use crate::output::{DECODE_AS, Files, OutputDirectory};
-use crate::{effective, progress, report, table};
+use crate::{browser, effective, progress, table};
 
 /// Where results go unless the caller says otherwise.
 pub(crate) const DEFAULT_OUT: &str = "weir-out";
@@ -124,11 +124,11 @@ impl Invocation<'_> {
 
     /// Whether there will be a file to open, if one is to be opened.
     fn opens_a_file(&self) -> Result<(), Failure> {
-        report::is_written(self.args.open, self.args.json, self.args.out.as_deref())
+        browser::is_written(self.args.open, self.args.json, self.args.out.as_deref())
     }
 
     fn open(&self, directory: Option<&OutputDirectory>) -> Result<(), Failure> {
-        report::open(self.args.open, directory.map(|directory| directory.path(REPORT)).as_deref())
+        browser::open(self.args.open, directory.map(|directory| directory.path(REPORT)).as_deref())
     }
 
     /// Where the files go; `None` if there are none.
@@ -303,7 +303,7 @@ fn closing(
         writeln!(out, "{}", table::sentence(note, width))?;
     }
     if let Some(directory) = directory {
-        writeln!(out, "Report: {}", report::link(&directory.path(REPORT)))?;
+        writeln!(out, "Report: {}", browser::link(&directory.path(REPORT)))?;
     }
     writeln!(out, "{}", table::sentence(verdict, width))?;
     Ok(())

@@ -15,7 +15,7 @@ use crate::effective::{contestants, each_once, threads};
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory, OutputFile};
 use crate::run::DEFAULT_OUT;
-use crate::{progress, report, table};
+use crate::{browser, progress, table};
 
 /// The name of the file with the result, in the output directory.
 const RESULT: &str = "suite.json";
@@ -32,7 +32,7 @@ pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failu
     let suite = suite::find(&args.suite).unwrap_or(&suite::SUITES[0]);
     let cases = each_once(&args.case);
     unknown_cases(suite, &cases)?;
-    report::is_written(args.open, args.json, args.out.as_deref())?;
+    browser::is_written(args.open, args.json, args.out.as_deref())?;
     let contestants = contestants(&args.controller, registry)?;
     let seeds: Vec<u64> = (0..u64::from(args.runs)).map(|run| args.seed.wrapping_add(run)).collect();
     // Everything that can be wrong is looked at before anything runs.
@@ -75,7 +75,7 @@ pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failu
         print(&mut out, &run.result.titled(suite.title), &run.result, directory.as_ref())
             .and_then(|()| print_changes(&mut out, &notes, changes.as_ref()))
     };
-    let opened = report::open(args.open, directory.map(|directory| directory.path(PAGE)).as_deref());
+    let opened = browser::open(args.open, directory.map(|directory| directory.path(PAGE)).as_deref());
     match printed.and(opened) {
         // The exit code is told even to who has stopped reading.
         Err(failure) if !failure.is_closed_pipe() => Err(failure),
@@ -167,7 +167,7 @@ fn print(
     }
     writeln!(out, "{}", table::words("case", &names, &rows, table::terminal_width()))?;
     if let Some(directory) = directory {
-        writeln!(out, "Matrix: {}", report::link(&directory.path(PAGE)))?;
+        writeln!(out, "Matrix: {}", browser::link(&directory.path(PAGE)))?;
     }
     Ok(())
 }
