@@ -5,6 +5,7 @@
 test:
 	cargo test --workspace --locked --quiet
 	tools/named-tests.sh
+	tests/newcomer/run.sh
 
 # What must hold of every law over a whole path, at full length: two hours alone, an hour of clock skew, every encoder at every
 # short round trip; ten parking lots; what no law can have beside the omniscient sender. What each law does is printed.

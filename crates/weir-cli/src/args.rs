@@ -5,12 +5,15 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
-use weir_lab::experiments::Shard;
+use weir_lab::experiments::{Shard, Varied};
 use weir_lab::{analysis, pairs, registry, suite};
 
 mod trace;
 
-pub(crate) use trace::{TraceCommand, TraceConvertArgs, TraceShowArgs, TraceSource};
+pub(crate) use trace::{
+    Delimiter, TraceCommand, TraceConvertArgs, TraceCutArgs, TraceFormOf, TraceImportArgs, TraceShowArgs,
+    TraceSource,
+};
 
 /// Judge congestion controllers for real-time media.
 #[derive(Debug, Parser)]
@@ -26,6 +29,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run a scenario file each time it is saved, and show what that changed; Ctrl-C ends it.
     Watch(WatchArgs),
+    /// Draw the report of a run again, or of two runs side by side: this version against that one.
+    Report(ReportArgs),
     /// Put controllers side by side in a handful of scenarios: a row each, to choose by.
     Compare(CompareArgs),
     /// Put controllers through standard test cases: a verdict for each, and what changed since an earlier time.
@@ -82,6 +87,13 @@ pub(crate) struct RunArgs {
     pub(crate) scenario: Option<String>,
     #[command(flatten)]
     pub(crate) changes: Changes,
+    /// Vary a key over numbers of one unit, such as `links.forward.delay=10ms,50ms,200ms`: a table, and with --out curves or maps;
+    /// may be given often, all with all.
+    #[arg(long, value_name = "PATH=V,V", requires = "scenario")]
+    pub(crate) sweep: Vec<Varied>,
+    /// Of a sweep.
+    #[command(flatten)]
+    pub(crate) parts: Parts,
     /// Threads [default: one per core]; results do not depend on them.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
@@ -152,6 +164,23 @@ pub(crate) struct WatchArgs {
     pub(crate) quiet: bool,
 }
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportArgs {
+    /// The directory of a run, as `weir run --out` writes it, or the results.json in it.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// Another one, to be shown beside it.
+    #[arg(value_name = "OTHER")]
+    pub(crate) against: Option<PathBuf>,
+    /// The file to write [default: report.html in the directory of the run; of two, weir-out/report.html].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
+    /// nearest `data/`, and what ships.
+    #[arg(long, value_name = "DIR", value_parser = directory)]
+    pub(crate) data: Vec<PathBuf>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SeriesForm {
     /// series-CONTROLLER.csv.
@@ -187,6 +216,7 @@ pub(crate) struct CompareArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct SuiteArgs {
     /// The suite (see `weir list suites`).
     #[arg(value_parser = PossibleValuesParser::new(suite::SUITES.iter().map(|suite| suite.name)))]
@@ -312,12 +342,8 @@ pub(crate) struct ReproduceArgs {
     /// Directory for the report with the figures: index.html, claims.json and plots.json; some figures need runs of their own.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Make the I-th of N parts of the runs and judge nothing: a job of an array on a cluster.
-    #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["merge", "json", "markdown"])]
-    pub(crate) shard: Option<Shard>,
-    /// Take the runs that stand in these directories, those of shards, and make only what they have not.
-    #[arg(long, value_name = "DIR", requires = "out", num_args = 1..)]
-    pub(crate) merge: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) parts: Parts,
     /// Compare with what `--json` printed earlier; exit with 1 if a claim that was met there is so no longer.
     #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     pub(crate) baseline: Option<PathBuf>,
@@ -328,6 +354,17 @@ pub(crate) struct ReproduceArgs {
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+/// A part of many runs for one of several machines, and all of them together.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Parts {
+    /// Make the I-th of N parts of the runs and judge nothing: a job of an array on a cluster.
+    #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["merge", "json"])]
+    pub(crate) shard: Option<Shard>,
+    /// Take the runs that stand in these directories, those of shards, and make only what they have not.
+    #[arg(long, value_name = "DIR", requires = "out", num_args = 1..)]
+    pub(crate) merge: Vec<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -352,7 +389,7 @@ pub(crate) struct ReproduceForm {
     #[arg(long)]
     pub(crate) json: bool,
     /// Print as Markdown: the tables of docs/reproduction.md.
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "shard"])]
     pub(crate) markdown: bool,
 }
 

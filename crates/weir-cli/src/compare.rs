@@ -3,12 +3,13 @@
 use std::io::Write;
 use std::time::Instant;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use weir_lab::comparison::cost::{self, Minute};
 use weir_lab::comparison::portrait;
-use weir_lab::comparison::{Comparison, ComparisonRequest};
+use weir_lab::comparison::{Comparison, ComparisonRequest, mark_best};
 use weir_lab::page::{Best, Cell, Column, SummaryTable};
 use weir_lab::registry::{self, Registry};
+use weir_lab::results::Value;
 use weir_lab::results::stats::kinds_in_words;
 use weir_lab::scenario::{Scenario, skip_rule};
 use weir_lab::traces::TraceStore;
@@ -51,6 +52,7 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
         Format::Table => {
             writeln!(out, "{}, all media\n", skip_rule(&scenarios))?;
             writeln!(out, "{}", table::summary("controller", &summary, table::terminal_width()))?;
+            table::write_marks(&mut out, &summary)?;
         }
         Format::Markdown => {
             writeln!(out, "`{}`, all media\n", skip_rule(&scenarios))?;
@@ -90,6 +92,11 @@ fn add_cost<'l>(summary: &mut SummaryTable, registry: &Registry, laws: impl Iter
         let nanos = (0..ROUNDS).filter_map(|_| nanos_per_packet(registry, law)).reduce(f64::min);
         row.cells.push(nanos.map(Cell::new));
     }
+    let position = summary.columns.len() - 1;
+    let costs: Vec<[Value; 1]> =
+        summary.rows.iter().map(|row| [row.cells[position].map(|c| c.mean)]).collect();
+    let costs: Vec<&[Value]> = costs.iter().map(<[Value; 1]>::as_slice).collect();
+    mark_best(summary, position, &costs);
 }
 
 #[expect(clippy::disallowed_methods, reason = "the face may look at the clock")]
@@ -132,7 +139,7 @@ fn line(cells: &[String]) -> String {
 }
 
 /// An object per controller, its values by the names of the columns.
-fn rows(summary: &SummaryTable) -> Value {
+fn rows(summary: &SummaryTable) -> serde_json::Value {
     let object = |row: &weir_lab::page::Row| {
         let mut object = Map::new();
         object.insert("controller".to_owned(), json!(row.name));
@@ -142,7 +149,7 @@ fn rows(summary: &SummaryTable) -> Value {
                 .map(|cell| json!({ "mean": cell.mean, "ci95": cell.ci95, "kinds": cell.kinds }));
             object.insert(column.label.clone(), json!(value));
         }
-        Value::Object(object)
+        serde_json::Value::Object(object)
     };
     summary.rows.iter().map(object).collect()
 }

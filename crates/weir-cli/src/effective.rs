@@ -45,6 +45,19 @@ pub(crate) fn scenario(
     Ok(scenario)
 }
 
+/// Whether what an option lays over the scenario `name`, behind `set`, can be there.
+pub(crate) fn try_change(
+    registry: &Registry,
+    name: &str,
+    set: &[String],
+    option: String,
+    assignment: &str,
+) -> Result<(), Failure> {
+    let change = Change { option, assignment: assignment.to_owned() };
+    let overrides: Vec<String> = set.iter().cloned().chain([assignment.to_owned()]).collect();
+    Scenario::open_in(registry, name, &overrides).map(drop).map_err(|error| change.blame(error))
+}
+
 /// Finds what only building finds wrong, such as a trace that is not there.
 pub(crate) fn try_to_build(scenario: &Scenario, store: &TraceStore) -> Result<(), ScenarioError> {
     let chosen = scenario.controllers.iter().map(|name| Some(name.as_str()));
@@ -74,7 +87,7 @@ fn changes(args: &Changes, contestants: &[Contestant]) -> Result<Vec<Change>, Fa
 }
 
 /// Who stands in the values of `--controller`, each once.
-fn named(values: &[String]) -> Result<Vec<Contestant>, Failure> {
+pub(crate) fn named(values: &[String]) -> Result<Vec<Contestant>, Failure> {
     if values.is_empty() {
         return Ok(Vec::new());
     }

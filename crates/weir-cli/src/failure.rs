@@ -13,7 +13,7 @@ use weir_lab::results::UnevenRuns;
 use weir_lab::runs::RunError;
 use weir_lab::scenario::Scenario;
 use weir_lab::suite::BaselineError;
-use weir_lab::traces::TraceStoreError;
+use weir_lab::traces::{FormError, TraceStoreError};
 
 use crate::table;
 
@@ -120,6 +120,9 @@ impl From<RunError> for Failure {
 fn advice(error: &TraceStoreError) -> String {
     match error {
         TraceStoreError::NotFound { advice, .. } => format!("; {advice}"),
+        TraceStoreError::Malformed { error: error @ FormError::Undecided { .. }, .. } => {
+            format!("; {}", error.form())
+        }
         _ => String::new(),
     }
 }

@@ -19,11 +19,14 @@ mod numbers;
 mod output;
 mod pairs;
 mod progress;
+mod report;
 mod reproduce;
 mod run;
 mod suite;
+mod sweep;
 mod table;
 mod trace;
+mod trace_import;
 mod watch;
 
 use std::process::ExitCode;
@@ -64,6 +67,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
             Ok(false) => return ExitCode::FAILURE,
             Err(failure) => Err(failure),
         },
+        Command::Report(args) => report::report(&args, &registry),
         Command::Trace(command) => trace::trace(&command),
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args, &registry),

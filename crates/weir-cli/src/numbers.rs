@@ -1,12 +1,11 @@
 //! Numbers and their intervals as text that aligns at the decimal point and at the `±`.
 
-use weir_lab::page::{Best, Row};
+use weir_lab::page::Row;
 use weir_lab::results::stats::kinds_in_words;
 
 /// A mean and the half width of its 95 % interval, as they are shown.
 #[derive(Clone, Debug)]
 pub(crate) struct Number {
-    value: f64,
     mean: String,
     half: Option<String>,
     /// Both kinds of runs, where they are of two; else empty.
@@ -19,24 +18,7 @@ impl Number {
         let cell = row.cells.get(index)?.filter(|cell| cell.mean.is_finite())?;
         let half = cell.ci95.map(|half| format!("{half:.decimals$}"));
         let kinds = kinds_in_words(cell.kinds, decimals);
-        Some(Self { value: cell.mean, mean: format!("{:.decimals$}", cell.mean), half, kinds })
-    }
-
-    /// The mean as it is shown.
-    pub(crate) fn mean(&self) -> &str {
-        &self.mean
-    }
-}
-
-/// The best mean as it is shown: what looks equal is equally good. `None` if all are, or if none is better.
-pub(crate) fn best_of<'a>(best: Best, numbers: impl Iterator<Item = &'a Number> + Clone) -> Option<String> {
-    let highest = numbers.clone().max_by(|a, b| a.value.total_cmp(&b.value))?;
-    let lowest = numbers.min_by(|a, b| a.value.total_cmp(&b.value))?;
-    match best {
-        _ if highest.mean == lowest.mean => None,
-        Best::Highest => Some(highest.mean.clone()),
-        Best::Lowest => Some(lowest.mean.clone()),
-        Best::Neither => None,
+        Some(Self { mean: format!("{:.decimals$}", cell.mean), half, kinds })
     }
 }
 
@@ -129,18 +111,6 @@ mod tests {
     fn without_intervals_there_is_no_room_for_them() {
         assert_eq!(aligned(&[number(5.0, None, 0), None, number(12.0, None, 0)]), [" 5", " –", "12"]);
         assert_eq!(aligned(&[None, None]), ["–", "–"]);
-    }
-
-    #[test]
-    fn what_looks_equal_is_equally_good_and_where_all_is_nothing_is_best() {
-        let best = |best, means: [f64; 3]| {
-            let numbers: Vec<Number> = means.into_iter().filter_map(|mean| number(mean, None, 1)).collect();
-            best_of(best, numbers.iter())
-        };
-        assert_eq!(best(Best::Highest, [1.04, 1.0, 0.2]).as_deref(), Some("1.0"));
-        assert_eq!(best(Best::Lowest, [1.0, 0.2, 0.21]).as_deref(), Some("0.2"));
-        assert_eq!(best(Best::Lowest, [1.0, 1.01, 1.02]), None);
-        assert_eq!(best(Best::Neither, [1.0, 2.0, 3.0]), None);
     }
 
     #[test]

@@ -33,6 +33,9 @@ pub(crate) const DECODE_AS: &str = "decode_as_entries";
 /// Files of the demo's second part, which no other run writes.
 const BY_THE_DEMO: [&str; 2] = ["results-beside-cubic.json", "scenario-beside-cubic.toml"];
 
+/// The file with what a report says and the values of every run.
+pub(crate) const TABLE: &str = "table.json";
+
 /// Files by their names.
 pub(crate) type Files = Vec<(String, Vec<u8>)>;
 

@@ -35,9 +35,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     meant_by_a_row("--further", further, "further seeds", experiments.iter().any(has_further))?;
     let reproduction = Reproduction::plan(&experiments, extent, &traces)?;
     let mut directory = args.out.as_deref().map(OutputDirectory::prepare).transpose()?;
-    let log = directory.as_ref().map(|directory| open_log(&directory.path(RUNS), &args.merge)).transpose()?;
+    let log =
+        directory.as_ref().map(|directory| open_log(&directory.path(RUNS), &args.parts.merge)).transpose()?;
     let bar = progress::bar(args.quiet);
-    let runs = args.shard.map_or_else(|| reproduction.runs(), |shard| reproduction.runs_of(shard));
+    let runs = args.parts.shard.map_or_else(|| reproduction.runs(), |shard| reproduction.runs_of(shard));
     progress::expect(&bar, "reproduce", runs);
     let lines = Lines::beside_a_bar(args.quiet);
     let done = || {
@@ -45,7 +46,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
         lines.tell(&bar);
     };
     let jobs = threads(args.jobs);
-    if let (Some(shard), Some(log)) = (args.shard, &log) {
+    if let (Some(shard), Some(log)) = (args.parts.shard, &log) {
         reproduction.run_shard(shard, jobs, &traces, log, &done)?;
         bar.finish_and_clear();
         log.in_order().map_err(RunError::from)?;
@@ -60,7 +61,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     bar.finish_and_clear();
     if let Some(log) = log {
         log.in_order().map_err(RunError::from)?;
-        if (log.taken() > 0 || !args.merge.is_empty()) && !args.quiet {
+        if (log.taken() > 0 || !args.parts.merge.is_empty()) && !args.quiet {
             anstream::eprintln!(
                 "{} of {} runs were there, of a command built from the same sources, and not made again",
                 log.taken(),
@@ -114,9 +115,9 @@ fn print_lost(out: &mut impl Write, lost: &[Lost]) -> Result<(), Failure> {
 }
 
 /// Where the runs are kept in the directory, so that what was interrupted goes on.
-const RUNS: &str = "runs.log";
+pub(crate) const RUNS: &str = "runs.log";
 
-fn open_log(path: &Path, merge: &[PathBuf]) -> Result<Log<Harvest>, Failure> {
+pub(crate) fn open_log(path: &Path, merge: &[PathBuf]) -> Result<Log<Harvest>, Failure> {
     let others: Vec<PathBuf> = merge.iter().map(|directory| directory.join(RUNS)).collect();
     Ok(Log::open(path, &others).map_err(RunError::from)?)
 }

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
 use weir_lab::capture;
-use weir_lab::comparison::{Captures, Comparison, ComparisonError, ComparisonRequest};
+use weir_lab::comparison::saved::Saved;
+use weir_lab::comparison::{Captures, Comparison, ComparisonError, ComparisonRequest, RunTable};
 use weir_lab::comparison::{demo, panels, tables};
 use weir_lab::metrics;
-use weir_lab::page::{self, PageInput, SummaryTable};
+use weir_lab::page::{self, PageInput};
 use weir_lab::registry::Registry;
 use weir_lab::results::Summary;
 use weir_lab::runs::{CaptureFile, RunError};
@@ -18,20 +19,27 @@ use weir_lab::traces::TraceStore;
 use crate::args::{RunArgs, SeriesForm};
 use crate::check::counted;
 use crate::failure::Failure;
-use crate::output::{DECODE_AS, Files, OutputDirectory};
+use crate::output::{DECODE_AS, Files, OutputDirectory, TABLE};
+use crate::sweep::sweep;
 use crate::{browser, effective, progress, table};
 
 /// Where results go unless the caller says otherwise.
 pub(crate) const DEFAULT_OUT: &str = "weir-out";
 /// The name of the file with the report, in the output directory.
 const REPORT: &str = "report.html";
-/// Points of a distribution in a file.
-const CDF_POINTS: usize = 1000;
 
 /// Runs what the arguments ask for.
 pub(crate) fn run(args: &RunArgs, registry: &Registry) -> Result<(), Failure> {
     let invocation = Invocation { args, registry, store: TraceStore::find(&args.data) };
+    let in_parts = args.parts.shard.is_some() || !args.parts.merge.is_empty();
+    if in_parts && args.sweep.is_empty() {
+        return Err(Failure::Option {
+            option: "--shard, --merge".to_owned(),
+            problem: "they divide a sweep among machines; give --sweep, or leave them out".to_owned(),
+        });
+    }
     match &args.scenario {
+        Some(name) if !args.sweep.is_empty() => sweep(args, name, registry),
         Some(name) => invocation.single(name),
         None => invocation.demo(),
     }
@@ -61,7 +69,7 @@ impl Invocation<'_> {
         let bar = self.bar();
         let comparison = self.compare(&scenario, &bar, directory.is_some(), &captures)?;
         bar.finish_and_clear();
-        let summary = tables::summary_table(&comparison);
+        let values = tables::summary_table(&comparison);
         let verdict = comparison.verdict();
         let whole = scenario.anywhere(&self.store);
         let part = Part { scenario: &whole, comparison: &comparison, suffix: "" };
@@ -69,7 +77,7 @@ impl Invocation<'_> {
             [] => Files::new(),
             _ => vec![(DECODE_AS.to_owned(), capture::decode_as_entries().into_bytes())],
         };
-        write(directory.as_mut(), &[part], &summary, (&verdict, &[]), &self.args.series, beside)?;
+        write(directory.as_mut(), &[part], &values, (&verdict, &[]), &self.args.series, beside)?;
         let notes = comparison.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
@@ -96,7 +104,8 @@ impl Invocation<'_> {
         let call = self.compare(&alone, &bar, directory.is_some(), &[])?;
         let contest = self.compare(&beside, &bar, false, &[])?;
         bar.finish_and_clear();
-        let summary = demo::table(&call, &contest);
+        let values = demo::table(&call, &contest);
+        let summary = values.summary();
         let verdict = demo::verdict(&call);
         let parts = [
             Part { scenario: &alone, comparison: &call, suffix: "" },
@@ -104,7 +113,7 @@ impl Invocation<'_> {
         ];
         let floor: Vec<String> = demo::floor_in_words(&call).into_iter().collect();
         let words = (verdict.as_str(), floor.as_slice());
-        write(directory.as_mut(), &parts, &summary, words, &self.args.series, Files::new())?;
+        write(directory.as_mut(), &parts, &values, words, &self.args.series, Files::new())?;
         let notes = call.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
@@ -115,6 +124,7 @@ impl Invocation<'_> {
         writeln!(out, "{}", heading(&alone, &call))?;
         writeln!(out, "share beside CUBIC: the same of {}\n", beside.name)?;
         writeln!(out, "{}", table::summary("controller", &summary, width))?;
+        table::write_marks(&mut out, &summary)?;
         for sentence in &floor {
             writeln!(out, "{}\n", table::sentence(sentence, width))?;
         }
@@ -201,7 +211,9 @@ pub(crate) fn print_tables(
     writeln!(out, "{}\n", heading(scenario, comparison))?;
     let width = table::terminal_width();
     if comparison.has_media() {
-        writeln!(out, "{}", table::summary("controller", &tables::summary_table(comparison), width))?;
+        let summary = tables::summary_table(comparison).summary();
+        writeln!(out, "{}", table::summary("controller", &summary, width))?;
+        table::write_marks(out, &summary)?;
     }
     if let (Some(differences), Some(first)) = (
         tables::difference_table(comparison).filter(|_| !scenario.variants.is_empty()),
@@ -227,7 +239,7 @@ pub(crate) fn print_tables(
 fn write(
     directory: Option<&mut OutputDirectory>,
     parts: &[Part<'_>],
-    summary: &SummaryTable,
+    values: &RunTable,
     (verdict, notes): (&str, &[String]),
     forms: &[SeriesForm],
     beside: Files,
@@ -242,9 +254,13 @@ fn write(
         add_series(&mut files, part.comparison, forms)?;
     }
     let mut input: PageInput =
-        panels::report_input(first.scenario, first.comparison, summary.clone(), verdict.to_owned())
+        panels::report_input(first.scenario, first.comparison, values.summary(), verdict.to_owned())
             .map_err(std::io::Error::other)?;
     input.notes.extend_from_slice(notes);
+    let saved = Saved::of(&first.scenario.name, &first.comparison.summary.seeds, values.clone(), &input);
+    let mut table = serde_json::to_vec(&saved).map_err(std::io::Error::from)?;
+    table.push(b'\n');
+    files.push((TABLE.to_owned(), table));
     files.push((REPORT.to_owned(), page::render(&input).into_bytes()));
     directory.write(&files)
 }
@@ -270,7 +286,7 @@ fn add_series(files: &mut Files, comparison: &Comparison, forms: &[SeriesForm]) 
                 files.push((format!("series-{}.{end}", file_name(&controller.name)), over_time));
             }
         }
-        metrics::write_cdf_csv(&mut delays, controller.sample.queuing_delays(), CDF_POINTS)?;
+        metrics::write_cdf_csv(&mut delays, controller.sample.queuing_delays(), panels::CDF_POINTS)?;
         files.push((format!("queuing-delay-{}.csv", file_name(&controller.name)), delays));
     }
     Ok(())
@@ -325,7 +341,7 @@ fn print_json(out: &mut impl Write, summaries: &[&Summary], notes: &[String]) ->
 
 /// The name of a controller or variant as a part of a file's name: what a file system or a shell would take for something else
 /// becomes `-`.
-fn file_name(controller: &str) -> String {
+pub(crate) fn file_name(controller: &str) -> String {
     let harmless = |c: char| if c.is_alphanumeric() || "-_.+={},".contains(c) { c } else { '-' };
     controller.chars().map(harmless).collect()
 }

@@ -1,12 +1,13 @@
 //! Tables that align, on any width.
 
+use std::io::{self, Write};
 use std::ops::Range;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table};
-use weir_lab::page::{Row, SummaryTable};
+use weir_lab::page::{MARKED, Row, RowKind, SummaryTable};
 
-use crate::numbers::{Number, aligned, best_of};
+use crate::numbers::{Number, aligned};
 
 /// Between columns.
 const GAP: &str = "   ";
@@ -158,7 +159,7 @@ pub(crate) fn words(
     }
 }
 
-/// Numbers in columns, with their 95 % intervals; the best of each metric is bold. Where a row per controller is wider
+/// Numbers in columns, with their 95 % intervals; what is marked as the best of its metric is bold. Where a row per controller is wider
 /// than `width`, there is a row per metric, and as many controllers beside each other as fit; or, where that takes fewer
 /// tables, as many metrics beside each other as fit.
 pub(crate) fn summary(first: &str, summary: &SummaryTable, width: Option<usize>) -> String {
@@ -168,6 +169,17 @@ pub(crate) fn summary(first: &str, summary: &SummaryTable, width: Option<usize>)
     let by_row = blocks(summary.columns.len(), width, |shown| by_row(first, summary, shown));
     let fewer = if by_row.len() < by_metric.len() { by_row } else { by_metric };
     fewer.join("\n")
+}
+
+/// Says on a terminal what bold numbers are, if there are any.
+pub(crate) fn write_marks(out: &mut impl Write, summary: &SummaryTable) -> io::Result<()> {
+    let some = summary.rows.iter().any(|row| (0..row.cells.len()).any(|index| is_marked(row, index)));
+    let differences = summary.rows.iter().any(|row| row.kind == RowKind::Difference);
+    let meaning = if differences { "the interval excludes zero" } else { MARKED };
+    match terminal_width().filter(|_| some) {
+        Some(width) => writeln!(out, "{}\n", sentence(&format!("Bold: {meaning}."), Some(width))),
+        None => Ok(()),
+    }
 }
 
 /// `count` columns in as few tables as fit the width, each with at least one.
@@ -213,23 +225,21 @@ fn by_row(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
     for (index, column) in summary.columns.iter().enumerate().take(shown.end).skip(shown.start) {
         let numbers: Vec<Option<Number>> =
             summary.rows.iter().map(|row| Number::of(row, index, column.decimals)).collect();
-        let contestants = numbers.iter().zip(&summary.rows).filter(|(_, row)| !row.is_yardstick);
-        let best = best_of(column.best, contestants.filter_map(|(number, _)| number.as_ref()));
         let texts = aligned(&numbers);
         let width = texts.iter().map(|text| visible(text)).max().unwrap_or(0);
         let mut lines = broken(&column.label, width.max(HEADER_WIDTH));
         lines.push(column.unit.clone());
         header.push(lines);
-        for (((drawn, text), number), row) in rows.iter_mut().zip(texts).zip(&numbers).zip(&summary.rows) {
-            drawn.push(Text { text, bold: is_best(row, number.as_ref(), best.as_deref()) });
+        for ((drawn, text), row) in rows.iter_mut().zip(texts).zip(&summary.rows) {
+            drawn.push(Text { text, bold: is_marked(row, index) });
         }
     }
     Grid { header, rows, flush_left: false }
 }
 
-/// Whether a contestant's number is the best one of its metric, if there is a best.
-fn is_best(row: &Row, number: Option<&Number>, best: Option<&str>) -> bool {
-    !row.is_yardstick && best.is_some() && number.map(Number::mean) == best
+/// Whether the cell `index` of a row is marked.
+fn is_marked(row: &Row, index: usize) -> bool {
+    row.cells.get(index).copied().flatten().is_some_and(|cell| cell.best || cell.worse)
 }
 
 /// A row per metric, for some of the controllers.
@@ -242,19 +252,11 @@ fn by_metric(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
     let mut rows: Vec<Vec<Text>> = labels.map(|label| vec![label.as_str().into()]).collect();
     let number =
         |row: usize, column: usize| Number::of(&summary.rows[row], column, summary.columns[column].decimals);
-    let best: Vec<Option<String>> = (0..summary.columns.len())
-        .map(|column| {
-            let contestants = (0..summary.rows.len()).filter(|&row| !summary.rows[row].is_yardstick);
-            let all: Vec<Number> = contestants.filter_map(|row| number(row, column)).collect();
-            best_of(summary.columns[column].best, all.iter())
-        })
-        .collect();
     for index in shown {
         header.push(vec![summary.rows[index].name.clone()]);
         let numbers: Vec<_> = (0..summary.columns.len()).map(|column| number(index, column)).collect();
-        for (((row, text), number), best) in rows.iter_mut().zip(aligned(&numbers)).zip(&numbers).zip(&best) {
-            let bold = is_best(&summary.rows[index], number.as_ref(), best.as_deref());
-            row.push(Text { text, bold });
+        for (position, (row, text)) in rows.iter_mut().zip(aligned(&numbers)).enumerate() {
+            row.push(Text { text, bold: is_marked(&summary.rows[index], position) });
         }
     }
     Grid { header, rows, flush_left: false }

@@ -1,19 +1,22 @@
 //! `weir trace`: looking at traces of links, and making them from others.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
+use weir_lab::experiments::tick_step;
 use weir_lab::traces::forms::rates_over_time;
-use weir_lab::traces::{BinError, TraceForm, TraceStore, edit};
+use weir_lab::traces::{BinError, Listed, TraceForm, TraceStore, edit};
 use weir_net::{Time, Trace};
 use weir_units::{DataRate, TimeDelta};
 
-use crate::args::{TraceCommand, TraceConvertArgs, TraceShowArgs, TraceSource};
+use crate::args::{TraceCommand, TraceConvertArgs, TraceCutArgs, TraceShowArgs, TraceSource};
 use crate::failure::Failure;
 use crate::output::OutputFile;
+use crate::trace_import::{self, is_same};
 
 /// Characters of the small plot on the terminal.
 const PLOT_WIDTH: usize = 60;
@@ -24,11 +27,15 @@ pub(crate) fn trace(command: &TraceCommand) -> Result<(), Failure> {
     match command {
         TraceCommand::Show(args) => show(args),
         TraceCommand::Convert(args) => write(&args.source, &args.out, |trace| Ok(trace.clone())),
-        TraceCommand::Cut(args) => write(&args.source, &args.out, |trace| {
-            edit::cut(trace, args.from, args.to.unwrap_or(trace.duration()))
-        }),
+        TraceCommand::Cut(args) => {
+            write(&args.source, &args.out, |trace| {
+                edit::cut(trace, args.from, args.to.unwrap_or(trace.duration()))
+            })?;
+            say_if_beyond(args)
+        }
         TraceCommand::Scale(args) => write(&args.source, &args.out, |trace| edit::scale(trace, args.rate)),
         TraceCommand::Plot(args) => plot(args),
+        TraceCommand::Import(args) => trace_import::import(args),
     }
 }
 
@@ -41,9 +48,10 @@ fn write(
     out: &Path,
     change: impl FnOnce(&Trace) -> Result<Trace, edit::EditError>,
 ) -> Result<(), Failure> {
+    let form = form_to_write(out)?;
+    not_over_itself(source, out)?;
     let trace = change(&*open(source)?)
         .map_err(|error| Failure::Option { option: source.trace.clone(), problem: error.to_string() })?;
-    let form = TraceForm::of(out);
     let text = form.write(&trace, source.bin).map_err(|error| too_fine(source, error))?;
     OutputFile::prepare(out)?.write(text.as_bytes())?;
     let silence = trace.duration() - last(&trace);
@@ -53,6 +61,44 @@ fn write(
             anstream::stderr(),
             "{out}: Mahimahi's form ends with the last opportunity; {silence} of silence after it are lost, which CSV \
              and JSON keep."
+        )?;
+    }
+    Ok(())
+}
+
+/// The form that the end of a file's name asks for.
+fn form_to_write(out: &Path) -> Result<TraceForm, Failure> {
+    let devices = out.starts_with("/dev") || out.starts_with("/proc");
+    let form = if devices { Some(TraceForm::of(out)) } else { TraceForm::to_write(out) };
+    form.ok_or_else(|| {
+        refused(out, "no trace is written in this form; let the name end in .csv, .json, .up, .down or .mahi")
+    })
+}
+
+/// Refuses to write over what is read.
+fn not_over_itself(source: &TraceSource, out: &Path) -> Result<(), Failure> {
+    let input = Path::new(&source.trace);
+    let files = || TraceStore::find(&source.data).listed();
+    let read =
+        |listed: Listed| listed.name == source.trace && listed.file.is_some_and(|file| is_same(&file, out));
+    if input.is_file() && is_same(input, out) || files().into_iter().any(read) {
+        return Err(refused(out, "this is the trace that is read; name another file"));
+    }
+    Ok(())
+}
+
+fn refused(out: &Path, problem: &str) -> Failure {
+    Failure::Option { option: out.display().to_string(), problem: problem.to_owned() }
+}
+
+/// Says where a part ends that was to end later.
+fn say_if_beyond(args: &TraceCutArgs) -> Result<(), Failure> {
+    let end = open(&args.source)?.duration();
+    if let Some(to) = args.to.filter(|to| *to > end) {
+        writeln!(
+            anstream::stderr(),
+            "{}: the trace ends at {end}, before {to}; the part ends there.",
+            args.out.display()
         )?;
     }
     Ok(())
@@ -160,6 +206,11 @@ fn bars(rates: &[f64]) -> String {
 }
 
 fn plot(args: &TraceConvertArgs) -> Result<(), Failure> {
+    let end = args.out.extension().map(OsStr::to_ascii_lowercase);
+    if end.is_some_and(|end| end != "svg") {
+        return Err(refused(&args.out, "a plot is SVG; let the name end in .svg"));
+    }
+    not_over_itself(&args.source, &args.out)?;
     let trace = open(&args.source)?;
     let rates = rates(&trace, &args.source)?;
     let svg = svg(&args.source, &rates, &trace);
@@ -171,6 +222,16 @@ const SIZE: (f64, f64) = (900.0, 320.0);
 const LEFT: f64 = 60.0;
 const BELOW: f64 = 40.0;
 const ABOVE: f64 = 30.0;
+
+/// Round values from 0 up to `top`, about six, with their texts.
+fn ticks(top: f64) -> Vec<(f64, String)> {
+    let step = tick_step(top, 6.0);
+    // Steps are 1, 2 or 5 times a power of ten.
+    let tens = std::iter::successors(Some(step), |step| Some(step * 10.0)).take(9);
+    let decimals = tens.take_while(|step| *step < 0.999).count();
+    let count = (top / step + 1e-9).floor() as u32;
+    (0..=count).map(|n| (f64::from(n) * step, format!("{:.decimals$}", f64::from(n) * step))).collect()
+}
 
 fn svg(source: &TraceSource, rates: &[f64], trace: &Trace) -> String {
     let duration = trace.duration();
@@ -193,19 +254,22 @@ fn svg(source: &TraceSource, rates: &[f64], trace: &Trace) -> String {
          font-family=\"sans-serif\" font-size=\"12\" fill=\"#1f2937\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
          <text x=\"{LEFT}\" y=\"18\" font-weight=\"bold\">{name}</text>\n"
     );
-    for part in 0..=4 {
-        let share = f64::from(part) / 4.0;
-        let (level, column) = (y(share * top), x(share));
+    for (mbps, said) in ticks(top) {
+        let level = y(mbps);
         let _ = writeln!(
             text,
             "<line x1=\"{LEFT}\" x2=\"{right}\" y1=\"{level:.1}\" y2=\"{level:.1}\" stroke=\"#e5e7eb\"/>\
-             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{:.1}</text>\
-             <text x=\"{column:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{:.0}</text>",
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{said}</text>",
             LEFT - 6.0,
             level + 4.0,
-            share * top,
+        );
+    }
+    for (seconds, said) in ticks(duration.secs_f64()) {
+        let _ = writeln!(
+            text,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{said}</text>",
+            x(seconds / duration.secs_f64()),
             ground + 16.0,
-            share * duration.secs_f64()
         );
     }
     let level = y(mean_mbps);
@@ -217,4 +281,18 @@ fn svg(source: &TraceSource, rates: &[f64], trace: &Trace) -> String {
         steps.trim_end()
     );
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ticks;
+
+    #[test]
+    fn ticks_are_round() {
+        let texts = |top| ticks(top).into_iter().map(|(_, text)| text).collect::<Vec<_>>();
+        assert_eq!(texts(20.9), ["0", "5", "10", "15", "20"]);
+        assert_eq!(texts(120.0), ["0", "20", "40", "60", "80", "100", "120"]);
+        assert_eq!(texts(0.9), ["0.0", "0.2", "0.4", "0.6", "0.8"]);
+        assert_eq!(texts(3.4), ["0", "1", "2", "3"]);
+    }
 }

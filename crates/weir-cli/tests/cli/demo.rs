@@ -64,11 +64,11 @@ fn its_columns_stand_in_their_order() {
         "frozen beyond fixed s",
         "share beside CUBIC %",
         "loss %",
-        "time lost to delay %",
-        "time lost to loss %",
-        "time lost to ramp-up %",
-        "time lost to receiver %",
-        "time lost at minimum %",
+        "time held by delay %",
+        "time held by loss %",
+        "time held by ramp-up %",
+        "time held by receiver %",
+        "time at minimum %",
     ];
     assert_eq!(headers(&outcome.stdout), expected, "{}", outcome.stdout);
     for row in rows(&outcome.stdout) {

@@ -28,6 +28,7 @@ fn threads_and_processes_do_not_change_a_byte() {
         "scenario.toml",
         "series-gcc-2016.csv",
         "series-nada.csv",
+        "table.json",
     ];
     assert_eq!(names, expected);
     assert!(one.2.values().all(|content| content.as_ref().is_some_and(|bytes| !bytes.is_empty())));

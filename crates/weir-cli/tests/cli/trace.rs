@@ -133,3 +133,187 @@ fn a_file_that_a_shell_has_opened_keeps_what_is_in_it() {
         rest.len()
     );
 }
+
+#[test]
+fn what_the_end_of_a_name_does_not_mean_is_refused_and_so_is_writing_over_the_input() {
+    let place = Place::new();
+    place.write("part.up", "12\n24\n36\n");
+    place.write("data/traces/train.up", "12\n24\n");
+    let before = place.tree("");
+    for (line, message) in [
+        ("trace plot part.up x.png", "x.png: a plot is SVG; let the name end in .svg"),
+        (
+            "trace convert part.up x.parquet",
+            "x.parquet: no trace is written in this form; let the name end in .csv",
+        ),
+        (
+            "trace scale part.up part.up --rate 0.5",
+            "part.up: this is the trace that is read; name another file",
+        ),
+        ("trace cut part.up ./part.up --to 20ms", "./part.up: this is the trace that is read"),
+        (
+            "trace convert train.up data/traces/train.up",
+            "data/traces/train.up: this is the trace that is read",
+        ),
+        ("trace import part.up --to part.up", "--to part.up: this is the file that is read"),
+        (
+            "trace import part.up --to x.parquet",
+            "--to x.parquet: a trace ends in .csv, .json, .up, .down or .mahi",
+        ),
+        ("trace import nowhere.csv", "nowhere.csv: No such file"),
+        ("trace import part.up --rate-unit Mbps", "it must be one of bit/s, kbit/s"),
+        ("trace import part.up --flow 0", "it must be a number from 1, or `all`"),
+    ] {
+        let outcome = place.try_weir(line);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{line}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(message), "{line}: {}", outcome.stderr);
+        assert_eq!(place.tree(""), before, "{line}");
+    }
+    let cut = place.weir("trace cut part.up rest.up --from 12ms --to 10min");
+    assert_eq!(cut.stderr, "rest.up: the trace ends at 36ms, before 10min; the part ends there.\n");
+    place.weir("trace plot synthetic-lte lte.svg");
+    let svg = place.read("lte.svg");
+    for tick in [">20</text>", ">120</text>", ">4</text>"] {
+        assert!(svg.contains(tick), "{tick}: {svg}");
+    }
+}
+
+#[test]
+fn a_table_is_imported_and_the_line_for_a_scenario_works() {
+    let place = Place::new();
+    place.write("drive.csv", "time_ms;DL throughput\n0;1500000\n1000;900000\n2000;1200000\n");
+    let told = place.weir("trace import drive.csv --to mine.csv").stdout;
+    for part in [
+        "time            column `time_ms` (sure: by the header)",
+        "unit of rates   bit/s (guessed: a column without unit with values around 1200000 is in bit/s)",
+        "interval        1 s",
+        "duration        3s",
+        "mean rate       1.200 Mbit/s, from 0.900 to 1.500",
+        "\n\ntrace = \"./mine.csv\"\n",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert_eq!(place.read("mine.csv"), "seconds,bits_per_second\n0,1500000\n1,900000\n2,1200000\n3,0\n");
+    let scenario = |trace: &str| GOOD.replace("rate = \"1Mbps\"\nqueue", &format!("{trace}\nqueue"));
+    place.write("call.toml", &scenario(told.lines().last().unwrap()));
+    place.weir("check call.toml");
+    // What is a guess is not taken without a word.
+    place.write("direct.toml", &scenario("trace = \"./drive.csv\""));
+    let refused = place.try_weir("check direct.toml");
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused.stderr.contains("direct.toml:7:9") && refused.stderr.contains("weir trace import"),
+        "{}",
+        refused.stderr
+    );
+    // A name goes into the nearest data directory.
+    std::fs::create_dir_all(place.path().join("own/traces")).unwrap();
+    let json = place.weir("trace import drive.csv --to Drive --data own --json").stdout;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (&json["scenario"], &json["mean_rate_bps"]),
+        (&"trace = \"drive.csv\"".into(), &1_200_000.into())
+    );
+    place.write("named.toml", &scenario(json["scenario"].as_str().unwrap()));
+    place.weir("check named.toml --data own");
+    let ambiguous = place.call(&["trace", "import", "drive.csv", "--rate", "3"]);
+    assert_eq!(ambiguous.code, Some(2));
+    assert!(
+        ambiguous.stderr.contains("--rate 3: there is no such column; the first line has `time_ms`"),
+        "{ambiguous:?}"
+    );
+}
+
+/// A link of 3 Mbit/s for 10 s and of 1.5 Mbit/s for 10 s, 20 ms long.
+const BULK: &str = r#"title = "Bulk"
+duration = "20s"
+[links.forward]
+from = "a"
+to = "b"
+delay = "20ms"
+steps = [{ at = "0s", rate = "3Mbps" }, { at = "10s", rate = "1.5Mbps" }]
+queue = { time = "200ms" }
+[links.backward]
+from = "b"
+to = "a"
+delay = "25ms"
+rate = "50Mbps"
+[flows.bulk]
+from = "a"
+to = "b"
+"#;
+
+#[test]
+fn a_capture_of_a_transfer_that_fills_its_path_becomes_a_trace() {
+    let place = Place::new();
+    place.write("bulk.toml", &format!("{BULK}kind = \"tcp\"\n"));
+    place.weir("run bulk.toml --quiet --out out --pcap forward,backward");
+    let told = place.weir("trace import out/packets-none.pcapng --to mine.csv --json").stdout;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    // 45 ms, and the first packet's own time of 4 ms.
+    assert_eq!(told["scenario"], "trace = \"./mine.csv\"\ndelay = \"24.5ms\"", "{told}");
+    let path = told["findings"].as_array().unwrap().iter().find(|finding| finding["what"] == "path").unwrap();
+    assert!(path["is"].as_str().unwrap().starts_with("full, idle "), "{path}");
+    let rates: Vec<(f64, f64)> = place
+        .read("mine.csv")
+        .lines()
+        .skip(1)
+        .map(|line| line.split_once(',').unwrap())
+        .map(|(seconds, rate)| (seconds.parse().unwrap(), rate.parse().unwrap()))
+        .collect();
+    let mean = |from: f64, to: f64| {
+        let within: Vec<f64> =
+            rates.iter().filter(|(at, _)| (from..to).contains(at)).map(|(_, rate)| *rate).collect();
+        within.iter().sum::<f64>() / within.len() as f64
+    };
+    // TCP's first second ends in a timeout.
+    let (before, after) = (mean(3.0, 9.0), mean(11.0, 19.0));
+    assert!((2.91e6..3.03e6).contains(&before) && (1.455e6..1.515e6).contains(&after), "{before} {after}");
+    // Only what arrives: the handshake of who sends is in it, too.
+    place.weir("run bulk.toml --quiet --out out --pcap forward");
+    let one = place.weir("trace import out/packets-none.pcapng --to one.csv").stdout;
+    assert!(one.contains("delay = \"24.5ms\""), "{one}");
+}
+
+#[test]
+fn a_capture_of_what_does_not_fill_its_path_is_refused_with_the_share_of_idle_time() {
+    let place = Place::new();
+    let media =
+        "kind = \"media\"\ncontroller = \"gcc\"\nencoder = { preset = \"papers\", max_rate = \"700kbps\" }\n";
+    let window = "kind = \"tcp\"\noptions = { receive_window = 3 }\n";
+    for (flow, capture, least) in [(media, "gcc", 40), (window, "none", 40)] {
+        place.write("idle.toml", &format!("{BULK}{flow}"));
+        place.weir("run idle.toml --quiet --out out --pcap forward,backward");
+        let before = place.tree("");
+        let outcome = place.try_weir(&format!("trace import out/packets-{capture}.pcapng"));
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome:?}");
+        let said = "the transfer did not fill the path: ";
+        let rest = outcome.stderr.split_once(said).unwrap_or_else(|| panic!("{outcome:?}")).1;
+        let percent: u32 = rest.split(' ').next().unwrap().parse().unwrap();
+        assert!(percent >= least && rest.contains("% of the time it was idle"), "{outcome:?}");
+        assert_eq!(place.tree(""), before);
+    }
+}
+
+#[test]
+fn a_damaged_capture_is_told_with_the_packet() {
+    let place = Place::new();
+    place.write("bulk.toml", &format!("{BULK}kind = \"tcp\"\n"));
+    place.weir("run bulk.toml --quiet --out out --pcap forward --duration 3s");
+    let whole = std::fs::read(place.path().join("out/packets-none.pcapng")).unwrap();
+    std::fs::write(place.path().join("cut.pcapng"), &whole[..whole.len() / 2 + 5]).unwrap();
+    let mut broken = whole.clone();
+    let middle = whole.len() / 2;
+    broken[middle..middle + 64].fill(0xff);
+    std::fs::write(place.path().join("broken.pcapng"), &broken).unwrap();
+    for (name, said) in [("cut", "the file ends within it"), ("broken", "the file is damaged")] {
+        let outcome = place.try_weir(&format!("trace import {name}.pcapng"));
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome:?}");
+        let place = format!("error: {name}.pcapng, packet ");
+        assert!(outcome.stderr.starts_with(&place) && outcome.stderr.contains(said), "{outcome:?}");
+    }
+    place.write("tiny.csv", "seconds,bits_per_second\n0,1\n1e18,0\n");
+    let tiny = place.try_weir("trace import tiny.csv");
+    assert_eq!(tiny.code, Some(2));
+    assert!(tiny.stderr.contains("tiny.csv, line 3, column 1: 1000000000000000000 s"), "{}", tiny.stderr);
+}

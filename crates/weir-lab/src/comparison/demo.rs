@@ -3,11 +3,12 @@
 use weir_cc::Cause;
 
 use super::Comparison;
+use super::by_run::{RunRow, RunTable};
 use super::tables::{
-    Metric, call_metrics, cause_metric, freeze_metrics, loss_metric, media_sum, row, share_beside_tcp,
+    Metric, call_metrics, cause_metric, freeze_metrics, loss_metric, media_sum, share_beside_tcp,
 };
 use super::verdict::{Wording, in_words};
-use crate::page::{Best, SummaryTable};
+use crate::page::Best;
 use crate::registry;
 use weir_measure::results::RunMetrics;
 use weir_measure::results::stats::Estimate;
@@ -19,8 +20,8 @@ pub const BESIDE_CUBIC: &str = "cellular/att-lte-uplink-2016-beside-cubic";
 /// The yardstick whose freezes are the recording's own: no law can be blamed for them.
 pub const FLOOR: &str = "fixed";
 
-/// Causes that cost rate; at the maximum nothing is lost.
-const COSTS: [Cause; 5] = [Cause::Delay, Cause::Loss, Cause::RampUp, Cause::Receiver, Cause::Minimum];
+/// Causes that hold the rate down; at the maximum nothing does.
+const HOLDS: [Cause; 5] = [Cause::Delay, Cause::Loss, Cause::RampUp, Cause::Receiver, Cause::Minimum];
 
 /// Whom the demo shows: `controllers`, and behind them the yardsticks.
 pub fn contestants(controllers: &[String]) -> Vec<String> {
@@ -41,20 +42,20 @@ pub(super) enum From {
 }
 
 /// The table of the demo: useful rate, p95 frame delay, freezes beyond those of [`FLOOR`], share beside CUBIC, loss, time
-/// lost per cause. Both comparisons must be of the same controllers.
-pub fn table(alone: &Comparison, beside: &Comparison) -> SummaryTable {
+/// per cause. Both comparisons must be of the same controllers.
+pub fn table(alone: &Comparison, beside: &Comparison) -> RunTable {
     let columns = columns();
     let floor = floor(alone);
     let rows = alone.controllers.iter().zip(&beside.controllers).map(|(own, with_tcp)| {
         let cell = |(from, metric): &(From, Metric<'_>)| match from {
-            From::Alone => metric.cell(&own.runs),
-            From::BesideCubic => metric.cell(&with_tcp.runs),
-            From::BeyondFloor => metric.cell_beyond(&own.runs, floor),
+            From::Alone => metric.values(&own.runs),
+            From::BesideCubic => metric.values(&with_tcp.runs),
+            From::BeyondFloor => metric.values_beyond(&own.runs, floor),
         };
-        row(own, columns.iter().map(cell).collect())
+        RunRow { name: own.name.clone(), values: columns.iter().map(cell).collect() }
     });
     let rows = rows.collect();
-    SummaryTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }
+    RunTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }
 }
 
 /// Its columns, and what each is filled from.
@@ -72,7 +73,7 @@ pub(super) fn columns() -> Vec<(From, Metric<'static>)> {
     );
     columns.push((From::BesideCubic, share));
     columns.push((From::Alone, loss_metric()));
-    columns.extend(COSTS.map(|cause| (From::Alone, cause_metric(cause))));
+    columns.extend(HOLDS.map(|cause| (From::Alone, cause_metric(cause))));
     columns
 }
 

@@ -22,7 +22,7 @@ pub fn columns() -> Vec<(Column, String)> {
                 (&known.label, &known.definition) == (&column.label, &column.definition)
             };
             match columns.iter_mut().find(same) {
-                Some((_, tables)) => *tables += &format!("; {table}"),
+                Some((_, tables)) => tables.extend(["; ", table]),
                 None => columns.push((column, table.to_owned())),
             }
         }

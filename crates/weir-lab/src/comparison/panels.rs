@@ -17,8 +17,8 @@ use weir_measure::metrics::{
 };
 use weir_measure::results::FlowKind;
 
-/// Points of a distribution.
-const CDF_POINTS: usize = 400;
+/// Points of a distribution, on a page and in a file.
+pub const CDF_POINTS: usize = 1000;
 
 /// What the page on `comparison` shows. `summary` is its table, `verdict` its sentence.
 ///
@@ -45,12 +45,14 @@ pub fn report_input(
         summary,
         controllers: comparison.controllers.iter().filter_map(|own| panel(own, &scenario.registry)).collect(),
         notes: notes(comparison),
+        seed: first_of_several(&comparison.summary.seeds),
+        ..PageInput::default()
     })
 }
 
 fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes: Vec<String> = comparison.stand_ins();
-    if let [seed, _, ..] = comparison.summary.seeds.as_slice() {
+    if let Some(seed) = first_of_several(&comparison.summary.seeds) {
         notes.push(format!(
             "Numbers in the table are means over all runs with the half width of their 95 % confidence interval \
              (Student's t). Curves show the run of seed {seed}."
@@ -59,35 +61,78 @@ fn notes(comparison: &Comparison) -> Vec<String> {
     notes
 }
 
+/// The seed of the first run, of which there are curves; `None` if it is the only one.
+pub(super) fn first_of_several(seeds: &[u64]) -> Option<u64> {
+    match seeds {
+        [seed, _, ..] => Some(*seed),
+        _ => None,
+    }
+}
+
 /// The panel of a controller; `None` if its series was not kept.
 fn panel(controller: &ControllerRuns, registry: &Registry) -> Option<ControllerPanel> {
+    let law = Law { registry, name: &controller.law };
     let Sample { plan, delays, series } = &controller.sample;
-    let series = series.as_ref()?;
-    let media = plan.flows.iter().position(|flow| flow.kind == FlowKind::Media);
-    let subject = media.unwrap_or(0);
-    let info = registry.find(&controller.law).ok();
+    let delays = delays.get(subject(plan)).map_or_else(Vec::new, |own| distribution(&own.owd_excess));
+    drawn(&controller.name, law, plan, series.as_ref()?, delays)
+}
+
+/// The flow that a panel shows more of: the first media flow, else the first.
+pub(super) fn subject(plan: &MeasurePlan) -> usize {
+    plan.flows.iter().position(|flow| flow.kind == FlowKind::Media).unwrap_or(0)
+}
+
+/// A law, and who knows of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Law<'a> {
+    pub(super) registry: &'a Registry,
+    pub(super) name: &'a str,
+}
+
+/// The panel of a controller, a law under a name of its own or not, from the series of a run and the distribution of the subject's queuing delay; `None` if there
+/// is no flow.
+pub(super) fn drawn(
+    controller: &str,
+    law: Law<'_>,
+    plan: &MeasurePlan,
+    series: &Series,
+    queuing_delay: Vec<CdfStep>,
+) -> Option<ControllerPanel> {
+    let subject = subject(plan);
+    let info = law.registry.find(law.name).ok();
     let own = series.flows.get(subject)?;
     let bottleneck =
         plan.flows.get(subject).and_then(|flow| flow.bottleneck).and_then(|link| series.links.get(link));
     Some(ControllerPanel {
-        name: controller.name.clone(),
+        name: controller.to_owned(),
         description: info.map_or_else(String::new, |info| info.source.to_owned()),
         time_s: series.time_s.clone(),
         capacity_bps: bottleneck.map_or_else(Vec::new, |link| link.capacity_bps.clone()),
-        flows: curves(controller, series),
+        max_rate_bps: highest_rate(plan),
+        flows: curves(plan, series),
+        subject: own.name.clone(),
         cause: own.cause.clone(),
         frame_delay_ms: own.frame_delay_max_ms.clone(),
         loss_ratio: own.loss_ratio.clone(),
-        queuing_delay: delays.get(subject).map_or_else(Vec::new, |own| distribution(&own.owd_excess)),
-        signals: own.signals.iter().map(|signal| band(signal, controller, registry)).collect(),
+        queuing_delay,
+        signals: own.signals.iter().map(|signal| band(signal, law)).collect(),
         couplings: series.couplings.iter().map(|coupling| together(coupling, plan, series)).collect(),
+        other: None,
     })
 }
 
+/// The highest rate that a media flow could use at any time; `None` if none knows a limit.
+fn highest_rate(plan: &MeasurePlan) -> Option<f64> {
+    let media = plan.flows.iter().filter(|flow| flow.kind == FlowKind::Media);
+    let limits =
+        media.flat_map(|flow| flow.max_rate.into_iter().chain(flow.max_rates.iter().map(|(_, rate)| *rate)));
+    limits.map(weir_units::DataRate::bps_f64).reduce(f64::max)
+}
+
 /// The rates of the flows; where there are many, those of the media flows and the sum of the others.
-fn curves(controller: &ControllerRuns, series: &Series) -> Vec<FlowCurves> {
+fn curves(plan: &MeasurePlan, series: &Series) -> Vec<FlowCurves> {
     const SHOWN: usize = 8;
-    let kinds = controller.sample.plan.flows.iter().map(|flow| flow.kind);
+    let kinds = plan.flows.iter().map(|flow| flow.kind);
     let all: Vec<FlowCurves> = series
         .flows
         .iter()
@@ -184,9 +229,10 @@ fn distribution(delays: &Histogram) -> Vec<CdfStep> {
     points.into_iter().map(|point| CdfStep { delay_ms: point.delay_ms, share: point.share }).collect()
 }
 
-fn band(signal: &SignalSeries, controller: &ControllerRuns, registry: &Registry) -> SignalBand {
-    let described = registry
-        .signals(&controller.law, signal.side)
+fn band(signal: &SignalSeries, law: Law<'_>) -> SignalBand {
+    let described = law
+        .registry
+        .signals(law.name, signal.side)
         .and_then(|signals| signals.iter().find(|known| known.name == signal.name));
     let side = if signal.side == Side::Sender { "sender" } else { "receiver" };
     SignalBand {

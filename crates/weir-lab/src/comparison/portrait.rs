@@ -1,8 +1,9 @@
 //! Controllers side by side in a handful of scenarios: a row to choose by.
 
 use super::Comparison;
+use super::by_run::{RunRow, RunTable};
 use super::demo;
-use super::tables::{Metric, call_metrics, loss_metric, row, share_beside_tcp};
+use super::tables::{Metric, call_metrics, loss_metric, share_beside_tcp};
 use crate::page::{Best, SummaryTable};
 
 /// The scenarios of a portrait, in the order of [`table`].
@@ -21,12 +22,12 @@ pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> SummaryTable {
     columns.push((beside, share()));
     let rows = call.controllers.iter().enumerate().map(|(index, controller)| {
         let cell = |(comparison, metric): &(&Comparison, Metric<'_>)| {
-            comparison.controllers.get(index).and_then(|own| metric.cell(&own.runs))
+            comparison.controllers.get(index).map_or_else(Vec::new, |own| metric.values(&own.runs))
         };
-        row(controller, columns.iter().map(cell).collect())
+        RunRow { name: controller.name.clone(), values: columns.iter().map(cell).collect() }
     });
     let rows = rows.collect();
-    SummaryTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }
+    RunTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }.summary()
 }
 
 /// Its columns, in order.

@@ -2,9 +2,9 @@
 
 use weir_cc::Cause;
 
+use super::by_run::{RunRow, RunTable, estimate};
 use super::{Comparison, ControllerRuns};
-use crate::page::{Best, Cell, Column, Row, SummaryTable};
-use crate::registry;
+use crate::page::{Best, Column, SummaryTable};
 use weir_measure::results::stats::Estimate;
 use weir_measure::results::{FlowKind, FlowMeasures, RunMetrics, Value};
 
@@ -39,34 +39,26 @@ impl<'a> Metric<'a> {
         Self { column, value: Box::new(value) }
     }
 
+    /// The value of each run.
+    pub(crate) fn values(&self, runs: &[RunMetrics]) -> Vec<Value> {
+        runs.iter().map(|run| (self.value)(run)).collect()
+    }
+
     /// Mean and interval over runs; `None` if no run has a value.
-    pub(crate) fn cell(&self, runs: &[RunMetrics]) -> Option<Cell> {
-        self.estimate(runs).map(Cell::from)
-    }
-
     pub(crate) fn estimate(&self, runs: &[RunMetrics]) -> Option<Estimate> {
-        let values: Vec<f64> = runs.iter().filter_map(|run| (self.value)(run)).collect();
-        Estimate::of(&values)
+        estimate(&self.values(runs))
     }
 
-    /// The same of the differences to `others`, run by run.
-    pub(crate) fn cell_beyond(&self, runs: &[RunMetrics], others: &[RunMetrics]) -> Option<Cell> {
+    /// The differences to `others`, run by run.
+    pub(crate) fn values_beyond(&self, runs: &[RunMetrics], others: &[RunMetrics]) -> Vec<Value> {
         let difference = |(run, other)| Some((self.value)(run)? - (self.value)(other)?);
-        let values: Vec<f64> = runs.iter().zip(others).filter_map(difference).collect();
-        Estimate::of(&values).map(Cell::from)
+        runs.iter().zip(others).map(difference).collect()
     }
 }
 
 /// The table of any comparison: what its media flows got together, and the bottleneck.
-pub fn summary_table(comparison: &Comparison) -> SummaryTable {
-    let mut metrics = media_metrics();
-    metrics.extend(network_metrics());
-    let rows: Vec<Row> = comparison
-        .controllers
-        .iter()
-        .map(|c| row(c, metrics.iter().map(|m| m.cell(&c.runs)).collect()))
-        .collect();
-    without_empty_columns(SummaryTable { columns: metrics.into_iter().map(|m| m.column).collect(), rows })
+pub fn summary_table(comparison: &Comparison) -> RunTable {
+    table_of_runs(comparison.controllers.iter().map(|c| (c.name.as_str(), c.runs.as_slice())))
 }
 
 /// How each of the others differs from the first controller, run by run: what two runs of one seed differ in is not the network
@@ -91,18 +83,23 @@ pub fn change_table(before: &Comparison, now: &Comparison) -> Option<SummaryTabl
 fn differences<'a>(pairs: impl Iterator<Item = (&'a ControllerRuns, &'a ControllerRuns)>) -> SummaryTable {
     let mut metrics = media_metrics();
     metrics.extend(network_metrics());
-    let cells = |of: &ControllerRuns, other: &ControllerRuns| {
-        metrics.iter().map(|metric| metric.cell_beyond(&of.runs, &other.runs)).collect()
+    let row = |(of, other): (&ControllerRuns, &ControllerRuns)| RunRow {
+        name: of.name.clone(),
+        values: metrics.iter().map(|metric| metric.values_beyond(&of.runs, &other.runs)).collect(),
     };
-    let rows = pairs.map(|(of, other)| row(of, cells(of, other))).collect();
-    let columns =
-        metrics.iter().map(|metric| Column { best: Best::Neither, ..metric.column.clone() }).collect();
-    without_empty_columns(SummaryTable { columns, rows })
+    let rows = pairs.map(row).collect();
+    let columns = metrics.iter().map(|m| Column { best: Best::Neither, ..m.column.clone() }).collect();
+    RunTable { columns, rows }.without_empty_columns().summary()
 }
 
-/// The row of a controller or yardstick.
-pub(crate) fn row(of: &ControllerRuns, cells: Vec<Option<Cell>>) -> Row {
-    Row { is_yardstick: registry::is_yardstick(&of.law), ..Row::of(&of.name, cells) }
+/// The same of the runs of each controller.
+pub(crate) fn table_of_runs<'a>(controllers: impl Iterator<Item = (&'a str, &'a [RunMetrics])>) -> RunTable {
+    let mut metrics = media_metrics();
+    metrics.extend(network_metrics());
+    let values = |runs: &[RunMetrics]| metrics.iter().map(|m| m.values(runs)).collect();
+    let row = |(name, runs): (&str, &[RunMetrics])| RunRow { name: name.to_owned(), values: values(runs) };
+    let rows = controllers.map(row).collect();
+    RunTable { columns: metrics.iter().map(|m| m.column.clone()).collect(), rows }.without_empty_columns()
 }
 
 /// The rows of a table of flows: name, kind and what each got, over the runs of one controller. Flows that are copies
@@ -114,10 +111,11 @@ pub fn flow_table(runs: &[RunMetrics]) -> SummaryTable {
         .into_iter()
         .map(|(group, count)| {
             let name = if count == 1 { group.clone() } else { format!("{group} × {count}") };
-            Row::of(&name, flow_metrics(&group).iter().map(|m| m.cell(runs)).collect())
+            RunRow { name, values: flow_metrics(&group).iter().map(|m| m.values(runs)).collect() }
         })
         .collect();
-    without_empty_columns(SummaryTable { columns: columns.into_iter().map(|m| m.column).collect(), rows })
+    let columns = columns.into_iter().map(|m| m.column).collect();
+    RunTable { columns, rows }.without_empty_columns().summary()
 }
 
 /// Sum of a metric over the media flows of a run.
@@ -165,11 +163,11 @@ pub(crate) fn loss_metric<'a>() -> Metric<'a> {
     })
 }
 
-/// Share of the time for which `cause` held the media flows down, in per cent.
+/// Share of the time for which `cause` limited the media flows' target rate, in per cent. That alone costs nothing.
 pub(crate) fn cause_metric<'a>(cause: Cause) -> Metric<'a> {
     let definition = format!("share of the time in which {} limited the target rate", described(cause));
-    let word = if matches!(cause, Cause::Minimum | Cause::Maximum) { "at" } else { "to" };
-    let label = format!("time lost {word} {}", cause.name());
+    let word = if matches!(cause, Cause::Minimum | Cause::Maximum) { "at" } else { "held by" };
+    let label = format!("time {word} {}", cause.name());
     Metric::new(&label, "%", 0, Best::Neither, &definition, move |run| {
         let seconds = |cause| media(run).filter_map(move |flow| *flow.time_per_cause.get(cause)).sum::<f64>();
         let all: f64 = Cause::ALL.into_iter().map(seconds).sum();
@@ -213,8 +211,8 @@ pub(super) fn media_metrics<'a>() -> Vec<Metric<'a>> {
     metrics.extend(call_metrics());
     metrics.extend(freeze_metrics());
     metrics.push(loss_metric());
-    for (label, quantile) in [("queuing p50", 0), ("queuing p95", 1)] {
-        let definition = "one-way delay of media packets less propagation";
+    for (label, quantile, which) in [("queuing p50", 0, "median"), ("queuing p95", 1, "95th percentile")] {
+        let definition = &format!("one-way delay of media packets less propagation, {which} over packets");
         metrics.push(Metric::new(label, "ms", 0, Best::Lowest, definition, move |run| {
             let delays = &run.media.owd_excess_ms;
             if quantile == 0 { delays.p50 } else { delays.p95 }
@@ -297,17 +295,4 @@ fn groups(flows: &[FlowMeasures<Value>]) -> Vec<(String, usize)> {
         }
     }
     groups
-}
-
-fn without_empty_columns(table: SummaryTable) -> SummaryTable {
-    let used: Vec<bool> =
-        (0..table.columns.len()).map(|i| table.rows.iter().any(|row| row.cells[i].is_some())).collect();
-    let keep = |i: &usize| used[*i];
-    let columns = table.columns.into_iter().enumerate().filter(|(i, _)| keep(i)).map(|(_, c)| c).collect();
-    let rows = table.rows.into_iter().map(|mut row| {
-        let cells = row.cells.into_iter().enumerate().filter(|(i, _)| keep(i));
-        row.cells = cells.map(|(_, cell)| cell).collect();
-        row
-    });
-    SummaryTable { columns, rows: rows.collect() }
 }

@@ -10,7 +10,7 @@ use super::row::Source;
 use super::values::Place;
 use crate::analysis::Entry;
 use crate::form::{KeyPath, Problem, ScenarioError, advice};
-use crate::scenario::Scenario;
+use crate::scenario::{Named, Scenario};
 use crate::shipped;
 use weir_measure::metrics::MeasurePlan;
 
@@ -88,29 +88,39 @@ pub(super) fn scenario(
     });
     let scenario = match (own.or(of_the_row), &experiment.inline) {
         (Some(name), _) => named(experiment, name, &overrides),
-        (None, Some(text)) => {
-            Scenario::parse(&format!("experiments/{}.toml", experiment.name), text, &overrides)
-        }
+        (None, Some(text)) => Scenario::parse_in(
+            &experiment.registry,
+            &format!("experiments/{}.toml", experiment.name),
+            text,
+            &overrides,
+        ),
         (None, None) => {
             let problem = Problem::key(&KeyPath::of(&["variants"]), "there is no scenario to be run");
             return Err(experiment.origin.error(problem));
         }
     };
-    // Names and seeds do not make runs of their own.
-    scenario.map(|scenario| Scenario { name: String::new(), runs: 1, seed: 1, ..scenario })
+    let mut scenario = scenario?;
+    if let Some(controller) = row.own_controller(variant) {
+        scenario.use_controller(controller)?;
+    }
+    // Names and seeds do not make runs of their own, nor does what others are compared with.
+    let (controllers, variants) = (Vec::new(), Named::default());
+    Ok(Scenario { name: String::new(), runs: 1, seed: 1, controllers, variants, ..scenario })
 }
 
 /// The template, shipped scenario or file of this name.
 fn named(experiment: &Experiment, name: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
+    let registry = &experiment.registry;
     let own = experiment.templates.as_ref().map(|folder| folder.join(format!("{name}.toml")));
     if let Some(own) = own.filter(|own| own.is_file()) {
-        return Scenario::open(&own.to_string_lossy(), overrides);
+        return Scenario::open_in(registry, &own.to_string_lossy(), overrides);
     }
     if let Some(template) = TEMPLATES.iter().find(|own| own.name == format!("templates/{name}")) {
-        return Scenario::parse(&format!("experiments/{}.toml", template.name), template.text, overrides);
+        let file = format!("experiments/{}.toml", template.name);
+        return Scenario::parse_in(registry, &file, template.text, overrides);
     }
     if shipped::find(name).is_some() || Path::new(name).is_file() {
-        return Scenario::open(name, overrides);
+        return Scenario::open_in(registry, name, overrides);
     }
     let names = TEMPLATES.iter().filter_map(|own| own.name.strip_prefix("templates/"));
     let names = names.chain(shipped::SCENARIOS.iter().map(|own| own.name));

@@ -22,6 +22,7 @@ mod results;
 mod row;
 mod sense;
 mod shard;
+mod sweep;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -35,7 +36,7 @@ pub use markdown::markdown;
 pub use plan::Extent;
 pub use plots::{Axis, Drawn, LineOf, Plot, PlotKind, PlotLine, PlotResult};
 pub use read::{Experiment, open};
-pub use report::report;
+pub use report::{figures, report, tick_step};
 pub use reproduce::{Reproduced, Reproduction};
 pub use results::{Accepted, Basis, ClaimResult, Count, PlaceResult, counts};
 pub use row::{
@@ -43,4 +44,5 @@ pub use row::{
     Row, Seeds, Selection, Source, Sweep, Trend, Values, Variant,
 };
 pub use shard::Shard;
+pub use sweep::{SweepRequest, Swept, Varied, columns as sweep_columns};
 pub use table::Table;

@@ -11,6 +11,7 @@ use super::plots::{self, PlotFormulas};
 use super::row::{Claim, Class, OverPlaces, Row, Source, Sweep, Trend, Values, row_shape};
 use crate::analysis::{self, Entry};
 use crate::form::{self, KeyPath, Origin, Problem, ScenarioError, advice, advice_of_many, list};
+use crate::registry::Registry;
 
 /// A row of a paper that makes sense.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct Experiment {
     /// Where the templates are that it may name besides those that ship: of a row that is a file.
     pub(super) templates: Option<PathBuf>,
     pub(super) origin: Origin,
+    /// The controllers that its scenarios can name.
+    pub(super) registry: Registry,
 }
 
 /// The formulas of a claim.
@@ -77,7 +80,17 @@ impl Experiment {
         }
         origin.check(problems)?;
         let inline = matches!(row.scenario, Some(Source::Inline(_))).then(|| scenario_lines(text));
-        Ok(Self { name: name.to_owned(), row, formulas, plots, further, inline, templates: None, origin })
+        Ok(Self {
+            name: name.to_owned(),
+            row,
+            formulas,
+            plots,
+            further,
+            inline,
+            templates: None,
+            origin,
+            registry: Registry::standard(),
+        })
     }
 
     /// A row that ships.

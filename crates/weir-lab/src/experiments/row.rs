@@ -113,6 +113,9 @@ pub struct Variant {
     /// An analysis in place of a scenario, as `weir analyse` calls it; what is set are its parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub analysis: Option<String>,
+    /// The controller that takes over all media flows, behind all that is set; those of the scenario unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub controller: Option<String>,
     /// What it lays over the scenario.
     #[serde(default)]
     pub set: Vec<String>,
@@ -134,6 +137,11 @@ impl Row {
     /// The analysis that stands in place of a scenario.
     pub(super) fn own_analysis(&self, variant: &str) -> Option<&str> {
         self.layers(variant).rev().find_map(|layer| layer.analysis.as_deref())
+    }
+
+    /// The controller that takes over its media flows.
+    pub(super) fn own_controller(&self, variant: &str) -> Option<&str> {
+        self.layers(variant).rev().find_map(|layer| layer.controller.as_deref())
     }
 
     /// Whether a variant is run by itself, without what the row says of its scenario.
@@ -208,7 +216,7 @@ impl Values {
 }
 
 /// What a paper claims.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// Its name within the row.
@@ -280,10 +288,11 @@ const fn everywhere() -> f64 {
 }
 
 /// What kind of claim it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Class {
     /// A number with a tolerance.
+    #[default]
     Num,
     /// An order or a logical claim.
     Exact,

@@ -85,20 +85,15 @@ impl<'s> Shape<'s> {
 
     /// What may stand here, each with what is said of it; empty where there is but one form.
     pub(super) fn alternatives(self) -> Vec<Self> {
-        match self.reference().and_then(|name| self.definition(name)) {
-            Some(definition) => definition.alternatives(),
-            None => {
-                let nested = |choice: Self| match choice.alternatives() {
-                    none if none.is_empty() => vec![choice],
-                    several => several,
-                };
-                self.choices()
-                    .into_iter()
-                    .flat_map(nested)
-                    .filter(|choice| !choice.forms().is_empty())
-                    .collect()
-            }
+        if let Some(definition) = self.reference().and_then(|name| self.definition(name)) {
+            return definition.alternatives();
         }
+        let nested = |choice: Self| match choice.alternatives() {
+            none if none.is_empty() => vec![choice],
+            several => several,
+        };
+        let stands = |choice: &Self| !choice.forms().is_empty();
+        self.choices().into_iter().flat_map(nested).filter(stands).collect()
     }
 
     fn at(self, node: &'s Value) -> Self {

@@ -22,7 +22,7 @@ pub(super) fn compress(text: &str) -> String {
 /// The plotting library, compressed; it takes a moment once per process.
 pub(super) fn library() -> &'static str {
     static COMPRESSED: OnceLock<String> = OnceLock::new();
-    COMPRESSED.get_or_init(|| compress(include_str!("../../assets/plotly/plotly-cartesian.min.js")))
+    COMPRESSED.get_or_init(|| compress(include_str!("vendor/uplot/uPlot.iife.min.js")))
 }
 
 #[cfg(test)]
@@ -47,11 +47,10 @@ mod tests {
     }
 
     #[test]
-    fn the_library_is_the_part_of_plotly_with_two_axes() {
+    fn the_library_is_uplot_and_small() {
         let script = decompress(library());
-        assert!(script.starts_with("/**\n* plotly.js (cartesian - minified) v3"), "{}", &script[..60]);
+        assert!(script.contains("uPlot (v1.6.32)"), "{}", &script[..60]);
         assert!(!script.contains("</script"));
-        assert!((1_000_000..1_500_000).contains(&script.len()), "{}", script.len());
-        assert!(library().len() < 700_000, "{}", library().len());
+        assert!(library().len() < 40_000, "{}", library().len());
     }
 }

@@ -1,4 +1,4 @@
-//! Text of others as part of a page.
+//! Text of others as part of a page that is put together by hand.
 
 use std::borrow::Cow;
 
@@ -21,12 +21,6 @@ pub(crate) fn html(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// `text` as a label in a plot. Plotly reads a few HTML tags in labels, links among them, and knows no entity for
-/// the apostrophe, which is harmless there.
-pub(super) fn label(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,6 +32,5 @@ mod tests {
             "&lt;/script&gt;&lt;b a=&quot;x&quot; b=&#39;y&#39;&gt;&amp;"
         );
         assert_eq!(html("plain"), "plain");
-        assert_eq!(label("<a href='x'>NADA & co</a>"), "&lt;a href='x'&gt;NADA &amp; co&lt;/a&gt;");
     }
 }

@@ -1,336 +1,339 @@
 //! The page around the figures.
 
-use core::fmt::{self, Write};
-
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use weir_cc::Cause;
 
-use super::escape::html;
+use super::chip::chip;
 use super::figure::{Figure, Figures, INTERACTIVE_MS, SHORTEST_MS, quantile_ms};
-use super::input::{Best, Cell, Column, ControllerPanel, FlowRole, PageInput, Row, SummaryTable};
+use super::input::{ControllerPanel, PageInput};
+use super::table::{shown, summary};
 use super::{embed, palette};
-use weir_measure::results::stats::kinds_in_words;
 
 /// Nothing may be loaded from anywhere; what the page brings along may run.
 const POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 const UNSUPPORTED: &str = "The plots need JavaScript and a browser that can inflate what this page brings along \
      (any of 2023 or later). The numbers and the scenario are complete without them.";
+const SCRIPTS: [&str; 3] = [include_str!("plots.js"), include_str!("figures.js"), include_str!("page.js")];
 
-/// Writes the page.
-pub(super) fn write(out: &mut String, input: &PageInput, figures: &Figures) -> fmt::Result {
-    write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
-        html(&input.title),
-        include_str!("page.css"),
-    )?;
-    header(out, input)?;
-    summary(out, &input.summary)?;
-    over_time(out, &input.controllers, figures)?;
-    couplings(out, &input.controllers, figures)?;
-    queuing_delay(out, &input.controllers, figures.queuing_delay.as_ref())?;
-    signals(out, &input.controllers, figures)?;
-    scenario(out, &input.scenario)?;
-    footer(out, input)?;
-    write!(
-        out,
-        "</main>\n<script type=\"application/octet-stream\" id=\"library\">{}</script>\n\
-         <script type=\"application/octet-stream\" id=\"figures\">{}</script>\n\
-         <script>\n{}</script>\n</body>\n</html>\n",
-        embed::library(),
-        embed::compress(&figures.json()),
-        include_str!("page.js"),
-    )
-}
-
-fn header(out: &mut String, input: &PageInput) -> fmt::Result {
-    let PageInput { title, source, verdict, .. } = input;
-    write!(
-        out,
-        "<header>\n<h1>{}</h1>\n<p class=\"verdict\">{}</p>\n<p class=\"source\">{}</p>\n\
-         <p class=\"unsupported card\" id=\"unsupported\" hidden>{UNSUPPORTED}</p>\n\
-         <noscript><p class=\"unsupported card\">{UNSUPPORTED}</p></noscript>\n</header>\n",
-        html(title),
-        html(verdict),
-        html(source),
-    )
-}
-
-fn summary(out: &mut String, table: &SummaryTable) -> fmt::Result {
-    if table.rows.is_empty() {
-        return Ok(());
-    }
-    out.push_str("<div class=\"summary card scroll\">\n<table>\n<thead><tr><th>Controller</th>");
-    for column in &table.columns {
-        write!(out, "<th>{}<span class=\"unit\">{}</span></th>", html(&column.label), html(&column.unit))?;
-    }
-    out.push_str("</tr></thead>\n<tbody>\n");
-    for (index, row) in table.rows.iter().enumerate() {
-        write!(out, "<tr><th>{}{}</th>", chip(index), html(&row.name))?;
-        for (position, column) in table.columns.iter().enumerate() {
-            let shown = row.cells.get(position).copied().flatten().filter(|cell| cell.mean.is_finite());
-            let has_interval = column_cells(table, position).any(|cell| cell.ci95.is_some());
-            let best = best_text(table, position).filter(|_| !row.is_yardstick);
-            write_cell(out, column, shown, best.as_deref(), has_interval)?;
+/// The page.
+pub(super) fn page(input: &PageInput, figures: &Figures) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (input.title) }
+                style {
+                    (PreEscaped(palette::css()))
+                    (PreEscaped(include_str!("vendor/uplot/uPlot.min.css")))
+                    (PreEscaped(include_str!("page.css")))
+                }
+            }
+            body {
+                main {
+                    (header(input))
+                    (tools(input, figures))
+                    (summary(&input.summary))
+                    (over_time(input, figures))
+                    (couplings(input, figures))
+                    (queuing_delay(input, figures.queuing_delay.as_ref()))
+                    (signals(input, figures))
+                    (scenario(&input.scenario))
+                    (footer(input))
+                }
+                script type="application/octet-stream" id="library" { (PreEscaped(embed::library())) }
+                script type="application/octet-stream" id="figures" { (PreEscaped(embed::compress(&figures.json()))) }
+                script { @for script in SCRIPTS { (PreEscaped(script)) } }
+            }
         }
-        out.push_str("</tr>\n");
-    }
-    out.push_str("</tbody>\n</table>\n</div>\n");
-    Ok(())
-}
-
-fn write_cell(
-    out: &mut String,
-    column: &Column,
-    cell: Option<Cell>,
-    best: Option<&str>,
-    has_interval: bool,
-) -> fmt::Result {
-    let text = cell.map(|cell| shown(cell.mean, column.decimals));
-    let class = if text.is_some() && text.as_deref() == best { " class=\"best\"" } else { "" };
-    match &text {
-        Some(text) => write!(out, "<td{class}><span class=\"value\">{text}</span>")?,
-        None => out.push_str("<td><span class=\"none\">–</span>"),
-    }
-    if has_interval {
-        let half_width = cell.and_then(|cell| cell.ci95).filter(|width| width.is_finite());
-        let interval = half_width.map(|width| format!("± {}", shown(width, column.decimals)));
-        write!(out, "<span class=\"interval\">{}</span>", interval.unwrap_or_default())?;
-    }
-    let kinds = kinds_in_words(cell.and_then(|cell| cell.kinds), column.decimals);
-    if let Some(kinds) = kinds.strip_prefix("; ") {
-        write!(out, "<span class=\"interval\">{kinds}</span>")?;
-    }
-    out.push_str("</td>");
-    Ok(())
-}
-
-fn column_cells(table: &SummaryTable, position: usize) -> impl Iterator<Item = Cell> {
-    let cell = move |row: &Row| row.cells.get(position).copied().flatten();
-    table.rows.iter().filter_map(cell).filter(|cell| cell.mean.is_finite())
-}
-
-/// The column's best value as it is shown, so that equal texts are equally good; `None` if all rows are. Yardsticks do not
-/// count.
-fn best_text(table: &SummaryTable, position: usize) -> Option<String> {
-    let column = table.columns.get(position)?;
-    let contestants = || table.rows.iter().filter(|row| !row.is_yardstick);
-    let cell = |row: &Row| row.cells.get(position).copied().flatten();
-    let means = || contestants().filter_map(cell).map(|cell| cell.mean).filter(|mean| mean.is_finite());
-    let (highest, lowest) = (means().reduce(f64::max)?, means().reduce(f64::min)?);
-    let (highest, lowest) = (shown(highest, column.decimals), shown(lowest, column.decimals));
-    match column.best {
-        _ if highest == lowest => None,
-        Best::Highest => Some(highest),
-        Best::Lowest => Some(lowest),
-        Best::Neither => None,
     }
 }
 
-/// `value` with a true minus sign, and none before a zero.
-fn shown(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$}");
-    match text.strip_prefix('-') {
-        Some(digits) if digits.chars().all(|c| c == '0' || c == '.') => digits.to_owned(),
-        Some(digits) => format!("−{digits}"),
-        None => text,
-    }
-}
-
-fn over_time(out: &mut String, panels: &[ControllerPanel], figures: &Figures) -> fmt::Result {
-    if panels.is_empty() {
-        return Ok(());
-    }
-    out.push_str(
-        "<section>\n<h2>Over time</h2>\n<p class=\"hint\">All controllers have the same axes. Drag across a plot \
-         to zoom into a stretch of time, in all of them; double-click to zoom out.</p>\n",
-    );
-    legend(out, panels)?;
-    for (index, (panel, figure)) in panels.iter().zip(&figures.timelines).enumerate() {
-        write!(out, "<div class=\"panel card\">\n<h3>{}{}", chip(index), html(&panel.name))?;
-        if !panel.description.is_empty() {
-            write!(out, "<small>{}</small>", html(&panel.description))?;
+fn header(input: &PageInput) -> Markup {
+    html! {
+        header {
+            h1 { (input.title) }
+            p.verdict { (input.verdict) }
+            p.source { (input.source) }
+            p.unsupported.card id="unsupported" hidden { (UNSUPPORTED) }
+            noscript { p.unsupported.card { (UNSUPPORTED) } }
         }
-        out.push_str("</h3>\n");
-        placeholder(out, figure, &format!("{} over time", panel.name))?;
-        out.push_str("</div>\n");
     }
-    out.push_str("</section>\n");
-    Ok(())
 }
 
-fn legend(out: &mut String, panels: &[ControllerPanel]) -> fmt::Result {
-    let has_competitor = panels.iter().flat_map(|panel| &panel.flows).any(|f| f.role == FlowRole::Competitor);
-    let line =
-        |style: String, text: &str| format!("<span><i class=\"line\" style=\"{style}\"></i>{text}</span>");
-    let media = if panels.len() == 1 { palette::controller(0) } else { palette::INK };
-    out.push_str("<div class=\"legend card\">\n<span class=\"lead\">rates, delay</span>");
-    write!(
-        out,
-        "<span><i style=\"background:{};border-top:1px solid {}\"></i>capacity</span>",
-        palette::CAPACITY,
-        palette::CAPACITY_EDGE
-    )?;
-    out.push_str(&line(format!("border-top:3px solid {media}"), "received (in the controller’s colour)"));
-    out.push_str(&line(format!("border-top:1px solid {}", palette::INK), "target"));
-    out.push_str(&line(format!("border-top:1px dotted {media}"), "sent"));
-    if has_competitor {
-        out.push_str(&line(
-            format!("border-top:2px solid {}", palette::COMPETITOR),
-            "competing flows, received",
-        ));
+/// What stays in sight: where to go, what to show, and the colours of causes.
+fn tools(input: &PageInput, figures: &Figures) -> Markup {
+    let sections = [
+        ("table", "Table", !input.summary.rows.is_empty()),
+        ("time", "Over time", !input.controllers.is_empty()),
+        ("coupled", "Coupled flows", has_couplings(figures)),
+        ("delay", "Queuing delay", figures.queuing_delay.is_some()),
+        ("inside", "Inside", figures.signals.iter().any(Option::is_some)),
+        ("scenario", "Scenario", !input.scenario.is_empty()),
+        ("columns", "Columns", !input.summary.columns.is_empty()),
+    ];
+    let there: Vec<_> = sections.into_iter().filter(|(_, _, there)| *there).collect();
+    if there.is_empty() {
+        return html! {};
     }
-    let limit = format!("frame delay of {INTERACTIVE_MS} ms");
-    out.push_str(&line(format!("border-top:1px dashed {}", palette::MUTED), &limit));
-    write!(
-        out,
-        "<span><i style=\"width:2px;margin-left:10px;background:{}\"></i>loss</span>\n\
-         <span class=\"break\"></span><span class=\"lead\">limited by</span>",
-        palette::LOSS
-    )?;
-    for cause in Cause::ALL.into_iter().filter(|&cause| occurs(panels, cause)) {
-        let (colour, name) = (palette::cause(cause), cause.name());
-        write!(out, "<span><i class=\"block\" style=\"background:{colour}\"></i>{name}</span>")?;
+    html! {
+        nav.tools.card {
+            div.jump {
+                @for (id, name, _) in there { a href=(format!("#{id}")) { (name) } }
+                @if !input.controllers.is_empty() { (view_buttons()) }
+            }
+            @if input.controllers.len() > 1 { (picker(input)) }
+            @if !input.controllers.is_empty() { (causes(&input.controllers)) }
+        }
     }
-    out.push_str("\n</div>\n");
-    Ok(())
+}
+
+fn view_buttons() -> Markup {
+    html! {
+        span.view {
+            button type="button" data-view="back" aria-label="earlier" { "‹" }
+            button type="button" data-view="on" aria-label="later" { "›" }
+            button type="button" data-view="in" aria-label="zoom in" { "+" }
+            button type="button" data-view="out" aria-label="zoom out" { "−" }
+            button type="button" data-view="all" { "all" }
+        }
+    }
+}
+
+/// Which laws the page shows.
+fn picker(input: &PageInput) -> Markup {
+    let count = input.controllers.len();
+    html! {
+        details.picker {
+            summary { "Laws" small id="picked" { (count) " of " (count) " shown" } }
+            div {
+                button type="button" data-pick="all" { "all" }
+                button type="button" data-pick="none" { "none" }
+                @for (index, panel) in input.controllers.iter().enumerate() {
+                    label { input type="checkbox" data-pick=(index) checked; (chip(index)) (panel.name) }
+                }
+            }
+        }
+    }
+}
+
+fn causes(panels: &[ControllerPanel]) -> Markup {
+    let there: Vec<Cause> = Cause::ALL.into_iter().filter(|&cause| occurs(panels, cause)).collect();
+    html! {
+        @if !there.is_empty() {
+            div.legend {
+                span.lead { "limited by" }
+                @for cause in there {
+                    span { i style=(format!("background:var(--{})", palette::cause(cause))) {} (cause.name()) }
+                }
+            }
+        }
+    }
 }
 
 fn occurs(panels: &[ControllerPanel], cause: Cause) -> bool {
     let of_coupled = |panel: &ControllerPanel| {
-        panel
-            .couplings
-            .iter()
-            .flat_map(|coupling| &coupling.flows)
-            .any(|flow| flow.cause.contains(&Some(cause)))
+        let flows = panel.couplings.iter().flat_map(|coupling| &coupling.flows);
+        flows.into_iter().any(|flow| flow.cause.contains(&Some(cause)))
     };
     panels.iter().any(|panel| panel.cause.contains(&Some(cause)) || of_coupled(panel))
 }
 
-/// Coupled flows together.
-fn couplings(out: &mut String, panels: &[ControllerPanel], figures: &Figures) -> fmt::Result {
-    if figures.couplings.iter().all(Vec::is_empty) {
-        return Ok(());
+/// Which run a curve shows, in words that begin a sentence.
+fn curves_of(input: &PageInput) -> String {
+    match input.seed {
+        Some(seed) => format!(
+            "Curves show the run of seed {seed}, the table means over all runs. {}",
+            solid_and_dashed(input)
+        ),
+        None => solid_and_dashed(input),
     }
-    out.push_str(
-        "<section>\n<h2>Coupled flows</h2>\n<p class=\"hint\">Received, in a colour for each flow, and dashed the share \
-         that each was ordered to; bold what they received together, dotted S_CR, what their coupler has for them. Below, each \
-         flow’s part of what was sent in the last second, dashed what its weight asks for; and what limited each.</p>\n",
-    );
-    for (index, (panel, own)) in panels.iter().zip(&figures.couplings).enumerate() {
-        for (coupling, figure) in panel.couplings.iter().zip(own) {
-            let (controller, name) = (html(&panel.name), html(&coupling.name));
-            write!(out, "<div class=\"panel card\">\n<h3>{}{controller}<small>{name}", chip(index))?;
-            for (rank, flow) in coupling.flows.iter().enumerate() {
-                let colour = palette::controller(rank);
-                write!(out, " · <span style=\"color:{colour}\">{}</span>", html(&flow.name))?;
-            }
-            out.push_str("</small></h3>\n");
-            placeholder(out, figure, &format!("{} coupled by {} over time", panel.name, coupling.name))?;
-            out.push_str("</div>\n");
-        }
-    }
-    out.push_str("</section>\n");
-    Ok(())
 }
 
-fn queuing_delay(out: &mut String, panels: &[ControllerPanel], figure: Option<&Figure>) -> fmt::Result {
-    let Some(figure) = figure else { return Ok(()) };
-    write!(
-        out,
-        "<section>\n<h2>Queuing delay</h2>\n<p class=\"hint\">Which share of the media packets was delayed at most \
-         how long; further up and left is better. Delays below {SHORTEST_MS} ms are drawn there.</p>\n\
-         <div class=\"panel card\">\n<div class=\"direct\">"
-    )?;
-    for (index, panel) in panels.iter().enumerate() {
-        let quantile = |q| quantile_ms(&panel.queuing_delay, q);
-        if let (Some(half), Some(most)) = (quantile(0.5), quantile(0.95)) {
-            let name = html(&panel.name);
-            let (half, most) = (milliseconds(half), milliseconds(most));
-            let numbers = format!("50 %: {half} ms · 95 %: {most} ms");
-            write!(out, "<span>{}{name}<small>{numbers}</small></span>", chip(index))?;
+/// Which run of two is drawn how.
+fn solid_and_dashed(input: &PageInput) -> String {
+    match &input.runs {
+        Some([first, second]) => format!("In colour: {first}; dashed: {second}, what it received. "),
+        None => String::new(),
+    }
+}
+
+fn over_time(input: &PageInput, figures: &Figures) -> Markup {
+    html! {
+        @if !input.controllers.is_empty() {
+            section id="time" {
+                h2 { "Over time" }
+                p.hint {
+                    (curves_of(input))
+                    "All controllers have the same axes: what is usual fits, and what is above is marked by a bar at the top. \
+                     Drag across a plot to zoom into a stretch of time, in all of them; the upright axes follow. Double-click \
+                     to see all. Dashed: a frame delay of " (INTERACTIVE_MS) " ms. Touch or click a name to hide its curve."
+                }
+                div.panels {
+                    @for (index, (panel, figure)) in input.controllers.iter().zip(&figures.timelines).enumerate() {
+                        div.panel.card id=(format!("law-{index}")) data-law=(index) {
+                            h3 {
+                                (chip(index)) (panel.name)
+                                @if !panel.description.is_empty() { small { (panel.description) } }
+                                @if !input.summary.rows.is_empty() { a.up href="#table" { "table" } }
+                            }
+                            p.of { (shows(input, panel)) }
+                            (placeholder(figure, &format!("{} over time", panel.name)))
+                        }
+                    }
+                }
+            }
         }
     }
-    out.push_str("</div>\n");
-    placeholder(out, figure, "Queuing delay of all controllers")?;
-    out.push_str("</div>\n</section>\n");
-    Ok(())
+}
+
+/// Which flow and which seed a plot shows.
+fn shows(input: &PageInput, panel: &ControllerPanel) -> String {
+    let seed = input.seed.map_or_else(String::new, |seed| format!("Seed {seed}. "));
+    match panel.subject.as_str() {
+        "" => seed,
+        subject => format!("{seed}What limited it, delay and loss are those of the flow {subject}."),
+    }
+}
+
+fn has_couplings(figures: &Figures) -> bool {
+    figures.couplings.iter().any(|own| !own.is_empty())
+}
+
+/// Coupled flows together.
+fn couplings(input: &PageInput, figures: &Figures) -> Markup {
+    html! {
+        @if has_couplings(figures) {
+            section id="coupled" {
+                h2 { "Coupled flows" }
+                p.hint {
+                    (curves_of(input))
+                    "Received, in a colour for each flow, and dashed the share that each was ordered to; bold what they received \
+                     together, dotted S_CR, what their coupler has for them. Below, each flow’s part of what was sent in the last \
+                     second, dashed what its weight asks for; and what limited each."
+                }
+                div.panels {
+                    @for (index, (panel, own)) in input.controllers.iter().zip(&figures.couplings).enumerate() {
+                        @for (coupling, figure) in panel.couplings.iter().zip(own) {
+                            div.panel.card data-law=(index) {
+                                h3 { (chip(index)) (panel.name) small { (coupling.name) } }
+                                p.of { (input.seed.map_or_else(String::new, |seed| format!("Seed {seed}."))) }
+                                (placeholder(figure, &format!("{} coupled by {} over time", panel.name, coupling.name)))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn queuing_delay(input: &PageInput, figure: Option<&Figure>) -> Markup {
+    let Some(figure) = figure else { return html! {} };
+    let quantiles = |panel: &ControllerPanel| {
+        let quantile = |q| quantile_ms(&panel.queuing_delay, q).map(milliseconds);
+        Some(format!("50 %: {} ms · 95 %: {} ms", quantile(0.5)?, quantile(0.95)?))
+    };
+    let seed = input.seed.map_or_else(String::new, |seed| format!(", in the run of seed {seed}"));
+    let panels = || input.controllers.iter().enumerate();
+    html! {
+        section id="delay" {
+            h2 { "Queuing delay" }
+            p.hint {
+                "Which share of the packets of the first media flow was delayed at most how long" (seed)
+                "; further up and left is better. " (solid_and_dashed(input)) "Delays below " (SHORTEST_MS) " ms are drawn there. Touch or click a name to \
+                 hide its curve; near a curve its name stands out."
+            }
+            div.panel.card {
+                div.direct {
+                    @for (index, panel) in panels() {
+                        @if let Some(numbers) = quantiles(panel) {
+                            button type="button" data-law=(index) data-curve=(index) aria-pressed="true" {
+                                (chip(index)) (panel.name) small { (numbers) }
+                            }
+                        }
+                    }
+                }
+                (placeholder(figure, "Queuing delay of all controllers"))
+            }
+        }
+    }
 }
 
 fn milliseconds(delay: f64) -> String {
     shown(delay, usize::from(delay < 10.0))
 }
 
-fn signals(out: &mut String, panels: &[ControllerPanel], figures: &Figures) -> fmt::Result {
-    let shown: Vec<_> = panels.iter().enumerate().zip(&figures.signals).collect();
-    if shown.iter().all(|(_, figure)| figure.is_none()) {
-        return Ok(());
-    }
-    out.push_str(
-        "<section>\n<h2>Inside the controllers</h2>\n\
-         <p class=\"hint\">Inner quantities: the band reaches from the least to the greatest value in \
-         each bin.</p>\n",
-    );
-    for ((index, panel), figure) in shown {
-        let Some(figure) = figure else { continue };
-        let names: Vec<&str> = panel.signals.iter().map(|signal| signal.name.as_str()).collect();
-        write!(
-            out,
-            "<details class=\"card\">\n<summary>{}{}<small>{}</small></summary>\n",
-            chip(index),
-            html(&panel.name),
-            html(&names.join(", ")),
-        )?;
-        placeholder(out, figure, &format!("Signals of {}", panel.name))?;
-        out.push_str("</details>\n");
-    }
-    out.push_str("</section>\n");
-    Ok(())
-}
-
-fn scenario(out: &mut String, text: &str) -> fmt::Result {
-    if text.is_empty() {
-        return Ok(());
-    }
-    write!(
-        out,
-        "<section>\n<h2>Scenario</h2>\n<p class=\"hint\">What was simulated, for every controller alike.</p>\n\
-         <details class=\"card\">\n<summary>Scenario file<small>TOML</small></summary>\n<pre>{}</pre>\n</details>\n\
-         </section>\n",
-        html(text)
-    )
-}
-
-fn footer(out: &mut String, input: &PageInput) -> fmt::Result {
-    out.push_str("<footer>\n");
-    if !input.summary.columns.is_empty() {
-        out.push_str("<h2>What the columns mean</h2>\n<dl>\n");
-        for column in &input.summary.columns {
-            writeln!(out, "<dt>{}</dt><dd>{}</dd>", html(&column.label), html(&column.definition))?;
+fn signals(input: &PageInput, figures: &Figures) -> Markup {
+    let shown: Vec<_> = input.controllers.iter().enumerate().zip(&figures.signals).collect();
+    let names = |panel: &ControllerPanel| {
+        panel.signals.iter().map(|signal| signal.name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    html! {
+        @if shown.iter().any(|(_, figure)| figure.is_some()) {
+            section id="inside" {
+                h2 { "Inside the controllers" }
+                p.hint {
+                    (curves_of(input))
+                    @if let Some([first, _]) = &input.runs { "Of " (first) " alone. " }
+                    "Inner quantities of the first media flow’s controller: the band reaches from the least to the greatest \
+                     value in each bin."
+                }
+                @for ((index, panel), figure) in shown {
+                    @if let Some(figure) = figure {
+                        details.card data-law=(index) {
+                            summary { (chip(index)) (panel.name) small { (names(panel)) } }
+                            p.of { (flow_of(input, panel)) }
+                            (placeholder(figure, &format!("Signals of {}", panel.name)))
+                        }
+                    }
+                }
+            }
         }
-        out.push_str("</dl>\n");
     }
-    for note in &input.notes {
-        writeln!(out, "<p>{}</p>", html(note))?;
+}
+
+fn flow_of(input: &PageInput, panel: &ControllerPanel) -> String {
+    let seed = input.seed.map_or_else(String::new, |seed| format!("Seed {seed}, "));
+    format!("{seed}flow {}.", panel.subject)
+}
+
+fn scenario(text: &str) -> Markup {
+    html! {
+        @if !text.is_empty() {
+            section id="scenario" {
+                h2 { "Scenario" }
+                p.hint { "What was simulated, for every controller alike." }
+                details.card {
+                    summary { "Scenario file" small { "TOML" } }
+                    pre { (text) }
+                }
+            }
+        }
     }
-    out.push_str("</footer>\n");
-    Ok(())
+}
+
+fn footer(input: &PageInput) -> Markup {
+    html! {
+        footer {
+            @if !input.summary.columns.is_empty() {
+                h2 id="columns" { "What the columns mean" }
+                dl {
+                    @for column in &input.summary.columns { dt { (column.label) } dd { (column.definition) } }
+                }
+            }
+            @for note in &input.notes { p { (note) } }
+        }
+    }
 }
 
 /// Where the page's script draws `figure`.
-fn placeholder(out: &mut String, figure: &Figure, description: &str) -> fmt::Result {
-    let Figure { id, height, .. } = figure;
-    writeln!(
-        out,
-        "<div class=\"plot\" id=\"{id}\" role=\"img\" aria-label=\"{}\" style=\"min-height:{height}px\"></div>",
-        html(description),
-    )
-}
-
-/// A spot that stands for the controller.
-fn chip(index: usize) -> String {
-    format!("<i class=\"chip\" style=\"background:{}\"></i>", palette::fill(index))
+fn placeholder(figure: &Figure, description: &str) -> Markup {
+    html! {
+        div.plot id=(figure.id) role="img" aria-label=(description)
+            style=(format!("min-height:{}px", figure.height())) {}
+    }
 }

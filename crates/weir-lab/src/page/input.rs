@@ -1,5 +1,6 @@
 //! What a report shows, as plain values.
 
+use serde::{Deserialize, Serialize};
 use weir_cc::Cause;
 use weir_measure::results::stats::{Estimate, Kind};
 
@@ -21,6 +22,10 @@ pub struct PageInput {
     pub controllers: Vec<ControllerPanel>,
     /// What a reader should know besides; a paragraph each.
     pub notes: Vec<String>,
+    /// The seed of the run that curves show; `None` where there is but one run, or none.
+    pub seed: Option<u64>,
+    /// What the two runs are called, where two are side by side.
+    pub runs: Option<[String; 2]>,
 }
 
 /// A row per controller, a column per metric.
@@ -33,7 +38,7 @@ pub struct SummaryTable {
 }
 
 /// A metric of the summary.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Column {
     /// Its short name.
     pub label: String,
@@ -43,12 +48,13 @@ pub struct Column {
     pub definition: String,
     /// Decimals shown.
     pub decimals: usize,
-    /// Which value is emphasised.
+    /// Which value is the best.
     pub best: Best,
 }
 
 /// Which value of a column is the best.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Best {
     /// The highest.
     Highest,
@@ -67,12 +73,26 @@ pub struct Row {
     pub cells: Vec<Option<Cell>>,
     /// Whether it is there to compare with, and no contestant: its values are never the best.
     pub is_yardstick: bool,
+    /// What its values are of.
+    pub kind: RowKind,
+}
+
+/// What the values of a row are of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RowKind {
+    /// The run.
+    #[default]
+    Alone,
+    /// One of two, by its name.
+    Of(String),
+    /// What the second of two has beyond the first.
+    Difference,
 }
 
 impl Row {
     /// A contestant.
     pub fn of(name: &str, cells: Vec<Option<Cell>>) -> Self {
-        Self { name: name.to_owned(), cells, is_yardstick: false }
+        Self { name: name.to_owned(), cells, is_yardstick: false, kind: RowKind::Alone }
     }
 }
 
@@ -85,18 +105,22 @@ pub struct Cell {
     pub ci95: Option<f64>,
     /// The two kinds of which the runs are; `None` where they are of one.
     pub kinds: Option<[Kind; 2]>,
+    /// Whether it is marked: not worse than the best of its column; of a difference that it is sure, and for the better.
+    pub best: bool,
+    /// Of a difference: whether it is sure, and for the worse.
+    pub worse: bool,
 }
 
 impl Cell {
     /// The value without anything about its runs.
     pub const fn new(mean: f64) -> Self {
-        Self { mean, ci95: None, kinds: None }
+        Self { mean, ci95: None, kinds: None, best: false, worse: false }
     }
 }
 
 impl From<Estimate> for Cell {
     fn from(Estimate { mean, half_width, kinds }: Estimate) -> Self {
-        Self { mean, ci95: half_width, kinds }
+        Self { mean, ci95: half_width, kinds, best: false, worse: false }
     }
 }
 
@@ -111,20 +135,26 @@ pub struct ControllerPanel {
     pub time_s: Vec<f64>,
     /// What the bottleneck could carry.
     pub capacity_bps: Vec<f64>,
+    /// The highest rate that the media could use; `None` if it knows no limit.
+    pub max_rate_bps: Option<f64>,
     /// The flows.
     pub flows: Vec<FlowCurves>,
-    /// What limited the first media flow.
+    /// The name of the flow that what follows is of: the first media flow.
+    pub subject: String,
+    /// What limited it.
     pub cause: Vec<Option<Cause>>,
-    /// From capture to completion of the first media flow's frames, in milliseconds, the longest in the bin.
+    /// From capture to completion of its frames, in milliseconds, the longest in the bin.
     pub frame_delay_ms: Vec<f64>,
-    /// Packets of the first media flow lost over packets lost and received.
+    /// Its packets lost over those lost and received.
     pub loss_ratio: Vec<f64>,
-    /// Cumulative distribution of the media packets' queuing delay, by increasing delay.
+    /// Cumulative distribution of its packets' queuing delay, by increasing delay.
     pub queuing_delay: Vec<CdfStep>,
-    /// The inner quantities of the first media flow's controller.
+    /// The inner quantities of its controller.
     pub signals: Vec<SignalBand>,
     /// Flows that are coupled, or measured as if they were.
     pub couplings: Vec<CouplingCurves>,
+    /// The same controller in the second of two runs.
+    pub other: Option<Box<ControllerPanel>>,
 }
 
 /// Coupled flows.

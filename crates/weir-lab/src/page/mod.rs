@@ -1,9 +1,10 @@
 //! A comparison of controllers as one HTML page that needs nothing else: no network, no other file.
 //!
 //! The page holds the numbers as a table, each controller over time with what limited it, the distributions of the
-//! queuing delay, the controllers' signals and the scenario. Its figures and the plotting library (Plotly) are
+//! queuing delay, the controllers' signals and the scenario. Its figures and the plotting library (uPlot, in `vendor/`) are
 //! embedded compressed; the browser inflates them. The same input gives the same bytes.
 
+mod chip;
 mod decimate;
 mod embed;
 mod escape;
@@ -11,6 +12,7 @@ mod figure;
 mod html;
 mod input;
 mod palette;
+mod table;
 
 use std::ffi::OsString;
 use std::fs;
@@ -21,16 +23,16 @@ pub(crate) use decimate::extremes;
 pub(crate) use escape::html as escape_html;
 pub use input::{
     Best, CdfStep, Cell, Column, ControllerPanel, CoupledCurves, CouplingCurves, FlowCurves, FlowRole,
-    PageInput, Row, SignalBand, SummaryTable,
+    PageInput, Row, RowKind, SignalBand, SummaryTable,
 };
-pub(crate) use palette::{CAPACITY_EDGE, COMPETITOR, controller as colour_of};
+pub(crate) use palette::{COMPETITOR, IDEAL, css as palette_css, law as colour_of};
+pub use table::MARKED;
 
 /// The page.
 pub fn render(input: &PageInput) -> String {
-    let mut html = String::with_capacity(3 << 20);
-    // Writing to a string does not fail.
-    let _ = html::write(&mut html, input, &figure::Figures::of(input));
-    html
+    let mut page = html::page(input, &figure::Figures::of(input)).into_string();
+    page.push('\n');
+    page
 }
 
 /// Writes the page to `path`, whole or not at all: into a file beside it that then takes its place.

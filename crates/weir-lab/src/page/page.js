@@ -1,60 +1,125 @@
-(async () => {
-  "use strict";
-  const byId = (id) => document.getElementById(id);
+// The page: inflates what it brings along, and its tools.
 
-  const inflate = async (id) => {
-    const packed = Uint8Array.from(atob(byId(id).textContent.trim()), (c) => c.charCodeAt(0));
-    const inflated = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Response(inflated).text();
-  };
+const inflate = async (id) => {
+  const packed = Uint8Array.from(atob(document.getElementById(id).textContent.trim()), (c) => c.charCodeAt(0));
+  const inflated = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(inflated).text();
+};
 
-  const config = {
-    responsive: true,
-    displaylogo: false,
-    doubleClick: "reset",
-    modeBarButtons: [["toImage"]],
-  };
-
-  // Figures over time show the same stretch of it: zooming one zooms all that are drawn.
-  const overTime = [];
-  let following = false;
-
-  const follow = async (leader) => {
-    if (following) return;
-    following = true;
-    const range = leader.layout.xaxis.range.slice();
-    const others = overTime.filter((plot) => plot !== leader);
-    await Promise.all(others.map((plot) => Plotly.relayout(plot, { "xaxis.range": range.slice() })));
-    following = false;
-  };
-
-  const draw = async (figure) => {
-    const plot = byId(figure.id);
-    if (figure.overTime && overTime.length > 0) {
-      figure.layout.xaxis.range = overTime[0].layout.xaxis.range.slice();
-    }
-    await Plotly.newPlot(plot, figure.data, figure.layout, config);
-    if (!figure.overTime) return;
-    overTime.push(plot);
-    plot.on("plotly_relayout", (change) => {
-      if (Object.keys(change).some((key) => key.startsWith("xaxis."))) follow(plot);
-    });
-  };
-
-  // What is folded away has no width yet: it is drawn when it is unfolded.
-  const drawWhenVisible = (figure) => {
-    const fold = byId(figure.id).closest("details");
-    if (!fold || fold.open) return draw(figure);
-    fold.addEventListener("toggle", () => draw(figure), { once: true });
-  };
-
+// Where the locale is POSIX a browser's language may be none, over which the library stumbles.
+const mendLanguage = () => {
   try {
+    Intl.NumberFormat(navigator.language);
+  } catch {
+    Object.defineProperty(navigator, "language", { value: "en" });
+  }
+};
+
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+// Which laws are shown, everywhere.
+const pick = () => {
+  const boxes = all("input[data-pick]");
+  view.hidden = new Set(boxes.filter((box) => !box.checked).map((box) => Number(box.dataset.pick)));
+  all("[data-law]").forEach((own) => { own.hidden = view.hidden.has(Number(own.dataset.law)); });
+  document.getElementById("picked").textContent = `${boxes.length - view.hidden.size} of ${boxes.length} shown`;
+  showCurves();
+  zoom(...view.now);
+};
+
+// The curves of all laws in one plot: those of hidden laws and those that were touched are not shown.
+const showCurves = () => {
+  const entry = drawn.find(({ figure }) => !figure.time);
+  if (!entry) return;
+  const [u] = entry.plots;
+  entry.figure.plots[0].curves.forEach(({ law }, i) => {
+    const button = document.querySelector(`button[data-curve="${law}"]`);
+    const show = !view.hidden.has(law) && button?.getAttribute("aria-pressed") !== "false";
+    if (u.series[i + 1].show !== show) u.setSeries(i + 1, { show });
+  });
+};
+
+const pickers = () => {
+  for (const box of all("input[data-pick]")) box.addEventListener("change", pick);
+  for (const button of all("button[data-pick]")) {
+    button.addEventListener("click", () => {
+      all("input[data-pick]").forEach((box) => { box.checked = button.dataset.pick === "all"; });
+      pick();
+    });
+  }
+  for (const button of all("button[data-curve]")) {
+    button.addEventListener("click", () => {
+      button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") === "false"));
+      showCurves();
+    });
+  }
+  document.addEventListener("drawn", ({ detail: { figure, plots: [u] } }) => {
+    if (figure.time) return;
+    showCurves();
+    u.hooks.setSeries = [...(u.hooks.setSeries ?? []), (_u, index, { focus }) => {
+      // The same is told when a curve is hidden.
+      if (focus === undefined) return;
+      const near = index === null ? null : figure.plots[0].curves[index - 1]?.law;
+      all("button[data-curve]").forEach((own) => {
+        own.classList.toggle("near", near !== null && Number(own.dataset.curve) === near);
+      });
+    }];
+  });
+};
+
+const views = {
+  all: showAll,
+  in: () => zoom(view.now[0] * 0.75 + view.now[1] * 0.25, view.now[0] * 0.25 + view.now[1] * 0.75),
+  out: () => zoom(view.now[0] * 1.5 - view.now[1] * 0.5, view.now[1] * 1.5 - view.now[0] * 0.5),
+  back: () => zoom(...view.now.map((end) => end - (view.now[1] - view.now[0]) / 2)),
+  on: () => zoom(...view.now.map((end) => end + (view.now[1] - view.now[0]) / 2)),
+};
+
+// Rows by a column: what has no value stands last. The first touch puts the better values first, the next turns it.
+const sortBy = (table, button) => {
+  const column = Number(button.dataset.column);
+  const value = (body) => {
+    const cell = body.rows[0].cells[column];
+    return column === 0 ? cell.textContent : cell.dataset.value === undefined ? null : Number(cell.dataset.value);
+  };
+  const head = button.closest("th");
+  const first = button.dataset.first ?? "ascending";
+  const other = first === "ascending" ? "descending" : "ascending";
+  const order = head.getAttribute("aria-sort") === first ? other : first;
+  all("th[aria-sort]", table).forEach((own) => own.removeAttribute("aria-sort"));
+  head.setAttribute("aria-sort", order);
+  const sign = order === "ascending" ? 1 : -1;
+  const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b, "en") : a - b);
+  const bodies = [...table.tBodies].sort((one, two) => {
+    const [a, b] = [value(one), value(two)];
+    return a === null || b === null ? (a === null) - (b === null) : sign * compare(a, b);
+  });
+  table.append(...bodies);
+};
+
+const start = async () => {
+  for (const button of all("button.sort")) {
+    button.addEventListener("click", () => sortBy(button.closest("table"), button));
+  }
+  try {
+    mendLanguage();
     const library = document.createElement("script");
     library.textContent = await inflate("library");
     document.head.append(library);
-    for (const figure of JSON.parse(await inflate("figures"))) await drawWhenVisible(figure);
+    shared = JSON.parse(await inflate("figures"));
   } catch (error) {
-    byId("unsupported").hidden = false;
+    document.getElementById("unsupported").hidden = false;
     throw error;
   }
-})();
+  view.full = shared.time;
+  view.now = shared.time;
+  rescale();
+  pickers();
+  for (const button of all("button[data-view]")) {
+    button.addEventListener("click", views[button.dataset.view]);
+  }
+  drawWhenNear();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
+};
+
+start();

@@ -1,65 +1,113 @@
-//! Colours that stay apart for colour-blind eyes.
+//! Colours that stay apart for colour-blind eyes, on light and on dark ground. The page knows them by name, as CSS
+//! variables; which of the two it takes is up to the browser.
+
+use core::fmt::Write;
 
 use weir_cc::Cause;
 
+/// A colour's name, and what it is on light and on dark ground.
+type Colour = (&'static str, &'static str, &'static str);
+
 /// Of text and thin lines.
-pub(super) const INK: &str = "#1f2937";
-/// Of secondary text.
-pub(super) const MUTED: &str = "#6b7280";
-/// Of grid lines.
-pub(super) const GRID: &str = "#eceff3";
-/// The area below the capacity.
-pub(super) const CAPACITY: &str = "#eef0f4";
-/// Its upper edge.
-pub(crate) const CAPACITY_EDGE: &str = "#b4bcc8";
+pub(super) const INK: &str = "ink";
+/// Of the upper edge of the capacity.
+pub(super) const CAPACITY_EDGE: &str = "capacity-edge";
 /// Competing flows.
-pub(crate) const COMPETITOR: &str = "#a3a9b5";
-/// Losses.
-pub(super) const LOSS: &str = "#d55e00";
+pub(crate) const COMPETITOR: &str = "competitor";
+/// Fair shares.
+pub(crate) const IDEAL: &str = "capacity-edge";
 
-/// Distinct colours of the qualitative scheme "muted" (Tol, Colour Schemes, SRON/EPS/TN/09-002), dark ones first.
-const CONTROLLERS: [&str; 9] =
-    ["#332288", "#cc6677", "#117733", "#882255", "#44aa99", "#999933", "#aa4499", "#88ccee", "#ddcc77"];
+const COMMON: [Colour; 11] = [
+    (INK, "#1f2937", "#e5e8ee"),
+    ("muted", "#6b7280", "#98a1b0"),
+    ("line", "#e3e7ec", "#303744"),
+    ("grid", "#eceff3", "#262d39"),
+    ("panel", "#ffffff", "#161b24"),
+    ("ground", "#f6f7f9", "#0e1219"),
+    ("capacity", "#eef0f4", "#232a36"),
+    (CAPACITY_EDGE, "#b4bcc8", "#566174"),
+    (COMPETITOR, "#a3a9b5", "#7c8595"),
+    ("best", "#e4f4ec", "#12402b"),
+    ("worse", "#fbe4dc", "#552114"),
+];
 
-/// The colour of the controller with this index.
-pub(crate) fn controller(index: usize) -> &'static str {
-    CONTROLLERS[index % CONTROLLERS.len()]
+/// Distinct colours of the qualitative scheme "muted" (Tol, Colour Schemes, SRON/EPS/TN/09-002), dark ones first, and
+/// the same hues lighter.
+const LAWS: [(&str, &str); 9] = [
+    ("#332288", "#8f84ea"),
+    ("#cc6677", "#e27f8f"),
+    ("#117733", "#3fb269"),
+    ("#882255", "#d4609b"),
+    ("#44aa99", "#55c4b2"),
+    ("#999933", "#bdbd4d"),
+    ("#aa4499", "#b658a8"),
+    ("#88ccee", "#88ccee"),
+    ("#ddcc77", "#ddcc77"),
+];
+
+/// The name of the colour of the law with this index.
+pub(crate) fn law(index: usize) -> String {
+    format!("law-{}", index % LAWS.len())
 }
 
-/// How the lines of the controller with this index are drawn where all controllers meet: solid as long as the
-/// colours suffice.
-pub(super) fn dash(index: usize) -> &'static str {
-    ["solid", "dash", "dot"][index / CONTROLLERS.len() % 3]
+/// How the lines of the law with this index are drawn where all laws meet, as lengths of line and gap in pixels: solid
+/// as long as the colours suffice.
+pub(super) fn dash(index: usize) -> &'static [u8] {
+    const DASHES: [&[u8]; 3] = [&[], &[8, 4], &[2, 3]];
+    DASHES[index / LAWS.len() % DASHES.len()]
 }
 
-/// What fills a spot that stands for the controller with this index, in CSS: its colour, in stripes where its lines are
+/// What fills a spot that stands for the law with this index, in CSS: its colour, in stripes where its lines are
 /// dashed.
 pub(super) fn fill(index: usize) -> String {
-    let colour = controller(index);
+    let colour = format!("var(--{})", law(index));
     let stripes = |width: u32| {
         let next = width + 2;
-        format!("repeating-linear-gradient(90deg,{colour} 0 {width}px,#fff {width}px {next}px)")
+        format!("repeating-linear-gradient(90deg,{colour} 0 {width}px,transparent {width}px {next}px)")
     };
     match dash(index) {
-        "solid" => colour.to_owned(),
-        "dash" => stripes(3),
+        [] => colour,
+        [8, ..] => stripes(3),
         _ => stripes(1),
     }
 }
 
-/// The colour of a cause: those of Okabe and Ito, and grey for the maximum.
-pub(super) const fn cause(cause: Cause) -> &'static str {
+/// The name of a cause's colour.
+pub(super) fn cause(cause: Cause) -> String {
+    format!("cause-{}", cause as usize)
+}
+
+/// The colours of causes: those of Okabe and Ito, and greys for the limits.
+const fn of_cause(cause: Cause) -> (&'static str, &'static str) {
     match cause {
-        Cause::RampUp => "#009e73",
-        Cause::Delay => "#e69f00",
-        Cause::Loss => LOSS,
-        Cause::Receiver => "#cc79a7",
-        Cause::Application => "#56b4e9",
-        Cause::Coupling => "#f0e442",
-        Cause::Probe => "#0072b2",
-        Cause::Minimum => "#33363d",
-        Cause::Maximum => "#c3c7ce",
+        Cause::RampUp => ("#009e73", "#14b88a"),
+        Cause::Delay => ("#e69f00", "#e69f00"),
+        Cause::Loss => ("#d55e00", "#f06c14"),
+        Cause::Receiver => ("#cc79a7", "#cc79a7"),
+        Cause::Application => ("#56b4e9", "#56b4e9"),
+        Cause::Coupling => ("#f0e442", "#f0e442"),
+        Cause::Probe => ("#0072b2", "#2c8fd6"),
+        Cause::Minimum => ("#33363d", "#f2f4f7"),
+        Cause::Maximum => ("#c3c7ce", "#4d5564"),
     }
+}
+
+/// All colours as CSS variables, for both grounds.
+pub(crate) fn css() -> String {
+    let laws = LAWS.iter().enumerate().map(|(index, (light, dark))| (law(index), *light, *dark));
+    let causes =
+        Cause::ALL.into_iter().map(|cause| (self::cause(cause), of_cause(cause).0, of_cause(cause).1));
+    let common = COMMON.iter().map(|(name, light, dark)| ((*name).to_owned(), *light, *dark));
+    let all: Vec<_> = common.chain(laws).chain(causes).collect();
+    let (mut on_light, mut on_dark) = (String::new(), String::new());
+    for (name, light, dark) in all {
+        // Writing to a string does not fail.
+        let _ = write!(on_light, "--{name}:{light};");
+        let _ = write!(on_dark, "--{name}:{dark};");
+    }
+    format!(
+        ":root{{{on_light}color-scheme:light dark}}\n@media (prefers-color-scheme:dark){{:root{{{on_dark}}}}}\n"
+    )
 }
 
 #[cfg(test)]
@@ -67,24 +115,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_causes_and_no_two_of_nine_controllers_share_a_colour() {
-        for (i, a) in Cause::ALL.into_iter().enumerate() {
-            for b in &Cause::ALL[i + 1..] {
-                assert_ne!(cause(a), cause(*b));
+    fn no_two_causes_and_no_two_of_nine_laws_share_a_colour_on_either_ground() {
+        for (i, a) in Cause::ALL.into_iter().map(of_cause).enumerate() {
+            for b in Cause::ALL.into_iter().map(of_cause).skip(i + 1) {
+                assert!(a.0 != b.0 && a.1 != b.1);
             }
         }
-        for i in 0..9 {
-            for j in i + 1..9 {
-                assert_ne!(controller(i), controller(j));
+        for (i, a) in LAWS.iter().enumerate() {
+            for b in &LAWS[i + 1..] {
+                assert!(a.0 != b.0 && a.1 != b.1);
             }
         }
-        assert_ne!((controller(2), dash(2)), (controller(11), dash(11)));
+        assert_ne!((law(2), dash(2)), (law(11), dash(11)));
     }
 
     #[test]
-    fn no_two_of_twenty_seven_controllers_share_a_spot() {
+    fn no_two_of_twenty_seven_laws_share_a_spot() {
         let fills: std::collections::BTreeSet<String> = (0..27).map(fill).collect();
         assert_eq!(fills.len(), 27);
-        assert_eq!(fill(8), "#ddcc77");
+        assert_eq!(fill(8), "var(--law-8)");
+    }
+
+    #[test]
+    fn every_colour_stands_in_the_sheet_once_for_each_ground() {
+        let sheet = css();
+        for name in [law(0), law(8), cause(Cause::Maximum), INK.to_owned(), COMPETITOR.to_owned()] {
+            assert_eq!(sheet.matches(&format!("--{name}:")).count(), 2, "{name}");
+        }
+        assert!(sheet.contains("--law-0:#332288;") && sheet.contains("--law-0:#8f84ea;"));
     }
 }

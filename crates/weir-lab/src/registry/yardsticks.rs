@@ -33,8 +33,9 @@ pub fn yardsticks() -> impl Iterator<Item = &'static ControllerInfo> {
     ENTRIES.iter().map(|entry| &entry.info)
 }
 
-/// Whether `name` is that of a yardstick.
+/// Whether `name` is that of a yardstick, or of one with options in braces behind it.
 pub fn is_yardstick(name: &str) -> bool {
+    let name = name.split_once('{').map_or(name, |(name, _)| name);
     yardsticks().any(|info| info.name == name)
 }
 

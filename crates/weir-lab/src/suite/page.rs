@@ -1,142 +1,241 @@
-//! The matrix of a suite as a page: cases by controllers, each cell with its verdict and the course of its first run.
+//! The matrix of a suite as a page: cases by controllers, each cell with its verdict, and below it each case with the
+//! checks, the course of the first run and the command that repeats it.
 
 use std::fmt::Write;
 
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
 use super::course::Course;
-use super::results::{ControllerResult, Verdict};
+use super::results::{CaseResult, ControllerResult, SuiteResult, Verdict};
 use super::run::SuiteRun;
-use crate::page::{CAPACITY_EDGE, COMPETITOR, colour_of, escape_html};
+use crate::page::{COMPETITOR, IDEAL, colour_of, palette_css};
+use weir_measure::metrics::FairShares;
 use weir_measure::results::FlowKind;
 
 /// Size of a plot, in pixels.
-const SIZE: (f64, f64) = (220.0, 70.0);
-
-const STYLE: &str = "\
-:root{--ink:#1f2937;--muted:#6b7280;--line:#e5e7eb;--ok:#e7f4ec;--no:#fbeae3;--open:#fdf6dc;--page:#fff}\
-body{font:14px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--page);margin:2rem}\
-table{border-collapse:collapse}th{text-align:left;font-weight:600;padding:.4rem .6rem;vertical-align:bottom}\
-td{border:1px solid var(--line);padding:.35rem .5rem;vertical-align:top}\
-td.ok{background:var(--ok)}td.no{background:var(--no)}td.open{background:var(--open)}\
-.head{position:sticky;top:0;background:var(--page)}small{color:var(--muted)}\
-details summary{cursor:pointer;font-variant-numeric:tabular-nums}\
-ul{margin:.3rem 0 0;padding-left:1rem}svg{display:block;margin-top:.2rem}";
+const SIZE: (f64, f64) = (320.0, 110.0);
+/// So much of the time is below the top of the plots of a case, but for some room.
+const USUAL: f64 = 0.99;
+const ROOM: f64 = 1.1;
 
 /// The page, complete in itself.
 pub fn page(title: &str, run: &SuiteRun) -> String {
-    let names: Vec<&str> = run.result.controllers().collect();
-    let cases = run.result.cases.len();
-    let mut page = format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{0}</title><style>{STYLE}</style><h1>{0}</h1>\
-         <p>Runs per case: {1}; {2}. ✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit. Each cell \
-         shows the check that decides, the one that is missed by most or kept by least, and the least margin of all checks \
-         in per cent of the limit, of the means and of the least run, with the check's name if it is another; open it for all checks (mean ± 95 % interval). The \
-         plot is the first run: media in colour, competing flows in grey, the sum of the media flows' fair shares as a \
-         line.</p>",
-        escape_html(&run.result.titled(title)),
-        run.result.seeds.len(),
-        escape_html(&run.result.skip_rule)
-    );
-    let beyond = run.result.beyond_in_words();
-    for note in run.result.stand_ins().into_iter().chain(beyond) {
-        let _ = write!(page, "<p>{}</p>", escape_html(&note));
-    }
-    page.push_str("<table><tr class=\"head\"><th>case</th>");
-    for (index, name) in names.iter().enumerate() {
-        let (passed, open) =
-            (run.result.count(index, Verdict::Passed), run.result.count(index, Verdict::Open));
-        let _ = write!(
-            page,
-            "<th class=\"head\">{}<br><small>{passed} of {cases}, {open} open</small></th>",
-            escape_html(name)
-        );
-    }
-    page.push_str("</tr>");
-    for (case, courses) in run.result.cases.iter().zip(&run.courses) {
-        let _ = write!(
-            page,
-            "<tr><th>{}<br><small>{}</small></th>",
-            escape_html(&case.name),
-            escape_html(&case.title)
-        );
-        for (controller, course) in case.controllers.iter().zip(courses) {
-            cell(&mut page, controller, course);
+    let result = &run.result;
+    let title = &result.titled(title);
+    let names: Vec<&str> = result.controllers().collect();
+    let notes = result.stand_ins().into_iter().chain(result.beyond_in_words());
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) }
+                style { (PreEscaped(palette_css())) (PreEscaped(include_str!("page.css"))) }
+            }
+            body {
+                h1 { (title) }
+                p {
+                    "Runs per case: " (result.seeds.len()) "; " (result.skip_rule) ". ✓ passed, ✗ missed, ? open: the 95 % interval \
+                     of the mean holds the limit. Each cell shows the check that decides, the one that is missed by most or \
+                     kept by least, and the least margin of all checks in per cent of the limit, of the means and of the least \
+                     run, with the check's name if it is another. It leads to all checks, the plot and the command that \
+                     repeats it."
+                }
+                @for note in notes { p { (note) } }
+                (matrix(result, &names))
+                p.keys {
+                    "The plots show the run of the first seed, all of a case on one scale: media in colour, competing flows in \
+                     grey, the sum of the media flows' fair shares as a line."
+                }
+                @for (place, (case, courses)) in result.cases.iter().zip(&run.courses).enumerate() {
+                    (one_case(result, place, case, courses))
+                }
+            }
         }
-        page.push_str("</tr>");
-    }
-    page.push_str("</table></html>\n");
+    };
+    let mut page = page.into_string();
+    page.push('\n');
     page
 }
 
-fn cell(page: &mut String, result: &ControllerResult, course: &Course) {
-    let verdict = result.verdict();
-    let class = match verdict {
+fn matrix(result: &SuiteResult, names: &[&str]) -> Markup {
+    let cases = result.cases.len();
+    html! {
+        div.matrix id="matrix" {
+            table {
+                thead {
+                    tr {
+                        th { "case" }
+                        @for (index, name) in names.iter().enumerate() {
+                            @let (passed, open) = (result.count(index, Verdict::Passed), result.count(index, Verdict::Open));
+                            th { (name) br; small { (passed) " of " (cases) ", " (open) " open" } }
+                        }
+                    }
+                }
+                tbody {
+                    @for (place, case) in result.cases.iter().enumerate() {
+                        tr {
+                            th { a href=(format!("#case-{place}")) { (case.name) } br; small { (case.title) } }
+                            @for (index, own) in case.controllers.iter().enumerate() {
+                                td class=(class(own.verdict())) {
+                                    a href=(format!("#plot-{place}-{index}")) { (own.verdict().mark()) " " (own.in_words()) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+const fn class(verdict: Verdict) -> &'static str {
+    match verdict {
         Verdict::Passed => "ok",
         Verdict::Open => "open",
         Verdict::Missed => "no",
-    };
-    let _ = write!(
-        page,
-        "<td class=\"{class}\"><details><summary>{} {}</summary><ul>",
-        verdict.mark(),
-        escape_html(&result.in_words())
-    );
-    for check in &result.checks {
-        let _ = write!(
-            page,
-            "<li>{} {} <small>({})</small></li>",
-            check.mark(),
-            escape_html(&check.in_words()),
-            check.limit_in_words()
-        );
     }
-    page.push_str("</ul></details>");
-    plot(page, course);
-    page.push_str("</td>");
 }
 
-fn plot(page: &mut String, course: &Course) {
-    let (width, height) = SIZE;
-    let media = |kind: FlowKind| kind == FlowKind::Media;
-    let share = |piece: &weir_measure::metrics::FairShares| {
-        let own = course.flows.iter().zip(&piece.bps).filter(|((_, kind, _), _)| media(*kind));
-        own.map(|(_, bps)| bps / 1e6).sum::<f64>()
+/// All that is known of a case.
+fn one_case(result: &SuiteResult, place: usize, case: &CaseResult, courses: &[Course]) -> Markup {
+    let top = top(courses);
+    html! {
+        section id=(format!("case-{place}")) {
+            h2 { (case.name) " " small { (case.title) } " " a.up href="#matrix" { "matrix" } }
+            div.plots {
+                @for (index, (own, course)) in case.controllers.iter().zip(courses).enumerate() {
+                    div class=(format!("plot {}", class(own.verdict()))) id=(format!("plot-{place}-{index}")) {
+                        h3 { (own.verdict().mark()) " " (own.name) }
+                        (PreEscaped(plot(course, top)))
+                        small { "0 to " (format!("{:.0}", course.seconds)) " s, up to " (format!("{top:.1}")) " Mbit/s" }
+                        ul {
+                            @for check in &own.checks {
+                                li { (check.mark()) " " (check.in_words()) " " small { "(" (check.limit_in_words()) ")" } }
+                            }
+                        }
+                        code { (command(result, case, own)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What repeats a cell.
+fn command(result: &SuiteResult, case: &CaseResult, own: &ControllerResult) -> String {
+    let SuiteResult { suite, seeds, .. } = result;
+    let seed = match seeds.first() {
+        Some(1) | None => String::new(),
+        Some(first) => format!(" --seed {first}"),
     };
-    let rates = course.flows.iter().flat_map(|(_, _, rates)| rates.iter().copied());
-    let top = rates.chain(course.shares.iter().map(share)).filter(|v| v.is_finite()).fold(0.1, f64::max);
+    format!("weir suite {suite} --case {} --controller {} --runs {}{seed}", case.name, own.name, seeds.len())
+}
+
+/// The sum of the media flows' shares, in Mbit/s.
+fn share(course: &Course, piece: &FairShares) -> f64 {
+    let own = course.flows.iter().zip(&piece.bps).filter(|((_, kind, _), _)| *kind == FlowKind::Media);
+    own.map(|(_, bps)| bps / 1e6).sum()
+}
+
+/// The upper end of the plots of a case, in Mbit/s: the shares fit, and what is usual of the rates.
+fn top(courses: &[Course]) -> f64 {
+    let usual = |rates: &Vec<f64>| {
+        let mut rates: Vec<f64> = rates.iter().copied().filter(|rate| rate.is_finite()).collect();
+        rates.sort_unstable_by(f64::total_cmp);
+        rates.get(((rates.len() as f64 * USUAL) as usize).min(rates.len().saturating_sub(1))).copied()
+    };
+    let rates = courses.iter().flat_map(|course| &course.flows).filter_map(|(_, _, rates)| usual(rates));
+    let shares = courses.iter().flat_map(|course| course.shares.iter().map(|piece| share(course, piece)));
+    ROOM * rates.chain(shares).filter(|rate| rate.is_finite()).fold(0.1, f64::max)
+}
+
+/// The course as SVG; nothing in it is a text of others.
+fn plot(course: &Course, top: f64) -> String {
+    let (width, height) = SIZE;
     let x = |seconds: f64| width * seconds / course.seconds.max(1e-9);
     let y = |mbps: f64| height - (height - 2.0) * (mbps / top).min(1.0);
-    let _ = write!(
-        page,
-        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
-         aria-label=\"received rates, up to {top:.1} Mbit/s\">"
+    let mut svg = format!(
+        "<svg viewBox=\"0 0 {width} {height}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"received rates, up to \
+         {top:.1} Mbit/s\">"
     );
     let mut ideal = String::new();
     for piece in &course.shares {
         let (from, to) = (piece.from.nanos() as f64 / 1e9, piece.to.nanos() as f64 / 1e9);
-        let level = y(share(piece));
+        let level = y(share(course, piece));
         let _ = write!(ideal, "{:.1},{level:.1} {:.1},{level:.1} ", x(from), x(to));
     }
-    line(page, &ideal, CAPACITY_EDGE, 1.5);
+    line(&mut svg, &ideal, IDEAL, 1.5);
     let mut colours = (0..).map(colour_of);
     for (_, kind, rates) in &course.flows {
         let colour = match kind {
-            FlowKind::Media => colours.next().unwrap_or(COMPETITOR),
+            FlowKind::Media => colours.next().unwrap_or_default(),
             FlowKind::Audio => continue,
-            FlowKind::Tcp | FlowKind::Downloads | FlowKind::Web | FlowKind::Constant => COMPETITOR,
+            FlowKind::Tcp | FlowKind::Downloads | FlowKind::Web | FlowKind::Constant => COMPETITOR.to_owned(),
         };
         let mut points = String::new();
         for (second, &mbps) in rates.iter().enumerate() {
             let _ = write!(points, "{:.1},{:.1} ", x(second as f64 + 0.5), y(mbps));
         }
-        line(page, &points, colour, 1.0);
+        line(&mut svg, &points, &colour, 1.2);
     }
-    let _ = write!(page, "</svg><small>0 to {:.0} s, up to {top:.1} Mbit/s</small>", course.seconds);
+    svg.push_str("</svg>");
+    svg
 }
 
-fn line(page: &mut String, points: &str, colour: &str, width: f64) {
+fn line(svg: &mut String, points: &str, colour: &str, width: f64) {
     let points = points.trim_end();
-    let _ = write!(
-        page,
-        "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\" points=\"{points}\"/>"
-    );
+    let _ =
+        write!(svg, "<polyline style=\"stroke:var(--{colour});stroke-width:{width}\" points=\"{points}\"/>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn course(rates: Vec<f64>) -> Course {
+        let flows = vec![("video".to_owned(), FlowKind::Media, rates)];
+        Course { seconds: 200.0, flows, shares: Vec::new() }
+    }
+
+    #[test]
+    fn the_plots_of_a_case_have_one_scale_and_a_burst_does_not_flatten_them() {
+        let mut bursty = vec![1.0; 199];
+        bursty.push(9.0);
+        let courses = [course(bursty), course(vec![2.0; 200])];
+        assert!((top(&courses) - 2.2).abs() < 1e-9, "{}", top(&courses));
+        assert!((top(&[]) - 0.11).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_page_is_read_on_a_phone_and_says_what_repeats_each_cell() {
+        let own =
+            |name: &str| ControllerResult { name: name.to_owned(), checks: Vec::new(), viewed: Vec::new() };
+        let case = CaseResult {
+            name: "5.<1".to_owned(),
+            title: "<b>".to_owned(),
+            traces: Vec::new(),
+            controllers: vec![own("gcc"), own("nada")],
+            omniscient: None,
+        };
+        let result = SuiteResult {
+            suite: "rfc8867".to_owned(),
+            seeds: vec![7, 8],
+            skip_rule: String::new(),
+            cases: vec![case],
+        };
+        let courses = vec![vec![course(vec![1.0]), course(vec![2.0])]];
+        let page = page("RFC <8867>", &SuiteRun { result, courses });
+        assert!(page.contains("<meta name=\"viewport\""));
+        assert!(page.contains("weir suite rfc8867 --case 5.&lt;1 --controller nada --runs 2 --seed 7"));
+        for link in ["#case-0", "#plot-0-0", "#plot-0-1", "#matrix"] {
+            assert!(page.contains(&format!("href=\"{link}\"")), "{link}");
+            assert_eq!(page.matches(&format!("id=\"{}\"", &link[1..])).count(), 1, "{link}");
+        }
+        assert!(!page.contains("<b>") && !page.contains("://"));
+        assert_eq!(page.matches("<div class=\"plot ok\" id=").count(), 2);
+        assert_eq!(page.matches("up to 2.2 Mbit/s</small>").count(), 2, "one scale for both");
+    }
 }

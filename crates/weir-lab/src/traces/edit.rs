@@ -3,7 +3,7 @@
 use weir_net::{Time, Trace};
 use weir_units::TimeDelta;
 
-use super::forms::MOST_OPPORTUNITIES;
+use super::rates::MOST_OPPORTUNITIES;
 
 /// Why nothing comes of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,12 +1,23 @@
 //! Where link traces come from: files below data directories, files of one's own, and one that is made here.
 
+mod asked;
+mod dates;
 mod directories;
 pub mod edit;
+mod error;
 pub mod forms;
 mod frames;
+mod import;
+mod iperf;
+mod packets;
+mod rates;
 mod synthetic;
+mod table;
+mod transfer;
+mod units;
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,9 +26,14 @@ use weir_net::Trace;
 use crate::form::{advice, nearest};
 use directories::Directories;
 
+pub use asked::{Asked, Finding, ImportForm, WhichFlow};
 pub use directories::DATA_VARIABLE;
-pub use forms::{BinError, FormError, TraceForm};
+pub use error::{BinError, FormError};
+pub use forms::TraceForm;
+pub use import::{Imported, import};
+pub use rates::RateFrom;
 pub use synthetic::synthetic_lte;
+pub use units::{NoUnit, RateUnit, TimeUnit};
 
 /// Name of the trace that needs no file.
 pub const SYNTHETIC_LTE: &str = "synthetic-lte";
@@ -68,7 +84,7 @@ pub enum TraceStoreError {
         reason: String,
     },
     /// The file is no trace.
-    #[error("{path}, {error}")]
+    #[error("{path}{between} {error}", between = between(error))]
     Malformed {
         /// The file.
         path: String,
@@ -190,11 +206,16 @@ pub fn is_path(name: &str) -> bool {
     name.contains(['/', MAIN_SEPARATOR])
 }
 
+/// What stands between a file and what is wrong with it: a place of it follows, or not.
+fn between(error: &FormError) -> &'static str {
+    if matches!(error, FormError::Whole { .. } | FormError::Undecided { .. }) { ":" } else { "," }
+}
+
 fn read(file: &Path) -> Result<Trace, TraceStoreError> {
     let path = || file.display().to_string();
-    let text = std::fs::read_to_string(file)
+    File::open(file)
         .map_err(|error| TraceStoreError::Unreadable { path: path(), reason: error.to_string() })?;
-    TraceForm::of(file).read(&text).map_err(|error| TraceStoreError::Malformed { path: path(), error })
+    import::read_surely(file).map_err(|error| TraceStoreError::Malformed { path: path(), error })
 }
 
 /// Where the file `name` was looked for, and what is there instead.

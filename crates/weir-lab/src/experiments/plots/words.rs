@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::scenario::Named;
 
 /// A figure of the paper, drawn from our runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plot {
     /// Its name within the row.
@@ -45,10 +45,11 @@ pub struct Plot {
 }
 
 /// How a plot is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlotKind {
     /// Courses over time, of the first seed; a number is a level.
+    #[default]
     Course,
     /// Cumulative distributions, of the values of all seeds.
     Cdf,

@@ -7,6 +7,8 @@ mod chart;
 mod claims;
 mod summary;
 
+pub use chart::tick_step;
+
 use core::fmt::{self, Write};
 
 use super::plots::PlotResult;
@@ -25,20 +27,43 @@ pub fn report(experiments: &[Experiment], claims: &[ClaimResult], plots: &[PlotR
     page
 }
 
+/// A page of nothing but plots.
+pub fn figures(title: &str, source: &str, plots: &[PlotResult]) -> String {
+    let mut page = String::new();
+    // Writing to a string does not fail.
+    let _ = write_figures(&mut page, title, source, plots);
+    page
+}
+
+fn write_figures(out: &mut String, title: &str, source: &str, plots: &[PlotResult]) -> fmt::Result {
+    write_head(out, title)?;
+    write!(out, "<h1>{}</h1>\n<p>{}</p>\n<div class=\"plots\">\n", html(title), html(source))?;
+    for plot in plots {
+        chart::figure(out, plot)?;
+    }
+    out.push_str("</div>\n</main>\n</body>\n</html>\n");
+    Ok(())
+}
+
+fn write_head(out: &mut String, title: &str) -> fmt::Result {
+    write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
+        html(title),
+        include_str!("report.css"),
+    )
+}
+
 fn write_page(
     out: &mut String,
     experiments: &[Experiment],
     claims: &[ClaimResult],
     plots: &[PlotResult],
 ) -> fmt::Result {
-    write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\"/>\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <title>What papers claim, and what came out</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
-        include_str!("report.css"),
-    )?;
+    write_head(out, "What papers claim, and what came out")?;
     summary::write(out, claims)?;
     let mut papers: Vec<&str> = Vec::new();
     for experiment in experiments {

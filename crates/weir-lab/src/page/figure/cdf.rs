@@ -1,86 +1,83 @@
 //! Queuing delays of all controllers as cumulative distributions.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::scales::Scales;
-use super::{Figure, axis, base_layout, number, with};
-use crate::page::decimate::stretches;
-use crate::page::escape::label;
+use super::{Curve, Figure, Form, Plot, Scale, number};
 use crate::page::input::{CdfStep, ControllerPanel};
 use crate::page::palette;
 
-const HEIGHT: usize = 380;
+const HEIGHT: usize = 360;
+/// Places on the axis of delays: about one for two pixels.
+const PLACES: usize = 500;
 /// Delays below are drawn here: a logarithmic axis has no zero.
 pub(in crate::page) const SHORTEST_MS: f64 = 0.1;
 
 /// The figure; `None` if no controller has a distribution.
-pub(super) fn figure(panels: &[ControllerPanel], scales: &Scales) -> Option<Figure> {
-    let known = panels.iter().enumerate().filter(|(_, panel)| !panel.queuing_delay.is_empty());
-    let traces: Vec<Value> = known.map(|(index, panel)| distribution(index, panel, scales)).collect();
-    (!traces.is_empty()).then(|| Figure {
+pub(super) fn figure(panels: &[ControllerPanel]) -> Option<Figure> {
+    let delays = places(panels);
+    let mut curves = Vec::new();
+    for (index, panel) in panels.iter().enumerate() {
+        let own = |name: String, steps: &[CdfStep], dash| Curve {
+            name,
+            law: Some(index),
+            colour: palette::law(index),
+            dash,
+            width: 2.0,
+            form: Form::Steps,
+            unit: "share",
+            y: shares(steps, &delays),
+            ..Curve::default()
+        };
+        if !panel.queuing_delay.is_empty() {
+            let dash = if panel.other.is_some() { &[] } else { palette::dash(index) };
+            curves.push(own(panel.name.clone(), &panel.queuing_delay, dash));
+        }
+        let other = panel.other.as_ref().filter(|other| !other.queuing_delay.is_empty());
+        curves.extend(
+            other.map(|other| own(format!("{}, second run", panel.name), &other.queuing_delay, &[8, 4])),
+        );
+    }
+    (!curves.is_empty()).then(|| Figure {
         id: "queuing-delay".to_owned(),
-        height: HEIGHT,
-        over_time: false,
-        traces,
-        layout: layout(panels),
+        law: None,
+        time: false,
+        x: delays.iter().copied().map(number).collect(),
+        plots: vec![Plot {
+            height: HEIGHT,
+            label: "share of packets".to_owned(),
+            scale: Scale::Share,
+            guides: vec![0.5, 0.95],
+            curves,
+            ..Plot::default()
+        }],
     })
 }
 
-fn layout(panels: &[ControllerPanel]) -> Value {
+/// Delays in milliseconds from the shortest to the longest, each by the same factor longer than the one before.
+fn places(panels: &[ControllerPanel]) -> Vec<f64> {
     let (shortest, longest) = span(panels);
-    let guide = |share: f64| {
-        json!({
-            "type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y", "y0": share, "y1": share,
-            "line": { "color": palette::MUTED, "width": 1, "dash": "dash" },
-        })
-    };
-    with(
-        base_layout(HEIGHT),
-        json!({
-            "hovermode": "closest",
-            "margin": { "l": 76, "r": 26, "t": 8, "b": 46 },
-            "xaxis": with(axis("queuing delay (ms)"), json!({
-                "type": "log", "range": [number(libm::log10(shortest)), number(libm::log10(longest))],
-                "tickvals": [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000],
-                "ticktext": ["≤ 0.1", "0.3", "1", "3", "10", "30", "100", "300", "1000", "3000", "10000"],
-                "ticks": "outside", "ticklen": 4, "tickcolor": palette::CAPACITY_EDGE,
-            })),
-            "yaxis": with(axis("share of packets"), json!({
-                "range": [0, 1.01], "tickvals": [0, 0.25, 0.5, 0.75, 0.95], "tickformat": ".0%",
-            })),
-            "shapes": [guide(0.5), guide(0.95)],
-        }),
-    )
+    let step = libm::log(longest / shortest) / (PLACES - 1) as f64;
+    (0..PLACES).map(|place| shortest * libm::exp(step * place as f64)).collect()
 }
 
 /// Ends of the delay axis in milliseconds.
 fn span(panels: &[ControllerPanel]) -> (f64, f64) {
     let ends = |end: fn(&[CdfStep]) -> Option<&CdfStep>| {
-        panels.iter().filter_map(move |panel| end(&panel.queuing_delay)).map(|step| step.delay_ms)
+        let both = panels.iter().flat_map(|panel| [Some(panel), panel.other.as_deref()]);
+        both.flatten().filter_map(move |panel| end(&panel.queuing_delay)).map(|step| step.delay_ms)
     };
     let shortest = ends(<[CdfStep]>::first).fold(f64::INFINITY, f64::min);
     let longest = ends(<[CdfStep]>::last).filter(|delay| delay.is_finite()).fold(100.0, f64::max);
     ((shortest / 1.2).clamp(SHORTEST_MS, 10.0), longest * 1.1)
 }
 
-fn distribution(index: usize, panel: &ControllerPanel, scales: &Scales) -> Value {
-    let steps = thinned(&panel.queuing_delay, scales.max_points - 1);
-    let start = steps.first().map(|step| CdfStep { share: 0.0, ..*step });
-    let (x, y): (Vec<Value>, Vec<Value>) = start
-        .iter()
-        .chain(&steps)
-        .map(|step| (number(step.delay_ms.max(SHORTEST_MS)), number(step.share)))
-        .unzip();
-    json!({
-        "type": "scatter", "mode": "lines", "name": label(&panel.name), "x": x, "y": y,
-        "line": { "color": palette::controller(index), "width": 2.2, "dash": palette::dash(index), "shape": "hv" },
-        "hovertemplate": "%{y:.1%} within %{x:.3~r} ms",
-    })
-}
-
-/// At most `max_points` steps, the last one among them: the last of each stretch.
-fn thinned(steps: &[CdfStep], max_points: usize) -> Vec<CdfStep> {
-    stretches(steps.len(), max_points).map(|stretch| steps[stretch.end - 1]).collect()
+/// The share of packets that waited at most so long.
+fn shares(steps: &[CdfStep], delays: &[f64]) -> Vec<Value> {
+    let share = |&delay: &f64| {
+        let below = steps.partition_point(|step| step.delay_ms.max(SHORTEST_MS) <= delay);
+        number(below.checked_sub(1).map_or(0.0, |last| steps[last].share))
+    };
+    delays.iter().map(share).collect()
 }
 
 /// The delay in milliseconds within which the share `q` of packets stayed.
@@ -90,6 +87,8 @@ pub(in crate::page) fn quantile_ms(steps: &[CdfStep], q: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn steps(delays: &[f64]) -> Vec<CdfStep> {
@@ -97,37 +96,44 @@ mod tests {
         delays.iter().enumerate().map(|(i, &delay_ms)| CdfStep { delay_ms, share: share(i) }).collect()
     }
 
+    fn panel(delays: &[f64]) -> ControllerPanel {
+        ControllerPanel { queuing_delay: steps(delays), ..ControllerPanel::default() }
+    }
+
     #[test]
-    fn a_distribution_rises_from_zero_at_its_shortest_delay() {
-        let panel = ControllerPanel { queuing_delay: steps(&[0.0, 2.0, 8.0, 9.0]), ..Default::default() };
-        let trace = distribution(0, &panel, &Scales::of(&[]));
-        assert_eq!(trace["x"], json!([0.1, 0.1, 2.0, 8.0, 9.0]));
-        assert_eq!(trace["y"], json!([0.0, 0.25, 0.5, 0.75, 1.0]));
+    fn a_distribution_holds_the_share_of_delays_up_to_each_place() {
+        let places = [0.1, 1.0, 2.0, 7.9, 8.0, 10.0];
+        let shares = shares(&steps(&[0.0, 2.0, 8.0, 9.0]), &places);
+        assert_eq!(shares, [json!(0.25), json!(0.25), json!(0.5), json!(0.5), json!(0.75), json!(1)]);
     }
 
     #[test]
     fn the_axis_spans_all_distributions() {
-        let panel = |delays| ControllerPanel { queuing_delay: steps(delays), ..ControllerPanel::default() };
         // 2.4 / 1.2 = 2 and 400 * 1.1 = 440.
-        let (shortest, longest) = span(&[panel(&[2.4, 30.0]), panel(&[6.0, 400.0])]);
-        assert!((shortest - 2.0).abs() < 1e-9 && (longest - 440.0).abs() < 1e-9);
+        let panels = [panel(&[2.4, 30.0]), panel(&[6.0, 400.0])];
+        let places = places(&panels);
+        assert!((places[0] - 2.0).abs() < 1e-9 && (places[PLACES - 1] - 440.0).abs() < 1e-9);
+        assert!(places.is_sorted_by(|a, b| a < b));
         assert_eq!(span(&[panel(&[0.0, 1.0])]).0, SHORTEST_MS);
     }
 
     #[test]
-    fn a_long_distribution_is_thinned_and_keeps_its_end() {
-        let delays: Vec<f64> = (1..=7_777).map(f64::from).collect();
-        let kept = thinned(&steps(&delays), 1_999);
-        assert_eq!(kept.len(), 1_999);
-        assert_eq!(kept[1_998], CdfStep { delay_ms: 7_777.0, share: 1.0 });
+    fn every_distribution_ends_with_all_packets_and_is_of_its_law() {
+        let figure = figure(&[panel(&[2.4, 30.0]), panel(&[]), panel(&[6.0, 400.0])]).unwrap();
+        let curves = &figure.plots[0].curves;
+        assert_eq!(curves.iter().map(|curve| curve.law).collect::<Vec<_>>(), [Some(0), Some(2)]);
+        assert!(curves.iter().all(|curve| curve.y.len() == PLACES && curve.y[PLACES - 1] == json!(1)));
     }
 
     #[test]
-    fn a_quantile_is_the_first_delay_that_covers_the_share() {
-        // Shares 0.25, 0.5, 0.75 and 1: half are covered at 2, 95 % only at 9.
-        let steps = steps(&[1.0, 2.0, 8.0, 9.0]);
-        assert_eq!(quantile_ms(&steps, 0.5), Some(2.0));
-        assert_eq!(quantile_ms(&steps, 0.95), Some(9.0));
+    fn quantiles_are_the_first_delay_that_reaches_the_share() {
+        let steps = steps(&[1.0, 2.0, 3.0, 4.0]);
+        assert_eq!((quantile_ms(&steps, 0.5), quantile_ms(&steps, 0.95)), (Some(2.0), Some(4.0)));
         assert_eq!(quantile_ms(&[], 0.5), None);
+    }
+
+    #[test]
+    fn without_distributions_there_is_no_figure() {
+        assert!(figure(&[panel(&[])]).is_none());
     }
 }

@@ -1,36 +1,120 @@
-//! Figures as the plotting library wants them: traces and a layout in JSON.
+//! Figures as the page's script draws them: plots below each other over one axis, in JSON.
 
 mod cdf;
 mod coupling;
+mod grid;
 mod scales;
 mod signals;
 mod timeline;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::decimate::extremes;
 use super::input::PageInput;
-use super::palette;
 pub(super) use cdf::{SHORTEST_MS, quantile_ms};
 pub(super) use scales::INTERACTIVE_MS;
 use scales::Scales;
 
 /// A figure and the id of the element that shows it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Figure {
     /// The element's id.
     pub(super) id: String,
+    /// The law that it is of, by its index; `None` for one of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    law: Option<usize>,
+    /// Whether its axis is the time, which all figures share.
+    time: bool,
+    x: Vec<Value>,
+    plots: Vec<Plot>,
+}
+
+/// A plot: curves over the figure's axis, or lanes of colours.
+#[derive(Clone, Debug, Default, Serialize)]
+struct Plot {
     /// In pixels.
-    pub(super) height: usize,
-    /// Whether its time axis follows the other figures' with this flag.
-    pub(super) over_time: bool,
-    traces: Vec<Value>,
-    layout: Value,
+    height: usize,
+    /// What the upright axis shows.
+    label: String,
+    /// Stands above it; empty for nothing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    title: String,
+    scale: Scale,
+    /// Levels to mark.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    guides: Vec<f64>,
+    curves: Vec<Curve>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lanes: Vec<Lane>,
+}
+
+/// What the upright axis of a plot shows; but for parts it follows what is seen when the page is zoomed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Scale {
+    /// Rates, alike in all plots.
+    Rate,
+    /// Delays, logarithmic and alike in all plots.
+    Delay,
+    /// From zero.
+    Zero,
+    /// What there is.
+    #[default]
+    Auto,
+    /// From zero to one, in per cent.
+    Share,
+}
+
+/// How a curve is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Form {
+    /// From point to point.
+    #[default]
+    Line,
+    /// Each value holds until the next.
+    Steps,
+    /// The same, and the area below is filled.
+    Area,
+    /// The upper edge of a band; the next curve is its lower one.
+    Band,
+    /// A tick at the bottom wherever there is a value.
+    Ticks,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+struct Curve {
+    name: String,
+    /// The law that it is of, where laws meet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    law: Option<usize>,
+    /// The name of its colour.
+    colour: String,
+    #[serde(skip_serializing_if = "<[u8]>::is_empty")]
+    dash: &'static [u8],
+    width: f64,
+    form: Form,
+    /// Whether the shared axis follows it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    leads: bool,
+    unit: &'static str,
+    /// A value for each place of the axis; `null` for a gap, `false` where the line goes on to the next value.
+    y: Vec<Value>,
+}
+
+/// Stretches of one cause each.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+struct Lane {
+    name: String,
+    /// Where the stretches begin, and where the last one ends.
+    edges: Vec<Value>,
+    causes: Vec<Option<usize>>,
 }
 
 /// The figures of a report.
 #[derive(Clone, Debug)]
 pub(super) struct Figures {
+    scales: Scales,
     /// One per controller.
     pub(super) timelines: Vec<Figure>,
     /// For each controller one per coupling.
@@ -48,29 +132,55 @@ impl Figures {
         Self {
             timelines: panels().map(|(index, panel)| timeline::figure(index, panel, &scales)).collect(),
             couplings: panels().map(|(index, panel)| coupling::figures(index, panel, &scales)).collect(),
-            queuing_delay: cdf::figure(&input.controllers, &scales),
+            queuing_delay: cdf::figure(&input.controllers),
             signals: panels().map(|(index, panel)| signals::figure(index, panel, &scales)).collect(),
+            scales,
         }
     }
 
-    /// All of them for the page's script.
+    /// All of them for the page's script, with what they share.
     pub(super) fn json(&self) -> String {
         let signals = self.signals.iter().flatten();
         let couplings = self.couplings.iter().flatten();
         let all = self.timelines.iter().chain(couplings).chain(&self.queuing_delay).chain(signals);
-        Value::Array(all.map(Figure::json).collect()).to_string()
+        let causes = weir_cc::Cause::ALL.map(weir_cc::Cause::name);
+        let Scales { time, rate_top, delay_ms, .. } = self.scales;
+        json!({
+            "time": [seconds(time.0), seconds(time.1)],
+            "rate": [0, number(rate_top)],
+            "delay": [number(delay_ms.0), number(delay_ms.1)],
+            "causes": causes,
+            "figures": all.collect::<Vec<_>>(),
+        })
+        .to_string()
     }
 }
 
 impl Figure {
-    fn json(&self) -> Value {
-        json!({ "id": self.id, "overTime": self.over_time, "data": self.traces, "layout": self.layout })
+    /// About its height, in pixels.
+    pub(super) fn height(&self) -> usize {
+        const KEYS: usize = 30;
+        const AXIS: usize = 24;
+        const TITLE: usize = 22;
+        let own = |plot: &Plot| plot.height + if plot.title.is_empty() { 0 } else { TITLE };
+        KEYS + AXIS + self.plots.iter().map(own).sum::<usize>()
     }
 }
 
-/// Four significant digits: finer than a pixel. `null`, a gap, for what is not finite.
+/// Four significant digits: finer than a pixel, also of a part of the axis. `null`, a gap, for what is not finite.
 fn number(value: f64) -> Value {
-    match format!("{value:.3e}").parse::<f64>() {
+    rounded(&format!("{value:.3e}"))
+}
+
+/// Three significant digits, which suffice where an axis begins with zero or is logarithmic.
+fn coarse(value: f64) -> Value {
+    rounded(&format!("{value:.2e}"))
+}
+
+fn rounded(text: &str) -> Value {
+    match text.parse::<f64>() {
+        // A whole number takes less room as one.
+        Ok(rounded) if rounded.fract() == 0.0 && rounded.abs() < 1e15 => json!(rounded as i64),
         Ok(rounded) if rounded.is_finite() => json!(rounded),
         _ => Value::Null,
     }
@@ -81,84 +191,10 @@ fn seconds(time: f64) -> Value {
     json!((time * 1e3).round() / 1e3)
 }
 
-/// A curve's columns, thinned.
-struct Curve {
-    x: Vec<Value>,
-    y: Vec<Value>,
-    /// The bins that the points stand for.
-    bins: Vec<usize>,
-}
-
-impl Curve {
-    fn of(time: &[f64], values: &[f64], max_points: usize) -> Self {
-        let len = time.len().min(values.len());
-        let bins = extremes(&values[..len], max_points);
-        let (x, y) = bins.iter().map(|&bin| (seconds(time[bin]), number(values[bin]))).unzip();
-        Self { x, y, bins }
-    }
-}
-
 /// How long the bin at `index` lasts, as far as the bins around it tell; 0.1 s for a single one.
 fn bin_seconds(time: &[f64], index: usize) -> f64 {
     let step = |i: usize| Some(time.get(i + 1)? - time.get(i)?);
     step(index).or_else(|| step(index.checked_sub(1)?)).unwrap_or(0.1)
-}
-
-/// What all layouts have in common.
-fn base_layout(height: usize) -> Value {
-    json!({
-        "height": height,
-        "margin": { "l": 76, "r": 26, "t": 8, "b": 30 },
-        "font": { "family": "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif",
-                  "size": 12, "color": palette::MUTED },
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "showlegend": false,
-        "modebar": { "bgcolor": "rgba(0,0,0,0)", "color": palette::CAPACITY_EDGE, "activecolor": palette::INK },
-        "hoverlabel": { "bgcolor": "#ffffff", "bordercolor": "#d5d9e0", "align": "left",
-                        "font": { "size": 12, "color": palette::INK } },
-    })
-}
-
-fn axis(title: &str) -> Value {
-    json!({
-        "title": { "text": title, "standoff": 8, "font": { "size": 12 } },
-        "gridcolor": palette::GRID,
-        "linecolor": palette::CAPACITY_EDGE,
-        "zeroline": false,
-        "fixedrange": true,
-    })
-}
-
-/// `base` with the members of `more` put over its own.
-fn with(mut base: Value, more: Value) -> Value {
-    if let (Value::Object(base), Value::Object(more)) = (&mut base, more) {
-        base.extend(more);
-    }
-    base
-}
-
-/// The shared time axis, drawn below the axis `anchor`.
-fn time_axis(scales: &Scales, anchor: &str) -> Value {
-    with(
-        axis(""),
-        json!({
-            "range": [seconds(scales.time.0), seconds(scales.time.1)],
-            "anchor": anchor,
-            "fixedrange": false,
-            "ticks": "outside",
-            "ticklen": 4,
-            "tickcolor": palette::CAPACITY_EDGE,
-            "ticksuffix": " s",
-            "showspikes": true,
-            "spikemode": "across",
-            "spikesnap": "cursor",
-            "spikethickness": 1,
-            "spikedash": "solid",
-            "spikecolor": "#9aa2af",
-            "hoverformat": ".1f",
-        }),
-    )
 }
 
 #[cfg(test)]
@@ -167,21 +203,12 @@ mod tests {
 
     #[test]
     fn numbers_have_four_digits_and_gaps_are_null() {
-        assert_eq!(number(1_234_567.0), json!(1_235_000.0));
+        assert_eq!(number(1_234_567.0), json!(1_235_000));
         assert_eq!(number(-0.000_123_456), json!(-0.000_123_5));
-        assert_eq!(number(0.0), json!(0.0));
+        assert_eq!((number(0.0), coarse(1_234_567.0)), (json!(0), json!(1_230_000)));
         assert_eq!(number(f64::NAN), Value::Null);
         assert_eq!(number(f64::NEG_INFINITY), Value::Null);
         assert_eq!(seconds(12_345.678_9), json!(12_345.679));
-    }
-
-    #[test]
-    fn a_curve_ends_with_its_shorter_column_and_stays_within_the_limit() {
-        assert_eq!(Curve::of(&[0.0, 0.1], &[1.0, 2.0, 3.0], 10).y, [json!(1.0), json!(2.0)]);
-        let long: Vec<f64> = (0..9_000).map(f64::from).collect();
-        let Curve { x, y, bins } = Curve::of(&long, &long, 2_000);
-        assert_eq!((x.len(), y.len(), bins.len()), (2_000, 2_000, 2_000));
-        assert_eq!((&y[0], &y[1_999]), (&json!(0.0), &json!(8_999.0)));
     }
 
     #[test]

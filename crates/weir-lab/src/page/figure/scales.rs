@@ -1,11 +1,18 @@
 //! Axes that all controllers share, so that they can be compared by eye.
 
-use crate::page::input::{ControllerPanel, FlowRole};
+use crate::page::input::ControllerPanel;
 
 /// Most points of a curve: about two per pixel.
 const MAX_POINTS: usize = 2000;
-/// Points of all curves of a report together; in the compressed page a point takes up to seven bytes.
-const POINT_BUDGET: usize = 350_000;
+/// Points of all curves of a report together; in the compressed page a point takes up to four bytes.
+const POINT_BUDGET: usize = 450_000;
+
+/// What is received this part of the time fits the rate axis …
+const USUAL: f64 = 0.99;
+/// … with so much more room,
+const HEADROOM: f64 = 1.3;
+/// and the media's highest rate does unless it is so many times as high.
+const FAR_OFF: f64 = 4.0;
 
 /// The interactivity that a conversation needs ends about here (ITU-T G.114).
 pub(in crate::page) const INTERACTIVE_MS: f64 = 150.0;
@@ -43,6 +50,11 @@ impl RateUnit {
     pub(super) fn scale(self, rates_bps: &[f64]) -> Vec<f64> {
         rates_bps.iter().map(|rate| rate / self.bps).collect()
     }
+
+    /// What the axis is called.
+    pub(super) fn label(self) -> String {
+        format!("rate ({})", self.name)
+    }
 }
 
 impl Scales {
@@ -68,16 +80,26 @@ fn time_span(panels: &[ControllerPanel]) -> (f64, f64) {
     (start.unwrap_or(0.0), end.unwrap_or(1.0))
 }
 
-/// Somewhat above what was received, and above the capacity and the media's target unless they are far off.
+/// Somewhat above what the flows of all controllers received but for the hundredth part with the most, and at least the
+/// media's highest rate, unless that is far off.
 fn rate_top_bps(panels: &[ControllerPanel]) -> f64 {
-    let flows = || panels.iter().flat_map(|panel| &panel.flows);
-    let targets = flows().filter(|flow| flow.role == FlowRole::Media).flat_map(|flow| &flow.target_rate_bps);
-    let received = greatest(flows().flat_map(|flow| &flow.receive_rate_bps).copied()).unwrap_or(0.0);
-    let capacity = greatest(panels.iter().flat_map(|panel| &panel.capacity_bps).copied()).unwrap_or(0.0);
-    let target = greatest(targets.copied()).unwrap_or(0.0);
-    let used = received.max(target.min(2.0 * received.max(capacity)));
-    let top = if capacity <= 3.0 * used { used.max(capacity) } else { 1.25 * used };
-    if top > 0.0 { 1.06 * top } else { 1e6 }
+    let flows = || {
+        panels.iter().flat_map(|panel| panel.flows.iter().chain(panel.other.iter().flat_map(|o| &o.flows)))
+    };
+    let received: Vec<f64> = flows().flat_map(|flow| &flow.receive_rate_bps).copied().collect();
+    let received = percentile(received, USUAL).unwrap_or(0.0);
+    let usual = HEADROOM * received;
+    let highest = greatest(panels.iter().filter_map(|panel| panel.max_rate_bps)).unwrap_or(0.0);
+    let top = usual.max(highest.min(FAR_OFF * usual));
+    if top > 0.0 { top } else { 1e6 }
+}
+
+/// The value below which a share of the finite ones lies.
+fn percentile(mut values: Vec<f64>, share: f64) -> Option<f64> {
+    values.retain(|value| value.is_finite());
+    values.sort_unstable_by(f64::total_cmp);
+    let rank = (values.len() as f64 * share).ceil() as usize;
+    values.get(rank.max(1) - 1).copied()
 }
 
 /// From the shortest to the longest frame delay, the limit of interactivity in between.
@@ -89,7 +111,7 @@ fn delay_span(panels: &[ControllerPanel]) -> (f64, f64) {
     (shortest / 1.5, longest * 1.25)
 }
 
-/// How many curves of full length there are.
+/// How many curves of full length there are; a signal's two have half of it each.
 fn curves(panels: &[ControllerPanel]) -> usize {
     let of_panel = |panel: &ControllerPanel| 8 + panel.flows.len() + panel.signals.len();
     panels.iter().map(of_panel).sum()
@@ -106,18 +128,19 @@ fn greatest(values: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::input::{FlowCurves, SignalBand};
+    use crate::page::input::{FlowCurves, FlowRole, SignalBand};
 
-    fn panel(capacity: f64, received: f64, target: f64) -> ControllerPanel {
+    fn panel(received: Vec<f64>, highest: Option<f64>) -> ControllerPanel {
         ControllerPanel {
             time_s: vec![10.0, 10.1],
-            capacity_bps: vec![capacity, f64::NAN],
+            capacity_bps: vec![19e6, f64::NAN],
+            max_rate_bps: highest,
             flows: vec![FlowCurves {
                 name: "video".to_owned(),
                 role: FlowRole::Media,
                 send_rate_bps: vec![],
-                receive_rate_bps: vec![received, 0.0],
-                target_rate_bps: vec![target],
+                receive_rate_bps: received,
+                target_rate_bps: vec![],
             }],
             ..ControllerPanel::default()
         }
@@ -128,28 +151,39 @@ mod tests {
     }
 
     #[test]
-    fn rates_of_all_controllers_fit_the_axis() {
-        // The highest of all is the capacity of the second: 1.06 * 2 Mbit/s.
-        let scales = Scales::of(&[panel(1e6, 0.9e6, 1.1e6), panel(2e6, 1.5e6, 1.6e6)]);
+    fn what_is_usual_of_all_controllers_fits_the_axis() {
+        // 1.3 * 1.5 Mbit/s; a single burst among two hundred bins and a capacity of 19 Mbit/s do not count.
+        let mut received = vec![1.5e6; 199];
+        received.push(9.7e6);
+        let scales = Scales::of(&[panel(vec![0.9e6, 0.0], None), panel(received, None)]);
         assert_eq!(scales.rate, RateUnit { name: "Mbit/s", bps: 1e6 });
-        assert!(close(scales.rate_top, 2.12));
+        assert!(close(scales.rate_top, 1.95), "{}", scales.rate_top);
         assert!(close(scales.time.0, 10.0) && close(scales.time.1, 10.2));
         assert_eq!(scales.rate.scale(&[2.5e6]), [2.5]);
+        assert_eq!(scales.rate.label(), "rate (Mbit/s)");
     }
 
     #[test]
-    fn a_capacity_or_a_target_far_beyond_the_rates_does_not_flatten_them() {
-        // 1.06 * 1.25 * 500 kbit/s = 662.5 kbit/s.
-        let idle = Scales::of(&[panel(100e6, 0.5e6, 0.5e6)]);
+    fn the_highest_rate_of_the_media_fits_unless_it_is_far_off() {
+        assert!(close(Scales::of(&[panel(vec![0.5e6], Some(2.5e6))]).rate_top, 2.5));
+        // 4 * 1.3 * 100 kbit/s.
+        let idle = Scales::of(&[panel(vec![0.1e6], Some(50e6))]);
         assert_eq!(idle.rate.name, "kbit/s");
-        assert!(close(idle.rate_top, 662.5));
-        // The target counts up to twice the capacity: 1.06 * 2 * 1 Mbit/s.
-        assert!(close(Scales::of(&[panel(1e6, 0.8e6, 50e6)]).rate_top, 2.12));
+        assert!(close(idle.rate_top, 520.0), "{}", idle.rate_top);
+        assert!(close(Scales::of(&[panel(vec![f64::NAN], None)]).rate_top, 1.0));
+    }
+
+    #[test]
+    fn a_percentile_is_the_least_value_that_covers_the_share() {
+        let values: Vec<f64> = (1..=200).rev().map(f64::from).collect();
+        assert_eq!(percentile(values, 0.99), Some(198.0));
+        assert_eq!(percentile(vec![3.0, f64::NAN], 0.99), Some(3.0));
+        assert_eq!(percentile(vec![f64::NAN], 0.99), None);
     }
 
     #[test]
     fn delays_span_from_below_the_shortest_to_above_the_longest_around_the_limit() {
-        let mut measured = panel(1e6, 1e6, 1e6);
+        let mut measured = panel(vec![1e6], None);
         measured.frame_delay_ms = vec![30.0, 0.0, f64::NAN, 800.0];
         // 30 / 1.5 = 20 and 800 * 1.25 = 1000.
         assert_eq!(Scales::of(&[measured]).delay_ms, (20.0, 1000.0));
@@ -160,10 +194,10 @@ mod tests {
 
     #[test]
     fn many_curves_share_the_points() {
-        assert_eq!(Scales::of(&[panel(1.0, 1.0, 1.0)]).max_points, 2000);
-        let mut crowded = panel(1.0, 1.0, 1.0);
+        assert_eq!(Scales::of(&[panel(vec![1.0], None)]).max_points, 2000);
+        let mut crowded = panel(vec![1.0], None);
         crowded.signals = vec![SignalBand::default(); 691];
-        // 8 + 1 + 691 = 700 curves: 350000 / 700 = 500 points each.
-        assert_eq!(Scales::of(&[crowded]).max_points, 500);
+        // 8 + 1 + 691 = 700 curves: 450000 / 700 = 642 points each.
+        assert_eq!(Scales::of(&[crowded]).max_points, 642);
     }
 }

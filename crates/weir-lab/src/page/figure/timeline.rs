@@ -1,237 +1,194 @@
 //! A controller over time: rates below the capacity, what limited them, frame delay and losses.
 
-use serde_json::{Value, json};
-use weir_cc::Cause;
-
+use super::grid::Grid;
 use super::scales::{INTERACTIVE_MS, Scales};
-use super::{Curve, Figure, axis, base_layout, bin_seconds, number, seconds, time_axis, with};
-use crate::page::decimate::{dominant, stretches};
-use crate::page::escape::label;
+use super::{Curve, Figure, Form, Lane, Plot, Scale};
 use crate::page::input::{ControllerPanel, FlowCurves, FlowRole};
 use crate::page::palette;
 
-const HEIGHT: usize = 345;
-/// Media flows after the first are drawn ever fainter, down to the last of these.
-const OPACITY: [f64; 3] = [0.65, 0.45, 0.3];
+/// Heights in pixels.
+const RATES: usize = 155;
+const RIBBON: usize = 26;
+const DELAYS: usize = 78;
+/// Media flows after the first are drawn with these dashes.
+const FURTHER: [&[u8]; 3] = [&[9, 3], &[4, 3], &[1, 3]];
+
+/// How the second of two runs is drawn.
+const SECOND: &[u8] = &[5, 3];
 
 /// The figure of the controller with this index.
 pub(super) fn figure(index: usize, panel: &ControllerPanel, scales: &Scales) -> Figure {
-    let mut traces = vec![capacity(panel, scales)];
+    let grid = Grid::of(&panel.time_s, scales.max_points);
+    let plots = vec![
+        Plot {
+            height: RATES,
+            label: scales.rate.label(),
+            scale: Scale::Rate,
+            curves: rates(index, panel, &grid, scales),
+            ..Plot::default()
+        },
+        Plot {
+            height: if panel.other.is_some() { 2 * RIBBON } else { RIBBON },
+            label: "limited by".to_owned(),
+            lanes: ribbons(panel, &grid),
+            ..Plot::default()
+        },
+        Plot {
+            height: DELAYS,
+            label: "delay (ms)".to_owned(),
+            scale: Scale::Delay,
+            guides: vec![INTERACTIVE_MS],
+            curves: delays(index, panel, &grid),
+            ..Plot::default()
+        },
+    ];
+    Figure { id: format!("timeline-{index}"), law: Some(index), time: true, x: grid.x(), plots }
+}
+
+/// What limited the rate; of two runs in both.
+fn ribbons(panel: &ControllerPanel, grid: &Grid<'_>) -> Vec<Lane> {
+    match &panel.other {
+        None => vec![grid.lane("limited by", &panel.cause)],
+        Some(other) => {
+            let second = Grid::of(&other.time_s, grid.len());
+            vec![grid.lane("first", &panel.cause), second.lane("second", &other.cause)]
+        }
+    }
+}
+
+/// Frame delay and losses, of two runs both frame delays and the losses of the first.
+fn delays(index: usize, panel: &ControllerPanel, grid: &Grid<'_>) -> Vec<Curve> {
+    let mut own = frame_delay(panel, grid);
+    let mut curves = Vec::new();
+    if let Some(other) = &panel.other {
+        own.colour = palette::law(index);
+        let delays = onto(&panel.time_s, &other.time_s, &other.frame_delay_ms);
+        let second = ControllerPanel { frame_delay_ms: delays, ..ControllerPanel::default() };
+        let name = "frame delay, second run".to_owned();
+        curves.push(Curve { name, dash: SECOND, ..frame_delay(&second, grid) });
+    }
+    curves.insert(0, own);
+    curves.push(losses(panel, grid));
+    curves
+}
+
+/// `values` at `from` as values at `to`: those of the bin that begins there; NaN where none does.
+fn onto(to: &[f64], from: &[f64], values: &[f64]) -> Vec<f64> {
+    let at = |&time: &f64| {
+        let place = from.partition_point(|&own| own < time - 1e-3);
+        let near = from.get(place).is_some_and(|own| (own - time).abs() <= 1e-3);
+        near.then(|| values.get(place).copied()).flatten().unwrap_or(f64::NAN)
+    };
+    to.iter().map(at).collect()
+}
+
+fn rates(index: usize, panel: &ControllerPanel, grid: &Grid<'_>, scales: &Scales) -> Vec<Curve> {
+    let curve = |rates_bps: &[f64]| grid.curve(&scales.rate.scale(rates_bps));
+    let mut curves = vec![Curve {
+        name: "capacity".to_owned(),
+        colour: palette::CAPACITY_EDGE.to_owned(),
+        width: 1.0,
+        form: Form::Area,
+        unit: scales.rate.name,
+        y: curve(&panel.capacity_bps),
+        ..Curve::default()
+    }];
     let (media, others): (Vec<_>, Vec<_>) = panel.flows.iter().partition(|flow| flow.role == FlowRole::Media);
-    traces.extend(others.into_iter().map(|flow| competitor(panel, flow, scales)));
+    curves.extend(others.into_iter().map(|flow| Curve {
+        name: flow.name.clone(),
+        colour: palette::COMPETITOR.to_owned(),
+        width: 1.2,
+        leads: true,
+        unit: scales.rate.name,
+        y: curve(&flow.receive_rate_bps),
+        ..Curve::default()
+    }));
     for (rank, flow) in media.into_iter().enumerate() {
-        traces.extend(media_rates(panel, flow, rank, palette::controller(index), scales));
+        let own = media_rates(flow, rank, index, scales, &curve);
+        // Of two runs only what was received, so that it can be seen.
+        curves.extend(own.into_iter().filter(|curve| panel.other.is_none() || curve.leads));
     }
-    traces.push(ribbon(panel, scales));
-    traces.extend(frame_delays(panel, scales));
-    traces.push(losses(panel, scales));
-    Figure {
-        id: format!("timeline-{index}"),
-        height: HEIGHT,
-        over_time: true,
-        traces,
-        layout: layout(scales),
+    if let Some(other) = &panel.other {
+        let media = other.flows.iter().filter(|flow| flow.role == FlowRole::Media);
+        curves.extend(media.take(1).map(|flow| Curve {
+            name: format!("{} received, second run", flow.name),
+            colour: palette::INK.to_owned(),
+            dash: SECOND,
+            width: 1.4,
+            leads: true,
+            unit: scales.rate.name,
+            y: curve(&onto(&panel.time_s, &other.time_s, &flow.receive_rate_bps)),
+            ..Curve::default()
+        }));
     }
-}
-
-fn layout(scales: &Scales) -> Value {
-    let ribbon = json!({
-        "domain": [0.36, 0.40], "range": [-0.5, 0.5], "fixedrange": true, "zeroline": false, "showgrid": false,
-        "tickvals": [0], "ticktext": ["limited by"], "ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)",
-    });
-    let rug = json!({
-        "overlaying": "y3", "range": [0, 1], "visible": false, "fixedrange": true,
-    });
-    with(
-        base_layout(HEIGHT),
-        json!({
-            "hovermode": "x unified",
-            "hoversubplots": "axis",
-            "xaxis": time_axis(scales, "y3"),
-            "yaxis": with(axis(&format!("rate ({})", scales.rate.name)), json!({
-                "domain": [0.44, 1], "range": [0, number(scales.rate_top)], "nticks": 6,
-            })),
-            "yaxis2": ribbon,
-            "yaxis3": delay_axis(scales),
-            "yaxis4": rug,
-            "shapes": [{
-                "type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y3",
-                "y0": INTERACTIVE_MS, "y1": INTERACTIVE_MS,
-                "line": { "color": palette::MUTED, "width": 1, "dash": "dash" },
-            }],
-        }),
-    )
-}
-
-fn delay_axis(scales: &Scales) -> Value {
-    let (low, high) = scales.delay_ms;
-    let ticks: Vec<f64> = [1.0, 10.0, 50.0, INTERACTIVE_MS, 500.0, 2000.0, 10_000.0]
-        .into_iter()
-        .filter(|tick| (low..=high).contains(tick))
-        .collect();
-    let texts: Vec<String> = ticks.iter().map(f64::to_string).collect();
-    with(
-        axis("frame delay<br>(ms)"),
-        json!({
-            "domain": [0, 0.31], "type": "log", "range": [number(libm::log10(low)), number(libm::log10(high))],
-            "tickvals": ticks, "ticktext": texts,
-        }),
-    )
-}
-
-fn capacity(panel: &ControllerPanel, scales: &Scales) -> Value {
-    let Curve { x, y, .. } =
-        Curve::of(&panel.time_s, &scales.rate.scale(&panel.capacity_bps), scales.max_points);
-    json!({
-        "type": "scatter", "mode": "lines", "name": "capacity", "x": x, "y": y, "yaxis": "y",
-        "fill": "tozeroy", "fillcolor": palette::CAPACITY,
-        "line": { "color": palette::CAPACITY_EDGE, "width": 1, "shape": "hv" },
-        "hovertemplate": rate_hover(scales),
-    })
-}
-
-fn competitor(panel: &ControllerPanel, flow: &FlowCurves, scales: &Scales) -> Value {
-    let line = json!({ "color": palette::COMPETITOR, "width": 1.2 });
-    rate(panel, &label(&flow.name), &flow.receive_rate_bps, scales, &line)
+    curves
 }
 
 /// Sent, received and target rate of the first flow, the target on top; of the others what was received.
 fn media_rates(
-    panel: &ControllerPanel,
     flow: &FlowCurves,
     rank: usize,
-    colour: &str,
+    index: usize,
     scales: &Scales,
-) -> Vec<Value> {
-    let name = label(&flow.name);
-    let thick = json!({ "color": colour, "width": 2.2 });
-    let received = rate(panel, &format!("{name} received"), &flow.receive_rate_bps, scales, &thick);
-    if rank > 0 {
-        return vec![with(received, json!({ "opacity": OPACITY[rank.min(OPACITY.len()) - 1] }))];
-    }
-    let dotted = json!({ "color": colour, "width": 0.8, "dash": "dot" });
-    let sent = rate(panel, &format!("{name} sent"), &flow.send_rate_bps, scales, &dotted);
-    vec![sent, received, target(panel, &name, &flow.target_rate_bps, scales)]
-}
-
-fn rate(panel: &ControllerPanel, name: &str, rates_bps: &[f64], scales: &Scales, line: &Value) -> Value {
-    let Curve { x, y, .. } = Curve::of(&panel.time_s, &scales.rate.scale(rates_bps), scales.max_points);
-    json!({
-        "type": "scatter", "mode": "lines", "name": name, "x": x, "y": y, "yaxis": "y",
-        "line": line, "hovertemplate": rate_hover(scales),
-    })
-}
-
-/// The target rate, which tells its cause when pointed at.
-fn target(panel: &ControllerPanel, name: &str, rates_bps: &[f64], scales: &Scales) -> Value {
-    let Curve { x, y, bins } = Curve::of(&panel.time_s, &scales.rate.scale(rates_bps), scales.max_points);
-    let limit = |&bin: &usize| match panel.cause.get(bin) {
-        Some(Some(cause)) => format!(", limited by {}", cause.name()),
-        _ => String::new(),
+    curve: &dyn Fn(&[f64]) -> Vec<serde_json::Value>,
+) -> Vec<Curve> {
+    let of = |what: &str, colour: String, rates_bps: &[f64]| Curve {
+        name: format!("{} {what}", flow.name),
+        colour,
+        width: 1.0,
+        unit: scales.rate.name,
+        y: curve(rates_bps),
+        ..Curve::default()
     };
-    json!({
-        "type": "scatter", "mode": "lines", "name": format!("{name} target"), "x": x, "y": y, "yaxis": "y",
-        "customdata": bins.iter().map(limit).collect::<Vec<_>>(),
-        "line": { "color": palette::INK, "width": 1 },
-        "hovertemplate": format!("{}%{{customdata}}", rate_hover(scales)),
-    })
-}
-
-fn rate_hover(scales: &Scales) -> String {
-    format!("%{{y:.3~r}} {}", scales.rate.name)
-}
-
-/// Stretches of one cause, each as long as it lasts.
-struct Ribbon {
-    /// Where the stretches begin, and where the last one ends.
-    edges: Vec<f64>,
-    causes: Vec<Option<Cause>>,
-}
-
-impl Ribbon {
-    fn of(panel: &ControllerPanel, max_points: usize) -> Self {
-        let (time, cause) = (&panel.time_s, &panel.cause);
-        let len = time.len().min(cause.len());
-        let mut ribbon = Self { edges: Vec::new(), causes: Vec::new() };
-        for bins in stretches(len, max_points) {
-            let present = dominant(&cause[bins.clone()]).flatten();
-            if ribbon.causes.last() != Some(&present) {
-                ribbon.edges.push(time[bins.start]);
-                ribbon.causes.push(present);
-            }
+    let received =
+        Curve { width: 2.0, leads: true, ..of("received", palette::law(index), &flow.receive_rate_bps) };
+    match rank.checked_sub(1) {
+        Some(further) => {
+            let dash = FURTHER[further.min(FURTHER.len() - 1)];
+            vec![Curve { dash, width: 1.4, ..received }]
         }
-        ribbon.edges.extend(len.checked_sub(1).map(|last| time[last] + bin_seconds(time, last)));
-        ribbon
+        None => vec![
+            Curve { dash: &[1, 2], ..of("sent", palette::law(index), &flow.send_rate_bps) },
+            received,
+            of("target", palette::INK.to_owned(), &flow.target_rate_bps),
+        ],
     }
 }
 
-fn ribbon(panel: &ControllerPanel, scales: &Scales) -> Value {
-    let Ribbon { edges, causes } = Ribbon::of(panel, scales.max_points);
-    let x: Vec<Value> = edges.into_iter().map(seconds).collect();
-    let z: Vec<Option<usize>> = causes.iter().map(|cause| cause.map(|cause| cause as usize)).collect();
-    json!({
-        "type": "heatmap", "name": "limited by", "x": x, "y": [-0.5, 0.5], "z": [z],
-        "yaxis": "y2", "zmin": -0.5, "zmax": Cause::ALL.len() as f64 - 0.5, "colorscale": cause_colours(),
-        "showscale": false, "hoverinfo": "skip",
-    })
-}
-
-/// A colour scale of equal steps, one per cause.
-pub(super) fn cause_colours() -> Vec<(f64, &'static str)> {
-    let count = Cause::ALL.len() as f64;
-    let step = |cause: Cause| {
-        let colour = palette::cause(cause);
-        [(cause as usize as f64 / count, colour), ((cause as usize + 1) as f64 / count, colour)]
-    };
-    Cause::ALL.into_iter().flat_map(step).collect()
-}
-
-/// Frame delays as a line, and those between gaps, which it does not show, as points.
-fn frame_delays(panel: &ControllerPanel, scales: &Scales) -> [Value; 2] {
+fn frame_delay(panel: &ControllerPanel, grid: &Grid<'_>) -> Curve {
     let positive: Vec<f64> =
         panel.frame_delay_ms.iter().map(|&delay| if delay > 0.0 { delay } else { f64::NAN }).collect();
-    let Curve { x, y, .. } = Curve::of(&panel.time_s, &positive, scales.max_points);
-    let (lone_x, lone_y): (Vec<&Value>, Vec<&Value>) = lone(&y).map(|point| (&x[point], &y[point])).unzip();
-    let points = json!({
-        "type": "scatter", "mode": "markers", "x": lone_x, "y": lone_y, "yaxis": "y3", "hoverinfo": "skip",
-        "marker": { "size": 3, "color": palette::INK },
-    });
-    let line = json!({
-        "type": "scatter", "mode": "lines", "name": "frame delay", "x": x, "y": y, "yaxis": "y3",
-        "line": { "color": palette::INK, "width": 1.2 }, "hovertemplate": "%{y:.0f} ms",
-    });
-    [line, points]
+    Curve {
+        name: "frame delay".to_owned(),
+        colour: palette::INK.to_owned(),
+        width: 1.2,
+        leads: true,
+        unit: "ms",
+        y: grid.curve(&positive),
+        ..Curve::default()
+    }
 }
 
-/// The points between two gaps.
-fn lone(values: &[Value]) -> impl Iterator<Item = usize> {
-    let gap = |value: Option<&Value>| value.is_none_or(Value::is_null);
-    (0..values.len()).filter(move |&point| {
-        let before = point.checked_sub(1).and_then(|before| values.get(before));
-        !values[point].is_null() && gap(before) && gap(values.get(point + 1))
-    })
-}
-
-/// A tick for each stretch of time with losses, the worst bin's.
-fn losses(panel: &ControllerPanel, scales: &Scales) -> Value {
-    let len = panel.time_s.len().min(panel.loss_ratio.len());
-    let worst = |bins: core::ops::Range<usize>| {
-        let lossy = bins.filter(|&bin| panel.loss_ratio[bin] > 0.0);
-        lossy.max_by(|&a, &b| panel.loss_ratio[a].total_cmp(&panel.loss_ratio[b]))
-    };
-    let ticks: Vec<usize> = stretches(len, scales.max_points).filter_map(worst).collect();
-    let x: Vec<Value> = ticks.iter().map(|&bin| seconds(panel.time_s[bin])).collect();
-    let lost: Vec<Value> = ticks.iter().map(|&bin| number(panel.loss_ratio[bin])).collect();
-    json!({
-        "type": "scatter", "mode": "markers", "name": "loss", "x": x, "y": vec![0.07; x.len()],
-        "customdata": lost, "yaxis": "y4",
-        "marker": { "symbol": "line-ns-open", "size": 9, "color": palette::LOSS, "line": { "width": 1.2 } },
-        "hovertemplate": "%{customdata:.1%}",
-    })
+/// A tick for each place with losses.
+fn losses(panel: &ControllerPanel, grid: &Grid<'_>) -> Curve {
+    let lossy: Vec<f64> =
+        panel.loss_ratio.iter().map(|&loss| if loss > 0.0 { loss } else { f64::NAN }).collect();
+    Curve {
+        name: "loss".to_owned(),
+        colour: palette::cause(weir_cc::Cause::Loss),
+        width: 1.2,
+        form: Form::Ticks,
+        unit: "share",
+        y: grid.curve(&lossy),
+        ..Curve::default()
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+    use weir_cc::Cause;
+
     use super::*;
 
     fn panel() -> ControllerPanel {
@@ -244,77 +201,72 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_ribbon_has_a_stretch_per_change_of_cause() {
-        let ribbon = Ribbon::of(&panel(), 2000);
-        assert_eq!(ribbon.causes, [Some(Cause::RampUp), None, Some(Cause::Loss)]);
-        assert_eq!(ribbon.edges.len(), 4);
-        assert_eq!(ribbon.edges[..3], [0.0, 0.2, 0.3]);
-        assert!((ribbon.edges[3] - 0.5).abs() < 1e-12);
-    }
-
-    #[test]
-    fn an_empty_ribbon_has_no_edges() {
-        let ribbon = Ribbon::of(&ControllerPanel::default(), 2000);
-        assert!(ribbon.edges.is_empty() && ribbon.causes.is_empty());
-    }
-
-    #[test]
-    fn each_cause_has_its_own_step_of_the_colour_scale() {
-        let scale = cause_colours();
-        assert_eq!(scale.len(), 18);
-        assert_eq!((scale[0], scale[17].0), ((0.0, palette::cause(Cause::RampUp)), 1.0));
-        // Loss is the third of nine: its step reaches from 2/9 to 3/9.
-        assert_eq!(scale[4], (2.0 / 9.0, palette::LOSS));
-        assert_eq!(scale[5], (3.0 / 9.0, palette::LOSS));
-    }
-
-    #[test]
-    fn only_bins_with_losses_have_a_tick() {
-        let scales = Scales::of(&[panel()]);
-        let trace = losses(&panel(), &scales);
-        assert_eq!(trace["x"], json!([0.1, 0.3]));
-        assert_eq!(trace["customdata"], json!([0.25, 0.5]));
-    }
-
-    #[test]
-    fn the_target_tells_what_limits_it() {
-        let trace = target(&panel(), "video", &[1e6; 5], &Scales::of(&[panel()]));
-        let limits =
-            [", limited by ramp-up", ", limited by ramp-up", "", ", limited by loss", ", limited by loss"];
-        assert_eq!(trace["customdata"], json!(limits));
-    }
-
-    #[test]
-    fn only_the_first_media_flow_shows_what_was_sent_and_wanted() {
-        let flow = FlowCurves {
-            name: "video".to_owned(),
-            role: FlowRole::Media,
+    fn flow(name: &str, role: FlowRole) -> FlowCurves {
+        FlowCurves {
+            name: name.to_owned(),
+            role,
             send_rate_bps: vec![1e6; 5],
             receive_rate_bps: vec![1e6; 5],
             target_rate_bps: vec![1e6; 5],
-        };
-        let scales = Scales::of(&[panel()]);
-        let names = |rank| -> Vec<Value> {
-            media_rates(&panel(), &flow, rank, "#000000", &scales).iter().map(|t| t["name"].clone()).collect()
-        };
-        assert_eq!(names(0), ["video sent", "video received", "video target"]);
-        assert_eq!(names(7), ["video received"]);
+        }
+    }
+
+    fn drawn(panel: &ControllerPanel) -> Figure {
+        figure(3, panel, &Scales::of(std::slice::from_ref(panel)))
     }
 
     #[test]
-    fn frame_delays_between_gaps_are_drawn_as_points() {
-        let scales = Scales::of(&[panel()]);
-        let [line, points] = frame_delays(&panel(), &scales);
-        assert_eq!(line["y"], json!([20.0, null, 40.0, null, 60.0]));
-        assert_eq!((&points["x"], &points["y"]), (&json!([0.0, 0.2, 0.4]), &json!([20.0, 40.0, 60.0])));
-        assert_eq!(lone(&[json!(1), json!(2), Value::Null, json!(3), json!(4)]).count(), 0);
+    fn only_places_with_losses_have_a_tick_and_only_frames_a_delay() {
+        let figure = drawn(&panel());
+        let [delay, losses] = figure.plots[2].curves.as_slice() else { panic!("delay and losses") };
+        assert_eq!(losses.y, [Value::Null, json!(0.25), Value::Null, json!(0.5), Value::Null]);
+        assert_eq!(delay.y, [json!(20), Value::Null, json!(40), Value::Null, json!(60)]);
     }
 
     #[test]
-    fn the_limit_of_interactivity_is_on_the_delay_axis() {
-        let axis = delay_axis(&Scales::of(&[panel()]));
-        assert!(axis["tickvals"].as_array().unwrap().contains(&json!(150.0)));
-        assert!(axis["ticktext"].as_array().unwrap().contains(&json!("150")));
+    fn only_the_first_media_flow_shows_what_was_sent_and_wanted_and_every_curve_has_its_own_look() {
+        let mut panel = panel();
+        panel.flows = vec![
+            flow("a", FlowRole::Media),
+            flow("tcp", FlowRole::Competitor),
+            flow("b", FlowRole::Media),
+            flow("c", FlowRole::Media),
+        ];
+        let figure = drawn(&panel);
+        let curves = &figure.plots[0].curves;
+        let names: Vec<&str> = curves.iter().map(|curve| curve.name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["capacity", "tcp", "a sent", "a received", "a target", "b received", "c received"]
+        );
+        let looks: std::collections::BTreeSet<_> =
+            curves.iter().map(|curve| (curve.colour.clone(), curve.dash)).collect();
+        assert_eq!(looks.len(), curves.len());
+    }
+
+    #[test]
+    fn of_two_runs_both_are_drawn_over_each_other() {
+        let mut both = panel();
+        both.flows = vec![flow("video", FlowRole::Media)];
+        // The second run began a bin later.
+        let mut second = ControllerPanel { time_s: vec![0.1, 0.2], ..both.clone() };
+        second.flows[0].receive_rate_bps = vec![2e6, 3e6];
+        both.other = Some(Box::new(second));
+        let figure = drawn(&both);
+        let names: Vec<&str> = figure.plots[0].curves.iter().map(|curve| curve.name.as_str()).collect();
+        assert_eq!(names, ["capacity", "video received", "video received, second run"]);
+        let second = &figure.plots[0].curves[2];
+        assert_eq!(second.y, [Value::Null, json!(2), json!(3), Value::Null, Value::Null]);
+        assert_eq!((second.dash, figure.plots[1].lanes.len()), (SECOND, 2));
+        let delays: Vec<&str> = figure.plots[2].curves.iter().map(|curve| curve.name.as_str()).collect();
+        assert_eq!(delays, ["frame delay", "frame delay, second run", "loss"]);
+    }
+
+    #[test]
+    fn what_limited_the_rate_lasts_to_the_end_of_the_last_bin() {
+        let figure = drawn(&panel());
+        let lane = &figure.plots[1].lanes[0];
+        assert_eq!(lane.edges.last(), Some(&json!(0.5)));
+        assert_eq!((figure.id.as_str(), figure.law), ("timeline-3", Some(3)));
     }
 }

@@ -1,11 +1,20 @@
 //! Tables of comparisons: what stands in which column, and how flows share rows.
 
+use weir_lab::comparison::Comparison;
 use weir_lab::comparison::demo;
-use weir_lab::comparison::tables::{flow_table, summary_table};
+use weir_lab::comparison::tables::{self, flow_table};
 use weir_lab::page::{Best, Cell, SummaryTable};
 use weir_lab::results::{FlowKind, PerCause, RunMetrics};
 
 use super::hand_made::{call, calls, comparison, empty_run, flow};
+
+fn summary_table(comparison: &Comparison) -> SummaryTable {
+    tables::summary_table(comparison).summary()
+}
+
+fn demo_table(alone: &Comparison, beside: &Comparison) -> SummaryTable {
+    demo::table(alone, beside).summary()
+}
 
 fn labels(table: &SummaryTable) -> Vec<&str> {
     table.columns.iter().map(|column| column.label.as_str()).collect()
@@ -123,7 +132,7 @@ fn the_share_beside_cubic_is_that_of_the_contest() {
     // 300 of 300 + 900 kbit/s are 25 %, 500 of 1000 are 50 %: the mean is 37.5 %.
     let alone = calls(&[("nada", &[800.0, 900.0])]);
     let beside = comparison(&[("nada", vec![contest(300.0, 900.0), contest(500.0, 500.0)])]);
-    let table = demo::table(&alone, &beside);
+    let table = demo_table(&alone, &beside);
     assert_eq!(mean(&table, "nada", "share beside CUBIC"), Some(37.5));
     assert_eq!(mean(&table, "nada", "useful rate"), Some(850.0), "all else is the call alone");
 }
@@ -143,7 +152,7 @@ fn freezes_of_the_demo_are_differences_stretch_by_stretch() {
             .collect()
     };
     let alone = comparison(&[("nada", frozen([30.0, 33.0, 27.0])), ("fixed", frozen([30.0, 31.0, 29.0]))]);
-    let table = demo::table(&alone, &alone);
+    let table = demo_table(&alone, &alone);
     // 0, 2, −2 and half of that: as many as the yardstick's, though not in each stretch.
     assert_eq!(mean(&table, "nada", "freezes beyond fixed"), Some(0.0));
     assert!(cell(&table, "nada", "frozen beyond fixed").unwrap().ci95.unwrap() > 1.0);
@@ -160,16 +169,16 @@ fn freezes_of_the_demo_are_differences_stretch_by_stretch() {
 #[test]
 fn a_share_of_nothing_is_none() {
     let alone = calls(&[("nada", &[800.0])]);
-    let table = demo::table(&alone, &comparison(&[("nada", vec![contest(0.0, 0.0)])]));
+    let table = demo_table(&alone, &comparison(&[("nada", vec![contest(0.0, 0.0)])]));
     assert_eq!(cell(&table, "nada", "share beside CUBIC"), None);
-    let starved = demo::table(&alone, &comparison(&[("nada", vec![contest(0.0, 900.0)])]));
+    let starved = demo_table(&alone, &comparison(&[("nada", vec![contest(0.0, 900.0)])]));
     assert_eq!(mean(&starved, "nada", "share beside CUBIC"), Some(0.0), "a share of zero is a value");
 }
 
 #[test]
 fn the_columns_of_the_demo_stand_in_their_order() {
     let alone = calls(&[("nada", &[800.0])]);
-    let table = demo::table(&alone, &comparison(&[("nada", vec![contest(1.0, 1.0)])]));
+    let table = demo_table(&alone, &comparison(&[("nada", vec![contest(1.0, 1.0)])]));
     let expected = [
         "useful rate",
         "frame delay p95",
@@ -177,11 +186,11 @@ fn the_columns_of_the_demo_stand_in_their_order() {
         "frozen beyond fixed",
         "share beside CUBIC",
         "loss",
-        "time lost to delay",
-        "time lost to loss",
-        "time lost to ramp-up",
-        "time lost to receiver",
-        "time lost at minimum",
+        "time held by delay",
+        "time held by loss",
+        "time held by ramp-up",
+        "time held by receiver",
+        "time at minimum",
     ];
     assert_eq!(labels(&table), expected);
     assert!(table.columns.iter().all(|column| !column.definition.is_empty()));
@@ -198,10 +207,10 @@ fn time_lost_is_a_share_of_all_time_under_the_controller() {
         PerCause { delay: Some(2.0), ramp_up: Some(1.0), maximum: Some(5.0), ..PerCause::default() };
     flow(&mut run, "video").time_per_cause = seconds;
     let alone = comparison(&[("nada", vec![run])]);
-    let table = demo::table(&alone, &comparison(&[("nada", vec![contest(1.0, 1.0)])]));
-    assert_eq!(mean(&table, "nada", "time lost to delay"), Some(25.0));
-    assert_eq!(mean(&table, "nada", "time lost to ramp-up"), Some(12.5));
-    assert_eq!(mean(&table, "nada", "time lost to loss"), Some(0.0));
+    let table = demo_table(&alone, &comparison(&[("nada", vec![contest(1.0, 1.0)])]));
+    assert_eq!(mean(&table, "nada", "time held by delay"), Some(25.0));
+    assert_eq!(mean(&table, "nada", "time held by ramp-up"), Some(12.5));
+    assert_eq!(mean(&table, "nada", "time held by loss"), Some(0.0));
 }
 
 #[test]
@@ -209,6 +218,6 @@ fn time_is_lost_by_nobody_who_never_had_a_target() {
     let mut run = call(800.0);
     flow(&mut run, "video").time_per_cause = PerCause::default();
     let table =
-        demo::table(&comparison(&[("nada", vec![run])]), &comparison(&[("nada", vec![contest(1.0, 1.0)])]));
-    assert_eq!(cell(&table, "nada", "time lost to delay"), None);
+        demo_table(&comparison(&[("nada", vec![run])]), &comparison(&[("nada", vec![contest(1.0, 1.0)])]));
+    assert_eq!(cell(&table, "nada", "time held by delay"), None);
 }

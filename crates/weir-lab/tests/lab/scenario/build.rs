@@ -279,7 +279,7 @@ fn a_trace_that_is_none_is_answered_with_its_own_form() {
     for (name, advice) in [
         (
             "a.csv",
-            "times from which rates in bit/s hold, increasing from 0 s on; the last is the end of the trace, its rate 0",
+            "times from which rates hold, increasing; after a last rate of 0 the trace ends, after another one as long as the one before lasted",
         ),
         ("a.up", "one line per delivery opportunity: its time in whole milliseconds, never falling"),
     ] {

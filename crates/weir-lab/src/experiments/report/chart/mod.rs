@@ -13,6 +13,7 @@ use core::fmt::{self, Write};
 use super::super::plots::{Drawn, PlotKind, PlotLine, PlotResult};
 use crate::page::escape_html as html;
 use scale::said;
+pub use scale::step as tick_step;
 
 /// Colours and dashes that the page has; the numbers have no common divisor, so that pairs of them repeat late.
 const COLOURS: usize = 9;

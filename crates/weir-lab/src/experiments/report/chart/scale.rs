@@ -120,7 +120,7 @@ impl Scale {
 }
 
 /// 1, 2 or 5 times a power of ten that divides `width` into about so many.
-pub(super) fn step(width: f64, about: f64) -> f64 {
+pub fn step(width: f64, about: f64) -> f64 {
     let least = (width / about).max(1e-12);
     let unit = libm::pow(10.0, libm::log10(least).floor());
     let digit = [1.0, 2.0, 5.0].into_iter().find(|digit| digit * unit >= least * 0.999);

@@ -1,0 +1,116 @@
+//! `weir report`: a run's report drawn again, and two runs side by side.
+
+use std::fs;
+
+use crate::support::Place;
+
+const CALL: &str = "run cellular/att-lte-uplink-2016 --controller gcc,nada --runs 3 --duration 10s --quiet";
+
+#[test]
+fn a_report_drawn_again_is_the_same_bytes() {
+    let place = Place::new();
+    for (arguments, out) in [
+        (CALL, "call"),
+        ("run --duration 5s --runs 2 --controller nada --quiet", "demo"),
+        ("run coupling/ledbat-and-tcp --duration 10s --runs 1 --quiet", "coupled"),
+        ("run coupling/pause --duration 10s --runs 1 --quiet", "pause"),
+    ] {
+        place.weir(&format!("{arguments} --out {out}"));
+        let page = place.read(&format!("{out}/report.html"));
+        fs::remove_file(place.path().join(out).join("report.html")).unwrap();
+        let outcome = place.weir(&format!("report {out}"));
+        assert_eq!(outcome.stdout, format!("Report: {out}/report.html\n"));
+        assert!(place.read(&format!("{out}/report.html")) == page, "{out}");
+        place.weir(&format!("report {out}/results.json --out there/page.html"));
+        assert!(place.read("there/page.html") == page, "{out}");
+    }
+}
+
+#[test]
+fn two_runs_stand_side_by_side_with_what_the_second_has_beyond_the_first() {
+    let place = Place::new();
+    place.weir(&format!("{CALL} --out a"));
+    // One seed more, and the same world.
+    place.weir(&format!("{} --out b", CALL.replace("--runs 3", "--runs 4")));
+    let outcome = place.weir("report a b");
+    assert!(outcome.stdout.contains("over 3 seeds that both have"), "{}", outcome.stdout);
+    assert_eq!(outcome.last_line(), "Report: weir-out/report.html");
+    let rate = outcome.stdout.lines().find(|line| line.starts_with("gcc")).unwrap_or_default().to_owned();
+    assert!(rate.contains("0 ± 0"), "a run is not beyond itself: {}", outcome.stdout);
+    let page = place.read("weir-out/report.html");
+    assert_eq!(page.matches("second less first").count(), 2, "a difference for each law");
+    assert_eq!(page.matches("<tr class=\"difference\">").count(), 2);
+    assert!(page.contains("In colour: a; dashed: b") && page.len() < 1_000_000);
+}
+
+#[test]
+fn runs_of_different_worlds_are_shown_and_not_paired() {
+    let place = Place::new();
+    place.weir(&format!("{CALL} --out a"));
+    place.weir(&format!("{CALL} --out b --set links.uplink.delay=80ms"));
+    let outcome = place.weir("report a b --out page.html");
+    assert!(outcome.stdout.contains("was not the same in both"), "{}", outcome.stdout);
+    assert!(!place.read("page.html").contains("<tr class=\"difference\">"));
+    place.weir("run bench/cbr --duration 1s --quiet --out c");
+    let other = place.weir("report a c --out page.html");
+    assert!(
+        other.stdout.contains("the scenarios are cellular/att-lte-uplink-2016 and bench/cbr"),
+        "{}",
+        other.stdout
+    );
+}
+
+#[test]
+fn results_alone_give_means_without_curves() {
+    let place = Place::new();
+    place.weir(&format!("{CALL} --out a"));
+    place.write("old/results.json", &place.read("a/results.json"));
+    place.weir("report old");
+    let page = place.read("old/report.html");
+    assert!(page.contains("Numbers are means over runs") && page.contains("useful rate"));
+    assert!(!page.contains("class=\"plot\""));
+    assert!(place.weir("report a old --out page.html").stdout.contains("values of every run is missing"));
+}
+
+#[test]
+fn what_is_no_run_is_refused_with_the_remedy_and_nothing_is_written() {
+    let place = Place::new();
+    place.write("empty/notes.txt", "");
+    place.write("broken/table.json", "{");
+    place.write("uneven/table.json", &uneven());
+    for (arguments, problem) in [
+        ("report missing", "missing: "),
+        ("report empty", "empty: has neither table.json nor results.json"),
+        ("report empty/notes.txt", "empty/notes.txt: neither a directory nor a results.json"),
+        ("report broken", "broken/table.json: EOF while parsing"),
+        ("report uneven", "uneven/table.json: the row `gcc` has not a value for each column and seed"),
+    ] {
+        let before = place.tree("");
+        let outcome = place.try_weir(&format!("{arguments} --out page/there.html"));
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome:?}");
+        assert!(outcome.stderr.starts_with(&format!("error: {problem}")), "{}", outcome.stderr);
+        let remedy = "name a directory that `weir run --out` wrote, or the results.json in it";
+        assert!(outcome.stderr.contains(remedy), "{}", outcome.stderr);
+        assert!(before == place.tree(""), "{arguments}");
+    }
+}
+
+#[test]
+fn a_series_of_another_run_is_refused() {
+    let place = Place::new();
+    place.weir(&format!("{CALL} --out a"));
+    place.write("a/series-gcc.csv", "time_s,other\n0,1\n");
+    let outcome = place.try_weir("report a");
+    assert_eq!(outcome.code, Some(2));
+    assert!(
+        outcome.stderr.starts_with("error: a/series-gcc.csv: there is no column `"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+fn uneven() -> String {
+    "{\"scenario\":\"s\",\"title\":\"\",\"source\":\"\",\"verdict\":\"\",\"notes\":[],\"seeds\":[1],\"columns\":[],\
+     \"rows\":[{\"name\":\"gcc\",\"values\":[[1.0]]}]}"
+        .to_owned()
+}

@@ -1,0 +1,87 @@
+//! `weir run --sweep`: tables, pictures, parts of several machines, and what makes no sense.
+
+use serde_json::Value;
+
+use crate::support::{GOOD, Place};
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("call.toml", GOOD);
+    place
+}
+
+#[test]
+fn a_key_is_varied_for_each_controller_and_drawn() {
+    let place = place();
+    let sweep =
+        "run call.toml --runs 2 --sweep links.forward.delay=10ms,50ms,200ms --controller gcc,nada --quiet";
+    let outcome = place.weir(&format!("{sweep} --out out"));
+    let lines: Vec<&str> = outcome.stdout.lines().filter(|line| line.contains(" ± ")).collect();
+    // Two controllers at three places, below the line that says what the interval is.
+    assert_eq!(lines.len(), 1 + 6, "{}", outcome.stdout);
+    assert!(
+        lines[1].starts_with("10ms ") && lines[6].starts_with("200ms ") && lines[6].contains("nada"),
+        "{lines:?}"
+    );
+    let page = place.read("out/index.html");
+    assert!(
+        page.contains("<svg") && page.contains("links.forward.delay, ms") && page.contains(">nada<"),
+        "{page}"
+    );
+    let numbers: Value = serde_json::from_str(&place.read("out/sweep.json")).unwrap();
+    assert_eq!(numbers[5]["at"]["links.forward.delay"], "200ms");
+    assert_eq!((&numbers[5]["controller"], &numbers[5]["rate"]["runs"]), (&"nada".into(), &2.into()));
+
+    // What two machines made comes together in the same bytes.
+    for shard in ["1/2", "2/2"] {
+        place.weir(&format!("{sweep} --shard {shard} --out part-{}", &shard[..1]));
+    }
+    place.weir(&format!("{sweep} --merge part-1 part-2 --out merged"));
+    for file in ["index.html", "sweep.json", "runs.log"] {
+        assert!(place.read(&format!("merged/{file}")) == place.read(&format!("out/{file}")), "{file}");
+    }
+}
+
+#[test]
+fn two_keys_are_crossed_to_a_map() {
+    let place = place();
+    let outcome = place.weir(
+        "run call.toml --runs 1 --sweep links.forward.delay=10ms,50ms --sweep links.forward.rate=500kbps,900kbps --json --out out",
+    );
+    let numbers: Vec<Value> = serde_json::from_str(&outcome.stdout).unwrap();
+    let at: Vec<(&str, &str)> = numbers
+        .iter()
+        .map(|number| {
+            let of = |path: &str| number["at"][path].as_str().unwrap();
+            (of("links.forward.delay"), of("links.forward.rate"))
+        })
+        .collect();
+    assert_eq!(at, [("10ms", "500kbps"), ("10ms", "900kbps"), ("50ms", "500kbps"), ("50ms", "900kbps")]);
+    let rate = |index: usize| numbers[index]["rate"]["mean"].as_f64().unwrap();
+    assert!(rate(1) > rate(0) && rate(3) > rate(2), "more capacity, more rate: {numbers:?}");
+    assert!(place.read("out/index.html").contains("links.forward.rate, kbps"));
+}
+
+#[test]
+fn what_cannot_be_varied_is_refused_with_its_option() {
+    let place = place();
+    for (arguments, told) in [
+        (
+            "--sweep links.forward.dely=1ms,2ms",
+            &["--sweep links.forward.dely=1ms", "did you mean `delay`?"][..],
+        ),
+        ("--sweep links.forward.delay=1ms,-2ms", &["--sweep links.forward.delay=-2ms", "0s or longer"]),
+        ("--sweep links.forward.delay=1ms", &["--sweep", "one value"]),
+        ("--sweep links.forward.delay=1ms,2s", &["another unit"]),
+        ("--sweep flows.video.controller=gcc,nada", &["no number with a unit"]),
+        ("--sweep links.forward.delay=1ms,2ms --seed 3", &["--seed", "seeds from 1 on"]),
+        ("--shard 1/2 --out parts", &["--sweep"]),
+        ("--sweep links.forward.delay=1ms,2ms --controller gcd", &["gcd", "did you mean `gcc`?"]),
+    ] {
+        let before = place.tree("");
+        let outcome = place.try_weir(&format!("run call.toml {arguments}"));
+        assert_eq!(outcome.code, Some(2), "{arguments}: {}", outcome.stderr);
+        assert!(told.iter().all(|part| outcome.stderr.contains(part)), "{arguments}: {}", outcome.stderr);
+        assert_eq!(place.tree(""), before, "{arguments} wrote something");
+    }
+}

@@ -1,0 +1,141 @@
+//! A run that was written down, for its report to be drawn again, alone or over another one.
+
+use serde::{Deserialize, Serialize};
+use weir_measure::metrics::{ReadSeriesError, Series, read_cdf_csv};
+use weir_measure::results::{RunMetrics, Summary};
+
+use super::by_run::RunTable;
+use super::panels;
+use super::tables::table_of_runs;
+use crate::build::RunOptions;
+use crate::form::ScenarioError;
+use crate::page::{CdfStep, ControllerPanel, PageInput};
+use crate::scenario::Scenario;
+use crate::traces::TraceStore;
+
+/// What a report says, with its table run by run: what `table.json` holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Saved {
+    /// The scenario's name.
+    pub scenario: String,
+    /// What was compared, in a few words.
+    pub title: String,
+    /// Where the numbers come from.
+    pub source: String,
+    /// What it amounted to, in a sentence.
+    pub verdict: String,
+    /// What a reader should know besides.
+    pub notes: Vec<String>,
+    /// The seeds of the runs, in the order of the values.
+    pub seeds: Vec<u64>,
+    /// The table.
+    #[serde(flatten)]
+    pub table: RunTable,
+}
+
+/// The curves of a controller that were written down cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum CurvesError {
+    /// The scenario under this controller cannot be built.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A table is not that of the run.
+    #[error(transparent)]
+    Series(#[from] ReadSeriesError),
+}
+
+impl Saved {
+    /// What `input` says, whose table is `table` and whose runs had `seeds`.
+    pub fn of(scenario: &str, seeds: &[u64], table: RunTable, input: &PageInput) -> Self {
+        let PageInput { title, source, verdict, notes, .. } = input;
+        Self {
+            scenario: scenario.to_owned(),
+            title: title.clone(),
+            source: source.clone(),
+            verdict: verdict.clone(),
+            notes: notes.clone(),
+            seeds: seeds.to_vec(),
+            table,
+        }
+    }
+
+    /// What `results.json` tells, which knows no single run: means in the place of runs.
+    ///
+    /// # Errors
+    /// The text is no results.
+    pub fn from_results(text: &str) -> Result<Self, serde_json::Error> {
+        let summary: Summary = serde_json::from_str(text)?;
+        let mut controllers = Vec::new();
+        for controller in &summary.controllers {
+            let means = means(serde_json::to_value(&controller.measures)?);
+            controllers.push((controller.name.as_str(), vec![serde_json::from_value::<RunMetrics>(means)?]));
+        }
+        let seeds = match summary.seeds.as_slice() {
+            [] => "no run".to_owned(),
+            [seed] => format!("one run, seed {seed}"),
+            [first, .., last] => format!("{} runs, seeds {first} to {last}", summary.runs),
+        };
+        Ok(Self {
+            title: summary.scenario.clone(),
+            source: format!("{} · {seeds}", summary.scenario),
+            verdict: format!("Means of {}.", summary.scenario),
+            notes: vec![
+                "Numbers are means over runs; intervals need the values of every run, table.json.".to_owned(),
+            ],
+            table: table_of_runs(controllers.iter().map(|(name, runs)| (*name, runs.as_slice()))),
+            scenario: summary.scenario,
+            seeds: Vec::new(),
+        })
+    }
+
+    /// The page, with these curves and the scenario's text.
+    pub fn page(&self, scenario: String, controllers: Vec<ControllerPanel>) -> PageInput {
+        PageInput {
+            title: self.title.clone(),
+            source: self.source.clone(),
+            verdict: self.verdict.clone(),
+            scenario,
+            summary: self.table.summary(),
+            controllers,
+            notes: self.notes.clone(),
+            seed: panels::first_of_several(&self.seeds),
+            ..PageInput::default()
+        }
+    }
+
+    /// The curves of a controller: `series` and `delays` are the tables that were written of its first run.
+    ///
+    /// # Errors
+    /// They are not those of the scenario under this controller.
+    pub fn curves(
+        &self,
+        scenario: &Scenario,
+        controller: &str,
+        store: &TraceStore,
+        (series, delays): (&str, &str),
+    ) -> Result<Option<ControllerPanel>, CurvesError> {
+        let under = (!scenario.controllers.is_empty()).then_some(controller);
+        let options = RunOptions { seed: scenario.seed, controller: under, series: true };
+        let plan = scenario.build(&options, store)?.plan;
+        let series = Series::read_csv(series, &plan)?;
+        let subject = plan.flows.get(panels::subject(&plan)).map_or("", |flow| flow.name.as_str());
+        let step =
+            |point: weir_measure::metrics::CdfPoint| CdfStep { delay_ms: point.delay_ms, share: point.share };
+        let delays = read_cdf_csv(delays, subject)?.into_iter().map(step).collect();
+        let law = panels::Law { registry: &scenario.registry, name: scenario.controller_of(controller) };
+        Ok(panels::drawn(controller, law, &plan, &series, delays))
+    }
+}
+
+/// The values of a run in the place of statistics over runs: their means.
+fn means(value: serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        Value::Object(fields) if fields.contains_key("mean") && fields.contains_key("ci95") => {
+            fields.get("mean").cloned().unwrap_or_default()
+        }
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, means(value))).collect(),
+        Value::Array(values) => values.into_iter().map(means).collect(),
+        other => other,
+    }
+}

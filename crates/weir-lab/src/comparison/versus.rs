@@ -1,0 +1,254 @@
+//! Two runs side by side: their tables with what the second has beyond the first, and their curves over each other.
+
+use weir_measure::results::Value;
+
+use super::by_run::{RunTable, difference, keep};
+use super::saved::Saved;
+use crate::page::{Best, Cell, ControllerPanel, PageInput, Row, RowKind, SummaryTable};
+
+/// A run with all that a page shows of it.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// What it is called on the page.
+    pub name: String,
+    /// What was written down.
+    pub saved: Saved,
+    /// The text of its scenario; empty if there is none.
+    pub scenario: String,
+    /// The same without the controllers that were compared: what has to be alike for runs to be paired.
+    pub world: String,
+    /// Its curves.
+    pub controllers: Vec<ControllerPanel>,
+}
+
+/// The page on both, and the table of what the second has beyond the first.
+pub fn page(first: Loaded, second: Loaded) -> (PageInput, SummaryTable) {
+    let unpaired = unpaired(&first, &second);
+    let pairs = if unpaired.is_none() { common_seeds(&first.saved, &second.saved) } else { Vec::new() };
+    let differences = differences(&first.saved.table, &second.saved.table, &pairs);
+    let names = [first.name.clone(), second.name.clone()];
+    let note = match &unpaired {
+        Some(why) => format!("Nothing is said of differences: {why}."),
+        None => format!(
+            "Differences are those of {} run by run, over {} seeds that both have, with the 95 % interval of their mean; \
+             coloured where it excludes zero.",
+            names.join(" and "),
+            pairs.len()
+        ),
+    };
+    let mut notes = vec![note];
+    for (name, saved) in names.iter().zip([&first.saved, &second.saved]) {
+        notes.push(format!("{name}: {}. {}", saved.source, saved.verdict));
+        notes.extend(saved.notes.iter().map(|note| format!("{name}: {note}")));
+    }
+    let scenario = match (first.scenario == second.scenario, unpaired.is_some()) {
+        (true, _) | (false, false) => first.scenario.clone(),
+        (false, true) => {
+            format!("# {}\n{}\n# {}\n{}", names[0], first.scenario, names[1], second.scenario)
+        }
+    };
+    let page = PageInput {
+        title: "Two runs side by side".to_owned(),
+        source: first.saved.source.clone(),
+        verdict: format!("{}: {} against {}", first.saved.title, names[0], names[1]),
+        scenario,
+        summary: together(&first.saved.table.summary(), &second.saved.table.summary(), &differences, &names),
+        seed: first.saved.seeds.first().copied(),
+        controllers: overlaid(first.controllers, second.controllers, &names[1]),
+        notes,
+        runs: Some(names),
+    };
+    (page, differences)
+}
+
+/// Why runs are not paired; `None` where they are.
+fn unpaired(first: &Loaded, second: &Loaded) -> Option<String> {
+    let (a, b) = (&first.saved, &second.saved);
+    if a.scenario != b.scenario {
+        return Some(format!("the scenarios are {} and {}", a.scenario, b.scenario));
+    }
+    if a.seeds.is_empty() || b.seeds.is_empty() {
+        return Some("a table.json with the values of every run is missing".to_owned());
+    }
+    if first.world != second.world {
+        return Some(format!("{} was not the same in both, see their files", a.scenario));
+    }
+    let none = common_seeds(a, b).is_empty();
+    none.then(|| "no seed is in both".to_owned())
+}
+
+/// The places of the seeds that both have.
+fn common_seeds(a: &Saved, b: &Saved) -> Vec<(usize, usize)> {
+    let place = |seed: &u64| b.seeds.iter().position(|other| other == seed);
+    a.seeds.iter().enumerate().filter_map(|(at, seed)| Some((at, place(seed)?))).collect()
+}
+
+/// What the second has beyond the first; a cell is marked where the interval excludes zero.
+fn differences(a: &RunTable, b: &RunTable, pairs: &[(usize, usize)]) -> SummaryTable {
+    let mut table = SummaryTable { columns: a.columns.clone(), rows: Vec::new() };
+    for row in &a.rows {
+        let Some(other) = b.rows.iter().find(|other| other.name == row.name) else { continue };
+        let cell = |at: usize| {
+            let column = &a.columns[at];
+            let alike =
+                |other: &crate::page::Column| other.label == column.label && other.unit == column.unit;
+            let place = b.columns.iter().position(alike)?;
+            let pick = |values: &[Value], at: usize| values.get(at).copied().flatten();
+            let (before, after): (Vec<Value>, Vec<Value>) =
+                pairs.iter().map(|&(i, j)| (pick(&row.values[at], i), pick(&other.values[place], j))).unzip();
+            let estimate = difference(&after, &before)?;
+            let (sure, mean) = (estimate.excludes_zero(), estimate.mean);
+            let better = match column.best {
+                Best::Neither => None,
+                Best::Highest => Some(mean > 0.0),
+                Best::Lowest => Some(mean < 0.0),
+            };
+            Some(Cell {
+                best: sure && better != Some(false),
+                worse: sure && better == Some(false),
+                ..estimate.into()
+            })
+        };
+        let cells = (0..a.columns.len()).map(cell).collect();
+        table.rows.push(Row { kind: RowKind::Difference, ..Row::of(&row.name, cells) });
+    }
+    known(table)
+}
+
+/// The same without rows and columns of which nothing is known.
+fn known(mut table: SummaryTable) -> SummaryTable {
+    table.rows.retain(|row| row.cells.iter().any(Option::is_some));
+    let used: Vec<bool> =
+        (0..table.columns.len()).map(|at| table.rows.iter().any(|row| row.cells[at].is_some())).collect();
+    keep(&mut table.columns, &used);
+    table.rows.iter_mut().for_each(|row| keep(&mut row.cells, &used));
+    table
+}
+
+/// The rows of a controller below each other: of the first run, of the second, and what is between them. Columns are those of
+/// the first and, behind them, those that only the second has.
+fn together(
+    a: &SummaryTable,
+    b: &SummaryTable,
+    differences: &SummaryTable,
+    names: &[String; 2],
+) -> SummaryTable {
+    let mut columns = a.columns.clone();
+    let known = |label: &str| a.columns.iter().any(|column| column.label == label);
+    columns.extend(b.columns.iter().filter(|column| !known(&column.label)).cloned());
+    let placed = |table: &SummaryTable, row: &Row, kind: RowKind| {
+        let place = |label: &str| table.columns.iter().position(|column| column.label == label);
+        let cell = |column: &crate::page::Column| place(&column.label).and_then(|at| row.cells[at]);
+        Row { cells: columns.iter().map(cell).collect(), kind, ..row.clone() }
+    };
+    let own = |table: &SummaryTable, name: &str, kind: RowKind| {
+        table.rows.iter().find(|row| row.name == name).map(|row| placed(table, row, kind))
+    };
+    let only_second = b.rows.iter().filter(|row| !a.rows.iter().any(|own| own.name == row.name));
+    let mut rows = Vec::new();
+    for row in a.rows.iter().chain(only_second) {
+        rows.extend(own(a, &row.name, RowKind::Of(names[0].clone())));
+        rows.extend(own(b, &row.name, RowKind::Of(names[1].clone())));
+        rows.extend(own(differences, &row.name, RowKind::Difference));
+    }
+    SummaryTable { columns, rows }
+}
+
+/// The panels of the first, each with that of the second, and those that only the second has.
+fn overlaid(
+    first: Vec<ControllerPanel>,
+    mut second: Vec<ControllerPanel>,
+    name: &str,
+) -> Vec<ControllerPanel> {
+    let mut panels = first;
+    for panel in &mut panels {
+        if let Some(at) = second.iter().position(|other| other.name == panel.name) {
+            panel.other = Some(Box::new(second.remove(at)));
+        }
+    }
+    panels.extend(
+        second.into_iter().map(|panel| ControllerPanel { description: format!("only in {name}"), ..panel }),
+    );
+    panels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::RunRow;
+    use crate::page::Column;
+
+    fn loaded(name: &str, seeds: &[u64], rows: &[(&str, &[f64])]) -> Loaded {
+        let column = |label: &str, best| Column {
+            label: label.to_owned(),
+            unit: "kbit/s".to_owned(),
+            definition: String::new(),
+            decimals: 0,
+            best,
+        };
+        let row = |(law, values): &(&str, &[f64])| {
+            let values: Vec<Value> = values.iter().copied().map(Some).collect();
+            RunRow { name: (*law).to_owned(), values: vec![values.clone(), values] }
+        };
+        let columns = vec![column("rate", Best::Highest), column("delay", Best::Lowest)];
+        let table = RunTable { columns, rows: rows.iter().map(row).collect() };
+        let saved = Saved { scenario: "call".to_owned(), seeds: seeds.to_vec(), table, ..Saved::default() };
+        let panel =
+            |(law, _): &(&str, &[f64])| ControllerPanel { name: (*law).to_owned(), ..Default::default() };
+        let controllers = rows.iter().map(panel).collect();
+        Loaded { name: name.to_owned(), saved, controllers, ..Loaded::default() }
+    }
+
+    #[test]
+    fn differences_are_those_of_the_seeds_that_both_have() {
+        // Of seeds 2 and 3 the second run has 10 and 10.2 more: 10.1 ± 1.3. What nada has is far from sure.
+        let first =
+            loaded("main", &[1, 2, 3], &[("gcc", &[900.0, 100.0, 200.0]), ("nada", &[1.0, 2.0, 3.0])]);
+        let second =
+            loaded("branch", &[2, 3, 4], &[("gcc", &[110.0, 210.2, 7.0]), ("nada", &[9.0, 2.0, 3.0])]);
+        let (page, differences) = page(first, second);
+        let [gcc, nada] = differences.rows.as_slice() else { panic!("two laws: {differences:?}") };
+        let rate = gcc.cells[0].unwrap();
+        assert!((rate.mean - 10.1).abs() < 1e-9 && rate.best && !rate.worse);
+        let delay = gcc.cells[1].unwrap();
+        assert!(!delay.best && delay.worse, "more delay is worse");
+        assert!(nada.cells.iter().flatten().all(|cell| !cell.best && !cell.worse));
+        let kinds: Vec<&RowKind> = page.summary.rows.iter().map(|row| &row.kind).collect();
+        let of = |name: &str| RowKind::Of(name.to_owned());
+        let group = [of("main"), of("branch"), RowKind::Difference];
+        assert_eq!(kinds, group.iter().chain(&group).collect::<Vec<_>>());
+        assert!(page.notes[0].contains("over 2 seeds"), "{:?}", page.notes);
+    }
+
+    #[test]
+    fn laws_of_one_run_alone_are_shown_without_a_difference() {
+        let first = loaded("main", &[1, 2], &[("gcc", &[1.0, 2.0])]);
+        let second = loaded("branch", &[1, 2], &[("nada", &[1.0, 2.0]), ("gcc", &[2.0, 3.0])]);
+        let (page, differences) = page(first, second);
+        assert_eq!(differences.rows.len(), 1);
+        let names: Vec<&str> = page.summary.rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names, ["gcc", "gcc", "gcc", "nada"]);
+        let panels: Vec<_> =
+            page.controllers.iter().map(|own| (own.name.as_str(), own.other.is_some())).collect();
+        assert_eq!(panels, [("gcc", true), ("nada", false)], "in the order of the rows");
+        assert_eq!(page.controllers[1].description, "only in branch");
+    }
+
+    #[test]
+    fn what_is_not_paired_is_said() {
+        let one = || loaded("a", &[1, 2], &[("gcc", &[1.0, 2.0])]);
+        let why = |second: Loaded| {
+            let (page, differences) = page(one(), second);
+            assert!(differences.rows.is_empty() && page.summary.rows.len() == 2);
+            page.notes[0].clone()
+        };
+        assert!(why(loaded("b", &[7, 8], &[("gcc", &[1.0, 2.0])])).contains("no seed is in both"));
+        let mut other = one();
+        other.world = "rate".to_owned();
+        assert!(why(other).contains("call was not the same in both"));
+        let mut other = one();
+        other.saved.scenario = "street".to_owned();
+        assert!(why(other).contains("the scenarios are call and street"));
+        assert!(why(loaded("b", &[], &[("gcc", &[1.0])])).contains("table.json"));
+    }
+}

@@ -1,0 +1,131 @@
+//! The controllers in numbers.
+
+use maud::{Markup, html};
+use weir_measure::results::stats::kinds_in_words;
+
+use super::chip::chip;
+use super::input::{Best, Cell, Column, Row, RowKind, SummaryTable};
+
+/// The table, with what its marks mean below it; nothing if it has no row.
+pub(super) fn summary(table: &SummaryTable) -> Markup {
+    if table.rows.is_empty() {
+        return html! {};
+    }
+    html! {
+        div.summary.card.scroll id="table" {
+            table {
+                thead { (head(table)) }
+                @for (index, rows) in groups(table).enumerate() {
+                    tbody data-law=(index) { @for row in rows { (drawn(table, index, row)) } }
+                }
+            }
+        }
+        (meaning(table))
+    }
+}
+
+fn head(table: &SummaryTable) -> Markup {
+    html! {
+        tr {
+            th { button.sort type="button" data-column="0" { "Controller" } }
+            @for (position, column) in table.columns.iter().enumerate() {
+                @let first = if column.best == Best::Lowest { "ascending" } else { "descending" };
+                th {
+                    button.sort type="button" data-column=(position + 1) data-first=(first) { (column.label) }
+                    span.unit { (column.unit) }
+                }
+            }
+        }
+    }
+}
+
+/// The rows of each controller.
+fn groups(table: &SummaryTable) -> impl Iterator<Item = &[Row]> {
+    table.rows.chunk_by(|a, b| a.name == b.name && b.kind != RowKind::Alone)
+}
+
+fn drawn(table: &SummaryTable, index: usize, row: &Row) -> Markup {
+    let difference = row.kind == RowKind::Difference;
+    html! {
+        tr.difference[difference] {
+            th data-value=(index) {
+                @match &row.kind {
+                    RowKind::Difference => { span.run { "second less first" } }
+                    kind => {
+                        (chip(index)) a href=(format!("#law-{index}")) { (row.name) }
+                        @if let RowKind::Of(run) = kind { " " span.run { (run) } }
+                    }
+                }
+            }
+            @for (position, column) in table.columns.iter().enumerate() {
+                @let shown = row.cells.get(position).copied().flatten().filter(|cell| cell.mean.is_finite());
+                @let has_interval = cells(table, position).any(|cell| cell.ci95.is_some());
+                (cell(column, shown, has_interval))
+            }
+        }
+    }
+}
+
+fn cell(column: &Column, cell: Option<Cell>, has_interval: bool) -> Markup {
+    let half_width = cell.and_then(|cell| cell.ci95).filter(|width| width.is_finite());
+    let interval = half_width.map(|width| format!("± {}", shown(width, column.decimals)));
+    let kinds = kinds_in_words(cell.and_then(|cell| cell.kinds), column.decimals);
+    let rest = html! {
+        @if has_interval { span.interval { (interval.unwrap_or_default()) } }
+        @if let Some(kinds) = kinds.strip_prefix("; ") { span.interval { (kinds) } }
+    };
+    html! {
+        @match cell {
+            Some(cell) => td class=[mark(cell)] data-value=(cell.mean) {
+                span.value { (shown(cell.mean, column.decimals)) }
+                (rest)
+            }
+            None => td { span.none { "–" } (rest) }
+        }
+    }
+}
+
+/// The class of a marked cell.
+const fn mark(cell: Cell) -> Option<&'static str> {
+    match (cell.best, cell.worse) {
+        (true, _) => Some("best"),
+        (false, true) => Some("worse"),
+        (false, false) => None,
+    }
+}
+
+fn cells(table: &SummaryTable, position: usize) -> impl Iterator<Item = Cell> {
+    let cell = move |row: &Row| row.cells.get(position).copied().flatten();
+    table.rows.iter().filter_map(cell).filter(|cell| cell.mean.is_finite())
+}
+
+/// What the marks mean; nothing where there are none.
+fn meaning(table: &SummaryTable) -> Markup {
+    let marked = |position| cells(table, position).any(|cell| cell.best);
+    let some = (0..table.columns.len()).any(marked);
+    let differences = table.rows.iter().any(|row| row.kind == RowKind::Difference);
+    html! {
+        @if some { p.hint.below { span.best { span.value { "Marked" } } ": " (MARKED) "." } }
+        @if differences {
+            p.hint.below {
+                "Differences are those of runs of the same seed, with the 95 % interval of their mean; coloured where it \
+                 excludes zero: " span.best { span.value { "for the better" } } " (or where neither is better), "
+                span.worse { span.value { "for the worse" } } "."
+            }
+        }
+    }
+}
+
+/// What a mark says.
+pub const MARKED: &str = "not worse than the best of its column by the 95 % interval of the differences, run by run; \
+     of single runs, what looks like the best. Where that holds of all, none is marked; yardsticks never are";
+
+/// `value` with a true minus sign, and none before a zero.
+pub(super) fn shown(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(digits) if digits.chars().all(|c| c == '0' || c == '.') => digits.to_owned(),
+        Some(digits) => format!("−{digits}"),
+        None => text,
+    }
+}

@@ -1,0 +1,104 @@
+//! Why something is no trace, and where.
+
+use weir_net::TraceError;
+use weir_units::TimeDelta;
+
+/// Most bins over which rates are told, and most rates of a file.
+pub(super) const MOST_BINS: u64 = 10_000_000;
+
+/// Why a file is no trace in its form, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FormError {
+    /// Mahimahi's form.
+    #[error(transparent)]
+    Opportunities(#[from] TraceError),
+    /// A text.
+    #[error("line {line}, column {column}: {problem}")]
+    Rates {
+        /// Line, counted from 1.
+        line: usize,
+        /// Column, counted from 1.
+        column: usize,
+        /// What is wrong there, and what would be right.
+        problem: String,
+    },
+    /// JSON whose values are wrong.
+    #[error("entry {number} of `{list}`: {problem}")]
+    Entry {
+        /// Of which array.
+        list: &'static str,
+        /// Which of its entries, counted from 1.
+        number: usize,
+        /// What is wrong with it, and what would be right.
+        problem: String,
+    },
+    /// A capture of packets.
+    #[error("packet {number}: {problem}")]
+    Packet {
+        /// Which, counted from 1.
+        number: u64,
+        /// What is wrong there, and what would be right.
+        problem: String,
+    },
+    /// The whole of it.
+    #[error("{problem}")]
+    Whole {
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// It can be read in more than one way.
+    #[error("{problem}")]
+    Undecided {
+        /// What is not clear.
+        problem: String,
+        /// What decides it.
+        remedy: String,
+    },
+}
+
+impl FormError {
+    /// What decides it, or the form that the text does not have.
+    pub fn form(&self) -> String {
+        let form = match self {
+            Self::Opportunities(_) => {
+                "one line per delivery opportunity: its time in whole milliseconds, never falling"
+            }
+            Self::Rates { .. } | Self::Entry { .. } => {
+                "times from which rates hold, increasing; after a last rate of 0 the trace ends, after another one as long as \
+                 the one before lasted"
+            }
+            Self::Packet { .. } => "pcap or pcapng, whole",
+            Self::Whole { .. } => "see docs/files.md, Your own trace",
+            Self::Undecided { remedy, .. } => remedy,
+        };
+        form.to_owned()
+    }
+
+    /// The whole is wrong.
+    pub(super) fn whole(problem: impl Into<String>) -> Self {
+        Self::Whole { problem: problem.into() }
+    }
+
+    /// It can be read in more than one way.
+    pub(super) fn undecided(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Undecided { problem: problem.into(), remedy: remedy.into() }
+    }
+}
+
+/// Why the rates of a trace cannot be told in bins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BinError {
+    /// Opportunities are told to the millisecond.
+    #[error("a bin must be a whole number of milliseconds, 1 ms at least")]
+    Length,
+    /// There would be too many.
+    #[error(
+        "a trace of {duration} has {bins} bins of this length, and {MOST_BINS} is the most; take longer ones"
+    )]
+    TooMany {
+        /// How long the trace is.
+        duration: TimeDelta,
+        /// How many there would be.
+        bins: u64,
+    },
+}

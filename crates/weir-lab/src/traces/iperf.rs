@@ -1,0 +1,314 @@
+//! What `iperf3 --json` prints: rates of intervals.
+
+use serde::Deserialize;
+
+use super::asked::{Asked, Finding};
+use super::error::FormError;
+use super::rates::{RateFrom, close, trace_of};
+use weir_net::Trace;
+
+/// A report: what of it counts.
+#[derive(Debug, Deserialize)]
+struct Report {
+    #[serde(default)]
+    start: Start,
+    #[serde(default)]
+    intervals: Vec<Interval>,
+    #[serde(default)]
+    end: End,
+    #[serde(default)]
+    error: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Start {
+    #[serde(default)]
+    test_start: TestStart,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct TestStart {
+    #[serde(default)]
+    protocol: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Interval {
+    sum: Option<Sum>,
+    sum_bidir_reverse: Option<Sum>,
+    #[serde(default)]
+    streams: Vec<Stream>,
+}
+
+/// A stream of an interval; of the end, where both sides stand below it.
+#[derive(Debug, Default, Deserialize)]
+struct Stream {
+    #[serde(default)]
+    sender: Option<serde_json::Value>,
+    /// Microseconds.
+    #[serde(default)]
+    rtt: Option<f64>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Sum {
+    start: Option<f64>,
+    end: Option<f64>,
+    seconds: Option<f64>,
+    bytes: Option<f64>,
+    bits_per_second: Option<f64>,
+    #[serde(default)]
+    omitted: bool,
+    sender: Option<bool>,
+    lost_packets: Option<f64>,
+    packets: Option<f64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct End {
+    #[serde(default)]
+    streams: Vec<Stream>,
+    sum: Option<Sum>,
+}
+
+/// A report that was read.
+#[derive(Debug)]
+pub(super) struct Reported {
+    /// Its rates; the last is 0.
+    pub(super) rates: Vec<RateFrom>,
+    pub(super) trace: Trace,
+    /// Least round trip in seconds.
+    pub(super) round_trip: Option<f64>,
+    /// Share of the packets.
+    pub(super) loss: Option<f64>,
+}
+
+const LIST: &str = "intervals";
+
+/// Reads a report.
+///
+/// # Errors
+/// The place of what is wrong, or what of it can be read in more than one way.
+pub(super) fn read(text: &str, asked: &Asked, findings: &mut Vec<Finding>) -> Result<Reported, FormError> {
+    let report: Report = serde_json::from_str(text).map_err(|error| FormError::Rates {
+        line: error.line(),
+        column: error.column(),
+        problem: error.to_string(),
+    })?;
+    if let Some(error) = &report.error {
+        return Err(FormError::whole(format!("iperf3 says that it failed: {error}")));
+    }
+    let reverse = direction(&report, asked, findings)?;
+    let wrong = |number: usize, problem: String| FormError::Entry { list: LIST, number, problem };
+    let mut sums = Vec::new();
+    for (index, interval) in report.intervals.iter().enumerate() {
+        let sum = if reverse { &interval.sum_bidir_reverse } else { &interval.sum };
+        let sum = sum.as_ref().ok_or_else(|| wrong(index + 1, "it has no `sum`".to_owned()))?;
+        if !sum.omitted {
+            sums.push((index + 1, sum));
+        }
+    }
+    if sums.is_empty() {
+        return Err(FormError::whole(
+            "the report has no interval; run iperf3 without `--omit` of all, and `-i 0.1`",
+        ));
+    }
+    let (mut rates, mut entries) = (Vec::new(), Vec::new());
+    let mut begin = None;
+    let mut end = 0.0;
+    for (number, sum) in &sums {
+        let (from, to, rate) = interval(sum).map_err(|problem| wrong(*number, problem.to_owned()))?;
+        let since = *begin.get_or_insert(from);
+        rates.push(RateFrom { seconds: micros(from - since), bits_per_second: rate });
+        entries.push(*number);
+        end = micros(to - since);
+    }
+    rates.push(RateFrom { seconds: end, bits_per_second: 0.0 });
+    close(&mut rates);
+    let entry = |index: usize| entries.get(index).or(entries.last()).copied().unwrap_or_default();
+    let trace = trace_of(&rates, |index, problem| wrong(entry(index), problem))?;
+    told_by(&report, &sums, findings);
+    let round_trip = round_trip(&report, reverse);
+    let loss = loss(&report, &sums);
+    Ok(Reported { rates, trace, round_trip, loss })
+}
+
+/// Whether the rates are those of the way back of `--bidir`.
+fn direction(report: &Report, asked: &Asked, findings: &mut Vec<Finding>) -> Result<bool, FormError> {
+    let both = report.intervals.iter().any(|interval| interval.sum_bidir_reverse.is_some());
+    let (reverse, why) = match asked.rate.as_deref() {
+        Some("sum") => (false, "as asked"),
+        Some("sum_bidir_reverse") if both => (true, "as asked"),
+        Some(other) => {
+            let problem = format!("--rate {other}: the report has no such rates");
+            let has = if both { "`sum` and `sum_bidir_reverse`" } else { "`sum`" };
+            return Err(FormError::undecided(problem, format!("it has {has}")));
+        }
+        None if both => {
+            let problem = "the report has rates of both directions";
+            return Err(FormError::undecided(
+                problem,
+                "say which with --rate sum or --rate sum_bidir_reverse",
+            ));
+        }
+        None => (false, "the only ones"),
+    };
+    let name = if reverse { "intervals[].sum_bidir_reverse" } else { "intervals[].sum" };
+    findings.push(Finding::sure("rates", name, why));
+    Ok(reverse)
+}
+
+/// Where an interval begins and ends, in s, and its rate in bit/s.
+fn interval(sum: &Sum) -> Result<(f64, f64, f64), &'static str> {
+    let start = sum.start.ok_or("its `sum` has no `start`")?;
+    let end = sum.end.or(sum.seconds.map(|seconds| start + seconds)).ok_or("its `sum` has no `end`")?;
+    let by_bytes = || Some(sum.bytes? * 8.0 / sum.seconds.unwrap_or(end - start));
+    let rate = sum.bits_per_second.or_else(by_bytes);
+    Ok((start, end, rate.ok_or("its `sum` has neither `bits_per_second` nor `bytes`")?))
+}
+
+fn micros(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
+}
+
+/// Which end told of the rates, and what that means.
+fn told_by(report: &Report, sums: &[(usize, &Sum)], findings: &mut Vec<Finding>) {
+    let udp = report.start.test_start.protocol.eq_ignore_ascii_case("udp")
+        || sums.iter().any(|(_, sum)| sum.packets.is_some());
+    let protocol = if udp { "UDP" } else { "TCP" };
+    let sender = sums.iter().find_map(|(_, sum)| sum.sender);
+    findings.push(match (sender, udp) {
+        (Some(false), false) => Finding::sure("rates", "those of what arrived", format!("{protocol}'s receiver tells them")),
+        (Some(false), true) => {
+            let lost: f64 = sums.iter().filter_map(|(_, sum)| sum.lost_packets).sum();
+            let why = "UDP's receiver tells them";
+            if lost > 0.0 {
+                Finding::sure("rates", "those of what arrived", format!("{why}, and packets were lost"))
+            } else {
+                let is = "those of what was sent, less than the path carries";
+                Finding::guess("rates", is, format!("{why}, and none was lost; send faster with `-b`"))
+            }
+        }
+        (_, false) => Finding::guess(
+            "rates",
+            "those of what left",
+            "TCP's sender tells them, and waits for what arrives; `iperf3 -R` or the server's report has what arrived",
+        ),
+        (_, true) => Finding::guess(
+            "rates",
+            "those of what left",
+            "UDP's sender tells them, whatever arrives; `iperf3 -R` or the server's report has what arrived",
+        ),
+    });
+}
+
+/// The least round trip in s that TCP's sender tells.
+fn round_trip(report: &Report, reverse: bool) -> Option<f64> {
+    if reverse {
+        return None;
+    }
+    let least = |streams: &[Stream]| streams.iter().filter_map(|stream| stream.rtt).collect::<Vec<_>>();
+    let of_end =
+        report.end.streams.iter().filter_map(|stream| stream.sender.as_ref()?.get("min_rtt")?.as_f64());
+    let all = report.intervals.iter().flat_map(|interval| least(&interval.streams)).chain(of_end);
+    all.filter(|micros| *micros > 0.0).min_by(f64::total_cmp).map(|micros| micros / 1e6)
+}
+
+/// The share of UDP's packets that were lost.
+fn loss(report: &Report, sums: &[(usize, &Sum)]) -> Option<f64> {
+    let share = |lost: f64, packets: f64| (packets > 0.0).then_some(lost / packets);
+    let told = |sum: &Sum| Some((sum.lost_packets?, sum.packets?));
+    let of_intervals: Vec<(f64, f64)> = sums.iter().filter_map(|(_, sum)| told(sum)).collect();
+    if of_intervals.is_empty() {
+        let (lost, packets) = told(report.end.sum.as_ref()?)?;
+        return share(lost, packets);
+    }
+    share(
+        of_intervals.iter().map(|(lost, _)| lost).sum(),
+        of_intervals.iter().map(|(_, packets)| packets).sum(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(protocol: &str, sums: &str, more: &str) -> String {
+        format!(
+            "{{\"start\": {{\"version\": \"iperf 3.16\", \"test_start\": {{\"protocol\": \"{protocol}\"}}}}, \
+             \"intervals\": [{sums}], \"end\": {{{more}}}}}"
+        )
+    }
+
+    fn sum(start: f64, bytes: f64, more: &str) -> String {
+        let end = start + 1.0;
+        let streams = format!("[{{\"socket\": 5, \"rtt\": {}, \"sender\": true}}]", 20_000.0 + 1e3 * start);
+        format!(
+            "{{\"streams\": {streams}, \"sum\": {{\"start\": {start}, \"end\": {end}, \"seconds\": 1, \"bytes\": {bytes}, \
+             \"bits_per_second\": {}{more}}}}}",
+            8.0 * bytes
+        )
+    }
+
+    fn told(text: &str) -> (Reported, Vec<Finding>) {
+        let mut findings = Vec::new();
+        let reported = read(text, &Asked::default(), &mut findings).unwrap_or_else(|error| panic!("{error}"));
+        (reported, findings)
+    }
+
+    #[test]
+    fn rates_of_tcp_are_those_of_the_sums_and_what_was_omitted_is_left_out() {
+        let sums = [sum(0.0, 9e9, ", \"omitted\": true"), sum(1.0, 125e3, ""), sum(2.0, 250e3, "")].join(",");
+        let (reported, findings) =
+            told(&report("TCP", &sums, "\"streams\": [{\"sender\": {\"min_rtt\": 18000}}]"));
+        let expected = [(0.0, 1e6), (1.0, 2e6), (2.0, 0.0)];
+        assert_eq!(
+            reported.rates.iter().map(|r| (r.seconds, r.bits_per_second)).collect::<Vec<_>>(),
+            expected
+        );
+        assert_eq!((reported.trace.len(), reported.round_trip, reported.loss), (250, Some(0.018), None));
+        assert!(!findings[1].sure && findings[1].why.starts_with("TCP's sender"), "{findings:?}");
+        let (_, findings) =
+            told(&report("TCP", &sums.replace("1000000}", "1000000, \"sender\": false}"), ""));
+        assert!(findings[1].sure, "{findings:?}");
+    }
+
+    #[test]
+    fn loss_of_udp_is_what_the_receiver_tells() {
+        let arrived = ", \"sender\": false, \"packets\": 100, \"lost_packets\": 10";
+        let (reported, findings) = told(&report("UDP", &sum(0.0, 125e3, arrived), ""));
+        assert_eq!((reported.loss, findings[1].sure), (Some(0.1), true));
+        let none = arrived.replace("10}", "0}").replace(": 10", ": 0").replace(": 00", ": 100");
+        let (reported, findings) = told(&report("UDP", &sum(0.0, 125e3, &none), ""));
+        assert_eq!((reported.loss, findings[1].sure), (Some(0.0), false), "{findings:?}");
+        let left = ", \"sender\": true, \"packets\": 100";
+        let end = "\"sum\": {\"lost_packets\": 3, \"packets\": 100}";
+        let (reported, findings) = told(&report("UDP", &sum(0.0, 125e3, left), end));
+        assert_eq!((reported.loss, findings[1].sure), (Some(0.03), false));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        let error = |text: &str| read(text, &Asked::default(), &mut Vec::new()).unwrap_err().to_string();
+        assert_eq!(
+            error("{\"error\": \"unable to connect\", \"intervals\": []}"),
+            "iperf3 says that it failed: unable to connect"
+        );
+        assert!(error(&report("TCP", "", "")).starts_with("the report has no interval"));
+        assert_eq!(error(&report("TCP", "{\"streams\": []}", "")), "entry 1 of `intervals`: it has no `sum`");
+        let backwards = [sum(1.0, 1e5, ""), sum(0.0, 1e5, "")].join(",");
+        assert!(
+            error(&report("TCP", &backwards, "")).starts_with("entry 2 of `intervals`: -1 s: times must")
+        );
+        let twice = sum(0.0, 1e5, "")
+            .replace("\"sum\"", "\"sum_bidir_reverse\": {\"start\": 0, \"end\": 1}, \"sum\"");
+        let both = report("TCP", &twice, "");
+        assert_eq!(error(&both), "the report has rates of both directions");
+        let asked = Asked { rate: Some("sum".to_owned()), ..Asked::default() };
+        assert!(read(&both, &asked, &mut Vec::new()).is_ok());
+        let endless = sum(0.0, 1e5, "").replace("\"end\": 1,", "\"end\": 1e18,");
+        assert!(
+            error(&report("TCP", &endless, "")).contains("1000000000000000000 s: times must begin with 0")
+        );
+    }
+}

@@ -1,0 +1,258 @@
+//! Series back from their comma-separated values.
+
+use std::collections::BTreeMap;
+
+use weir_cc::Cause;
+use weir_world::Side;
+
+use super::columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries};
+use crate::metrics::histogram::CdfPoint;
+use crate::metrics::plan::{CouplingPlan, FlowPlan, LinkPlan, MeasurePlan};
+
+/// Why a table is not the series of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadSeriesError {
+    /// A cell holds something else than its column should.
+    Cell {
+        /// The line, from 1.
+        line: usize,
+        /// What stands there.
+        text: String,
+    },
+    /// A line has more or fewer cells than the first.
+    Length {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// The run has a column that the table has not.
+    Column(String),
+}
+
+impl core::fmt::Display for ReadSeriesError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Cell { line, text } => write!(f, "line {line}: `{text}` is neither a number nor a cause"),
+            Self::Length { line } => write!(f, "line {line} has more or fewer cells than the first"),
+            Self::Column(name) => write!(f, "there is no column `{name}`"),
+        }
+    }
+}
+
+impl core::error::Error for ReadSeriesError {}
+
+impl Series {
+    /// The series of a run by `plan` from what [`Self::write_csv`] wrote. Signals that have no column are left out.
+    ///
+    /// # Errors
+    /// The text is something else.
+    pub fn read_csv(text: &str, plan: &MeasurePlan) -> Result<Self, ReadSeriesError> {
+        let columns = Columns::read(text)?;
+        Ok(Self {
+            time_s: columns.numbers("time_s".to_owned())?,
+            flows: plan.flows.iter().map(|flow| columns.flow(flow, plan)).collect::<Result<_, _>>()?,
+            links: plan.links.iter().map(|link| columns.link(link)).collect::<Result<_, _>>()?,
+            couplings: plan.couplings.iter().map(|own| columns.coupling(own)).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// The distribution of the delay `name` from what [`write_cdf_csv`](super::write_cdf_csv) wrote; empty if it is not there.
+///
+/// # Errors
+/// The text is something else.
+pub fn read_cdf_csv(text: &str, name: &str) -> Result<Vec<CdfPoint>, ReadSeriesError> {
+    let mut points = Vec::new();
+    for (number, line) in text.lines().enumerate().skip(1) {
+        let cells = fields(line);
+        let [own, delay, share] = cells.as_slice() else {
+            return Err(ReadSeriesError::Length { line: number + 1 });
+        };
+        let value = |text: &String| {
+            text.parse().map_err(|_| ReadSeriesError::Cell { line: number + 1, text: text.clone() })
+        };
+        if own == name {
+            points.push(CdfPoint { delay_ms: value(delay)?, share: value(share)? });
+        }
+    }
+    Ok(points)
+}
+
+/// The columns by their names.
+struct Columns(BTreeMap<String, Vec<Cell>>);
+
+#[derive(Clone, Copy)]
+enum Cell {
+    Number(f64),
+    Cause(Cause),
+}
+
+impl Columns {
+    fn read(text: &str) -> Result<Self, ReadSeriesError> {
+        let mut lines = text.lines();
+        let names = fields(lines.next().unwrap_or_default());
+        let mut columns: Vec<Vec<Cell>> = vec![Vec::new(); names.len()];
+        for (number, line) in lines.enumerate() {
+            let mut cells = line.split(',');
+            for column in &mut columns {
+                let text = cells.next().ok_or(ReadSeriesError::Length { line: number + 2 })?;
+                let cell = Cell::read(text);
+                column.push(
+                    cell.ok_or_else(|| ReadSeriesError::Cell { line: number + 2, text: text.to_owned() })?,
+                );
+            }
+            if cells.next().is_some() {
+                return Err(ReadSeriesError::Length { line: number + 2 });
+            }
+        }
+        Ok(Self(names.into_iter().zip(columns).collect()))
+    }
+
+    fn cells(&self, name: String) -> Result<&[Cell], ReadSeriesError> {
+        self.0.get(&name).map(Vec::as_slice).ok_or(ReadSeriesError::Column(name))
+    }
+
+    fn numbers(&self, name: String) -> Result<Vec<f64>, ReadSeriesError> {
+        let number = |cell: &Cell| match cell {
+            Cell::Number(number) => *number,
+            Cell::Cause(_) => f64::NAN,
+        };
+        Ok(self.cells(name)?.iter().map(number).collect())
+    }
+
+    fn flow(&self, plan: &FlowPlan, all: &MeasurePlan) -> Result<FlowSeries, ReadSeriesError> {
+        let name = &plan.name;
+        let numbers = |quantity: &str| self.numbers(format!("{name}.{quantity}"));
+        let cause = |cell: &Cell| match cell {
+            Cell::Cause(cause) => Some(*cause),
+            Cell::Number(_) => None,
+        };
+        let index = all.flows.iter().position(|flow| flow.name == *name);
+        let coupled = all.couplings.iter().any(|own| own.flows.iter().any(|&flow| Some(flow) == index));
+        let share = if coupled {
+            let rate = numbers("share_bps").map(Share::Rate);
+            Some(rate.or_else(|_| numbers("share_segments").map(Share::Window))?)
+        } else {
+            None
+        };
+        let of = |side: Side, names: &[String]| -> Vec<SignalSeries> {
+            let half = if side == Side::Sender { "sender" } else { "receiver" };
+            let signal = |signal: &String| {
+                let (min, max) = (format!("{half}.{signal}.min"), format!("{half}.{signal}.max"));
+                Some(SignalSeries {
+                    name: signal.clone(),
+                    side,
+                    min: numbers(&min).ok()?,
+                    max: numbers(&max).ok()?,
+                })
+            };
+            names.iter().filter_map(signal).collect()
+        };
+        let mut signals = of(Side::Sender, &plan.sender_signals);
+        signals.extend(of(Side::Receiver, &plan.receiver_signals));
+        Ok(FlowSeries {
+            name: name.clone(),
+            send_rate_bps: numbers("send_rate_bps")?,
+            receive_rate_bps: numbers("receive_rate_bps")?,
+            target_rate_bps: numbers("target_rate_bps")?,
+            cause: self.cells(format!("{name}.cause"))?.iter().map(cause).collect(),
+            loss_ratio: numbers("loss_ratio")?,
+            owd_excess_mean_ms: numbers("owd_excess_mean_ms")?,
+            owd_excess_max_ms: numbers("owd_excess_max_ms")?,
+            frame_delay_max_ms: numbers("frame_delay_max_ms")?,
+            signals,
+            share,
+        })
+    }
+
+    fn link(&self, plan: &LinkPlan) -> Result<LinkSeries, ReadSeriesError> {
+        let numbers = |quantity: &str| self.numbers(format!("{}.{quantity}", plan.name));
+        Ok(LinkSeries {
+            name: plan.name.clone(),
+            capacity_bps: numbers("capacity_bps")?,
+            rate_bps: numbers("rate_bps")?,
+            queue_mean_ms: numbers("queue_mean_ms")?,
+            queue_max_ms: numbers("queue_max_ms")?,
+        })
+    }
+
+    fn coupling(&self, plan: &CouplingPlan) -> Result<CouplingSeries, ReadSeriesError> {
+        let numbers = |quantity: &str| self.numbers(format!("{}.{quantity}", plan.name));
+        Ok(CouplingSeries {
+            name: plan.name.clone(),
+            flows: plan.flows.clone(),
+            send_rate_bps: numbers("send_rate_bps")?,
+            receive_rate_bps: numbers("receive_rate_bps")?,
+            aggregate: numbers(if plan.windows { "aggregate_bytes" } else { "aggregate_bps" })?,
+            windows: plan.windows,
+            groups: numbers("groups")?,
+        })
+    }
+}
+
+impl Cell {
+    /// An empty cell is a number that is not there.
+    fn read(text: &str) -> Option<Self> {
+        if text.is_empty() {
+            return Some(Self::Number(f64::NAN));
+        }
+        let cause = || Cause::ALL.into_iter().find(|cause| cause.name() == text).map(Self::Cause);
+        text.parse().ok().map(Self::Number).or_else(cause)
+    }
+}
+
+/// The fields of a line, those in quotes without them (RFC 4180 §2); a name with a line break is not put together again.
+fn fields(line: &str) -> Vec<String> {
+    let (mut fields, mut field) = (Vec::new(), String::new());
+    let mut quoted = false;
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' if quoted && characters.peek() == Some(&'"') => field.extend(characters.next()),
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(core::mem::take(&mut field)),
+            other => field.push(other),
+        }
+    }
+    fields.push(field);
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::FlowKind;
+
+    #[test]
+    fn fields_lose_their_quotes() {
+        assert_eq!(fields("a,\"b,\"\"c\"\"\",,d"), ["a", "b,\"c\"", "", "d"]);
+    }
+
+    #[test]
+    fn a_distribution_is_that_of_its_name() {
+        let text = "name,delay_ms,share\na,1.5,0.25\n\"b,c\",2,0.5\na,3,1\n";
+        let own = read_cdf_csv(text, "a").unwrap();
+        assert_eq!(own, [CdfPoint { delay_ms: 1.5, share: 0.25 }, CdfPoint { delay_ms: 3.0, share: 1.0 }]);
+        assert_eq!(read_cdf_csv(text, "b,c").unwrap().len(), 1);
+        assert_eq!(read_cdf_csv("name,delay_ms,share\na,1\n", "a"), Err(ReadSeriesError::Length { line: 2 }));
+    }
+
+    #[test]
+    fn what_is_no_series_is_refused_with_its_place() {
+        let plan = |flows: Vec<FlowPlan>| MeasurePlan {
+            end: weir_net::Time::ZERO,
+            window: (weir_net::Time::ZERO, weir_net::Time::ZERO),
+            flows,
+            links: Vec::new(),
+            series: true,
+            windows: Vec::new(),
+            couplings: Vec::new(),
+            queues: false,
+            viewed_from: weir_net::Time::ZERO,
+        };
+        let error = |text: &str, flows| Series::read_csv(text, &plan(flows)).unwrap_err().to_string();
+        assert_eq!(error("time_s\n0\nx\n", vec![]), "line 3: `x` is neither a number nor a cause");
+        assert_eq!(error("time_s,a\n0\n", vec![]), "line 2 has more or fewer cells than the first");
+        let video = FlowPlan::new("video", FlowKind::Media);
+        assert_eq!(error("time_s\n0\n", vec![video]), "there is no column `video.send_rate_bps`");
+    }
+}

@@ -1,0 +1,15 @@
+# A law of one's own beside `gcc`, in a crate outside of the repository, with a report of its own.
+weir new law my-law --weir "$CLONE"
+cd my-law
+# What is not Weir's is there already, built by `cargo test`.
+sed -n '/^\[profile.test\]/,/^\[profile.bench\]/p' "$CLONE/Cargo.toml" | sed '$d' |
+    sed 's/^\[profile.test/[profile.dev/' |
+    awk '/^\[/ { weir = /profile.dev\]|weir-/ } weir && /^opt-level/ { $0 = "opt-level = 0" } { print }' > profile
+sed -i '/^# Some of the tests/,$d' Cargo.toml
+cat profile >> Cargo.toml
+cargo build --offline --quiet
+mine="$CARGO_TARGET_DIR/debug/my-law"
+"$mine" list controllers | grep --quiet my-law
+"$mine" run cellular/att-lte-uplink-2016 --controller my-law,gcc --duration 10s --runs 2 --out ../report --quiet > table
+grep --quiet '^my-law ' table
+grep --quiet 'my-law' ../report/report.html
