@@ -1,15 +1,20 @@
 //! What can be said on the command line.
 
 mod suite;
+mod trace;
 
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum, value_parser};
+use clap_complete::Shell;
 use weir_lab::experiments::{Shard, Varied};
-use weir_lab::traces::{RateUnit, TimeUnit, WhichFlow};
 use weir_lab::{analysis, pairs, registry};
-use weir_units::TimeDelta;
+
+pub(crate) use trace::{
+    Delimiter, TraceCommand, TraceConvertArgs, TraceCutArgs, TraceFormOf, TraceImportArgs, TraceShowArgs,
+    TraceSource,
+};
 
 pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSource};
 
@@ -25,6 +30,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Run a scenario; without one the demo: a call from a moving car, under each controller.
     Run(RunArgs),
+    /// Run a scenario file each time it is saved, and show what that changed; Ctrl-C ends it.
+    Watch(WatchArgs),
     /// Draw the report of a run again, or of two runs side by side: this version against that one.
     Report(ReportArgs),
     /// Put controllers side by side in a handful of scenarios: a row each, to choose by.
@@ -44,6 +51,8 @@ pub(crate) enum Command {
     /// Look at traces of links, and make them from others.
     #[command(subcommand)]
     Trace(TraceCommand),
+    /// Say what a metric means, by the name of a column or of a key of the results; without a name, list them.
+    Explain(ExplainArgs),
     /// Print a JSON Schema.
     Schema(SchemaArgs),
     /// Begin something of your own.
@@ -51,6 +60,10 @@ pub(crate) enum Command {
     New(NewCommand),
     /// Check a scenario file without running it.
     Check(CheckArgs),
+    /// Print what lets a shell complete these words.
+    Completions(CompletionsArgs),
+    /// Print the manual page; with --out, write one for each command.
+    Man(ManArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -75,6 +88,45 @@ pub(crate) struct NewLawArgs {
 pub(crate) struct RunArgs {
     /// A shipped scenario (see `weir list scenarios`) or a file.
     pub(crate) scenario: Option<String>,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+    /// Vary a key over numbers of one unit, such as `links.forward.delay=10ms,50ms,200ms`: a table, and with --out curves or maps;
+    /// may be given often, all with all.
+    #[arg(long, value_name = "PATH=V,V", requires = "scenario")]
+    pub(crate) sweep: Vec<Varied>,
+    /// Of a sweep.
+    #[command(flatten)]
+    pub(crate) parts: Parts,
+    /// Threads [default: one per core]; results do not depend on them.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+    /// Directory for report, results, series and the scenario as it was run [default: weir-out/NAME].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
+    /// nearest `data/`, and what ships.
+    #[arg(long, value_name = "DIR", value_parser = directory)]
+    pub(crate) data: Vec<PathBuf>,
+    /// Also write packets-CONTROLLER.pcapng: the packets that come out of these links in the run of the first seed.
+    #[arg(long, value_name = "LINK", value_delimiter = ',', requires = "scenario")]
+    pub(crate) pcap: Vec<String>,
+    /// Open the report when it is there.
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Form of the time series.
+    #[arg(long, value_name = "FORM", value_delimiter = ',', default_value = "csv")]
+    pub(crate) series: Vec<SeriesForm>,
+    /// Print the results as JSON, and write files only with --out.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress bar.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// What the command line changes of a scenario.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Changes {
     /// Controllers to compare, such as `gcc,nada` or `gcc,gcc{trendline.window=40}`: each takes over all media flows, over the
     /// same network and the same video.
     #[arg(long, value_name = "NAME")]
@@ -86,38 +138,30 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     #[arg(value_parser = value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
-    /// Threads [default: one per core]; results do not depend on them.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
-    pub(crate) jobs: Option<u32>,
     /// How long each run lasts, such as `30s`.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) duration: Option<String>,
     /// Change a value of the scenario, such as `links.forward.delay=40ms`; may be given often.
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Vary a key over numbers of one unit, such as `links.forward.delay=10ms,50ms,200ms`: a table, and with --out curves or maps;
-    /// may be given often, all with all.
-    #[arg(long, value_name = "PATH=V,V", requires = "scenario")]
-    pub(crate) sweep: Vec<Varied>,
-    /// Of a sweep.
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WatchArgs {
+    /// The file.
+    pub(crate) scenario: String,
     #[command(flatten)]
-    pub(crate) parts: Parts,
-    /// Directory for report, results, series and the scenario as it was run [default: weir-out/NAME].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
+    pub(crate) changes: Changes,
+    /// Threads [default: one per core]; results do not depend on them.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
     /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
     /// nearest `data/`, and what ships.
     #[arg(long, value_name = "DIR", value_parser = directory)]
     pub(crate) data: Vec<PathBuf>,
-    /// Also write packets-CONTROLLER.pcapng: the packets that come out of these links in the run of the first seed.
-    #[arg(long, value_name = "LINK", value_delimiter = ',', requires = "scenario")]
-    pub(crate) pcap: Vec<String>,
-    /// Form of the time series.
-    #[arg(long, value_name = "FORM", value_delimiter = ',', default_value = "csv")]
-    pub(crate) series: Vec<SeriesForm>,
-    /// Print the results as JSON, and write files only with --out.
+    /// End after the first run that has another before it.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) once: bool,
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -317,6 +361,8 @@ pub(crate) enum Format {
 pub(crate) struct ListArgs {
     /// What to list.
     pub(crate) what: Listing,
+    /// Only this one, with all that is known of it: a controller or coupler with every option, a scenario, a suite.
+    pub(crate) name: Option<String>,
     /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
     /// nearest `data/`, and what ships.
     #[arg(long, value_name = "DIR", value_parser = directory)]
@@ -340,166 +386,17 @@ pub(crate) enum Listing {
     Traces,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum TraceCommand {
-    /// Its length, its rates, its gaps.
-    Show(TraceShowArgs),
-    /// Write it in another form: `.csv` and `.json` are rates over time, all else is Mahimahi's.
-    Convert(TraceConvertArgs),
-    /// Write a part of it.
-    Cut(TraceCutArgs),
-    /// Write it with so many times the rate.
-    Scale(TraceScaleArgs),
-    /// Draw its rate over time, as SVG.
-    Plot(TraceConvertArgs),
-    /// Make one of a file of yours: CSV, `iperf3 --json`, a capture of a bulk transfer, Mahimahi.
-    Import(TraceImportArgs),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct TraceSource {
-    /// A trace (see `weir list traces`) or a file.
-    pub(crate) trace: String,
-    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
-    /// nearest `data/`, and what ships.
-    #[arg(long, value_name = "DIR", value_parser = directory)]
-    pub(crate) data: Vec<PathBuf>,
-    /// Rates are means over this; whole milliseconds.
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = bin)]
-    pub(crate) bin: TimeDelta,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct TraceShowArgs {
-    #[command(flatten)]
-    pub(crate) source: TraceSource,
-    /// Print as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct TraceConvertArgs {
-    #[command(flatten)]
-    pub(crate) source: TraceSource,
-    /// The file to write.
-    pub(crate) out: PathBuf,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct TraceCutArgs {
-    #[command(flatten)]
-    pub(crate) source: TraceSource,
-    /// The file to write.
-    pub(crate) out: PathBuf,
-    /// Where the part begins.
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = time)]
-    pub(crate) from: TimeDelta,
-    /// Where it ends [default: the end of the trace].
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    pub(crate) to: Option<TimeDelta>,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct TraceScaleArgs {
-    #[command(flatten)]
-    pub(crate) source: TraceSource,
-    /// The file to write.
-    pub(crate) out: PathBuf,
-    /// So many times the rate, from 0.001 to 1000.
-    #[arg(long, value_name = "FACTOR")]
-    pub(crate) rate: f64,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct TraceImportArgs {
-    /// The file.
-    pub(crate) file: PathBuf,
-    /// What to write: a file, or a name under which the nearest data directory has it [default: FILE.trace.csv here].
-    #[arg(long, value_name = "NAME_OR_PATH")]
-    pub(crate) to: Option<PathBuf>,
-    /// Its form [default: by name and content].
-    #[arg(long, value_name = "FORM")]
-    pub(crate) form: Option<TraceFormOf>,
-    /// The column with the times: its name, or its number from 1.
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) time: Option<String>,
-    /// The column with the rates: its name, or its number from 1; of `iperf3 --bidir` `sum` or `sum_bidir_reverse`.
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) rate: Option<String>,
-    /// The unit of the times: s, ms, us or ns from whenever, or iso for dates.
-    #[arg(long, value_name = "UNIT")]
-    pub(crate) time_unit: Option<TimeUnit>,
-    /// The unit of the rates: bit/s, kbit/s, Mbit/s, Gbit/s, byte/s, kB/s, MB/s, GB/s, or bytes from one line to the next.
-    #[arg(long, value_name = "UNIT")]
-    pub(crate) rate_unit: Option<RateUnit>,
-    /// What stands between the columns.
-    #[arg(long, value_name = "WHAT")]
-    pub(crate) delimiter: Option<Delimiter>,
-    /// Numbers have a comma where others have a point.
-    #[arg(long)]
-    pub(crate) decimal_comma: bool,
-    /// Which flow of a capture: its number in the list, or all to one receiver.
-    #[arg(long, value_name = "NUMBER|all", value_parser = flow)]
-    pub(crate) flow: Option<WhichFlow>,
-    /// Directory in whose `traces/` a name is written [default: the nearest data directory].
-    #[arg(long, value_name = "DIR", value_parser = directory)]
-    pub(crate) data: Vec<PathBuf>,
-    /// Print what was found out as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum TraceFormOf {
-    /// A line per opportunity of 1500 bytes: its time in ms.
-    Mahimahi,
-    /// A table with a column of times and one of rates.
-    Csv,
-    /// Weir's own JSON.
-    Json,
-    /// What `iperf3 --json` prints.
-    Iperf3,
-    /// Packets, pcap or pcapng.
-    Pcap,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Delimiter {
-    /// `,`
-    Comma,
-    /// `;`
-    Semicolon,
-    /// A tab.
-    Tab,
-}
-
-/// Which flow of a capture.
-fn flow(text: &str) -> Result<WhichFlow, String> {
-    match text.parse() {
-        _ if text == "all" => Ok(WhichFlow::All),
-        Ok(number) if number > 0 => Ok(WhichFlow::Number(number)),
-        _ => Err("it must be a number from 1, or `all`".to_owned()),
-    }
-}
-
 /// A directory that is there.
 fn directory(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.is_dir() { Ok(path) } else { Err("there is no such directory".to_owned()) }
 }
 
-/// A time that is not negative.
-fn time(text: &str) -> Result<TimeDelta, String> {
-    let time: TimeDelta = text.parse().map_err(|error: weir_units::ParseUnitError| error.to_string())?;
-    if time.is_negative() { Err("must not be negative".to_owned()) } else { Ok(time) }
-}
-
-/// The length of a bin.
-fn bin(text: &str) -> Result<TimeDelta, String> {
-    let bin = time(text)?;
-    let whole = bin > TimeDelta::ZERO && bin.nanos() % 1_000_000 == 0;
-    if whole { Ok(bin) } else { Err("must be a whole number of milliseconds, 1 ms at least".to_owned()) }
+impl Listing {
+    /// As it stands on the command line.
+    pub(crate) fn word(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -507,6 +404,9 @@ pub(crate) struct SchemaArgs {
     /// Of what.
     #[arg(default_value = "scenario")]
     pub(crate) what: SchemaOf,
+    /// Of which controller or coupler are the options.
+    #[arg(required_if_eq("what", "options"))]
+    pub(crate) name: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -517,6 +417,18 @@ pub(crate) enum SchemaOf {
     Results,
     /// Files with suites of one's own.
     Suite,
+    /// The options of a controller or coupler.
+    Options,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExplainArgs {
+    /// The metric, such as `useful rate` or `owd_excess_ms.p95`.
+    #[arg(num_args = 0..)]
+    pub(crate) metric: Vec<String>,
+    /// Print as JSON: an array with an object for each meaning.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -530,4 +442,17 @@ pub(crate) struct CheckArgs {
     /// nearest `data/`, and what ships.
     #[arg(long, value_name = "DIR", value_parser = directory)]
     pub(crate) data: Vec<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompletionsArgs {
+    /// Which.
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ManArgs {
+    /// Directory for weir.1, weir-run.1 and so on.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }

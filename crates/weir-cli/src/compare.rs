@@ -35,8 +35,7 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
         let seeds = scenario.seeds();
         let jobs = threads(args.jobs);
         let request = ComparisonRequest { scenario, seeds: &seeds, jobs, series: false };
-        bar.set_message(scenario.name.clone());
-        bar.inc_length(request.runs() as u64);
+        progress::expect(&bar, &scenario.name, request.runs());
         Ok(request.run(&store, &|| bar.inc(1))?)
     };
     let comparisons = scenarios.iter().map(run).collect::<Result<Vec<_>, _>>()?;
@@ -70,15 +69,20 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
     Ok(())
 }
 
-/// A variant costs what its law with default options does.
-fn add_cost<'l>(summary: &mut SummaryTable, registry: &Registry, laws: impl Iterator<Item = &'l str>) {
-    summary.columns.push(Column {
+/// The column that `--cost` adds.
+pub(crate) fn cost_column() -> Column {
+    Column {
         label: "cost per packet".to_owned(),
         unit: "ns".to_owned(),
         definition: "of the sender half with its history, on this machine, least of 15 rounds".to_owned(),
         decimals: 0,
         best: Best::Lowest,
-    });
+    }
+}
+
+/// A variant costs what its law with default options does.
+fn add_cost<'l>(summary: &mut SummaryTable, registry: &Registry, laws: impl Iterator<Item = &'l str>) {
+    summary.columns.push(cost_column());
     for (row, law) in summary.rows.iter_mut().zip(laws) {
         // A yardstick is measured without the run that it sees: that is the cost of nothing.
         if registry::is_yardstick(law) {

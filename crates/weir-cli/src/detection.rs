@@ -29,8 +29,7 @@ pub(crate) fn detection(args: &DetectionArgs) -> Result<(), Failure> {
     let config = parameters(&args.set)?;
     let request = DetectionRequest { seeds: u64::from(args.runs), jobs: threads(args.table.jobs), config };
     let bar = progress::bar(args.table.quiet);
-    bar.set_message("detection");
-    bar.set_length(request.runs() as u64);
+    progress::expect(&bar, "detection", request.runs());
     let rows = request.run(&|| bar.inc(1)).map_err(std::io::Error::other)?;
     bar.finish_and_clear();
     let mut out = anstream::stdout().lock();

@@ -10,7 +10,7 @@ use weir_lab::registry::Registry;
 use weir_lab::scenario::{Carried, Contestant, Scenario};
 use weir_lab::traces::TraceStore;
 
-use crate::args::RunArgs;
+use crate::args::Changes;
 use crate::failure::{Failure, warn};
 
 /// What one option of the command line lays over the scenario.
@@ -22,7 +22,7 @@ struct Change {
 
 /// The scenario `name` as `args` change it; `contestants` are compared unless the arguments name others.
 pub(crate) fn scenario(
-    args: &RunArgs,
+    args: &Changes,
     registry: &Registry,
     name: &str,
     contestants: &[Contestant],
@@ -67,7 +67,7 @@ pub(crate) fn try_to_build(scenario: &Scenario, store: &TraceStore) -> Result<()
     Ok(())
 }
 
-fn changes(args: &RunArgs, contestants: &[Contestant]) -> Result<Vec<Change>, Failure> {
+fn changes(args: &Changes, contestants: &[Contestant]) -> Result<Vec<Change>, Failure> {
     let change = |option: &str, path: &str, value: &str| Change {
         option: format!("--{option} {value}"),
         assignment: format!("{path}={value}"),

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use comfy_table::Table;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use weir_lab::comparison::ComparisonError;
 use weir_lab::experiments::VerdictBaselineError;
@@ -15,6 +14,8 @@ use weir_lab::runs::RunError;
 use weir_lab::scenario::Scenario;
 use weir_lab::suite::BaselineError;
 use weir_lab::traces::{FormError, TraceStoreError};
+
+use crate::table;
 
 /// Nothing that is read by a program is broken into lines.
 const UNBROKEN: usize = 10_000;
@@ -70,6 +71,14 @@ pub(crate) enum Failure {
     /// A file cannot be written, after everything was run.
     #[error("{path}: cannot be written: {source}")]
     Write {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The report cannot be shown.
+    #[error("{path}: cannot be opened: {source}; open it yourself")]
+    Open {
         /// Which.
         path: PathBuf,
         /// Why.
@@ -139,7 +148,7 @@ impl Failure {
             | Self::NoRuns(_)
             | Self::Unwritable { .. }
             | Self::UnwritableFile { .. } => (format!("error: {self}"), 2),
-            Self::Write { .. } | Self::Print(_) => (format!("error: {self}"), 1),
+            Self::Write { .. } | Self::Open { .. } | Self::Print(_) => (format!("error: {self}"), 1),
         };
         // Where nobody listens, the exit code still tells.
         let _ = writeln!(anstream::stderr(), "{}", text.trim_end());
@@ -158,13 +167,17 @@ pub(crate) fn warn(scenario: &Scenario) {
 /// The error with the line that it is about.
 fn with_source(error: &ScenarioError) -> String {
     let theme = if colours() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let width = Table::new().use_stderr().width().map_or(UNBROKEN, usize::from);
+    let width = table::error_width().unwrap_or(UNBROKEN);
     let handler = GraphicalReportHandler::new_themed(theme).with_links(false).with_width(width);
-    let mut text = String::new();
-    match handler.render_report(&mut text, error) {
-        Ok(()) => text,
-        Err(_) => error.to_string(),
-    }
+    // Each for itself: as related ones the others would begin in another way.
+    let shown = |error: &ScenarioError| {
+        let mut text = String::new();
+        match handler.render_report(&mut text, error) {
+            Ok(()) => text,
+            Err(_) => format!("{error}\n"),
+        }
+    };
+    error.each().iter().map(shown).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether standard error shows colours.

@@ -6,12 +6,15 @@
 
 mod analyse;
 mod args;
+mod browser;
 mod check;
 mod compare;
 mod detection;
 mod effective;
+mod explain;
 mod failure;
 mod list;
+mod manual;
 mod markdown;
 mod new;
 mod numbers;
@@ -26,6 +29,7 @@ mod sweep;
 mod table;
 mod trace;
 mod trace_import;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -51,6 +55,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
     }
     let outcome = match Args::parse().command {
         Command::Run(args) => run::run(&args, &registry),
+        Command::Watch(args) => watch::watch(&args, &registry),
         Command::Compare(args) => compare::compare(&args, &registry),
         Command::Suite(args) => match suite::suite(&args, &registry) {
             Ok(true) => Ok(()),
@@ -68,9 +73,12 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Command::Trace(command) => trace::trace(&command),
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args, &registry),
-        Command::Schema(args) => list::schema(&args),
+        Command::Explain(args) => explain::explain(&args),
+        Command::Schema(args) => list::schema(&args, &registry),
         Command::New(command) => new::new(&command),
         Command::Check(args) => check::check(&args, &registry),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,5 +1,7 @@
 //! `weir list` and `weir schema`.
 
+mod one;
+
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -15,6 +17,9 @@ use crate::table;
 
 /// Lists controllers, couplers, scenarios, suites or traces.
 pub(crate) fn list(args: &ListArgs, registry: &Registry) -> Result<(), Failure> {
+    if let Some(name) = &args.name {
+        return one::show(args, name, registry);
+    }
     let (header, rows) = match args.what {
         Listing::Controllers => controllers(registry),
         Listing::Couplers => couplers(),
@@ -30,7 +35,13 @@ pub(crate) fn list(args: &ListArgs, registry: &Registry) -> Result<(), Failure> 
         }
         writeln!(out, "{}", serde_json::to_string_pretty(&all).map_err(std::io::Error::from)?)?;
     } else {
-        writeln!(out, "{}", table::plain(header, rows))?;
+        let width = table::terminal_width();
+        let (text, whole) = table::one_line_each(header, &rows, width);
+        writeln!(out, "{text}")?;
+        if !(whole || matches!(args.what, Listing::Traces)) {
+            let more = format!("\nAll that is known of one: weir list {} NAME", args.what.word());
+            writeln!(out, "{}", table::sentence(&more, width))?;
+        }
     }
     Ok(())
 }
@@ -47,8 +58,16 @@ fn add_presets(object: &mut Value, info: &registry::ControllerInfo) {
 }
 
 /// Prints a JSON Schema.
-pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Failure> {
+pub(crate) fn schema(args: &SchemaArgs, registry: &Registry) -> Result<(), Failure> {
     let text = match args.what {
+        SchemaOf::Options => {
+            serde_json::to_string_pretty(one::options(args.name.as_deref().unwrap_or_default(), registry)?)
+        }
+        _ if args.name.is_some() => {
+            let problem = "only `weir schema options NAME` takes a name; leave it out".to_owned();
+            let option = format!("schema … {}", args.name.as_deref().unwrap_or_default());
+            return Err(Failure::Option { option, problem });
+        }
         SchemaOf::Scenario => serde_json::to_string_pretty(scenario_schema()),
         SchemaOf::Results => serde_json::to_string_pretty(&results::results_schema()),
         SchemaOf::Suite => serde_json::to_string_pretty(suite::suite_schema()),
@@ -75,10 +94,13 @@ fn controllers(registry: &Registry) -> Rows {
 
 fn couplers() -> Rows {
     let row = |c: &registry::CouplerInfo| {
-        let use_in = if c.testbed_only { "testbeds" } else { "anywhere" };
-        [c.name, c.summary, c.source, c.steers.word(), use_in].map(str::to_owned).to_vec()
+        [c.name, c.summary, c.source, c.steers.word(), used_in(c)].map(str::to_owned).to_vec()
     };
     (&["name", "summary", "source", "steers", "for"], registry::couplers().map(row).collect())
+}
+
+fn used_in(coupler: &registry::CouplerInfo) -> &'static str {
+    if coupler.testbed_only { "testbeds" } else { "anywhere" }
 }
 
 fn scenarios() -> Result<Rows, Failure> {

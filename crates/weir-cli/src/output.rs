@@ -28,6 +28,8 @@ pub(crate) struct OutputDirectory {
 /// What stands before and after a controller's name in the names of files.
 const BY_CONTROLLER: [(&str, &str); 4] =
     [("series-", ".csv"), ("series-", ".parquet"), ("queuing-delay-", ".csv"), ("packets-", ".pcapng")];
+/// What stands beside packets, for those who read them.
+pub(crate) const DECODE_AS: &str = "decode_as_entries";
 /// Files of the demo's second part, which no other run writes.
 const BY_THE_DEMO: [&str; 2] = ["results-beside-cubic.json", "scenario-beside-cubic.toml"];
 
@@ -184,7 +186,7 @@ impl Drop for OutputDirectory {
 fn varies(name: &str) -> bool {
     let subject = |(before, after): &(&str, &str)| name.strip_prefix(before)?.strip_suffix(after);
     let mut subjects = BY_CONTROLLER.iter().filter_map(subject);
-    BY_THE_DEMO.contains(&name) || is_of_a_row(name) || subjects.any(are_controllers)
+    BY_THE_DEMO.contains(&name) || name == DECODE_AS || is_of_a_row(name) || subjects.any(are_controllers)
 }
 
 /// Whether `name` is that of a table that some row of a paper writes.

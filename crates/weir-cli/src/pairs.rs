@@ -37,8 +37,7 @@ pub(crate) fn pairs(args: &PairsArgs) -> Result<(), Failure> {
         jobs: threads(args.table.jobs),
     };
     let bar = progress::bar(args.table.quiet);
-    bar.set_message("pairs");
-    bar.set_length(request.runs() as u64);
+    progress::expect(&bar, "pairs", request.runs());
     let pairs = request.run(&TraceStore::at(None), &|| bar.inc(1))?;
     bar.finish_and_clear();
     let mut out = anstream::stdout().lock();

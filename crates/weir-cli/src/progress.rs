@@ -18,6 +18,12 @@ pub(crate) fn bar(quiet: bool) -> ProgressBar {
     bar
 }
 
+/// Adds `runs` of `what` to the bar: first how many, as a bar without length looks full.
+pub(crate) fn expect(bar: &ProgressBar, what: &str, runs: usize) {
+    bar.inc_length(runs as u64);
+    bar.set_message(what.to_owned());
+}
+
 /// Lines in place of a bar, one a minute, for what takes long and whose standard error goes to a file.
 #[derive(Debug)]
 pub(crate) struct Lines {

@@ -15,7 +15,7 @@ use crate::args::ReportArgs;
 use crate::failure::Failure;
 use crate::output::{OutputFile, TABLE};
 use crate::run::{DEFAULT_OUT, file_name};
-use crate::table;
+use crate::{browser, table};
 
 const RESULTS: &str = "results.json";
 const SCENARIO: &str = "scenario.toml";
@@ -59,7 +59,7 @@ pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<(), Failu
             }
         }
     }
-    writeln!(out, "Report: {}", path.display())?;
+    writeln!(out, "Report: {}", browser::link(&path))?;
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use crate::effective::threads;
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory};
 use crate::progress::{self, Lines};
-use crate::table;
+use crate::{browser, table};
 
 /// The name of the file with the report, in the output directory.
 const REPORT: &str = "index.html";
@@ -38,9 +38,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     let log =
         directory.as_ref().map(|directory| open_log(&directory.path(RUNS), &args.parts.merge)).transpose()?;
     let bar = progress::bar(args.quiet);
-    bar.set_message("reproduce");
     let runs = args.parts.shard.map_or_else(|| reproduction.runs(), |shard| reproduction.runs_of(shard));
-    bar.set_length(runs as u64);
+    progress::expect(&bar, "reproduce", runs);
     let lines = Lines::beside_a_bar(args.quiet);
     let done = || {
         bar.inc(1);
@@ -83,7 +82,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     } else {
         print(&mut out, &results)?;
         if let Some(directory) = &directory {
-            writeln!(out, "\nReport: {}", directory.path(REPORT).display())?;
+            writeln!(out, "\nReport: {}", browser::link(&directory.path(REPORT)))?;
         }
     }
     // Also rows that are gone are missed, unless others were named.

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
+use weir_lab::capture;
 use weir_lab::comparison::saved::Saved;
 use weir_lab::comparison::{Captures, Comparison, ComparisonError, ComparisonRequest, RunTable};
 use weir_lab::comparison::{demo, panels, tables};
@@ -18,12 +19,14 @@ use weir_lab::traces::TraceStore;
 use crate::args::{RunArgs, SeriesForm};
 use crate::check::counted;
 use crate::failure::Failure;
-use crate::output::{Files, OutputDirectory, TABLE};
+use crate::output::{DECODE_AS, Files, OutputDirectory, TABLE};
 use crate::sweep::sweep;
-use crate::{effective, progress, table};
+use crate::{browser, effective, progress, table};
 
 /// Where results go unless the caller says otherwise.
 pub(crate) const DEFAULT_OUT: &str = "weir-out";
+/// The name of the file with the report, in the output directory.
+const REPORT: &str = "report.html";
 
 /// Runs what the arguments ask for.
 pub(crate) fn run(args: &RunArgs, registry: &Registry) -> Result<(), Failure> {
@@ -59,52 +62,39 @@ struct Part<'a> {
 
 impl Invocation<'_> {
     fn single(&self, name: &str) -> Result<(), Failure> {
-        let scenario = effective::scenario(self.args, self.registry, name, &[], &self.store)?;
+        self.opens_a_file()?;
+        let scenario = effective::scenario(&self.args.changes, self.registry, name, &[], &self.store)?;
         let mut directory = self.output(&scenario.name)?;
         let captures = self.captures(&scenario, directory.as_mut())?;
         let bar = self.bar();
         let comparison = self.compare(&scenario, &bar, directory.is_some(), &captures)?;
         bar.finish_and_clear();
         let values = tables::summary_table(&comparison);
-        let summary = values.summary();
         let verdict = comparison.verdict();
         let whole = scenario.anywhere(&self.store);
         let part = Part { scenario: &whole, comparison: &comparison, suffix: "" };
-        write(directory.as_mut(), &[part], &values, &verdict, &[], &self.args.series)?;
+        let beside = match captures.as_slice() {
+            [] => Files::new(),
+            _ => vec![(DECODE_AS.to_owned(), capture::decode_as_entries().into_bytes())],
+        };
+        write(directory.as_mut(), &[part], &values, (&verdict, &[]), &self.args.series, beside)?;
         let notes = comparison.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
-            return print_json(&mut out, &[&comparison.summary], &notes);
+            print_json(&mut out, &[&comparison.summary], &notes)?;
+            return self.open(directory.as_ref());
         }
-        writeln!(out, "{}\n", heading(&scenario, &comparison))?;
-        let width = table::terminal_width();
-        if comparison.has_media() {
-            writeln!(out, "{}", table::summary("controller", &summary, width))?;
-            table::write_marks(&mut out, &summary)?;
-        }
-        if let (Some(differences), Some(first)) = (
-            tables::difference_table(&comparison).filter(|_| !scenario.variants.is_empty()),
-            comparison.controllers.first(),
-        ) {
-            let title = format!("less {}, run by run", first.name);
-            writeln!(out, "{}", table::summary(&title, &differences, width))?;
-        }
-        for controller in &comparison.controllers {
-            let flows = tables::flow_table(&controller.runs);
-            if !comparison.has_media() {
-                writeln!(out, "{}", table::summary("flow", &flows, width))?;
-            } else if flows.rows.len() > 1 {
-                let title = format!("flows, {}", controller.name);
-                writeln!(out, "{}", table::summary(&title, &flows, width))?;
-            }
-        }
-        closing(&mut out, directory.as_ref(), &notes, &verdict)
+        print_tables(&mut out, &scenario, &comparison)?;
+        closing(&mut out, directory.as_ref(), &notes, &verdict)?;
+        self.open(directory.as_ref())
     }
 
     fn demo(&self) -> Result<(), Failure> {
+        self.opens_a_file()?;
         let all: Vec<Contestant> = self.registry.controller_names().map(Contestant::named).collect();
         let shown = |name: &str| -> Result<Scenario, Failure> {
-            let mut scenario = effective::scenario(self.args, self.registry, name, &all, &self.store)?;
+            let mut scenario =
+                effective::scenario(&self.args.changes, self.registry, name, &all, &self.store)?;
             scenario.controllers = demo::contestants(&scenario.controllers);
             Ok(scenario)
         };
@@ -122,11 +112,13 @@ impl Invocation<'_> {
             Part { scenario: &beside, comparison: &contest, suffix: "-beside-cubic" },
         ];
         let floor: Vec<String> = demo::floor_in_words(&call).into_iter().collect();
-        write(directory.as_mut(), &parts, &values, &verdict, &floor, &self.args.series)?;
+        let words = (verdict.as_str(), floor.as_slice());
+        write(directory.as_mut(), &parts, &values, words, &self.args.series, Files::new())?;
         let notes = call.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
-            return print_json(&mut out, &[&call.summary, &contest.summary], &notes);
+            print_json(&mut out, &[&call.summary, &contest.summary], &notes)?;
+            return self.open(directory.as_ref());
         }
         let width = table::terminal_width();
         writeln!(out, "{}", heading(&alone, &call))?;
@@ -136,7 +128,17 @@ impl Invocation<'_> {
         for sentence in &floor {
             writeln!(out, "{}\n", table::sentence(sentence, width))?;
         }
-        closing(&mut out, directory.as_ref(), &notes, &verdict)
+        closing(&mut out, directory.as_ref(), &notes, &verdict)?;
+        self.open(directory.as_ref())
+    }
+
+    /// Whether there will be a file to open, if one is to be opened.
+    fn opens_a_file(&self) -> Result<(), Failure> {
+        browser::is_written(self.args.open, self.args.json, self.args.out.as_deref())
+    }
+
+    fn open(&self, directory: Option<&OutputDirectory>) -> Result<(), Failure> {
+        browser::open(self.args.open, directory.map(|directory| directory.path(REPORT)).as_deref())
     }
 
     /// Where the files go; `None` if there are none.
@@ -187,8 +189,7 @@ impl Invocation<'_> {
         let seeds = scenario.seeds();
         let jobs = effective::threads(self.args.jobs);
         let request = ComparisonRequest { scenario, seeds: &seeds, jobs, series };
-        bar.set_message(scenario.name.clone());
-        bar.inc_length(request.runs() as u64);
+        progress::expect(bar, &scenario.name, request.runs());
         let links = self.args.pcap.as_slice();
         let captures = (!captures.is_empty()).then_some(Captures { links, files: captures });
         request.run_capturing(&self.store, &|| bar.inc(1), captures).map_err(|error| match error {
@@ -201,17 +202,50 @@ impl Invocation<'_> {
     }
 }
 
-/// Report, results, series and the scenarios as they were run. The report is about the first, and says `notes` besides.
+/// What was run, and the tables of what came out.
+pub(crate) fn print_tables(
+    out: &mut impl Write,
+    scenario: &Scenario,
+    comparison: &Comparison,
+) -> Result<(), Failure> {
+    writeln!(out, "{}\n", heading(scenario, comparison))?;
+    let width = table::terminal_width();
+    if comparison.has_media() {
+        let summary = tables::summary_table(comparison).summary();
+        writeln!(out, "{}", table::summary("controller", &summary, width))?;
+        table::write_marks(out, &summary)?;
+    }
+    if let (Some(differences), Some(first)) = (
+        tables::difference_table(comparison).filter(|_| !scenario.variants.is_empty()),
+        comparison.controllers.first(),
+    ) {
+        let title = format!("less {}, run by run", first.name);
+        writeln!(out, "{}", table::summary(&title, &differences, width))?;
+    }
+    for controller in &comparison.controllers {
+        let flows = tables::flow_table(&controller.runs);
+        if !comparison.has_media() {
+            writeln!(out, "{}", table::summary("flow", &flows, width))?;
+        } else if flows.rows.len() > 1 {
+            let title = format!("flows, {}", controller.name);
+            writeln!(out, "{}", table::summary(&title, &flows, width))?;
+        }
+    }
+    Ok(())
+}
+
+/// Report, results, series and the scenarios as they were run, and the files `beside` them. The report is about the first, and
+/// says `notes` besides the verdict.
 fn write(
     directory: Option<&mut OutputDirectory>,
     parts: &[Part<'_>],
     values: &RunTable,
-    verdict: &str,
-    notes: &[String],
+    (verdict, notes): (&str, &[String]),
     forms: &[SeriesForm],
+    beside: Files,
 ) -> Result<(), Failure> {
     let (Some(directory), Some(first)) = (directory, parts.first()) else { return Ok(()) };
-    let mut files = Files::new();
+    let mut files = beside;
     for part in parts {
         let suffix = part.suffix;
         let scenario = part.scenario.to_toml().map_err(std::io::Error::other)?;
@@ -227,7 +261,7 @@ fn write(
     let mut table = serde_json::to_vec(&saved).map_err(std::io::Error::from)?;
     table.push(b'\n');
     files.push((TABLE.to_owned(), table));
-    files.push(("report.html".to_owned(), page::render(&input).into_bytes()));
+    files.push((REPORT.to_owned(), page::render(&input).into_bytes()));
     directory.write(&files)
 }
 
@@ -285,7 +319,7 @@ fn closing(
         writeln!(out, "{}", table::sentence(note, width))?;
     }
     if let Some(directory) = directory {
-        writeln!(out, "Report: {}", directory.path("report.html").display())?;
+        writeln!(out, "Report: {}", browser::link(&directory.path(REPORT)))?;
     }
     writeln!(out, "{}", table::sentence(verdict, width))?;
     Ok(())

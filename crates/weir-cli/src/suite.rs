@@ -16,7 +16,7 @@ use weir_lab::traces::TraceStore;
 use crate::args::{SuiteArgs, SuiteCommand, SuiteSource};
 use crate::effective::{contestants, each_once, threads};
 use crate::failure::Failure;
-use crate::progress;
+use crate::{browser, progress};
 use gates::Gates;
 use output::{Output, Told};
 
@@ -39,6 +39,7 @@ pub(crate) fn suite(args: &SuiteArgs, registry: &Registry) -> Result<bool, Failu
 
 fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Failure> {
     let cases = each_once(&args.case);
+    browser::is_written(args.open, args.json, args.out.as_deref())?;
     unknown_cases("--case", suite, &cases)?;
     let gates = Gates::of(&args.gates, suite, &cases)?;
     let contestants = match suite.controllers.as_slice() {
@@ -60,8 +61,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     let base = args.baseline.as_deref().map(|path| SuiteResult::read(path, &request, &store)).transpose()?;
     let mut output = Output::prepare(args, suite, &cases)?;
     let bar = progress::bar(args.quiet);
-    bar.set_message(suite.name.clone());
-    bar.set_length(request.runs() as u64);
+    progress::expect(&bar, &suite.name, request.runs());
     let run = request.run(&store, &|| bar.inc(1))?;
     bar.finish_and_clear();
     let mut notes = run.result.stand_ins();
@@ -78,7 +78,8 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
         let _ = writeln!(anstream::stderr(), "{line}");
     }
     written?;
-    match printed {
+    let opened = browser::open(args.open, output.matrix().as_deref());
+    match printed.and(opened) {
         // The exit code is told even to who has stopped reading.
         Err(failure) if !failure.is_closed_pipe() => Err(failure),
         _ => Ok(missed.is_empty() && !changes.is_some_and(|changes| changes.has_regression())),

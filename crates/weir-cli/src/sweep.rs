@@ -15,7 +15,7 @@ use crate::effective::{self, named, threads};
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory};
 use crate::reproduce::{RUNS, open_log};
-use crate::{progress, table};
+use crate::{browser, progress, table};
 
 /// The name of the file with the plots, in the output directory.
 const REPORT: &str = "index.html";
@@ -24,9 +24,9 @@ const REPORT: &str = "index.html";
 pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(), Failure> {
     refuse_what_has_no_meaning(args)?;
     let store = TraceStore::find(&args.data);
-    let scenario = effective::scenario(args, registry, name, &[], &store)?;
+    let scenario = effective::scenario(&args.changes, registry, name, &[], &store)?;
     let contestants = contestants(args, &scenario)?;
-    let set: Vec<String> = args.set.iter().cloned().chain(duration(args)).collect();
+    let set: Vec<String> = args.changes.set.iter().cloned().chain(duration(args)).collect();
     // Each value is tried by itself first, so that what is wrong is told of the option.
     for Varied { path, values, unit } in &args.sweep {
         for value in values {
@@ -51,9 +51,8 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     let log =
         directory.as_ref().map(|directory| open_log(&directory.path(RUNS), &args.parts.merge)).transpose()?;
     let bar = progress::bar(args.quiet);
-    bar.set_message(scenario.name.clone());
     let runs = args.parts.shard.map_or_else(|| reproduction.runs(), |shard| reproduction.runs_of(shard));
-    bar.set_length(runs as u64);
+    progress::expect(&bar, &scenario.name, runs);
     let jobs = threads(args.jobs);
     if let (Some(shard), Some(log)) = (args.parts.shard, &log) {
         reproduction.run_shard(shard, jobs, &store, log, &|| bar.inc(1))?;
@@ -80,6 +79,7 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
         text.push(b'\n');
         let files: Files = vec![(REPORT.to_owned(), page), ("sweep.json".to_owned(), text)];
         directory.write(&files)?;
+        browser::open(args.open, Some(&directory.path(REPORT)))?;
     }
     let mut out = anstream::stdout().lock();
     if args.json {
@@ -94,14 +94,18 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     )?;
     print(&mut out, &request, &numbers)?;
     if let Some(directory) = &directory {
-        writeln!(out, "Report: {}", directory.path(REPORT).display())?;
+        writeln!(out, "Report: {}", browser::link(&directory.path(REPORT)))?;
     }
     Ok(())
 }
 
 /// Options that say nothing of a sweep.
 fn refuse_what_has_no_meaning(args: &RunArgs) -> Result<(), Failure> {
-    let given = [("--pcap", !args.pcap.is_empty()), ("--seed", args.seed.is_some())];
+    if args.open && args.out.is_none() {
+        let problem = "a sweep writes files only with --out; give a directory".to_owned();
+        return Err(Failure::Option { option: "--open".to_owned(), problem });
+    }
+    let given = [("--pcap", !args.pcap.is_empty()), ("--seed", args.changes.seed.is_some())];
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => Err(Failure::Option {
@@ -114,7 +118,7 @@ fn refuse_what_has_no_meaning(args: &RunArgs) -> Result<(), Failure> {
 
 /// Who is compared: those of the arguments, else those of the scenario.
 fn contestants(args: &RunArgs, scenario: &Scenario) -> Result<Vec<Contestant>, Failure> {
-    let given = named(&args.controller)?;
+    let given = named(&args.changes.controller)?;
     if !given.is_empty() {
         return Ok(given);
     }
@@ -135,7 +139,7 @@ fn contestants(args: &RunArgs, scenario: &Scenario) -> Result<Vec<Contestant>, F
 }
 
 fn duration(args: &RunArgs) -> Option<String> {
-    args.duration.as_ref().map(|duration| format!("duration={duration}"))
+    args.changes.duration.as_ref().map(|duration| format!("duration={duration}"))
 }
 
 /// A line for each controller at each place.

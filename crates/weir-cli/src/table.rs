@@ -16,9 +16,19 @@ const HEADER_WIDTH: usize = 9;
 
 /// Words in columns; they wrap within the terminal, but for the first of each row, a name.
 pub(crate) fn plain(header: &[&str], rows: Vec<Vec<impl Into<Cell>>>) -> String {
+    wrapped(header, rows, terminal_width())
+}
+
+fn wrapped(header: &[&str], rows: Vec<Vec<impl Into<Cell>>>, width: Option<usize>) -> String {
     let mut table = Table::new();
-    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(header.iter().map(|name| Cell::new(name).add_attribute(Attribute::Bold)));
+    table.load_style(NOTHING);
+    match width.and_then(|width| u16::try_from(width).ok()) {
+        Some(width) => table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width),
+        None => table.set_content_arrangement(ContentArrangement::Disabled),
+    };
+    if !header.is_empty() {
+        table.set_header(header.iter().map(|name| Cell::new(name).add_attribute(Attribute::Bold)));
+    }
     table.add_rows(rows);
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
@@ -27,6 +37,11 @@ pub(crate) fn plain(header: &[&str], rows: Vec<Vec<impl Into<Cell>>>) -> String 
         names.set_constraint(ColumnConstraint::ContentWidth);
     }
     table.trim_fmt()
+}
+
+/// Words in two columns, what it is and what there is of it; they wrap within the terminal.
+pub(crate) fn without_header(rows: Vec<Vec<Cell>>) -> String {
+    plain(&[], rows)
 }
 
 /// Words in columns, the header's line and then one for each row, whatever the width.
@@ -41,9 +56,70 @@ pub(crate) fn lines(header: &[&str], rows: Vec<Vec<Cell>>) -> Vec<String> {
     table.trim_fmt().lines().map(str::to_owned).collect()
 }
 
-/// Columns of the terminal that standard output is; `None` where it is none.
+/// Words in columns, one line for each row: the first columns that fit `width`, two at least, of which the second then ends
+/// with the last word that fits. And whether that is all.
+pub(crate) fn one_line_each(header: &[&str], rows: &[Vec<String>], width: Option<usize>) -> (String, bool) {
+    let drawn = |shown: usize, text: &dyn Fn(usize, &str) -> String| {
+        let row = |row: &Vec<String>| {
+            row[..shown].iter().enumerate().map(|(at, cell)| Cell::new(text(at, cell))).collect()
+        };
+        lines(&header[..shown], rows.iter().map(row).collect()).join("\n")
+    };
+    let whole = |shown| drawn(shown, &|_, cell| cell.to_owned());
+    let all = header.len();
+    let Some(width) = width.filter(|&width| columns(&whole(all)) > width) else { return (whole(all), true) };
+    if let Some(shown) = (2..all).rev().find(|&shown| columns(&whole(shown)) <= width) {
+        return (whole(shown), false);
+    }
+    let names = rows.iter().map(|row| visible(&row[0])).chain([visible(header[0])]).max().unwrap_or(0);
+    let room = width.saturating_sub(names + 2);
+    (drawn(2.min(all), &|at, cell| if at == 0 { cell.to_owned() } else { cut(cell, room) }), false)
+}
+
+/// The same with every column; where they do not fit `width`, a paragraph for each row, whose last cell is set in below.
+pub(crate) fn or_paragraphs(header: &[&str], rows: &[Vec<String>], width: Option<usize>) -> String {
+    let (text, whole) = one_line_each(header, rows, width);
+    if !whole {
+        let paragraph = |row: &Vec<String>| {
+            let (last, cells) = row.split_last()?;
+            let named = !cells.first()?.is_empty();
+            let cells: Vec<&str> = cells.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+            let (first, others) = (cells.first()?, cells[1..].join("   "));
+            // What belongs to the row above has no name.
+            Some(if named {
+                let head = format!("\u{1b}[1m{first}\u{1b}[0m   {others}");
+                format!("{}\n{}", head.trim_end(), indented(last, width))
+            } else {
+                indented(&format!("{}: {last}", cells.join(" ")), width)
+            })
+        };
+        return rows.iter().filter_map(paragraph).collect::<Vec<_>>().join("\n");
+    }
+    text
+}
+
+/// `text`, or as many of its words as fit `width` with `…` behind.
+fn cut(text: &str, width: usize) -> String {
+    if visible(text) <= width {
+        return text.to_owned();
+    }
+    let first = broken(text, width.saturating_sub(2)).into_iter().next().unwrap_or_default();
+    format!("{} …", first.trim_end_matches([',', ';', ':']))
+}
+
+/// Columns of the terminal that standard output is; `None` where it is none, or does not know its size.
 pub(crate) fn terminal_width() -> Option<usize> {
-    Table::new().width().map(usize::from)
+    known(Table::new().width())
+}
+
+/// The same of standard error.
+pub(crate) fn error_width() -> Option<usize> {
+    known(Table::new().use_stderr().width())
+}
+
+/// A terminal that says it has no column says that it does not know.
+fn known(width: Option<u16>) -> Option<usize> {
+    width.filter(|&width| width > 0).map(usize::from)
 }
 
 /// A sentence in lines that fit the terminal; in one where there is none.

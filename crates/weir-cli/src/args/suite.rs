@@ -16,6 +16,7 @@ pub(crate) enum SuiteSource {
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct SuiteArgs {
     #[command(subcommand)]
     pub(crate) command: Option<SuiteCommand>,
@@ -61,6 +62,9 @@ pub(crate) struct SuiteArgs {
     /// nearest `data/`, and what ships.
     #[arg(long, value_name = "DIR", value_parser = super::directory)]
     pub(crate) data: Vec<PathBuf>,
+    /// Open the matrix when it is there.
+    #[arg(long)]
+    pub(crate) open: bool,
     /// Also judge by what stands in for recorded traces that are not there; without it that is an error.
     #[arg(long)]
     pub(crate) allow_stand_ins: bool,

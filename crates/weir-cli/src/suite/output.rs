@@ -7,6 +7,7 @@ use weir_lab::suite::{self, Changes, ControllerResult, Suite, SuiteResult, Suite
 
 use super::{LEGEND, changes, junit, markdown};
 use crate::args::SuiteArgs;
+use crate::browser;
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory, OutputFile};
 use crate::run::DEFAULT_OUT;
@@ -128,6 +129,11 @@ impl Output {
         first
     }
 
+    /// Where the matrix is, if it was written.
+    pub(super) fn matrix(&self) -> Option<PathBuf> {
+        self.directory.as_ref().map(|directory| directory.path(MATRIX))
+    }
+
     /// Prints the result, and what changed.
     ///
     /// # Errors
@@ -145,7 +151,7 @@ impl Output {
                 if let Some(directory) = &self.directory {
                     let (cases, all) = (told.run.result.cases.len(), told.suite.cases.len());
                     let some = if cases < all { format!(" ({cases} of {all} cases)") } else { String::new() };
-                    writeln!(out, "Matrix: {}{some}", directory.path(MATRIX).display())?;
+                    writeln!(out, "Matrix: {}{some}", browser::link(&directory.path(MATRIX)))?;
                 }
                 changes::print(&mut out, told.notes, told.changes)
             }

@@ -130,3 +130,40 @@ fn words_stand_in_columns_of_their_own() {
         without_escapes(&plain(&["name", "title"], rows.to_vec())).lines().map(str::to_owned).collect();
     assert_eq!(lines, ["name    title", "a       first", "longer  second"]);
 }
+
+#[test]
+fn a_width_of_no_column_is_none_that_is_known() {
+    assert_eq!((known(Some(0)), known(Some(80)), known(None)), (None, Some(80), None));
+    let row = vec![vec!["name", "words that go on and on"]];
+    assert_eq!(wrapped(&[], row.clone(), None), "name  words that go on and on");
+    assert_eq!(wrapped(&[], row, Some(17)), "name  words\n      that go\n      on and on");
+}
+
+#[test]
+fn one_line_each_has_the_columns_that_fit_and_ends_with_a_word() {
+    let rows = [["gcc", "what browsers do, today", "draft"], ["nada", "RFC", "RFC 8698"]];
+    let rows: Vec<Vec<String>> = rows.map(|row| row.map(str::to_owned).to_vec()).to_vec();
+    let drawn = |width| {
+        let (text, whole) = one_line_each(&["name", "summary", "source"], &rows, width);
+        (without_escapes(&text), whole)
+    };
+    let all = "name  summary                  source\ngcc   what browsers do, today  draft\nnada  RFC                      RFC 8698";
+    assert_eq!(drawn(None), (all.to_owned(), true));
+    assert_eq!(drawn(Some(39)), (all.to_owned(), true));
+    let two = "name  summary\ngcc   what browsers do, today\nnada  RFC";
+    assert_eq!(drawn(Some(38)), (two.to_owned(), false));
+    assert_eq!(drawn(Some(27)), ("name  summary\ngcc   what browsers do …\nnada  RFC".to_owned(), false));
+}
+
+#[test]
+fn rows_that_are_too_wide_are_paragraphs() {
+    let rows = [["kappa", "0.5", "number", "the gain of the update"], ["", "", "\"wire\"", "where it ends"]];
+    let rows: Vec<Vec<String>> = rows.map(|row| row.map(str::to_owned).to_vec()).to_vec();
+    let drawn = |width| without_escapes(&or_paragraphs(&["option", "default", "may be", "is"], &rows, width));
+    assert_eq!(
+        drawn(Some(24)),
+        "kappa   0.5   number\n    the gain of the\n    update\n    \"wire\": where it\n    ends"
+    );
+    assert_eq!(drawn(None), drawn(Some(200)));
+    assert_eq!(drawn(None).lines().count(), 3);
+}

@@ -70,6 +70,113 @@ fn an_unknown_scenario_brings_up_the_nearest() {
 }
 
 #[test]
+fn an_unknown_scenario_or_row_that_is_near_none_brings_up_some_and_where_all_stand() {
+    for (arguments, all) in [
+        ("run colours", "`weir list scenarios` has all"),
+        ("reproduce colours", "docs/reproduction.md has all"),
+    ] {
+        let outcome = Place::new().try_weir(arguments);
+        let said =
+            outcome.stderr.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+        assert!(said.contains(all) && said.contains("there are "), "{said}");
+        assert!(said.matches('`').count() <= 22, "{said}");
+    }
+    refused("check three-flows", &["`gcc-2016/three-flows`", "`quality/three-flows`"]);
+}
+
+#[test]
+fn what_is_no_text_is_no_scenario() {
+    let place = Place::new();
+    place.write("folder/call.toml", GOOD);
+    std::fs::write(place.path().join("latin.toml"), b"title = \"a\"\nsource = \"\xe4\"").unwrap();
+    refused_in(&place, &["run", "folder"], &["folder: this is a directory", "name a file in it"]);
+    refused_in(&place, &["check", "latin.toml"], &["latin.toml: line 2 is no UTF-8 text"]);
+    #[cfg(target_os = "linux")]
+    refused_in(&place, &["run", "/dev/zero"], &["/dev/zero: this is longer than 16 MB"]);
+}
+
+#[test]
+fn standard_input_is_a_scenario_too() {
+    use std::io::Write as _;
+    let place = Place::new();
+    let call = |arguments: &[&str], text: &str| {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        writer.write_all(text.as_bytes()).unwrap();
+        drop(writer);
+        Outcome::of(place.command(arguments).stdin(reader))
+    };
+    assert_eq!(call(&["check", "-"], GOOD).stdout, "- is right: A call (2 links, 1 flow, 1 run of 5s)\n");
+    let run = call(&["run", "-", "--duration", "2s", "--runs", "2", "-q"], GOOD);
+    assert_eq!(
+        (run.code, place.path().join("weir-out/stdin/report.html").is_file()),
+        (Some(0), true),
+        "{run:?}"
+    );
+    let refused = call(&["check", "-"], &GOOD.replace("5s", "5"));
+    assert!(refused.code == Some(2) && refused.stderr.contains("stdin:2:12: "), "{}", refused.stderr);
+}
+
+/// The places of all mistakes that are told of `text`.
+fn places(text: &str) -> Vec<String> {
+    let place = Place::new();
+    place.write("call.toml", text);
+    let outcome = place.call(&["check", "call.toml"]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("Error:"), "all begin alike:\n{}", outcome.stderr);
+    let told = outcome.stderr.match_indices("× call.toml:").map(|(at, begin)| {
+        outcome.stderr[at + begin.len()..]
+            .split(' ')
+            .next()
+            .unwrap_or_default()
+            .trim_end_matches(':')
+            .to_owned()
+    });
+    told.collect()
+}
+
+#[test]
+fn mistakes_of_every_stage_are_told_together() {
+    let spoilt = |changes: &[(&str, &str)]| {
+        changes.iter().fold(GOOD.to_owned(), |text, (right, wrong)| {
+            assert_eq!(text.matches(right).count(), 1, "`{right}` must be there once");
+            text.replace(right, wrong)
+        })
+    };
+    let unit = ("queue = { time = \"300ms\" }", "queue = { time = \"300\" }");
+    let controller = ("\"gcc-2016\"", "\"gcc2016\"");
+    let node = ("to = \"right\"\nstart", "to = \"rihgt\"\nstart");
+    let value = ("start = \"1s\"", "start = \"-1s\"");
+    assert_eq!(places(&spoilt(&[unit, controller, node])), ["8:18", "19:14", "17:6"]);
+    // A value of the flow and its names, without a mistake of form.
+    assert_eq!(places(&spoilt(&[controller, node, value])).len(), 3);
+    // Of a flow whose form is wrong the names alone are judged further: the others might be right beside what was meant.
+    let unknown = ("encoder = \"papers\"", "encodr = \"papers\"");
+    assert_eq!(places(&spoilt(&[unknown, controller, value])), ["20:1", "19:14"]);
+}
+
+#[test]
+fn beside_an_unknown_kind_the_other_mistakes_are_told() {
+    let text = GOOD.replace("\"media\"", "\"medai\"").replace("\"gcc-2016\"", "\"gcc2016\"");
+    let text = text.replace("\"50kbps\"", "\"50\"").replace("encoder =", "encodr =");
+    assert_eq!(places(&text), ["15:8", "20:1", "21:17", "19:14"]);
+}
+
+#[test]
+fn what_is_lost_by_a_mistake_of_form_is_no_further_mistake() {
+    // Without the link there would be no way, without the rate no capacity, and who starts late has nothing to stop.
+    let lost = [
+        ("links.forward]\nfrom", "links.forward]\nfrm", "4:1"),
+        ("rate = \"1Mbps\"\nqueue", "rate = \"1\"\nqueue", "7:8"),
+        ("start = \"1s\"", "stop = 4\nstop_spread = \"1s\"", "18:8"),
+        ("duration = \"5s\"", "duration = 5\nmeasure = { from = \"90s\" }", "2:12"),
+    ];
+    for (right, wrong, place) in lost {
+        assert_eq!(GOOD.matches(right).count(), 1, "`{right}` must be there once");
+        assert_eq!(places(&GOOD.replace(right, wrong)), [place], "{wrong}");
+    }
+}
+
+#[test]
 fn a_wrong_unit_is_shown_at_its_place() {
     file_refused(
         "\"5s\"",

@@ -108,6 +108,115 @@ fn presets_are_an_array_in_json() {
 }
 
 #[test]
+fn one_controller_is_told_with_every_option() {
+    let place = Place::new();
+    let gcc = place.weir("list controllers gcc").stdout;
+    for words in ["summary ", "source ", "placement ", "feedback ", "option ", "trendline.window"] {
+        assert!(gcc.contains(words), "{words}:\n{gcc}");
+    }
+    let json: Value = serde_json::from_str(&place.weir("list controllers nada --json").stdout).unwrap();
+    let option = |key: &str| {
+        let options = json["options"].as_array().unwrap();
+        options.iter().find(|option| option["key"] == key).unwrap_or_else(|| panic!("{key}")).clone()
+    };
+    assert_eq!(option("kappa")["default"], 0.5);
+    assert_eq!(option("kappa")["form"], "number");
+    assert!(option("kappa")["description"].as_str().unwrap().contains("RFC 8698"));
+    let names = place.weir("list controllers --json").stdout;
+    for name in serde_json::from_str::<Value>(&names).unwrap().as_array().unwrap() {
+        let name = name["name"].as_str().unwrap();
+        let one: Value =
+            serde_json::from_str(&place.weir(&format!("list controllers {name} --json")).stdout).unwrap();
+        assert_eq!(one["name"], name);
+        let undefined = one["options"].as_array().unwrap().iter().find(|option| option["description"] == "");
+        assert_eq!(undefined, None, "{name}");
+    }
+    assert!(place.weir("list controllers omniscient").stdout.contains("preset"));
+}
+
+#[test]
+fn presets_and_choices_are_told_with_what_they_are_for() {
+    let tfrc = Place::new().weir("list controllers tfrc").stdout;
+    let line =
+        |begin: &str| tfrc.lines().find(|line| line.trim_start().starts_with(begin)).unwrap_or_default();
+    assert!(line("ns2 ").split_whitespace().count() > 2, "{tfrc}");
+    assert!(
+        line("increase ").contains("at-once") && line("\"one-packet-per-rtt\"").contains("ns-2"),
+        "{tfrc}"
+    );
+}
+
+#[test]
+fn one_coupler_one_scenario_one_suite() {
+    let place = Place::new();
+    let coupler = place.weir("list couplers rfc8699-2 --json").stdout;
+    let coupler: Value = serde_json::from_str(&coupler).unwrap();
+    assert_eq!((&coupler["steers"], coupler["options"].is_array()), (&"rates".into(), true));
+    let scenario = place.weir("list scenarios gcc-2016/three-flows").stdout;
+    for words in ["Three GCC flows, one after another", "gcc-2016, table 2", "200s", "forward", "gcc-2016 "] {
+        assert!(scenario.contains(words), "{words}:\n{scenario}");
+    }
+    let suite = place.weir("list suites rfc8867").stdout;
+    assert!(suite.contains("rfc8867/pause") && suite.contains("at least 80 %"), "{suite}");
+    for (what, unknown) in [("controllers", "ndaa"), ("couplers", "noen"), ("suites", "rfc8876")] {
+        let refused = place.try_weir(&format!("list {what} {unknown}"));
+        assert_eq!(refused.code, Some(2));
+        assert!(refused.stderr.contains("did you mean"), "{}", refused.stderr);
+    }
+    assert!(place.try_weir("list traces synthetic-lte").stderr.contains("weir trace show synthetic-lte"));
+}
+
+#[test]
+fn a_metric_is_explained_by_the_name_of_its_column_or_key() {
+    let place = Place::new();
+    let useful = place.weir("explain useful rate").stdout;
+    assert!(useful.contains("useful rate, kbit/s\n    payload of the frames"), "{useful}");
+    assert!(
+        useful.contains("tables of `weir run SCENARIO`; `weir run`, the demo; `weir compare`"),
+        "{useful}"
+    );
+    assert!(useful.contains("flows[].useful_rate_bps, bit/s"), "the key, too:\n{useful}");
+    let p95 = place.weir("explain owd_excess_ms.p95").stdout;
+    assert!(p95.contains("ms\n    One-way delay less propagation. 95 % lie below."), "{p95}");
+    assert!(p95.contains("controllers[].media.owd_excess_ms.p95"), "{p95}");
+    let all = place.weir("explain").stdout;
+    for name in ["useful rate", "cost per packet", "flows[].freezes", "jain.of_means", "links[].queue_ms.p95"]
+    {
+        assert!(all.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}:\n{all}");
+    }
+    let unknown = place.try_weir("explain freezs");
+    assert_eq!((unknown.code, unknown.stdout.as_str()), (Some(2), ""));
+    assert!(unknown.stderr.contains("did you mean `freezes`?"), "{}", unknown.stderr);
+    let json: Value = serde_json::from_str(&place.weir("explain loss --json").stdout).unwrap();
+    assert_eq!(json[0]["unit"], "%");
+}
+
+#[test]
+fn every_number_of_the_results_is_explained() {
+    let place = Place::new();
+    let terms: Value = serde_json::from_str(&place.weir("explain --json").stdout).unwrap();
+    let known = |key: &str| terms.as_array().unwrap().iter().any(|term| term["name"] == key);
+    let results = place.weir("run bench/cbr --duration 1s --json").stdout;
+    let results: Value = serde_json::from_str(&results).unwrap();
+    let mut unknown = Vec::new();
+    numbers(&results["controllers"][0], "", &mut unknown);
+    assert!(unknown.len() > 100, "{unknown:?}");
+    unknown.retain(|key| !known(key));
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+/// The paths of what is given as mean and interval.
+fn numbers(value: &Value, path: &str, found: &mut Vec<String>) {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match value {
+        Value::Object(object) if object.contains_key("ci95") => found.push(path.to_owned()),
+        Value::Object(object) => object.iter().for_each(|(key, value)| numbers(value, &below(key), found)),
+        Value::Array(items) => items.iter().for_each(|item| numbers(item, &format!("{path}[]"), found)),
+        _ => {}
+    }
+}
+
+#[test]
 fn lists_align_and_lines_end_with_a_word() {
     let place = Place::new();
     for what in ["controllers", "couplers", "scenarios", "traces"] {
@@ -133,6 +242,17 @@ fn schemas_are_json() {
     }
     assert_eq!(schema("schema"), scenario, "scenario is what is meant unless something else is said");
     assert_eq!(schema("schema results")["title"], "Summary");
+    assert!(schema("schema options nada")["properties"]["kappa"].is_object());
+    assert!(schema("schema options ctrltcp")["properties"].is_object());
+    for (arguments, said) in [
+        ("schema options", "<NAME>"),
+        ("schema options ndaa", "did you mean `nada`?"),
+        ("schema results nada", "leave it out"),
+    ] {
+        let refused = place.try_weir(arguments);
+        assert_eq!(refused.code, Some(2), "{arguments}");
+        assert!(refused.stderr.contains(said), "{arguments}: {}", refused.stderr);
+    }
 }
 
 #[test]
@@ -171,4 +291,21 @@ fn the_command_tells_what_it_can_do() {
     }
     assert_eq!(place.weir("--version").stdout, format!("weir {}\n", env!("CARGO_PKG_VERSION")));
     assert_eq!(place.call(&[]).code, Some(2));
+}
+
+/// A terminal that has no size, as that of `script`, whose own input is none.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_without_a_size_breaks_no_lines() {
+    let place = Place::new();
+    let weir = env!("CARGO_BIN_EXE_weir");
+    let mut script = std::process::Command::new("script");
+    script.args(["-qc", &format!("{weir} list couplers; {weir} list suites rfc8867"), "/dev/null"]);
+    let outcome = Outcome::of(script.current_dir(place.path()).stdin(std::process::Stdio::null()));
+    let piped = [place.weir("list couplers").stdout, place.weir("list suites rfc8867").stdout].concat();
+    let lines = |text: &str| {
+        let text = text.replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
+        text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(lines(&outcome.stdout), lines(&piped));
 }

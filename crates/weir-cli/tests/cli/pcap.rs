@@ -31,7 +31,10 @@ fn each_controller_has_a_file_with_the_links_as_interfaces_the_same_each_time() 
         assert_eq!(kinds.iter().filter(|kind| **kind == INTERFACE).count(), 2);
         assert!(kinds.len() > 100, "{}", kinds.len());
     }
-    let without: Vec<_> = one.keys().filter(|path| !path.to_str().unwrap().starts_with("packets-")).collect();
+    let profile = "decode_as_entry: udp.port,5004,(none),RTP\ndecode_as_entry: udp.port,5005,(none),RTCP\n";
+    assert_eq!(place.read("one/decode_as_entries"), profile);
+    let of_packets = |path: &str| path.starts_with("packets-") || path == "decode_as_entries";
+    let without: Vec<_> = one.keys().filter(|path| !of_packets(path.to_str().unwrap())).collect();
     place.weir("run call.toml -q --controller gcc-2016,nada --runs 2 --out one");
     let left = place.tree("one");
     assert!(left.keys().eq(without), "packets of an earlier run go: {:?}", left.keys());

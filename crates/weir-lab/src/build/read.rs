@@ -4,8 +4,9 @@ use std::path::Path;
 
 use toml::Table;
 
-use super::validate;
-use crate::form::{self, KeyPath, OptionsOf, Origin, Problem, ScenarioError, Shape, advice};
+use super::file::{self, Refused};
+use super::{further, validate};
+use crate::form::{self, KeyPath, OptionsOf, Origin, Problem, ScenarioError, Shape, advice_of_many};
 use crate::registry::{self, Registry};
 use crate::scenario::{Scenario, scenario_shape};
 use crate::shipped;
@@ -60,7 +61,11 @@ impl Scenario {
             let laid = form::set(&mut table, scenario_shape(), options, assignment, &origin)?;
             origin = origin.with(laid);
         }
-        origin.check(form::check(&table, scenario_shape(), options))?;
+        let mut problems = form::check(&table, scenario_shape(), options);
+        if !problems.is_empty() {
+            problems.extend(further::problems(registry, table, options, &problems));
+            return Err(origin.together(problems));
+        }
         let scenario: Self = form::read(table).map_err(|message| origin.plain_error(None, &message))?;
         let scenario = Self { registry: registry.clone(), ..scenario };
         origin.check(validate::problems(&scenario))?;
@@ -72,7 +77,7 @@ impl Scenario {
         validate::warnings(self).into_iter().map(|problem| self.origin.error(problem)).collect()
     }
 
-    /// The scenario that ships under the name `name`, else that of the file `name`, with `overrides` as for
+    /// The scenario that ships under the name `name`, else that of the file `name`, `-` being standard input, with `overrides` as for
     /// [`Self::parse`].
     ///
     /// # Errors
@@ -91,18 +96,27 @@ impl Scenario {
                 Self::parse_in(registry, &format!("scenarios/{name}.toml"), shipped.text, overrides)?;
             return Ok(scenario.named(name));
         }
-        match std::fs::read_to_string(Path::new(name)) {
+        let (name, text) = match name {
+            file::STANDARD_INPUT => ("stdin", file::standard_input()),
+            path => (path, file::text(Path::new(path))),
+        };
+        match text {
             Ok(text) => {
                 let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
                 Self::parse_in(registry, name, &text, overrides).map(|scenario| scenario.named(&stem))
             }
-            Err(error) => {
-                let names = shipped::SCENARIOS.iter().map(|s| s.name);
-                let problem = Problem::value(
-                    &KeyPath::default(),
-                    format!("no scenario ships under this name, and as a file: {error}"),
-                );
-                Err(ScenarioError::new(name, "", None, problem.help(advice(name, names))))
+            Err(refused) => {
+                let (message, advice) = match refused {
+                    Refused::Missing(error) => {
+                        let names = shipped::SCENARIOS.iter().map(|s| s.name);
+                        let all = "`weir list scenarios` has all";
+                        let message = format!("no scenario ships under this name, and as a file: {error}");
+                        (message, advice_of_many(name, names, all))
+                    }
+                    Refused::NoText { message, advice } => (message, advice),
+                };
+                let problem = Problem::value(&KeyPath::default(), message).help(advice);
+                Err(ScenarioError::new(name, "", None, problem))
             }
         }
     }

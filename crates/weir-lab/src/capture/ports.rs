@@ -17,6 +17,13 @@ const DYNAMIC_PORTS: u32 = 16_384;
 /// Clients with addresses of their own.
 const CLIENT_ADDRESSES: u32 = 253;
 
+/// Wireshark's file of this name: on which ports RTP and RTCP are, which no file of packets says.
+pub fn decode_as_entries() -> String {
+    let entry =
+        |(port, protocol): (u16, &str)| format!("decode_as_entry: udp.port,{port},(none),{protocol}\n");
+    [(RTP, "RTP"), (RTCP, "RTCP")].map(entry).concat()
+}
+
 /// An address and a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Socket {

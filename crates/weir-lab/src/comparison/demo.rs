@@ -32,7 +32,7 @@ pub fn contestants(controllers: &[String]) -> Vec<String> {
 
 /// What a column is filled from.
 #[derive(Clone, Copy)]
-enum From {
+pub(super) enum From {
     /// The call alone.
     Alone,
     /// The call beside CUBIC.
@@ -58,7 +58,8 @@ pub fn table(alone: &Comparison, beside: &Comparison) -> RunTable {
     RunTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }
 }
 
-fn columns() -> Vec<(From, Metric<'static>)> {
+/// Its columns, and what each is filled from.
+pub(super) fn columns() -> Vec<(From, Metric<'static>)> {
     let mut columns: Vec<(From, Metric<'static>)> =
         call_metrics().into_iter().map(|metric| (From::Alone, metric)).collect();
     columns.extend(freeze_metrics().map(|metric| (From::BeyondFloor, beyond_floor(metric))));

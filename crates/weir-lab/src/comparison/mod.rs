@@ -3,6 +3,7 @@
 mod by_run;
 pub mod cost;
 pub mod demo;
+pub mod glossary;
 mod outcome;
 pub mod panels;
 pub mod portrait;

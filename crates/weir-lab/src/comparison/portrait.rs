@@ -30,6 +30,13 @@ pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> SummaryTable {
     RunTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }.summary()
 }
 
+/// Its columns, in order.
+pub(super) fn metrics() -> Vec<Metric<'static>> {
+    let mut metrics = call_metrics();
+    metrics.extend([loss_metric(), used(), start_up(), fairness(), share()]);
+    metrics
+}
+
 fn used<'a>() -> Metric<'a> {
     let definition = "rate over capacity, alone on 1 Mbit/s, in the last third of 90 s";
     Metric::new("alone", "%", 0, Best::Highest, definition, |run| {

@@ -8,6 +8,9 @@ use crate::page::{Best, Column, SummaryTable};
 use weir_measure::results::stats::Estimate;
 use weir_measure::results::{FlowKind, FlowMeasures, RunMetrics, Value};
 
+const FRAME_DELAY: &str = "from capture to the arrival of a frame's last packet, 95th percentile over frames";
+const QUEUING_OF_A_FLOW: &str = "one-way delay of the flow's packets less propagation";
+
 /// How a cell is filled from one run.
 type FromRun<'a> = Box<dyn Fn(&RunMetrics) -> Value + 'a>;
 
@@ -65,15 +68,28 @@ pub fn difference_table(comparison: &Comparison) -> Option<SummaryTable> {
     if others.is_empty() || first.runs.len() < 2 {
         return None;
     }
+    Some(differences(others.iter().map(|of| (of, first))))
+}
+
+/// How each controller differs from itself in `before`, run by run. `None` where that had other seeds, or none of the controllers.
+pub fn change_table(before: &Comparison, now: &Comparison) -> Option<SummaryTable> {
+    let earlier = |of: &ControllerRuns| before.controllers.iter().find(|other| other.name == of.name);
+    let pairs: Vec<_> = now.controllers.iter().filter_map(|of| Some((of, earlier(of)?))).collect();
+    let alike = before.summary.seeds == now.summary.seeds && !pairs.is_empty();
+    alike.then(|| differences(pairs.into_iter()))
+}
+
+/// How the first of each pair differs from the second.
+fn differences<'a>(pairs: impl Iterator<Item = (&'a ControllerRuns, &'a ControllerRuns)>) -> SummaryTable {
     let mut metrics = media_metrics();
     metrics.extend(network_metrics());
-    let row = |of: &ControllerRuns| RunRow {
+    let row = |(of, other): (&ControllerRuns, &ControllerRuns)| RunRow {
         name: of.name.clone(),
-        values: metrics.iter().map(|m| m.values_beyond(&of.runs, &first.runs)).collect(),
+        values: metrics.iter().map(|metric| metric.values_beyond(&of.runs, &other.runs)).collect(),
     };
-    let rows = others.iter().map(row).collect();
+    let rows = pairs.map(row).collect();
     let columns = metrics.iter().map(|m| Column { best: Best::Neither, ..m.column.clone() }).collect();
-    Some(RunTable { columns, rows }.without_empty_columns().summary())
+    RunTable { columns, rows }.without_empty_columns().summary()
 }
 
 /// The same of the runs of each controller.
@@ -123,14 +139,9 @@ pub(crate) fn call_metrics<'a>() -> Vec<Metric<'a>> {
             "payload of the frames that were whole within 150 ms of their capture",
             |run| media_sum(run, |flow| flow.useful_rate_bps).map(|bps| bps / 1e3),
         ),
-        Metric::new(
-            "frame delay p95",
-            "ms",
-            0,
-            Best::Lowest,
-            "from capture to the arrival of a frame's last packet, 95th percentile over frames",
-            |run| run.media.frame_delay_ms.p95,
-        ),
+        Metric::new("frame delay p95", "ms", 0, Best::Lowest, FRAME_DELAY, |run| {
+            run.media.frame_delay_ms.p95
+        }),
     ]
 }
 
@@ -188,7 +199,7 @@ fn described(cause: Cause) -> &'static str {
     }
 }
 
-fn media_metrics<'a>() -> Vec<Metric<'a>> {
+pub(super) fn media_metrics<'a>() -> Vec<Metric<'a>> {
     let mut metrics = vec![Metric::new(
         "rate",
         "kbit/s",
@@ -210,7 +221,7 @@ fn media_metrics<'a>() -> Vec<Metric<'a>> {
     metrics
 }
 
-fn network_metrics<'a>() -> Vec<Metric<'a>> {
+pub(super) fn network_metrics<'a>() -> Vec<Metric<'a>> {
     vec![
         Metric::new(
             "utilisation",
@@ -234,18 +245,25 @@ fn network_metrics<'a>() -> Vec<Metric<'a>> {
     ]
 }
 
-fn flow_metrics(group: &str) -> Vec<Metric<'_>> {
+pub(super) fn flow_metrics(group: &str) -> Vec<Metric<'_>> {
     type Pick = fn(&FlowMeasures<Value>) -> Value;
-    let columns: [(&str, &str, usize, Pick, f64); 6] = [
-        ("rate", "kbit/s", 0, |f| f.rate_bps, 1e-3),
-        ("loss", "%", 2, |f| f.loss_ratio, 100.0),
-        ("queuing p50", "ms", 1, |f| f.owd_excess_ms.p50, 1.0),
-        ("queuing p95", "ms", 1, |f| f.owd_excess_ms.p95, 1.0),
-        ("RTT excess p95", "ms", 1, |f| f.rtt_excess_ms.p95, 1.0),
-        ("frame delay p95", "ms", 0, |f| f.frame_delay_ms.p95, 1.0),
+    let columns: [(&str, &str, &str, usize, Pick, f64); 6] = [
+        ("rate", "kbit/s", "bytes received on the wire per second of activity", 0, |f| f.rate_bps, 1e-3),
+        ("loss", "%", "bytes lost over bytes sent", 2, |f| f.loss_ratio, 100.0),
+        ("queuing p50", "ms", QUEUING_OF_A_FLOW, 1, |f| f.owd_excess_ms.p50, 1.0),
+        ("queuing p95", "ms", QUEUING_OF_A_FLOW, 1, |f| f.owd_excess_ms.p95, 1.0),
+        (
+            "RTT excess p95",
+            "ms",
+            "round-trip time less the least of the run",
+            1,
+            |f| f.rtt_excess_ms.p95,
+            1.0,
+        ),
+        ("frame delay p95", "ms", FRAME_DELAY, 0, |f| f.frame_delay_ms.p95, 1.0),
     ];
-    let metric = |(label, unit, decimals, pick, scale): (&str, &str, usize, Pick, f64)| {
-        Metric::new(label, unit, decimals, Best::Neither, "", move |run| {
+    let metric = |(label, unit, definition, decimals, pick, scale): (&str, &str, &str, usize, Pick, f64)| {
+        Metric::new(label, unit, decimals, Best::Neither, definition, move |run| {
             let own = run.flows.iter().filter(|flow| group_of(&flow.name, &run.flows) == group);
             let values: Vec<f64> = own.filter_map(pick).collect();
             (!values.is_empty()).then(|| scale * values.iter().sum::<f64>() / values.len() as f64)

@@ -10,7 +10,7 @@ use super::paths;
 use super::plots::{self, PlotFormulas};
 use super::row::{Claim, Class, OverPlaces, Row, Source, Sweep, Trend, Values, row_shape};
 use crate::analysis::{self, Entry};
-use crate::form::{self, KeyPath, Origin, Problem, ScenarioError, advice, list};
+use crate::form::{self, KeyPath, Origin, Problem, ScenarioError, advice, advice_of_many, list};
 use crate::registry::Registry;
 
 /// A row of a paper that makes sense.
@@ -179,7 +179,7 @@ pub(super) fn select(
 ) -> Result<Vec<&'static ShippedRow>, ScenarioError> {
     let missing = |option: &str, name: &str, known: Vec<&str>| {
         let problem = Problem::value(&KeyPath::default(), format!("there is no `{name}`"));
-        let problem = problem.help(advice(name, known));
+        let problem = problem.help(advice_of_many(name, known, "docs/reproduction.md has all"));
         ScenarioError::new(option, name, Some((0, name.len())), problem)
     };
     let all = || ROWS.iter().map(|row| row.name);

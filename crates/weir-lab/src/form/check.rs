@@ -65,7 +65,32 @@ impl<'s> Checker<'_, 's> {
     fn table_of(&mut self, table: &Table, shape: Shape<'s>, path: &KeyPath) {
         match table_form(table, shape, path) {
             Ok(form) => self.table(table, &form, path),
-            Err(problem) => self.problems.push(problem),
+            Err(problem) => {
+                self.problems.push(problem);
+                self.any_table(table, &tables(shape), path);
+            }
+        }
+    }
+
+    /// What is wrong in `table` whichever of `forms` it has.
+    fn any_table(&mut self, table: &Table, forms: &[TableForm<'s>], path: &KeyPath) {
+        let tag = forms.iter().find_map(TableForm::tag).map(|(tag, _)| tag);
+        let known = |key: &&(&'s str, Shape<'s>)| Some(key.0) != tag;
+        let keys = forms.iter().flat_map(|form| form.keys.iter().filter(known).copied()).collect();
+        let all = TableForm { keys, ..TableForm::default() };
+        for (key, value) in table.iter().filter(|(key, _)| Some(key.as_str()) != tag) {
+            let path = path.with(key);
+            let judged = forms.iter().map(|form| match child(form, table, key, self.options) {
+                Child::Known(shape) | Child::Named(shape) => {
+                    Some(check_value(value, shape, &path, self.options))
+                }
+                Child::Any => Some(Vec::new()),
+                Child::Unknown => None,
+            });
+            match judged.flatten().min_by_key(Vec::len) {
+                Some(problems) => self.problems.extend(problems),
+                None => self.problems.push(unknown_key(key, &all, &path)),
+            }
         }
     }
 
@@ -261,13 +286,18 @@ impl NumberForm {
     }
 
     fn expectation(self) -> String {
-        let noun = if self.whole { "a whole number" } else { "a number" };
-        match (self.min, self.max) {
-            (Some(min), Some(max)) => format!("{noun} from {min} to {max}"),
-            (Some(min), None) => format!("{noun} of at least {min}"),
-            (None, Some(max)) => format!("{noun} of at most {max}"),
-            (None, None) => noun.to_owned(),
-        }
+        format!("a {}", number_in_words(self))
+    }
+}
+
+/// Which numbers these are.
+pub(super) fn number_in_words(number: NumberForm) -> String {
+    let noun = if number.whole { "whole number" } else { "number" };
+    match (number.min, number.max) {
+        (Some(min), Some(max)) => format!("{noun} from {min} to {max}"),
+        (Some(min), None) => format!("{noun} of at least {min}"),
+        (None, Some(max)) => format!("{noun} of at most {max}"),
+        (None, None) => noun.to_owned(),
     }
 }
 

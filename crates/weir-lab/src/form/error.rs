@@ -135,6 +135,12 @@ impl ScenarioError {
         self.0.place.map(|p| (p.line, p.column))
     }
 
+    /// This problem and the further ones of the same scenario, each by itself.
+    pub fn each(&self) -> Vec<Self> {
+        let alone = |error: &Self| Self(Box::new(Inner { others: Vec::new(), ..(*error.0).clone() }));
+        std::iter::once(self).chain(self.others()).map(alone).collect()
+    }
+
     /// Further problems of the same scenario.
     pub fn others(&self) -> &[Self] {
         &self.0.others
@@ -197,6 +203,9 @@ impl Diagnostic for ScenarioError {
     }
 }
 
+/// So many of many names are shown.
+const SHOWN: usize = 8;
+
 /// The name among `names` that `wrong` was probably meant to be.
 pub(crate) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wrong = wrong.to_lowercase();
@@ -210,8 +219,8 @@ pub(crate) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>)
         .map(|(_, name)| name)
 }
 
-/// Advice for a name that is none of `names`.
-pub(crate) fn advice<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+/// Advice for a name that is none of `names`: the one that was probably meant, else those that there are.
+pub fn advice<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     if let Some(name) = nearest(wrong, names.iter().copied()) {
         return format!("did you mean `{name}`?");
@@ -221,6 +230,21 @@ pub(crate) fn advice<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) 
         [only] => format!("known here is only `{only}`"),
         _ => format!("known here are {}", list(&names)),
     }
+}
+
+/// [`advice`] where there are many names: of those that there are the nearest ones, and `all`, which says where all stand.
+pub fn advice_of_many<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>, all: &str) -> String {
+    let mut names: Vec<&str> = names.into_iter().collect();
+    if names.len() <= SHOWN || nearest(wrong, names.iter().copied()).is_some() {
+        return advice(wrong, names);
+    }
+    let count = names.len();
+    names.sort_by_key(|name| {
+        // Whoever leaves out or adds a part means what has the other parts.
+        (!name.contains(wrong) && !wrong.contains(name), strsim::damerau_levenshtein(wrong, name))
+    });
+    names.truncate(SHOWN);
+    format!("there are {count}, among them {}; {all}", list(&names))
 }
 
 /// `` `a`, `b` and `c` ``.
@@ -260,6 +284,16 @@ mod tests {
         assert_eq!(advice("colour", names), "known here are `delay`, `rate` and `queue`");
         assert_eq!(advice("colour", ["a"]), "known here is only `a`");
         assert_eq!(advice("colour", []), "there are none here");
+        assert_eq!(advice_of_many("colour", names, "`list`"), advice("colour", names));
+        let many: Vec<String> = (10..99).map(|number| format!("paper-a/fig{number}")).collect();
+        let of_many = |wrong| advice_of_many(wrong, many.iter().map(String::as_str), "`list` has all");
+        assert_eq!(of_many("paper-a/fig9"), "did you mean `paper-a/fig19`?");
+        let advice = of_many("fig77");
+        assert!(advice.starts_with("there are 89, among them `paper-a/fig77`, `paper-a/fig"), "{advice}");
+        assert!(
+            advice.ends_with("; `list` has all") && advice.matches("`paper").count() == SHOWN,
+            "{advice}"
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! options of a controller, from whom it asks for them.
 
 mod check;
+mod describe;
 mod error;
 mod given;
 mod origin;
@@ -11,8 +12,9 @@ mod set;
 mod shape;
 
 pub(crate) use check::{OptionsOf, check};
-pub use error::ScenarioError;
-pub(crate) use error::{KeyPath, Problem, advice, list, nearest};
+pub use describe::{ChoiceInfo, KeyInfo, keys};
+pub(crate) use error::{KeyPath, Problem, list, nearest};
+pub use error::{ScenarioError, advice, advice_of_many};
 pub(crate) use given::read;
 pub(crate) use origin::Origin;
 pub(crate) use set::set;

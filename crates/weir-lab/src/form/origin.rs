@@ -78,6 +78,12 @@ impl Origin {
         ScenarioError::together(errors).map_or(Ok(()), Err)
     }
 
+    /// The error of `problems`, of which there is one at least.
+    pub(crate) fn together(&self, problems: Vec<Problem>) -> ScenarioError {
+        let nothing = || self.plain_error(None, "this makes no sense");
+        self.check(problems).err().unwrap_or_else(nothing)
+    }
+
     /// Where paths begin that stand at `path`: in the directory of the file, in the present one (which is empty) where a
     /// `--set` wrote them.
     pub(crate) fn directory(&self, path: &KeyPath) -> &Path {

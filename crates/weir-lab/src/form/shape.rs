@@ -71,6 +71,31 @@ impl<'s> Shape<'s> {
         Self { root: schema, node: schema }
     }
 
+    /// What is said of the value, where it is used or else where it is defined.
+    pub(super) fn description(self) -> &'s str {
+        let own = self.node.get("description").and_then(Value::as_str);
+        let defined = || self.reference().and_then(|name| self.definition(name)).map(Self::description);
+        own.or_else(defined).unwrap_or_default()
+    }
+
+    /// What holds where the value is not given.
+    pub(super) fn default(self) -> Option<&'s Value> {
+        self.node.get("default")
+    }
+
+    /// What may stand here, each with what is said of it; empty where there is but one form.
+    pub(super) fn alternatives(self) -> Vec<Self> {
+        if let Some(definition) = self.reference().and_then(|name| self.definition(name)) {
+            return definition.alternatives();
+        }
+        let nested = |choice: Self| match choice.alternatives() {
+            none if none.is_empty() => vec![choice],
+            several => several,
+        };
+        let stands = |choice: &Self| !choice.forms().is_empty();
+        self.choices().into_iter().flat_map(nested).filter(stands).collect()
+    }
+
     fn at(self, node: &'s Value) -> Self {
         Self { node, ..self }
     }

@@ -12,7 +12,7 @@ use toml::Table;
 use weir_cc::coupled::{Coupler, Member};
 
 use super::RegistryError;
-use super::law::changed;
+use super::law::{changed, with_defaults};
 use crate::form::{Shape, advice};
 
 /// What is known of a coupler, for whoever has to choose.
@@ -97,7 +97,7 @@ struct Entry {
 
 impl Entry {
     fn of<K: CouplerKind>() -> Self {
-        let mut schema = schemars::schema_for!(K::Config).to_value();
+        let mut schema = with_defaults(schemars::schema_for!(K::Config).to_value(), &K::config());
         if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
             properties.retain(|key, _| !K::FIXED.contains(&key.as_str()));
         }
@@ -158,11 +158,23 @@ pub fn coupler(
     options: Option<&Table>,
     setting: &Setting,
 ) -> Result<Option<Box<dyn Coupler>>, RegistryError> {
-    let entry = ENTRIES.iter().find(|entry| entry.info.name == name).ok_or_else(|| {
+    let entry = entry(name)?;
+    (entry.build)(options, setting).map_err(|reason| RegistryError::Options { name: entry.info.name, reason })
+}
+
+fn entry(name: &str) -> Result<&'static Entry, RegistryError> {
+    ENTRIES.iter().find(|entry| entry.info.name == name).ok_or_else(|| {
         let advice = advice(name, couplers().map(|info| info.name));
         RegistryError::Unknown { what: "coupling algorithm", name: name.to_owned(), advice }
-    })?;
-    (entry.build)(options, setting).map_err(|reason| RegistryError::Options { name: entry.info.name, reason })
+    })
+}
+
+/// What is known of the coupler `name`, and the JSON Schema of its options.
+///
+/// # Errors
+/// An unknown name.
+pub fn find_coupler(name: &str) -> Result<(&'static CouplerInfo, &'static Value), RegistryError> {
+    entry(name).map(|entry| (&entry.info, &entry.schema))
 }
 
 pub(crate) fn coupler_options_shape(name: &str) -> Option<Shape<'static>> {

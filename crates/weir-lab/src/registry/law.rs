@@ -105,7 +105,7 @@ impl Entry {
 const PRESET: &str = "preset";
 
 fn schema<L: Law>(presets: &[PresetInfo]) -> Value {
-    let mut schema = schemars::schema_for!(L::Config).to_value();
+    let mut schema = with_defaults(schemars::schema_for!(L::Config).to_value(), &L::Config::default());
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut)
         && !presets.is_empty()
     {
@@ -116,6 +116,18 @@ fn schema<L: Law>(presets: &[PresetInfo]) -> Value {
             "oneOf": choices,
         });
         properties.insert(PRESET.to_owned(), preset);
+    }
+    schema
+}
+
+/// `schema` with the values of `config` as the defaults of its keys.
+pub(super) fn with_defaults(mut schema: Value, config: &impl Serialize) -> Value {
+    let defaults = serde_json::to_value(config).unwrap_or_default();
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (key, node) in properties.into_iter().flatten() {
+        if let (Some(node), Some(default)) = (node.as_object_mut(), defaults.get(key)) {
+            node.insert("default".to_owned(), default.clone());
+        }
     }
     schema
 }

@@ -15,7 +15,9 @@ mod yardsticks;
 
 pub use controllers::Registry;
 pub(crate) use couplers::coupler_options_shape;
-pub use couplers::{CouplerInfo, Setting as CouplerSetting, Steers, coupler, coupler_info, couplers};
+pub use couplers::{
+    CouplerInfo, Setting as CouplerSetting, Steers, coupler, coupler_info, couplers, find_coupler,
+};
 pub use law::{Half, Law, Preset};
 pub use tcp_profile::TcpProfile;
 pub use windows::{WindowLawInfo, window_law, window_laws, window_laws_of};

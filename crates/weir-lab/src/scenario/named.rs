@@ -43,6 +43,13 @@ impl<T> Named<T> {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
+    /// Takes the thing of that name away; whether there was one.
+    pub(crate) fn remove(&mut self, name: &str) -> bool {
+        let before = self.0.len();
+        self.0.retain(|(own, _)| own != name);
+        self.0.len() < before
+    }
+
     /// The thing of that name.
     pub fn get(&self, name: &str) -> Option<&T> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, thing)| thing)

@@ -34,6 +34,9 @@ const HIGHEST_RATE: DataRate = DataRate::from_mbps(1_000_000);
 /// Smallest and largest segment of TCP.
 const SEGMENT_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize::from_bytes(60_000));
 
+/// Keys of flows that say where they go, and how many there are.
+const WAYS: [&str; 8] = ["from", "to", "route", "reverse_route", "call", "count", "first", "every"];
+
 /// Everything about `scenario` that makes no sense.
 pub(crate) fn problems(scenario: &Scenario) -> Vec<Problem> {
     let mut all = Problems { found: Vec::new(), registry: &scenario.registry };
@@ -67,13 +70,21 @@ pub(crate) fn problems(scenario: &Scenario) -> Vec<Problem> {
     }
     all.calls(scenario);
     all.couplings(scenario);
-    if all.found.is_empty() {
-        match network(scenario, scenario.seed) {
-            Ok(network) => all.network(scenario, &network),
-            Err(problem) => all.found.push(problem),
-        }
+    if !all.found.iter().any(concerns_the_network) {
+        all.ways(scenario);
     }
     all.found
+}
+
+/// Whether the network cannot be made, or is another one, where this is wrong.
+fn concerns_the_network(problem: &Problem) -> bool {
+    let keys: Vec<&str> = problem.path.0.iter().map(String::as_str).collect();
+    match keys.as_slice() {
+        ["flows", _, key, ..] => WAYS.contains(key),
+        ["links", _, key, ..] => ["from", "to"].contains(key),
+        ["links" | "flows" | "dumbbell" | "multipath" | "duration"] | [] => true,
+        _ => false,
+    }
 }
 
 struct Problems<'s> {
@@ -407,6 +418,24 @@ impl Problems<'_> {
         }
     }
 
+    /// What is wrong with the ways of the flows: of each flow the first thing.
+    fn ways(&mut self, scenario: &Scenario) {
+        let mut left = scenario.clone();
+        while let Err(problem) = network(&left, left.seed).map(|network| self.network(scenario, &network)) {
+            let flow = match problem.path.0.as_slice() {
+                [section, name, ..] if section == "flows" => Some(name.clone()),
+                _ => None,
+            };
+            // Several flows may lack one way.
+            if self.found.iter().all(|known| known.message != problem.message) {
+                self.found.push(problem);
+            }
+            if !flow.is_some_and(|flow| left.flows.remove(&flow)) {
+                return;
+            }
+        }
+    }
+
     fn network(&mut self, scenario: &Scenario, network: &Network<'_>) {
         let mut names = BTreeSet::new();
         for flow in &network.flows {
@@ -417,7 +446,7 @@ impl Problems<'_> {
             }
         }
         for (name, flow) in scenario.flows.iter() {
-            let copies = network.flows.iter().filter(|f| std::ptr::eq(f.flow, flow)).count();
+            let copies = network.flows.iter().filter(|f| f.path.last() == name).count();
             if flow.count.is_none() && copies as i64 >= MOST_COPIES {
                 let path = KeyPath::of(&["flows", name, "every"]);
                 self.value(&path, format!("`{path}` makes {MOST_COPIES} copies or more"))

@@ -1,0 +1,165 @@
+//! What can be said of traces.
+
+use std::path::PathBuf;
+
+use clap::{Subcommand, ValueEnum};
+use weir_lab::traces::{RateUnit, TimeUnit, WhichFlow};
+use weir_units::TimeDelta;
+
+use super::directory;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TraceCommand {
+    /// Its length, its rates, its gaps.
+    Show(TraceShowArgs),
+    /// Write it in another form: `.csv` and `.json` are rates over time, all else is Mahimahi's.
+    Convert(TraceConvertArgs),
+    /// Write a part of it.
+    Cut(TraceCutArgs),
+    /// Write it with so many times the rate.
+    Scale(TraceScaleArgs),
+    /// Draw its rate over time, as SVG.
+    Plot(TraceConvertArgs),
+    /// Make one of a file of yours: CSV, `iperf3 --json`, a capture of a bulk transfer, Mahimahi.
+    Import(TraceImportArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TraceSource {
+    /// A trace (see `weir list traces`) or a file.
+    pub(crate) trace: String,
+    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
+    /// nearest `data/`, and what ships.
+    #[arg(long, value_name = "DIR", value_parser = directory)]
+    pub(crate) data: Vec<PathBuf>,
+    /// Rates are means over this; whole milliseconds.
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = bin)]
+    pub(crate) bin: TimeDelta,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TraceShowArgs {
+    #[command(flatten)]
+    pub(crate) source: TraceSource,
+    /// Print as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TraceConvertArgs {
+    #[command(flatten)]
+    pub(crate) source: TraceSource,
+    /// The file to write.
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TraceCutArgs {
+    #[command(flatten)]
+    pub(crate) source: TraceSource,
+    /// The file to write.
+    pub(crate) out: PathBuf,
+    /// Where the part begins.
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = time)]
+    pub(crate) from: TimeDelta,
+    /// Where it ends [default: the end of the trace].
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) to: Option<TimeDelta>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TraceScaleArgs {
+    #[command(flatten)]
+    pub(crate) source: TraceSource,
+    /// The file to write.
+    pub(crate) out: PathBuf,
+    /// So many times the rate, from 0.001 to 1000.
+    #[arg(long, value_name = "FACTOR")]
+    pub(crate) rate: f64,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TraceImportArgs {
+    /// The file.
+    pub(crate) file: PathBuf,
+    /// What to write: a file, or a name under which the nearest data directory has it [default: FILE.trace.csv here].
+    #[arg(long, value_name = "NAME_OR_PATH")]
+    pub(crate) to: Option<PathBuf>,
+    /// Its form [default: by name and content].
+    #[arg(long, value_name = "FORM")]
+    pub(crate) form: Option<TraceFormOf>,
+    /// The column with the times: its name, or its number from 1.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) time: Option<String>,
+    /// The column with the rates: its name, or its number from 1; of `iperf3 --bidir` `sum` or `sum_bidir_reverse`.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) rate: Option<String>,
+    /// The unit of the times: s, ms, us or ns from whenever, or iso for dates.
+    #[arg(long, value_name = "UNIT")]
+    pub(crate) time_unit: Option<TimeUnit>,
+    /// The unit of the rates: bit/s, kbit/s, Mbit/s, Gbit/s, byte/s, kB/s, MB/s, GB/s, or bytes from one line to the next.
+    #[arg(long, value_name = "UNIT")]
+    pub(crate) rate_unit: Option<RateUnit>,
+    /// What stands between the columns.
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) delimiter: Option<Delimiter>,
+    /// Numbers have a comma where others have a point.
+    #[arg(long)]
+    pub(crate) decimal_comma: bool,
+    /// Which flow of a capture: its number in the list, or all to one receiver.
+    #[arg(long, value_name = "NUMBER|all", value_parser = flow)]
+    pub(crate) flow: Option<WhichFlow>,
+    /// Directory in whose `traces/` a name is written [default: the nearest data directory].
+    #[arg(long, value_name = "DIR", value_parser = directory)]
+    pub(crate) data: Vec<PathBuf>,
+    /// Print what was found out as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum TraceFormOf {
+    /// A line per opportunity of 1500 bytes: its time in ms.
+    Mahimahi,
+    /// A table with a column of times and one of rates.
+    Csv,
+    /// Weir's own JSON.
+    Json,
+    /// What `iperf3 --json` prints.
+    Iperf3,
+    /// Packets, pcap or pcapng.
+    Pcap,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Delimiter {
+    /// `,`
+    Comma,
+    /// `;`
+    Semicolon,
+    /// A tab.
+    Tab,
+}
+
+/// Which flow of a capture.
+fn flow(text: &str) -> Result<WhichFlow, String> {
+    match text.parse() {
+        _ if text == "all" => Ok(WhichFlow::All),
+        Ok(number) if number > 0 => Ok(WhichFlow::Number(number)),
+        _ => Err("it must be a number from 1, or `all`".to_owned()),
+    }
+}
+
+/// A time that is not negative.
+fn time(text: &str) -> Result<TimeDelta, String> {
+    let time: TimeDelta = text.parse().map_err(|error: weir_units::ParseUnitError| error.to_string())?;
+    if time.is_negative() { Err("must not be negative".to_owned()) } else { Ok(time) }
+}
+
+/// The length of a bin.
+fn bin(text: &str) -> Result<TimeDelta, String> {
+    let bin = time(text)?;
+    let whole = bin > TimeDelta::ZERO && bin.nanos() % 1_000_000 == 0;
+    if whole { Ok(bin) } else { Err("must be a whole number of milliseconds, 1 ms at least".to_owned()) }
+}

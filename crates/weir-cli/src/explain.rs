@@ -1,0 +1,134 @@
+//! `weir explain`: what a metric means, and where it stands.
+
+use std::io::Write;
+
+use serde::Serialize;
+use weir_lab::comparison::glossary;
+use weir_lab::form::{KeyInfo, advice, keys};
+use weir_lab::page::Column;
+use weir_lab::results;
+
+use crate::args::ExplainArgs;
+use crate::compare::cost_column;
+use crate::failure::Failure;
+use crate::table;
+
+/// Where the results of a controller stand.
+const CONTROLLER: &str = "controllers[].";
+/// What keys end in, and the unit that it says.
+const UNITS: [(&str, &str); 5] =
+    [("_bps", "bit/s"), ("_ms", "ms"), ("_seconds", "s"), ("seconds", "s"), ("bytes", "B")];
+
+/// One meaning of a name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Term {
+    name: String,
+    unit: String,
+    definition: String,
+    stands_in: String,
+}
+
+/// Prints what the metric means; without one, all.
+pub(crate) fn explain(args: &ExplainArgs) -> Result<(), Failure> {
+    let all = terms();
+    let name = args.metric.join(" ");
+    let meant: Vec<&Term> = all.iter().filter(|term| name.is_empty() || term.is_called(&name)).collect();
+    if meant.is_empty() {
+        let names = all.iter().flat_map(|term| [term.name.as_str(), term.last()]);
+        let mut known: Vec<&str> = Vec::new();
+        for name in names.filter(|name| !name.contains('.')) {
+            if !known.contains(&name) {
+                known.push(name);
+            }
+        }
+        let problem = format!("there is no such metric; {}", advice(&name, known));
+        let problem = format!("{problem}; `weir explain` lists them");
+        return Err(Failure::Option { option: format!("explain {name}"), problem });
+    }
+    let mut out = anstream::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&meant).map_err(std::io::Error::from)?)?;
+        return Ok(());
+    }
+    let width = table::terminal_width();
+    if name.is_empty() {
+        let row =
+            |term: &&Term| [&term.name, &term.definition, &term.unit, &term.stands_in].map(Clone::clone);
+        let rows: Vec<Vec<String>> = meant.iter().map(|term| row(term).to_vec()).collect();
+        writeln!(
+            out,
+            "{}",
+            table::one_line_each(&["name", "what it is", "unit", "stands in"], &rows, width).0
+        )?;
+        return Ok(());
+    }
+    for (index, Term { name, unit, definition, stands_in }) in meant.into_iter().enumerate() {
+        let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
+        writeln!(out, "{}\u{1b}[1m{name}\u{1b}[0m{unit}", if index == 0 { "" } else { "\n" })?;
+        writeln!(out, "{}", table::indented(definition, width))?;
+        writeln!(out, "{}", table::indented(stands_in, width))?;
+    }
+    Ok(())
+}
+
+/// Everything that has a name: the columns of tables, and the keys of the results.
+fn terms() -> Vec<Term> {
+    let of_column = |(column, tables): (Column, String)| Term {
+        name: column.label,
+        unit: column.unit,
+        definition: column.definition,
+        stands_in: format!("tables of {tables}"),
+    };
+    let cost = (cost_column(), "`weir compare --cost`".to_owned());
+    let mut terms: Vec<Term> = glossary::columns().into_iter().chain([cost]).map(of_column).collect();
+    let schema = results::results_schema().to_value();
+    let keys = keys(&schema);
+    terms.extend(keys.iter().filter_map(|key| of_key(key, &keys)));
+    terms
+}
+
+/// The term of a key of the results, if it is a number of a run.
+fn of_key(key: &KeyInfo, all: &[KeyInfo]) -> Option<Term> {
+    let find = |path: &str| all.iter().find(|other| other.key == path);
+    // A number is given as mean and interval over the runs.
+    find(&format!("{}.ci95", key.key))?;
+    let name = key.key.strip_prefix(CONTROLLER).unwrap_or(&key.key);
+    let whole = name.rsplit_once('.').filter(|(above, _)| !above.ends_with("[]"));
+    let whole = whole.and_then(|(above, _)| find(&format!("{CONTROLLER}{above}")));
+    let words = whole.map(|above| above.description.as_str()).into_iter().chain([key.description.as_str()]);
+    let unit = name.split('.').rev().find_map(|part| {
+        let unit = UNITS.iter().find(|(end, _)| part.ends_with(end)).map(|(_, unit)| *unit);
+        unit.or((part == "time_per_cause").then_some("s"))
+    });
+    Some(Term {
+        name: name.to_owned(),
+        unit: unit.unwrap_or_default().to_owned(),
+        definition: words.collect::<Vec<_>>().join(" ").replace(['[', ']', '`'], ""),
+        stands_in: format!("results.json and `weir run --json`: {}, mean and ci95 over the runs", key.key),
+    })
+}
+
+impl Term {
+    /// Whether `name` means it: the name, a path's last keys, with or without the unit at their end.
+    fn is_called(&self, name: &str) -> bool {
+        let name = plain(name);
+        let own = plain(&self.name);
+        let without_unit = |own: &str| {
+            let mut units = UNITS.iter().map(|(end, _)| end.trim_start_matches('_'));
+            units.find_map(|unit| own.strip_suffix(unit).map(|rest| rest.trim_end().to_owned()))
+        };
+        let is = |own: &str| own == name || without_unit(own).as_ref() == Some(&name);
+        let mut ends = self.name.match_indices('.').map(|(at, _)| plain(&self.name[at + 1..]));
+        is(&own) || ends.any(|end| is(&end))
+    }
+
+    /// The last key of a path.
+    fn last(&self) -> &str {
+        self.name.rsplit('.').next().unwrap_or(&self.name)
+    }
+}
+
+/// A name however its words are joined.
+fn plain(name: &str) -> String {
+    name.trim().to_lowercase().replace(['_', '-'], " ")
+}
