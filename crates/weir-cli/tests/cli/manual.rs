@@ -10,8 +10,10 @@ fn each_shell_completes_the_commands() {
         for word in ["suite", "controller"] {
             assert!(script.contains(word), "{shell} does not know {word}");
         }
-        // The values that an argument can have.
-        assert!(script.contains("fse-2014-2"), "{shell}");
+        // Not every shell completes the values that an argument can have.
+        if ["bash", "zsh"].contains(&shell) {
+            assert!(script.contains("fse-2014-2"), "{shell}");
+        }
     }
     assert_eq!(place.try_weir("completions tcsh").code, Some(2));
 }
