@@ -10,7 +10,7 @@
 //!     // A scenario that ships, or the path of a file; each value may be another one.
 //!     let scenario = Scenario::open("quality/steady", &["duration=10s".to_owned()])?;
 //!     let run = RunOptions { controller: Some("nada"), ..RunOptions::new(1) };
-//!     let ran = Task::new("steady, nada".to_owned(), &scenario, run).run(&TraceStore::find(None))?;
+//!     let ran = Task::new("steady, nada".to_owned(), &scenario, run).run(&TraceStore::find(&[]))?;
 //!     println!("{:?} bit/s of video in time", ran.measured.metrics.flows[0].useful_rate_bps);
 //!     assert!(ran.measured.metrics.flows[0].useful_rate_bps > Some(100e3));
 //!     Ok(())
