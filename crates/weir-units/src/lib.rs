@@ -11,7 +11,7 @@
 //! fn main() -> Result<(), ParseUnitError> {
 //!     let rate: DataRate = "2.5Mbps".parse()?;
 //!     assert_eq!(DataSize::from_bytes(1250) / rate, TimeDelta::from_millis(4));
-//!     assert_eq!((rate * TimeDelta::from_millis(4)).to_string(), "1250B");
+//!     assert_eq!((rate * TimeDelta::from_millis(4)).to_string(), "1.25kB");
 //!     Ok(())
 //! }
 //! ```
