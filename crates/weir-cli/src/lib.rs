@@ -43,7 +43,7 @@ pub fn main() -> ExitCode {
     main_with(Registry::standard())
 }
 
-/// The same with the controllers of `registry`: `run`, `compare`, `suite`, `list`, `schema` and `check` know them. What was
+/// The same with the controllers of `registry`: `run`, `compare`, `suite`, `report`, `list`, `schema` and `check` know them. What was
 /// made with those that ship, papers' rows, pairs and detection, stays so.
 #[expect(
     clippy::needless_pass_by_value,

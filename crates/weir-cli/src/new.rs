@@ -17,6 +17,71 @@ const FILES: [(&str, &str); 4] = [
 /// The crates of Weir that it depends on.
 const CRATES: [&str; 3] = ["weir-cc", "weir-cli", "weir-lab"];
 
+/// Names that would be another thing's in the crate: words of Rust, crates that it depends on, types that its file has.
+const TAKEN: [&str; 61] = [
+    "abstract",
+    "alloc",
+    "as",
+    "async",
+    "await",
+    "become",
+    "box",
+    "break",
+    "cause",
+    "computed",
+    "config",
+    "const",
+    "continue",
+    "controller",
+    "core",
+    "crate",
+    "default",
+    "do",
+    "dyn",
+    "else",
+    "enum",
+    "err",
+    "extern",
+    "fate",
+    "feedback",
+    "final",
+    "fn",
+    "for",
+    "frame",
+    "half",
+    "heard",
+    "if",
+    "impl",
+    "in",
+    "law",
+    "let",
+    "loop",
+    "match",
+    "mod",
+    "move",
+    "none",
+    "ok",
+    "outlook",
+    "pacing",
+    "receiver",
+    "ref",
+    "rule",
+    "schemars",
+    "self",
+    "serde",
+    "signal",
+    "some",
+    "static",
+    "std",
+    "struct",
+    "super",
+    "test",
+    "tests",
+    "type",
+    "use",
+    "why",
+];
+
 /// Makes what is asked for.
 pub(crate) fn new(command: &NewCommand) -> Result<(), Failure> {
     let NewCommand::Law(args) = command;
@@ -68,6 +133,11 @@ fn check_name(name: &str) -> Result<(), Failure> {
         let advice = "write small letters and digits, with hyphens between words, such as `my-law`";
         return Err(refuse(format!("this is no name of a law and a crate; {advice}")));
     }
+    if TAKEN.contains(&name) {
+        return Err(refuse(
+            "this word means something in Rust or in the law's file; give yours another name".to_owned(),
+        ));
+    }
     if weir_lab::registry::Registry::standard().find(name).is_ok() {
         return Err(refuse("this controller ships; give yours another name".to_owned()));
     }
@@ -84,7 +154,10 @@ fn called(text: &str, name: &str) -> String {
         first.to_ascii_uppercase() + rest
     };
     let type_name: String = name.split('-').map(head).collect();
-    text.replace("MineRule", &format!("{type_name}Rule")).replace("Mine", &type_name).replace("mine", name)
+    // One name may stand in the other: none of them is looked for in what was put in.
+    let (of_type, of_law) = ("\u{1}", "\u{2}");
+    let marked = text.replace("Mine", of_type).replace("mine", of_law);
+    marked.replace(of_type, &type_name).replace(of_law, name)
 }
 
 /// Where the crates of Weir come from.
@@ -152,4 +225,30 @@ fn write(folder: &Path, files: &[(&str, String)]) -> std::io::Result<()> {
     // It has another name now.
     let _ = part.keep();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_a_hyphen_stands_only_where_it_is_text() {
+        for (path, text) in FILES.iter().filter(|(path, _)| path.starts_with("src/")) {
+            for line in called(text, "my-law").lines().filter(|line| line.contains("my-law")) {
+                let quoted = line.contains("\"my-law\"") || line.trim_start().starts_with("//");
+                assert!(quoted, "{path}: {line}");
+            }
+        }
+        assert!(called("Mine of mine: MineRule", "determine") == "Determine of determine: DetermineRule");
+    }
+
+    #[test]
+    fn a_name_is_one_of_a_crate_and_of_a_law() {
+        for name in ["my-law", "a2", "determine"] {
+            assert!(check_name(name).is_ok(), "{name}");
+        }
+        for name in ["", "My", "my_law", "-a", "a-", "2a", "gcc", "fn", "serde", "law", "weir-cc"] {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use weir_lab::comparison::saved::Saved;
 use weir_lab::comparison::versus::{self, Loaded};
 use weir_lab::page::{self, ControllerPanel};
 use weir_lab::registry::Registry;
-use weir_lab::scenario::Scenario;
+use weir_lab::scenario::{Named, Scenario};
 use weir_lab::traces::TraceStore;
 
 use crate::args::ReportArgs;
@@ -116,6 +116,7 @@ impl Source {
             // Who was compared, and over which seeds, does not change the world.
             let mut alone = scenario.clone();
             alone.controllers.clear();
+            alone.variants = Named::default();
             (alone.runs, alone.seed) = (1, 1);
             world = alone.to_toml().map_err(io::Error::other)?;
             for row in &saved.table.rows {

@@ -1,5 +1,6 @@
 //! `weir run`: runs a scenario under one controller or several, or the demo.
 
+use std::hash::{DefaultHasher, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -340,10 +341,17 @@ fn print_json(out: &mut impl Write, summaries: &[&Summary], notes: &[String]) ->
 }
 
 /// The name of a controller or variant as a part of a file's name: what a file system or a shell would take for something else
-/// becomes `-`.
+/// becomes `-`. A name that is changed by that, or cut as too long, has a number behind it that is its own.
 pub(crate) fn file_name(controller: &str) -> String {
-    let harmless = |c: char| if c.is_alphanumeric() || "-_.+={},".contains(c) { c } else { '-' };
-    controller.chars().map(harmless).collect()
+    const MOST: usize = 100;
+    let harmless = |c: char| if c.is_ascii_alphanumeric() || "-_.+={},'".contains(c) { c } else { '-' };
+    let name: String = controller.chars().map(harmless).take(MOST).collect();
+    if name == controller {
+        return name;
+    }
+    let mut hasher = DefaultHasher::new();
+    hasher.write(controller.as_bytes());
+    format!("{name}-{:08x}", hasher.finish() as u32)
 }
 
 /// A scenario's name as a directory.
@@ -351,4 +359,18 @@ fn directory_name(name: &str) -> PathBuf {
     let harmless = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let name: String = name.trim_start_matches(['.', '/']).chars().map(harmless).collect();
     PathBuf::from(if name.is_empty() { "scenario" } else { &name })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_a_file_of_its_own() {
+        assert_eq!(file_name("gcc{trendline.window=40}"), "gcc{trendline.window=40}");
+        assert_ne!(file_name("a b"), file_name("a-b"));
+        let long = |last: char| format!("gcc{{{}{last}}}", "a".repeat(300));
+        assert_ne!(file_name(&long('1')), file_name(&long('2')));
+        assert!(file_name(&long('1')).len() < 120 && !file_name("../../x").contains('/'));
+    }
 }

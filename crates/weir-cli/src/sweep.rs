@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::Cell;
 use serde_json::{Map, Value, json};
+use weir_lab::build::{RunOptions, stand_ins, titled};
 use weir_lab::experiments::{self, Extent, Reproduction, SweepRequest, Swept, Varied, sweep_columns};
 use weir_lab::registry::Registry;
 use weir_lab::runs::{Forget, RunError};
@@ -20,12 +21,19 @@ use crate::{browser, progress, table};
 /// The name of the file with the plots, in the output directory.
 const REPORT: &str = "index.html";
 
+/// Keys of a scenario that say nothing of its runs, or that a sweep has of its own.
+const NOT_SWEPT: [&str; 5] = ["seed", "runs", "controllers", "name", "title"];
+/// Most runs at a place.
+const MOST_RUNS: u32 = 1000;
+
 /// Runs the sweep that the arguments ask for.
 pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(), Failure> {
     refuse_what_has_no_meaning(args)?;
     let store = TraceStore::find(&args.data);
     let scenario = effective::scenario(&args.changes, registry, name, &[], &store)?;
     let contestants = contestants(args, &scenario)?;
+    let traces = scenario.build(&RunOptions::new(1), &store)?.traces;
+    let (title, notes) = (titled(&scenario.title, &traces), stand_ins(&traces));
     let set: Vec<String> = args.changes.set.iter().cloned().chain(duration(args)).collect();
     // Each value is tried by itself first, so that what is wrong is told of the option.
     for Varied { path, values, unit } in &args.sweep {
@@ -38,7 +46,7 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     let request = SweepRequest {
         registry,
         scenario: name,
-        title: &scenario.title,
+        title: &title,
         set: &set,
         varied: &args.sweep,
         contestants: &contestants,
@@ -74,12 +82,15 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     let json = as_json(&request, &numbers);
     if let Some(directory) = &mut directory {
         let source = format!("{name}: {} runs at each place", scenario.runs);
-        let page = experiments::figures(&scenario.title, &source, &ran.plots).into_bytes();
+        let page = experiments::figures(&title, &source, &ran.plots).into_bytes();
         let mut text = serde_json::to_vec_pretty(&json).map_err(io::Error::from)?;
         text.push(b'\n');
         let files: Files = vec![(REPORT.to_owned(), page), ("sweep.json".to_owned(), text)];
         directory.write(&files)?;
         browser::open(args.open, Some(&directory.path(REPORT)))?;
+    }
+    for note in &notes {
+        writeln!(anstream::stderr(), "{note}")?;
     }
     let mut out = anstream::stdout().lock();
     if args.json {
@@ -90,7 +101,7 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     writeln!(
         out,
         "\u{1b}[1m{}\u{1b}[0m\n{name}: {} runs at each place, mean ± 95 % interval",
-        scenario.title, scenario.runs
+        title, scenario.runs
     )?;
     print(&mut out, &request, &numbers)?;
     if let Some(directory) = &directory {
@@ -105,7 +116,32 @@ fn refuse_what_has_no_meaning(args: &RunArgs) -> Result<(), Failure> {
         let problem = "a sweep writes files only with --out; give a directory".to_owned();
         return Err(Failure::Option { option: "--open".to_owned(), problem });
     }
-    let given = [("--pcap", !args.pcap.is_empty()), ("--seed", args.changes.seed.is_some())];
+    if args.scenario.as_deref() == Some("-") {
+        let problem = "a sweep reads its scenario again and again; give a file".to_owned();
+        return Err(Failure::Option { option: "-".to_owned(), problem });
+    }
+    for (index, Varied { path, .. }) in args.sweep.iter().enumerate() {
+        let option = format!("--sweep {path}");
+        if NOT_SWEPT.contains(&path.as_str()) {
+            let problem =
+                "a sweep sets this itself; vary something of the network or of the flows".to_owned();
+            return Err(Failure::Option { option, problem });
+        }
+        if args.sweep[..index].iter().any(|other| other.path == *path) {
+            let problem = "this key is varied twice; write all its values in one sweep".to_owned();
+            return Err(Failure::Option { option, problem });
+        }
+    }
+    if let Some(runs) = args.changes.runs.filter(|&runs| runs > MOST_RUNS) {
+        let problem = format!("a sweep has at most {MOST_RUNS} runs at a place");
+        return Err(Failure::Option { option: format!("--runs {runs}"), problem });
+    }
+    let sets_the_seed = args.changes.set.iter().any(|set| set.trim_start().starts_with("seed"));
+    let given = [
+        ("--pcap", !args.pcap.is_empty()),
+        ("--seed", args.changes.seed.is_some()),
+        ("--set seed", sets_the_seed),
+    ];
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => Err(Failure::Option {

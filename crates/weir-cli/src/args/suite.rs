@@ -1,6 +1,6 @@
 //! What can be said after `weir suite`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Subcommand, value_parser};
 use weir_lab::suite::{self, Suite};
@@ -12,6 +12,16 @@ pub(crate) enum SuiteSource {
     Shipped(&'static Suite),
     /// A file.
     File(PathBuf),
+}
+
+impl SuiteArgs {
+    /// The file that the suite is read from.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match &self.suite {
+            Some(SuiteSource::File(path)) => Some(path),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, clap::Args)]

@@ -50,7 +50,9 @@ impl<'a> Gates<'a> {
         }
         let Some(least) = self.min_passed else { return missed };
         for (index, name) in result.controllers().enumerate() {
-            let count = |verdict| result.count(index, verdict);
+            let judged = || result.cases.iter().filter_map(|case| case.controllers.get(index));
+            let count =
+                |verdict| judged().filter(|own| own.deciding().is_some() && own.verdict() == verdict).count();
             let (passed, open) = (count(Verdict::Passed), count(Verdict::Open));
             if passed + if self.allow_open { open } else { 0 } < least {
                 let cases = result.cases.len();

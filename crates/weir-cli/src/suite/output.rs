@@ -84,7 +84,8 @@ impl Output {
             (result.as_deref(), "--out"),
         ];
         each_in_its_place(&written)?;
-        base_is_kept(args.baseline.as_deref(), &written)?;
+        is_kept("--baseline", args.baseline.as_deref(), &written)?;
+        is_kept("suite", args.file(), &written)?;
         let prepare = |path: Option<&Path>| path.map(OutputFile::prepare).transpose();
         let form = match (args.json, to_stdout) {
             (true, _) => Form::Json,
@@ -183,8 +184,9 @@ fn each_in_its_place(written: &[Written<'_>]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A run must not write over the base it is compared with: after a regression, the next run would be compared with that.
-fn base_is_kept(base: Option<&Path>, written: &[Written<'_>]) -> Result<(), Failure> {
+/// A run must not write over the base it is compared with: after a regression, the next run would be compared with that; nor over
+/// the suite that it is of.
+fn is_kept(what: &str, base: Option<&Path>, written: &[Written<'_>]) -> Result<(), Failure> {
     let Some(base) = base else { return Ok(()) };
     for (path, advice) in written {
         let same =
@@ -192,7 +194,7 @@ fn base_is_kept(base: Option<&Path>, written: &[Written<'_>]) -> Result<(), Fail
         if path.as_ref().is_some_and(same) {
             let problem =
                 format!("this run would write over it; keep a copy of it, or give another {advice}");
-            return Err(Failure::Option { option: format!("--baseline {}", base.display()), problem });
+            return Err(Failure::Option { option: format!("{what} {}", base.display()), problem });
         }
     }
     Ok(())

@@ -75,6 +75,10 @@ fn what_cannot_be_varied_is_refused_with_its_option() {
         ("--sweep links.forward.delay=1ms,2s", &["another unit"]),
         ("--sweep flows.video.controller=gcc,nada", &["no number with a unit"]),
         ("--sweep links.forward.delay=1ms,2ms --seed 3", &["--seed", "seeds from 1 on"]),
+        ("--sweep links.forward.delay=1ms,2ms --set seed=3", &["--set seed", "seeds from 1 on"]),
+        ("--sweep seed=1,2", &["--sweep seed", "sets this itself"]),
+        ("--sweep links.forward.delay=1ms,2ms --sweep links.forward.delay=3ms,4ms", &["varied twice"]),
+        ("--sweep links.forward.delay=1ms,2ms --runs 2000", &["--runs 2000", "at most 1000"]),
         ("--shard 1/2 --out parts", &["--sweep"]),
         ("--sweep links.forward.delay=1ms,2ms --controller gcd", &["gcd", "did you mean `gcc`?"]),
     ] {

@@ -171,7 +171,7 @@ mod tests {
 
     // What must hold of every law, a test for each property; what this one cannot promise by its design its line says by name.
     law_tests!(
-        mine,
+        properties,
         Law::new("mine", |limits| {
             halves(sender(Config::default(), limits).unwrap(), PacketFeedback::new(REPORTS))
         })

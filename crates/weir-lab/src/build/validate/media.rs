@@ -71,6 +71,10 @@ impl Problems<'_> {
             self.key(path, format!("`{name}` is the name of a controller"))
                 .push_str("give the variant a name of its own");
         }
+        if name.trim().is_empty() || name.contains([',', '/']) || name.contains(char::is_control) {
+            self.key(path, format!("`{}` cannot be the name of a variant", name.escape_debug()))
+                .push_str("write letters and digits, without commas and slashes");
+        }
         let known = self.controller_name(&variant.controller, &path.with("controller"));
         // Whatever the flows' rates: those that they have are tried before anything runs.
         let kbps = DataRate::from_kbps;
