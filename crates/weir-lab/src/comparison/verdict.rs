@@ -53,7 +53,7 @@ impl Comparison {
         let rate = media(|run| run.media.rate_bps.map(|bps| bps / 1e3));
         let delay = media(|run| run.media.owd_excess_ms.p95);
         let loss = media(|run| run.media.loss_ratio.map(|ratio| 100.0 * ratio));
-        let name = self.controllers.first().map_or("", |c| c.name.as_str());
+        let name = self.contestants().next().map_or("", |c| c.name.as_str());
         let (Some(rate), Some(delay), Some(loss)) = (rate, delay, loss) else {
             return format!("{name} delivered nothing {}.", self.over());
         };
@@ -83,9 +83,9 @@ impl Comparison {
         )
     }
 
-    /// A metric over the runs of the first controller.
+    /// A metric over the runs of the first contestant.
     fn first_estimate(&self, value: impl Fn(&RunMetrics) -> Option<f64>) -> Option<Estimate> {
-        let values: Vec<f64> = self.controllers.first()?.runs.iter().filter_map(value).collect();
+        let values: Vec<f64> = self.contestants().next()?.runs.iter().filter_map(value).collect();
         Estimate::of(&values)
     }
 

@@ -66,8 +66,8 @@ impl<'e> Plan<'e> {
         self.cases.iter().map(|case| case.runs() as usize).sum()
     }
 
-    /// How many runs further seeds make, if every place that has them has the row's own cases there.
-    pub(super) fn further_runs(&self) -> usize {
+    /// How many runs further seeds make at most: if every place that has them has the row's own cases there.
+    pub(super) fn most_further_runs(&self) -> usize {
         let of = |row: &PlannedRow<'_>| {
             let (further, by) = (row.experiment.row.further.as_ref()?, row.experiment.further.as_ref()?);
             let variants: BTreeSet<&str> = by.leaves().iter().map(|leaf| leaf.variant.as_str()).collect();

@@ -57,9 +57,9 @@ impl<'e> Reproduction<'e> {
         Ok(Self { plan: Plan::of(experiments, extent, traces)?, further, plots })
     }
 
-    /// How many runs that makes.
+    /// How many runs that makes; with further seeds at most.
     pub fn runs(&self) -> usize {
-        self.plan.runs() + if self.further { self.plan.further_runs() } else { 0 }
+        self.plan.runs() + if self.further { self.plan.most_further_runs() } else { 0 }
     }
 
     /// Makes the runs on so many threads, those that `store` has not, and judges the claims, in the order of the rows; `done` is
