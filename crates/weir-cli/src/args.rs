@@ -9,6 +9,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
 use weir_lab::experiments::{Shard, Varied};
+use weir_lab::traces::TraceStore;
 use weir_lab::{analysis, pairs, registry};
 
 pub(crate) use trace::{
@@ -84,6 +85,22 @@ pub(crate) struct NewLawArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
+/// Where recorded traces are.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DataArgs {
+    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
+    /// nearest `data/`, and what ships.
+    #[arg(long, value_name = "DIR", value_parser = directory)]
+    data: Vec<PathBuf>,
+}
+
+impl DataArgs {
+    /// The traces there.
+    pub(crate) fn store(&self) -> TraceStore {
+        TraceStore::find(&self.data)
+    }
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
     /// A shipped scenario (see `weir list scenarios`) or a file.
@@ -103,10 +120,8 @@ pub(crate) struct RunArgs {
     /// Directory for report, results, series and the scenario as it was run [default: weir-out/NAME].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
-    /// nearest `data/`, and what ships.
-    #[arg(long, value_name = "DIR", value_parser = directory)]
-    pub(crate) data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// Also write packets-CONTROLLER.pcapng: the packets that come out of these links in the run of the first seed.
     #[arg(long, value_name = "LINK", value_delimiter = ',', requires = "scenario")]
     pub(crate) pcap: Vec<String>,
@@ -155,10 +170,8 @@ pub(crate) struct WatchArgs {
     /// Threads [default: one per core]; results do not depend on them.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
-    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
-    /// nearest `data/`, and what ships.
-    #[arg(long, value_name = "DIR", value_parser = directory)]
-    pub(crate) data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// End after the first run that has another before it.
     #[arg(long)]
     pub(crate) once: bool,
@@ -178,10 +191,8 @@ pub(crate) struct ReportArgs {
     /// The file to write [default: report.html in the directory of the run; of two, weir-out/report.html].
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
-    /// nearest `data/`, and what ships.
-    #[arg(long, value_name = "DIR", value_parser = directory)]
-    pub(crate) data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -209,10 +220,8 @@ pub(crate) struct CompareArgs {
     /// Form of the table.
     #[arg(long, value_name = "FORM", default_value = "table")]
     pub(crate) format: Format,
-    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
-    /// nearest `data/`, and what ships.
-    #[arg(long, value_name = "DIR", value_parser = directory)]
-    pub(crate) data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -301,10 +310,8 @@ pub(crate) struct ReproduceArgs {
     /// Compare with what `--json` printed earlier; exit with 1 if a claim that was met there is so no longer.
     #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     pub(crate) baseline: Option<PathBuf>,
-    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
-    /// nearest `data/`, and what ships.
-    #[arg(long, value_name = "DIR", value_parser = directory)]
-    pub(crate) data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -363,10 +370,8 @@ pub(crate) struct ListArgs {
     pub(crate) what: Listing,
     /// Only this one, with all that is known of it: a controller or coupler with every option, a scenario, a suite.
     pub(crate) name: Option<String>,
-    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
-    /// nearest `data/`, and what ships.
-    #[arg(long, value_name = "DIR", value_parser = directory)]
-    pub(crate) data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// Print as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -438,10 +443,8 @@ pub(crate) struct CheckArgs {
     /// Change a value of the scenario before checking it.
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
-    /// nearest `data/`, and what ships.
-    #[arg(long, value_name = "DIR", value_parser = directory)]
-    pub(crate) data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
 }
 
 #[derive(Debug, clap::Args)]

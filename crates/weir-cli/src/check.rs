@@ -5,7 +5,6 @@ use std::io::Write;
 use weir_lab::build::RunOptions;
 use weir_lab::registry::Registry;
 use weir_lab::scenario::Scenario;
-use weir_lab::traces::TraceStore;
 
 use crate::args::CheckArgs;
 use crate::effective::try_to_build;
@@ -14,7 +13,7 @@ use crate::failure::{Failure, warn};
 /// Parses and builds the scenario, and says what it is.
 pub(crate) fn check(args: &CheckArgs, registry: &Registry) -> Result<(), Failure> {
     let scenario = Scenario::open_in(registry, &args.scenario, &args.set)?;
-    let store = TraceStore::find(&args.data);
+    let store = args.data.store();
     try_to_build(&scenario, &store)?;
     warn(&scenario);
     let run = scenario.build(&RunOptions { seed: scenario.seed, ..RunOptions::default() }, &store)?;

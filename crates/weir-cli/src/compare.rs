@@ -12,7 +12,6 @@ use weir_lab::registry::{self, Registry};
 use weir_lab::results::Value;
 use weir_lab::results::stats::kinds_in_words;
 use weir_lab::scenario::{Scenario, skip_rule};
-use weir_lab::traces::TraceStore;
 
 use crate::args::{CompareArgs, Format};
 use crate::effective::{contestants, laid_over, threads};
@@ -25,7 +24,7 @@ const ROUNDS: usize = 15;
 /// Runs the scenarios of the portrait and prints the table.
 pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Failure> {
     let contestants = contestants(&args.controller, registry)?;
-    let store = TraceStore::find(&args.data);
+    let store = args.data.store();
     let mut overrides = laid_over(&contestants);
     overrides.extend(args.runs.map(|runs| format!("runs={runs}")));
     let bar = progress::bar(args.quiet);

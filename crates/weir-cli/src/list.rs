@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use weir_lab::registry::Registry;
 use weir_lab::scenario::{Scenario, scenario_schema};
-use weir_lab::traces::{Listed, TraceStore};
+use weir_lab::traces::Listed;
 use weir_lab::{registry, results, shipped, suite};
 
 use crate::args::{ListArgs, Listing, SchemaArgs, SchemaOf};
@@ -128,6 +128,6 @@ fn suites() -> Rows {
 fn traces(args: &ListArgs) -> Vec<Vec<String>> {
     let from =
         |file: Option<PathBuf>| file.map_or("made by weir".to_owned(), |file| file.display().to_string());
-    let listed = TraceStore::find(&args.data).listed();
+    let listed = args.data.store().listed();
     listed.into_iter().map(|Listed { name, file }| vec![name, from(file)]).collect()
 }

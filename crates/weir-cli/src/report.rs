@@ -23,7 +23,7 @@ const REPORT: &str = "report.html";
 
 /// Draws what the arguments ask for.
 pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<(), Failure> {
-    let store = TraceStore::find(&args.data);
+    let store = args.data.store();
     let first = Source::at(&args.run)?;
     let second = args.against.as_deref().map(Source::at).transpose()?;
     let path = match (&args.out, &second) {

@@ -9,7 +9,6 @@ use weir_lab::experiments::{
     VerdictBaseline, counts,
 };
 use weir_lab::runs::{Forget, Log, RunError};
-use weir_lab::traces::TraceStore;
 
 use crate::args::{ReproduceArgs, ReproduceExtent};
 use crate::effective::threads;
@@ -27,7 +26,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     let named: &[String] = if args.all { &[] } else { &args.rows };
     let experiments = experiments::open(named, args.paper.as_deref())?;
     let baseline = args.baseline.as_deref().map(VerdictBaseline::read).transpose()?;
-    let traces = TraceStore::find(&args.data);
+    let traces = args.data.store();
     let ReproduceExtent { full, runs, grid, further } = args.extent;
     let extent = Extent { full, runs, grid, further, plots: args.out.is_some() };
     meant_by_a_row("--grid", grid.is_some(), "a grid", experiments.iter().any(Experiment::has_a_grid))?;

@@ -31,7 +31,7 @@ const REPORT: &str = "report.html";
 
 /// Runs what the arguments ask for.
 pub(crate) fn run(args: &RunArgs, registry: &Registry) -> Result<(), Failure> {
-    let invocation = Invocation { args, registry, store: TraceStore::find(&args.data) };
+    let invocation = Invocation { args, registry, store: args.data.store() };
     let in_parts = args.parts.shard.is_some() || !args.parts.merge.is_empty();
     if in_parts && args.sweep.is_empty() {
         return Err(Failure::Option {

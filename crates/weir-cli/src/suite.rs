@@ -48,7 +48,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     };
     let seeds: Vec<u64> = (0..u64::from(args.runs)).map(|run| args.seed.wrapping_add(run)).collect();
     // Everything that can be wrong is looked at before anything runs.
-    let store = TraceStore::find(&args.data);
+    let store = args.data.store();
     let request = SuiteRequest {
         suite,
         registry,

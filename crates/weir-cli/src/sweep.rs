@@ -9,7 +9,6 @@ use weir_lab::experiments::{self, Extent, Reproduction, SweepRequest, Swept, Var
 use weir_lab::registry::Registry;
 use weir_lab::runs::{Forget, RunError};
 use weir_lab::scenario::{Contestant, Scenario};
-use weir_lab::traces::TraceStore;
 
 use crate::args::RunArgs;
 use crate::effective::{self, named, threads};
@@ -29,7 +28,7 @@ const MOST_RUNS: u32 = 1000;
 /// Runs the sweep that the arguments ask for.
 pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(), Failure> {
     refuse_what_has_no_meaning(args)?;
-    let store = TraceStore::find(&args.data);
+    let store = args.data.store();
     let scenario = effective::scenario(&args.changes, registry, name, &[], &store)?;
     let contestants = contestants(args, &scenario)?;
     let traces = scenario.build(&RunOptions::new(1), &store)?.traces;

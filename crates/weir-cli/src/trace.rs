@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::json;
 use weir_lab::experiments::tick_step;
 use weir_lab::traces::forms::rates_over_time;
-use weir_lab::traces::{BinError, Listed, TraceForm, TraceStore, edit};
+use weir_lab::traces::{BinError, Listed, TraceForm, edit};
 use weir_net::{Time, Trace};
 use weir_units::{DataRate, TimeDelta};
 
@@ -40,7 +40,7 @@ pub(crate) fn trace(command: &TraceCommand) -> Result<(), Failure> {
 }
 
 fn open(source: &TraceSource) -> Result<Arc<Trace>, Failure> {
-    Ok(TraceStore::find(&source.data).open(&source.trace)?)
+    Ok(source.data.store().open(&source.trace)?)
 }
 
 fn write(
@@ -78,7 +78,7 @@ fn form_to_write(out: &Path) -> Result<TraceForm, Failure> {
 /// Refuses to write over what is read.
 fn not_over_itself(source: &TraceSource, out: &Path) -> Result<(), Failure> {
     let input = Path::new(&source.trace);
-    let files = || TraceStore::find(&source.data).listed();
+    let files = || source.data.store().listed();
     let read =
         |listed: Listed| listed.name == source.trace && listed.file.is_some_and(|file| is_same(&file, out));
     if input.is_file() && is_same(input, out) || files().into_iter().any(read) {

@@ -9,7 +9,6 @@ use weir_lab::comparison::{Comparison, ComparisonRequest, tables};
 use weir_lab::registry::Registry;
 use weir_lab::scenario::Scenario;
 use weir_lab::shipped;
-use weir_lab::traces::TraceStore;
 
 use crate::args::WatchArgs;
 use crate::failure::Failure;
@@ -63,7 +62,7 @@ fn saved(path: &str) -> Option<(SystemTime, u64)> {
 }
 
 fn run(args: &WatchArgs, registry: &Registry) -> Result<(Scenario, Comparison), Failure> {
-    let store = TraceStore::find(&args.data);
+    let store = args.data.store();
     let scenario = effective::scenario(&args.changes, registry, &args.scenario, &[], &store)?;
     let seeds = scenario.seeds();
     let jobs = effective::threads(args.jobs);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::DataArgs;
 use clap::{Subcommand, value_parser};
 use weir_lab::suite::{self, Suite};
 
@@ -68,10 +69,8 @@ pub(crate) struct SuiteArgs {
     /// weir-out/suite-NAME-some].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
-    /// nearest `data/`, and what ships.
-    #[arg(long, value_name = "DIR", value_parser = super::directory)]
-    pub(crate) data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// Open the matrix when it is there.
     #[arg(long)]
     pub(crate) open: bool,

@@ -6,7 +6,7 @@ use clap::{Subcommand, ValueEnum};
 use weir_lab::traces::{RateUnit, TimeUnit, WhichFlow};
 use weir_units::TimeDelta;
 
-use super::directory;
+use super::{DataArgs, directory};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {
@@ -28,10 +28,8 @@ pub(crate) enum TraceCommand {
 pub(crate) struct TraceSource {
     /// A trace (see `weir list traces`) or a file.
     pub(crate) trace: String,
-    /// Directory with recorded traces in `traces/`; several are searched in their order, then those of $WEIR_DATA, the
-    /// nearest `data/`, and what ships.
-    #[arg(long, value_name = "DIR", value_parser = directory)]
-    pub(crate) data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// Rates are means over this; whole milliseconds.
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = bin)]
     pub(crate) bin: TimeDelta,
