@@ -170,12 +170,22 @@ fn directory(args: &SuiteArgs, suite: &Suite, cases: &[&str]) -> Option<PathBuf>
 /// What is written, and the option that says where.
 type Written<'a> = (Option<&'a Path>, &'a str);
 
+/// Where a file lies, however its path is written: its folder in one spelling, and its name.
+fn place(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (folder.canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
+}
+
 /// No two files of this run are one.
 fn each_in_its_place(written: &[Written<'_>]) -> Result<(), Failure> {
     for (index, (path, option)) in written.iter().enumerate() {
         let Some(path) = path else { continue };
         // A device takes what comes.
-        let same = |(other, _): &&Written<'_>| *other == Some(path) && !path.starts_with("/dev");
+        let there = |other: &Path| place(other) == place(path) && !path.starts_with("/dev");
+        let same = |(other, _): &&Written<'_>| other.is_some_and(there);
         if let Some((_, other)) = written[..index].iter().find(same) {
             let problem = format!("{other} writes there, too; name another file");
             return Err(Failure::Option { option: format!("{option} {}", path.display()), problem });

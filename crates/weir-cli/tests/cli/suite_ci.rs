@@ -165,6 +165,8 @@ fn what_cannot_be_written_or_is_written_twice_is_told_before_anything_runs() {
     }
     let twice = format!("{RUN} --junit one --markdown one");
     refused(&place, &twice, &["--markdown one: --junit writes there, too; name another file"]);
+    let spelt = format!("{RUN} --junit one --markdown ./one");
+    refused(&place, &spelt, &["--markdown ./one: --junit writes there, too"]);
     place.write("base.json", &place.weir(&format!("{RUN} --json")).stdout);
     let over = format!("{RUN} --baseline base.json --junit ./base.json");
     refused(&place, &over, &["this run would write over it", "give another --junit"]);
