@@ -62,7 +62,7 @@ fn the_source_names_scenario_runs_and_seeds() {
     assert!(three.source.contains("3 runs, seeds 1 to 3 of 200s"), "{}", three.source);
     assert_eq!(
         (three.title.as_str(), three.verdict.as_str()),
-        ("One GCC flow, variable capacity", "A verdict.")
+        ("One media flow, variable capacity", "A verdict.")
     );
     assert!(three.scenario.contains("name = \"gcc-2016/variable-capacity\""));
 }
