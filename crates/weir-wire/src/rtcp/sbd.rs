@@ -81,12 +81,12 @@ impl Sbd {
 
     /// A skew in units of the wire: to the nearest, within [-1, 1]; 0 for what is no number.
     pub fn skew_from(ratio: f64) -> i16 {
-        (ratio.clamp(-1.0, 1.0) * SKEW_ONE).round() as i16
+        nearest(ratio.clamp(-1.0, 1.0) * SKEW_ONE) as i16
     }
 
     /// A ratio in units of the wire: to the nearest, within [0, 1]; 0 for what is no number.
     pub fn ratio_from(ratio: f64) -> u16 {
-        (ratio.clamp(0.0, 1.0) * RATIO_ONE).round() as u16
+        nearest(ratio.clamp(0.0, 1.0) * RATIO_ONE) as u16
     }
 
     /// A time of `nanos` nanoseconds in units of the wire: to the nearest, 0 if negative, saturating.
@@ -160,6 +160,12 @@ impl Sbd {
         writer.u32(self.queuing);
         Ok(Self::WIRE_LEN)
     }
+}
+
+/// What `as` an integer is the nearest whole number to `value`, halves away from zero, as the `round` of std, which core lacks.
+fn nearest(value: f64) -> f64 {
+    // Less than a half by the last bit: so what is below a half stays there when the sum is rounded.
+    value + (0.5 - f64::EPSILON / 4.0).copysign(value)
 }
 
 #[cfg(test)]
