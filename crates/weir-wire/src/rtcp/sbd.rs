@@ -214,6 +214,8 @@ mod tests {
             [-2.0, -1.0, -0.25, 1.0, f64::NAN].map(Sbd::skew_from),
             [-16_384, -16_384, -4096, 16_384, 0]
         );
+        let of_one = [-1.5, -0.5, 0.5_f64.next_down(), 0.5, 2.5];
+        assert_eq!(of_one.map(|units| Sbd::skew_from(units / SKEW_ONE)), [-2, -1, 0, 1, 3]);
         assert_eq!([-1.0, 0.2, 1.0, 7.0, f64::NAN].map(Sbd::ratio_from), [0, 6554, 32_768, 32_768, 0]);
         assert_eq!([-1, 1499, 1500, i64::MAX].map(Sbd::micros_from_nanos), [0, 1, 2, u32::MAX]);
         let impossible = Sbd { skew: i16::MIN, frequency: u16::MAX, loss: 32_769, ..EXAMPLE };
