@@ -3,6 +3,9 @@
 //! It owns packet numbers, the unwrapping of the 16 bits that travel, raw round-trip times, what is in flight and
 //! how many reports went missing. It reports facts; smoothing and loss policy belong to the law.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use weir_units::{DataSize, TimeDelta};
 
 use crate::packet::{Fate, PacketResult, ProbeId, SentPacket};
