@@ -103,7 +103,6 @@ fn add_opportunities(rates: &[RateFrom], opportunities: &mut Vec<u32>) {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use weir_net::Time;
     use weir_units::{DataRate, TimeDelta};
 
     use super::*;
