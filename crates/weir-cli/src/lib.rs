@@ -10,6 +10,7 @@ mod browser;
 mod check;
 mod compare;
 mod detection;
+mod differences;
 mod effective;
 mod explain;
 mod failure;

@@ -8,6 +8,7 @@ use weir_lab::suite::{self, Changes, ControllerResult, Suite, SuiteResult, Suite
 use super::{LEGEND, changes, junit, markdown};
 use crate::args::SuiteArgs;
 use crate::browser;
+use crate::differences;
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory, OutputFile};
 use crate::run::DEFAULT_OUT;
@@ -225,6 +226,9 @@ fn matrix(out: &mut impl Write, title: &str, result: &SuiteResult) -> Result<(),
         rows.push((label.to_owned(), (0..names.len()).map(counted).collect()));
     }
     writeln!(out, "{}", table::words("case", &names, &rows, table::terminal_width()))?;
+    for case in &result.cases {
+        differences::write(out, Some(&case.name), &case.differences())?;
+    }
     Ok(())
 }
 

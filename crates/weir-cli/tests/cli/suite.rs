@@ -111,6 +111,28 @@ fn a_check_that_counts_for_nobody_is_no_regression() {
     assert!(later.stdout.contains(said), "{}", later.stdout);
 }
 
+#[test]
+fn what_variants_of_a_law_differ_in_is_said_run_by_run() {
+    let place = Place::new();
+    let run = "suite rfc8867 --case 5.1 --runs 2 --quiet --controller gcc,gcc{trendline.window=40}";
+    let saved = place.weir(&format!("{run} --json")).stdout;
+    let result: Value = serde_json::from_str(&saved).unwrap();
+    let [gcc, variant] = [0, 1].map(|index| &result["cases"][0]["controllers"][index]["checks"][0]);
+    let [own, other] = [variant, gcc].map(|check| check["mean"].as_f64().unwrap());
+    let less = &variant["less"]["gcc"];
+    assert!((less["mean"].as_f64().unwrap() - (own - other)).abs() < 1e-9, "{variant}");
+    assert!(less["ci95"].is_f64() && gcc.get("less").is_none(), "{gcc}");
+    for form in ["", " --markdown -"] {
+        let text = place.weir(&format!("{run}{form}")).stdout;
+        assert!(text.contains("5.1: less gcc, run by run"), "{text}");
+    }
+    // The result is a base as any other.
+    place.write("base.json", &saved);
+    assert!(
+        place.weir(&format!("{run} --baseline base.json")).stdout.contains("0 got better and 0 got worse")
+    );
+}
+
 /// The result `saved` with a rate of 99 %: beside it the true one is worse.
 fn better(saved: &str) -> String {
     let mut base: Value = serde_json::from_str(saved).unwrap();

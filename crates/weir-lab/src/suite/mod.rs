@@ -13,6 +13,7 @@ mod page;
 mod results;
 mod run;
 mod trials;
+mod variants;
 mod yardstick;
 
 pub use baseline::{BaselineError, Change, Changes, Direction, Unlike, compare, compare_saved};
@@ -26,3 +27,4 @@ pub use results::{
     figure,
 };
 pub use run::{SuiteError, SuiteRequest, SuiteRun};
+pub use variants::Less;

@@ -1,8 +1,11 @@
 //! What a suite yields, as values that serialise with stable keys: also the file that is saved as a base.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::check::Limit;
+use super::variants::Less;
 use crate::build::{TraceUse, stand_ins, titled};
 use weir_measure::results::Value;
 use weir_measure::results::stats::{Estimate, Kind, kinds_in_words};
@@ -120,6 +123,9 @@ pub struct CheckResult {
     /// What all of this comes to, in a word for who reads the file; not told by results that were saved before it was.
     #[serde(default)]
     pub verdict: Option<Judgement>,
+    /// Of a variant: what its values are beyond those of the first of its law, whose name this is.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub less: BTreeMap<String, Less>,
 }
 
 /// What came of a check, be it asked or not.
@@ -165,6 +171,7 @@ impl CheckResult {
             values,
             void: None,
             verdict: None,
+            less: BTreeMap::new(),
         };
         result.judged()
     }
