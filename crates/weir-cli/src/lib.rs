@@ -14,6 +14,7 @@ mod differences;
 mod effective;
 mod explain;
 mod failure;
+mod kept;
 mod list;
 mod manual;
 mod markdown;

@@ -196,6 +196,10 @@ impl<'e> Planner<'e, '_> {
                 self.want(spot, leaf, seeds, &claim_path(index).with("of"), &mut cases)?;
             }
         }
+        let asked = experiment.asked.iter().flat_map(|asked| &asked.measured);
+        for leaf in asked.flat_map(Formula::leaves) {
+            self.want(spot, leaf, seeds, &KeyPath::default(), &mut cases)?;
+        }
         Ok(cases)
     }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use toml::Table;
 
+use super::asked::Asked;
 use super::catalogue::{ROWS, ShippedRow};
 use super::formula::{Formula, Kind, Leaf, Reading, Scope, fill, parse_any, parse_as};
 use super::paths;
@@ -26,6 +27,8 @@ pub struct Experiment {
     pub(super) plots: Vec<PlotFormulas>,
     /// By what further seeds go, if the row has them.
     pub(super) further: Option<Formula>,
+    /// What a command line asks for in place of the row's scenario and of what is laid over it.
+    pub(super) asked: Option<Asked>,
     /// The text of the scenario that stands in it, each line where it was.
     pub(super) inline: Option<String>,
     /// Where the templates are that it may name besides those that ship: of a row that is a file.
@@ -62,6 +65,12 @@ impl Experiment {
             toml::from_str(text).map_err(|error| origin.plain_error(error.span(), error.message()))?;
         origin.check(form::check(&table, row_shape(), &|_, _| None))?;
         let row: Row = form::read(table).map_err(|message| origin.plain_error(None, &message))?;
+        let inline = matches!(row.scenario, Some(Source::Inline(_))).then(|| scenario_lines(text));
+        Ok(Self { inline, ..Self::of(name, row, origin)? })
+    }
+
+    /// That of a row, which comes from `origin`.
+    pub(super) fn of(name: &str, row: Row, origin: Origin) -> Result<Self, ScenarioError> {
         let mut problems = Vec::new();
         let formulas = row
             .claims
@@ -79,14 +88,14 @@ impl Experiment {
             problems.push(problem.help("add `scenario`: the name of one, or a table"));
         }
         origin.check(problems)?;
-        let inline = matches!(row.scenario, Some(Source::Inline(_))).then(|| scenario_lines(text));
         Ok(Self {
             name: name.to_owned(),
             row,
             formulas,
             plots,
             further,
-            inline,
+            asked: None,
+            inline: None,
             templates: None,
             origin,
             registry: Registry::standard(),
@@ -227,7 +236,12 @@ fn read_claim(row: &Row, claim: &Claim, path: &KeyPath, problems: &mut Vec<Probl
     Formulas { of, no_more }
 }
 
-fn read_formula(row: &Row, text: &str, over_places: bool, path: &KeyPath) -> Result<Formula, Problem> {
+pub(super) fn read_formula(
+    row: &Row,
+    text: &str,
+    over_places: bool,
+    path: &KeyPath,
+) -> Result<Formula, Problem> {
     let scope = if over_places { Scope::AllPlaces } else { Scope::Place };
     let formula = parse_as(text, Reading { scope, named: &row.formulas });
     let formula = formula.map_err(|mistake| Problem::value(path, mistake.message).help(mistake.help))?;

@@ -41,6 +41,8 @@ pub struct Reproduced {
     pub plots: Vec<PlotResult>,
     /// What was measured at each point of a grid, of the rows that have one.
     pub tables: Vec<Table>,
+    /// Of a sweep that a command line asked for: the places, each with the values of each number, run by run.
+    pub(super) measured: Vec<(Place, Vec<Vec<Value>>)>,
 }
 
 impl<'e> Reproduction<'e> {
@@ -93,7 +95,8 @@ impl<'e> Reproduction<'e> {
             .collect();
         let tables = rows().zip(&best).filter_map(|(row, best)| Table::of(row, best, &harvests)).collect();
         let claims = rows().zip(&best).flat_map(|(row, best)| row.judge(best, &harvests)).collect();
-        Ok(Reproduced { claims, plots, tables })
+        let measured = rows().flat_map(|row| row.measured(&harvests)).collect();
+        Ok(Reproduced { claims, plots, tables, measured })
     }
 
     /// Makes the runs of `shard` alone, into `store`.
@@ -186,6 +189,17 @@ impl PlannedRow<'_> {
         let drawn = cases.filter(|&case| harvests.is_drawn(case));
         let seeds = |case: usize| harvests.seeds(case) as u64 + 1..=u64::from(best.seeds);
         drawn.flat_map(|case| seeds(case).map(move |seed| OneRun { case, seed })).collect()
+    }
+
+    /// What is asked for in place of claims: the places, each with the values of each number, run by run.
+    fn measured(&self, harvests: &Harvests<'_>) -> Vec<(Place, Vec<Vec<Value>>)> {
+        let Some(asked) = &self.experiment.asked else { return Vec::new() };
+        self.with_runs(harvests, self.seeds, |runs| {
+            let numbers =
+                |place: usize| asked.measured.iter().map(move |formula| runs.numbers(formula, place));
+            let places = self.places.iter().enumerate();
+            places.map(|(place, at)| (at.clone(), numbers(place).collect())).collect()
+        })
     }
 
     /// Every claim of the row, judged.

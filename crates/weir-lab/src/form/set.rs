@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use super::check::{Child, OptionsOf, check_value, child, is_tag, table_form, unknown_key};
-use super::error::{KeyPath, Problem, ScenarioError, advice};
+use super::error::{KeyPath, Problem, SET, ScenarioError, advice};
 use super::origin::{Origin, Override};
 use super::shape::{Form, Shape, TableForm};
 
@@ -24,7 +24,7 @@ pub(crate) fn set<'s>(
         }
         let end = equals.filter(|_| problem.at_key).unwrap_or(assignment.len());
         let start = if problem.at_key { 0 } else { equals.map_or(0, |e| e + 1) };
-        ScenarioError::new("--set", assignment, Some((start, end)), problem)
+        ScenarioError::new(SET, assignment, Some((start, end)), problem)
     };
     split(assignment)
         .and_then(|(path, text)| {
