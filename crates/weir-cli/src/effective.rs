@@ -5,8 +5,7 @@ use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
 use weir_lab::build::RunOptions;
-use weir_lab::experiments::Varied;
-use weir_lab::form::ScenarioError;
+use weir_lab::form::{ScenarioError, Varied};
 use weir_lab::registry::Registry;
 use weir_lab::scenario::{Carried, Contestant, Scenario};
 use weir_lab::traces::TraceStore;
@@ -128,10 +127,10 @@ fn has_media(scenario: &Scenario) -> bool {
     scenario.flows.iter().any(|(_, flow)| matches!(flow.carried, Carried::Media(_)))
 }
 
-/// The failure of what `varied` lays over a scenario, at its option.
-pub(crate) fn blame_sweep(varied: &[Varied], error: ScenarioError) -> Failure {
+/// The failure of what `varied` lays over a scenario, at its option; `place` says over which, where there are several.
+pub(crate) fn blame_sweep(varied: &[Varied], place: &str, error: ScenarioError) -> Failure {
     let is_swept = |text: &&str| varied.iter().any(|own| text.starts_with(&format!("{}=", own.path)));
-    match error.assignment().filter(is_swept).map(|text| format!("--sweep {text}")) {
+    match error.assignment().filter(is_swept).map(|text| format!("--sweep {text}{place}")) {
         Some(option) => blame(option, error),
         None => Failure::Scenario(error),
     }

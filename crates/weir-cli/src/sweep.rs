@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use comfy_table::Cell;
 use serde_json::{Map, Value, json};
 use weir_lab::build::{RunOptions, stand_ins, titled};
-use weir_lab::experiments::{self, Extent, Reproduction, SweepRequest, Swept, Varied};
+use weir_lab::experiments::{self, Extent, Reproduction, SweepRequest, Swept};
+use weir_lab::form::Varied;
 use weir_lab::page::{Column, Row, SummaryTable};
 use weir_lab::paired::RunRow;
 use weir_lab::registry::Registry;
@@ -48,7 +49,7 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     let experiments = [request.experiment()?];
     let extent = Extent { plots: true, ..Extent::default() };
     let reproduction = Reproduction::plan(&experiments, extent, &store)
-        .map_err(|error| effective::blame_sweep(&args.sweep, error))?;
+        .map_err(|error| effective::blame_sweep(&args.sweep, "", error))?;
     let mut directory = args.out.as_deref().map(OutputDirectory::prepare).transpose()?;
     let kept = Kept { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &scenario.name };
     let Some(ran) = kept.run(&reproduction, &store, directory.as_ref())? else { return Ok(()) };
@@ -95,17 +96,11 @@ fn refuse_what_has_no_meaning(args: &RunArgs) -> Result<(), Failure> {
         let problem = "a sweep reads its scenario again and again; give a file".to_owned();
         return Err(Failure::Option { option: "-".to_owned(), problem });
     }
-    for (index, Varied { path, .. }) in args.sweep.iter().enumerate() {
-        let option = format!("--sweep {path}");
-        if NOT_SWEPT.contains(&path.as_str()) {
-            let problem =
-                "a sweep sets this itself; vary something of the network or of the flows".to_owned();
-            return Err(Failure::Option { option, problem });
-        }
-        if args.sweep[..index].iter().any(|other| other.path == *path) {
-            let problem = "this key is varied twice; write all its values in one sweep".to_owned();
-            return Err(Failure::Option { option, problem });
-        }
+    refuse_keys(&args.sweep)?;
+    if let Some(alone) = args.sweep.iter().find(|varied| varied.values.len() < 2) {
+        let problem = "this is one value; --set sets it, a sweep needs two at least".to_owned();
+        let option = format!("--sweep {}={}", alone.path, alone.with_unit(alone.values[0]));
+        return Err(Failure::Option { option, problem });
     }
     if let Some(runs) = args.changes.runs.filter(|&runs| runs > MOST_RUNS) {
         let problem = format!("a sweep has at most {MOST_RUNS} runs at a place");
@@ -125,6 +120,23 @@ fn refuse_what_has_no_meaning(args: &RunArgs) -> Result<(), Failure> {
                 .to_owned(),
         }),
     }
+}
+
+/// Keys that cannot be varied, or are twice.
+pub(crate) fn refuse_keys(varied: &[Varied]) -> Result<(), Failure> {
+    for (index, Varied { path, .. }) in varied.iter().enumerate() {
+        let option = format!("--sweep {path}");
+        if NOT_SWEPT.contains(&path.as_str()) {
+            let problem =
+                "a sweep sets this itself; vary something of the network or of the flows".to_owned();
+            return Err(Failure::Option { option, problem });
+        }
+        if varied[..index].iter().any(|other| other.path == *path) {
+            let problem = "this key is varied twice; write all its values in one sweep".to_owned();
+            return Err(Failure::Option { option, problem });
+        }
+    }
+    Ok(())
 }
 
 /// Who is compared: those of the arguments, else those of the scenario.
@@ -212,7 +224,7 @@ fn write_rows(
     };
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for (at, table) in tables {
-        let place = || at.iter().zip(request.varied).map(|(value, varied)| format!("{value}{}", varied.unit));
+        let place = || at.iter().zip(request.varied).map(|(&value, varied)| varied.with_unit(value));
         rows.extend(table.rows.iter().map(|row| {
             let cells = columns.iter().map(|column| cell(table, row, column));
             place().chain([row.name.clone()]).chain(cells).map(Cell::new).collect()
@@ -229,7 +241,7 @@ fn as_json(request: &SweepRequest<'_>, numbers: &[Swept], laws: &[&str]) -> Valu
             .varied
             .iter()
             .zip(&swept.at)
-            .map(|(varied, value)| (varied.path.clone(), json!(format!("{value}{}", varied.unit))))
+            .map(|(varied, &value)| (varied.path.clone(), json!(varied.with_unit(value))))
             .collect();
         let (summary, differences) = (swept.values.summary(), swept.values.differences(laws));
         let object = |(runs, row): (&RunRow, &Row)| {

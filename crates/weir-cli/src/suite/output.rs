@@ -163,7 +163,13 @@ impl Output {
 
 /// Where the page goes; `None` if there is none. A run of some cases leaves the matrix of all of them alone.
 fn directory(args: &SuiteArgs, suite: &Suite, cases: &[&str]) -> Option<PathBuf> {
-    let some = if cases.is_empty() || cases.len() == suite.cases.len() { "" } else { "-some" };
+    let some = if !args.sweep.is_empty() {
+        "-sweep"
+    } else if cases.is_empty() || cases.len() == suite.cases.len() {
+        ""
+    } else {
+        "-some"
+    };
     let usual = || Path::new(DEFAULT_OUT).join(format!("suite-{}{some}", suite.name));
     args.out.clone().or_else(|| (!args.json).then(usual))
 }

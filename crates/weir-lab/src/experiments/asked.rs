@@ -2,7 +2,7 @@
 
 use super::formula::Formula;
 use super::values::Place;
-use crate::form::ScenarioError;
+use crate::form::{ScenarioError, Varied};
 use crate::registry::Registry;
 use crate::scenario::Scenario;
 
@@ -13,8 +13,8 @@ pub(super) struct Asked {
     pub(super) scenario: String,
     /// What is laid over it, as after `--set`.
     pub(super) set: Vec<String>,
-    /// The key of each sweep, in their order, and the unit of its values.
-    pub(super) keys: Vec<(String, String)>,
+    /// The key of each sweep, in their order.
+    pub(super) varied: Vec<Varied>,
     /// What is measured at each place.
     pub(super) measured: Vec<Formula>,
 }
@@ -22,8 +22,8 @@ pub(super) struct Asked {
 impl Asked {
     /// The scenario at a place.
     pub(super) fn scenario_at(&self, registry: &Registry, place: &Place) -> Result<Scenario, ScenarioError> {
-        let varied = self.keys.iter().zip(place.values());
-        let varied = varied.map(|((path, unit), value)| format!("{path}={value}{unit}"));
+        let varied = self.varied.iter().zip(place.values());
+        let varied = varied.map(|(own, &value)| format!("{}={}", own.path, own.with_unit(value)));
         let overrides: Vec<String> = self.set.iter().cloned().chain(varied).collect();
         Scenario::open_in(registry, &self.scenario, &overrides)
     }

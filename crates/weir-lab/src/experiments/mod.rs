@@ -45,5 +45,5 @@ pub use row::{
     Row, Seeds, Selection, Source, Sweep, Trend, Values, Variant,
 };
 pub use shard::Shard;
-pub use sweep::{SweepRequest, Swept, Varied};
+pub use sweep::{SweepRequest, Swept};
 pub use table::Table;

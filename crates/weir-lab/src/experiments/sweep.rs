@@ -2,7 +2,6 @@
 //! measured without being judged.
 
 use std::collections::BTreeMap;
-use std::str::FromStr;
 
 use super::asked::Asked;
 use super::plots::{Axis, LineOf, Plot, PlotKind};
@@ -10,62 +9,12 @@ use super::read::{Experiment, read_formula};
 use super::reproduce::Reproduced;
 use super::row::{Row, Seeds, Source, Sweep, Values, Variant};
 use super::values::Place;
-use crate::form::{KeyPath, Origin, ScenarioError};
+use crate::form::{KeyPath, Origin, ScenarioError, Varied};
 use crate::page::{Best, Column};
 use crate::paired::{RunRow, RunTable};
 use crate::registry::Registry;
 use crate::scenario::{Contestant, Named};
 use weir_measure::results::Value;
-
-/// One key that is varied: `links.forward.delay=10ms,50ms,200ms`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Varied {
-    /// The key, as after `--set`.
-    pub path: String,
-    /// Its values …
-    pub values: Vec<f64>,
-    /// … in this unit; empty of a number.
-    pub unit: String,
-}
-
-impl FromStr for Varied {
-    type Err = String;
-
-    /// `PATH=VALUE,VALUE,…`, numbers with one unit.
-    fn from_str(text: &str) -> Result<Self, String> {
-        const USAGE: &str = "write `PATH=VALUE,VALUE`, such as `links.forward.delay=10ms,50ms`";
-        let (path, values) = text.rsplit_once('=').ok_or_else(|| format!("`{text}` has no `=`; {USAGE}"))?;
-        if path.trim().is_empty() {
-            return Err(format!("`{text}` names no key; {USAGE}"));
-        }
-        let mut varied = Self { path: path.trim().to_owned(), values: Vec::new(), unit: String::new() };
-        for (index, word) in values.split(',').map(str::trim).enumerate() {
-            let end = word.find(|c: char| c.is_ascii_alphabetic() && c != 'e').unwrap_or(word.len());
-            let (number, unit) = word.split_at(end);
-            let value: f64 = number.trim().parse().map_err(|_| {
-                format!(
-                    "`{word}` is no number with a unit; {USAGE}; words are compared with --set, one run each"
-                )
-            })?;
-            if !value.is_finite() {
-                return Err(format!("`{word}` is no number that a scenario can have; {USAGE}"));
-            }
-            if index == 0 {
-                unit.clone_into(&mut varied.unit);
-            } else if unit != varied.unit {
-                return Err(format!("`{word}` has another unit than the first value; write all in one"));
-            }
-            if varied.values.contains(&value) {
-                return Err(format!("`{word}` is there twice; write each value once"));
-            }
-            varied.values.push(value);
-        }
-        if varied.values.len() < 2 {
-            return Err(format!("`{text}` has one value; --set sets it, a sweep needs two at least"));
-        }
-        Ok(varied)
-    }
-}
 
 /// What of a run a sweep shows: label, unit, formula behind the variant's name, decimals, and whether more is better.
 struct Shown {
@@ -155,7 +104,7 @@ impl SweepRequest<'_> {
         let asked = Asked {
             scenario: self.scenario.to_owned(),
             set: definitions.chain(self.set.iter().cloned()).collect(),
-            keys: self.varied.iter().map(|varied| (varied.path.clone(), varied.unit.clone())).collect(),
+            varied: self.varied.to_vec(),
             measured,
         };
         let registry = self.registry.clone();
@@ -268,31 +217,4 @@ fn variant_name(index: usize) -> String {
 
 fn axis_name(index: usize) -> String {
     format!("axis_{index:03}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_with_its_values_and_one_unit() {
-        let varied: Varied = "links.forward.delay=10ms, 50ms,200ms".parse().unwrap();
-        assert_eq!((varied.path.as_str(), varied.unit.as_str()), ("links.forward.delay", "ms"));
-        assert_eq!(varied.values, [10.0, 50.0, 200.0]);
-        let plain: Varied = "flows.video.options.trendline.window=1e1,40".parse().unwrap();
-        assert_eq!((plain.values, plain.unit), (vec![10.0, 40.0], String::new()));
-        for (text, told) in [
-            ("links.forward.delay", "has no `=`"),
-            ("=1,2", "names no key"),
-            ("a=1ms", "needs two"),
-            ("a=1ms,2s", "another unit"),
-            ("a=1,1.0", "twice"),
-            ("a=red,codel", "no number"),
-            ("a=nan,1", "no number"),
-            ("a=1,,2", "no number"),
-        ] {
-            let error = text.parse::<Varied>().unwrap_err();
-            assert!(error.contains(told), "{text}: {error}");
-        }
-    }
 }

@@ -12,6 +12,7 @@ mod judge;
 mod page;
 mod results;
 mod run;
+mod told;
 mod trials;
 mod variants;
 mod yardstick;
@@ -27,4 +28,4 @@ pub use results::{
     figure,
 };
 pub use run::{SuiteError, SuiteRequest, SuiteRun};
-pub use variants::Less;
+pub use told::{Less, SweptCase};

@@ -1,21 +1,9 @@
 //! What variants of one law differ in, check by check and run by run.
 
-use serde::{Deserialize, Serialize};
-
 use super::results::{CaseResult, CheckResult, ControllerResult, decimals};
+use super::told::Less;
 use crate::page::{Best, Cell, Column};
 use crate::paired::{Differences, RunRow, RunTable};
-use weir_measure::results::Value;
-
-/// The mean of a check's differences, run by run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Less {
-    /// The mean, in the check's unit.
-    pub mean: f64,
-    /// Half the width of its 95 % confidence interval.
-    pub ci95: Value,
-}
 
 impl CaseResult {
     /// What variants of one law differ in: a column for each check, of what is written as `NAME{OPTIONS}` and as `NAME`.

@@ -27,6 +27,7 @@ fn result(values: &[f64]) -> SuiteResult {
     let case = CaseResult {
         name: "5.1".to_owned(),
         title: String::new(),
+        swept: None,
         traces: Vec::new(),
         controllers,
         omniscient: None,
