@@ -30,6 +30,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     let has_further = |experiment: &Experiment| experiment.row.further.is_some();
     meant_by_a_row("--further", further, "further seeds", experiments.iter().any(has_further))?;
     let reproduction = Reproduction::plan(&experiments, extent, &traces)?;
+    for row in reproduction.without_further_runs() {
+        let why = "every place has as many seeds as the best ones would have";
+        writeln!(anstream::stderr(), "--further adds nothing to {row}: {why}")?;
+    }
     let mut directory = args.out.as_deref().map(OutputDirectory::prepare).transpose()?;
     let kept = Kept { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: "reproduce" };
     let Some(reproduced) = kept.run(&reproduction, &traces, directory.as_ref())? else { return Ok(true) };

@@ -1,5 +1,6 @@
 //! From a text to an experiment that makes sense.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use toml::Table;
@@ -72,7 +73,7 @@ impl Experiment {
     /// That of a row, which comes from `origin`.
     pub(super) fn of(name: &str, row: Row, origin: Origin) -> Result<Self, ScenarioError> {
         let mut problems = Vec::new();
-        let formulas = row
+        let formulas: Vec<Formulas> = row
             .claims
             .iter()
             .enumerate()
@@ -80,6 +81,7 @@ impl Experiment {
             .collect();
         let plots = plots::read(&row, &|text, scope, path| read_any(&row, text, scope, path), &mut problems);
         let further = read_further(&row, &mut problems);
+        problems.extend(further.iter().flat_map(|by| not_run_further(&row, &formulas, by)));
         problems.extend(settings(&row));
         problems.extend(super::sense::of_row(&row));
         problems.extend(sources(&row));
@@ -274,6 +276,24 @@ fn read_further(row: &Row, problems: &mut Vec<Problem>) -> Option<Formula> {
             None
         }
     }
+}
+
+/// Claims in which further seeds count, and which name a variant that is not run with them.
+fn not_run_further(row: &Row, formulas: &[Formulas], by: &Formula) -> Vec<Problem> {
+    let variants: BTreeSet<&str> = by.leaves().iter().map(|leaf| leaf.variant.as_str()).collect();
+    let not_run =
+        |leaf: &&Leaf| !variants.contains(leaf.variant.as_str()) && row.own_analysis(&leaf.variant).is_none();
+    let problem = |(index, (_, formulas)): (usize, (&Claim, &Formulas))| {
+        let leaf = formulas.leaves().find(not_run)?;
+        let message = format!("`{}` has no further seeds, as `further.by` does not name it", leaf.variant);
+        let help = format!(
+            "name it there, besides {}, or leave out `further`",
+            list(&Vec::from_iter(variants.clone()))
+        );
+        Some(Problem::value(&claim_path(index).with("of"), message).help(help))
+    };
+    let claims = row.claims.iter().zip(formulas).enumerate();
+    claims.filter(|(_, (claim, _))| claim.further).filter_map(problem).collect()
 }
 
 /// Whether everything that a formula names is there.

@@ -64,6 +64,12 @@ impl<'e> Reproduction<'e> {
         self.plan.runs() + if self.further { self.plan.most_further_runs() } else { 0 }
     }
 
+    /// The rows to which further seeds, where they are wanted, add none beyond those that all places have.
+    pub fn without_further_runs(&self) -> impl Iterator<Item = &str> {
+        let rows = self.plan.rows.iter().filter(|row| self.further && row.most_further_runs() == Some(0));
+        rows.map(|row| row.experiment.name.as_str())
+    }
+
     /// Makes the runs on so many threads, those that `store` has not, and judges the claims, in the order of the rows; `done` is
     /// called after each run, from any thread.
     ///
