@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
-use weir_lab::experiments::{Shard, Varied};
+use weir_lab::experiments::Shard;
+use weir_lab::form::Varied;
 use weir_lab::traces::TraceStore;
 use weir_lab::{analysis, pairs, registry};
 

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
 use weir_lab::build::RunOptions;
-use weir_lab::form::ScenarioError;
+use weir_lab::form::{ScenarioError, Varied};
 use weir_lab::registry::Registry;
 use weir_lab::scenario::{Carried, Contestant, Scenario};
 use weir_lab::traces::TraceStore;
@@ -32,7 +32,8 @@ pub(crate) fn scenario(
     let mut scenario = Scenario::open_in(registry, name, &overrides)?;
     for change in changes(args, contestants)? {
         overrides.push(change.assignment.clone());
-        scenario = Scenario::open_in(registry, name, &overrides).map_err(|error| change.blame(error))?;
+        scenario =
+            Scenario::open_in(registry, name, &overrides).map_err(|error| blame(change.option, error))?;
     }
     if !args.controller.is_empty() && !has_media(&scenario) {
         return Err(Failure::Option {
@@ -43,19 +44,6 @@ pub(crate) fn scenario(
     try_to_build(&scenario, store)?;
     warn(&scenario);
     Ok(scenario)
-}
-
-/// Whether what an option lays over the scenario `name`, behind `set`, can be there.
-pub(crate) fn try_change(
-    registry: &Registry,
-    name: &str,
-    set: &[String],
-    option: String,
-    assignment: &str,
-) -> Result<(), Failure> {
-    let change = Change { option, assignment: assignment.to_owned() };
-    let overrides: Vec<String> = set.iter().cloned().chain([assignment.to_owned()]).collect();
-    Scenario::open_in(registry, name, &overrides).map(drop).map_err(|error| change.blame(error))
 }
 
 /// Finds what only building finds wrong, such as a trace that is not there.
@@ -139,13 +127,20 @@ fn has_media(scenario: &Scenario) -> bool {
     scenario.flows.iter().any(|(_, flow)| matches!(flow.carried, Carried::Media(_)))
 }
 
-impl Change {
-    /// Without this change all was well. What is wrong in the file now is shown there, all else at the option.
-    fn blame(&self, error: ScenarioError) -> Failure {
-        if !error.to_string().starts_with("--set:") {
-            return Failure::Scenario(error);
-        }
-        let advice = error.advice().map_or_else(String::new, |advice| format!("; {advice}"));
-        Failure::Option { option: self.option.clone(), problem: format!("{}{advice}", error.message()) }
+/// The failure of what `varied` lays over a scenario, at its option; `place` says over which, where there are several.
+pub(crate) fn blame_sweep(varied: &[Varied], place: &str, error: ScenarioError) -> Failure {
+    let is_swept = |text: &&str| varied.iter().any(|own| text.starts_with(&format!("{}=", own.path)));
+    match error.assignment().filter(is_swept).map(|text| format!("--sweep {text}{place}")) {
+        Some(option) => blame(option, error),
+        None => Failure::Scenario(error),
     }
+}
+
+/// Without what `option` lays over the scenario all was well. What is wrong in the file now is shown there, all else at the option.
+fn blame(option: String, error: ScenarioError) -> Failure {
+    if error.assignment().is_none() {
+        return Failure::Scenario(error);
+    }
+    let advice = error.advice().map_or_else(String::new, |advice| format!("; {advice}"));
+    Failure::Option { option, problem: format!("{}{advice}", error.message()) }
 }

@@ -15,11 +15,16 @@ pub(super) struct Gates<'a> {
 }
 
 impl<'a> Gates<'a> {
-    /// Those of `args`, for a run of the cases `selected` of `suite`; of all if there are none.
+    /// Those of `args`, for a run of the cases `selected` of `suite`, of all if there are none, each at so many `places` of a sweep.
     ///
     /// # Errors
     /// A case that the suite or the run does not have, more cases than there are, or leave for nothing.
-    pub(super) fn of(args: &'a GateArgs, suite: &Suite, selected: &[&str]) -> Result<Self, Failure> {
+    pub(super) fn of(
+        args: &'a GateArgs,
+        suite: &Suite,
+        selected: &[&str],
+        places: usize,
+    ) -> Result<Self, Failure> {
         let required = each_once(&args.require);
         super::unknown_cases("--require", suite, &required)?;
         let left_out = |name: &&&str| !selected.is_empty() && !selected.contains(name);
@@ -27,7 +32,7 @@ impl<'a> Gates<'a> {
             let problem = format!("this case is not run; name it after --case, too: {}", selected.join(","));
             return Err(Failure::Option { option: format!("--require {name}"), problem });
         }
-        let cases = if selected.is_empty() { suite.cases.len() } else { selected.len() };
+        let cases = places * if selected.is_empty() { suite.cases.len() } else { selected.len() };
         let min_passed = args.min_passed.map(|least| least as usize);
         if let Some(least) = min_passed.filter(|&least| least > cases) {
             let problem = format!("{cases} of the suite's cases are run; write that or less");
@@ -44,7 +49,7 @@ impl<'a> Gates<'a> {
     /// A line for each that `result` misses.
     pub(super) fn missed(&self, result: &SuiteResult) -> Vec<String> {
         let mut missed = Vec::new();
-        for case in result.cases.iter().filter(|case| self.required.contains(&case.name.as_str())) {
+        for case in result.cases.iter().filter(|case| self.required.contains(&case.of_suite())) {
             let open = case.controllers.iter().filter(|own| !self.passes(own));
             missed.extend(open.map(|own| required_in_words(case, own)));
         }

@@ -8,6 +8,7 @@ use weir_lab::suite::{self, Changes, ControllerResult, Suite, SuiteResult, Suite
 use super::{LEGEND, changes, junit, markdown};
 use crate::args::SuiteArgs;
 use crate::browser;
+use crate::differences;
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory, OutputFile};
 use crate::run::DEFAULT_OUT;
@@ -162,7 +163,13 @@ impl Output {
 
 /// Where the page goes; `None` if there is none. A run of some cases leaves the matrix of all of them alone.
 fn directory(args: &SuiteArgs, suite: &Suite, cases: &[&str]) -> Option<PathBuf> {
-    let some = if cases.is_empty() || cases.len() == suite.cases.len() { "" } else { "-some" };
+    let some = if !args.sweep.is_empty() {
+        "-sweep"
+    } else if cases.is_empty() || cases.len() == suite.cases.len() {
+        ""
+    } else {
+        "-some"
+    };
     let usual = || Path::new(DEFAULT_OUT).join(format!("suite-{}{some}", suite.name));
     args.out.clone().or_else(|| (!args.json).then(usual))
 }
@@ -225,6 +232,9 @@ fn matrix(out: &mut impl Write, title: &str, result: &SuiteResult) -> Result<(),
         rows.push((label.to_owned(), (0..names.len()).map(counted).collect()));
     }
     writeln!(out, "{}", table::words("case", &names, &rows, table::terminal_width()))?;
+    for case in &result.cases {
+        differences::write(out, Some(&case.name), &case.differences())?;
+    }
     Ok(())
 }
 

@@ -3,12 +3,12 @@
 use weir_cc::Cause;
 
 use super::Comparison;
-use super::by_run::{RunRow, RunTable};
 use super::tables::{
     Metric, call_metrics, cause_metric, freeze_metrics, loss_metric, media_sum, share_beside_tcp,
 };
 use super::verdict::{Wording, in_words};
 use crate::page::Best;
+use crate::paired::{RunRow, RunTable};
 use crate::registry;
 use weir_measure::results::RunMetrics;
 use weir_measure::results::stats::Estimate;

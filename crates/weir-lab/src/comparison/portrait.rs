@@ -1,17 +1,17 @@
 //! Controllers side by side in a handful of scenarios: a row to choose by.
 
 use super::Comparison;
-use super::by_run::{RunRow, RunTable};
 use super::demo;
 use super::tables::{Metric, call_metrics, loss_metric, share_beside_tcp};
-use crate::page::{Best, SummaryTable};
+use crate::page::Best;
+use crate::paired::{RunRow, RunTable};
 
 /// The scenarios of a portrait, in the order of [`table`].
 pub const SCENARIOS: [&str; 5] =
     [demo::ALONE, "quality/single-flow", "quality/steady", "quality/three-flows", "quality/beside-cubic"];
 
 /// A row per controller. The comparisons are those of [`SCENARIOS`], all of the same controllers.
-pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> SummaryTable {
+pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> RunTable {
     let [call, alone, steady, three, beside] = comparisons;
     let mut columns: Vec<(&Comparison, Metric<'_>)> =
         call_metrics().into_iter().map(|metric| (call, metric)).collect();
@@ -27,7 +27,7 @@ pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> SummaryTable {
         RunRow { name: controller.name.clone(), values: columns.iter().map(cell).collect() }
     });
     let rows = rows.collect();
-    RunTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }.summary()
+    RunTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }
 }
 
 /// Its columns, in order.

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use weir_measure::metrics::{ReadSeriesError, Series, read_cdf_csv};
 use weir_measure::results::{RunMetrics, Summary};
 
-use super::by_run::RunTable;
 use super::panels;
 use super::tables::table_of_runs;
 use crate::build::RunOptions;
 use crate::form::ScenarioError;
 use crate::page::{CdfStep, ControllerPanel, PageInput};
+use crate::paired::RunTable;
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
 

@@ -316,6 +316,7 @@ impl Reader<'_> {
             set: given.set.clone(),
             checks: given.checks.iter().map(CheckOfFile::check).collect(),
             preset: given.preset.clone(),
+            swept: None,
         })
     }
 

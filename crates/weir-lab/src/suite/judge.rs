@@ -100,9 +100,9 @@ impl<'c> Judge<'c> {
             controllers.push(ControllerResult { name: name.to_owned(), checks, viewed });
             courses.extend(runs.into_iter().find_map(|run| run.course));
         }
-        let (name, title) = (self.case.name.clone(), self.case.title.clone());
+        let (name, title, swept) = (self.case.name.clone(), self.case.title.clone(), self.case.swept.clone());
         let omniscient = Some(self.yardstick.result(checks));
-        (CaseResult { name, title, traces, controllers, omniscient }, courses)
+        (CaseResult { name, title, swept, traces, controllers, omniscient }, courses)
     }
 }
 

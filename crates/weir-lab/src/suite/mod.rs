@@ -12,7 +12,9 @@ mod judge;
 mod page;
 mod results;
 mod run;
+mod told;
 mod trials;
+mod variants;
 mod yardstick;
 
 pub use baseline::{BaselineError, Change, Changes, Direction, Unlike, compare, compare_saved};
@@ -26,3 +28,4 @@ pub use results::{
     figure,
 };
 pub use run::{SuiteError, SuiteRequest, SuiteRun};
+pub use told::{Less, SweptCase};

@@ -131,7 +131,12 @@ fn command(result: &SuiteResult, case: &CaseResult, own: &ControllerResult) -> S
         Some(1) | None => String::new(),
         Some(first) => format!(" --seed {first}"),
     };
-    format!("weir suite {suite} --case {} --controller {} --runs {}{seed}", case.name, own.name, seeds.len())
+    let name = case.of_suite();
+    let mut at = String::new();
+    for (path, value) in case.swept.iter().flat_map(|swept| &swept.at) {
+        at.extend([" --sweep ", path, "=", value]);
+    }
+    format!("weir suite {suite} --case {name}{at} --controller {} --runs {}{seed}", own.name, seeds.len())
 }
 
 /// The sum of the media flows' shares, in Mbit/s.
@@ -214,6 +219,7 @@ mod tests {
         let own =
             |name: &str| ControllerResult { name: name.to_owned(), checks: Vec::new(), viewed: Vec::new() };
         let case = CaseResult {
+            swept: None,
             name: "5.<1".to_owned(),
             title: "<b>".to_owned(),
             traces: Vec::new(),

@@ -1,8 +1,11 @@
 //! What a suite yields, as values that serialise with stable keys: also the file that is saved as a base.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::check::Limit;
+use super::told::{Less, SweptCase};
 use crate::build::{TraceUse, stand_ins, titled};
 use weir_measure::results::Value;
 use weir_measure::results::stats::{Estimate, Kind, kinds_in_words};
@@ -30,6 +33,9 @@ pub struct CaseResult {
     pub name: String,
     /// What it is, in a line.
     pub title: String,
+    /// Where on a sweep it is; nothing without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swept: Option<SweptCase>,
     /// The traces that its links follow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<TraceUse>,
@@ -120,6 +126,9 @@ pub struct CheckResult {
     /// What all of this comes to, in a word for who reads the file; not told by results that were saved before it was.
     #[serde(default)]
     pub verdict: Option<Judgement>,
+    /// Of a variant: what its values are beyond those of the first of its law, whose name this is.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub less: BTreeMap<String, Less>,
 }
 
 /// What came of a check, be it asked or not.
@@ -165,6 +174,7 @@ impl CheckResult {
             values,
             void: None,
             verdict: None,
+            less: BTreeMap::new(),
         };
         result.judged()
     }
@@ -309,6 +319,11 @@ impl ControllerResult {
 }
 
 impl CaseResult {
+    /// The name of the case of the suite: of one of a sweep the case that is swept.
+    pub fn of_suite(&self) -> &str {
+        self.swept.as_ref().map_or(&self.name, |swept| &swept.case)
+    }
+
     /// Whether it was saved before there was an omniscient sender. The wait at the sender was then in no check.
     pub(super) const fn is_of_old_judge(&self) -> bool {
         self.omniscient.is_none()

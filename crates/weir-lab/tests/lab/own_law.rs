@@ -40,8 +40,9 @@ fn it_is_run_with_options_of_its_own_and_compared_run_by_run() {
     assert!(rates[0] > 1.2 * rates[1], "a slower growth gets less: {rates:?}");
     let laws: Vec<&str> = comparison.controllers.iter().map(|own| own.law.as_str()).collect();
     assert_eq!(laws, ["mine", "mine", "gcc"]);
-    let differences = tables::difference_table(&comparison).unwrap();
-    let first = &differences.rows[0];
+    let [differences] = tables::differences(&comparison).try_into().unwrap();
+    assert_eq!(differences.first, "mine", "and nothing of gcc, which is alone");
+    let [first] = differences.table.rows.as_slice() else { panic!("one variant: {differences:?}") };
     let mean = |run: usize| {
         let rate = |own: usize| comparison.controllers[own].runs[run].media.rate_bps.unwrap() / 1e3;
         rate(1) - rate(0)
