@@ -8,6 +8,7 @@ use weir_lab::experiments::{
     self, ClaimResult, Count, Experiment, Extent, Harvest, Lost, Reproduced, Reproduction, Verdict,
     VerdictBaseline, counts,
 };
+use weir_lab::registry::Registry;
 use weir_lab::runs::{Forget, Log, RunError};
 
 use crate::args::{ReproduceArgs, ReproduceExtent};
@@ -21,10 +22,10 @@ use crate::{browser, table};
 const REPORT: &str = "index.html";
 
 /// Runs the rows and prints what came out, whatever the verdicts; `false` where a baseline had claims met that are so no longer.
-pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
+pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<bool, Failure> {
     // Everything that can be wrong is looked at before anything runs.
     let named: &[String] = if args.all { &[] } else { &args.rows };
-    let experiments = experiments::open(named, args.paper.as_deref())?;
+    let experiments = experiments::open(registry, named, args.paper.as_deref())?;
     let baseline = args.baseline.as_deref().map(VerdictBaseline::read).transpose()?;
     let traces = args.data.store();
     let ReproduceExtent { full, runs, grid, further } = args.extent;
@@ -33,7 +34,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     let has_further = |experiment: &Experiment| experiment.row.further.is_some();
     meant_by_a_row("--further", further, "further seeds", experiments.iter().any(has_further))?;
     let reproduction = Reproduction::plan(&experiments, extent, &traces)?;
-    let mut directory = args.out.as_deref().map(OutputDirectory::prepare).transpose()?;
+    let mut directory =
+        args.out.as_deref().map(|path| OutputDirectory::prepare(path, registry)).transpose()?;
     let log =
         directory.as_ref().map(|directory| open_log(&directory.path(RUNS), &args.parts.merge)).transpose()?;
     let bar = progress::bar(args.quiet);

@@ -149,7 +149,7 @@ impl Invocation<'_> {
             None if self.args.json => return Ok(None),
             None => Path::new(DEFAULT_OUT).join(directory_name(name)),
         };
-        OutputDirectory::prepare(&path).map(Some)
+        OutputDirectory::prepare(&path, self.registry).map(Some)
     }
 
     fn bar(&self) -> ProgressBar {

@@ -59,7 +59,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     };
     no_stand_ins(args, &request, &store)?;
     let base = args.baseline.as_deref().map(|path| SuiteResult::read(path, &request, &store)).transpose()?;
-    let mut output = Output::prepare(args, suite, &cases)?;
+    let mut output = Output::prepare(args, registry, suite, &cases)?;
     let bar = progress::bar(args.quiet);
     progress::expect(&bar, &suite.name, request.runs());
     let run = request.run(&store, &|| bar.inc(1))?;

@@ -54,7 +54,8 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     let experiments = [request.experiment()?];
     let extent = Extent { plots: true, ..Extent::default() };
     let reproduction = Reproduction::plan(&experiments, extent, &store)?;
-    let mut directory = args.out.as_deref().map(OutputDirectory::prepare).transpose()?;
+    let mut directory =
+        args.out.as_deref().map(|path| OutputDirectory::prepare(path, registry)).transpose()?;
     let log =
         directory.as_ref().map(|directory| open_log(&directory.path(RUNS), &args.parts.merge)).transpose()?;
     let bar = progress::bar(args.quiet);
