@@ -53,6 +53,23 @@ fn an_unknown_controller_brings_up_the_nearest() {
         );
         refused(&format!("{command} --controller gcc{{a=1"), &["--controller gcc{a=1", "stays open"]);
         refused(&format!("{command} --controller gcd{{a=1}}"), &["there is no controller `gcd`", "`gcc`"]);
+        for (piece, said) in [
+            (
+                "gcc{trendline.windw=4}",
+                "`trendline.windw` is not a key that is known here; did you mean `window`?",
+            ),
+            (
+                "gcc{trendline.window=4000}",
+                "`trendline.window` must be from 2 to 200; see the options of `gcc`",
+            ),
+            ("gcc{trendline.window=}", "no table of TOML: "),
+            ("gcc-send-side{preset='chrome'}", "\"chrome\""),
+        ] {
+            let option = format!("error: --controller {piece}: ");
+            let arguments = format!("{command} --controller {piece}");
+            refused(&arguments, &[&option, said]);
+            refused(&arguments.replace("gcc", "nada,gcc"), &["error: --controller ", piece, said]);
+        }
     }
     file_refused(
         "controller = \"gcc-2016\"",

@@ -21,6 +21,9 @@ pub struct RunTable {
 pub struct RunRow {
     /// The controller's name.
     pub name: String,
+    /// The law that it is, by its name in the registry; empty where it is none, as that of a flow.
+    #[serde(default)]
+    pub law: String,
     /// For each column a value per run; `None` where the metric is not defined.
     pub values: Vec<Vec<Value>>,
 }
@@ -33,7 +36,7 @@ impl RunTable {
             let cells = row.values.iter().map(|values| estimate(values).map(Cell::from)).collect();
             table
                 .rows
-                .push(Row { is_yardstick: registry::is_yardstick(&row.name), ..Row::of(&row.name, cells) });
+                .push(Row { is_yardstick: registry::is_yardstick(&row.law), ..Row::of(&row.name, cells) });
         }
         for position in 0..self.columns.len() {
             let values: Vec<&[Value]> = self.rows.iter().map(|row| row.values[position].as_slice()).collect();
@@ -132,6 +135,7 @@ mod tests {
         };
         let row = |(name, values): &(&str, &[f64])| RunRow {
             name: (*name).to_owned(),
+            law: (*name).to_owned(),
             values: vec![values.iter().copied().map(Some).collect()],
         };
         RunTable { columns: vec![column], rows: rows.iter().map(row).collect() }
@@ -174,6 +178,11 @@ mod tests {
         let rows: [(&str, &[f64]); 3] =
             [("nada", &[1.0, 1.1]), ("gcc", &[0.2, 0.3]), ("omniscient", &[9.0, 9.0])];
         assert_eq!(marked(Best::Highest, &rows), ["nada"]);
+        // By its law, whatever it is called.
+        let mut table = table(Best::Highest, &rows);
+        (table.rows[2].name, table.rows[0].name) = ("ceiling".to_owned(), "fixed".to_owned());
+        let best: Vec<bool> = table.summary().rows.iter().map(|row| row.cells[0].unwrap().best).collect();
+        assert_eq!(best, [true, false, false]);
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl<'a> Metric<'a> {
 
 /// The table of any comparison: what its media flows got together, and the bottleneck.
 pub fn summary_table(comparison: &Comparison) -> RunTable {
-    table_of_runs(comparison.controllers.iter().map(|c| (c.name.as_str(), c.runs.as_slice())))
+    table_of_runs(comparison.controllers.iter().map(|c| ([&c.name, &c.law], c.runs.as_slice())))
 }
 
 /// How each of the others differs from the first controller, run by run: what two runs of one seed differ in is not the network
@@ -85,6 +85,7 @@ fn differences<'a>(pairs: impl Iterator<Item = (&'a ControllerRuns, &'a Controll
     metrics.extend(network_metrics());
     let row = |(of, other): (&ControllerRuns, &ControllerRuns)| RunRow {
         name: of.name.clone(),
+        law: of.law.clone(),
         values: metrics.iter().map(|metric| metric.values_beyond(&of.runs, &other.runs)).collect(),
     };
     let rows = pairs.map(row).collect();
@@ -92,12 +93,18 @@ fn differences<'a>(pairs: impl Iterator<Item = (&'a ControllerRuns, &'a Controll
     RunTable { columns, rows }.without_empty_columns().summary()
 }
 
-/// The same of the runs of each controller.
-pub(crate) fn table_of_runs<'a>(controllers: impl Iterator<Item = (&'a str, &'a [RunMetrics])>) -> RunTable {
+/// The same of the runs of each controller, which has a name and is a law.
+pub(crate) fn table_of_runs<'a>(
+    controllers: impl Iterator<Item = ([&'a String; 2], &'a [RunMetrics])>,
+) -> RunTable {
     let mut metrics = media_metrics();
     metrics.extend(network_metrics());
     let values = |runs: &[RunMetrics]| metrics.iter().map(|m| m.values(runs)).collect();
-    let row = |(name, runs): (&str, &[RunMetrics])| RunRow { name: name.to_owned(), values: values(runs) };
+    let row = |([name, law], runs): ([&String; 2], &[RunMetrics])| RunRow {
+        name: name.clone(),
+        law: law.clone(),
+        values: values(runs),
+    };
     let rows = controllers.map(row).collect();
     RunTable { columns: metrics.iter().map(|m| m.column.clone()).collect(), rows }.without_empty_columns()
 }
@@ -111,7 +118,8 @@ pub fn flow_table(runs: &[RunMetrics]) -> SummaryTable {
         .into_iter()
         .map(|(group, count)| {
             let name = if count == 1 { group.clone() } else { format!("{group} × {count}") };
-            RunRow { name, values: flow_metrics(&group).iter().map(|m| m.values(runs)).collect() }
+            let values = flow_metrics(&group).iter().map(|m| m.values(runs)).collect();
+            RunRow { name, values, ..RunRow::default() }
         })
         .collect();
     let columns = columns.into_iter().map(|m| m.column).collect();

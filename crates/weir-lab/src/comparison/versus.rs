@@ -188,7 +188,7 @@ mod tests {
         };
         let row = |(law, values): &(&str, &[f64])| {
             let values: Vec<Value> = values.iter().copied().map(Some).collect();
-            RunRow { name: (*law).to_owned(), values: vec![values.clone(), values] }
+            RunRow { name: (*law).to_owned(), law: (*law).to_owned(), values: vec![values.clone(), values] }
         };
         let columns = vec![column("rate", Best::Highest), column("delay", Best::Lowest)];
         let table = RunTable { columns, rows: rows.iter().map(row).collect() };
