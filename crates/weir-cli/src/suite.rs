@@ -21,7 +21,7 @@ use gates::Gates;
 use output::{Output, Told};
 
 /// What the cells of the table say.
-const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit. The check that decides, and \
+const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit, · not judged. The check that decides, and \
                       the least margin of the case's checks in % of the limit: of the means, and of the least run, with the \
                       check's name if it is another.";
 
@@ -66,6 +66,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     bar.finish_and_clear();
     let mut notes = run.result.stand_ins();
     notes.extend(run.result.beyond_in_words());
+    notes.extend(run.result.not_judged_in_words());
     notes.extend(base.as_ref().and_then(|base| changes::other_senders(base, &run.result)));
     let changes = base.map(|base| suite::compare(&base, &run.result));
     let told = Told { suite, run: &run, notes: &notes, changes: changes.as_ref() };

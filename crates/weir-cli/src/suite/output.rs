@@ -241,6 +241,7 @@ fn cell(result: &ControllerResult) -> String {
         Verdict::Passed => 32,
         Verdict::Missed => 31,
         Verdict::Open => 33,
+        Verdict::NotJudged => 0,
     };
     format!("\u{1b}[{colour}m{}\u{1b}[0m {}", verdict.mark(), result.in_words())
 }

@@ -363,6 +363,13 @@ fn a_duration_that_ends_before_the_measurement_begins_is_shown_in_the_file() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn a_crate_goes_only_where_a_folder_can_be() {
+    let said = ["error: /dev/null/law: cannot be written: ", "give a directory that can be, with --out"];
+    refused("new law my-law --out /dev/null/law", &said);
+}
+
 #[test]
 fn controllers_without_media_to_control_are_refused() {
     refused(

@@ -351,6 +351,14 @@ impl Reader<'_> {
             );
             problems.push(problem.help("name a scenario with a flow of `kind = \"media\"`"));
         }
+        for (number, check) in given.checks.iter().enumerate() {
+            if let Some(at) = check.at.filter(|&at| at >= scenario.duration) {
+                let path = path.with("checks").item(number).with("at");
+                let problem =
+                    Problem::value(&path, format!("at {at} the run is over: it lasts {}", scenario.duration));
+                problems.push(problem.help("write a time before its end, or let it last longer by `set`"));
+            }
+        }
         let has_tcp = has(|carried| matches!(carried, Carried::Tcp(_)));
         for (number, check) in given.checks.iter().enumerate() {
             if check.quantity.needs_tcp() && !has_tcp {
