@@ -75,7 +75,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Command::Trace(command) => trace::trace(&command),
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args, &registry),
-        Command::Explain(args) => explain::explain(&args),
+        Command::Explain(args) => explain::explain(&args, &registry),
         Command::Schema(args) => list::schema(&args, &registry),
         Command::New(command) => new::new(&command),
         Command::Check(args) => check::check(&args, &registry),

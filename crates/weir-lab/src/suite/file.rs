@@ -116,6 +116,16 @@ enum Measured {
     Neighbour,
 }
 
+/// What checks can ask for: the name of each, its unit, which is empty for a ratio, and what it is.
+pub fn quantities() -> Vec<[String; 3]> {
+    let words = suite_schema()["$defs"]["Measured"]["oneOf"].as_array();
+    let quantity = |word: &serde_json::Value| {
+        let Meaning { name, unit, .. } = Measured::deserialize(&word["const"]).ok()?.meaning(0);
+        Some([name, unit, word["description"].as_str()?].map(str::to_owned))
+    };
+    words.into_iter().flatten().filter_map(quantity).collect()
+}
+
 /// What a [`Measured`] is.
 struct Meaning {
     name: &'static str,
