@@ -42,7 +42,7 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
     let comparisons: Box<[Comparison; portrait::SCENARIOS.len()]> =
         comparisons.into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("one each"));
     let values = portrait::table(&comparisons);
-    let differences = values.differences(&comparisons[0].laws());
+    let differences = values.differences();
     let mut summary = values.summary();
     if args.cost {
         let laws = comparisons[0].controllers.iter().map(|controller| controller.law.as_str());

@@ -7,6 +7,7 @@ use weir_lab::experiments::{
     self, ClaimResult, Count, Experiment, Extent, Lost, Reproduced, Reproduction, Verdict, VerdictBaseline,
     counts,
 };
+use weir_lab::registry::Registry;
 
 use crate::args::{ReproduceArgs, ReproduceExtent};
 use crate::failure::Failure;
@@ -18,10 +19,10 @@ use crate::{browser, table};
 const REPORT: &str = "index.html";
 
 /// Runs the rows and prints what came out, whatever the verdicts; `false` where a baseline had claims met that are so no longer.
-pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
+pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<bool, Failure> {
     // Everything that can be wrong is looked at before anything runs.
     let named: &[String] = if args.all { &[] } else { &args.rows };
-    let experiments = experiments::open(named, args.paper.as_deref())?;
+    let experiments = experiments::open(registry, named, args.paper.as_deref())?;
     let baseline = args.baseline.as_deref().map(VerdictBaseline::read).transpose()?;
     let traces = args.data.store();
     let ReproduceExtent { full, runs, grid, further } = args.extent;
@@ -34,7 +35,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
         let why = "every place has as many seeds as the best ones would have";
         writeln!(anstream::stderr(), "--further adds nothing to {row}: {why}")?;
     }
-    let mut directory = args.out.as_deref().map(OutputDirectory::prepare).transpose()?;
+    let mut directory =
+        args.out.as_deref().map(|path| OutputDirectory::prepare(path, registry)).transpose()?;
     let kept = Kept { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: "reproduce" };
     let Some(reproduced) = kept.run(&reproduction, &traces, directory.as_ref())? else { return Ok(true) };
     if let Some(directory) = &mut directory {

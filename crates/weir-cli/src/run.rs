@@ -127,7 +127,7 @@ impl Invocation<'_> {
         writeln!(out, "share beside CUBIC: the same of {}\n", beside.name)?;
         writeln!(out, "{}", table::summary("controller", &summary, width))?;
         table::write_marks(&mut out, &summary)?;
-        differences::write(&mut out, None, &values.differences(&call.laws()))?;
+        differences::write(&mut out, None, &values.differences())?;
         for sentence in &floor {
             writeln!(out, "{}\n", table::sentence(sentence, width))?;
         }
@@ -151,7 +151,7 @@ impl Invocation<'_> {
             None if self.args.json => return Ok(None),
             None => Path::new(DEFAULT_OUT).join(directory_name(name)),
         };
-        OutputDirectory::prepare(&path).map(Some)
+        OutputDirectory::prepare(&path, self.registry).map(Some)
     }
 
     fn bar(&self) -> ProgressBar {

@@ -23,7 +23,7 @@ use gates::Gates;
 use output::{Output, Told};
 
 /// What the cells of the table say.
-const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit. The check that decides, and \
+const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit, · not judged. The check that decides, and \
                       the least margin of the case's checks in % of the limit: of the means, and of the least run, with the \
                       check's name if it is another.";
 
@@ -65,13 +65,14 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     sweeps_fit(args, &request, &store)?;
     no_stand_ins(args, &request, &store)?;
     let base = args.baseline.as_deref().map(|path| SuiteResult::read(path, &request, &store)).transpose()?;
-    let mut output = Output::prepare(args, suite, &cases)?;
+    let mut output = Output::prepare(args, registry, suite, &cases)?;
     let bar = progress::bar(args.quiet);
     progress::expect(&bar, &suite.name, request.runs());
     let run = request.run(&store, &|| bar.inc(1))?;
     bar.finish_and_clear();
     let mut notes = run.result.stand_ins();
     notes.extend(run.result.beyond_in_words());
+    notes.extend(run.result.not_judged_in_words());
     notes.extend(base.as_ref().and_then(|base| changes::other_senders(base, &run.result)));
     let changes = base.map(|base| suite::compare(&base, &run.result));
     let told = Told { suite, run: &run, notes: &notes, changes: changes.as_ref() };

@@ -37,6 +37,7 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     let traces = scenario.build(&RunOptions::new(1), &store)?.traces;
     let (title, notes) = (titled(&scenario.title, &traces), stand_ins(&traces));
     let set: Vec<String> = args.changes.set.iter().cloned().chain(duration(args)).collect();
+    let laws: Vec<&str> = contestants.iter().map(|own| law(&scenario, own)).collect();
     let request = SweepRequest {
         registry,
         scenario: name,
@@ -44,18 +45,19 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
         set: &set,
         varied: &args.sweep,
         contestants: &contestants,
+        laws: &laws,
         runs: scenario.runs,
     };
     let experiments = [request.experiment()?];
     let extent = Extent { plots: true, ..Extent::default() };
     let reproduction = Reproduction::plan(&experiments, extent, &store)
         .map_err(|error| effective::blame_sweep(&args.sweep, "", error))?;
-    let mut directory = args.out.as_deref().map(OutputDirectory::prepare).transpose()?;
+    let mut directory =
+        args.out.as_deref().map(|path| OutputDirectory::prepare(path, registry)).transpose()?;
     let kept = Kept { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &scenario.name };
     let Some(ran) = kept.run(&reproduction, &store, directory.as_ref())? else { return Ok(()) };
     let numbers = request.numbers(&ran);
-    let laws: Vec<&str> = contestants.iter().map(|own| law(&scenario, own)).collect();
-    let json = as_json(&request, &numbers, &laws);
+    let json = as_json(&request, &numbers);
     if let Some(directory) = &mut directory {
         let source = format!("{name}: {} runs at each place", scenario.runs);
         let page = experiments::figures(&title, &source, &ran.plots).into_bytes();
@@ -79,7 +81,7 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
         "\u{1b}[1m{}\u{1b}[0m\n{name}: {} runs at each place, mean ± 95 % interval",
         title, scenario.runs
     )?;
-    print(&mut out, &request, &numbers, &laws)?;
+    print(&mut out, &request, &numbers)?;
     if let Some(directory) = &directory {
         writeln!(out, "Report: {}", browser::link(&directory.path(REPORT)))?;
     }
@@ -171,17 +173,12 @@ fn law<'a>(scenario: &'a Scenario, contestant: &'a Contestant) -> &'a str {
 }
 
 /// A line for each controller at each place, and below that one for what each variant differs in from the first of its law.
-fn print(
-    out: &mut impl Write,
-    request: &SweepRequest<'_>,
-    numbers: &[Swept],
-    laws: &[&str],
-) -> Result<(), Failure> {
+fn print(out: &mut impl Write, request: &SweepRequest<'_>, numbers: &[Swept]) -> Result<(), Failure> {
     let own = numbers.iter().map(|swept| (swept.at.as_slice(), swept.values.summary()));
     write_rows(out, request, "controller", &own.collect::<Vec<_>>())?;
     let mut of_law: Vec<(String, Tables<'_>)> = Vec::new();
     for swept in numbers {
-        for own in swept.values.differences(laws) {
+        for own in swept.values.differences() {
             let title = differences::title(None, &own);
             match of_law.iter_mut().find(|(other, _)| *other == title) {
                 Some((_, tables)) => tables.push((&swept.at, own.table)),
@@ -235,7 +232,7 @@ fn write_rows(
 }
 
 /// An object for each controller at each place; of a variant also what it differs in from the first of its law.
-fn as_json(request: &SweepRequest<'_>, numbers: &[Swept], laws: &[&str]) -> Value {
+fn as_json(request: &SweepRequest<'_>, numbers: &[Swept]) -> Value {
     let objects = |swept: &Swept| {
         let at: Map<String, Value> = request
             .varied
@@ -243,7 +240,7 @@ fn as_json(request: &SweepRequest<'_>, numbers: &[Swept], laws: &[&str]) -> Valu
             .zip(&swept.at)
             .map(|(varied, &value)| (varied.path.clone(), json!(varied.with_unit(value))))
             .collect();
-        let (summary, differences) = (swept.values.summary(), swept.values.differences(laws));
+        let (summary, differences) = (swept.values.summary(), swept.values.differences());
         let object = |(runs, row): (&RunRow, &Row)| {
             let mut object = Map::from_iter([
                 ("at".to_owned(), Value::Object(at.clone())),

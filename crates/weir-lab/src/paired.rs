@@ -21,6 +21,9 @@ pub struct RunTable {
 pub struct RunRow {
     /// The controller's name.
     pub name: String,
+    /// The law that it is, by its name in the registry; empty where it is none, as that of a flow.
+    #[serde(default)]
+    pub law: String,
     /// For each column a value per run; `None` where the metric is not defined.
     pub values: Vec<Vec<Value>>,
 }
@@ -33,7 +36,7 @@ impl RunTable {
             let cells = row.values.iter().map(|values| estimate(values).map(Cell::from)).collect();
             table
                 .rows
-                .push(Row { is_yardstick: registry::is_yardstick(&row.name), ..Row::of(&row.name, cells) });
+                .push(Row { is_yardstick: registry::is_yardstick(&row.law), ..Row::of(&row.name, cells) });
         }
         for position in 0..self.columns.len() {
             let values: Vec<&[Value]> = self.rows.iter().map(|row| row.values[position].as_slice()).collect();
@@ -51,11 +54,11 @@ impl RunTable {
         self.rows.iter().find(|row| !even(row)).map(|row| row.name.as_str())
     }
 
-    /// What variants of one law differ in, for each law that has several rows; `laws` are those of the rows. Nothing of single runs.
-    pub fn differences(&self, laws: &[&str]) -> Vec<Differences> {
+    /// What variants of one law differ in, for each law that has several rows. Nothing of single runs.
+    pub fn differences(&self) -> Vec<Differences> {
         let mut all: Vec<Differences> = Vec::new();
-        for (at, (row, law)) in self.rows.iter().zip(laws).enumerate() {
-            let first = laws[..at].iter().position(|other| other == law).map(|first| &self.rows[first]);
+        for (at, row) in self.rows.iter().enumerate() {
+            let first = self.rows[..at].iter().find(|other| other.law == row.law);
             let Some(first) = first.filter(|first| first.values.iter().any(|runs| runs.len() > 1)) else {
                 continue;
             };
@@ -193,6 +196,7 @@ mod tests {
         };
         let row = |(name, values): &(&str, &[f64])| RunRow {
             name: (*name).to_owned(),
+            law: name.split('{').next().unwrap_or_default().to_owned(),
             values: vec![values.iter().copied().map(Some).collect()],
         };
         RunTable { columns: vec![column], rows: rows.iter().map(row).collect() }
@@ -235,6 +239,11 @@ mod tests {
         let rows: [(&str, &[f64]); 3] =
             [("nada", &[1.0, 1.1]), ("gcc", &[0.2, 0.3]), ("omniscient", &[9.0, 9.0])];
         assert_eq!(marked(Best::Highest, &rows), ["nada"]);
+        // By its law, whatever it is called.
+        let mut table = table(Best::Highest, &rows);
+        (table.rows[2].name, table.rows[0].name) = ("ceiling".to_owned(), "fixed".to_owned());
+        let best: Vec<bool> = table.summary().rows.iter().map(|row| row.cells[0].unwrap().best).collect();
+        assert_eq!(best, [true, false, false]);
     }
 
     #[test]
@@ -246,8 +255,7 @@ mod tests {
             ("c", &[9.0, 9.0]),
             ("b{x=1}", &[2.0, 1.0]),
         ];
-        let laws = ["a", "b", "a", "c", "b"];
-        let lower = table(Best::Lowest, &rows).differences(&laws);
+        let lower = table(Best::Lowest, &rows).differences();
         let cells: Vec<(&str, &str, Cell)> = lower
             .iter()
             .map(|own| (own.first.as_str(), &own.table.rows[0]))
@@ -257,17 +265,18 @@ mod tests {
         assert_eq!([*a, *of_a, *b, *of_b], ["a", "a{x=1}", "b", "b{x=1}"]);
         assert_eq!((sure.mean, sure.ci95, sure.best, sure.worse), (2.0, Some(0.0), false, true));
         assert_eq!((unsure.mean, unsure.best, unsure.worse), (0.0, false, false));
-        let higher = table(Best::Highest, &rows).differences(&laws);
+        let higher = table(Best::Highest, &rows).differences();
         assert!(higher[0].table.rows[0].cells[0].unwrap().best, "the same is for the better here");
     }
 
     #[test]
     fn single_runs_and_laws_that_are_alone_have_no_differences() {
         let single: [(&str, &[f64]); 2] = [("a", &[1.0]), ("a{x=1}", &[2.0])];
-        assert!(table(Best::Highest, &single).differences(&["a", "a"]).is_empty());
+        assert!(table(Best::Highest, &single).differences().is_empty());
         let several: [(&str, &[f64]); 2] = [("a", &[1.0, 2.0]), ("b", &[2.0, 4.0])];
-        assert!(table(Best::Highest, &several).differences(&["a", "b"]).is_empty());
-        assert_eq!(table(Best::Highest, &several).differences(&["a", "a"]).len(), 1);
+        assert!(table(Best::Highest, &several).differences().is_empty());
+        let variants: [(&str, &[f64]); 2] = [("a", &[1.0, 2.0]), ("a{x=1}", &[2.0, 4.0])];
+        assert_eq!(table(Best::Highest, &variants).differences().len(), 1);
     }
 
     #[test]

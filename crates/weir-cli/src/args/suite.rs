@@ -64,7 +64,8 @@ pub(crate) struct SuiteArgs {
     pub(crate) baseline: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) gates: GateArgs,
-    /// Write the verdicts as JUnit's XML, each case a test of its controller: missed ones failed, open ones skipped.
+    /// Write the verdicts as JUnit's XML, each case a test of its controller: missed ones failed, those that are open or not
+    /// judged skipped.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
     /// Write the matrix as a table of Markdown; `-` prints it in place of the usual one.

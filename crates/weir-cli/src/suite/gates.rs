@@ -1,6 +1,6 @@
 //! What a suite's run has to reach: cases that have to pass, and how many.
 
-use weir_lab::suite::{CaseResult, ControllerResult, Suite, SuiteResult, Verdict};
+use weir_lab::suite::{CaseResult, ControllerResult, Suite, SuiteResult, Verdict, Void};
 
 use crate::args::GateArgs;
 use crate::effective::each_once;
@@ -56,8 +56,7 @@ impl<'a> Gates<'a> {
         let Some(least) = self.min_passed else { return missed };
         for (index, name) in result.controllers().enumerate() {
             let judged = || result.cases.iter().filter_map(|case| case.controllers.get(index));
-            let count =
-                |verdict| judged().filter(|own| own.deciding().is_some() && own.verdict() == verdict).count();
+            let count = |verdict| judged().filter(|own| own.verdict() == verdict).count();
             let (passed, open) = (count(Verdict::Passed), count(Verdict::Open));
             if passed + if self.allow_open { open } else { 0 } < least {
                 let cases = result.cases.len();
@@ -71,20 +70,22 @@ impl<'a> Gates<'a> {
 
     fn passes(&self, result: &ControllerResult) -> bool {
         match result.verdict() {
-            // Where nothing was judged, as the omniscient sender keeps to none of the limits, nothing is shown either.
-            Verdict::Passed => result.deciding().is_some(),
+            Verdict::Passed => true,
             Verdict::Open => self.allow_open,
-            Verdict::Missed => false,
+            // Where nothing was judged, nothing is shown either.
+            Verdict::Missed | Verdict::NotJudged => false,
         }
     }
 }
 
 fn required_in_words(case: &CaseResult, own: &ControllerResult) -> String {
-    if own.deciding().is_none() {
-        return format!(
-            "missed: --require {}: {} cannot be judged, as even the omniscient sender keeps to none of its limits; loosen them",
-            case.name, own.name
-        );
+    if own.verdict() == Verdict::NotJudged {
+        let why = if own.has_void(Void::BeyondPhysics) {
+            "as even the omniscient sender keeps to none of its limits; loosen them"
+        } else {
+            "as its runs leave nothing to measure; let them last longer"
+        };
+        return format!("missed: --require {}: {} cannot be judged, {why}", case.name, own.name);
     }
     let mark = own.verdict().mark();
     format!("missed: --require {}: {} {mark} {}", case.name, own.name, own.in_words())

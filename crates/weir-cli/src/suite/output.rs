@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use weir_lab::registry::Registry;
 use weir_lab::suite::{self, Changes, ControllerResult, Suite, SuiteResult, SuiteRun, Verdict};
 
 use super::{LEGEND, changes, junit, markdown};
@@ -69,7 +70,12 @@ impl Output {
     ///
     /// # Errors
     /// Something cannot be written, or would be written over the base or over something else that this run writes.
-    pub(super) fn prepare(args: &SuiteArgs, suite: &Suite, cases: &[&str]) -> Result<Self, Failure> {
+    pub(super) fn prepare(
+        args: &SuiteArgs,
+        registry: &Registry,
+        suite: &Suite,
+        cases: &[&str],
+    ) -> Result<Self, Failure> {
         let to_stdout = args.markdown.as_deref() == Some(Path::new("-"));
         if to_stdout && args.json {
             let problem = "--json prints to the same place; leave out one of them, or name a file".to_owned();
@@ -98,7 +104,7 @@ impl Output {
             save: prepare(args.save.as_deref())?,
             junit: prepare(args.junit.as_deref())?,
             markdown: prepare(markdown)?,
-            directory: out.as_deref().map(OutputDirectory::prepare).transpose()?,
+            directory: out.as_deref().map(|path| OutputDirectory::prepare(path, registry)).transpose()?,
         })
     }
 
@@ -245,6 +251,7 @@ fn cell(result: &ControllerResult) -> String {
         Verdict::Passed => 32,
         Verdict::Missed => 31,
         Verdict::Open => 33,
+        Verdict::NotJudged => 0,
     };
     format!("\u{1b}[{colour}m{}\u{1b}[0m {}", verdict.mark(), result.in_words())
 }

@@ -52,7 +52,7 @@ pub fn table(alone: &Comparison, beside: &Comparison) -> RunTable {
             From::BesideCubic => metric.values(&with_tcp.runs),
             From::BeyondFloor => metric.values_beyond(&own.runs, floor),
         };
-        RunRow { name: own.name.clone(), values: columns.iter().map(cell).collect() }
+        RunRow { name: own.name.clone(), law: own.law.clone(), values: columns.iter().map(cell).collect() }
     });
     let rows = rows.collect();
     RunTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }

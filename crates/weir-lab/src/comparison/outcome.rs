@@ -45,11 +45,6 @@ impl Comparison {
         self.controllers.iter().flat_map(|c| &c.sample.plan.flows).any(|flow| flow.kind == FlowKind::Media)
     }
 
-    /// The law of each controller, in their order.
-    pub fn laws(&self) -> Vec<&str> {
-        self.controllers.iter().map(|controller| controller.law.as_str()).collect()
-    }
-
     /// A sentence for each trace that another stood in for.
     pub fn stand_ins(&self) -> Vec<String> {
         stand_ins(&self.traces)

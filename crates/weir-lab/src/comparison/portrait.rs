@@ -24,7 +24,11 @@ pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> RunTable {
         let cell = |(comparison, metric): &(&Comparison, Metric<'_>)| {
             comparison.controllers.get(index).map_or_else(Vec::new, |own| metric.values(&own.runs))
         };
-        RunRow { name: controller.name.clone(), values: columns.iter().map(cell).collect() }
+        RunRow {
+            name: controller.name.clone(),
+            law: controller.law.clone(),
+            values: columns.iter().map(cell).collect(),
+        }
     });
     let rows = rows.collect();
     RunTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }

@@ -58,18 +58,18 @@ impl<'a> Metric<'a> {
 
 /// The table of any comparison: what its media flows got together, and the bottleneck.
 pub fn summary_table(comparison: &Comparison) -> RunTable {
-    table_of_runs(comparison.controllers.iter().map(|c| (c.name.as_str(), c.runs.as_slice())))
+    table_of_runs(comparison.controllers.iter().map(|c| ([&c.name, &c.law], c.runs.as_slice())))
 }
 
 /// What variants of one law differ in, run by run.
 pub fn differences(comparison: &Comparison) -> Vec<Differences> {
-    summary_table(comparison).differences(&comparison.laws())
+    summary_table(comparison).differences()
 }
 
 /// How each controller differs from itself in `before`, run by run. `None` where that had other seeds, or none of the controllers.
 pub fn change_table(before: &Comparison, now: &Comparison) -> Option<SummaryTable> {
     let values =
-        |of: &Comparison| table_of_all(of.controllers.iter().map(|c| (c.name.as_str(), &c.runs[..])));
+        |of: &Comparison| table_of_all(of.controllers.iter().map(|c| ([&c.name, &c.law], &c.runs[..])));
     let (earlier, RunTable { columns, rows }) = (values(before).rows, values(now));
     let change =
         |row: &RunRow| Some(less(&columns, row, earlier.iter().find(|other| other.name == row.name)?));
@@ -78,16 +78,22 @@ pub fn change_table(before: &Comparison, now: &Comparison) -> Option<SummaryTabl
     alike.then(|| known(SummaryTable { columns, rows }))
 }
 
-/// The same of the runs of each controller.
-pub(crate) fn table_of_runs<'a>(controllers: impl Iterator<Item = (&'a str, &'a [RunMetrics])>) -> RunTable {
+/// The same of the runs of each controller, which has a name and is a law.
+pub(crate) fn table_of_runs<'a>(
+    controllers: impl Iterator<Item = ([&'a String; 2], &'a [RunMetrics])>,
+) -> RunTable {
     table_of_all(controllers).without_empty_columns()
 }
 
-fn table_of_all<'a>(controllers: impl Iterator<Item = (&'a str, &'a [RunMetrics])>) -> RunTable {
+fn table_of_all<'a>(controllers: impl Iterator<Item = ([&'a String; 2], &'a [RunMetrics])>) -> RunTable {
     let mut metrics = media_metrics();
     metrics.extend(network_metrics());
     let values = |runs: &[RunMetrics]| metrics.iter().map(|m| m.values(runs)).collect();
-    let row = |(name, runs): (&str, &[RunMetrics])| RunRow { name: name.to_owned(), values: values(runs) };
+    let row = |([name, law], runs): ([&String; 2], &[RunMetrics])| RunRow {
+        name: name.clone(),
+        law: law.clone(),
+        values: values(runs),
+    };
     let rows = controllers.map(row).collect();
     RunTable { columns: metrics.iter().map(|m| m.column.clone()).collect(), rows }
 }
@@ -101,7 +107,8 @@ pub fn flow_table(runs: &[RunMetrics]) -> SummaryTable {
         .into_iter()
         .map(|(group, count)| {
             let name = if count == 1 { group.clone() } else { format!("{group} × {count}") };
-            RunRow { name, values: flow_metrics(&group).iter().map(|m| m.values(runs)).collect() }
+            let values = flow_metrics(&group).iter().map(|m| m.values(runs)).collect();
+            RunRow { name, values, ..RunRow::default() }
         })
         .collect();
     let columns = columns.into_iter().map(|m| m.column).collect();

@@ -97,6 +97,7 @@ fn differences(a: &RunTable, b: &RunTable, pairs: &[(usize, usize)]) -> SummaryT
         let Some(other) = b.rows.iter().find(|other| other.name == row.name) else { continue };
         let of = |values: &dyn Fn(usize) -> Vec<Value>| RunRow {
             name: row.name.clone(),
+            law: row.law.clone(),
             values: (0..a.columns.len()).map(values).collect(),
         };
         let before = of(&|at| picked(row, Some(at), &mut pairs.iter().map(|pair| pair.0)));
@@ -168,7 +169,7 @@ mod tests {
         };
         let row = |(law, values): &(&str, &[f64])| {
             let values: Vec<Value> = values.iter().copied().map(Some).collect();
-            RunRow { name: (*law).to_owned(), values: vec![values.clone(), values] }
+            RunRow { name: (*law).to_owned(), law: (*law).to_owned(), values: vec![values.clone(), values] }
         };
         let columns = vec![column("rate", Best::Highest), column("delay", Best::Lowest)];
         let table = RunTable { columns, rows: rows.iter().map(row).collect() };

@@ -149,11 +149,15 @@ impl Experiment {
 }
 
 /// The rows that ship, of these names or of this paper, in order, all of them without either; then those that are files, whose
-/// names end in `.toml`.
+/// names end in `.toml`. Their scenarios can name the controllers of `registry`.
 ///
 /// # Errors
 /// A name, a file or a paper that is not there; a file that makes no sense; two rows of one name.
-pub fn open(names: &[String], paper: Option<&str>) -> Result<Vec<Experiment>, ScenarioError> {
+pub fn open(
+    registry: &Registry,
+    names: &[String],
+    paper: Option<&str>,
+) -> Result<Vec<Experiment>, ScenarioError> {
     let is_file = |name: &&String| Path::new(name).extension().is_some_and(|end| end == "toml");
     let (files, named): (Vec<&String>, Vec<&String>) = names.iter().partition(is_file);
     let named: Vec<String> = named.into_iter().cloned().collect();
@@ -163,8 +167,9 @@ pub fn open(names: &[String], paper: Option<&str>) -> Result<Vec<Experiment>, Sc
         select(&named, paper)?
     };
     let files = files.into_iter().map(|file| Experiment::open(Path::new(file)));
-    let rows: Vec<Experiment> =
-        shipped.into_iter().map(Experiment::shipped).chain(files).collect::<Result<_, _>>()?;
+    let rows = shipped.into_iter().map(Experiment::shipped).chain(files);
+    let among = |row: Experiment| Experiment { registry: registry.clone(), ..row };
+    let rows: Vec<Experiment> = rows.map(|row| row.map(among)).collect::<Result<_, _>>()?;
     match rows
         .iter()
         .enumerate()

@@ -76,6 +76,8 @@ pub struct SweepRequest<'a> {
     pub varied: &'a [Varied],
     /// The controllers that are compared.
     pub contestants: &'a [Contestant],
+    /// The law that each of them is, or is a variant of.
+    pub laws: &'a [&'a str],
     /// Seeds at each place, from 1 on.
     pub runs: u32,
 }
@@ -182,11 +184,13 @@ impl SweepRequest<'_> {
     /// The numbers, place by place, out of what the row came to.
     pub fn numbers(&self, reproduced: &Reproduced) -> Vec<Swept> {
         let of_place = |(at, measured): &(Place, Vec<Vec<Value>>)| {
-            let row = |(contestant, values): (&Contestant, &[Vec<Value>])| RunRow {
+            let row = |((contestant, law), values): ((&Contestant, &&str), &[Vec<Value>])| RunRow {
                 name: contestant.name.clone(),
+                law: (*law).to_owned(),
                 values: values.to_vec(),
             };
-            let rows = self.contestants.iter().zip(measured.chunks(SHOWN.len())).map(row).collect();
+            let rows =
+                self.contestants.iter().zip(self.laws).zip(measured.chunks(SHOWN.len())).map(row).collect();
             let columns = SHOWN.iter().map(Shown::column).collect();
             Swept { at: at.values().copied().collect(), values: RunTable { columns, rows } }
         };

@@ -87,13 +87,13 @@ impl<'c> Judge<'c> {
         contests: Vec<(&str, Vec<Outcome>)>,
     ) -> (CaseResult, Vec<Course>) {
         let checks = &self.case.checks;
-        let beyond = self.yardstick.beyond_physics(checks);
+        let void = self.yardstick.void(checks);
         let mut courses = Vec::with_capacity(contests.len());
         let mut controllers = Vec::with_capacity(contests.len());
         for (name, runs) in contests {
             let check = |(index, check)| {
                 let values = runs.iter().map(|run| run.values[index]).collect();
-                CheckResult::asked(check, values, &self.yardstick.asks(check)).unless(&beyond)
+                CheckResult::asked(check, values, &self.yardstick.asks(check)).unless(&void)
             };
             let checks = checks.iter().enumerate().map(check).collect();
             let viewed = runs.iter().map(|run| run.viewed).collect();

@@ -21,7 +21,7 @@ pub use baseline::{BaselineError, Change, Changes, Direction, Unlike, compare, c
 pub use cases::{Case, SUITES, Suite, find};
 pub use check::{Check, Limit, Quantity};
 pub use course::Course;
-pub use file::suite_schema;
+pub use file::{quantities, suite_schema};
 pub use page::page;
 pub use results::{
     CaseResult, CheckResult, ControllerResult, Judgement, SuiteResult, Verdict, Viewed, Void, decimals,

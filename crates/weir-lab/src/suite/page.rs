@@ -23,7 +23,8 @@ pub fn page(title: &str, run: &SuiteRun) -> String {
     let result = &run.result;
     let title = &result.titled(title);
     let names: Vec<&str> = result.controllers().collect();
-    let notes = result.stand_ins().into_iter().chain(result.beyond_in_words());
+    let notes =
+        result.stand_ins().into_iter().chain(result.beyond_in_words()).chain(result.not_judged_in_words());
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -96,6 +97,7 @@ const fn class(verdict: Verdict) -> &'static str {
         Verdict::Passed => "ok",
         Verdict::Open => "open",
         Verdict::Missed => "no",
+        Verdict::NotJudged => "void",
     }
 }
 
@@ -241,7 +243,7 @@ mod tests {
             assert_eq!(page.matches(&format!("id=\"{}\"", &link[1..])).count(), 1, "{link}");
         }
         assert!(!page.contains("<b>") && !page.contains("://"));
-        assert_eq!(page.matches("<div class=\"plot ok\" id=").count(), 2);
+        assert_eq!(page.matches("<div class=\"plot void\" id=").count(), 2);
         assert_eq!(page.matches("up to 2.2 Mbit/s</small>").count(), 2, "one scale for both");
     }
 }

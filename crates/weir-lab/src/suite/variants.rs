@@ -8,14 +8,14 @@ use crate::paired::{Differences, RunRow, RunTable};
 impl CaseResult {
     /// What variants of one law differ in: a column for each check, of what is written as `NAME{OPTIONS}` and as `NAME`.
     pub fn differences(&self) -> Vec<Differences> {
-        let laws: Vec<&str> = self.controllers.iter().map(|own| law_of(&own.name)).collect();
         let checks = self.controllers.first().map_or(&[][..], |first| &first.checks);
         let row = |own: &ControllerResult| RunRow {
             name: own.name.clone(),
+            law: law_of(&own.name).to_owned(),
             values: own.checks.iter().map(|check| check.values.clone()).collect(),
         };
         let rows = self.controllers.iter().map(row).collect();
-        RunTable { columns: checks.iter().map(column).collect(), rows }.differences(&laws)
+        RunTable { columns: checks.iter().map(column).collect(), rows }.differences()
     }
 
     /// The same with these differences in the checks of each variant.
