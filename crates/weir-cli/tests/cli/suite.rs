@@ -126,6 +126,9 @@ fn what_variants_of_a_law_differ_in_is_said_run_by_run() {
         let text = place.weir(&format!("{run}{form}")).stdout;
         assert!(text.contains("5.1: less gcc, run by run"), "{text}");
     }
+    let page = place.read("weir-out/suite-rfc8867-some/suite.html");
+    let row = page.split_once("<th>less gcc, run by run</th>").unwrap().1;
+    assert!(row.contains("<tr><th>gcc{trendline.window=40}</th><td"), "{row}");
     // The result is a base as any other.
     place.write("base.json", &saved);
     assert!(

@@ -8,8 +8,8 @@ use weir_world::Side;
 use super::{Comparison, ControllerRuns, Sample};
 use crate::page::{
     CdfStep, ControllerPanel, CoupledCurves, CouplingCurves, FlowCurves, FlowRole, PageInput, SignalBand,
-    SummaryTable,
 };
+use crate::paired::RunTable;
 use crate::registry::Registry;
 use crate::scenario::Scenario;
 use weir_measure::metrics::{
@@ -20,14 +20,14 @@ use weir_measure::results::FlowKind;
 /// Points of a distribution, on a page and in a file.
 pub const CDF_POINTS: usize = 1000;
 
-/// What the page on `comparison` shows. `summary` is its table, `verdict` its sentence.
+/// What the page on `comparison` shows. `values` is its table, `verdict` its sentence.
 ///
 /// # Errors
 /// The scenario holds a number beyond what TOML can; none that was parsed does.
 pub fn report_input(
     scenario: &Scenario,
     comparison: &Comparison,
-    summary: SummaryTable,
+    values: &RunTable,
     verdict: String,
 ) -> Result<PageInput, TomlError> {
     let runs = match comparison.summary.seeds.as_slice() {
@@ -42,7 +42,8 @@ pub fn report_input(
         source: format!("{} · {runs} of {}{origin}", scenario.name, scenario.duration),
         verdict,
         scenario: scenario.to_toml()?,
-        summary,
+        summary: values.summary(),
+        differences: values.differences(),
         controllers: comparison.controllers.iter().filter_map(|own| panel(own, &scenario.registry)).collect(),
         notes: notes(comparison),
         seed: first_of_several(&comparison.summary.seeds),

@@ -8,7 +8,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::course::Course;
 use super::results::{CaseResult, ControllerResult, SuiteResult, Verdict};
 use super::run::SuiteRun;
-use crate::page::{COMPETITOR, IDEAL, colour_of, palette_css};
+use crate::page::{COMPETITOR, IDEAL, PLACED_CSS, PlacedTable, colour_of, palette_css, placed};
 use weir_measure::metrics::FairShares;
 use weir_measure::results::FlowKind;
 
@@ -33,7 +33,7 @@ pub fn page(title: &str, run: &SuiteRun) -> String {
                 meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) }
-                style { (PreEscaped(palette_css())) (PreEscaped(include_str!("page.css"))) }
+                style { (PreEscaped(palette_css())) (PreEscaped(include_str!("page.css"))) (PreEscaped(PLACED_CSS)) }
             }
             body {
                 h1 { (title) }
@@ -122,6 +122,7 @@ fn one_case(result: &SuiteResult, place: usize, case: &CaseResult, courses: &[Co
                     }
                 }
             }
+            (placed(&case.differences().iter().map(PlacedTable::from).collect::<Vec<_>>()))
         }
     }
 }
