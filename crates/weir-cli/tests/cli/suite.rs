@@ -164,6 +164,18 @@ fn each_case_is_swept_over_values_of_a_key() {
     assert!(
         place.read("weir-out/suite-rfc8867-sweep/suite.html").contains(&format!("<code>weir {alone}</code>"))
     );
+    // Each check is a curve over the key, a map over two.
+    let page = place.read("weir-out/suite-rfc8867-sweep/suite.html");
+    let checks = values(own(0)).len() + values(own(2)).len();
+    assert_eq!(page.matches("<figure>").count(), checks, "{page}");
+    assert_eq!(page.matches(">dumbbell.bottleneck.delay, ms</text>").count(), checks);
+    assert_eq!(page.matches("</svg>gcc-2016</li>").count(), checks);
+    place.weir(&format!("{run} {sweep} --sweep dumbbell.bottleneck.rate=1Mbps,2Mbps --case 5.1 --out two"));
+    let page = place.read("two/suite.html");
+    assert!(
+        page.contains("<figcaption>gcc-2016: ") && page.contains(">dumbbell.bottleneck.rate, Mbps</text>"),
+        "{page}"
+    );
     let alone: Value = serde_json::from_str(&place.weir(&format!("{alone} --quiet --json")).stdout).unwrap();
     assert_eq!(alone["cases"][0], *own(3));
     // What is required of a case is so at each of its places.

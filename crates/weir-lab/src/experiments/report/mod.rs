@@ -16,6 +16,8 @@ use super::read::Experiment;
 use super::results::ClaimResult;
 use crate::page::{PLACED_CSS, PlacedTable, escape_html as html, placed};
 
+/// How figures look.
+pub(crate) const FIGURE_CSS: &str = include_str!("chart/chart.css");
 /// Nothing may be loaded from anywhere, and nothing runs.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
@@ -25,6 +27,14 @@ pub fn report(experiments: &[Experiment], claims: &[ClaimResult], plots: &[PlotR
     // Writing to a string does not fail.
     let _ = write_page(&mut page, experiments, claims, plots);
     page
+}
+
+/// A plot alone, in HTML, for a page that has [`FIGURE_CSS`] and the colours that it names.
+pub(crate) fn figure(plot: &PlotResult) -> String {
+    let mut figure = String::new();
+    // Writing to a string does not fail.
+    let _ = chart::figure(&mut figure, plot);
+    figure
 }
 
 /// A page of plots, and of tables below them.
@@ -57,7 +67,7 @@ fn write_head(out: &mut String, title: &str) -> fmt::Result {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <title>{}</title>\n<style>\n{}{PLACED_CSS}</style>\n</head>\n<body>\n<main>\n",
+         <title>{}</title>\n<style>\n{}{FIGURE_CSS}{PLACED_CSS}</style>\n</head>\n<body>\n<main>\n",
         html(title),
         include_str!("report.css"),
     )
