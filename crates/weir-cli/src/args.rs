@@ -129,7 +129,7 @@ pub(crate) struct RunArgs {
     /// Threads [default: one per core]; results do not depend on them.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
-    /// Directory for report, results, series and the scenario as it was run [default: weir-out/NAME].
+    /// Directory for report, results, series and the scenario as it was run [default: weir-out/NAME; of a sweep weir-out/NAME-sweep].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]

@@ -7,8 +7,8 @@ use serde_json::json;
 use weir_lab::comparison::cost::{self, Minute};
 use weir_lab::comparison::portrait;
 use weir_lab::comparison::{Comparison, ComparisonRequest};
-use weir_lab::page::{Best, Cell, Column, SummaryTable};
-use weir_lab::paired::{Differences, mark_best};
+use weir_lab::page::{Best, Cell, Column, Differences, SummaryTable};
+use weir_lab::paired::mark_best;
 use weir_lab::registry::{self, Registry};
 use weir_lab::results::Value;
 use weir_lab::scenario::{Scenario, skip_rule};
@@ -54,7 +54,7 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
         Format::Table => {
             writeln!(out, "{}, all media\n", skip_rule(&scenarios))?;
             writeln!(out, "{}", table::summary("controller", &summary, table::terminal_width()))?;
-            table::write_marks(&mut out, &summary)?;
+            table::write_marks(&mut out, summary.rows.iter())?;
             differences::write(&mut out, None, &differences)?;
         }
         Format::Markdown => {

@@ -3,16 +3,15 @@
 use std::io::Write;
 
 use serde_json::{Value, json};
-use weir_lab::page::{Column, Row};
-use weir_lab::paired::Differences;
+use weir_lab::page::{Column, Differences, Row};
 
 use crate::failure::Failure;
 use crate::{markdown, table};
 
 /// What heads the names of the variants; `place` says of what, where there are several.
-pub(crate) fn title(place: Option<&str>, differences: &Differences) -> String {
+fn title(place: Option<&str>, differences: &Differences) -> String {
     let place = place.map_or_else(String::new, |place| format!("{place}: "));
-    format!("{place}less {}, run by run", differences.first)
+    place + &differences.title()
 }
 
 /// A table for each law that has several variants.
@@ -23,7 +22,7 @@ pub(crate) fn write(
 ) -> Result<(), Failure> {
     for own in differences {
         writeln!(out, "{}", table::summary(&title(place, own), &own.table, table::terminal_width()))?;
-        table::write_marks(out, &own.table)?;
+        table::write_marks(out, own.table.rows.iter())?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 use weir_lab::comparison::glossary;
-use weir_lab::form::{KeyInfo, advice, keys};
+use weir_lab::form::{KeyInfo, advice_of_many, keys};
 use weir_lab::metrics::SERIES_COLUMNS;
 use weir_lab::page::Column;
 use weir_lab::registry::{Registry, Side};
@@ -20,6 +20,9 @@ const CONTROLLER: &str = "controllers[].";
 /// What keys end in, and the unit that it says.
 const UNITS: [(&str, &str); 5] =
     [("_bps", "bit/s"), ("_ms", "ms"), ("_seconds", "s"), ("seconds", "s"), ("bytes", "B")];
+
+/// What stands in the columns of series for the name of a flow, a link or a coupling.
+const OF_ANY: [&str; 3] = ["FLOW", "LINK", "COUPLING"];
 
 /// One meaning of a name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,8 +46,9 @@ pub(crate) fn explain(args: &ExplainArgs, registry: &Registry) -> Result<(), Fai
                 known.push(name);
             }
         }
-        let problem = format!("there is no such metric; {}", advice(&name, known));
-        let problem = format!("{problem}; `weir explain` lists them");
+        let last = of_bin(&name).rsplit('.').next().unwrap_or(&name);
+        let advice = advice_of_many(last, known, "`weir explain` lists all");
+        let problem = format!("there is no such metric; {advice}");
         return Err(Failure::Option { option: format!("explain {name}"), problem });
     }
     let mut out = anstream::stdout().lock();
@@ -140,6 +144,8 @@ fn of_key(key: &KeyInfo, all: &[KeyInfo]) -> Option<Term> {
     let whole = name.rsplit_once('.').filter(|(above, _)| !above.ends_with("[]"));
     let whole = whole.and_then(|(above, _)| find(&format!("{CONTROLLER}{above}")));
     let words = whole.map(|above| above.description.as_str()).into_iter().chain([key.description.as_str()]);
+    // Beside its name, that of a constant in the source says nothing.
+    let words = words.filter(|text| !(text.starts_with("[`") && text.contains("::") && !text.contains(' ')));
     let unit = name.split('.').rev().find_map(|part| {
         let unit = UNITS.iter().find(|(end, _)| part.ends_with(end)).map(|(_, unit)| *unit);
         unit.or((part == "time_per_cause").then_some("s"))
@@ -153,9 +159,17 @@ fn of_key(key: &KeyInfo, all: &[KeyInfo]) -> Option<Term> {
 }
 
 impl Term {
-    /// Whether `name` means it: the name, a path's last keys, with or without the unit at their end.
+    /// Whether `name` means it: the name, with that of a flow, a link or a coupling for the word that stands for one; a path's
+    /// last keys, with or without the unit at their end.
     fn is_called(&self, name: &str) -> bool {
-        let name = plain(name);
+        if let Some((of, rest)) = self.name.split_once('.')
+            && OF_ANY.contains(&of)
+            && let Some((_, named)) = name.trim().split_once('.')
+            && (plain(named) == plain(rest) || self.is_signal() && plain(of_bin(named)) == plain(rest))
+        {
+            return true;
+        }
+        let name = plain(if self.is_signal() { of_bin(name) } else { name });
         let own = plain(&self.name);
         let without_unit = |own: &str| {
             let mut units = UNITS.iter().map(|(end, _)| end.trim_start_matches('_'));
@@ -166,10 +180,21 @@ impl Term {
         is(&own) || ends.any(|end| is(&end))
     }
 
+    /// Whether it is a signal, of which a series has the least and the greatest value in each bin.
+    fn is_signal(&self) -> bool {
+        ["FLOW.sender.", "FLOW.receiver."].iter().any(|side| self.name.starts_with(side))
+    }
+
     /// The last key of a path.
     fn last(&self) -> &str {
         self.name.rsplit('.').next().unwrap_or(&self.name)
     }
+}
+
+/// The name of a signal without the end that its columns have.
+fn of_bin(name: &str) -> &str {
+    let name = name.trim();
+    name.strip_suffix(".min").or(name.strip_suffix(".max")).unwrap_or(name)
 }
 
 /// A name however its words are joined.

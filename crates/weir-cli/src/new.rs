@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
+use weir_lab::registry::{Registry, window_laws};
 
 use crate::args::{NewCommand, NewLawArgs};
 use crate::failure::Failure;
@@ -141,8 +142,11 @@ fn check_name(name: &str) -> Result<(), Failure> {
             "this word means something in Rust or in the law's file; give yours another name".to_owned(),
         ));
     }
-    if weir_lab::registry::Registry::standard().find(name).is_ok() {
+    if Registry::standard().find(name).is_ok() {
         return Err(refuse("this controller ships; give yours another name".to_owned()));
+    }
+    if window_laws().iter().any(|law| law.name == name) {
+        return Err(refuse("this is a window law of TCP; give yours another name".to_owned()));
     }
     if CRATES.contains(&name) || name == "weir" {
         return Err(refuse("this is a crate of Weir; give yours another name".to_owned()));
@@ -173,9 +177,14 @@ enum Source {
 impl Source {
     /// What `--weir` says; without it the clone that this binary was built from.
     fn of(given: Option<&str>) -> Result<Self, Failure> {
-        let is_url = |text: &&str| text.contains("://") || text.starts_with("git@");
-        if let Some(url) = given.filter(is_url) {
-            return Ok(Self::Git(url.to_owned()));
+        let is_address = |text: &&str| text.contains("://") || is_remote(text);
+        if let Some(text) = given.filter(is_address) {
+            return address(text).map(Self::Git).ok_or_else(|| Failure::Option {
+                option: format!("--weir {text}"),
+                problem: "this is no address of a repository; write https://HOST/PATH, ssh://git@HOST/PATH or git@HOST:PATH, without \
+                          quotes and blanks, or the folder of a clone"
+                    .to_owned(),
+            });
         }
         let built_from = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let path = given.map_or_else(built_from, PathBuf::from);
@@ -212,6 +221,36 @@ impl Source {
             Self::Git(_) => None,
         }
     }
+}
+
+/// Whether `text` begins as `USER@HOST:PATH` does, and is no file.
+fn is_remote(text: &str) -> bool {
+    let user = text.split_once('@').map_or("", |(user, _)| user);
+    !user.is_empty() && !user.contains(['/', '\\']) && !Path::new(text).exists()
+}
+
+/// The address of a repository as a URL that Cargo takes, also where it is written `USER@HOST:PATH`; `None` if it is none.
+fn address(text: &str) -> Option<String> {
+    let url = match (text.split_once("://"), text.split_once(':')) {
+        (Some(_), _) => text.to_owned(),
+        (None, Some((host, path))) => format!("ssh://{host}/{}", path.trim_start_matches('/')),
+        (None, None) => return None,
+    };
+    let (scheme, rest) = url.split_once("://")?;
+    let (place, path) = rest.split_once('/')?;
+    let (user, place) = place.rsplit_once('@').map_or((None, place), |(user, place)| (Some(user), place));
+    let (host, port) = place.split_once(':').map_or((place, None), |(host, port)| (host, Some(port)));
+    let is_word = |text: &str, others: &str| {
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || others.contains(c))
+    };
+    let harmless = |c: char| !c.is_whitespace() && !c.is_control() && !"\"'`\\<>".contains(c);
+    let is_one = ["https", "http", "ssh", "git", "file"].contains(&scheme)
+        && (is_word(host, "-.") || scheme == "file" && place.is_empty())
+        && port.is_none_or(|port| port.parse::<u16>().is_ok())
+        && user.is_none_or(|user| is_word(user, "-._~%+:"))
+        && !path.trim_matches('/').is_empty()
+        && path.chars().all(harmless);
+    is_one.then_some(url)
 }
 
 /// A folder beside `folder`, for as long as that is not whole.
@@ -256,6 +295,43 @@ mod tests {
         }
         for name in ["", "My", "my_law", "-a", "a-", "2a", "gcc", "fn", "serde", "law", "weir-cc"] {
             assert!(check_name(name).is_err(), "{name}");
+        }
+        for law in window_laws() {
+            assert!(check_name(law.name).is_err(), "{}", law.name);
+        }
+    }
+
+    #[test]
+    fn an_address_has_a_scheme_a_host_and_a_path() {
+        for (text, url) in [
+            ("https://example.org/weir", "https://example.org/weir"),
+            ("ssh://git@example.org:2222/a/weir.git", "ssh://git@example.org:2222/a/weir.git"),
+            ("file:///srv/weir", "file:///srv/weir"),
+            ("git@example.org:a/weir.git", "ssh://git@example.org/a/weir.git"),
+            ("me@example.org:/srv/weir", "ssh://me@example.org/srv/weir"),
+        ] {
+            let Ok(Source::Git(taken)) = Source::of(Some(text)) else { panic!("{text}") };
+            assert_eq!(taken, url);
+        }
+        for text in [
+            "https://",
+            "https://example.org",
+            "https://example.org/",
+            "https:///weir",
+            "://example.org/weir",
+            "nowhere://a/b",
+            "https://a\"b",
+            "https://a/b\"c",
+            "https://a/b c",
+            "https://a b/c",
+            "https://a:b/c",
+            "git@",
+            "git@example.org",
+            "git@example.org:",
+            "git@:a/b",
+            "https://@a/b",
+        ] {
+            assert!(Source::of(Some(text)).is_err(), "{text}");
         }
     }
 }

@@ -39,6 +39,9 @@ const BY_THE_DEMO: [&str; 2] = ["results-beside-cubic.json", "scenario-beside-cu
 /// The file with what a report says and the values of every run.
 pub(crate) const TABLE: &str = "table.json";
 
+/// Where results go unless the caller says otherwise.
+pub(crate) const DEFAULT_OUT: &str = "weir-out";
+
 /// Files by their names.
 pub(crate) type Files = Vec<(String, Vec<u8>)>;
 
@@ -58,6 +61,21 @@ impl OutputDirectory {
             .and_then(|()| Part::beside(&path.join(TRIAL)).map(drop))
             .map_err(|source| Failure::Unwritable { path: path.to_owned(), source })?;
         Ok(directory)
+    }
+
+    /// Where the caller says, else in a directory of the results called `name`; none where `json` is all that was asked for.
+    pub(crate) fn usual(
+        out: Option<&Path>,
+        json: bool,
+        name: &str,
+        registry: &Registry,
+    ) -> Result<Option<Self>, Failure> {
+        let path = match out {
+            Some(path) => path.to_owned(),
+            None if json => return Ok(None),
+            None => Path::new(DEFAULT_OUT).join(directory_name(name)),
+        };
+        Self::prepare(&path, registry).map(Some)
     }
 
     /// What to write the file `name` to before [`Self::write`] puts it into its place. If that does not come, it goes.
@@ -141,6 +159,13 @@ impl OutputDirectory {
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
+}
+
+/// A scenario's name as a directory.
+fn directory_name(name: &str) -> PathBuf {
+    let harmless = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let name: String = name.trim_start_matches(['.', '/']).chars().map(harmless).collect();
+    PathBuf::from(if name.is_empty() { "scenario" } else { &name })
 }
 
 /// A file that can be written.

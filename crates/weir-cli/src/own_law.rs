@@ -5,7 +5,7 @@ use std::fs;
 
 use clap::FromArgMatches as _;
 use weir_cc::{Controller, RateLimits, Receiver};
-use weir_lab::registry::{ControllerInfo, Half, Law, Registry};
+use weir_lab::registry::{ControllerInfo, Half, Law, Registry, RegistryError};
 
 use crate::args::{Args, Command};
 use crate::output::OutputDirectory;
@@ -47,6 +47,32 @@ fn pairs_and_detection_take_it() {
         let error = laws(&Registry::standard(), command).unwrap_err();
         assert!(error.exit_code() == 2 && error.to_string().contains("invalid value 'own'"), "{error}");
     }
+}
+
+#[test]
+fn one_that_is_called_as_a_window_law_is_refused() {
+    /// As [`Own`].
+    struct Cubic;
+
+    impl Law for Cubic {
+        type Config = BTreeMap<String, f64>;
+
+        fn info() -> ControllerInfo {
+            ControllerInfo { name: "cubic", ..Own::info() }
+        }
+
+        fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+            Own::sender(config, limits)
+        }
+
+        fn receiver(config: Self::Config, limits: RateLimits) -> Half<dyn Receiver> {
+            Own::receiver(config, limits)
+        }
+    }
+
+    assert_eq!(Registry::standard().with::<Own>().check(), Ok(()));
+    let refused = Registry::standard().with::<Cubic>().check();
+    assert_eq!(refused, Err(RegistryError::WindowLaw { name: "cubic" }));
 }
 
 #[test]

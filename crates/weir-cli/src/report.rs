@@ -13,8 +13,9 @@ use weir_lab::traces::TraceStore;
 
 use crate::args::ReportArgs;
 use crate::failure::Failure;
+use crate::output::DEFAULT_OUT;
 use crate::output::{OutputFile, TABLE};
-use crate::run::{DEFAULT_OUT, file_name};
+use crate::run::file_name;
 use crate::{browser, table};
 
 const RESULTS: &str = "results.json";
@@ -59,7 +60,7 @@ pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<(), Failu
             if !differences.rows.is_empty() {
                 writeln!(out, "What {second_name} has beyond {}:\n", args.run.display())?;
                 writeln!(out, "{}", table::summary("controller", &differences, width))?;
-                table::write_marks(&mut out, &differences)?;
+                table::write_marks(&mut out, differences.rows.iter())?;
             }
             for note in page.notes.iter().take(1) {
                 writeln!(out, "{}", table::sentence(note, width))?;

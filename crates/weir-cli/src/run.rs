@@ -2,7 +2,6 @@
 
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
 use weir_lab::capture;
@@ -25,8 +24,6 @@ use crate::output::{DECODE_AS, Files, OutputDirectory, TABLE};
 use crate::sweep::sweep;
 use crate::{browser, differences, effective, progress, table};
 
-/// Where results go unless the caller says otherwise.
-pub(crate) const DEFAULT_OUT: &str = "weir-out";
 /// The name of the file with the report, in the output directory.
 const REPORT: &str = "report.html";
 
@@ -126,7 +123,7 @@ impl Invocation<'_> {
         writeln!(out, "{}", heading(&alone, &call))?;
         writeln!(out, "share beside CUBIC: the same of {}\n", beside.name)?;
         writeln!(out, "{}", table::summary("controller", &summary, width))?;
-        table::write_marks(&mut out, &summary)?;
+        table::write_marks(&mut out, summary.rows.iter())?;
         differences::write(&mut out, None, &values.differences())?;
         for sentence in &floor {
             writeln!(out, "{}\n", table::sentence(sentence, width))?;
@@ -146,12 +143,7 @@ impl Invocation<'_> {
 
     /// Where the files go; `None` if there are none.
     fn output(&self, name: &str) -> Result<Option<OutputDirectory>, Failure> {
-        let path = match &self.args.out {
-            Some(path) => path.clone(),
-            None if self.args.json => return Ok(None),
-            None => Path::new(DEFAULT_OUT).join(directory_name(name)),
-        };
-        OutputDirectory::prepare(&path, self.registry).map(Some)
+        OutputDirectory::usual(self.args.out.as_deref(), self.args.json, name, self.registry)
     }
 
     fn bar(&self) -> ProgressBar {
@@ -216,7 +208,7 @@ pub(crate) fn print_tables(
     if comparison.has_media() {
         let summary = tables::summary_table(comparison).summary();
         writeln!(out, "{}", table::summary("controller", &summary, width))?;
-        table::write_marks(out, &summary)?;
+        table::write_marks(out, summary.rows.iter())?;
     }
     differences::write(out, None, &tables::differences(comparison))?;
     for controller in &comparison.controllers {
@@ -252,7 +244,7 @@ fn write(
     }
     let Some(first) = parts.first_mut() else { return Ok(()) };
     let mut input: PageInput =
-        panels::report_input(first.scenario, first.comparison, values.summary(), verdict.to_owned())
+        panels::report_input(first.scenario, first.comparison, values, verdict.to_owned())
             .map_err(std::io::Error::other)?;
     input.notes.extend_from_slice(notes);
     let saved = Saved::of(&first.scenario.name, &first.comparison.summary.seeds, values.clone(), &input);
@@ -356,13 +348,6 @@ pub(crate) fn file_name(controller: &str) -> String {
     let mut hasher = DefaultHasher::new();
     hasher.write(controller.as_bytes());
     format!("{name}-{:08x}", hasher.finish() as u32)
-}
-
-/// A scenario's name as a directory.
-fn directory_name(name: &str) -> PathBuf {
-    let harmless = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-    let name: String = name.trim_start_matches(['.', '/']).chars().map(harmless).collect();
-    PathBuf::from(if name.is_empty() { "scenario" } else { &name })
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use comfy_table::Cell;
+use comfy_table::{Attribute, Cell};
 use serde_json::{Map, Value, json};
 use weir_lab::build::{RunOptions, stand_ins, titled};
 use weir_lab::experiments::{self, Extent, Reproduction, SweepRequest, Swept};
 use weir_lab::form::Varied;
-use weir_lab::page::{Column, Row, SummaryTable};
+use weir_lab::page::{PlacedTable, Row};
 use weir_lab::paired::RunRow;
 use weir_lab::registry::Registry;
 use weir_lab::scenario::{Contestant, Scenario};
@@ -52,15 +52,16 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     let extent = Extent { plots: true, ..Extent::default() };
     let reproduction = Reproduction::plan(&experiments, extent, &store)
         .map_err(|error| effective::blame_sweep(&args.sweep, "", error))?;
-    let mut directory =
-        args.out.as_deref().map(|path| OutputDirectory::prepare(path, registry)).transpose()?;
+    let own = format!("{}-sweep", scenario.name);
+    let mut directory = OutputDirectory::usual(args.out.as_deref(), args.json, &own, registry)?;
     let kept = Kept { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &scenario.name };
     let Some(ran) = kept.run(&reproduction, &store, directory.as_ref())? else { return Ok(()) };
     let numbers = request.numbers(&ran);
+    let tables = request.tables(&numbers);
     let json = as_json(&request, &numbers);
     if let Some(directory) = &mut directory {
         let source = format!("{name}: {} runs at each place", scenario.runs);
-        let page = experiments::figures(&title, &source, &ran.plots).into_bytes();
+        let page = experiments::figures(&title, &source, &ran.plots, &tables).into_bytes();
         let mut text = serde_json::to_vec_pretty(&json).map_err(io::Error::from)?;
         text.push(b'\n');
         let files: Files = vec![(REPORT.to_owned(), page), ("sweep.json".to_owned(), text)];
@@ -81,7 +82,7 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
         "\u{1b}[1m{}\u{1b}[0m\n{name}: {} runs at each place, mean ± 95 % interval",
         title, scenario.runs
     )?;
-    print(&mut out, &request, &numbers)?;
+    print(&mut out, &tables)?;
     if let Some(directory) = &directory {
         writeln!(out, "Report: {}", browser::link(&directory.path(REPORT)))?;
     }
@@ -90,15 +91,13 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
 
 /// Options that say nothing of a sweep.
 fn refuse_what_has_no_meaning(args: &RunArgs) -> Result<(), Failure> {
-    if args.open && args.out.is_none() {
-        let problem = "a sweep writes files only with --out; give a directory".to_owned();
-        return Err(Failure::Option { option: "--open".to_owned(), problem });
-    }
+    browser::is_written(args.open, args.json, args.out.as_deref())?;
     if args.scenario.as_deref() == Some("-") {
         let problem = "a sweep reads its scenario again and again; give a file".to_owned();
         return Err(Failure::Option { option: "-".to_owned(), problem });
     }
     refuse_keys(&args.sweep)?;
+    refuse_what_is_set(args)?;
     if let Some(alone) = args.sweep.iter().find(|varied| varied.values.len() < 2) {
         let problem = "this is one value; --set sets it, a sweep needs two at least".to_owned();
         let option = format!("--sweep {}={}", alone.path, alone.with_unit(alone.values[0]));
@@ -122,6 +121,20 @@ fn refuse_what_has_no_meaning(args: &RunArgs) -> Result<(), Failure> {
                 .to_owned(),
         }),
     }
+}
+
+/// A key that has one value and is to have several.
+fn refuse_what_is_set(args: &RunArgs) -> Result<(), Failure> {
+    let set =
+        args.changes.set.iter().map(|set| (format!("--set {set}"), set.split('=').next().unwrap_or(set)));
+    let duration = args.changes.duration.iter().map(|own| (format!("--duration {own}"), "duration"));
+    for (option, path) in set.chain(duration) {
+        if args.sweep.iter().any(|varied| varied.path == path.trim()) {
+            let problem = format!("--sweep {} sets this key already; leave one of both out", path.trim());
+            return Err(Failure::Option { option, problem });
+        }
+    }
+    Ok(())
 }
 
 /// Keys that cannot be varied, or are twice.
@@ -172,62 +185,26 @@ fn law<'a>(scenario: &'a Scenario, contestant: &'a Contestant) -> &'a str {
     scenario.controller_of(&contestant.name)
 }
 
-/// A line for each controller at each place, and below that one for what each variant differs in from the first of its law.
-fn print(out: &mut impl Write, request: &SweepRequest<'_>, numbers: &[Swept]) -> Result<(), Failure> {
-    let own = numbers.iter().map(|swept| (swept.at.as_slice(), swept.values.summary()));
-    write_rows(out, request, "controller", &own.collect::<Vec<_>>())?;
-    let mut of_law: Vec<(String, Tables<'_>)> = Vec::new();
-    for swept in numbers {
-        for own in swept.values.differences() {
-            let title = differences::title(None, &own);
-            match of_law.iter_mut().find(|(other, _)| *other == title) {
-                Some((_, tables)) => tables.push((&swept.at, own.table)),
-                None => of_law.push((title, vec![(&swept.at, own.table)])),
-            }
+/// A line for each row of the tables, each below its place.
+fn print(out: &mut impl Write, tables: &[PlacedTable]) -> Result<(), Failure> {
+    for (index, placed) in tables.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
         }
+        let heads = placed.columns.iter().map(|column| format!("{}, {}", column.label, column.unit));
+        let header: Vec<String> = placed.heads.iter().cloned().chain(heads).collect();
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let row = |(at, row): &(Vec<String>, Row)| -> Vec<Cell> {
+            let numbers = placed.columns.iter().enumerate().map(|(position, column)| {
+                let number = Number::of(row, position, column.decimals);
+                let cell = Cell::new(number.map_or_else(|| "–".to_owned(), |number| number.to_string()));
+                if table::is_marked(row, position) { cell.add_attribute(Attribute::Bold) } else { cell }
+            });
+            at.iter().chain([&row.name]).map(Cell::new).chain(numbers).collect()
+        };
+        writeln!(out, "{}", table::plain(&header, placed.rows.iter().map(row).collect()))?;
+        table::write_marks(out, placed.rows.iter().map(|(_, row)| row))?;
     }
-    for (title, tables) in of_law {
-        writeln!(out)?;
-        write_rows(out, request, &title, &tables)?;
-    }
-    Ok(())
-}
-
-/// A table for each place.
-type Tables<'a> = Vec<(&'a [f64], SummaryTable)>;
-
-/// The rows of a table for each place, which it names first; `first` heads the names of the rows.
-fn write_rows(
-    out: &mut impl Write,
-    request: &SweepRequest<'_>,
-    first: &str,
-    tables: &Tables<'_>,
-) -> Result<(), Failure> {
-    // Of differences a column may be missing at a place.
-    let mut columns: Vec<&Column> = Vec::new();
-    for column in tables.iter().flat_map(|(_, table)| &table.columns) {
-        if !columns.iter().any(|other| other.label == column.label) {
-            columns.push(column);
-        }
-    }
-    let mut header: Vec<String> = request.varied.iter().map(|varied| varied.path.clone()).collect();
-    header.push(first.to_owned());
-    header.extend(columns.iter().map(|column| format!("{}, {}", column.label, column.unit)));
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    let cell = |table: &SummaryTable, row: &Row, column: &Column| {
-        let at = table.columns.iter().position(|other| other.label == column.label);
-        let number = at.and_then(|at| Number::of(row, at, column.decimals));
-        number.map_or_else(|| "–".to_owned(), |number| number.to_string())
-    };
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
-    for (at, table) in tables {
-        let place = || at.iter().zip(request.varied).map(|(&value, varied)| varied.with_unit(value));
-        rows.extend(table.rows.iter().map(|row| {
-            let cells = columns.iter().map(|column| cell(table, row, column));
-            place().chain([row.name.clone()]).chain(cells).map(Cell::new).collect()
-        }));
-    }
-    writeln!(out, "{}", table::plain(&header, rows))?;
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
+use anstream::{AutoStream, ColorChoice};
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table};
 use weir_lab::page::{MARKED, Row, RowKind, SummaryTable};
@@ -26,6 +27,10 @@ fn wrapped(header: &[&str], rows: Vec<Vec<impl Into<Cell>>>, width: Option<usize
         Some(width) => table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width),
         None => table.set_content_arrangement(ContentArrangement::Disabled),
     };
+    // As the stream does, which also knows of terminals that the environment speaks of.
+    if AutoStream::choice(&io::stdout()) != ColorChoice::Never {
+        table.enforce_styling();
+    }
     if !header.is_empty() {
         table.set_header(header.iter().map(|name| Cell::new(name).add_attribute(Attribute::Bold)));
     }
@@ -172,9 +177,12 @@ pub(crate) fn summary(first: &str, summary: &SummaryTable, width: Option<usize>)
 }
 
 /// Says on a terminal what bold numbers are, if there are any.
-pub(crate) fn write_marks(out: &mut impl Write, summary: &SummaryTable) -> io::Result<()> {
-    let some = summary.rows.iter().any(|row| (0..row.cells.len()).any(|index| is_marked(row, index)));
-    let differences = summary.rows.iter().any(|row| row.kind == RowKind::Difference);
+pub(crate) fn write_marks<'r>(
+    out: &mut impl Write,
+    mut rows: impl Iterator<Item = &'r Row> + Clone,
+) -> io::Result<()> {
+    let some = rows.clone().any(|row| (0..row.cells.len()).any(|index| is_marked(row, index)));
+    let differences = rows.any(|row| row.kind == RowKind::Difference);
     let meaning = if differences { "the interval excludes zero" } else { MARKED };
     match terminal_width().filter(|_| some) {
         Some(width) => writeln!(out, "{}\n", sentence(&format!("Bold: {meaning}."), Some(width))),
@@ -238,7 +246,7 @@ fn by_row(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
 }
 
 /// Whether the cell `index` of a row is marked.
-fn is_marked(row: &Row, index: usize) -> bool {
+pub(crate) fn is_marked(row: &Row, index: usize) -> bool {
     row.cells.get(index).copied().flatten().is_some_and(|cell| cell.best || cell.worse)
 }
 

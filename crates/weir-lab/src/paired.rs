@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use weir_measure::results::Value;
 use weir_measure::results::stats::{Estimate, paired_difference};
 
-use crate::page::{Best, Cell, Column, Row, RowKind, SummaryTable};
+use crate::page::{Best, Cell, Column, Differences, Row, RowKind, SummaryTable};
 use crate::registry;
 
 /// A row per controller, a column per metric, in each cell a value per run, in the order of the seeds.
@@ -58,7 +58,7 @@ impl RunTable {
     pub fn differences(&self) -> Vec<Differences> {
         let mut all: Vec<Differences> = Vec::new();
         for (at, row) in self.rows.iter().enumerate() {
-            let first = self.rows[..at].iter().find(|other| other.law == row.law);
+            let first = self.rows[..at].iter().find(|other| other.law == row.law && !row.law.is_empty());
             let Some(first) = first.filter(|first| first.values.iter().any(|runs| runs.len() > 1)) else {
                 continue;
             };
@@ -84,16 +84,6 @@ impl RunTable {
         self.rows.iter_mut().for_each(|row| keep(&mut row.values, &used));
         self
     }
-}
-
-/// How variants of a law differ from the first of them, run by run: what two runs of one seed differ in is not the network or the
-/// video.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Differences {
-    /// The name of the first.
-    pub first: String,
-    /// A row for each of the others; a cell is marked where the 95 % interval excludes zero.
-    pub table: SummaryTable,
 }
 
 /// What `own` has beyond `other`, run by run, in each of `columns`; a cell is marked where the 95 % interval excludes zero.

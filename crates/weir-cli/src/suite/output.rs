@@ -11,8 +11,8 @@ use crate::args::SuiteArgs;
 use crate::browser;
 use crate::differences;
 use crate::failure::Failure;
+use crate::output::DEFAULT_OUT;
 use crate::output::{Files, OutputDirectory, OutputFile};
-use crate::run::DEFAULT_OUT;
 use crate::table;
 
 /// The name of the file with the result, in the output directory.

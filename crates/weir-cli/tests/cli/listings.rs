@@ -190,6 +190,16 @@ fn a_metric_is_explained_by_the_name_of_its_column_or_key() {
     assert!(unknown.stderr.contains("did you mean `freezes`?"), "{}", unknown.stderr);
     let json: Value = serde_json::from_str(&place.weir("explain loss --json").stdout).unwrap();
     assert_eq!(json[0]["unit"], "%");
+    assert!(!json.to_string().contains("Cause"), "{json}");
+    // A name of which nothing is near: those that share a word, and no more than a handful.
+    for (asked, told) in [("video.sender.queue share", "`queue"), ("wholly.unheard", "there are ")] {
+        let outcome = place.call(&["explain", asked]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
+        let said = &outcome.stderr;
+        let named = said.matches("`, `").count() + 2;
+        assert!(said.contains(told) && said.contains("`weir explain` lists all") && named <= 10, "{said}");
+    }
+    assert!(place.try_weir("explain video.sender.tend.min").stderr.contains("did you mean `trend`?"));
 }
 
 #[test]
@@ -230,6 +240,17 @@ fn every_column_of_a_series_and_every_check_is_explained() {
         };
         assert!(names.iter().any(is_it), "{column}");
     }
+    // As they are written in the file; each explanation of one takes a process.
+    for column in columns.iter().filter(|column| column.contains("queue_mean") || column.contains("trend")) {
+        let told: Value =
+            serde_json::from_str(&place.weir(&format!("explain {column} --json")).stdout).unwrap();
+        assert!(told[0]["stands_in"].as_str().unwrap().starts_with("series-"), "{column}: {told}");
+    }
+    for asked in ["video.sender.trend.min", "video.sender.trend", "trend"] {
+        assert!(place.weir(&format!("explain {asked}")).stdout.contains("FLOW.sender.trend"), "{asked}");
+    }
+    let capacity = place.weir("explain forward.capacity_bps").stdout;
+    assert!(capacity.contains("LINK.capacity_bps, bit/s") && !capacity.contains("FLOW."), "{capacity}");
     for suite in ["rfc8867", "rfc8869", "gaming"] {
         let checks = place.weir(&format!("list suites {suite} --json")).stdout;
         let checks: Value = serde_json::from_str(&checks).unwrap();

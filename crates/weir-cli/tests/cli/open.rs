@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::support::{Outcome, Place};
+use crate::support::{GOOD, Outcome, Place};
 
 /// Calls `weir` where the opener writes down what it opens.
 fn opened(place: &Place, arguments: &[&str]) -> (Outcome, Option<String>) {
@@ -34,6 +34,17 @@ fn the_report_is_opened_where_that_is_asked_for() {
     let path = told.unwrap_or_else(|| panic!("{outcome:?}"));
     assert!(path.ends_with("/my results/report.html") && path.starts_with('/'), "{path}");
     assert!(fs::metadata(path).unwrap().is_file());
+}
+
+#[test]
+fn a_sweep_has_a_page_of_its_own_to_open() {
+    let place = Place::new();
+    place.write("call.toml", GOOD);
+    let sweep = ["run", "call.toml", "--duration", "3s", "-q", "--sweep", "links.forward.delay=1ms,2ms"];
+    let (outcome, told) = opened(&place, &[&sweep[..], &["--open"]].concat());
+    let path = told.unwrap_or_else(|| panic!("{outcome:?}"));
+    assert!(path.ends_with("/weir-out/call-sweep/index.html"), "{path}");
+    assert!(outcome.stdout.contains("Report: weir-out/call-sweep/index.html"), "{outcome:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::support::Place;
+use crate::support::{GOOD, Place};
 
 fn json_of(place: &Place, arguments: &str) -> Value {
     serde_json::from_str(&place.weir(arguments).stdout).unwrap()
@@ -205,4 +205,28 @@ fn nothing_but_text_goes_where_nobody_looks() {
     assert!(!outcome.stdout.contains('\u{1b}'));
     assert_eq!(outcome.stderr, "", "neither a progress bar");
     assert!(outcome.stdout.lines().all(|line| line == line.trim_end()), "{}", outcome.stdout);
+}
+
+#[test]
+fn what_variants_of_a_law_differ_in_stands_below_the_table_of_the_report() {
+    let place = Place::new();
+    place.write("call.toml", GOOD);
+    let controllers = "gcc,nada,gcc{trendline.window=40}";
+    place.weir(&format!("run call.toml --runs 2 --quiet --controller {controllers} --out out"));
+    let page = place.read("out/report.html");
+    let [table, less] =
+        ["id=\"table\"", "<th>less gcc, run by run</th>"].map(|head| page.find(head).unwrap());
+    assert!(table < less && less < page.find("id=\"time\"").unwrap());
+    let rows = page[less..].split_once("</table>").unwrap().0;
+    assert_eq!(rows.matches("<tr><th>").count(), 1);
+    assert!(
+        rows.contains("<tr><th>gcc{trendline.window=40}</th><td")
+            && rows.contains(" ± ") | rows.contains(">± ")
+    );
+    assert!(page.contains("Differences are those of runs of the same seed"));
+    // Drawn again it is the same, and laws of which nothing is known are not subtracted.
+    place.weir("report out --out again.html");
+    assert!(place.read("again.html").contains("<th>less gcc, run by run</th>"));
+    place.weir("run call.toml --runs 2 --quiet --controller gcc,nada --out two");
+    assert!(!place.read("two/report.html").contains("run by run</th>"));
 }

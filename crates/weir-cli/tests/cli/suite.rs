@@ -126,6 +126,9 @@ fn what_variants_of_a_law_differ_in_is_said_run_by_run() {
         let text = place.weir(&format!("{run}{form}")).stdout;
         assert!(text.contains("5.1: less gcc, run by run"), "{text}");
     }
+    let page = place.read("weir-out/suite-rfc8867-some/suite.html");
+    let row = page.split_once("<th>less gcc, run by run</th>").unwrap().1;
+    assert!(row.contains("<tr><th>gcc{trendline.window=40}</th><td"), "{row}");
     // The result is a base as any other.
     place.write("base.json", &saved);
     assert!(
@@ -160,6 +163,18 @@ fn each_case_is_swept_over_values_of_a_key() {
         "suite rfc8867 --case 5.2 --sweep dumbbell.bottleneck.delay=150ms --controller gcc-2016 --runs 1";
     assert!(
         place.read("weir-out/suite-rfc8867-sweep/suite.html").contains(&format!("<code>weir {alone}</code>"))
+    );
+    // Each check is a curve over the key, a map over two.
+    let page = place.read("weir-out/suite-rfc8867-sweep/suite.html");
+    let checks = values(own(0)).len() + values(own(2)).len();
+    assert_eq!(page.matches("<figure>").count(), checks, "{page}");
+    assert_eq!(page.matches(">dumbbell.bottleneck.delay, ms</text>").count(), checks);
+    assert_eq!(page.matches("</svg>gcc-2016</li>").count(), checks);
+    place.weir(&format!("{run} {sweep} --sweep dumbbell.bottleneck.rate=1Mbps,2Mbps --case 5.1 --out two"));
+    let page = place.read("two/suite.html");
+    assert!(
+        page.contains("<figcaption>gcc-2016: ") && page.contains(">dumbbell.bottleneck.rate, Mbps</text>"),
+        "{page}"
     );
     let alone: Value = serde_json::from_str(&place.weir(&format!("{alone} --quiet --json")).stdout).unwrap();
     assert_eq!(alone["cases"][0], *own(3));

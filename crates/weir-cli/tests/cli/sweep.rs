@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{GOOD, Place};
+use crate::support::{GOOD, Outcome, Place};
 
 fn place() -> Place {
     let place = Place::new();
@@ -67,9 +67,30 @@ fn what_variants_of_a_law_differ_in_is_said_run_by_run() {
     let place = place();
     let sweep = "run call.toml --runs 2 --quiet --sweep links.forward.delay=10ms,50ms";
     let run = format!("{sweep} --controller gcc,nada,gcc{{trendline.window=40}}");
+    // On a terminal what is sure is bold: the runs of a place differ in the seed alone.
+    let words: Vec<&str> = run.split(' ').collect();
+    let coloured = Outcome::of(place.command(&words).env("CLICOLOR_FORCE", "1")).stdout;
     let text = place.weir(&run).stdout;
+    let page = place.read("weir-out/call-sweep/index.html");
+    for title in ["<th>controller</th>", "<th>less gcc, run by run</th>"] {
+        assert_eq!(page.matches(title).count(), 1, "{title} in {page}");
+    }
+    let (own, less) = page.split_once("less gcc, run by run").unwrap();
+    assert_eq!((own.matches("<tr><th>50ms</th>").count(), less.matches("<tr><th>50ms</th>").count()), (3, 1));
+    for (marked, of) in [
+        (own.matches("<td class=\"best\"").count(), "controller"),
+        (less.matches("<td class=").count(), "less"),
+    ] {
+        let (head, below) = coloured.split_once("less gcc").unwrap();
+        let table = if of == "less" { below } else { head.split_once("controller").unwrap().1 };
+        let rows = table.lines().filter(|line| line.contains(" ± "));
+        let bold: usize = rows.map(|line| line.matches("\u{1b}[1m").count()).sum();
+        assert_eq!(bold, marked, "{of}: {coloured}");
+        assert!(marked > 0 || of == "less", "{page}");
+    }
     let below = text.split_once("less gcc, run by run").unwrap().1;
-    let places: Vec<&str> = below.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
+    let places: Vec<&str> =
+        below.lines().skip(1).take(2).filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(places, ["10ms", "50ms"], "{text}");
     let numbers: Vec<Value> = serde_json::from_str(&place.weir(&format!("{run} --json")).stdout).unwrap();
     for at in numbers.chunks(3) {
@@ -114,6 +135,12 @@ fn what_cannot_be_varied_is_refused_with_its_option() {
         ("--sweep flows.video.controller=gcc,nada", &["no number with a unit"]),
         ("--sweep links.forward.delay=1ms,2ms --seed 3", &["--seed", "seeds from 1 on"]),
         ("--sweep links.forward.delay=1ms,2ms --set seed=3", &["--set seed", "seeds from 1 on"]),
+        (
+            "--sweep links.forward.delay=1ms,2ms --set links.forward.delay=3ms",
+            &["--set links.forward.delay=3ms", "leave one"],
+        ),
+        ("--sweep duration=5s,6s --duration 7s", &["--duration 7s", "--sweep duration"]),
+        ("--sweep links.forward.delay=1ms,2ms --json --open", &["--open", "only with --out"]),
         ("--sweep seed=1,2", &["--sweep seed", "sets this itself"]),
         ("--sweep links.forward.delay=1ms,2ms --sweep links.forward.delay=3ms,4ms", &["varied twice"]),
         ("--sweep links.forward.delay=1ms,2ms --runs 2000", &["--runs 2000", "at most 1000"]),

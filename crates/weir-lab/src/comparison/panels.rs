@@ -10,8 +10,8 @@ use weir_world::Side;
 use super::{Comparison, ControllerRuns, Sample};
 use crate::page::{
     CdfStep, ControllerPanel, CoupledCurves, CouplingCurves, FlowCurves, FlowRole, PageInput, SignalBand,
-    SummaryTable,
 };
+use crate::paired::RunTable;
 use crate::registry::Registry;
 use crate::scenario::Scenario;
 use weir_measure::metrics::{
@@ -22,7 +22,7 @@ use weir_measure::results::FlowKind;
 /// Points of a distribution, on a page and in a file.
 pub const CDF_POINTS: usize = 1000;
 
-/// What the page on `comparison` shows, whose series go into it: those of a long run are large. `summary` is its table,
+/// What the page on `comparison` shows, whose series go into it: those of a long run are large. `values` is its table,
 /// `verdict` its sentence.
 ///
 /// # Errors
@@ -30,7 +30,7 @@ pub const CDF_POINTS: usize = 1000;
 pub fn report_input(
     scenario: &Scenario,
     comparison: &mut Comparison,
-    summary: SummaryTable,
+    values: &RunTable,
     verdict: String,
 ) -> Result<PageInput, TomlError> {
     let runs = match comparison.summary.seeds.as_slice() {
@@ -45,7 +45,8 @@ pub fn report_input(
         source: format!("{} · {runs} of {}{origin}", scenario.name, scenario.duration),
         verdict,
         scenario: scenario.to_toml()?,
-        summary,
+        summary: values.summary(),
+        differences: values.differences(),
         controllers: comparison
             .controllers
             .iter_mut()

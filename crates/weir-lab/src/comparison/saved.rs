@@ -103,6 +103,7 @@ impl Saved {
             verdict: self.verdict.clone(),
             scenario,
             summary: self.table.summary(),
+            differences: self.table.differences(),
             controllers,
             notes: self.notes.clone(),
             seed: panels::first_of_several(&self.seeds),

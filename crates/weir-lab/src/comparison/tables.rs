@@ -3,8 +3,8 @@
 use weir_cc::Cause;
 
 use super::Comparison;
-use crate::page::{Best, Column, Row, SummaryTable};
-use crate::paired::{Differences, RunRow, RunTable, estimate, known, less};
+use crate::page::{Best, Column, Differences, Row, SummaryTable};
+use crate::paired::{RunRow, RunTable, estimate, known, less};
 use weir_measure::results::stats::Estimate;
 use weir_measure::results::{FlowKind, FlowMeasures, RunMetrics, Value};
 

@@ -53,6 +53,7 @@ pub fn page(first: Loaded, second: Loaded) -> (PageInput, SummaryTable) {
         verdict: format!("{}: {} against {}", first.saved.title, names[0], names[1]),
         scenario,
         summary: together(&first.saved.table.summary(), &second.saved.table.summary(), &differences, &names),
+        differences: Vec::new(),
         seed: first.saved.seeds.first().copied(),
         controllers: overlaid(first.controllers, second.controllers, &names[1]),
         notes,

@@ -37,6 +37,7 @@ pub use markdown::markdown;
 pub use plan::Extent;
 pub use plots::{Axis, Drawn, LineOf, Plot, PlotKind, PlotLine, PlotResult};
 pub use read::{Experiment, open};
+pub(crate) use report::{FIGURE_CSS, figure};
 pub use report::{figures, report, tick_step};
 pub use reproduce::{Reproduced, Reproduction};
 pub use results::{Accepted, Basis, ClaimResult, Count, PlaceResult, counts};

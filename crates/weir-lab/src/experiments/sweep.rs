@@ -10,7 +10,7 @@ use super::reproduce::Reproduced;
 use super::row::{Row, Seeds, Source, Sweep, Values, Variant};
 use super::values::Place;
 use crate::form::{KeyPath, Origin, ScenarioError, Varied};
-use crate::page::{Best, Column};
+use crate::page::{Best, Column, PlacedTable, SummaryTable};
 use crate::paired::{RunRow, RunTable};
 use crate::registry::Registry;
 use crate::scenario::{Contestant, Named};
@@ -81,6 +81,9 @@ pub struct SweepRequest<'a> {
     /// Seeds at each place, from 1 on.
     pub runs: u32,
 }
+
+/// The table of each place, behind the words for it.
+type OfPlaces = Vec<(Vec<String>, SummaryTable)>;
 
 /// A place of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -195,6 +198,27 @@ impl SweepRequest<'_> {
             Swept { at: at.values().copied().collect(), values: RunTable { columns, rows } }
         };
         reproduced.measured.iter().map(of_place).collect()
+    }
+
+    /// A row for each controller at each place, and of each law with several variants a table of what they differ in there from
+    /// the first of them.
+    pub fn tables(&self, numbers: &[Swept]) -> Vec<PlacedTable> {
+        let place = |at: &[f64]| -> Vec<String> {
+            at.iter().zip(self.varied).map(|(&value, varied)| varied.with_unit(value)).collect()
+        };
+        let own = numbers.iter().map(|swept| (place(&swept.at), swept.values.summary())).collect();
+        let mut titled: Vec<(String, OfPlaces)> = vec![("controller".to_owned(), own)];
+        for swept in numbers {
+            for own in swept.values.differences() {
+                let (title, of_place) = (own.title(), (place(&swept.at), own.table));
+                match titled.iter_mut().find(|(other, _)| *other == title) {
+                    Some((_, tables)) => tables.push(of_place),
+                    None => titled.push((title, vec![of_place])),
+                }
+            }
+        }
+        let paths: Vec<String> = self.varied.iter().map(|varied| varied.path.clone()).collect();
+        titled.into_iter().map(|(title, tables)| PlacedTable::of(&paths, &title, tables)).collect()
     }
 }
 

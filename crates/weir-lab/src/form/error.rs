@@ -1,5 +1,6 @@
 //! What is wrong with a scenario, where, and what would be right.
 
+use std::cmp::Reverse;
 use std::fmt;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
@@ -247,9 +248,13 @@ pub fn advice_of_many<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>,
         return advice(wrong, names);
     }
     let count = names.len();
-    names.sort_by_key(|name| {
+    let words = |name: &'a str| name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let own: Vec<&str> = wrong.split(|c: char| !c.is_alphanumeric()).collect();
+    names.sort_by_cached_key(|name| {
         // Whoever leaves out or adds a part means what has the other parts.
-        (!name.contains(wrong) && !wrong.contains(name), strsim::damerau_levenshtein(wrong, name))
+        let apart = !name.contains(wrong) && !wrong.contains(name);
+        let shared = words(name).filter(|word| own.contains(word)).count();
+        (apart, Reverse(shared), strsim::damerau_levenshtein(wrong, name))
     });
     names.truncate(SHOWN);
     format!("there are {count}, among them {}; {all}", list(&names))

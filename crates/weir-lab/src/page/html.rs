@@ -5,8 +5,8 @@ use weir_cc::Cause;
 
 use super::chip::chip;
 use super::figure::{Figure, Figures, INTERACTIVE_MS, SHORTEST_MS, quantile_ms};
-use super::input::{ControllerPanel, PageInput};
-use super::table::{shown, summary};
+use super::input::{ControllerPanel, PageInput, PlacedTable};
+use super::table::{PLACED_CSS, placed, shown, summary};
 use super::{embed, palette};
 
 /// Nothing may be loaded from anywhere; what the page brings along may run.
@@ -30,6 +30,7 @@ pub(super) fn page(input: &PageInput, figures: &Figures) -> Markup {
                     (PreEscaped(palette::css()))
                     (PreEscaped(include_str!("vendor/uplot/uPlot.min.css")))
                     (PreEscaped(include_str!("page.css")))
+                    (PreEscaped(PLACED_CSS))
                 }
             }
             body {
@@ -37,6 +38,7 @@ pub(super) fn page(input: &PageInput, figures: &Figures) -> Markup {
                     (header(input))
                     (tools(input, figures))
                     (summary(&input.summary))
+                    (placed(&input.differences.iter().map(PlacedTable::from).collect::<Vec<_>>()))
                     (over_time(input, figures))
                     (couplings(input, figures))
                     (queuing_delay(input, figures.queuing_delay.as_ref()))

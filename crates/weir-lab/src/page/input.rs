@@ -18,6 +18,8 @@ pub struct PageInput {
     pub scenario: String,
     /// The controllers in numbers.
     pub summary: SummaryTable,
+    /// What variants of one law differ in; nothing where there are none.
+    pub differences: Vec<Differences>,
     /// The controllers over time, in the order of the summary's rows.
     pub controllers: Vec<ControllerPanel>,
     /// What a reader should know besides; a paragraph each.
@@ -35,6 +37,64 @@ pub struct SummaryTable {
     pub columns: Vec<Column>,
     /// The controllers.
     pub rows: Vec<Row>,
+}
+
+/// How variants of a law differ from the first of them, run by run: what two runs of one seed differ in is not the network or the
+/// video.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Differences {
+    /// The name of the first.
+    pub first: String,
+    /// A row for each of the others; a cell is marked where the 95 % interval excludes zero.
+    pub table: SummaryTable,
+}
+
+impl Differences {
+    /// What heads the names of the variants.
+    pub fn title(&self) -> String {
+        format!("less {}, run by run", self.first)
+    }
+}
+
+/// A table whose rows say before their names where they are of, as a place of a sweep.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PlacedTable {
+    /// What heads the words of a place and, behind them, the names.
+    pub heads: Vec<String>,
+    /// The metrics.
+    pub columns: Vec<Column>,
+    /// The words of each row's place, and the row.
+    pub rows: Vec<(Vec<String>, Row)>,
+}
+
+impl PlacedTable {
+    /// The tables of several places as one, `first` heading the names. A column that only some of them have is there for all.
+    pub fn of(places: &[String], first: &str, tables: Vec<(Vec<String>, SummaryTable)>) -> Self {
+        let mut columns: Vec<Column> = Vec::new();
+        for column in tables.iter().flat_map(|(_, table)| &table.columns) {
+            if !columns.iter().any(|other| other.label == column.label) {
+                columns.push(column.clone());
+            }
+        }
+        let mut rows = Vec::new();
+        for (at, SummaryTable { columns: own, rows: of_place }) in tables {
+            let position = |column: &Column| own.iter().position(|other| other.label == column.label);
+            let positions: Vec<Option<usize>> = columns.iter().map(position).collect();
+            for row in of_place {
+                let cell = |position: &Option<usize>| row.cells.get((*position)?).copied().flatten();
+                let cells = positions.iter().map(cell).collect();
+                rows.push((at.clone(), Row { cells, ..row }));
+            }
+        }
+        let heads = places.iter().cloned().chain([first.to_owned()]).collect();
+        Self { heads, columns, rows }
+    }
+}
+
+impl From<&Differences> for PlacedTable {
+    fn from(differences: &Differences) -> Self {
+        Self::of(&[], &differences.title(), vec![(Vec::new(), differences.table.clone())])
+    }
 }
 
 /// A metric of the summary.

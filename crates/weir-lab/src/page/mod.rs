@@ -22,11 +22,12 @@ use std::path::Path;
 pub(crate) use decimate::extremes;
 pub(crate) use escape::html as escape_html;
 pub use input::{
-    Best, CdfStep, Cell, Column, ControllerPanel, CoupledCurves, CouplingCurves, FlowCurves, FlowRole,
-    PageInput, Row, RowKind, SignalBand, SummaryTable,
+    Best, CdfStep, Cell, Column, ControllerPanel, CoupledCurves, CouplingCurves, Differences, FlowCurves,
+    FlowRole, PageInput, PlacedTable, Row, RowKind, SignalBand, SummaryTable,
 };
 pub(crate) use palette::{COMPETITOR, IDEAL, css as palette_css, law as colour_of};
 pub use table::MARKED;
+pub(crate) use table::{PLACED_CSS, placed};
 
 /// The page.
 pub fn render(input: &PageInput) -> String {

@@ -4,7 +4,10 @@ use maud::{Markup, html};
 use weir_measure::results::stats::kinds_in_words;
 
 use super::chip::chip;
-use super::input::{Best, Cell, Column, Row, RowKind, SummaryTable};
+use super::input::{Best, Cell, Column, PlacedTable, Row, RowKind, SummaryTable};
+
+/// How [`placed`] tables look, on a page that has colours of its own.
+pub(crate) const PLACED_CSS: &str = include_str!("placed.css");
 
 /// The table, with what its marks mean below it; nothing if it has no row.
 pub(super) fn summary(table: &SummaryTable) -> Markup {
@@ -101,16 +104,61 @@ fn cells(table: &SummaryTable, position: usize) -> impl Iterator<Item = Cell> {
 
 /// What the marks mean; nothing where there are none.
 fn meaning(table: &SummaryTable) -> Markup {
-    let marked = |position| cells(table, position).any(|cell| cell.best);
-    let some = (0..table.columns.len()).any(marked);
-    let differences = table.rows.iter().any(|row| row.kind == RowKind::Difference);
+    let rows: Vec<&Row> = table.rows.iter().collect();
+    meaning_of(&rows)
+}
+
+fn meaning_of(rows: &[&Row]) -> Markup {
+    let differ = |row: &Row| row.kind == RowKind::Difference;
+    let marked = |row: &Row| row.cells.iter().flatten().any(|cell| cell.best && cell.mean.is_finite());
     html! {
-        @if some { p.hint.below { span.best { span.value { "Marked" } } ": " (MARKED) "." } }
-        @if differences {
+        @if rows.iter().any(|row| marked(row) && !differ(row)) {
+            p.hint.below { span.best { span.value { "Marked" } } ": " (MARKED) "." }
+        }
+        @if rows.iter().any(|row| differ(row)) {
             p.hint.below {
                 "Differences are those of runs of the same seed, with the 95 % interval of their mean; coloured where it \
                  excludes zero: " span.best { span.value { "for the better" } } " (or where neither is better), "
                 span.worse { span.value { "for the worse" } } "."
+            }
+        }
+    }
+}
+
+/// Tables, one below the other, with what their marks mean below them; nothing where there are none.
+pub(crate) fn placed(tables: &[PlacedTable]) -> Markup {
+    let rows: Vec<&Row> = tables.iter().flat_map(|table| &table.rows).map(|(_, row)| row).collect();
+    html! {
+        @for table in tables.iter().filter(|table| !table.rows.is_empty()) {
+            div.placed.card.scroll {
+                table {
+                    thead {
+                        tr {
+                            @for head in &table.heads { th { (head) } }
+                            @for column in &table.columns { th.number { (column.label) span.unit { (column.unit) } } }
+                        }
+                    }
+                    tbody { @for (at, row) in &table.rows { (of_place(table, at, row)) } }
+                }
+            }
+        }
+        (meaning_of(&rows))
+    }
+}
+
+fn of_place(table: &PlacedTable, at: &[String], row: &Row) -> Markup {
+    let shown = |position: usize, row: &Row| {
+        row.cells.get(position).copied().flatten().filter(|cell| cell.mean.is_finite())
+    };
+    let has_interval = |position: usize| {
+        table.rows.iter().any(|(_, row)| shown(position, row).is_some_and(|cell| cell.ci95.is_some()))
+    };
+    html! {
+        tr {
+            @for word in at { th { (word) } }
+            th { (row.name) }
+            @for (position, column) in table.columns.iter().enumerate() {
+                (cell(column, shown(position, row), has_interval(position)))
             }
         }
     }

@@ -11,6 +11,7 @@ fn example(controllers: usize, bins: usize, signals: usize) -> PageInput {
         verdict: "GCC keeps the queue short; NADA takes more of the link.".to_owned(),
         scenario: "[link]\nrate = \"1Mbps\"\n".to_owned(),
         summary: table(controllers),
+        differences: Vec::new(),
         controllers: (0..controllers).map(|index| panel(index, bins, signals)).collect(),
         notes: vec!["Simulated.".to_owned()],
         seed: Some(1),

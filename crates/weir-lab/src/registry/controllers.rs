@@ -11,6 +11,7 @@ use weir_units::DataRate;
 use weir_world::Side;
 
 use super::law::{Entry, Law};
+use super::windows::window_laws;
 use super::yardsticks::{self, yardsticks};
 use super::{ControllerInfo, Halves, MarkResponse, RegistryError, laws};
 use crate::form::{Shape, advice};
@@ -69,11 +70,13 @@ impl Registry {
     /// Whether every name is that of one controller.
     ///
     /// # Errors
-    /// A name that two controllers, or a controller and a yardstick, have.
+    /// A name that two controllers, or a controller and a yardstick, have, or that is a window law's.
     pub fn check(&self) -> Result<(), RegistryError> {
         let names: Vec<&'static str> = self.known_names().collect();
         let twice = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name));
-        twice.map_or(Ok(()), |(_, name)| Err(RegistryError::Twice { name }))
+        twice.map_or(Ok(()), |(_, name)| Err(RegistryError::Twice { name }))?;
+        let of_windows = names.iter().find(|name| window_laws().iter().any(|law| law.name == **name));
+        of_windows.map_or(Ok(()), |name| Err(RegistryError::WindowLaw { name }))
     }
 
     /// Every controller.

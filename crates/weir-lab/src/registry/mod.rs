@@ -92,6 +92,12 @@ pub enum RegistryError {
         /// The name.
         name: &'static str,
     },
+    /// A controller has the name of a window law: where both can stand it would be TCP.
+    #[error("`{name}` is a window law of TCP; give the controller another name")]
+    WindowLaw {
+        /// The name.
+        name: &'static str,
+    },
     /// The rates are out of order.
     #[error(transparent)]
     Limits(#[from] LimitsOutOfOrder),

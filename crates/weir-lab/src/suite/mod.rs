@@ -7,6 +7,7 @@ mod baseline;
 mod cases;
 mod check;
 mod course;
+mod curves;
 mod file;
 mod judge;
 mod page;

@@ -6,9 +6,11 @@ use std::fmt::Write;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::course::Course;
+use super::curves;
 use super::results::{CaseResult, ControllerResult, SuiteResult, Verdict};
 use super::run::SuiteRun;
-use crate::page::{COMPETITOR, IDEAL, colour_of, palette_css};
+use crate::experiments::{FIGURE_CSS, figure};
+use crate::page::{COMPETITOR, IDEAL, PLACED_CSS, PlacedTable, colour_of, palette_css, placed};
 use weir_measure::metrics::FairShares;
 use weir_measure::results::FlowKind;
 
@@ -33,7 +35,7 @@ pub fn page(title: &str, run: &SuiteRun) -> String {
                 meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) }
-                style { (PreEscaped(palette_css())) (PreEscaped(include_str!("page.css"))) }
+                style { (PreEscaped(palette_css())) (PreEscaped(include_str!("page.css"))) (PreEscaped(FIGURE_CSS)) (PreEscaped(PLACED_CSS)) }
             }
             body {
                 h1 { (title) }
@@ -46,6 +48,12 @@ pub fn page(title: &str, run: &SuiteRun) -> String {
                 }
                 @for note in notes { p { (note) } }
                 (matrix(result, &names))
+                @for (case, plots) in curves::plots(&result.cases) {
+                    section {
+                        h2 { (case) " " small { "each check over the sweep" } }
+                        div.curves { @for plot in &plots { (PreEscaped(figure(plot))) } }
+                    }
+                }
                 p.keys {
                     "The plots show the run of the first seed, all of a case on one scale: media in colour, competing flows in \
                      grey, the sum of the media flows' fair shares as a line."
@@ -122,6 +130,7 @@ fn one_case(result: &SuiteResult, place: usize, case: &CaseResult, courses: &[Co
                     }
                 }
             }
+            (placed(&case.differences().iter().map(PlacedTable::from).collect::<Vec<_>>()))
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::results::{CaseResult, CheckResult, ControllerResult, decimals};
 use super::told::Less;
-use crate::page::{Best, Cell, Column};
-use crate::paired::{Differences, RunRow, RunTable};
+use crate::page::{Best, Cell, Column, Differences};
+use crate::paired::{RunRow, RunTable};
 
 impl CaseResult {
     /// What variants of one law differ in: a column for each check, of what is written as `NAME{OPTIONS}` and as `NAME`.

@@ -14,8 +14,10 @@ use core::fmt::{self, Write};
 use super::plots::PlotResult;
 use super::read::Experiment;
 use super::results::ClaimResult;
-use crate::page::escape_html as html;
+use crate::page::{PLACED_CSS, PlacedTable, escape_html as html, placed};
 
+/// How figures look.
+pub(crate) const FIGURE_CSS: &str = include_str!("chart/chart.css");
 /// Nothing may be loaded from anywhere, and nothing runs.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
@@ -27,21 +29,35 @@ pub fn report(experiments: &[Experiment], claims: &[ClaimResult], plots: &[PlotR
     page
 }
 
-/// A page of nothing but plots.
-pub fn figures(title: &str, source: &str, plots: &[PlotResult]) -> String {
+/// A plot alone, in HTML, for a page that has [`FIGURE_CSS`] and the colours that it names.
+pub(crate) fn figure(plot: &PlotResult) -> String {
+    let mut figure = String::new();
+    // Writing to a string does not fail.
+    let _ = chart::figure(&mut figure, plot);
+    figure
+}
+
+/// A page of plots, and of tables below them.
+pub fn figures(title: &str, source: &str, plots: &[PlotResult], tables: &[PlacedTable]) -> String {
     let mut page = String::new();
     // Writing to a string does not fail.
-    let _ = write_figures(&mut page, title, source, plots);
+    let _ = write_figures(&mut page, (title, source), plots, tables);
     page
 }
 
-fn write_figures(out: &mut String, title: &str, source: &str, plots: &[PlotResult]) -> fmt::Result {
+fn write_figures(
+    out: &mut String,
+    (title, source): (&str, &str),
+    plots: &[PlotResult],
+    tables: &[PlacedTable],
+) -> fmt::Result {
     write_head(out, title)?;
     write!(out, "<h1>{}</h1>\n<p>{}</p>\n<div class=\"plots\">\n", html(title), html(source))?;
     for plot in plots {
         chart::figure(out, plot)?;
     }
-    out.push_str("</div>\n</main>\n</body>\n</html>\n");
+    writeln!(out, "</div>\n{}", placed(tables).into_string())?;
+    out.push_str("</main>\n</body>\n</html>\n");
     Ok(())
 }
 
@@ -51,7 +67,7 @@ fn write_head(out: &mut String, title: &str) -> fmt::Result {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
+         <title>{}</title>\n<style>\n{}{FIGURE_CSS}{PLACED_CSS}</style>\n</head>\n<body>\n<main>\n",
         html(title),
         include_str!("report.css"),
     )

@@ -3,7 +3,8 @@
 use weir_lab::comparison::panels::report_input;
 use weir_lab::comparison::{Comparison, ComparisonRequest};
 use weir_lab::metrics::{FlowSeries, LinkSeries, Series, SignalSeries};
-use weir_lab::page::{FlowRole, PageInput, SummaryTable};
+use weir_lab::page::{FlowRole, PageInput};
+use weir_lab::paired::RunTable;
 use weir_lab::results::{FlowKind, RunMetrics};
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
@@ -13,7 +14,7 @@ use super::hand_made::{calls, comparison, empty_run};
 
 fn input(mut comparison: Comparison) -> PageInput {
     let scenario = Scenario::open("gcc-2016/variable-capacity", &[]).unwrap();
-    report_input(&scenario, &mut comparison, SummaryTable::default(), "A verdict.".to_owned()).unwrap()
+    report_input(&scenario, &mut comparison, &RunTable::default(), "A verdict.".to_owned()).unwrap()
 }
 
 /// A comparison of one run of these flows whose series have two bins; the flow `i` received `i` and `10 · i` bit/s.
