@@ -11,7 +11,7 @@ use std::io::Write;
 
 use weir_lab::form::places;
 use weir_lab::registry::Registry;
-use weir_lab::suite::{self, Suite, SuiteRequest, SuiteResult};
+use weir_lab::suite::{self, Suite, SuiteRequest, SuiteResult, Untimely};
 use weir_lab::traces::TraceStore;
 
 use crate::args::{SuiteArgs, SuiteCommand, SuiteSource};
@@ -70,9 +70,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     progress::expect(&bar, &suite.name, request.runs());
     let run = request.run(&store, &|| bar.inc(1))?;
     bar.finish_and_clear();
-    let mut notes = run.result.stand_ins();
-    notes.extend(run.result.beyond_in_words());
-    notes.extend(run.result.not_judged_in_words());
+    let mut notes = run.result.notes();
     notes.extend(base.as_ref().and_then(|base| changes::other_senders(base, &run.result)));
     let changes = base.map(|base| suite::compare(&base, &run.result));
     let told = Told { suite, run: &run, notes: &notes, changes: changes.as_ref() };
@@ -101,6 +99,15 @@ fn sweeps_fit(args: &SuiteArgs, request: &SuiteRequest<'_>, store: &TraceStore) 
             let scenario = case.scenario(request.registry, contestant);
             let tried = scenario.and_then(|scenario| try_to_build(&scenario, store));
             tried.map_err(|error| blame_sweep(&args.sweep, &format!(" in case {}", swept.case), error))?;
+        }
+        let Some(first) = request.controllers.first() else { continue };
+        if let Some(Untimely { check, message, help }) =
+            case.untimely(&case.scenario(request.registry, first)?, store)
+        {
+            let at: Vec<String> = swept.at.iter().map(|(path, value)| format!("{path}={value}")).collect();
+            let option = format!("--sweep {} in case {}", at.join(" "), swept.case);
+            let problem = format!("`{}`: {message}; {help}", case.checks[check].name);
+            return Err(Failure::Option { option, problem });
         }
     }
     Ok(())

@@ -123,3 +123,33 @@ fn the_example_of_the_document_is_right() {
     let outcome = place.weir("suite meetings.toml --runs 1 --case lift --quiet");
     assert!(outcome.stdout.lines().any(|line| line.starts_with("lift ")), "{}", outcome.stdout);
 }
+
+#[test]
+fn re_convergence_is_asked_at_a_time_at_which_something_changes_also_in_a_sweep() {
+    let place = Place::new();
+    place.write("lift.toml", GOOD);
+    let timed = |at: &str| {
+        let check = format!("[[cases.checks]]\nquantity = \"re-convergence\"\nat_most = 15\nat = \"{at}\"\n");
+        let case = "title = \"Lift\"\n[[cases]]\nname = \"lift\"\nscenario = \"lift.toml\"\nset = [\"duration=30s\"]\n";
+        place.write("meetings.toml", &format!("{case}{check}"));
+    };
+    let refused = |arguments: &str, said: &[&str]| {
+        let before = place.tree("");
+        let outcome = place.try_weir(&format!("suite {arguments} --quiet --controller nada --runs 1"));
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{arguments}: {}", outcome.stderr);
+        for part in said {
+            assert!(outcome.stderr.contains(part), "{arguments}: `{part}` is not said: {}", outcome.stderr);
+        }
+        assert_eq!(place.tree(""), before, "{arguments} wrote something");
+    };
+    timed("13s");
+    let said = ["meetings.toml:9:6", "within 1 s of 13s nothing changes", "something does: 1s"];
+    refused("meetings.toml", &said);
+    let over =
+        "--sweep duration=119s,50s in case 5.8: `re-convergence`: at 1min the run is over: it lasts 50s";
+    refused("rfc8867 --case 5.8 --sweep duration=119s,50s", &[&over.replace("119s,", "")]);
+    // A piece of 4 s is too short to come back in.
+    refused("rfc8867 --case 5.8 --sweep duration=64s", &["within 1 s of 1min nothing changes"]);
+    timed("1s");
+    place.weir("suite meetings.toml --quiet --controller nada --runs 1");
+}

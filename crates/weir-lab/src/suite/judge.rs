@@ -1,7 +1,7 @@
 //! Who judges the runs of a case: what TCP gets in it, where a check asks for that, and what the omniscient sender gets.
 
 use super::cases::Case;
-use super::check::{Judged, Served, served};
+use super::check::{Check, Judged, Served, served};
 use super::course::Course;
 use super::results::{CaseResult, CheckResult, ControllerResult, Viewed};
 use super::trials::{Trial, Trials};
@@ -115,7 +115,7 @@ impl Benchmark {
 /// Of each check of `case` in a run.
 fn values(case: &Case, ran: &Ran, benchmark: Option<&[Vec<u32>]>, omniscient: &[Served]) -> Vec<Value> {
     let judged = Judged::new(&ran.plan, &ran.measured, benchmark, omniscient);
-    case.checks.iter().map(|check| judged.value(check.quantity)).collect()
+    case.checks.iter().map(|check| judged.value(check)).collect()
 }
 
 /// The benchmark of each case; their runs count for nobody.
@@ -154,8 +154,10 @@ fn yardsticks(
     }
     let attempt = |trial: &Trial<'_>, run: usize, ran: Ran| {
         let served = served(&ran.measured);
-        let values = values(trial.case, &ran, benchmarks[trial.place].of(run), &served);
-        Attempt::new(viewed(&ran.plan, &served), served, values)
+        let judged = Judged::new(&ran.plan, &ran.measured, benchmarks[trial.place].of(run), &served);
+        let check = |check: &Check| (judged.value(check), judged.is_measurable(check.quantity));
+        let checks = trial.case.checks.iter().map(check).collect();
+        Attempt::new(viewed(&ran.plan, &served), served, checks)
     };
     let mut tried = trials.run(&attempts, attempt)?.into_iter();
     let best = |case: &&Case| {

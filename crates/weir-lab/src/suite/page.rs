@@ -23,8 +23,6 @@ pub fn page(title: &str, run: &SuiteRun) -> String {
     let result = &run.result;
     let title = &result.titled(title);
     let names: Vec<&str> = result.controllers().collect();
-    let notes =
-        result.stand_ins().into_iter().chain(result.beyond_in_words()).chain(result.not_judged_in_words());
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -39,12 +37,12 @@ pub fn page(title: &str, run: &SuiteRun) -> String {
                 h1 { (title) }
                 p {
                     "Runs per case: " (result.seeds.len()) "; " (result.skip_rule) ". ✓ passed, ✗ missed, ? open: the 95 % interval \
-                     of the mean holds the limit. Each cell shows the check that decides, the one that is missed by most or \
+                     of the mean holds the limit, · not judged. Each cell shows the check that decides, the one that is missed by most or \
                      kept by least, and the least margin of all checks in per cent of the limit, of the means and of the least \
                      run, with the check's name if it is another. It leads to all checks, the plot and the command that \
                      repeats it."
                 }
-                @for note in notes { p { (note) } }
+                @for note in result.notes() { p { (note) } }
                 (matrix(result, &names))
                 p.keys {
                     "The plots show the run of the first seed, all of a case on one scale: media in colour, competing flows in \
