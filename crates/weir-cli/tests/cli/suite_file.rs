@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{GOOD, Place};
+use crate::support::{GOOD, Outcome, Place};
 
 /// Every line is tested at its number: do not reflow.
 pub(crate) const CALLS: &str = r#"title = "My calls"
@@ -152,4 +152,51 @@ fn re_convergence_is_asked_at_a_time_at_which_something_changes_also_in_a_sweep(
     refused("rfc8867 --case 5.8 --sweep duration=64s", &["within 1 s of 1min nothing changes"]);
     timed("1s");
     place.weir("suite meetings.toml --quiet --controller nada --runs 1");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_command_that_repeats_a_cell_runs_in_a_shell() {
+    let place = place();
+    std::fs::create_dir(place.path().join("my traces")).unwrap();
+    place.write("mine/our calls.toml", &CALLS.replace("\"narrow\"", "\"one's 1 $call\""));
+    let controller = "gcc-2016{rate_window='700ms'}";
+    let file = "mine/our calls.toml";
+    let call = [
+        "suite",
+        file,
+        "--data",
+        "my traces",
+        "--allow-stand-ins",
+        "--case",
+        "one's 1 $call",
+        "--sweep",
+        "links.forward.rate=1Mbps",
+        "--controller",
+        controller,
+        "--runs",
+        "1",
+        "--seed",
+        "3",
+        "--quiet",
+    ];
+    let outcome = place.call(&call);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let result = "weir-out/suite-our calls-sweep/suite.json";
+    let first = place.read(result);
+    let page = place.read("weir-out/suite-our calls-sweep/suite.html");
+    let line = page.split("<code>").nth(1).and_then(|rest| rest.split("</code>").next()).unwrap();
+    let line = line.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
+    for part in ["--data 'my traces'", "--allow-stand-ins", "--seed 3", "'mine/our calls.toml'"] {
+        assert!(line.contains(part), "`{part}` is not in {line}");
+    }
+    std::fs::remove_dir_all(place.path().join("weir-out")).unwrap();
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_weir")).parent().unwrap().display().to_string();
+    let paths = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
+    let mut shell = std::process::Command::new("sh");
+    let again = Outcome::of(
+        shell.args(["-c", &line]).current_dir(place.path()).env("PATH", paths).env("TERM", "dumb"),
+    );
+    assert_eq!(again.code, Some(0), "{line}: {}", again.stderr);
+    assert_eq!(place.read(result), first, "{line}");
 }
