@@ -11,7 +11,8 @@ use std::io::Write;
 
 use weir_lab::form::places;
 use weir_lab::registry::Registry;
-use weir_lab::suite::{self, Suite, SuiteRequest, SuiteResult, Untimely};
+use weir_lab::scenario::{Contestant, Scenario};
+use weir_lab::suite::{self, Case, Suite, SuiteRequest, SuiteResult, Untimely};
 use weir_lab::traces::TraceStore;
 
 use crate::args::{SuiteArgs, SuiteCommand, SuiteSource};
@@ -49,7 +50,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     let (suite, cases) = swept.as_ref().map_or((suite, cases), |swept| (swept, Vec::new()));
     let contestants = match suite.controllers.as_slice() {
         own @ [_, ..] if args.controller.is_empty() => own.to_vec(),
-        _ => contestants(&args.controller, registry)?,
+        _ => contestants(&args.controller, registry, |own| is_variant(own, suite, &cases, registry))?,
     };
     let seeds: Vec<u64> = (0..u64::from(args.runs)).map(|run| args.seed.wrapping_add(run)).collect();
     // Everything that can be wrong is looked at before anything runs.
@@ -88,6 +89,36 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
         // The exit code is told even to who has stopped reading.
         Err(failure) if !failure.is_closed_pipe() => Err(failure),
         _ => Ok(missed.is_empty() && !changes.is_some_and(|changes| changes.has_regression())),
+    }
+}
+
+/// Whether the scenarios of the cases `selected`, of all if there are none, define it as a variant.
+///
+/// # Errors
+/// Some do, and some do not.
+fn is_variant(
+    contestant: &Contestant,
+    suite: &Suite,
+    selected: &[&str],
+    registry: &Registry,
+) -> Result<bool, Failure> {
+    let is_run = |case: &&Case| selected.is_empty() || selected.contains(&case.name.as_str());
+    let cases = suite.cases.iter().filter(is_run);
+    let has = |case: &&Case| {
+        let scenario = Scenario::open_in(registry, &case.scenario, &case.set);
+        scenario.is_ok_and(|scenario| scenario.variants.get(&contestant.name).is_some())
+    };
+    let (with, without): (Vec<&Case>, Vec<&Case>) = cases.partition(has);
+    let name = &contestant.name;
+    match (with.first(), without.first()) {
+        (Some(one), Some(other)) if !registry.known_names().any(|known| known == name) => {
+            let problem = format!(
+                "the scenario of case {} has a variant of this name, that of {} has none; name the cases that have it after --case",
+                one.name, other.name
+            );
+            Err(Failure::Option { option: format!("--controller {name}"), problem })
+        }
+        (with, without) => Ok(with.is_some() && without.is_none()),
     }
 }
 

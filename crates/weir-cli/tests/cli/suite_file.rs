@@ -200,3 +200,41 @@ fn the_command_that_repeats_a_cell_runs_in_a_shell() {
     assert_eq!(again.code, Some(0), "{line}: {}", again.stderr);
     assert_eq!(place.read(result), first, "{line}");
 }
+
+#[test]
+fn variants_of_a_cases_scenario_are_judged_by_name() {
+    let place = place();
+    let wide = "[variants.wide]\ncontroller = \"gcc\"\noptions = { trendline.window = 40 }\n";
+    place.write("mine/scenarios/call.toml", &format!("{GOOD}{wide}"));
+    let run = "suite mine/calls.toml --runs 2 --quiet";
+    place.weir(&format!("{run} --controller gcc,wide --case narrow --save wide.json"));
+    let result: Value = serde_json::from_str(&place.read("wide.json")).unwrap();
+    let own = &result["cases"][0]["controllers"][1];
+    assert_eq!([&own["name"], &own["law"]], ["wide", "gcc"]);
+    let in_braces =
+        place.weir(&format!("{run} --controller gcc,gcc{{trendline.window=40}} --case narrow --json")).stdout;
+    let in_braces: Value = serde_json::from_str(&in_braces).unwrap();
+    assert_eq!(
+        own["checks"], in_braces["cases"][0]["controllers"][1]["checks"],
+        "with what it is beyond gcc"
+    );
+    assert!(own["checks"][0]["less"]["gcc"].is_object(), "{own}");
+    // Files may name them as well; where only some of the scenarios have it, it is told.
+    place.write("mine/calls.toml", &CALLS.replace("\"gcc-2016\",", "\"wide\","));
+    assert!(place.weir(run).stdout.contains("wide"));
+    place.write("mine/other.toml", GOOD);
+    let some = CALLS.replacen(
+        "\"too much\"\nscenario = \"scenarios/call.toml\"",
+        "\"too much\"\nscenario = \"other.toml\"",
+        1,
+    );
+    place.write("mine/calls.toml", &some);
+    let mixed = place.try_weir(&format!("{run} --controller wide"));
+    assert_eq!(mixed.code, Some(2), "{}", mixed.stdout);
+    let said = "--controller wide: the scenario of case narrow has a variant of this name, that of too much has none";
+    assert!(mixed.stderr.contains(said), "{}", mixed.stderr);
+    place.weir(&format!("{run} --controller wide --case narrow"));
+    let unknown = place.try_weir(&format!("{run} --controller wid"));
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.stderr.contains("--controller wid"), "{}", unknown.stderr);
+}

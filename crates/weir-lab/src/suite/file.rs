@@ -394,7 +394,7 @@ impl Reader<'_> {
         problems
     }
 
-    /// Who stands under `controllers`; each is tried in the first case.
+    /// Who stands under `controllers`; each is tried in every case, whose scenario may define it as a variant.
     fn contestants(&self, given: &[String], cases: &[Case]) -> Result<Vec<Contestant>, ScenarioError> {
         let mut all: Vec<Contestant> = Vec::new();
         for (index, text) in given.iter().enumerate() {
@@ -402,7 +402,7 @@ impl Reader<'_> {
             let own = Contestant::list(text)
                 .map_err(|problem| self.origin.error(Problem::value(&path, problem)))?;
             for contestant in own {
-                if let Some(case) = cases.first() {
+                for case in cases {
                     case.scenario(self.registry, &contestant).map_err(|error| self.moved(&error, &path))?;
                 }
                 if !all.contains(&contestant) {

@@ -84,20 +84,22 @@ impl<'c> Judge<'c> {
     pub(super) fn verdict(
         &self,
         traces: Vec<TraceUse>,
-        contests: Vec<(&str, Vec<Outcome>)>,
+        contests: Vec<(&Trial<'_>, Vec<Outcome>)>,
     ) -> (CaseResult, Vec<Course>) {
         let checks = &self.case.checks;
         let void = self.yardstick.void(checks);
         let mut courses = Vec::with_capacity(contests.len());
         let mut controllers = Vec::with_capacity(contests.len());
-        for (name, runs) in contests {
+        for (trial, runs) in contests {
             let check = |(index, check)| {
                 let values = runs.iter().map(|run| run.values[index]).collect();
                 CheckResult::asked(check, values, &self.yardstick.asks(check)).unless(&void)
             };
             let checks = checks.iter().enumerate().map(check).collect();
             let viewed = runs.iter().map(|run| run.viewed).collect();
-            controllers.push(ControllerResult { name: name.to_owned(), checks, viewed });
+            let name = trial.contestant.to_owned();
+            let law = trial.scenario.controller_of(&name).to_owned();
+            controllers.push(ControllerResult { name, law, checks, viewed });
             courses.extend(runs.into_iter().find_map(|run| run.course));
         }
         let (name, title, swept) = (self.case.name.clone(), self.case.title.clone(), self.case.swept.clone());

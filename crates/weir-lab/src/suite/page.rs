@@ -235,8 +235,12 @@ mod tests {
 
     #[test]
     fn a_page_is_read_on_a_phone_and_says_what_repeats_each_cell() {
-        let own =
-            |name: &str| ControllerResult { name: name.to_owned(), checks: Vec::new(), viewed: Vec::new() };
+        let own = |name: &str| ControllerResult {
+            name: name.to_owned(),
+            law: name.to_owned(),
+            checks: Vec::new(),
+            viewed: Vec::new(),
+        };
         let case = CaseResult {
             swept: None,
             name: "5.<1".to_owned(),

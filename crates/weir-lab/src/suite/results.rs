@@ -54,8 +54,11 @@ pub struct CaseResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControllerResult {
-    /// The controller's name.
+    /// The controller's name, or that of a variant.
     pub name: String,
+    /// The controller that it is, or is a variant of; not told by results that were saved before it was.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub law: String,
     /// The checks, in the suite's order.
     pub checks: Vec<CheckResult>,
     /// What viewers got in each run, in the order of the seeds; not told by results that were saved before it was measured.

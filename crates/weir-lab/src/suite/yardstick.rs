@@ -105,7 +105,7 @@ impl Yardstick {
         let checks = self.checks(checks).into_iter().map(|check| check.unless(&void)).collect();
         let point = self.preset.map_or_else(String::new, |preset| format!(" ({preset})"));
         let viewed = self.runs.iter().map(|run| run.viewed).collect();
-        ControllerResult { name: format!("{NAME}{point}"), checks, viewed }
+        ControllerResult { name: format!("{NAME}{point}"), law: NAME.to_owned(), checks, viewed }
     }
 }
 

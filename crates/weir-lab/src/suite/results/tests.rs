@@ -15,7 +15,7 @@ fn result(limit: Limit, values: &[f64]) -> CheckResult {
 }
 
 fn case(checks: Vec<CheckResult>) -> ControllerResult {
-    ControllerResult { name: "gcc".to_owned(), checks, viewed: Vec::new() }
+    ControllerResult { name: "gcc".to_owned(), law: "gcc".to_owned(), checks, viewed: Vec::new() }
 }
 
 #[test]
