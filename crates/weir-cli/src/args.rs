@@ -111,6 +111,11 @@ impl DataArgs {
     pub(crate) fn store(&self) -> TraceStore {
         TraceStore::find(&self.data)
     }
+
+    /// The directories that were named.
+    pub(crate) fn given(&self) -> &[PathBuf] {
+        &self.data
+    }
 }
 
 #[derive(Debug, clap::Args)]

@@ -24,7 +24,7 @@ const ROUNDS: usize = 15;
 
 /// Runs the scenarios of the portrait and prints the table.
 pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Failure> {
-    let contestants = contestants(&args.controller, registry)?;
+    let contestants = contestants(&args.controller, registry, |_| Ok(false))?;
     let store = args.data.store();
     let mut overrides = laid_over(&contestants);
     overrides.extend(args.runs.map(|runs| format!("runs={runs}")));

@@ -87,13 +87,19 @@ pub(crate) fn named(values: &[String]) -> Result<Vec<Contestant>, Failure> {
         .map_err(|problem| Failure::Option { option: format!("--controller {list}"), problem })
 }
 
-/// Who stands in the values of `--controller`; all controllers where it was not given.
-pub(crate) fn contestants(values: &[String], registry: &Registry) -> Result<Vec<Contestant>, Failure> {
+/// Who stands in the values of `--controller`; all controllers where it was not given. What `is_variant` says is one of the
+/// scenarios' own may stand there, too.
+pub(crate) fn contestants(
+    values: &[String],
+    registry: &Registry,
+    is_variant: impl Fn(&Contestant) -> Result<bool, Failure>,
+) -> Result<Vec<Contestant>, Failure> {
     let named = named(values)?;
     for contestant in &named {
         match Change::defining(contestant) {
             // Options are the same wherever a controller stands.
             Some(change) => change.tried(registry, demo::ALONE, &[])?,
+            None if is_variant(contestant)? => {}
             None => registry.find(&contestant.name).map(drop).map_err(|error| Failure::Option {
                 option: format!("--controller {}", values.join(",")),
                 problem: error.to_string(),

@@ -1,7 +1,8 @@
 //! Tables of Markdown.
 
 use weir_lab::page::SummaryTable;
-use weir_lab::results::stats::kinds_in_words;
+
+use crate::numbers::Number;
 
 /// A row; what would end a cell or the row in it does not.
 pub(crate) fn line(cells: &[String]) -> String {
@@ -24,15 +25,9 @@ pub(crate) fn numbers(first: &str, summary: &SummaryTable) -> String {
     let names: Vec<String> = std::iter::once(first.to_owned()).chain(heads).collect();
     let mut text = head(&names);
     for row in &summary.rows {
-        let cells = summary.columns.iter().zip(&row.cells).map(|(column, cell)| {
-            let decimals = column.decimals;
-            match cell {
-                None => "–".to_owned(),
-                Some(cell) => {
-                    let half = cell.ci95.map_or_else(String::new, |half| format!(" ± {half:.decimals$}"));
-                    format!("{:.decimals$}{half}{}", cell.mean, kinds_in_words(cell.kinds, decimals))
-                }
-            }
+        let cells = summary.columns.iter().enumerate().map(|(index, column)| {
+            let number = Number::of(row, index, column.decimals);
+            number.map_or_else(|| "–".to_owned(), |number| number.to_string())
         });
         text += &line(&std::iter::once(format!("`{}`", row.name)).chain(cells).collect::<Vec<_>>());
     }
@@ -55,7 +50,26 @@ pub(crate) fn text(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use weir_lab::page::{Best, Cell, Column, Row};
+
     use super::*;
+
+    #[test]
+    fn numbers_are_those_of_other_tables() {
+        let column = Column {
+            label: "loss".to_owned(),
+            unit: "%".to_owned(),
+            definition: String::new(),
+            decimals: 1,
+            best: Best::Lowest,
+        };
+        let row = |mean| Row::of("gcc", vec![Some(Cell { ci95: Some(0.26), ..Cell::new(mean) })]);
+        let rows = vec![row(-0.01), row(-0.1), row(f64::NAN)];
+        let table = SummaryTable { columns: vec![column], rows };
+        let head = "| law | loss, % |\n| --- | --- |\n";
+        let expected = format!("{head}| `gcc` | 0.0 ± 0.3 |\n| `gcc` | -0.1 ± 0.3 |\n| `gcc` | – |\n");
+        assert_eq!(numbers("law", &table), expected);
+    }
 
     #[test]
     fn a_cell_stays_a_cell() {

@@ -11,7 +11,8 @@ use std::io::Write;
 
 use weir_lab::form::places;
 use weir_lab::registry::Registry;
-use weir_lab::suite::{self, Suite, SuiteRequest, SuiteResult};
+use weir_lab::scenario::{Contestant, Scenario};
+use weir_lab::suite::{self, Case, Suite, SuiteRequest, SuiteResult, Untimely};
 use weir_lab::traces::TraceStore;
 
 use crate::args::{SuiteArgs, SuiteCommand, SuiteSource};
@@ -49,7 +50,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     let (suite, cases) = swept.as_ref().map_or((suite, cases), |swept| (swept, Vec::new()));
     let contestants = match suite.controllers.as_slice() {
         own @ [_, ..] if args.controller.is_empty() => own.to_vec(),
-        _ => contestants(&args.controller, registry)?,
+        _ => contestants(&args.controller, registry, |own| is_variant(own, suite, &cases, registry))?,
     };
     let seeds: Vec<u64> = (0..u64::from(args.runs)).map(|run| args.seed.wrapping_add(run)).collect();
     // Everything that can be wrong is looked at before anything runs.
@@ -70,9 +71,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     progress::expect(&bar, &suite.name, request.runs());
     let run = request.run(&store, &|| bar.inc(1))?;
     bar.finish_and_clear();
-    let mut notes = run.result.stand_ins();
-    notes.extend(run.result.beyond_in_words());
-    notes.extend(run.result.not_judged_in_words());
+    let mut notes = run.result.notes();
     notes.extend(base.as_ref().and_then(|base| changes::other_senders(base, &run.result)));
     let changes = base.map(|base| suite::compare(&base, &run.result));
     let told = Told { suite, run: &run, notes: &notes, changes: changes.as_ref() };
@@ -93,6 +92,36 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     }
 }
 
+/// Whether the scenarios of the cases `selected`, of all if there are none, define it as a variant.
+///
+/// # Errors
+/// Some do, and some do not.
+fn is_variant(
+    contestant: &Contestant,
+    suite: &Suite,
+    selected: &[&str],
+    registry: &Registry,
+) -> Result<bool, Failure> {
+    let is_run = |case: &&Case| selected.is_empty() || selected.contains(&case.name.as_str());
+    let cases = suite.cases.iter().filter(is_run);
+    let has = |case: &&Case| {
+        let scenario = Scenario::open_in(registry, &case.scenario, &case.set);
+        scenario.is_ok_and(|scenario| scenario.variants.get(&contestant.name).is_some())
+    };
+    let (with, without): (Vec<&Case>, Vec<&Case>) = cases.partition(has);
+    let name = &contestant.name;
+    match (with.first(), without.first()) {
+        (Some(one), Some(other)) if !registry.known_names().any(|known| known == name) => {
+            let problem = format!(
+                "the scenario of case {} has a variant of this name, that of {} has none; name the cases that have it after --case",
+                one.name, other.name
+            );
+            Err(Failure::Option { option: format!("--controller {name}"), problem })
+        }
+        (with, without) => Ok(with.is_some() && without.is_none()),
+    }
+}
+
 /// Every case has the keys that are varied, and can have the values.
 fn sweeps_fit(args: &SuiteArgs, request: &SuiteRequest<'_>, store: &TraceStore) -> Result<(), Failure> {
     let swept = request.suite.cases.iter().filter_map(|case| Some((case, case.swept.as_ref()?)));
@@ -101,6 +130,15 @@ fn sweeps_fit(args: &SuiteArgs, request: &SuiteRequest<'_>, store: &TraceStore) 
             let scenario = case.scenario(request.registry, contestant);
             let tried = scenario.and_then(|scenario| try_to_build(&scenario, store));
             tried.map_err(|error| blame_sweep(&args.sweep, &format!(" in case {}", swept.case), error))?;
+        }
+        let Some(first) = request.controllers.first() else { continue };
+        if let Some(Untimely { check, message, help }) =
+            case.untimely(&case.scenario(request.registry, first)?, store)
+        {
+            let at: Vec<String> = swept.at.iter().map(|(path, value)| format!("{path}={value}")).collect();
+            let option = format!("--sweep {} in case {}", at.join(" "), swept.case);
+            let problem = format!("`{}`: {message}; {help}", case.checks[check].name);
+            return Err(Failure::Option { option, problem });
         }
     }
     Ok(())

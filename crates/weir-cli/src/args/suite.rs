@@ -24,6 +24,16 @@ impl SuiteArgs {
             _ => None,
         }
     }
+
+    /// The words with which a command begins that runs this suite, which is `suite`, over the same traces.
+    pub(crate) fn repeated(&self, suite: &Suite) -> Vec<String> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let source = self.file().map_or_else(|| suite.name.clone(), text);
+        let data = self.data.given().iter().flat_map(|data| ["--data".to_owned(), text(data)]);
+        let stand_ins = self.allow_stand_ins.then(|| "--allow-stand-ins".to_owned());
+        let words = ["weir".to_owned(), "suite".to_owned(), source];
+        words.into_iter().chain(data).chain(stand_ins).collect()
+    }
 }
 
 #[derive(Debug, clap::Args)]

@@ -58,10 +58,14 @@ impl<'a> Gates<'a> {
             let judged = || result.cases.iter().filter_map(|case| case.controllers.get(index));
             let count = |verdict| judged().filter(|own| own.verdict() == verdict).count();
             let (passed, open) = (count(Verdict::Passed), count(Verdict::Open));
+            let not_judged = match count(Verdict::NotJudged) {
+                0 => String::new(),
+                count => format!(", {count} not judged"),
+            };
             if passed + if self.allow_open { open } else { 0 } < least {
                 let cases = result.cases.len();
                 missed.push(format!(
-                    "missed: --min-passed {least}: {name} passed {passed} of {cases}, {open} open"
+                    "missed: --min-passed {least}: {name} passed {passed} of {cases}, {open} open{not_judged}"
                 ));
             }
         }
@@ -80,10 +84,13 @@ impl<'a> Gates<'a> {
 
 fn required_in_words(case: &CaseResult, own: &ControllerResult) -> String {
     if own.verdict() == Verdict::NotJudged {
-        let why = if own.has_void(Void::BeyondPhysics) {
-            "as even the omniscient sender keeps to none of its limits; loosen them"
+        let unmeasured = own.void(Void::NotJudged).join(", ");
+        let why = if !unmeasured.is_empty() {
+            format!("as its runs leave nothing to measure of {unmeasured}; let them last longer")
+        } else if own.void(Void::BeyondPhysics).is_empty() {
+            "as not even the omniscient sender gets enough there in time; ask for something else".to_owned()
         } else {
-            "as its runs leave nothing to measure; let them last longer"
+            "as even the omniscient sender keeps to none of its limits; loosen them".to_owned()
         };
         return format!("missed: --require {}: {} cannot be judged, {why}", case.name, own.name);
     }

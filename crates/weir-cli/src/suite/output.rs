@@ -63,6 +63,8 @@ pub(super) struct Output {
     save: Option<OutputFile>,
     junit: Option<OutputFile>,
     markdown: Option<OutputFile>,
+    /// The words with which a command begins that runs the same suite over the same traces.
+    repeat: Vec<String>,
 }
 
 impl Output {
@@ -104,6 +106,7 @@ impl Output {
             save: prepare(args.save.as_deref())?,
             junit: prepare(args.junit.as_deref())?,
             markdown: prepare(markdown)?,
+            repeat: args.repeated(suite),
             directory: out.as_deref().map(|path| OutputDirectory::prepare(path, registry)).transpose()?,
         })
     }
@@ -116,7 +119,7 @@ impl Output {
         let json = told.json()?;
         let mut first = Ok(());
         if let Some(directory) = &mut self.directory {
-            let page = suite::page(&told.suite.title, told.run).into_bytes();
+            let page = suite::page(&told.suite.title, told.run, &self.repeat).into_bytes();
             let files: Files = vec![(MATRIX.to_owned(), page), (RESULT.to_owned(), json.clone())];
             first = directory.write(&files);
         }

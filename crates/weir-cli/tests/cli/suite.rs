@@ -178,6 +178,16 @@ fn each_case_is_swept_over_values_of_a_key() {
     );
     let alone: Value = serde_json::from_str(&place.weir(&format!("{alone} --quiet --json")).stdout).unwrap();
     assert_eq!(alone["cases"][0], *own(3));
+    place.weir(&format!("{run} --save plain.json"));
+    for (arguments, remedy) in [
+        (format!("{run} {sweep} --baseline plain.json"), "; save one with the same --sweep"),
+        (format!("{run} --baseline swept.json"), "; save one without --sweep"),
+        ("suite diff plain.json swept.json".to_owned(), "; save one with the same --sweep"),
+    ] {
+        let other = place.try_weir(&arguments);
+        assert_eq!(other.code, Some(2), "{arguments}");
+        assert!(other.stderr.contains(remedy), "{arguments}: {}", other.stderr);
+    }
     // What is required of a case is so at each of its places.
     let missed = place.try_weir(&format!("{run} {sweep} --require 5.1 --min-passed 4 --json"));
     assert_eq!(missed.code, Some(1), "{}", missed.stderr);

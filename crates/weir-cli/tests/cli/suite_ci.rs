@@ -84,24 +84,61 @@ fn a_case_without_anything_to_measure_is_not_judged() {
     let line = format!("{RUN} --case narrow --controller nada");
     let told = place.weir(&format!("{line} --junit short.xml --markdown short.md --save short.json"));
     let row = told.stdout.lines().find(|line| line.starts_with("narrow ")).unwrap();
-    assert!(row.ends_with("· not judged") && told.stdout.contains("passed   0 of 1"), "{}", told.stdout);
+    assert!(
+        row.ends_with("· not judged: nothing to measure of rate") && told.stdout.contains("passed   0 of 1"),
+        "{}",
+        told.stdout
+    );
     assert!(
         told.stdout.contains("(rates, shares and frames count from 20 s on): narrow rate."),
         "{}",
         told.stdout
     );
     assert!(!told.stdout.contains("Beyond physics"), "{}", told.stdout);
-    assert!(place.read("short.md").contains("| narrow | · not judged |"), "{}", place.read("short.md"));
+    assert!(
+        place.read("short.md").contains("| narrow | · not judged: nothing to measure of rate |"),
+        "{}",
+        place.read("short.md")
+    );
     let xml = place.read("short.xml");
-    assert!(xml.contains("skipped=\"1\"") && xml.contains("<skipped message=\"not judged\">"), "{xml}");
+    assert!(xml.contains("skipped=\"1\"") && xml.contains("<skipped message=\"not judged: nothing"), "{xml}");
     assert!(xml.contains("· rate – (at least 1 %)"), "{xml}");
     let saved: Value = serde_json::from_str(&place.read("short.json")).unwrap();
     assert_eq!(saved["cases"][0]["controllers"][0]["checks"][0]["verdict"], "not-judged");
     assert!(place.read("weir-out/suite-calls-some/suite.html").contains("· not judged"));
     let gate = place.try_weir(&format!("{line} --require narrow --baseline short.json"));
     assert_eq!(gate.code, Some(1), "{}", gate.stderr);
-    let said = "missed: --require narrow: nada cannot be judged, as its runs leave nothing to measure; let them last longer";
+    let said = "missed: --require narrow: nada cannot be judged, as its runs leave nothing to measure of rate; let them last longer";
     assert_eq!(missed(&gate), [said]);
+}
+
+#[test]
+fn a_case_of_which_a_check_was_not_judged_passes_no_gate() {
+    let place = place();
+    let asked = "quantity = \"rate\"\nat_least = 1\n[[cases.checks]]\nquantity = \"useful\"\nat_least = 50\n";
+    let short = CALLS.replacen("duration=30s\"]", "duration=20s\"]", 1);
+    place.write("mine/calls.toml", &short.replacen("quantity = \"rate\"\nat_least = 1\n", asked, 1));
+    let gate = "--require narrow --min-passed 1 --allow-open --junit short.xml --save short.json";
+    let outcome = place.try_weir(&format!("{RUN} --case narrow --controller nada {gate}"));
+    assert_eq!(outcome.code, Some(1), "{}", outcome.stdout);
+    let of = "nothing to measure of rate, useful";
+    assert!(outcome.stdout.contains(&format!("· not judged: {of}")), "{}", outcome.stdout);
+    assert!(
+        outcome.stdout.contains("count from 20 s on): narrow rate; narrow useful."),
+        "{}",
+        outcome.stdout
+    );
+    let lines = missed(&outcome);
+    assert!(lines[0].contains(of), "{lines:?}");
+    assert!(lines[1].ends_with("nada passed 0 of 1, 0 open, 1 not judged"), "{lines:?}");
+    let xml = place.read("short.xml");
+    assert!(xml.contains("skipped=\"1\"") && xml.contains("✓ loss"), "{xml}");
+    let saved: Value = serde_json::from_str(&place.read("short.json")).unwrap();
+    let own = &saved["cases"][0]["controllers"][0];
+    assert_eq!(own["checks"][2]["verdict"], "not-judged");
+    assert!(own["viewed"][0]["useful_bps"].is_null(), "{own}");
+    let page = place.read("weir-out/suite-calls-some/suite.html");
+    assert!(page.contains("holds the limit, · not judged."));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{GOOD, Place};
+use crate::support::{GOOD, Outcome, Place};
 
 /// Every line is tested at its number: do not reflow.
 pub(crate) const CALLS: &str = r#"title = "My calls"
@@ -122,4 +122,119 @@ fn the_example_of_the_document_is_right() {
     place.write("lift.toml", GOOD);
     let outcome = place.weir("suite meetings.toml --runs 1 --case lift --quiet");
     assert!(outcome.stdout.lines().any(|line| line.starts_with("lift ")), "{}", outcome.stdout);
+}
+
+#[test]
+fn re_convergence_is_asked_at_a_time_at_which_something_changes_also_in_a_sweep() {
+    let place = Place::new();
+    place.write("lift.toml", GOOD);
+    let timed = |at: &str| {
+        let check = format!("[[cases.checks]]\nquantity = \"re-convergence\"\nat_most = 15\nat = \"{at}\"\n");
+        let case = "title = \"Lift\"\n[[cases]]\nname = \"lift\"\nscenario = \"lift.toml\"\nset = [\"duration=30s\"]\n";
+        place.write("meetings.toml", &format!("{case}{check}"));
+    };
+    let refused = |arguments: &str, said: &[&str]| {
+        let before = place.tree("");
+        let outcome = place.try_weir(&format!("suite {arguments} --quiet --controller nada --runs 1"));
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{arguments}: {}", outcome.stderr);
+        for part in said {
+            assert!(outcome.stderr.contains(part), "{arguments}: `{part}` is not said: {}", outcome.stderr);
+        }
+        assert_eq!(place.tree(""), before, "{arguments} wrote something");
+    };
+    timed("13s");
+    let said = ["meetings.toml:9:6", "within 1 s of 13s nothing changes", "something does: 1s"];
+    refused("meetings.toml", &said);
+    let over =
+        "--sweep duration=119s,50s in case 5.8: `re-convergence`: at 1min the run is over: it lasts 50s";
+    refused("rfc8867 --case 5.8 --sweep duration=119s,50s", &[&over.replace("119s,", "")]);
+    // A piece of 4 s is too short to come back in.
+    refused("rfc8867 --case 5.8 --sweep duration=64s", &["within 1 s of 1min nothing changes"]);
+    timed("1s");
+    place.weir("suite meetings.toml --quiet --controller nada --runs 1");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_command_that_repeats_a_cell_runs_in_a_shell() {
+    let place = place();
+    std::fs::create_dir(place.path().join("my traces")).unwrap();
+    place.write("mine/our calls.toml", &CALLS.replace("\"narrow\"", "\"one's 1 $call\""));
+    let controller = "gcc-2016{rate_window='700ms'}";
+    let file = "mine/our calls.toml";
+    let call = [
+        "suite",
+        file,
+        "--data",
+        "my traces",
+        "--allow-stand-ins",
+        "--case",
+        "one's 1 $call",
+        "--sweep",
+        "links.forward.rate=1Mbps",
+        "--controller",
+        controller,
+        "--runs",
+        "1",
+        "--seed",
+        "3",
+        "--quiet",
+    ];
+    let outcome = place.call(&call);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let result = "weir-out/suite-our calls-sweep/suite.json";
+    let first = place.read(result);
+    let page = place.read("weir-out/suite-our calls-sweep/suite.html");
+    let line = page.split("<code>").nth(1).and_then(|rest| rest.split("</code>").next()).unwrap();
+    let line = line.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
+    for part in ["--data 'my traces'", "--allow-stand-ins", "--seed 3", "'mine/our calls.toml'"] {
+        assert!(line.contains(part), "`{part}` is not in {line}");
+    }
+    std::fs::remove_dir_all(place.path().join("weir-out")).unwrap();
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_weir")).parent().unwrap().display().to_string();
+    let paths = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
+    let mut shell = std::process::Command::new("sh");
+    let again = Outcome::of(
+        shell.args(["-c", &line]).current_dir(place.path()).env("PATH", paths).env("TERM", "dumb"),
+    );
+    assert_eq!(again.code, Some(0), "{line}: {}", again.stderr);
+    assert_eq!(place.read(result), first, "{line}");
+}
+
+#[test]
+fn variants_of_a_cases_scenario_are_judged_by_name() {
+    let place = place();
+    let wide = "[variants.wide]\ncontroller = \"gcc\"\noptions = { trendline.window = 40 }\n";
+    place.write("mine/scenarios/call.toml", &format!("{GOOD}{wide}"));
+    let run = "suite mine/calls.toml --runs 2 --quiet";
+    place.weir(&format!("{run} --controller gcc,wide --case narrow --save wide.json"));
+    let result: Value = serde_json::from_str(&place.read("wide.json")).unwrap();
+    let own = &result["cases"][0]["controllers"][1];
+    assert_eq!([&own["name"], &own["law"]], ["wide", "gcc"]);
+    let in_braces =
+        place.weir(&format!("{run} --controller gcc,gcc{{trendline.window=40}} --case narrow --json")).stdout;
+    let in_braces: Value = serde_json::from_str(&in_braces).unwrap();
+    assert_eq!(
+        own["checks"], in_braces["cases"][0]["controllers"][1]["checks"],
+        "with what it is beyond gcc"
+    );
+    assert!(own["checks"][0]["less"]["gcc"].is_object(), "{own}");
+    // Files may name them as well; where only some of the scenarios have it, it is told.
+    place.write("mine/calls.toml", &CALLS.replace("\"gcc-2016\",", "\"wide\","));
+    assert!(place.weir(run).stdout.contains("wide"));
+    place.write("mine/other.toml", GOOD);
+    let some = CALLS.replacen(
+        "\"too much\"\nscenario = \"scenarios/call.toml\"",
+        "\"too much\"\nscenario = \"other.toml\"",
+        1,
+    );
+    place.write("mine/calls.toml", &some);
+    let mixed = place.try_weir(&format!("{run} --controller wide"));
+    assert_eq!(mixed.code, Some(2), "{}", mixed.stdout);
+    let said = "--controller wide: the scenario of case narrow has a variant of this name, that of too much has none";
+    assert!(mixed.stderr.contains(said), "{}", mixed.stderr);
+    place.weir(&format!("{run} --controller wide --case narrow"));
+    let unknown = place.try_weir(&format!("{run} --controller wid"));
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.stderr.contains("--controller wid"), "{}", unknown.stderr);
 }

@@ -191,7 +191,7 @@ pub enum BaselineError {
         wanted: String,
     },
     /// There is nothing to compare.
-    #[error("{path}: has no check of the cases and controllers of {other}; it has {found}")]
+    #[error("{path}: has no check of the cases and controllers of {other}; it has {found}{remedy}")]
     NothingInCommon {
         /// Which file.
         path: String,
@@ -199,6 +199,8 @@ pub enum BaselineError {
         other: String,
         /// What is in it, in words.
         found: String,
+        /// What to do, where one of the two is of a sweep and has other cases for that; else empty.
+        remedy: &'static str,
     },
     /// The traces of this run cannot be told.
     #[error(transparent)]
@@ -234,7 +236,9 @@ impl SuiteResult {
         };
         if !result.checks().any(in_common) {
             let found = result.in_words();
-            return Err(BaselineError::NothingInCommon { path: name(), other, found });
+            let now = selected.iter().map(|case| (case.name.as_str(), case.swept.is_some()));
+            let remedy = result.remedy(now);
+            return Err(BaselineError::NothingInCommon { path: name(), other, found, remedy });
         }
         for (case, traces) in selected.iter().zip(request.traces(store)?) {
             let Some(saved) = result.case(&case.name) else { continue };
@@ -305,6 +309,19 @@ impl SuiteResult {
         let (values, seeds) = (check.values.len(), self.seeds.len());
         let problem = || format!("has values for {values} runs of {seeds}; `--save` writes one for each");
         (values != seeds).then(problem)
+    }
+
+    /// What to do where it has none of the cases `now`, each with whether it is one of a sweep, as one of both is of a sweep.
+    fn remedy<'c>(&self, now: impl Iterator<Item = (&'c str, bool)>) -> &'static str {
+        let (names, swept): (Vec<&str>, Vec<bool>) = now.unzip();
+        let is_of_others = !names.iter().any(|name| self.case(name).is_some());
+        if is_of_others && swept.contains(&true) {
+            "; save one with the same --sweep"
+        } else if is_of_others && self.cases.iter().any(|case| case.swept.is_some()) {
+            "; save one without --sweep"
+        } else {
+            ""
+        }
     }
 
     /// Its cases and controllers.

@@ -8,11 +8,13 @@ mod rfc8869;
 use std::sync::LazyLock;
 
 use super::check::{Check, Quantity};
+use super::moments::{Untimely, untimely};
 use super::told::SweptCase;
 use crate::form::{ScenarioError, Varied, places};
 use crate::omniscient::{CAUTIOUS, NAME, STEADY};
 use crate::registry::Registry;
 use crate::scenario::{Contestant, Scenario};
+use crate::traces::TraceStore;
 
 /// A suite: one that ships, or that of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,6 +120,12 @@ impl Case {
         Ok(if given { &POINTS } else { &POINTS[1..] })
     }
 
+    /// The first of its checks that counts from a time at which there is nothing to count from in `scenario`, which is that of the
+    /// case under some controller.
+    pub fn untimely(&self, scenario: &Scenario, store: &TraceStore) -> Option<Untimely> {
+        untimely(&self.checks, scenario, store)
+    }
+
     /// The scenario with a TCP flow in place of each media flow, if a check asks how those would do.
     ///
     /// # Errors
@@ -201,7 +209,6 @@ mod tests {
     use super::*;
     use crate::build::RunOptions;
     use crate::registry::ControllerInfo;
-    use crate::traces::TraceStore;
     use weir_measure::results::FlowKind;
 
     #[test]

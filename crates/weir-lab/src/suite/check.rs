@@ -10,7 +10,7 @@ use weir_units::{DataRate, TimeDelta};
 use weir_measure::metrics::{
     BIN, FairShares, FlowPlan, Histogram, MeasurePlan, Measured, Window, jain, max_min_shares,
 };
-use weir_measure::results::FlowKind;
+use weir_measure::results::{Convergence, FlowKind, Value};
 
 pub(super) use served::{Served, is_asked, served, useful_bytes, worst_frame_delay};
 use served::{excess_delay, least_useful};
@@ -88,7 +88,7 @@ pub enum Quantity {
     Jain,
     /// Mean rate over mean share from 20 s on, in per cent, of the flow that has least of it, TCP included.
     Coexistence,
-    /// Seconds from a time of the run until each media flow has come back to its share and stays there.
+    /// Seconds from a time of the run until each media flow whose share changes then has come to it and stays there.
     Reconvergence {
         /// The time, in seconds.
         at: u32,
@@ -112,11 +112,6 @@ impl Quantity {
     /// Whether it is asked only where the omniscient sender gets enough there in time.
     pub(super) const fn needs_asking(self) -> bool {
         matches!(self, Self::Useful)
-    }
-
-    /// Whether a run in which there is all to measure may have no value: as nobody is asked, or as it never comes back.
-    pub(super) const fn may_have_no_value(self) -> bool {
-        self.needs_asking() || matches!(self, Self::Reconvergence { .. })
     }
 
     /// Whether it asks for a rate, a short wait or little loss: what physics may not allow.
@@ -162,8 +157,29 @@ impl<'a> Judged<'a> {
         Self { plan, measured, shares: max_min_shares(plan), benchmark, omniscient }
     }
 
+    /// The value for `check`; `None` where there is nothing to measure, or where it would have to be told of who never comes back
+    /// that the limit was kept, as there was no more time than that.
+    pub(super) fn value(&self, check: &Check) -> Option<f64> {
+        let value = self.quantity(check.quantity)?;
+        let kept = || check.limit.margin(value) >= 0.0;
+        let never = |at| self.comebacks(at).any(|event| event.not_converged == Some(1.0));
+        match check.quantity {
+            Quantity::Reconvergence { at } if kept() && never(at) => None,
+            _ => Some(value),
+        }
+    }
+
+    /// Whether there is anything to measure, whatever comes of it.
+    pub(super) fn is_measurable(&self, quantity: Quantity) -> bool {
+        match quantity {
+            Quantity::Useful => self.omniscient.iter().any(Served::has_frames),
+            Quantity::Reconvergence { at } => self.comebacks(at).next().is_some(),
+            _ => self.quantity(quantity).is_some(),
+        }
+    }
+
     /// The value of `quantity`; `None` where there is nothing to measure.
-    pub(super) fn value(&self, quantity: Quantity) -> Option<f64> {
+    fn quantity(&self, quantity: Quantity) -> Option<f64> {
         let media = self.flows(|kind| kind == FlowKind::Media);
         match quantity {
             Quantity::Rate => self.least_share(&media, &[(START_UP, self.plan.end)]),
@@ -187,7 +203,10 @@ impl<'a> Judged<'a> {
                 let adaptive = self.flows(|kind| matches!(kind, FlowKind::Media | FlowKind::Tcp));
                 self.least_share(&adaptive, &[(START_UP, self.plan.end)])
             }
-            Quantity::Reconvergence { at } => self.reconvergence(&media, f64::from(at)),
+            Quantity::Reconvergence { at } => {
+                let seconds = self.comebacks(at).map(|event| event.seconds);
+                seconds.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
+            }
             Quantity::FrameDelay => {
                 let worst = |&flow: &usize| self.measured.delays[flow].frame_delay.quantile_ms(0.99);
                 media.iter().filter_map(worst).reduce(f64::max)
@@ -307,15 +326,19 @@ impl<'a> Judged<'a> {
         Some((from, stop.min(self.plan.end)))
     }
 
-    fn reconvergence(&self, media: &[usize], at: f64) -> Option<f64> {
-        let seconds = |&flow: &usize| {
+    /// How each media flow whose share changes at `at` came back to it.
+    fn comebacks(&self, at: u32) -> impl Iterator<Item = &Convergence<Value>> {
+        let flows = self.flows(|kind| kind == FlowKind::Media).into_iter();
+        flows.filter_map(move |flow| {
             let mut events = self.measured.metrics.flows[flow].convergence.iter();
-            // A share is seen to change at the far end of the link, a propagation delay later.
-            let near = |event: f64| (event - at).abs() < 1.0;
-            events.find(|event| event.at_seconds.is_some_and(near))?.seconds
-        };
-        media.iter().map(seconds).try_fold(0.0, |worst: f64, own| Some(worst.max(own?)))
+            events.find(|event| event.at_seconds.is_some_and(|time| is_at(time, at)))
+        })
     }
+}
+
+/// Whether a share changes at `at`, as far as it is seen at `seconds`: at the far end of the link, a propagation delay later.
+pub(super) fn is_at(seconds: f64, at: u32) -> bool {
+    (seconds - f64::from(at)).abs() < 1.0
 }
 
 /// Bits of the bins from one time to another.

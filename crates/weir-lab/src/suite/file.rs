@@ -13,10 +13,12 @@ use weir_units::TimeDelta;
 
 use super::cases::{Case, SUITES, Suite};
 use super::check::{Check, Limit, QUEUE_WAIT, Quantity};
+use super::moments::Untimely;
 use crate::form::{self, KeyPath, Origin, Problem, ScenarioError, Shape, advice};
 use crate::registry::Registry;
 use crate::scenario::{Carried, Contestant, Scenario};
 use crate::shipped;
+use crate::traces::TraceStore;
 
 /// A suite of one's own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -318,16 +320,22 @@ impl Reader<'_> {
             scenario = Some(opened.map_err(|error| self.moved(&error, &at()))?);
         }
         let Some(scenario) = scenario else { unreachable!("the scenario itself was opened") };
-        self.origin.check(self.sense(given, &scenario, &path))?;
-        Ok(Case {
+        let own = Case {
             name: given.name.clone(),
-            title: given.title.clone().unwrap_or(scenario.title),
+            title: given.title.clone().unwrap_or_else(|| scenario.title.clone()),
             scenario: name,
             set: given.set.clone(),
             checks: given.checks.iter().map(CheckOfFile::check).collect(),
             preset: given.preset.clone(),
             swept: None,
-        })
+        };
+        self.origin.check(self.sense(given, &scenario, &path))?;
+        // A trace that is not there is told where it is run; what stands in for it varies as much.
+        if let Some(Untimely { check, message, help }) = own.untimely(&scenario, &TraceStore::at(None)) {
+            let path = path.with("checks").item(check).with("at");
+            return Err(self.origin.error(Problem::value(&path, message).help(help)));
+        }
+        Ok(own)
     }
 
     /// By which name the scenario is opened.
@@ -362,14 +370,6 @@ impl Reader<'_> {
             );
             problems.push(problem.help("name a scenario with a flow of `kind = \"media\"`"));
         }
-        for (number, check) in given.checks.iter().enumerate() {
-            if let Some(at) = check.at.filter(|&at| at >= scenario.duration) {
-                let path = path.with("checks").item(number).with("at");
-                let problem =
-                    Problem::value(&path, format!("at {at} the run is over: it lasts {}", scenario.duration));
-                problems.push(problem.help("write a time before its end, or let it last longer by `set`"));
-            }
-        }
         let has_tcp = has(|carried| matches!(carried, Carried::Tcp(_)));
         for (number, check) in given.checks.iter().enumerate() {
             if check.quantity.needs_tcp() && !has_tcp {
@@ -394,7 +394,7 @@ impl Reader<'_> {
         problems
     }
 
-    /// Who stands under `controllers`; each is tried in the first case.
+    /// Who stands under `controllers`; each is tried in every case, whose scenario may define it as a variant.
     fn contestants(&self, given: &[String], cases: &[Case]) -> Result<Vec<Contestant>, ScenarioError> {
         let mut all: Vec<Contestant> = Vec::new();
         for (index, text) in given.iter().enumerate() {
@@ -402,7 +402,7 @@ impl Reader<'_> {
             let own = Contestant::list(text)
                 .map_err(|problem| self.origin.error(Problem::value(&path, problem)))?;
             for contestant in own {
-                if let Some(case) = cases.first() {
+                for case in cases {
                     case.scenario(self.registry, &contestant).map_err(|error| self.moved(&error, &path))?;
                 }
                 if !all.contains(&contestant) {

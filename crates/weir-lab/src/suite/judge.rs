@@ -1,7 +1,7 @@
 //! Who judges the runs of a case: what TCP gets in it, where a check asks for that, and what the omniscient sender gets.
 
 use super::cases::Case;
-use super::check::{Judged, Served, served};
+use super::check::{Check, Judged, Served, served};
 use super::course::Course;
 use super::results::{CaseResult, CheckResult, ControllerResult, Viewed};
 use super::trials::{Trial, Trials};
@@ -84,20 +84,22 @@ impl<'c> Judge<'c> {
     pub(super) fn verdict(
         &self,
         traces: Vec<TraceUse>,
-        contests: Vec<(&str, Vec<Outcome>)>,
+        contests: Vec<(&Trial<'_>, Vec<Outcome>)>,
     ) -> (CaseResult, Vec<Course>) {
         let checks = &self.case.checks;
         let void = self.yardstick.void(checks);
         let mut courses = Vec::with_capacity(contests.len());
         let mut controllers = Vec::with_capacity(contests.len());
-        for (name, runs) in contests {
+        for (trial, runs) in contests {
             let check = |(index, check)| {
                 let values = runs.iter().map(|run| run.values[index]).collect();
                 CheckResult::asked(check, values, &self.yardstick.asks(check)).unless(&void)
             };
             let checks = checks.iter().enumerate().map(check).collect();
             let viewed = runs.iter().map(|run| run.viewed).collect();
-            controllers.push(ControllerResult { name: name.to_owned(), checks, viewed });
+            let name = trial.contestant.to_owned();
+            let law = trial.scenario.controller_of(&name).to_owned();
+            controllers.push(ControllerResult { name, law, checks, viewed });
             courses.extend(runs.into_iter().find_map(|run| run.course));
         }
         let (name, title, swept) = (self.case.name.clone(), self.case.title.clone(), self.case.swept.clone());
@@ -115,7 +117,7 @@ impl Benchmark {
 /// Of each check of `case` in a run.
 fn values(case: &Case, ran: &Ran, benchmark: Option<&[Vec<u32>]>, omniscient: &[Served]) -> Vec<Value> {
     let judged = Judged::new(&ran.plan, &ran.measured, benchmark, omniscient);
-    case.checks.iter().map(|check| judged.value(check.quantity)).collect()
+    case.checks.iter().map(|check| judged.value(check)).collect()
 }
 
 /// The benchmark of each case; their runs count for nobody.
@@ -154,8 +156,10 @@ fn yardsticks(
     }
     let attempt = |trial: &Trial<'_>, run: usize, ran: Ran| {
         let served = served(&ran.measured);
-        let values = values(trial.case, &ran, benchmarks[trial.place].of(run), &served);
-        Attempt::new(viewed(&ran.plan, &served), served, values)
+        let judged = Judged::new(&ran.plan, &ran.measured, benchmarks[trial.place].of(run), &served);
+        let check = |check: &Check| (judged.value(check), judged.is_measurable(check.quantity));
+        let checks = trial.case.checks.iter().map(check).collect();
+        Attempt::new(viewed(&ran.plan, &served), served, checks)
     };
     let mut tried = trials.run(&attempts, attempt)?.into_iter();
     let best = |case: &&Case| {

@@ -10,6 +10,7 @@ mod course;
 mod curves;
 mod file;
 mod judge;
+mod moments;
 mod page;
 mod results;
 mod run;
@@ -23,6 +24,7 @@ pub use cases::{Case, SUITES, Suite, find};
 pub use check::{Check, Limit, Quantity};
 pub use course::Course;
 pub use file::{quantities, suite_schema};
+pub use moments::Untimely;
 pub use page::page;
 pub use results::{
     CaseResult, CheckResult, ControllerResult, Judgement, SuiteResult, Verdict, Viewed, Void, decimals,

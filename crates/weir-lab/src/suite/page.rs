@@ -1,6 +1,7 @@
 //! The matrix of a suite as a page: cases by controllers, each cell with its verdict, and below it each case with the
 //! checks, the course of the first run and the command that repeats it.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -20,13 +21,12 @@ const SIZE: (f64, f64) = (320.0, 110.0);
 const USUAL: f64 = 0.99;
 const ROOM: f64 = 1.1;
 
-/// The page, complete in itself.
-pub fn page(title: &str, run: &SuiteRun) -> String {
+/// The page, complete in itself. With the words `begun` begins the command that repeats a cell: the program, the suite as it was
+/// named, and what says which traces count.
+pub fn page(title: &str, run: &SuiteRun, begun: &[String]) -> String {
     let result = &run.result;
     let title = &result.titled(title);
     let names: Vec<&str> = result.controllers().collect();
-    let notes =
-        result.stand_ins().into_iter().chain(result.beyond_in_words()).chain(result.not_judged_in_words());
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -41,12 +41,12 @@ pub fn page(title: &str, run: &SuiteRun) -> String {
                 h1 { (title) }
                 p {
                     "Runs per case: " (result.seeds.len()) "; " (result.skip_rule) ". ✓ passed, ✗ missed, ? open: the 95 % interval \
-                     of the mean holds the limit. Each cell shows the check that decides, the one that is missed by most or \
+                     of the mean holds the limit, · not judged. Each cell shows the check that decides, the one that is missed by most or \
                      kept by least, and the least margin of all checks in per cent of the limit, of the means and of the least \
                      run, with the check's name if it is another. It leads to all checks, the plot and the command that \
                      repeats it."
                 }
-                @for note in notes { p { (note) } }
+                @for note in result.notes() { p { (note) } }
                 (matrix(result, &names))
                 @for (case, plots) in curves::plots(&result.cases) {
                     section {
@@ -59,7 +59,7 @@ pub fn page(title: &str, run: &SuiteRun) -> String {
                      grey, the sum of the media flows' fair shares as a line."
                 }
                 @for (place, (case, courses)) in result.cases.iter().zip(&run.courses).enumerate() {
-                    (one_case(result, place, case, courses))
+                    (one_case(result, place, case, courses, begun))
                 }
             }
         }
@@ -110,7 +110,13 @@ const fn class(verdict: Verdict) -> &'static str {
 }
 
 /// All that is known of a case.
-fn one_case(result: &SuiteResult, place: usize, case: &CaseResult, courses: &[Course]) -> Markup {
+fn one_case(
+    result: &SuiteResult,
+    place: usize,
+    case: &CaseResult,
+    courses: &[Course],
+    begun: &[String],
+) -> Markup {
     let top = top(courses);
     html! {
         section id=(format!("case-{place}")) {
@@ -126,7 +132,7 @@ fn one_case(result: &SuiteResult, place: usize, case: &CaseResult, courses: &[Co
                                 li { (check.mark()) " " (check.in_words()) " " small { "(" (check.limit_in_words()) ")" } }
                             }
                         }
-                        code { (command(result, case, own)) }
+                        code { (command(begun, result, case, own)) }
                     }
                 }
             }
@@ -135,19 +141,30 @@ fn one_case(result: &SuiteResult, place: usize, case: &CaseResult, courses: &[Co
     }
 }
 
-/// What repeats a cell.
-fn command(result: &SuiteResult, case: &CaseResult, own: &ControllerResult) -> String {
-    let SuiteResult { suite, seeds, .. } = result;
-    let seed = match seeds.first() {
-        Some(1) | None => String::new(),
-        Some(first) => format!(" --seed {first}"),
-    };
-    let name = case.of_suite();
-    let mut at = String::new();
+/// What repeats a cell, as a shell takes it.
+fn command(begun: &[String], result: &SuiteResult, case: &CaseResult, own: &ControllerResult) -> String {
+    let mut words = begun.to_vec();
+    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    option("--case", case.of_suite().to_owned());
     for (path, value) in case.swept.iter().flat_map(|swept| &swept.at) {
-        at.extend([" --sweep ", path, "=", value]);
+        option("--sweep", format!("{path}={value}"));
     }
-    format!("weir suite {suite} --case {name}{at} --controller {} --runs {}{seed}", own.name, seeds.len())
+    option("--controller", own.name.clone());
+    option("--runs", result.seeds.len().to_string());
+    if let Some(first) = result.seeds.first().filter(|&&first| first != 1) {
+        option("--seed", first.to_string());
+    }
+    words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// The word as a shell takes it, in quotes where it has to be.
+fn shell_word(word: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        Cow::Borrowed(word)
+    } else {
+        Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
+    }
 }
 
 /// The sum of the media flows' shares, in Mbit/s.
@@ -227,8 +244,12 @@ mod tests {
 
     #[test]
     fn a_page_is_read_on_a_phone_and_says_what_repeats_each_cell() {
-        let own =
-            |name: &str| ControllerResult { name: name.to_owned(), checks: Vec::new(), viewed: Vec::new() };
+        let own = |name: &str| ControllerResult {
+            name: name.to_owned(),
+            law: name.to_owned(),
+            checks: Vec::new(),
+            viewed: Vec::new(),
+        };
         let case = CaseResult {
             swept: None,
             name: "5.<1".to_owned(),
@@ -244,9 +265,10 @@ mod tests {
             cases: vec![case],
         };
         let courses = vec![vec![course(vec![1.0]), course(vec![2.0])]];
-        let page = page("RFC <8867>", &SuiteRun { result, courses });
+        let begun = ["weir", "suite", "rfc8867"].map(str::to_owned);
+        let page = page("RFC <8867>", &SuiteRun { result, courses }, &begun);
         assert!(page.contains("<meta name=\"viewport\""));
-        assert!(page.contains("weir suite rfc8867 --case 5.&lt;1 --controller nada --runs 2 --seed 7"));
+        assert!(page.contains("weir suite rfc8867 --case '5.&lt;1' --controller nada --runs 2 --seed 7"));
         for link in ["#case-0", "#plot-0-0", "#plot-0-1", "#matrix"] {
             assert!(page.contains(&format!("href=\"{link}\"")), "{link}");
             assert_eq!(page.matches(&format!("id=\"{}\"", &link[1..])).count(), 1, "{link}");

@@ -54,8 +54,11 @@ pub struct CaseResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControllerResult {
-    /// The controller's name.
+    /// The controller's name, or that of a variant.
     pub name: String,
+    /// The controller that it is, or is a variant of; not told by results that were saved before it was.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub law: String,
     /// The checks, in the suite's order.
     pub checks: Vec<CheckResult>,
     /// What viewers got in each run, in the order of the seeds; not told by results that were saved before it was measured.
@@ -67,8 +70,9 @@ pub struct ControllerResult {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Viewed {
-    /// Payload of frames that were complete within 150 ms, of all media flows, in bit/s over the time from 20 s on.
-    pub useful_bps: f64,
+    /// Payload of frames that were complete within 150 ms, of all media flows, in bit/s over the time from 20 s on; null of
+    /// a run that is over by then.
+    pub useful_bps: Value,
     /// 95th percentile from capture to the arrival of the last packet, in ms, of the worst media flow; null without a
     /// complete frame.
     pub frame_delay_ms: Value,
@@ -83,7 +87,7 @@ pub enum Verdict {
     Open,
     /// The mean keeps to the limit.
     Passed,
-    /// No check of the case counts.
+    /// There is nothing to measure of some check, or none counts.
     NotJudged,
 }
 
@@ -163,7 +167,7 @@ pub enum Void {
     NotAsked,
     /// The omniscient sender keeps to it at none of its points.
     BeyondPhysics,
-    /// There is nothing to measure: of the omniscient sender it has no value in any run at any of its points.
+    /// There is nothing to measure, in no run of the omniscient sender at any of its points.
     NotJudged,
 }
 
@@ -288,14 +292,35 @@ impl ControllerResult {
         self.checks.iter().find(|check| check.name == name)
     }
 
-    /// Passed if every check that counts is; missed if one is; open else. Not judged where none counts.
+    /// Missed if a check that counts is. Else not judged if there is nothing to measure of some check, or none counts; passed
+    /// if every check that counts is; open else.
     pub fn verdict(&self) -> Verdict {
-        self.counting().map(CheckResult::verdict).min().unwrap_or(Verdict::NotJudged)
+        match self.counting().map(CheckResult::verdict).min() {
+            Some(Verdict::Missed) => Verdict::Missed,
+            Some(verdict) if self.void(Void::NotJudged).is_empty() => verdict,
+            _ => Verdict::NotJudged,
+        }
     }
 
-    /// Whether some check counts for nothing for this reason.
-    pub fn has_void(&self, why: Void) -> bool {
-        self.checks.iter().any(|check| check.void == Some(why))
+    /// The names of the checks that count for nothing for this reason.
+    pub fn void(&self, why: Void) -> Vec<&str> {
+        let void = self.checks.iter().filter(|check| check.void == Some(why));
+        void.map(|check| check.name.as_str()).collect()
+    }
+
+    /// `not judged`, and why.
+    fn not_judged_in_words(&self) -> String {
+        let void = |why| self.void(why).join(", ");
+        let unmeasured = void(Void::NotJudged);
+        if !unmeasured.is_empty() {
+            return format!("not judged: nothing to measure of {unmeasured}");
+        }
+        let reasons = [(Void::BeyondPhysics, "beyond physics"), (Void::NotAsked, "asked of nobody")];
+        let reasons = reasons.map(|(why, words)| (void(why), words)).into_iter();
+        let reasons = reasons.filter(|(names, _)| !names.is_empty());
+        let reasons: Vec<String> = reasons.map(|(names, words)| format!("{names} {words}")).collect();
+        let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
+        format!("not judged{why}")
     }
 
     /// The checks that count.
@@ -320,9 +345,10 @@ impl ControllerResult {
 
     /// The check that decides, the least margin of the checks and the least of the runs in per cent of the limit, each with
     /// the name of its check unless that has just been named, and both kinds of runs if they are of two:
-    /// `rate 93 % (+16, loss -3 %)`. Where no check counts, `not judged`.
+    /// `rate 93 % (+16, loss -3 %)`. Of a case that is not judged, why: `not judged: nothing to measure of rate`.
     pub fn in_words(&self) -> String {
-        let Some(deciding) = self.deciding() else { return "not judged".to_owned() };
+        let judged = self.deciding().filter(|_| self.verdict() != Verdict::NotJudged);
+        let Some(deciding) = judged else { return self.not_judged_in_words() };
         let mean = self.least(deciding, CheckResult::margin);
         let run = self.least(mean, CheckResult::least_run);
         let named = |check: &CheckResult, last: &CheckResult, margin: f64| {
@@ -362,19 +388,28 @@ impl SuiteResult {
         titled(title, self.cases.iter().flat_map(|case| &case.traces))
     }
 
-    /// What the omniscient sender does not keep to and nobody is held to, in a sentence.
-    pub fn beyond_in_words(&self) -> Option<String> {
-        let beyond = self.void(Void::BeyondPhysics, CheckResult::in_short);
-        let what = "Beyond physics, as the omniscient sender does not keep to it, and counted for nobody: ";
-        (!beyond.is_empty()).then(|| format!("{what}{}.", beyond.join("; ")))
-    }
-
-    /// What is not judged, and why, in a sentence.
-    pub fn not_judged_in_words(&self) -> Option<String> {
-        let not_judged = self.void(Void::NotJudged, |check| check.name.clone());
-        let what = "Not judged, as the runs leave nothing to measure there, not even of the omniscient sender (rates, shares \
-                    and frames count from 20 s on): ";
-        (!not_judged.is_empty()).then(|| format!("{what}{}.", not_judged.join("; ")))
+    /// What a reader should know besides: the traces that others stood in for, and what counts for nobody and why, a sentence
+    /// for each.
+    pub fn notes(&self) -> Vec<String> {
+        let name: fn(&CheckResult) -> String = |check| check.name.clone();
+        let reasons = [
+            (
+                "Beyond physics, as the omniscient sender does not keep to it, and counted for nobody",
+                self.void(Void::BeyondPhysics, CheckResult::in_short),
+            ),
+            (
+                "Asked of nobody, as the omniscient sender gets less than a quarter of the frames there in time",
+                self.void(Void::NotAsked, name),
+            ),
+            (
+                "Not judged, as the runs leave nothing to measure there, not even of the omniscient sender (rates, shares and \
+                 frames count from 20 s on)",
+                self.void(Void::NotJudged, name),
+            ),
+        ];
+        let told = reasons.into_iter().filter(|(_, checks)| !checks.is_empty());
+        let told = told.map(|(what, checks)| format!("{what}: {}.", checks.join("; ")));
+        self.stand_ins().into_iter().chain(told).collect()
     }
 
     /// The checks that count for nobody for this reason, each behind its case: `5.1 rate 79 %`.

@@ -88,7 +88,7 @@ impl SuiteRequest<'_> {
         let contests = self.contests(&judges)?;
         let outcomes = trials.run(&contests, |trial, run, ran| judges[trial.place].outcome(run, &ran))?;
         let skip_rule = skip_rule(contests.iter().map(|trial| &trial.scenario));
-        Ok(self.collect(&judges, self.traces(store)?, outcomes, skip_rule))
+        Ok(self.collect(&judges, self.traces(store)?, contests.iter().zip(outcomes), skip_rule))
     }
 
     /// The trials of the controllers, case by case.
@@ -100,17 +100,15 @@ impl SuiteRequest<'_> {
         places.flat_map(each).collect()
     }
 
-    fn collect(
+    fn collect<'t>(
         &self,
         judges: &[Judge<'_>],
         traces: Vec<Vec<TraceUse>>,
-        outcomes: Vec<Vec<Outcome>>,
+        mut outcomes: impl Iterator<Item = (&'t Trial<'t>, Vec<Outcome>)>,
         skip_rule: String,
     ) -> SuiteRun {
-        let mut outcomes = outcomes.into_iter();
         let verdict = |(judge, traces): (&Judge<'_>, Vec<TraceUse>)| {
-            let names = self.controllers.iter().map(|contestant| contestant.name.as_str());
-            let contests = names.zip(outcomes.by_ref()).collect();
+            let contests = outcomes.by_ref().take(self.controllers.len()).collect();
             judge.verdict(traces, contests)
         };
         let (cases, courses): (Vec<CaseResult>, _) = judges.iter().zip(traces).map(verdict).unzip();

@@ -6,12 +6,12 @@ use crate::page::{Best, Cell, Column, Differences};
 use crate::paired::{RunRow, RunTable};
 
 impl CaseResult {
-    /// What variants of one law differ in: a column for each check, of what is written as `NAME{OPTIONS}` and as `NAME`.
+    /// What variants of one law differ in: a column for each check, of all of them after the first.
     pub fn differences(&self) -> Vec<Differences> {
         let checks = self.controllers.first().map_or(&[][..], |first| &first.checks);
         let row = |own: &ControllerResult| RunRow {
             name: own.name.clone(),
-            law: law_of(&own.name).to_owned(),
+            law: own.law.clone(),
             values: own.checks.iter().map(|check| check.values.clone()).collect(),
         };
         let rows = self.controllers.iter().map(row).collect();
@@ -34,11 +34,6 @@ impl CaseResult {
         }
         self
     }
-}
-
-/// The law of a contestant: its name without options.
-fn law_of(name: &str) -> &str {
-    name.split('{').next().unwrap_or_default().trim_end()
 }
 
 fn column(check: &CheckResult) -> Column {

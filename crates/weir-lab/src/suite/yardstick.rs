@@ -10,7 +10,7 @@ use weir_measure::results::Value;
 pub(super) fn viewed(plan: &MeasurePlan, served: &[Served]) -> Viewed {
     let seconds = (plan.end.max(START_UP) - START_UP).secs_f64();
     Viewed {
-        useful_bps: if seconds > 0.0 { useful_bytes(served) as f64 * 8.0 / seconds } else { 0.0 },
+        useful_bps: (seconds > 0.0).then(|| useful_bytes(served) as f64 * 8.0 / seconds),
         frame_delay_ms: worst_frame_delay(served),
     }
 }
@@ -23,12 +23,15 @@ pub(super) struct Attempt {
     viewed: Viewed,
     /// Of each check of the case.
     values: Vec<Value>,
+    /// Of each check of the case, whether there is anything to measure, whatever comes of it.
+    measurable: Vec<bool>,
 }
 
 impl Attempt {
-    /// One of which this was viewed and served, with the value of each check.
-    pub(super) fn new(viewed: Viewed, served: Vec<Served>, values: Vec<Value>) -> Self {
-        Self { served, viewed, values }
+    /// One of which this was viewed and served, with the value of each check and whether there is anything to measure.
+    pub(super) fn new(viewed: Viewed, served: Vec<Served>, checks: Vec<(Value, bool)>) -> Self {
+        let (values, measurable) = checks.into_iter().unzip();
+        Self { served, viewed, values, measurable }
     }
 }
 
@@ -77,14 +80,14 @@ impl Yardstick {
         checks.iter().enumerate().map(check).collect()
     }
 
-    /// Of `checks` those that count for nobody: that have no value of its own runs, at none of its points, or ask for more than
-    /// physics allows, as it keeps to them at none.
+    /// Of `checks` those that count for nobody: of which there is nothing to measure in its own runs, at none of its points, or
+    /// that ask for more than physics allows, as it keeps to them at none.
     pub(super) fn void<'c>(&self, checks: &'c [Check]) -> Vec<(&'c str, Void)> {
         let all = || self.others.iter().chain([&self.runs]);
         let why = |index: usize, check: &Check| {
-            let is_measured = all().flat_map(|runs| values(runs, index)).any(|value| value.is_some());
+            let is_measurable = all().flatten().any(|run| run.measurable[index]);
             let keeps = |runs: &Vec<Attempt>| CheckResult::new(check, values(runs, index)).passed;
-            if !is_measured && !check.quantity.may_have_no_value() {
+            if !is_measurable {
                 Some(Void::NotJudged)
             } else if check.quantity.is_bound_by_physics() && !all().any(keeps) {
                 Some(Void::BeyondPhysics)
@@ -102,7 +105,7 @@ impl Yardstick {
         let checks = self.checks(checks).into_iter().map(|check| check.unless(&void)).collect();
         let point = self.preset.map_or_else(String::new, |preset| format!(" ({preset})"));
         let viewed = self.runs.iter().map(|run| run.viewed).collect();
-        ControllerResult { name: format!("{NAME}{point}"), checks, viewed }
+        ControllerResult { name: format!("{NAME}{point}"), law: NAME.to_owned(), checks, viewed }
     }
 }
 

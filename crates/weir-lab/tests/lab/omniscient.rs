@@ -18,7 +18,7 @@ fn is_long() -> bool {
 
 /// Useful rate in bit/s and frame delay in ms, means over the runs; `None` if a run has no complete frame.
 fn viewed(own: &ControllerResult) -> Option<(f64, f64)> {
-    let useful: Vec<f64> = own.viewed.iter().map(|run| run.useful_bps).collect();
+    let useful: Vec<f64> = own.viewed.iter().filter_map(|run| run.useful_bps).collect();
     let delays: Option<Vec<f64>> = own.viewed.iter().map(|run| run.frame_delay_ms).collect();
     mean(&useful).zip(mean(&delays?))
 }

@@ -53,7 +53,9 @@ pub fn compare_saved(
         before.find(case, controller).is_some_and(|own| own.check(&check.name).is_some())
     };
     if !now.checks().any(in_common) {
-        return Err(BaselineError::NothingInCommon { path, other, found: before.in_words() });
+        let found = before.in_words();
+        let remedy = before.remedy(now.cases.iter().map(|case| (case.name.as_str(), case.swept.is_some())));
+        return Err(BaselineError::NothingInCommon { path, other, found, remedy });
     }
     Ok(compare(before, now))
 }

@@ -22,8 +22,8 @@ fn result(values: &[f64]) -> SuiteResult {
         verdict: None,
         less: BTreeMap::new(),
     };
-    let (name, viewed) = ("gcc".to_owned(), Vec::new());
-    let controllers = vec![ControllerResult { name, checks: vec![check], viewed }];
+    let (name, law, viewed) = ("gcc".to_owned(), "gcc".to_owned(), Vec::new());
+    let controllers = vec![ControllerResult { name, law, checks: vec![check], viewed }];
     let case = CaseResult {
         name: "5.1".to_owned(),
         title: String::new(),

@@ -30,6 +30,11 @@ impl Served {
         Self { payload, useful, frame_delay: frame_delay.quantile_ms(0.95) }
     }
 
+    /// Whether there were frames to be seen.
+    pub(super) fn has_frames(&self) -> bool {
+        self.payload > 0
+    }
+
     /// Whether others are asked for a part of what this omniscient sender got.
     fn is_asked(&self) -> bool {
         self.useful > 0 && self.useful as f64 >= ASKED_FROM * self.payload as f64

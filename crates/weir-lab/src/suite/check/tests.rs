@@ -2,7 +2,6 @@
 
 use super::*;
 use weir_measure::metrics::{LinkPlan, Recorder};
-use weir_measure::results::Convergence;
 use weir_net::Service;
 
 const fn s(seconds: u64) -> Time {
@@ -44,7 +43,7 @@ fn run(plan: &MeasurePlan, received: &[&[(u64, u64, f64)]]) -> Measured {
 }
 
 fn value(plan: &MeasurePlan, measured: &Measured, quantity: Quantity) -> Option<f64> {
-    Judged::new(plan, measured, None, &[]).value(quantity)
+    Judged::new(plan, measured, None, &[]).quantity(quantity)
 }
 
 fn assert_near(value: Option<f64>, expected: f64) {
@@ -160,7 +159,7 @@ fn against_tcp_counts_what_as_many_transfers_get_at_most_a_calls_rate() {
     // In place of the calls transfers got 2.0, of which 1.0 counts, and 0.6: 1.2 against 1.6.
     let other = run(&plan, &[&[(0, 100, 2.0)], &[(0, 100, 0.6)]]);
     let judged = Judged::new(&plan, &own, Some(&other.receipts), &[]);
-    assert_near(judged.value(Quantity::RateAgainstTcp), 75.0);
+    assert_near(judged.quantity(Quantity::RateAgainstTcp), 75.0);
     assert_eq!(value(&plan, &own, Quantity::RateAgainstTcp), None);
 }
 
@@ -179,6 +178,35 @@ fn the_slowest_to_come_back_counts_and_one_that_does_not_has_no_value() {
     assert_eq!(value(&plan, &run, Quantity::Reconvergence { at: 60 }), Some(9.0));
     run.metrics.flows[1].convergence = vec![after(60.05, None)];
     assert_eq!(value(&plan, &run, Quantity::Reconvergence { at: 60 }), None);
+    assert_eq!(
+        value(&plan, &run, Quantity::Reconvergence { at: 40 }),
+        Some(30.0),
+        "nothing changes for the other"
+    );
+    let measurable = |at| Judged::new(&plan, &run, None, &[]).is_measurable(Quantity::Reconvergence { at });
+    assert!(measurable(60) && measurable(40), "one that does not come back is measured");
+    assert!(!measurable(50), "nothing changes then");
+}
+
+#[test]
+fn who_never_came_back_has_not_kept_a_limit_longer_than_the_time_there_was() {
+    let plan = plan(&[(0, 2)], vec![call()]);
+    let mut run = run(&plan, &[]);
+    let never = Convergence {
+        at_seconds: Some(90.0),
+        share_bps: Some(1e6),
+        seconds: Some(10.0),
+        not_converged: Some(1.0),
+    };
+    let value = |run: &Measured, limit: f64| {
+        let (quantity, limit) = (Quantity::Reconvergence { at: 90 }, Limit::AtMost(limit));
+        let check = Check { name: "re-convergence", unit: "s", quantity, limit };
+        Judged::new(&plan, run, None, &[]).value(&check)
+    };
+    run.metrics.flows[0].convergence = vec![never.clone()];
+    assert_eq!((value(&run, 8.0), value(&run, 15.0)), (Some(10.0), None));
+    run.metrics.flows[0].convergence = vec![Convergence { not_converged: Some(0.0), ..never }];
+    assert_eq!(value(&run, 15.0), Some(10.0));
 }
 
 #[test]

@@ -87,6 +87,13 @@ fn what_is_wrong_is_told_with_its_place_and_a_remedy() {
             "at 1min the run is over: it lasts 1min",
             "before its end",
         ),
+        (
+            "\"queue wait p95\"",
+            "\"re-convergence\"\nat = \"30s\"",
+            (12, 6),
+            "within 1 s of 30s nothing changes",
+            "something does: 0s, 20s, 40s",
+        ),
         ("\"rate\"", "\"neighbour\"", (8, 12), "asks for a TCP flow", "kind = \"tcp\""),
         ("set = [", "preset = \"gamng\"\nset = [", (6, 10), "no controller has a preset", "gaming"),
     ] {

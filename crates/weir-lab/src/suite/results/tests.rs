@@ -15,7 +15,7 @@ fn result(limit: Limit, values: &[f64]) -> CheckResult {
 }
 
 fn case(checks: Vec<CheckResult>) -> ControllerResult {
-    ControllerResult { name: "gcc".to_owned(), checks, viewed: Vec::new() }
+    ControllerResult { name: "gcc".to_owned(), law: "gcc".to_owned(), checks, viewed: Vec::new() }
 }
 
 #[test]
@@ -48,6 +48,26 @@ fn a_case_is_what_its_worst_check_is_and_shows_the_least_margin_and_the_least_ru
     assert_eq!(three.in_words(), "rate 2.10 % (-5, -10 %)");
     let nothing = case(Vec::new());
     assert_eq!((nothing.verdict(), nothing.in_words().as_str()), (Verdict::NotJudged, "not judged"));
+}
+
+#[test]
+fn a_case_with_a_check_of_which_there_is_nothing_to_measure_is_none_that_passed() {
+    let void = |name: &str, why| {
+        let own = CheckResult { name: name.to_owned(), ..result(Limit::AtLeast(80.0), &[]) };
+        own.unless(&[(name, why)])
+    };
+    let kept = result(Limit::AtLeast(80.0), &[90.0; 2]);
+    let missed = result(Limit::AtLeast(80.0), &[70.0; 2]);
+    let told = |checks: Vec<CheckResult>| (case(checks.clone()).verdict(), case(checks).in_words());
+    let unmeasured = || vec![void("useful", Void::NotJudged), void("Jain", Void::NotJudged)];
+    let said = "not judged: nothing to measure of useful, Jain".to_owned();
+    assert_eq!(told([unmeasured(), vec![kept.clone()]].concat()), (Verdict::NotJudged, said.clone()));
+    assert_eq!(told(unmeasured()), (Verdict::NotJudged, said));
+    assert_eq!(told([unmeasured(), vec![missed]].concat()).0, Verdict::Missed);
+    let beyond = void("loss", Void::BeyondPhysics);
+    assert_eq!(told(vec![beyond.clone(), kept]).0, Verdict::Passed, "nobody is held to it");
+    let said = "not judged: loss beyond physics; useful asked of nobody".to_owned();
+    assert_eq!(told(vec![beyond, void("useful", Void::NotAsked)]), (Verdict::NotJudged, said));
 }
 
 #[test]
