@@ -153,7 +153,8 @@ fn one_coupler_one_scenario_one_suite() {
     let coupler: Value = serde_json::from_str(&coupler).unwrap();
     assert_eq!((&coupler["steers"], coupler["options"].is_array()), (&"rates".into(), true));
     let scenario = place.weir("list scenarios gcc-2016/three-flows").stdout;
-    for words in ["Three media flows, one after another", "gcc-2016, table 2", "200s", "forward", "gcc-2016 "] {
+    for words in ["Three media flows, one after another", "gcc-2016, table 2", "200s", "forward", "gcc-2016 "]
+    {
         assert!(scenario.contains(words), "{words}:\n{scenario}");
     }
     let suite = place.weir("list suites rfc8867").stdout;
