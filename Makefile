@@ -16,6 +16,7 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	tools/package.sh --check
+	tools/ci/no-std.sh
 	@if cargo deny --version > /dev/null 2>&1; \
 		then cargo deny --locked check licenses bans sources; \
 		else echo "NOT CHECKED: licences, versions and sources of dependencies (deny.toml). cargo install cargo-deny" >&2; fi

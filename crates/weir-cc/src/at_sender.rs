@@ -13,7 +13,8 @@
 //! 3. Departures are exact; those that travel with the packet have the resolution of the wire.
 //! 4. A report of the observer waits for the next feedback, up to one interval of it.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use weir_units::DataRate;
 

@@ -17,6 +17,9 @@
 mod left_out;
 mod plausible;
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use weir_units::{DataSize, TimeDelta};
 
 use crate::packet::{Fate, PacketResult, ProbeId, SentPacket};

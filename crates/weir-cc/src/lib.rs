@@ -2,7 +2,8 @@
 //!
 //! A law has two halves behind one interface: a [`Controller`] at the sender and a [`Receiver`] at the
 //! receiver. Both are sans-IO: they are told the time and what happened, and they answer with values. They know
-//! no clock, socket, randomness, file or runtime, allocate nothing in steady state and panic on no input.
+//! no clock, socket, randomness, file or runtime, allocate nothing in steady state and panic on no input. The crate
+//! builds without the standard library, with `alloc`; only the feature `testing`, by proptest, needs std.
 //!
 //! ```
 //! use weir_cc::gcc::goog_cc::{Config, GoogCc};
@@ -37,6 +38,10 @@
 //! What a call needs besides, a [`pacer`], a [`prober`], timers and a [receiver that reports](packet_feedback), is shown by
 //! `crates/weir-cc/examples/sans_io.rs`. RTCP bytes become reports in the crate `weir-media` (`weir_media::feedback`, with an
 //! example of its own), and `crates/weir-oracle/examples/webrtc_rs.rs` puts a controller behind webrtc-rs's interceptors.
+
+#![cfg_attr(not(test), no_std)]
+
+extern crate alloc;
 
 pub mod at_sender;
 pub mod config_error;

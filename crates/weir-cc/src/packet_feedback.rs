@@ -1,5 +1,9 @@
 //! The receiver half of every law that works at the sender: the fate of single packets, told at an interval.
 
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::Receiver;
@@ -208,7 +212,7 @@ impl Receiver for PacketFeedback {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use alloc::collections::BTreeMap;
 
     use proptest::prelude::*;
 

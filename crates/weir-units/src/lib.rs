@@ -15,6 +15,12 @@
 //!     Ok(())
 //! }
 //! ```
+//!
+//! The crate builds without the standard library, with `alloc`; only the feature `schemars` needs std.
+
+#![cfg_attr(not(test), no_std)]
+
+extern crate alloc;
 
 mod quantity;
 mod text;

@@ -139,12 +139,12 @@ impl TimeDelta {
 
     /// The nearest whole span to `s` seconds; NaN becomes zero, too long saturates.
     pub fn from_secs_f64(s: f64) -> Self {
-        Self((s * NANOS as f64).round() as i64)
+        Self(nearest(s * NANOS as f64) as i64)
     }
 
     /// The nearest whole span to `ms` milliseconds; NaN becomes zero, too long saturates.
     pub fn from_millis_f64(ms: f64) -> Self {
-        Self((ms * 1e6).round() as i64)
+        Self(nearest(ms * 1e6) as i64)
     }
 
     /// The span in nanoseconds.
@@ -174,7 +174,7 @@ impl TimeDelta {
 
     /// The span times `factor`, rounded.
     pub fn scale(self, factor: f64) -> Self {
-        Self((self.0 as f64 * factor).round() as i64)
+        Self(nearest(self.0 as f64 * factor) as i64)
     }
 
     /// Whether the span runs backwards.
@@ -185,7 +185,14 @@ impl TimeDelta {
 
 fn round_u64(value: f64) -> u64 {
     // `as` saturates: negative and NaN give 0, too large gives MAX.
-    value.round() as u64
+    nearest(value) as u64
+}
+
+/// What `as` an integer is the nearest whole number to `value`, halves away from zero, as the `round` of std, which core lacks.
+///
+/// Less than a half by the last bit: so nothing below a half reaches the next whole number by the rounding of the sum.
+pub(crate) fn nearest(value: f64) -> f64 {
+    value + (0.5 - f64::EPSILON / 4.0).copysign(value)
 }
 
 macro_rules! additive {
@@ -317,6 +324,18 @@ mod tests {
         assert_eq!(DataRate::from_bps_f64(f64::INFINITY), DataRate::MAX);
         assert_eq!(DataRate::from_bps(10).scale(0.25), DataRate::from_bps(3));
         assert_eq!(TimeDelta::from_secs_f64(f64::NAN), TimeDelta::ZERO);
+    }
+
+    #[test]
+    fn the_nearest_is_that_of_std() {
+        let halves = (-9..=9).map(|n| f64::from(n) / 2.0);
+        let large = [51, 52, 53, 62, 63].map(|bits| (1_u64 << bits) as f64);
+        for value in halves.chain(large).chain([0.1, 1e300, f64::MIN_POSITIVE, f64::INFINITY, f64::NAN]) {
+            for value in [value.next_down(), value, value.next_up(), -value, value + 0.5, value - 1.5] {
+                assert_eq!(nearest(value) as i64, value.round() as i64, "{value:e}");
+                assert_eq!(nearest(value) as u64, value.round() as u64, "{value:e}");
+            }
+        }
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! Text form of the quantities: a number and a unit, `"2.5Mbps"`, `"112500B"`, `"25ms"`.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
 
+use crate::quantity::nearest;
 use crate::{DataRate, DataSize, TimeDelta};
 
 /// Why a text is no quantity; its message says what would be right.
@@ -58,7 +62,7 @@ fn parse(text: &str, units: Units, expected: &'static str, signed: bool) -> Resu
     if number < 0.0 && !signed {
         return Err(fail(Problem::Negative));
     }
-    let value = (number * scale).round();
+    let value = nearest(number * scale);
     // Above 2^63 neither an `i64` nor a sensible quantity is left.
     if value.abs() >= 9.2e18 { Err(fail(Problem::TooLarge)) } else { Ok(value) }
 }
@@ -126,7 +130,7 @@ macro_rules! text_form {
 
         #[cfg(feature = "schemars")]
         impl schemars::JsonSchema for $unit {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
+            fn schema_name() -> alloc::borrow::Cow<'static, str> {
                 stringify!($unit).into()
             }
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {

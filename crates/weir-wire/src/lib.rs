@@ -1,4 +1,5 @@
-//! Readers and writers of RTP, RTCP and TCP in UDP over byte slices. Nothing here allocates.
+//! Readers and writers of RTP, RTCP and TCP in UDP over byte slices. Nothing here allocates; neither the
+//! standard library nor an allocator is needed.
 //!
 //! * [`rtp`]: the RTP header and its extensions, read in place and written from borrowed parts.
 //! * [`media`]: the one RTP header that Weir's endpoints send, as a plain value at the resolution of the wire.
@@ -26,6 +27,8 @@
 //!     Ok(())
 //! }
 //! ```
+
+#![cfg_attr(not(test), no_std)]
 
 pub mod abs_send_time;
 mod cursor;

@@ -1,8 +1,8 @@
 //! Several flows of DCCC and a constant one over one bottleneck: the paper's topology 1, fig. 4. Clocks are
 //! synchronised, packets have 1094 bytes, and rates count all of them.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use alloc::collections::{BinaryHeap, VecDeque};
+use core::cmp::Reverse;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -52,7 +52,7 @@ pub(super) struct Bottleneck {
     flows: Vec<Flow>,
     /// Events by time, then by number.
     due: BinaryHeap<Reverse<(SendTime, u64)>>,
-    events: std::collections::BTreeMap<u64, Event>,
+    events: alloc::collections::BTreeMap<u64, Event>,
     numbered: u64,
     /// When each packet in the buffer leaves it.
     buffer: VecDeque<SendTime>,
@@ -75,7 +75,7 @@ impl Bottleneck {
             now: SendTime::ZERO,
             flows: configs.iter().cycle().take(flows.len()).map(flow).collect(),
             due: BinaryHeap::new(),
-            events: std::collections::BTreeMap::new(),
+            events: alloc::collections::BTreeMap::new(),
             numbered: 0,
             buffer: VecDeque::new(),
             lost: 0,

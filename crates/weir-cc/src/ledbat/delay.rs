@@ -1,6 +1,6 @@
 //! Queuing delay: the current delay above the base delay (RFC 6817 §2.4.2).
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use weir_units::TimeDelta;
 

@@ -1,6 +1,6 @@
 //! The receiver's log of the last `LOGWIN` (RFC 8698 §4.2, §5.1.2).
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use weir_units::TimeDelta;
 

@@ -1,6 +1,7 @@
 //! Filters over the last few samples.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use weir_units::TimeDelta;
 

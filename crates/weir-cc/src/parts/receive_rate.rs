@@ -1,6 +1,6 @@
 //! Receive rate over a sliding window.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 

@@ -1,6 +1,6 @@
 //! The course of each law through a minute of ups and downs, a line a second: a change of behaviour is seen in review.
 
-use std::fmt::Write as _;
+use core::fmt::Write as _;
 
 use super::LAWS;
 use crate::decision::Why;

@@ -1,6 +1,6 @@
 //! The gap between packets: additive increase each step, multiplicative decrease at a loss.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use weir_units::{DataRate, TimeDelta};
 

@@ -40,7 +40,7 @@ impl QdelayTarget {
         }
         self.history.push(qdelay / self.config.low);
         let variance = self.history.variance();
-        let wanted = (self.history.recent_mean() + variance.sqrt()) * self.config.low;
+        let wanted = (self.history.recent_mean() + libm::sqrt(variance)) * self.config.low;
         self.target = self.config.target(self.target, wanted, variance, loss_event_rate);
     }
 

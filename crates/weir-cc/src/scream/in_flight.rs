@@ -1,6 +1,6 @@
 //! Bytes in flight as SCReAM counts them: what was sent after the highest acknowledged packet (RFC 8298 §4.1.2).
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use super::scaled;
 

@@ -1,6 +1,6 @@
 //! Loss detection with a reordering window, and the rate of loss events (RFC 8298 §4.1.2.4, §4.1.1.2).
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use weir_units::TimeDelta;
 

@@ -1,5 +1,7 @@
 //! Arbitrary arrivals at a receiver half.
 
+use alloc::vec::Vec;
+
 use proptest::prelude::*;
 use weir_units::DataRate;
 

@@ -1,5 +1,8 @@
 //! Arbitrary calls to a sender half.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use proptest::prelude::*;
 use weir_units::{DataRate, DataSize, TimeDelta};
 

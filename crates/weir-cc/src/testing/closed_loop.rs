@@ -4,7 +4,10 @@ mod mishaps;
 mod reception;
 mod source;
 
-use std::collections::VecDeque;
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 

@@ -1,5 +1,7 @@
 //! A law as the properties want it, and what it cannot promise by its own design.
 
+use alloc::boxed::Box;
+
 use weir_units::{DataRate, TimeDelta};
 
 use crate::controller::{Controller, RateLimits, Receiver};

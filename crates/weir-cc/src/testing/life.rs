@@ -1,5 +1,7 @@
 //! A sender half that lives through calls.
 
+use alloc::boxed::Box;
+
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::calls::{Call, TimedCall};

@@ -1,5 +1,7 @@
 //! A receiver half that sees arrivals: its reports by content, and what must hold after each of them.
 
+use alloc::vec::Vec;
+
 use weir_units::TimeDelta;
 
 use super::signals::read_signals;

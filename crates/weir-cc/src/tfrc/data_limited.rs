@@ -50,7 +50,7 @@ mod tests {
     }
 
     /// Reports each 100 ms, of what left 100 ms before; packets that use the rate up leave each 10 ms in `used`.
-    fn limited(used: std::ops::Range<i64>, until: i64) -> Vec<i64> {
+    fn limited(used: core::ops::Range<i64>, until: i64) -> Vec<i64> {
         let mut state = DataLimited::default();
         let mut limited = Vec::new();
         for t in (0..until).step_by(10) {

@@ -10,12 +10,12 @@ const BISECTIONS: u32 = 40;
 /// Packets per round trip that TCP would send at the loss event rate `p` in (0, 1], with a retransmission timeout
 /// of `t_rto` round trips and `b` = 1: `X_Bps · R/s`. RFC 5348 §3.1.
 pub fn packets_per_rtt(p: f64, t_rto: f64, term: TimeoutTerm) -> f64 {
-    let timeouts = 3.0 * (3.0 * p / 8.0).sqrt();
+    let timeouts = 3.0 * libm::sqrt(3.0 * p / 8.0);
     let timeouts = match term {
         TimeoutTerm::Rfc5348 => timeouts,
         TimeoutTerm::AtMostOne => timeouts.min(1.0),
     };
-    1.0 / ((2.0 * p / 3.0).sqrt() + t_rto * timeouts * p * (1.0 + 32.0 * p * p))
+    1.0 / (libm::sqrt(2.0 * p / 3.0) + t_rto * timeouts * p * (1.0 + 32.0 * p * p))
 }
 
 /// The loss event rate at which TCP would send `packets` per round trip; at most 1. RFC 5348 §6.3.1.

@@ -1,6 +1,6 @@
 //! From arrivals to loss events: which packets are lost, when, and which losses are one event (RFC 5348 §5.1, §5.2).
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use weir_units::TimeDelta;
 
@@ -176,7 +176,7 @@ impl LossHistory {
             // After a leap the history goes on with what the open interval had grown to.
             None if self.intervals.average_closed().is_some() => self.intervals.open(),
             // To the nearest: cut off, a short one would miss the rate by a fifth and more (§6.3.1: by 5 %).
-            None => first_interval().round() as u64,
+            None => libm::round(first_interval()) as u64,
         };
         self.intervals.close(length.max(1), open);
         self.event = Some(loss);

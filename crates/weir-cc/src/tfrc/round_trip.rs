@@ -25,7 +25,13 @@ impl RoundTrip {
     pub(super) fn first(sample: TimeDelta) -> Self {
         let latest = bounded(sample);
         let r = latest.secs_f64();
-        Self { r, latest, sqrt_mean: r.sqrt(), sqrt_latest: r.sqrt(), tcp: RttEstimate::first(sample) }
+        Self {
+            r,
+            latest,
+            sqrt_mean: libm::sqrt(r),
+            sqrt_latest: libm::sqrt(r),
+            tcp: RttEstimate::first(sample),
+        }
     }
 
     /// After a further sample.
@@ -34,7 +40,7 @@ impl RoundTrip {
         let r_sample = self.latest.secs_f64();
         let (q, q2) = (config.rtt_filter, config.sqrt_rtt_filter);
         self.r = q * self.r + (1.0 - q) * r_sample; // RFC 5348 §4.3 step 2
-        self.sqrt_latest = r_sample.sqrt();
+        self.sqrt_latest = libm::sqrt(r_sample);
         if self.sqrt_mean.is_nan() {
             self.sqrt_mean = self.sqrt_latest;
         }

@@ -81,12 +81,12 @@ impl Sbd {
 
     /// A skew in units of the wire: to the nearest, within [-1, 1]; 0 for what is no number.
     pub fn skew_from(ratio: f64) -> i16 {
-        (ratio.clamp(-1.0, 1.0) * SKEW_ONE).round() as i16
+        nearest(ratio.clamp(-1.0, 1.0) * SKEW_ONE) as i16
     }
 
     /// A ratio in units of the wire: to the nearest, within [0, 1]; 0 for what is no number.
     pub fn ratio_from(ratio: f64) -> u16 {
-        (ratio.clamp(0.0, 1.0) * RATIO_ONE).round() as u16
+        nearest(ratio.clamp(0.0, 1.0) * RATIO_ONE) as u16
     }
 
     /// A time of `nanos` nanoseconds in units of the wire: to the nearest, 0 if negative, saturating.
@@ -162,6 +162,12 @@ impl Sbd {
     }
 }
 
+/// What `as` an integer is the nearest whole number to `value`, halves away from zero, as the `round` of std, which core lacks.
+fn nearest(value: f64) -> f64 {
+    // Less than a half by the last bit: so what is below a half stays there when the sum is rounded.
+    value + (0.5 - f64::EPSILON / 4.0).copysign(value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,6 +214,8 @@ mod tests {
             [-2.0, -1.0, -0.25, 1.0, f64::NAN].map(Sbd::skew_from),
             [-16_384, -16_384, -4096, 16_384, 0]
         );
+        let of_one = [-1.5, -0.5, 0.5_f64.next_down(), 0.5, 2.5];
+        assert_eq!(of_one.map(|units| Sbd::skew_from(units / SKEW_ONE)), [-2, -1, 0, 1, 3]);
         assert_eq!([-1.0, 0.2, 1.0, 7.0, f64::NAN].map(Sbd::ratio_from), [0, 6554, 32_768, 32_768, 0]);
         assert_eq!([-1, 1499, 1500, i64::MAX].map(Sbd::micros_from_nanos), [0, 1, 2, u32::MAX]);
         let impossible = Sbd { skew: i16::MIN, frequency: u16::MAX, loss: 32_769, ..EXAMPLE };

@@ -1,7 +1,7 @@
 //! What the relatives of ctrlTCP have in common: flows whose windows a rule sets.
 
+use alloc::collections::VecDeque;
 use core::fmt::Debug;
-use std::collections::VecDeque;
 
 use super::roster::Roster;
 use crate::coupled::coupler::{Aggregate, Coupler, Refusal};

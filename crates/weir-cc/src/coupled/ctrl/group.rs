@@ -10,7 +10,7 @@ mod members;
 mod review;
 mod timeouts;
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use weir_units::TimeDelta;
 

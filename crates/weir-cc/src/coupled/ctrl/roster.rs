@@ -1,5 +1,7 @@
 //! Who is coupled, and what is known of each.
 
+use alloc::vec::Vec;
+
 use crate::coupled::word::Member;
 
 /// What is known of each member, in the order of their numbers.

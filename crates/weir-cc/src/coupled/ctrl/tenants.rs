@@ -1,5 +1,7 @@
 //! Two levels of weights: a tenant's, and within it those of its connections (coupling in a hypervisor).
 
+use alloc::vec::Vec;
+
 use crate::config_error::{ConfigError, check, positive};
 use crate::coupled::word::Member;
 

@@ -8,7 +8,7 @@ mod properties;
 mod timeouts;
 mod vectors;
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 

@@ -1,5 +1,7 @@
 //! Flow groups: who shares which sum.
 
+use alloc::vec::Vec;
+
 use super::table::{Seat, Table};
 use crate::coupled::water_fill::{Claim, weigh};
 use crate::time::SendTime;

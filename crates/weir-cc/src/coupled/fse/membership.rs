@@ -1,5 +1,7 @@
 //! Who is in which group: joins, leaves, pauses, and what whoever groups flows says.
 
+use alloc::vec::Vec;
+
 use super::table::{Flow, Pending, Presence, Seat};
 use super::{Fse, Grouping};
 use crate::coupled::conversion::Steering;

@@ -60,7 +60,7 @@ mod tests;
 mod update;
 mod windows;
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use weir_units::DataRate;
 

@@ -1,6 +1,7 @@
 //! The flow table: what is known of each flow.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use weir_units::{DataRate, TimeDelta};
 

@@ -1,5 +1,7 @@
 //! The flows of a group and their sum.
 
+use alloc::vec::Vec;
+
 use weir_units::{DataRate, TimeDelta};
 
 use super::config::{Config, Lead};

@@ -48,7 +48,7 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use crate::config_error::ConfigError;
 use crate::coupled::coupler::{Aggregate, Coupler, Refusal};

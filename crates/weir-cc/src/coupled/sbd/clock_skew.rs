@@ -5,6 +5,8 @@
 //! their mean time; its slope is the skew. That the queue empties now and then is what the method stands on: while a
 //! flow passes a bottleneck all the time, nothing is learnt.
 
+use alloc::vec::Vec;
+
 use super::config::ClockSkewConfig;
 use super::ring::Ring;
 

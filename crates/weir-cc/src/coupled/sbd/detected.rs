@@ -1,5 +1,7 @@
 //! A coupler whose groups are found by measurement.
 
+use alloc::vec::Vec;
+
 use weir_units::{DataSize, TimeDelta};
 
 use super::config::Config;

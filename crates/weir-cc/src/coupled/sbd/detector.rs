@@ -1,6 +1,7 @@
 //! From the statistics of flows to groups that last.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use super::config::Config;
 use super::grouping::Grouping;

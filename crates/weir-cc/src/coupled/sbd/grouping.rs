@@ -1,5 +1,7 @@
 //! Which flows pass the same bottleneck, by the statistics of one interval (RFC 8382 §3.3.1).
 
+use alloc::vec::Vec;
+
 use super::config::Config;
 use crate::coupled::word::Statistics;
 

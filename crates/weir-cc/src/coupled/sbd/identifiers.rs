@@ -1,6 +1,8 @@
 //! Numbers of groups that stay while groups change: a new group is the old one with which it has most in common.
 
 /// Gives numbers to the groups of a partition.
+use alloc::vec::Vec;
+
 #[derive(Clone, Debug)]
 pub(super) struct Identifiers {
     next: u32,

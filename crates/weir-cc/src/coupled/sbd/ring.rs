@@ -1,6 +1,9 @@
 //! The last so many values.
 
 /// The last values of a series, 0 before the first; a fixed number of them.
+use alloc::boxed::Box;
+use alloc::vec;
+
 #[derive(Clone, Debug)]
 pub(super) struct Ring<T> {
     values: Box<[T]>,

@@ -305,7 +305,7 @@ impl Aimd {
     fn additive(&self, elapsed: TimeDelta) -> f64 {
         // The size of a packet, by that of a frame.
         let frame = self.rate / FRAMES_PER_SECOND;
-        let packet = frame / (frame / PACKET_BITS).ceil().max(1.0);
+        let packet = frame / libm::ceil(frame / PACKET_BITS).max(1.0);
         let response = (RESPONSE_MARGIN + self.rtt).secs_f64();
         match self.config.additive {
             Additive::PerUpdate { least } => {

@@ -55,7 +55,7 @@ impl AlrDetector {
 
     /// The estimate is another. What a source has to fill of it counts in whole kbit/s.
     pub fn set_estimate(&mut self, estimate: DataRate) {
-        let kbps = (self.config.usage * estimate.bps_f64() / 1e3).trunc();
+        let kbps = libm::trunc(self.config.usage * estimate.bps_f64() / 1e3);
         self.rate = kbps * 1e3 / 8.0;
         let room = self.room();
         self.budget = self.budget.clamp(-room, room);

@@ -59,7 +59,7 @@ impl LinkCapacity {
     pub fn on_overuse(&mut self, received: DataRate) {
         let LinkCapacityConfig { smoothing, least_variance, most_variance, whole_kbps, .. } = self.config;
         let kbps = received.bps_f64() / 1e3;
-        let sample = if whole_kbps { kbps.round() } else { kbps };
+        let sample = if whole_kbps { libm::round(kbps) } else { kbps };
         let mean = self.mean.map_or(sample, |mean| (1.0 - smoothing) * mean + smoothing * sample);
         let error = mean - sample;
         let variance = (1.0 - smoothing) * self.variance + smoothing * error * error / mean.max(1.0);
@@ -89,7 +89,7 @@ impl LinkCapacity {
 
     /// `3σ` in kbit/s.
     fn deviation(&self, mean: f64) -> f64 {
-        self.config.deviations * (self.variance * mean).sqrt()
+        self.config.deviations * libm::sqrt(self.variance * mean)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The loss-based controller of gcc-2016 as libwebrtc has it: growth from the lowest rate of the last second, and a
 //! pause after each fall (`SendSideBandwidthEstimation`, since 2013; today where the newer one is off or not ready).
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use weir_units::TimeDelta;
 

@@ -130,7 +130,7 @@ impl NoiseVariance {
     }
 
     fn without_outlier(&self, innovation: f64) -> f64 {
-        let bound = OUTLIER * self.variance.sqrt();
+        let bound = OUTLIER * libm::sqrt(self.variance);
         match self.config.outliers {
             Outliers::Keep => innovation,
             Outliers::ClampAbove => innovation.min(bound),

@@ -1,6 +1,6 @@
 //! The acknowledged rate `R` (libwebrtc's `RobustThroughputEstimator`, the default since August 2023).
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 

@@ -1,6 +1,8 @@
 //! The trend of the one-way delay: the slope of a line through the last samples (libwebrtc's `TrendlineEstimator`,
 //! since 2016).
 
+use alloc::vec::Vec;
+
 use super::bursts::BurstSample;
 use crate::time::ArrivalTime;
 

@@ -1,5 +1,7 @@
 //! What of a feedback has arrived.
 
+use alloc::vec::Vec;
+
 use weir_units::{DataSize, TimeDelta};
 
 use super::config::Config;

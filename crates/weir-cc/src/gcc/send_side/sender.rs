@@ -1,5 +1,8 @@
 //! The sender half: per-packet feedback → `A_r` and `A_s` → `A`.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
 use weir_units::{DataRate, TimeDelta};
 
 use super::config::{Config, DelayOf, LossForm, SendSidePacing};

@@ -1,5 +1,7 @@
 //! What goes wrong on the way, and the dice that decide it.
 
+use alloc::vec::Vec;
+
 use weir_units::TimeDelta;
 
 use crate::report::{Record, Report};

@@ -1,6 +1,6 @@
 //! What a loop sends.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use weir_units::{DataRate, DataSize};
 

@@ -1,6 +1,7 @@
 //! What holds of every law over a bottleneck, but of one by absolute delays: the clocks here are hours apart.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::format;
 
 use weir_units::{DataRate, TimeDelta};
 

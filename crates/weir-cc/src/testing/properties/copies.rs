@@ -1,5 +1,8 @@
 //! Copies of a law over one bottleneck lose nothing by being coupled.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use weir_units::{DataRate, TimeDelta};
 
 use super::coupling::flow;

@@ -1,5 +1,7 @@
 //! Coupling that says nothing new changes nothing, and what it says is taken within the limits.
 
+use alloc::vec::Vec;
+
 use weir_units::{DataRate, TimeDelta};
 
 use crate::controller::{Cause, RateLimits, Target};

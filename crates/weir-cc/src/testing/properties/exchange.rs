@@ -1,5 +1,7 @@
 //! A flow that shares with nobody is as if there were no Flow State Exchange: every law under every form of it, bit by bit.
 
+use alloc::vec::Vec;
+
 use weir_units::DataRate;
 
 use super::coupling::{CAPACITY, befall, flow};

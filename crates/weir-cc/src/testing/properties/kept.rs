@@ -1,5 +1,8 @@
 //! What coupling says is kept: nothing that is older pulls a law back from it.
 
+use alloc::format;
+use alloc::vec::Vec;
+
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::coupling::flow;

@@ -188,7 +188,7 @@ fn a_message_without_deltas_tells_what_came_but_not_when() {
 fn the_drafts_chunks_are_understood() {
     let symbols = |chunk| {
         let mut symbols = Symbols::of(chunk);
-        std::iter::from_fn(|| (symbols.left > 0).then(|| symbols.next())).collect::<Vec<_>>()
+        core::iter::from_fn(|| (symbols.left > 0).then(|| symbols.next())).collect::<Vec<_>>()
     };
     assert_eq!(symbols(0x00DD), [0; 221]);
     assert_eq!(symbols(0x6018), [3; 24]);

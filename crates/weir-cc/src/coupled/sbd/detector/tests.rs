@@ -179,7 +179,7 @@ fn flows_of_one_five_tuple_are_one_from_the_start() {
         detector.on_statistics(Member(2), &Statistics { samples: 10, skew: -0.45, ..at(interval, Some(0)) });
         detector.on_statistics(Member(1), &at(interval, Some(0)));
     }
-    let changes: Vec<_> = std::iter::from_fn(|| detector.poll()).collect();
+    let changes: Vec<_> = core::iter::from_fn(|| detector.poll()).collect();
     assert_eq!(changes, [(Member(1), 1)], "more units, or rate, or the lower number");
     detector.on_rate(Member(1), 1e6);
     assert_eq!(detector.group(Member(2)), Some(1));

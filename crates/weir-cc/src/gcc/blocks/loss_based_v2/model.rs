@@ -80,7 +80,7 @@ impl<'a> Model<'a> {
     /// The log-likelihood of the observations and the preference for the bandwidth.
     pub(super) fn objective(&self, channel: &Channel) -> f64 {
         let logs = Logs::of(channel);
-        let kbps = (channel.bandwidth / 1e3).round();
+        let kbps = libm::round(channel.bandwidth / 1e3);
         let preference = self.bias * kbps + self.log_bias * libm::log1p(kbps);
         let mut objective = 0.0;
         for (weight, observation) in self.observations.weighted() {

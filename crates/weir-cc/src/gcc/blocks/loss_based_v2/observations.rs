@@ -1,5 +1,7 @@
 //! What was sent and lost, in observations of a quarter of a second.
 
+use alloc::vec::Vec;
+
 use super::config::{LossV2Config, MOST_OBSERVATIONS};
 use crate::packet::{Fate, PacketResult};
 use crate::time::SendTime;

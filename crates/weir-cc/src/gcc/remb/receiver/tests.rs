@@ -78,7 +78,7 @@ impl Path {
     }
 
     /// A frame of which the packets in `arriving` arrive.
-    fn frame(&mut self, growth: TimeDelta, arriving: std::ops::Range<i64>) -> Seen {
+    fn frame(&mut self, growth: TimeDelta, arriving: core::ops::Range<i64>) -> Seen {
         self.delay += growth;
         for n in arriving {
             let departure = self.now + TimeDelta::from_millis(5) * n;

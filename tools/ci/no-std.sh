@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Whether weir-units, weir-wire and weir-cc build for a target without an operating system, on which there is no std, and whether what is
+# embedded builds with the oldest compiler that Cargo.toml admits. Takes the first toolchain that has such a target, the default one
+# before others, and says so where none has, or where that compiler is missing: only what is installed is checked.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+bare_crates=(-p weir-units -p weir-wire -p weir-cc)
+embedded_crates=("${bare_crates[@]}" -p weir-net -p weir-media)
+
+# Here std is there, and only what a crate says of itself keeps it out.
+for crate in weir-units weir-wire weir-cc; do
+    if ! grep -qxF '#![cfg_attr(not(test), no_std)]' "crates/$crate/src/lib.rs"; then
+        echo "crates/$crate/src/lib.rs does not say #![cfg_attr(not(test), no_std)]" >&2
+        exit 1
+    fi
+done
+
+toolchains=$(rustup toolchain list --quiet 2> /dev/null || true)
+active=$(rustup show active-toolchain 2> /dev/null | cut -d ' ' -f 1 || true)
+
+target=
+for toolchain in $active $toolchains; do
+    target=$(rustup target list --installed --toolchain "$toolchain" 2> /dev/null | grep -m 1 -e '-none' || true)
+    [ -z "$target" ] || break
+done
+if [ -n "$target" ]; then
+    cargo "+$toolchain" check --locked --quiet --target "$target" "${bare_crates[@]}"
+    cargo "+$toolchain" check --locked --quiet --target "$target" "${bare_crates[@]}" --features weir-cc/serde
+    echo "without std: checked for $target with $toolchain"
+else
+    echo "NOT CHECKED: that weir-units, weir-wire and weir-cc build without std. rustup target add thumbv7em-none-eabihf" >&2
+fi
+
+oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+toolchain=$(grep -m 1 -E "^${oldest//./\\.}(\.[0-9]+)?(-|$)" <<< "$toolchains" || true)
+if [ -n "$toolchain" ]; then
+    cargo "+$toolchain" check --locked --quiet "${embedded_crates[@]}"
+    echo "Rust $oldest: checked with $toolchain"
+else
+    echo "NOT CHECKED: that what is embedded builds with Rust $oldest. rustup toolchain install $oldest" >&2
+fi
