@@ -8,23 +8,26 @@ use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
 use weir_cc::prober::Prober;
 use weir_cc::{
-    Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime, Share, StreamsConfig, Target,
+    Controller, Decision, Feedback, Pacing, PathEvent, RateLimits, SendState, SendTime, Share, StreamsConfig,
+    Target,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
 use weir_wire::media::{MediaHeader, Stamp, header_len};
 use weir_wire::rtcp::{self, Message};
 
+use crate::alarm::Alarm;
 use crate::audio::AudioSource;
+use crate::breakers::{Breaker, Breakers};
 use crate::config::MediaConfig;
 use crate::content::{Content, MediaPacket, PADDING_PAYLOAD, SentFrame};
 use crate::detection::{Place, StatisticsReader};
 use crate::encoder::{Encoder, spread_factor};
-use crate::feedback::FeedbackReader;
 use crate::frame_dropper::FrameDropper;
 use crate::heard::Heard;
+use crate::inbox::{Inbox, RefusedReports};
+use crate::leaving_out::LeavingOut;
 use crate::packetiser::Packetiser;
-use crate::report_codec;
 use crate::sources::{Kind, Sources};
 use crate::streams::Streams;
 use crate::timer::Timer;
@@ -56,7 +59,12 @@ pub struct MediaSender {
     pacer: Pacer,
     prober: Prober,
     history: SendHistory,
-    packet_reports: FeedbackReader,
+    inbox: Inbox,
+    leaving_out: Option<LeavingOut>,
+    /// Whether the receiver was last found to lie.
+    distrusted: bool,
+    breakers: Option<Breakers>,
+    alarm: Option<Alarm>,
     /// Of the flow's packets, made here.
     statistics: Option<Box<FlowStatistics>>,
     /// Of the statistics that the receiver makes.
@@ -83,7 +91,6 @@ impl MediaSender {
         let target = controller.target();
         let detected_at = |place| config.detection.and_then(|detection| detection.at(place));
         Self {
-            controller,
             config,
             streams: Streams::new(Sources::new(ssrc, &config)),
             encoder: Encoder::new(config.encoder, config.limits.start(), seeds.encoder),
@@ -93,7 +100,12 @@ impl MediaSender {
             pacer: Pacer::new(TimeDelta::ZERO),
             prober: Prober::new(),
             history: SendHistory::new(HISTORY_HORIZON),
-            packet_reports: FeedbackReader::new(),
+            inbox: Inbox::new(&config),
+            leaving_out: LeavingOut::new(&config, &*controller, seeds.rtcp),
+            distrusted: false,
+            breakers: Breakers::of(&config),
+            alarm: None,
+            controller,
             statistics: detected_at(Place::Sender)
                 .and_then(|config| FlowStatistics::new(config).ok())
                 .map(Box::new),
@@ -140,6 +152,7 @@ impl MediaSender {
             return None;
         }
         self.paused = true;
+        self.breakers.iter_mut().for_each(Breakers::rest);
         self.frame_due = SendTime::MAX;
         self.report_due = SendTime::MAX;
         self.audio.iter_mut().for_each(AudioSource::stop);
@@ -168,12 +181,14 @@ impl MediaSender {
     /// The same, and which timer it is: of several the one that is served first.
     pub fn next_timer(&self) -> Option<(SendTime, Timer)> {
         self.started?;
+        let breaker = self.breakers.as_ref().and_then(Breakers::next_timeout);
         let timers = [
             (self.controller_due, Timer::Controller),
             (self.frame_due, Timer::Capture),
             (self.audio.as_ref().map_or(SendTime::MAX, AudioSource::due), Timer::Audio),
             self.departure_due().unwrap_or((SendTime::MAX, Timer::Pacer)),
             (self.report_due, Timer::Report),
+            (breaker.unwrap_or(SendTime::MAX), Timer::Breaker),
         ];
         timers.into_iter().min_by_key(|&(due, _)| due).filter(|&(due, _)| due < SendTime::MAX)
     }
@@ -204,9 +219,13 @@ impl MediaSender {
         Some(SentFrame { number: frame.number, packets, size: frame.size, key: frame.key })
     }
 
-    /// Calls the controller if its time has come.
+    /// Calls the controller if its time has come, and stops media if nothing was heard of it for too long.
     pub fn on_timeout(&mut self, now: SendTime) -> Option<Decision> {
-        if self.started.is_none() || self.controller_due > now {
+        self.started?;
+        if let Some(breaker) = self.breakers.as_ref().and_then(|breakers| breakers.on_timeout(now)) {
+            return self.trip(now, breaker);
+        }
+        if self.controller_due > now {
             return None;
         }
         let decision = self.controller.on_timeout(now, &self.state());
@@ -233,9 +252,12 @@ impl MediaSender {
 
     /// A packet of `content` leaves.
     fn emit(&mut self, now: SendTime, content: Content) -> MediaPacket {
-        let (id, payload) = (self.history.next_id(), content.payload());
+        if self.leaving_out.as_mut().is_some_and(LeavingOut::next) {
+            self.history.leave_out(now);
+        }
+        let (number, payload) = (self.history.next_number(), content.payload());
         let (ssrc, sequence, timestamp) =
-            self.streams.on_sent(content.kind(), id, content.timestamp(), payload);
+            self.streams.on_sent(content.kind(), number, content.timestamp(), payload);
         let header = MediaHeader {
             payload_type: content.payload_type(),
             marker: content.is_last_of_frame(),
@@ -243,7 +265,7 @@ impl MediaSender {
             timestamp,
             ssrc,
             abs_send_time: AbsSendTime::from_nanos(now.nanos()),
-            transport_sequence: id as u16,
+            transport_sequence: number as u16,
             stamp: self.stamp(),
             frame_marking: content.marking().filter(|_| self.marks_frames()),
         };
@@ -252,6 +274,7 @@ impl MediaSender {
         let (paced, padding) = (!content.is_audio(), matches!(content, Content::Padding));
         let probe = if paced { self.prober.current() } else { None };
         let sent = self.history.on_sent(now, header_bytes, bytes, padding, probe);
+        self.breakers.iter_mut().for_each(|breakers| breakers.on_sent(now, bytes));
         if paced {
             // Targets are rates of media: pacer and prober count payload, as the encoder does.
             self.pacer.on_sent(now, bytes);
@@ -289,32 +312,88 @@ impl MediaSender {
     /// one of a compound.
     pub(crate) fn on_message(&mut self, now: SendTime, message: &Message<'_>) -> Option<Heard> {
         self.started?;
-        if let Message::Pli(request) = message {
-            return (request.source == self.streams.sources().video).then(|| {
-                self.encoder.request_key_frame();
-                Heard::default()
-            });
+        match self.inbox.is_about(&self.streams, message) {
+            Some(true) => {}
+            Some(false) => return None,
+            None => return Some(Heard::default()),
         }
-        if let Message::Sbd(report) = message {
-            let reader = self.statistics_reports.as_mut()?;
-            let about_us = report.source == self.streams.sources().video;
-            return about_us.then(|| Heard { statistics: reader.read(now, report), ..Heard::default() });
+        match message {
+            Message::Pli(_) => self.encoder.request_key_frame(),
+            Message::Sbd(report) => {
+                let reader = self.statistics_reports.as_mut();
+                let statistics = reader.and_then(|reader| reader.read(now, report));
+                return Some(Heard { statistics, ..Heard::default() });
+            }
+            _ => return Some(self.on_report(now, message)),
         }
-        let state = self.state();
-        let report = report_codec::report_about(&mut self.streams, now, message, &mut self.packet_reports)?;
-        if !self.history.is_of_route(&report) {
-            return Some(Heard::default());
-        }
-        let feedback: Feedback<'_> = self.history.join(now, &report);
-        let decision = self.controller.on_feedback(now, &feedback, &state);
-        self.heard_at = Some(now);
+        Some(Heard::default())
+    }
+
+    /// A report on this flow has come.
+    fn on_report(&mut self, now: SendTime, message: &Message<'_>) -> Heard {
+        let (state, controller) = (self.state(), &mut self.controller);
+        let hears = |kind| controller.hears(kind);
+        let Some((report, heard)) = self.inbox.read(now, &mut self.streams, &self.history, message, hears)
+        else {
+            return Heard::default();
+        };
+        let feedback = self.history.join(now, &report);
+        let rtt = feedback.as_ref().and_then(Feedback::rtt);
+        let decision = feedback.as_ref().filter(|_| heard).and_then(|feedback| {
+            self.heard_at = Some(now);
+            controller.on_feedback(now, feedback, &state)
+        });
         let statistics = self.statistics.as_mut().and_then(|statistics| {
-            if let Feedback::Packets { results, .. } = feedback {
+            if let Some(Feedback::Packets { results, .. }) = feedback {
                 statistics.on_results(results);
             }
             statistics.poll()
         });
-        Some(Heard { rtt: feedback.rtt(), decision, statistics })
+        let breaker = self.breakers.as_mut().filter(|_| feedback.is_some()).and_then(|breakers| {
+            breakers.on_heard(now, rtt);
+            let Some(Feedback::Reception { report, .. }) = &feedback else { return None };
+            breakers.on_report(now, report)
+        });
+        let stopped = breaker.and_then(|breaker| self.trip(now, breaker));
+        let distrust = self.weigh_receiver(now);
+        let decision = [decision, stopped, distrust].into_iter().fold(None, Decision::merged);
+        Heard { rtt, decision, statistics }
+    }
+
+    /// A circuit breaker stops media.
+    fn trip(&mut self, now: SendTime, breaker: Breaker) -> Option<Decision> {
+        let decision = self.pause(now);
+        self.alarm = Some(Alarm::Stopped(breaker));
+        decision
+    }
+
+    /// A receiver that tells what it has not seen is worth the least rate.
+    fn weigh_receiver(&mut self, now: SendTime) -> Option<Decision> {
+        let lies = self.history.receiver_lies();
+        if core::mem::replace(&mut self.distrusted, lies) == lies {
+            return None;
+        }
+        self.alarm = Some(if lies { Alarm::ReceiverLies } else { Alarm::ReceiverIsHonest });
+        let event = PathEvent::Limits(self.limits());
+        self.controller.on_event(now, event)
+    }
+
+    /// The limits that hold now.
+    fn limits(&self) -> RateLimits {
+        let limits = self.config.limits;
+        let least = RateLimits::new(limits.min(), limits.min(), limits.min());
+        if self.distrusted { least.unwrap_or(limits) } else { limits }
+    }
+
+    /// Only these report on the flow: the source identifiers that the other end announced. As long as nobody is named anybody is
+    /// believed who knows the flow's own.
+    pub fn believe_only(&mut self, reporters: &[u32]) {
+        self.inbox.believe_only(reporters);
+    }
+
+    /// What the embedder must hear of, once.
+    pub fn take_alarm(&mut self) -> Option<Alarm> {
+        self.alarm.take()
     }
 
     pub(crate) fn on_messages_read(&mut self, now: SendTime) {
@@ -325,11 +404,16 @@ impl MediaSender {
 
     /// Something changed outside the controller. A change of route ends the probe under way, and of what left before it
     /// the controller hears no more.
-    pub fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
+    pub fn on_event(&mut self, now: SendTime, mut event: PathEvent) -> Option<Decision> {
+        if let PathEvent::Limits(limits) = &mut event {
+            self.config.limits = *limits;
+            *limits = self.limits();
+        }
         if event == PathEvent::RouteChanged {
             self.history.change_route(now);
             self.prober = Prober::new();
             self.statistics.iter_mut().for_each(|statistics| statistics.reset());
+            self.breakers.iter_mut().for_each(Breakers::rest);
         }
         let decision = self.controller.on_event(now, event);
         self.refresh(now);
@@ -369,10 +453,9 @@ impl MediaSender {
         self.statistics_reports.as_ref().map_or(0, StatisticsReader::refused)
     }
 
-    /// How many receiver reports said what cannot be: of packets that have not left, of more lost than were sent, of a sender
-    /// report that did not leave lately, of a round trip that ended before it began. Of these nothing is believed.
-    pub fn refused_reports(&self) -> u64 {
-        self.streams.refused() + self.history.refused_reports()
+    /// How much of what came about the flow was not believed.
+    pub fn refused_reports(&self) -> RefusedReports {
+        self.inbox.refused(&self.streams, &self.history)
     }
 
     /// Whether it has started, and not stopped.

@@ -1,6 +1,6 @@
 //! Numbers that were left out: no packet has them, so a report that has one arrived does not tell what was seen.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use weir_units::TimeDelta;
 
