@@ -6,11 +6,13 @@ mod trace;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Parser, Subcommand, ValueEnum, value_parser};
+use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
-use weir_lab::experiments::{Shard, Varied};
+use weir_lab::experiments::Shard;
+use weir_lab::form::Varied;
+use weir_lab::registry::{self, Registry};
 use weir_lab::traces::TraceStore;
-use weir_lab::{analysis, pairs, registry};
+use weir_lab::{analysis, pairs};
 
 pub(crate) use trace::{
     Delimiter, TraceCommand, TraceConvertArgs, TraceCutArgs, TraceFormOf, TraceImportArgs, TraceShowArgs,
@@ -25,6 +27,16 @@ pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSo
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Args {
+    /// The command, whose `--law` takes the controllers of `registry`.
+    pub(crate) fn command_with(registry: &Registry) -> clap::Command {
+        let laws = PossibleValuesParser::new(pairs::laws(registry));
+        let takes_laws =
+            |command: clap::Command| command.mut_arg("law", |arg| arg.value_parser(laws.clone()));
+        Self::command().mut_subcommand("pairs", takes_laws).mut_subcommand("detection", takes_laws)
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -245,7 +257,6 @@ pub(crate) struct TableArgs {
 pub(crate) struct PairsArgs {
     /// Controllers and window laws of TCP; each meets itself and each of the others [default: all].
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    #[arg(value_parser = PossibleValuesParser::new(pairs::laws()))]
     pub(crate) law: Vec<String>,
     /// How they are coupled.
     #[arg(long, value_name = "NAME", default_value = pairs::ALGORITHM)]
@@ -260,6 +271,9 @@ pub(crate) struct PairsArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DetectionArgs {
+    /// Controllers and window laws of TCP; a pair is of one law [default: gcc,nada,cubic].
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) law: Vec<String>,
     /// Runs per case, each with a seed of its own.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: u32,

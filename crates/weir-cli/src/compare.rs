@@ -3,17 +3,18 @@
 use std::io::Write;
 use std::time::Instant;
 
-use serde_json::{Map, json};
+use serde_json::json;
 use weir_lab::comparison::cost::{self, Minute};
 use weir_lab::comparison::portrait;
-use weir_lab::comparison::{Comparison, ComparisonRequest, mark_best};
+use weir_lab::comparison::{Comparison, ComparisonRequest};
 use weir_lab::page::{Best, Cell, Column, SummaryTable};
+use weir_lab::paired::{Differences, mark_best};
 use weir_lab::registry::{self, Registry};
 use weir_lab::results::Value;
-use weir_lab::results::stats::kinds_in_words;
 use weir_lab::scenario::{Scenario, skip_rule};
 
 use crate::args::{CompareArgs, Format};
+use crate::differences::{self, less, measured};
 use crate::effective::{contestants, laid_over, threads};
 use crate::failure::Failure;
 use crate::{markdown, progress, table};
@@ -40,7 +41,9 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
     let comparisons = scenarios.iter().map(run).collect::<Result<Vec<_>, _>>()?;
     let comparisons: Box<[Comparison; portrait::SCENARIOS.len()]> =
         comparisons.into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("one each"));
-    let mut summary = portrait::table(&comparisons);
+    let values = portrait::table(&comparisons);
+    let differences = values.differences();
+    let mut summary = values.summary();
     if args.cost {
         let laws = comparisons[0].controllers.iter().map(|controller| controller.law.as_str());
         add_cost(&mut summary, registry, laws);
@@ -52,13 +55,16 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
             writeln!(out, "{}, all media\n", skip_rule(&scenarios))?;
             writeln!(out, "{}", table::summary("controller", &summary, table::terminal_width()))?;
             table::write_marks(&mut out, &summary)?;
+            differences::write(&mut out, None, &differences)?;
         }
         Format::Markdown => {
             writeln!(out, "`{}`, all media\n", skip_rule(&scenarios))?;
-            write!(out, "{}", in_markdown(&summary))?;
+            let table = markdown::numbers("controller", &summary) + &definitions(&summary);
+            write!(out, "{table}{}", differences::in_markdown(None, &differences))?;
         }
         Format::Json => {
-            let text = serde_json::to_string_pretty(&rows(&summary)).map_err(std::io::Error::from)?;
+            let text =
+                serde_json::to_string_pretty(&rows(&summary, &differences)).map_err(std::io::Error::from)?;
             writeln!(out, "{text}")?;
         }
     }
@@ -106,45 +112,18 @@ fn nanos_per_packet(registry: &Registry, controller: &str) -> Option<f64> {
     Some(began.elapsed().as_nanos() as f64 / f64::from(cost::PACKETS))
 }
 
-/// A table for a page, with the definitions below it.
-fn in_markdown(summary: &SummaryTable) -> String {
-    let heads = summary.columns.iter().map(|column| match column.unit.as_str() {
-        "" => column.label.clone(),
-        unit => format!("{}, {unit}", column.label),
-    });
-    let head: Vec<String> = std::iter::once("controller".to_owned()).chain(heads).collect();
-    let mut text = markdown::head(&head);
-    for row in &summary.rows {
-        let cells = summary.columns.iter().zip(&row.cells).map(|(column, cell)| {
-            let decimals = column.decimals;
-            match cell {
-                None => "–".to_owned(),
-                Some(cell) => {
-                    let half = cell.ci95.map_or_else(String::new, |half| format!(" ± {half:.decimals$}"));
-                    format!("{:.decimals$}{half}{}", cell.mean, kinds_in_words(cell.kinds, decimals))
-                }
-            }
-        });
-        text += &markdown::line(&std::iter::once(format!("`{}`", row.name)).chain(cells).collect::<Vec<_>>());
-    }
-    text.push('\n');
+/// What the columns are, to stand below the table.
+fn definitions(summary: &SummaryTable) -> String {
     let defined = |column: &Column| format!("* **{}**: {}.\n", column.label, column.definition);
-    text.extend(summary.columns.iter().map(defined));
-    text
+    std::iter::once("\n".to_owned()).chain(summary.columns.iter().map(defined)).collect()
 }
 
-/// An object per controller, its values by the names of the columns.
-fn rows(summary: &SummaryTable) -> serde_json::Value {
+/// An object per controller, its values by the names of the columns; of a variant also what it differs in from the first of its law.
+fn rows(summary: &SummaryTable, differences: &[Differences]) -> serde_json::Value {
     let object = |row: &weir_lab::page::Row| {
-        let mut object = Map::new();
-        object.insert("controller".to_owned(), json!(row.name));
-        for (column, cell) in summary.columns.iter().zip(&row.cells) {
-            let value = cell
-                .as_ref()
-                .map(|cell| json!({ "mean": cell.mean, "ci95": cell.ci95, "kinds": cell.kinds }));
-            object.insert(column.label.clone(), json!(value));
-        }
-        serde_json::Value::Object(object)
+        let own = std::iter::once(("controller".to_owned(), json!(row.name)));
+        let object = own.chain(measured(&summary.columns, row)).chain(less(differences, &row.name));
+        serde_json::Value::Object(object.collect())
     };
     summary.rows.iter().map(object).collect()
 }

@@ -3,10 +3,11 @@
 use std::io::Write;
 
 use comfy_table::Cell;
-use weir_lab::detection::{DetectionRequest, Judged, Management, Row, parameters};
+use weir_lab::detection::{DetectionRequest, Judged, LAWS, Management, Row, parameters};
+use weir_lab::registry::Registry;
 
 use crate::args::{DetectionArgs, Format};
-use crate::effective::threads;
+use crate::effective::{each_once, threads};
 use crate::failure::Failure;
 use crate::{progress, table};
 
@@ -25,9 +26,14 @@ const HEADER: [&str; 11] = [
 ];
 
 /// Runs the grid and prints it.
-pub(crate) fn detection(args: &DetectionArgs) -> Result<(), Failure> {
+pub(crate) fn detection(args: &DetectionArgs, registry: &Registry) -> Result<(), Failure> {
     let config = parameters(&args.set)?;
-    let request = DetectionRequest { seeds: u64::from(args.runs), jobs: threads(args.table.jobs), config };
+    let laws = match args.law.as_slice() {
+        [] => LAWS.to_vec(),
+        some => each_once(some),
+    };
+    let jobs = threads(args.table.jobs);
+    let request = DetectionRequest { registry, laws: &laws, seeds: u64::from(args.runs), jobs, config };
     let bar = progress::bar(args.table.quiet);
     progress::expect(&bar, "detection", request.runs());
     let rows = request.run(&|| bar.inc(1)).map_err(std::io::Error::other)?;
@@ -63,7 +69,7 @@ fn words(row: &Row) -> [String; 11] {
     };
     [
         queue.to_owned(),
-        (*law).to_owned(),
+        law.clone(),
         load.to_string(),
         percent(shared.ratio()),
         percent(shared.guarded_ratio()),

@@ -5,7 +5,8 @@ use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
 use weir_lab::build::RunOptions;
-use weir_lab::form::ScenarioError;
+use weir_lab::comparison::demo;
+use weir_lab::form::{ScenarioError, Varied};
 use weir_lab::registry::Registry;
 use weir_lab::scenario::{Carried, Contestant, Scenario};
 use weir_lab::traces::TraceStore;
@@ -18,6 +19,8 @@ struct Change {
     /// The option as it was written.
     option: String,
     assignment: String,
+    /// What the paths of keys begin with that the caller has not written.
+    unwritten: String,
 }
 
 /// The scenario `name` as `args` change it; `contestants` are compared unless the arguments name others.
@@ -45,19 +48,6 @@ pub(crate) fn scenario(
     Ok(scenario)
 }
 
-/// Whether what an option lays over the scenario `name`, behind `set`, can be there.
-pub(crate) fn try_change(
-    registry: &Registry,
-    name: &str,
-    set: &[String],
-    option: String,
-    assignment: &str,
-) -> Result<(), Failure> {
-    let change = Change { option, assignment: assignment.to_owned() };
-    let overrides: Vec<String> = set.iter().cloned().chain([assignment.to_owned()]).collect();
-    Scenario::open_in(registry, name, &overrides).map(drop).map_err(|error| change.blame(error))
-}
-
 /// Finds what only building finds wrong, such as a trace that is not there.
 pub(crate) fn try_to_build(scenario: &Scenario, store: &TraceStore) -> Result<(), ScenarioError> {
     let chosen = scenario.controllers.iter().map(|name| Some(name.as_str()));
@@ -71,6 +61,7 @@ fn changes(args: &Changes, contestants: &[Contestant]) -> Result<Vec<Change>, Fa
     let change = |option: &str, path: &str, value: &str| Change {
         option: format!("--{option} {value}"),
         assignment: format!("{path}={value}"),
+        unwritten: String::new(),
     };
     let mut changes = Vec::new();
     changes.extend(args.duration.as_deref().map(|duration| change("duration", "duration", duration)));
@@ -78,10 +69,10 @@ fn changes(args: &Changes, contestants: &[Contestant]) -> Result<Vec<Change>, Fa
     changes.extend(args.seed.map(|seed| change("seed", "seed", &seed.to_string())));
     let named = named(&args.controller)?;
     let contestants = if named.is_empty() { contestants } else { &named };
-    let option = format!("--controller {}", args.controller.join(","));
+    changes.extend(contestants.iter().filter_map(Change::defining));
     if !contestants.is_empty() {
-        let laid_over = laid_over(contestants).into_iter();
-        changes.extend(laid_over.map(|assignment| Change { option: option.clone(), assignment }));
+        let option = format!("--controller {}", args.controller.join(","));
+        changes.push(Change { option, assignment: compared(contestants), unwritten: String::new() });
     }
     Ok(changes)
 }
@@ -99,12 +90,14 @@ pub(crate) fn named(values: &[String]) -> Result<Vec<Contestant>, Failure> {
 /// Who stands in the values of `--controller`; all controllers where it was not given.
 pub(crate) fn contestants(values: &[String], registry: &Registry) -> Result<Vec<Contestant>, Failure> {
     let named = named(values)?;
-    for Contestant { name, definition } in &named {
-        if definition.is_none() {
-            registry.find(name).map_err(|error| Failure::Option {
+    for contestant in &named {
+        match Change::defining(contestant) {
+            // Options are the same wherever a controller stands.
+            Some(change) => change.tried(registry, demo::ALONE, &[])?,
+            None => registry.find(&contestant.name).map(drop).map_err(|error| Failure::Option {
                 option: format!("--controller {}", values.join(",")),
                 problem: error.to_string(),
-            })?;
+            })?,
         }
     }
     let all = || registry.controller_names().map(Contestant::named).collect();
@@ -113,9 +106,13 @@ pub(crate) fn contestants(values: &[String], registry: &Registry) -> Result<Vec<
 
 /// What has to be laid over a scenario so that it compares them.
 pub(crate) fn laid_over(contestants: &[Contestant]) -> Vec<String> {
-    let names: Vec<&str> = contestants.iter().map(|contestant| contestant.name.as_str()).collect();
     let definitions = contestants.iter().filter_map(|contestant| contestant.definition.clone());
-    definitions.chain([format!("controllers={names:?}")]).collect()
+    definitions.chain([compared(contestants)]).collect()
+}
+
+fn compared(contestants: &[Contestant]) -> String {
+    let names: Vec<&str> = contestants.iter().map(|contestant| contestant.name.as_str()).collect();
+    format!("controllers={names:?}")
 }
 
 /// The names without repetitions.
@@ -139,13 +136,40 @@ fn has_media(scenario: &Scenario) -> bool {
     scenario.flows.iter().any(|(_, flow)| matches!(flow.carried, Carried::Media(_)))
 }
 
-impl Change {
-    /// Without this change all was well. What is wrong in the file now is shown there, all else at the option.
-    fn blame(&self, error: ScenarioError) -> Failure {
-        if !error.to_string().starts_with("--set:") {
-            return Failure::Scenario(error);
-        }
-        let advice = error.advice().map_or_else(String::new, |advice| format!("; {advice}"));
-        Failure::Option { option: self.option.clone(), problem: format!("{}{advice}", error.message()) }
+/// The failure of what `varied` lays over a scenario, at its option; `place` says over which, where there are several.
+pub(crate) fn blame_sweep(varied: &[Varied], place: &str, error: ScenarioError) -> Failure {
+    let is_swept = |text: &&str| varied.iter().any(|own| text.starts_with(&format!("{}=", own.path)));
+    match error.assignment().filter(is_swept).map(|text| format!("--sweep {text}{place}")) {
+        Some(option) => blame(option, "", error),
+        None => Failure::Scenario(error),
     }
+}
+
+impl Change {
+    /// What a contestant with options in braces lays over a scenario.
+    fn defining(contestant: &Contestant) -> Option<Self> {
+        let Contestant { name, definition } = contestant;
+        let (option, unwritten) = (format!("--controller {name}"), format!("variants.\"{name}\".options."));
+        definition.clone().map(|assignment| Self { option, assignment, unwritten })
+    }
+
+    /// Whether it can be laid over the scenario `name`, behind `set`.
+    fn tried(&self, registry: &Registry, name: &str, set: &[String]) -> Result<(), Failure> {
+        let overrides: Vec<String> = set.iter().cloned().chain([self.assignment.clone()]).collect();
+        Scenario::open_in(registry, name, &overrides).map(drop).map_err(|error| self.blame(error))
+    }
+
+    fn blame(&self, error: ScenarioError) -> Failure {
+        blame(self.option.clone(), &self.unwritten, error)
+    }
+}
+
+/// Without what `option` lays over the scenario all was well. What is wrong in the file now is shown there, all else at the option,
+/// without what nobody has written.
+fn blame(option: String, unwritten: &str, error: ScenarioError) -> Failure {
+    if error.assignment().is_none() {
+        return Failure::Scenario(error);
+    }
+    let advice = error.advice().map_or_else(String::new, |advice| format!("; {advice}"));
+    Failure::Option { option, problem: format!("{}{advice}", error.message().replace(unwritten, "")) }
 }

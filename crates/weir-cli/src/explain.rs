@@ -1,12 +1,14 @@
-//! `weir explain`: what a metric means, and where it stands.
+//! `weir explain`: what a metric, a check or a column of a series means, and where it stands.
 
 use std::io::Write;
 
 use serde::Serialize;
 use weir_lab::comparison::glossary;
 use weir_lab::form::{KeyInfo, advice, keys};
+use weir_lab::metrics::SERIES_COLUMNS;
 use weir_lab::page::Column;
-use weir_lab::results;
+use weir_lab::registry::{Registry, Side};
+use weir_lab::{results, suite};
 
 use crate::args::ExplainArgs;
 use crate::compare::cost_column;
@@ -29,8 +31,8 @@ struct Term {
 }
 
 /// Prints what the metric means; without one, all.
-pub(crate) fn explain(args: &ExplainArgs) -> Result<(), Failure> {
-    let all = terms();
+pub(crate) fn explain(args: &ExplainArgs, registry: &Registry) -> Result<(), Failure> {
+    let all = terms(registry);
     let name = args.metric.join(" ");
     let meant: Vec<&Term> = all.iter().filter(|term| name.is_empty() || term.is_called(&name)).collect();
     if meant.is_empty() {
@@ -71,8 +73,8 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Everything that has a name: the columns of tables, and the keys of the results.
-fn terms() -> Vec<Term> {
+/// Everything that has a name: the columns of tables, the keys of the results, the checks of suites, the columns of series.
+fn terms(registry: &Registry) -> Vec<Term> {
     let of_column = |(column, tables): (Column, String)| Term {
         name: column.label,
         unit: column.unit,
@@ -84,7 +86,49 @@ fn terms() -> Vec<Term> {
     let schema = results::results_schema().to_value();
     let keys = keys(&schema);
     terms.extend(keys.iter().filter_map(|key| of_key(key, &keys)));
+    terms.extend(suite::quantities().into_iter().map(|[name, unit, definition]| Term {
+        name,
+        unit,
+        definition,
+        stands_in: "checks of `weir suite`, and the suites' files".to_owned(),
+    }));
+    terms.extend(SERIES_COLUMNS.iter().map(|column| Term {
+        name: column.name.to_owned(),
+        unit: column.unit.to_owned(),
+        definition: column.definition.to_owned(),
+        stands_in: SERIES.to_owned(),
+    }));
+    terms.extend(signals(registry));
     terms
+}
+
+/// Where the courses of a run stand.
+const SERIES: &str = "series-CONTROLLER.csv and .parquet";
+
+/// The signals of the controllers, those once that several have.
+fn signals(registry: &Registry) -> Vec<Term> {
+    let mut terms: Vec<(Term, Vec<&str>)> = Vec::new();
+    for law in registry.controller_names() {
+        for (side, word) in [(Side::Sender, "sender"), (Side::Receiver, "receiver")] {
+            for signal in registry.signals(law, side).unwrap_or_default() {
+                let term = Term {
+                    name: format!("FLOW.{word}.{}", signal.name),
+                    unit: signal.unit.to_owned(),
+                    definition: signal.meaning.to_owned(),
+                    stands_in: String::new(),
+                };
+                match terms.iter_mut().find(|(own, _)| *own == term) {
+                    Some((_, laws)) => laws.push(law),
+                    None => terms.push((term, vec![law])),
+                }
+            }
+        }
+    }
+    let with_laws = |(term, laws): (Term, Vec<&str>)| Term {
+        stands_in: format!("{SERIES} of {}, behind it .min and .max of the bin", laws.join(", ")),
+        ..term
+    };
+    terms.into_iter().map(with_laws).collect()
 }
 
 /// The term of a key of the results, if it is a number of a run.

@@ -10,15 +10,19 @@ mod browser;
 mod check;
 mod compare;
 mod detection;
+mod differences;
 mod effective;
 mod explain;
 mod failure;
+mod kept;
 mod list;
 mod manual;
 mod markdown;
 mod new;
 mod numbers;
 mod output;
+#[cfg(test)]
+mod own_law;
 mod pairs;
 mod progress;
 mod report;
@@ -34,7 +38,7 @@ mod watch;
 use std::process::ExitCode;
 
 use args::{Args, Command};
-use clap::Parser;
+use clap::FromArgMatches as _;
 use failure::Failure;
 use weir_lab::registry::Registry;
 
@@ -43,8 +47,7 @@ pub fn main() -> ExitCode {
     main_with(Registry::standard())
 }
 
-/// The same with the controllers of `registry`: `run`, `compare`, `suite`, `report`, `list`, `schema` and `check` know them. What was
-/// made with those that ship, papers' rows, pairs and detection, stays so.
+/// The same with the controllers of `registry`: every command knows them.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "it is made for this call, `main_with(Registry::standard().with::<Mine>())`"
@@ -53,7 +56,8 @@ pub fn main_with(registry: Registry) -> ExitCode {
     if let Err(error) = registry.check() {
         return Failure::from(error).report();
     }
-    let outcome = match Args::parse().command {
+    let args = Args::from_arg_matches(&Args::command_with(&registry).get_matches());
+    let outcome = match args.unwrap_or_else(|error| error.exit()).command {
         Command::Run(args) => run::run(&args, &registry),
         Command::Watch(args) => watch::watch(&args, &registry),
         Command::Compare(args) => compare::compare(&args, &registry),
@@ -62,9 +66,9 @@ pub fn main_with(registry: Registry) -> ExitCode {
             Ok(false) => return ExitCode::FAILURE,
             Err(failure) => Err(failure),
         },
-        Command::Pairs(args) => pairs::pairs(&args),
-        Command::Detection(args) => detection::detection(&args),
-        Command::Reproduce(args) => match reproduce::reproduce(&args) {
+        Command::Pairs(args) => pairs::pairs(&args, &registry),
+        Command::Detection(args) => detection::detection(&args, &registry),
+        Command::Reproduce(args) => match reproduce::reproduce(&args, &registry) {
             Ok(true) => Ok(()),
             Ok(false) => return ExitCode::FAILURE,
             Err(failure) => Err(failure),
@@ -73,12 +77,12 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Command::Trace(command) => trace::trace(&command),
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args, &registry),
-        Command::Explain(args) => explain::explain(&args),
+        Command::Explain(args) => explain::explain(&args, &registry),
         Command::Schema(args) => list::schema(&args, &registry),
         Command::New(command) => new::new(&command),
         Command::Check(args) => check::check(&args, &registry),
-        Command::Completions(args) => manual::completions(&args),
-        Command::Man(args) => manual::man(&args),
+        Command::Completions(args) => manual::completions(&args, &registry),
+        Command::Man(args) => manual::man(&args, &registry),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -2,23 +2,23 @@
 
 use std::io::Write;
 
-use clap::CommandFactory as _;
 use clap_mangen::Man;
+use weir_lab::registry::Registry;
 
 use crate::args::{Args, CompletionsArgs, ManArgs};
 use crate::failure::Failure;
 use crate::output::{OutputDirectory, OutputFile};
 
 /// Prints the script by which a shell completes the command's words.
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
+pub(crate) fn completions(args: &CompletionsArgs, registry: &Registry) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "weir", &mut script);
+    clap_complete::generate(args.shell, &mut Args::command_with(registry), "weir", &mut script);
     Ok(std::io::stdout().lock().write_all(&script)?)
 }
 
 /// Prints the manual page of the command, or writes those of all commands.
-pub(crate) fn man(args: &ManArgs) -> Result<(), Failure> {
-    let mut command = Args::command().disable_help_subcommand(true);
+pub(crate) fn man(args: &ManArgs, registry: &Registry) -> Result<(), Failure> {
+    let mut command = Args::command_with(registry).disable_help_subcommand(true);
     command.build();
     let Some(path) = &args.out else {
         let page = page(command)?.1;
@@ -26,7 +26,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<(), Failure> {
     };
     let mut pages = Vec::new();
     all(&command, &mut pages)?;
-    let directory = OutputDirectory::prepare(path)?;
+    let directory = OutputDirectory::prepare(path, registry)?;
     let files: Vec<OutputFile> =
         pages.iter().map(|(name, _)| OutputFile::prepare(&directory.path(name))).collect::<Result<_, _>>()?;
     files.iter().zip(&pages).try_for_each(|(file, (_, text))| file.write(text))?;

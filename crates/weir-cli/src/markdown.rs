@@ -1,5 +1,8 @@
 //! Tables of Markdown.
 
+use weir_lab::page::SummaryTable;
+use weir_lab::results::stats::kinds_in_words;
+
 /// A row; what would end a cell or the row in it does not.
 pub(crate) fn line(cells: &[String]) -> String {
     let cells: Vec<String> =
@@ -10,6 +13,30 @@ pub(crate) fn line(cells: &[String]) -> String {
 /// The row of the heads, and the rule below it.
 pub(crate) fn head(cells: &[String]) -> String {
     line(cells) + &line(&vec!["---".to_owned(); cells.len()])
+}
+
+/// Numbers with their 95 % intervals; `first` heads the names of the rows.
+pub(crate) fn numbers(first: &str, summary: &SummaryTable) -> String {
+    let heads = summary.columns.iter().map(|column| match column.unit.as_str() {
+        "" => column.label.clone(),
+        unit => format!("{}, {unit}", column.label),
+    });
+    let names: Vec<String> = std::iter::once(first.to_owned()).chain(heads).collect();
+    let mut text = head(&names);
+    for row in &summary.rows {
+        let cells = summary.columns.iter().zip(&row.cells).map(|(column, cell)| {
+            let decimals = column.decimals;
+            match cell {
+                None => "–".to_owned(),
+                Some(cell) => {
+                    let half = cell.ci95.map_or_else(String::new, |half| format!(" ± {half:.decimals$}"));
+                    format!("{:.decimals$}{half}{}", cell.mean, kinds_in_words(cell.kinds, decimals))
+                }
+            }
+        });
+        text += &line(&std::iter::once(format!("`{}`", row.name)).chain(cells).collect::<Vec<_>>());
+    }
+    text
 }
 
 /// A text outside of tables, in which nothing of it is taken for Markdown or HTML.

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use tempfile::TempDir;
+
 use crate::args::{NewCommand, NewLawArgs};
 use crate::failure::Failure;
 
@@ -107,7 +109,8 @@ fn law(args: &NewLawArgs) -> Result<(), Failure> {
     if let Some(lock) = source.lock() {
         files.push(("Cargo.lock", lock));
     }
-    write(&folder, &files).map_err(|source| Failure::Write { path: folder.clone(), source })?;
+    let part = beside(&folder).map_err(|source| Failure::Unwritable { path: folder.clone(), source })?;
+    write(part, &folder, &files).map_err(|source| Failure::Write { path: folder.clone(), source })?;
     let mut out = anstream::stdout().lock();
     writeln!(
         out,
@@ -211,11 +214,15 @@ impl Source {
     }
 }
 
-/// Writes all files into a new folder, or none.
-fn write(folder: &Path, files: &[(&str, String)]) -> std::io::Result<()> {
+/// A folder beside `folder`, for as long as that is not whole.
+fn beside(folder: &Path) -> std::io::Result<TempDir> {
     let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(above)?;
-    let part = tempfile::Builder::new().prefix(".weir-new-").tempdir_in(above)?;
+    tempfile::Builder::new().prefix(".weir-new-").tempdir_in(above)
+}
+
+/// Writes all files into a new folder, or none.
+fn write(part: TempDir, folder: &Path, files: &[(&str, String)]) -> std::io::Result<()> {
     for (path, text) in files {
         let path = part.path().join(path);
         fs::create_dir_all(path.parent().unwrap_or(&path))?;

@@ -1,5 +1,7 @@
 //! Numbers and their intervals as text that aligns at the decimal point and at the `±`.
 
+use std::fmt;
+
 use weir_lab::page::Row;
 use weir_lab::results::stats::kinds_in_words;
 
@@ -18,7 +20,18 @@ impl Number {
         let cell = row.cells.get(index)?.filter(|cell| cell.mean.is_finite())?;
         let half = cell.ci95.map(|half| format!("{half:.decimals$}"));
         let kinds = kinds_in_words(cell.kinds, decimals);
-        Some(Self { mean: format!("{:.decimals$}", cell.mean), half, kinds })
+        let mean = format!("{:.decimals$}", cell.mean);
+        // What rounds to zero has no sign.
+        let is_zero = mean.bytes().all(|byte| b"-0.".contains(&byte));
+        let mean = if is_zero { mean.trim_start_matches('-').to_owned() } else { mean };
+        Some(Self { mean, half, kinds })
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let half = self.half.as_ref().map_or_else(String::new, |half| format!(" ± {half}"));
+        write!(f, "{}{half}{}", self.mean, self.kinds)
     }
 }
 

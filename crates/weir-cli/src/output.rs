@@ -18,6 +18,8 @@ use crate::failure::Failure;
 #[derive(Debug)]
 pub(crate) struct OutputDirectory {
     path: PathBuf,
+    /// The controllers after which files may be called.
+    registry: Registry,
     /// The directories that were not there before, outermost first.
     made: Vec<PathBuf>,
     /// Files that are written while things run: without a name as long as they do, so that nothing is left of them
@@ -41,7 +43,7 @@ pub(crate) type Files = Vec<(String, Vec<u8>)>;
 
 impl OutputDirectory {
     /// Makes the directory if it is not there and tries to write into it.
-    pub(crate) fn prepare(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn prepare(path: &Path, registry: &Registry) -> Result<Self, Failure> {
         let mut made: Vec<PathBuf> = path
             .ancestors()
             .filter(|directory| !directory.as_os_str().is_empty())
@@ -49,7 +51,8 @@ impl OutputDirectory {
             .map(Path::to_owned)
             .collect();
         made.reverse();
-        let directory = Self { path: path.to_owned(), made, streamed: Vec::new() };
+        let directory =
+            Self { path: path.to_owned(), registry: registry.clone(), made, streamed: Vec::new() };
         fs::create_dir_all(path)
             .and_then(|()| Part::beside(&path.join("trial")).map(drop))
             .map_err(|source| Failure::Unwritable { path: path.to_owned(), source })?;
@@ -102,11 +105,27 @@ impl OutputDirectory {
         for entry in fs::read_dir(&self.path)? {
             let path = entry?.path();
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-            if varies(name) && path.is_file() && !self.names(files).any(|written| written == name) {
+            if self.varies(name) && path.is_file() && !self.names(files).any(|written| written == name) {
                 stale.push(path);
             }
         }
         Ok(stale)
+    }
+
+    /// Whether `name` is one that runs write, but not every one of them.
+    fn varies(&self, name: &str) -> bool {
+        let subject = |(before, after): &(&str, &str)| name.strip_prefix(before)?.strip_suffix(after);
+        let mut subjects = BY_CONTROLLER.iter().filter_map(subject);
+        let of_controllers = subjects.any(|subject| self.are_controllers(subject));
+        BY_THE_DEMO.contains(&name) || name == DECODE_AS || is_of_a_row(name) || of_controllers
+    }
+
+    /// Whether `subject` is what a run is called after: a controller or a variant of one, those of a scenario's flows, or none.
+    fn are_controllers(&self, subject: &str) -> bool {
+        let known = |name: &str| self.registry.find(name).is_ok();
+        let of_a_variant =
+            subject.split_once('{').is_some_and(|(law, options)| known(law) && options.ends_with('}'));
+        subject == "none" || of_a_variant || subject.split('+').all(known)
     }
 
     /// The names of `files` and of those that were streamed.
@@ -182,25 +201,10 @@ impl Drop for OutputDirectory {
     }
 }
 
-/// Whether `name` is one that runs write, but not every one of them.
-fn varies(name: &str) -> bool {
-    let subject = |(before, after): &(&str, &str)| name.strip_prefix(before)?.strip_suffix(after);
-    let mut subjects = BY_CONTROLLER.iter().filter_map(subject);
-    BY_THE_DEMO.contains(&name) || name == DECODE_AS || is_of_a_row(name) || subjects.any(are_controllers)
-}
-
 /// Whether `name` is that of a table that some row of a paper writes.
 fn is_of_a_row(name: &str) -> bool {
     let table = |row: &ShippedRow| name.strip_suffix(".parquet") == Some(row.name.replace('/', "-").as_str());
     experiments::ROWS.iter().any(table)
-}
-
-/// Whether `subject` is what a run is called after: a controller or a variant of one, those of a scenario's flows, or none.
-fn are_controllers(subject: &str) -> bool {
-    let known = |name: &str| Registry::standard().known_names().any(|known| known == name);
-    let of_a_variant =
-        subject.split_once('{').is_some_and(|(law, options)| known(law) && options.ends_with('}'));
-    subject == "none" || of_a_variant || subject.split('+').all(known)
 }
 
 /// A file that is not in its place yet; it goes unless it gets there.
@@ -303,11 +307,15 @@ mod tests {
         names
     }
 
+    fn prepared(path: &Path) -> Result<OutputDirectory, Failure> {
+        OutputDirectory::prepare(path, &Registry::standard())
+    }
+
     #[test]
     fn a_directory_into_which_nothing_was_written_disappears() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("a/b");
-        let directory = OutputDirectory::prepare(&path).unwrap();
+        let directory = prepared(&path).unwrap();
         assert!(path.is_dir());
         drop(directory);
         assert!(names(root.path()).is_empty());
@@ -316,7 +324,7 @@ mod tests {
     #[test]
     fn a_directory_that_was_there_stays() {
         let root = tempfile::tempdir().unwrap();
-        drop(OutputDirectory::prepare(root.path()).unwrap());
+        drop(prepared(root.path()).unwrap());
         assert!(root.path().is_dir());
     }
 
@@ -324,7 +332,7 @@ mod tests {
     fn all_files_are_written_and_nothing_beside_them() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("out");
-        let mut directory = OutputDirectory::prepare(&path).unwrap();
+        let mut directory = prepared(&path).unwrap();
         directory.write(&files(&["a", "b"])).unwrap();
         drop(directory);
         assert_eq!(names(&path), ["a", "b"]);
@@ -334,7 +342,7 @@ mod tests {
     #[test]
     fn what_an_earlier_run_left_of_other_controllers_goes_and_nothing_else() {
         let root = tempfile::tempdir().unwrap();
-        let mut directory = OutputDirectory::prepare(root.path()).unwrap();
+        let mut directory = prepared(root.path()).unwrap();
         let demo = [
             "queuing-delay-nada.csv",
             "results-beside-cubic.json",
@@ -357,21 +365,21 @@ mod tests {
     fn what_was_streamed_goes_into_its_place_with_the_rest_or_disappears() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("out");
-        let mut directory = OutputDirectory::prepare(&path).unwrap();
+        let mut directory = prepared(&path).unwrap();
         let mut stream = directory.stream("packets-gcc.pcapng".to_owned()).unwrap();
         stream.file.write_all(b"half").unwrap();
         // Whatever becomes of the process, there is nothing to be left.
         assert!(names(&path).is_empty());
         drop(directory);
         assert!(names(root.path()).is_empty());
-        let mut directory = OutputDirectory::prepare(&path).unwrap();
+        let mut directory = prepared(&path).unwrap();
         let mut stream = directory.stream("packets-gcc.pcapng".to_owned()).unwrap();
         stream.file.write_all(b"whole").unwrap();
         directory.write(&files(&["a"])).unwrap();
         drop(directory);
         assert_eq!(names(&path), ["a", "packets-gcc.pcapng"]);
         assert_eq!(fs::read(path.join("packets-gcc.pcapng")).unwrap(), b"whole");
-        OutputDirectory::prepare(&path).unwrap().write(&files(&["a"])).unwrap();
+        prepared(&path).unwrap().write(&files(&["a"])).unwrap();
         assert_eq!(names(&path), ["a"], "the next run has no packets");
     }
 
@@ -379,7 +387,7 @@ mod tests {
     fn where_one_file_cannot_be_written_none_is() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("out");
-        let mut directory = OutputDirectory::prepare(&path).unwrap();
+        let mut directory = prepared(&path).unwrap();
         let error = directory.write(&files(&["a", "missing/b"])).unwrap_err().to_string();
         assert!(error.contains("missing/b: cannot be written: "), "{error}");
         drop(directory);
@@ -389,7 +397,7 @@ mod tests {
     #[test]
     fn where_one_place_is_taken_all_is_as_it_was() {
         let root = tempfile::tempdir().unwrap();
-        let mut directory = OutputDirectory::prepare(root.path()).unwrap();
+        let mut directory = prepared(root.path()).unwrap();
         for name in ["a", "series-nada.csv"] {
             fs::write(root.path().join(name), b"old").unwrap();
         }

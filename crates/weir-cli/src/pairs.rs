@@ -4,6 +4,7 @@ use std::io::Write;
 
 use comfy_table::{Cell, Color};
 use weir_lab::pairs::{self, Outcome, Pair, PairsRequest};
+use weir_lab::registry::Registry;
 use weir_lab::results::Statistic;
 use weir_lab::traces::TraceStore;
 
@@ -24,13 +25,14 @@ const HEADER: [&str; 8] = [
 ];
 
 /// Runs the pairs and prints them.
-pub(crate) fn pairs(args: &PairsArgs) -> Result<(), Failure> {
+pub(crate) fn pairs(args: &PairsArgs, registry: &Registry) -> Result<(), Failure> {
     let laws: Vec<&str> = match args.law.as_slice() {
-        [] => pairs::laws().collect(),
+        [] => pairs::laws(registry).collect(),
         some => each_once(some),
     };
     let seeds: Vec<u64> = (1..=u64::from(args.runs)).collect();
     let request = PairsRequest {
+        registry,
         laws: &laws,
         algorithm: &args.algorithm,
         seeds: &seeds,

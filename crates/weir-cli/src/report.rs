@@ -24,15 +24,22 @@ const REPORT: &str = "report.html";
 /// Draws what the arguments ask for.
 pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<(), Failure> {
     let store = args.data.store();
-    let first = Source::at(&args.run)?;
-    let second = args.against.as_deref().map(Source::at).transpose()?;
+    let mut first = Source::at(&args.run)?;
+    let mut second = args.against.as_deref().map(Source::at).transpose()?;
     let path = match (&args.out, &second) {
         (Some(path), _) => path.clone(),
         (None, None) => first.directory.join(REPORT),
         (None, Some(_)) => Path::new(DEFAULT_OUT).join(REPORT),
     };
     let loaded = first.load(registry, &store)?;
-    let against = second.map(|second| second.load(registry, &store)).transpose()?;
+    let against = second.as_mut().map(|second| second.load(registry, &store)).transpose()?;
+    if let Some(input) = [Some(&first), second.as_ref()].into_iter().flatten().find(|own| own.has_read(&path))
+    {
+        return Err(Failure::Option {
+            option: format!("--out {}", path.display()),
+            problem: format!("the report of {} is made of this file; name another", input.named.display()),
+        });
+    }
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         fs::create_dir_all(parent)
             .map_err(|source| Failure::UnwritableFile { path: path.clone(), source })?;
@@ -68,6 +75,8 @@ struct Source {
     /// As it was named.
     named: PathBuf,
     directory: PathBuf,
+    /// The files that were read.
+    read: Vec<PathBuf>,
 }
 
 impl Source {
@@ -79,22 +88,32 @@ impl Source {
             Ok(_) => return Err(wrong(named, "neither a directory nor a results.json")),
             Err(error) => return Err(wrong(named, &error.to_string())),
         };
-        Ok(Self { named: named.to_owned(), directory })
+        Ok(Self { named: named.to_owned(), directory, read: Vec::new() })
     }
 
     /// The text of a file of the run; `None` if it is not there.
-    fn text(&self, name: &str) -> Result<Option<String>, Failure> {
+    fn text(&mut self, name: &str) -> Result<Option<String>, Failure> {
         let path = self.directory.join(name);
         match fs::read_to_string(&path) {
-            Ok(text) => Ok(Some(text)),
+            Ok(text) => {
+                self.read.push(path);
+                Ok(Some(text))
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(wrong(&path, &error.to_string())),
         }
     }
 
-    fn load(&self, registry: &Registry, store: &TraceStore) -> Result<Loaded, Failure> {
+    /// Whether `path` is one of the files that were read.
+    fn has_read(&self, path: &Path) -> bool {
+        let Ok(there) = path.canonicalize() else { return false };
+        self.read.iter().any(|own| own.canonicalize().is_ok_and(|own| own == there))
+    }
+
+    fn load(&mut self, registry: &Registry, store: &TraceStore) -> Result<Loaded, Failure> {
+        let directory = self.directory.clone();
         let unreadable =
-            |name: &str, error: &dyn std::fmt::Display| wrong(&self.directory.join(name), &error.to_string());
+            |name: &str, error: &dyn std::fmt::Display| wrong(&directory.join(name), &error.to_string());
         let mut saved: Saved = match (self.text(TABLE)?, self.text(RESULTS)?) {
             (Some(text), _) => serde_json::from_str(&text).map_err(|error| unreadable(TABLE, &error))?,
             (None, Some(text)) => Saved::from_results(&text).map_err(|error| unreadable(RESULTS, &error))?,
@@ -113,6 +132,7 @@ impl Source {
         if !text.is_empty() {
             let path = self.directory.join(SCENARIO);
             let scenario = Scenario::open_in(registry, &path.to_string_lossy(), &[])?;
+            saved.tell_laws(&scenario);
             // Who was compared, and over which seeds, does not change the world.
             let mut alone = scenario.clone();
             alone.controllers.clear();
@@ -137,7 +157,7 @@ impl Source {
     }
 
     fn curves(
-        &self,
+        &mut self,
         saved: &Saved,
         scenario: &Scenario,
         controller: &str,

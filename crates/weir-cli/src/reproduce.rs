@@ -1,30 +1,28 @@
 //! `weir reproduce`: the claims of papers, run and judged.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
 use comfy_table::{Cell, Color};
 use weir_lab::experiments::{
-    self, ClaimResult, Count, Experiment, Extent, Harvest, Lost, Reproduced, Reproduction, Verdict,
-    VerdictBaseline, counts,
+    self, ClaimResult, Count, Experiment, Extent, Lost, Reproduced, Reproduction, Verdict, VerdictBaseline,
+    counts,
 };
-use weir_lab::runs::{Forget, Log, RunError};
+use weir_lab::registry::Registry;
 
 use crate::args::{ReproduceArgs, ReproduceExtent};
-use crate::effective::threads;
 use crate::failure::Failure;
+use crate::kept::Kept;
 use crate::output::{Files, OutputDirectory};
-use crate::progress::{self, Lines};
 use crate::{browser, table};
 
 /// The name of the file with the report, in the output directory.
 const REPORT: &str = "index.html";
 
 /// Runs the rows and prints what came out, whatever the verdicts; `false` where a baseline had claims met that are so no longer.
-pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
+pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<bool, Failure> {
     // Everything that can be wrong is looked at before anything runs.
     let named: &[String] = if args.all { &[] } else { &args.rows };
-    let experiments = experiments::open(named, args.paper.as_deref())?;
+    let experiments = experiments::open(registry, named, args.paper.as_deref())?;
     let baseline = args.baseline.as_deref().map(VerdictBaseline::read).transpose()?;
     let traces = args.data.store();
     let ReproduceExtent { full, runs, grid, further } = args.extent;
@@ -33,41 +31,14 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<bool, Failure> {
     let has_further = |experiment: &Experiment| experiment.row.further.is_some();
     meant_by_a_row("--further", further, "further seeds", experiments.iter().any(has_further))?;
     let reproduction = Reproduction::plan(&experiments, extent, &traces)?;
-    let mut directory = args.out.as_deref().map(OutputDirectory::prepare).transpose()?;
-    let log =
-        directory.as_ref().map(|directory| open_log(&directory.path(RUNS), &args.parts.merge)).transpose()?;
-    let bar = progress::bar(args.quiet);
-    let runs = args.parts.shard.map_or_else(|| reproduction.runs(), |shard| reproduction.runs_of(shard));
-    progress::expect(&bar, "reproduce", runs);
-    let lines = Lines::beside_a_bar(args.quiet);
-    let done = || {
-        bar.inc(1);
-        lines.tell(&bar);
-    };
-    let jobs = threads(args.jobs);
-    if let (Some(shard), Some(log)) = (args.parts.shard, &log) {
-        reproduction.run_shard(shard, jobs, &traces, log, &done)?;
-        bar.finish_and_clear();
-        log.in_order().map_err(RunError::from)?;
-        let mut out = anstream::stdout().lock();
-        writeln!(out, "{runs} runs, those of shard {shard}, are kept; --merge takes them from there")?;
-        return Ok(true);
+    for row in reproduction.without_further_runs() {
+        let why = "every place has as many seeds as the best ones would have";
+        writeln!(anstream::stderr(), "--further adds nothing to {row}: {why}")?;
     }
-    let reproduced = match &log {
-        Some(log) => reproduction.run(jobs, &traces, log, &done)?,
-        None => reproduction.run(jobs, &traces, &Forget, &done)?,
-    };
-    bar.finish_and_clear();
-    if let Some(log) = log {
-        log.in_order().map_err(RunError::from)?;
-        if (log.taken() > 0 || !args.parts.merge.is_empty()) && !args.quiet {
-            anstream::eprintln!(
-                "{} of {} runs were there, of a command built from the same sources, and not made again",
-                log.taken(),
-                runs
-            );
-        }
-    }
+    let mut directory =
+        args.out.as_deref().map(|path| OutputDirectory::prepare(path, registry)).transpose()?;
+    let kept = Kept { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: "reproduce" };
+    let Some(reproduced) = kept.run(&reproduction, &traces, directory.as_ref())? else { return Ok(true) };
     if let Some(directory) = &mut directory {
         directory.write(&files(&experiments, &reproduced)?)?;
     }
@@ -113,17 +84,9 @@ fn print_lost(out: &mut impl Write, lost: &[Lost]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where the runs are kept in the directory, so that what was interrupted goes on.
-pub(crate) const RUNS: &str = "runs.log";
-
-pub(crate) fn open_log(path: &Path, merge: &[PathBuf]) -> Result<Log<Harvest>, Failure> {
-    let others: Vec<PathBuf> = merge.iter().map(|directory| directory.join(RUNS)).collect();
-    Ok(Log::open(path, &others).map_err(RunError::from)?)
-}
-
 /// The report, and what it shows as data.
 fn files(experiments: &[Experiment], reproduced: &Reproduced) -> Result<Files, Failure> {
-    let Reproduced { claims, plots, tables } = reproduced;
+    let Reproduced { claims, plots, tables, .. } = reproduced;
     let page = experiments::report(experiments, claims, plots).into_bytes();
     let claims = serde_json::to_vec_pretty(claims).map_err(io::Error::from)?;
     let plots = serde_json::to_vec(plots).map_err(io::Error::from)?;

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use indicatif::ProgressBar;
 use weir_lab::capture;
 use weir_lab::comparison::saved::Saved;
-use weir_lab::comparison::{Captures, Comparison, ComparisonError, ComparisonRequest, RunTable};
+use weir_lab::comparison::{Captures, Comparison, ComparisonError, ComparisonRequest};
 use weir_lab::comparison::{demo, panels, tables};
 use weir_lab::metrics;
 use weir_lab::page::{self, PageInput};
+use weir_lab::paired::RunTable;
 use weir_lab::registry::Registry;
 use weir_lab::results::Summary;
 use weir_lab::runs::{CaptureFile, RunError};
@@ -22,7 +23,7 @@ use crate::check::counted;
 use crate::failure::Failure;
 use crate::output::{DECODE_AS, Files, OutputDirectory, TABLE};
 use crate::sweep::sweep;
-use crate::{browser, effective, progress, table};
+use crate::{browser, differences, effective, progress, table};
 
 /// Where results go unless the caller says otherwise.
 pub(crate) const DEFAULT_OUT: &str = "weir-out";
@@ -126,6 +127,7 @@ impl Invocation<'_> {
         writeln!(out, "share beside CUBIC: the same of {}\n", beside.name)?;
         writeln!(out, "{}", table::summary("controller", &summary, width))?;
         table::write_marks(&mut out, &summary)?;
+        differences::write(&mut out, None, &values.differences())?;
         for sentence in &floor {
             writeln!(out, "{}\n", table::sentence(sentence, width))?;
         }
@@ -149,7 +151,7 @@ impl Invocation<'_> {
             None if self.args.json => return Ok(None),
             None => Path::new(DEFAULT_OUT).join(directory_name(name)),
         };
-        OutputDirectory::prepare(&path).map(Some)
+        OutputDirectory::prepare(&path, self.registry).map(Some)
     }
 
     fn bar(&self) -> ProgressBar {
@@ -216,13 +218,7 @@ pub(crate) fn print_tables(
         writeln!(out, "{}", table::summary("controller", &summary, width))?;
         table::write_marks(out, &summary)?;
     }
-    if let (Some(differences), Some(first)) = (
-        tables::difference_table(comparison).filter(|_| !scenario.variants.is_empty()),
-        comparison.controllers.first(),
-    ) {
-        let title = format!("less {}, run by run", first.name);
-        writeln!(out, "{}", table::summary(&title, &differences, width))?;
-    }
+    differences::write(out, None, &tables::differences(comparison))?;
     for controller in &comparison.controllers {
         let flows = tables::flow_table(&controller.runs);
         if !comparison.has_media() {

@@ -9,19 +9,21 @@ mod output;
 
 use std::io::Write;
 
+use weir_lab::form::places;
 use weir_lab::registry::Registry;
 use weir_lab::suite::{self, Suite, SuiteRequest, SuiteResult};
 use weir_lab::traces::TraceStore;
 
 use crate::args::{SuiteArgs, SuiteCommand, SuiteSource};
-use crate::effective::{contestants, each_once, threads};
+use crate::effective::{blame_sweep, contestants, each_once, threads, try_to_build};
 use crate::failure::Failure;
+use crate::sweep::refuse_keys;
 use crate::{browser, progress};
 use gates::Gates;
 use output::{Output, Told};
 
 /// What the cells of the table say.
-const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit. The check that decides, and \
+const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit, · not judged. The check that decides, and \
                       the least margin of the case's checks in % of the limit: of the means, and of the least run, with the \
                       check's name if it is another.";
 
@@ -41,7 +43,10 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     let cases = each_once(&args.case);
     browser::is_written(args.open, args.json, args.out.as_deref())?;
     unknown_cases("--case", suite, &cases)?;
-    let gates = Gates::of(&args.gates, suite, &cases)?;
+    refuse_keys(&args.sweep)?;
+    let swept = (!args.sweep.is_empty()).then(|| suite.over(&args.sweep, &cases));
+    let gates = Gates::of(&args.gates, suite, &cases, places(&args.sweep).len())?;
+    let (suite, cases) = swept.as_ref().map_or((suite, cases), |swept| (swept, Vec::new()));
     let contestants = match suite.controllers.as_slice() {
         own @ [_, ..] if args.controller.is_empty() => own.to_vec(),
         _ => contestants(&args.controller, registry)?,
@@ -57,15 +62,17 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
         jobs: threads(args.jobs),
         cases: &cases,
     };
+    sweeps_fit(args, &request, &store)?;
     no_stand_ins(args, &request, &store)?;
     let base = args.baseline.as_deref().map(|path| SuiteResult::read(path, &request, &store)).transpose()?;
-    let mut output = Output::prepare(args, suite, &cases)?;
+    let mut output = Output::prepare(args, registry, suite, &cases)?;
     let bar = progress::bar(args.quiet);
     progress::expect(&bar, &suite.name, request.runs());
     let run = request.run(&store, &|| bar.inc(1))?;
     bar.finish_and_clear();
     let mut notes = run.result.stand_ins();
     notes.extend(run.result.beyond_in_words());
+    notes.extend(run.result.not_judged_in_words());
     notes.extend(base.as_ref().and_then(|base| changes::other_senders(base, &run.result)));
     let changes = base.map(|base| suite::compare(&base, &run.result));
     let told = Told { suite, run: &run, notes: &notes, changes: changes.as_ref() };
@@ -84,6 +91,19 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
         Err(failure) if !failure.is_closed_pipe() => Err(failure),
         _ => Ok(missed.is_empty() && !changes.is_some_and(|changes| changes.has_regression())),
     }
+}
+
+/// Every case has the keys that are varied, and can have the values.
+fn sweeps_fit(args: &SuiteArgs, request: &SuiteRequest<'_>, store: &TraceStore) -> Result<(), Failure> {
+    let swept = request.suite.cases.iter().filter_map(|case| Some((case, case.swept.as_ref()?)));
+    for (case, swept) in swept {
+        for contestant in request.controllers {
+            let scenario = case.scenario(request.registry, contestant);
+            let tried = scenario.and_then(|scenario| try_to_build(&scenario, store));
+            tried.map_err(|error| blame_sweep(&args.sweep, &format!(" in case {}", swept.case), error))?;
+        }
+    }
+    Ok(())
 }
 
 /// Cases are judged by the links that they are about, unless the caller knows that they are not.

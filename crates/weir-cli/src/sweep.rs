@@ -5,17 +5,20 @@ use std::io::{self, Write};
 use comfy_table::Cell;
 use serde_json::{Map, Value, json};
 use weir_lab::build::{RunOptions, stand_ins, titled};
-use weir_lab::experiments::{self, Extent, Reproduction, SweepRequest, Swept, Varied, sweep_columns};
+use weir_lab::experiments::{self, Extent, Reproduction, SweepRequest, Swept};
+use weir_lab::form::Varied;
+use weir_lab::page::{Column, Row, SummaryTable};
+use weir_lab::paired::RunRow;
 use weir_lab::registry::Registry;
-use weir_lab::runs::{Forget, RunError};
 use weir_lab::scenario::{Contestant, Scenario};
 
 use crate::args::RunArgs;
-use crate::effective::{self, named, threads};
+use crate::effective::{self, named};
 use crate::failure::Failure;
+use crate::kept::Kept;
+use crate::numbers::Number;
 use crate::output::{Files, OutputDirectory};
-use crate::reproduce::{RUNS, open_log};
-use crate::{browser, progress, table};
+use crate::{browser, differences, table};
 
 /// The name of the file with the plots, in the output directory.
 const REPORT: &str = "index.html";
@@ -34,14 +37,7 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     let traces = scenario.build(&RunOptions::new(1), &store)?.traces;
     let (title, notes) = (titled(&scenario.title, &traces), stand_ins(&traces));
     let set: Vec<String> = args.changes.set.iter().cloned().chain(duration(args)).collect();
-    // Each value is tried by itself first, so that what is wrong is told of the option.
-    for Varied { path, values, unit } in &args.sweep {
-        for value in values {
-            let assignment = format!("{path}={value}{unit}");
-            let option = format!("--sweep {assignment}");
-            effective::try_change(registry, name, &set, option, &assignment)?;
-        }
-    }
+    let laws: Vec<&str> = contestants.iter().map(|own| law(&scenario, own)).collect();
     let request = SweepRequest {
         registry,
         scenario: name,
@@ -49,35 +45,18 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
         set: &set,
         varied: &args.sweep,
         contestants: &contestants,
+        laws: &laws,
         runs: scenario.runs,
     };
     let experiments = [request.experiment()?];
     let extent = Extent { plots: true, ..Extent::default() };
-    let reproduction = Reproduction::plan(&experiments, extent, &store)?;
-    let mut directory = args.out.as_deref().map(OutputDirectory::prepare).transpose()?;
-    let log =
-        directory.as_ref().map(|directory| open_log(&directory.path(RUNS), &args.parts.merge)).transpose()?;
-    let bar = progress::bar(args.quiet);
-    let runs = args.parts.shard.map_or_else(|| reproduction.runs(), |shard| reproduction.runs_of(shard));
-    progress::expect(&bar, &scenario.name, runs);
-    let jobs = threads(args.jobs);
-    if let (Some(shard), Some(log)) = (args.parts.shard, &log) {
-        reproduction.run_shard(shard, jobs, &store, log, &|| bar.inc(1))?;
-        bar.finish_and_clear();
-        log.in_order().map_err(RunError::from)?;
-        let mut out = anstream::stdout().lock();
-        writeln!(out, "{runs} runs, those of shard {shard}, are kept; --merge takes them from there")?;
-        return Ok(());
-    }
-    let ran = match &log {
-        Some(log) => reproduction.run(jobs, &store, log, &|| bar.inc(1))?,
-        None => reproduction.run(jobs, &store, &Forget, &|| bar.inc(1))?,
-    };
-    bar.finish_and_clear();
-    if let Some(log) = log {
-        log.in_order().map_err(RunError::from)?;
-    }
-    let numbers = request.numbers(&ran.claims);
+    let reproduction = Reproduction::plan(&experiments, extent, &store)
+        .map_err(|error| effective::blame_sweep(&args.sweep, "", error))?;
+    let mut directory =
+        args.out.as_deref().map(|path| OutputDirectory::prepare(path, registry)).transpose()?;
+    let kept = Kept { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &scenario.name };
+    let Some(ran) = kept.run(&reproduction, &store, directory.as_ref())? else { return Ok(()) };
+    let numbers = request.numbers(&ran);
     let json = as_json(&request, &numbers);
     if let Some(directory) = &mut directory {
         let source = format!("{name}: {} runs at each place", scenario.runs);
@@ -119,17 +98,11 @@ fn refuse_what_has_no_meaning(args: &RunArgs) -> Result<(), Failure> {
         let problem = "a sweep reads its scenario again and again; give a file".to_owned();
         return Err(Failure::Option { option: "-".to_owned(), problem });
     }
-    for (index, Varied { path, .. }) in args.sweep.iter().enumerate() {
-        let option = format!("--sweep {path}");
-        if NOT_SWEPT.contains(&path.as_str()) {
-            let problem =
-                "a sweep sets this itself; vary something of the network or of the flows".to_owned();
-            return Err(Failure::Option { option, problem });
-        }
-        if args.sweep[..index].iter().any(|other| other.path == *path) {
-            let problem = "this key is varied twice; write all its values in one sweep".to_owned();
-            return Err(Failure::Option { option, problem });
-        }
+    refuse_keys(&args.sweep)?;
+    if let Some(alone) = args.sweep.iter().find(|varied| varied.values.len() < 2) {
+        let problem = "this is one value; --set sets it, a sweep needs two at least".to_owned();
+        let option = format!("--sweep {}={}", alone.path, alone.with_unit(alone.values[0]));
+        return Err(Failure::Option { option, problem });
     }
     if let Some(runs) = args.changes.runs.filter(|&runs| runs > MOST_RUNS) {
         let problem = format!("a sweep has at most {MOST_RUNS} runs at a place");
@@ -149,6 +122,23 @@ fn refuse_what_has_no_meaning(args: &RunArgs) -> Result<(), Failure> {
                 .to_owned(),
         }),
     }
+}
+
+/// Keys that cannot be varied, or are twice.
+pub(crate) fn refuse_keys(varied: &[Varied]) -> Result<(), Failure> {
+    for (index, Varied { path, .. }) in varied.iter().enumerate() {
+        let option = format!("--sweep {path}");
+        if NOT_SWEPT.contains(&path.as_str()) {
+            let problem =
+                "a sweep sets this itself; vary something of the network or of the flows".to_owned();
+            return Err(Failure::Option { option, problem });
+        }
+        if varied[..index].iter().any(|other| other.path == *path) {
+            let problem = "this key is varied twice; write all its values in one sweep".to_owned();
+            return Err(Failure::Option { option, problem });
+        }
+    }
+    Ok(())
 }
 
 /// Who is compared: those of the arguments, else those of the scenario.
@@ -177,44 +167,97 @@ fn duration(args: &RunArgs) -> Option<String> {
     args.changes.duration.as_ref().map(|duration| format!("duration={duration}"))
 }
 
-/// A line for each controller at each place.
+/// The law that a contestant is, or is a variant of.
+fn law<'a>(scenario: &'a Scenario, contestant: &'a Contestant) -> &'a str {
+    scenario.controller_of(&contestant.name)
+}
+
+/// A line for each controller at each place, and below that one for what each variant differs in from the first of its law.
 fn print(out: &mut impl Write, request: &SweepRequest<'_>, numbers: &[Swept]) -> Result<(), Failure> {
-    let mut header: Vec<String> = request.varied.iter().map(|varied| varied.path.clone()).collect();
-    header.push("controller".to_owned());
-    header.extend(sweep_columns().map(|(label, unit, _)| format!("{label}, {unit}")));
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    let row = |swept: &Swept| {
-        let at = swept.at.iter().zip(request.varied).map(|(value, varied)| format!("{value}{}", varied.unit));
-        let cells = swept.measured.iter().zip(sweep_columns()).map(|(measured, (_, _, decimals))| {
-            let half = measured.ci95.map_or_else(String::new, |half| format!(" ± {half:.decimals$}"));
-            measured.mean.map_or_else(|| "–".to_owned(), |mean| format!("{mean:.decimals$}{half}"))
-        });
-        at.chain([swept.controller.clone()]).chain(cells).map(Cell::new).collect()
-    };
-    writeln!(out, "{}", table::plain(&header, numbers.iter().map(row).collect()))?;
+    let own = numbers.iter().map(|swept| (swept.at.as_slice(), swept.values.summary()));
+    write_rows(out, request, "controller", &own.collect::<Vec<_>>())?;
+    let mut of_law: Vec<(String, Tables<'_>)> = Vec::new();
+    for swept in numbers {
+        for own in swept.values.differences() {
+            let title = differences::title(None, &own);
+            match of_law.iter_mut().find(|(other, _)| *other == title) {
+                Some((_, tables)) => tables.push((&swept.at, own.table)),
+                None => of_law.push((title, vec![(&swept.at, own.table)])),
+            }
+        }
+    }
+    for (title, tables) in of_law {
+        writeln!(out)?;
+        write_rows(out, request, &title, &tables)?;
+    }
     Ok(())
 }
 
-/// An object for each controller at each place.
+/// A table for each place.
+type Tables<'a> = Vec<(&'a [f64], SummaryTable)>;
+
+/// The rows of a table for each place, which it names first; `first` heads the names of the rows.
+fn write_rows(
+    out: &mut impl Write,
+    request: &SweepRequest<'_>,
+    first: &str,
+    tables: &Tables<'_>,
+) -> Result<(), Failure> {
+    // Of differences a column may be missing at a place.
+    let mut columns: Vec<&Column> = Vec::new();
+    for column in tables.iter().flat_map(|(_, table)| &table.columns) {
+        if !columns.iter().any(|other| other.label == column.label) {
+            columns.push(column);
+        }
+    }
+    let mut header: Vec<String> = request.varied.iter().map(|varied| varied.path.clone()).collect();
+    header.push(first.to_owned());
+    header.extend(columns.iter().map(|column| format!("{}, {}", column.label, column.unit)));
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let cell = |table: &SummaryTable, row: &Row, column: &Column| {
+        let at = table.columns.iter().position(|other| other.label == column.label);
+        let number = at.and_then(|at| Number::of(row, at, column.decimals));
+        number.map_or_else(|| "–".to_owned(), |number| number.to_string())
+    };
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for (at, table) in tables {
+        let place = || at.iter().zip(request.varied).map(|(&value, varied)| varied.with_unit(value));
+        rows.extend(table.rows.iter().map(|row| {
+            let cells = columns.iter().map(|column| cell(table, row, column));
+            place().chain([row.name.clone()]).chain(cells).map(Cell::new).collect()
+        }));
+    }
+    writeln!(out, "{}", table::plain(&header, rows))?;
+    Ok(())
+}
+
+/// An object for each controller at each place; of a variant also what it differs in from the first of its law.
 fn as_json(request: &SweepRequest<'_>, numbers: &[Swept]) -> Value {
-    let object = |swept: &Swept| {
+    let objects = |swept: &Swept| {
         let at: Map<String, Value> = request
             .varied
             .iter()
             .zip(&swept.at)
-            .map(|(varied, value)| (varied.path.clone(), json!(format!("{value}{}", varied.unit))))
+            .map(|(varied, &value)| (varied.path.clone(), json!(varied.with_unit(value))))
             .collect();
-        let mut object = Map::from_iter([
-            ("at".to_owned(), Value::Object(at)),
-            ("controller".to_owned(), json!(swept.controller)),
-        ]);
-        for (measured, (label, unit, _)) in swept.measured.iter().zip(sweep_columns()) {
-            object.insert(
-                label.to_owned(),
-                json!({ "mean": measured.mean, "ci95": measured.ci95, "runs": measured.runs, "unit": unit }),
-            );
-        }
-        Value::Object(object)
+        let (summary, differences) = (swept.values.summary(), swept.values.differences());
+        let object = |(runs, row): (&RunRow, &Row)| {
+            let mut object = Map::from_iter([
+                ("at".to_owned(), Value::Object(at.clone())),
+                ("controller".to_owned(), json!(row.name)),
+            ]);
+            for ((column, cell), values) in summary.columns.iter().zip(&row.cells).zip(&runs.values) {
+                let (mean, ci95) = (cell.map(|cell| cell.mean), cell.and_then(|cell| cell.ci95));
+                let known = values.iter().flatten().count();
+                object.insert(
+                    column.label.clone(),
+                    json!({ "mean": mean, "ci95": ci95, "runs": known, "unit": column.unit }),
+                );
+            }
+            object.extend(differences::less(&differences, &row.name));
+            Value::Object(object)
+        };
+        swept.values.rows.iter().zip(&summary.rows).map(object).collect::<Vec<_>>()
     };
-    numbers.iter().map(object).collect()
+    numbers.iter().flat_map(objects).collect()
 }

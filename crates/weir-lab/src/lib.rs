@@ -28,6 +28,7 @@ pub mod fluid;
 pub mod form;
 mod omniscient;
 pub mod page;
+pub mod paired;
 pub mod pairs;
 pub mod registry;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: [&[&str]; 7] = [
     &["form", "omniscient"],
     &["registry", "traces", "shipped", "page", "capture", "fluid"],
-    &["scenario"],
+    &["paired", "scenario"],
     &["build"],
     &["runs"],
     &["analysis", "attack"],

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::DataArgs;
 use clap::{Subcommand, value_parser};
+use weir_lab::form::Varied;
 use weir_lab::suite::{self, Suite};
 
 /// Where a suite comes from.
@@ -41,6 +42,10 @@ pub(crate) struct SuiteArgs {
     /// Only these cases, such as `5.1`.
     #[arg(long, value_name = "CASE", value_delimiter = ',')]
     pub(crate) case: Vec<String>,
+    /// Each case over values of a key, numbers of one unit, such as `links.forward.delay=10ms,50ms,200ms`: a row for each of them; may
+    /// be given often, all with all.
+    #[arg(long, value_name = "PATH=V,V")]
+    pub(crate) sweep: Vec<Varied>,
     /// Runs per controller and case, each with a seed of its own.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: u32,
@@ -59,14 +64,15 @@ pub(crate) struct SuiteArgs {
     pub(crate) baseline: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) gates: GateArgs,
-    /// Write the verdicts as JUnit's XML, each case a test of its controller: missed ones failed, open ones skipped.
+    /// Write the verdicts as JUnit's XML, each case a test of its controller: missed ones failed, those that are open or not
+    /// judged skipped.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
     /// Write the matrix as a table of Markdown; `-` prints it in place of the usual one.
     #[arg(long, value_name = "FILE|-")]
     pub(crate) markdown: Option<PathBuf>,
     /// Directory for the matrix as a page and the result as JSON [default: weir-out/suite-NAME, of some of the cases
-    /// weir-out/suite-NAME-some].
+    /// weir-out/suite-NAME-some, of a sweep weir-out/suite-NAME-sweep].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]

@@ -89,6 +89,7 @@ pub(super) fn words(change: &Change) -> [String; 8] {
         (_, Verdict::Passed) => "passes",
         (_, Verdict::Missed) => "fails",
         (_, Verdict::Open) => "open",
+        (_, Verdict::NotJudged) => "not judged",
     };
     let mean = |mean| figure(mean, None, change.limit, &change.unit);
     [

@@ -1,6 +1,6 @@
 //! What a suite's run has to reach: cases that have to pass, and how many.
 
-use weir_lab::suite::{CaseResult, ControllerResult, Suite, SuiteResult, Verdict};
+use weir_lab::suite::{CaseResult, ControllerResult, Suite, SuiteResult, Verdict, Void};
 
 use crate::args::GateArgs;
 use crate::effective::each_once;
@@ -15,11 +15,16 @@ pub(super) struct Gates<'a> {
 }
 
 impl<'a> Gates<'a> {
-    /// Those of `args`, for a run of the cases `selected` of `suite`; of all if there are none.
+    /// Those of `args`, for a run of the cases `selected` of `suite`, of all if there are none, each at so many `places` of a sweep.
     ///
     /// # Errors
     /// A case that the suite or the run does not have, more cases than there are, or leave for nothing.
-    pub(super) fn of(args: &'a GateArgs, suite: &Suite, selected: &[&str]) -> Result<Self, Failure> {
+    pub(super) fn of(
+        args: &'a GateArgs,
+        suite: &Suite,
+        selected: &[&str],
+        places: usize,
+    ) -> Result<Self, Failure> {
         let required = each_once(&args.require);
         super::unknown_cases("--require", suite, &required)?;
         let left_out = |name: &&&str| !selected.is_empty() && !selected.contains(name);
@@ -27,7 +32,7 @@ impl<'a> Gates<'a> {
             let problem = format!("this case is not run; name it after --case, too: {}", selected.join(","));
             return Err(Failure::Option { option: format!("--require {name}"), problem });
         }
-        let cases = if selected.is_empty() { suite.cases.len() } else { selected.len() };
+        let cases = places * if selected.is_empty() { suite.cases.len() } else { selected.len() };
         let min_passed = args.min_passed.map(|least| least as usize);
         if let Some(least) = min_passed.filter(|&least| least > cases) {
             let problem = format!("{cases} of the suite's cases are run; write that or less");
@@ -44,15 +49,14 @@ impl<'a> Gates<'a> {
     /// A line for each that `result` misses.
     pub(super) fn missed(&self, result: &SuiteResult) -> Vec<String> {
         let mut missed = Vec::new();
-        for case in result.cases.iter().filter(|case| self.required.contains(&case.name.as_str())) {
+        for case in result.cases.iter().filter(|case| self.required.contains(&case.of_suite())) {
             let open = case.controllers.iter().filter(|own| !self.passes(own));
             missed.extend(open.map(|own| required_in_words(case, own)));
         }
         let Some(least) = self.min_passed else { return missed };
         for (index, name) in result.controllers().enumerate() {
             let judged = || result.cases.iter().filter_map(|case| case.controllers.get(index));
-            let count =
-                |verdict| judged().filter(|own| own.deciding().is_some() && own.verdict() == verdict).count();
+            let count = |verdict| judged().filter(|own| own.verdict() == verdict).count();
             let (passed, open) = (count(Verdict::Passed), count(Verdict::Open));
             if passed + if self.allow_open { open } else { 0 } < least {
                 let cases = result.cases.len();
@@ -66,20 +70,22 @@ impl<'a> Gates<'a> {
 
     fn passes(&self, result: &ControllerResult) -> bool {
         match result.verdict() {
-            // Where nothing was judged, as the omniscient sender keeps to none of the limits, nothing is shown either.
-            Verdict::Passed => result.deciding().is_some(),
+            Verdict::Passed => true,
             Verdict::Open => self.allow_open,
-            Verdict::Missed => false,
+            // Where nothing was judged, nothing is shown either.
+            Verdict::Missed | Verdict::NotJudged => false,
         }
     }
 }
 
 fn required_in_words(case: &CaseResult, own: &ControllerResult) -> String {
-    if own.deciding().is_none() {
-        return format!(
-            "missed: --require {}: {} cannot be judged, as even the omniscient sender keeps to none of its limits; loosen them",
-            case.name, own.name
-        );
+    if own.verdict() == Verdict::NotJudged {
+        let why = if own.has_void(Void::BeyondPhysics) {
+            "as even the omniscient sender keeps to none of its limits; loosen them"
+        } else {
+            "as its runs leave nothing to measure; let them last longer"
+        };
+        return format!("missed: --require {}: {} cannot be judged, {why}", case.name, own.name);
     }
     let mark = own.verdict().mark();
     format!("missed: --require {}: {} {mark} {}", case.name, own.name, own.in_words())

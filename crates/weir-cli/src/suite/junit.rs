@@ -6,7 +6,8 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use weir_lab::suite::{CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict};
 
-/// A test suite for each controller, with a test for each case: failed where the case is missed, skipped where it is open.
+/// A test suite for each controller, with a test for each case: failed where the case is missed, skipped where it is open or
+/// not judged.
 ///
 /// # Errors
 /// None but what writing into memory has.
@@ -19,7 +20,7 @@ pub(super) fn report(title: &str, result: &SuiteResult) -> io::Result<Vec<u8>> {
         ("name", printable(title)),
         ("tests", (names.len() * result.cases.len()).to_string()),
         ("failures", count(Verdict::Missed).to_string()),
-        ("skipped", count(Verdict::Open).to_string()),
+        ("skipped", (count(Verdict::Open) + count(Verdict::NotJudged)).to_string()),
     ];
     element(&mut writer, "testsuites", &all, |writer| {
         for (index, name) in names.iter().enumerate() {
@@ -35,11 +36,12 @@ pub(super) fn report(title: &str, result: &SuiteResult) -> io::Result<Vec<u8>> {
 type Xml = Writer<Vec<u8>>;
 
 fn controller(writer: &mut Xml, result: &SuiteResult, index: usize, name: &str) -> io::Result<()> {
+    let skipped = result.count(index, Verdict::Open) + result.count(index, Verdict::NotJudged);
     let of_all = [
         ("name", format!("{}/{name}", printable(&result.suite))),
         ("tests", result.cases.len().to_string()),
         ("failures", result.count(index, Verdict::Missed).to_string()),
-        ("skipped", result.count(index, Verdict::Open).to_string()),
+        ("skipped", skipped.to_string()),
     ];
     element(writer, "testsuite", &of_all, |writer| {
         for case in &result.cases {
@@ -63,8 +65,9 @@ fn test(writer: &mut Xml, suite: &str, case: &CaseResult, own: &ControllerResult
     let of_checks = |writer: &mut Xml| writer.write_event(Event::Text(BytesText::new(&checks)));
     element(writer, "testcase", &named, |writer| match own.verdict() {
         Verdict::Passed => element(writer, "system-out", &[], of_checks),
-        Verdict::Open => {
-            element(writer, "skipped", &[("message", format!("open: {decides}"))], |_| Ok(()))?;
+        verdict @ (Verdict::Open | Verdict::NotJudged) => {
+            let message = if verdict == Verdict::Open { format!("open: {decides}") } else { decides.clone() };
+            element(writer, "skipped", &[("message", message)], |_| Ok(()))?;
             element(writer, "system-out", &[], of_checks)
         }
         Verdict::Missed => {

@@ -4,6 +4,7 @@ use weir_lab::suite::{Changes, SuiteResult, Verdict};
 
 use super::changes as words;
 
+use crate::differences::in_markdown;
 use crate::markdown::{head, line, text};
 
 /// The matrix, with `notes` below it.
@@ -24,6 +25,9 @@ pub(super) fn matrix(title: &str, result: &SuiteResult, notes: &[String]) -> Str
         table += &line(
             &std::iter::once(label.to_owned()).chain((0..names.len()).map(counted)).collect::<Vec<_>>(),
         );
+    }
+    for case in &result.cases {
+        table += &in_markdown(Some(&case.name), &case.differences());
     }
     for note in notes {
         table.extend(["\n", &text(note), "\n"]);

@@ -3,11 +3,13 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use weir_lab::registry::Registry;
 use weir_lab::suite::{self, Changes, ControllerResult, Suite, SuiteResult, SuiteRun, Verdict};
 
 use super::{LEGEND, changes, junit, markdown};
 use crate::args::SuiteArgs;
 use crate::browser;
+use crate::differences;
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory, OutputFile};
 use crate::run::DEFAULT_OUT;
@@ -68,7 +70,12 @@ impl Output {
     ///
     /// # Errors
     /// Something cannot be written, or would be written over the base or over something else that this run writes.
-    pub(super) fn prepare(args: &SuiteArgs, suite: &Suite, cases: &[&str]) -> Result<Self, Failure> {
+    pub(super) fn prepare(
+        args: &SuiteArgs,
+        registry: &Registry,
+        suite: &Suite,
+        cases: &[&str],
+    ) -> Result<Self, Failure> {
         let to_stdout = args.markdown.as_deref() == Some(Path::new("-"));
         if to_stdout && args.json {
             let problem = "--json prints to the same place; leave out one of them, or name a file".to_owned();
@@ -97,7 +104,7 @@ impl Output {
             save: prepare(args.save.as_deref())?,
             junit: prepare(args.junit.as_deref())?,
             markdown: prepare(markdown)?,
-            directory: out.as_deref().map(OutputDirectory::prepare).transpose()?,
+            directory: out.as_deref().map(|path| OutputDirectory::prepare(path, registry)).transpose()?,
         })
     }
 
@@ -162,7 +169,13 @@ impl Output {
 
 /// Where the page goes; `None` if there is none. A run of some cases leaves the matrix of all of them alone.
 fn directory(args: &SuiteArgs, suite: &Suite, cases: &[&str]) -> Option<PathBuf> {
-    let some = if cases.is_empty() || cases.len() == suite.cases.len() { "" } else { "-some" };
+    let some = if !args.sweep.is_empty() {
+        "-sweep"
+    } else if cases.is_empty() || cases.len() == suite.cases.len() {
+        ""
+    } else {
+        "-some"
+    };
     let usual = || Path::new(DEFAULT_OUT).join(format!("suite-{}{some}", suite.name));
     args.out.clone().or_else(|| (!args.json).then(usual))
 }
@@ -225,6 +238,9 @@ fn matrix(out: &mut impl Write, title: &str, result: &SuiteResult) -> Result<(),
         rows.push((label.to_owned(), (0..names.len()).map(counted).collect()));
     }
     writeln!(out, "{}", table::words("case", &names, &rows, table::terminal_width()))?;
+    for case in &result.cases {
+        differences::write(out, Some(&case.name), &case.differences())?;
+    }
     Ok(())
 }
 
@@ -235,6 +251,7 @@ fn cell(result: &ControllerResult) -> String {
         Verdict::Passed => 32,
         Verdict::Missed => 31,
         Verdict::Open => 33,
+        Verdict::NotJudged => 0,
     };
     format!("\u{1b}[{colour}m{}\u{1b}[0m {}", verdict.mark(), result.in_words())
 }

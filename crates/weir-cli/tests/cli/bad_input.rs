@@ -53,6 +53,23 @@ fn an_unknown_controller_brings_up_the_nearest() {
         );
         refused(&format!("{command} --controller gcc{{a=1"), &["--controller gcc{a=1", "stays open"]);
         refused(&format!("{command} --controller gcd{{a=1}}"), &["there is no controller `gcd`", "`gcc`"]);
+        for (piece, said) in [
+            (
+                "gcc{trendline.windw=4}",
+                "`trendline.windw` is not a key that is known here; did you mean `window`?",
+            ),
+            (
+                "gcc{trendline.window=4000}",
+                "`trendline.window` must be from 2 to 200; see the options of `gcc`",
+            ),
+            ("gcc{trendline.window=}", "no table of TOML: "),
+            ("gcc-send-side{preset='chrome'}", "\"chrome\""),
+        ] {
+            let option = format!("error: --controller {piece}: ");
+            let arguments = format!("{command} --controller {piece}");
+            refused(&arguments, &[&option, said]);
+            refused(&arguments.replace("gcc", "nada,gcc"), &["error: --controller ", piece, said]);
+        }
     }
     file_refused(
         "controller = \"gcc-2016\"",
@@ -344,6 +361,13 @@ fn a_duration_that_ends_before_the_measurement_begins_is_shown_in_the_file() {
         "run gcc-2016/tcp-99 --duration 10s",
         &["scenarios/gcc-2016/tcp-99.toml:6:20: the window begins at 100s, the run ends at 10s"],
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_crate_goes_only_where_a_folder_can_be() {
+    let said = ["error: /dev/null/law: cannot be written: ", "give a directory that can be, with --out"];
+    refused("new law my-law --out /dev/null/law", &said);
 }
 
 #[test]

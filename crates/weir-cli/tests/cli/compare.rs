@@ -34,6 +34,25 @@ fn a_row_per_controller_says_the_same_in_every_form() {
 }
 
 #[test]
+fn what_variants_of_a_law_differ_in_is_said_run_by_run() {
+    let place = Place::new();
+    let some = format!("{SHORT} --controller gcc,nada,gcc{{trendline.window=40}}");
+    let rows = rows(&place.weir(&format!("{some} --format json")).stdout);
+    let mean = |row: &Value| row["useful rate"]["mean"].as_f64().unwrap();
+    let less = &rows[2]["less"]["gcc"];
+    assert!((mean(less) - (mean(&rows[2]) - mean(&rows[0]))).abs() < 1e-6 && !less["loss"]["ci95"].is_null());
+    assert!(rows[..2].iter().all(|row| row.get("less").is_none()), "{rows:?}");
+    let table = place.weir(&some).stdout;
+    let below: Vec<&str> = table.lines().skip_while(|line| !line.contains("less gcc, run by run")).collect();
+    let named = |name: &str| below.iter().filter(|line| line.starts_with(name)).count();
+    assert_eq!((named("gcc{trendline.window=40}"), named("nada")), (1, 0), "{table}");
+    let markdown = place.weir(&format!("{some} --format markdown")).stdout;
+    assert!(markdown.contains("\n\n| less gcc, run by run | useful rate, kbit/s |"), "{markdown}");
+    let alone = place.weir(&format!("{SHORT} --controller gcc,nada")).stdout;
+    assert!(!alone.contains("run by run"), "{alone}");
+}
+
+#[test]
 fn every_controller_has_a_row_unless_some_are_named() {
     let place = Place::new();
     let listed = place.weir("list controllers --json");

@@ -206,6 +206,48 @@ fn every_number_of_the_results_is_explained() {
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 
+#[test]
+fn every_column_of_a_series_and_every_check_is_explained() {
+    let place = Place::new();
+    let terms: Value = serde_json::from_str(&place.weir("explain --json").stdout).unwrap();
+    let names: Vec<&str> =
+        terms.as_array().unwrap().iter().map(|term| term["name"].as_str().unwrap()).collect();
+    place.weir("run coupling/pair --controller nada,gcc-2016 --duration 22s --runs 1 --quiet --out pair");
+    let mut columns = Vec::new();
+    for file in ["pair/series-nada.csv", "pair/series-gcc-2016.csv"] {
+        let series = place.read(file);
+        columns.extend(series.lines().next().unwrap().split(',').map(str::to_owned));
+    }
+    assert!(columns.len() > 60, "{columns:?}");
+    for column in &columns {
+        let own = column.split_once('.').map_or(column.as_str(), |(_, own)| own);
+        let own = own.strip_suffix(".min").or(own.strip_suffix(".max")).unwrap_or(own);
+        let is_it = |name: &&str| {
+            *name == own
+                || name
+                    .split_once('.')
+                    .is_some_and(|(of, name)| name == own && ["FLOW", "LINK", "COUPLING"].contains(&of))
+        };
+        assert!(names.iter().any(is_it), "{column}");
+    }
+    for suite in ["rfc8867", "rfc8869", "gaming"] {
+        let checks = place.weir(&format!("list suites {suite} --json")).stdout;
+        let checks: Value = serde_json::from_str(&checks).unwrap();
+        let cases = checks["cases"].as_array().unwrap().iter();
+        for check in cases.flat_map(|case| case["asks for"].as_str().unwrap().split(", ")) {
+            let (name, _) = check.split_once(" at ").unwrap();
+            assert!(names.contains(&name), "{name}");
+        }
+    }
+    let coexistence = place.weir("explain coexistence").stdout;
+    assert!(coexistence.contains("checks of `weir suite`"), "{coexistence}");
+    let signal = place.weir("explain target_rate_bps").stdout;
+    assert!(
+        signal.contains("FLOW.target_rate_bps, bit/s") && signal.contains("series-CONTROLLER.csv"),
+        "{signal}"
+    );
+}
+
 /// The paths of what is given as mean and interval.
 fn numbers(value: &Value, path: &str, found: &mut Vec<String>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };

@@ -96,6 +96,43 @@ fn what_is_no_run_is_refused_with_the_remedy_and_nothing_is_written() {
 }
 
 #[test]
+fn a_report_is_not_written_over_what_it_is_made_of() {
+    let place = Place::new();
+    place.weir(&format!("{CALL} --out a"));
+    let before = place.tree("");
+    for (run, out) in
+        [("a", "a/table.json"), ("a/results.json", "a/results.json"), ("a a", "./a/series-gcc.csv")]
+    {
+        let outcome = place.try_weir(&format!("report {run} --out {out}"));
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome:?}");
+        let said = format!("error: --out {out}: the report of a");
+        assert!(outcome.stderr.starts_with(&said), "{}", outcome.stderr);
+    }
+    assert!(before == place.tree(""));
+}
+
+#[test]
+fn a_variant_of_a_yardstick_is_nobodys_best() {
+    let place = Place::new();
+    let variants =
+        "variants.ceiling={controller=\"omniscient\"} --set controllers=[\"ceiling\",\"nada\",\"rap\"]";
+    place.weir(&format!(
+        "run cellular/att-lte-uplink-2016 --runs 2 --duration 20s --quiet --out a --set {variants}"
+    ));
+    let page = place.read("a/report.html");
+    let table: serde_json::Value = serde_json::from_str(&place.read("a/table.json")).unwrap();
+    assert_eq!(
+        (&table["rows"][0]["name"], &table["rows"][0]["law"]),
+        (&"ceiling".into(), &"omniscient".into())
+    );
+    // Written before rows told their law.
+    let without = place.read("a/table.json").replace("\"law\":\"omniscient\",", "");
+    place.write("a/table.json", &without);
+    place.weir("report a --out again.html");
+    assert!(place.read("again.html") == page);
+}
+
+#[test]
 fn a_series_of_another_run_is_refused() {
     let place = Place::new();
     place.weir(&format!("{CALL} --out a"));

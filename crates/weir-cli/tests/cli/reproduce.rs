@@ -225,6 +225,10 @@ fn the_best_places_have_further_seeds_where_they_are_asked_for() {
     let again = place.weir("reproduce paper/grid.toml --runs 1 --further --out further");
     assert!(again.stderr.contains("15 of 15 runs were there"), "{}", again.stderr);
     assert_eq!(measured(" --runs 5").0, 5);
+    let said = "--further adds nothing to paper/grid: every place has as many seeds";
+    assert!(!again.stderr.contains(said), "{}", again.stderr);
+    let silent = place.weir("reproduce paper/grid.toml --quiet --runs 5 --further");
+    assert!(silent.stderr.contains(said), "{}", silent.stderr);
 
     let nothing = place.try_weir("reproduce coupled-rtp-2014/fig7 --further");
     assert_eq!(nothing.code, Some(2));
@@ -233,4 +237,13 @@ fn the_best_places_have_further_seeds_where_they_are_asked_for() {
     place.write("paper/grid.toml", &several);
     let wrong = place.try_weir("reproduce paper/grid.toml");
     assert!(wrong.stderr.contains("not a value for each place"), "{}", wrong.stderr);
+    for (was, is, told) in [
+        ("seeds = 5", "seeds = 2", "2 seeds are no further ones"),
+        ("by = \"rate\"", "by = \"$start\"", "has no further seeds, as `further.by` does not name it"),
+    ] {
+        place.write("paper/grid.toml", &text.replacen(was, is, 1));
+        let wrong = place.try_weir("reproduce paper/grid.toml");
+        assert_eq!(wrong.code, Some(2));
+        assert!(wrong.stderr.contains("grid.toml:") && wrong.stderr.contains(told), "{}", wrong.stderr);
+    }
 }

@@ -111,6 +111,94 @@ fn a_check_that_counts_for_nobody_is_no_regression() {
     assert!(later.stdout.contains(said), "{}", later.stdout);
 }
 
+#[test]
+fn what_variants_of_a_law_differ_in_is_said_run_by_run() {
+    let place = Place::new();
+    let run = "suite rfc8867 --case 5.1 --runs 2 --quiet --controller gcc,gcc{trendline.window=40}";
+    let saved = place.weir(&format!("{run} --json")).stdout;
+    let result: Value = serde_json::from_str(&saved).unwrap();
+    let [gcc, variant] = [0, 1].map(|index| &result["cases"][0]["controllers"][index]["checks"][0]);
+    let [own, other] = [variant, gcc].map(|check| check["mean"].as_f64().unwrap());
+    let less = &variant["less"]["gcc"];
+    assert!((less["mean"].as_f64().unwrap() - (own - other)).abs() < 1e-9, "{variant}");
+    assert!(less["ci95"].is_f64() && gcc.get("less").is_none(), "{gcc}");
+    for form in ["", " --markdown -"] {
+        let text = place.weir(&format!("{run}{form}")).stdout;
+        assert!(text.contains("5.1: less gcc, run by run"), "{text}");
+    }
+    // The result is a base as any other.
+    place.write("base.json", &saved);
+    assert!(
+        place.weir(&format!("{run} --baseline base.json")).stdout.contains("0 got better and 0 got worse")
+    );
+}
+
+#[test]
+fn each_case_is_swept_over_values_of_a_key() {
+    let place = Place::new();
+    let run = "suite rfc8867 --case 5.1,5.2 --runs 1 --quiet --controller gcc-2016";
+    let sweep = "--sweep dumbbell.bottleneck.delay=10ms,150ms";
+    let swept = place.weir(&format!("{run} {sweep} --save swept.json"));
+    let names = ["5.1", "5.2"]
+        .map(|case| ["10ms", "150ms"].map(|at| format!("{case} dumbbell.bottleneck.delay={at}")));
+    let rows: Vec<&str> = swept.stdout.lines().filter(|line| line.starts_with("5.")).collect();
+    assert_eq!(rows.len(), 4, "{}", swept.stdout);
+    assert!(
+        rows.iter().zip(names.as_flattened()).all(|(row, name)| row.starts_with(name.as_str())),
+        "{rows:?}"
+    );
+    let result: Value = serde_json::from_str(&place.read("swept.json")).unwrap();
+    let own = |index: usize| &result["cases"][index];
+    assert_eq!(
+        own(3)["swept"],
+        serde_json::json!({"case": "5.2", "at": {"dumbbell.bottleneck.delay": "150ms"}})
+    );
+    let values = |case: &Value| case["controllers"][0]["checks"].as_array().unwrap().clone();
+    assert!(values(own(0)) != values(own(1)), "the delay is another one");
+    // A place by itself is the same, and the page says how to repeat it.
+    let alone =
+        "suite rfc8867 --case 5.2 --sweep dumbbell.bottleneck.delay=150ms --controller gcc-2016 --runs 1";
+    assert!(
+        place.read("weir-out/suite-rfc8867-sweep/suite.html").contains(&format!("<code>weir {alone}</code>"))
+    );
+    let alone: Value = serde_json::from_str(&place.weir(&format!("{alone} --quiet --json")).stdout).unwrap();
+    assert_eq!(alone["cases"][0], *own(3));
+    // What is required of a case is so at each of its places.
+    let missed = place.try_weir(&format!("{run} {sweep} --require 5.1 --min-passed 4 --json"));
+    assert_eq!(missed.code, Some(1), "{}", missed.stderr);
+    for (index, name) in names[0].iter().enumerate() {
+        let passed = values(own(index)).iter().all(|check| check["verdict"] == "passed");
+        assert_eq!(
+            missed.stderr.contains(&format!("--require {name}: gcc-2016")),
+            !passed,
+            "{}",
+            missed.stderr
+        );
+    }
+}
+
+#[test]
+fn a_key_that_a_case_has_not_is_told_before_anything_runs() {
+    let place = Place::new();
+    for (sweep, told) in [
+        (
+            "dumbbell.bottleneck.dely=1ms,2ms",
+            &["bottleneck.dely=1ms in case 5.1: ", "did you mean `delay`?"][..],
+        ),
+        (
+            "links.forward.delay=1ms,2ms",
+            &["forward.delay=1ms in case 5.1: ", "`links` is empty", "`flows.video`"],
+        ),
+        ("dumbbell.bottleneck.delay=1ms,-2ms", &["delay=-2ms in case 5.1: ", "0s or longer"]),
+        ("seed=1,2", &["--sweep seed", "sets this itself"]),
+    ] {
+        let outcome = place.try_weir(&format!("suite rfc8867 --case 5.1,5.2 --quiet --sweep {sweep}"));
+        assert_eq!(outcome.code, Some(2), "{sweep}: {}", outcome.stderr);
+        assert!(told.iter().all(|part| outcome.stderr.contains(part)), "{sweep}: {}", outcome.stderr);
+        assert!(place.tree("").is_empty(), "{sweep} wrote something");
+    }
+}
+
 /// The result `saved` with a rate of 99 %: beside it the true one is worse.
 fn better(saved: &str) -> String {
     let mut base: Value = serde_json::from_str(saved).unwrap();

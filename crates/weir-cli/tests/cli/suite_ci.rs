@@ -73,6 +73,38 @@ fn an_open_case_passes_only_where_that_is_allowed() {
 }
 
 #[test]
+fn a_case_without_anything_to_measure_is_not_judged() {
+    let place = place();
+    // Rates count from 20 s on.
+    let short = CALLS.replace("duration=30s\"]", "duration=20s\"]");
+    place.write(
+        "mine/calls.toml",
+        &short.replacen("[[cases.checks]]\nquantity = \"loss\"\nat_most = 50\n", "", 1),
+    );
+    let line = format!("{RUN} --case narrow --controller nada");
+    let told = place.weir(&format!("{line} --junit short.xml --markdown short.md --save short.json"));
+    let row = told.stdout.lines().find(|line| line.starts_with("narrow ")).unwrap();
+    assert!(row.ends_with("· not judged") && told.stdout.contains("passed   0 of 1"), "{}", told.stdout);
+    assert!(
+        told.stdout.contains("(rates, shares and frames count from 20 s on): narrow rate."),
+        "{}",
+        told.stdout
+    );
+    assert!(!told.stdout.contains("Beyond physics"), "{}", told.stdout);
+    assert!(place.read("short.md").contains("| narrow | · not judged |"), "{}", place.read("short.md"));
+    let xml = place.read("short.xml");
+    assert!(xml.contains("skipped=\"1\"") && xml.contains("<skipped message=\"not judged\">"), "{xml}");
+    assert!(xml.contains("· rate – (at least 1 %)"), "{xml}");
+    let saved: Value = serde_json::from_str(&place.read("short.json")).unwrap();
+    assert_eq!(saved["cases"][0]["controllers"][0]["checks"][0]["verdict"], "not-judged");
+    assert!(place.read("weir-out/suite-calls-some/suite.html").contains("· not judged"));
+    let gate = place.try_weir(&format!("{line} --require narrow --baseline short.json"));
+    assert_eq!(gate.code, Some(1), "{}", gate.stderr);
+    let said = "missed: --require narrow: nada cannot be judged, as its runs leave nothing to measure; let them last longer";
+    assert_eq!(missed(&gate), [said]);
+}
+
+#[test]
 fn a_gate_that_cannot_be_is_told_before_anything_runs() {
     let place = place();
     let wrong = |gates: &str, said: &[&str]| refused(&place, &format!("{RUN} {gates}"), said);

@@ -63,6 +63,38 @@ fn two_keys_are_crossed_to_a_map() {
 }
 
 #[test]
+fn what_variants_of_a_law_differ_in_is_said_run_by_run() {
+    let place = place();
+    let sweep = "run call.toml --runs 2 --quiet --sweep links.forward.delay=10ms,50ms";
+    let run = format!("{sweep} --controller gcc,nada,gcc{{trendline.window=40}}");
+    let text = place.weir(&run).stdout;
+    let below = text.split_once("less gcc, run by run").unwrap().1;
+    let places: Vec<&str> = below.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(places, ["10ms", "50ms"], "{text}");
+    let numbers: Vec<Value> = serde_json::from_str(&place.weir(&format!("{run} --json")).stdout).unwrap();
+    for at in numbers.chunks(3) {
+        let rate = |number: &Value| number["rate"]["mean"].as_f64().unwrap();
+        let less = &at[2]["less"]["gcc"];
+        assert!((rate(less) - (rate(&at[2]) - rate(&at[0]))).abs() < 1e-6, "{at:?}");
+        assert!(at[..2].iter().all(|own| own.get("less").is_none()), "{at:?}");
+    }
+    let alone = place.weir(&format!("{sweep} --controller gcc,nada")).stdout;
+    assert!(!alone.contains("run by run"), "{alone}");
+}
+
+#[test]
+fn what_is_laid_over_a_sweep_stands_as_it_is_written() {
+    let place = place();
+    // A file that is called as a template of a paper's rows; a value that a row would take for a formula.
+    place.write("dumbbell-10ms", GOOD);
+    for arguments in [vec!["run", "call.toml", "--set", "title=a <b> c < d"], vec!["run", "dumbbell-10ms"]] {
+        let sweep = ["--sweep", "links.forward.delay=10ms,50ms", "--runs", "1", "--quiet"];
+        let outcome = place.call(&[&arguments[..], &sweep].concat());
+        assert_eq!(outcome.code, Some(0), "{arguments:?}: {}", outcome.stderr);
+    }
+}
+
+#[test]
 fn what_cannot_be_varied_is_refused_with_its_option() {
     let place = place();
     for (arguments, told) in [
@@ -72,6 +104,12 @@ fn what_cannot_be_varied_is_refused_with_its_option() {
         ),
         ("--sweep links.forward.delay=1ms,-2ms", &["--sweep links.forward.delay=-2ms", "0s or longer"]),
         ("--sweep links.forward.delay=1ms", &["--sweep", "one value"]),
+        // What only a run that is built finds wrong, alone and beside another value.
+        ("--sweep measure.from=1s,9s", &["--sweep measure.from=9s", "the run ends at 5s"]),
+        (
+            "--sweep duration=10s,20s --sweep measure.from=8s,12s",
+            &["--sweep measure.from=12s", "the run ends at 10s"],
+        ),
         ("--sweep links.forward.delay=1ms,2s", &["another unit"]),
         ("--sweep flows.video.controller=gcc,nada", &["no number with a unit"]),
         ("--sweep links.forward.delay=1ms,2ms --seed 3", &["--seed", "seeds from 1 on"]),

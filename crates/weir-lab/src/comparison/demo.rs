@@ -3,12 +3,12 @@
 use weir_cc::Cause;
 
 use super::Comparison;
-use super::by_run::{RunRow, RunTable};
 use super::tables::{
     Metric, call_metrics, cause_metric, freeze_metrics, loss_metric, media_sum, share_beside_tcp,
 };
 use super::verdict::{Wording, in_words};
 use crate::page::Best;
+use crate::paired::{RunRow, RunTable};
 use crate::registry;
 use weir_measure::results::RunMetrics;
 use weir_measure::results::stats::Estimate;
@@ -52,7 +52,7 @@ pub fn table(alone: &Comparison, beside: &Comparison) -> RunTable {
             From::BesideCubic => metric.values(&with_tcp.runs),
             From::BeyondFloor => metric.values_beyond(&own.runs, floor),
         };
-        RunRow { name: own.name.clone(), values: columns.iter().map(cell).collect() }
+        RunRow { name: own.name.clone(), law: own.law.clone(), values: columns.iter().map(cell).collect() }
     });
     let rows = rows.collect();
     RunTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }

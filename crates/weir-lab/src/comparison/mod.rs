@@ -1,6 +1,5 @@
 //! A scenario run under several controllers and seeds, and what the runs amount to: in a sentence, as tables, in a report.
 
-mod by_run;
 pub mod cost;
 pub mod demo;
 pub mod glossary;
@@ -13,6 +12,5 @@ pub mod tables;
 mod verdict;
 pub mod versus;
 
-pub use by_run::{RunRow, RunTable, difference, mark_best};
 pub use outcome::{Comparison, ControllerRuns, Sample};
 pub use request::{Captures, ComparisonError, ComparisonRequest};

@@ -1,17 +1,17 @@
 //! Controllers side by side in a handful of scenarios: a row to choose by.
 
 use super::Comparison;
-use super::by_run::{RunRow, RunTable};
 use super::demo;
 use super::tables::{Metric, call_metrics, loss_metric, share_beside_tcp};
-use crate::page::{Best, SummaryTable};
+use crate::page::Best;
+use crate::paired::{RunRow, RunTable};
 
 /// The scenarios of a portrait, in the order of [`table`].
 pub const SCENARIOS: [&str; 5] =
     [demo::ALONE, "quality/single-flow", "quality/steady", "quality/three-flows", "quality/beside-cubic"];
 
 /// A row per controller. The comparisons are those of [`SCENARIOS`], all of the same controllers.
-pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> SummaryTable {
+pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> RunTable {
     let [call, alone, steady, three, beside] = comparisons;
     let mut columns: Vec<(&Comparison, Metric<'_>)> =
         call_metrics().into_iter().map(|metric| (call, metric)).collect();
@@ -24,10 +24,14 @@ pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> SummaryTable {
         let cell = |(comparison, metric): &(&Comparison, Metric<'_>)| {
             comparison.controllers.get(index).map_or_else(Vec::new, |own| metric.values(&own.runs))
         };
-        RunRow { name: controller.name.clone(), values: columns.iter().map(cell).collect() }
+        RunRow {
+            name: controller.name.clone(),
+            law: controller.law.clone(),
+            values: columns.iter().map(cell).collect(),
+        }
     });
     let rows = rows.collect();
-    RunTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }.summary()
+    RunTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }
 }
 
 /// Its columns, in order.

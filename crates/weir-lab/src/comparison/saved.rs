@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use weir_measure::metrics::{ReadSeriesError, Series, read_cdf_csv};
 use weir_measure::results::{RunMetrics, Summary};
 
-use super::by_run::RunTable;
 use super::panels;
 use super::tables::table_of_runs;
 use crate::build::RunOptions;
 use crate::form::ScenarioError;
 use crate::page::{CdfStep, ControllerPanel, PageInput};
+use crate::paired::RunTable;
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
 
@@ -68,7 +68,7 @@ impl Saved {
         let mut controllers = Vec::new();
         for controller in &summary.controllers {
             let means = means(serde_json::to_value(&controller.measures)?);
-            controllers.push((controller.name.as_str(), vec![serde_json::from_value::<RunMetrics>(means)?]));
+            controllers.push((&controller.name, vec![serde_json::from_value::<RunMetrics>(means)?]));
         }
         let seeds = match summary.seeds.as_slice() {
             [] => "no run".to_owned(),
@@ -82,10 +82,17 @@ impl Saved {
             notes: vec![
                 "Numbers are means over runs; intervals need the values of every run, table.json.".to_owned(),
             ],
-            table: table_of_runs(controllers.iter().map(|(name, runs)| (*name, runs.as_slice()))),
+            table: table_of_runs(controllers.iter().map(|(name, runs)| ([*name, *name], runs.as_slice()))),
             scenario: summary.scenario,
             seeds: Vec::new(),
         })
+    }
+
+    /// Says of each row that does not tell it which law it is, by the variants of the scenario.
+    pub fn tell_laws(&mut self, scenario: &Scenario) {
+        for row in self.table.rows.iter_mut().filter(|row| row.law.is_empty() || row.law == row.name) {
+            scenario.controller_of(&row.name).clone_into(&mut row.law);
+        }
     }
 
     /// The page, with these curves and the scenario's text.

@@ -2,9 +2,9 @@
 
 use weir_cc::Cause;
 
-use super::by_run::{RunRow, RunTable, estimate};
-use super::{Comparison, ControllerRuns};
-use crate::page::{Best, Column, SummaryTable};
+use super::Comparison;
+use crate::page::{Best, Column, Row, SummaryTable};
+use crate::paired::{Differences, RunRow, RunTable, estimate, known, less};
 use weir_measure::results::stats::Estimate;
 use weir_measure::results::{FlowKind, FlowMeasures, RunMetrics, Value};
 
@@ -58,48 +58,44 @@ impl<'a> Metric<'a> {
 
 /// The table of any comparison: what its media flows got together, and the bottleneck.
 pub fn summary_table(comparison: &Comparison) -> RunTable {
-    table_of_runs(comparison.controllers.iter().map(|c| (c.name.as_str(), c.runs.as_slice())))
+    table_of_runs(comparison.controllers.iter().map(|c| ([&c.name, &c.law], c.runs.as_slice())))
 }
 
-/// How each of the others differs from the first controller, run by run: what two runs of one seed differ in is not the network
-/// or the video. `None` without several controllers, or with a single run.
-pub fn difference_table(comparison: &Comparison) -> Option<SummaryTable> {
-    let (first, others) = comparison.controllers.split_first()?;
-    if others.is_empty() || first.runs.len() < 2 {
-        return None;
-    }
-    Some(differences(others.iter().map(|of| (of, first))))
+/// What variants of one law differ in, run by run.
+pub fn differences(comparison: &Comparison) -> Vec<Differences> {
+    summary_table(comparison).differences()
 }
 
 /// How each controller differs from itself in `before`, run by run. `None` where that had other seeds, or none of the controllers.
 pub fn change_table(before: &Comparison, now: &Comparison) -> Option<SummaryTable> {
-    let earlier = |of: &ControllerRuns| before.controllers.iter().find(|other| other.name == of.name);
-    let pairs: Vec<_> = now.controllers.iter().filter_map(|of| Some((of, earlier(of)?))).collect();
-    let alike = before.summary.seeds == now.summary.seeds && !pairs.is_empty();
-    alike.then(|| differences(pairs.into_iter()))
+    let values =
+        |of: &Comparison| table_of_all(of.controllers.iter().map(|c| ([&c.name, &c.law], &c.runs[..])));
+    let (earlier, RunTable { columns, rows }) = (values(before).rows, values(now));
+    let change =
+        |row: &RunRow| Some(less(&columns, row, earlier.iter().find(|other| other.name == row.name)?));
+    let rows: Vec<Row> = rows.iter().filter_map(change).collect();
+    let alike = before.summary.seeds == now.summary.seeds && !rows.is_empty();
+    alike.then(|| known(SummaryTable { columns, rows }))
 }
 
-/// How the first of each pair differs from the second.
-fn differences<'a>(pairs: impl Iterator<Item = (&'a ControllerRuns, &'a ControllerRuns)>) -> SummaryTable {
-    let mut metrics = media_metrics();
-    metrics.extend(network_metrics());
-    let row = |(of, other): (&ControllerRuns, &ControllerRuns)| RunRow {
-        name: of.name.clone(),
-        values: metrics.iter().map(|metric| metric.values_beyond(&of.runs, &other.runs)).collect(),
-    };
-    let rows = pairs.map(row).collect();
-    let columns = metrics.iter().map(|m| Column { best: Best::Neither, ..m.column.clone() }).collect();
-    RunTable { columns, rows }.without_empty_columns().summary()
+/// The same of the runs of each controller, which has a name and is a law.
+pub(crate) fn table_of_runs<'a>(
+    controllers: impl Iterator<Item = ([&'a String; 2], &'a [RunMetrics])>,
+) -> RunTable {
+    table_of_all(controllers).without_empty_columns()
 }
 
-/// The same of the runs of each controller.
-pub(crate) fn table_of_runs<'a>(controllers: impl Iterator<Item = (&'a str, &'a [RunMetrics])>) -> RunTable {
+fn table_of_all<'a>(controllers: impl Iterator<Item = ([&'a String; 2], &'a [RunMetrics])>) -> RunTable {
     let mut metrics = media_metrics();
     metrics.extend(network_metrics());
     let values = |runs: &[RunMetrics]| metrics.iter().map(|m| m.values(runs)).collect();
-    let row = |(name, runs): (&str, &[RunMetrics])| RunRow { name: name.to_owned(), values: values(runs) };
+    let row = |([name, law], runs): ([&String; 2], &[RunMetrics])| RunRow {
+        name: name.clone(),
+        law: law.clone(),
+        values: values(runs),
+    };
     let rows = controllers.map(row).collect();
-    RunTable { columns: metrics.iter().map(|m| m.column.clone()).collect(), rows }.without_empty_columns()
+    RunTable { columns: metrics.iter().map(|m| m.column.clone()).collect(), rows }
 }
 
 /// The rows of a table of flows: name, kind and what each got, over the runs of one controller. Flows that are copies
@@ -111,7 +107,8 @@ pub fn flow_table(runs: &[RunMetrics]) -> SummaryTable {
         .into_iter()
         .map(|(group, count)| {
             let name = if count == 1 { group.clone() } else { format!("{group} × {count}") };
-            RunRow { name, values: flow_metrics(&group).iter().map(|m| m.values(runs)).collect() }
+            let values = flow_metrics(&group).iter().map(|m| m.values(runs)).collect();
+            RunRow { name, values, ..RunRow::default() }
         })
         .collect();
     let columns = columns.into_iter().map(|m| m.column).collect();

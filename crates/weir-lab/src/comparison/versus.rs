@@ -2,9 +2,9 @@
 
 use weir_measure::results::Value;
 
-use super::by_run::{RunTable, difference, keep};
 use super::saved::Saved;
-use crate::page::{Best, Cell, ControllerPanel, PageInput, Row, RowKind, SummaryTable};
+use crate::page::{ControllerPanel, PageInput, Row, RowKind, SummaryTable};
+use crate::paired::{RunRow, RunTable, known, less};
 
 /// A run with all that a page shows of it.
 #[derive(Clone, Debug, Default)]
@@ -85,44 +85,26 @@ fn common_seeds(a: &Saved, b: &Saved) -> Vec<(usize, usize)> {
 
 /// What the second has beyond the first; a cell is marked where the interval excludes zero.
 fn differences(a: &RunTable, b: &RunTable, pairs: &[(usize, usize)]) -> SummaryTable {
-    let mut table = SummaryTable { columns: a.columns.clone(), rows: Vec::new() };
+    let place = |at: usize| {
+        let column = &a.columns[at];
+        b.columns.iter().position(|other| other.label == column.label && other.unit == column.unit)
+    };
+    let picked = |row: &RunRow, at: Option<usize>, runs: &mut dyn Iterator<Item = usize>| -> Vec<Value> {
+        at.map_or_else(Vec::new, |at| runs.map(|run| row.values[at].get(run).copied().flatten()).collect())
+    };
+    let mut rows = Vec::new();
     for row in &a.rows {
         let Some(other) = b.rows.iter().find(|other| other.name == row.name) else { continue };
-        let cell = |at: usize| {
-            let column = &a.columns[at];
-            let alike =
-                |other: &crate::page::Column| other.label == column.label && other.unit == column.unit;
-            let place = b.columns.iter().position(alike)?;
-            let pick = |values: &[Value], at: usize| values.get(at).copied().flatten();
-            let (before, after): (Vec<Value>, Vec<Value>) =
-                pairs.iter().map(|&(i, j)| (pick(&row.values[at], i), pick(&other.values[place], j))).unzip();
-            let estimate = difference(&after, &before)?;
-            let (sure, mean) = (estimate.excludes_zero(), estimate.mean);
-            let better = match column.best {
-                Best::Neither => None,
-                Best::Highest => Some(mean > 0.0),
-                Best::Lowest => Some(mean < 0.0),
-            };
-            Some(Cell {
-                best: sure && better != Some(false),
-                worse: sure && better == Some(false),
-                ..estimate.into()
-            })
+        let of = |values: &dyn Fn(usize) -> Vec<Value>| RunRow {
+            name: row.name.clone(),
+            law: row.law.clone(),
+            values: (0..a.columns.len()).map(values).collect(),
         };
-        let cells = (0..a.columns.len()).map(cell).collect();
-        table.rows.push(Row { kind: RowKind::Difference, ..Row::of(&row.name, cells) });
+        let before = of(&|at| picked(row, Some(at), &mut pairs.iter().map(|pair| pair.0)));
+        let after = of(&|at| picked(other, place(at), &mut pairs.iter().map(|pair| pair.1)));
+        rows.push(less(&a.columns, &after, &before));
     }
-    known(table)
-}
-
-/// The same without rows and columns of which nothing is known.
-fn known(mut table: SummaryTable) -> SummaryTable {
-    table.rows.retain(|row| row.cells.iter().any(Option::is_some));
-    let used: Vec<bool> =
-        (0..table.columns.len()).map(|at| table.rows.iter().any(|row| row.cells[at].is_some())).collect();
-    keep(&mut table.columns, &used);
-    table.rows.iter_mut().for_each(|row| keep(&mut row.cells, &used));
-    table
+    known(SummaryTable { columns: a.columns.clone(), rows })
 }
 
 /// The rows of a controller below each other: of the first run, of the second, and what is between them. Columns are those of
@@ -175,8 +157,7 @@ fn overlaid(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::RunRow;
-    use crate::page::Column;
+    use crate::page::{Best, Column};
 
     fn loaded(name: &str, seeds: &[u64], rows: &[(&str, &[f64])]) -> Loaded {
         let column = |label: &str, best| Column {
@@ -188,7 +169,7 @@ mod tests {
         };
         let row = |(law, values): &(&str, &[f64])| {
             let values: Vec<Value> = values.iter().copied().map(Some).collect();
-            RunRow { name: (*law).to_owned(), values: vec![values.clone(), values] }
+            RunRow { name: (*law).to_owned(), law: (*law).to_owned(), values: vec![values.clone(), values] }
         };
         let columns = vec![column("rate", Best::Highest), column("delay", Best::Lowest)];
         let table = RunTable { columns, rows: rows.iter().map(row).collect() };

@@ -67,9 +67,9 @@ impl Management {
 
 /// A pair of flows and its paths.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Case {
+pub(super) struct Case<'l> {
     /// The law of both flows: a controller or a window law.
-    pub(super) law: &'static str,
+    pub(super) law: &'l str,
     /// Whether they share a bottleneck.
     pub(super) kind: Kind,
     /// By how much longer the second flow takes to its bottleneck.
@@ -84,9 +84,9 @@ pub(super) struct Case {
 
 /// What both flows of a case told, interval by interval.
 #[derive(Clone, Debug)]
-pub(super) struct Course {
+pub(super) struct Course<'l> {
     /// The case.
-    pub(super) case: Case,
+    pub(super) case: Case<'l>,
     /// What each flow told.
     pub(super) told: [Vec<Told>; 2],
 }
@@ -110,21 +110,25 @@ pub(super) struct Told {
 ///
 /// # Panics
 /// Never: the network is valid.
-pub(super) fn run(config: &Config, case: &Case) -> Result<Course, RegistryError> {
-    let flows = [traffic(case.law)?, traffic(case.law)?];
+pub(super) fn run<'l>(
+    registry: &Registry,
+    config: &Config,
+    case: &Case<'l>,
+) -> Result<Course<'l>, RegistryError> {
+    let flows = [traffic(registry, case.law)?, traffic(registry, case.law)?];
     let watch = Watch { flows: [Fates::new(config), Fates::new(config)] };
     let watch = Simulation::new(spec(case, flows), watch).expect("the network is valid").run();
     Ok(Course { case: *case, told: watch.flows.map(|flow| flow.told) })
 }
 
-fn traffic(law: &str) -> Result<Traffic, RegistryError> {
+fn traffic(registry: &Registry, law: &str) -> Result<Traffic, RegistryError> {
     if registry::window_laws().iter().any(|info| info.name == law) {
         let law = registry::window_law(law, None, false)?;
         return Ok(Traffic::Tcp { law, config: TcpConfig::default(), size: None });
     }
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(150), kbps(300), MOST)?;
-    let halves = Registry::standard().build(law, None, limits, 1.0)?;
+    let halves = registry.build(law, None, limits, 1.0)?;
     let config = MediaConfig::new(limits, EncoderConfig::rfc8867());
     let config =
         MediaConfig { packet_format: halves.packet_format, leave_out: None, breakers: false, ..config };
@@ -132,7 +136,7 @@ fn traffic(law: &str) -> Result<Traffic, RegistryError> {
 }
 
 /// Links 0 and 1 are the bottlenecks, 2 leads the second flow to its one, 3 is the way back.
-fn spec(case: &Case, [first, second]: [Traffic; 2]) -> RunSpec {
+fn spec(case: &Case<'_>, [first, second]: [Traffic; 2]) -> RunSpec {
     let wide = || Service::Constant(DataRate::from_mbps(1000));
     let bottleneck = |name: &str| {
         let mut config = LinkConfig::new(Service::Constant(CAPACITY), TimeDelta::from_millis(20));
@@ -165,7 +169,7 @@ fn spec(case: &Case, [first, second]: [Traffic; 2]) -> RunSpec {
 }
 
 /// Bursts and gaps of one source, exponentially distributed. All of them together offer `load` in the mean.
-fn bursts(case: &Case, name: &str) -> Traffic {
+fn bursts(case: &Case<'_>, name: &str) -> Traffic {
     let mut random = Pcg64Mcg::seed_from_u64(stream(case.seed, name, "bursts"));
     let duty = BURST.secs_f64() / (BURST + GAP).secs_f64();
     let peak = CAPACITY.scale((case.load - OWN_LOAD) / (f64::from(SOURCES) * duty));

@@ -7,11 +7,10 @@ use weir_cc::coupled::sbd::{Config, Detector, StabilityConfig};
 use weir_units::TimeDelta;
 
 use super::course::{Case, Course, Kind, Management, Told, run};
-use crate::registry::RegistryError;
+use crate::registry::{Registry, RegistryError};
 
-/// A law of the grid.
-type Law = &'static str;
-const LAWS: [Law; 3] = ["gcc", "nada", "cubic"];
+/// The laws of the grid unless others are asked for: controllers and window laws of TCP.
+pub const LAWS: [&str; 3] = ["gcc", "nada", "cubic"];
 const LAGS_MS: [i64; 3] = [0, 50, 100];
 const LOADS: [f64; 3] = [0.7, 0.9, 1.1];
 const QUEUES: [Management; 2] = [Management::DropTail, Management::Codel];
@@ -20,10 +19,10 @@ const BEGIN: TimeDelta = TimeDelta::from_secs(35);
 /// Seeds 1 to 5 chose what resolutions 10 and 11 of [`weir_cc::coupled::sbd`] say: the grid is run with others.
 const FIRST_SEED: u64 = 101;
 
-/// Every case of the grid with `seeds` seeds each.
-fn cases(seeds: u64) -> Vec<Case> {
+/// Every case of the grid of `laws` with `seeds` seeds each.
+fn cases<'l>(laws: &'l [&'l str], seeds: u64) -> Vec<Case<'l>> {
     let mut cases = Vec::new();
-    for (queue, law, load) in cells() {
+    for (queue, law, load) in cells(laws) {
         for kind in [Kind::Shared, Kind::Separate] {
             for lag in LAGS_MS.map(TimeDelta::from_millis) {
                 let seeds = FIRST_SEED..FIRST_SEED + seeds;
@@ -35,8 +34,8 @@ fn cases(seeds: u64) -> Vec<Case> {
 }
 
 /// What the table has a line for.
-fn cells() -> impl Iterator<Item = (Management, Law, f64)> {
-    let of_law = |queue| LAWS.into_iter().flat_map(move |law| LOADS.map(move |load| (queue, law, load)));
+fn cells<'l>(laws: &'l [&'l str]) -> impl Iterator<Item = (Management, &'l str, f64)> {
+    let of_law = move |queue| laws.iter().flat_map(move |&law| LOADS.map(move |load| (queue, law, load)));
     QUEUES.into_iter().flat_map(of_law)
 }
 
@@ -102,12 +101,12 @@ impl Judged {
 }
 
 /// How often the pair of a course was together.
-fn judge(config: &Config, course: &Course) -> Judged {
+fn judge(config: &Config, course: &Course<'_>) -> Judged {
     judge_pair(config, [&course.told[0], &course.told[1]])
 }
 
 /// The same for the first flow of one course and the second of another: what chance finds.
-fn chance(config: &Config, a: &Course, b: &Course) -> Judged {
+fn chance(config: &Config, a: &Course<'_>, b: &Course<'_>) -> Judged {
     judge_pair(config, [&a.told[0], &b.told[1]])
 }
 
@@ -158,10 +157,10 @@ fn judge_pair(config: &Config, told: [&[Told]; 2]) -> Judged {
 }
 
 /// A line of the table: pairs of a law at a load and through a kind of queue, over all lags.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// The law.
-    pub law: &'static str,
+    pub law: String,
     /// The load.
     pub load: f64,
     /// The queue.
@@ -176,7 +175,11 @@ pub struct Row {
 
 /// The grid with so many seeds.
 #[derive(Clone, Copy, Debug)]
-pub struct DetectionRequest {
+pub struct DetectionRequest<'a> {
+    /// The controllers that there are.
+    pub registry: &'a Registry,
+    /// The laws of the grid, controllers or window laws of TCP, such as [`LAWS`].
+    pub laws: &'a [&'a str],
     /// Seeds of each case, from 101 on.
     pub seeds: u64,
     /// Threads.
@@ -185,10 +188,10 @@ pub struct DetectionRequest {
     pub config: Config,
 }
 
-impl DetectionRequest {
+impl DetectionRequest<'_> {
     /// How many runs this makes.
     pub fn runs(&self) -> usize {
-        cases(self.seeds).len()
+        cases(self.laws, self.seeds).len()
     }
 
     /// Runs everything; `done` is called after each run, from any thread.
@@ -197,14 +200,35 @@ impl DetectionRequest {
     /// A law that is not known, or no threads.
     pub fn run(&self, done: &(dyn Fn() + Sync)) -> Result<Vec<Row>, DetectionError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
-        let one = |case: &Case| {
-            let course = run(&self.config, case);
-            done();
-            course
+        let cases = cases(self.laws, self.seeds);
+        let courses: Result<Vec<Course<'_>>, RegistryError> = pool.install(|| {
+            let one = |case| {
+                let course = run(self.registry, &self.config, case);
+                done();
+                course
+            };
+            cases.par_iter().map(one).collect()
+        });
+        Ok(self.rows(&courses?))
+    }
+
+    /// What came out of `courses`.
+    fn rows(&self, courses: &[Course<'_>]) -> Vec<Row> {
+        let config = &self.config;
+        let row = |(queue, law, load): (Management, &str, f64)| {
+            let of_row = |case: &Case<'_>| {
+                case.queue == queue && case.law == law && case.load.total_cmp(&load).is_eq()
+            };
+            let sum = |kind: Kind| {
+                let of = |course: &&Course<'_>| course.case.kind == kind && of_row(&course.case);
+                let judged = courses.iter().filter(of).map(|course| judge(config, course));
+                judged.fold(Judged::default(), Judged::with)
+            };
+            let (shared, separate) = (sum(Kind::Shared), sum(Kind::Separate));
+            let chance = shuffled(config, courses, &of_row);
+            Row { law: law.to_owned(), load, queue, shared, separate, chance }
         };
-        let courses: Result<Vec<Course>, RegistryError> =
-            pool.install(|| cases(self.seeds).par_iter().map(one).collect());
-        Ok(rows(&self.config, &courses?))
+        cells(self.laws).map(row).collect()
     }
 }
 
@@ -219,28 +243,9 @@ pub enum DetectionError {
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
-/// What came out of `courses`.
-fn rows(config: &Config, courses: &[Course]) -> Vec<Row> {
-    let row = |(queue, law, load): (Management, Law, f64)| {
-        let of_row =
-            |case: &Case| case.queue == queue && case.law == law && case.load.total_cmp(&load).is_eq();
-        let sum = |kind: Kind| {
-            let of = |course: &&Course| course.case.kind == kind && of_row(&course.case);
-            courses
-                .iter()
-                .filter(of)
-                .map(|course| judge(config, course))
-                .fold(Judged::default(), Judged::with)
-        };
-        let (shared, separate) = (sum(Kind::Shared), sum(Kind::Separate));
-        Row { law, load, queue, shared, separate, chance: shuffled(config, courses, &of_row) }
-    };
-    cells().map(row).collect()
-}
-
 /// Of the cases that share a bottleneck each first flow with the second of the next case.
-fn shuffled(config: &Config, courses: &[Course], of: &dyn Fn(&Case) -> bool) -> Judged {
-    let shared: Vec<&Course> =
+fn shuffled(config: &Config, courses: &[Course<'_>], of: &dyn Fn(&Case<'_>) -> bool) -> Judged {
+    let shared: Vec<&Course<'_>> =
         courses.iter().filter(|course| course.case.kind == Kind::Shared && of(&course.case)).collect();
     let others = shared.iter().cycle().skip(1);
     let pairs = shared.iter().zip(others).filter(|(a, b)| a.case != b.case && a.case.seed != b.case.seed);

@@ -13,5 +13,5 @@ mod grid;
 mod parameters;
 
 pub use course::Management;
-pub use grid::{DetectionError, DetectionRequest, Judged, Row};
+pub use grid::{DetectionError, DetectionRequest, Judged, LAWS, Row};
 pub use parameters::parameters;

@@ -79,6 +79,21 @@ pub(super) fn scenario(
     place: &Place,
 ) -> Result<Scenario, ScenarioError> {
     let row = &experiment.row;
+    let mut scenario = match &experiment.asked {
+        Some(asked) => asked.scenario_at(&experiment.registry, place)?,
+        None => of_the_row(experiment, variant, place)?,
+    };
+    if let Some(controller) = row.own_controller(variant) {
+        scenario.use_controller(controller)?;
+    }
+    // Names and seeds do not make runs of their own, nor does what others are compared with.
+    let (controllers, variants) = (Vec::new(), Named::default());
+    Ok(Scenario { name: String::new(), runs: 1, seed: 1, controllers, variants, ..scenario })
+}
+
+/// The same as the row has it.
+fn of_the_row(experiment: &Experiment, variant: &str, place: &Place) -> Result<Scenario, ScenarioError> {
+    let row = &experiment.row;
     let mut overrides = overrides(experiment, variant, place)?;
     overrides.extend(windows(experiment));
     let own = row.own_scenario(variant);
@@ -86,7 +101,7 @@ pub(super) fn scenario(
         Source::Name(name) => Some(name.as_str()),
         Source::Inline(_) => None,
     });
-    let scenario = match (own.or(of_the_row), &experiment.inline) {
+    match (own.or(of_the_row), &experiment.inline) {
         (Some(name), _) => named(experiment, name, &overrides),
         (None, Some(text)) => Scenario::parse_in(
             &experiment.registry,
@@ -96,16 +111,9 @@ pub(super) fn scenario(
         ),
         (None, None) => {
             let problem = Problem::key(&KeyPath::of(&["variants"]), "there is no scenario to be run");
-            return Err(experiment.origin.error(problem));
+            Err(experiment.origin.error(problem))
         }
-    };
-    let mut scenario = scenario?;
-    if let Some(controller) = row.own_controller(variant) {
-        scenario.use_controller(controller)?;
     }
-    // Names and seeds do not make runs of their own, nor does what others are compared with.
-    let (controllers, variants) = (Vec::new(), Named::default());
-    Ok(Scenario { name: String::new(), runs: 1, seed: 1, controllers, variants, ..scenario })
 }
 
 /// The template, shipped scenario or file of this name.

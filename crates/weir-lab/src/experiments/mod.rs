@@ -4,6 +4,7 @@
 //! seeds, and claims, each with its class, the paper's value, a [formula](formula) over the results, and what is accepted.
 //! [`Reproduction`] plans the runs of many rows, makes each once, and judges.
 
+mod asked;
 mod baseline;
 mod cases;
 mod catalogue;
@@ -44,5 +45,5 @@ pub use row::{
     Row, Seeds, Selection, Source, Sweep, Trend, Values, Variant,
 };
 pub use shard::Shard;
-pub use sweep::{SweepRequest, Swept, Varied, columns as sweep_columns};
+pub use sweep::{SweepRequest, Swept};
 pub use table::Table;

@@ -68,13 +68,17 @@ impl<'e> Plan<'e> {
 
     /// How many runs further seeds make at most: if every place that has them has the row's own cases there.
     pub(super) fn most_further_runs(&self) -> usize {
-        let of = |row: &PlannedRow<'_>| {
-            let (further, by) = (row.experiment.row.further.as_ref()?, row.experiment.further.as_ref()?);
-            let variants: BTreeSet<&str> = by.leaves().iter().map(|leaf| leaf.variant.as_str()).collect();
-            let seeds = further.seeds.saturating_sub(row.seeds) as usize;
-            Some(further.count(row.places.len()) * variants.len() * seeds)
-        };
-        self.rows.iter().filter_map(of).sum()
+        self.rows.iter().filter_map(PlannedRow::most_further_runs).sum()
+    }
+}
+
+impl PlannedRow<'_> {
+    /// The same of one row; `None` of one without further seeds.
+    pub(super) fn most_further_runs(&self) -> Option<usize> {
+        let (further, by) = (self.experiment.row.further.as_ref()?, self.experiment.further.as_ref()?);
+        let variants: BTreeSet<&str> = by.leaves().iter().map(|leaf| leaf.variant.as_str()).collect();
+        let seeds = further.seeds.saturating_sub(self.seeds) as usize;
+        Some(further.count(self.places.len()) * variants.len() * seeds)
     }
 }
 
@@ -195,6 +199,10 @@ impl<'e> Planner<'e, '_> {
             for leaf in formulas.leaves() {
                 self.want(spot, leaf, seeds, &claim_path(index).with("of"), &mut cases)?;
             }
+        }
+        let asked = experiment.asked.iter().flat_map(|asked| &asked.measured);
+        for leaf in asked.flat_map(Formula::leaves) {
+            self.want(spot, leaf, seeds, &KeyPath::default(), &mut cases)?;
         }
         Ok(cases)
     }

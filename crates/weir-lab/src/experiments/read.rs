@@ -1,9 +1,11 @@
 //! From a text to an experiment that makes sense.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use toml::Table;
 
+use super::asked::Asked;
 use super::catalogue::{ROWS, ShippedRow};
 use super::formula::{Formula, Kind, Leaf, Reading, Scope, fill, parse_any, parse_as};
 use super::paths;
@@ -26,6 +28,8 @@ pub struct Experiment {
     pub(super) plots: Vec<PlotFormulas>,
     /// By what further seeds go, if the row has them.
     pub(super) further: Option<Formula>,
+    /// What a command line asks for in place of the row's scenario and of what is laid over it.
+    pub(super) asked: Option<Asked>,
     /// The text of the scenario that stands in it, each line where it was.
     pub(super) inline: Option<String>,
     /// Where the templates are that it may name besides those that ship: of a row that is a file.
@@ -62,8 +66,14 @@ impl Experiment {
             toml::from_str(text).map_err(|error| origin.plain_error(error.span(), error.message()))?;
         origin.check(form::check(&table, row_shape(), &|_, _| None))?;
         let row: Row = form::read(table).map_err(|message| origin.plain_error(None, &message))?;
+        let inline = matches!(row.scenario, Some(Source::Inline(_))).then(|| scenario_lines(text));
+        Ok(Self { inline, ..Self::of(name, row, origin)? })
+    }
+
+    /// That of a row, which comes from `origin`.
+    pub(super) fn of(name: &str, row: Row, origin: Origin) -> Result<Self, ScenarioError> {
         let mut problems = Vec::new();
-        let formulas = row
+        let formulas: Vec<Formulas> = row
             .claims
             .iter()
             .enumerate()
@@ -71,6 +81,7 @@ impl Experiment {
             .collect();
         let plots = plots::read(&row, &|text, scope, path| read_any(&row, text, scope, path), &mut problems);
         let further = read_further(&row, &mut problems);
+        problems.extend(further.iter().flat_map(|by| not_run_further(&row, &formulas, by)));
         problems.extend(settings(&row));
         problems.extend(super::sense::of_row(&row));
         problems.extend(sources(&row));
@@ -79,14 +90,14 @@ impl Experiment {
             problems.push(problem.help("add `scenario`: the name of one, or a table"));
         }
         origin.check(problems)?;
-        let inline = matches!(row.scenario, Some(Source::Inline(_))).then(|| scenario_lines(text));
         Ok(Self {
             name: name.to_owned(),
             row,
             formulas,
             plots,
             further,
-            inline,
+            asked: None,
+            inline: None,
             templates: None,
             origin,
             registry: Registry::standard(),
@@ -138,11 +149,15 @@ impl Experiment {
 }
 
 /// The rows that ship, of these names or of this paper, in order, all of them without either; then those that are files, whose
-/// names end in `.toml`.
+/// names end in `.toml`. Their scenarios can name the controllers of `registry`.
 ///
 /// # Errors
 /// A name, a file or a paper that is not there; a file that makes no sense; two rows of one name.
-pub fn open(names: &[String], paper: Option<&str>) -> Result<Vec<Experiment>, ScenarioError> {
+pub fn open(
+    registry: &Registry,
+    names: &[String],
+    paper: Option<&str>,
+) -> Result<Vec<Experiment>, ScenarioError> {
     let is_file = |name: &&String| Path::new(name).extension().is_some_and(|end| end == "toml");
     let (files, named): (Vec<&String>, Vec<&String>) = names.iter().partition(is_file);
     let named: Vec<String> = named.into_iter().cloned().collect();
@@ -152,8 +167,9 @@ pub fn open(names: &[String], paper: Option<&str>) -> Result<Vec<Experiment>, Sc
         select(&named, paper)?
     };
     let files = files.into_iter().map(|file| Experiment::open(Path::new(file)));
-    let rows: Vec<Experiment> =
-        shipped.into_iter().map(Experiment::shipped).chain(files).collect::<Result<_, _>>()?;
+    let rows = shipped.into_iter().map(Experiment::shipped).chain(files);
+    let among = |row: Experiment| Experiment { registry: registry.clone(), ..row };
+    let rows: Vec<Experiment> = rows.map(|row| row.map(among)).collect::<Result<_, _>>()?;
     match rows
         .iter()
         .enumerate()
@@ -227,7 +243,12 @@ fn read_claim(row: &Row, claim: &Claim, path: &KeyPath, problems: &mut Vec<Probl
     Formulas { of, no_more }
 }
 
-fn read_formula(row: &Row, text: &str, over_places: bool, path: &KeyPath) -> Result<Formula, Problem> {
+pub(super) fn read_formula(
+    row: &Row,
+    text: &str,
+    over_places: bool,
+    path: &KeyPath,
+) -> Result<Formula, Problem> {
     let scope = if over_places { Scope::AllPlaces } else { Scope::Place };
     let formula = parse_as(text, Reading { scope, named: &row.formulas });
     let formula = formula.map_err(|mistake| Problem::value(path, mistake.message).help(mistake.help))?;
@@ -260,6 +281,24 @@ fn read_further(row: &Row, problems: &mut Vec<Problem>) -> Option<Formula> {
             None
         }
     }
+}
+
+/// Claims in which further seeds count, and which name a variant that is not run with them.
+fn not_run_further(row: &Row, formulas: &[Formulas], by: &Formula) -> Vec<Problem> {
+    let variants: BTreeSet<&str> = by.leaves().iter().map(|leaf| leaf.variant.as_str()).collect();
+    let not_run =
+        |leaf: &&Leaf| !variants.contains(leaf.variant.as_str()) && row.own_analysis(&leaf.variant).is_none();
+    let problem = |(index, (_, formulas)): (usize, (&Claim, &Formulas))| {
+        let leaf = formulas.leaves().find(not_run)?;
+        let message = format!("`{}` has no further seeds, as `further.by` does not name it", leaf.variant);
+        let help = format!(
+            "name it there, besides {}, or leave out `further`",
+            list(&Vec::from_iter(variants.clone()))
+        );
+        Some(Problem::value(&claim_path(index).with("of"), message).help(help))
+    };
+    let claims = row.claims.iter().zip(formulas).enumerate();
+    claims.filter(|(_, (claim, _))| claim.further).filter_map(problem).collect()
 }
 
 /// Whether everything that a formula names is there.

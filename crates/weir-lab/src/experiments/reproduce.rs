@@ -41,6 +41,8 @@ pub struct Reproduced {
     pub plots: Vec<PlotResult>,
     /// What was measured at each point of a grid, of the rows that have one.
     pub tables: Vec<Table>,
+    /// Of a sweep that a command line asked for: the places, each with the values of each number, run by run.
+    pub(super) measured: Vec<(Place, Vec<Vec<Value>>)>,
 }
 
 impl<'e> Reproduction<'e> {
@@ -60,6 +62,12 @@ impl<'e> Reproduction<'e> {
     /// How many runs that makes; with further seeds at most.
     pub fn runs(&self) -> usize {
         self.plan.runs() + if self.further { self.plan.most_further_runs() } else { 0 }
+    }
+
+    /// The rows to which further seeds, where they are wanted, add none beyond those that all places have.
+    pub fn without_further_runs(&self) -> impl Iterator<Item = &str> {
+        let rows = self.plan.rows.iter().filter(|row| self.further && row.most_further_runs() == Some(0));
+        rows.map(|row| row.experiment.name.as_str())
     }
 
     /// Makes the runs on so many threads, those that `store` has not, and judges the claims, in the order of the rows; `done` is
@@ -93,7 +101,8 @@ impl<'e> Reproduction<'e> {
             .collect();
         let tables = rows().zip(&best).filter_map(|(row, best)| Table::of(row, best, &harvests)).collect();
         let claims = rows().zip(&best).flat_map(|(row, best)| row.judge(best, &harvests)).collect();
-        Ok(Reproduced { claims, plots, tables })
+        let measured = rows().flat_map(|row| row.measured(&harvests)).collect();
+        Ok(Reproduced { claims, plots, tables, measured })
     }
 
     /// Makes the runs of `shard` alone, into `store`.
@@ -186,6 +195,17 @@ impl PlannedRow<'_> {
         let drawn = cases.filter(|&case| harvests.is_drawn(case));
         let seeds = |case: usize| harvests.seeds(case) as u64 + 1..=u64::from(best.seeds);
         drawn.flat_map(|case| seeds(case).map(move |seed| OneRun { case, seed })).collect()
+    }
+
+    /// What is asked for in place of claims: the places, each with the values of each number, run by run.
+    fn measured(&self, harvests: &Harvests<'_>) -> Vec<(Place, Vec<Vec<Value>>)> {
+        let Some(asked) = &self.experiment.asked else { return Vec::new() };
+        self.with_runs(harvests, self.seeds, |runs| {
+            let numbers =
+                |place: usize| asked.measured.iter().map(move |formula| runs.numbers(formula, place));
+            let places = self.places.iter().enumerate();
+            places.map(|(place, at)| (at.clone(), numbers(place).collect())).collect()
+        })
     }
 
     /// Every claim of the row, judged.

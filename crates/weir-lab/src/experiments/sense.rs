@@ -16,6 +16,11 @@ pub(super) fn of_row(row: &Row) -> Vec<Problem> {
     problems.extend(row.further.as_ref().and_then(|further| {
         of_share(further.share, &KeyPath::of(&["further", "share"]), "no place would have further seeds")
     }));
+    problems.extend(row.further.as_ref().filter(|further| further.seeds <= row.seeds.quick).map(|further| {
+        let message = format!("{} seeds are no further ones", further.seeds);
+        let help = format!("write more than `seeds.quick`, which is {}", row.seeds.quick);
+        Problem::value(&KeyPath::of(&["further", "seeds"]), message).help(help)
+    }));
     for (index, claim) in row.claims.iter().enumerate().filter(|(_, claim)| claim.further) {
         let path = KeyPath::of(&["claims"]).item(index).with("further");
         if row.further.is_none() {

@@ -1,84 +1,47 @@
-//! A scenario over values of its own keys, as a row without claims: planned, run, kept and drawn as papers' rows are.
+//! A scenario over values of its own keys, as a row without claims: planned, run, kept and drawn as papers' rows are, and
+//! measured without being judged.
 
 use std::collections::BTreeMap;
-use std::str::FromStr;
 
-use super::judge::Measured;
+use super::asked::Asked;
 use super::plots::{Axis, LineOf, Plot, PlotKind};
-use super::read::Experiment;
-use super::results::ClaimResult;
-use super::row::{Claim, Class, Range, Row, Seeds, Source, Sweep, Values, Variant};
-use crate::form::ScenarioError;
+use super::read::{Experiment, read_formula};
+use super::reproduce::Reproduced;
+use super::row::{Row, Seeds, Source, Sweep, Values, Variant};
+use super::values::Place;
+use crate::form::{KeyPath, Origin, ScenarioError, Varied};
+use crate::page::{Best, Column};
+use crate::paired::{RunRow, RunTable};
 use crate::registry::Registry;
 use crate::scenario::{Contestant, Named};
+use weir_measure::results::Value;
 
-/// One key that is varied: `links.forward.delay=10ms,50ms,200ms`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Varied {
-    /// The key, as after `--set`.
-    pub path: String,
-    /// Its values …
-    pub values: Vec<f64>,
-    /// … in this unit; empty of a number.
-    pub unit: String,
-}
-
-impl FromStr for Varied {
-    type Err = String;
-
-    /// `PATH=VALUE,VALUE,…`, numbers with one unit.
-    fn from_str(text: &str) -> Result<Self, String> {
-        const USAGE: &str = "write `PATH=VALUE,VALUE`, such as `links.forward.delay=10ms,50ms`";
-        let (path, values) = text.rsplit_once('=').ok_or_else(|| format!("`{text}` has no `=`; {USAGE}"))?;
-        if path.trim().is_empty() {
-            return Err(format!("`{text}` names no key; {USAGE}"));
-        }
-        let mut varied = Self { path: path.trim().to_owned(), values: Vec::new(), unit: String::new() };
-        for (index, word) in values.split(',').map(str::trim).enumerate() {
-            let end = word.find(|c: char| c.is_ascii_alphabetic() && c != 'e').unwrap_or(word.len());
-            let (number, unit) = word.split_at(end);
-            let value: f64 = number.trim().parse().map_err(|_| {
-                format!(
-                    "`{word}` is no number with a unit; {USAGE}; words are compared with --set, one run each"
-                )
-            })?;
-            if !value.is_finite() {
-                return Err(format!("`{word}` is no number that a scenario can have; {USAGE}"));
-            }
-            if index == 0 {
-                unit.clone_into(&mut varied.unit);
-            } else if unit != varied.unit {
-                return Err(format!("`{word}` has another unit than the first value; write all in one"));
-            }
-            if varied.values.contains(&value) {
-                return Err(format!("`{word}` is there twice; write each value once"));
-            }
-            varied.values.push(value);
-        }
-        if varied.values.len() < 2 {
-            return Err(format!("`{text}` has one value; --set sets it, a sweep needs two at least"));
-        }
-        Ok(varied)
-    }
-}
-
-/// What of a run a sweep shows: label, unit, formula behind the variant's name, and decimals.
+/// What of a run a sweep shows: label, unit, formula behind the variant's name, decimals, and whether more is better.
 struct Shown {
     id: &'static str,
     label: &'static str,
     unit: &'static str,
     formula: &'static str,
     decimals: usize,
+    best: Best,
 }
 
 const SHOWN: [Shown; 4] = [
-    Shown { id: "rate", label: "rate", unit: "kbit/s", formula: "0.001 * V:media.rate_bps", decimals: 0 },
+    Shown {
+        id: "rate",
+        label: "rate",
+        unit: "kbit/s",
+        formula: "0.001 * V:media.rate_bps",
+        decimals: 0,
+        best: Best::Highest,
+    },
     Shown {
         id: "frame-delay",
         label: "frame delay p95",
         unit: "ms",
         formula: "V:media.frame_delay_ms.p95",
         decimals: 0,
+        best: Best::Lowest,
     },
     Shown {
         id: "queuing",
@@ -86,8 +49,16 @@ const SHOWN: [Shown; 4] = [
         unit: "ms",
         formula: "V:media.owd_excess_ms.p95",
         decimals: 1,
+        best: Best::Lowest,
     },
-    Shown { id: "loss", label: "loss", unit: "%", formula: "100 * V:media.loss_ratio", decimals: 2 },
+    Shown {
+        id: "loss",
+        label: "loss",
+        unit: "%",
+        formula: "100 * V:media.loss_ratio",
+        decimals: 2,
+        best: Best::Lowest,
+    },
 ];
 
 /// A sweep that is asked for.
@@ -105,48 +76,51 @@ pub struct SweepRequest<'a> {
     pub varied: &'a [Varied],
     /// The controllers that are compared.
     pub contestants: &'a [Contestant],
+    /// The law that each of them is, or is a variant of.
+    pub laws: &'a [&'a str],
     /// Seeds at each place, from 1 on.
     pub runs: u32,
 }
 
-/// A number of a sweep.
+/// A place of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Swept {
     /// Where: the value on each axis, in the order of the sweeps.
     pub at: Vec<f64>,
-    /// The controller.
-    pub controller: String,
-    /// Of each of [`columns`], in their order.
-    pub measured: Vec<Measured>,
-}
-
-/// Labels, units and decimals of what a sweep shows.
-pub fn columns() -> impl Iterator<Item = (&'static str, &'static str, usize)> {
-    SHOWN.iter().map(|shown| (shown.label, shown.unit, shown.decimals))
+    /// A row for each controller.
+    pub values: RunTable,
 }
 
 impl SweepRequest<'_> {
     /// The sweep as a row.
     ///
     /// # Errors
-    /// A path that no scenario has, and all else that is wrong with what is laid over the scenario.
+    /// None that a caller could make: what is laid over the scenario is read when its runs are planned.
     pub fn experiment(&self) -> Result<Experiment, ScenarioError> {
-        let row = self.row();
-        // A row without anything that TOML cannot write.
-        let text = toml::to_string(&row).unwrap_or_default();
-        let experiment = Experiment::parse("sweep/run", "--sweep", &text)?;
-        Ok(Experiment { registry: self.registry.clone(), ..experiment })
+        let (row, origin) = (self.row(), Origin::of("--sweep", ""));
+        let contestants = 0..self.contestants.len();
+        let shown = contestants.flat_map(|index| SHOWN.iter().map(move |shown| formula(shown, index)));
+        let read = |text: String| read_formula(&row, &text, false, &KeyPath::default());
+        let measured = shown.map(read).collect::<Result<_, _>>().map_err(|problem| origin.error(problem))?;
+        let definitions = self.contestants.iter().filter_map(|contestant| contestant.definition.clone());
+        let asked = Asked {
+            scenario: self.scenario.to_owned(),
+            set: definitions.chain(self.set.iter().cloned()).collect(),
+            varied: self.varied.to_vec(),
+            measured,
+        };
+        let registry = self.registry.clone();
+        Ok(Experiment { registry, asked: Some(asked), ..Experiment::of("sweep/run", row, origin)? })
     }
 
     fn row(&self) -> Row {
-        let definitions = self.contestants.iter().filter_map(|contestant| contestant.definition.clone());
         let variant = |(index, contestant): (usize, &Contestant)| {
             let variant = Variant { controller: Some(contestant.name.clone()), ..Variant::default() };
             (variant_name(index), variant)
         };
         let sweep = |(index, varied): (usize, &Varied)| {
-            let set = vec![format!("{}=<${}>{}", varied.path, axis_name(index), varied.unit)];
-            (axis_name(index), Sweep { set, quick: Values::These(varied.values.clone()), full: None })
+            let quick = Values::These(varied.values.clone());
+            (axis_name(index), Sweep { set: Vec::new(), quick, full: None })
         };
         Row {
             title: self.title.to_owned(),
@@ -157,33 +131,15 @@ impl SweepRequest<'_> {
             cause: None,
             seeds: Seeds { quick: self.runs, full: self.runs },
             scenario: Some(Source::Name(self.scenario.to_owned())),
-            set: definitions.chain(self.set.iter().cloned()).collect(),
+            set: Vec::new(),
             windows: Named::default(),
             variants: self.contestants.iter().enumerate().map(variant).collect(),
             sweeps: self.varied.iter().enumerate().map(sweep).collect(),
             further: None,
             formulas: BTreeMap::new(),
-            claims: self.claims(),
+            claims: Vec::new(),
             plots: self.plots(),
         }
-    }
-
-    /// One for each number that is shown; all of them hold.
-    fn claims(&self) -> Vec<Claim> {
-        let claims = self.contestants.iter().enumerate().flat_map(|(index, contestant)| {
-            SHOWN.iter().map(move |shown| Claim {
-                id: format!("{} of {}", shown.id, contestant.name),
-                class: Class::Num,
-                claim: shown.label.to_owned(),
-                of: Some(formula(shown, index)),
-                unit: shown.unit.to_owned(),
-                accept: Some(Range { min: Some(f64::MIN), max: None }),
-                share: 1.0,
-                beside: true,
-                ..Claim::default()
-            })
-        });
-        claims.collect()
     }
 
     /// A curve over one sweep, a map over two for each controller; of more sweeps the others at their first value.
@@ -225,19 +181,32 @@ impl SweepRequest<'_> {
         SHOWN.iter().flat_map(|shown| contestants.clone().map(move |index| map(shown, index))).collect()
     }
 
-    /// The numbers, place by place and controller by controller, out of what the row came to.
-    pub fn numbers(&self, claims: &[ClaimResult]) -> Vec<Swept> {
-        let places = claims.first().map_or(&[][..], |claim| &claim.places);
-        let own = |index: usize| claims.chunks(SHOWN.len()).nth(index).unwrap_or_default();
-        let of_place = |place: usize| {
-            let at: Vec<f64> = places[place].at.values().copied().collect();
-            self.contestants.iter().enumerate().map(move |(index, contestant)| Swept {
-                at: at.clone(),
-                controller: contestant.name.clone(),
-                measured: own(index).iter().map(|claim| claim.places[place].measured).collect(),
-            })
+    /// The numbers, place by place, out of what the row came to.
+    pub fn numbers(&self, reproduced: &Reproduced) -> Vec<Swept> {
+        let of_place = |(at, measured): &(Place, Vec<Vec<Value>>)| {
+            let row = |((contestant, law), values): ((&Contestant, &&str), &[Vec<Value>])| RunRow {
+                name: contestant.name.clone(),
+                law: (*law).to_owned(),
+                values: values.to_vec(),
+            };
+            let rows =
+                self.contestants.iter().zip(self.laws).zip(measured.chunks(SHOWN.len())).map(row).collect();
+            let columns = SHOWN.iter().map(Shown::column).collect();
+            Swept { at: at.values().copied().collect(), values: RunTable { columns, rows } }
         };
-        (0..places.len()).flat_map(of_place).collect()
+        reproduced.measured.iter().map(of_place).collect()
+    }
+}
+
+impl Shown {
+    fn column(&self) -> Column {
+        Column {
+            label: self.label.to_owned(),
+            unit: self.unit.to_owned(),
+            definition: "of all media flows together".to_owned(),
+            decimals: self.decimals,
+            best: self.best,
+        }
     }
 }
 
@@ -252,31 +221,4 @@ fn variant_name(index: usize) -> String {
 
 fn axis_name(index: usize) -> String {
     format!("axis_{index:03}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_with_its_values_and_one_unit() {
-        let varied: Varied = "links.forward.delay=10ms, 50ms,200ms".parse().unwrap();
-        assert_eq!((varied.path.as_str(), varied.unit.as_str()), ("links.forward.delay", "ms"));
-        assert_eq!(varied.values, [10.0, 50.0, 200.0]);
-        let plain: Varied = "flows.video.options.trendline.window=1e1,40".parse().unwrap();
-        assert_eq!((plain.values, plain.unit), (vec![10.0, 40.0], String::new()));
-        for (text, told) in [
-            ("links.forward.delay", "has no `=`"),
-            ("=1,2", "names no key"),
-            ("a=1ms", "needs two"),
-            ("a=1ms,2s", "another unit"),
-            ("a=1,1.0", "twice"),
-            ("a=red,codel", "no number"),
-            ("a=nan,1", "no number"),
-            ("a=1,,2", "no number"),
-        ] {
-            let error = text.parse::<Varied>().unwrap_err();
-            assert!(error.contains(told), "{text}: {error}");
-        }
-    }
 }

@@ -4,6 +4,9 @@ use std::fmt;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
 
+/// What stands in the place of a file's name where it is about a `path=value` laid over the file.
+pub(crate) const SET: &str = "--set";
+
 /// A problem with a scenario. Its message begins with `file:line:column`; as a [`Diagnostic`] it also shows the
 /// line and says what would be right. Several problems of one scenario come together.
 #[derive(Clone, Debug)]
@@ -118,6 +121,11 @@ impl ScenarioError {
         let mut first = errors.next()?;
         first.0.others = errors.collect();
         Some(first)
+    }
+
+    /// The `path=value` laid over the file that is wrong; `None` for what is wrong in the file.
+    pub fn assignment(&self) -> Option<&str> {
+        (self.0.source.name() == SET).then(|| self.0.source.inner().as_str())
     }
 
     /// What is wrong, without the place.

@@ -10,6 +10,7 @@ mod given;
 mod origin;
 mod set;
 mod shape;
+mod varied;
 
 pub(crate) use check::{OptionsOf, check};
 pub use describe::{ChoiceInfo, KeyInfo, keys};
@@ -19,3 +20,4 @@ pub(crate) use given::read;
 pub(crate) use origin::Origin;
 pub(crate) use set::set;
 pub(crate) use shape::{Form, Others, Shape, TableForm};
+pub use varied::{Varied, places};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 
-use super::error::{KeyPath, Problem, ScenarioError};
+use super::error::{KeyPath, Problem, SET, ScenarioError};
 
 /// A span of bytes in a text: begin and end.
 type Span = (usize, usize);
@@ -67,7 +67,7 @@ impl Origin {
     pub(crate) fn error(&self, problem: Problem) -> ScenarioError {
         let texts = &*self.0;
         if let Some(o) = texts.overrides.iter().rev().find(|o| o.concerns(&problem.path)) {
-            return ScenarioError::new("--set", &o.text, Some(o.span(&problem)), problem);
+            return ScenarioError::new(SET, &o.text, Some(o.span(&problem)), problem);
         }
         ScenarioError::new(&texts.name, &texts.text, Some(texts.span(&problem)), problem)
     }

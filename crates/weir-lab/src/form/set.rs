@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use super::check::{Child, OptionsOf, check_value, child, is_tag, table_form, unknown_key};
-use super::error::{KeyPath, Problem, ScenarioError, advice};
+use super::error::{KeyPath, Problem, SET, ScenarioError, advice, list};
 use super::origin::{Origin, Override};
 use super::shape::{Form, Shape, TableForm};
 
@@ -24,12 +24,12 @@ pub(crate) fn set<'s>(
         }
         let end = equals.filter(|_| problem.at_key).unwrap_or(assignment.len());
         let start = if problem.at_key { 0 } else { equals.map_or(0, |e| e + 1) };
-        ScenarioError::new("--set", assignment, Some((start, end)), problem)
+        ScenarioError::new(SET, assignment, Some((start, end)), problem)
     };
     split(assignment)
         .and_then(|(path, text)| {
             let mut root = Value::Table(table.clone());
-            Setter { options, text }.place(&mut root, shape, &KeyPath::default(), &path.0)?;
+            Setter { options, text, whole: table }.place(&mut root, shape, &KeyPath::default(), &path.0)?;
             if let Value::Table(changed) = root {
                 *table = changed;
             }
@@ -81,6 +81,8 @@ fn keys(path: &str) -> Option<Vec<String>> {
 struct Setter<'a, 's> {
     options: OptionsOf<'a, 's>,
     text: &'a str,
+    /// The table as it was.
+    whole: &'a Table,
 }
 
 impl<'s> Setter<'_, 's> {
@@ -144,8 +146,10 @@ impl<'s> Setter<'_, 's> {
                     table.insert(key.clone(), self.read(shape, path)?);
                     Ok(())
                 }
-                None => Err(Problem::key(path, format!("there is no `{path}`"))
-                    .help(advice(key, table.keys().map(String::as_str)))),
+                None => {
+                    Err(Problem::key(path, format!("there is no `{path}`"))
+                        .help(self.others(table, key, here)))
+                }
             },
             Child::Known(shape) => {
                 let value = table.entry(key.clone()).or_insert_with(|| Value::Table(Table::new()));
@@ -156,6 +160,18 @@ impl<'s> Setter<'_, 's> {
                 Ok(())
             }
         }
+    }
+
+    /// What there is in the place of `key`, which the table at `here` has not.
+    fn others(&self, table: &Table, key: &str, here: &KeyPath) -> String {
+        if !table.is_empty() {
+            return advice(key, table.keys().map(String::as_str));
+        }
+        let parts = parts(self.whole);
+        format!(
+            "`{here}` is empty; there are {}",
+            list(&parts.iter().map(String::as_str).collect::<Vec<_>>())
+        )
     }
 
     /// The value that the text means at `path`: TOML where that may stand here, else the text itself.
@@ -169,6 +185,16 @@ impl<'s> Setter<'_, 's> {
             Some(problem) => Err(problem),
         }
     }
+}
+
+/// The tables within the tables of a file: `dumbbell.bottleneck`, `flows.video`.
+fn parts(whole: &Table) -> Vec<String> {
+    let tables = whole.iter().filter_map(|(key, value)| Some((key, value.as_table()?)));
+    let within = |(key, table): (&String, &Table)| {
+        let parts = table.iter().filter(|(_, value)| value.is_table());
+        parts.map(|(part, _)| format!("{key}.{part}")).collect::<Vec<_>>()
+    };
+    tables.flat_map(within).collect()
 }
 
 /// Takes out what cannot stand beside a link's new capacity `key`.

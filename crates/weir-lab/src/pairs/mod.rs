@@ -28,15 +28,16 @@ const MORE_QUEUE_MS: f64 = 5.0;
 /// … and at least so much of its own utilisation.
 const LEAST_UTILISATION: f64 = 0.9;
 
-/// Every law that can stand in a pair: the controllers, then [`WINDOW_LAWS`].
-pub fn laws() -> impl Iterator<Item = &'static str> {
-    let names: Vec<&str> = Registry::standard().controller_names().collect();
-    names.into_iter().chain(WINDOW_LAWS)
+/// Every law that can stand in a pair: the controllers of `registry`, then [`WINDOW_LAWS`].
+pub fn laws(registry: &Registry) -> impl Iterator<Item = &'static str> {
+    registry.controller_names().chain(WINDOW_LAWS)
 }
 
 /// Pairs to be run.
 #[derive(Clone, Copy, Debug)]
 pub struct PairsRequest<'a> {
+    /// The controllers that there are.
+    pub registry: &'a Registry,
     /// The laws; each meets itself and each of the others once.
     pub laws: &'a [&'a str],
     /// The coupling algorithm.
@@ -89,7 +90,7 @@ impl PairsRequest<'_> {
         let mut scenarios = Vec::with_capacity(2 * pairs.len());
         for &laws in &pairs {
             for algorithm in [NO_COUPLER, self.algorithm] {
-                scenarios.push((laws, algorithm, scenario(laws, algorithm)?));
+                scenarios.push((laws, algorithm, scenario(self.registry, laws, algorithm)?));
             }
         }
         let tasks: Vec<Task<'_>> = scenarios
@@ -112,7 +113,7 @@ impl PairsRequest<'_> {
 }
 
 /// The scenario with these laws under this algorithm.
-fn scenario(laws: [&str; 2], algorithm: &str) -> Result<Scenario, ScenarioError> {
+fn scenario(registry: &Registry, laws: [&str; 2], algorithm: &str) -> Result<Scenario, ScenarioError> {
     let set = |(flow, law): (&str, &str)| {
         if WINDOW_LAWS.contains(&law) {
             format!("flows.{flow}={{ kind = \"tcp\", law = \"{law}\", start_spread = \"1s\" }}")
@@ -122,7 +123,7 @@ fn scenario(laws: [&str; 2], algorithm: &str) -> Result<Scenario, ScenarioError>
     };
     let mut sets: Vec<String> = ["first", "second"].into_iter().zip(laws).map(set).collect();
     sets.push(format!("coupling.call.algorithm={algorithm}"));
-    Scenario::open(SCENARIO, &sets)
+    Scenario::open_in(registry, SCENARIO, &sets)
 }
 
 impl Outcome {

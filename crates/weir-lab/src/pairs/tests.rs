@@ -23,11 +23,13 @@ fn a_pair_is_harmed_by_a_longer_queue_or_an_emptier_link() {
 
 #[test]
 fn each_pair_meets_once_and_is_left_alone_once() {
-    let request = PairsRequest { laws: &["gcc", "cubic"], algorithm: NO_COUPLER, seeds: &[1, 2], jobs: 2 };
+    let registry = &Registry::standard();
+    let request =
+        PairsRequest { registry, laws: &["gcc", "cubic"], algorithm: NO_COUPLER, seeds: &[1, 2], jobs: 2 };
     assert_eq!(request.pairs(), [["gcc", "gcc"], ["gcc", "cubic"], ["cubic", "cubic"]]);
     assert_eq!(request.runs(), 12);
-    for law in laws() {
-        scenario([law, "newreno"], NO_COUPLER).unwrap();
+    for law in laws(registry) {
+        scenario(registry, [law, "newreno"], NO_COUPLER).unwrap();
     }
-    assert!(scenario(["gcc", "reno"], NO_COUPLER).is_err());
+    assert!(scenario(registry, ["gcc", "reno"], NO_COUPLER).is_err());
 }

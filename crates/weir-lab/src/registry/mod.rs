@@ -20,6 +20,7 @@ pub use couplers::{
 };
 pub use law::{Half, Law, Preset};
 pub use tcp_profile::TcpProfile;
+pub use weir_world::Side;
 pub use windows::{WindowLawInfo, window_law, window_laws, window_laws_of};
 pub(crate) use yardsticks::omniscient_point;
 pub use yardsticks::{is_yardstick, yardsticks};

@@ -33,9 +33,8 @@ pub fn yardsticks() -> impl Iterator<Item = &'static ControllerInfo> {
     ENTRIES.iter().map(|entry| &entry.info)
 }
 
-/// Whether `name` is that of a yardstick, or of one with options in braces behind it.
+/// Whether the law `name` is a yardstick. A variant is by the law that it is one of, which need not be in its name.
 pub fn is_yardstick(name: &str) -> bool {
-    let name = name.split_once('{').map_or(name, |(name, _)| name);
     yardsticks().any(|info| info.name == name)
 }
 

@@ -3,6 +3,10 @@
 #[cfg(test)]
 mod tests;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::LazyLock;
+use std::{env, fs};
+
 use weir_media::MediaConfig;
 use weir_world::Traffic;
 
@@ -11,7 +15,8 @@ use super::error::RunError;
 use super::fingerprint::fingerprint;
 use super::store::Store;
 use crate::build::{Run, RunOptions, TraceUse};
-use crate::scenario::Scenario;
+use crate::registry::Registry;
+use crate::scenario::{Carried, Scenario};
 use crate::traces::TraceStore;
 use weir_measure::metrics::{MeasurePlan, Measured, Recorder};
 
@@ -66,11 +71,13 @@ impl<'a> Task<'a> {
 
     /// What a store keeps its result under: its name, and a hash of everything that the result depends on. That is the
     /// scenario with whatever was set, which run of it, the traces as they were read, what is measured, what is made of it,
-    /// and what the command was built from. `None` if packets are captured, which no store brings back.
+    /// and what the command was built from: with a law that does not ship, the command itself. `None` if packets are captured,
+    /// which no store brings back, or that command cannot be read.
     pub(super) fn key(&self, run: &Run) -> Option<String> {
         if self.capture.is_some() {
             return None;
         }
+        let command = if self.has_own_law() { Some(command()?) } else { None };
         let Run { spec, plan, .. } = run;
         let scenario = self.scenario.to_toml().unwrap_or_else(|_| format!("{:?}", self.scenario));
         let encoders = spec.flows.iter().filter_map(|flow| match &flow.traffic {
@@ -81,7 +88,21 @@ impl<'a> Task<'a> {
         let Self { name, folding, options, .. } = self;
         let places: Vec<_> = spec.flows.iter().map(|flow| &flow.coupled).collect();
         let world = (&spec.links, &spec.cells, &spec.couplings, places, encoders);
-        Some(key(name, format_args!("{folding}\n{options:?}\n{scenario}\n{plan:?}\n{world:?}")))
+        let own = command.map_or_else(String::new, |command| format!("\n{command:016x}"));
+        Some(key(name, format_args!("{folding}\n{options:?}\n{scenario}\n{plan:?}\n{world:?}{own}")))
+    }
+
+    /// Whether a law takes part that does not ship.
+    fn has_own_law(&self) -> bool {
+        let Self { scenario, options, .. } = self;
+        let media = scenario.flows.iter().filter_map(|(_, flow)| match &flow.carried {
+            Carried::Media(media) => {
+                Some(scenario.controller_of(options.controller.unwrap_or(&media.controller)))
+            }
+            _ => None,
+        });
+        let shipped = Registry::standard();
+        media.into_iter().any(|law| shipped.find(law).is_err())
     }
 
     pub(super) fn planned(&self, traces: &TraceStore) -> Result<Run, RunError> {
@@ -109,6 +130,16 @@ impl<'a> Task<'a> {
         };
         Ok(Ran { plan, measured: recorder.finish(), traces })
     }
+}
+
+/// A hash of the command that runs, which has the laws of its own in it.
+fn command() -> Option<u64> {
+    static COMMAND: LazyLock<Option<u64>> = LazyLock::new(|| {
+        let mut hasher = DefaultHasher::new();
+        fs::read(env::current_exe().ok()?).ok()?.hash(&mut hasher);
+        Some(hasher.finish())
+    });
+    *COMMAND
 }
 
 /// The key of a result: a name, and a hash of what it depends on, of the version of this crate and of the sources that it and

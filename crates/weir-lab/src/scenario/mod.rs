@@ -48,6 +48,7 @@ pub use tcp::{Downloads, OnOrOff, SizeRange, Tcp};
 pub(crate) use tcp_options::NEEDS_COUNTS;
 pub use tcp_options::{TcpEcn, TcpOptions};
 pub use unresponsive::{Audio, AudioStream, Constant, Pause};
+pub(crate) use variant::is_one_name;
 pub use variant::{Contestant, Variant};
 pub use web::{DelayRange, Web, WebSizes};
 

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
 
 use super::media::Options;
 
@@ -30,7 +31,7 @@ impl Contestant {
     /// table of TOML: `gcc, gcc{trendline.window=40, "over-use".gain=2}`.
     ///
     /// # Errors
-    /// In words: braces that do not fit together, or nothing between commas.
+    /// In words, with the piece: braces or quotes that stay open, nothing between commas, options that are no TOML.
     pub fn list(list: &str) -> Result<Vec<Self>, String> {
         let mut all: Vec<Self> = Vec::new();
         for part in parts(list)? {
@@ -55,23 +56,51 @@ impl Contestant {
             return Ok(Self::named(text));
         };
         let controller = controller.trim();
+        if controller.is_empty() {
+            return Err(format!("in `{text}` there is no controller before the `{{`; write {EXAMPLE}"));
+        }
         let options = options.strip_suffix('}').unwrap_or(options).trim();
+        if let Err(error) = toml::from_str::<Table>(&format!("options = {{ {options} }}")) {
+            return Err(format!(
+                "what stands between the braces of `{text}` is no table of TOML: {}; write {EXAMPLE}, words in quotes",
+                error.message().replace('\n', ", ")
+            ));
+        }
         // A quote would end the name where it stands as a key.
-        let name = format!("{controller}{{{}}}", options.replace('"', "'"));
+        let name = format!("{controller}{{{options}}}").replace('"', "'");
+        let controller = Value::String(controller.to_owned());
         let definition =
-            format!("variants.\"{name}\"={{ controller = \"{controller}\", options = {{ {options} }} }}");
+            format!("variants.\"{name}\"={{ controller = {controller}, options = {{ {options} }} }}");
         Ok(Self { name, definition: Some(definition) })
     }
 }
 
-/// What stands between the commas outside of braces.
+/// How options in braces are written.
+const EXAMPLE: &str = "`gcc{trendline.window=40}`";
+
+/// Whether [`Contestant::list`] takes `name` as one.
+pub(crate) fn is_one_name(name: &str) -> bool {
+    parts(name).is_ok_and(|parts| parts.len() == 1)
+}
+
+/// What stands between the commas outside of braces. Between braces a quote hides what stands in it, as in TOML.
 fn parts(list: &str) -> Result<Vec<&str>, String> {
     let mut parts = Vec::new();
     let (mut depth, mut begin) = (0_usize, 0);
+    let (mut quote, mut is_escaped) = (None, false);
     for (at, character) in list.char_indices() {
+        if let Some(open) = quote {
+            let is_over = character == open && !is_escaped;
+            is_escaped = open == '"' && character == '\\' && !is_escaped;
+            quote = if is_over { None } else { Some(open) };
+            continue;
+        }
         match character {
+            '"' | '\'' if depth > 0 => quote = Some(character),
             '{' => depth += 1,
-            '}' if depth == 0 => return Err(format!("in `{list}` a `}}` closes nothing")),
+            '}' if depth == 0 => {
+                return Err(format!("in `{}` a `}}` closes nothing; write {EXAMPLE}", list[begin..].trim()));
+            }
             '}' => {
                 depth -= 1;
                 let rest = list[at + 1..].trim_start();
@@ -88,11 +117,15 @@ fn parts(list: &str) -> Result<Vec<&str>, String> {
             _ => {}
         }
     }
-    if depth > 0 {
-        return Err(format!("in `{list}` a `{{` stays open; write `gcc{{trendline.window=40}}`"));
+    let last = &list[begin..];
+    match quote {
+        Some(quote) => Err(format!("in `{}` a quote stays open; close it with `{quote}`", last.trim())),
+        None if depth > 0 => Err(format!("in `{}` a `{{` stays open; write {EXAMPLE}", last.trim())),
+        None => {
+            parts.push(last);
+            Ok(parts)
+        }
     }
-    parts.push(&list[begin..]);
-    Ok(parts)
 }
 
 #[cfg(test)]
@@ -111,8 +144,10 @@ mod tests {
                  a={b=1} } }"
             )
         );
-        let quoted = Contestant::list("gcc-2016{preset=\"chrome\"}").unwrap();
-        assert_eq!(quoted[0].name, "gcc-2016{preset='chrome'}");
+        let quoted = Contestant::list(r#"gcc-2016{preset="chrome"},a{b="x}, \"y",c='{'},nada"#).unwrap();
+        let names: Vec<&str> = quoted.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["gcc-2016{preset='chrome'}", r"a{b='x}, \'y',c='{'}", "nada"]);
+        assert!(is_one_name("gcc{a=1,b=2}") && !is_one_name("gcc,nada") && !is_one_name("gcc{a=1,b=2"));
     }
 
     #[test]
@@ -122,6 +157,17 @@ mod tests {
             ("gcc}", "closes nothing"),
             ("gcc{a=1}nada", "write a comma"),
             ("gcc,,nada", "no name between two commas"),
+            ("gcc,nada{a=\"1}", "in `nada{a=\"1}` a quote stays open; close it with `\"`"),
+            ("gcc,nada{a='1}", "close it with `'`"),
+            (
+                "gcc, {a=1}",
+                "in `{a=1}` there is no controller before the `{`; write `gcc{trendline.window=40}`",
+            ),
+            ("gcc, nada{a}", "the braces of `nada{a}` is no table of TOML: "),
+            ("nada{a=}", "write `gcc{trendline.window=40}`"),
+            ("nada{preset=chrome}", "words in quotes"),
+            ("nada{a=1,a=2}", "duplicate key"),
+            ("nada{a=1 # more}", "no table of TOML"),
             ("", "no name"),
         ] {
             let error = Contestant::list(text).unwrap_err();

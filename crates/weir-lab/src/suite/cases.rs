@@ -8,7 +8,8 @@ mod rfc8869;
 use std::sync::LazyLock;
 
 use super::check::{Check, Quantity};
-use crate::form::ScenarioError;
+use super::told::SweptCase;
+use crate::form::{ScenarioError, Varied, places};
 use crate::omniscient::{CAUTIOUS, NAME, STEADY};
 use crate::registry::Registry;
 use crate::scenario::{Contestant, Scenario};
@@ -42,9 +43,30 @@ pub struct Case {
     /// The preset of controllers that have one of this name: where a case is of another order of magnitude than their
     /// constants.
     pub preset: Option<String>,
+    /// Where on a sweep it is; nothing without one.
+    pub swept: Option<SweptCase>,
 }
 
 impl Suite {
+    /// The suite with `cases`, all if there are none, at each place of `varied` in the place of its own.
+    pub fn over(&self, varied: &[Varied], cases: &[&str]) -> Self {
+        let places = places(varied);
+        let at = |case: &Case, place: &Vec<(String, String)>| {
+            let set: Vec<String> = place.iter().map(|(path, value)| format!("{path}={value}")).collect();
+            let swept = SweptCase { case: case.name.clone(), at: place.iter().cloned().collect() };
+            Case {
+                name: format!("{} {}", case.name, set.join(" ")),
+                set: [case.set.as_slice(), &set].concat(),
+                swept: Some(swept),
+                ..case.clone()
+            }
+        };
+        let wanted = |case: &&Case| cases.is_empty() || cases.contains(&case.name.as_str());
+        let wanted = self.cases.iter().filter(wanted);
+        let cases = wanted.flat_map(|case| places.iter().map(move |place| at(case, place))).collect();
+        Self { cases, ..self.clone() }
+    }
+
     /// The case of this name.
     pub fn case(&self, name: &str) -> Option<&Case> {
         self.cases.iter().find(|case| case.name == name)
@@ -141,6 +163,7 @@ impl From<&ShippedCase> for Case {
             set: shipped.set.iter().map(|&set| set.to_owned()).collect(),
             checks: shipped.checks.to_vec(),
             preset: shipped.preset.map(str::to_owned),
+            swept: None,
         }
     }
 }

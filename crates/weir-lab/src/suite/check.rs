@@ -114,6 +114,11 @@ impl Quantity {
         matches!(self, Self::Useful)
     }
 
+    /// Whether a run in which there is all to measure may have no value: as nobody is asked, or as it never comes back.
+    pub(super) const fn may_have_no_value(self) -> bool {
+        self.needs_asking() || matches!(self, Self::Reconvergence { .. })
+    }
+
     /// Whether it asks for a rate, a short wait or little loss: what physics may not allow.
     pub(super) const fn is_bound_by_physics(self) -> bool {
         match self {

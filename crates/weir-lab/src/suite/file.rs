@@ -116,6 +116,16 @@ enum Measured {
     Neighbour,
 }
 
+/// What checks can ask for: the name of each, its unit, which is empty for a ratio, and what it is.
+pub fn quantities() -> Vec<[String; 3]> {
+    let words = suite_schema()["$defs"]["Measured"]["oneOf"].as_array();
+    let quantity = |word: &serde_json::Value| {
+        let Meaning { name, unit, .. } = Measured::deserialize(&word["const"]).ok()?.meaning(0);
+        Some([name, unit, word["description"].as_str()?].map(str::to_owned))
+    };
+    words.into_iter().flatten().filter_map(quantity).collect()
+}
+
 /// What a [`Measured`] is.
 struct Meaning {
     name: &'static str,
@@ -316,6 +326,7 @@ impl Reader<'_> {
             set: given.set.clone(),
             checks: given.checks.iter().map(CheckOfFile::check).collect(),
             preset: given.preset.clone(),
+            swept: None,
         })
     }
 
@@ -350,6 +361,14 @@ impl Reader<'_> {
                 "it has no media flow that a controller could take over",
             );
             problems.push(problem.help("name a scenario with a flow of `kind = \"media\"`"));
+        }
+        for (number, check) in given.checks.iter().enumerate() {
+            if let Some(at) = check.at.filter(|&at| at >= scenario.duration) {
+                let path = path.with("checks").item(number).with("at");
+                let problem =
+                    Problem::value(&path, format!("at {at} the run is over: it lasts {}", scenario.duration));
+                problems.push(problem.help("write a time before its end, or let it last longer by `set`"));
+            }
         }
         let has_tcp = has(|carried| matches!(carried, Carried::Tcp(_)));
         for (number, check) in given.checks.iter().enumerate() {

@@ -87,22 +87,22 @@ impl<'c> Judge<'c> {
         contests: Vec<(&str, Vec<Outcome>)>,
     ) -> (CaseResult, Vec<Course>) {
         let checks = &self.case.checks;
-        let beyond = self.yardstick.beyond_physics(checks);
+        let void = self.yardstick.void(checks);
         let mut courses = Vec::with_capacity(contests.len());
         let mut controllers = Vec::with_capacity(contests.len());
         for (name, runs) in contests {
             let check = |(index, check)| {
                 let values = runs.iter().map(|run| run.values[index]).collect();
-                CheckResult::asked(check, values, &self.yardstick.asks(check)).unless(&beyond)
+                CheckResult::asked(check, values, &self.yardstick.asks(check)).unless(&void)
             };
             let checks = checks.iter().enumerate().map(check).collect();
             let viewed = runs.iter().map(|run| run.viewed).collect();
             controllers.push(ControllerResult { name: name.to_owned(), checks, viewed });
             courses.extend(runs.into_iter().find_map(|run| run.course));
         }
-        let (name, title) = (self.case.name.clone(), self.case.title.clone());
+        let (name, title, swept) = (self.case.name.clone(), self.case.title.clone(), self.case.swept.clone());
         let omniscient = Some(self.yardstick.result(checks));
-        (CaseResult { name, title, traces, controllers, omniscient }, courses)
+        (CaseResult { name, title, swept, traces, controllers, omniscient }, courses)
     }
 }
 

@@ -12,17 +12,20 @@ mod judge;
 mod page;
 mod results;
 mod run;
+mod told;
 mod trials;
+mod variants;
 mod yardstick;
 
 pub use baseline::{BaselineError, Change, Changes, Direction, Unlike, compare, compare_saved};
 pub use cases::{Case, SUITES, Suite, find};
 pub use check::{Check, Limit, Quantity};
 pub use course::Course;
-pub use file::suite_schema;
+pub use file::{quantities, suite_schema};
 pub use page::page;
 pub use results::{
     CaseResult, CheckResult, ControllerResult, Judgement, SuiteResult, Verdict, Viewed, Void, decimals,
     figure,
 };
 pub use run::{SuiteError, SuiteRequest, SuiteRun};
+pub use told::{Less, SweptCase};

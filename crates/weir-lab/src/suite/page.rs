@@ -23,7 +23,8 @@ pub fn page(title: &str, run: &SuiteRun) -> String {
     let result = &run.result;
     let title = &result.titled(title);
     let names: Vec<&str> = result.controllers().collect();
-    let notes = result.stand_ins().into_iter().chain(result.beyond_in_words());
+    let notes =
+        result.stand_ins().into_iter().chain(result.beyond_in_words()).chain(result.not_judged_in_words());
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -96,6 +97,7 @@ const fn class(verdict: Verdict) -> &'static str {
         Verdict::Passed => "ok",
         Verdict::Open => "open",
         Verdict::Missed => "no",
+        Verdict::NotJudged => "void",
     }
 }
 
@@ -131,7 +133,12 @@ fn command(result: &SuiteResult, case: &CaseResult, own: &ControllerResult) -> S
         Some(1) | None => String::new(),
         Some(first) => format!(" --seed {first}"),
     };
-    format!("weir suite {suite} --case {} --controller {} --runs {}{seed}", case.name, own.name, seeds.len())
+    let name = case.of_suite();
+    let mut at = String::new();
+    for (path, value) in case.swept.iter().flat_map(|swept| &swept.at) {
+        at.extend([" --sweep ", path, "=", value]);
+    }
+    format!("weir suite {suite} --case {name}{at} --controller {} --runs {}{seed}", own.name, seeds.len())
 }
 
 /// The sum of the media flows' shares, in Mbit/s.
@@ -214,6 +221,7 @@ mod tests {
         let own =
             |name: &str| ControllerResult { name: name.to_owned(), checks: Vec::new(), viewed: Vec::new() };
         let case = CaseResult {
+            swept: None,
             name: "5.<1".to_owned(),
             title: "<b>".to_owned(),
             traces: Vec::new(),
@@ -235,7 +243,7 @@ mod tests {
             assert_eq!(page.matches(&format!("id=\"{}\"", &link[1..])).count(), 1, "{link}");
         }
         assert!(!page.contains("<b>") && !page.contains("://"));
-        assert_eq!(page.matches("<div class=\"plot ok\" id=").count(), 2);
+        assert_eq!(page.matches("<div class=\"plot void\" id=").count(), 2);
         assert_eq!(page.matches("up to 2.2 Mbit/s</small>").count(), 2, "one scale for both");
     }
 }

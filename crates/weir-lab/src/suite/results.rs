@@ -1,8 +1,14 @@
 //! What a suite yields, as values that serialise with stable keys: also the file that is saved as a base.
 
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::check::Limit;
+use super::told::{Less, SweptCase};
 use crate::build::{TraceUse, stand_ins, titled};
 use weir_measure::results::Value;
 use weir_measure::results::stats::{Estimate, Kind, kinds_in_words};
@@ -30,6 +36,9 @@ pub struct CaseResult {
     pub name: String,
     /// What it is, in a line.
     pub title: String,
+    /// Where on a sweep it is; nothing without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swept: Option<SweptCase>,
     /// The traces that its links follow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<TraceUse>,
@@ -74,6 +83,8 @@ pub enum Verdict {
     Open,
     /// The mean keeps to the limit.
     Passed,
+    /// No check of the case counts.
+    NotJudged,
 }
 
 impl Verdict {
@@ -83,6 +94,7 @@ impl Verdict {
             Self::Missed => '✗',
             Self::Open => '?',
             Self::Passed => '✓',
+            Self::NotJudged => '·',
         }
     }
 }
@@ -120,6 +132,9 @@ pub struct CheckResult {
     /// What all of this comes to, in a word for who reads the file; not told by results that were saved before it was.
     #[serde(default)]
     pub verdict: Option<Judgement>,
+    /// Of a variant: what its values are beyond those of the first of its law, whose name this is.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub less: BTreeMap<String, Less>,
 }
 
 /// What came of a check, be it asked or not.
@@ -136,6 +151,8 @@ pub enum Judgement {
     NotAsked,
     /// As [`Void::BeyondPhysics`].
     BeyondPhysics,
+    /// As [`Void::NotJudged`].
+    NotJudged,
 }
 
 /// Why a check counts for nothing.
@@ -146,6 +163,8 @@ pub enum Void {
     NotAsked,
     /// The omniscient sender keeps to it at none of its points.
     BeyondPhysics,
+    /// There is nothing to measure: of the omniscient sender it has no value in any run at any of its points.
+    NotJudged,
 }
 
 impl CheckResult {
@@ -165,6 +184,7 @@ impl CheckResult {
             values,
             void: None,
             verdict: None,
+            less: BTreeMap::new(),
         };
         result.judged()
     }
@@ -177,10 +197,10 @@ impl CheckResult {
         Self { values, void, ..of_asked }.judged()
     }
 
-    /// The same, for nobody if it is one of those `beyond` physics.
-    pub(super) fn unless(self, beyond: &[&str]) -> Self {
-        let is_beyond = beyond.contains(&self.name.as_str());
-        Self { void: if is_beyond { Some(Void::BeyondPhysics) } else { self.void }, ..self }.judged()
+    /// The same, for nobody if it is one of those that are `void`, each with the reason.
+    pub(super) fn unless(self, void: &[(&str, Void)]) -> Self {
+        let own = void.iter().find(|(name, _)| *name == self.name).map(|&(_, why)| why);
+        Self { void: own.or(self.void), ..self }.judged()
     }
 
     /// The same with its word.
@@ -188,6 +208,7 @@ impl CheckResult {
         let judgement = match (self.void, self.verdict()) {
             (Some(Void::NotAsked), _) => Judgement::NotAsked,
             (Some(Void::BeyondPhysics), _) => Judgement::BeyondPhysics,
+            (Some(Void::NotJudged), _) | (None, Verdict::NotJudged) => Judgement::NotJudged,
             (None, Verdict::Passed) => Judgement::Passed,
             (None, Verdict::Open) => Judgement::Open,
             (None, Verdict::Missed) => Judgement::Missed,
@@ -202,7 +223,7 @@ impl CheckResult {
 
     /// The sign of what came of it; `·` if it counts for nothing.
     pub const fn mark(&self) -> char {
-        if self.counts() { self.verdict().mark() } else { '·' }
+        if self.counts() { self.verdict().mark() } else { Verdict::NotJudged.mark() }
     }
 
     /// What came of it.
@@ -267,9 +288,14 @@ impl ControllerResult {
         self.checks.iter().find(|check| check.name == name)
     }
 
-    /// Passed if every check is; missed if one is; open else.
+    /// Passed if every check that counts is; missed if one is; open else. Not judged where none counts.
     pub fn verdict(&self) -> Verdict {
-        self.counting().map(CheckResult::verdict).min().unwrap_or(Verdict::Passed)
+        self.counting().map(CheckResult::verdict).min().unwrap_or(Verdict::NotJudged)
+    }
+
+    /// Whether some check counts for nothing for this reason.
+    pub fn has_void(&self, why: Void) -> bool {
+        self.checks.iter().any(|check| check.void == Some(why))
     }
 
     /// The checks that count.
@@ -294,9 +320,9 @@ impl ControllerResult {
 
     /// The check that decides, the least margin of the checks and the least of the runs in per cent of the limit, each with
     /// the name of its check unless that has just been named, and both kinds of runs if they are of two:
-    /// `rate 93 % (+16, loss -3 %)`.
+    /// `rate 93 % (+16, loss -3 %)`. Where no check counts, `not judged`.
     pub fn in_words(&self) -> String {
-        let Some(deciding) = self.deciding() else { return String::new() };
+        let Some(deciding) = self.deciding() else { return "not judged".to_owned() };
         let mean = self.least(deciding, CheckResult::margin);
         let run = self.least(mean, CheckResult::least_run);
         let named = |check: &CheckResult, last: &CheckResult, margin: f64| {
@@ -309,6 +335,11 @@ impl ControllerResult {
 }
 
 impl CaseResult {
+    /// The name of the case of the suite: of one of a sweep the case that is swept.
+    pub fn of_suite(&self) -> &str {
+        self.swept.as_ref().map_or(&self.name, |swept| &swept.case)
+    }
+
     /// Whether it was saved before there was an omniscient sender. The wait at the sender was then in no check.
     pub(super) const fn is_of_old_judge(&self) -> bool {
         self.omniscient.is_none()
@@ -333,17 +364,25 @@ impl SuiteResult {
 
     /// What the omniscient sender does not keep to and nobody is held to, in a sentence.
     pub fn beyond_in_words(&self) -> Option<String> {
-        let beyond = self.beyond_physics();
+        let beyond = self.void(Void::BeyondPhysics, CheckResult::in_short);
         let what = "Beyond physics, as the omniscient sender does not keep to it, and counted for nobody: ";
         (!beyond.is_empty()).then(|| format!("{what}{}.", beyond.join("; ")))
     }
 
-    /// What the omniscient sender does not keep to: `5.1 rate 79 %`.
-    fn beyond_physics(&self) -> Vec<String> {
+    /// What is not judged, and why, in a sentence.
+    pub fn not_judged_in_words(&self) -> Option<String> {
+        let not_judged = self.void(Void::NotJudged, |check| check.name.clone());
+        let what = "Not judged, as the runs leave nothing to measure there, not even of the omniscient sender (rates, shares \
+                    and frames count from 20 s on): ";
+        (!not_judged.is_empty()).then(|| format!("{what}{}.", not_judged.join("; ")))
+    }
+
+    /// The checks that count for nobody for this reason, each behind its case: `5.1 rate 79 %`.
+    fn void(&self, why: Void, words: fn(&CheckResult) -> String) -> Vec<String> {
         let of_case = |case: &CaseResult| {
             let own = case.omniscient.iter().flat_map(|own| &own.checks);
-            let beyond = own.filter(|check| check.void == Some(Void::BeyondPhysics));
-            beyond.map(|check| format!("{} {}", case.name, check.in_short())).collect::<Vec<_>>()
+            let void = own.filter(|check| check.void == Some(why));
+            void.map(|check| format!("{} {}", case.name, words(check))).collect::<Vec<_>>()
         };
         self.cases.iter().flat_map(of_case).collect()
     }
@@ -374,109 +413,4 @@ pub fn decimals(limit: f64) -> usize {
 
 fn unit(unit: &str) -> String {
     if unit.is_empty() { String::new() } else { format!(" {unit}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_figure_has_the_decimals_that_its_limit_asks_for() {
-        assert_eq!(figure(Some(92.6), Some(2.4), 80.0, "%"), "93 ± 2 %");
-        assert_eq!(figure(Some(7.25), None, 15.0, "s"), "7.2 s");
-        assert_eq!(figure(Some(0.9), Some(0.125), 0.75, ""), "0.90 ± 0.12");
-        assert_eq!(figure(None, None, 80.0, "%"), "–");
-    }
-
-    fn result(limit: Limit, values: &[f64]) -> CheckResult {
-        let check =
-            crate::suite::Check { name: "rate", unit: "%", quantity: crate::suite::Quantity::Rate, limit };
-        CheckResult::new(&check, values.iter().copied().map(Some).collect())
-    }
-
-    fn case(checks: Vec<CheckResult>) -> ControllerResult {
-        ControllerResult { name: "gcc".to_owned(), checks, viewed: Vec::new() }
-    }
-
-    #[test]
-    fn a_check_is_open_while_the_interval_of_its_mean_holds_the_limit() {
-        let verdict = |values: &[f64]| result(Limit::AtLeast(80.0), values).verdict();
-        // 82 ± 2.48 and 78 ± 2.48 (t = 4.3027, s = 1), on either side; 84 ± 2.48 is clear of it.
-        assert_eq!(verdict(&[81.0, 82.0, 83.0]), Verdict::Open);
-        assert_eq!(verdict(&[77.0, 78.0, 79.0]), Verdict::Open);
-        assert_eq!(verdict(&[83.0, 84.0, 85.0]), Verdict::Passed);
-        assert_eq!(verdict(&[75.0, 76.0, 77.0]), Verdict::Missed);
-        assert_eq!((verdict(&[81.0]), verdict(&[79.0])), (Verdict::Passed, Verdict::Missed), "one run");
-        assert_eq!(verdict(&[80.0, 80.0]), Verdict::Passed, "exactly at the limit it keeps to it");
-        let mut lost = result(Limit::AtLeast(80.0), &[90.0, 91.0]);
-        assert_eq!(lost.verdict(), Verdict::Passed);
-        lost = CheckResult { mean: None, passed: false, ..lost };
-        assert_eq!(lost.verdict(), Verdict::Missed);
-    }
-
-    #[test]
-    fn a_case_is_what_its_worst_check_is_and_shows_the_least_margin_and_the_least_run() {
-        let sure = result(Limit::AtLeast(80.0), &[80.2; 3]);
-        let open = result(Limit::AtMost(100.0), &[70.0, 85.0, 110.0]);
-        let missed = result(Limit::AtMost(2.0), &[2.1, 2.1, 2.1]);
-        let two = case(vec![sure.clone(), open.clone()]);
-        assert_eq!(
-            (two.verdict(), two.deciding()),
-            (Verdict::Open, Some(&open)),
-            "though the other is nearer"
-        );
-        // 80.2 of 80; of the runs 110 of 100.
-        assert_eq!(two.in_words(), "rate 88 % (+0, -10 %)");
-        let three = case(vec![sure, open, missed]);
-        assert_eq!(three.verdict(), Verdict::Missed);
-        assert_eq!(three.in_words(), "rate 2.10 % (-5, -10 %)");
-        assert_eq!(case(Vec::new()).verdict(), Verdict::Passed);
-    }
-
-    #[test]
-    fn a_margin_has_the_name_of_its_check_unless_that_was_just_named() {
-        let named = |name: &str, limit, values: &[f64]| CheckResult {
-            name: name.to_owned(),
-            ..result(limit, values)
-        };
-        let rate = named("rate", Limit::AtLeast(80.0), &[60.0, 60.4, 60.8]);
-        let wait = named("wait", Limit::AtMost(100.0), &[90.0, 110.0, 400.0]);
-        let loss = named("loss", Limit::AtMost(2.0), &[0.1, 0.1, 9.0]);
-        let in_words = |checks: &[&CheckResult]| case(checks.iter().copied().cloned().collect()).in_words();
-        assert_eq!(in_words(&[&rate]), "rate 60 % (-24, -25 %)");
-        assert_eq!(in_words(&[&rate, &wait]), "rate 60 % (wait -100, -300 %)", "open, though missed by more");
-        assert_eq!(in_words(&[&loss, &rate, &wait]), "rate 60 % (wait -100, loss -350 %)");
-        let twin = named("twin", Limit::AtLeast(80.0), &[60.0, 60.4, 60.8]);
-        assert_eq!(in_words(&[&rate, &twin]), "rate 60 % (-24, -25 %)", "no name for the same figure");
-    }
-
-    #[test]
-    fn the_file_says_in_a_word_what_came_of_a_check() {
-        use crate::suite::{Check, Quantity};
-        let check = Check { name: "rate", unit: "%", quantity: Quantity::Rate, limit: Limit::AtLeast(80.0) };
-        let word = |result: &CheckResult| {
-            let saved = serde_json::to_value(result).unwrap();
-            assert_eq!(serde_json::from_value::<CheckResult>(saved.clone()).unwrap(), *result);
-            saved["verdict"].as_str().unwrap().to_owned()
-        };
-        let of = |values: &[f64]| CheckResult::new(&check, values.iter().copied().map(Some).collect());
-        assert_eq!(word(&of(&[84.0, 84.0])), "passed");
-        assert_eq!(word(&of(&[81.0, 82.0, 83.0])), "open");
-        assert_eq!(word(&of(&[70.0, 70.0])), "missed");
-        assert_eq!(word(&CheckResult::asked(&check, vec![None, None], &[false; 2])), "not-asked");
-        assert_eq!(word(&of(&[70.0, 70.0]).unless(&["rate"])), "beyond-physics");
-    }
-
-    #[test]
-    fn runs_of_two_kinds_are_told_with_the_mean_of_each() {
-        let mut values = vec![100.0; 8];
-        values.extend([40.0; 2]);
-        let check = result(Limit::AtLeast(80.0), &values);
-        let own = case(vec![check.clone()]);
-        assert_eq!(own.verdict(), Verdict::Open, "88 ± 18");
-        assert_eq!(own.in_words(), "rate 88 % (+10, -50 %); two kinds: 40 (2), 100 (8)");
-        assert!(check.in_words().starts_with("rate 88 ± 18 %; two kinds"), "{}", check.in_words());
-        let saved = serde_json::to_string(&own).unwrap();
-        assert_eq!(serde_json::from_str::<ControllerResult>(&saved).unwrap(), own);
-    }
 }

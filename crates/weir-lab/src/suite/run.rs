@@ -3,7 +3,7 @@
 use super::cases::{Case, Suite};
 use super::course::Course;
 use super::judge::{Judge, Outcome};
-use super::results::SuiteResult;
+use super::results::{CaseResult, SuiteResult};
 use super::trials::{Trial, Trials};
 use crate::build::{RunOptions, TraceUse, stand_ins};
 use crate::registry::Registry;
@@ -113,7 +113,8 @@ impl SuiteRequest<'_> {
             let contests = names.zip(outcomes.by_ref()).collect();
             judge.verdict(traces, contests)
         };
-        let (cases, courses) = judges.iter().zip(traces).map(verdict).unzip();
+        let (cases, courses): (Vec<CaseResult>, _) = judges.iter().zip(traces).map(verdict).unzip();
+        let cases = cases.into_iter().map(CaseResult::with_differences).collect();
         let (suite, seeds) = (self.suite.name.clone(), self.seeds.to_vec());
         SuiteRun { result: SuiteResult { suite, seeds, skip_rule, cases }, courses }
     }

@@ -1,16 +1,16 @@
 //! What the omniscient sender gets in a case: what laws are measured against, and what nobody can keep to.
 
 use super::check::{Check, START_UP, Served, is_asked, useful_bytes, worst_frame_delay};
-use super::results::{CheckResult, ControllerResult, Viewed};
+use super::results::{CheckResult, ControllerResult, Viewed, Void};
 use crate::omniscient::NAME;
 use weir_measure::metrics::MeasurePlan;
 use weir_measure::results::Value;
 
 /// What the viewers of a run got.
 pub(super) fn viewed(plan: &MeasurePlan, served: &[Served]) -> Viewed {
-    let seconds = (plan.end - START_UP).secs_f64();
+    let seconds = (plan.end.max(START_UP) - START_UP).secs_f64();
     Viewed {
-        useful_bps: useful_bytes(served) as f64 * 8.0 / seconds,
+        useful_bps: if seconds > 0.0 { useful_bytes(served) as f64 * 8.0 / seconds } else { 0.0 },
         frame_delay_ms: worst_frame_delay(served),
     }
 }
@@ -77,22 +77,29 @@ impl Yardstick {
         checks.iter().enumerate().map(check).collect()
     }
 
-    /// Of `checks` those that ask for more than physics allows: it does not keep to them itself, at none of its points.
-    pub(super) fn beyond_physics<'c>(&self, checks: &'c [Check]) -> Vec<&'c str> {
-        let keeps =
-            |runs: &[Attempt], index: usize| CheckResult::new(&checks[index], values(runs, index)).passed;
-        let beyond = |&index: &usize| {
-            let is_bound = checks[index].quantity.is_bound_by_physics();
-            let mut all = self.others.iter().chain([&self.runs]);
-            is_bound && !all.any(|runs| keeps(runs, index))
+    /// Of `checks` those that count for nobody: that have no value of its own runs, at none of its points, or ask for more than
+    /// physics allows, as it keeps to them at none.
+    pub(super) fn void<'c>(&self, checks: &'c [Check]) -> Vec<(&'c str, Void)> {
+        let all = || self.others.iter().chain([&self.runs]);
+        let why = |index: usize, check: &Check| {
+            let is_measured = all().flat_map(|runs| values(runs, index)).any(|value| value.is_some());
+            let keeps = |runs: &Vec<Attempt>| CheckResult::new(check, values(runs, index)).passed;
+            if !is_measured && !check.quantity.may_have_no_value() {
+                Some(Void::NotJudged)
+            } else if check.quantity.is_bound_by_physics() && !all().any(keeps) {
+                Some(Void::BeyondPhysics)
+            } else {
+                None
+            }
         };
-        (0..checks.len()).filter(beyond).map(|index| checks[index].name).collect()
+        let named = |(index, check): (usize, &'c Check)| Some((check.name, why(index, check)?));
+        checks.iter().enumerate().filter_map(named).collect()
     }
 
     /// The same as a result.
     pub(super) fn result(&self, checks: &[Check]) -> ControllerResult {
-        let beyond = self.beyond_physics(checks);
-        let checks = self.checks(checks).into_iter().map(|check| check.unless(&beyond)).collect();
+        let void = self.void(checks);
+        let checks = self.checks(checks).into_iter().map(|check| check.unless(&void)).collect();
         let point = self.preset.map_or_else(String::new, |preset| format!(" ({preset})"));
         let viewed = self.runs.iter().map(|run| run.viewed).collect();
         ControllerResult { name: format!("{NAME}{point}"), checks, viewed }

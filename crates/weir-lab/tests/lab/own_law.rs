@@ -1,7 +1,11 @@
 //! A law of one's own in the registry: the very law that `weir new law` writes.
 
 use weir_lab::comparison::{ComparisonRequest, tables};
+use weir_lab::detection::{self, DetectionRequest};
+use weir_lab::experiments::{self, Extent, Reproduction, Verdict};
+use weir_lab::pairs::{self, PairsRequest};
 use weir_lab::registry::{Registry, RegistryError};
+use weir_lab::runs::Forget;
 use weir_lab::scenario::{Contestant, Scenario};
 use weir_lab::suite::{SuiteRequest, find};
 use weir_lab::traces::TraceStore;
@@ -40,8 +44,9 @@ fn it_is_run_with_options_of_its_own_and_compared_run_by_run() {
     assert!(rates[0] > 1.2 * rates[1], "a slower growth gets less: {rates:?}");
     let laws: Vec<&str> = comparison.controllers.iter().map(|own| own.law.as_str()).collect();
     assert_eq!(laws, ["mine", "mine", "gcc"]);
-    let differences = tables::difference_table(&comparison).unwrap();
-    let first = &differences.rows[0];
+    let [differences] = tables::differences(&comparison).try_into().unwrap();
+    assert_eq!(differences.first, "mine", "and nothing of gcc, which is alone");
+    let [first] = differences.table.rows.as_slice() else { panic!("one variant: {differences:?}") };
     let mean = |run: usize| {
         let rate = |own: usize| comparison.controllers[own].runs[run].media.rate_bps.unwrap() / 1e3;
         rate(1) - rate(0)
@@ -60,6 +65,56 @@ fn mistakes_in_its_options_are_told_as_those_of_any_law() {
     };
     assert!(refused("mine{grwth=2}").contains("grwth"));
     assert!(refused("mine{growth=0.5}").contains("`growth` must be above 1"));
+}
+
+#[test]
+fn it_is_coupled_with_others_and_detected() {
+    let registry = registry();
+    assert!(pairs::laws(&registry).any(|law| law == "mine"));
+    let laws = ["mine", "cubic"];
+    let request =
+        PairsRequest { registry: &registry, laws: &laws, algorithm: pairs::ALGORITHM, seeds: &[1], jobs: 2 };
+    let pairs = request.run(&TraceStore::at(None), &|| {}).unwrap();
+    let first = pairs.iter().find(|pair| pair.laws == ["mine", "mine"]).unwrap();
+    assert!(first.uncoupled.utilisation.unwrap().mean > 0.2, "{first:?}");
+    let laws = ["mine"];
+    let config = detection::parameters(&[]).unwrap();
+    let request = DetectionRequest { registry: &registry, laws: &laws, seeds: 1, jobs: 2, config };
+    let rows = request.run(&|| {}).unwrap();
+    assert_eq!((rows.len(), rows[0].law.as_str()), (6, "mine"));
+    assert!(rows[2].shared.intervals > 0, "{rows:?}");
+}
+
+#[test]
+fn rows_of_papers_put_it_in_the_place_of_a_law() {
+    let row = r#"
+title = "Who is first"
+scenario = "gcc-2016/variable-capacity"
+set = ["duration=5s"]
+[seeds]
+quick = 1
+full = 1
+[variants.own]
+controller = "mine"
+[[claims]]
+id = "goes"
+class = "SHAPE"
+claim = "it sends"
+of = "own:media.rate_bps"
+accept = { min = 1.0 }
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("row.toml");
+    std::fs::write(&path, row).unwrap();
+    let names = [path.display().to_string()];
+    let rows = experiments::open(&registry(), &names, None).unwrap();
+    let traces = TraceStore::at(None);
+    let reproduction = Reproduction::plan(&rows, Extent::default(), &traces).unwrap();
+    let claims = reproduction.run(1, &traces, &Forget, &|| {}).unwrap().claims;
+    assert_eq!(claims[0].verdict, Verdict::Reproduced);
+    let shipped = experiments::open(&Registry::standard(), &names, None).unwrap();
+    let error = Reproduction::plan(&shipped, Extent::default(), &traces).unwrap_err();
+    assert!(error.to_string().contains("mine"), "{error}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The command `weir` with the law `mine` among its own: `run`, `compare`, `suite`, `report`, `list`, `schema` and `check` know it.
+//! The command `weir` with the law `mine` among its own: every command knows it.
 
 mod law;
 

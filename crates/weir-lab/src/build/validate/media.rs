@@ -1,12 +1,14 @@
 //! What can be wrong with media flows and audio.
 
+use std::iter;
+
 use weir_cc::RateLimits;
 use weir_media::{AudioConfig, LADDER_RUNGS, RATE_STEPS};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::Problems;
 use crate::form::{KeyPath, advice};
-use crate::scenario::{BurstChoice, ChangedEncoder, Encoder, Media, Step, Variant};
+use crate::scenario::{BurstChoice, ChangedEncoder, Encoder, Media, Step, Variant, is_one_name};
 
 /// Smallest and largest payload limit of a media packet.
 const PAYLOAD_LIMITS: (DataSize, DataSize) = (DataSize::from_bytes(50), DataSize::from_bytes(9000));
@@ -40,7 +42,7 @@ impl Problems<'_> {
                 None
             }
         };
-        if self.controller_name(&media.controller, &path.with("controller"))
+        if self.controller_name(&media.controller, &path.with("controller"), iter::empty())
             && let Some(limits) = limits
         {
             self.controller(media, limits, path);
@@ -56,10 +58,17 @@ impl Problems<'_> {
     }
 
     /// Whether there is a controller of this name.
-    pub(super) fn controller_name(&mut self, name: &str, path: &KeyPath) -> bool {
+    pub(super) fn controller_name<'n>(
+        &mut self,
+        name: &str,
+        path: &KeyPath,
+        variants: impl Iterator<Item = &'n str>,
+    ) -> bool {
         let known = self.registry.known_names().any(|known| known == name);
         if !known {
-            let advice = advice(name, self.registry.controller_names());
+            let mut names: Vec<&str> = variants.collect();
+            self.registry.controller_names().for_each(|known| names.push(known));
+            let advice = advice(name, names);
             self.value(path, format!("there is no controller `{name}`")).push_str(&advice);
         }
         known
@@ -71,11 +80,15 @@ impl Problems<'_> {
             self.key(path, format!("`{name}` is the name of a controller"))
                 .push_str("give the variant a name of its own");
         }
-        if name.trim().is_empty() || name.contains([',', '/']) || name.contains(char::is_control) {
+        if name.trim().is_empty()
+            || !is_one_name(name)
+            || name.contains('/')
+            || name.contains(char::is_control)
+        {
             self.key(path, format!("`{}` cannot be the name of a variant", name.escape_debug()))
                 .push_str("write letters and digits, without commas and slashes");
         }
-        let known = self.controller_name(&variant.controller, &path.with("controller"));
+        let known = self.controller_name(&variant.controller, &path.with("controller"), iter::empty());
         // Whatever the flows' rates: those that they have are tried before anything runs.
         let kbps = DataRate::from_kbps;
         if let (true, Ok(limits)) = (known, RateLimits::new(kbps(150), kbps(300), kbps(2500)))

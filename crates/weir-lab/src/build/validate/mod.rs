@@ -178,7 +178,7 @@ impl Problems<'_> {
         }
         for (i, name) in scenario.controllers.iter().enumerate() {
             if scenario.variants.get(name).is_none() {
-                self.controller_name(name, &root.with("controllers").item(i));
+                self.controller_name(name, &root.with("controllers").item(i), scenario.variants.names());
             }
         }
         for (name, variant) in scenario.variants.iter() {

@@ -1,8 +1,10 @@
 use std::collections::BTreeMap;
 
+use weir_cc::{Controller, RateLimits, Receiver};
 use weir_net::Time;
 
 use super::*;
+use crate::registry::{ControllerInfo, Half, Law};
 use weir_measure::metrics::Window;
 use weir_measure::results::{FlowKind, RunMetrics, Summary};
 
@@ -64,6 +66,36 @@ fn a_window_of_several_stretches_has_what_they_have_together() {
     assert_eq!(measured.delays_within["waits"][call].queue_wait, *both);
     assert!(!measured.metrics.windows.contains_key("waits"));
     assert_eq!((both.cdf(1000), both.mean_ms(), both.max()), (waits.cdf(1000), waits.mean_ms(), waits.max()));
+}
+
+#[test]
+fn what_a_law_of_ones_own_made_is_kept_for_the_command_that_has_it() {
+    struct Own;
+    impl Law for Own {
+        type Config = BTreeMap<String, f64>;
+
+        fn info() -> ControllerInfo {
+            let shipped = Registry::standard();
+            ControllerInfo { name: "own", ..shipped.find("nada").unwrap().clone() }
+        }
+
+        fn sender(_: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+            Registry::standard().build_sender("nada", None, limits, 1.0).map_err(|error| error.to_string())
+        }
+
+        fn receiver(_: Self::Config, limits: RateLimits) -> Half<dyn Receiver> {
+            Registry::standard().build_receiver("nada", None, limits, 1.0).map_err(|error| error.to_string())
+        }
+    }
+    let registry = Registry::standard().with::<Own>();
+    let variant = "variants.mild={ controller = \"own\" }".to_owned();
+    let scenario = Scenario::open_in(&registry, CALL, &[variant]).unwrap();
+    let has_own_law = |controller| {
+        let options = RunOptions { controller, ..RunOptions::default() };
+        Task::new(String::new(), &scenario, options).has_own_law()
+    };
+    assert_eq!([None, Some("own"), Some("mild"), Some("fixed")].map(has_own_law), [false, true, true, false]);
+    assert!(command().is_some());
 }
 
 #[test]

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::registry::Registry;
 use crate::scenario::Contestant;
@@ -18,12 +20,14 @@ fn result(values: &[f64]) -> SuiteResult {
         kinds: None,
         void: None,
         verdict: None,
+        less: BTreeMap::new(),
     };
     let (name, viewed) = ("gcc".to_owned(), Vec::new());
     let controllers = vec![ControllerResult { name, checks: vec![check], viewed }];
     let case = CaseResult {
         name: "5.1".to_owned(),
         title: String::new(),
+        swept: None,
         traces: Vec::new(),
         controllers,
         omniscient: None,

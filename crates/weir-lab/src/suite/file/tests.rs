@@ -80,6 +80,13 @@ fn what_is_wrong_is_told_with_its_place_and_a_remedy() {
         ("at_least = 70", "at_least = 70\nat = \"60s\"", (10, 1), "has no time", "leave it out"),
         ("\"queue wait p95\"", "\"rate\"", (11, 12), "asked twice", "leave one"),
         ("\"queue wait p95\"", "\"re-convergence\"", (10, 1), "counts from a time", "\"60s\""),
+        (
+            "\"queue wait p95\"",
+            "\"re-convergence\"\nat = \"60s\"",
+            (12, 6),
+            "at 1min the run is over: it lasts 1min",
+            "before its end",
+        ),
         ("\"rate\"", "\"neighbour\"", (8, 12), "asks for a TCP flow", "kind = \"tcp\""),
         ("set = [", "preset = \"gamng\"\nset = [", (6, 10), "no controller has a preset", "gaming"),
     ] {

@@ -3,12 +3,14 @@
 mod columns;
 mod coupling;
 mod csv;
+mod glossary;
 mod parquet;
 mod read;
 mod recorder;
 
 pub use columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries};
 pub use csv::write_cdf_csv;
+pub use glossary::{SERIES_COLUMNS, SeriesColumn};
 pub use parquet::write_parquet;
 pub use read::{ReadSeriesError, read_cdf_csv};
 pub(super) use recorder::SeriesRecorder;

@@ -134,3 +134,12 @@ fn numbers_stay_in_their_range() {
         "write a whole number from 1 to 100000",
     );
 }
+
+#[test]
+fn a_controller_that_is_not_there_may_be_a_variant_of_the_file() {
+    let variant = "variants.mild={ controller = \"gcc\" }".to_owned();
+    let names = "controllers=[\"gcc\", \"mld\"]".to_owned();
+    let error =
+        weir_lab::scenario::Scenario::open("gcc-2016/variable-capacity", &[variant, names]).unwrap_err();
+    assert_eq!(error.advice(), Some("did you mean `mild`?"), "{error}");
+}

@@ -1,10 +1,10 @@
-//! Tables with the value of every run: means, intervals and what is best come from them.
+//! Tables with the value of every run: means, intervals, what is best and what contestants differ in come from them.
 
 use serde::{Deserialize, Serialize};
 use weir_measure::results::Value;
 use weir_measure::results::stats::{Estimate, paired_difference};
 
-use crate::page::{Best, Cell, Column, Row, SummaryTable};
+use crate::page::{Best, Cell, Column, Row, RowKind, SummaryTable};
 use crate::registry;
 
 /// A row per controller, a column per metric, in each cell a value per run, in the order of the seeds.
@@ -21,6 +21,9 @@ pub struct RunTable {
 pub struct RunRow {
     /// The controller's name.
     pub name: String,
+    /// The law that it is, by its name in the registry; empty where it is none, as that of a flow.
+    #[serde(default)]
+    pub law: String,
     /// For each column a value per run; `None` where the metric is not defined.
     pub values: Vec<Vec<Value>>,
 }
@@ -33,7 +36,7 @@ impl RunTable {
             let cells = row.values.iter().map(|values| estimate(values).map(Cell::from)).collect();
             table
                 .rows
-                .push(Row { is_yardstick: registry::is_yardstick(&row.name), ..Row::of(&row.name, cells) });
+                .push(Row { is_yardstick: registry::is_yardstick(&row.law), ..Row::of(&row.name, cells) });
         }
         for position in 0..self.columns.len() {
             let values: Vec<&[Value]> = self.rows.iter().map(|row| row.values[position].as_slice()).collect();
@@ -51,6 +54,27 @@ impl RunTable {
         self.rows.iter().find(|row| !even(row)).map(|row| row.name.as_str())
     }
 
+    /// What variants of one law differ in, for each law that has several rows. Nothing of single runs.
+    pub fn differences(&self) -> Vec<Differences> {
+        let mut all: Vec<Differences> = Vec::new();
+        for (at, row) in self.rows.iter().enumerate() {
+            let first = self.rows[..at].iter().find(|other| other.law == row.law);
+            let Some(first) = first.filter(|first| first.values.iter().any(|runs| runs.len() > 1)) else {
+                continue;
+            };
+            let less = less(&self.columns, row, first);
+            match all.iter_mut().find(|own| own.first == first.name) {
+                Some(own) => own.table.rows.push(less),
+                None => all.push(Differences {
+                    first: first.name.clone(),
+                    table: SummaryTable { columns: self.columns.clone(), rows: vec![less] },
+                }),
+            }
+        }
+        let known = all.into_iter().map(|own| Differences { table: known(own.table), ..own });
+        known.filter(|own| !own.table.rows.is_empty()).collect()
+    }
+
     /// The same without the columns in which no run has a value.
     pub(crate) fn without_empty_columns(mut self) -> Self {
         let used =
@@ -62,8 +86,48 @@ impl RunTable {
     }
 }
 
+/// How variants of a law differ from the first of them, run by run: what two runs of one seed differ in is not the network or the
+/// video.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Differences {
+    /// The name of the first.
+    pub first: String,
+    /// A row for each of the others; a cell is marked where the 95 % interval excludes zero.
+    pub table: SummaryTable,
+}
+
+/// What `own` has beyond `other`, run by run, in each of `columns`; a cell is marked where the 95 % interval excludes zero.
+pub(crate) fn less(columns: &[Column], own: &RunRow, other: &RunRow) -> Row {
+    let cell = |(at, column): (usize, &Column)| {
+        let estimate = difference(own.values.get(at)?, other.values.get(at)?)?;
+        let (sure, mean) = (estimate.excludes_zero(), estimate.mean);
+        let better = match column.best {
+            Best::Neither => None,
+            Best::Highest => Some(mean > 0.0),
+            Best::Lowest => Some(mean < 0.0),
+        };
+        Some(Cell {
+            best: sure && better != Some(false),
+            worse: sure && better == Some(false),
+            ..estimate.into()
+        })
+    };
+    let cells = columns.iter().enumerate().map(cell).collect();
+    Row { kind: RowKind::Difference, ..Row::of(&own.name, cells) }
+}
+
+/// The same without rows and columns of which nothing is known.
+pub(crate) fn known(mut table: SummaryTable) -> SummaryTable {
+    table.rows.retain(|row| row.cells.iter().any(Option::is_some));
+    let used: Vec<bool> =
+        (0..table.columns.len()).map(|at| table.rows.iter().any(|row| row.cells[at].is_some())).collect();
+    keep(&mut table.columns, &used);
+    table.rows.iter_mut().for_each(|row| keep(&mut row.cells, &used));
+    table
+}
+
 /// Those of `items` that are `used`.
-pub(super) fn keep<T>(items: &mut Vec<T>, used: &[bool]) {
+fn keep<T>(items: &mut Vec<T>, used: &[bool]) {
     let mut used = used.iter();
     items.retain(|_| used.next().is_some_and(|&used| used));
 }
@@ -132,6 +196,7 @@ mod tests {
         };
         let row = |(name, values): &(&str, &[f64])| RunRow {
             name: (*name).to_owned(),
+            law: name.split('{').next().unwrap_or_default().to_owned(),
             values: vec![values.iter().copied().map(Some).collect()],
         };
         RunTable { columns: vec![column], rows: rows.iter().map(row).collect() }
@@ -174,6 +239,44 @@ mod tests {
         let rows: [(&str, &[f64]); 3] =
             [("nada", &[1.0, 1.1]), ("gcc", &[0.2, 0.3]), ("omniscient", &[9.0, 9.0])];
         assert_eq!(marked(Best::Highest, &rows), ["nada"]);
+        // By its law, whatever it is called.
+        let mut table = table(Best::Highest, &rows);
+        (table.rows[2].name, table.rows[0].name) = ("ceiling".to_owned(), "fixed".to_owned());
+        let best: Vec<bool> = table.summary().rows.iter().map(|row| row.cells[0].unwrap().best).collect();
+        assert_eq!(best, [true, false, false]);
+    }
+
+    #[test]
+    fn variants_are_less_the_first_of_their_law_run_by_run() {
+        let rows: [(&str, &[f64]); 5] = [
+            ("a", &[10.0, 20.0]),
+            ("b", &[1.0, 2.0]),
+            ("a{x=1}", &[12.0, 22.0]),
+            ("c", &[9.0, 9.0]),
+            ("b{x=1}", &[2.0, 1.0]),
+        ];
+        let lower = table(Best::Lowest, &rows).differences();
+        let cells: Vec<(&str, &str, Cell)> = lower
+            .iter()
+            .map(|own| (own.first.as_str(), &own.table.rows[0]))
+            .map(|(first, row)| (first, row.name.as_str(), row.cells[0].unwrap()))
+            .collect();
+        let [(a, of_a, sure), (b, of_b, unsure)] = cells.as_slice() else { panic!("{lower:?}") };
+        assert_eq!([*a, *of_a, *b, *of_b], ["a", "a{x=1}", "b", "b{x=1}"]);
+        assert_eq!((sure.mean, sure.ci95, sure.best, sure.worse), (2.0, Some(0.0), false, true));
+        assert_eq!((unsure.mean, unsure.best, unsure.worse), (0.0, false, false));
+        let higher = table(Best::Highest, &rows).differences();
+        assert!(higher[0].table.rows[0].cells[0].unwrap().best, "the same is for the better here");
+    }
+
+    #[test]
+    fn single_runs_and_laws_that_are_alone_have_no_differences() {
+        let single: [(&str, &[f64]); 2] = [("a", &[1.0]), ("a{x=1}", &[2.0])];
+        assert!(table(Best::Highest, &single).differences().is_empty());
+        let several: [(&str, &[f64]); 2] = [("a", &[1.0, 2.0]), ("b", &[2.0, 4.0])];
+        assert!(table(Best::Highest, &several).differences().is_empty());
+        let variants: [(&str, &[f64]); 2] = [("a", &[1.0, 2.0]), ("a{x=1}", &[2.0, 4.0])];
+        assert_eq!(table(Best::Highest, &variants).differences().len(), 1);
     }
 
     #[test]

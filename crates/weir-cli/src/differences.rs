@@ -1,0 +1,54 @@
+//! What variants of one law differ in, run by run: below the table of what they got, and in the JSON of each variant.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+use weir_lab::page::{Column, Row};
+use weir_lab::paired::Differences;
+
+use crate::failure::Failure;
+use crate::{markdown, table};
+
+/// What heads the names of the variants; `place` says of what, where there are several.
+pub(crate) fn title(place: Option<&str>, differences: &Differences) -> String {
+    let place = place.map_or_else(String::new, |place| format!("{place}: "));
+    format!("{place}less {}, run by run", differences.first)
+}
+
+/// A table for each law that has several variants.
+pub(crate) fn write(
+    out: &mut impl Write,
+    place: Option<&str>,
+    differences: &[Differences],
+) -> Result<(), Failure> {
+    for own in differences {
+        writeln!(out, "{}", table::summary(&title(place, own), &own.table, table::terminal_width()))?;
+        table::write_marks(out, &own.table)?;
+    }
+    Ok(())
+}
+
+/// What the variant `name` has beyond the first of its law, as `less` of its object; nothing of others.
+pub(crate) fn less(differences: &[Differences], name: &str) -> Option<(String, Value)> {
+    let row = |own: &Differences| {
+        let row = own.table.rows.iter().find(|row| row.name == name)?;
+        let measured = Value::Object(measured(&own.table.columns, row).collect());
+        Some(("less".to_owned(), json!({ own.first.clone(): measured })))
+    };
+    differences.iter().find_map(row)
+}
+
+/// The tables for a page.
+pub(crate) fn in_markdown(place: Option<&str>, differences: &[Differences]) -> String {
+    let table = |own: &Differences| format!("\n{}", markdown::numbers(&title(place, own), &own.table));
+    differences.iter().map(table).collect()
+}
+
+/// The values of a row by the names of its columns.
+pub(crate) fn measured(columns: &[Column], row: &Row) -> impl Iterator<Item = (String, Value)> {
+    let value = |(column, cell): (&Column, &Option<weir_lab::page::Cell>)| {
+        let value = cell.map(|cell| json!({ "mean": cell.mean, "ci95": cell.ci95, "kinds": cell.kinds }));
+        (column.label.clone(), json!(value))
+    };
+    columns.iter().zip(&row.cells).map(value)
+}

@@ -1,0 +1,71 @@
+//! Runs that a directory keeps: what was interrupted goes on, and machines divide it. Of papers' rows and of sweeps.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use weir_lab::experiments::{Reproduced, Reproduction};
+use weir_lab::runs::{Forget, Log, RunError};
+use weir_lab::traces::TraceStore;
+
+use crate::args::Parts;
+use crate::effective::threads;
+use crate::failure::Failure;
+use crate::output::OutputDirectory;
+use crate::progress::{self, Lines};
+
+/// Where the runs are kept in the directory.
+const RUNS: &str = "runs.log";
+
+/// How runs are made that may be kept.
+pub(crate) struct Kept<'a> {
+    pub(crate) parts: &'a Parts,
+    pub(crate) jobs: Option<u32>,
+    pub(crate) quiet: bool,
+    /// What the bar calls them.
+    pub(crate) what: &'a str,
+}
+
+impl Kept<'_> {
+    /// Makes the runs that `directory` does not keep yet. `None` where these were those of a shard, which is then said.
+    pub(crate) fn run(
+        &self,
+        reproduction: &Reproduction<'_>,
+        store: &TraceStore,
+        directory: Option<&OutputDirectory>,
+    ) -> Result<Option<Reproduced>, Failure> {
+        let &Self { parts, quiet, what, .. } = self;
+        let others: Vec<PathBuf> = parts.merge.iter().map(|directory| directory.join(RUNS)).collect();
+        let log = directory.map(|directory| Log::open(&directory.path(RUNS), &others));
+        let log = log.transpose().map_err(RunError::from)?;
+        let runs = parts.shard.map_or_else(|| reproduction.runs(), |shard| reproduction.runs_of(shard));
+        let bar = progress::bar(quiet);
+        progress::expect(&bar, what, runs);
+        let lines = Lines::beside_a_bar(quiet);
+        let done = || {
+            bar.inc(1);
+            lines.tell(&bar);
+        };
+        let jobs = threads(self.jobs);
+        let reproduced = match (&log, parts.shard) {
+            (Some(log), Some(shard)) => {
+                reproduction.run_shard(shard, jobs, store, log, &done)?;
+                None
+            }
+            (Some(log), None) => Some(reproduction.run(jobs, store, log, &done)?),
+            (None, _) => Some(reproduction.run(jobs, store, &Forget, &done)?),
+        };
+        bar.finish_and_clear();
+        let Some(log) = log else { return Ok(reproduced) };
+        log.in_order().map_err(RunError::from)?;
+        if let (None, Some(shard)) = (&reproduced, parts.shard) {
+            let mut out = anstream::stdout().lock();
+            writeln!(out, "{runs} runs, those of shard {shard}, are kept; --merge takes them from there")?;
+        } else if (log.taken() > 0 || !parts.merge.is_empty()) && !quiet {
+            anstream::eprintln!(
+                "{} of {runs} runs were there, of a command built from the same sources, and not made again",
+                log.taken()
+            );
+        }
+        Ok(reproduced)
+    }
+}

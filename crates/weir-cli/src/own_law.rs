@@ -1,0 +1,64 @@
+//! A law of one's own is known to the commands that go by names.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use clap::FromArgMatches as _;
+use weir_cc::{Controller, RateLimits, Receiver};
+use weir_lab::registry::{ControllerInfo, Half, Law, Registry};
+
+use crate::args::{Args, Command};
+use crate::output::OutputDirectory;
+
+/// NADA under another name.
+struct Own;
+
+impl Law for Own {
+    type Config = BTreeMap<String, f64>;
+
+    fn info() -> ControllerInfo {
+        let shipped = Registry::standard();
+        ControllerInfo { name: "own", ..shipped.find("nada").unwrap().clone() }
+    }
+
+    fn sender(_: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
+        Registry::standard().build_sender("nada", None, limits, 1.0).map_err(|error| error.to_string())
+    }
+
+    fn receiver(_: Self::Config, limits: RateLimits) -> Half<dyn Receiver> {
+        Registry::standard().build_receiver("nada", None, limits, 1.0).map_err(|error| error.to_string())
+    }
+}
+
+#[test]
+fn pairs_and_detection_take_it() {
+    let registry = Registry::standard().with::<Own>();
+    let laws = |registry: &Registry, command: &str| {
+        let words = ["weir", command, "--law", "gcc,own"];
+        let matches = Args::command_with(registry).try_get_matches_from(words)?;
+        Ok::<_, clap::Error>(match Args::from_arg_matches(&matches)?.command {
+            Command::Pairs(args) => args.law,
+            Command::Detection(args) => args.law,
+            _ => Vec::new(),
+        })
+    };
+    for command in ["pairs", "detection"] {
+        assert_eq!(laws(&registry, command).unwrap(), ["gcc", "own"]);
+        let error = laws(&Registry::standard(), command).unwrap_err();
+        assert!(error.exit_code() == 2 && error.to_string().contains("invalid value 'own'"), "{error}");
+    }
+}
+
+#[test]
+fn what_an_earlier_run_left_of_it_goes() {
+    let root = tempfile::tempdir().unwrap();
+    let left = |registry: &Registry| {
+        for name in ["series-own.csv", "packets-own{a=1}.pcapng", "series-other.csv"] {
+            fs::write(root.path().join(name), b"old").unwrap();
+        }
+        OutputDirectory::prepare(root.path(), registry).unwrap().write(&Vec::new()).unwrap();
+        fs::read_dir(root.path()).unwrap().count()
+    };
+    assert_eq!(left(&Registry::standard()), 3);
+    assert_eq!(left(&Registry::standard().with::<Own>()), 1);
+}

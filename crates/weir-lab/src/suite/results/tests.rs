@@ -1,0 +1,97 @@
+use super::*;
+
+#[test]
+fn a_figure_has_the_decimals_that_its_limit_asks_for() {
+    assert_eq!(figure(Some(92.6), Some(2.4), 80.0, "%"), "93 ± 2 %");
+    assert_eq!(figure(Some(7.25), None, 15.0, "s"), "7.2 s");
+    assert_eq!(figure(Some(0.9), Some(0.125), 0.75, ""), "0.90 ± 0.12");
+    assert_eq!(figure(None, None, 80.0, "%"), "–");
+}
+
+fn result(limit: Limit, values: &[f64]) -> CheckResult {
+    let check =
+        crate::suite::Check { name: "rate", unit: "%", quantity: crate::suite::Quantity::Rate, limit };
+    CheckResult::new(&check, values.iter().copied().map(Some).collect())
+}
+
+fn case(checks: Vec<CheckResult>) -> ControllerResult {
+    ControllerResult { name: "gcc".to_owned(), checks, viewed: Vec::new() }
+}
+
+#[test]
+fn a_check_is_open_while_the_interval_of_its_mean_holds_the_limit() {
+    let verdict = |values: &[f64]| result(Limit::AtLeast(80.0), values).verdict();
+    // 82 ± 2.48 and 78 ± 2.48 (t = 4.3027, s = 1), on either side; 84 ± 2.48 is clear of it.
+    assert_eq!(verdict(&[81.0, 82.0, 83.0]), Verdict::Open);
+    assert_eq!(verdict(&[77.0, 78.0, 79.0]), Verdict::Open);
+    assert_eq!(verdict(&[83.0, 84.0, 85.0]), Verdict::Passed);
+    assert_eq!(verdict(&[75.0, 76.0, 77.0]), Verdict::Missed);
+    assert_eq!((verdict(&[81.0]), verdict(&[79.0])), (Verdict::Passed, Verdict::Missed), "one run");
+    assert_eq!(verdict(&[80.0, 80.0]), Verdict::Passed, "exactly at the limit it keeps to it");
+    let mut lost = result(Limit::AtLeast(80.0), &[90.0, 91.0]);
+    assert_eq!(lost.verdict(), Verdict::Passed);
+    lost = CheckResult { mean: None, passed: false, ..lost };
+    assert_eq!(lost.verdict(), Verdict::Missed);
+}
+
+#[test]
+fn a_case_is_what_its_worst_check_is_and_shows_the_least_margin_and_the_least_run() {
+    let sure = result(Limit::AtLeast(80.0), &[80.2; 3]);
+    let open = result(Limit::AtMost(100.0), &[70.0, 85.0, 110.0]);
+    let missed = result(Limit::AtMost(2.0), &[2.1, 2.1, 2.1]);
+    let two = case(vec![sure.clone(), open.clone()]);
+    assert_eq!((two.verdict(), two.deciding()), (Verdict::Open, Some(&open)), "though the other is nearer");
+    // 80.2 of 80; of the runs 110 of 100.
+    assert_eq!(two.in_words(), "rate 88 % (+0, -10 %)");
+    let three = case(vec![sure, open, missed]);
+    assert_eq!(three.verdict(), Verdict::Missed);
+    assert_eq!(three.in_words(), "rate 2.10 % (-5, -10 %)");
+    let nothing = case(Vec::new());
+    assert_eq!((nothing.verdict(), nothing.in_words().as_str()), (Verdict::NotJudged, "not judged"));
+}
+
+#[test]
+fn a_margin_has_the_name_of_its_check_unless_that_was_just_named() {
+    let named =
+        |name: &str, limit, values: &[f64]| CheckResult { name: name.to_owned(), ..result(limit, values) };
+    let rate = named("rate", Limit::AtLeast(80.0), &[60.0, 60.4, 60.8]);
+    let wait = named("wait", Limit::AtMost(100.0), &[90.0, 110.0, 400.0]);
+    let loss = named("loss", Limit::AtMost(2.0), &[0.1, 0.1, 9.0]);
+    let in_words = |checks: &[&CheckResult]| case(checks.iter().copied().cloned().collect()).in_words();
+    assert_eq!(in_words(&[&rate]), "rate 60 % (-24, -25 %)");
+    assert_eq!(in_words(&[&rate, &wait]), "rate 60 % (wait -100, -300 %)", "open, though missed by more");
+    assert_eq!(in_words(&[&loss, &rate, &wait]), "rate 60 % (wait -100, loss -350 %)");
+    let twin = named("twin", Limit::AtLeast(80.0), &[60.0, 60.4, 60.8]);
+    assert_eq!(in_words(&[&rate, &twin]), "rate 60 % (-24, -25 %)", "no name for the same figure");
+}
+
+#[test]
+fn the_file_says_in_a_word_what_came_of_a_check() {
+    use crate::suite::{Check, Quantity};
+    let check = Check { name: "rate", unit: "%", quantity: Quantity::Rate, limit: Limit::AtLeast(80.0) };
+    let word = |result: &CheckResult| {
+        let saved = serde_json::to_value(result).unwrap();
+        assert_eq!(serde_json::from_value::<CheckResult>(saved.clone()).unwrap(), *result);
+        saved["verdict"].as_str().unwrap().to_owned()
+    };
+    let of = |values: &[f64]| CheckResult::new(&check, values.iter().copied().map(Some).collect());
+    assert_eq!(word(&of(&[84.0, 84.0])), "passed");
+    assert_eq!(word(&of(&[81.0, 82.0, 83.0])), "open");
+    assert_eq!(word(&of(&[70.0, 70.0])), "missed");
+    assert_eq!(word(&CheckResult::asked(&check, vec![None, None], &[false; 2])), "not-asked");
+    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Void::BeyondPhysics)])), "beyond-physics");
+    assert_eq!(word(&of(&[]).unless(&[("rate", Void::NotJudged)])), "not-judged");
+}
+
+#[test]
+fn runs_of_two_kinds_are_told_with_the_mean_of_each() {
+    let mut values = vec![100.0; 8];
+    values.extend([40.0; 2]);
+    let check = result(Limit::AtLeast(80.0), &values);
+    let own = case(vec![check.clone()]);
+    assert_eq!(own.verdict(), Verdict::Open, "88 ± 18");
+    assert_eq!(own.in_words(), "rate 88 % (+10, -50 %); two kinds: 40 (2), 100 (8)");
+    assert!(check.in_words().starts_with("rate 88 ± 18 %; two kinds"), "{}", check.in_words());
+    let saved = serde_json::to_string(&own).unwrap();
+    assert_eq!(serde_json::from_str::<ControllerResult>(&saved).unwrap(), own);
+}

@@ -1,0 +1,26 @@
+//! What a result tells besides verdicts.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use weir_measure::results::Value;
+
+/// The mean of a check's differences, run by run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Less {
+    /// The mean, in the check's unit.
+    pub mean: f64,
+    /// Half the width of its 95 % confidence interval.
+    pub ci95: Value,
+}
+
+/// Which case it is at one place of a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweptCase {
+    /// The name of the case that is swept.
+    pub case: String,
+    /// The value of each key.
+    pub at: BTreeMap<String, String>,
+}
