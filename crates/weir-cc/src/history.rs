@@ -8,7 +8,8 @@
 //! * a law's own report that echoes a packet which has not left, or left too long ago to be known;
 //! * a report that comes before a packet can have been there and back: in less than half of the smallest round trip of the
 //!   route;
-//! * the arrival of a packet on a way shorter than ever by more than the smallest round trip, of which the way there is a part;
+//! * the arrival of a packet on a way shorter than ever by more than the smallest round trip, of which the way there is a part, or
+//!   at a time that is still to come;
 //! * a report that has a number arrived which was [left out](SendHistory::leave_out).
 //!
 //! A route can become shorter, and a receiver's clock can be set back: what reports go on to say, and none denies, is
@@ -45,17 +46,24 @@ enum Known {
 struct Entry {
     at: SendTime,
     /// Bytes, and [`PADDING`] if it carries no media: an entry has 16 bytes.
-    size: u32,
+    size: u16,
+    probe: Option<ProbeId>,
+    /// When it arrived, as far as is told, in ms modulo 65 536.
+    arrived: u16,
     /// Bytes of the size that are not payload.
     overhead: u8,
     known: Known,
-    probe: Option<ProbeId>,
 }
 
 /// The bit of [`Entry::size`] that marks padding.
-const PADDING: u32 = 1 << 31;
+const PADDING: u16 = 1 << 15;
+/// So far apart two reports of one arrival may be: each rounds.
+const ROUNDED_MS: i16 = 4;
+/// For so long after reports have contradicted each other they may do so again.
+const CONTEST: TimeDelta = TimeDelta::from_secs(2);
 
-const VACANT: Entry = Entry { at: SendTime::ZERO, size: 0, overhead: 0, known: Known::Arrived, probe: None };
+const VACANT: Entry =
+    Entry { at: SendTime::ZERO, size: 0, probe: None, arrived: 0, overhead: 0, known: Known::Arrived };
 
 impl Entry {
     fn size(&self) -> DataSize {
@@ -87,8 +95,8 @@ pub struct Refused {
     pub unsent: u64,
     /// Reports that came before a packet can have been there and back.
     pub early: u64,
-    /// Arrivals, one for each packet, on a way that cannot be so short.
-    pub short: u64,
+    /// Arrivals, one for each packet, on a way that cannot be so short, or that would still be to come.
+    pub impossible: u64,
     /// Reports that have a number arrived which was left out.
     pub left_out: u64,
 }
@@ -96,7 +104,7 @@ pub struct Refused {
 impl Refused {
     /// All of them.
     pub const fn total(&self) -> u64 {
-        self.negative + self.unsent + self.early + self.short + self.left_out
+        self.negative + self.unsent + self.early + self.impossible + self.left_out
     }
 }
 
@@ -121,6 +129,8 @@ pub struct SendHistory {
     refused: Refused,
     plausible: Plausible,
     left_out: LeftOut,
+    /// When reports last contradicted each other.
+    contested: Option<SendTime>,
     /// The first packet of the present route, and since when it is the present one.
     route_from: u64,
     route_since: Option<SendTime>,
@@ -143,12 +153,14 @@ impl SendHistory {
             refused: Refused::default(),
             plausible: Plausible::default(),
             left_out: LeftOut::default(),
+            contested: None,
             route_from: 0,
             route_since: None,
         }
     }
 
-    /// A packet of `header` (at most 255) and `payload` bytes leaves; the history gives it its number.
+    /// A packet of `header` (at most 255) and `payload` bytes (32 767 with the header at most) leaves; the history gives it its
+    /// number.
     pub fn on_sent(
         &mut self,
         at: SendTime,
@@ -158,9 +170,9 @@ impl SendHistory {
         probe: Option<ProbeId>,
     ) -> SentPacket {
         let overhead = u8::try_from(header.bytes()).unwrap_or(u8::MAX);
-        let size = payload.bytes().saturating_add(u64::from(overhead)).min(u64::from(PADDING - 1)) as u32;
+        let size = payload.bytes().saturating_add(u64::from(overhead)).min(u64::from(PADDING - 1)) as u16;
         let size = if padding { size | PADDING } else { size };
-        let entry = Entry { at, size, overhead, known: Known::InFlight, probe };
+        let entry = Entry { at, size, probe, arrived: 0, overhead, known: Known::InFlight };
         let number = self.push(entry);
         self.in_flight += entry.size();
         entry.packet(number - self.left_out.before(number))
@@ -179,6 +191,13 @@ impl SendHistory {
     /// than one number, and none said otherwise. It ends when one does, and with a change of route.
     pub fn receiver_lies(&self) -> bool {
         self.left_out.convict()
+    }
+
+    /// Whether reports have contradicted each other within two seconds: one has a packet arrived, and another has it arrived later, or
+    /// missing. Two senders tell of one receiver then, and which of them is true is not known: a rate should not rise on
+    /// what they say.
+    pub fn is_contested(&self, now: SendTime) -> bool {
+        self.contested.is_some_and(|at| now - at <= CONTEST)
     }
 
     /// Takes the next number.
@@ -232,6 +251,7 @@ impl SendHistory {
         self.route_from = self.next;
         self.route_since = Some(now);
         self.plausible = Plausible::default();
+        self.contested = None;
         self.left_out.acquit();
     }
 
@@ -347,24 +367,31 @@ impl SendHistory {
 
     fn apply(&mut self, now: SendTime, record: &Record, newest: &mut Option<(SendTime, ArrivalTime)>) {
         let Some(id) = self.find(record.sequence) else { return };
-        let &mut Entry { at, known: before, .. } = self.entry(id);
+        let &mut Entry { at, arrived, known: before, .. } = self.entry(id);
         let fate = match (record.arrival, before) {
             (Some(arrived), Known::InFlight | Known::Untold) => {
                 Fate::Arrived { at: arrived, ecn: record.ecn }
             }
             (Some(arrived), Known::Missing) => Fate::Recovered { at: arrived, ecn: record.ecn },
             (None, Known::InFlight | Known::Untold) => Fate::Missing,
-            (_, Known::Arrived) | (None, Known::Missing) => return,
+            (told, Known::Arrived) => {
+                if told.is_none_or(|told| ms(told).wrapping_sub(arrived) as i16 > ROUNDED_MS) {
+                    self.contested = Some(now);
+                }
+                return;
+            }
+            (None, Known::Missing) => return,
         };
         if let Some(arrived) = record.arrival
-            && !self.plausible.admits_delay(now, ApparentDelay::between(at, arrived))
+            && !self.plausible.admits_delay(now, at, ApparentDelay::between(at, arrived))
         {
-            self.refused.short += 1;
+            self.refused.impossible += 1;
             return;
         }
         let left_out = self.left_out.before(id);
         let entry = self.entry(id);
         entry.known = if record.arrival.is_some() { Known::Arrived } else { Known::Missing };
+        entry.arrived = record.arrival.map_or(0, ms);
         let sent = entry.packet(id - left_out);
         if before == Known::InFlight {
             self.in_flight = self.in_flight.saturating_sub(sent.size);
@@ -400,7 +427,11 @@ impl SendHistory {
             self.refused.unsent += 1;
             return None;
         };
-        if id < self.echoed.max(self.oldest) {
+        // Who tells of an older packet than before was overtaken, and knows nothing new.
+        if id < self.echoed {
+            return None;
+        }
+        if id < self.oldest {
             return Some(None);
         }
         let sent = self.entry(id).at;
@@ -469,6 +500,11 @@ impl SendHistory {
         self.last_report = Some(number);
         step - 1
     }
+}
+
+/// In ms modulo 65 536.
+fn ms(at: ArrivalTime) -> u16 {
+    (at.nanos() / 1_000_000) as u16
 }
 
 /// From the departure `sent` to `now`, without what the receiver held of it, where the report says when it was `made`.

@@ -13,6 +13,10 @@ pub enum Alarm {
     /// ([`SendHistory::receiver_lies`](weir_cc::history::SendHistory::receiver_lies)): whatever else it says, the flow keeps
     /// to its least rate.
     ReceiverLies,
-    /// Reports deny what others claimed: the flow goes by them again.
-    ReceiverIsHonest,
+    /// Reports contradict each other on when a packet arrived, or whether it did
+    /// ([`SendHistory::is_contested`](weir_cc::history::SendHistory::is_contested)): somebody forges some. While they do the rate does
+    /// not rise above what it is now.
+    ReportsContradict,
+    /// Neither is so any more.
+    ReportsAgree,
 }

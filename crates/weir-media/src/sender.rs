@@ -61,8 +61,8 @@ pub struct MediaSender {
     history: SendHistory,
     inbox: Inbox,
     leaving_out: Option<LeavingOut>,
-    /// Whether the receiver was last found to lie.
-    distrusted: bool,
+    /// What is thought of those who report.
+    trust: Trust,
     breakers: Option<Breakers>,
     alarm: Option<Alarm>,
     /// Of the flow's packets, made here.
@@ -85,6 +85,17 @@ pub struct MediaSender {
     heard_at: Option<SendTime>,
 }
 
+/// How far reports are believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trust {
+    /// What they say holds.
+    Whole,
+    /// They contradict each other: the rate does not rise above this one.
+    UpTo(DataRate),
+    /// The receiver lies.
+    None,
+}
+
 impl MediaSender {
     /// A sender that has not started yet, whose video has the source identifier `ssrc`.
     pub fn new(controller: Box<dyn Controller>, config: MediaConfig, ssrc: u32, seeds: SenderSeeds) -> Self {
@@ -102,7 +113,7 @@ impl MediaSender {
             history: SendHistory::new(HISTORY_HORIZON),
             inbox: Inbox::new(&config),
             leaving_out: LeavingOut::new(&config, &*controller, seeds.rtcp),
-            distrusted: false,
+            trust: Trust::Whole,
             breakers: Breakers::of(&config),
             alarm: None,
             controller,
@@ -355,7 +366,7 @@ impl MediaSender {
             breakers.on_report(now, report)
         });
         let stopped = breaker.and_then(|breaker| self.trip(now, breaker));
-        let distrust = self.weigh_receiver(now);
+        let distrust = self.weigh_reports(now);
         let decision = [decision, stopped, distrust].into_iter().fold(None, Decision::merged);
         Heard { rtt, decision, statistics }
     }
@@ -367,13 +378,24 @@ impl MediaSender {
         decision
     }
 
-    /// A receiver that tells what it has not seen is worth the least rate.
-    fn weigh_receiver(&mut self, now: SendTime) -> Option<Decision> {
-        let lies = self.history.receiver_lies();
-        if core::mem::replace(&mut self.distrusted, lies) == lies {
+    /// A receiver that tells what it has not seen is worth the least rate; while reports contradict each other the rate rises on
+    /// none of them.
+    fn weigh_reports(&mut self, now: SendTime) -> Option<Decision> {
+        let trust = match self.trust {
+            _ if self.history.receiver_lies() => Trust::None,
+            Trust::UpTo(rate) if self.history.is_contested(now) => Trust::UpTo(rate),
+            _ if self.history.is_contested(now) => Trust::UpTo(self.target.media_rate),
+            _ => Trust::Whole,
+        };
+        let before = core::mem::replace(&mut self.trust, trust);
+        if before == trust {
             return None;
         }
-        self.alarm = Some(if lies { Alarm::ReceiverLies } else { Alarm::ReceiverIsHonest });
+        self.alarm = Some(match trust {
+            Trust::None => Alarm::ReceiverLies,
+            Trust::UpTo(_) => Alarm::ReportsContradict,
+            Trust::Whole => Alarm::ReportsAgree,
+        });
         let event = PathEvent::Limits(self.limits());
         self.controller.on_event(now, event)
     }
@@ -381,8 +403,12 @@ impl MediaSender {
     /// The limits that hold now.
     fn limits(&self) -> RateLimits {
         let limits = self.config.limits;
-        let least = RateLimits::new(limits.min(), limits.min(), limits.min());
-        if self.distrusted { least.unwrap_or(limits) } else { limits }
+        let most = match self.trust {
+            Trust::Whole => limits.max(),
+            Trust::UpTo(rate) => limits.clamp(rate),
+            Trust::None => limits.min(),
+        };
+        RateLimits::new(limits.min(), limits.start().min(most), most).unwrap_or(limits)
     }
 
     /// Only these report on the flow: the source identifiers that the other end announced. As long as nobody is named anybody is

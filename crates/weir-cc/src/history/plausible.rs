@@ -1,5 +1,5 @@
-//! What a report cannot say of a path: a word on a packet before it can have been to the other end and back, and an arrival
-//! that shortens the way there by more than a whole round trip.
+//! What a report cannot say of a path: a word on a packet before it can have been to the other end and back, an arrival
+//! that shortens the way there by more than a whole round trip, and one that is still to come.
 //!
 //! Such news is held back. A path that has become shorter, and a receiver's clock that was set back, say the same again;
 //! who forges beside an honest receiver is denied by it meanwhile.
@@ -19,17 +19,21 @@ const SPAN: TimeDelta = TimeDelta::from_secs(300);
 /// Clocks tick at both ends and times are rounded on the wire.
 const ROUNDING: TimeDelta = TimeDelta::from_millis(2);
 
+/// So much later than now an arrival may seem: in ten minutes clocks drift apart by less.
+const DRIFT: TimeDelta = TimeDelta::from_millis(250);
+
 /// What the reports that were believed say of the present route.
 #[derive(Debug, Default)]
 pub(super) struct Plausible {
     least_rtt: Option<TimeDelta>,
     least_delay: LeastDelay,
-    /// The smallest delay less the smallest round trip; of records below it nothing is believed.
-    floor: Option<ApparentDelay>,
+    /// The smallest delay less the smallest round trip, and the smallest delay; no record is believed that is below the one, or
+    /// above the other by more than the packet has been away.
+    bounds: Option<(ApparentDelay, ApparentDelay)>,
     /// Since when reports come too early, undenied.
     early: Option<SendTime>,
-    /// Since when arrivals shorten the way too much, undenied.
-    short: Option<SendTime>,
+    /// Since when arrivals cannot have been at their times, undenied.
+    wrong: Option<SendTime>,
     gaps: Gaps,
 }
 
@@ -45,28 +49,31 @@ impl Plausible {
         let settled = now - *self.early.get_or_insert(now) >= self.gaps.wait();
         if settled {
             (self.early, self.least_rtt) = (None, Some(rtt));
-            self.set_floor();
+            self.set_bounds();
         }
         settled
     }
 
-    /// Whether a packet may have arrived after `delay`: not if the way there would be shorter than ever by more than the
-    /// smallest round trip, unless that is all that reports have said for a while.
+    /// Whether a packet that left at `sent` may have arrived after `delay`: not if the way there would be shorter than ever by more
+    /// than the smallest round trip, nor if that would be later than now, unless that is all that reports have said for a while.
     #[inline]
-    pub(super) fn admits_delay(&mut self, now: SendTime, delay: ApparentDelay) -> bool {
-        if self.floor.is_none_or(|floor| delay >= floor) {
-            self.short = None;
+    pub(super) fn admits_delay(&mut self, now: SendTime, sent: SendTime, delay: ApparentDelay) -> bool {
+        let possible = |(floor, least): (ApparentDelay, ApparentDelay)| {
+            delay >= floor && delay - least <= (now - sent) + DRIFT
+        };
+        if self.bounds.is_none_or(possible) {
+            self.wrong = None;
             if self.least_delay.on_arrival(now, delay) {
-                self.set_floor();
+                self.set_bounds();
             }
             return true;
         }
-        let settled = now - *self.short.get_or_insert(now) >= self.gaps.wait();
+        let settled = now - *self.wrong.get_or_insert(now) >= self.gaps.wait();
         if settled {
-            self.short = None;
+            self.wrong = None;
             self.least_delay = LeastDelay::default();
             self.least_delay.on_arrival(now, delay);
-            self.set_floor();
+            self.set_bounds();
         }
         settled
     }
@@ -76,15 +83,14 @@ impl Plausible {
         self.gaps.on_report(now);
         if self.least_rtt.is_none_or(|least| rtt < least) {
             self.least_rtt = Some(rtt);
-            self.set_floor();
+            self.set_bounds();
         }
     }
 
-    fn set_floor(&mut self) {
-        self.floor = self
-            .least_rtt
-            .zip(self.least_delay.get())
-            .map(|(rtt, delay)| delay + (TimeDelta::ZERO - rtt - ROUNDING));
+    fn set_bounds(&mut self) {
+        let bounds =
+            |(rtt, least): (TimeDelta, ApparentDelay)| (least + (TimeDelta::ZERO - rtt - ROUNDING), least);
+        self.bounds = self.least_rtt.zip(self.least_delay.get()).map(bounds);
     }
 }
 

@@ -53,7 +53,7 @@ fn a_remembered_packet_is_small_and_whole() {
     let (header, payload) = (DataSize::from_bytes(24), DataSize::from_bytes(u64::MAX));
     let probe = ProbeId::new(7);
     let sent = history.on_sent(at(0), header, payload, true, probe);
-    assert_eq!((sent.padding, sent.probe, sent.size.bytes()), (true, probe, (1 << 31) - 1));
+    assert_eq!((sent.padding, sent.probe, sent.size.bytes()), (true, probe, (1 << 15) - 1));
     assert_eq!(sent.size.saturating_sub(sent.payload), header);
     let sent = history.on_media_sent(at(0), header, SIZE);
     assert_eq!((sent.padding, sent.probe, sent.payload), (false, None, SIZE));
@@ -388,7 +388,7 @@ fn an_arrival_that_makes_the_way_shorter_than_a_round_trip_is_none() {
     // before 900, and 2 ms are for rounding.
     assert_eq!((tell(897), tell(-3_600_000)), (0, 0));
     assert_eq!((tell(898), tell(990)), (1, 0), "what is possible is believed, and once");
-    assert_eq!(call.history.refused(), Refused { short: 2, ..Refused::default() });
+    assert_eq!(call.history.refused(), Refused { impossible: 2, ..Refused::default() });
 }
 
 #[test]
@@ -397,7 +397,7 @@ fn a_receivers_clock_that_is_set_back_costs_two_reports() {
     call.hear(20, honest);
     call.clock_ms = -250;
     assert_eq!(call.hear(5, honest), [false, false, true, true, true]);
-    assert_eq!(call.history.refused(), Refused { short: 10, ..Refused::default() }, "five packets each");
+    assert_eq!(call.history.refused(), Refused { impossible: 10, ..Refused::default() }, "five packets each");
 }
 
 #[test]
@@ -484,7 +484,7 @@ proptest! {
                 let before = history.refused();
                 history.join(at(now), &packets(&records, 0, now));
                 let (early, short) =
-                    (history.refused().early > before.early, history.refused().short > before.short);
+                    (history.refused().early > before.early, history.refused().impossible > before.impossible);
                 if !early && model.iter().any(|p| p.0 == target && now - p.1 <= 500) {
                     let told = |p: &&mut (u64, i64, bool)| p.0 < target + u64::from(!short);
                     model.iter_mut().filter(told).for_each(|p| p.2 = false);

@@ -174,8 +174,9 @@ fn outcome(
         let seconds = (*at - SendTime::ZERO).secs_f64();
         match alarm {
             Alarm::Stopped(why) => format!("stopped at {seconds:.1} s: {why}"),
-            Alarm::ReceiverLies => format!("the receiver lies, at {seconds:.1} s"),
-            _ => format!("the receiver is honest, at {seconds:.1} s"),
+            Alarm::ReceiverLies => format!("{seconds:.1} s: the receiver lies"),
+            Alarm::ReportsContradict => format!("{seconds:.1} s: reports contradict each other"),
+            _ => format!("{seconds:.1} s: reports agree"),
         }
     };
     Ok(Outcome {
