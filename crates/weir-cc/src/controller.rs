@@ -402,6 +402,12 @@ impl RateLimits {
         bps.max(self.min.bps_f64()).min(self.max.bps_f64())
     }
 
+    /// The whole bit/s nearest to `bps`, within the bounds: where those are so high that an `f64` does not tell them, rounding
+    /// leads out of them.
+    pub fn round(&self, bps: f64) -> DataRate {
+        self.clamp(DataRate::from_bps_f64(bps))
+    }
+
     /// `cause`, unless the rate stands at a bound.
     pub fn cause(&self, rate: DataRate, cause: Cause) -> Cause {
         if rate >= self.max {

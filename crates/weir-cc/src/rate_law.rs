@@ -265,7 +265,7 @@ impl Frame {
     /// The rule begins at this rate (bit/s) and not at the start rate, before anything was sent.
     pub(crate) fn begin_at(&mut self, rate: f64) {
         self.rate = self.standing.limits.clamp_bps(rate);
-        self.standing.decided = DataRate::from_bps_f64(self.rate);
+        self.standing.decided = self.standing.limits.round(self.rate);
         self.standing.computed = self.standing.decided;
     }
 
@@ -285,7 +285,7 @@ impl Frame {
         let lower = rate < self.rate;
         self.rate = self.standing.limits.clamp_bps(rate);
         self.cause = cause;
-        self.standing.decide(DataRate::from_bps_f64(self.rate), lower, why, self.rtt)
+        self.standing.decide(self.standing.limits.round(self.rate), lower, why, self.rtt)
     }
 }
 

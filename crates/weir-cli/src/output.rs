@@ -1,18 +1,19 @@
 //! The files of a comparison. The directory is tried before anything runs; the files appear whole or not at all, and
 //! those that an earlier run left of other controllers go.
 
+mod part;
+
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek as _, Write as _};
-use std::mem;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
-use std::process;
 
 use weir_lab::experiments::{self, ShippedRow};
 use weir_lab::registry::Registry;
 use weir_lab::runs::CaptureFile;
 
 use crate::failure::Failure;
+use part::{Exchange, Part, remove_left};
 
 /// A directory that can be written. What was made of it disappears again unless files are written.
 #[derive(Debug)]
@@ -54,7 +55,7 @@ impl OutputDirectory {
         let directory =
             Self { path: path.to_owned(), registry: registry.clone(), made, streamed: Vec::new() };
         fs::create_dir_all(path)
-            .and_then(|()| Part::beside(&path.join("trial")).map(drop))
+            .and_then(|()| Part::beside(&path.join(TRIAL)).map(drop))
             .map_err(|source| Failure::Unwritable { path: path.to_owned(), source })?;
         Ok(directory)
     }
@@ -91,9 +92,12 @@ impl OutputDirectory {
             exchange.set_aside(&path).map_err(|error| fail(&path, error))?;
         }
         for (part, path) in &parts {
-            exchange.place(&part.0, path).map_err(|error| fail(path, error))?;
+            exchange.place(&part.path, path).map_err(|error| fail(path, error))?;
         }
         exchange.complete();
+        let left =
+            |name: &str| name == TRIAL || self.varies(name) || self.names(files).any(|own| own == name);
+        remove_left(&self.path, left);
         self.made.clear();
         self.streamed.clear();
         Ok(())
@@ -176,7 +180,11 @@ impl OutputFile {
             Self::Direct(path) => (path, write_on(path, content)),
             Self::Whole(path) => {
                 let part = Part::beside(path).and_then(|part| part.filled(content));
-                (path, part.and_then(|part| fs::rename(&part.0, path)))
+                let placed = part.and_then(|part| fs::rename(&part.path, path));
+                if placed.is_ok() {
+                    remove_left(path.parent().unwrap_or(Path::new("")), |name| path.ends_with(name));
+                }
+                (path, placed)
             }
         };
         written.map_err(|source| Failure::Write { path: path.clone(), source })
@@ -207,90 +215,8 @@ fn is_of_a_row(name: &str) -> bool {
     experiments::ROWS.iter().any(table)
 }
 
-/// A file that is not in its place yet; it goes unless it gets there.
-#[derive(Debug)]
-struct Part(PathBuf);
-
-impl Part {
-    /// An empty file beside `path`, under a name that nothing had.
-    fn beside(path: &Path) -> io::Result<Self> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let mut number = process::id();
-        loop {
-            let part = path.with_file_name(format!(".{name}.{number}.part"));
-            match File::create_new(&part) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number = number.wrapping_add(1),
-                made => return made.map(|_| Self(part)),
-            }
-        }
-    }
-
-    fn filled(self, mut content: impl Read) -> io::Result<Self> {
-        io::copy(&mut content, &mut File::create(&self.0)?)?;
-        Ok(self)
-    }
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        // Those in their places are no longer here.
-        let _: io::Result<()> = fs::remove_file(&self.0);
-    }
-}
-
-/// Files that change their places together: unless it is completed, all is as it was.
-#[derive(Default)]
-struct Exchange {
-    /// Where a file was, and where it is meanwhile.
-    aside: Vec<(PathBuf, Part)>,
-    /// What was put into its place.
-    placed: Vec<PathBuf>,
-}
-
-impl Exchange {
-    /// Takes the file at `path` out of its place.
-    fn set_aside(&mut self, path: &Path) -> io::Result<()> {
-        if path.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        let aside = Part::beside(path)?;
-        fs::rename(path, &aside.0)?;
-        self.aside.push((path.to_owned(), aside));
-        Ok(())
-    }
-
-    /// Puts the file `part` into the place `path`.
-    fn place(&mut self, part: &Path, path: &Path) -> io::Result<()> {
-        if path.symlink_metadata().is_ok() {
-            self.set_aside(path)?;
-        }
-        fs::rename(part, path)?;
-        self.placed.push(path.to_owned());
-        Ok(())
-    }
-
-    /// Lets what was set aside go.
-    fn complete(mut self) {
-        self.placed.clear();
-        for (_, aside) in self.aside.drain(..) {
-            drop(aside);
-        }
-    }
-}
-
-impl Drop for Exchange {
-    fn drop(&mut self) {
-        for path in &self.placed {
-            let _: io::Result<()> = fs::remove_file(path);
-        }
-        for (path, aside) in self.aside.drain(..) {
-            if fs::rename(&aside.0, path).is_err() {
-                // Better under another name than not at all.
-                mem::forget(aside);
-            }
-        }
-    }
-}
+/// What the name of a part that holds nothing is made of.
+const TRIAL: &str = "trial";
 
 #[cfg(test)]
 mod tests {
@@ -409,6 +335,20 @@ mod tests {
         drop(directory);
         assert_eq!(names(root.path()), ["a", "packets-gcc.pcapng", "series-nada.csv"]);
         assert_eq!(fs::read(root.path().join("a")).unwrap(), b"old");
+    }
+
+    #[test]
+    fn what_a_killed_process_left_goes_with_the_next_one() {
+        let root = tempfile::tempdir().unwrap();
+        let left =
+            [".trial.77.part", ".report.html.77.part", ".series-nada.csv.77.part", ".base.json.77.part"];
+        for name in left {
+            fs::write(root.path().join(name), b"half").unwrap();
+        }
+        prepared(root.path()).unwrap().write(&files(&["report.html"])).unwrap();
+        assert_eq!(names(root.path()), [".base.json.77.part", "report.html"]);
+        OutputFile::prepare(&root.path().join("base.json")).unwrap().write(b"new").unwrap();
+        assert_eq!(names(root.path()), ["base.json", "report.html"]);
     }
 
     #[test]

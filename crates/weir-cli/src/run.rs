@@ -1,7 +1,7 @@
 //! `weir run`: runs a scenario under one controller or several, or the demo.
 
 use std::hash::{DefaultHasher, Hasher};
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
@@ -57,7 +57,7 @@ struct Invocation<'a> {
 /// A scenario that was run.
 struct Part<'a> {
     scenario: &'a Scenario,
-    comparison: &'a Comparison,
+    comparison: &'a mut Comparison,
     /// What the names of its files end in.
     suffix: &'a str,
 }
@@ -69,17 +69,17 @@ impl Invocation<'_> {
         let mut directory = self.output(&scenario.name)?;
         let captures = self.captures(&scenario, directory.as_mut())?;
         let bar = self.bar();
-        let comparison = self.compare(&scenario, &bar, directory.is_some(), &captures)?;
+        let mut comparison = self.compare(&scenario, &bar, directory.is_some(), &captures)?;
         bar.finish_and_clear();
         let values = tables::summary_table(&comparison);
         let verdict = comparison.verdict();
         let whole = scenario.anywhere(&self.store);
-        let part = Part { scenario: &whole, comparison: &comparison, suffix: "" };
+        let part = Part { scenario: &whole, comparison: &mut comparison, suffix: "" };
         let beside = match captures.as_slice() {
             [] => Files::new(),
             _ => vec![(DECODE_AS.to_owned(), capture::decode_as_entries().into_bytes())],
         };
-        write(directory.as_mut(), &[part], &values, (&verdict, &[]), &self.args.series, beside)?;
+        write(directory.as_mut(), &mut [part], &values, (&verdict, &[]), &self.args.series, beside)?;
         let notes = comparison.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
@@ -103,19 +103,19 @@ impl Invocation<'_> {
         let (alone, beside) = (shown(demo::ALONE)?, shown(demo::BESIDE_CUBIC)?);
         let mut directory = self.output("demo")?;
         let bar = self.bar();
-        let call = self.compare(&alone, &bar, directory.is_some(), &[])?;
-        let contest = self.compare(&beside, &bar, false, &[])?;
+        let mut call = self.compare(&alone, &bar, directory.is_some(), &[])?;
+        let mut contest = self.compare(&beside, &bar, false, &[])?;
         bar.finish_and_clear();
         let values = demo::table(&call, &contest);
         let summary = values.summary();
         let verdict = demo::verdict(&call);
-        let parts = [
-            Part { scenario: &alone, comparison: &call, suffix: "" },
-            Part { scenario: &beside, comparison: &contest, suffix: "-beside-cubic" },
-        ];
         let floor: Vec<String> = demo::floor_in_words(&call).into_iter().collect();
+        let mut parts = [
+            Part { scenario: &alone, comparison: &mut call, suffix: "" },
+            Part { scenario: &beside, comparison: &mut contest, suffix: "-beside-cubic" },
+        ];
         let words = (verdict.as_str(), floor.as_slice());
-        write(directory.as_mut(), &parts, &values, words, &self.args.series, Files::new())?;
+        write(directory.as_mut(), &mut parts, &values, words, &self.args.series, Files::new())?;
         let notes = call.stand_ins();
         let mut out = anstream::stdout().lock();
         if self.args.json {
@@ -235,21 +235,22 @@ pub(crate) fn print_tables(
 /// says `notes` besides the verdict.
 fn write(
     directory: Option<&mut OutputDirectory>,
-    parts: &[Part<'_>],
+    parts: &mut [Part<'_>],
     values: &RunTable,
     (verdict, notes): (&str, &[String]),
     forms: &[SeriesForm],
     beside: Files,
 ) -> Result<(), Failure> {
-    let (Some(directory), Some(first)) = (directory, parts.first()) else { return Ok(()) };
+    let Some(directory) = directory else { return Ok(()) };
     let mut files = beside;
-    for part in parts {
+    for part in parts.iter() {
         let suffix = part.suffix;
         let scenario = part.scenario.to_toml().map_err(std::io::Error::other)?;
         files.push((format!("scenario{suffix}.toml"), scenario.into_bytes()));
         files.push((format!("results{suffix}.json"), results(part.comparison)?));
-        add_series(&mut files, part.comparison, forms)?;
+        add_series(directory, &mut files, part.comparison, forms)?;
     }
+    let Some(first) = parts.first_mut() else { return Ok(()) };
     let mut input: PageInput =
         panels::report_input(first.scenario, first.comparison, values.summary(), verdict.to_owned())
             .map_err(std::io::Error::other)?;
@@ -268,19 +269,26 @@ fn results(comparison: &Comparison) -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
-/// Time series and distributions of the first seed, as tables.
-fn add_series(files: &mut Files, comparison: &Comparison, forms: &[SeriesForm]) -> Result<(), Failure> {
+/// Time series and distributions of the first seed, as tables; the series go to the disk at once.
+fn add_series(
+    directory: &mut OutputDirectory,
+    files: &mut Files,
+    comparison: &Comparison,
+    forms: &[SeriesForm],
+) -> Result<(), Failure> {
     for controller in &comparison.controllers {
         let Some(series) = &controller.sample.series else { continue };
         let mut delays = Vec::new();
         for (form, end) in [(SeriesForm::Csv, "csv"), (SeriesForm::Parquet, "parquet")] {
             if forms.contains(&form) {
-                let mut over_time = Vec::new();
-                match form {
-                    SeriesForm::Csv => series.write_csv(&mut over_time)?,
-                    SeriesForm::Parquet => series.write_parquet(&mut over_time)?,
-                }
-                files.push((format!("series-{}.{end}", file_name(&controller.name)), over_time));
+                let CaptureFile { file, path } =
+                    directory.stream(format!("series-{}.{end}", file_name(&controller.name)))?;
+                let mut out = BufWriter::new(file);
+                let written = match form {
+                    SeriesForm::Csv => series.write_csv(&mut out),
+                    SeriesForm::Parquet => series.write_parquet(&mut out),
+                };
+                written.and_then(|()| out.flush()).map_err(|source| Failure::Write { path, source })?;
             }
         }
         metrics::write_cdf_csv(&mut delays, controller.sample.queuing_delays(), panels::CDF_POINTS)?;

@@ -13,7 +13,7 @@ use crate::args::{Delimiter, TraceFormOf, TraceImportArgs};
 use crate::failure::Failure;
 use crate::output::OutputFile;
 
-/// Rates of opportunities, where they are written as rates, are means over this.
+/// Rates of opportunities, where they are written as rates, are means over this; longer where there would be too many.
 const BIN: TimeDelta = TimeDelta::from_millis(100);
 
 /// Reads the file, says what it found, writes the trace and the line for a scenario.
@@ -22,8 +22,9 @@ pub(crate) fn import(args: &TraceImportArgs) -> Result<(), Failure> {
     let imported = read(&args.file, &asked(args)).map_err(|error| {
         Failure::Trace(TraceStoreError::Malformed { path: args.file.display().to_string(), error })
     })?;
-    let text =
-        imported.write(target.form, BIN).map_err(|error| option("--to", &target.path, error.to_string()))?;
+    let text = imported
+        .write(target.form, bin(&imported))
+        .map_err(|error| option("--to", &target.path, error.to_string()))?;
     let out = OutputFile::prepare(&target.path)?;
     out.write(text.as_bytes())?;
     if args.json { print_json(args, &imported, &target) } else { print(args, &imported, &target) }
@@ -108,7 +109,12 @@ fn asked(args: &TraceImportArgs) -> Asked {
     }
 }
 
-/// Least and greatest rate in bit/s: of the rates as they are, of opportunities over 100 ms.
+/// What means are taken over.
+fn bin(imported: &Imported) -> TimeDelta {
+    weir_lab::traces::forms::bin_from(&imported.trace, BIN)
+}
+
+/// Least and greatest rate in bit/s: of the rates as they are, of opportunities over a bin.
 fn extremes(imported: &Imported) -> (f64, f64) {
     let least_and_most = |rates: &[f64]| {
         rates
@@ -121,7 +127,7 @@ fn extremes(imported: &Imported) -> (f64, f64) {
             least_and_most(&rates[..rates.len() - 1])
         }
         None => least_and_most(
-            &weir_lab::traces::forms::rates_over_time(&imported.trace, BIN).unwrap_or_default(),
+            &weir_lab::traces::forms::rates_over_time(&imported.trace, bin(imported)).unwrap_or_default(),
         ),
     }
 }

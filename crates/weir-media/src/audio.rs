@@ -27,6 +27,9 @@ impl AudioConfig {
     }
 }
 
+/// Who comes so many packets late sends them; who comes later has missed what he slept through.
+const MOST_LATE_PACKETS: i64 = 2;
+
 /// When the next audio packet leaves.
 #[derive(Debug)]
 pub(crate) struct AudioSource {
@@ -51,10 +54,15 @@ impl AudioSource {
         self.due
     }
 
-    /// When the packet that is due was recorded, and its payload, if one is due.
+    /// When the packet that is due was recorded, and its payload, if one is due. Packets that are more than two intervals
+    /// late were not recorded.
     pub(crate) fn poll(&mut self, now: SendTime) -> Option<(SendTime, u16)> {
         if self.due > now {
             return None;
+        }
+        let late = (now - self.due).nanos() / self.config.interval.nanos().max(1);
+        if late > MOST_LATE_PACKETS {
+            self.due += self.config.interval * late;
         }
         let recorded = self.due;
         self.due += self.config.interval;
@@ -81,5 +89,18 @@ mod tests {
         assert_eq!(audio.due(), SendTime::from_millis(40));
         audio.stop();
         assert_eq!(audio.due(), SendTime::MAX);
+    }
+
+    #[test]
+    fn packets_that_nobody_was_there_to_record_are_left_out_and_the_beat_stays() {
+        let mut audio = AudioSource::new(AudioConfig::default());
+        audio.start(SendTime::ZERO);
+        let sent = |audio: &mut AudioSource, now: i64| -> Vec<i64> {
+            let poll = || audio.poll(SendTime::from_millis(now)).map(|(at, _)| at.nanos() / 1_000_000);
+            core::iter::from_fn(poll).collect()
+        };
+        assert_eq!(sent(&mut audio, 59), [0, 20, 40], "two late are sent");
+        assert_eq!(sent(&mut audio, 60 + 3_600_007), [3_600_060]);
+        assert_eq!(sent(&mut audio, 3_600_080), [3_600_080]);
     }
 }

@@ -35,6 +35,9 @@ use crate::timer::Timer;
 /// How long the history waits for news of a packet.
 const HISTORY_HORIZON: TimeDelta = TimeDelta::from_secs(5);
 
+/// Who comes so many frames late captures them; who comes later has missed what he slept through.
+const MOST_LATE_FRAMES: f64 = 2.0;
+
 /// Seeds of the randomness of a [`MediaSender`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderSeeds {
@@ -204,9 +207,14 @@ impl MediaSender {
         timers.into_iter().min_by_key(|&(due, _)| due).filter(|&(due, _)| due < SendTime::MAX)
     }
 
-    /// Captures the next frame if it is due; call until `None`.
+    /// Captures the next frame if it is due; call until `None`. Who comes more than two frames late has missed them: frames
+    /// go on from now, and so do the times of audio. Numbers count what was captured, RTP timestamps the time that has passed.
     pub fn poll_frame(&mut self, now: SendTime) -> Option<SentFrame> {
         let started = self.started.filter(|_| self.frame_due <= now)?;
+        if now - self.frame_due > TimeDelta::from_secs_f64(MOST_LATE_FRAMES / self.config.encoder.frame_rate)
+        {
+            self.encoder.go_on(now - started);
+        }
         let greedy = self.encoder.is_greedy();
         let elapsed = if greedy { now - started } else { self.encoder.next_capture() };
         let unwanted = self.frame_dropper.drops(&self.target, self.encoder.min_rate());

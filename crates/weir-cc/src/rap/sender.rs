@@ -94,7 +94,7 @@ impl GapRule {
     /// The rate that the short-term round-trip time bends.
     fn fine_grained_rate(&self, limits: &RateLimits) -> DataRate {
         let factor = if self.config.fine_grain { self.rtt.fine_grain_factor() } else { 1.0 };
-        DataRate::from_bps_f64(limits.clamp_bps(self.rate() * factor))
+        limits.round(self.rate() * factor)
     }
 
     fn begin_step(&mut self, now: SendTime) {

@@ -44,7 +44,10 @@ pub(super) fn ecn() -> impl Strategy<Value = Ecn> {
 /// # Panics
 /// Never: they are in order.
 pub fn limits() -> impl Strategy<Value = RateLimits> {
-    prop::array::uniform3(1..20_000_000_u64).prop_map(|mut bounds| {
+    // Some of any size, also of those that an `f64` does not tell.
+    let any_size = (any::<u64>(), 0..64_u32).prop_map(|(bps, shift)| (bps >> shift).max(1));
+    let bound = prop_oneof![3 => 1..20_000_000_u64, 1 => any_size];
+    prop::array::uniform3(bound).prop_map(|mut bounds| {
         bounds.sort_unstable();
         let [min, start, max] = bounds.map(DataRate::from_bps);
         RateLimits::new(min, start, max).unwrap()

@@ -227,7 +227,7 @@ impl EquationRule {
             Some(rtt) if self.config.oscillation_prevention => rtt.oscillation_factor(),
             _ => 1.0,
         };
-        DataRate::from_bps_f64(frame.limits().clamp_bps(frame.rate() * factor))
+        frame.limits().round(frame.rate() * factor)
     }
 }
 

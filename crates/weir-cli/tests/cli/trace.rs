@@ -224,6 +224,32 @@ fn a_table_is_imported_and_the_line_for_a_scenario_works() {
     );
 }
 
+#[test]
+fn a_short_file_of_a_long_trace_is_read_at_once() {
+    let place = Place::new();
+    place.write("long.csv", "seconds,bits_per_second\n0,1000\n4294967,0\n");
+    place.write("long.up", "4294967295\n");
+    let json =
+        r#"{"rates": [{"seconds": 0, "bits_per_second": 1000}, {"seconds": 4294967, "bits_per_second": 0}]}"#;
+    place.write("long.json", json);
+    let sum = r#"{"start": 0, "end": 4294967, "bytes": 125e6, "sender": false}"#;
+    place.write("iperf.json", &format!("{{\"intervals\": [{{\"sum\": {sum}}}]}}"));
+    // By the millisecond each of these would be minutes.
+    for file in ["long.csv", "long.up", "long.json", "iperf.json"] {
+        let shown = place.weir(&format!("trace show ./{file} --bin 1h")).stdout;
+        assert!(shown.contains("4294967"), "{file}: {shown}");
+        for to in ["again.csv", "again.up"] {
+            let told: Value =
+                serde_json::from_str(&place.weir(&format!("trace import {file} --to {to} --json")).stdout)
+                    .unwrap();
+            assert!(
+                told["least_rate_bps"].is_number() && told["duration_seconds"].as_f64() > Some(4e6),
+                "{told}"
+            );
+        }
+    }
+}
+
 /// A link of 3 Mbit/s for 10 s and of 1.5 Mbit/s for 10 s, 20 ms long.
 const BULK: &str = r#"title = "Bulk"
 duration = "20s"

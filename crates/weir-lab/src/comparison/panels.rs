@@ -1,5 +1,7 @@
 //! From a comparison to what a report shows of it.
 
+use core::mem::take;
+
 use toml::ser::Error as TomlError;
 use weir_net::Time;
 use weir_units::TimeDelta;
@@ -13,20 +15,21 @@ use crate::page::{
 use crate::registry::Registry;
 use crate::scenario::Scenario;
 use weir_measure::metrics::{
-    CouplingSeries, Histogram, MeasurePlan, PER_SECOND, Series, Share, SignalSeries,
+    CouplingSeries, FlowSeries, Histogram, MeasurePlan, PER_SECOND, Series, Share, SignalSeries,
 };
 use weir_measure::results::FlowKind;
 
 /// Points of a distribution, on a page and in a file.
 pub const CDF_POINTS: usize = 1000;
 
-/// What the page on `comparison` shows. `summary` is its table, `verdict` its sentence.
+/// What the page on `comparison` shows, whose series go into it: those of a long run are large. `summary` is its table,
+/// `verdict` its sentence.
 ///
 /// # Errors
 /// The scenario holds a number beyond what TOML can; none that was parsed does.
 pub fn report_input(
     scenario: &Scenario,
-    comparison: &Comparison,
+    comparison: &mut Comparison,
     summary: SummaryTable,
     verdict: String,
 ) -> Result<PageInput, TomlError> {
@@ -43,7 +46,11 @@ pub fn report_input(
         verdict,
         scenario: scenario.to_toml()?,
         summary,
-        controllers: comparison.controllers.iter().filter_map(|own| panel(own, &scenario.registry)).collect(),
+        controllers: comparison
+            .controllers
+            .iter_mut()
+            .filter_map(|own| panel(own, &scenario.registry))
+            .collect(),
         notes: notes(comparison),
         seed: first_of_several(&comparison.summary.seeds),
         ..PageInput::default()
@@ -70,11 +77,11 @@ pub(super) fn first_of_several(seeds: &[u64]) -> Option<u64> {
 }
 
 /// The panel of a controller; `None` if its series was not kept.
-fn panel(controller: &ControllerRuns, registry: &Registry) -> Option<ControllerPanel> {
+fn panel(controller: &mut ControllerRuns, registry: &Registry) -> Option<ControllerPanel> {
     let law = Law { registry, name: &controller.law };
-    let Sample { plan, delays, series } = &controller.sample;
+    let Sample { plan, delays, series } = &mut controller.sample;
     let delays = delays.get(subject(plan)).map_or_else(Vec::new, |own| distribution(&own.owd_excess));
-    drawn(&controller.name, law, plan, series.as_ref()?, delays)
+    drawn(&controller.name, law, plan, series.take()?, delays)
 }
 
 /// The flow that a panel shows more of: the first media flow, else the first.
@@ -95,28 +102,29 @@ pub(super) fn drawn(
     controller: &str,
     law: Law<'_>,
     plan: &MeasurePlan,
-    series: &Series,
+    mut series: Series,
     queuing_delay: Vec<CdfStep>,
 ) -> Option<ControllerPanel> {
     let subject = subject(plan);
     let info = law.registry.find(law.name).ok();
-    let own = series.flows.get(subject)?;
+    let couplings = series.couplings.iter().map(|coupling| together(coupling, plan, &series)).collect();
+    let own = series.flows.get_mut(subject)?;
     let bottleneck =
-        plan.flows.get(subject).and_then(|flow| flow.bottleneck).and_then(|link| series.links.get(link));
+        plan.flows.get(subject).and_then(|flow| flow.bottleneck).and_then(|link| series.links.get_mut(link));
     Some(ControllerPanel {
         name: controller.to_owned(),
         description: info.map_or_else(String::new, |info| info.source.to_owned()),
-        time_s: series.time_s.clone(),
-        capacity_bps: bottleneck.map_or_else(Vec::new, |link| link.capacity_bps.clone()),
+        capacity_bps: bottleneck.map_or_else(Vec::new, |link| take(&mut link.capacity_bps)),
         max_rate_bps: highest_rate(plan),
-        flows: curves(plan, series),
         subject: own.name.clone(),
-        cause: own.cause.clone(),
-        frame_delay_ms: own.frame_delay_max_ms.clone(),
-        loss_ratio: own.loss_ratio.clone(),
+        cause: take(&mut own.cause),
+        frame_delay_ms: take(&mut own.frame_delay_max_ms),
+        loss_ratio: take(&mut own.loss_ratio),
         queuing_delay,
-        signals: own.signals.iter().map(|signal| band(signal, law)).collect(),
-        couplings: series.couplings.iter().map(|coupling| together(coupling, plan, series)).collect(),
+        signals: take(&mut own.signals).into_iter().map(|signal| band(signal, law)).collect(),
+        couplings,
+        flows: curves(plan, series.flows),
+        time_s: series.time_s,
         other: None,
     })
 }
@@ -130,21 +138,20 @@ fn highest_rate(plan: &MeasurePlan) -> Option<f64> {
 }
 
 /// The rates of the flows; where there are many, those of the media flows and the sum of the others.
-fn curves(plan: &MeasurePlan, series: &Series) -> Vec<FlowCurves> {
+fn curves(plan: &MeasurePlan, flows: Vec<FlowSeries>) -> Vec<FlowCurves> {
     const SHOWN: usize = 8;
     let kinds = plan.flows.iter().map(|flow| flow.kind);
-    let all: Vec<FlowCurves> = series
-        .flows
-        .iter()
+    let all: Vec<FlowCurves> = flows
+        .into_iter()
         .zip(kinds)
         .map(|(flow, kind)| {
             let media = kind == FlowKind::Media;
             FlowCurves {
-                name: flow.name.clone(),
+                name: flow.name,
                 role: if media { FlowRole::Media } else { FlowRole::Competitor },
-                send_rate_bps: flow.send_rate_bps.clone(),
-                receive_rate_bps: flow.receive_rate_bps.clone(),
-                target_rate_bps: if media { flow.target_rate_bps.clone() } else { Vec::new() },
+                send_rate_bps: flow.send_rate_bps,
+                receive_rate_bps: flow.receive_rate_bps,
+                target_rate_bps: if media { flow.target_rate_bps } else { Vec::new() },
             }
         })
         .collect();
@@ -229,7 +236,7 @@ fn distribution(delays: &Histogram) -> Vec<CdfStep> {
     points.into_iter().map(|point| CdfStep { delay_ms: point.delay_ms, share: point.share }).collect()
 }
 
-fn band(signal: &SignalSeries, law: Law<'_>) -> SignalBand {
+fn band(signal: SignalSeries, law: Law<'_>) -> SignalBand {
     let described = law
         .registry
         .signals(law.name, signal.side)
@@ -239,7 +246,7 @@ fn band(signal: &SignalSeries, law: Law<'_>) -> SignalBand {
         name: format!("{} ({side})", signal.name),
         unit: described.map_or_else(String::new, |signal| signal.unit.to_owned()),
         meaning: described.map_or_else(String::new, |signal| signal.meaning.to_owned()),
-        min: signal.min.clone(),
-        max: signal.max.clone(),
+        min: signal.min,
+        max: signal.max,
     }
 }

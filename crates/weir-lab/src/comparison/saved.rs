@@ -130,7 +130,7 @@ impl Saved {
             |point: weir_measure::metrics::CdfPoint| CdfStep { delay_ms: point.delay_ms, share: point.share };
         let delays = read_cdf_csv(delays, subject)?.into_iter().map(step).collect();
         let law = panels::Law { registry: &scenario.registry, name: scenario.controller_of(controller) };
-        Ok(panels::drawn(controller, law, &plan, &series, delays))
+        Ok(panels::drawn(controller, law, &plan, series, delays))
     }
 }
 

@@ -152,6 +152,12 @@ pub fn rates_over_time(trace: &Trace, bin: TimeDelta) -> Result<Vec<f64>, BinErr
     Ok(rates)
 }
 
+/// The shortest multiple of `least`, whole milliseconds, of which the trace has no more bins than are told.
+pub fn bin_from(trace: &Trace, least: TimeDelta) -> TimeDelta {
+    let span = least.nanos().max(1).unsigned_abs().saturating_mul(MOST_BINS);
+    least * trace.duration().nanos().unsigned_abs().div_ceil(span).max(1) as i64
+}
+
 #[cfg(test)]
 mod tests {
     use weir_units::DataRate;
@@ -214,6 +220,9 @@ mod tests {
         for bin in [TimeDelta::from_micros(1500), TimeDelta::ZERO] {
             assert_eq!(rates_over_time(&long, bin), Err(BinError::Length));
         }
+        // 4 294 967.295 s are 8 589 935 times 0.5 s, and more than ten million times 0.4 s.
+        assert_eq!(bin_from(&long, BIN), TimeDelta::from_millis(500));
+        assert_eq!(bin_from(&trace(), BIN), BIN);
     }
 
     #[test]

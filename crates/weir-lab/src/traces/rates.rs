@@ -102,7 +102,7 @@ fn add_opportunities(rates: &[RateFrom], opportunities: &mut Vec<u32>) {
 
 #[cfg(test)]
 mod tests {
-    use weir_net::Time;
+    use proptest::prelude::*;
     use weir_units::{DataRate, TimeDelta};
 
     use super::*;
@@ -119,14 +119,42 @@ mod tests {
     fn opportunities_are_those_of_the_rate_of_each_millisecond() {
         let rates =
             rates(&[(0.0, 5e6), (0.0123, 24e6), (0.5, 0.0), (1.0, 123_457.0), (3.1, 1e9), (3.25, 0.0)]);
+        assert_eq!(made(&rates), Ok(by_millisecond(&rates)));
+    }
+
+    /// What the rate of each millisecond amounts to, one after the other.
+    fn by_millisecond(rates: &[RateFrom]) -> Trace {
         let mut current = 0;
-        let by_millisecond = Trace::from_rate(TimeDelta::from_millis(3250), |at| {
-            while rates.get(current + 1).is_some_and(|next| next.seconds <= (at - Time::ZERO).secs_f64()) {
+        let end = TimeDelta::from_nanos(nanos(rates[rates.len() - 1].seconds) as i64);
+        Trace::from_rate(end, |at| {
+            while rates.get(current + 1).is_some_and(|next| nanos(next.seconds) <= at.nanos()) {
                 current += 1;
             }
-            DataRate::from_bps(rates[current].bits_per_second as u64)
-        });
-        assert_eq!(made(&rates), Ok(by_millisecond));
+            DataRate::from_bps(rates[current].bits_per_second.round() as u64)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+        #[test]
+        fn whatever_the_rates_are_opportunities_are_those_of_each_millisecond(
+            steps in prop::collection::vec((1..2_000_000_u64, prop_oneof![Just(0.0), 1.0..1e6, 1e6..1e8]), 1..12),
+        ) {
+            // Steps of up to 2 s, told to the microsecond.
+            let mut micros = 0;
+            let mut rates = Vec::new();
+            for (step, bits_per_second) in steps {
+                rates.push(RateFrom { seconds: micros as f64 / 1e6, bits_per_second });
+                micros += step;
+            }
+            rates.push(RateFrom { seconds: micros as f64 / 1e6, bits_per_second: 0.0 });
+            let expected = by_millisecond(&rates);
+            match made(&rates) {
+                Ok(trace) => prop_assert_eq!(trace, expected),
+                Err(_) => prop_assert!(expected.is_empty()),
+            }
+        }
     }
 
     #[test]

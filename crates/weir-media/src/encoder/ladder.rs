@@ -93,6 +93,10 @@ impl LadderState {
         true
     }
 
+    pub(super) fn go_on(&mut self, at: TimeDelta) {
+        self.ticks.resume(at);
+    }
+
     pub(super) fn resume(&mut self, at: TimeDelta) {
         *self = Self::new(self.model);
         self.ticks.resume(at);

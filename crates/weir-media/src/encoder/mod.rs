@@ -243,6 +243,19 @@ impl Encoder {
         }
     }
 
+    /// The next frame is captured at `at`, from the start: those that were due before are left out, and nobody pauses. What
+    /// makes the frames goes on where it was.
+    pub fn go_on(&mut self, at: TimeDelta) {
+        match &mut self.state {
+            State::Nominal(state) => state.go_on(at),
+            State::Statistical(state) | State::Hybrid(state, _) => state.go_on(at),
+            State::Traces(state) => state.go_on(at),
+            State::ContentSharing(state) => state.go_on(at),
+            State::Packets(state) => state.resume(at),
+            State::Ladder(state) => state.go_on(at),
+        }
+    }
+
     /// The next frame is to be a key frame, as after a loss; without effect where the model has none.
     pub fn request_key_frame(&mut self) {
         match &mut self.state {

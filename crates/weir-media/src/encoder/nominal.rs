@@ -57,6 +57,10 @@ impl Nominal {
         self.ticks.advance();
     }
 
+    pub(super) fn go_on(&mut self, at: TimeDelta) {
+        self.ticks.resume(at);
+    }
+
     pub(super) fn resume(&mut self, at: TimeDelta) {
         self.ticks.resume(at);
         self.since_key = 0;

@@ -55,6 +55,10 @@ impl SharingState {
         place
     }
 
+    pub(super) fn go_on(&mut self, at: TimeDelta) {
+        self.ticks.resume(at);
+    }
+
     pub(super) fn resume(&mut self, at: TimeDelta) {
         self.ticks.resume(at);
         self.key_due = true;

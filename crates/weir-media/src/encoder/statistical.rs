@@ -156,6 +156,10 @@ impl StatisticalState {
         self.next += interval.max(SHORTEST_INTERVAL);
     }
 
+    pub(super) fn go_on(&mut self, at: TimeDelta) {
+        self.next = at.secs_f64();
+    }
+
     pub(super) fn resume(&mut self, at: TimeDelta) {
         *self = Self { next: at.secs_f64(), ..Self::new(self.model) };
     }

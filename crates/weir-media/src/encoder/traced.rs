@@ -67,6 +67,10 @@ impl TracedState {
         }
     }
 
+    pub(super) fn go_on(&mut self, at: TimeDelta) {
+        self.ticks.resume(at);
+    }
+
     pub(super) fn resume(&mut self, at: TimeDelta) {
         self.ticks.resume(at);
         self.index = 0;

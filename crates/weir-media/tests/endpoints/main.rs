@@ -1,5 +1,6 @@
 //! The two endpoints against each other in simulated time, by their interface alone.
 
+mod asleep;
 mod call;
 mod detection;
 mod examples;

@@ -139,11 +139,11 @@ fn all_flows_are_served_and_each_stops_by_itself() {
     let (mut session, first, second) = session();
     let next = session.next_wake().unwrap();
     assert_eq!((next.at, next.flow, next.timer), (SendTime::ZERO, first, Timer::Capture));
-    let (outputs, _) = drain(&mut session, ms(100));
+    let (outputs, _) = drain(&mut session, ms(60));
     for (flow, ssrc) in [(first, FIRST), (second, SECOND)] {
-        // At 30 frames a second four are due by 100 ms, of each flow.
+        // At 30 frames a second two are due by 60 ms, of each flow.
         let frames = outputs.iter().filter(|output| matches!(output, Output::Frame(of, _) if *of == flow));
-        assert_eq!(frames.count(), 4);
+        assert_eq!(frames.count(), 2);
         let own = |output: &Output| matches!(output, Output::Packet(of, packet) if *of == flow && packet.header.ssrc == ssrc);
         assert!(outputs.iter().any(own));
     }

@@ -100,7 +100,7 @@ impl RateControl {
 
     /// `A_r`.
     pub fn rate(&self) -> DataRate {
-        DataRate::from_bps_f64(self.rate)
+        self.limits.round(self.rate)
     }
 
     /// The state machine's state.

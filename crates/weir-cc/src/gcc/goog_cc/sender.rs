@@ -99,7 +99,7 @@ impl GoogCc {
     }
 
     fn rate(&self) -> DataRate {
-        DataRate::from_bps_f64(self.told.rate)
+        self.standing.limits.round(self.told.rate)
     }
 
     /// A rate was computed; `why` is what lowered it, if it is lower now.

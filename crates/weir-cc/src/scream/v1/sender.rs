@@ -145,7 +145,7 @@ impl Scream {
     }
 
     fn target_bitrate(&self) -> DataRate {
-        DataRate::from_bps_f64(self.rate.target())
+        self.standing.limits.round(self.rate.target())
     }
 
     /// RFC 8298 §4.1.2.6; before the first round-trip time the start rate, during silence only so much as to notice

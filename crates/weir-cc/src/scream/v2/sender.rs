@@ -110,7 +110,7 @@ impl ScreamV2 {
     }
 
     fn target_rate(&self) -> DataRate {
-        DataRate::from_bps_f64(self.target)
+        self.standing.limits.round(self.target)
     }
 
     /// Bytes that may be in flight: not so few that what the pacer lets go at the lowest rate would not fit.

@@ -11,9 +11,9 @@ use weir_world::Side;
 
 use super::hand_made::{calls, comparison, empty_run};
 
-fn input(comparison: &Comparison) -> PageInput {
+fn input(mut comparison: Comparison) -> PageInput {
     let scenario = Scenario::open("gcc-2016/variable-capacity", &[]).unwrap();
-    report_input(&scenario, comparison, SummaryTable::default(), "A verdict.".to_owned()).unwrap()
+    report_input(&scenario, &mut comparison, SummaryTable::default(), "A verdict.".to_owned()).unwrap()
 }
 
 /// A comparison of one run of these flows whose series have two bins; the flow `i` received `i` and `10 · i` bit/s.
@@ -56,9 +56,9 @@ fn with_series(flows: &[(&str, FlowKind)]) -> Comparison {
 
 #[test]
 fn the_source_names_scenario_runs_and_seeds() {
-    let one = input(&calls(&[("nada", &[1.0])]));
+    let one = input(calls(&[("nada", &[1.0])]));
     assert!(one.source.starts_with("gcc-2016/variable-capacity · one run, seed 1 of 200s"), "{}", one.source);
-    let three = input(&calls(&[("nada", &[1.0, 2.0, 3.0])]));
+    let three = input(calls(&[("nada", &[1.0, 2.0, 3.0])]));
     assert!(three.source.contains("3 runs, seeds 1 to 3 of 200s"), "{}", three.source);
     assert_eq!(
         (three.title.as_str(), three.verdict.as_str()),
@@ -69,20 +69,20 @@ fn the_source_names_scenario_runs_and_seeds() {
 
 #[test]
 fn intervals_are_explained_where_there_are_any() {
-    assert!(input(&calls(&[("nada", &[1.0])])).notes.is_empty());
-    let notes = input(&calls(&[("nada", &[1.0, 2.0])])).notes;
+    assert!(input(calls(&[("nada", &[1.0])])).notes.is_empty());
+    let notes = input(calls(&[("nada", &[1.0, 2.0])])).notes;
     assert!(notes.len() == 1 && notes[0].ends_with("Curves show the run of seed 1."), "{notes:?}");
 }
 
 #[test]
 fn a_controller_without_series_has_no_panel() {
-    assert!(input(&calls(&[("nada", &[1.0])])).controllers.is_empty());
+    assert!(input(calls(&[("nada", &[1.0])])).controllers.is_empty());
 }
 
 #[test]
 fn the_panel_is_about_the_first_media_flow() {
     let flows = [("bulk", FlowKind::Tcp), ("video", FlowKind::Media), ("other", FlowKind::Media)];
-    let input = input(&with_series(&flows));
+    let input = input(with_series(&flows));
     let panel = &input.controllers[0];
     assert_eq!((panel.name.as_str(), panel.description.as_str()), ("nada", "RFC 8698"));
     assert_eq!(panel.frame_delay_ms, [31.0, 40.0]);
@@ -99,14 +99,14 @@ fn many_competitors_are_shown_as_their_sum() {
     let names: Vec<String> = (1..=9).map(|i| format!("bulk-{i}")).collect();
     let mut flows = vec![("video", FlowKind::Media)];
     flows.extend(names.iter().map(|name| (name.as_str(), FlowKind::Tcp)));
-    let panel = &input(&with_series(&flows)).controllers[0];
+    let panel = &input(with_series(&flows)).controllers[0];
     assert_eq!(panel.flows.len(), 2);
     let others = &panel.flows[1];
     assert_eq!((others.name.as_str(), others.role), ("9 others", FlowRole::Competitor));
     // 1 + 2 + … + 9 = 45; what is not a number does not count.
     assert_eq!(others.receive_rate_bps, [45.0, 450.0]);
     assert_eq!(others.send_rate_bps, [45.0, 0.0]);
-    let eight = &input(&with_series(&flows[..8])).controllers[0];
+    let eight = &input(with_series(&flows[..8])).controllers[0];
     assert_eq!(eight.flows.len(), 8, "eight are shown one by one");
 }
 
@@ -116,7 +116,7 @@ fn signals_carry_side_unit_and_meaning() {
     let known = weir_lab::registry::Registry::standard().signals("nada", Side::Receiver).unwrap()[0];
     let series = comparison.controllers[0].sample.series.as_mut().unwrap();
     known.name.clone_into(&mut series.flows[0].signals[0].name);
-    let input = input(&comparison);
+    let input = input(comparison);
     let band = &input.controllers[0].signals[0];
     assert_eq!(band.name, format!("{} (receiver)", known.name));
     assert_eq!((band.unit.as_str(), band.meaning.as_str()), (known.unit, known.meaning));
@@ -132,7 +132,7 @@ fn a_run_fills_its_panel() {
     .unwrap();
     let request = ComparisonRequest { scenario: &scenario, seeds: &[1], jobs: 1, series: true };
     let comparison = request.run(&TraceStore::at(None), &|| {}).unwrap();
-    let panel = &input(&comparison).controllers[0];
+    let panel = &input(comparison).controllers[0];
     assert_eq!(panel.time_s.len(), 40, "4 s in bins of 100 ms");
     assert!(panel.flows[0].receive_rate_bps.iter().any(|&bps| bps > 100e3));
     assert!(panel.queuing_delay.last().is_some_and(|step| (step.share - 1.0).abs() < 1e-9));

@@ -39,6 +39,9 @@ pub fn write_parquet<'c>(
     write_columns(out, name, &columns).map_err(io_error)
 }
 
+/// So many rows are copied at once: a multiple of the writer's own batches, so that a file does not depend on it.
+const AT_ONCE: usize = 64 * 1024;
+
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => io::Error::other(error),
@@ -59,13 +62,17 @@ fn write_columns(
         let Some(mut writer) = rows.next_column()? else { break };
         match column {
             Column::Numbers(values) => {
-                let (present, defined) = present(values, |value| value.is_finite().then_some(*value));
-                writer.typed::<DoubleType>().write_batch(&present, Some(&defined), None)?;
+                for part in values.chunks(AT_ONCE) {
+                    let (present, defined) = present(part, |value| value.is_finite().then_some(*value));
+                    writer.typed::<DoubleType>().write_batch(&present, Some(&defined), None)?;
+                }
             }
             Column::Causes(causes) => {
-                let (present, defined) =
-                    present(causes, |cause| cause.map(|cause| ByteArray::from(cause.name())));
-                writer.typed::<ByteArrayType>().write_batch(&present, Some(&defined), None)?;
+                for part in causes.chunks(AT_ONCE) {
+                    let (present, defined) =
+                        present(part, |cause| cause.map(|cause| ByteArray::from(cause.name())));
+                    writer.typed::<ByteArrayType>().write_batch(&present, Some(&defined), None)?;
+                }
             }
         }
         writer.close()?;

@@ -186,6 +186,8 @@ impl FlowColumns {
             f64::from(lost) / (f64::from(lost) + f64::from(received))
         };
         let (share, aggregates) = self.share.map(ShareColumns::finish).unzip();
+        let mut signals = self.sender_signals;
+        signals.append(&mut self.receiver_signals);
         let series = FlowSeries {
             name: name.to_owned(),
             send_rate_bps: rates(grid, |bin, _| f64::from(self.sent.get(bin))),
@@ -196,7 +198,7 @@ impl FlowColumns {
             owd_excess_mean_ms: self.owd_excess.means(),
             owd_excess_max_ms: self.owd_excess.maxima(),
             frame_delay_max_ms: self.frame_delay.maxima(),
-            signals: [self.sender_signals, self.receiver_signals].concat(),
+            signals,
             share,
         };
         (series, aggregates)
