@@ -17,6 +17,7 @@
 
 mod left_out;
 mod plausible;
+mod refused;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -31,6 +32,8 @@ use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 use self::left_out::LeftOut;
 use self::plausible::Plausible;
 
+pub use self::refused::Refused;
+
 /// What is known of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
@@ -40,6 +43,8 @@ enum Known {
     Untold,
     Missing,
     Arrived,
+    /// No packet has this number.
+    LeftOut,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -85,28 +90,6 @@ const FIRST_CAPACITY: usize = 256;
 const FIRST_RESULTS: usize = 64;
 /// By so much, a millisecond in 1/65536 s, the clocks of both ends may round differently.
 const TICKS_OF_ROUNDING: i64 = 66;
-
-/// How many reports, or parts of them, said what cannot be. Of these nothing is believed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Refused {
-    /// Receiver reports by which a round trip ended before it began.
-    pub negative: u64,
-    /// Reports of a law's own that echo a packet which has not left, or of which nothing is known any more.
-    pub unsent: u64,
-    /// Reports that came before a packet can have been there and back.
-    pub early: u64,
-    /// Arrivals, one for each packet, on a way that cannot be so short, or that would still be to come.
-    pub impossible: u64,
-    /// Reports that have a number arrived which was left out.
-    pub left_out: u64,
-}
-
-impl Refused {
-    /// All of them.
-    pub const fn total(&self) -> u64 {
-        self.negative + self.unsent + self.early + self.impossible + self.left_out
-    }
-}
 
 /// Packets sent within a horizon, by number.
 ///
@@ -183,7 +166,7 @@ impl SendHistory {
     /// transport-wide feedback tells of them: in those of an RTP stream a gap is a loss to the receiver, and so it is in
     /// what the receiver half of a law at the other end sees.
     pub fn leave_out(&mut self, at: SendTime) {
-        let number = self.push(Entry { at, ..VACANT });
+        let number = self.push(Entry { at, known: Known::LeftOut, ..VACANT });
         self.left_out.push(number);
     }
 
@@ -380,7 +363,7 @@ impl SendHistory {
                 }
                 return;
             }
-            (None, Known::Missing) => return,
+            (_, Known::LeftOut) | (None, Known::Missing) => return,
         };
         if let Some(arrived) = record.arrival
             && !self.plausible.admits_delay(now, at, ApparentDelay::between(at, arrived))

@@ -98,10 +98,12 @@ fn each_once_of<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 /// The rate in % of that without the attack, how long the law took to be back, and whether media stopped.
 fn words(outcome: &Outcome) -> String {
-    let stopped = outcome.alarms.iter().any(|alarm| alarm.starts_with("stopped"));
+    let stops = outcome.alarms.iter().filter(|alarm| alarm.starts_with("stopped")).count();
     let mut words = format!("{:.0}", 100.0 * outcome.rate_kbps / outcome.honest_kbps);
+    if stops > 0 {
+        words += &format!(" {stops} stops");
+    }
     match outcome.recovery_s {
-        _ if stopped => words += " stopped",
         Some(s) if s > AT_ONCE => words += &format!(" {s:.0} s"),
         Some(_) => {}
         None => words += " > 60 s",

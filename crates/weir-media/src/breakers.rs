@@ -11,7 +11,7 @@
 
 use std::collections::VecDeque;
 
-use weir_cc::{ReceptionReport, SendTime};
+use weir_cc::SendTime;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::config::MediaConfig;
@@ -22,6 +22,8 @@ const LEAST_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
 const NO_PROGRESS: f64 = 5.0;
 /// A picture that changes more rarely counts as one that changes so often (`Tf` is the longest of the last ten seconds).
 const LONGEST_FRAME: TimeDelta = TimeDelta::from_secs(10);
+/// Who is called so late was asleep.
+const ASLEEP: TimeDelta = TimeDelta::from_secs(1);
 /// Intervals that are judged at most: with reports once a second 15 s, with faster ones fewer.
 const MOST_INTERVALS: usize = 64;
 
@@ -139,12 +141,13 @@ impl Breakers {
         }
     }
 
-    /// A receiver report has come.
-    pub(crate) fn on_report(&mut self, now: SendTime, report: &ReceptionReport) -> Option<Breaker> {
-        if let Some(stalled) = self.stall(now, report) {
+    /// A block of a receiver report has come, however old: of packets up to `highest`, and of the loss since the report before, in
+    /// 1/256.
+    pub(crate) fn on_block(&mut self, now: SendTime, highest: u32, fraction_lost: u8) -> Option<Breaker> {
+        if let Some(stalled) = self.stall(now, highest) {
             return Some(stalled);
         }
-        let told = report.loss_ratio();
+        let told = f64::from(fraction_lost) / 256.0;
         self.present.loss_ratio = Some(self.present.loss_ratio.map_or(told, |least| least.min(told)));
         let since = self.since.filter(|&since| now - since >= self.interval)?;
         self.since = Some(now);
@@ -160,10 +163,14 @@ impl Breakers {
         self.heard.map(|heard| heard + self.longest_silence())
     }
 
-    /// Whether nothing was heard for too long.
-    pub(crate) fn on_timeout(&self, now: SendTime) -> Option<Breaker> {
-        let heard = self.heard.filter(|&heard| now - heard >= self.longest_silence())?;
-        Some(Breaker::RtcpTimeout { silence: now - heard })
+    /// Whether nothing was heard for too long. Who was not called for long has not listened either, and waits anew.
+    pub(crate) fn on_timeout(&mut self, now: SendTime) -> Option<Breaker> {
+        let silence = now - self.heard?;
+        if silence > self.longest_silence() + ASLEEP {
+            self.heard = Some(now);
+        }
+        let tripped = self.heard.is_some_and(|heard| now - heard >= self.longest_silence());
+        tripped.then_some(Breaker::RtcpTimeout { silence })
     }
 
     fn longest_silence(&self) -> TimeDelta {
@@ -171,11 +178,11 @@ impl Breakers {
     }
 
     /// Counts the reports that tell of no newer packet although some were sent.
-    fn stall(&mut self, now: SendTime, report: &ReceptionReport) -> Option<Breaker> {
-        let ahead = |before: u32| report.highest_sequence.wrapping_sub(before) as i32 > 0;
+    fn stall(&mut self, now: SendTime, highest: u32) -> Option<Breaker> {
+        let ahead = |before: u32| highest.wrapping_sub(before) as i32 > 0;
         let newer = self.highest.is_none_or(ahead);
         if newer || self.present.packets == 0 {
-            self.highest = if newer { Some(report.highest_sequence) } else { self.highest };
+            self.highest = if newer { Some(highest) } else { self.highest };
             (self.stalled, self.progress) = (0, Some(now));
             return None;
         }
@@ -239,9 +246,7 @@ mod tests {
         }
         let now = at(1000 * (second + 1));
         breakers.on_heard(now, Some(TimeDelta::from_millis(100)));
-        let report =
-            ReceptionReport { highest_sequence: highest, fraction_lost: lost, ..ReceptionReport::default() };
-        breakers.on_report(now, &report)
+        breakers.on_block(now, highest, lost)
     }
 
     #[test]
@@ -254,6 +259,8 @@ mod tests {
         assert_eq!((breakers.next_timeout(), breakers.on_timeout(at(18_999))), (Some(at(19_000)), None));
         let tripped = Breaker::RtcpTimeout { silence: SECOND * 15 };
         assert_eq!(breakers.on_timeout(at(19_000)), Some(tripped));
+        assert_eq!(breakers.on_timeout(at(3_600_000)), None, "it slept for an hour");
+        assert_eq!(breakers.next_timeout(), Some(at(3_615_000)));
         breakers.rest();
         assert_eq!(breakers.next_timeout(), None);
     }
@@ -304,9 +311,7 @@ mod tests {
         for s in 30..40 {
             for ms in (0..1000).step_by(20) {
                 let now = at(1000 * s + ms);
-                let lie =
-                    ReceptionReport { highest_sequence: 1, fraction_lost: 255, ..ReceptionReport::default() };
-                assert_eq!(breakers.on_report(now, &lie), None);
+                assert_eq!(breakers.on_block(now, 1, 255), None);
             }
             assert_eq!(second(&mut breakers, s, 300, s as u32 + 1, 0), None);
         }

@@ -80,6 +80,7 @@ mod session;
 mod sources;
 mod streams;
 mod timer;
+mod trust;
 
 pub use alarm::Alarm;
 pub use audio::AudioConfig;

@@ -1,36 +1,34 @@
 //! The sending end of a media flow: encoder → packetiser → pacer, steered by a controller. While a probe is under way
 //! the prober takes the pacer's place.
 
+mod hearing;
+
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use weir_cc::coupled::sbd::FlowStatistics;
 use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
 use weir_cc::prober::Prober;
-use weir_cc::{
-    Controller, Decision, Feedback, Pacing, PathEvent, RateLimits, SendState, SendTime, Share, StreamsConfig,
-    Target,
-};
+use weir_cc::{Controller, Decision, Pacing, PathEvent, SendState, SendTime, Share, StreamsConfig, Target};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
 use weir_wire::media::{MediaHeader, Stamp, header_len};
-use weir_wire::rtcp::{self, Message};
 
 use crate::alarm::Alarm;
 use crate::audio::AudioSource;
-use crate::breakers::{Breaker, Breakers};
+use crate::breakers::Breakers;
 use crate::config::MediaConfig;
 use crate::content::{Content, MediaPacket, PADDING_PAYLOAD, SentFrame};
 use crate::detection::{Place, StatisticsReader};
 use crate::encoder::{Encoder, spread_factor};
 use crate::frame_dropper::FrameDropper;
-use crate::heard::Heard;
-use crate::inbox::{Inbox, RefusedReports};
+use crate::inbox::Inbox;
 use crate::leaving_out::LeavingOut;
 use crate::packetiser::Packetiser;
 use crate::sources::{Kind, Sources};
 use crate::streams::Streams;
 use crate::timer::Timer;
+use crate::trust::{Trust, Usual};
 
 /// How long the history waits for news of a packet.
 const HISTORY_HORIZON: TimeDelta = TimeDelta::from_secs(5);
@@ -64,8 +62,9 @@ pub struct MediaSender {
     history: SendHistory,
     inbox: Inbox,
     leaving_out: Option<LeavingOut>,
-    /// What is thought of those who report.
+    /// What is thought of those who report, and the rate of the last seconds.
     trust: Trust,
+    usual: Usual,
     breakers: Option<Breakers>,
     alarm: Option<Alarm>,
     /// Of the flow's packets, made here.
@@ -88,17 +87,6 @@ pub struct MediaSender {
     heard_at: Option<SendTime>,
 }
 
-/// How far reports are believed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trust {
-    /// What they say holds.
-    Whole,
-    /// They contradict each other: the rate does not rise above this one.
-    UpTo(DataRate),
-    /// The receiver lies.
-    None,
-}
-
 impl MediaSender {
     /// A sender that has not started yet, whose video has the source identifier `ssrc`.
     pub fn new(controller: Box<dyn Controller>, config: MediaConfig, ssrc: u32, seeds: SenderSeeds) -> Self {
@@ -117,6 +105,7 @@ impl MediaSender {
             inbox: Inbox::new(&config),
             leaving_out: LeavingOut::new(&config, &*controller, seeds.rtcp),
             trust: Trust::Whole,
+            usual: Usual::default(),
             breakers: Breakers::of(&config),
             alarm: None,
             controller,
@@ -241,7 +230,7 @@ impl MediaSender {
     /// Calls the controller if its time has come, and stops media if nothing was heard of it for too long.
     pub fn on_timeout(&mut self, now: SendTime) -> Option<Decision> {
         self.started?;
-        if let Some(breaker) = self.breakers.as_ref().and_then(|breakers| breakers.on_timeout(now)) {
+        if let Some(breaker) = self.breakers.as_mut().and_then(|breakers| breakers.on_timeout(now)) {
             return self.trip(now, breaker);
         }
         if self.controller_due > now {
@@ -314,128 +303,6 @@ impl MediaSender {
         self.streams.write_sender_reports(now, out)
     }
 
-    /// An RTCP compound packet has come; parts that cannot be read are skipped.
-    pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) -> Heard {
-        let mut heard = Heard::default();
-        for message in rtcp::messages(bytes).filter_map(Result::ok) {
-            let Some(news) = self.on_message(now, &message) else { continue };
-            heard.rtt = news.rtt.or(heard.rtt);
-            heard.decision = Decision::merged(heard.decision, news.decision);
-            heard.statistics = news.statistics.or(heard.statistics);
-        }
-        self.on_messages_read(now);
-        heard
-    }
-
-    /// An RTCP packet has come; `None` if it is not about this flow. [`Self::on_messages_read`] belongs behind the last
-    /// one of a compound.
-    pub(crate) fn on_message(&mut self, now: SendTime, message: &Message<'_>) -> Option<Heard> {
-        self.started?;
-        match self.inbox.is_about(&self.streams, message) {
-            Some(true) => {}
-            Some(false) => return None,
-            None => return Some(Heard::default()),
-        }
-        match message {
-            Message::Pli(_) => self.encoder.request_key_frame(),
-            Message::Sbd(report) => {
-                let reader = self.statistics_reports.as_mut();
-                let statistics = reader.and_then(|reader| reader.read(now, report));
-                return Some(Heard { statistics, ..Heard::default() });
-            }
-            _ => return Some(self.on_report(now, message)),
-        }
-        Some(Heard::default())
-    }
-
-    /// A report on this flow has come.
-    fn on_report(&mut self, now: SendTime, message: &Message<'_>) -> Heard {
-        let (state, controller) = (self.state(), &mut self.controller);
-        let hears = |kind| controller.hears(kind);
-        let Some((report, heard)) = self.inbox.read(now, &mut self.streams, &self.history, message, hears)
-        else {
-            return Heard::default();
-        };
-        let feedback = self.history.join(now, &report);
-        let rtt = feedback.as_ref().and_then(Feedback::rtt);
-        let decision = feedback.as_ref().filter(|_| heard).and_then(|feedback| {
-            self.heard_at = Some(now);
-            controller.on_feedback(now, feedback, &state)
-        });
-        let statistics = self.statistics.as_mut().and_then(|statistics| {
-            if let Some(Feedback::Packets { results, .. }) = feedback {
-                statistics.on_results(results);
-            }
-            statistics.poll()
-        });
-        let breaker = self.breakers.as_mut().filter(|_| feedback.is_some()).and_then(|breakers| {
-            breakers.on_heard(now, rtt);
-            let Some(Feedback::Reception { report, .. }) = &feedback else { return None };
-            breakers.on_report(now, report)
-        });
-        let stopped = breaker.and_then(|breaker| self.trip(now, breaker));
-        let distrust = self.weigh_reports(now);
-        let decision = [decision, stopped, distrust].into_iter().fold(None, Decision::merged);
-        Heard { rtt, decision, statistics }
-    }
-
-    /// A circuit breaker stops media.
-    fn trip(&mut self, now: SendTime, breaker: Breaker) -> Option<Decision> {
-        let decision = self.pause(now);
-        self.alarm = Some(Alarm::Stopped(breaker));
-        decision
-    }
-
-    /// A receiver that tells what it has not seen is worth the least rate; while reports contradict each other the rate rises on
-    /// none of them.
-    fn weigh_reports(&mut self, now: SendTime) -> Option<Decision> {
-        let trust = match self.trust {
-            _ if self.history.receiver_lies() => Trust::None,
-            Trust::UpTo(rate) if self.history.is_contested(now) => Trust::UpTo(rate),
-            _ if self.history.is_contested(now) => Trust::UpTo(self.target.media_rate),
-            _ => Trust::Whole,
-        };
-        let before = core::mem::replace(&mut self.trust, trust);
-        if before == trust {
-            return None;
-        }
-        self.alarm = Some(match trust {
-            Trust::None => Alarm::ReceiverLies,
-            Trust::UpTo(_) => Alarm::ReportsContradict,
-            Trust::Whole => Alarm::ReportsAgree,
-        });
-        let event = PathEvent::Limits(self.limits());
-        self.controller.on_event(now, event)
-    }
-
-    /// The limits that hold now.
-    fn limits(&self) -> RateLimits {
-        let limits = self.config.limits;
-        let most = match self.trust {
-            Trust::Whole => limits.max(),
-            Trust::UpTo(rate) => limits.clamp(rate),
-            Trust::None => limits.min(),
-        };
-        RateLimits::new(limits.min(), limits.start().min(most), most).unwrap_or(limits)
-    }
-
-    /// Only these report on the flow: the source identifiers that the other end announced. As long as nobody is named anybody is
-    /// believed who knows the flow's own.
-    pub fn believe_only(&mut self, reporters: &[u32]) {
-        self.inbox.believe_only(reporters);
-    }
-
-    /// What the embedder must hear of, once.
-    pub fn take_alarm(&mut self) -> Option<Alarm> {
-        self.alarm.take()
-    }
-
-    pub(crate) fn on_messages_read(&mut self, now: SendTime) {
-        if self.started.is_some() {
-            self.refresh(now);
-        }
-    }
-
     /// Something changed outside the controller. A change of route ends the probe under way, and of what left before it
     /// the controller hears no more.
     pub fn on_event(&mut self, now: SendTime, mut event: PathEvent) -> Option<Decision> {
@@ -480,16 +347,6 @@ impl MediaSender {
     /// What the controller wants now.
     pub fn target(&self) -> &Target {
         &self.target
-    }
-
-    /// How many reports of the receiver's statistics said what cannot be.
-    pub fn refused_statistics(&self) -> u64 {
-        self.statistics_reports.as_ref().map_or(0, StatisticsReader::refused)
-    }
-
-    /// How much of what came about the flow was not believed.
-    pub fn refused_reports(&self) -> RefusedReports {
-        self.inbox.refused(&self.streams, &self.history)
     }
 
     /// Whether it has started, and not stopped.

@@ -16,6 +16,8 @@ pub(super) const CLOCK: TimeDelta = TimeDelta::from_secs(5 * 3600);
 /// Source identifiers of the flow and of who reports on it.
 pub(super) const SENDER: u32 = 0x5EED_0001;
 pub(super) const RECEIVER: u32 = 0x5EED_0002;
+/// The embedder resumes media so long after a circuit breaker has stopped it.
+const RESUME: TimeDelta = TimeDelta::from_secs(5);
 /// IPv4 and UDP.
 const BELOW: u64 = 28;
 /// Rates are those of so long.
@@ -57,6 +59,8 @@ pub(super) struct Call<'a> {
     pub(super) law: &'a str,
     /// Until then, in seconds.
     pub(super) end_s: i64,
+    /// Whether circuit breakers are on.
+    pub(super) breakers: bool,
     /// The capacity between 20 and 60 s; of the whole path else.
     pub(super) narrowed: Option<DataRate>,
 }
@@ -75,6 +79,7 @@ impl Call<'_> {
         let halves = self.registry.build(self.law, None, limits(), 1.0)?;
         let config = MediaConfig {
             packet_format: halves.packet_format,
+            breakers: self.breakers,
             ..MediaConfig::new(limits(), EncoderConfig::papers())
         };
         let mut course =
@@ -87,6 +92,7 @@ impl Call<'_> {
         let mut seen = Seen::new(halves.packet_format);
         let (end, mut now) = (SendTime::ZERO + TimeDelta::from_secs(self.end_s), SendTime::ZERO);
         let (mut step_end, mut room) = (SendTime::ZERO + STEP, [0; ROOM]);
+        let mut resume = None;
         course.sent.push(0);
         course.arrived.push(0);
         sender.start(now);
@@ -135,7 +141,12 @@ impl Call<'_> {
                 path.reports.push_back((now + ONE_WAY, room[..length].to_vec()));
             }
             if let Some(alarm) = sender.take_alarm() {
+                resume = if matches!(alarm, Alarm::Stopped(_)) { Some(now + RESUME) } else { resume };
                 course.alarms.push((now, alarm));
+            }
+            if resume.is_some_and(|at| at <= now) {
+                resume = None;
+                sender.resume(now);
             }
             let waits = [
                 sender.next_timeout(),
@@ -143,6 +154,7 @@ impl Call<'_> {
                 path.next(),
                 forger.as_ref().and_then(|forger| forger.next(now)),
                 Some(step_end),
+                resume,
             ];
             let next = waits.into_iter().flatten().min().unwrap_or(end);
             now = next.max(now + TimeDelta::from_micros(10));

@@ -58,6 +58,8 @@ pub struct Outcome {
     pub alarms: Vec<String>,
     /// Whether the law goes by the fate of single packets.
     pub per_packet: bool,
+    /// Whether circuit breakers were on: they are where they do not trip without an attack.
+    pub breakers: bool,
     /// Whether the attack stayed within what it may do.
     pub aim: Aim,
     /// Why not.
@@ -105,15 +107,22 @@ impl AttackRequest<'_> {
     /// [`AttackError`].
     pub fn run(&self, done: &(dyn Fn() + Sync)) -> Result<Vec<Outcome>, AttackError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
-        let call = |law| Call { registry: self.registry, law, end_s: 125, narrowed: None };
+        let call = |law| Call { registry: self.registry, law, end_s: 125, breakers: true, narrowed: None };
+        // Who trips a breaker without an attack is judged without them.
+        let alone = |law| -> Result<(Call<'_>, Course), RegistryError> {
+            let course = call(law).run(None)?;
+            let trips = course.alarms.iter().any(|(_, alarm)| matches!(alarm, Alarm::Stopped(_)));
+            let call = Call { breakers: !trips, ..call(law) };
+            Ok((call, if trips { call.run(None)? } else { course }))
+        };
         pool.install(|| {
-            let honest: Vec<Course> =
-                self.laws.par_iter().map(|law| call(law).run(None)).collect::<Result<_, _>>()?;
+            let honest: Vec<(Call<'_>, Course)> =
+                self.laws.par_iter().map(|law| alone(law)).collect::<Result<_, _>>()?;
             let tasks = self.laws.iter().zip(&honest);
             let tasks: Vec<_> =
                 tasks.flat_map(|task| self.attacks.iter().map(move |attack| (task, attack))).collect();
-            let made = tasks.par_iter().map(|&((law, honest), attack)| {
-                let outcome = outcome(&call(law), law, attack, honest);
+            let made = tasks.par_iter().map(|&((law, (call, honest)), attack)| {
+                let outcome = outcome(call, law, attack, honest);
                 done();
                 outcome
             });
@@ -135,7 +144,9 @@ fn outcome(
     let peak_ratio = peak(&course.sent) / peak(&honest.sent);
     let level = BACK * Course::rate(&honest.arrived, from, to);
     let recovery_s = recovery(&course, level);
-    let left = Course::rate(&course.arrived, to - 5.0, to);
+    // Its last reports are still answered when it is over.
+    let left = (-2..=3).map(|s| Course::rate(&course.arrived, to + f64::from(s), to + f64::from(s + 2)));
+    let left = left.fold(f64::INFINITY, f64::min);
     let own_recovery_s = if left >= level || recovery_s == Some(0.0) {
         0.0
     } else {
@@ -191,6 +202,7 @@ fn outcome(
         refused: course.refused,
         alarms: course.alarms.iter().map(alarm).collect(),
         per_packet: course.per_packet,
+        breakers: call.breakers,
         aim,
         missed,
     })
