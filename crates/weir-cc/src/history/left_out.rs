@@ -10,6 +10,9 @@ use crate::time::SendTime;
 /// For so long reports must claim, and none deny, before it is the receiver that lies.
 const CONVICTION: TimeDelta = TimeDelta::from_secs(5);
 
+/// Made for so many, which are more than a history holds unless they are left out more often than one in 500.
+const ROOM: usize = 256;
+
 /// The numbers that no packet has, and what reports say of them.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
@@ -31,6 +34,9 @@ struct Claims {
 
 impl LeftOut {
     pub(super) fn push(&mut self, number: u64) {
+        if self.numbers.capacity() == 0 {
+            self.numbers.reserve(ROOM);
+        }
         self.numbers.push_back(number);
     }
 
