@@ -10,7 +10,7 @@ test:
 # What must hold of every law over a whole path, at full length: two hours alone, an hour of clock skew, every encoder at every
 # short round trip; ten parking lots; what no law can have beside the omniscient sender. What each law does is printed.
 test-long:
-	WEIR_LONG=1 cargo test --locked --quiet -p weir-lab --test lab -- --nocapture --test-threads 1 every_law:: parking_lots:: omniscient::
+	WEIR_LONG=1 cargo test --locked --quiet -p weir-lab --test lab -- --nocapture --test-threads 1 every_law:: parking_lots:: omniscient:: attack::
 
 lint:
 	cargo fmt --all --check

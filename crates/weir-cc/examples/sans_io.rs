@@ -94,7 +94,9 @@ pub(crate) fn call(
             on_the_way.pop_front();
         }
         while let Some(report) = receiver.poll_report(there) {
-            controller.on_feedback(now, &history.join(now, &report), &state);
+            if let Some(feedback) = history.join(now, &report) {
+                controller.on_feedback(now, &feedback, &state);
+            }
         }
 
         // 4. Timers, and the probes that the law asks for.

@@ -21,7 +21,7 @@ use weir_units::DataRate;
 use crate::controller::{Controller, Observer, PathEvent, Probe, Signal, StreamsConfig, Target};
 use crate::decision::{Decision, Share};
 use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
-use crate::report::Feedback;
+use crate::report::{Feedback, ReportKind};
 use crate::time::{ArrivalTime, SendTime};
 
 /// Changes of the stamp that are remembered. A law changes it with its reports: seconds of them.
@@ -123,6 +123,14 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
         self.newest_sent = self.newest_sent.max(Some(packet.id));
         self.stamps.put(packet.id, self.law.stamp().unwrap_or_default());
         self.law.on_sent(packet, state);
+    }
+
+    fn hears(&self, kind: ReportKind) -> bool {
+        match kind {
+            ReportKind::Packets => true,
+            ReportKind::Ceiling | ReportKind::Reception => self.law.hears(kind),
+            _ => false,
+        }
     }
 
     /// A law's own report is none here: it would be the same news twice. The other kinds go on to the law.

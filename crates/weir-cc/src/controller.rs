@@ -6,7 +6,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::decision::{Decision, Share};
 use crate::packet::{Arrival, ProbeId, SendState, SentPacket, Stamp};
-use crate::report::{Echo, Feedback, LawReport, Report};
+use crate::report::{Echo, Feedback, LawReport, Report, ReportKind};
 use crate::time::{ArrivalTime, SendTime};
 
 /// The sender half of a law. It is told the time; it never asks. No call blocks, allocates in steady state or
@@ -14,6 +14,12 @@ use crate::time::{ArrivalTime, SendTime};
 pub trait Controller: Send + Sync + Debug {
     /// A packet has left the pacer.
     fn on_sent(&mut self, _packet: &SentPacket, _state: &SendState) {}
+
+    /// Whether the law goes by reports of this kind. Whoever drives it shows it no others, and lets them change nothing of
+    /// what it reads: anybody may send them. A law that does not say hears all.
+    fn hears(&self, _kind: ReportKind) -> bool {
+        true
+    }
 
     /// Feedback has come. Returns a decision if a rate was computed, even if the number did not change.
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision>;

@@ -2,6 +2,22 @@
 //!
 //! It owns packet numbers, the unwrapping of the 16 bits that travel, raw round-trip times, what is in flight and
 //! how many reports went missing. It reports facts; smoothing and loss policy belong to the law.
+//!
+//! Whoever can send a packet can send a report. What cannot be is refused and counted ([`Refused`]), before a law hears of it:
+//!
+//! * a law's own report that echoes a packet which has not left, or left too long ago to be known;
+//! * a report that comes before a packet can have been there and back: in less than half of the smallest round trip of the
+//!   route;
+//! * the arrival of a packet on a way shorter than ever by more than the smallest round trip, of which the way there is a part, or
+//!   at a time that is still to come;
+//! * a report that has a number arrived which was [left out](SendHistory::leave_out).
+//!
+//! A route can become shorter, and a receiver's clock can be set back: what reports go on to say, and none denies, is
+//! believed after the time of two of them.
+
+mod left_out;
+mod plausible;
+mod refused;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,8 +25,14 @@ use alloc::vec::Vec;
 use weir_units::{DataSize, TimeDelta};
 
 use crate::packet::{Fate, PacketResult, ProbeId, SentPacket};
+use crate::packet_feedback::MOST_RECORDS;
 use crate::report::{Echo, Feedback, ReceptionReport, Record, Report};
-use crate::time::SendTime;
+use crate::time::{ApparentDelay, ArrivalTime, SendTime};
+
+use self::left_out::LeftOut;
+use self::plausible::Plausible;
+
+pub use self::refused::Refused;
 
 /// What is known of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,23 +43,32 @@ enum Known {
     Untold,
     Missing,
     Arrived,
+    /// No packet has this number.
+    LeftOut,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     at: SendTime,
     /// Bytes, and [`PADDING`] if it carries no media: an entry has 16 bytes.
-    size: u32,
+    size: u16,
+    probe: Option<ProbeId>,
+    /// When it arrived, as far as is told, in ms modulo 65 536.
+    arrived: u16,
     /// Bytes of the size that are not payload.
     overhead: u8,
     known: Known,
-    probe: Option<ProbeId>,
 }
 
 /// The bit of [`Entry::size`] that marks padding.
-const PADDING: u32 = 1 << 31;
+const PADDING: u16 = 1 << 15;
+/// So far apart two reports of one arrival may be: each rounds.
+const ROUNDED_MS: i16 = 4;
+/// For so long after reports have contradicted each other they may do so again.
+const CONTEST: TimeDelta = TimeDelta::from_secs(2);
 
-const VACANT: Entry = Entry { at: SendTime::ZERO, size: 0, overhead: 0, known: Known::Arrived, probe: None };
+const VACANT: Entry =
+    Entry { at: SendTime::ZERO, size: 0, probe: None, arrived: 0, overhead: 0, known: Known::Arrived };
 
 impl Entry {
     fn size(&self) -> DataSize {
@@ -78,8 +109,11 @@ pub struct SendHistory {
     in_flight: DataSize,
     results: Vec<PacketResult>,
     last_report: Option<u8>,
-    /// Receiver reports whose round-trip time cannot be.
-    refused_reports: u64,
+    refused: Refused,
+    plausible: Plausible,
+    left_out: LeftOut,
+    /// When reports last contradicted each other.
+    contested: Option<SendTime>,
     /// The first packet of the present route, and since when it is the present one.
     route_from: u64,
     route_since: Option<SendTime>,
@@ -99,13 +133,17 @@ impl SendHistory {
             in_flight: DataSize::ZERO,
             results: Vec::with_capacity(FIRST_RESULTS),
             last_report: None,
-            refused_reports: 0,
+            refused: Refused::default(),
+            plausible: Plausible::default(),
+            left_out: LeftOut::default(),
+            contested: None,
             route_from: 0,
             route_since: None,
         }
     }
 
-    /// A packet of `header` (at most 255) and `payload` bytes leaves; the history gives it its number.
+    /// A packet of `header` (at most 255) and `payload` bytes (32 767 with the header at most) leaves; the history gives it its
+    /// number.
     pub fn on_sent(
         &mut self,
         at: SendTime,
@@ -114,19 +152,47 @@ impl SendHistory {
         padding: bool,
         probe: Option<ProbeId>,
     ) -> SentPacket {
-        self.expire(at);
+        let overhead = u8::try_from(header.bytes()).unwrap_or(u8::MAX);
+        let size = payload.bytes().saturating_add(u64::from(overhead)).min(u64::from(PADDING - 1)) as u16;
+        let size = if padding { size | PADDING } else { size };
+        let entry = Entry { at, size, probe, arrived: 0, overhead, known: Known::InFlight };
+        let number = self.push(entry);
+        self.in_flight += entry.size();
+        entry.packet(number - self.left_out.before(number))
+    }
+
+    /// No packet gets the next number, nor does a law hear of it: a report that has it arrived was not made of what was seen.
+    /// Call it now and then by chance, for one number in some 500. Only for numbers that the whole transport shares, as
+    /// transport-wide feedback tells of them: in those of an RTP stream a gap is a loss to the receiver, and so it is in
+    /// what the receiver half of a law at the other end sees.
+    pub fn leave_out(&mut self, at: SendTime) {
+        let number = self.push(Entry { at, known: Known::LeftOut, ..VACANT });
+        self.left_out.push(number);
+    }
+
+    /// Whether it is the receiver that tells what it has not seen: for five seconds reports had arrived what was left out, more
+    /// than one number, and none said otherwise. It ends when one does, and with a change of route.
+    pub fn receiver_lies(&self) -> bool {
+        self.left_out.convict()
+    }
+
+    /// Whether reports have contradicted each other within two seconds: one has a packet arrived, and another has it arrived later, or
+    /// missing. Two senders tell of one receiver then, and which of them is true is not known: a rate should not rise on
+    /// what they say.
+    pub fn is_contested(&self, now: SendTime) -> bool {
+        self.contested.is_some_and(|at| now - at <= CONTEST)
+    }
+
+    /// Takes the next number.
+    fn push(&mut self, entry: Entry) -> u64 {
+        self.expire(entry.at);
         if self.len() == self.entries.len() {
             self.make_room();
         }
-        let id = self.next;
+        let number = self.next;
         self.next += 1;
-        let overhead = u8::try_from(header.bytes()).unwrap_or(u8::MAX);
-        let size = payload.bytes().saturating_add(u64::from(overhead)).min(u64::from(PADDING - 1)) as u32;
-        let size = if padding { size | PADDING } else { size };
-        let entry = Entry { at, size, overhead, known: Known::InFlight, probe };
-        *self.entry(id) = entry;
-        self.in_flight += entry.size();
-        entry.packet(id)
+        *self.entry(number) = entry;
+        number
     }
 
     /// A packet of media of `header` (at most 255) and `payload` bytes leaves, of no probe: [`Self::on_sent`] in short.
@@ -134,9 +200,19 @@ impl SendHistory {
         self.on_sent(at, header, payload, false, None)
     }
 
-    /// The number that the next packet will get.
-    pub fn next_id(&self) -> u64 {
+    /// The number that the next packet will get, whose lower 16 bits travel with it: its [`SentPacket::id`] and how many were
+    /// [left out](Self::leave_out) before.
+    pub fn next_number(&self) -> u64 {
         self.next
+    }
+
+    /// Whether a report may tell of `count` numbers from `base` on: of none that has not left, and of no more than there are
+    /// in the history and a report of [`MOST_RECORDS`] besides.
+    pub fn may_tell(&self, base: u16, count: u16) -> bool {
+        let Some(newest) = self.next.checked_sub(1) else { return count == 0 };
+        let age = u64::from((newest as u16).wrapping_sub(base));
+        let most = (self.len() as u64).saturating_add(MOST_RECORDS);
+        age <= newest && u64::from(count) <= (age + 1).min(most)
     }
 
     /// Bytes of packets within the horizon that may be under way. A report settles the packets that it covers and all
@@ -157,33 +233,35 @@ impl SendHistory {
         }
         self.route_from = self.next;
         self.route_since = Some(now);
+        self.plausible = Plausible::default();
+        self.contested = None;
+        self.left_out.acquit();
     }
 
-    /// Whether `report` may tell of the present route. A law's own report made before a packet of it had arrived does not
-    /// ([`Self::change_route`]), and the law should not see it; of per-packet reports [`Self::join`] leaves out what is
-    /// old, and the other kinds do not tell.
-    pub fn is_of_route(&self, report: &Report<'_>) -> bool {
-        match report {
-            Report::Law { echo, .. } => self.meant(echo.sequence).is_none_or(|id| id >= self.route_from),
-            Report::Packets { .. } | Report::Ceiling(_) | Report::Reception(_) => true,
-        }
-    }
-
-    /// Joins `report`, which came at `now`, with what was sent.
-    pub fn join<'a>(&'a mut self, now: SendTime, report: &Report<'_>) -> Feedback<'a> {
+    /// Joins `report`, which came at `now`, with what was sent. `None` if it says what cannot be ([`Self::refused`]), or tells
+    /// of the route before the present one ([`Self::change_route`]); of per-packet reports what is old is left out.
+    pub fn join<'a>(&'a mut self, now: SendTime, report: &Report<'_>) -> Option<Feedback<'a>> {
         self.expire(now);
-        match *report {
+        Some(match *report {
             Report::Packets { records, number, at } => {
+                if self.left_out.are_claimed(now, records) {
+                    self.refused.left_out += 1;
+                    return None;
+                }
+                if self.is_early(now, records, at) {
+                    self.refused.early += 1;
+                    return None;
+                }
                 self.results.clear();
                 self.settle_before(records);
                 let mut newest = None;
                 for record in records {
-                    self.apply(record, &mut newest);
+                    self.apply(now, record, &mut newest);
                 }
-                let rtt = newest.map(|(sent, arrived): (SendTime, _)| {
-                    let held = at.map_or(TimeDelta::ZERO, |made| made - arrived);
-                    ((now - sent) - held).max(TimeDelta::ZERO)
-                });
+                let rtt = newest.map(|(sent, arrived)| round_trip(now, sent, arrived, at));
+                if let Some(rtt) = rtt {
+                    self.plausible.on_round_trip(now, rtt);
+                }
                 let missed_reports = self.missed(number);
                 Feedback::Packets { results: &self.results, at, rtt, missed_reports }
             }
@@ -191,8 +269,23 @@ impl SendHistory {
             Report::Reception(report) => {
                 Feedback::Reception { report, rtt: self.by_sender_report(now, &report) }
             }
-            Report::Law { report, echo } => Feedback::Law { report, rtt: self.echoed(now, echo) },
-        }
+            Report::Law { report, echo } => Feedback::Law { report, rtt: self.echoed(now, echo)? },
+        })
+    }
+
+    /// How much of what reports said was refused.
+    pub fn refused(&self) -> Refused {
+        self.refused
+    }
+
+    /// Whether the newest packet that `records` have arrived cannot have been there and back.
+    fn is_early(&mut self, now: SendTime, records: &[Record], made: Option<ArrivalTime>) -> bool {
+        let newest = records.iter().rev().find_map(|record| Some((record.sequence, record.arrival?)));
+        let Some((id, arrived)) = newest.and_then(|(number, at)| Some((self.find(number)?, at))) else {
+            return false;
+        };
+        let rtt = round_trip(now, self.entry(id).at, arrived, made);
+        !self.plausible.admits_round_trip(now, rtt)
     }
 
     fn len(&self) -> usize {
@@ -226,16 +319,24 @@ impl SendHistory {
         let age = compact_ntp(now).wrapping_sub(last) as i32;
         let ticks = i64::from(age) - i64::from(report.delay_since_last_sender_report);
         if ticks < -TICKS_OF_ROUNDING {
-            self.refused_reports += 1;
+            self.refused.negative += 1;
+            return None;
+        }
+        if !self.is_since_change(now, last) {
             return None;
         }
         let rtt = TimeDelta::from_nanos(ticks.max(0) * 1_000_000_000 / 65_536);
-        self.is_since_change(now, last).then_some(rtt)
+        self.take_round_trip(now, rtt)
     }
 
-    /// How many receiver reports told of a round trip that ended before it began.
-    pub fn refused_reports(&self) -> u64 {
-        self.refused_reports
+    /// `rtt`, unless it cannot be.
+    fn take_round_trip(&mut self, now: SendTime, rtt: TimeDelta) -> Option<TimeDelta> {
+        if !self.plausible.admits_round_trip(now, rtt) {
+            self.refused.early += 1;
+            return None;
+        }
+        self.plausible.on_round_trip(now, rtt);
+        Some(rtt)
     }
 
     /// Whether a sender report with the compact NTP time `sent` left by the present route.
@@ -247,21 +348,34 @@ impl SendHistory {
         i64::from(age) <= passed
     }
 
-    fn apply(&mut self, record: &Record, newest: &mut Option<(SendTime, crate::time::ArrivalTime)>) {
+    fn apply(&mut self, now: SendTime, record: &Record, newest: &mut Option<(SendTime, ArrivalTime)>) {
         let Some(id) = self.find(record.sequence) else { return };
-        let entry = self.entry(id);
-        let before = entry.known;
-        let at = entry.at;
+        let &mut Entry { at, arrived, known: before, .. } = self.entry(id);
         let fate = match (record.arrival, before) {
             (Some(arrived), Known::InFlight | Known::Untold) => {
                 Fate::Arrived { at: arrived, ecn: record.ecn }
             }
             (Some(arrived), Known::Missing) => Fate::Recovered { at: arrived, ecn: record.ecn },
             (None, Known::InFlight | Known::Untold) => Fate::Missing,
-            (_, Known::Arrived) | (None, Known::Missing) => return,
+            (told, Known::Arrived) => {
+                if told.is_none_or(|told| ms(told).wrapping_sub(arrived) as i16 > ROUNDED_MS) {
+                    self.contested = Some(now);
+                }
+                return;
+            }
+            (_, Known::LeftOut) | (None, Known::Missing) => return,
         };
+        if let Some(arrived) = record.arrival
+            && !self.plausible.admits_delay(now, at, ApparentDelay::between(at, arrived))
+        {
+            self.refused.impossible += 1;
+            return;
+        }
+        let left_out = self.left_out.before(id);
+        let entry = self.entry(id);
         entry.known = if record.arrival.is_some() { Known::Arrived } else { Known::Missing };
-        let sent = entry.packet(id);
+        entry.arrived = record.arrival.map_or(0, ms);
+        let sent = entry.packet(id - left_out);
         if before == Known::InFlight {
             self.in_flight = self.in_flight.saturating_sub(sent.size);
         }
@@ -284,16 +398,33 @@ impl SendHistory {
     }
 
     /// Settles everything up to the echoed packet and measures the round-trip time by it, unless a later echo came
-    /// first. What became of each packet a report on single packets may still tell.
-    fn echoed(&mut self, now: SendTime, echo: Echo) -> Option<TimeDelta> {
-        let id = self.find(echo.sequence).filter(|&id| id >= self.echoed)?;
+    /// first. What became of each packet a report on single packets may still tell. `None` if the report is not to be
+    /// believed, or of the route before.
+    fn echoed(&mut self, now: SendTime, echo: Echo) -> Option<Option<TimeDelta>> {
+        let meant = self.meant(echo.sequence);
+        if meant.is_some_and(|id| id < self.route_from) {
+            return None;
+        }
+        // Without news the last packet is echoed again, however long ago it left.
+        let Some(id) = meant.filter(|&id| id >= self.oldest || id == self.echoed) else {
+            self.refused.unsent += 1;
+            return None;
+        };
+        // Who tells of an older packet than before was overtaken, and knows nothing new.
+        if id < self.echoed {
+            return None;
+        }
+        if id < self.oldest {
+            return Some(None);
+        }
+        let sent = self.entry(id).at;
+        let rtt = self.take_round_trip(now, ((now - sent) - echo.held).max(TimeDelta::ZERO))?;
         for settled in self.settled.max(self.oldest)..=id {
             self.settle(settled, Known::Untold);
         }
         self.settled = self.settled.max(id + 1);
         self.echoed = id;
-        let sent = self.entry(id).at;
-        Some(((now - sent) - echo.held).max(TimeDelta::ZERO))
+        Some(Some(rtt))
     }
 
     fn settle(&mut self, id: u64, known: Known) {
@@ -308,6 +439,7 @@ impl SendHistory {
     fn forget_oldest(&mut self) {
         self.settle(self.oldest, Known::Arrived);
         self.oldest += 1;
+        self.left_out.forget(self.oldest);
     }
 
     /// When the oldest packet leaves the horizon; `None` if nothing is in flight. A sender whose window is full and
@@ -351,6 +483,17 @@ impl SendHistory {
         self.last_report = Some(number);
         step - 1
     }
+}
+
+/// In ms modulo 65 536.
+fn ms(at: ArrivalTime) -> u16 {
+    (at.nanos() / 1_000_000) as u16
+}
+
+/// From the departure `sent` to `now`, without what the receiver held of it, where the report says when it was `made`.
+fn round_trip(now: SendTime, sent: SendTime, arrived: ArrivalTime, made: Option<ArrivalTime>) -> TimeDelta {
+    let held = made.map_or(TimeDelta::ZERO, |made| made - arrived);
+    ((now - sent) - held).max(TimeDelta::ZERO)
 }
 
 /// The middle 32 bits of the NTP time of `at`, in 1/65536 s, as a sender report carries them when its NTP time

@@ -23,7 +23,9 @@
 //!     // Later, feedback has come that tells which packets arrived and when; `weir_media::feedback` reads it off RTCP:
 //!     let records = [Record::new(sent.id as u16, Some(ArrivalTime::from_millis(25)))];
 //!     let report = Report::packets(&records, 0);
-//!     controller.on_feedback(ms(50), &history.join(ms(50), &report), &state);
+//!     if let Some(feedback) = history.join(ms(50), &report) {
+//!         controller.on_feedback(ms(50), &feedback, &state);
+//!     }
 //!     let target = controller.target(); // media rate, pacing, and the cause: what limits the rate now
 //!     println!("{} for the encoder, limited by {}", target.media_rate, target.cause.name());
 //!     // The path is another one; what left before tells nothing of it:
@@ -78,7 +80,7 @@ pub use decision::{Decision, Share, Why};
 pub use packet::{Arrival, Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket, Stamp};
 pub use report::{
     DcccReport, Echo, Feedback, LawReport, NadaDelayReport, NadaReport, OwnReport, ReceptionReport, Record,
-    Report, TfrcReport,
+    Report, ReportKind, TfrcReport,
 };
 pub use time::{ApparentDelay, ArrivalTime, SendTime};
 pub use weir_units::{DataRate, DataSize, TimeDelta};

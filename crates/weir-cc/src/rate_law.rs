@@ -12,13 +12,18 @@ use crate::decision::{Decision, Share, Why};
 use crate::packet::{SendState, SentPacket, Stamp};
 use crate::parts::least_queued::LeastQueued;
 use crate::parts::silence::{self, Silence};
-use crate::report::Feedback;
+use crate::report::{Feedback, ReportKind};
 use crate::time::SendTime;
 
 /// How a law computes its rate. Its state is what it remembers of the path; the rate itself is the [`Frame`]'s.
 pub trait Rule: Send + Sync + Debug {
     /// A packet has left.
     fn on_sent(&mut self, _packet: &SentPacket, _state: &SendState, _frame: &Frame) {}
+
+    /// Whether the law goes by reports of this kind ([`Controller::hears`]).
+    fn hears(&self, _kind: ReportKind) -> bool {
+        true
+    }
 
     /// Feedback has come.
     fn on_feedback(
@@ -320,6 +325,10 @@ impl<R: Rule> Controller for RateLaw<R> {
         }
         self.frame.least_queued.on_sent(state.queued);
         self.rule.on_sent(packet, state, &self.frame);
+    }
+
+    fn hears(&self, kind: ReportKind) -> bool {
+        self.rule.hears(kind)
     }
 
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {

@@ -33,6 +33,46 @@ pub enum Report<'a> {
     },
 }
 
+/// The kinds of reports there are, by which a law says what it hears ([`Controller::hears`](crate::Controller::hears)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ReportKind {
+    /// [`Report::Packets`].
+    Packets,
+    /// [`Report::Ceiling`].
+    Ceiling,
+    /// [`Report::Reception`].
+    Reception,
+    /// [`LawReport::Nada`].
+    Nada,
+    /// [`LawReport::Dccc`].
+    Dccc,
+    /// [`LawReport::Tfrc`].
+    Tfrc,
+    /// [`LawReport::NadaDelay`].
+    NadaDelay,
+    /// [`LawReport::Own`].
+    Own,
+}
+
+impl Report<'_> {
+    /// What kind of report it is.
+    pub const fn kind(&self) -> ReportKind {
+        match self {
+            Self::Packets { .. } => ReportKind::Packets,
+            Self::Ceiling(_) => ReportKind::Ceiling,
+            Self::Reception(_) => ReportKind::Reception,
+            Self::Law { report, .. } => match report {
+                LawReport::Nada(_) => ReportKind::Nada,
+                LawReport::Dccc(_) => ReportKind::Dccc,
+                LawReport::Tfrc(_) => ReportKind::Tfrc,
+                LawReport::NadaDelay(_) => ReportKind::NadaDelay,
+                LawReport::Own(_) => ReportKind::Own,
+            },
+        }
+    }
+}
+
 impl<'a> Report<'a> {
     /// The fate of single packets in a format that does not say when the report was made.
     pub const fn packets(records: &'a [Record], number: u8) -> Self {

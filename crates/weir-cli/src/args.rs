@@ -35,7 +35,13 @@ impl Args {
         let laws = PossibleValuesParser::new(pairs::laws(registry));
         let takes_laws =
             |command: clap::Command| command.mut_arg("law", |arg| arg.value_parser(laws.clone()));
-        Self::command().mut_subcommand("pairs", takes_laws).mut_subcommand("detection", takes_laws)
+        let controllers = PossibleValuesParser::new(registry.controller_names().collect::<Vec<_>>());
+        let takes_controllers =
+            |command: clap::Command| command.mut_arg("law", |arg| arg.value_parser(controllers.clone()));
+        Self::command()
+            .mut_subcommand("pairs", takes_laws)
+            .mut_subcommand("detection", takes_laws)
+            .mut_subcommand("attack", takes_controllers)
     }
 }
 
@@ -55,6 +61,8 @@ pub(crate) enum Command {
     Pairs(PairsArgs),
     /// How well shared bottleneck detection (RFC 8382) finds which flows share a bottleneck, over a grid of pairs.
     Detection(DetectionArgs),
+    /// What forged feedback does to each law: rates while it comes, and how long until a law is back.
+    Attack(AttackArgs),
     /// Run what papers claim, and judge it: the paper's number beside ours, and a verdict.
     Reproduce(ReproduceArgs),
     /// Compute what theory says; without a name, list what can be computed.
@@ -287,6 +295,43 @@ pub(crate) struct DetectionArgs {
     pub(crate) set: Vec<String>,
     #[command(flatten)]
     pub(crate) table: TableArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AttackArgs {
+    /// Controllers [default: all].
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) law: Vec<String>,
+    /// Only attacks of whom this is: off the path, on the path, or the peer [default: all].
+    #[arg(long, value_name = "WHO")]
+    pub(crate) role: Option<Attacker>,
+    /// Only attacks whose name has this in it, such as `early`.
+    #[arg(long, value_name = "PART")]
+    pub(crate) attack: Option<String>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+}
+
+/// Who attacks.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Attacker {
+    /// Knows addresses and ports, neither source identifiers nor numbers.
+    Blind,
+    /// Sees every packet, can add and cannot remove.
+    Reader,
+    /// The peer itself.
+    Receiver,
+}
+
+impl Attacker {
+    /// As the table has it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Blind => "blind",
+            Self::Reader => "reader",
+            Self::Receiver => "receiver",
+        }
+    }
 }
 
 #[derive(Debug, clap::Args)]

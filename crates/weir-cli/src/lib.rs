@@ -6,6 +6,7 @@
 
 mod analyse;
 mod args;
+mod attack;
 mod browser;
 mod check;
 mod compare;
@@ -68,6 +69,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
         },
         Command::Pairs(args) => pairs::pairs(&args, &registry),
         Command::Detection(args) => detection::detection(&args, &registry),
+        Command::Attack(args) => attack::attack(&args, &registry),
         Command::Reproduce(args) => match reproduce::reproduce(&args, &registry) {
             Ok(true) => Ok(()),
             Ok(false) => return ExitCode::FAILURE,

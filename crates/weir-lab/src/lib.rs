@@ -18,6 +18,7 @@
 //! ```
 
 pub mod analysis;
+pub mod attack;
 pub mod build;
 pub mod capture;
 pub mod comparison;

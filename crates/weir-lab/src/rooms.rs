@@ -9,7 +9,7 @@ const FLOORS: [&[&str]; 7] = [
     &["paired", "scenario"],
     &["build"],
     &["runs"],
-    &["analysis"],
+    &["analysis", "attack"],
     &["comparison", "detection", "experiments", "pairs", "suite"],
 ];
 

@@ -47,7 +47,7 @@ impl Sender {
     /// A packet leaves; its bytes, of which `payload` follow the header.
     fn send(&mut self, now: SendTime, payload: usize) -> Result<Vec<u8>, WriteError> {
         // The number goes into the header, and the header's length into the history.
-        let number = (self.history.next_id() as u16).to_be_bytes();
+        let number = (self.history.next_number() as u16).to_be_bytes();
         let header = RtpHeader {
             padding: false,
             marker: true,
@@ -72,8 +72,10 @@ impl Sender {
     fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) -> Result<(), ParseError> {
         for message in rtcp::messages(bytes) {
             let state = self.state();
-            if let Some(report) = self.reader.read(now, &message?, &self.numbers) {
-                self.controller.on_feedback(now, &self.history.join(now, &report), &state);
+            if let Some(report) = self.reader.read(now, &message?, &self.numbers, &self.history) {
+                if let Some(feedback) = self.history.join(now, &report) {
+                    self.controller.on_feedback(now, &feedback, &state);
+                }
             }
         }
         Ok(())

@@ -46,6 +46,7 @@ pub(crate) fn call(
                 Output::Rtcp(..)
                 | Output::Rtt(..)
                 | Output::Statistics(..)
+                | Output::Alarm(..)
                 | Output::Frame(..)
                 | Output::Target(..) => {}
             }

@@ -40,6 +40,13 @@ pub struct MediaConfig {
     pub witness: Option<TimeDelta>,
     /// Statistics for shared bottleneck detection (RFC 8382); `None` for none.
     pub detection: Option<Detection>,
+    /// One transport-wide number in so many, at least 2, is left out by chance: no packet has it, and a report that has it
+    /// arrived is not believed ([`SendHistory::leave_out`](weir_cc::history::SendHistory::leave_out)). `None` for never. Where a
+    /// receiver would take the gap for a loss none is left out: beside a law with a receiver half of its own, with RFC 8888, with
+    /// statistics made at the receiver.
+    pub leave_out: Option<u32>,
+    /// Whether media stops where RFC 8083 says that it must ([`Breaker`](crate::Breaker)).
+    pub breakers: bool,
 }
 
 /// The RTCP form of per-packet reports (`Report::Packets`).
@@ -55,7 +62,7 @@ pub enum PacketFormat {
 
 impl MediaConfig {
     /// A flow with the papers' defaults: payload of 1200 bytes, reports every second ± 50 %, no ECN, transport-wide
-    /// feedback where the law reports per packet.
+    /// feedback where the law reports per packet, of which one number in 500 is left out; circuit breakers are on.
     pub const fn new(limits: RateLimits, encoder: EncoderConfig) -> Self {
         Self {
             limits,
@@ -69,6 +76,8 @@ impl MediaConfig {
             packet_format: PacketFormat::TransportWide,
             witness: None,
             detection: None,
+            leave_out: Some(500),
+            breakers: true,
         }
     }
 }

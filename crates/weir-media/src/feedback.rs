@@ -17,7 +17,8 @@
 //! are synchronised stay so, and with others only differences mean anything.
 //!
 //! ```
-//! use weir_cc::{ArrivalTime, Record, Report, SendTime};
+//! use weir_cc::history::SendHistory;
+//! use weir_cc::{ArrivalTime, DataSize, Record, Report, SendTime, TimeDelta};
 //! use weir_media::feedback::{FeedbackReader, FeedbackWriter, StreamNumbers};
 //!
 //! // At the receiver, whose source identifier is 2: the packet 7 of the transport has arrived, 8 has not, and 9 has.
@@ -28,9 +29,12 @@
 //! let length = writer.write(&Report::packets(&records, 0), &mut bytes).expect("there is news, and room");
 //!
 //! // At the sender:
+//! let mut history = SendHistory::new(TimeDelta::from_secs(5));
+//! let (header, payload) = (DataSize::from_bytes(24), DataSize::from_bytes(1200));
+//! (0..10).for_each(|n| _ = history.on_media_sent(SendTime::from_millis(n), header, payload));
 //! let (now, numbers, mut reader) = (SendTime::from_millis(100), StreamNumbers::new(), FeedbackReader::new());
 //! for message in weir_wire::rtcp::messages(&bytes[..length]) {
-//!     assert_eq!(reader.read(now, &message?, &numbers), Some(Report::packets(&records, 0)));
+//!     assert_eq!(reader.read(now, &message?, &numbers, &history), Some(Report::packets(&records, 0)));
 //! }
 //! # Ok::<(), weir_wire::ParseError>(())
 //! ```

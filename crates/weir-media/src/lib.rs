@@ -56,7 +56,9 @@
 //! 8. A receiver that asks for key frames ([`MediaConfig::key_frame_requests`]) does so by picture loss indications
 //!    (RFC 4585 §6.3.1) as packets come, and goes by frame markings (RFC 9626): nothing is repaired but by a key frame.
 
+mod alarm;
 mod audio;
+mod breakers;
 mod config;
 mod content;
 mod coupled;
@@ -66,7 +68,9 @@ mod encoder;
 pub mod feedback;
 mod frame_dropper;
 mod heard;
+mod inbox;
 mod key_frames;
+mod leaving_out;
 mod packetiser;
 mod receiver;
 mod reception;
@@ -76,8 +80,11 @@ mod session;
 mod sources;
 mod streams;
 mod timer;
+mod trust;
 
+pub use alarm::Alarm;
 pub use audio::AudioConfig;
+pub use breakers::Breaker;
 pub use config::{AUDIO_CLOCK_HZ, MediaConfig, PacketFormat, VIDEO_CLOCK_HZ};
 pub use content::{MediaPacket, SentFrame};
 pub use coupled::{CoupledFlow, Desired};
@@ -88,6 +95,7 @@ pub use encoder::{
     LateRequests, Model, Packets, RATE_STEPS, RateSteps, Statistical, TalkingHead, TraceDriven, TraceError,
 };
 pub use heard::Heard;
+pub use inbox::RefusedReports;
 pub use packetiser::Packetiser;
 pub use receiver::MediaReceiver;
 pub use reception::ReceptionStatistics;

@@ -10,9 +10,8 @@ use weir_wire::rtcp::{Dccc, Message, Nada, NadaDelay, Own, Pli, ReceiverReport, 
 
 use crate::config::PacketFormat;
 use crate::detection::statistics_report;
-use crate::feedback::{FeedbackReader, FeedbackWriter};
+use crate::feedback::FeedbackWriter;
 use crate::sources::{Kind, Sources};
-use crate::streams::Streams;
 
 /// Writes the reports that `ssrc` makes on the packets of `sources`.
 #[derive(Debug)]
@@ -109,32 +108,16 @@ fn write_report(report: &Report<'_>, ssrc: u32, sources: Sources, out: &mut [u8]
     }
 }
 
-/// What `message`, which came at `now`, reports on the flow of `streams`, if anything. The records of a per-packet
-/// report stand in `packets`.
-pub(crate) fn report_about<'a>(
-    streams: &mut Streams,
-    now: SendTime,
-    message: &Message<'_>,
-    packets: &'a mut FeedbackReader,
-) -> Option<Report<'a>> {
-    let source = streams.sources().video;
+/// What `message` reports, if it is one of those that report by themselves: without the numbers of packets, and without
+/// what was told before.
+pub(crate) fn report_of(message: &Message<'_>) -> Option<Report<'static>> {
     match message {
-        Message::ReceiverReport(report) => streams.reception(report.blocks()).map(Report::Reception),
-        // Who sends too reports there on what comes (RFC 3550 §6.4).
-        Message::SenderReport(report) => streams.reception(report.blocks()).map(Report::Reception),
-        Message::Remb(remb) => {
-            let about_us = remb.ssrcs().any(|ssrc| ssrc == source);
-            about_us.then(|| Report::Ceiling(DataRate::from_bps(remb.bitrate)))
-        }
-        Message::Nada(report) => (report.source == source).then(|| nada_report(report)),
-        Message::Dccc(report) => (report.source == source).then(|| dccc_report(report)),
-        Message::Tfrc(report) => (report.source == source).then(|| tfrc_report(report)),
-        Message::Twcc(feedback) => {
-            (feedback.source == source).then(|| packets.read_transport_wide(now, feedback))
-        }
-        Message::Ccfb(feedback) => packets.read_rfc_8888(now, feedback, streams.numbers()),
-        Message::NadaDelay(report) => (report.source == source).then(|| nada_delay_report(report)),
-        Message::Own(report) => (report.source == source).then(|| own_report(report))?,
+        Message::Remb(remb) => Some(Report::Ceiling(DataRate::from_bps(remb.bitrate))),
+        Message::Nada(report) => Some(nada_report(report)),
+        Message::Dccc(report) => Some(dccc_report(report)),
+        Message::Tfrc(report) => Some(tfrc_report(report)),
+        Message::NadaDelay(report) => Some(nada_delay_report(report)),
+        Message::Own(report) => own_report(report),
         _ => None,
     }
 }
@@ -273,7 +256,14 @@ mod tests {
     use weir_wire::ntp::NtpTime;
     use weir_wire::rtcp::{self, SenderInfo, SenderReport};
 
+    use weir_cc::RateLimits;
+    use weir_cc::history::SendHistory;
+
     use super::*;
+    use crate::config::MediaConfig;
+    use crate::encoder::EncoderConfig;
+    use crate::inbox::Inbox;
+    use crate::streams::Streams;
 
     const SOURCES: Sources = Sources { video: 1, audio: None };
 
@@ -307,12 +297,16 @@ mod tests {
     }
 
     fn read<T>(source: u32, bytes: &[u8], mut look: impl FnMut(&Report<'_>) -> T) -> Vec<T> {
-        let mut packets = FeedbackReader::new();
-        let mut streams = having_sent(source);
+        let kbps = DataRate::from_kbps;
+        let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap();
+        let mut inbox = Inbox::new(&MediaConfig::new(limits, EncoderConfig::papers()));
+        let (mut streams, history) = (having_sent(source), SendHistory::new(TimeDelta::from_secs(5)));
         let messages = rtcp::messages(bytes).filter_map(Result::ok);
         messages
             .filter_map(|message| {
-                report_about(&mut streams, SendTime::ZERO, &message, &mut packets).map(|report| look(&report))
+                inbox.is_about(&streams, &message).filter(|about| *about)?;
+                let read = inbox.read(SendTime::ZERO, &mut streams, &history, &message, |_| true);
+                read.map(|(report, _)| look(&report))
             })
             .collect()
     }

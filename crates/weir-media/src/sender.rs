@@ -1,33 +1,34 @@
 //! The sending end of a media flow: encoder → packetiser → pacer, steered by a controller. While a probe is under way
 //! the prober takes the pacer's place.
 
+mod hearing;
+
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use weir_cc::coupled::sbd::FlowStatistics;
 use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
 use weir_cc::prober::Prober;
-use weir_cc::{
-    Controller, Decision, Feedback, Pacing, PathEvent, SendState, SendTime, Share, StreamsConfig, Target,
-};
+use weir_cc::{Controller, Decision, Pacing, PathEvent, SendState, SendTime, Share, StreamsConfig, Target};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
 use weir_wire::media::{MediaHeader, Stamp, header_len};
-use weir_wire::rtcp::{self, Message};
 
+use crate::alarm::Alarm;
 use crate::audio::AudioSource;
+use crate::breakers::Breakers;
 use crate::config::MediaConfig;
 use crate::content::{Content, MediaPacket, PADDING_PAYLOAD, SentFrame};
 use crate::detection::{Place, StatisticsReader};
 use crate::encoder::{Encoder, spread_factor};
-use crate::feedback::FeedbackReader;
 use crate::frame_dropper::FrameDropper;
-use crate::heard::Heard;
+use crate::inbox::Inbox;
+use crate::leaving_out::LeavingOut;
 use crate::packetiser::Packetiser;
-use crate::report_codec;
 use crate::sources::{Kind, Sources};
 use crate::streams::Streams;
 use crate::timer::Timer;
+use crate::trust::{Trust, Usual};
 
 /// How long the history waits for news of a packet.
 const HISTORY_HORIZON: TimeDelta = TimeDelta::from_secs(5);
@@ -59,7 +60,13 @@ pub struct MediaSender {
     pacer: Pacer,
     prober: Prober,
     history: SendHistory,
-    packet_reports: FeedbackReader,
+    inbox: Inbox,
+    leaving_out: Option<LeavingOut>,
+    /// What is thought of those who report, and the rate of the last seconds.
+    trust: Trust,
+    usual: Usual,
+    breakers: Option<Breakers>,
+    alarm: Option<Alarm>,
     /// Of the flow's packets, made here.
     statistics: Option<Box<FlowStatistics>>,
     /// Of the statistics that the receiver makes.
@@ -86,7 +93,6 @@ impl MediaSender {
         let target = controller.target();
         let detected_at = |place| config.detection.and_then(|detection| detection.at(place));
         Self {
-            controller,
             config,
             streams: Streams::new(Sources::new(ssrc, &config)),
             encoder: Encoder::new(config.encoder, config.limits.start(), seeds.encoder),
@@ -96,7 +102,13 @@ impl MediaSender {
             pacer: Pacer::new(TimeDelta::ZERO),
             prober: Prober::new(),
             history: SendHistory::new(HISTORY_HORIZON),
-            packet_reports: FeedbackReader::new(),
+            inbox: Inbox::new(&config),
+            leaving_out: LeavingOut::new(&config, &*controller, seeds.rtcp),
+            trust: Trust::Whole,
+            usual: Usual::default(),
+            breakers: Breakers::of(&config),
+            alarm: None,
+            controller,
             statistics: detected_at(Place::Sender)
                 .and_then(|config| FlowStatistics::new(config).ok())
                 .map(Box::new),
@@ -143,6 +155,7 @@ impl MediaSender {
             return None;
         }
         self.paused = true;
+        self.breakers.iter_mut().for_each(Breakers::rest);
         self.frame_due = SendTime::MAX;
         self.report_due = SendTime::MAX;
         self.audio.iter_mut().for_each(AudioSource::stop);
@@ -171,12 +184,14 @@ impl MediaSender {
     /// The same, and which timer it is: of several the one that is served first.
     pub fn next_timer(&self) -> Option<(SendTime, Timer)> {
         self.started?;
+        let breaker = self.breakers.as_ref().and_then(Breakers::next_timeout);
         let timers = [
             (self.controller_due, Timer::Controller),
             (self.frame_due, Timer::Capture),
             (self.audio.as_ref().map_or(SendTime::MAX, AudioSource::due), Timer::Audio),
             self.departure_due().unwrap_or((SendTime::MAX, Timer::Pacer)),
             (self.report_due, Timer::Report),
+            (breaker.unwrap_or(SendTime::MAX), Timer::Breaker),
         ];
         timers.into_iter().min_by_key(|&(due, _)| due).filter(|&(due, _)| due < SendTime::MAX)
     }
@@ -212,9 +227,13 @@ impl MediaSender {
         Some(SentFrame { number: frame.number, packets, size: frame.size, key: frame.key })
     }
 
-    /// Calls the controller if its time has come.
+    /// Calls the controller if its time has come, and stops media if nothing was heard of it for too long.
     pub fn on_timeout(&mut self, now: SendTime) -> Option<Decision> {
-        if self.started.is_none() || self.controller_due > now {
+        self.started?;
+        if let Some(breaker) = self.breakers.as_mut().and_then(|breakers| breakers.on_timeout(now)) {
+            return self.trip(now, breaker);
+        }
+        if self.controller_due > now {
             return None;
         }
         let decision = self.controller.on_timeout(now, &self.state());
@@ -241,9 +260,12 @@ impl MediaSender {
 
     /// A packet of `content` leaves.
     fn emit(&mut self, now: SendTime, content: Content) -> MediaPacket {
-        let (id, payload) = (self.history.next_id(), content.payload());
+        if self.leaving_out.as_mut().is_some_and(LeavingOut::next) {
+            self.history.leave_out(now);
+        }
+        let (number, payload) = (self.history.next_number(), content.payload());
         let (ssrc, sequence, timestamp) =
-            self.streams.on_sent(content.kind(), id, content.timestamp(), payload);
+            self.streams.on_sent(content.kind(), number, content.timestamp(), payload);
         let header = MediaHeader {
             payload_type: content.payload_type(),
             marker: content.is_last_of_frame(),
@@ -251,7 +273,7 @@ impl MediaSender {
             timestamp,
             ssrc,
             abs_send_time: AbsSendTime::from_nanos(now.nanos()),
-            transport_sequence: id as u16,
+            transport_sequence: number as u16,
             stamp: self.stamp(),
             frame_marking: content.marking().filter(|_| self.marks_frames()),
         };
@@ -260,6 +282,7 @@ impl MediaSender {
         let (paced, padding) = (!content.is_audio(), matches!(content, Content::Padding));
         let probe = if paced { self.prober.current() } else { None };
         let sent = self.history.on_sent(now, header_bytes, bytes, padding, probe);
+        self.breakers.iter_mut().for_each(|breakers| breakers.on_sent(now, bytes));
         if paced {
             // Targets are rates of media: pacer and prober count payload, as the encoder does.
             self.pacer.on_sent(now, bytes);
@@ -280,64 +303,18 @@ impl MediaSender {
         self.streams.write_sender_reports(now, out)
     }
 
-    /// An RTCP compound packet has come; parts that cannot be read are skipped.
-    pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) -> Heard {
-        let mut heard = Heard::default();
-        for message in rtcp::messages(bytes).filter_map(Result::ok) {
-            let Some(news) = self.on_message(now, &message) else { continue };
-            heard.rtt = news.rtt.or(heard.rtt);
-            heard.decision = Decision::merged(heard.decision, news.decision);
-            heard.statistics = news.statistics.or(heard.statistics);
-        }
-        self.on_messages_read(now);
-        heard
-    }
-
-    /// An RTCP packet has come; `None` if it is not about this flow. [`Self::on_messages_read`] belongs behind the last
-    /// one of a compound.
-    pub(crate) fn on_message(&mut self, now: SendTime, message: &Message<'_>) -> Option<Heard> {
-        self.started?;
-        if let Message::Pli(request) = message {
-            return (request.source == self.streams.sources().video).then(|| {
-                self.encoder.request_key_frame();
-                Heard::default()
-            });
-        }
-        if let Message::Sbd(report) = message {
-            let reader = self.statistics_reports.as_mut()?;
-            let about_us = report.source == self.streams.sources().video;
-            return about_us.then(|| Heard { statistics: reader.read(now, report), ..Heard::default() });
-        }
-        let state = self.state();
-        let report = report_codec::report_about(&mut self.streams, now, message, &mut self.packet_reports)?;
-        if !self.history.is_of_route(&report) {
-            return Some(Heard::default());
-        }
-        let feedback: Feedback<'_> = self.history.join(now, &report);
-        let decision = self.controller.on_feedback(now, &feedback, &state);
-        self.heard_at = Some(now);
-        let statistics = self.statistics.as_mut().and_then(|statistics| {
-            if let Feedback::Packets { results, .. } = feedback {
-                statistics.on_results(results);
-            }
-            statistics.poll()
-        });
-        Some(Heard { rtt: feedback.rtt(), decision, statistics })
-    }
-
-    pub(crate) fn on_messages_read(&mut self, now: SendTime) {
-        if self.started.is_some() {
-            self.refresh(now);
-        }
-    }
-
     /// Something changed outside the controller. A change of route ends the probe under way, and of what left before it
     /// the controller hears no more.
-    pub fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
+    pub fn on_event(&mut self, now: SendTime, mut event: PathEvent) -> Option<Decision> {
+        if let PathEvent::Limits(limits) = &mut event {
+            self.config.limits = *limits;
+            *limits = self.limits();
+        }
         if event == PathEvent::RouteChanged {
             self.history.change_route(now);
             self.prober = Prober::new();
             self.statistics.iter_mut().for_each(|statistics| statistics.reset());
+            self.breakers.iter_mut().for_each(Breakers::rest);
         }
         let decision = self.controller.on_event(now, event);
         self.refresh(now);
@@ -370,17 +347,6 @@ impl MediaSender {
     /// What the controller wants now.
     pub fn target(&self) -> &Target {
         &self.target
-    }
-
-    /// How many reports of the receiver's statistics said what cannot be.
-    pub fn refused_statistics(&self) -> u64 {
-        self.statistics_reports.as_ref().map_or(0, StatisticsReader::refused)
-    }
-
-    /// How many receiver reports said what cannot be: of packets that have not left, of more lost than were sent, of a sender
-    /// report that did not leave lately, of a round trip that ended before it began. Of these nothing is believed.
-    pub fn refused_reports(&self) -> u64 {
-        self.streams.refused() + self.history.refused_reports()
     }
 
     /// Whether it has started, and not stopped.

@@ -5,6 +5,7 @@ use weir_cc::{Decision, PathEvent, SendTime, Share, Target};
 use weir_units::{DataRate, TimeDelta};
 use weir_wire::rtcp;
 
+use crate::alarm::Alarm;
 use crate::content::{MediaPacket, SentFrame};
 use crate::heard::Heard;
 use crate::sender::MediaSender;
@@ -38,6 +39,8 @@ pub enum Output {
     Packet(FlowId, MediaPacket),
     /// An RTCP packet to send: so many bytes, in the buffer that the caller gave.
     Rtcp(FlowId, usize),
+    /// Something that the embedder must hear of: media has stopped by itself, or a receiver cannot be believed.
+    Alarm(FlowId, Alarm),
     /// A flow's target is another one, or its first.
     Target(FlowId, Target),
     /// Nothing more until then, or until something comes in; `None` while no flow waits for anything. It may be at
@@ -74,6 +77,7 @@ pub struct Wake {
 ///         Output::Rtcp(_, length) => { /* `&room[..length]` goes out */ }
 ///         Output::Wake(wake) => break wake,
 ///         Output::Rtt(..) | Output::Statistics(..) | Output::Decision(..) => {}
+///         Output::Alarm(_, alarm) => eprintln!("{alarm:?}"),
 ///         Output::Frame(..) | Output::Target(..) => {}
 ///     }
 /// };
@@ -279,6 +283,9 @@ impl Flow {
             Step::Packets => sender.poll_packet(now).map(|packet| Output::Packet(*id, packet)),
             Step::Rtcp => sender.poll_rtcp(now, out).map(|length| Output::Rtcp(*id, length)),
             Step::Targets => {
+                if let Some(alarm) = sender.take_alarm() {
+                    return Some(Output::Alarm(*id, alarm));
+                }
                 let changed = sender.has_started() && sender.take_target_change();
                 changed.then(|| Output::Target(*id, *sender.target()))
             }

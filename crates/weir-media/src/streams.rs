@@ -135,13 +135,24 @@ impl Streams {
         whole.map(|whole| ReceptionReport { fraction_lost, cumulative_lost, highest_sequence, ..whole })
     }
 
+    /// What the blocks of a report say of the video, whether or not they are newer than those taken: the highest number, and the loss
+    /// since the report before.
+    pub(crate) fn told_of_video(
+        &self,
+        blocks: impl Iterator<Item = ReportBlock>,
+    ) -> impl Iterator<Item = (u32, u8)> {
+        let (video, sent) = (self.sources.video, self.by_kind[Kind::Video as usize].packets);
+        blocks
+            .filter(move |block| block.ssrc == video && was_sent(sent, block))
+            .map(|block| (block.highest_sequence, block.fraction_lost))
+    }
+
     /// Takes the totals of a stream; how many packets were expected of it since the block before, at least one. `None` if
     /// they are older than those taken last, or cannot be.
     fn take_totals(&mut self, kind: Kind, block: &ReportBlock) -> Option<u64> {
         let stream = &mut self.by_kind[kind as usize];
         let end = block.highest_sequence.wrapping_add(1);
-        let was_sent = stream.packets.wrapping_sub(end) as i32 >= 0;
-        if !was_sent || i64::from(block.cumulative_lost) > i64::from(end) {
+        if !was_sent(stream.packets, block) || i64::from(block.cumulative_lost) > i64::from(end) {
             self.refused += 1;
             return None;
         }
@@ -159,6 +170,11 @@ impl Streams {
     pub(crate) fn refused(&self) -> u64 {
         self.refused + self.by_kind.iter().map(|stream| stream.told.refused()).sum::<u64>()
     }
+}
+
+/// Whether a block tells of none but the first `packets` of a stream.
+fn was_sent(packets: u32, block: &ReportBlock) -> bool {
+    packets.wrapping_sub(block.highest_sequence.wrapping_add(1)) as i32 >= 0
 }
 
 /// NTP time counts from the sender clock's zero: only its differences are used.

@@ -15,4 +15,6 @@ pub enum Timer {
     Window,
     /// An audio packet is to leave.
     Audio,
+    /// Nothing was heard of the media for so long that it stops ([`Breaker`](crate::Breaker)).
+    Breaker,
 }

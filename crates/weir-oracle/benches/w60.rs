@@ -112,7 +112,11 @@ fn goog_cc() -> Life {
         for event in script.events(sent..sent + HALF) {
             let state = SendState { in_flight: history.in_flight(), ..SendState::default() };
             match event {
-                Event::Report(at, report) => sender.on_feedback(at, &history.join(at, &report), &state),
+                Event::Report(at, report) => {
+                    if let Some(feedback) = history.join(at, &report) {
+                        sender.on_feedback(at, &feedback, &state);
+                    }
+                }
                 Event::Packet(now) => {
                     let size = DataSize::from_bytes(976);
                     let packet = history.on_media_sent(now, DataSize::from_bytes(24), size);

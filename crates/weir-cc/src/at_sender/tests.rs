@@ -264,7 +264,7 @@ fn both<O: Observer>(
     let mut end = ArrivalTime::ZERO;
     polled(&mut PacketFeedback::new(interval), &arrivals, ArrivalTime::MAX, |made, report| {
         end = made;
-        let feedback = history.join(departure, report);
+        let feedback = history.join(departure, report).expect("it is believed");
         sender.on_feedback(departure, &feedback, &SendState::default());
     });
     let mut reports = Vec::new();

@@ -13,7 +13,7 @@ use crate::parts::base_delay::BaseDelay;
 use crate::parts::drain::Drains;
 use crate::parts::silence::{self, Silence};
 use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
-use crate::report::{DcccReport, Feedback, LawReport};
+use crate::report::{DcccReport, Feedback, LawReport, ReportKind};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 /// Without a report for so long is a silence while the RTT is unknown.
@@ -254,6 +254,10 @@ impl Rule for PriceRule {
     fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &Frame) {
         self.packet = packet.payload;
         self.spacing.on_sent(packet.at);
+    }
+
+    fn hears(&self, kind: ReportKind) -> bool {
+        kind == ReportKind::Dccc
     }
 
     fn on_feedback(

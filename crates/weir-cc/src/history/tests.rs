@@ -23,8 +23,8 @@ fn history_of(packets: u64, interval_ms: i64) -> SendHistory {
     history
 }
 
-fn fates(feedback: &Feedback<'_>) -> Vec<(u64, &'static str)> {
-    let Feedback::Packets { results, .. } = feedback else { panic!("not per packet") };
+fn fates(feedback: &Option<Feedback<'_>>) -> Vec<(u64, &'static str)> {
+    let Some(Feedback::Packets { results, .. }) = feedback else { panic!("not per packet") };
     results
         .iter()
         .map(|r| {
@@ -38,6 +38,10 @@ fn fates(feedback: &Feedback<'_>) -> Vec<(u64, &'static str)> {
         .collect()
 }
 
+fn rtt(feedback: Option<Feedback<'_>>) -> Option<TimeDelta> {
+    feedback.and_then(|feedback| feedback.rtt())
+}
+
 fn packets(records: &[Record], number: u8, made_ms: i64) -> Report<'_> {
     Report::Packets { records, number, at: Some(ArrivalTime::from_millis(made_ms)) }
 }
@@ -49,7 +53,7 @@ fn a_remembered_packet_is_small_and_whole() {
     let (header, payload) = (DataSize::from_bytes(24), DataSize::from_bytes(u64::MAX));
     let probe = ProbeId::new(7);
     let sent = history.on_sent(at(0), header, payload, true, probe);
-    assert_eq!((sent.padding, sent.probe, sent.size.bytes()), (true, probe, (1 << 31) - 1));
+    assert_eq!((sent.padding, sent.probe, sent.size.bytes()), (true, probe, (1 << 15) - 1));
     assert_eq!(sent.size.saturating_sub(sent.payload), header);
     let sent = history.on_media_sent(at(0), header, SIZE);
     assert_eq!((sent.padding, sent.probe, sent.payload), (false, None, SIZE));
@@ -76,11 +80,11 @@ fn round_trip_time_leaves_out_the_receivers_holding_time() {
     // The newest packet left at 20 ms, arrived at 1030, reported at 1042, feedback at 80: 80 - 20 - 12 = 48 ms.
     let records = [record(1, Some(1025)), record(2, Some(1030))];
     let feedback = history.join(at(80), &packets(&records, 0, 1042));
-    assert_eq!(feedback.rtt(), Some(TimeDelta::from_millis(48)));
+    assert_eq!(rtt(feedback), Some(TimeDelta::from_millis(48)));
     // Where the format does not tell when the report was made, the holding time is in it: 80 - 20 = 60 ms.
     let mut history = history_of(3, 10);
     let report = Report::Packets { records: &records, number: 0, at: None };
-    assert_eq!(history.join(at(80), &report).rtt(), Some(TimeDelta::from_millis(60)));
+    assert_eq!(rtt(history.join(at(80), &report)), Some(TimeDelta::from_millis(60)));
 }
 
 #[test]
@@ -98,7 +102,7 @@ fn numbers_wrap_and_unknown_ones_are_ignored() {
 fn lost_reports_are_counted_and_repeated_ones_are_not() {
     let mut history = history_of(1, 1);
     let mut missed = |number| match history.join(at(1), &packets(&[], number, 0)) {
-        Feedback::Packets { missed_reports, .. } => missed_reports,
+        Some(Feedback::Packets { missed_reports, .. }) => missed_reports,
         _ => unreachable!(),
     };
     assert_eq!(
@@ -116,7 +120,7 @@ fn after_a_laws_own_report_the_fates_of_single_packets_are_still_told() {
         receive_rate: weir_units::DataRate::ZERO,
     });
     let own = |sequence| Report::Law { report, echo: Echo { sequence, held: TimeDelta::ZERO } };
-    assert_eq!(history.join(at(100), &own(9)).rtt(), Some(TimeDelta::from_millis(10)));
+    assert_eq!(rtt(history.join(at(100), &own(9))), Some(TimeDelta::from_millis(10)));
     assert_eq!(history.in_flight(), DataSize::ZERO, "the echo settles them");
     let records: Vec<Record> =
         (0..10).map(|n| record(n, (n != 4).then_some(5 + 10 * i64::from(n)))).collect();
@@ -125,7 +129,7 @@ fn after_a_laws_own_report_the_fates_of_single_packets_are_still_told() {
     assert!(told.iter().all(|&(id, fate)| fate == if id == 4 { "missing" } else { "arrived" }), "{told:?}");
     assert_eq!(fates(&history.join(at(106), &packets(&records, 1, 101))), [], "once");
     // An echo that was overtaken measures nothing; beyond the horizon nothing is told.
-    assert_eq!(history.join(at(107), &own(3)).rtt(), None);
+    assert_eq!(rtt(history.join(at(107), &own(3))), None);
     let mut history = history_of(10, 10);
     history.join(at(100), &own(9));
     assert_eq!(fates(&history.join(at(2085), &packets(&records, 0, 100))), [(9, "arrived")]);
@@ -180,7 +184,7 @@ fn an_echo_settles_what_came_before_it() {
     let echo = Echo { sequence: 2, held: TimeDelta::from_millis(5) };
     // 75 - 20 - 5 = 50 ms.
     let feedback = history.join(at(75), &Report::Law { report, echo });
-    assert_eq!(feedback.rtt(), Some(TimeDelta::from_millis(50)));
+    assert_eq!(rtt(feedback), Some(TimeDelta::from_millis(50)));
     assert_eq!(history.in_flight(), DataSize::from_bytes(2000));
 }
 
@@ -195,9 +199,9 @@ fn sender_report_round_trip_time_follows_the_example_of_rfc_3550() {
     };
     let mut history = SendHistory::new(TimeDelta::from_secs(2));
     let feedback = history.join(SendTime::from_millis(46_864_500), &Report::Reception(report));
-    assert_eq!(feedback.rtt(), Some(TimeDelta::from_millis(6125)));
+    assert_eq!(rtt(feedback), Some(TimeDelta::from_millis(6125)));
     let none = Report::Reception(ReceptionReport::default());
-    assert_eq!(history.join(SendTime::from_millis(46_864_500), &none).rtt(), None);
+    assert_eq!(rtt(history.join(SendTime::from_millis(46_864_500), &none)), None);
 }
 
 #[test]
@@ -209,8 +213,8 @@ fn a_round_trip_that_ends_before_it_begins_is_refused_and_counted() {
             delay_since_last_sender_report: held,
             ..ReceptionReport::default()
         };
-        let rtt = history.join(at(100_000), &Report::Reception(report)).rtt();
-        (rtt.map(|rtt| rtt.micros() / 1000), history.refused_reports())
+        let rtt = rtt(history.join(at(100_000), &Report::Reception(report)));
+        (rtt.map(|rtt| rtt.micros() / 1000), history.refused().negative)
     };
     // A second is 65 536 ticks; up to 66 below zero may be rounding.
     assert_eq!(rtt(98_000, 65_536), (Some(1000), 0));
@@ -240,12 +244,12 @@ fn what_left_before_a_change_of_route_tells_nothing_of_the_new_one() {
     assert_eq!((history.in_flight(), history.next_expiry()), (DataSize::ZERO, None));
     let late = [record(1, Some(1030)), record(2, None), record(3, Some(1031))];
     let feedback = history.join(at(70), &packets(&late, 1, 1035));
-    assert_eq!((fates(&feedback), feedback.rtt()), (vec![], None));
+    assert_eq!((fates(&feedback), rtt(feedback)), (vec![], None));
     history.on_media_sent(at(80), DataSize::ZERO, SIZE);
     let both = [record(4, Some(1050)), record(5, None), record(6, Some(1100))];
     let feedback = history.join(at(140), &packets(&both, 2, 1110));
     // 140 - 80 - 10 = 50 ms.
-    assert_eq!(feedback.rtt(), Some(TimeDelta::from_millis(50)));
+    assert_eq!(rtt(feedback), Some(TimeDelta::from_millis(50)));
     assert_eq!(fates(&feedback), [(6, "arrived")]);
     assert_eq!(history.in_flight(), DataSize::ZERO);
 }
@@ -261,13 +265,14 @@ fn a_report_that_knows_nothing_of_the_new_route_is_told_apart() {
         }),
         echo: Echo { sequence, held: TimeDelta::ZERO },
     };
-    assert!(history.is_of_route(&law(5)));
+    assert!(history.join(at(55), &law(5)).is_some());
     history.change_route(at(60));
-    assert!(!history.is_of_route(&law(5)));
-    assert_eq!(history.join(at(61), &law(5)).rtt(), None);
+    assert_eq!(history.join(at(61), &law(5)), None);
     history.on_media_sent(at(70), DataSize::ZERO, SIZE);
-    assert!(!history.is_of_route(&law(5)) && history.is_of_route(&law(6)));
-    assert!(history.is_of_route(&Report::Ceiling(weir_units::DataRate::ZERO)));
+    assert_eq!(history.join(at(75), &law(5)), None);
+    assert_eq!(rtt(history.join(at(75), &law(6))), Some(TimeDelta::from_millis(5)));
+    assert!(history.join(at(75), &Report::Ceiling(weir_units::DataRate::ZERO)).is_some());
+    assert_eq!(history.refused(), Refused::default(), "what is old is nobody's fault");
 }
 
 #[test]
@@ -277,12 +282,189 @@ fn a_sender_report_that_went_by_the_other_route_measures_no_round_trip() {
     let mut rtt = |sent: i64, now: i64| {
         let report =
             ReceptionReport { last_sender_report: compact_ntp(at(sent)), ..ReceptionReport::default() };
-        history.join(at(now), &Report::Reception(report)).rtt()
+        rtt(history.join(at(now), &Report::Reception(report)))
     };
     assert_eq!((rtt(1000, 2500), rtt(1999, 2500)), (None, None));
     // Seconds have no rounding.
     assert_eq!(rtt(2000, 2500), Some(TimeDelta::from_millis(500)));
     assert_eq!(rtt(3000, 3500), Some(TimeDelta::from_millis(500)));
+}
+
+/// A call: a packet each 10 ms, a report each 50 ms on what has arrived since the one before.
+struct Call {
+    history: SendHistory,
+    /// When each packet left and when it arrives, in ms by the sender's clock.
+    sent: Vec<(i64, i64, u16)>,
+    ms: i64,
+    /// From one end to the other, and as long back.
+    way_ms: i64,
+    /// What the receiver's clock is ahead.
+    clock_ms: i64,
+}
+
+impl Call {
+    fn new() -> Self {
+        let history = SendHistory::new(TimeDelta::from_secs(5));
+        Self { history, sent: vec![], ms: 0, way_ms: 40, clock_ms: 0 }
+    }
+
+    /// So many reports come; which of them told something. After each ms `forge` may send some of its own.
+    fn hear(&mut self, reports: i64, mut forge: impl FnMut(&mut SendHistory, i64)) -> Vec<bool> {
+        let mut told = vec![];
+        while told.len() < reports as usize {
+            let Self { history, sent, ms, way_ms, clock_ms } = self;
+            let (ms, way_ms, clock_ms) = (*ms, *way_ms, *clock_ms);
+            if ms % 10 == 0 {
+                sent.push((ms, ms + way_ms, history.next_number() as u16));
+                history.on_media_sent(at(ms), DataSize::ZERO, SIZE);
+            }
+            if ms % 50 == 0 {
+                let made = ms - way_ms;
+                let since = |&&(_, arrives, _): &&(i64, i64, u16)| (made - 50..made).contains(&arrives);
+                let arrived = sent.iter().filter(since);
+                let records: Vec<Record> =
+                    arrived.map(|&(_, at, number)| record(number, Some(at + clock_ms))).collect();
+                let report = Report::packets(&records, (ms / 50) as u8);
+                let heard = history.join(at(ms), &report);
+                told.push(heard.is_some() && !fates(&heard).is_empty());
+            }
+            forge(history, ms);
+            self.ms += 1;
+        }
+        told
+    }
+}
+
+fn honest(_: &mut SendHistory, _: i64) {}
+
+#[test]
+fn a_path_that_has_become_shorter_costs_two_reports() {
+    let mut call = Call::new();
+    // The first packet arrives at 40 ms, of which the report that comes at 100 ms tells.
+    assert_eq!(call.hear(4, honest), [false, false, true, true]);
+    call.hear(20, honest);
+    call.way_ms = 10;
+    // From 80 ms to 20 and a wait of up to 10 for a packet: less than half.
+    assert_eq!(call.hear(5, honest), [false, false, true, true, true]);
+    assert_eq!(call.history.refused(), Refused { early: 2, ..Refused::default() });
+}
+
+#[test]
+fn a_new_route_may_be_as_short_as_it_likes() {
+    let mut call = Call::new();
+    call.hear(20, honest);
+    call.history.change_route(at(call.ms));
+    call.way_ms = 10;
+    assert_eq!(call.hear(3, honest), [true, true, true]);
+    assert_eq!(call.history.refused(), Refused::default());
+}
+
+#[test]
+fn a_word_too_early_is_not_believed_while_others_deny_it() {
+    let mut call = Call::new();
+    call.hear(20, honest);
+    // Each 10 ms what has just left has arrived, whatever the honest reports say of it later.
+    let told = call.hear(200, |history, ms| {
+        if ms % 10 == 1 {
+            let newest = (history.next_number() - 1) as u16;
+            let lie = [record(newest, Some(ms))];
+            assert_eq!(history.join(at(ms), &Report::packets(&lie, 0)), None, "{ms}");
+        }
+    });
+    assert!(told.into_iter().all(|told| told));
+    assert_eq!(call.history.refused(), Refused { early: 1000, ..Refused::default() });
+}
+
+#[test]
+fn an_arrival_that_makes_the_way_shorter_than_a_round_trip_is_none() {
+    let mut call = Call::new();
+    call.hear(20, honest);
+    let newest = (call.history.next_number() - 1) as u16;
+    let mut tell = |arrival_ms: i64| {
+        let lie = [record(newest, Some(arrival_ms))];
+        fates(&call.history.join(at(1050), &Report::packets(&lie, 0))).len()
+    };
+    // It left at 950 ms and takes 40. The smallest round trip is 90 ms, a wait of 10 in it: it cannot have arrived
+    // before 900, and 2 ms are for rounding.
+    assert_eq!((tell(897), tell(-3_600_000)), (0, 0));
+    assert_eq!((tell(898), tell(990)), (1, 0), "what is possible is believed, and once");
+    assert_eq!(call.history.refused(), Refused { impossible: 2, ..Refused::default() });
+}
+
+#[test]
+fn a_receivers_clock_that_is_set_back_costs_two_reports() {
+    let mut call = Call::new();
+    call.hear(20, honest);
+    call.clock_ms = -250;
+    assert_eq!(call.hear(5, honest), [false, false, true, true, true]);
+    assert_eq!(call.history.refused(), Refused { impossible: 10, ..Refused::default() }, "five packets each");
+}
+
+#[test]
+fn a_law_hears_nothing_of_numbers_left_out() {
+    let mut history = SendHistory::new(TimeDelta::from_secs(2));
+    let send = |history: &mut SendHistory, ms| history.on_media_sent(at(ms), DataSize::ZERO, SIZE);
+    assert_eq!(send(&mut history, 0).id, 0);
+    history.leave_out(at(5));
+    assert_eq!((history.next_number(), send(&mut history, 10).id), (2, 1));
+    assert_eq!(history.in_flight(), DataSize::from_bytes(2000));
+    let records = [record(0, Some(20)), record(1, None), record(2, Some(30))];
+    let told = history.join(at(60), &Report::packets(&records, 0));
+    assert_eq!(fates(&told), [(0, "arrived"), (1, "arrived")]);
+    assert_eq!((history.in_flight(), history.refused()), (DataSize::ZERO, Refused::default()));
+    // Long after both have been forgotten numbers and ids are as far apart as before.
+    assert_eq!((send(&mut history, 9000).id, history.next_number()), (2, 4));
+}
+
+#[test]
+fn a_report_that_has_arrived_what_was_left_out_is_dropped_whole() {
+    let mut history = history_of(3, 10);
+    history.leave_out(at(30));
+    history.on_media_sent(at(40), DataSize::ZERO, SIZE);
+    let lie: Vec<Record> = (0..5).map(|n| record(n, Some(50))).collect();
+    assert_eq!(history.join(at(60), &Report::packets(&lie, 0)), None);
+    assert_eq!(history.refused(), Refused { left_out: 1, ..Refused::default() });
+    assert_eq!(history.in_flight(), DataSize::from_bytes(4000));
+    let truth: Vec<Record> = (0..5).map(|n| record(n, (n != 3).then_some(50))).collect();
+    assert_eq!(fates(&history.join(at(60), &Report::packets(&truth, 0))).len(), 4);
+}
+
+#[test]
+fn who_claims_for_five_seconds_what_nobody_denies_is_the_receiver() {
+    let lies = |denies: Option<i64>| {
+        let mut history = SendHistory::new(TimeDelta::from_secs(5));
+        (0..80_i64)
+            .map(|step| {
+                let now = at(100 * step);
+                history.on_media_sent(now, DataSize::ZERO, SIZE);
+                if step % 10 == 5 {
+                    let number = history.next_number() as u16;
+                    history.leave_out(now);
+                    let denied = denies == Some(step / 10);
+                    let records = [record(number, (!denied).then_some(100 * step))];
+                    history.join(now, &Report::packets(&records, 0));
+                }
+                history.receiver_lies()
+            })
+            .position(|lies| lies)
+    };
+    // The first claim comes at 0.5 s: convicted at 5.5 s. A denial at 2.5 s begins anew with the claim at 3.5 s, which
+    // makes it later than 8 s.
+    assert_eq!((lies(None), lies(Some(2))), (Some(55), None));
+}
+
+#[test]
+fn no_more_is_told_than_there_is() {
+    let mut history = history_of(0, 10);
+    assert!(!history.may_tell(0, 1) && history.may_tell(0, 0));
+    history = history_of(70_000, 0);
+    // Sent were 0 to 69 999, of which the last ends in 4463.
+    assert!(history.may_tell(4463, 1) && !history.may_tell(4463, 2));
+    assert!(history.may_tell(4464, u16::MAX), "they have all left");
+    let mut history = history_of(100, 10);
+    assert!(history.may_tell(0, 100) && !history.may_tell(0, 101) && !history.may_tell(200, 1));
+    history.expire(at(100_000));
+    assert!(history.may_tell(0, 100), "they did leave");
 }
 
 proptest! {
@@ -297,11 +479,15 @@ proptest! {
             if kind < 2 {
                 let sent = history.on_media_sent(at(now), DataSize::ZERO, SIZE);
                 model.push((sent.id, now, true));
-            } else if let Some(target) = history.next_id().checked_sub(1 + u64::from(back)) {
+            } else if let Some(target) = history.next_number().checked_sub(1 + u64::from(back)) {
                 let records = [record(target as u16, arrived.then_some(now))];
+                let before = history.refused();
                 history.join(at(now), &packets(&records, 0, now));
-                if model.iter().any(|p| p.0 == target && now - p.1 <= 500) {
-                    model.iter_mut().filter(|p| p.0 <= target).for_each(|p| p.2 = false);
+                let (early, short) =
+                    (history.refused().early > before.early, history.refused().impossible > before.impossible);
+                if !early && model.iter().any(|p| p.0 == target && now - p.1 <= 500) {
+                    let told = |p: &&mut (u64, i64, bool)| p.0 < target + u64::from(!short);
+                    model.iter_mut().filter(told).for_each(|p| p.2 = false);
                 }
             } else {
                 history.join(at(now), &packets(&[], 0, now));

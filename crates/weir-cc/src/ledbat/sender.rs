@@ -16,7 +16,7 @@ use crate::parts::rescaling::Rescaling;
 use crate::parts::rtt_estimate::RttEstimate;
 use crate::parts::silence::Silence;
 use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
-use crate::report::Feedback;
+use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, SendTime};
 
 /// The round-trip time until one was measured, for what is in flight.
@@ -194,6 +194,10 @@ impl Rule for WindowRule {
         }
         self.newest_sent = self.newest_sent.max(Some(packet.id));
         self.flight.on_sent(packet.at, packet.size, self.smoothed_rtt());
+    }
+
+    fn hears(&self, kind: ReportKind) -> bool {
+        kind == ReportKind::Packets
     }
 
     fn on_feedback(

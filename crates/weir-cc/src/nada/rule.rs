@@ -4,7 +4,7 @@ use super::config::Config;
 use super::sender::{Habits, Present, Sender, Variant};
 use crate::config_error::ConfigError;
 use crate::controller::{Cause, RateLimits, Signal};
-use crate::report::LawReport;
+use crate::report::{LawReport, ReportKind};
 use crate::time::SendTime;
 
 /// The sender half of NADA: RFC 8698 §4.3 and §5.2.
@@ -55,6 +55,8 @@ impl Rfc8698 {
 }
 
 impl Variant for Rfc8698 {
+    const HEARS: ReportKind = ReportKind::Nada;
+
     fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<(f64, Cause)> {
         let LawReport::Nada(report) = report else { return None };
         let max = present.limits.max().bps_f64();

@@ -13,11 +13,14 @@ use crate::parts::drain::Drains;
 use crate::parts::rescaling::Rescaling;
 use crate::parts::silence;
 use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
-use crate::report::{Feedback, LawReport};
+use crate::report::{Feedback, LawReport, ReportKind};
 use crate::time::SendTime;
 
 /// How a variant of NADA turns a report into a rate. Its state is what it remembers of earlier reports.
 pub trait Variant: Send + Sync + Debug {
+    /// The reports that it goes by.
+    const HEARS: ReportKind;
+
     /// A packet has left.
     fn on_sent(&mut self, _at: SendTime) {}
 
@@ -102,6 +105,10 @@ impl<V: Variant> NadaRule<V> {
 impl<V: Variant> Rule for NadaRule<V> {
     fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &Frame) {
         self.variant.on_sent(packet.at);
+    }
+
+    fn hears(&self, kind: ReportKind) -> bool {
+        kind == V::HEARS
     }
 
     fn on_feedback(

@@ -13,7 +13,7 @@ use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
 use crate::parts::backlog::media_rate;
 use crate::parts::loss_detection::LossDetection;
 use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
-use crate::report::Feedback;
+use crate::report::{Feedback, ReportKind};
 use crate::time::{ArrivalTime, SendTime};
 
 /// Packets for which room is made at the beginning, and the most that are kept.
@@ -198,6 +198,10 @@ impl Rule for GapRule {
         if self.step_due.is_none() {
             self.begin_step(packet.at);
         }
+    }
+
+    fn hears(&self, kind: ReportKind) -> bool {
+        kind == ReportKind::Packets
     }
 
     fn on_feedback(

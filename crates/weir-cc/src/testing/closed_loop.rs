@@ -369,8 +369,7 @@ impl Loop {
         while self.on_their_way.front().is_some_and(|late| late.due <= self.now)
             && let Some(late) = self.on_their_way.pop_front()
         {
-            let feedback = self.history.join(self.now, &late.report());
-            let decision = self.sender.on_feedback(self.now, &feedback, state);
+            let decision = hear(self.now, &late.report(), state, &mut self.history, &mut *self.sender);
             self.on_decision(decision);
         }
     }
@@ -389,16 +388,15 @@ impl Loop {
                 self.on_their_way.push_back(OnItsWay::new(self.now + LATE, &report));
             }
             if !late {
-                let feedback = self.history.join(self.now, &report);
-                let decision = self.sender.on_feedback(self.now, &feedback, &state);
+                let decision = hear(self.now, &report, &state, &mut self.history, &mut *self.sender);
                 self.on_decision(decision);
             }
         }
         if let Some(report) = self.reception.poll(self.now)
             && !self.feedback_cut
         {
-            let feedback = self.history.join(self.now, &Report::Reception(report));
-            let decision = self.sender.on_feedback(self.now, &feedback, &state);
+            let report = Report::Reception(report);
+            let decision = hear(self.now, &report, &state, &mut self.history, &mut *self.sender);
             self.on_decision(decision);
         }
     }
@@ -408,4 +406,16 @@ fn value_of(name: &str, signals: &[Signal], read: impl FnOnce(&mut [f64])) -> f6
     let mut values = vec![0.0; signals.len()];
     read(&mut values);
     values[signals.iter().position(|signal| signal.name == name).unwrap()]
+}
+
+/// `sender` hears `report`, if it is one of its kind and can be.
+fn hear(
+    now: SendTime,
+    report: &Report<'_>,
+    state: &SendState,
+    history: &mut SendHistory,
+    sender: &mut dyn Controller,
+) -> Option<Decision> {
+    let feedback = sender.hears(report.kind()).then(|| history.join(now, report)).flatten()?;
+    sender.on_feedback(now, &feedback, state)
 }

@@ -14,7 +14,7 @@ use crate::packet::{SendState, SentPacket, Stamp};
 use crate::parts::backlog::media_rate;
 use crate::parts::rescaling::Rescaling;
 use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
-use crate::report::{Feedback, LawReport, TfrcReport};
+use crate::report::{Feedback, LawReport, ReportKind, TfrcReport};
 use crate::time::SendTime;
 
 /// Weight of the past in the average packet size. RFC 5348 §4.1 averages over loss intervals, which only the
@@ -272,6 +272,10 @@ impl Rule for EquationRule {
         if self.nofeedback_due.is_none() {
             self.nofeedback_due = Some(packet.at + self.config.initial_nofeedback);
         }
+    }
+
+    fn hears(&self, kind: ReportKind) -> bool {
+        kind == ReportKind::Tfrc
     }
 
     fn on_feedback(

@@ -37,6 +37,8 @@ fn media_traffic(registry: &Registry, media: &Media, weight: f64) -> Result<Traf
     let halves = registry.build(&media.controller, options, limits, weight)?;
     let config = MediaConfig {
         packet_format: halves.packet_format,
+        leave_out: None,
+        breakers: false,
         audio: media.audio.map(AudioStream::config),
         key_frame_requests: media.key_frame_requests,
         payload_limit: u16::try_from(media.payload_limit.bytes()).unwrap_or(u16::MAX),

@@ -98,7 +98,9 @@ impl Minute {
             match event {
                 Event::Report(at, report) => {
                     let state = SendState { in_flight: history.in_flight(), ..SendState::default() };
-                    controller.on_feedback(at, &history.join(at, &report), &state);
+                    if let Some(feedback) = history.join(at, &report) {
+                        controller.on_feedback(at, &feedback, &state);
+                    }
                 }
                 Event::Packet(now) => {
                     let packet = history.on_media_sent(now, HEADER, PAYLOAD);

@@ -130,7 +130,8 @@ fn traffic(registry: &Registry, law: &str) -> Result<Traffic, RegistryError> {
     let limits = RateLimits::new(kbps(150), kbps(300), MOST)?;
     let halves = registry.build(law, None, limits, 1.0)?;
     let config = MediaConfig::new(limits, EncoderConfig::rfc8867());
-    let config = MediaConfig { packet_format: halves.packet_format, ..config };
+    let config =
+        MediaConfig { packet_format: halves.packet_format, leave_out: None, breakers: false, ..config };
     Ok(Traffic::Media(MediaSpec::new(halves.controller, halves.receiver, config)))
 }
 

@@ -1,5 +1,6 @@
 //! The laboratory as its users meet it: scenarios, metrics, comparisons, captures, and what every controller must manage.
 
+mod attack;
 mod capture;
 mod comparison;
 mod coupling;

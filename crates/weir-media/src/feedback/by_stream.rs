@@ -126,7 +126,9 @@ impl ByStream {
 mod tests {
     use super::super::{FeedbackReader, StreamNumbers};
     use super::*;
+    use weir_cc::history::SendHistory;
     use weir_cc::{ArrivalTime, Report, SendTime};
+    use weir_units::TimeDelta;
     use weir_wire::rtcp;
 
     /// A sender of packets, of which each fifth is audio, and the streams of those that arrived.
@@ -165,7 +167,9 @@ mod tests {
             let (length, told) = self.streams.write(2, 0, records, metric, &mut out).unwrap();
             let message = rtcp::messages(&out[..length]).next().unwrap().unwrap();
             let mut reader = FeedbackReader::new();
-            let report = reader.read(SendTime::ZERO, &message, &self.numbers).unwrap();
+            let report = reader
+                .read(SendTime::ZERO, &message, &self.numbers, &SendHistory::new(TimeDelta::ZERO))
+                .unwrap();
             let Report::Packets { records, .. } = report else { panic!("{report:?}") };
             (records.iter().map(|record| (record.sequence, record.arrival.is_some())).collect(), told)
         }

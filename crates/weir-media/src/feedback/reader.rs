@@ -1,5 +1,6 @@
 //! Bytes to per-packet reports.
 
+use weir_cc::history::SendHistory;
 use weir_cc::{ArrivalTime, Ecn, Record, Report, SendTime};
 use weir_units::TimeDelta;
 use weir_wire::rtcp::{Ccfb, Message, Reception, Twcc};
@@ -17,6 +18,7 @@ pub struct FeedbackReader {
     made: Option<(u32, i64)>,
     /// How many reports had another timestamp than the one before, modulo 256.
     number: u8,
+    refused: u64,
 }
 
 impl FeedbackReader {
@@ -25,25 +27,37 @@ impl FeedbackReader {
         Self::default()
     }
 
-    /// The report in `message`, which came at `now`: transport-wide feedback whatever source it names, and what RFC 8888
-    /// tells of the streams in `numbers`. `None` for all else.
+    /// The report in `message`, which came at `now`: transport-wide feedback whatever source it names, on the packets of
+    /// `history`, and what RFC 8888 tells of the streams in `numbers`. `None` for all else, and for what is
+    /// [refused](Self::refused). Read one of the two forms, the one that was agreed on: who may send another may choose what suits
+    /// him.
     pub fn read(
         &mut self,
         now: SendTime,
         message: &Message<'_>,
         numbers: &StreamNumbers,
+        history: &SendHistory,
     ) -> Option<Report<'_>> {
         match message {
-            Message::Twcc(feedback) => Some(self.read_transport_wide(now, feedback)),
+            Message::Twcc(feedback) => self.read_transport_wide(now, feedback, history),
             Message::Ccfb(feedback) => self.read_rfc_8888(now, feedback, numbers),
             _ => None,
         }
     }
 
     /// The report that came at `now` as transport-wide feedback. Records go by the numbers of the transport's header
-    /// extension, which should be the lower 16 bits of the history's. A packet that it tells to have arrived without telling
-    /// when is left out.
-    pub fn read_transport_wide(&mut self, now: SendTime, feedback: &Twcc<'_>) -> Report<'_> {
+    /// extension, which are the lower 16 bits of those in `history`. A packet that it tells to have arrived without telling
+    /// when is left out. `None` if it claims more packets than have left ([`SendHistory::may_tell`]): 40 bytes can name 65 535.
+    pub fn read_transport_wide(
+        &mut self,
+        now: SendTime,
+        feedback: &Twcc<'_>,
+        history: &SendHistory,
+    ) -> Option<Report<'_>> {
+        if !history.may_tell(feedback.base_sequence, feedback.status_count) {
+            self.refused += 1;
+            return None;
+        }
         let near = self.reference.unwrap_or(now.nanos());
         let reference = nearest(near, feedback.reference_nanos(), Twcc::PERIOD_NANOS);
         self.records.clear();
@@ -56,7 +70,12 @@ impl FeedbackReader {
         if self.records.iter().any(|record| record.arrival.is_some()) {
             self.reference = Some(reference);
         }
-        Report::Packets { records: &self.records, number: feedback.number, at: None }
+        Some(Report::Packets { records: &self.records, number: feedback.number, at: None })
+    }
+
+    /// How many reports claimed more packets than have left.
+    pub fn refused(&self) -> u64 {
+        self.refused
     }
 
     /// The report on the streams of `numbers` that came at `now` as congestion control feedback of RFC 8888, if there is

@@ -1,6 +1,6 @@
 use weir_cc::history::SendHistory;
 use weir_cc::{ArrivalTime, Ecn, Record, Report, SendTime};
-use weir_units::TimeDelta;
+use weir_units::{DataSize, TimeDelta};
 use weir_wire::rtcp::{self, Ccfb, Metric};
 
 use super::*;
@@ -44,9 +44,17 @@ struct Told {
     at: Option<ArrivalTime>,
 }
 
+/// A history in which each number has left, the last time those below 30 000.
+fn all_sent() -> SendHistory {
+    let mut history = SendHistory::new(TimeDelta::MAX);
+    (0..65_536 + 30_000)
+        .for_each(|_| _ = history.on_media_sent(SendTime::ZERO, DataSize::ZERO, DataSize::ZERO));
+    history
+}
+
 fn read(reader: &mut FeedbackReader, now: SendTime, bytes: &[u8]) -> Told {
     let message = rtcp::messages(bytes).next().unwrap().unwrap();
-    let report = reader.read(now, &message, &StreamNumbers::same_as_history(1)).unwrap();
+    let report = reader.read(now, &message, &StreamNumbers::same_as_history(1), &all_sent()).unwrap();
     let Report::Packets { records, number, at } = report else { panic!("{report:?}") };
     Told { records: records.to_vec(), number, at }
 }
@@ -277,11 +285,11 @@ proptest::proptest! {
             let mut history = SendHistory::new(TimeDelta::from_secs(5));
             let now = SendTime::ZERO + TimeDelta::from_secs(hours * 3600);
             for n in 0..100 {
-                let size = weir_units::DataSize::from_bytes(1200);
+                let size = DataSize::from_bytes(1200);
                 numbers.on_sent(1, 65_500_u16.wrapping_add(n), history.on_media_sent(now, size, size).id);
             }
             for message in rtcp::messages(&bytes).flatten() {
-                if let Some(report) = reader.read(now, &message, &numbers) {
+                if let Some(report) = reader.read(now, &message, &numbers, &history) {
                     history.join(now, &report);
                 }
             }

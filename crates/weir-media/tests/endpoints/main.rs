@@ -5,6 +5,7 @@ mod call;
 mod detection;
 mod examples;
 mod feedback;
+mod forged;
 mod key_frames;
 mod own_report;
 mod pause;

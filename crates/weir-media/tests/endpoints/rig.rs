@@ -30,7 +30,8 @@ pub(crate) fn limits() -> RateLimits {
 }
 
 pub(crate) fn config() -> MediaConfig {
-    MediaConfig::new(limits(), EncoderConfig::papers())
+    // What is fed here by hand has no receiver.
+    MediaConfig { breakers: false, leave_out: None, ..MediaConfig::new(limits(), EncoderConfig::papers()) }
 }
 
 pub(crate) fn gcc_2016() -> Halves {

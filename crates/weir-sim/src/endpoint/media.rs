@@ -139,7 +139,8 @@ impl MediaSource {
         coupled: Option<CoupledSpec>,
     ) {
         let signals = SignalBuffer::new(Side::Sender, controller.signals().len());
-        let sender = MediaSender::new(controller, *config, ssrc(life.flow, Side::Sender), seeds);
+        let mut sender = MediaSender::new(controller, *config, ssrc(life.flow, Side::Sender), seeds);
+        sender.believe_only(&[ssrc(life.flow, Side::Receiver)]);
         let id = self.session.add(sender).expect("the identifiers of flows differ");
         let (ecn, pauses) = (config.ecn, Pauses::new(pauses));
         let coupled = coupled.map(|spec| Coupled {
@@ -206,7 +207,7 @@ impl MediaSource {
             }
             match output {
                 Output::Rtt(id, rtt) => network.monitor.rtt(now, flow_of(flows, id), rtt),
-                Output::Statistics(..) => {}
+                Output::Statistics(..) | Output::Alarm(..) => {}
                 Output::Decision(id, _) => flows[id.number()].heard = true,
                 Output::Frame(id, frame) => network.monitor.frame(now, flow_of(flows, id), &seen(&frame)),
                 Output::Packet(id, packet) => send(now, &flows[id.number()], &packet, network),

@@ -87,6 +87,25 @@ pub enum Message<'a> {
 }
 
 impl<'a> Message<'a> {
+    /// Who sent it, by source identifier; zero for what is not known here.
+    pub fn ssrc(&self) -> u32 {
+        match self {
+            Self::SenderReport(report) => report.ssrc,
+            Self::ReceiverReport(report) => report.ssrc,
+            Self::Remb(remb) => remb.sender_ssrc,
+            Self::Pli(request) => request.ssrc,
+            Self::Nada(report) => report.ssrc,
+            Self::Tfrc(report) => report.ssrc,
+            Self::Twcc(feedback) => feedback.ssrc,
+            Self::Ccfb(feedback) => feedback.ssrc,
+            Self::Dccc(report) => report.ssrc,
+            Self::NadaDelay(report) => report.ssrc,
+            Self::Sbd(report) => report.ssrc,
+            Self::Own(report) => report.ssrc,
+            Self::Other(_) => 0,
+        }
+    }
+
     /// What `packet` says.
     ///
     /// # Errors

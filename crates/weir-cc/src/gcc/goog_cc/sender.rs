@@ -23,7 +23,7 @@ use crate::gcc::blocks::throughput::Throughput;
 use crate::packet::{Fate, PacketResult, SendState, SentPacket};
 use crate::parts::rescaling::Rescaling;
 use crate::rate_law::Standing;
-use crate::report::{Feedback, ReceptionReport};
+use crate::report::{Feedback, ReceptionReport, ReportKind};
 use crate::time::SendTime;
 
 /// The target as encoder, pacer and the parts that go by it know it. Feedback by which the delay-based estimate is not computed
@@ -329,6 +329,10 @@ impl Controller for GoogCc {
         }
         self.start_ticking(packet.at);
         self.keep_ticking(packet.at);
+    }
+
+    fn hears(&self, kind: ReportKind) -> bool {
+        matches!(kind, ReportKind::Packets | ReportKind::Ceiling | ReportKind::Reception)
     }
 
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {

@@ -12,7 +12,7 @@ use crate::parts::relative::{Fall, Relative};
 use crate::parts::rescaling::Rescaling;
 use crate::parts::silence;
 use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
-use crate::report::Feedback;
+use crate::report::{Feedback, ReportKind};
 use crate::time::SendTime;
 
 /// While the rate grows at the bound of 1.5 R it follows the noise of R by a few per cent; over-use takes it to `α·R`.
@@ -125,6 +125,10 @@ impl RembRule {
 }
 
 impl Rule for RembRule {
+    fn hears(&self, kind: ReportKind) -> bool {
+        matches!(kind, ReportKind::Ceiling | ReportKind::Reception)
+    }
+
     fn on_feedback(
         &mut self,
         now: SendTime,

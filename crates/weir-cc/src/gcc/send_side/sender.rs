@@ -22,7 +22,7 @@ use crate::parts::receive_rate::ReceiveRate;
 use crate::parts::rescaling::Rescaling;
 use crate::parts::silence;
 use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
-use crate::report::Feedback;
+use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, SendTime};
 
 /// After so long without feedback grouping and filter start anew. libwebrtc.
@@ -206,6 +206,10 @@ impl SendSideRule {
 }
 
 impl Rule for SendSideRule {
+    fn hears(&self, kind: ReportKind) -> bool {
+        kind == ReportKind::Packets
+    }
+
     fn on_feedback(
         &mut self,
         now: SendTime,

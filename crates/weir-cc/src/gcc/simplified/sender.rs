@@ -11,7 +11,7 @@ use crate::parts::relative::{Fall, Relative};
 use crate::parts::rescaling::Rescaling;
 use crate::parts::silence;
 use crate::rate_law::{Computed, Frame, Heard, Outlook, RateLaw, Rule};
-use crate::report::Feedback;
+use crate::report::{Feedback, ReportKind};
 use crate::time::SendTime;
 
 /// A ceiling that falls by a tenth or more is one after over-use: while it grows it follows the noise of the receive rate
@@ -46,6 +46,10 @@ impl SimplifiedGccSender {
 }
 
 impl Rule for CeilingRule {
+    fn hears(&self, kind: ReportKind) -> bool {
+        matches!(kind, ReportKind::Ceiling | ReportKind::Reception)
+    }
+
     fn on_feedback(
         &mut self,
         now: SendTime,

@@ -9,7 +9,7 @@ use crate::controller::{Cause, RateLimits, Signal};
 use crate::nada::config::ShapingBuffer;
 use crate::nada::rate::{Gains, Gradual, Shaping, gamma};
 use crate::nada::sender::{Habits, Present, Sender, Variant};
-use crate::report::LawReport;
+use crate::report::{LawReport, ReportKind};
 use crate::time::SendTime;
 
 /// The sender half of nada-2016.
@@ -124,6 +124,8 @@ impl Rule2016 {
 }
 
 impl Variant for Rule2016 {
+    const HEARS: ReportKind = ReportKind::Nada;
+
     fn on_report(&mut self, now: SendTime, report: &LawReport, present: &Present) -> Option<(f64, Cause)> {
         let LawReport::Nada(report) = report else { return None };
         let config = self.config;

@@ -9,7 +9,7 @@ use crate::nada::config::ShapingBuffer;
 use crate::nada::rate::Shaping;
 use crate::nada::sender::{Habits, Present, Sender, Variant};
 use crate::parts::relative::{Fall, Relative};
-use crate::report::LawReport;
+use crate::report::{LawReport, ReportKind};
 use crate::time::SendTime;
 
 /// Reports count as at least so far apart. Divergence 7.
@@ -101,6 +101,8 @@ impl RuleZhu03 {
 }
 
 impl Variant for RuleZhu03 {
+    const HEARS: ReportKind = ReportKind::NadaDelay;
+
     fn on_sent(&mut self, at: SendTime) {
         // A sender's clock that was set back begins anew.
         self.begun = Some(self.begun.map_or(at, |begun| begun.min(at)));

@@ -13,7 +13,7 @@ use crate::packet::{SendState, SentPacket};
 use crate::parts::least_window::least_window;
 use crate::parts::silence::{self, Silence};
 use crate::rate_law::Standing;
-use crate::report::Feedback;
+use crate::report::{Feedback, ReportKind};
 use crate::scream::competition::QdelayTarget;
 use crate::scream::loss::LossEventRate;
 use crate::scream::network::{Network, News};
@@ -146,6 +146,10 @@ impl Controller for ScreamV2 {
             window.on_flight(packet.at, rtt, self.network.bytes_in_flight());
         }
         self.silence.on_sent(packet.at);
+    }
+
+    fn hears(&self, kind: ReportKind) -> bool {
+        kind == ReportKind::Packets
     }
 
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {

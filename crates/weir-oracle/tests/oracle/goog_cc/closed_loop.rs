@@ -383,9 +383,10 @@ impl<'a> Loop<'a> {
             };
             // The bytes in flight before the report: what it settles is in it.
             let state = self.state();
-            let feedback = self.history.join(self.now, &report);
-            self.sender.on_feedback(self.now, &feedback, &state);
-            self.refresh();
+            if let Some(feedback) = self.history.join(self.now, &report) {
+                self.sender.on_feedback(self.now, &feedback, &state);
+                self.refresh();
+            }
         }
     }
 }

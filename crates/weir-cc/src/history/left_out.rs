@@ -1,0 +1,88 @@
+//! Numbers that were left out: no packet has them, so a report that has one arrived does not tell what was seen.
+
+use alloc::collections::VecDeque;
+
+use weir_units::TimeDelta;
+
+use crate::report::Record;
+use crate::time::SendTime;
+
+/// For so long reports must claim, and none deny, before it is the receiver that lies.
+const CONVICTION: TimeDelta = TimeDelta::from_secs(5);
+
+/// Made for so many, which are more than a history holds unless they are left out more often than one in 500.
+const ROOM: usize = 256;
+
+/// The numbers that no packet has, and what reports say of them.
+#[derive(Debug, Default)]
+pub(super) struct LeftOut {
+    /// Those in the history, in order.
+    numbers: VecDeque<u64>,
+    /// How many of them the history has forgotten.
+    forgotten: u64,
+    claims: Option<Claims>,
+}
+
+/// That numbers arrived which never left, since nothing has denied it.
+#[derive(Clone, Copy, Debug)]
+struct Claims {
+    first: u64,
+    since: SendTime,
+    last: u64,
+    at: SendTime,
+}
+
+impl LeftOut {
+    pub(super) fn push(&mut self, number: u64) {
+        if self.numbers.capacity() == 0 {
+            self.numbers.reserve(ROOM);
+        }
+        self.numbers.push_back(number);
+    }
+
+    /// The history forgets all before `oldest`.
+    pub(super) fn forget(&mut self, oldest: u64) {
+        while self.numbers.front().is_some_and(|&number| number < oldest) {
+            self.numbers.pop_front();
+            self.forgotten += 1;
+        }
+    }
+
+    /// How many were left out before `number`.
+    #[inline]
+    pub(super) fn before(&self, number: u64) -> u64 {
+        self.forgotten + self.numbers.iter().take_while(|&&left| left < number).count() as u64
+    }
+
+    /// Whether `records`, in order of number, have a number arrived that was left out.
+    pub(super) fn are_claimed(&mut self, now: SendTime, records: &[Record]) -> bool {
+        let Some(base) = records.first().map(|record| record.sequence) else { return false };
+        let mut claimed = false;
+        for &number in &self.numbers {
+            let place = records.binary_search_by_key(&(number as u16).wrapping_sub(base), |record| {
+                record.sequence.wrapping_sub(base)
+            });
+            let Ok(place) = place else { continue };
+            if records[place].arrival.is_none() {
+                self.claims = None;
+                continue;
+            }
+            claimed = true;
+            let claims =
+                self.claims.get_or_insert(Claims { first: number, since: now, last: number, at: now });
+            (claims.last, claims.at) = (number, now);
+        }
+        claimed
+    }
+
+    /// What was claimed before counts no more.
+    pub(super) fn acquit(&mut self) {
+        self.claims = None;
+    }
+
+    /// Whether reports have claimed different ones for [`CONVICTION`], and none has denied one.
+    pub(super) fn convict(&self) -> bool {
+        self.claims
+            .is_some_and(|claims| claims.first != claims.last && claims.at - claims.since >= CONVICTION)
+    }
+}

@@ -1,0 +1,23 @@
+//! What a send history did not believe, in numbers.
+
+/// How many reports, or parts of them, said what cannot be. Of these nothing is believed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refused {
+    /// Receiver reports by which a round trip ended before it began.
+    pub negative: u64,
+    /// Reports of a law's own that echo a packet which has not left, or of which nothing is known any more.
+    pub unsent: u64,
+    /// Reports that came before a packet can have been there and back.
+    pub early: u64,
+    /// Arrivals, one for each packet, on a way that cannot be so short, or that would still be to come.
+    pub impossible: u64,
+    /// Reports that have a number arrived which was left out.
+    pub left_out: u64,
+}
+
+impl Refused {
+    /// All of them.
+    pub const fn total(&self) -> u64 {
+        self.negative + self.unsent + self.early + self.impossible + self.left_out
+    }
+}

@@ -1,0 +1,126 @@
+//! `weir attack`: what forged feedback does to each law.
+
+use std::io::Write;
+
+use comfy_table::{Cell, Color};
+use weir_lab::attack::{ATTACKS, Aim, Attack, AttackError, AttackRequest, Outcome};
+use weir_lab::registry::Registry;
+
+use crate::args::{AttackArgs, Format};
+use crate::effective::{each_once, threads};
+use crate::failure::Failure;
+use crate::{progress, table};
+
+/// Seconds of recovery that are not worth a word.
+const AT_ONCE: f64 = 2.0;
+
+/// Runs the table and prints it.
+pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failure> {
+    let named = each_once(&args.law);
+    let laws = registry.controller_names().filter(|name| named.is_empty() || named.contains(name)).collect();
+    let attacks: Vec<Attack> = ATTACKS
+        .iter()
+        .filter(|attack| args.role.is_none_or(|role| role.name() == attack.role.name()))
+        .filter(|attack| args.attack.as_ref().is_none_or(|part| attack.name.contains(part.as_str())))
+        .copied()
+        .collect();
+    if attacks.is_empty() {
+        let names: Vec<&str> = each_once_of(ATTACKS.iter().map(|attack| attack.name));
+        return Err(Failure::Option {
+            option: format!("--attack {}", args.attack.as_deref().unwrap_or_default()),
+            problem: format!("no attack is called so; there are {}", names.join(", ")),
+        });
+    }
+    let request = AttackRequest { registry, laws, attacks, jobs: threads(args.table.jobs) };
+    let bar = progress::bar(args.table.quiet);
+    progress::expect(&bar, "attack", request.len());
+    let outcomes = request.run(&|| bar.inc(1)).map_err(|error| match error {
+        AttackError::Law(error) => Failure::from(error),
+        threads @ AttackError::Threads(_) => Failure::from(std::io::Error::other(threads)),
+    })?;
+    bar.finish_and_clear();
+    let mut out = anstream::stdout().lock();
+    let header = || ["by", "attack"].into_iter().chain(request.laws.iter().copied());
+    let rows = request.attacks.iter().map(|attack| {
+        let of = |law: &&str| outcomes.iter().find(|own| is_of(own, law, attack));
+        let cells = request.laws.iter().map(of);
+        (attack, cells.collect::<Vec<Option<&Outcome>>>())
+    });
+    match args.table.format {
+        Format::Json => {
+            let text = serde_json::to_string_pretty(&outcomes).map_err(std::io::Error::from)?;
+            writeln!(out, "{text}")?;
+        }
+        Format::Table => {
+            let line = |(attack, cells): (&Attack, Vec<Option<&Outcome>>)| {
+                let names = [attack.role.name(), attack.name].map(Cell::new);
+                let cells = cells.into_iter().map(|own| {
+                    let cell = Cell::new(own.map_or_else(String::new, words));
+                    if own.is_some_and(|own| own.aim == Aim::Missed) { cell.fg(Color::Red) } else { cell }
+                });
+                names.into_iter().chain(cells).collect()
+            };
+            let header: Vec<&str> = header().collect();
+            writeln!(out, "{}", table::plain(&header, rows.map(line).collect()))?;
+            write!(out, "{}", told(&outcomes, "\n"))?;
+        }
+        Format::Markdown => {
+            writeln!(
+                out,
+                "| {} |\n|{}",
+                header().collect::<Vec<_>>().join(" | "),
+                "---|".repeat(2 + request.laws.len())
+            )?;
+            for (attack, cells) in rows {
+                let cells: Vec<String> =
+                    cells.into_iter().map(|own| own.map_or_else(String::new, words)).collect();
+                writeln!(out, "| {} | {} | {} |", attack.role.name(), attack.name, cells.join(" | "))?;
+            }
+            write!(out, "{}", told(&outcomes, "\n* "))?;
+        }
+    }
+    Ok(())
+}
+
+fn is_of(outcome: &Outcome, law: &str, attack: &Attack) -> bool {
+    (outcome.law, outcome.attack, outcome.role) == (law, attack.name, attack.role.name())
+}
+
+fn each_once_of<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut once = Vec::new();
+    for name in names {
+        if !once.contains(&name) {
+            once.push(name);
+        }
+    }
+    once
+}
+
+/// The rate in % of that without the attack, how long the law took to be back, and whether media stopped.
+fn words(outcome: &Outcome) -> String {
+    let stops = outcome.alarms.iter().filter(|alarm| alarm.starts_with("stopped")).count();
+    let mut words = format!("{:.0}", 100.0 * outcome.rate_kbps / outcome.honest_kbps);
+    if stops > 0 {
+        words += &format!(" {stops} stops");
+    }
+    match outcome.recovery_s {
+        Some(s) if s > AT_ONCE => words += &format!(" {s:.0} s"),
+        Some(_) => {}
+        None => words += " > 60 s",
+    }
+    if outcome.aim == Aim::Missed {
+        words += " ✗";
+    }
+    words
+}
+
+/// What was missed, and how many outcomes were what they should be.
+fn told(outcomes: &[Outcome], bullet: &str) -> String {
+    let judged = outcomes.iter().filter(|own| own.aim != Aim::None).count();
+    let missed: Vec<&Outcome> = outcomes.iter().filter(|own| own.aim == Aim::Missed).collect();
+    let mut text = format!("\n{} of {judged} are within their aims.\n", judged - missed.len());
+    for Outcome { law, attack, role, missed, .. } in missed {
+        text += &format!("{bullet}{law}, {role}, {attack}: {}", missed.join("; "));
+    }
+    text.trim_end().to_owned() + "\n"
+}

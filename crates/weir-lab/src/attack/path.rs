@@ -1,0 +1,223 @@
+//! One call over one path, and who else sends RTCP to its sender.
+
+use std::collections::VecDeque;
+
+use weir_cc::{ArrivalTime, DataRate, Ecn, RateLimits, ReportKind, SendTime, TimeDelta};
+use weir_media::{Alarm, EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender, SenderSeeds};
+
+use super::forge::{Forger, Role, Seen};
+use crate::registry::{Registry, RegistryError};
+
+pub(super) const CAPACITY: DataRate = DataRate::from_kbps(1000);
+pub(super) const ONE_WAY: TimeDelta = TimeDelta::from_millis(25);
+const QUEUE: TimeDelta = TimeDelta::from_millis(300);
+/// The receiver's clock is so far ahead.
+pub(super) const CLOCK: TimeDelta = TimeDelta::from_secs(5 * 3600);
+/// Source identifiers of the flow and of who reports on it.
+pub(super) const SENDER: u32 = 0x5EED_0001;
+pub(super) const RECEIVER: u32 = 0x5EED_0002;
+/// The embedder resumes media so long after a circuit breaker has stopped it.
+const RESUME: TimeDelta = TimeDelta::from_secs(5);
+/// IPv4 and UDP.
+const BELOW: u64 = 28;
+/// Rates are those of so long.
+pub(super) const STEP: TimeDelta = TimeDelta::from_millis(100);
+const ROOM: usize = 1472;
+
+/// What a call did, in steps of [`STEP`].
+#[derive(Debug, Default)]
+pub(super) struct Course {
+    /// Bytes of media that left in each step.
+    pub(super) sent: Vec<u64>,
+    /// Bytes of media that arrived.
+    pub(super) arrived: Vec<u64>,
+    /// The target media rate at the end of each step.
+    pub(super) target: Vec<f64>,
+    /// What was refused altogether.
+    pub(super) refused: u64,
+    pub(super) alarms: Vec<(SendTime, Alarm)>,
+    /// Whether the law goes by the fate of single packets.
+    pub(super) per_packet: bool,
+    /// A target was not within the limits, or not a number.
+    pub(super) outside: bool,
+}
+
+impl Course {
+    /// kbit/s from `from` to `to` seconds.
+    pub(super) fn rate(bytes: &[u64], from: f64, to: f64) -> f64 {
+        let step = STEP.secs_f64();
+        let place = |s: f64| ((s / step) as usize).min(bytes.len());
+        let total: u64 = bytes[place(from)..place(to)].iter().sum();
+        total as f64 * 8e-3 / (to - from)
+    }
+}
+
+/// How a call is run.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'a> {
+    pub(super) registry: &'a Registry,
+    pub(super) law: &'a str,
+    /// Until then, in seconds.
+    pub(super) end_s: i64,
+    /// Whether circuit breakers are on.
+    pub(super) breakers: bool,
+    /// The capacity between 20 and 60 s; of the whole path else.
+    pub(super) narrowed: Option<DataRate>,
+}
+
+pub(super) fn limits() -> RateLimits {
+    let kbps = DataRate::from_kbps;
+    RateLimits::new(kbps(50), kbps(300), kbps(5000)).expect("they are in order")
+}
+
+impl Call<'_> {
+    /// Runs it beside `forger`.
+    ///
+    /// # Errors
+    /// A law that is not known.
+    pub(super) fn run(&self, mut forger: Option<Forger>) -> Result<Course, RegistryError> {
+        let halves = self.registry.build(self.law, None, limits(), 1.0)?;
+        let config = MediaConfig {
+            packet_format: halves.packet_format,
+            breakers: self.breakers,
+            ..MediaConfig::new(limits(), EncoderConfig::papers())
+        };
+        let mut course =
+            Course { per_packet: halves.controller.hears(ReportKind::Packets), ..Course::default() };
+        let seeds = SenderSeeds { encoder: 1, rtcp: 2 };
+        let mut sender = MediaSender::new(halves.controller, config, SENDER, seeds);
+        sender.believe_only(&[RECEIVER]);
+        let mut receiver = MediaReceiver::new(halves.receiver, config, RECEIVER, SENDER, 3);
+        let mut path = Wires::new(self.narrowed);
+        let mut seen = Seen::new(halves.packet_format);
+        let (end, mut now) = (SendTime::ZERO + TimeDelta::from_secs(self.end_s), SendTime::ZERO);
+        let (mut step_end, mut room) = (SendTime::ZERO + STEP, [0; ROOM]);
+        let mut resume = None;
+        course.sent.push(0);
+        course.arrived.push(0);
+        sender.start(now);
+        while now < end {
+            while now >= step_end {
+                course.end_step(sender.target().media_rate);
+                step_end += STEP;
+            }
+            // The way there.
+            while let Some((_, packet)) = due(&mut path.there, now) {
+                *course.arrived.last_mut().expect("a step is open") += u64::from(packet.payload);
+                receiver.on_packet(clock(now), &packet.header, packet.payload, Ecn::NotEct);
+            }
+            while let Some((_, bytes)) = due(&mut path.reports, now) {
+                receiver.on_rtcp(clock(now), &bytes);
+            }
+            while let Some(length) = receiver.poll_rtcp(clock(now), &mut room) {
+                path.back.push_back((now + ONE_WAY, room[..length].to_vec()));
+            }
+            // The way back: honest reports, unless the receiver is the attacker, and forged ones.
+            let alone = forger
+                .as_ref()
+                .is_some_and(|forger| forger.is_active(now) && forger.role() == Role::Receiver);
+            while let Some((_, bytes)) = due(&mut path.back, now) {
+                seen.on_report(now, &bytes);
+                let replaced = forger.as_mut().filter(|_| alone).map(|forger| forger.replace(&bytes));
+                if let Some(bytes) = replaced.unwrap_or(Some(bytes)) {
+                    sender.on_rtcp(now, &bytes);
+                }
+            }
+            if let Some(forger) = &mut forger {
+                while let Some(bytes) = forger.poll(now, &seen) {
+                    sender.on_rtcp(now, &bytes);
+                }
+            }
+            // The sender.
+            sender.on_timeout(now);
+            while sender.poll_frame(now).is_some() {}
+            while let Some(packet) = sender.poll_packet(now) {
+                *course.sent.last_mut().expect("a step is open") += u64::from(packet.payload);
+                seen.on_packet(now, &packet);
+                path.send(now, packet);
+            }
+            while let Some(length) = sender.poll_rtcp(now, &mut room) {
+                seen.on_sender_report(&room[..length]);
+                path.reports.push_back((now + ONE_WAY, room[..length].to_vec()));
+            }
+            if let Some(alarm) = sender.take_alarm() {
+                resume = if matches!(alarm, Alarm::Stopped(_)) { Some(now + RESUME) } else { resume };
+                course.alarms.push((now, alarm));
+            }
+            if resume.is_some_and(|at| at <= now) {
+                resume = None;
+                sender.resume(now);
+            }
+            let waits = [
+                sender.next_timeout(),
+                receiver.next_timeout().map(|at| now + (at - clock(now))),
+                path.next(),
+                forger.as_ref().and_then(|forger| forger.next(now)),
+                Some(step_end),
+                resume,
+            ];
+            let next = waits.into_iter().flatten().min().unwrap_or(end);
+            now = next.max(now + TimeDelta::from_micros(10));
+        }
+        course.refused = sender.refused_reports().total();
+        Ok(course)
+    }
+}
+
+impl Course {
+    fn end_step(&mut self, target: DataRate) {
+        self.sent.push(0);
+        self.arrived.push(0);
+        self.target.push(target.bps_f64() / 1e3);
+        self.outside |= limits().clamp(target) != target;
+    }
+}
+
+/// What the receiver's clock says.
+pub(super) fn clock(now: SendTime) -> ArrivalTime {
+    ArrivalTime::ZERO + (now - SendTime::ZERO) + CLOCK
+}
+
+/// What has come by `now`.
+fn due<T>(way: &mut VecDeque<(SendTime, T)>, now: SendTime) -> Option<(SendTime, T)> {
+    way.front().is_some_and(|(at, _)| *at <= now).then(|| way.pop_front())?
+}
+
+/// What is under way.
+struct Wires {
+    narrowed: Option<DataRate>,
+    free: SendTime,
+    there: VecDeque<(SendTime, MediaPacket)>,
+    /// Sender reports, which wait in no queue.
+    reports: VecDeque<(SendTime, Vec<u8>)>,
+    back: VecDeque<(SendTime, Vec<u8>)>,
+}
+
+impl Wires {
+    fn new(narrowed: Option<DataRate>) -> Self {
+        let free = SendTime::ZERO;
+        Self { narrowed, free, there: VecDeque::new(), reports: VecDeque::new(), back: VecDeque::new() }
+    }
+
+    fn send(&mut self, now: SendTime, packet: MediaPacket) {
+        let begin = self.free.max(now);
+        if begin - now > QUEUE {
+            return;
+        }
+        let under_attack = (FROM..TO).contains(&now);
+        let capacity = self.narrowed.filter(|_| under_attack).unwrap_or(CAPACITY);
+        let bytes = packet.header.wire_len() as u64 + u64::from(packet.payload) + BELOW;
+        self.free = begin + weir_units::DataSize::from_bytes(bytes) / capacity;
+        self.there.push_back((self.free + ONE_WAY, packet));
+    }
+
+    fn next(&self) -> Option<SendTime> {
+        let there = self.there.front().map(|(at, _)| *at);
+        let rtcp = [&self.reports, &self.back].map(|way| way.front().map(|(at, _)| *at));
+        there.into_iter().chain(rtcp.into_iter().flatten()).min()
+    }
+}
+
+/// When the attack begins and ends.
+pub(super) const FROM: SendTime = SendTime::from_millis(20_000);
+pub(super) const TO: SendTime = SendTime::from_millis(60_000);

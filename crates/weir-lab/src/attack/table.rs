@@ -1,0 +1,226 @@
+//! What each attack did to each law, beside what it may.
+
+use rayon::prelude::*;
+use serde::Serialize;
+use weir_cc::{DataRate, SendTime};
+use weir_media::Alarm;
+
+use super::forge::{Attack, Forger, Role};
+use super::path::{Call, Course, FROM, STEP, TO};
+use crate::registry::{Registry, RegistryError};
+
+/// Seconds: the attack's, and those in which a law must be back.
+const ATTACKED: (f64, f64) = (20.0, 60.0);
+const LONGEST_RECOVERY: f64 = 60.0;
+/// A blind attacker changes no rate by more.
+const BLIND: f64 = 0.02;
+/// A reader brings no law that knows the fate of each packet further above what it reaches without him.
+const READER: f64 = 1.25;
+/// A law may take so much longer to come back than from the same rate by itself.
+const SLOWER: f64 = 1.25;
+/// It is back at this share of its rate without an attack.
+const BACK: f64 = 0.9;
+
+/// Whether an attack stayed within what it may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Aim {
+    /// It did.
+    Met,
+    /// It did not.
+    Missed,
+    /// Nothing is asked.
+    None,
+}
+
+/// What an attack did to a law.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// The law.
+    pub law: &'static str,
+    /// The attack.
+    pub attack: &'static str,
+    /// Who attacks.
+    pub role: &'static str,
+    /// kbit/s of media that left while it went on, and without it.
+    pub rate_kbps: f64,
+    /// The same without the attack.
+    pub honest_kbps: f64,
+    /// The greatest rate over five seconds while it went on, over the greatest without it.
+    pub peak_ratio: f64,
+    /// Seconds from its end until the law was back; `None` if it was not within 60 s, or media had stopped.
+    pub recovery_s: Option<f64>,
+    /// Seconds that the law takes by itself from the rate that the attack left it at.
+    pub own_recovery_s: f64,
+    /// Reports, or parts of them, that were refused.
+    pub refused: u64,
+    /// What the embedder was told.
+    pub alarms: Vec<String>,
+    /// Whether the law goes by the fate of single packets.
+    pub per_packet: bool,
+    /// Whether circuit breakers were on: they are where they do not trip without an attack.
+    pub breakers: bool,
+    /// Whether the attack stayed within what it may do.
+    pub aim: Aim,
+    /// Why not.
+    pub missed: Vec<String>,
+}
+
+/// Attacks and laws to run, on so many threads.
+#[derive(Clone, Debug)]
+pub struct AttackRequest<'a> {
+    /// Where the laws stand.
+    pub registry: &'a Registry,
+    /// Their names.
+    pub laws: Vec<&'static str>,
+    /// The attacks.
+    pub attacks: Vec<Attack>,
+    /// Threads.
+    pub jobs: usize,
+}
+
+/// Why attacks were not run.
+#[derive(Debug, thiserror::Error)]
+pub enum AttackError {
+    /// A law that is not known.
+    #[error(transparent)]
+    Law(#[from] RegistryError),
+    /// No threads.
+    #[error("no threads: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+impl AttackRequest<'_> {
+    /// How many outcomes there will be.
+    pub fn len(&self) -> usize {
+        self.laws.len() * self.attacks.len()
+    }
+
+    /// Whether there is nothing to run.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What each attack does to each law, law by law. `done` is called after each, from any thread.
+    ///
+    /// # Errors
+    /// [`AttackError`].
+    pub fn run(&self, done: &(dyn Fn() + Sync)) -> Result<Vec<Outcome>, AttackError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
+        let call = |law| Call { registry: self.registry, law, end_s: 125, breakers: true, narrowed: None };
+        // Who trips a breaker without an attack is judged without them.
+        let alone = |law| -> Result<(Call<'_>, Course), RegistryError> {
+            let course = call(law).run(None)?;
+            let trips = course.alarms.iter().any(|(_, alarm)| matches!(alarm, Alarm::Stopped(_)));
+            let call = Call { breakers: !trips, ..call(law) };
+            Ok((call, if trips { call.run(None)? } else { course }))
+        };
+        pool.install(|| {
+            let honest: Vec<(Call<'_>, Course)> =
+                self.laws.par_iter().map(|law| alone(law)).collect::<Result<_, _>>()?;
+            let tasks = self.laws.iter().zip(&honest);
+            let tasks: Vec<_> =
+                tasks.flat_map(|task| self.attacks.iter().map(move |attack| (task, attack))).collect();
+            let made = tasks.par_iter().map(|&((law, (call, honest)), attack)| {
+                let outcome = outcome(call, law, attack, honest);
+                done();
+                outcome
+            });
+            Ok(made.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+fn outcome(
+    call: &Call<'_>,
+    law: &'static str,
+    attack: &Attack,
+    honest: &Course,
+) -> Result<Outcome, RegistryError> {
+    let course = call.run(Some(Forger::new(*attack)))?;
+    let (from, to) = ATTACKED;
+    let honest_kbps = Course::rate(&honest.sent, from, to);
+    let rate_kbps = Course::rate(&course.sent, from, to);
+    let peak_ratio = peak(&course.sent) / peak(&honest.sent);
+    let level = BACK * Course::rate(&honest.arrived, from, to);
+    let recovery_s = recovery(&course, level);
+    // Its last reports are still answered when it is over.
+    let left = (-2..=3).map(|s| Course::rate(&course.arrived, to + f64::from(s), to + f64::from(s + 2)));
+    let left = left.fold(f64::INFINITY, f64::min);
+    let own_recovery_s = if left >= level || recovery_s == Some(0.0) {
+        0.0
+    } else {
+        // Without an attack a path so narrow leaves the law there as well.
+        let narrowed = Some(DataRate::from_bps_f64((left * 1.05e3).max(30e3)));
+        recovery(&Call { narrowed, ..*call }.run(None)?, level).unwrap_or(f64::INFINITY)
+    };
+    let mut missed = Vec::new();
+    if course.outside {
+        missed.push("a target outside the limits".to_owned());
+    }
+    match attack.role {
+        Role::Blind if (rate_kbps / honest_kbps - 1.0).abs() > BLIND => {
+            missed.push(format!("{:+.1} % of rate", 100.0 * (rate_kbps / honest_kbps - 1.0)));
+        }
+        Role::Reader if course.per_packet && peak_ratio > READER => {
+            missed.push(format!("{peak_ratio:.2} times the rate"));
+        }
+        _ => {}
+    }
+    if attack.role == Role::Reader {
+        // A rate is measured over two seconds: so long it takes to be seen.
+        let most = (SLOWER * own_recovery_s).max(2.0).min(LONGEST_RECOVERY);
+        match recovery_s {
+            None => missed.push("not back within 60 s".to_owned()),
+            Some(s) if s > most => missed.push(format!("back after {s:.1} s, by itself {own_recovery_s:.1}")),
+            Some(_) => {}
+        }
+    }
+    let aim = match attack.role {
+        _ if !missed.is_empty() => Aim::Missed,
+        Role::Receiver => Aim::None,
+        _ => Aim::Met,
+    };
+    let alarm = |(at, alarm): &(SendTime, Alarm)| {
+        let seconds = (*at - SendTime::ZERO).secs_f64();
+        match alarm {
+            Alarm::Stopped(why) => format!("stopped at {seconds:.1} s: {why}"),
+            Alarm::ReceiverLies => format!("{seconds:.1} s: the receiver lies"),
+            Alarm::ReportsContradict => format!("{seconds:.1} s: reports contradict each other"),
+            _ => format!("{seconds:.1} s: reports agree"),
+        }
+    };
+    Ok(Outcome {
+        law,
+        attack: attack.name,
+        role: attack.role.name(),
+        rate_kbps,
+        honest_kbps,
+        peak_ratio,
+        recovery_s,
+        own_recovery_s,
+        refused: course.refused,
+        alarms: course.alarms.iter().map(alarm).collect(),
+        per_packet: course.per_packet,
+        breakers: call.breakers,
+        aim,
+        missed,
+    })
+}
+
+/// The greatest rate over five seconds of the attack.
+fn peak(bytes: &[u64]) -> f64 {
+    let (from, to) = ATTACKED;
+    let starts = (from as u32)..(to as u32 - 4);
+    starts.map(|s| Course::rate(bytes, f64::from(s), f64::from(s + 5))).fold(0.0, f64::max)
+}
+
+/// Seconds from the end of the attack until two seconds of arrivals are at `level` (kbit/s).
+fn recovery(course: &Course, level: f64) -> Option<f64> {
+    let end = (TO - SendTime::ZERO).secs_f64();
+    debug_assert!(FROM < TO);
+    let steps = (LONGEST_RECOVERY / STEP.secs_f64()) as u32;
+    (0..=steps)
+        .map(|step| f64::from(step) * STEP.secs_f64())
+        .find(|&after| Course::rate(&course.arrived, end + after, end + after + 2.0) >= level)
+}

@@ -1,0 +1,43 @@
+//! What docs/security.md promises: of three laws, and of all where `WEIR_LONG` is set.
+
+use weir_lab::attack::{ATTACKS, Aim, AttackRequest, Outcome, Role};
+use weir_lab::registry::Registry;
+
+/// One of each kind: by single packets, by a report of its own, by a ceiling.
+const SHORT: [&str; 3] = ["gcc", "nada", "gcc-2016"];
+
+fn outcomes(role: Role) -> Vec<Outcome> {
+    let registry = Registry::standard();
+    let attacks = ATTACKS.into_iter().filter(|attack| attack.role == role).collect();
+    let long = std::env::var_os("WEIR_LONG").is_some();
+    let laws = registry.controller_names().filter(|law| long || SHORT.contains(law)).collect();
+    let request = AttackRequest { registry: &registry, laws, attacks, jobs: 2 };
+    let outcomes = request.run(&|| ()).unwrap();
+    assert_eq!(outcomes.len(), request.len());
+    outcomes
+}
+
+#[test]
+fn who_is_off_the_path_changes_no_law() {
+    for own in outcomes(Role::Blind) {
+        assert_eq!(own.aim, Aim::Met, "{own:?}");
+    }
+}
+
+#[test]
+fn a_reader_brings_no_law_that_hears_of_packets_beyond_its_rate_and_most_recover_as_by_themselves() {
+    // docs/security.md says why.
+    let slow = [
+        ("gcc", "all arrived"),
+        ("nada", "bit errors, in copies"),
+        ("nada-2016", "all arrived"),
+        ("dccc", "all arrived"),
+        ("tfrc", "all arrived"),
+    ];
+    for own in outcomes(Role::Reader) {
+        assert!(!own.per_packet || own.peak_ratio <= 1.25, "{own:?}");
+        assert!(own.recovery_s.is_some(), "{own:?}");
+        let known = slow.contains(&(own.law, own.attack));
+        assert_eq!(own.aim == Aim::Missed, known, "{own:?}");
+    }
+}

@@ -1,0 +1,319 @@
+//! RTP circuit breakers (RFC 8083): what stops media that no controller stopped.
+//!
+//! * Nothing is heard of the media for three reporting intervals, of at least 5 s each (§4.2): no report at all, of whatever kind.
+//! * Reports come, and none of them tells of a newer packet (§4.1, `k` = 5).
+//! * More is lost than at ten times the rate of a TCP flow, for as many reports as the RFC averages over (§4.3, by the simple form
+//!   of the TCP throughput equation with `b` = 1). The RFC goes by their mean loss; here each must tell of as much, so that an
+//!   honest report denies forged ones.
+//!
+//! Media usability (§4.4) is the application's to judge. The frames of one rate decision are one (`G` = 1), and both ends report
+//! at the same interval.
+
+use std::collections::VecDeque;
+
+use weir_cc::SendTime;
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+use crate::config::MediaConfig;
+
+/// The intervals of the RTCP timeout are at least so long (RFC 3550 §6.2).
+const LEAST_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
+/// `k` of RFC 8083 §4.1: so many frames, round trips or reports without progress.
+const NO_PROGRESS: f64 = 5.0;
+/// A picture that changes more rarely counts as one that changes so often (`Tf` is the longest of the last ten seconds).
+const LONGEST_FRAME: TimeDelta = TimeDelta::from_secs(10);
+/// Who is called so late was asleep.
+const ASLEEP: TimeDelta = TimeDelta::from_secs(1);
+/// Intervals that are judged at most: with reports once a second 15 s, with faster ones fewer.
+const MOST_INTERVALS: usize = 64;
+
+/// A circuit breaker that has tripped: media has stopped, and why.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Breaker {
+    /// Nothing has been heard of the media (RFC 8083 §4.2).
+    RtcpTimeout {
+        /// For so long.
+        silence: TimeDelta,
+    },
+    /// Reports come, and nothing of the media arrives (RFC 8083 §4.1).
+    MediaTimeout {
+        /// So many reports one after the other told of no newer packet.
+        reports: u32,
+    },
+    /// Far more is sent than the path's losses allow (RFC 8083 §4.3).
+    Congestion {
+        /// What was sent.
+        rate: DataRate,
+        /// Ten times what TCP would send with these losses and this round trip.
+        limit: DataRate,
+        /// The share of packets lost, in (0, 1].
+        loss_ratio: f64,
+    },
+}
+
+impl core::fmt::Display for Breaker {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::RtcpTimeout { silence } => write!(f, "nothing was heard of the media for {silence}"),
+            Self::MediaTimeout { reports } => write!(f, "{reports} reports told of no newer packet"),
+            Self::Congestion { rate, limit, loss_ratio } => {
+                let percent = loss_ratio * 100.0;
+                write!(f, "{rate} were sent with {percent:.1} % lost, where ten times TCP's rate is {limit}")
+            }
+        }
+    }
+}
+
+/// What the breakers go by. Reports come at their interval or, where somebody forges some, more often: then each counts, and the
+/// least that any tells.
+#[derive(Debug)]
+pub(crate) struct Breakers {
+    /// `Tdr`, and `Td` where it is longer than [`LEAST_INTERVAL`].
+    interval: TimeDelta,
+    /// `Tf`, the time between frames.
+    frame: TimeDelta,
+    /// Since when something is sent of which something can be heard.
+    heard: Option<SendTime>,
+    /// `Tr`.
+    rtt: Option<TimeDelta>,
+    highest: Option<u32>,
+    /// Reports without progress, and since when.
+    stalled: u32,
+    progress: Option<SendTime>,
+    present: Interval,
+    since: Option<SendTime>,
+    intervals: VecDeque<Interval>,
+}
+
+/// An interval of reports.
+#[derive(Clone, Copy, Debug, Default)]
+struct Interval {
+    packets: u64,
+    size: DataSize,
+    time: TimeDelta,
+    /// The least loss that reports in it told of.
+    loss_ratio: Option<f64>,
+}
+
+impl Breakers {
+    /// Those of a flow, if it has any.
+    pub(crate) fn of(config: &MediaConfig) -> Option<Self> {
+        let frame = TimeDelta::from_secs_f64(1.0 / config.encoder.frame_rate);
+        config.breakers.then(|| Self::new(config.rtcp_interval, frame.clamp(TimeDelta::ZERO, LONGEST_FRAME)))
+    }
+
+    fn new(interval: TimeDelta, frame: TimeDelta) -> Self {
+        Self {
+            interval,
+            frame,
+            heard: None,
+            rtt: None,
+            highest: None,
+            stalled: 0,
+            progress: None,
+            present: Interval::default(),
+            since: None,
+            intervals: VecDeque::with_capacity(MOST_INTERVALS),
+        }
+    }
+
+    /// Nothing is sent for a while, on purpose or by a breaker: what was learnt is forgotten.
+    pub(crate) fn rest(&mut self) {
+        let mut intervals = core::mem::take(&mut self.intervals);
+        intervals.clear();
+        *self = Self { intervals, ..Self::new(self.interval, self.frame) };
+    }
+
+    pub(crate) fn on_sent(&mut self, now: SendTime, size: DataSize) {
+        for began in [&mut self.heard, &mut self.since, &mut self.progress] {
+            began.get_or_insert(now);
+        }
+        self.present.packets += 1;
+        self.present.size += size;
+    }
+
+    /// Something was heard of the media.
+    pub(crate) fn on_heard(&mut self, now: SendTime, rtt: Option<TimeDelta>) {
+        self.heard = self.heard.map(|_| now);
+        if let Some(new) = rtt {
+            self.rtt = Some(self.rtt.map_or(new, |old| old.scale(0.8) + new.scale(0.2)));
+        }
+    }
+
+    /// A block of a receiver report has come, however old: of packets up to `highest`, and of the loss since the report before, in
+    /// 1/256.
+    pub(crate) fn on_block(&mut self, now: SendTime, highest: u32, fraction_lost: u8) -> Option<Breaker> {
+        if let Some(stalled) = self.stall(now, highest) {
+            return Some(stalled);
+        }
+        let told = f64::from(fraction_lost) / 256.0;
+        self.present.loss_ratio = Some(self.present.loss_ratio.map_or(told, |least| least.min(told)));
+        let since = self.since.filter(|&since| now - since >= self.interval)?;
+        self.since = Some(now);
+        if self.intervals.len() == MOST_INTERVALS {
+            self.intervals.pop_front();
+        }
+        self.intervals.push_back(Interval { time: now - since, ..core::mem::take(&mut self.present) });
+        self.congestion()
+    }
+
+    /// When the RTCP timeout is due.
+    pub(crate) fn next_timeout(&self) -> Option<SendTime> {
+        self.heard.map(|heard| heard + self.longest_silence())
+    }
+
+    /// Whether nothing was heard for too long. Who was not called for long has not listened either, and waits anew.
+    pub(crate) fn on_timeout(&mut self, now: SendTime) -> Option<Breaker> {
+        let silence = now - self.heard?;
+        if silence > self.longest_silence() + ASLEEP {
+            self.heard = Some(now);
+        }
+        let tripped = self.heard.is_some_and(|heard| now - heard >= self.longest_silence());
+        tripped.then_some(Breaker::RtcpTimeout { silence })
+    }
+
+    fn longest_silence(&self) -> TimeDelta {
+        self.interval.max(LEAST_INTERVAL) * 3
+    }
+
+    /// Counts the reports that tell of no newer packet although some were sent.
+    fn stall(&mut self, now: SendTime, highest: u32) -> Option<Breaker> {
+        let ahead = |before: u32| highest.wrapping_sub(before) as i32 > 0;
+        let newer = self.highest.is_none_or(ahead);
+        if newer || self.present.packets == 0 {
+            self.highest = if newer { Some(highest) } else { self.highest };
+            (self.stalled, self.progress) = (0, Some(now));
+            return None;
+        }
+        self.stalled += 1;
+        let longest = self.frame.max(self.rtt.unwrap_or_default()).max(self.interval);
+        let most = (longest.secs_f64() * NO_PROGRESS / self.interval.secs_f64()).ceil();
+        let waited = self.progress.is_some_and(|progress| now - progress >= self.interval.scale(most));
+        let stalled = waited && f64::from(self.stalled) >= most;
+        stalled.then_some(Breaker::MediaTimeout { reports: self.stalled })
+    }
+
+    /// How many intervals `CB_INTERVAL` has.
+    fn judged(&self, rtt: TimeDelta) -> usize {
+        let (frame, rtt, interval) = (self.frame.secs_f64(), rtt.secs_f64(), self.interval.secs_f64());
+        let most = f64::max(15.0, 3.0 * self.interval.max(LEAST_INTERVAL).secs_f64());
+        let span = (10.0 * frame).max(10.0 * rtt).max(3.0 * interval).min(most);
+        ((3.0 * span / (3.0 * interval)).ceil() as usize).clamp(1, MOST_INTERVALS)
+    }
+
+    fn congestion(&self) -> Option<Breaker> {
+        let rtt = self.rtt.filter(|rtt| *rtt > TimeDelta::ZERO)?;
+        let first = self.intervals.len().checked_sub(self.judged(rtt))?;
+        let (mut all, mut loss_ratio) = (Interval::default(), 1.0_f64);
+        for interval in self.intervals.range(first..) {
+            all.packets += interval.packets;
+            all.size += interval.size;
+            all.time += interval.time;
+            loss_ratio = loss_ratio.min(interval.loss_ratio.unwrap_or(0.0));
+        }
+        // Who sends less than a packet in each round trip and report is not judged.
+        let slow = (all.packets as f64) * rtt.max(self.interval).secs_f64() < all.time.secs_f64();
+        if loss_ratio <= 0.0 || slow {
+            return None;
+        }
+        let size = all.size.bytes() as f64 / all.packets as f64;
+        let tcp = 8.0 * size / (rtt.secs_f64() * (2.0 * loss_ratio / 3.0).sqrt());
+        let limit = DataRate::from_bps_f64(10.0 * tcp);
+        let rate = all.size / all.time;
+        (rate > limit).then_some(Breaker::Congestion { rate, limit, loss_ratio })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: TimeDelta = TimeDelta::from_secs(1);
+
+    fn at(ms: i64) -> SendTime {
+        SendTime::from_millis(ms)
+    }
+
+    fn breakers() -> Breakers {
+        Breakers::new(SECOND, TimeDelta::from_millis(33))
+    }
+
+    /// A second of so many packets of 1000 bytes, and a report at its end.
+    fn second(breakers: &mut Breakers, second: i64, packets: i64, highest: u32, lost: u8) -> Option<Breaker> {
+        for n in 0..packets {
+            breakers.on_sent(at(1000 * second + 1000 * n / packets), DataSize::from_bytes(1000));
+        }
+        let now = at(1000 * (second + 1));
+        breakers.on_heard(now, Some(TimeDelta::from_millis(100)));
+        breakers.on_block(now, highest, lost)
+    }
+
+    #[test]
+    fn silence_for_three_intervals_of_five_seconds_is_too_long() {
+        let mut breakers = breakers();
+        assert_eq!(breakers.next_timeout(), None, "nothing was sent");
+        breakers.on_sent(at(100), DataSize::from_bytes(1));
+        assert_eq!(breakers.next_timeout(), Some(at(15_100)));
+        breakers.on_heard(at(4000), None);
+        assert_eq!((breakers.next_timeout(), breakers.on_timeout(at(18_999))), (Some(at(19_000)), None));
+        let tripped = Breaker::RtcpTimeout { silence: SECOND * 15 };
+        assert_eq!(breakers.on_timeout(at(19_000)), Some(tripped));
+        assert_eq!(breakers.on_timeout(at(3_600_000)), None, "it slept for an hour");
+        assert_eq!(breakers.next_timeout(), Some(at(3_615_000)));
+        breakers.rest();
+        assert_eq!(breakers.next_timeout(), None);
+    }
+
+    #[test]
+    fn five_reports_without_progress_are_too_many() {
+        let mut breakers = breakers();
+        assert_eq!(second(&mut breakers, 0, 10, 10, 0), None);
+        assert_eq!(second(&mut breakers, 1, 10, 20, 0), None);
+        for stalled in 2..6 {
+            assert_eq!(second(&mut breakers, stalled, 10, 20, 0), None);
+        }
+        // One that shows progress begins anew, and so does one when nothing was sent.
+        assert_eq!(second(&mut breakers, 6, 10, 21, 0), None);
+        for stalled in 7..11 {
+            assert_eq!(second(&mut breakers, stalled, 10, 21, 0), None);
+        }
+        assert_eq!(second(&mut breakers, 11, 0, 21, 0), None);
+        for stalled in 12..16 {
+            assert_eq!(second(&mut breakers, stalled, 10, 21, 0), None);
+        }
+        assert_eq!(second(&mut breakers, 16, 10, 21, 0), Some(Breaker::MediaTimeout { reports: 5 }));
+    }
+
+    #[test]
+    fn ten_times_what_tcp_would_send_is_too_much() {
+        // p = 128/256, Tr = 100 ms, s = 1000: X = 8000 / (0.1 sqrt(1/3)) = 138.56 kbit/s, ten times that 1385.6. Packets of
+        // 8000 bits: 173 a second are below, 174 above. CB_INTERVAL is ceil(3 * 3 / 3) = 3 reports.
+        let tripped = |packets: i64| {
+            let mut breakers = breakers();
+            (0..6).find_map(|s| Some((s, second(&mut breakers, s, packets, s as u32 + 1, 128)?)))
+        };
+        assert_eq!(tripped(173), None);
+        let Some((2, Breaker::Congestion { rate, limit, loss_ratio })) = tripped(174) else {
+            panic!("{:?}", tripped(174));
+        };
+        assert_eq!((rate.bps(), limit.bps() / 100, loss_ratio), (1_392_000, 13_856, 0.5));
+    }
+
+    #[test]
+    fn one_report_that_tells_of_less_denies_the_others() {
+        let mut breakers = breakers();
+        for s in 0..30 {
+            let lost = if s % 3 == 2 { 0 } else { 255 };
+            assert_eq!(second(&mut breakers, s, 300, s as u32 + 1, lost), None);
+        }
+        // So does one beside a flood of others.
+        for s in 30..40 {
+            for ms in (0..1000).step_by(20) {
+                let now = at(1000 * s + ms);
+                assert_eq!(breakers.on_block(now, 1, 255), None);
+            }
+            assert_eq!(second(&mut breakers, s, 300, s as u32 + 1, 0), None);
+        }
+    }
+}

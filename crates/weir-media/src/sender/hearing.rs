@@ -1,0 +1,167 @@
+//! What a sender makes of the RTCP that comes: of whom and what it believes, the controller, the history and the circuit breakers
+//! hear.
+
+use weir_cc::{Decision, Feedback, PathEvent, RateLimits, SendTime};
+use weir_wire::rtcp::{self, Message, ReportBlock};
+
+use super::MediaSender;
+use crate::alarm::Alarm;
+use crate::breakers::Breaker;
+use crate::detection::StatisticsReader;
+use crate::heard::Heard;
+use crate::inbox::RefusedReports;
+use crate::trust::Trust;
+
+impl MediaSender {
+    /// An RTCP compound packet has come; parts that cannot be read are skipped.
+    pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) -> Heard {
+        let mut heard = Heard::default();
+        for message in rtcp::messages(bytes).filter_map(Result::ok) {
+            let Some(news) = self.on_message(now, &message) else { continue };
+            heard.rtt = news.rtt.or(heard.rtt);
+            heard.decision = Decision::merged(heard.decision, news.decision);
+            heard.statistics = news.statistics.or(heard.statistics);
+        }
+        self.on_messages_read(now);
+        heard
+    }
+
+    /// An RTCP packet has come; `None` if it is not about this flow. [`Self::on_messages_read`] belongs behind the last
+    /// one of a compound.
+    pub(crate) fn on_message(&mut self, now: SendTime, message: &Message<'_>) -> Option<Heard> {
+        self.started?;
+        match self.inbox.is_about(&self.streams, message) {
+            Some(true) => {}
+            Some(false) => return None,
+            None => return Some(Heard::default()),
+        }
+        match message {
+            Message::Pli(_) => self.encoder.request_key_frame(),
+            Message::Sbd(report) => {
+                let reader = self.statistics_reports.as_mut();
+                let statistics = reader.and_then(|reader| reader.read(now, report));
+                return Some(Heard { statistics, ..Heard::default() });
+            }
+            Message::SenderReport(report) => return Some(self.on_blocks(now, message, report.blocks())),
+            Message::ReceiverReport(report) => return Some(self.on_blocks(now, message, report.blocks())),
+            _ => return Some(self.on_report(now, message)),
+        }
+        Some(Heard::default())
+    }
+
+    /// A receiver report on this flow has come: circuit breakers go by each, however old.
+    fn on_blocks(
+        &mut self,
+        now: SendTime,
+        message: &Message<'_>,
+        blocks: impl Iterator<Item = ReportBlock>,
+    ) -> Heard {
+        let mut heard = self.on_report(now, message);
+        let breaker = self.breakers.as_mut().and_then(|breakers| {
+            let mut told = self.streams.told_of_video(blocks);
+            told.find_map(|(highest, fraction_lost)| breakers.on_block(now, highest, fraction_lost))
+        });
+        if let Some(breaker) = breaker {
+            heard.decision = Decision::merged(heard.decision, self.trip(now, breaker));
+        }
+        heard
+    }
+
+    /// A report on this flow has come.
+    fn on_report(&mut self, now: SendTime, message: &Message<'_>) -> Heard {
+        let (state, controller) = (self.state(), &mut self.controller);
+        let hears = |kind| controller.hears(kind);
+        let Some((report, heard)) = self.inbox.read(now, &mut self.streams, &self.history, message, hears)
+        else {
+            return Heard::default();
+        };
+        let feedback = self.history.join(now, &report);
+        let rtt = feedback.as_ref().and_then(Feedback::rtt);
+        let decision = feedback.as_ref().filter(|_| heard).and_then(|feedback| {
+            self.heard_at = Some(now);
+            controller.on_feedback(now, feedback, &state)
+        });
+        let statistics = self.statistics.as_mut().and_then(|statistics| {
+            if let Some(Feedback::Packets { results, .. }) = feedback {
+                statistics.on_results(results);
+            }
+            statistics.poll()
+        });
+        if let Some(breakers) = self.breakers.as_mut().filter(|_| feedback.is_some()) {
+            breakers.on_heard(now, rtt);
+        }
+        let distrust = self.weigh_reports(now);
+        let decision = Decision::merged(decision, distrust);
+        Heard { rtt, decision, statistics }
+    }
+
+    /// A circuit breaker stops media.
+    pub(super) fn trip(&mut self, now: SendTime, breaker: Breaker) -> Option<Decision> {
+        let decision = self.pause(now);
+        self.alarm = Some(Alarm::Stopped(breaker));
+        decision
+    }
+
+    /// A receiver that tells what it has not seen is worth the least rate; while reports contradict each other the rate rises on
+    /// none of them.
+    fn weigh_reports(&mut self, now: SendTime) -> Option<Decision> {
+        let trust = match self.trust {
+            _ if self.history.receiver_lies() => Trust::None,
+            Trust::UpTo(rate) if self.history.is_contested(now) => Trust::UpTo(rate),
+            _ if self.history.is_contested(now) => Trust::UpTo(self.usual.rate()),
+            _ => Trust::Whole,
+        };
+        if trust == Trust::Whole {
+            self.usual.on_rate(now, self.target.media_rate);
+        }
+        let before = core::mem::replace(&mut self.trust, trust);
+        if before == trust {
+            return None;
+        }
+        self.alarm = Some(match trust {
+            Trust::None => Alarm::ReceiverLies,
+            Trust::UpTo(_) => Alarm::ReportsContradict,
+            Trust::Whole => Alarm::ReportsAgree,
+        });
+        let event = PathEvent::Limits(self.limits());
+        self.controller.on_event(now, event)
+    }
+
+    /// The limits that hold now.
+    pub(super) fn limits(&self) -> RateLimits {
+        let limits = self.config.limits;
+        let most = match self.trust {
+            Trust::Whole => limits.max(),
+            Trust::UpTo(rate) => limits.clamp(rate),
+            Trust::None => limits.min(),
+        };
+        RateLimits::new(limits.min(), limits.start().min(most), most).unwrap_or(limits)
+    }
+
+    /// Only these report on the flow: the source identifiers that the other end announced. As long as nobody is named anybody is
+    /// believed who knows the flow's own.
+    pub fn believe_only(&mut self, reporters: &[u32]) {
+        self.inbox.believe_only(reporters);
+    }
+
+    /// What the embedder must hear of, once.
+    pub fn take_alarm(&mut self) -> Option<Alarm> {
+        self.alarm.take()
+    }
+
+    pub(crate) fn on_messages_read(&mut self, now: SendTime) {
+        if self.started.is_some() {
+            self.refresh(now);
+        }
+    }
+
+    /// How many reports of the receiver's statistics said what cannot be.
+    pub fn refused_statistics(&self) -> u64 {
+        self.statistics_reports.as_ref().map_or(0, StatisticsReader::refused)
+    }
+
+    /// How much of what came about the flow was not believed.
+    pub fn refused_reports(&self) -> RefusedReports {
+        self.inbox.refused(&self.streams, &self.history)
+    }
+}

@@ -1,0 +1,40 @@
+//! How far a sender goes by reports that somebody may have forged.
+
+use weir_cc::SendTime;
+use weir_units::{DataRate, TimeDelta};
+
+/// How far reports are believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// What they say holds.
+    Whole,
+    /// They contradict each other: the rate does not rise above this one.
+    UpTo(DataRate),
+    /// The receiver lies.
+    None,
+}
+
+/// The rate of the last seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Usual {
+    bps: f64,
+    at: Option<SendTime>,
+}
+
+/// So long it takes to follow.
+const MEMORY: TimeDelta = TimeDelta::from_secs(5);
+
+impl Usual {
+    /// The rate is this now.
+    pub(crate) fn on_rate(&mut self, now: SendTime, rate: DataRate) {
+        let share = match self.at.replace(now) {
+            None => 1.0,
+            Some(at) => ((now - at).secs_f64() / MEMORY.secs_f64()).clamp(0.0, 1.0),
+        };
+        self.bps += (rate.bps_f64() - self.bps) * share;
+    }
+
+    pub(crate) fn rate(&self) -> DataRate {
+        DataRate::from_bps_f64(self.bps)
+    }
+}

@@ -1,0 +1,297 @@
+//! RTCP that no honest receiver of the flow sends.
+
+use weir_cc::gcc::goog_cc::{self, GoogCc};
+use weir_cc::packet_feedback::PacketFeedback;
+use weir_cc::{ArrivalTime, Ecn, Record, Report, SendTime};
+use weir_media::feedback::FeedbackWriter;
+use weir_media::{Alarm, Breaker, MediaConfig, MediaReceiver, MediaSender, Output, PacketFormat, Session};
+use weir_units::{DataRate, TimeDelta};
+use weir_wire::rtcp::{Own, ReceiverReport, Remb, ReportBlock};
+
+use crate::rig::{Halves, RECEIVER, RTCP_ROOM, SENDER, config, limits, media_receiver, media_sender, nada};
+
+const WAY: TimeDelta = TimeDelta::from_millis(25);
+
+fn gcc() -> Halves {
+    let law = GoogCc::new(goog_cc::Config::default(), limits()).unwrap();
+    (Box::new(law), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
+}
+
+/// A call without a queue, in steps of a ms; `forge` may send RTCP of its own after each, given the time and the number of the
+/// newest packet.
+struct Call {
+    sender: MediaSender,
+    receiver: MediaReceiver,
+    ms: i64,
+    newest: u16,
+    /// Transport-wide numbers of the packets that left.
+    numbers: Vec<u16>,
+    there: Vec<(i64, weir_media::MediaPacket)>,
+    back: Vec<(i64, Vec<u8>)>,
+    /// Whether what the receiver says arrives.
+    answered: bool,
+    alarms: Vec<Alarm>,
+}
+
+impl Call {
+    fn new((controller, receiver): Halves, config: &MediaConfig) -> Self {
+        let mut sender = media_sender(controller, config);
+        sender.believe_only(&[RECEIVER]);
+        sender.start(SendTime::ZERO);
+        Self {
+            sender,
+            receiver: media_receiver(receiver, config),
+            ms: 0,
+            newest: 0,
+            numbers: vec![],
+            there: vec![],
+            back: vec![],
+            answered: true,
+            alarms: vec![],
+        }
+    }
+
+    fn run(&mut self, ms: i64, mut forge: impl FnMut(i64, u16) -> Option<Vec<u8>>) -> f64 {
+        let way = WAY.micros() / 1000;
+        for _ in 0..ms {
+            let (now, there) =
+                (SendTime::from_millis(self.ms), ArrivalTime::from_millis(self.ms + 7_200_000));
+            let mut room = [0; RTCP_ROOM];
+            self.sender.on_timeout(now);
+            while self.sender.poll_frame(now).is_some() {}
+            while let Some(packet) = self.sender.poll_packet(now) {
+                self.newest = packet.header.transport_sequence;
+                self.numbers.push(self.newest);
+                self.there.push((self.ms + way, packet));
+            }
+            let ms = self.ms;
+            for (_, packet) in self.there.extract_if(.., |(at, _)| *at <= ms) {
+                self.receiver.on_packet(there, &packet.header, packet.payload, Ecn::NotEct);
+            }
+            while let Some(length) = self.receiver.poll_rtcp(there, &mut room) {
+                self.back.push((ms + way, room[..length].to_vec()));
+            }
+            for (_, bytes) in self.back.extract_if(.., |(at, _)| *at <= ms) {
+                if self.answered {
+                    self.sender.on_rtcp(now, &bytes);
+                }
+            }
+            if let Some(bytes) = forge(ms, self.newest) {
+                self.sender.on_rtcp(now, &bytes);
+            }
+            self.alarms.extend(self.sender.take_alarm());
+            self.ms += 1;
+        }
+        self.sender.target().media_rate.bps_f64() / 1e3
+    }
+}
+
+fn nothing(_: i64, _: u16) -> Option<Vec<u8>> {
+    None
+}
+
+fn written(write: impl FnOnce(&mut [u8]) -> Option<usize>) -> Option<Vec<u8>> {
+    let mut room = [0; RTCP_ROOM];
+    let length = write(&mut room)?;
+    Some(room[..length].to_vec())
+}
+
+/// Transport-wide feedback by `reporter` that has these numbers arrived now, a way ago.
+fn arrived(reporter: u32, ms: i64, numbers: impl Iterator<Item = u16>) -> Option<Vec<u8>> {
+    let at = Some(ArrivalTime::from_millis(ms + 7_200_000));
+    let records: Vec<Record> = numbers.map(|number| Record::new(number, at)).collect();
+    let mut writer = FeedbackWriter::transport_wide(reporter, SENDER);
+    written(|room| writer.write(&Report::packets(&records, 0), room))
+}
+
+#[test]
+fn only_who_was_named_reports_on_a_flow() {
+    let mut call = Call::new(gcc(), &config());
+    call.run(3000, nothing);
+    let before = call.sender.refused_reports();
+    call.run(1000, |ms, newest| {
+        (ms % 10 == 0).then(|| arrived(RECEIVER + 1, ms, core::iter::once(newest))).flatten()
+    });
+    let now = call.sender.refused_reports();
+    assert_eq!((now.reporters - before.reporters, now.history), (100, before.history));
+}
+
+#[test]
+fn a_kind_that_the_law_does_not_use_changes_nothing() {
+    let course = |forged: bool| {
+        let mut call = Call::new(gcc(), &config());
+        call.run(3000, nothing);
+        let echo = |ms: i64, newest| {
+            let report = Own {
+                ssrc: RECEIVER,
+                source: SENDER,
+                name: *b"NONE",
+                held: 0,
+                transport_sequence: newest,
+                data: &[],
+            };
+            (forged && ms % 20 == 0).then(|| written(|room| report.write(room).ok())).flatten()
+        };
+        let rates: Vec<f64> = (0..20).map(|_| call.run(100, echo)).collect();
+        (rates, call.sender.refused_reports().kinds)
+    };
+    let (honest, forged) = (course(false), course(true));
+    assert_eq!((honest.0, honest.1, forged.1), (forged.0, 0, 100));
+}
+
+#[test]
+fn the_other_form_of_per_packet_reports_is_not_read() {
+    let mut call = Call::new(gcc(), &config());
+    call.run(1000, nothing);
+    let mut writer = FeedbackWriter::rfc_8888(RECEIVER, SENDER);
+    let at = Some(ArrivalTime::from_millis(7_201_000));
+    let records = [Record::new(0, at)];
+    let report = Report::Packets { records: &records, number: 0, at };
+    let bytes = written(|room| writer.write(&report, room)).unwrap();
+    call.sender.on_rtcp(SendTime::from_millis(1000), &bytes);
+    assert_eq!(call.sender.refused_reports().kinds, 1);
+}
+
+#[test]
+fn forty_bytes_on_65_535_packets_are_not_expanded() {
+    let mut call = Call::new(gcc(), &config());
+    call.run(1000, nothing);
+    let mut bomb = vec![0x8F, 205, 0, 9];
+    bomb.extend([RECEIVER, SENDER].map(u32::to_be_bytes).concat());
+    // From number 0 on 65 535 statuses, in nine runs of up to 8191 that were not received.
+    bomb.extend([0, 0, 0xFF, 0xFF, 0, 0, 0, 0]);
+    bomb.extend([0x1F, 0xFF].repeat(9));
+    bomb.extend([0, 0]);
+    assert_eq!(bomb.len(), 40);
+    call.sender.on_rtcp(SendTime::from_millis(1000), &bomb.repeat(36));
+    assert_eq!(call.sender.refused_reports().counts, 36);
+}
+
+#[test]
+fn a_breaker_stops_media_and_the_application_resumes_it() {
+    let with = MediaConfig { breakers: true, ..config() };
+    let mut call = Call::new(nada(), &with);
+    call.run(3000, nothing);
+    call.answered = false;
+    call.run(16_000, nothing);
+    let [Alarm::Stopped(Breaker::RtcpTimeout { silence })] = call.alarms[..] else {
+        panic!("{:?}", call.alarms);
+    };
+    assert!(silence >= TimeDelta::from_secs(15), "{silence}");
+    let sent = call.numbers.len();
+    call.answered = true;
+    call.run(5000, nothing);
+    assert_eq!((call.numbers.len(), call.alarms.len()), (sent, 1), "nothing leaves");
+    call.sender.resume(SendTime::from_millis(call.ms));
+    call.run(20_000, nothing);
+    assert!(call.numbers.len() > sent + 500 && call.alarms.len() == 1);
+}
+
+#[test]
+fn a_session_tells_that_media_has_stopped() {
+    let with = MediaConfig { breakers: true, ..config() };
+    let mut session = Session::new();
+    let flow = session.add(media_sender(nada().0, &with)).unwrap();
+    session.start(SendTime::ZERO, flow);
+    let (mut now, mut room, mut told) = (SendTime::ZERO, [0; RTCP_ROOM], None);
+    while told.is_none() {
+        match session.poll(now, &mut room) {
+            Output::Alarm(of, Alarm::Stopped(why)) => told = Some((of, why)),
+            Output::Wake(Some(wake)) => now = wake.at,
+            Output::Wake(None) => panic!("it waits for nothing"),
+            _ => {}
+        }
+    }
+    let silence = TimeDelta::from_secs(15);
+    assert_eq!((told, now), (Some((flow, Breaker::RtcpTimeout { silence })), SendTime::ZERO + silence));
+}
+
+#[test]
+fn forged_losses_do_not_trip_a_breaker_that_an_honest_report_denies() {
+    let with = MediaConfig { breakers: true, ..config() };
+    let mut call = Call::new(nada(), &with);
+    call.run(3000, nothing);
+    call.run(20_000, |ms, newest| {
+        let block = ReportBlock {
+            ssrc: SENDER,
+            fraction_lost: 255,
+            highest_sequence: u32::from(newest),
+            ..ReportBlock::default()
+        };
+        (ms % 20 == 0).then(|| written(|room| ReceiverReport::write(RECEIVER, &[block], room).ok())).flatten()
+    });
+    assert_eq!(call.alarms, []);
+}
+
+#[test]
+fn numbers_are_left_out_where_no_receiver_takes_a_gap_for_a_loss() {
+    let with = MediaConfig { leave_out: Some(20), ..config() };
+    let gaps = |halves: Halves, config: &MediaConfig| {
+        let mut call = Call::new(halves, config);
+        call.run(5000, nothing);
+        let gaps = call.numbers.windows(2).filter(|pair| pair[1].wrapping_sub(pair[0]) != 1).count();
+        (gaps > 0, call.sender.refused_reports().total(), call.sender.target().media_rate)
+    };
+    let (left_out, refused, rate) = gaps(gcc(), &with);
+    assert!(left_out && refused == 0);
+    // To the law it is as if nothing had been left out.
+    assert_eq!(gaps(gcc(), &config()), (false, 0, rate));
+    assert!(!gaps(nada(), &with).0, "its receiver half counts losses by these numbers");
+    assert!(!gaps(gcc(), &MediaConfig { packet_format: PacketFormat::Rfc8888, ..with }).0);
+}
+
+#[test]
+fn who_has_arrived_what_was_left_out_is_found_out_and_an_honest_receiver_steers_beside_him() {
+    let with = MediaConfig { leave_out: Some(50), ..config() };
+    let course = |answered: bool| {
+        let mut call = Call::new(gcc(), &with);
+        call.run(3000, nothing);
+        let honest = call.sender.target().media_rate.bps_f64() / 1e3;
+        call.answered = answered;
+        // All numbers up to the newest, those left out as well, each 50 ms.
+        let mut told = call.newest.wrapping_add(1);
+        let lied = call.run(20_000, |ms, newest| {
+            let count = newest.wrapping_sub(told).wrapping_add(1);
+            if ms % 50 != 0 || count == 0 || count > 1000 {
+                return None;
+            }
+            let numbers = (0..count).map(|n| told.wrapping_add(n)).collect::<Vec<_>>();
+            told = newest.wrapping_add(1);
+            arrived(RECEIVER, ms + 25, numbers.into_iter())
+        });
+        (call.alarms.contains(&Alarm::ReceiverLies), honest, lied)
+    };
+    let (found, _, rate) = course(false);
+    assert!(found && rate <= limits().min().bps_f64() / 1e3, "{found}, {rate}");
+    let (found, honest, rate) = course(true);
+    assert!(!found && rate >= honest, "{found}, {honest}, {rate}");
+}
+
+#[test]
+fn while_reports_contradict_each_other_no_rate_rises() {
+    let mut call = Call::new(gcc(), &config());
+    call.run(2000, nothing);
+    let before = call.sender.target().media_rate.bps_f64() / 1e3;
+    // Each packet arrives 20 ms before it does; a round trip and more after it left, but before the receiver says so.
+    let mut recent: Vec<(i64, u16)> = vec![];
+    let during = call.run(5000, |ms, newest| {
+        recent.push((ms, newest));
+        recent.retain(|(at, _)| *at + 51 > ms);
+        let (at, number) = recent[0];
+        arrived(RECEIVER, at + 5, core::iter::once(number))
+    });
+    assert!(call.alarms.contains(&Alarm::ReportsContradict), "{:?}", call.alarms);
+    assert!(during <= before, "{during} after {before}");
+    let after = call.run(5000, nothing);
+    assert!(call.alarms.ends_with(&[Alarm::ReportsAgree]) && after > during, "{after}");
+}
+
+#[test]
+fn a_ceiling_of_somebody_else_is_none() {
+    let mut call = Call::new(crate::rig::gcc_2016(), &config());
+    let honest = call.run(4000, nothing);
+    let forged = call.run(200, |_, _| {
+        written(|room| Remb::write(RECEIVER + 1, DataRate::from_kbps(50).bps(), &[SENDER], room).ok())
+    });
+    assert!(forged >= honest * 0.9, "{forged} after {honest}");
+}
