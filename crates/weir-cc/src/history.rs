@@ -18,6 +18,7 @@
 mod left_out;
 mod plausible;
 mod refused;
+mod times;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -31,8 +32,10 @@ use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 use self::left_out::LeftOut;
 use self::plausible::Plausible;
+use self::times::{ms, round_trip};
 
 pub use self::refused::Refused;
+pub use self::times::compact_ntp;
 
 /// What is known of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,7 +272,11 @@ impl SendHistory {
             Report::Reception(report) => {
                 Feedback::Reception { report, rtt: self.by_sender_report(now, &report) }
             }
-            Report::Law { report, echo } => Feedback::Law { report, rtt: self.echoed(now, echo)? },
+            Report::Law { report, echo } => {
+                let id = self.named_by(echo)?;
+                let rtt = if id < self.oldest { None } else { Some(self.echoed(now, id, echo.held)?) };
+                Feedback::Law { report, rtt }
+            }
         })
     }
 
@@ -397,34 +404,32 @@ impl SendHistory {
         self.settled = self.settled.max(first);
     }
 
-    /// Settles everything up to the echoed packet and measures the round-trip time by it, unless a later echo came
-    /// first. What became of each packet a report on single packets may still tell. `None` if the report is not to be
-    /// believed, or of the route before.
-    fn echoed(&mut self, now: SendTime, echo: Echo) -> Option<Option<TimeDelta>> {
+    /// The packet that `echo` names; `None` if the report is not to be believed, of the route before, or overtaken: who tells of an
+    /// older packet than before knows nothing new.
+    fn named_by(&mut self, echo: Echo) -> Option<u64> {
         let meant = self.meant(echo.sequence);
         if meant.is_some_and(|id| id < self.route_from) {
             return None;
         }
         // Without news the last packet is echoed again, however long ago it left.
-        let Some(id) = meant.filter(|&id| id >= self.oldest || id == self.echoed) else {
+        let known = meant.filter(|&id| id >= self.oldest || id == self.echoed);
+        if known.is_none() {
             self.refused.unsent += 1;
-            return None;
-        };
-        // Who tells of an older packet than before was overtaken, and knows nothing new.
-        if id < self.echoed {
-            return None;
         }
-        if id < self.oldest {
-            return Some(None);
-        }
+        known.filter(|&id| id >= self.echoed)
+    }
+
+    /// Settles everything up to the echoed packet and measures the round-trip time by it. What became of each packet a report on
+    /// single packets may still tell. `None` if the report is not to be believed.
+    fn echoed(&mut self, now: SendTime, id: u64, held: TimeDelta) -> Option<TimeDelta> {
         let sent = self.entry(id).at;
-        let rtt = self.take_round_trip(now, ((now - sent) - echo.held).max(TimeDelta::ZERO))?;
+        let rtt = self.take_round_trip(now, ((now - sent) - held).max(TimeDelta::ZERO))?;
         for settled in self.settled.max(self.oldest)..=id {
             self.settle(settled, Known::Untold);
         }
         self.settled = self.settled.max(id + 1);
         self.echoed = id;
-        Some(Some(rtt))
+        Some(rtt)
     }
 
     fn settle(&mut self, id: u64, known: Known) {
@@ -483,23 +488,6 @@ impl SendHistory {
         self.last_report = Some(number);
         step - 1
     }
-}
-
-/// In ms modulo 65 536.
-fn ms(at: ArrivalTime) -> u16 {
-    (at.nanos() / 1_000_000) as u16
-}
-
-/// From the departure `sent` to `now`, without what the receiver held of it, where the report says when it was `made`.
-fn round_trip(now: SendTime, sent: SendTime, arrived: ArrivalTime, made: Option<ArrivalTime>) -> TimeDelta {
-    let held = made.map_or(TimeDelta::ZERO, |made| made - arrived);
-    ((now - sent) - held).max(TimeDelta::ZERO)
-}
-
-/// The middle 32 bits of the NTP time of `at`, in 1/65536 s, as a sender report carries them when its NTP time
-/// counts from any multiple of 65 536 s before the sender clock's zero.
-pub fn compact_ntp(at: SendTime) -> u32 {
-    (i128::from(at.nanos()) * 65_536 / 1_000_000_000) as u32
 }
 
 #[cfg(test)]

@@ -96,31 +96,28 @@ fn each_once_of<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     once
 }
 
-/// The rate in % of that without the attack, how long the law took to be back, and whether media stopped.
+/// The rate in % of that without the attack, how often media stopped, and how long the law took to be back.
 fn words(outcome: &Outcome) -> String {
     let stops = outcome.alarms.iter().filter(|alarm| alarm.starts_with("stopped")).count();
-    let mut words = format!("{:.0}", 100.0 * outcome.rate_kbps / outcome.honest_kbps);
-    if stops > 0 {
-        words += &format!(" {stops} stops");
-    }
-    match outcome.recovery_s {
-        Some(s) if s > AT_ONCE => words += &format!(" {s:.0} s"),
-        Some(_) => {}
-        None => words += " > 60 s",
-    }
-    if outcome.aim == Aim::Missed {
-        words += " ✗";
-    }
-    words
+    let rate = format!("{:.0}", 100.0 * outcome.rate_kbps / outcome.honest_kbps);
+    let stops = if stops > 0 { format!(" {stops} stops") } else { String::new() };
+    let back = match outcome.recovery_s {
+        Some(s) if s > AT_ONCE => format!(" {s:.0} s"),
+        Some(_) => String::new(),
+        None => " > 60 s".to_owned(),
+    };
+    let mark = if outcome.aim == Aim::Missed { " ✗" } else { "" };
+    [&rate, &stops, &back, mark].concat()
 }
 
 /// What was missed, and how many outcomes were what they should be.
 fn told(outcomes: &[Outcome], bullet: &str) -> String {
     let judged = outcomes.iter().filter(|own| own.aim != Aim::None).count();
     let missed: Vec<&Outcome> = outcomes.iter().filter(|own| own.aim == Aim::Missed).collect();
-    let mut text = format!("\n{} of {judged} are within their aims.\n", judged - missed.len());
-    for Outcome { law, attack, role, missed, .. } in missed {
-        text += &format!("{bullet}{law}, {role}, {attack}: {}", missed.join("; "));
-    }
-    text.trim_end().to_owned() + "\n"
+    let line = |own: &&Outcome| {
+        format!("{bullet}{}, {}, {}: {}", own.law, own.role, own.attack, own.missed.join("; "))
+    };
+    let lines: String = missed.iter().map(line).collect();
+    format!("\n{} of {judged} are within their aims.\n{lines}", judged - missed.len()).trim_end().to_owned()
+        + "\n"
 }

@@ -72,10 +72,10 @@ impl Sender {
     fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) -> Result<(), ParseError> {
         for message in rtcp::messages(bytes) {
             let state = self.state();
-            if let Some(report) = self.reader.read(now, &message?, &self.numbers, &self.history) {
-                if let Some(feedback) = self.history.join(now, &report) {
-                    self.controller.on_feedback(now, &feedback, &state);
-                }
+            if let Some(report) = self.reader.read(now, &message?, &self.numbers, &self.history)
+                && let Some(feedback) = self.history.join(now, &report)
+            {
+                self.controller.on_feedback(now, &feedback, &state);
             }
         }
         Ok(())

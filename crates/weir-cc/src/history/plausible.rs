@@ -127,20 +127,20 @@ impl LeastDelay {
 #[derive(Debug, Default)]
 struct Gaps {
     last: Option<SendTime>,
-    gaps: [TimeDelta; REMEMBERED],
+    lengths: [TimeDelta; REMEMBERED],
     place: usize,
 }
 
 impl Gaps {
     fn on_report(&mut self, now: SendTime) {
         if let Some(last) = self.last.replace(now).filter(|&last| last < now) {
-            self.gaps[self.place % REMEMBERED] = (now - last).min(LONGEST_GAP);
+            self.lengths[self.place % REMEMBERED] = (now - last).min(LONGEST_GAP);
             self.place = self.place.wrapping_add(1);
         }
     }
 
     /// How long a doubt waits to be denied.
     fn wait(&self) -> TimeDelta {
-        self.gaps.into_iter().max().unwrap_or(LONGEST_GAP).scale(GAPS)
+        self.lengths.into_iter().max().unwrap_or(LONGEST_GAP).scale(GAPS)
     }
 }

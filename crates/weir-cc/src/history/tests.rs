@@ -23,7 +23,7 @@ fn history_of(packets: u64, interval_ms: i64) -> SendHistory {
     history
 }
 
-fn fates(feedback: &Option<Feedback<'_>>) -> Vec<(u64, &'static str)> {
+fn fates(feedback: Option<Feedback<'_>>) -> Vec<(u64, &'static str)> {
     let Some(Feedback::Packets { results, .. }) = feedback else { panic!("not per packet") };
     results
         .iter()
@@ -65,12 +65,12 @@ fn each_fate_is_told_once_and_a_late_packet_recovers() {
     assert_eq!(history.in_flight(), DataSize::from_bytes(4000));
     let first = [record(0, Some(1000)), record(1, None), record(2, Some(1020))];
     assert_eq!(
-        fates(&history.join(at(60), &packets(&first, 0, 1025))),
+        fates(history.join(at(60), &packets(&first, 0, 1025))),
         [(0, "arrived"), (1, "missing"), (2, "arrived")]
     );
     assert_eq!(history.in_flight(), SIZE);
     let second = [record(1, Some(1030)), record(2, Some(1020)), record(3, Some(1031))];
-    assert_eq!(fates(&history.join(at(70), &packets(&second, 1, 1031))), [(1, "recovered"), (3, "arrived")]);
+    assert_eq!(fates(history.join(at(70), &packets(&second, 1, 1031))), [(1, "recovered"), (3, "arrived")]);
     assert_eq!(history.in_flight(), DataSize::ZERO);
 }
 
@@ -93,7 +93,7 @@ fn numbers_wrap_and_unknown_ones_are_ignored() {
     let records = [record(65_535, Some(0)), record(3, Some(1)), record(4, Some(2))];
     // 65 535 and 65 539 are known; …4 would be 65 540, not sent yet, or 4, long forgotten.
     assert_eq!(
-        fates(&history.join(at(65_540), &packets(&records, 0, 2))),
+        fates(history.join(at(65_540), &packets(&records, 0, 2))),
         [(65_535, "arrived"), (65_539, "arrived")]
     );
 }
@@ -124,15 +124,15 @@ fn after_a_laws_own_report_the_fates_of_single_packets_are_still_told() {
     assert_eq!(history.in_flight(), DataSize::ZERO, "the echo settles them");
     let records: Vec<Record> =
         (0..10).map(|n| record(n, (n != 4).then_some(5 + 10 * i64::from(n)))).collect();
-    let told = fates(&history.join(at(105), &packets(&records, 0, 100)));
+    let told = fates(history.join(at(105), &packets(&records, 0, 100)));
     assert_eq!(told.len(), 10);
     assert!(told.iter().all(|&(id, fate)| fate == if id == 4 { "missing" } else { "arrived" }), "{told:?}");
-    assert_eq!(fates(&history.join(at(106), &packets(&records, 1, 101))), [], "once");
+    assert_eq!(fates(history.join(at(106), &packets(&records, 1, 101))), [], "once");
     // An echo that was overtaken measures nothing; beyond the horizon nothing is told.
     assert_eq!(rtt(history.join(at(107), &own(3))), None);
     let mut history = history_of(10, 10);
     history.join(at(100), &own(9));
-    assert_eq!(fates(&history.join(at(2085), &packets(&records, 0, 100))), [(9, "arrived")]);
+    assert_eq!(fates(history.join(at(2085), &packets(&records, 0, 100))), [(9, "arrived")]);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn packets_never_acknowledged_leave_flight_at_the_horizon() {
     // Older than 2 s at 2004 ms: those sent at 0 to 3 ms. Six and the new one are left.
     assert_eq!(history.in_flight(), DataSize::from_bytes(7000));
     let late = [record(0, Some(1)), record(4, Some(5))];
-    assert_eq!(fates(&history.join(at(2_004), &packets(&late, 0, 5))), [(4, "arrived")]);
+    assert_eq!(fates(history.join(at(2_004), &packets(&late, 0, 5))), [(4, "arrived")]);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn what_a_lost_report_covered_leaves_flight_with_the_next_one() {
     assert_eq!(history.in_flight(), DataSize::from_bytes(5000));
     // Report 1, on packets 1 to 3, is lost.
     let third = [record(4, Some(1040))];
-    assert_eq!(fates(&history.join(at(90), &packets(&third, 2, 1045))), [(4, "arrived")]);
+    assert_eq!(fates(history.join(at(90), &packets(&third, 2, 1045))), [(4, "arrived")]);
     assert_eq!(history.in_flight(), SIZE);
 }
 
@@ -163,13 +163,13 @@ fn a_report_that_comes_late_still_tells_and_settles_nothing_twice() {
     assert_eq!(history.in_flight(), SIZE);
     let late = [record(0, Some(1000)), record(1, None), record(2, Some(1020)), record(3, Some(1030))];
     assert_eq!(
-        fates(&history.join(at(91), &packets(&late, 0, 1031))),
+        fates(history.join(at(91), &packets(&late, 0, 1031))),
         [(0, "arrived"), (1, "missing"), (2, "arrived"), (3, "arrived")]
     );
     assert_eq!(history.in_flight(), SIZE);
     // A packet told anew below what is settled takes nothing of what was sent since.
     history.on_media_sent(at(92), DataSize::ZERO, SIZE);
-    assert_eq!(fates(&history.join(at(95), &packets(&[record(1, Some(1050))], 2, 1051))), [(1, "recovered")]);
+    assert_eq!(fates(history.join(at(95), &packets(&[record(1, Some(1050))], 2, 1051))), [(1, "recovered")]);
     assert_eq!(history.in_flight(), DataSize::from_bytes(2000));
 }
 
@@ -244,13 +244,13 @@ fn what_left_before_a_change_of_route_tells_nothing_of_the_new_one() {
     assert_eq!((history.in_flight(), history.next_expiry()), (DataSize::ZERO, None));
     let late = [record(1, Some(1030)), record(2, None), record(3, Some(1031))];
     let feedback = history.join(at(70), &packets(&late, 1, 1035));
-    assert_eq!((fates(&feedback), rtt(feedback)), (vec![], None));
+    assert_eq!((fates(feedback), rtt(feedback)), (vec![], None));
     history.on_media_sent(at(80), DataSize::ZERO, SIZE);
     let both = [record(4, Some(1050)), record(5, None), record(6, Some(1100))];
     let feedback = history.join(at(140), &packets(&both, 2, 1110));
     // 140 - 80 - 10 = 50 ms.
     assert_eq!(rtt(feedback), Some(TimeDelta::from_millis(50)));
-    assert_eq!(fates(&feedback), [(6, "arrived")]);
+    assert_eq!(fates(feedback), [(6, "arrived")]);
     assert_eq!(history.in_flight(), DataSize::ZERO);
 }
 
@@ -326,7 +326,7 @@ impl Call {
                     arrived.map(|&(_, at, number)| record(number, Some(at + clock_ms))).collect();
                 let report = Report::packets(&records, (ms / 50) as u8);
                 let heard = history.join(at(ms), &report);
-                told.push(heard.is_some() && !fates(&heard).is_empty());
+                told.push(heard.is_some() && !fates(heard).is_empty());
             }
             forge(history, ms);
             self.ms += 1;
@@ -382,7 +382,7 @@ fn an_arrival_that_makes_the_way_shorter_than_a_round_trip_is_none() {
     let newest = (call.history.next_number() - 1) as u16;
     let mut tell = |arrival_ms: i64| {
         let lie = [record(newest, Some(arrival_ms))];
-        fates(&call.history.join(at(1050), &Report::packets(&lie, 0))).len()
+        fates(call.history.join(at(1050), &Report::packets(&lie, 0))).len()
     };
     // It left at 950 ms and takes 40. The smallest round trip is 90 ms, a wait of 10 in it: it cannot have arrived
     // before 900, and 2 ms are for rounding.
@@ -410,7 +410,7 @@ fn a_law_hears_nothing_of_numbers_left_out() {
     assert_eq!(history.in_flight(), DataSize::from_bytes(2000));
     let records = [record(0, Some(20)), record(1, None), record(2, Some(30))];
     let told = history.join(at(60), &Report::packets(&records, 0));
-    assert_eq!(fates(&told), [(0, "arrived"), (1, "arrived")]);
+    assert_eq!(fates(told), [(0, "arrived"), (1, "arrived")]);
     assert_eq!((history.in_flight(), history.refused()), (DataSize::ZERO, Refused::default()));
     // Long after both have been forgotten numbers and ids are as far apart as before.
     assert_eq!((send(&mut history, 9000).id, history.next_number()), (2, 4));
@@ -426,7 +426,7 @@ fn a_report_that_has_arrived_what_was_left_out_is_dropped_whole() {
     assert_eq!(history.refused(), Refused { left_out: 1, ..Refused::default() });
     assert_eq!(history.in_flight(), DataSize::from_bytes(4000));
     let truth: Vec<Record> = (0..5).map(|n| record(n, (n != 3).then_some(50))).collect();
-    assert_eq!(fates(&history.join(at(60), &Report::packets(&truth, 0))).len(), 4);
+    assert_eq!(fates(history.join(at(60), &Report::packets(&truth, 0))).len(), 4);
 }
 
 #[test]

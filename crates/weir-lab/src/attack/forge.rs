@@ -200,7 +200,7 @@ impl Forger {
         self.attack.role
     }
 
-    pub(super) fn is_active(&self, now: SendTime) -> bool {
+    pub(super) fn is_active(now: SendTime) -> bool {
         (FROM..TO).contains(&now)
     }
 
@@ -216,7 +216,7 @@ impl Forger {
 
     /// The next datagram that comes at `now`.
     pub(super) fn poll(&mut self, now: SendTime, seen: &Seen) -> Option<Vec<u8>> {
-        if self.due <= now && self.is_active(now) {
+        if self.due <= now && Self::is_active(now) {
             self.due = match self.attack.every_ms {
                 0 => TO,
                 every => self.due + TimeDelta::from_millis(every),

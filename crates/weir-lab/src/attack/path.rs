@@ -115,7 +115,7 @@ impl Call<'_> {
             // The way back: honest reports, unless the receiver is the attacker, and forged ones.
             let alone = forger
                 .as_ref()
-                .is_some_and(|forger| forger.is_active(now) && forger.role() == Role::Receiver);
+                .is_some_and(|forger| Forger::is_active(now) && forger.role() == Role::Receiver);
             while let Some((_, bytes)) = due(&mut path.back, now) {
                 seen.on_report(now, &bytes);
                 let replaced = forger.as_mut().filter(|_| alone).map(|forger| forger.replace(&bytes));

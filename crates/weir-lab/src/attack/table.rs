@@ -169,7 +169,7 @@ fn outcome(
     }
     if attack.role == Role::Reader {
         // A rate is measured over two seconds: so long it takes to be seen.
-        let most = (SLOWER * own_recovery_s).max(2.0).min(LONGEST_RECOVERY);
+        let most = (SLOWER * own_recovery_s).clamp(2.0, LONGEST_RECOVERY);
         match recovery_s {
             None => missed.push("not back within 60 s".to_owned()),
             Some(s) if s > most => missed.push(format!("back after {s:.1} s, by itself {own_recovery_s:.1}")),
