@@ -179,8 +179,7 @@ impl SendHistory {
         self.left_out.convict()
     }
 
-    /// Whether reports have contradicted each other within two seconds: one has a packet arrived, and another has it arrived later, or
-    /// missing. Two senders tell of one receiver then, and which of them is true is not known: a rate should not rise on
+    /// Whether reports have contradicted each other within two seconds: one has a packet arrived, and another has it arrived later. Two senders tell of one receiver then, and which of them is true is not known: a rate should not rise on
     /// what they say.
     pub fn is_contested(&self, now: SendTime) -> bool {
         self.contested.is_some_and(|at| now - at <= CONTEST)
@@ -263,6 +262,7 @@ impl SendHistory {
                 }
                 let rtt = newest.map(|(sent, arrived)| round_trip(now, sent, arrived, at));
                 if let Some(rtt) = rtt {
+                    self.plausible.on_report(now);
                     self.plausible.on_round_trip(now, rtt);
                 }
                 let missed_reports = self.missed(number);
@@ -364,13 +364,14 @@ impl SendHistory {
             }
             (Some(arrived), Known::Missing) => Fate::Recovered { at: arrived, ecn: record.ecn },
             (None, Known::InFlight | Known::Untold) => Fate::Missing,
-            (told, Known::Arrived) => {
-                if told.is_none_or(|told| ms(told).wrapping_sub(arrived) as i16 > ROUNDED_MS) {
+            (Some(told), Known::Arrived) => {
+                if ms(told).wrapping_sub(arrived) as i16 > ROUNDED_MS {
                     self.contested = Some(now);
                 }
                 return;
             }
-            (_, Known::LeftOut) | (None, Known::Missing) => return,
+            // Reports that overlap may leave out what one before them told.
+            (_, Known::LeftOut) | (None, Known::Missing | Known::Arrived) => return,
         };
         if let Some(arrived) = record.arrival
             && !self.plausible.admits_delay(now, at, ApparentDelay::between(at, arrived))
@@ -416,7 +417,9 @@ impl SendHistory {
         if known.is_none() {
             self.refused.unsent += 1;
         }
-        known.filter(|&id| id >= self.echoed)
+        let overtaken = known.is_some_and(|id| id < self.echoed);
+        self.refused.overtaken += u64::from(overtaken);
+        known.filter(|_| !overtaken)
     }
 
     /// Settles everything up to the echoed packet and measures the round-trip time by it. What became of each packet a report on
@@ -424,6 +427,7 @@ impl SendHistory {
     fn echoed(&mut self, now: SendTime, id: u64, held: TimeDelta) -> Option<TimeDelta> {
         let sent = self.entry(id).at;
         let rtt = self.take_round_trip(now, ((now - sent) - held).max(TimeDelta::ZERO))?;
+        self.plausible.on_report(now);
         for settled in self.settled.max(self.oldest)..=id {
             self.settle(settled, Known::Untold);
         }

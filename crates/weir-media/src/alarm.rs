@@ -13,7 +13,7 @@ pub enum Alarm {
     /// ([`SendHistory::receiver_lies`](weir_cc::history::SendHistory::receiver_lies)): whatever else it says, the flow keeps
     /// to its least rate.
     ReceiverLies,
-    /// Reports contradict each other on when a packet arrived, or whether it did
+    /// Reports contradict each other on when a packet arrived
     /// ([`SendHistory::is_contested`](weir_cc::history::SendHistory::is_contested)): somebody forges some. While they do the rate does
     /// not rise above what it is now.
     ReportsContradict,

@@ -92,8 +92,9 @@ struct Interval {
     packets: u64,
     size: DataSize,
     time: TimeDelta,
-    /// The least loss that reports in it told of.
+    /// The least loss that reports in it told of, and the least round trip.
     loss_ratio: Option<f64>,
+    rtt: Option<TimeDelta>,
 }
 
 impl Breakers {
@@ -137,6 +138,7 @@ impl Breakers {
     pub(crate) fn on_heard(&mut self, now: SendTime, rtt: Option<TimeDelta>) {
         self.heard = self.heard.map(|_| now);
         if let Some(new) = rtt {
+            self.present.rtt = Some(self.present.rtt.map_or(new, |least| least.min(new)));
             self.rtt = Some(self.rtt.map_or(new, |old| old.scale(0.8) + new.scale(0.2)));
         }
     }
@@ -203,8 +205,9 @@ impl Breakers {
     }
 
     fn congestion(&self) -> Option<Breaker> {
-        let rtt = self.rtt.filter(|rtt| *rtt > TimeDelta::ZERO)?;
-        let first = self.intervals.len().checked_sub(self.judged(rtt))?;
+        let first = self.intervals.len().checked_sub(self.judged(self.rtt?))?;
+        let told = self.intervals.range(first..).filter_map(|interval| interval.rtt);
+        let rtt = told.min().filter(|rtt| *rtt > TimeDelta::ZERO)?;
         let (mut all, mut loss_ratio) = (Interval::default(), 1.0_f64);
         for interval in self.intervals.range(first..) {
             all.packets += interval.packets;

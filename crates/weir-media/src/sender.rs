@@ -16,7 +16,7 @@ use weir_wire::media::{MediaHeader, Stamp, header_len};
 
 use crate::alarm::Alarm;
 use crate::audio::AudioSource;
-use crate::breakers::Breakers;
+use crate::breakers::{Breaker, Breakers};
 use crate::config::MediaConfig;
 use crate::content::{Content, MediaPacket, PADDING_PAYLOAD, SentFrame};
 use crate::detection::{Place, StatisticsReader};
@@ -66,7 +66,8 @@ pub struct MediaSender {
     trust: Trust,
     usual: Usual,
     breakers: Option<Breakers>,
-    alarm: Option<Alarm>,
+    stopped_by: Option<Breaker>,
+    doubt: Option<Alarm>,
     /// Of the flow's packets, made here.
     statistics: Option<Box<FlowStatistics>>,
     /// Of the statistics that the receiver makes.
@@ -105,9 +106,10 @@ impl MediaSender {
             inbox: Inbox::new(&config),
             leaving_out: LeavingOut::new(&config, &*controller, seeds.rtcp),
             trust: Trust::Whole,
-            usual: Usual::default(),
+            usual: Usual::at(config.limits.start()),
             breakers: Breakers::of(&config),
-            alarm: None,
+            stopped_by: None,
+            doubt: None,
             controller,
             statistics: detected_at(Place::Sender)
                 .and_then(|config| FlowStatistics::new(config).ok())

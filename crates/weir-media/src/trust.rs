@@ -15,7 +15,7 @@ pub(crate) enum Trust {
 }
 
 /// The rate of the last seconds.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Usual {
     bps: f64,
     at: Option<SendTime>,
@@ -25,6 +25,11 @@ pub(crate) struct Usual {
 const MEMORY: TimeDelta = TimeDelta::from_secs(5);
 
 impl Usual {
+    /// It begins at `rate`.
+    pub(crate) fn at(rate: DataRate) -> Self {
+        Self { bps: rate.bps_f64(), at: None }
+    }
+
     /// The rate is this now.
     pub(crate) fn on_rate(&mut self, now: SendTime, rate: DataRate) {
         let share = match self.at.replace(now) {

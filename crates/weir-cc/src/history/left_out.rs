@@ -51,7 +51,7 @@ impl LeftOut {
     /// How many were left out before `number`.
     #[inline]
     pub(super) fn before(&self, number: u64) -> u64 {
-        self.forgotten + self.numbers.iter().take_while(|&&left| left < number).count() as u64
+        self.forgotten + self.numbers.partition_point(|&left| left < number) as u64
     }
 
     /// Whether `records`, in order of number, have a number arrived that was left out.

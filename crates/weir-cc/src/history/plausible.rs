@@ -12,9 +12,13 @@ use crate::time::{ApparentDelay, SendTime};
 const GAPS: f64 = 1.75;
 /// The longest gap that is waited for: after a pause reports come as before it.
 const LONGEST_GAP: TimeDelta = TimeDelta::from_millis(500);
+/// The shortest: that of transport-wide feedback.
+const SHORTEST_GAP: TimeDelta = TimeDelta::from_millis(50);
+/// The smallest round trip is known once so many reports have measured one: the first packets of a call may have waited.
+const KNOWN_AFTER: u32 = 10;
 /// Gaps that are remembered; the longest counts.
 const REMEMBERED: usize = 4;
-/// The smallest delay is that of so long at least, and of twice that at most.
+/// The smallest delay and the smallest round trip are those of so long at least, and of twice that at most.
 const SPAN: TimeDelta = TimeDelta::from_secs(300);
 /// Clocks tick at both ends and times are rounded on the wire.
 const ROUNDING: TimeDelta = TimeDelta::from_millis(2);
@@ -25,8 +29,10 @@ const DRIFT: TimeDelta = TimeDelta::from_millis(250);
 /// What the reports that were believed say of the present route.
 #[derive(Debug, Default)]
 pub(super) struct Plausible {
-    least_rtt: Option<TimeDelta>,
-    least_delay: LeastDelay,
+    least_rtt: Least<TimeDelta>,
+    /// How many reports measured a round trip.
+    measured: u32,
+    least_delay: Least<ApparentDelay>,
     /// The smallest delay less the smallest round trip, and the smallest delay; no record is believed that is below the one, or
     /// above the other by more than the packet has been away.
     bounds: Option<(ApparentDelay, ApparentDelay)>,
@@ -41,14 +47,16 @@ impl Plausible {
     /// Whether a report may have come after the round trip `rtt`: not in less than half of the smallest one so far, unless
     /// that is all that reports have said for a while.
     pub(super) fn admits_round_trip(&mut self, now: SendTime, rtt: TimeDelta) -> bool {
-        let early = self.least_rtt.is_some_and(|least| rtt + rtt + ROUNDING < least);
+        let known = self.least_rtt.get().filter(|_| self.measured >= KNOWN_AFTER);
+        let early = known.is_some_and(|least| rtt + rtt + ROUNDING < least);
         if !early {
             self.early = None;
             return true;
         }
         let settled = now - *self.early.get_or_insert(now) >= self.gaps.wait();
         if settled {
-            (self.early, self.least_rtt) = (None, Some(rtt));
+            (self.early, self.least_rtt) = (None, Least::default());
+            self.least_rtt.on_told(now, rtt);
             self.set_bounds();
         }
         settled
@@ -63,7 +71,7 @@ impl Plausible {
         };
         if self.bounds.is_none_or(possible) {
             self.wrong = None;
-            if self.least_delay.on_arrival(now, delay) {
+            if self.least_delay.on_told(now, delay) {
                 self.set_bounds();
             }
             return true;
@@ -71,18 +79,22 @@ impl Plausible {
         let settled = now - *self.wrong.get_or_insert(now) >= self.gaps.wait();
         if settled {
             self.wrong = None;
-            self.least_delay = LeastDelay::default();
-            self.least_delay.on_arrival(now, delay);
+            self.least_delay = Least::default();
+            self.least_delay.on_told(now, delay);
             self.set_bounds();
         }
         settled
     }
 
+    /// A report with news of packets was believed: by how far these lie apart a doubt is measured.
+    pub(super) fn on_report(&mut self, now: SendTime) {
+        self.gaps.on_report(now);
+    }
+
     /// A report was believed, and it measured the round trip `rtt`.
     pub(super) fn on_round_trip(&mut self, now: SendTime, rtt: TimeDelta) {
-        self.gaps.on_report(now);
-        if self.least_rtt.is_none_or(|least| rtt < least) {
-            self.least_rtt = Some(rtt);
+        self.measured = self.measured.saturating_add(1);
+        if self.least_rtt.on_told(now, rtt) || self.measured == KNOWN_AFTER {
             self.set_bounds();
         }
     }
@@ -90,35 +102,42 @@ impl Plausible {
     fn set_bounds(&mut self) {
         let bounds =
             |(rtt, least): (TimeDelta, ApparentDelay)| (least + (TimeDelta::ZERO - rtt - ROUNDING), least);
-        self.bounds = self.least_rtt.zip(self.least_delay.get()).map(bounds);
+        let known = self.least_rtt.get().filter(|_| self.measured >= KNOWN_AFTER);
+        self.bounds = known.zip(self.least_delay.get()).map(bounds);
     }
 }
 
-/// The smallest delay, by the sender's clock: no arrival time that a report names makes it forget.
-#[derive(Debug, Default)]
-struct LeastDelay {
+/// The smallest of what reports told of late, by the sender's clock: no arrival time that a report names makes it forget.
+#[derive(Debug)]
+struct Least<T> {
     /// Of the present span and of the one before.
-    least: [Option<ApparentDelay>; 2],
+    least: [Option<T>; 2],
     began: Option<SendTime>,
 }
 
-impl LeastDelay {
-    /// Whether the smallest delay is another one now.
+impl<T> Default for Least<T> {
+    fn default() -> Self {
+        Self { least: [None, None], began: None }
+    }
+}
+
+impl<T: Copy + Ord> Least<T> {
+    /// Whether the smallest may be another one now.
     #[inline]
-    fn on_arrival(&mut self, now: SendTime, delay: ApparentDelay) -> bool {
+    fn on_told(&mut self, now: SendTime, told: T) -> bool {
         let turned = self.began.is_none_or(|began| now - began >= SPAN);
         if turned {
             self.least = [None, self.least[0]];
             self.began = Some(now);
         }
-        let lower = self.least[0].is_none_or(|least| delay < least);
+        let lower = self.least[0].is_none_or(|least| told < least);
         if lower {
-            self.least[0] = Some(delay);
+            self.least[0] = Some(told);
         }
         turned || lower
     }
 
-    fn get(&self) -> Option<ApparentDelay> {
+    fn get(&self) -> Option<T> {
         self.least.into_iter().flatten().min()
     }
 }
@@ -139,8 +158,9 @@ impl Gaps {
         }
     }
 
-    /// How long a doubt waits to be denied.
+    /// How long a doubt waits to be denied. Who sends reports close together does not shorten it below what receivers take.
     fn wait(&self) -> TimeDelta {
-        self.lengths.into_iter().max().unwrap_or(LONGEST_GAP).scale(GAPS)
+        let known = self.lengths.into_iter().max().filter(|longest| *longest > TimeDelta::ZERO);
+        known.map_or(LONGEST_GAP, |longest| longest.max(SHORTEST_GAP)).scale(GAPS)
     }
 }

@@ -7,6 +7,8 @@ pub struct Refused {
     pub negative: u64,
     /// Reports of a law's own that echo a packet which has not left, or of which nothing is known any more.
     pub unsent: u64,
+    /// Reports of a law's own on an older packet than one before told of.
+    pub overtaken: u64,
     /// Reports that came before a packet can have been there and back.
     pub early: u64,
     /// Arrivals, one for each packet, on a way that cannot be so short, or that would still be to come.
@@ -18,6 +20,6 @@ pub struct Refused {
 impl Refused {
     /// All of them.
     pub const fn total(&self) -> u64 {
-        self.negative + self.unsent + self.early + self.impossible + self.left_out
+        self.negative + self.unsent + self.overtaken + self.early + self.impossible + self.left_out
     }
 }

@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use weir_cc::{ArrivalTime, Record, Report, SendTime, TimeDelta};
+use weir_media::PacketFormat;
 use weir_media::feedback::FeedbackWriter;
-use weir_media::{MediaPacket, PacketFormat};
-use weir_wire::rtcp::{self, Dccc, Message, Nada, NadaDelay, ReceiverReport, Remb, ReportBlock, Tfrc};
+use weir_wire::rtcp::{Dccc, Nada, NadaDelay, ReceiverReport, Remb, ReportBlock, Tfrc};
 
 use super::path::{FROM, ONE_WAY, RECEIVER, SENDER, TO, clock};
+use super::seen::{Seen, number_before};
 
 /// Who attacks, by what he can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,6 +69,8 @@ enum What {
     Jump,
     /// Arrival times that run a minute a second ahead.
     Drift,
+    /// Three reports in a datagram whose times step on by two fifths of what the wire can tell apart.
+    Leap,
     /// Reports without news, numbered by chance.
     Numbers,
     /// A receiver report by which a round trip takes so many ms.
@@ -87,7 +90,7 @@ const fn attack(name: &'static str, role: Role, what: What, every_ms: i64) -> At
 }
 
 /// Every attack of the table.
-pub const ATTACKS: [Attack; 37] = {
+pub const ATTACKS: [Attack; 38] = {
     use Role::{Blind, Reader, Receiver};
     const HOUR: i64 = 3_600_000;
     [
@@ -114,6 +117,7 @@ pub const ATTACKS: [Attack; 37] = {
         attack("one arrival an hour late", Reader, What::OneArrival(HOUR), 0),
         attack("times that jump", Reader, What::Jump, 50),
         attack("reference time that drifts", Reader, What::Drift, 50),
+        attack("reference time that leaps", Reader, What::Leap, 100),
         attack("report numbers that jump", Reader, What::Numbers, 20),
         attack("round trip of zero", Reader, What::RoundTrip(0), 100),
         attack("round trip of 50 minutes", Reader, What::RoundTrip(50 * 60_000), 100),
@@ -131,52 +135,6 @@ pub const ATTACKS: [Attack; 37] = {
     ]
 };
 
-/// What can be seen of a call.
-#[derive(Debug)]
-pub(super) struct Seen {
-    format: PacketFormat,
-    /// When the newest packets left, and their numbers on the transport.
-    packets: VecDeque<(SendTime, u16)>,
-    /// What the receiver said, and when.
-    reports: VecDeque<(SendTime, Vec<u8>)>,
-    /// The middle of the last sender report's NTP time, and the highest RTP sequence number.
-    sender_report: u32,
-    highest: u32,
-}
-
-/// Packets that are remembered.
-const REMEMBERED: usize = 4096;
-
-impl Seen {
-    pub(super) fn new(format: PacketFormat) -> Self {
-        let (packets, reports) = (VecDeque::new(), VecDeque::new());
-        Self { format, packets, reports, sender_report: 0, highest: 0 }
-    }
-
-    pub(super) fn on_packet(&mut self, now: SendTime, packet: &MediaPacket) {
-        self.packets.push_back((now, packet.header.transport_sequence));
-        self.highest = u32::from(packet.header.sequence);
-        if self.packets.len() > REMEMBERED {
-            self.packets.pop_front();
-        }
-    }
-
-    pub(super) fn on_report(&mut self, now: SendTime, bytes: &[u8]) {
-        self.reports.push_back((now, bytes.to_vec()));
-        if self.reports.len() > REMEMBERED {
-            self.reports.pop_front();
-        }
-    }
-
-    pub(super) fn on_sender_report(&mut self, bytes: &[u8]) {
-        for message in rtcp::messages(bytes).flatten() {
-            if let Message::SenderReport(report) = message {
-                self.sender_report = report.info.ntp.middle();
-            }
-        }
-    }
-}
-
 /// Sends what an attack is made of.
 #[derive(Debug)]
 pub(super) struct Forger {
@@ -188,12 +146,22 @@ pub(super) struct Forger {
     told: SendTime,
     waiting: VecDeque<Vec<u8>>,
     writer: Option<FeedbackWriter>,
+    number: u8,
 }
 
 impl Forger {
     pub(super) fn new(attack: Attack) -> Self {
         let rng = Pcg64Mcg::seed_from_u64(7);
-        Self { attack, due: FROM, rng, rounds: 0, told: FROM, waiting: VecDeque::new(), writer: None }
+        Self {
+            attack,
+            due: FROM,
+            rng,
+            rounds: 0,
+            told: FROM,
+            waiting: VecDeque::new(),
+            writer: None,
+            number: 0,
+        }
     }
 
     pub(super) fn role(&self) -> Role {
@@ -277,13 +245,11 @@ impl Forger {
                 let ahead = TimeDelta::from_nanos((now - FROM).nanos() * 60);
                 self.tell(now, seen, now - ONE_WAY * 2, |at| Some(clock(at) + ONE_WAY + ahead));
             }
+            What::Leap => self.leap(now, seen),
             What::Numbers => {
                 // Something long told.
                 let (at, number) = seen.packets[seen.packets.len() / 2];
-                for _ in 0..self.rng.random_range(0..8_u32) {
-                    self.report(now, seen.format, &[Record::new(number, Some(clock(at)))]);
-                    self.waiting.pop_back();
-                }
+                self.number = self.rng.random();
                 self.report(now, seen.format, &[Record::new(number, Some(clock(at) + ONE_WAY))]);
             }
             What::RoundTrip(ms) => {
@@ -320,6 +286,21 @@ impl Forger {
                 self.waiting.push_back(bomb.repeat(36));
             }
         }
+    }
+
+    fn leap(&mut self, now: SendTime, seen: &Seen) {
+        for step in 1..=3 {
+            let (at, number) = seen.packets[seen.packets.len() / 2];
+            // 12.4 days of transport-wide feedback, 18.2 hours of RFC 8888.
+            let period = match seen.format {
+                PacketFormat::TransportWide => 1_073_741,
+                PacketFormat::Rfc8888 => 65_536,
+            };
+            let leap = TimeDelta::from_secs(period * 2 * step / 5);
+            self.report(now + leap, seen.format, &[Record::new(number, Some(clock(at) + ONE_WAY + leap))]);
+        }
+        let datagram = self.waiting.drain(..).collect::<Vec<_>>().concat();
+        self.waiting.push_back(datagram);
     }
 
     /// Whose packets it is about.
@@ -373,7 +354,7 @@ impl Forger {
             PacketFormat::Rfc8888 => FeedbackWriter::rfc_8888(RECEIVER, source),
         };
         let mut writer = self.writer.take().filter(|_| !blind).unwrap_or_else(new);
-        let report = Report::Packets { records, number: 0, at: Some(clock(now) - ONE_WAY) };
+        let report = Report::Packets { records, number: self.number, at: Some(clock(now) - ONE_WAY) };
         let mut out = [0; 1472];
         let mut length = writer.write(&report, &mut out);
         while let Some(written) = length {
@@ -427,7 +408,7 @@ impl Forger {
         self.write(|out, ssrc| Remb::write(ssrc, u64::MAX, &[source], out).ok());
     }
 
-    /// A report of a law that nobody uses here: NADA's, and DCCC's to who has NADA's.
+    /// A report of a law that nobody has here.
     fn echo(&mut self, number: u16) {
         let source = self.source();
         self.write(|out, ssrc| {
@@ -473,10 +454,4 @@ impl Forger {
         bytes.extend([0, 0]);
         bytes
     }
-}
-
-/// The number of the last packet that left by `until`.
-fn number_before(seen: &Seen, until: SendTime) -> u16 {
-    let place = seen.packets.partition_point(|(at, _)| *at <= until);
-    seen.packets.get(place.saturating_sub(1)).map_or(0, |(_, number)| *number)
 }

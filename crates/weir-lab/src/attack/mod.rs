@@ -6,6 +6,7 @@
 
 mod forge;
 mod path;
+mod seen;
 mod table;
 
 pub use forge::{ATTACKS, Attack, Role};

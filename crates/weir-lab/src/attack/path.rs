@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use weir_cc::{ArrivalTime, DataRate, Ecn, RateLimits, ReportKind, SendTime, TimeDelta};
 use weir_media::{Alarm, EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender, SenderSeeds};
 
-use super::forge::{Forger, Role, Seen};
+use super::forge::{Forger, Role};
+use super::seen::Seen;
 use crate::registry::{Registry, RegistryError};
 
 pub(super) const CAPACITY: DataRate = DataRate::from_kbps(1000);
@@ -140,7 +141,7 @@ impl Call<'_> {
                 seen.on_sender_report(&room[..length]);
                 path.reports.push_back((now + ONE_WAY, room[..length].to_vec()));
             }
-            if let Some(alarm) = sender.take_alarm() {
+            while let Some(alarm) = sender.take_alarm() {
                 resume = if matches!(alarm, Alarm::Stopped(_)) { Some(now + RESUME) } else { resume };
                 course.alarms.push((now, alarm));
             }

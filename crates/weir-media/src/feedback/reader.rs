@@ -12,10 +12,11 @@ use super::numbers::StreamNumbers;
 #[derive(Debug, Default)]
 pub struct FeedbackReader {
     records: Vec<Record>,
-    /// The last reference time, unwrapped to nanoseconds.
-    reference: Option<i64>,
-    /// The last report timestamp, as on the wire and unwrapped to nanoseconds.
-    made: Option<(u32, i64)>,
+    /// What the receiver's clock was ahead of ours with the first report, in nanoseconds: times are read next to that, whatever
+    /// reports say in between.
+    ahead: Option<i64>,
+    /// The last report timestamp, as on the wire.
+    made: Option<u32>,
     /// How many reports had another timestamp than the one before, modulo 256.
     number: u8,
     refused: u64,
@@ -58,8 +59,7 @@ impl FeedbackReader {
             self.refused += 1;
             return None;
         }
-        let near = self.reference.unwrap_or(now.nanos());
-        let reference = nearest(near, feedback.reference_nanos(), Twcc::PERIOD_NANOS);
+        let reference = self.nearest(now, feedback.reference_nanos(), Twcc::PERIOD_NANOS);
         self.records.clear();
         self.records.extend(feedback.statuses().filter_map(|(sequence, reception)| {
             let arrival = reception.nanos().map(|nanos| ArrivalTime::from_nanos(reference) + span(nanos));
@@ -68,9 +68,14 @@ impl FeedbackReader {
         }));
         // A report without arrivals has no reference time worth the name.
         if self.records.iter().any(|record| record.arrival.is_some()) {
-            self.reference = Some(reference);
+            self.ahead.get_or_insert(reference.saturating_sub(now.nanos()));
         }
         Some(Report::Packets { records: &self.records, number: feedback.number, at: None })
+    }
+
+    /// The reading of `value` that is nearest to the receiver's clock `now`.
+    fn nearest(&self, now: SendTime, value: i64, period: i64) -> i64 {
+        nearest(now.nanos().saturating_add(self.ahead.unwrap_or(0)), value, period)
     }
 
     /// How many reports claimed more packets than have left.
@@ -89,11 +94,10 @@ impl FeedbackReader {
     ) -> Option<Report<'_>> {
         let ours = || feedback.blocks().filter(|block| numbers.contains(block.source));
         ours().next()?;
-        let near = self.made.map_or(now.nanos(), |(_, made)| made);
-        let made = nearest(near, feedback.timestamp_nanos(), Ccfb::PERIOD_NANOS);
+        let made = self.nearest(now, feedback.timestamp_nanos(), Ccfb::PERIOD_NANOS);
+        self.ahead.get_or_insert(made.saturating_sub(now.nanos()));
         let at = ArrivalTime::from_nanos(made);
-        let before = self.made.replace((feedback.timestamp, made));
-        if before.is_none_or(|(timestamp, _)| timestamp != feedback.timestamp) {
+        if self.made.replace(feedback.timestamp) != Some(feedback.timestamp) {
             self.number = self.number.wrapping_add(1);
         }
         self.records.clear();

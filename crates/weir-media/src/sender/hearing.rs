@@ -90,7 +90,8 @@ impl MediaSender {
         if let Some(breakers) = self.breakers.as_mut().filter(|_| feedback.is_some()) {
             breakers.on_heard(now, rtt);
         }
-        let distrust = self.weigh_reports(now);
+        // What a witness tells is not what the law goes by.
+        let distrust = if heard { self.weigh_reports(now) } else { None };
         let decision = Decision::merged(decision, distrust);
         Heard { rtt, decision, statistics }
     }
@@ -98,7 +99,7 @@ impl MediaSender {
     /// A circuit breaker stops media.
     pub(super) fn trip(&mut self, now: SendTime, breaker: Breaker) -> Option<Decision> {
         let decision = self.pause(now);
-        self.alarm = Some(Alarm::Stopped(breaker));
+        self.stopped_by = Some(breaker);
         decision
     }
 
@@ -118,7 +119,7 @@ impl MediaSender {
         if before == trust {
             return None;
         }
-        self.alarm = Some(match trust {
+        self.doubt = Some(match trust {
             Trust::None => Alarm::ReceiverLies,
             Trust::UpTo(_) => Alarm::ReportsContradict,
             Trust::Whole => Alarm::ReportsAgree,
@@ -144,9 +145,9 @@ impl MediaSender {
         self.inbox.believe_only(reporters);
     }
 
-    /// What the embedder must hear of, once.
+    /// What the embedder must hear of, once; call until `None`.
     pub fn take_alarm(&mut self) -> Option<Alarm> {
-        self.alarm.take()
+        self.stopped_by.take().map(Alarm::Stopped).or_else(|| self.doubt.take())
     }
 
     pub(crate) fn on_messages_read(&mut self, now: SendTime) {

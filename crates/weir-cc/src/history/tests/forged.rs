@@ -1,0 +1,195 @@
+//! Reports that no honest receiver sends, and honest ones that look like them.
+
+use super::*;
+
+/// A call: a packet each 10 ms, a report each 50 ms on what has arrived since the one before.
+struct Call {
+    history: SendHistory,
+    /// When each packet left and when it arrives, in ms by the sender's clock.
+    sent: Vec<(i64, i64, u16)>,
+    ms: i64,
+    /// From one end to the other, and as long back.
+    way_ms: i64,
+    /// What the receiver's clock is ahead.
+    clock_ms: i64,
+}
+
+impl Call {
+    fn new() -> Self {
+        let history = SendHistory::new(TimeDelta::from_secs(5));
+        Self { history, sent: vec![], ms: 0, way_ms: 40, clock_ms: 0 }
+    }
+
+    /// So many reports come; which of them told something. After each ms `forge` may send some of its own.
+    fn hear(&mut self, reports: i64, mut forge: impl FnMut(&mut SendHistory, i64)) -> Vec<bool> {
+        let mut told = vec![];
+        while told.len() < reports as usize {
+            let Self { history, sent, ms, way_ms, clock_ms } = self;
+            let (ms, way_ms, clock_ms) = (*ms, *way_ms, *clock_ms);
+            if ms % 10 == 0 {
+                sent.push((ms, ms + way_ms, history.next_number() as u16));
+                history.on_media_sent(at(ms), DataSize::ZERO, SIZE);
+            }
+            if ms % 50 == 0 {
+                let made = ms - way_ms;
+                let since = |&&(_, arrives, _): &&(i64, i64, u16)| (made - 50..made).contains(&arrives);
+                let arrived = sent.iter().filter(since);
+                let records: Vec<Record> =
+                    arrived.map(|&(_, at, number)| record(number, Some(at + clock_ms))).collect();
+                let report = Report::packets(&records, (ms / 50) as u8);
+                let heard = history.join(at(ms), &report);
+                told.push(heard.is_some() && !fates(heard).is_empty());
+            }
+            forge(history, ms);
+            self.ms += 1;
+        }
+        told
+    }
+}
+
+fn honest(_: &mut SendHistory, _: i64) {}
+
+#[test]
+fn a_path_that_has_become_shorter_costs_two_reports() {
+    let mut call = Call::new();
+    // The first packet arrives at 40 ms, of which the report that comes at 100 ms tells.
+    assert_eq!(call.hear(4, honest), [false, false, true, true]);
+    call.hear(20, honest);
+    call.way_ms = 10;
+    // From 80 ms to 20 and a wait of up to 10 for a packet: less than half.
+    assert_eq!(call.hear(5, honest), [false, false, true, true, true]);
+    assert_eq!(call.history.refused(), Refused { early: 2, ..Refused::default() });
+}
+
+#[test]
+fn a_new_route_may_be_as_short_as_it_likes() {
+    let mut call = Call::new();
+    call.hear(20, honest);
+    call.history.change_route(at(call.ms));
+    call.way_ms = 10;
+    assert_eq!(call.hear(3, honest), [true, true, true]);
+    assert_eq!(call.history.refused(), Refused::default());
+}
+
+#[test]
+fn a_word_too_early_is_not_believed_while_others_deny_it() {
+    let mut call = Call::new();
+    call.hear(20, honest);
+    // Each 10 ms what has just left has arrived, whatever the honest reports say of it later.
+    let told = call.hear(200, |history, ms| {
+        if ms % 10 == 1 {
+            let newest = (history.next_number() - 1) as u16;
+            let lie = [record(newest, Some(ms))];
+            assert_eq!(history.join(at(ms), &Report::packets(&lie, 0)), None, "{ms}");
+        }
+    });
+    assert!(told.into_iter().all(|told| told));
+    assert_eq!(call.history.refused(), Refused { early: 1000, ..Refused::default() });
+}
+
+#[test]
+fn an_arrival_that_makes_the_way_shorter_than_a_round_trip_is_none() {
+    let mut call = Call::new();
+    call.hear(20, honest);
+    let newest = (call.history.next_number() - 1) as u16;
+    let mut tell = |arrival_ms: i64| {
+        let lie = [record(newest, Some(arrival_ms))];
+        fates(call.history.join(at(1050), &Report::packets(&lie, 0))).len()
+    };
+    // It left at 950 ms and takes 40. The smallest round trip is 90 ms, a wait of 10 in it: it cannot have arrived
+    // before 900, and 2 ms are for rounding.
+    assert_eq!((tell(897), tell(-3_600_000)), (0, 0));
+    assert_eq!((tell(898), tell(990)), (1, 0), "what is possible is believed, and once");
+    assert_eq!(call.history.refused(), Refused { impossible: 2, ..Refused::default() });
+}
+
+#[test]
+fn a_receivers_clock_that_is_set_back_costs_two_reports() {
+    let mut call = Call::new();
+    call.hear(20, honest);
+    call.clock_ms = -250;
+    assert_eq!(call.hear(5, honest), [false, false, true, true, true]);
+    assert_eq!(call.history.refused(), Refused { impossible: 10, ..Refused::default() }, "five packets each");
+}
+
+#[test]
+fn a_late_packet_and_reports_that_overlap_contradict_nobody() {
+    let mut history = history_of(5, 10);
+    history.join(at(60), &Report::packets(&[record(1, Some(1010)), record(3, Some(1030))], 0));
+    // 2 comes late; transport-wide feedback tells 3 only once, and by the other form of report it is told again.
+    let late = [record(2, Some(1050)), record(3, None), record(4, Some(1040))];
+    assert_eq!(fates(history.join(at(110), &Report::packets(&late, 1))).len(), 2);
+    history.join(at(111), &packets(&[record(3, Some(1032)), record(4, Some(1036))], 2, 1060));
+    assert!(!history.is_contested(at(111)), "each rounds, and an earlier time is no reason to slow down");
+    history.join(at(112), &packets(&[record(4, Some(1045))], 3, 1060));
+    assert!(
+        history.is_contested(at(112)) && history.is_contested(at(2112)) && !history.is_contested(at(2113))
+    );
+}
+
+#[test]
+fn a_law_hears_nothing_of_numbers_left_out() {
+    let mut history = SendHistory::new(TimeDelta::from_secs(2));
+    let send = |history: &mut SendHistory, ms| history.on_media_sent(at(ms), DataSize::ZERO, SIZE);
+    assert_eq!(send(&mut history, 0).id, 0);
+    history.leave_out(at(5));
+    assert_eq!((history.next_number(), send(&mut history, 10).id), (2, 1));
+    assert_eq!(history.in_flight(), DataSize::from_bytes(2000));
+    let records = [record(0, Some(20)), record(1, None), record(2, Some(30))];
+    let told = history.join(at(60), &Report::packets(&records, 0));
+    assert_eq!(fates(told), [(0, "arrived"), (1, "arrived")]);
+    assert_eq!((history.in_flight(), history.refused()), (DataSize::ZERO, Refused::default()));
+    // Long after both have been forgotten numbers and ids are as far apart as before.
+    assert_eq!((send(&mut history, 9000).id, history.next_number()), (2, 4));
+}
+
+#[test]
+fn a_report_that_has_arrived_what_was_left_out_is_dropped_whole() {
+    let mut history = history_of(3, 10);
+    history.leave_out(at(30));
+    history.on_media_sent(at(40), DataSize::ZERO, SIZE);
+    let lie: Vec<Record> = (0..5).map(|n| record(n, Some(50))).collect();
+    assert_eq!(history.join(at(60), &Report::packets(&lie, 0)), None);
+    assert_eq!(history.refused(), Refused { left_out: 1, ..Refused::default() });
+    assert_eq!(history.in_flight(), DataSize::from_bytes(4000));
+    let truth: Vec<Record> = (0..5).map(|n| record(n, (n != 3).then_some(50))).collect();
+    assert_eq!(fates(history.join(at(60), &Report::packets(&truth, 0))).len(), 4);
+}
+
+#[test]
+fn who_claims_for_five_seconds_what_nobody_denies_is_the_receiver() {
+    let lies = |denies: Option<i64>| {
+        let mut history = SendHistory::new(TimeDelta::from_secs(5));
+        (0..80_i64)
+            .map(|step| {
+                let now = at(100 * step);
+                history.on_media_sent(now, DataSize::ZERO, SIZE);
+                if step % 10 == 5 {
+                    let number = history.next_number() as u16;
+                    history.leave_out(now);
+                    let denied = denies == Some(step / 10);
+                    let records = [record(number, (!denied).then_some(100 * step))];
+                    history.join(now, &Report::packets(&records, 0));
+                }
+                history.receiver_lies()
+            })
+            .position(|lies| lies)
+    };
+    // The first claim comes at 0.5 s: convicted at 5.5 s. A denial at 2.5 s begins anew with the claim at 3.5 s, which
+    // makes it later than 8 s.
+    assert_eq!((lies(None), lies(Some(2))), (Some(55), None));
+}
+
+#[test]
+fn no_more_is_told_than_there_is() {
+    let mut history = history_of(0, 10);
+    assert!(!history.may_tell(0, 1) && history.may_tell(0, 0));
+    history = history_of(70_000, 0);
+    // Sent were 0 to 69 999, of which the last ends in 4463.
+    assert!(history.may_tell(4463, 1) && !history.may_tell(4463, 2));
+    assert!(history.may_tell(4464, u16::MAX), "they have all left");
+    let mut history = history_of(100, 10);
+    assert!(history.may_tell(0, 100) && !history.may_tell(0, 101) && !history.may_tell(200, 1));
+    history.expire(at(100_000));
+    assert!(history.may_tell(0, 100), "they did leave");
+}

@@ -1,0 +1,59 @@
+//! What somebody on the path sees of a call.
+
+use std::collections::VecDeque;
+
+use weir_cc::SendTime;
+use weir_media::{MediaPacket, PacketFormat};
+use weir_wire::rtcp::{self, Message};
+
+/// What can be seen of a call.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) format: PacketFormat,
+    /// When the newest packets left, and their numbers on the transport.
+    pub(super) packets: VecDeque<(SendTime, u16)>,
+    /// What the receiver said, and when.
+    pub(super) reports: VecDeque<(SendTime, Vec<u8>)>,
+    /// The middle of the last sender report's NTP time, and the highest RTP sequence number.
+    pub(super) sender_report: u32,
+    pub(super) highest: u32,
+}
+
+/// Packets that are remembered.
+const REMEMBERED: usize = 4096;
+
+impl Seen {
+    pub(super) fn new(format: PacketFormat) -> Self {
+        let (packets, reports) = (VecDeque::new(), VecDeque::new());
+        Self { format, packets, reports, sender_report: 0, highest: 0 }
+    }
+
+    pub(super) fn on_packet(&mut self, now: SendTime, packet: &MediaPacket) {
+        self.packets.push_back((now, packet.header.transport_sequence));
+        self.highest = u32::from(packet.header.sequence);
+        if self.packets.len() > REMEMBERED {
+            self.packets.pop_front();
+        }
+    }
+
+    pub(super) fn on_report(&mut self, now: SendTime, bytes: &[u8]) {
+        self.reports.push_back((now, bytes.to_vec()));
+        if self.reports.len() > REMEMBERED {
+            self.reports.pop_front();
+        }
+    }
+
+    pub(super) fn on_sender_report(&mut self, bytes: &[u8]) {
+        for message in rtcp::messages(bytes).flatten() {
+            if let Message::SenderReport(report) = message {
+                self.sender_report = report.info.ntp.middle();
+            }
+        }
+    }
+}
+
+/// The number of the last packet that left by `until`.
+pub(super) fn number_before(seen: &Seen, until: SendTime) -> u16 {
+    let place = seen.packets.partition_point(|(at, _)| *at <= until);
+    seen.packets.get(place.saturating_sub(1)).map_or(0, |(_, number)| *number)
+}
