@@ -261,11 +261,13 @@ fn both<O: Observer>(
         );
         sender.on_sent(&sent, &SendState::default());
     }
+    // Long after all has left, when any arrival can be.
+    let now = departure + TimeDelta::from_secs(40_000);
     let mut end = ArrivalTime::ZERO;
     polled(&mut PacketFeedback::new(interval), &arrivals, ArrivalTime::MAX, |made, report| {
         end = made;
-        let feedback = history.join(departure, report).expect("it is believed");
-        sender.on_feedback(departure, &feedback, &SendState::default());
+        let feedback = history.join(now, report).expect("it is believed");
+        sender.on_feedback(now, &feedback, &SendState::default());
     });
     let mut reports = Vec::new();
     polled(&mut AtReceiver::new(build()), &arrivals, end, |_, report| {
