@@ -3,14 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const FLOORS: [&[&str]; 7] = [
+const FLOORS: [&[&str]; 8] = [
     &["form", "omniscient"],
     &["registry", "traces", "shipped", "page", "capture", "fluid"],
     &["paired", "scenario"],
     &["build"],
     &["runs"],
     &["analysis", "attack"],
-    &["comparison", "detection", "experiments", "pairs", "suite"],
+    &["comparison", "detection", "experiments", "pairs"],
+    &["suite"],
 ];
 
 fn floor(room: &str) -> usize {
