@@ -5,7 +5,8 @@
 //!
 //! Whoever can send a packet can send a report. What cannot be is refused and counted ([`Refused`]), before a law hears of it:
 //!
-//! * a law's own report that echoes a packet which has not left, or left too long ago to be known;
+//! * a law's own report that echoes a packet which has not left, or an older one than before; what measures no round trip that
+//!   can be is told without one;
 //! * a report that comes before a packet can have been there and back: in less than half of the smallest round trip of the
 //!   route;
 //! * the arrival of a packet on a way shorter than ever by more than the smallest round trip, of which the way there is a part, or
@@ -274,7 +275,8 @@ impl SendHistory {
             }
             Report::Law { report, echo } => {
                 let id = self.named_by(echo)?;
-                let rtt = if id < self.oldest { None } else { Some(self.echoed(now, id, echo.held)?) };
+                // What left too long ago, or cannot have been back, measures nothing.
+                let rtt = if id < self.oldest { None } else { self.echoed(now, id, echo.held) };
                 Feedback::Law { report, rtt }
             }
         })
@@ -412,14 +414,12 @@ impl SendHistory {
         if meant.is_some_and(|id| id < self.route_from) {
             return None;
         }
-        // Without news the last packet is echoed again, however long ago it left.
-        let known = meant.filter(|&id| id >= self.oldest || id == self.echoed);
-        if known.is_none() {
+        if meant.is_none() {
             self.refused.unsent += 1;
         }
-        let overtaken = known.is_some_and(|id| id < self.echoed);
+        let overtaken = meant.is_some_and(|id| id < self.echoed);
         self.refused.overtaken += u64::from(overtaken);
-        known.filter(|_| !overtaken)
+        meant.filter(|_| !overtaken)
     }
 
     /// Settles everything up to the echoed packet and measures the round-trip time by it. What became of each packet a report on

@@ -5,7 +5,7 @@
 pub struct Refused {
     /// Receiver reports by which a round trip ended before it began.
     pub negative: u64,
-    /// Reports of a law's own that echo a packet which has not left, or of which nothing is known any more.
+    /// Reports of a law's own that echo a packet which has not left.
     pub unsent: u64,
     /// Reports of a law's own on an older packet than one before told of.
     pub overtaken: u64,
