@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+mod attack;
 mod suite;
 mod trace;
 
@@ -19,6 +20,7 @@ pub(crate) use trace::{
     TraceSource,
 };
 
+pub(crate) use attack::AttackArgs;
 pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSource};
 
 /// Judge congestion controllers for real-time media.
@@ -295,43 +297,6 @@ pub(crate) struct DetectionArgs {
     pub(crate) set: Vec<String>,
     #[command(flatten)]
     pub(crate) table: TableArgs,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct AttackArgs {
-    /// Controllers [default: all].
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(crate) law: Vec<String>,
-    /// Only attacks of whom this is: off the path, on the path, or the peer [default: all].
-    #[arg(long, value_name = "WHO")]
-    pub(crate) role: Option<Attacker>,
-    /// Only attacks whose name has this in it, such as `early`.
-    #[arg(long, value_name = "PART")]
-    pub(crate) attack: Option<String>,
-    #[command(flatten)]
-    pub(crate) table: TableArgs,
-}
-
-/// Who attacks.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Attacker {
-    /// Knows addresses and ports, neither source identifiers nor numbers.
-    Blind,
-    /// Sees every packet, can add and cannot remove.
-    Reader,
-    /// The peer itself.
-    Receiver,
-}
-
-impl Attacker {
-    /// As the table has it.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Blind => "blind",
-            Self::Reader => "reader",
-            Self::Receiver => "receiver",
-        }
-    }
 }
 
 #[derive(Debug, clap::Args)]

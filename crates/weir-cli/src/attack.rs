@@ -20,15 +20,15 @@ pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failu
     let laws = registry.controller_names().filter(|name| named.is_empty() || named.contains(name)).collect();
     let attacks: Vec<Attack> = ATTACKS
         .iter()
-        .filter(|attack| args.role.is_none_or(|role| role.name() == attack.role.name()))
+        .filter(|attack| args.role.as_ref().is_none_or(|role| role == attack.role.name()))
         .filter(|attack| args.attack.as_ref().is_none_or(|part| attack.name.contains(part.as_str())))
         .copied()
         .collect();
     if attacks.is_empty() {
-        let names: Vec<&str> = each_once_of(ATTACKS.iter().map(|attack| attack.name));
+        let names = ATTACKS.map(|attack| attack.name);
         return Err(Failure::Option {
             option: format!("--attack {}", args.attack.as_deref().unwrap_or_default()),
-            problem: format!("no attack is called so; there are {}", names.join(", ")),
+            problem: format!("no attack is called so; there are {}", each_once(&names).join(", ")),
         });
     }
     let request = AttackRequest { registry, laws, attacks, jobs: threads(args.table.jobs) };
@@ -84,16 +84,6 @@ pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failu
 
 fn is_of(outcome: &Outcome, law: &str, attack: &Attack) -> bool {
     (outcome.law, outcome.attack, outcome.role) == (law, attack.name, attack.role.name())
-}
-
-fn each_once_of<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut once = Vec::new();
-    for name in names {
-        if !once.contains(&name) {
-            once.push(name);
-        }
-    }
-    once
 }
 
 /// The rate in % of that without the attack, how often media stopped, and how long the law took to be back.

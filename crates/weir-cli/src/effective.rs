@@ -122,10 +122,10 @@ fn compared(contestants: &[Contestant]) -> String {
 }
 
 /// The names without repetitions.
-pub(crate) fn each_once(names: &[String]) -> Vec<&str> {
+pub(crate) fn each_once<T: AsRef<str>>(names: &[T]) -> Vec<&str> {
     let mut once: Vec<&str> = Vec::new();
-    for name in names {
-        if !once.contains(&name.as_str()) {
+    for name in names.iter().map(AsRef::as_ref) {
+        if !once.contains(&name) {
             once.push(name);
         }
     }

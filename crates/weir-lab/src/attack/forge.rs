@@ -9,8 +9,8 @@ use weir_media::PacketFormat;
 use weir_media::feedback::FeedbackWriter;
 use weir_wire::rtcp::{Dccc, Nada, NadaDelay, ReceiverReport, Remb, ReportBlock, Tfrc};
 
-use super::path::{FROM, ONE_WAY, RECEIVER, SENDER, TO, clock};
 use super::seen::{Seen, number_before};
+use super::setting::{CLOCK, FROM, ONE_WAY, RECEIVER, SENDER, TO, clock};
 
 /// Who attacks, by what he can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,6 +24,9 @@ pub enum Role {
 }
 
 impl Role {
+    /// Every one.
+    pub const ALL: [Self; 3] = [Self::Blind, Self::Reader, Self::Receiver];
+
     /// In a word.
     pub const fn name(self) -> &'static str {
         match self {
@@ -395,7 +398,7 @@ impl Forger {
             let report = Dccc {
                 ssrc,
                 source,
-                delay_nanos: ONE_WAY.nanos() + super::path::CLOCK.nanos(),
+                delay_nanos: ONE_WAY.nanos() + CLOCK.nanos(),
                 made_nanos: clock(now).nanos(),
                 interarrival: Dccc::interarrival_from_nanos(1_000_000),
                 sending_rate: Dccc::sending_rate_from_bps(5_000_000),

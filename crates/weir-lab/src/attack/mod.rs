@@ -7,6 +7,7 @@
 mod forge;
 mod path;
 mod seen;
+mod setting;
 mod table;
 
 pub use forge::{ATTACKS, Attack, Role};

@@ -2,21 +2,15 @@
 
 use std::collections::VecDeque;
 
-use weir_cc::{ArrivalTime, DataRate, Ecn, RateLimits, ReportKind, SendTime, TimeDelta};
+use weir_cc::{DataRate, Ecn, RateLimits, ReportKind, SendTime, TimeDelta};
 use weir_media::{Alarm, EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender, SenderSeeds};
 
 use super::forge::{Forger, Role};
 use super::seen::Seen;
+use super::setting::{CAPACITY, FROM, ONE_WAY, RECEIVER, SENDER, TO, clock};
 use crate::registry::{Registry, RegistryError};
 
-pub(super) const CAPACITY: DataRate = DataRate::from_kbps(1000);
-pub(super) const ONE_WAY: TimeDelta = TimeDelta::from_millis(25);
 const QUEUE: TimeDelta = TimeDelta::from_millis(300);
-/// The receiver's clock is so far ahead.
-pub(super) const CLOCK: TimeDelta = TimeDelta::from_secs(5 * 3600);
-/// Source identifiers of the flow and of who reports on it.
-pub(super) const SENDER: u32 = 0x5EED_0001;
-pub(super) const RECEIVER: u32 = 0x5EED_0002;
 /// The embedder resumes media so long after a circuit breaker has stopped it.
 const RESUME: TimeDelta = TimeDelta::from_secs(5);
 /// IPv4 and UDP.
@@ -174,11 +168,6 @@ impl Course {
     }
 }
 
-/// What the receiver's clock says.
-pub(super) fn clock(now: SendTime) -> ArrivalTime {
-    ArrivalTime::ZERO + (now - SendTime::ZERO) + CLOCK
-}
-
 /// What has come by `now`.
 fn due<T>(way: &mut VecDeque<(SendTime, T)>, now: SendTime) -> Option<(SendTime, T)> {
     way.front().is_some_and(|(at, _)| *at <= now).then(|| way.pop_front())?
@@ -218,7 +207,3 @@ impl Wires {
         there.into_iter().chain(rtcp.into_iter().flatten()).min()
     }
 }
-
-/// When the attack begins and ends.
-pub(super) const FROM: SendTime = SendTime::from_millis(20_000);
-pub(super) const TO: SendTime = SendTime::from_millis(60_000);

@@ -6,11 +6,11 @@ use weir_cc::{DataRate, SendTime};
 use weir_media::Alarm;
 
 use super::forge::{Attack, Forger, Role};
-use super::path::{Call, Course, FROM, STEP, TO};
+use super::path::{Call, Course, STEP};
+use super::setting::{FROM, TO};
 use crate::registry::{Registry, RegistryError};
 
-/// Seconds: the attack's, and those in which a law must be back.
-const ATTACKED: (f64, f64) = (20.0, 60.0);
+/// Seconds in which a law must be back.
 const LONGEST_RECOVERY: f64 = 60.0;
 /// A blind attacker changes no rate by more.
 const BLIND: f64 = 0.02;
@@ -138,7 +138,7 @@ fn outcome(
     honest: &Course,
 ) -> Result<Outcome, RegistryError> {
     let course = call.run(Some(Forger::new(*attack)))?;
-    let (from, to) = ATTACKED;
+    let (from, to) = attacked();
     let honest_kbps = Course::rate(&honest.sent, from, to);
     let rate_kbps = Course::rate(&course.sent, from, to);
     let peak_ratio = peak(&course.sent) / peak(&honest.sent);
@@ -208,17 +208,21 @@ fn outcome(
     })
 }
 
+/// Seconds of the call between which the attack goes on.
+fn attacked() -> (f64, f64) {
+    ((FROM - SendTime::ZERO).secs_f64(), (TO - SendTime::ZERO).secs_f64())
+}
+
 /// The greatest rate over five seconds of the attack.
 fn peak(bytes: &[u64]) -> f64 {
-    let (from, to) = ATTACKED;
+    let (from, to) = attacked();
     let starts = (from as u32)..(to as u32 - 4);
     starts.map(|s| Course::rate(bytes, f64::from(s), f64::from(s + 5))).fold(0.0, f64::max)
 }
 
 /// Seconds from the end of the attack until two seconds of arrivals are at `level` (kbit/s).
 fn recovery(course: &Course, level: f64) -> Option<f64> {
-    let end = (TO - SendTime::ZERO).secs_f64();
-    debug_assert!(FROM < TO);
+    let (_, end) = attacked();
     let steps = (LONGEST_RECOVERY / STEP.secs_f64()) as u32;
     (0..=steps)
         .map(|step| f64::from(step) * STEP.secs_f64())
