@@ -5,8 +5,7 @@
 //!
 //! Whoever can send a packet can send a report. What cannot be is refused and counted ([`Refused`]), before a law hears of it:
 //!
-//! * a law's own report that echoes a packet which has not left, or an older one than before; what measures no round trip that
-//!   can be is told without one;
+//! * a law's own report that echoes a packet which has not left, or an older one than before;
 //! * a report that comes before a packet can have been there and back: in less than half of the smallest round trip of the
 //!   route;
 //! * the arrival of a packet on a way shorter than ever by more than the smallest round trip, of which the way there is a part, or
@@ -275,8 +274,8 @@ impl SendHistory {
             }
             Report::Law { report, echo } => {
                 let id = self.named_by(echo)?;
-                // What left too long ago, or cannot have been back, measures nothing.
-                let rtt = if id < self.oldest { None } else { self.echoed(now, id, echo.held) };
+                // What left too long ago measures nothing.
+                let rtt = if id < self.oldest { None } else { Some(self.echoed(now, id, echo.held)?) };
                 Feedback::Law { report, rtt }
             }
         })
