@@ -173,8 +173,8 @@ impl SendHistory {
         self.left_out.push(number);
     }
 
-    /// Whether it is the receiver that tells what it has not seen: for five seconds reports had arrived what was left out, more
-    /// than one number, and none said otherwise. It ends when one does, and with a change of route.
+    /// Whether it is the receiver that tells what it has not seen: for five seconds reports had arrived what was left out, three
+    /// numbers at least, and none said otherwise, before or later. It ends when one does, and with a change of route.
     pub fn receiver_lies(&self) -> bool {
         self.left_out.convict()
     }

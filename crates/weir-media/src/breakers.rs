@@ -29,7 +29,6 @@ const MOST_INTERVALS: usize = 64;
 
 /// A circuit breaker that has tripped: media has stopped, and why.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Breaker {
     /// Nothing has been heard of the media (RFC 8083 §4.2).
     RtcpTimeout {

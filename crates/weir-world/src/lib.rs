@@ -38,5 +38,5 @@ pub use run::RunSpec;
 pub use seed::stream;
 pub use traffic::{Downloads, MediaSpec, Traffic, Unresponsive, WindowLaws};
 pub use web::{Web, WebSizes};
-pub use weir_media::Desired;
+pub use weir_media::{Breaker, Desired};
 pub use wire::{Way, WireContent, WirePacket};

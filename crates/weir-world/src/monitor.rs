@@ -2,6 +2,7 @@
 
 use weir_cc::Target;
 use weir_cc::coupled::{Aggregate, Order, Refusal, Word};
+use weir_media::Breaker;
 use weir_net::{DropReason, Time};
 use weir_units::{DataSize, TimeDelta};
 
@@ -106,6 +107,9 @@ pub trait Monitor {
 
     /// The controller's target after something changed it; also once at the flow's start.
     fn target(&mut self, _now: Time, _flow: usize, _target: &Target) {}
+
+    /// A circuit breaker has stopped the flow's media.
+    fn stopped(&mut self, _now: Time, _flow: usize, _by: &Breaker) {}
 
     /// The inner values of a controller or of a TCP sender, in the order of its `signals()`, after each input that may
     /// change them.

@@ -13,23 +13,33 @@ const CONVICTION: TimeDelta = TimeDelta::from_secs(5);
 /// Made for so many, which are more than a history holds unless they are left out more often than one in 500.
 const ROOM: usize = 256;
 
+/// So many numbers must be claimed: the report that denies one can be lost.
+const NUMBERS: u32 = 3;
+
 /// The numbers that no packet has, and what reports say of them.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
     /// Those in the history, in order.
-    numbers: VecDeque<u64>,
+    numbers: VecDeque<Number>,
     /// How many of them the history has forgotten.
     forgotten: u64,
     claims: Option<Claims>,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Number {
+    number: u64,
+    /// Whether a report had it arrived, or said that it did not: the first word on it.
+    told: bool,
+}
+
 /// That numbers arrived which never left, since nothing has denied it.
 #[derive(Clone, Copy, Debug)]
 struct Claims {
-    first: u64,
     since: SendTime,
-    last: u64,
     at: SendTime,
+    /// How many.
+    numbers: u32,
 }
 
 impl LeftOut {
@@ -37,12 +47,12 @@ impl LeftOut {
         if self.numbers.capacity() == 0 {
             self.numbers.reserve(ROOM);
         }
-        self.numbers.push_back(number);
+        self.numbers.push_back(Number { number, told: false });
     }
 
     /// The history forgets all before `oldest`.
     pub(super) fn forget(&mut self, oldest: u64) {
-        while self.numbers.front().is_some_and(|&number| number < oldest) {
+        while self.numbers.front().is_some_and(|left| left.number < oldest) {
             self.numbers.pop_front();
             self.forgotten += 1;
         }
@@ -51,26 +61,30 @@ impl LeftOut {
     /// How many were left out before `number`.
     #[inline]
     pub(super) fn before(&self, number: u64) -> u64 {
-        self.forgotten + self.numbers.partition_point(|&left| left < number) as u64
+        self.forgotten + self.numbers.partition_point(|left| left.number < number) as u64
     }
 
     /// Whether `records`, in order of number, have a number arrived that was left out.
     pub(super) fn are_claimed(&mut self, now: SendTime, records: &[Record]) -> bool {
         let Some(base) = records.first().map(|record| record.sequence) else { return false };
         let mut claimed = false;
-        for &number in &self.numbers {
-            let place = records.binary_search_by_key(&(number as u16).wrapping_sub(base), |record| {
+        for left in &mut self.numbers {
+            let place = records.binary_search_by_key(&(left.number as u16).wrapping_sub(base), |record| {
                 record.sequence.wrapping_sub(base)
             });
             let Ok(place) = place else { continue };
+            let first = !core::mem::replace(&mut left.told, true);
             if records[place].arrival.is_none() {
                 self.claims = None;
                 continue;
             }
             claimed = true;
-            let claims =
-                self.claims.get_or_insert(Claims { first: number, since: now, last: number, at: now });
-            (claims.last, claims.at) = (number, now);
+            // Of a number that was denied, or claimed before, a claim is no news.
+            if first {
+                let claims = self.claims.get_or_insert(Claims { since: now, at: now, numbers: 0 });
+                claims.at = now;
+                claims.numbers += 1;
+            }
         }
         claimed
     }
@@ -82,7 +96,6 @@ impl LeftOut {
 
     /// Whether reports have claimed different ones for [`CONVICTION`], and none has denied one.
     pub(super) fn convict(&self) -> bool {
-        self.claims
-            .is_some_and(|claims| claims.first != claims.last && claims.at - claims.since >= CONVICTION)
+        self.claims.is_some_and(|claims| claims.numbers >= NUMBERS && claims.at - claims.since >= CONVICTION)
     }
 }

@@ -41,6 +41,18 @@ fn each_controller_has_a_file_with_the_links_as_interfaces_the_same_each_time() 
 }
 
 #[test]
+fn who_captures_measures_what_others_do() {
+    let place = Place::new();
+    let run = "run coupling/pair -q --duration 10s --set measure.queues=true --set breakers=true --out";
+    place.weir(&format!("{run} without"));
+    place.weir(&format!("{run} with --pcap forward"));
+    let with = place.tree("with");
+    for (path, bytes) in place.tree("without") {
+        assert!(bytes == with[&path], "{}", path.display());
+    }
+}
+
+#[test]
 fn series_come_in_the_forms_asked_for() {
     let place = Place::new();
     place.write("call.toml", GOOD);

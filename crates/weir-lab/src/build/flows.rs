@@ -28,7 +28,7 @@ impl Context<'_> {
         let (start, stop) = (self.start(planned), self.stop(planned));
         // Among coupled flows the coupler heeds the weight; a law that heeded it, too, would count it twice.
         let own_weight = if coupled.is_some() { 1.0 } else { planned.flow.weight() };
-        let mut traffic = traffic(&self.scenario.registry, planned.flow, own_weight).map_err(|error| {
+        let mut traffic = traffic(self.scenario, planned.flow, own_weight).map_err(|error| {
             Problem::value(&planned.path.with("options"), error.to_string())
                 .help("see the options of the controller")
         })?;

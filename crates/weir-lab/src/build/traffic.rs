@@ -5,12 +5,12 @@ use weir_media::MediaConfig;
 use weir_world::{MediaSpec, Traffic};
 
 use crate::registry::{self, MarkResponse, Registry, RegistryError, TcpProfile};
-use crate::scenario::{AudioStream, Carried, EcnField, Flow, Media, OnOrOff, Tcp};
+use crate::scenario::{AudioStream, Carried, EcnField, Flow, Media, OnOrOff, Scenario, Tcp};
 
-/// What `flow` sends, with a controller of its own out of `registry`, which gives it this weight.
-pub(super) fn traffic(registry: &Registry, flow: &Flow, weight: f64) -> Result<Traffic, RegistryError> {
+/// What `flow` of `scenario` sends, with a controller of its own, which gives it this weight.
+pub(super) fn traffic(scenario: &Scenario, flow: &Flow, weight: f64) -> Result<Traffic, RegistryError> {
     match &flow.carried {
-        Carried::Media(media) => media_traffic(registry, media, weight),
+        Carried::Media(media) => media_traffic(scenario, media, weight),
         Carried::Constant(constant) => Ok(Traffic::Unresponsive(constant.source())),
         Carried::Audio(audio) => Ok(Traffic::Unresponsive(audio.source())),
         Carried::Tcp(tcp) => tcp_traffic(tcp),
@@ -31,14 +31,15 @@ pub(super) fn has_window(registry: &Registry, carried: &Carried) -> bool {
     }
 }
 
-fn media_traffic(registry: &Registry, media: &Media, weight: f64) -> Result<Traffic, RegistryError> {
+fn media_traffic(scenario: &Scenario, media: &Media, weight: f64) -> Result<Traffic, RegistryError> {
+    let registry = &scenario.registry;
     let limits = media.limits()?;
     let options = media.options.as_ref().map(|options| &options.0);
     let halves = registry.build(&media.controller, options, limits, weight)?;
     let config = MediaConfig {
         packet_format: halves.packet_format,
         leave_out: None,
-        breakers: false,
+        breakers: scenario.breakers,
         audio: media.audio.map(AudioStream::config),
         key_frame_requests: media.key_frame_requests,
         payload_limit: u16::try_from(media.payload_limit.bytes()).unwrap_or(u16::MAX),

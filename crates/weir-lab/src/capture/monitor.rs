@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use weir_cc::Target;
+use weir_cc::coupled::{Aggregate, Order, Refusal, Word};
 use weir_net::Time;
 use weir_units::TimeDelta;
-use weir_world::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta, WirePacket};
+use weir_world::{Breaker, FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta, WirePacket};
 
 use super::PacketCapture;
 
@@ -45,6 +46,14 @@ impl<M: Monitor, W: Write> Monitor for Captured<M, W> {
         self.monitor.wants_signals()
     }
 
+    fn wants_queues(&self) -> bool {
+        self.monitor.wants_queues()
+    }
+
+    fn link_enter(&mut self, now: Time, link: usize, found: u32, taken: bool) {
+        self.monitor.link_enter(now, link, found, taken);
+    }
+
     fn sent(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
         self.monitor.sent(now, flow, packet);
     }
@@ -73,8 +82,20 @@ impl<M: Monitor, W: Write> Monitor for Captured<M, W> {
         self.monitor.target(now, flow, target);
     }
 
+    fn stopped(&mut self, now: Time, flow: usize, by: &Breaker) {
+        self.monitor.stopped(now, flow, by);
+    }
+
     fn signals(&mut self, now: Time, flow: usize, side: Side, values: &[f64]) {
         self.monitor.signals(now, flow, side, values);
+    }
+
+    fn told(&mut self, now: Time, flow: usize, word: &Word, refused: Option<Refusal>) {
+        self.monitor.told(now, flow, word, refused);
+    }
+
+    fn ordered(&mut self, now: Time, flow: usize, order: &Order, aggregate: Option<Aggregate>) {
+        self.monitor.ordered(now, flow, order, aggregate);
     }
 
     fn completed(&mut self, now: Time, flow: usize) {

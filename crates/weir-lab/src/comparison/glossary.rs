@@ -1,13 +1,13 @@
 //! What the columns of the tables mean.
 
-use super::tables::{Metric, flow_metrics, media_metrics, network_metrics};
+use super::tables::{Metric, breaker_metrics, flow_metrics, media_metrics, network_metrics};
 use super::{demo, portrait};
 use crate::page::Column;
 
 /// Every column of the tables of `weir run` and `weir compare`, with the words for where it stands. One that stands in several
 /// tables comes once for each way in which it is defined.
 pub fn columns() -> Vec<(Column, String)> {
-    let run = media_metrics().into_iter().chain(network_metrics());
+    let run = media_metrics().into_iter().chain(network_metrics()).chain(breaker_metrics());
     let demo = demo::columns().into_iter().map(|(_, metric)| metric);
     let tables: [(&str, Vec<Metric<'static>>); 4] = [
         ("`weir run SCENARIO`", run.collect()),

@@ -88,6 +88,7 @@ pub(crate) fn table_of_runs<'a>(
 fn table_of_all<'a>(controllers: impl Iterator<Item = ([&'a String; 2], &'a [RunMetrics])>) -> RunTable {
     let mut metrics = media_metrics();
     metrics.extend(network_metrics());
+    metrics.extend(breaker_metrics());
     let values = |runs: &[RunMetrics]| metrics.iter().map(|m| m.values(runs)).collect();
     let row = |([name, law], runs): ([&String; 2], &[RunMetrics])| RunRow {
         name: name.clone(),
@@ -216,6 +217,22 @@ pub(super) fn media_metrics<'a>() -> Vec<Metric<'a>> {
         }));
     }
     metrics
+}
+
+/// When circuit breakers stopped media, the first flow of each run; nothing where they are off.
+pub(super) fn breaker_metrics<'a>() -> impl Iterator<Item = Metric<'a>> {
+    type Pick = fn(&FlowMeasures<Value>) -> Value;
+    let breakers: [(&str, &str, Pick); 3] = [
+        ("RTCP timeout", "nothing was heard of it", |flow| flow.stopped.rtcp_timeout),
+        ("media timeout", "reports told of no newer packet", |flow| flow.stopped.media_timeout),
+        ("breaker", "far more was sent than losses allow", |flow| flow.stopped.congestion),
+    ];
+    breakers.into_iter().map(|(name, why, pick)| {
+        let definition = format!("when media was first stopped because {why} (RFC 8083)");
+        Metric::new(&format!("stopped by {name}"), "s", 1, Best::Neither, &definition, move |run| {
+            media(run).filter_map(pick).reduce(f64::min)
+        })
+    })
 }
 
 pub(super) fn network_metrics<'a>() -> Vec<Metric<'a>> {

@@ -82,6 +82,9 @@ pub struct Scenario {
     /// How the receivers' clocks stand to the senders'.
     #[serde(default)]
     pub clocks: Clocks,
+    /// Whether circuit breakers (RFC 8083) may stop media, which then stays away.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub breakers: bool,
     /// The window in which the metrics are taken; the whole run unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measure: Option<Measure>,

@@ -3,7 +3,7 @@
 use weir_cc::Cause;
 use weir_net::Time;
 use weir_units::TimeDelta;
-use weir_world::{PacketMeta, TransferMeta};
+use weir_world::{Breaker, PacketMeta, TransferMeta};
 
 use super::bins::{Counts, Grid};
 use super::causes::Causes;
@@ -14,7 +14,7 @@ use super::link::share;
 use super::plan::FlowPlan;
 use super::span::{Span, Stretches};
 use crate::results::stats;
-use crate::results::{Convergence, FlowKind, FlowMeasures, PerCause, Tally, Transfers, Value};
+use crate::results::{Convergence, FlowKind, FlowMeasures, PerCause, Stopped, Tally, Transfers, Value};
 
 /// Bytes and packets, wire and payload.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,6 +78,8 @@ pub(super) struct FlowRecorder {
     min_rtt: Option<TimeDelta>,
     causes: Causes,
     pub(super) completed: Option<Time>,
+    /// When a circuit breaker stopped its media, in seconds of the run.
+    stopped: Stopped<Value>,
     transfers: CountedTransfers,
 }
 
@@ -113,6 +115,7 @@ impl FlowRecorder {
             min_rtt: None,
             causes: Causes::new(live),
             completed: None,
+            stopped: Stopped::default(),
             transfers: CountedTransfers::default(),
         }
     }
@@ -201,6 +204,16 @@ impl FlowRecorder {
         }
     }
 
+    /// A circuit breaker stops its media, within the window or not.
+    pub(super) fn stopped(&mut self, now: Time, by: &Breaker) {
+        let stopped = match by {
+            Breaker::RtcpTimeout { .. } => &mut self.stopped.rtcp_timeout,
+            Breaker::MediaTimeout { .. } => &mut self.stopped.media_timeout,
+            Breaker::Congestion { .. } => &mut self.stopped.congestion,
+        };
+        stopped.get_or_insert((now - Time::ZERO).secs_f64());
+    }
+
     pub(super) fn target(&mut self, now: Time, target: &weir_cc::Target) {
         self.causes.target(now, target);
     }
@@ -278,6 +291,7 @@ impl FlowRecorder {
             feedback_packet_rate: live.seconds().map(|seconds| self.feedback.packets as f64 / seconds),
             feedback_share: share(self.feedback.bytes as f64, self.sent.bytes as f64),
             completion_seconds: self.completed.map(|at| (at - plan.start).secs_f64()),
+            stopped: self.stopped,
             transfers: self.transfers.measures(plan.kind),
             convergence,
             share_sent: None,

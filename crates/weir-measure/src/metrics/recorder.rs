@@ -7,7 +7,7 @@ use weir_cc::Target;
 use weir_cc::coupled::{Aggregate, Order, Refusal, Word};
 use weir_net::Time;
 use weir_units::TimeDelta;
-use weir_world::{FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta};
+use weir_world::{Breaker, FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta};
 
 use super::delays::FlowDelays;
 use super::plan::{MeasurePlan, Window};
@@ -181,6 +181,10 @@ impl Monitor for Recorder {
         if let Some(series) = &mut self.series {
             series.target(now, flow, target);
         }
+    }
+
+    fn stopped(&mut self, now: Time, flow: usize, by: &Breaker) {
+        self.each(|window| window.stopped(now, flow, by));
     }
 
     fn signals(&mut self, now: Time, flow: usize, side: Side, values: &[f64]) {

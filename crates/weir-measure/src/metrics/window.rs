@@ -3,7 +3,7 @@
 use weir_cc::Target;
 use weir_net::Time;
 use weir_units::TimeDelta;
-use weir_world::{FrameMeta, Loss, PacketMeta, TransferMeta};
+use weir_world::{Breaker, FrameMeta, Loss, PacketMeta, TransferMeta};
 
 use super::bins::{Cursor, Grid};
 use super::delays::FlowDelays;
@@ -162,6 +162,12 @@ impl WindowRecorder {
     pub(super) fn target(&mut self, now: Time, flow: usize, target: &Target) {
         if let Some(recorder) = self.flows.get_mut(flow) {
             recorder.target(now, target);
+        }
+    }
+
+    pub(super) fn stopped(&mut self, now: Time, flow: usize, by: &Breaker) {
+        if let Some(recorder) = self.flows.get_mut(flow) {
+            recorder.stopped(now, by);
         }
     }
 

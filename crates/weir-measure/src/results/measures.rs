@@ -90,6 +90,8 @@ pub struct FlowMeasures<V> {
     pub feedback_share: V,
     /// From the start of a finite transfer to its end.
     pub completion_seconds: V,
+    /// When a circuit breaker stopped its media, in seconds of the run.
+    pub stopped: Stopped<V>,
     /// The transfers of a TCP flow, one or many.
     pub transfers: Transfers<V>,
     /// Each change of the flow's share and how long it took to follow.
@@ -102,6 +104,17 @@ pub struct FlowMeasures<V> {
     pub share_wanted: V,
     /// Words to its coupler that were refused.
     pub refused_words: V,
+}
+
+/// A value for each circuit breaker (RFC 8083) that can stop media.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stopped<V> {
+    /// Nothing was heard of the media (§4.2).
+    pub rtcp_timeout: V,
+    /// Reports came and told of no newer packet (§4.1).
+    pub media_timeout: V,
+    /// Far more was sent than the losses allow (§4.3).
+    pub congestion: V,
 }
 
 /// What a viewer gets to see.
@@ -317,12 +330,13 @@ over_runs!(FlowMeasures { name, kind;
     rate_bps, payload_rate_bps, sent_rate_bps, target_rate_bps, rate_sd_bps, fair_share, loss_ratio,
     packet_loss_ratio, sent, received, owd_excess_ms, queue_wait_ms, rtt_excess_ms, min_rtt_ms, frame_delay_ms,
     frames_sent, frames_skipped, key_frames, frames_complete, frames_lost, useful_rate_bps, freezes, freeze_seconds, pictures, time_per_cause,
-    feedback_rate_bps, feedback_packet_rate, feedback_share, completion_seconds, transfers, convergence,
+    feedback_rate_bps, feedback_packet_rate, feedback_share, completion_seconds, stopped, transfers, convergence,
     share_sent, share_received, share_wanted, refused_words,
 });
 over_runs!(Pictures {;
     frame_rate, harmonic_frame_rate, slow_seconds, shown_on_time, shown_late, discarded, decodable
 });
+over_runs!(Stopped {; rtcp_timeout, media_timeout, congestion });
 over_runs!(Transfers {; completed, mean_bytes, mean_seconds, p95_seconds, max_seconds });
 over_runs!(Tally {; bytes, payload_bytes, packets });
 over_runs!(DelayStatistics {; mean, sd, p5, p50, p95, p99, max });

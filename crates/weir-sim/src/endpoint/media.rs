@@ -4,7 +4,7 @@
 use weir_cc::coupled::{Order, Word};
 use weir_cc::{ArrivalTime, Controller, Ecn, Receiver, SendTime};
 use weir_media::{
-    CoupledFlow, FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds,
+    Alarm, CoupledFlow, FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds,
     SentFrame, Session,
 };
 use weir_net::Time;
@@ -207,6 +207,9 @@ impl MediaSource {
             }
             match output {
                 Output::Rtt(id, rtt) => network.monitor.rtt(now, flow_of(flows, id), rtt),
+                Output::Alarm(id, Alarm::Stopped(breaker)) => {
+                    network.monitor.stopped(now, flow_of(flows, id), &breaker);
+                }
                 Output::Statistics(..) | Output::Alarm(..) => {}
                 Output::Decision(id, _) => flows[id.number()].heard = true,
                 Output::Frame(id, frame) => network.monitor.frame(now, flow_of(flows, id), &seen(&frame)),
