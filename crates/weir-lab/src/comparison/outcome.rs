@@ -1,7 +1,7 @@
 //! What running a comparison yields.
 
 use crate::build::{TraceUse, names_of_stand_ins, stand_ins, titled};
-use weir_measure::metrics::{FlowDelays, Histogram, MeasurePlan, Series};
+use weir_measure::metrics::{FlowDelays, Histogram, MeasurePlan, Recording};
 use weir_measure::results::{FlowKind, RunMetrics, Summary};
 
 /// The runs of all controllers.
@@ -36,7 +36,7 @@ pub struct Sample {
     /// Distributions of delays per flow.
     pub delays: Vec<FlowDelays>,
     /// Time series, if they were asked for.
-    pub series: Option<Series>,
+    pub series: Option<Recording>,
 }
 
 impl Comparison {

@@ -1,6 +1,7 @@
 //! From a comparison to what a report shows of it.
 
 use core::mem::take;
+use std::io;
 
 use toml::ser::Error as TomlError;
 use weir_net::Time;
@@ -15,24 +16,35 @@ use crate::paired::RunTable;
 use crate::registry::Registry;
 use crate::scenario::Scenario;
 use weir_measure::metrics::{
-    CouplingSeries, FlowSeries, Histogram, MeasurePlan, PER_SECOND, Series, Share, SignalSeries,
+    BIN, CouplingSeries, FlowSeries, Histogram, MeasurePlan, PER_SECOND, Series, Share, SignalSeries,
 };
 use weir_measure::results::FlowKind;
 
 /// Points of a distribution, on a page and in a file.
 pub const CDF_POINTS: usize = 1000;
 
+/// What keeps a page from being drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum PanelsError {
+    /// The scenario holds a number beyond what TOML can; none that was parsed does.
+    #[error(transparent)]
+    Scenario(#[from] TomlError),
+    /// The series of a run of hours did not fit on the disk, or cannot be read from there.
+    #[error("the series of a long run, in a temporary file: {0}")]
+    Series(#[from] io::Error),
+}
+
 /// What the page on `comparison` shows, whose series go into it: those of a long run are large. `values` is its table,
 /// `verdict` its sentence.
 ///
 /// # Errors
-/// The scenario holds a number beyond what TOML can; none that was parsed does.
+/// As for [`PanelsError`].
 pub fn report_input(
     scenario: &Scenario,
     comparison: &mut Comparison,
     values: &RunTable,
     verdict: String,
-) -> Result<PageInput, TomlError> {
+) -> Result<PageInput, PanelsError> {
     let runs = match comparison.summary.seeds.as_slice() {
         [] => "no run".to_owned(),
         [seed] => format!("one run, seed {seed}"),
@@ -40,6 +52,16 @@ pub fn report_input(
     };
     let behind = |text: &str| if text.is_empty() { String::new() } else { format!(" · {text}") };
     let origin = behind(&scenario.skip_rule()) + &behind(scenario.source.as_deref().unwrap_or_default());
+    let mut notes = notes(comparison);
+    let mut panels = Vec::new();
+    for controller in &mut comparison.controllers {
+        let Some(recording) = controller.sample.series.take() else { continue };
+        let (series, bins) = recording.for_a_page()?;
+        if bins > 1 && panels.is_empty() {
+            notes.push(joined(bins));
+        }
+        panels.extend(panel(controller, &scenario.registry, series));
+    }
     Ok(PageInput {
         title: comparison.titled(&scenario.title),
         source: format!("{} · {runs} of {}{origin}", scenario.name, scenario.duration),
@@ -47,12 +69,8 @@ pub fn report_input(
         scenario: scenario.to_toml()?,
         summary: values.summary(),
         differences: values.differences(),
-        controllers: comparison
-            .controllers
-            .iter_mut()
-            .filter_map(|own| panel(own, &scenario.registry))
-            .collect(),
-        notes: notes(comparison),
+        controllers: panels,
+        notes,
         seed: first_of_several(&comparison.summary.seeds),
         ..PageInput::default()
     })
@@ -77,12 +95,20 @@ pub(super) fn first_of_several(seeds: &[u64]) -> Option<u64> {
     }
 }
 
-/// The panel of a controller; `None` if its series was not kept.
-fn panel(controller: &mut ControllerRuns, registry: &Registry) -> Option<ControllerPanel> {
+/// The panel of a controller, from the series of its first run; `None` if there is no flow.
+fn panel(controller: &ControllerRuns, registry: &Registry, series: Series) -> Option<ControllerPanel> {
     let law = Law { registry, name: &controller.law };
-    let Sample { plan, delays, series } = &mut controller.sample;
+    let Sample { plan, delays, .. } = &controller.sample;
     let delays = delays.get(subject(plan)).map_or_else(Vec::new, |own| distribution(&own.owd_excess));
-    drawn(&controller.name, law, plan, series.take()?, delays)
+    drawn(&controller.name, law, plan, series, delays)
+}
+
+/// What a page says of curves with so many bins in a point.
+fn joined(bins: usize) -> String {
+    let length = TimeDelta::from_nanos(BIN as i64 * bins as i64);
+    format!(
+        "Curves of so long a run have a point each {length}: means, and least and greatest values; the tables of the series have all."
+    )
 }
 
 /// The flow that a panel shows more of: the first media flow, else the first.

@@ -125,7 +125,7 @@ impl Saved {
         let under = (!scenario.controllers.is_empty()).then_some(controller);
         let options = RunOptions { seed: scenario.seed, controller: under, series: true };
         let plan = scenario.build(&options, store)?.plan;
-        let series = Series::read_csv(series, &plan)?;
+        let (series, _) = Series::read_csv(series, &plan)?.for_a_page();
         let subject = plan.flows.get(panels::subject(&plan)).map_or("", |flow| flow.name.as_str());
         let step =
             |point: weir_measure::metrics::CdfPoint| CdfStep { delay_ms: point.delay_ms, share: point.share };

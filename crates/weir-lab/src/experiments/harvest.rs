@@ -11,6 +11,7 @@ use crate::build::RunOptions;
 use crate::runs::{Ran, RunError, Store, Task, kept_or_made, key};
 use crate::scenario::Scenario;
 use crate::traces::TraceStore;
+use weir_measure::metrics::Recording;
 
 /// What was taken from a run, by path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -87,7 +88,8 @@ impl Case<'_> {
         let task = Task { folding, ..Task::new("run".to_owned(), scenario, options) };
         task.make(traces, store, |ran: Ran| {
             let metrics = paths::printed(&ran.measured.metrics);
-            self.harvest(|path| paths::harvest(path, &metrics, ran.measured.series.as_ref()))
+            let series = ran.measured.series.map(Recording::whole).transpose().map_err(RunError::Series)?;
+            Ok(self.harvest(|path| paths::harvest(path, &metrics, series.as_ref())))
         })
     }
 

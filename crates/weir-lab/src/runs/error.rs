@@ -33,6 +33,9 @@ pub enum RunError {
         /// Why.
         source: io::Error,
     },
+    /// The series of a run of hours did not fit on the disk, or cannot be read from there.
+    #[error("the series of a long run, in a temporary file: {0}")]
+    Series(io::Error),
     /// A result cannot be kept.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -42,7 +42,7 @@ impl Runner<'_> {
         store: &impl Store<T>,
         fold: impl Fn(usize, Ran) -> T + Sync,
     ) -> Result<Vec<T>, RunError> {
-        self.each(tasks.len(), |index| tasks[index].make(traces, store, |ran| fold(index, ran)))
+        self.each(tasks.len(), |index| tasks[index].make(traces, store, |ran| Ok(fold(index, ran))))
     }
 
     /// What `make` makes of each place below `count`, in order.

@@ -62,11 +62,11 @@ impl<'a> Task<'a> {
         &self,
         traces: &TraceStore,
         store: &impl Store<T>,
-        fold: impl FnOnce(Ran) -> T,
+        fold: impl FnOnce(Ran) -> Result<T, RunError>,
     ) -> Result<T, RunError> {
         let run = self.planned(traces)?;
         let key = if store.keeps() { self.key(&run) } else { None };
-        kept_or_made(key, store, || self.simulated(run).map(fold))
+        kept_or_made(key, store, || self.simulated(run).and_then(fold))
     }
 
     /// What a store keeps its result under: its name, and a hash of everything that the result depends on. That is the

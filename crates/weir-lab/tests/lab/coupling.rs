@@ -25,7 +25,7 @@ fn every_scenario_of_coupled_flows_runs_and_no_word_is_refused() {
     let mut ran = 0;
     for name in all.map(|scenario| scenario.name) {
         let Measured { metrics, series, .. } = measured(name, &["duration=20s"]);
-        let coupling = &series.unwrap().couplings[0];
+        let coupling = &series.unwrap().whole().unwrap().couplings[0];
         assert!(coupling.aggregate.iter().any(|sum| *sum > 0.0), "{name}: nobody was told of an aggregate");
         let coupled: Vec<_> = metrics.flows.iter().filter(|flow| flow.share_wanted.is_some()).collect();
         assert!(coupled.len() >= 2, "{name}");
@@ -87,10 +87,9 @@ fn a_lone_flow_under_a_flow_state_exchange_goes_as_if_it_were_not_coupled() {
         for exchange in &exchanges {
             let coupled = alone(&flow, exchange.name, exchange.testbed_only);
             assert_eq!(coupled.metrics.flows[0].refused_words, Some(0.0), "{flow}, {}", exchange.name);
-            let told = coupled
-                .series
-                .as_ref()
-                .is_some_and(|series| series.couplings[0].aggregate.iter().any(|sum| *sum > 0.0));
+            let told = coupled.series.clone().is_some_and(|series| {
+                series.whole().unwrap().couplings[0].aggregate.iter().any(|sum| *sum > 0.0)
+            });
             // A law of rates is answered each time; a window that stands alone is ordered nothing.
             assert!(told || flow.contains("tcp"), "{flow}, {}: it was not coupled", exchange.name);
             let same = coupled.delays == uncoupled.delays && coupled.receipts == uncoupled.receipts;

@@ -79,7 +79,7 @@ fn series(text: &str) -> Series {
     for flow in metrics.flows.iter().filter(|flow| flow.share_wanted.is_some()) {
         assert_eq!(flow.refused_words, Some(0.0), "{}", flow.name);
     }
-    series.expect("they were wanted")
+    series.expect("they were wanted").whole().unwrap()
 }
 
 /// The number of groups after so many seconds.

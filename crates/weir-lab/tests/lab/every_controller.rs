@@ -34,7 +34,7 @@ impl Run {
         let request = ComparisonRequest { scenario: &scenario, seeds: &[seed], jobs: 1, series: true };
         let mut comparison = request.run(&TraceStore::at(None), &|| ()).expect("it runs");
         let mut controller = comparison.controllers.remove(0);
-        let series = controller.sample.series.take().expect("it was asked for");
+        let series = controller.sample.series.take().expect("it was asked for").whole().unwrap();
         Self { metrics: controller.runs.remove(0), series }
     }
 

@@ -38,7 +38,7 @@ fn packets() -> Packets {
     let recorder = Simulation::new(run.spec, Recorder::new(run.plan)).expect("it is valid").run();
     let measured = recorder.finish();
     let rate = |bins: &[u32]| bins.iter().map(|&bytes| f64::from(bytes) * 8.0).sum();
-    let series = measured.series.expect("it was asked for");
+    let series = measured.series.expect("it was asked for").whole().unwrap();
     let signal = |name: &str| {
         let signals = &series.flows[0].signals;
         signals.iter().find(|signal| signal.name == name).expect("DCCC has it").max.clone()

@@ -1,7 +1,7 @@
 //! TCP flows of a scenario: what they are made of and what is recorded of them.
 
 use weir_lab::build::RunOptions;
-use weir_lab::metrics::{Recorder, Series};
+use weir_lab::metrics::{Recorder, Recording};
 use weir_lab::registry::window_laws;
 use weir_lab::scenario::Scenario;
 use weir_lab::traces::TraceStore;
@@ -21,7 +21,7 @@ fn scenario(tcp: &str) -> String {
     )
 }
 
-fn series(tcp: &str) -> Series {
+fn recording(tcp: &str) -> Recording {
     let scenario = Scenario::parse("test.toml", &scenario(tcp), &[]).unwrap_or_else(|e| panic!("{e}"));
     let options = RunOptions { seed: 1, series: true, ..RunOptions::default() };
     let run = scenario.build(&options, &TraceStore::at(None)).unwrap_or_else(|e| panic!("{e}"));
@@ -31,9 +31,10 @@ fn series(tcp: &str) -> Series {
 
 #[test]
 fn series_show_window_threshold_round_trip_time_and_progress_of_tcp() {
-    let series = series("law = \"newreno\"");
+    let recording = recording("law = \"newreno\"");
     let mut csv = Vec::new();
-    series.write_csv(&mut csv).unwrap();
+    recording.write_csv(&mut csv).unwrap();
+    let series = recording.whole().unwrap();
     let csv = String::from_utf8(csv).unwrap();
     let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     for signal in ["cwnd", "ssthresh", "rtt", "acked"] {
@@ -145,7 +146,7 @@ fn profile_is_one_configuration_and_options_are_laid_over_it() {
 #[test]
 fn chromium_profile_stands_alone() {
     let flow = "profile = \"chromium-2015\"";
-    let series = series(flow);
+    let series = recording(flow).whole().unwrap();
     let bulk = series.flows.iter().find(|flow| flow.name == "bulk").unwrap();
     let rates = &bulk.receive_rate_bps[100..];
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
@@ -192,7 +193,7 @@ const NS3_WITHOUT_LIMIT: &str =
 fn profiles_differ_in_how_their_window_grows() {
     // Congestion avoidance in steps of 100 ms: ns-3's NewReno gains half a segment per round trip, that of the RFC one.
     let slope = |tcp: &str| {
-        let series = series(tcp);
+        let series = recording(tcp).whole().unwrap();
         let flow = series.flows.iter().find(|flow| flow.name == "bulk").unwrap();
         let window = &flow.signals.iter().find(|s| s.name == "cwnd").unwrap().max;
         let steps = window.windows(2).map(|pair| pair[1] - pair[0]);
@@ -208,7 +209,7 @@ fn profiles_differ_in_how_their_window_grows() {
 fn every_window_law_fills_a_link_under_every_profile() {
     for law in window_laws().iter().map(|law| law.name) {
         for profile in ["", "profile = \"rfc\"\n", "profile = \"linux-3.16\"\n", "profile = \"ns3-3.26\"\n"] {
-            let series = series(&format!("{profile}law = \"{law}\""));
+            let series = recording(&format!("{profile}law = \"{law}\"")).whole().unwrap();
             let flow = series.flows.iter().find(|flow| flow.name == "bulk").unwrap();
             let rates = &flow.receive_rate_bps[100..];
             let mean = rates.iter().sum::<f64>() / rates.len() as f64;

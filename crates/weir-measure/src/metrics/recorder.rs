@@ -11,7 +11,7 @@ use weir_world::{Breaker, FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMe
 
 use super::delays::FlowDelays;
 use super::plan::{MeasurePlan, Window};
-use super::series::{Series, SeriesRecorder};
+use super::series::{Recording, SeriesRecorder};
 use super::view::View;
 use super::window::WindowRecorder;
 use super::witness::Witness;
@@ -41,7 +41,7 @@ pub struct Measured {
     /// What the viewer of each flow got; nothing of a flow without frames.
     pub views: Vec<View>,
     /// The series, if the plan asked for them.
-    pub series: Option<Series>,
+    pub series: Option<Recording>,
     /// Bytes that each flow received, on the wire, in bins of 100 ms of which one begins with the measurement window.
     pub receipts: Vec<Vec<u32>>,
 }
@@ -86,6 +86,15 @@ impl Recorder {
         Measured { metrics, delays, delays_within, views, series, receipts: self.main.into_receipts() }
     }
 
+    /// The series, if there is one, and the bin that `now` falls into.
+    #[inline]
+    fn series_at(&mut self, now: Time) -> Option<(usize, &mut SeriesRecorder)> {
+        let series = self.series.as_mut()?;
+        let bin = self.main.bin(now);
+        series.advance(bin, &self.plan, self.main.flows(), self.main.links());
+        Some((bin, series))
+    }
+
     /// Shows something to the recorders of all windows.
     #[inline]
     fn each(&mut self, show: impl Fn(&mut WindowRecorder)) {
@@ -111,14 +120,14 @@ impl Monitor for Recorder {
         if refused.is_some() {
             self.each(|window| window.refused_word(now, flow));
         }
-        if let Some(series) = &mut self.series {
-            series.told(self.main.bin(now), flow, word);
+        if let Some((bin, series)) = self.series_at(now) {
+            series.told(bin, flow, word);
         }
     }
 
     fn ordered(&mut self, now: Time, flow: usize, order: &Order, aggregate: Option<Aggregate>) {
-        if let Some(series) = &mut self.series {
-            series.ordered(self.main.bin(now), flow, order, aggregate);
+        if let Some((bin, series)) = self.series_at(now) {
+            series.ordered(bin, flow, order, aggregate);
         }
     }
 
@@ -128,8 +137,8 @@ impl Monitor for Recorder {
         if let Some(witness) = &self.witness {
             witness.sent(flow, packet);
         }
-        if let Some(series) = &mut self.series {
-            series.sent(self.main.bin(now), flow, packet);
+        if let Some((bin, series)) = self.series_at(now) {
+            series.sent(bin, flow, packet);
         }
     }
 
@@ -145,8 +154,10 @@ impl Monitor for Recorder {
         if let Some(held) = delivery.and_then(|delivery| delivery.held) {
             self.each(|window| window.waited(now, flow, held, packet));
         }
-        if let (Some(series), Some(delivery)) = (&mut self.series, delivery) {
-            series.delivered(delivery.bin, flow, delivery.owd_excess, delivery.frame_delay);
+        if let Some(delivery) = delivery
+            && let Some((bin, series)) = self.series_at(now)
+        {
+            series.delivered(bin, flow, delivery.owd_excess, delivery.frame_delay);
         }
     }
 
@@ -155,16 +166,18 @@ impl Monitor for Recorder {
         if let Some(witness) = &self.witness {
             witness.dropped(now, flow, packet);
         }
-        if let Some(series) = self.series.as_mut().filter(|_| !packet.control) {
-            series.dropped(self.main.bin(now), flow);
+        if !packet.control
+            && let Some((bin, series)) = self.series_at(now)
+        {
+            series.dropped(bin, flow);
         }
     }
 
     #[inline]
     fn link_exit(&mut self, now: Time, link: usize, wire_size: u32, wait: TimeDelta) {
         self.each(|window| window.link_exit(now, link, wire_size, wait));
-        if let Some(series) = &mut self.series {
-            series.link_exit(self.main.bin(now), link, wait);
+        if let Some((bin, series)) = self.series_at(now) {
+            series.link_exit(bin, link, wait);
         }
     }
 
@@ -178,7 +191,7 @@ impl Monitor for Recorder {
 
     fn target(&mut self, now: Time, flow: usize, target: &Target) {
         self.each(|window| window.target(now, flow, target));
-        if let Some(series) = &mut self.series {
+        if let Some((_, series)) = self.series_at(now) {
             series.target(now, flow, target);
         }
     }
@@ -188,8 +201,8 @@ impl Monitor for Recorder {
     }
 
     fn signals(&mut self, now: Time, flow: usize, side: Side, values: &[f64]) {
-        if let Some(series) = &mut self.series {
-            series.signals(self.main.bin(now), flow, side, values);
+        if let Some((bin, series)) = self.series_at(now) {
+            series.signals(bin, flow, side, values);
         }
     }
 

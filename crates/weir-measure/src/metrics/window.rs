@@ -35,7 +35,6 @@ fn watched(plan: &MeasurePlan, index: usize, link: &LinkPlan) -> Option<TimeDelt
 /// A data packet that arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivery {
-    pub(super) bin: usize,
     /// One-way delay less propagation.
     pub(super) owd_excess: TimeDelta,
     /// How long the frame took that it completes, if it does.
@@ -102,7 +101,6 @@ impl WindowRecorder {
         let bin = self.cursor.at(now, &self.grid);
         let arrived = recorder.delivered(now, (bin, self.window.contains(now)), packet);
         Some(Delivery {
-            bin,
             owd_excess: recorder.excess(now, packet),
             frame_delay: arrived.and_then(|arrived| arrived.delay),
             held: arrived.map(|arrived| packet.sent_at - arrived.captured),

@@ -31,7 +31,7 @@ rates = { min = "50kbps", start = "300kbps", max = "2500kbps" }
 
 /// The mean target rate of the second half in kbit/s.
 fn settled_kbps(controller: &ControllerRuns) -> f64 {
-    let series = controller.sample.series.as_ref().unwrap();
+    let series = controller.sample.series.clone().unwrap().whole().unwrap();
     let targets = &series.flows[0].target_rate_bps;
     let half = &targets[targets.len() / 2..];
     half.iter().sum::<f64>() / half.len() as f64 / 1e3

@@ -46,12 +46,13 @@ fn with_series(flows: &[(&str, FlowKind)]) -> Comparison {
         queue_mean_ms: vec![0.0; 2],
         queue_max_ms: vec![0.0; 2],
     };
-    comparison.controllers[0].sample.series = Some(Series {
+    let series = Series {
         time_s: vec![0.0, 0.1],
         flows: flows.iter().enumerate().map(flow).collect(),
         links: vec![link],
         couplings: Vec::new(),
-    });
+    };
+    comparison.controllers[0].sample.series = Some(series.into());
     comparison
 }
 
@@ -115,8 +116,10 @@ fn many_competitors_are_shown_as_their_sum() {
 fn signals_carry_side_unit_and_meaning() {
     let mut comparison = with_series(&[("video", FlowKind::Media)]);
     let known = weir_lab::registry::Registry::standard().signals("nada", Side::Receiver).unwrap()[0];
-    let series = comparison.controllers[0].sample.series.as_mut().unwrap();
+    let recorded = &mut comparison.controllers[0].sample.series;
+    let mut series = recorded.take().unwrap().whole().unwrap();
     known.name.clone_into(&mut series.flows[0].signals[0].name);
+    *recorded = Some(series.into());
     let input = input(comparison);
     let band = &input.controllers[0].signals[0];
     assert_eq!(band.name, format!("{} (receiver)", known.name));

@@ -65,7 +65,7 @@ fn the_queue_holds_its_time_at_whatever_the_capacity_is() {
     // 37.5 kB at 1 Mbit/s, 18.75 kB at 0.5: 300 ms either way, of which a packet takes 10 and 20 for itself.
     let steps = r#"steps = [{ at = "0s", rate = "1Mbps" }, { at = "5s", rate = "500kbps" }]"#;
     let recorded = run(&ONE_LINK.replace(r#"rate = "1Mbps""#, steps), "1500kbps");
-    let series = recorded.series.expect("a series was asked for");
+    let series = recorded.series.expect("a series was asked for").whole().unwrap();
     let longest = |from: usize, to: usize| {
         series.links[0].queue_max_ms[from..to].iter().copied().filter(|ms| ms.is_finite()).fold(0.0, f64::max)
     };

@@ -1,5 +1,7 @@
 //! What couplers ordered, over time.
 
+use core::mem;
+
 use weir_cc::coupled::{Aggregate, Order, Word};
 
 use super::columns::{CouplingSeries, FlowSeries, Share};
@@ -33,9 +35,11 @@ impl Held {
         }
     }
 
-    fn finish(mut self) -> Vec<f64> {
+    /// The values of all bins; so many begin.
+    fn take(&mut self, bins: usize) -> Vec<f64> {
         self.settle(self.values.len());
-        self.values
+        self.settled = 0;
+        mem::replace(&mut self.values, vec![f64::NAN; bins])
     }
 }
 
@@ -47,7 +51,7 @@ pub(super) struct ShareColumns {
     steers_windows: bool,
     group: Held,
     sum: Held,
-    /// In which bin the sum was told.
+    /// In which bin of the run the sum was told.
     told: Held,
 }
 
@@ -57,7 +61,14 @@ impl ShareColumns {
         Self { rate: held(), window: held(), steers_windows: false, group: held(), sum: held(), told: held() }
     }
 
-    pub(super) fn ordered(&mut self, bin: usize, order: &Order, aggregate: Option<Aggregate>) {
+    /// An order came in `bin` of the block, which is `bin_of_run` of the run.
+    pub(super) fn ordered(
+        &mut self,
+        bin: usize,
+        bin_of_run: usize,
+        order: &Order,
+        aggregate: Option<Aggregate>,
+    ) {
         match order {
             Order::Rate { rate, .. } => self.rate.set(bin, rate.bps_f64()),
             Order::Window(window) => {
@@ -70,7 +81,7 @@ impl ShareColumns {
         if let Some(Aggregate { group, sum }) = aggregate {
             self.group.set(bin, f64::from(group));
             self.sum.set(bin, sum);
-            self.told.set(bin, bin as f64);
+            self.told.set(bin, bin_of_run as f64);
         }
     }
 
@@ -87,15 +98,13 @@ impl ShareColumns {
         }
     }
 
-    pub(super) fn finish(self) -> (Share, Aggregates) {
-        let aggregates =
-            Aggregates { group: self.group.finish(), sum: self.sum.finish(), told: self.told.finish() };
-        let share = if self.steers_windows {
-            Share::Window(self.window.finish())
-        } else {
-            Share::Rate(self.rate.finish())
-        };
-        (share, aggregates)
+    /// The columns of all bins; so many begin.
+    pub(super) fn take(&mut self, bins: usize) -> (Share, Aggregates) {
+        let [rate, window, group, sum, told] =
+            [&mut self.rate, &mut self.window, &mut self.group, &mut self.sum, &mut self.told]
+                .map(|held| held.take(bins));
+        let share = if self.steers_windows { Share::Window(window) } else { Share::Rate(rate) };
+        (share, Aggregates { group, sum, told })
     }
 }
 
@@ -159,9 +168,10 @@ mod tests {
         held.set(3, 6.0);
         held.set(3, 7.0);
         held.set(9, 8.0);
-        let values = held.finish();
+        let values = held.take(2);
         assert!(values[0].is_nan());
         assert_eq!(values[1..], [5.0, 5.0, 7.0, 7.0, 7.0]);
+        assert_eq!(held.take(0), [8.0, 8.0], "and in the next block");
     }
 
     #[test]

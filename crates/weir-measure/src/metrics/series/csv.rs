@@ -7,6 +7,7 @@ use weir_cc::Cause;
 use weir_world::Side;
 
 use super::columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries};
+use super::recording::Recording;
 use crate::metrics::histogram::Histogram;
 
 /// A column to be written.
@@ -15,19 +16,25 @@ pub(super) enum Column<'a> {
     Causes(&'a [Option<Cause>]),
 }
 
-impl Series {
+impl Recording {
     /// Writes one line per bin: the time in seconds, then a column per quantity, named `flow.quantity_unit`,
     /// `link.quantity_unit` or `coupling.quantity_unit`, signals `flow.sender.name.min` and so on. Empty where there is no value.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Those of `out`; a block of a long run cannot be read.
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
-        let columns = self.columns();
         write!(out, "time_s")?;
-        for (name, _) in &columns {
-            write!(out, ",{}", quoted(name))?;
+        for (name, _) in self.any_block().columns() {
+            write!(out, ",{}", quoted(&name))?;
         }
         writeln!(out)?;
+        self.each_block(|block| block.write_lines(out))
+    }
+}
+
+impl Series {
+    fn write_lines(&self, out: &mut impl Write) -> io::Result<()> {
+        let columns = self.columns();
         for (row, time) in self.time_s.iter().enumerate() {
             write!(out, "{time}")?;
             for (_, column) in &columns {

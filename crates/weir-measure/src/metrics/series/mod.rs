@@ -7,6 +7,8 @@ mod glossary;
 mod parquet;
 mod read;
 mod recorder;
+mod recording;
+mod values;
 
 pub use columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries};
 pub use csv::write_cdf_csv;
@@ -14,3 +16,4 @@ pub use glossary::{SERIES_COLUMNS, SeriesColumn};
 pub use parquet::write_parquet;
 pub use read::{ReadSeriesError, read_cdf_csv};
 pub(super) use recorder::SeriesRecorder;
+pub use recording::Recording;

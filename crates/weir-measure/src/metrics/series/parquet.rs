@@ -12,17 +12,26 @@ use ::parquet::schema::types::{Type, TypePtr};
 
 use super::columns::Series;
 use super::csv::Column;
+use super::recording::Recording;
 
-impl Series {
-    /// Writes the series as a Parquet file of one row group, uncompressed: `time_s`, then the columns of
+impl Recording {
+    /// Writes the series as a Parquet file, uncompressed, a row group for each 32 768 bins: `time_s`, then the columns of
     /// [`Self::write_csv`] in the same order; quantities as DOUBLE, causes as strings.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Those of `out`; a block of a long run cannot be read.
     pub fn write_parquet(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
+        let mut file = Rows::new(out, "series", &self.any_block().with_time()).map_err(io_error)?;
+        self.each_block(|block| file.group(&block.with_time()).map_err(io_error))?;
+        file.close().map_err(io_error)
+    }
+}
+
+impl Series {
+    fn with_time(&self) -> Vec<(String, Column<'_>)> {
         let mut columns = vec![("time_s".to_owned(), Column::Numbers(&self.time_s))];
         columns.extend(self.columns());
-        write_columns(out, "series", &columns).map_err(io_error)
+        columns
     }
 }
 
@@ -36,7 +45,9 @@ pub fn write_parquet<'c>(
     columns: impl Iterator<Item = (String, &'c [f64])>,
 ) -> io::Result<()> {
     let columns: Vec<_> = columns.map(|(name, values)| (name, Column::Numbers(values))).collect();
-    write_columns(out, name, &columns).map_err(io_error)
+    let mut file = Rows::new(out, name, &columns).map_err(io_error)?;
+    file.group(&columns).map_err(io_error)?;
+    file.close().map_err(io_error)
 }
 
 /// So many rows are copied at once: a multiple of the writer's own batches, so that a file does not depend on it.
@@ -49,37 +60,46 @@ fn io_error(error: ParquetError) -> io::Error {
     }
 }
 
-fn write_columns(
-    out: &mut (impl Write + Send),
-    name: &str,
-    columns: &[(String, Column<'_>)],
-) -> Result<(), ParquetError> {
-    let fields = columns.iter().map(|(name, column)| column.field(name)).collect::<Result<_, _>>()?;
-    let schema = Arc::new(Type::group_type_builder(name).with_fields(fields).build()?);
-    let mut file = SerializedFileWriter::new(out, schema, Arc::new(WriterProperties::default()))?;
-    let mut rows = file.next_row_group()?;
-    for (_, column) in columns {
-        let Some(mut writer) = rows.next_column()? else { break };
-        match column {
-            Column::Numbers(values) => {
-                for part in values.chunks(AT_ONCE) {
-                    let (present, defined) = present(part, |value| value.is_finite().then_some(*value));
-                    writer.typed::<DoubleType>().write_batch(&present, Some(&defined), None)?;
-                }
-            }
-            Column::Causes(causes) => {
-                for part in causes.chunks(AT_ONCE) {
-                    let (present, defined) =
-                        present(part, |cause| cause.map(|cause| ByteArray::from(cause.name())));
-                    writer.typed::<ByteArrayType>().write_batch(&present, Some(&defined), None)?;
-                }
-            }
-        }
-        writer.close()?;
+/// A file of groups of rows.
+struct Rows<W: Write + Send>(SerializedFileWriter<W>);
+
+impl<W: Write + Send> Rows<W> {
+    /// With columns as `columns` are.
+    fn new(out: W, name: &str, columns: &[(String, Column<'_>)]) -> Result<Self, ParquetError> {
+        let fields = columns.iter().map(|(name, column)| column.field(name)).collect::<Result<_, _>>()?;
+        let schema = Arc::new(Type::group_type_builder(name).with_fields(fields).build()?);
+        SerializedFileWriter::new(out, schema, Arc::new(WriterProperties::default())).map(Self)
     }
-    rows.close()?;
-    file.close()?;
-    Ok(())
+
+    fn group(&mut self, columns: &[(String, Column<'_>)]) -> Result<(), ParquetError> {
+        let mut rows = self.0.next_row_group()?;
+        for (_, column) in columns {
+            let Some(mut writer) = rows.next_column()? else { break };
+            match column {
+                Column::Numbers(values) => {
+                    for part in values.chunks(AT_ONCE) {
+                        let (present, defined) = present(part, |value| value.is_finite().then_some(*value));
+                        writer.typed::<DoubleType>().write_batch(&present, Some(&defined), None)?;
+                    }
+                }
+                Column::Causes(causes) => {
+                    for part in causes.chunks(AT_ONCE) {
+                        let (present, defined) =
+                            present(part, |cause| cause.map(|cause| ByteArray::from(cause.name())));
+                        writer.typed::<ByteArrayType>().write_batch(&present, Some(&defined), None)?;
+                    }
+                }
+            }
+            writer.close()?;
+        }
+        rows.close()?;
+        Ok(())
+    }
+
+    fn close(self) -> Result<(), ParquetError> {
+        self.0.close()?;
+        Ok(())
+    }
 }
 
 impl Column<'_> {

@@ -41,7 +41,7 @@ impl core::fmt::Display for ReadSeriesError {
 impl core::error::Error for ReadSeriesError {}
 
 impl Series {
-    /// The series of a run by `plan` from what [`Self::write_csv`] wrote. Signals that have no column are left out.
+    /// The series of a run by `plan` from what [`Recording::write_csv`](super::Recording::write_csv) wrote. Signals that have no column are left out.
     ///
     /// # Errors
     /// The text is something else.

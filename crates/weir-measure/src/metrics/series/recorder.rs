@@ -1,4 +1,7 @@
-//! Fills the columns of a run.
+//! Fills the columns of a run, a block of bins at a time.
+
+use core::mem;
+use core::ops::Range;
 
 use weir_cc::coupled::{Aggregate, Order, Word};
 use weir_cc::{Cause, Target};
@@ -8,6 +11,7 @@ use weir_world::{PacketMeta, Side};
 
 use super::columns::{FlowSeries, LinkSeries, Series, SignalSeries};
 use super::coupling::{Aggregates, ShareColumns, together};
+use super::recording::{BLOCK, Recording, Spool};
 use crate::metrics::bins::{Counts, Grid};
 use crate::metrics::flow::FlowRecorder;
 use crate::metrics::link::{LinkRecorder, capacity};
@@ -18,9 +22,13 @@ use crate::metrics::span::Span;
 #[derive(Debug)]
 pub(in crate::metrics) struct SeriesRecorder {
     grid: Grid,
+    /// The first bin of the present block.
+    from: usize,
     flows: Vec<FlowColumns>,
     links: Vec<DelayColumn>,
     wants_signals: bool,
+    /// The blocks before.
+    spool: Spool,
 }
 
 #[derive(Debug)]
@@ -40,16 +48,35 @@ impl SeriesRecorder {
     pub(in crate::metrics) fn new(plan: &MeasurePlan, grid: &Grid) -> Self {
         let has_signals =
             |flow: &FlowPlan| !flow.sender_signals.is_empty() || !flow.receiver_signals.is_empty();
+        let bins = grid.len().min(BLOCK);
         let mut flows: Vec<_> =
-            plan.flows.iter().map(|flow| FlowColumns::new(flow, grid, plan.end)).collect();
+            plan.flows.iter().map(|flow| FlowColumns::new(flow, bins, plan.end)).collect();
         for &flow in plan.couplings.iter().flat_map(|coupling| &coupling.flows) {
-            flows[flow].share = Some(ShareColumns::new(grid.len()));
+            flows[flow].share = Some(ShareColumns::new(bins));
         }
         Self {
             grid: grid.clone(),
+            from: 0,
             flows,
-            links: plan.links.iter().map(|_| DelayColumn::new(grid.len())).collect(),
+            links: plan.links.iter().map(|_| DelayColumn::new(bins)).collect(),
             wants_signals: plan.flows.iter().any(has_signals),
+            spool: Spool::default(),
+        }
+    }
+
+    /// Something is about to happen in `bin`. Blocks that are over by then go to the disk; of the run `flows` and `links` know what has
+    /// happened so far.
+    #[inline]
+    pub(in crate::metrics) fn advance(
+        &mut self,
+        bin: usize,
+        plan: &MeasurePlan,
+        flows: &[FlowRecorder],
+        links: &[LinkRecorder],
+    ) {
+        while bin >= self.from + BLOCK && self.from + BLOCK < self.grid.len() {
+            let block = self.take_block(plan, flows, links);
+            self.spool.push(block);
         }
     }
 
@@ -59,7 +86,7 @@ impl SeriesRecorder {
 
     pub(in crate::metrics) fn sent(&mut self, bin: usize, flow: usize, packet: &PacketMeta) {
         if let Some(columns) = self.flows.get_mut(flow).filter(|_| !packet.control) {
-            columns.sent.add(bin, packet.wire_size);
+            columns.sent.add(bin - self.from, packet.wire_size);
         }
     }
 
@@ -71,34 +98,34 @@ impl SeriesRecorder {
         frame_delay: Option<TimeDelta>,
     ) {
         if let Some(columns) = self.flows.get_mut(flow) {
-            columns.owd_excess.add(bin, owd_excess);
+            columns.owd_excess.add(bin - self.from, owd_excess);
             if let Some(delay) = frame_delay {
-                columns.frame_delay.add(bin, delay);
+                columns.frame_delay.add(bin - self.from, delay);
             }
         }
     }
 
     pub(in crate::metrics) fn dropped(&mut self, bin: usize, flow: usize) {
         if let Some(columns) = self.flows.get_mut(flow) {
-            columns.lost_packets.add(bin, 1);
+            columns.lost_packets.add(bin - self.from, 1);
         }
     }
 
     pub(in crate::metrics) fn link_exit(&mut self, bin: usize, link: usize, wait: TimeDelta) {
         if let Some(column) = self.links.get_mut(link) {
-            column.add(bin, wait);
+            column.add(bin - self.from, wait);
         }
     }
 
     pub(in crate::metrics) fn target(&mut self, now: Time, flow: usize, target: &Target) {
         if let Some(columns) = self.flows.get_mut(flow) {
-            columns.target.change(&self.grid, now, target);
+            columns.target.change(&self.grid, self.from, now, target);
         }
     }
 
     pub(in crate::metrics) fn told(&mut self, bin: usize, flow: usize, word: &Word) {
         if let Some(share) = self.flows.get_mut(flow).and_then(|columns| columns.share.as_mut()) {
-            share.told(bin, word);
+            share.told(bin - self.from, word);
         }
     }
 
@@ -110,7 +137,7 @@ impl SeriesRecorder {
         aggregate: Option<Aggregate>,
     ) {
         if let Some(share) = self.flows.get_mut(flow).and_then(|columns| columns.share.as_mut()) {
-            share.ordered(bin, order, aggregate);
+            share.ordered(bin - self.from, bin, order, aggregate);
         }
     }
 
@@ -121,38 +148,51 @@ impl SeriesRecorder {
             Side::Receiver => &mut columns.receiver_signals,
         };
         for (signal, &value) in signals.iter_mut().zip(values) {
-            signal.add(bin, value);
+            signal.add(bin - self.from, value);
         }
     }
 
     pub(in crate::metrics) fn finish(
-        self,
+        mut self,
         plan: &MeasurePlan,
         flows: &[FlowRecorder],
         links: &[LinkRecorder],
-    ) -> Series {
-        let grid = self.grid;
-        let flow_series = self.flows.into_iter().zip(flows).zip(&plan.flows);
+    ) -> Recording {
+        self.advance(self.grid.len(), plan, flows, links);
+        let last = self.take_block(plan, flows, links);
+        self.spool.finish(last)
+    }
+
+    /// The columns of the present block; the next one begins.
+    fn take_block(&mut self, plan: &MeasurePlan, flows: &[FlowRecorder], links: &[LinkRecorder]) -> Series {
+        let own = self.from..self.grid.len().min(self.from + BLOCK);
+        self.from = own.end;
+        let next = (self.grid.len() - own.end).min(BLOCK);
+        let grid = &self.grid;
+        let flow_series = self.flows.iter_mut().zip(flows).zip(&plan.flows);
         let (flows, aggregates): (Vec<FlowSeries>, Vec<Option<Aggregates>>) = flow_series
-            .map(|((columns, flow), plan)| columns.finish(&grid, &plan.name, &flow.receipts))
+            .map(|((columns, flow), plan)| columns.take(grid, &own, next, &plan.name, &flow.receipts))
             .unzip();
-        let link_series = self.links.into_iter().zip(links).zip(&plan.links);
+        let link_series = self.links.iter_mut().zip(links).zip(&plan.links);
+        let links = link_series.map(|((waits, link), plan)| {
+            let waits = mem::replace(waits, DelayColumn::new(next));
+            LinkSeries {
+                name: plan.name.clone(),
+                capacity_bps: rates(grid, &own, |_, span| capacity(plan, span)),
+                rate_bps: rates(grid, &own, |bin, _| f64::from(link.exits.get(bin))),
+                queue_mean_ms: waits.means(),
+                queue_max_ms: waits.maxima(),
+            }
+        });
+        let links = links.collect();
         let coupling = |coupling: &CouplingPlan| {
-            let own: Vec<&Aggregates> =
+            let aggregates: Vec<&Aggregates> =
                 coupling.flows.iter().filter_map(|&flow| aggregates[flow].as_ref()).collect();
-            together(coupling, &flows, &own, grid.len())
+            together(coupling, &flows, &aggregates, own.len())
         };
         Series {
-            time_s: (0..grid.len()).map(|bin| grid.span(bin).from.secs_f64()).collect(),
-            links: link_series
-                .map(|((waits, link), plan)| LinkSeries {
-                    name: plan.name.clone(),
-                    capacity_bps: rates(&grid, |_, span| capacity(plan, span)),
-                    rate_bps: rates(&grid, |bin, _| f64::from(link.exits.get(bin))),
-                    queue_mean_ms: waits.means(),
-                    queue_max_ms: waits.maxima(),
-                })
-                .collect(),
+            time_s: own.clone().map(|bin| grid.span(bin).from.secs_f64()).collect(),
+            links,
             couplings: plan.couplings.iter().map(coupling).collect(),
             flows,
         }
@@ -160,8 +200,8 @@ impl SeriesRecorder {
 }
 
 impl FlowColumns {
-    fn new(plan: &FlowPlan, grid: &Grid, end: Time) -> Self {
-        let bins = grid.len();
+    /// Those of a block of so many bins.
+    fn new(plan: &FlowPlan, bins: usize, end: Time) -> Self {
         let signals = |names: &[String], side| -> Vec<SignalSeries> {
             names.iter().map(|name| SignalSeries::new(name, side, bins)).collect()
         };
@@ -177,37 +217,46 @@ impl FlowColumns {
         }
     }
 
-    /// The columns, and for a flow in a coupling what its group had.
-    fn finish(mut self, grid: &Grid, name: &str, receipts: &Counts) -> (FlowSeries, Option<Aggregates>) {
-        self.target.advance(grid, self.target.stop);
-        let (target_rate_bps, cause) = self.target.finish();
+    /// The columns of the bins `own`, and for a flow in a coupling what its group had; the `next` ones begin.
+    fn take(
+        &mut self,
+        grid: &Grid,
+        own: &Range<usize>,
+        next: usize,
+        name: &str,
+        receipts: &Counts,
+    ) -> (FlowSeries, Option<Aggregates>) {
+        let (target_rate_bps, cause) = self.target.take(grid, own, next);
+        let [sent, lost] =
+            [&mut self.sent, &mut self.lost_packets].map(|counts| mem::replace(counts, Counts::new(next)));
+        let [owd_excess, frame_delay] = [&mut self.owd_excess, &mut self.frame_delay]
+            .map(|column| mem::replace(column, DelayColumn::new(next)));
         let loss = |bin: usize| {
-            let (lost, received) = (self.lost_packets.get(bin), self.owd_excess.counts[bin]);
+            let (lost, received) = (lost.get(bin), owd_excess.counts[bin]);
             f64::from(lost) / (f64::from(lost) + f64::from(received))
         };
-        let (share, aggregates) = self.share.map(ShareColumns::finish).unzip();
-        let mut signals = self.sender_signals;
-        signals.append(&mut self.receiver_signals);
+        let (share, aggregates) = self.share.as_mut().map(|share| share.take(next)).unzip();
+        let signals = self.sender_signals.iter_mut().chain(&mut self.receiver_signals);
         let series = FlowSeries {
             name: name.to_owned(),
-            send_rate_bps: rates(grid, |bin, _| f64::from(self.sent.get(bin))),
-            receive_rate_bps: rates(grid, |bin, _| f64::from(receipts.get(bin))),
+            send_rate_bps: rates(grid, own, |bin, _| f64::from(sent.get(bin - own.start))),
+            receive_rate_bps: rates(grid, own, |bin, _| f64::from(receipts.get(bin))),
             target_rate_bps,
             cause,
-            loss_ratio: (0..grid.len()).map(loss).collect(),
-            owd_excess_mean_ms: self.owd_excess.means(),
-            owd_excess_max_ms: self.owd_excess.maxima(),
-            frame_delay_max_ms: self.frame_delay.maxima(),
-            signals,
+            loss_ratio: (0..own.len()).map(loss).collect(),
+            owd_excess_mean_ms: owd_excess.means(),
+            owd_excess_max_ms: owd_excess.maxima(),
+            frame_delay_max_ms: frame_delay.maxima(),
+            signals: signals.map(|signal| signal.take(next)).collect(),
             share,
         };
         (series, aggregates)
     }
 }
 
-/// Bit/s in each bin, from the bytes in it.
-fn rates(grid: &Grid, bytes: impl Fn(usize, Span) -> f64) -> Vec<f64> {
-    (0..grid.len())
+/// Bit/s in each of the bins `own`, from the bytes in it.
+fn rates(grid: &Grid, own: &Range<usize>, bytes: impl Fn(usize, Span) -> f64) -> Vec<f64> {
+    own.clone()
         .map(|bin| {
             let span = grid.span(bin);
             span.seconds().map_or(f64::NAN, |seconds| bytes(bin, span) * 8.0 / seconds)
@@ -256,6 +305,12 @@ impl SignalSeries {
         Self { name: name.to_owned(), side, min: vec![f64::NAN; bins], max: vec![f64::NAN; bins] }
     }
 
+    /// What it was; so many bins begin.
+    fn take(&mut self, bins: usize) -> Self {
+        let next = Self::new(&self.name, self.side, bins);
+        mem::replace(self, next)
+    }
+
     fn add(&mut self, bin: usize, value: f64) {
         if let (Some(min), Some(max)) = (self.min.get_mut(bin), self.max.get_mut(bin)) {
             // A NaN on either side gives the other, so the first value replaces the initial NaN.
@@ -291,13 +346,14 @@ impl TargetColumns {
         }
     }
 
-    fn change(&mut self, grid: &Grid, now: Time, target: &Target) {
-        self.advance(grid, now);
+    /// `first` is the first bin of the block.
+    fn change(&mut self, grid: &Grid, first: usize, now: Time, target: &Target) {
+        self.advance(grid, first, now);
         self.since = Some((now, target.cause, target.sending_rate.bps_f64()));
     }
 
     /// Spreads the time since the last change over the bins.
-    fn advance(&mut self, grid: &Grid, now: Time) {
+    fn advance(&mut self, grid: &Grid, first: usize, now: Time) {
         let now = now.min(self.stop);
         let Some((mut from, cause, rate)) = self.since else { return };
         while from < now {
@@ -306,7 +362,7 @@ impl TargetColumns {
             if bin >= grid.len() || part.nanos() == 0 {
                 break;
             }
-            self.hold(bin, cause, rate, part.nanos());
+            self.hold(bin - first, cause, rate, part.nanos());
             from = part.to;
         }
         self.since = Some((from.max(now), cause, rate));
@@ -327,8 +383,13 @@ impl TargetColumns {
         }
     }
 
-    fn finish(self) -> (Vec<f64>, Vec<Option<Cause>>) {
-        let rates = self.rate_time.into_iter().map(|(integral, time)| integral / time as f64).collect();
-        (rates, self.causes)
+    /// The columns of the bins `own`; the `next` ones begin.
+    fn take(&mut self, grid: &Grid, own: &Range<usize>, next: usize) -> (Vec<f64>, Vec<Option<Cause>>) {
+        self.advance(grid, own.start, grid.span(own.end.saturating_sub(1)).to);
+        self.bin = 0;
+        self.held = [0; Cause::ALL.len()];
+        let causes = mem::replace(&mut self.causes, vec![None; next]);
+        let rate_time = mem::replace(&mut self.rate_time, vec![(0.0, 0); next]);
+        (rate_time.into_iter().map(|(integral, time)| integral / time as f64).collect(), causes)
     }
 }

@@ -2,7 +2,7 @@
 
 use weir_cc::coupled::{Aggregate, Member, Order, Refusal, Word};
 use weir_cc::window::Window;
-use weir_lab::metrics::{CouplingPlan, Series, Share};
+use weir_lab::metrics::{CouplingPlan, Recording, Share};
 
 use super::*;
 
@@ -69,7 +69,7 @@ fn fairness_of_what_is_sent_is_measured_beside_that_of_what_arrives() {
     near(jain.mean_of_instant, 0.5, 1e-12);
 }
 
-fn series(orders: &[(u64, usize, Order, Option<Aggregate>)]) -> Series {
+fn recording(orders: &[(u64, usize, Order, Option<Aggregate>)]) -> Recording {
     let mut run = Run::new(coupled(400, vec![media("a"), media("b"), media("c")]));
     run.passes(0, 110, 120, 1250);
     run.passes(1, 110, 120, 2500);
@@ -84,11 +84,12 @@ fn series(orders: &[(u64, usize, Order, Option<Aggregate>)]) -> Series {
 fn orders_hold_until_the_next_one_or_until_the_flow_leaves() {
     let rate = |kbps| Order::Rate { rate: DataRate::from_kbps(kbps), epoch: 1 };
     let sum = |kbps: f64| Some(Aggregate { group: 0, sum: kbps * 1e3 });
-    let series = series(&[
+    let recording = recording(&[
         (10, 0, rate(300), sum(400.0)),
         (110, 0, rate(200), sum(500.0)),
         (110, 1, rate(300), sum(500.0)),
     ]);
+    let series = recording.clone().whole().unwrap();
     let Some(Share::Rate(first)) = &series.flows[0].share else { panic!("no rates") };
     assert_eq!(first, &[300e3, 200e3, 200e3, 200e3]);
     let Some(Share::Rate(second)) = &series.flows[1].share else { panic!("no rates") };
@@ -99,7 +100,7 @@ fn orders_hold_until_the_next_one_or_until_the_flow_leaves() {
     assert_eq!(coupling.groups, [1.0; 4]);
     assert_eq!(coupling.receive_rate_bps, [0.0, 300e3, 0.0, 0.0]);
     let mut csv = Vec::new();
-    series.write_csv(&mut csv).unwrap();
+    recording.write_csv(&mut csv).unwrap();
     let csv = String::from_utf8(csv).unwrap();
     for column in [
         "a.share_bps",
@@ -117,6 +118,7 @@ fn orders_hold_until_the_next_one_or_until_the_flow_leaves() {
 #[test]
 fn windows_are_shown_in_segments() {
     let window = Order::Window(Window { cwnd: 12.5, ssthresh: 20.0 });
-    let series = series(&[(10, 0, window, Some(Aggregate { group: 1, sum: 30e3 }))]);
+    let orders = [(10, 0, window, Some(Aggregate { group: 1, sum: 30e3 }))];
+    let series = recording(&orders).whole().unwrap();
     assert_eq!(series.flows[0].share, Some(Share::Window(vec![12.5; 4])));
 }

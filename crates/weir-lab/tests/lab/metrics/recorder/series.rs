@@ -4,7 +4,7 @@ use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
 
 use super::*;
-use weir_lab::metrics::{Histogram, Measured, Series, write_cdf_csv};
+use weir_lab::metrics::{Histogram, Measured, Recording, Series, write_cdf_csv};
 use weir_world::{Loss, Side};
 
 fn measured() -> Measured {
@@ -38,8 +38,12 @@ fn measured() -> Measured {
     run.0.finish()
 }
 
-fn series() -> Series {
+fn recording() -> Recording {
     measured().series.expect("the plan asks for series")
+}
+
+fn series() -> Series {
+    recording().whole().unwrap()
 }
 
 /// NaN is equal to NaN here.
@@ -97,7 +101,7 @@ fn links_show_capacity_and_queue() {
 #[test]
 fn a_file_has_a_line_per_bin_and_a_column_per_quantity() {
     let mut out = Vec::new();
-    series().write_csv(&mut out).unwrap();
+    recording().write_csv(&mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
@@ -115,7 +119,7 @@ fn a_file_has_a_line_per_bin_and_a_column_per_quantity() {
 
 #[test]
 fn parquet_says_the_same_as_csv() {
-    let series = series();
+    let series = recording();
     let mut csv = Vec::new();
     series.write_csv(&mut csv).unwrap();
     let csv =
@@ -172,7 +176,7 @@ fn bins_begin_with_the_window() {
     let mut run = Run::within(plan, 50, 250);
     run.passes(0, 20, 49, 1250);
     run.passes(0, 60, 149, 1250);
-    let series = run.0.finish().series.unwrap();
+    let series = run.0.finish().series.unwrap().whole().unwrap();
     // The first bin is only 50 ms long: 10 000 bits in it are 200 kbit/s.
     assert_eq!(series.time_s, [0.0, 0.05, 0.15, 0.25]);
     assert_eq!(series.flows[0].receive_rate_bps, [200e3, 100e3, 0.0, 0.0]);
@@ -183,4 +187,56 @@ fn the_delays_of_each_flow_are_kept_in_full() {
     let measured = measured();
     assert_eq!(measured.delays[0].owd_excess.count(), 4);
     assert_eq!(measured.delays[0].frame_delay.max(), Some(TimeDelta::from_millis(180)));
+}
+
+#[test]
+fn a_run_of_hours_is_recorded_as_a_short_one() {
+    // Two blocks and a bit of 32 768 bins of 100 ms: something happens in the first bin, on both sides of the ends of blocks, in
+    // the last one and long before it.
+    let ends = [0, 3_276_800, 6_553_600];
+    let last = 6_600_000;
+    let names = vec!["x".to_owned()];
+    let mut run = Run::new(MeasurePlan {
+        series: true,
+        ..plan(last, vec![FlowPlan { sender_signals: names, ..media("video") }])
+    });
+    run.aims(0, 1000, Cause::RampUp);
+    for (number, &end) in (1..).zip(&ends) {
+        for at in [end - 20.min(end), end + 30] {
+            run.passes(0, at, at + 15, 1250);
+            run.0.signals(Time::from_millis(at + 15), 0, Side::Sender, &[number as f64]);
+        }
+        // Half of the bin before the end of the block, and all of the next ones.
+        run.aims(end + 50, 1000 + 100 * number, Cause::Delay);
+    }
+    let recording = run.0.finish().series.unwrap();
+    let series = recording.clone().whole().unwrap();
+    assert_eq!(series.time_s.len(), 66_000);
+    let bins = |column: &[f64], bins: [usize; 3]| bins.map(|bin| column[bin]);
+    let flow = &series.flows[0];
+    assert_eq!(bins(&series.time_s, [0, 32_768, 65_999]), [0.0, 3276.8, 6599.9]);
+    // 20 ms before the end sent and 5 ms before it arrived, 30 ms behind it sent and 45 ms arrived.
+    assert_eq!(bins(&flow.receive_rate_bps, [32_766, 32_767, 32_768]), [0.0, 100e3, 100e3]);
+    assert_eq!(bins(&flow.receive_rate_bps, [65_535, 65_536, 65_537]), [100e3, 100e3, 0.0]);
+    assert_eq!(bins(&flow.target_rate_bps, [0, 1, 32_767]), [1050e3, 1100e3, 1100e3]);
+    assert_eq!(bins(&flow.target_rate_bps, [32_768, 65_536, 65_999]), [1150e3, 1250e3, 1300e3]);
+    assert_eq!((flow.cause[0], flow.cause[65_999]), (Some(Cause::RampUp), Some(Cause::Delay)));
+    assert_eq!(bins(&flow.signals[0].max, [32_767, 32_768, 65_536]), [2.0, 2.0, 3.0]);
+    // The files have a line, or a row, for each bin, and a page a point for each four.
+    let mut csv = Vec::new();
+    recording.write_csv(&mut csv).unwrap();
+    let csv = String::from_utf8(csv).unwrap();
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines.len(), 66_001);
+    assert!(lines[32_769].starts_with("3276.8,100000,100000,1150000,0,"), "{}", lines[32_769]);
+    let mut file = tempfile::tempfile().unwrap();
+    recording.write_parquet(&mut file).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    let groups = reader.metadata().row_groups().iter().map(|group| group.num_rows());
+    assert_eq!(groups.collect::<Vec<_>>(), [32_768, 32_768, 464]);
+    let (page, joined) = recording.clone().for_a_page().unwrap();
+    assert_eq!((joined, page.time_s.len()), (4, 16_500));
+    assert_eq!(bins(&page.time_s, [0, 1, 8192]), [0.0, 0.4, 3276.8]);
+    assert_eq!(page.flows[0].receive_rate_bps[8191], 25e3, "the mean of four bins");
+    assert_eq!(series.for_a_page().0.time_s, page.time_s);
 }
