@@ -1,5 +1,6 @@
 //! Columns over time.
 
+use ::parquet::file::metadata::RowGroupMetaData;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
 
@@ -232,7 +233,7 @@ fn a_run_of_hours_is_recorded_as_a_short_one() {
     let mut file = tempfile::tempfile().unwrap();
     recording.write_parquet(&mut file).unwrap();
     let reader = SerializedFileReader::new(file).unwrap();
-    let groups = reader.metadata().row_groups().iter().map(|group| group.num_rows());
+    let groups = reader.metadata().row_groups().iter().map(RowGroupMetaData::num_rows);
     assert_eq!(groups.collect::<Vec<_>>(), [32_768, 32_768, 464]);
     let (page, joined) = recording.clone().for_a_page().unwrap();
     assert_eq!((joined, page.time_s.len()), (4, 16_500));
