@@ -293,7 +293,16 @@ impl SendHistory {
             return false;
         };
         let rtt = round_trip(now, self.entry(id).at, arrived, made);
-        !self.plausible.admits_round_trip(now, rtt)
+        let least = if made.is_some() { rtt } else { self.since_sent_after(now, id) };
+        !self.plausible.admits_round_trip(now, rtt, least)
+    }
+
+    /// How long ago the packet after `id` left; zero if none has. A report that says nothing of it and not when it was made has
+    /// been under way no shorter: `id` may have been held, but had that one arrived the report would have it.
+    fn since_sent_after(&mut self, now: SendTime, id: u64) -> TimeDelta {
+        let mut after = id + 1..self.next;
+        let next = after.find(|&id| self.entry(id).known != Known::LeftOut);
+        next.map_or(TimeDelta::ZERO, |id| now - self.entry(id).at)
     }
 
     fn len(&self) -> usize {
@@ -339,7 +348,7 @@ impl SendHistory {
 
     /// `rtt`, unless it cannot be.
     fn take_round_trip(&mut self, now: SendTime, rtt: TimeDelta) -> Option<TimeDelta> {
-        if !self.plausible.admits_round_trip(now, rtt) {
+        if !self.plausible.admits_round_trip(now, rtt, rtt) {
             self.refused.early += 1;
             return None;
         }

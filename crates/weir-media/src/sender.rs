@@ -28,7 +28,7 @@ use crate::packetiser::Packetiser;
 use crate::sources::{Kind, Sources};
 use crate::streams::Streams;
 use crate::timer::Timer;
-use crate::trust::{Trust, Usual};
+use crate::trust::{Refusals, Trust, Usual};
 
 /// How long the history waits for news of a packet.
 const HISTORY_HORIZON: TimeDelta = TimeDelta::from_secs(5);
@@ -68,6 +68,7 @@ pub struct MediaSender {
     breakers: Option<Breakers>,
     stopped_by: Option<Breaker>,
     doubt: Option<Alarm>,
+    refusals: Refusals,
     /// Of the flow's packets, made here.
     statistics: Option<Box<FlowStatistics>>,
     /// Of the statistics that the receiver makes.
@@ -110,6 +111,7 @@ impl MediaSender {
             breakers: Breakers::of(&config),
             stopped_by: None,
             doubt: None,
+            refusals: Refusals::default(),
             controller,
             statistics: detected_at(Place::Sender)
                 .and_then(|config| FlowStatistics::new(config).ok())

@@ -14,6 +14,28 @@ pub(crate) enum Trust {
     None,
 }
 
+/// When the embedder is to hear that reports were refused.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Refusals {
+    /// How many he was told of, and when.
+    told: u64,
+    at: Option<SendTime>,
+    /// Whether he is to hear of more.
+    pub(crate) to_tell: bool,
+}
+
+/// Who sends what is refused does not have the embedder called more often.
+const BETWEEN_ALARMS: TimeDelta = TimeDelta::from_secs(1);
+
+impl Refusals {
+    /// So many there were until now.
+    pub(crate) fn on_count(&mut self, now: SendTime, count: u64) {
+        if count > self.told && self.at.is_none_or(|at| now - at >= BETWEEN_ALARMS) {
+            *self = Self { told: count, at: Some(now), to_tell: true };
+        }
+    }
+}
+
 /// The rate of the last seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usual {

@@ -44,13 +44,16 @@ pub(super) struct Plausible {
 }
 
 impl Plausible {
-    /// Whether a report may have come after the round trip `rtt`: not in less than half of the smallest one so far, unless
-    /// that is all that reports have said for a while.
-    pub(super) fn admits_round_trip(&mut self, now: SendTime, rtt: TimeDelta) -> bool {
+    /// Whether a report may have come after a round trip of at most `rtt` and at least `least`: not in less than half of the
+    /// smallest one so far, unless that is all that reports have said for a while.
+    pub(super) fn admits_round_trip(&mut self, now: SendTime, rtt: TimeDelta, least: TimeDelta) -> bool {
         let known = self.least_rtt.get().filter(|_| self.measured >= KNOWN_AFTER);
-        let early = known.is_some_and(|least| rtt + rtt + ROUNDING < least);
-        if !early {
-            self.early = None;
+        let early = |rtt: TimeDelta| known.is_some_and(|known| rtt + rtt + ROUNDING < known);
+        if !early(rtt) {
+            // What may have been held at the other end says nothing against a path that has become shorter.
+            if !early(least) {
+                self.early = None;
+            }
             return true;
         }
         let settled = now - *self.early.get_or_insert(now) >= self.gaps.wait();

@@ -137,7 +137,10 @@ impl Call<'_> {
             }
             while let Some(alarm) = sender.take_alarm() {
                 resume = if matches!(alarm, Alarm::Stopped(_)) { Some(now + RESUME) } else { resume };
-                course.alarms.push((now, alarm));
+                // Of refusals the number is told.
+                if alarm != Alarm::ReportsRefused {
+                    course.alarms.push((now, alarm));
+                }
             }
             if resume.is_some_and(|at| at <= now) {
                 resume = None;

@@ -147,10 +147,12 @@ impl MediaSender {
 
     /// What the embedder must hear of, once; call until `None`.
     pub fn take_alarm(&mut self) -> Option<Alarm> {
-        self.stopped_by.take().map(Alarm::Stopped).or_else(|| self.doubt.take())
+        let refusals = || core::mem::take(&mut self.refusals.to_tell).then_some(Alarm::ReportsRefused);
+        self.stopped_by.take().map(Alarm::Stopped).or_else(|| self.doubt.take()).or_else(refusals)
     }
 
     pub(crate) fn on_messages_read(&mut self, now: SendTime) {
+        self.refusals.on_count(now, self.inbox.refused(&self.streams, &self.history).total());
         if self.started.is_some() {
             self.refresh(now);
         }

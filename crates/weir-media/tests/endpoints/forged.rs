@@ -114,6 +114,7 @@ fn only_who_was_named_reports_on_a_flow() {
     });
     let now = call.sender.refused_reports();
     assert_eq!((now.reporters - before.reporters, now.history), (100, before.history));
+    assert_eq!(call.alarms, [Alarm::ReportsRefused], "once a second at most");
 }
 
 #[test]

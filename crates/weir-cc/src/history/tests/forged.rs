@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A call: a packet each 10 ms, a report each 50 ms on what has arrived since the one before.
+/// A call: a packet each 10 ms unless it says otherwise, a report each 50 ms on what has arrived since the one before.
 struct Call {
     history: SendHistory,
     /// When each packet left and when it arrives, in ms by the sender's clock.
@@ -12,33 +12,40 @@ struct Call {
     way_ms: i64,
     /// What the receiver's clock is ahead.
     clock_ms: i64,
+    /// From one packet to the next, and from one report to the next.
+    gap_ms: i64,
+    every_ms: i64,
 }
 
 impl Call {
     fn new() -> Self {
         let history = SendHistory::new(TimeDelta::from_secs(5));
-        Self { history, sent: vec![], ms: 0, way_ms: 40, clock_ms: 0 }
+        Self { history, sent: vec![], ms: 0, way_ms: 40, clock_ms: 0, gap_ms: 10, every_ms: 50 }
     }
 
     /// So many reports come; which of them told something. After each ms `forge` may send some of its own.
     fn hear(&mut self, reports: i64, mut forge: impl FnMut(&mut SendHistory, i64)) -> Vec<bool> {
         let mut told = vec![];
         while told.len() < reports as usize {
-            let Self { history, sent, ms, way_ms, clock_ms } = self;
-            let (ms, way_ms, clock_ms) = (*ms, *way_ms, *clock_ms);
-            if ms % 10 == 0 {
+            let Self { history, sent, ms, way_ms, clock_ms, gap_ms, every_ms } = self;
+            let (ms, way_ms, clock_ms, every_ms) = (*ms, *way_ms, *clock_ms, *every_ms);
+            // At 10 ms and each 150 from then on, or each 10.
+            if (ms + 140) % *gap_ms == 0 {
                 sent.push((ms, ms + way_ms, history.next_number() as u16));
                 history.on_media_sent(at(ms), DataSize::ZERO, SIZE);
             }
-            if ms % 50 == 0 {
+            if ms % every_ms == 0 {
                 let made = ms - way_ms;
-                let since = |&&(_, arrives, _): &&(i64, i64, u16)| (made - 50..made).contains(&arrives);
+                let since = |&&(_, arrives, _): &&(i64, i64, u16)| (made - every_ms..made).contains(&arrives);
                 let arrived = sent.iter().filter(since);
                 let records: Vec<Record> =
                     arrived.map(|&(_, at, number)| record(number, Some(at + clock_ms))).collect();
                 let report = Report::packets(&records, (ms / 50) as u8);
                 let heard = history.join(at(ms), &report);
-                told.push(heard.is_some() && !fates(heard).is_empty());
+                // Who has seen nothing since has nothing to tell.
+                if !records.is_empty() || every_ms < 100 {
+                    told.push(heard.is_some() && !fates(heard).is_empty());
+                }
             }
             forge(history, ms);
             self.ms += 1;
@@ -59,6 +66,17 @@ fn a_path_that_has_become_shorter_costs_two_reports() {
     // From 80 ms to 20 and a wait of up to 10 for a packet: less than half.
     assert_eq!(call.hear(5, honest), [false, false, true, true, true]);
     assert_eq!(call.history.refused(), Refused { early: 2, ..Refused::default() });
+}
+
+#[test]
+fn a_path_that_has_become_shorter_costs_sparse_packets_two_reports_as_well() {
+    // A packet each 150 ms, a report each 100, and none on nothing: one packet is held for 10 ms, the next for 60. What seems the round
+    // trip is 90 and 140 ms, then 40, less than half of 90, and 90.
+    let mut call = Call { gap_ms: 150, every_ms: 100, ..Call::new() };
+    call.hear(40, honest);
+    call.way_ms = 10;
+    let told = call.hear(40, honest);
+    assert_eq!(told.iter().filter(|told| !**told).count(), 2, "{told:?}");
 }
 
 #[test]
