@@ -1,6 +1,6 @@
 # `make test` is what CI runs after `make lint`; `make demo` shows what Weir is for.
 .PHONY: test test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-verdicts fmt \
-	mutants
+	mutants fuzz soak
 
 test:
 	cargo test --workspace --locked --quiet
@@ -75,3 +75,16 @@ mutants: mutants-gcc mutants-nada mutants-dccc
 mutants-%:
 	cargo mutants -p weir-cc --output target/mutants-$* --jobs 2 --timeout 30 --baseline skip \
 		$(if $(SHARD),--shard $(SHARD) --sharding round-robin) --file 'crates/weir-cc/src/$*/**' -- --lib $*::
+
+# Looks for bytes that make something panic, or that are not read as they are written: every reader of what comes from the network, the
+# laws and the media endpoints, every reader of files. All targets have FOR together; TARGET=rtcp takes one (needs a nightly
+# compiler and cargo-fuzz, and says so). `make test` replays the inputs kept in fuzz/corpus/.
+FOR = 600s
+fuzz:
+	tools/fuzz.sh $(FOR) $(TARGET)
+
+# Every law through ten million arbitrary calls, the same call begun in other years, a week of a call: nothing panics, rates stay within
+# their limits, memory is flat. At most 45 minutes on two cores (needs Linux, which tells the memory). PART=lives LAW=gcc,nada
+# takes a part.
+soak:
+	cargo run --release --locked --quiet -p weir-fuzz --bin soak -- $(PART) $(LAW)

@@ -14,7 +14,7 @@ how=()
 if [ "${1:-}" = --check ]; then
     how=(--no-verify --allow-dirty)
 fi
-cargo package --workspace --exclude weir-oracle --locked --quiet "${how[@]}"
+cargo package --workspace --exclude weir-oracle --exclude weir-fuzz --locked --quiet "${how[@]}"
 
 failed=0
 fail() {

@@ -25,7 +25,7 @@
 //! `[profile.test]` all of them together take seconds.
 //!
 //! For what a law promises besides, there are arbitrary [`calls`] to a sender half, which a [`Life`] lives through,
-//! arbitrary [`arrivals`] at a receiver half, and a [`Loop`], a call over a bottleneck of the simplest kind.
+//! arbitrary [`arrivals`], each of which may [`arrive`] at a receiver half, and a [`Loop`], a call over a bottleneck of the simplest kind.
 
 mod arrivals;
 mod calls;
@@ -43,6 +43,7 @@ pub use calls::{Call, TimedCall, calls, limits};
 pub use closed_loop::{Loop, Mishaps, PACKET_PER_ROUND_TRIP, Source};
 pub use law::{Halves, Law, ROUNDS_TO_RECOVER, halves, usual_limits};
 pub use life::{Life, recovers_from_silence, survives_silence};
+pub use reports::arrive;
 
 /// The [`properties`] of a law as tests: `law_tests!(mine, Law::new("mine", ...));` gives a module `mine` with a `#[test]` for
 /// each of them. The law's expression must be one for a constant, as a [`Law`](crate::testing::Law) with its exceptions is.

@@ -50,23 +50,29 @@ pub(super) fn reports(receiver: &mut dyn Receiver, arrivals: &[Arrival], offset:
     let zero = ArrivalTime::ZERO + offset;
     let mut told = Vec::new();
     for packet in arrivals {
-        let at = packet.at + offset;
-        if let Some(due) = receiver.next_timeout().filter(|&due| due < at) {
-            drain(receiver, due, |report| told.push(content(report, zero)));
-        }
-        receiver.on_arrival(&Arrival { at, ..*packet });
-        let due = receiver.next_timeout();
-        assert!(
-            due.is_some_and(|due| due <= at + LONGEST_REPORT_INTERVAL),
-            "{due:?} after an arrival at {at:?}"
-        );
-        drain(receiver, at, |report| told.push(content(report, zero)));
-        read_signals(receiver.signals(), |out| receiver.read_signals(out));
+        let packet = Arrival { at: packet.at + offset, ..*packet };
+        arrive(receiver, &packet, |report| told.push(content(report, zero)));
     }
     told
 }
 
-fn drain(receiver: &mut dyn Receiver, now: ArrivalTime, mut tell: impl FnMut(&Report<'_>)) {
+/// A packet arrives at a receiver half; `tell` gets the reports that were due before it, and then.
+///
+/// # Panics
+/// If the next report is more than 5 s off, one comes before its time or without end, or a signal is infinite.
+pub fn arrive(receiver: &mut dyn Receiver, packet: &Arrival, mut tell: impl FnMut(&Report<'_>)) {
+    let at = packet.at;
+    if let Some(due) = receiver.next_timeout().filter(|&due| due < at) {
+        drain(receiver, due, &mut tell);
+    }
+    receiver.on_arrival(packet);
+    let due = receiver.next_timeout();
+    assert!(due.is_some_and(|due| due <= at + LONGEST_REPORT_INTERVAL), "{due:?} after an arrival at {at:?}");
+    drain(receiver, at, &mut tell);
+    read_signals(receiver.signals(), |out| receiver.read_signals(out));
+}
+
+fn drain(receiver: &mut dyn Receiver, now: ArrivalTime, tell: &mut impl FnMut(&Report<'_>)) {
     const MOST_AT_ONCE: usize = 10;
     let before = receiver.next_timeout();
     let mut reports = 0;

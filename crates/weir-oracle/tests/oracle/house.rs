@@ -21,7 +21,7 @@ const FLOORS: [&[&str]; 9] = [
     &["weir-sim"],
     &["weir-measure"],
     &["weir-lab"],
-    &["weir-cli"],
+    &["weir-cli", "weir-fuzz"],
     &["weir-oracle"],
 ];
 

@@ -1,0 +1,131 @@
+//! Long lives: every law through ten million arbitrary operations, the same call begun in other years, and a week of a call. Each
+//! is a process of its own, so that its memory is its own; so many run at once as there are processors.
+//!
+//! `make soak` runs all of it; `soak lives gcc,nada` runs one part of these laws.
+
+mod lives;
+mod memory;
+mod uptime;
+mod week;
+
+use std::collections::VecDeque;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use memory::Memory;
+use weir_fuzz::laws::names;
+
+/// What a law did in a part.
+struct Outcome {
+    /// What was done, in words.
+    done: String,
+    memory: Memory,
+    /// How much more memory it may take in the end than after its first tenth, in KiB.
+    most_growth_kib: i64,
+}
+
+/// A part of the soak.
+struct Part {
+    name: &'static str,
+    what: &'static str,
+    /// Lets a law live through it.
+    run: fn(&str) -> Outcome,
+}
+
+static PARTS: [Part; 3] = [
+    Part { name: "lives", what: "arbitrary calls to the sender half", run: lives::run },
+    Part { name: "uptime", what: "one call, begun in other years", run: uptime::run },
+    Part { name: "week", what: "a week of a call, simulated", run: week::run },
+];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match *words.as_slice() {
+        ["one", part, law] => match find(part) {
+            Some(part) => one(part, law),
+            None => usage(),
+        },
+        [] => all(&PARTS.each_ref(), names()),
+        [part] => find(part).map_or_else(usage, |part| all(&[part], names())),
+        [part, laws] => match (find(part), known(laws)) {
+            (Some(part), Some(laws)) => all(&[part], &laws),
+            _ => usage(),
+        },
+        _ => usage(),
+    }
+}
+
+fn find(name: &str) -> Option<&'static Part> {
+    PARTS.iter().find(|part| part.name == name)
+}
+
+fn known(laws: &str) -> Option<Vec<&'static str>> {
+    laws.split(',').map(|law| names().iter().copied().find(|name| *name == law)).collect()
+}
+
+fn usage() -> ExitCode {
+    let parts = PARTS.each_ref().map(|part| part.name).join(", ");
+    eprintln!("soak [PART [LAW,LAW]]: PART is one of {parts}; LAW one of {}", names().join(", "));
+    ExitCode::from(2)
+}
+
+/// One part of one law, in this process. A line of the table goes to standard output.
+fn one(part: &Part, law: &str) -> ExitCode {
+    let begun = now();
+    let outcome = (part.run)(law);
+    let Memory { early_kib, late_kib } = outcome.memory;
+    let flat = late_kib - early_kib <= outcome.most_growth_kib;
+    let mark = if flat { "✓" } else { "✗ memory grows" };
+    println!(
+        "{:<7} {law:<16} {:<52} {:>7.1} s {early_kib:>7} → {late_kib:>6} KiB  {mark}",
+        part.name,
+        outcome.done,
+        begun.elapsed().as_secs_f64()
+    );
+    if flat { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// All of `parts` with all of `laws`, each in a process of its own.
+fn all(parts: &[&'static Part], laws: &[&'static str]) -> ExitCode {
+    let jobs = parts.iter().flat_map(|part| laws.iter().map(|law| (part.name, *law)));
+    let jobs: Mutex<VecDeque<(&str, &str)>> = Mutex::new(jobs.collect());
+    let failed: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let begun = now();
+    for part in parts {
+        println!("{:<7} {}", part.name, part.what);
+    }
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..processors {
+            scope.spawn(|| {
+                while let Some((part, law)) = jobs.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+                {
+                    if let Err(problem) = apart(part, law) {
+                        eprintln!("{part} {law}: {problem}");
+                        failed.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{part} {law}"));
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (seconds, count) = (begun.elapsed().as_secs(), parts.len() * laws.len());
+    println!("{count} lives in {} min {:02} s; {} failed", seconds / 60, seconds % 60, failed.len());
+    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// A part of a law in a process of its own; what it prints is printed here.
+fn apart(part: &str, law: &str) -> Result<(), String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let child = Command::new(own).args(["one", part, law]).stdout(Stdio::piped()).spawn();
+    let output = child.and_then(std::process::Child::wait_with_output).map_err(|error| error.to_string())?;
+    print!("{}", String::from_utf8_lossy(&output.stdout));
+    if output.status.success() { Ok(()) } else { Err(output.status.to_string()) }
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long it takes is of this machine, and part of no result")]
+fn now() -> Instant {
+    Instant::now()
+}

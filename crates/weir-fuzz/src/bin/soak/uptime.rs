@@ -1,0 +1,102 @@
+//! One call, begun when the clocks read 0, after a year, at the time of Unix, after 120 years, and a year before 0: every target is
+//! the same to the bit. The beginnings are whole multiples of 64 s, after which what the wire holds of a time repeats.
+
+use std::collections::VecDeque;
+
+use weir_cc::{ArrivalTime, DataRate, RateLimits, SendTime, Target, TimeDelta};
+use weir_fuzz::laws::halves;
+use weir_media::{EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender, SenderSeeds};
+use weir_units::DataSize;
+
+use crate::Outcome;
+use crate::memory::Memory;
+
+const YEAR: i64 = 365 * 86_400;
+/// In seconds; 1.7 · 10⁹ is of November 2023.
+const BEGINNINGS: [i64; 5] = [0, YEAR, 1_700_000_000, 120 * YEAR, -YEAR];
+const SPAN: TimeDelta = TimeDelta::from_secs(300);
+const ONE_WAY: TimeDelta = TimeDelta::from_millis(25);
+const QUEUE: TimeDelta = TimeDelta::from_millis(300);
+const CAPACITY: DataRate = DataRate::from_mbps(1);
+/// The receiver's clock is so far ahead.
+const AHEAD: TimeDelta = TimeDelta::from_secs(64 * 300);
+/// A call has ended before the next begins, but for what the allocator keeps.
+const MOST_GROWTH_KIB: i64 = 512;
+
+pub(crate) fn run(law: &str) -> Outcome {
+    let first = call(law, BEGINNINGS[0]);
+    let mut memory = Memory::early();
+    for beginning in &BEGINNINGS[1..] {
+        let other = call(law, *beginning);
+        let differs = first.iter().zip(&other).find(|(one, other)| one != other);
+        assert!(differs.is_none(), "{law}, begun at {beginning} s: {differs:?}");
+        assert_eq!(first.len(), other.len(), "{law}, begun at {beginning} s");
+        memory.look();
+    }
+    let done = format!("{} beginnings, {} targets each, all the same", BEGINNINGS.len(), first.len());
+    Outcome { done, memory, most_growth_kib: MOST_GROWTH_KIB }
+}
+
+/// Each target of a call over a bottleneck, with its time since the beginning.
+fn call(law: &str, beginning: i64) -> Vec<(TimeDelta, Target)> {
+    let kbps = DataRate::from_kbps;
+    let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500)).expect("they are in order");
+    let halves = halves(law, limits);
+    let encoder = EncoderConfig::papers();
+    let config = MediaConfig { packet_format: halves.packet_format, ..MediaConfig::new(limits, encoder) };
+    let seeds = SenderSeeds { encoder: 1, rtcp: 2 };
+    let mut sender = MediaSender::new(halves.controller, config, 1, seeds);
+    let mut receiver = MediaReceiver::new(halves.receiver, config, 2, 1, 3);
+    let begin = SendTime::ZERO + TimeDelta::from_secs(beginning);
+    let clock = |now: SendTime| ArrivalTime::ZERO + (now - SendTime::ZERO) + AHEAD;
+    let (mut now, mut free, mut room) = (begin, begin, [0; 1472]);
+    let mut there: VecDeque<(SendTime, MediaPacket)> = VecDeque::new();
+    let [mut reports, mut back] = [const { VecDeque::<(SendTime, Vec<u8>)>::new() }; 2];
+    let mut targets = Vec::new();
+    sender.start(now);
+    while now < begin + SPAN {
+        while let Some(packet) = due(&mut there, now) {
+            receiver.on_packet(clock(now), &packet.header, packet.payload, config.ecn);
+        }
+        while let Some(bytes) = due(&mut reports, now) {
+            receiver.on_rtcp(clock(now), &bytes);
+        }
+        while let Some(length) = receiver.poll_rtcp(clock(now), &mut room) {
+            back.push_back((now + ONE_WAY, room[..length].to_vec()));
+        }
+        while let Some(bytes) = due(&mut back, now) {
+            sender.on_rtcp(now, &bytes);
+        }
+        sender.on_timeout(now);
+        while sender.poll_frame(now).is_some() {}
+        while let Some(packet) = sender.poll_packet(now) {
+            let start = free.max(now);
+            if start - now <= QUEUE {
+                let bytes = packet.header.wire_len() as u64 + u64::from(packet.payload);
+                free = start + DataSize::from_bytes(bytes) / CAPACITY;
+                there.push_back((free + ONE_WAY, packet));
+            }
+        }
+        while let Some(length) = sender.poll_rtcp(now, &mut room) {
+            reports.push_back((now + ONE_WAY, room[..length].to_vec()));
+        }
+        if sender.take_target_change() {
+            targets.push((now - begin, *sender.target()));
+        }
+        let waits = [
+            sender.next_timeout(),
+            receiver.next_timeout().map(|at| now + (at - clock(now))),
+            there.front().map(|(at, _)| *at),
+            reports.front().map(|(at, _)| *at),
+            back.front().map(|(at, _)| *at),
+        ];
+        let next = waits.into_iter().flatten().min();
+        now = next.unwrap_or(begin + SPAN).max(now + TimeDelta::from_micros(10));
+    }
+    targets
+}
+
+/// What has come by `now`.
+fn due<T>(way: &mut VecDeque<(SendTime, T)>, now: SendTime) -> Option<T> {
+    way.front().is_some_and(|(at, _)| *at <= now).then(|| way.pop_front())?.map(|(_, what)| what)
+}

@@ -1,0 +1,105 @@
+//! A week of a call in the simulator, over a link whose capacity changes each hour: memory does not grow, targets are within the
+//! limits, and the last day is as good as the second.
+
+use weir_cc::{RateLimits, Target};
+use weir_fuzz::laws::names;
+use weir_lab::build::RunOptions;
+use weir_lab::scenario::Scenario;
+use weir_lab::traces::TraceStore;
+use weir_net::Time;
+use weir_sim::Simulation;
+use weir_units::{DataRate, TimeDelta};
+use weir_world::{Monitor, PacketMeta};
+
+use crate::Outcome;
+use crate::memory::Memory;
+
+const DAY: i64 = 86_400;
+const DAYS: usize = 7;
+/// Logs and buffers that the worst moment of a later day asks for.
+const MOST_GROWTH_KIB: i64 = 512;
+/// By which share the last day may deliver less than the second.
+const WORSE: f64 = 0.05;
+
+/// The link's capacity repeats: 1, 0.5 and 2 Mbit/s for an hour each.
+fn scenario() -> String {
+    let hours = 24 * DAYS as i64;
+    let steps: Vec<String> = (0..hours)
+        .map(|hour| {
+            let rate = ["1Mbps", "500kbps", "2Mbps"][hour as usize % 3];
+            format!("{{ at = \"{hour}h\", rate = \"{rate}\" }}")
+        })
+        .collect();
+    let steps = steps.join(", ");
+    format!(
+        r#"
+title = "A week of a call"
+duration = "{hours}h"
+
+[links.forward]
+from = "here"
+to = "there"
+delay = "25ms"
+steps = [{steps}]
+queue = {{ time = "300ms" }}
+
+[links.back]
+from = "there"
+to = "here"
+delay = "25ms"
+rate = "10Mbps"
+queue = {{ time = "300ms" }}
+
+[flows.video]
+kind = "media"
+from = "here"
+to = "there"
+controller = "gcc"
+encoder = {{ preset = "papers", skip_above = "100ms" }}
+rates = {{ min = "50kbps", start = "300kbps", max = "2500kbps" }}
+"#
+    )
+}
+
+/// Bytes of media that arrived on each day; looks at every target.
+struct Days {
+    limits: RateLimits,
+    bytes: [u64; DAYS],
+}
+
+impl Monitor for Days {
+    fn delivered(&mut self, now: Time, _flow: usize, packet: &PacketMeta) {
+        let day = (now.nanos() / (DAY as u64 * 1_000_000_000)) as usize;
+        self.bytes[day.min(DAYS - 1)] += u64::from(packet.payload);
+    }
+
+    fn target(&mut self, now: Time, _flow: usize, target: &Target) {
+        for rate in [target.media_rate, target.sending_rate] {
+            assert_eq!(self.limits.clamp(rate), rate, "at {now:?}");
+        }
+    }
+}
+
+pub(crate) fn run(law: &str) -> Outcome {
+    assert!(names().contains(&law), "{law} is no law");
+    let kbps = DataRate::from_kbps;
+    let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500)).expect("they are in order");
+    let scenario = Scenario::parse("week.toml", &scenario(), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let options = RunOptions { controller: Some(law), ..RunOptions::new(1) };
+    let run = scenario.build(&options, &TraceStore::at(None)).unwrap_or_else(|error| panic!("{error}"));
+    let days = Days { limits, bytes: [0; DAYS] };
+    let mut simulation = Simulation::new(run.spec, days).unwrap_or_else(|error| panic!("{error}"));
+    let mut memory = None;
+    for hour in 1..=24 * DAYS as i64 {
+        simulation.run_until(Time::ZERO + TimeDelta::from_secs(3600 * hour));
+        if hour >= 17 {
+            memory.get_or_insert_with(Memory::early).look();
+        }
+    }
+    let bytes = simulation.monitor().bytes;
+    let kbps = |day: usize| bytes[day] as f64 * 8e-3 / DAY as f64;
+    let (second, last) = (kbps(1), kbps(DAYS - 1));
+    assert!(last >= second * (1.0 - WORSE), "{second:.0} kbit/s on the second day, {last:.0} on the last");
+    let done = format!("{} h, {second:.0} kbit/s on day 2, {last:.0} on day {DAYS}", 24 * DAYS);
+    Outcome { done, memory: memory.unwrap_or_else(Memory::early), most_growth_kib: MOST_GROWTH_KIB }
+}

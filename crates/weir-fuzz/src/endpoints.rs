@@ -1,0 +1,24 @@
+//! Media senders and receivers as black boxes: sessions of every law, over a path that loses, repeats, delays and garbles, between
+//! clocks that are set, with reports that no honest receiver makes.
+
+mod call;
+mod flow;
+mod forge;
+mod path;
+
+use crate::input::Input;
+use call::Call;
+
+/// An input is worth no more steps.
+const MOST_STEPS: usize = 1000;
+
+pub(crate) fn run(data: &[u8]) {
+    let mut input = Input::new(data);
+    let mut call = Call::any(&mut input);
+    for _ in 0..MOST_STEPS {
+        if input.is_empty() {
+            break;
+        }
+        call.step(&mut input);
+    }
+}

@@ -1,0 +1,246 @@
+//! A session with its receivers, what happens to it, and what must hold then.
+
+use weir_cc::{ArrivalTime, PathEvent, SendTime, Share};
+use weir_media::{Output, Session};
+use weir_wire::AbsSendTime;
+use weir_wire::media::MediaHeader;
+use weir_wire::rtcp::messages;
+
+use super::flow::{Flow, limits};
+use super::forge;
+use super::path::Path;
+use crate::input::Input;
+
+const ROOM: usize = 1472;
+/// What a session may give out before it waits, and a receiver: a frame has 5000 packets at most, of megabytes.
+const MOST_OUTPUTS: usize = 20_000;
+/// How often a session may wait for what is over already: what has come in is answered first, timers follow.
+const MOST_ROUNDS: usize = 3;
+/// Events of one step.
+const MOST_EVENTS: usize = 300;
+const YEAR: i64 = 365 * 86_400_000_000_000;
+
+pub(super) struct Call {
+    session: Session,
+    flows: Vec<Flow>,
+    path: Path,
+    /// True time.
+    now: i64,
+    /// What the sender's clock is ahead of it, and the receiver's.
+    ahead: [i64; 2],
+    /// The newest number on the transport of each flow.
+    newest: Vec<u16>,
+    wake: Option<SendTime>,
+}
+
+impl Call {
+    pub(super) fn any(input: &mut Input<'_>) -> Self {
+        let mut session = Session::new();
+        let flows: Vec<Flow> =
+            (0..=u32::from(input.seldom(4))).map(|number| Flow::any(number, &mut session, input)).collect();
+        let newest = vec![0; flows.len()];
+        let (ahead, path) = ([0, 7_200_000_000_000], Path::default());
+        let mut call = Self { session, flows, path, now: 0, ahead, newest, wake: None };
+        for flow in &call.flows {
+            call.session.start(SendTime::ZERO, flow.id);
+        }
+        call.poll();
+        call
+    }
+
+    /// What the sender's clock reads.
+    const fn here(&self) -> SendTime {
+        SendTime::from_nanos(self.now + self.ahead[0])
+    }
+
+    /// What the receiver's clock reads.
+    const fn there(&self) -> ArrivalTime {
+        ArrivalTime::from_nanos(self.now + self.ahead[1])
+    }
+
+    /// Time passes, or something happens.
+    pub(super) fn step(&mut self, input: &mut Input<'_>) {
+        let (now, place) = (self.here(), input.below(self.flows.len() as u64) as usize);
+        let id = self.flows[place].id;
+        match input.below(16) {
+            0..5 => self.pass(input.below(256) as i64 * 1_000_000),
+            5 => self.pass(input.below(10_000) as i64 * 1_000_000),
+            6 => self.sleep(input),
+            7 => {
+                let clock = usize::from(input.flag());
+                let by = if input.seldom(4) {
+                    input.u64() as i64 % (50 * YEAR)
+                } else {
+                    input.span().nanos() % YEAR
+                };
+                self.ahead[clock] = (self.ahead[clock] + by).clamp(-50 * YEAR, 50 * YEAR);
+            }
+            8 | 9 => self.path.befall(input),
+            10 => self.session.on_rtcp(now, input.bytes(64)),
+            11 => {
+                let bytes = forge::message(place as u32, self.newest[place], self.there(), input);
+                self.session.on_rtcp(now, &bytes);
+            }
+            12 => match input.below(8) {
+                0..3 => self.session.pause(now, id),
+                3..7 => self.session.resume(now, id),
+                _ => self.session.stop(id),
+            },
+            13 => {
+                if input.flag() {
+                    self.flows[place].receiver.on_route_changed();
+                }
+                self.session.on_event(now, id, PathEvent::RouteChanged);
+            }
+            14 => {
+                let limits = limits(input);
+                self.flows[place].limits = limits;
+                self.session.on_event(now, id, PathEvent::Limits(limits));
+            }
+            _ if input.flag() => {
+                let taken = self.session.adopt(now, id, Share { rate: input.rate() });
+                self.flows[place].check_rate(taken.expect("the flow is there"));
+            }
+            _ => self.arrive(place, input),
+        }
+        self.poll();
+    }
+
+    /// So many nanoseconds pass; each end is called when it wants to be.
+    fn pass(&mut self, span: i64) {
+        let end = self.now + span;
+        for _ in 0..MOST_EVENTS {
+            let sender = self.wake.map(|at| at.nanos().saturating_sub(self.ahead[0]));
+            let receivers = self.flows.iter().filter_map(|flow| flow.receiver.next_timeout());
+            let receivers = receivers.map(|at| at.nanos().saturating_sub(self.ahead[1]));
+            let next = receivers.chain(sender).chain(self.path.next()).min();
+            let Some(next) = next.filter(|&next| next < end) else { break };
+            self.now = self.now.max(next);
+            self.deliver();
+            self.poll();
+        }
+        self.now = end;
+        self.deliver();
+    }
+
+    /// Nobody is called for a while; what has come by then comes at once.
+    fn sleep(&mut self, input: &mut Input<'_>) {
+        let days = 86_400_000_000_000 * i64::from(input.seldom(4));
+        self.now += input.below(4_000_000_000) as i64 * 1000 + days * input.below(30) as i64;
+        self.now = self.now.min(100 * YEAR);
+        self.deliver();
+    }
+
+    /// What has come is told.
+    fn deliver(&mut self) {
+        let (here, there) = (self.here(), self.there());
+        while let Some((place, packet)) = self.path.packet(self.now) {
+            let flow = &mut self.flows[place];
+            flow.receiver.on_packet(there, &packet.header, packet.payload, flow.ecn);
+        }
+        while let Some(bytes) = self.path.sender_report(self.now) {
+            self.flows.iter_mut().for_each(|flow| flow.receiver.on_rtcp(there, &bytes));
+        }
+        while let Some(bytes) = self.path.answer(self.now) {
+            self.session.on_rtcp(here, &bytes);
+        }
+    }
+
+    /// Something comes to a receiver that its sender did not send.
+    fn arrive(&mut self, place: usize, input: &mut Input<'_>) {
+        let there = self.there();
+        let flow = &mut self.flows[place];
+        if input.flag() {
+            flow.receiver.on_rtcp(there, input.bytes(64));
+            return;
+        }
+        let ssrc = super::flow::SENDER + place as u32 ^ u32::from(input.seldom(4)) << 31;
+        let header = MediaHeader {
+            payload_type: input.byte() & 0x7F,
+            marker: input.flag(),
+            sequence: input.u16(),
+            timestamp: input.u32(),
+            ssrc,
+            abs_send_time: AbsSendTime::from_ticks(input.u32() & 0xFF_FFFF),
+            transport_sequence: if input.flag() { input.u16() } else { self.newest[place] },
+            stamp: input.flag().then(|| weir_wire::Stamp { rtt: input.u16(), rate: input.u32() }),
+            frame_marking: input.flag().then(|| weir_wire::FrameMarking::from_byte(input.byte())),
+        };
+        flow.receiver.on_packet(there, &header, input.u16(), flow.ecn);
+    }
+
+    /// Both ends give out what they have.
+    fn poll(&mut self) {
+        self.poll_receivers();
+        let (now, mut room) = (self.here(), [0; ROOM]);
+        let (mut outputs, mut rounds) = (0, 0);
+        self.wake = loop {
+            match self.session.poll(now, &mut room) {
+                Output::Packet(id, packet) => {
+                    let place = id.number();
+                    self.flows[place].check_payload(packet.payload);
+                    self.newest[place] = packet.header.transport_sequence;
+                    self.path.send(self.now, place, packet);
+                }
+                Output::Rtcp(_, length) => {
+                    check_rtcp(&room[..length]);
+                    self.path.report_of_sender(self.now, &room[..length]);
+                }
+                Output::Decision(id, decision) => self.flows[id.number()].check_rate(decision.rate),
+                Output::Target(id, target) => self.flows[id.number()].check_target(&target),
+                Output::Rtt(_, rtt) => assert!(!rtt.is_negative(), "{rtt:?}"),
+                Output::Wake(wake) => {
+                    let at = wake.map(|wake| wake.at);
+                    rounds += 1;
+                    if at.is_none_or(|at| at > now) {
+                        break at;
+                    }
+                    assert!(rounds < MOST_ROUNDS, "it waits for {wake:?} at {now:?}");
+                }
+                Output::Statistics(..) | Output::Alarm(..) | Output::Frame(..) => {}
+            }
+            outputs += 1;
+            assert!(outputs < MOST_OUTPUTS, "it gives out {outputs} at once");
+        };
+        for flow in &self.flows {
+            let sender = self.session.flow(flow.id).expect("it is there");
+            flow.check_target(sender.target());
+            let signals = sender.controller().signals().len();
+            check_signals(&mut [f64::INFINITY; 64][..signals], |out| sender.controller().read_signals(out));
+        }
+    }
+
+    fn poll_receivers(&mut self) {
+        let (there, mut room) = (self.there(), [0; ROOM]);
+        for flow in &mut self.flows {
+            let mut outputs = 0;
+            while let Some(length) = flow.receiver.poll_rtcp(there, &mut room) {
+                check_rtcp(&room[..length]);
+                self.path.report(self.now, &room[..length]);
+                outputs += 1;
+                assert!(outputs < MOST_OUTPUTS, "it reports {outputs} times at once");
+            }
+            let next = flow.receiver.next_timeout();
+            assert!(next.is_none_or(|next| next > there), "it waits for {next:?} at {there:?}");
+            let signals = flow.receiver.receiver().signals().len();
+            check_signals(&mut [f64::INFINITY; 64][..signals], |out| {
+                flow.receiver.receiver().read_signals(out)
+            });
+        }
+    }
+}
+
+/// What an endpoint writes can be read, all of it.
+fn check_rtcp(bytes: &[u8]) {
+    let mut told = 0;
+    for message in messages(bytes) {
+        message.expect("what an endpoint writes can be read");
+        told += 1;
+    }
+    assert!(told > 0, "it says something");
+}
+
+fn check_signals(values: &mut [f64], read: impl FnOnce(&mut [f64])) {
+    read(values);
+    assert!(values.iter().all(|value| !value.is_infinite()), "{values:?}");
+}

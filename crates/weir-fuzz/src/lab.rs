@@ -1,0 +1,21 @@
+//! Files and words that somebody writes: each is read or refused with a message, and what was read is written and read the same.
+
+mod results;
+mod scenarios;
+mod suites;
+mod traces;
+
+pub(crate) use results::run as results;
+pub(crate) use scenarios::{scenarios, settings};
+pub(crate) use suites::{rows, suites};
+pub(crate) use traces::{frames, traces};
+
+/// Bytes as text, none if they are none: that is refused before all else.
+fn text(data: &[u8]) -> Option<&str> {
+    core::str::from_utf8(data).ok()
+}
+
+/// What was refused was refused with a message.
+fn refused(error: &impl core::fmt::Display) {
+    assert!(!error.to_string().is_empty());
+}

@@ -1,0 +1,76 @@
+//! Both halves of every law, alone: arbitrary calls to a sender half, arbitrary arrivals at a receiver half.
+//!
+//! What must hold is said by the kit of `weir_cc::testing`; the calls here are of the kinds that it makes, but chosen by bytes:
+//! fast enough for millions of them, and with something for a fuzzer to learn.
+
+mod arrivals;
+mod calls;
+
+use std::sync::LazyLock;
+
+use weir_cc::testing::{Life, arrive};
+use weir_cc::{ArrivalTime, RateLimits, Report};
+use weir_lab::registry::{Halves, Registry};
+
+use crate::input::Input;
+use arrivals::Arrivals;
+
+pub use calls::{Calls, limits};
+
+/// The names of all laws.
+pub fn names() -> &'static [&'static str] {
+    static NAMES: LazyLock<Vec<&'static str>> =
+        LazyLock::new(|| Registry::standard().controller_names().collect());
+    &NAMES
+}
+
+/// Both halves of the law `name`.
+///
+/// # Panics
+/// If there is no such law.
+pub fn halves(name: &str, limits: RateLimits) -> Halves {
+    Registry::standard().build(name, None, limits, 1.0).expect("a law as it ships")
+}
+
+/// A sender half of some law, and calls.
+pub(crate) fn senders(data: &[u8]) {
+    let mut input = Input::new(data);
+    let name = input.one_of(names());
+    let limits = limits(&mut input);
+    let mut life = Life::new(halves(name, limits).controller, limits);
+    let mut calls = Calls::default();
+    while !input.is_empty() {
+        life.live(&calls.next(&mut input));
+    }
+}
+
+/// A receiver half of some law, and arrivals.
+pub(crate) fn receivers(data: &[u8]) {
+    let mut input = Input::new(data);
+    let name = input.one_of(names());
+    let limits = limits(&mut input);
+    let mut receiver = halves(name, limits).receiver;
+    let mut arrivals = Arrivals::default();
+    while !input.is_empty() {
+        if input.seldom(64) {
+            receiver.on_route_changed();
+        }
+        arrive(&mut *receiver, &arrivals.next(&mut input), |report| within(limits, report));
+    }
+    // Nothing comes any more.
+    let mut now = arrivals.at();
+    for _ in 0..100 {
+        let Some(due) = receiver.next_timeout().filter(|&due| due < ArrivalTime::MAX) else { break };
+        now = now.max(due);
+        while let Some(report) = receiver.poll_report(now) {
+            within(limits, &report);
+        }
+        assert!(receiver.next_timeout().is_none_or(|next| next > now));
+    }
+}
+
+fn within(limits: RateLimits, report: &Report<'_>) {
+    if let Report::Ceiling(rate) = report {
+        assert_eq!(*rate, limits.clamp(*rate));
+    }
+}

@@ -1,0 +1,55 @@
+//! What fuzzers feed bytes to. A [`Target`] is a function of bytes that panics where something does not hold: not only that
+//! nothing panics by itself, but what is read and written again is read the same, wake-ups are later than now, targets are within
+//! their limits, results compared with themselves show no change.
+//!
+//! Three use them: `fuzz/`, where cargo-fuzz looks for bytes that make one panic (`make fuzz`); the test of this crate, which
+//! replays the inputs kept in `fuzz/corpus/`; and the soak (`make soak`), which lets every law live through ten million of the
+//! operations that the target `senders` is made of.
+
+mod endpoints;
+mod file;
+mod input;
+mod lab;
+pub mod laws;
+mod wire;
+
+pub use input::{Course, Input};
+
+/// A function of bytes, by name.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Its name: that of its folder in `fuzz/corpus/` and of its file in `fuzz/fuzz_targets/`.
+    pub name: &'static str,
+    /// Panics where something does not hold.
+    pub run: fn(&[u8]),
+}
+
+/// All targets.
+pub const TARGETS: [Target; 14] = [
+    // Bytes that come from the network.
+    Target { name: "rtp", run: wire::rtp },
+    Target { name: "rtcp", run: wire::rtcp },
+    Target { name: "tcp_in_udp", run: wire::tcp_in_udp },
+    Target { name: "feedback", run: wire::feedback },
+    // Whoever hears of them.
+    Target { name: "senders", run: laws::senders },
+    Target { name: "receivers", run: laws::receivers },
+    Target { name: "endpoints", run: endpoints::run },
+    // Files.
+    Target { name: "traces", run: lab::traces },
+    Target { name: "frames", run: lab::frames },
+    Target { name: "scenarios", run: lab::scenarios },
+    Target { name: "settings", run: lab::settings },
+    Target { name: "suites", run: lab::suites },
+    Target { name: "rows", run: lab::rows },
+    Target { name: "results", run: lab::results },
+];
+
+/// Lets the target `name` have `data`.
+///
+/// # Panics
+/// If there is no such target, or something does not hold.
+pub fn run(name: &str, data: &[u8]) {
+    let target = TARGETS.iter().find(|target| target.name == name);
+    (target.expect("a target of this name").run)(data);
+}

@@ -1,0 +1,136 @@
+//! Per-packet reports: records that are written as RTCP bytes, read, and joined with what was sent.
+
+use weir_cc::history::SendHistory;
+use weir_cc::{ArrivalTime, Ecn, Feedback, Record, Report, SendTime};
+use weir_media::feedback::{FeedbackReader, FeedbackWriter, StreamNumbers};
+use weir_units::{DataSize, TimeDelta};
+use weir_wire::rtcp::{Ccfb, Twcc, messages};
+
+use crate::input::{Course, Input};
+
+const SOURCE: u32 = 1;
+
+/// A form of reports, and what it keeps of a time.
+struct Form {
+    writer: FeedbackWriter,
+    ecn: bool,
+    /// Nanoseconds after which times repeat.
+    period: i64,
+    /// By how many nanoseconds a time may differ.
+    rounding: i64,
+}
+
+impl Form {
+    fn any(input: &mut Input<'_>) -> Self {
+        if input.flag() {
+            let writer = FeedbackWriter::transport_wide(2, SOURCE);
+            Self { writer, ecn: false, period: Twcc::PERIOD_NANOS, rounding: 125_000 }
+        } else {
+            let writer = FeedbackWriter::rfc_8888(2, SOURCE);
+            // An offset is rounded by up to 1/1024 s, a timestamp by up to 1/65536 s.
+            Self { writer, ecn: true, period: Ccfb::PERIOD_NANOS, rounding: 1_000_000 }
+        }
+    }
+
+    /// Whether `read` is what can be read of `given`.
+    fn tells(&self, given: &Record, read: &Record) -> bool {
+        let same_time = |(given, read): (ArrivalTime, ArrivalTime)| {
+            let distance = i128::from(read.nanos()) - i128::from(given.nanos());
+            let distance = distance.rem_euclid(i128::from(self.period)) as i64;
+            distance.min(self.period - distance) <= self.rounding
+        };
+        let same = match (given.arrival, read.arrival) {
+            (Some(given), Some(read)) => same_time((given, read)),
+            // Transport-wide feedback tells an arrival once.
+            (Some(_), None) => !self.ecn,
+            (None, read) => read.is_none(),
+        };
+        same && (!self.ecn || read.arrival.is_none() || read.ecn == given.ecn)
+    }
+}
+
+pub(crate) fn run(data: &[u8]) {
+    let mut input = Input::new(data);
+    let mut form = Form::any(&mut input);
+    let mut history = SendHistory::new(TimeDelta::from_secs(5));
+    let (mut reader, numbers) = (FeedbackReader::new(), StreamNumbers::same_as_history(SOURCE));
+    let (mut course, mut now) = (Course::default(), SendTime::ZERO);
+    let mut number = 0;
+    while !input.is_empty() {
+        now += course.step(&mut input);
+        if input.seldom(16) {
+            history.change_route(now);
+        }
+        if input.seldom(16) {
+            history.leave_out(now);
+        }
+        for _ in 0..input.byte() {
+            let (header, payload) = (DataSize::from_bytes(24), DataSize::from_bytes(1200));
+            history.on_media_sent(now, header, payload);
+        }
+        number = if input.seldom(8) { input.byte() } else { number };
+        let records = records(&mut input, now, history.next_number() as u16);
+        let at = input.seldom(4).then(|| ArrivalTime::from_nanos(now.nanos()) + some_time(&mut input));
+        let report = Report::Packets { records: &records, number, at };
+        number = number.wrapping_add(1);
+        let mut room = [0; 1472];
+        let room = &mut room[..if input.seldom(8) { usize::from(input.u16()) % 1472 } else { 1472 }];
+        let mut told = 0;
+        let mut written = form.writer.write(&report, room);
+        while let Some(length) = written {
+            assert!(length <= room.len() && length <= Twcc::MAX_LEN);
+            for message in messages(&room[..length]) {
+                let message = message.expect("what was written can be read");
+                let Some(read) = reader.read(now, &message, &numbers, &history) else { continue };
+                let Report::Packets { records: read, .. } = read else { panic!("{read:?}") };
+                for read in read {
+                    let given = records[told..].iter().position(|given| given.sequence == read.sequence);
+                    told += given.unwrap_or_else(|| panic!("{read:?} of {records:?}"));
+                    assert!(form.tells(&records[told], read), "{read:?} of {:?}", records[told]);
+                }
+                let report = Report::Packets { records: read, number, at };
+                join(&mut history, now, &report);
+            }
+            written = form.writer.write_rest(room);
+        }
+    }
+}
+
+/// What was sent is told once at most, and less is in flight than was sent.
+fn join(history: &mut SendHistory, now: SendTime, report: &Report<'_>) {
+    let (next, in_flight) = (history.next_number(), history.in_flight());
+    if let Some(Feedback::Packets { results, .. }) = history.join(now, report) {
+        assert!(results.iter().all(|result| result.sent.id < next));
+    }
+    assert!(history.in_flight() <= in_flight, "{in_flight:?} → {:?}", history.in_flight());
+}
+
+/// Up to 300 packets in a row, mostly of those that left last.
+fn records(input: &mut Input<'_>, now: SendTime, next: u16) -> Vec<Record> {
+    let count = input.below(300) as u16;
+    let base = if input.seldom(8) { input.u16() } else { next.wrapping_sub(input.below(400) as u16) };
+    let mut at = ArrivalTime::from_nanos(now.nanos()) + some_time(input);
+    let record = |ahead| {
+        at += TimeDelta::from_micros(input.below(20_000) as i64);
+        if input.seldom(32) {
+            at += some_time(input);
+        }
+        let arrival = (!input.seldom(4)).then_some(at);
+        let ecn = if input.seldom(8) { Ecn::Ce } else { Ecn::NotEct };
+        Record {
+            sequence: base.wrapping_add(ahead),
+            arrival,
+            ecn: if arrival.is_some() { ecn } else { Ecn::NotEct },
+        }
+    };
+    (0..count).map(record).collect()
+}
+
+/// Up to ten seconds back or ahead, or up to fifty years.
+fn some_time(input: &mut Input<'_>) -> TimeDelta {
+    const YEARS: i64 = 50 * 365 * 86_400_000_000_000;
+    if input.seldom(8) {
+        return TimeDelta::from_nanos(input.u64() as i64 % YEARS);
+    }
+    TimeDelta::from_micros(input.below(20_000_000) as i64 - 10_000_000)
+}

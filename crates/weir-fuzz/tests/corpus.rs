@@ -1,0 +1,59 @@
+//! The inputs that are kept, each through its target; `fuzz/` has a file and a folder for every target.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use weir_fuzz::TARGETS;
+
+fn fuzz() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
+}
+
+fn entries(folder: &str) -> Vec<PathBuf> {
+    let folder = fuzz().join(folder);
+    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut entries: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    entries.sort();
+    entries
+}
+
+fn names(folder: &str) -> BTreeSet<String> {
+    let stem = |path: PathBuf| path.file_stem().expect("a name").to_string_lossy().into_owned();
+    entries(folder).into_iter().map(stem).collect()
+}
+
+#[test]
+fn every_target_holds_on_the_inputs_that_are_kept() {
+    for target in TARGETS {
+        let inputs = entries(&format!("corpus/{}", target.name));
+        assert!(!inputs.is_empty(), "fuzz/corpus/{} is empty", target.name);
+        for input in inputs {
+            // A panic says what does not hold; this says for which input.
+            println!("{}", input.display());
+            (target.run)(&fs::read(&input).expect("an input can be read"));
+        }
+    }
+}
+
+#[test]
+fn every_target_has_a_file_and_a_folder_and_no_other_is_there() {
+    let targets: BTreeSet<String> = TARGETS.iter().map(|target| target.name.to_owned()).collect();
+    assert_eq!(targets.len(), TARGETS.len(), "two targets have one name");
+    assert_eq!(names("fuzz_targets"), targets);
+    assert_eq!(names("corpus"), targets);
+    let manifest = fs::read_to_string(fuzz().join("Cargo.toml")).expect("a manifest");
+    for name in &targets {
+        assert!(manifest.contains(&format!("name = \"{name}\"\n")), "fuzz/Cargo.toml lacks {name}");
+        let file = fuzz().join(format!("fuzz_targets/{name}.rs"));
+        let text = fs::read_to_string(&file).expect("a target's file");
+        assert!(text.contains(&format!("weir_fuzz::run(\"{name}\"")), "{} runs another", file.display());
+    }
+}
+
+#[test]
+fn the_inputs_that_are_kept_are_few() {
+    let sizes = TARGETS.iter().flat_map(|target| entries(&format!("corpus/{}", target.name)));
+    let size: u64 = sizes.map(|input| fs::metadata(input).expect("a size").len()).sum();
+    assert!(size <= 300_000, "{size} bytes of corpus");
+}
