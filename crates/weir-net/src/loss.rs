@@ -177,4 +177,29 @@ mod tests {
             LossModel::GilbertElliott { to_bad: 0.1, to_good: 1.1, loss_in_bad: 1.0, loss_in_good: 0.0 };
         assert_eq!(wrong.validate(), Err(ConfigError::LossOutOfRange));
     }
+
+    #[test]
+    fn a_chain_that_never_leaves_a_state_is_in_the_good_one() {
+        let chain = |to_bad, to_good| LossModel::GilbertElliott {
+            to_bad,
+            to_good,
+            loss_in_bad: 0.5,
+            loss_in_good: 0.1,
+        };
+        assert_eq!(chain(0.0, 0.0).mean(), 0.1);
+        assert_eq!(chain(0.0, 0.3).mean(), 0.1);
+        // Three quarters of the time in the bad state: 0.75 · 0.5 + 0.25 · 0.1.
+        assert!((chain(0.3, 0.1).mean() - 0.4).abs() < 1e-12);
+        // It never comes back.
+        assert_eq!(chain(0.3, 0.0).mean(), 0.5);
+    }
+
+    #[test]
+    fn bursts_are_at_least_a_packet_long_and_as_long_as_the_mean_demands() {
+        // Of two in three packets bursts are two packets long at least: p = L·r/(1 − L) = 2r.
+        assert!(LossModel::bursts(2.0 / 3.0, 2.01).is_ok() && LossModel::bursts(2.0 / 3.0, 1.9).is_err());
+        assert!(LossModel::bursts(0.1, 1.0).is_ok() && LossModel::bursts(0.1, 0.99).is_err());
+        assert!(LossModel::bursts(0.0, 1.0).is_ok() && LossModel::bursts(1.0, 1e9).is_err());
+        assert!(LossModel::bursts(0.1, f64::INFINITY).is_err());
+    }
 }

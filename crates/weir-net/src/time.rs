@@ -95,4 +95,12 @@ mod tests {
         assert_eq!(Time::from_millis(1500).secs_f64(), 1.5);
         assert_eq!(Time::from_nanos(1_000_000_001).to_string(), "1.000000001s");
     }
+
+    #[test]
+    fn time_goes_on_by_a_span() {
+        let mut time = Time::from_millis(5);
+        time += TimeDelta::from_millis(7);
+        assert_eq!(time, Time::from_millis(12));
+        assert_eq!(time - TimeDelta::from_millis(2), Time::from_millis(10));
+    }
 }

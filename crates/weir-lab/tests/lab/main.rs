@@ -1,4 +1,4 @@
-//! The laboratory as its users meet it: scenarios, metrics, comparisons, captures, and what every controller must manage.
+//! The laboratory as its users meet it: scenarios, comparisons, captures, and what every controller must manage.
 
 mod attack;
 mod capture;
@@ -10,7 +10,6 @@ mod every_controller;
 mod every_law;
 mod fluid;
 mod marks;
-mod metrics;
 mod omniscient;
 mod own_law;
 mod parking_lots;

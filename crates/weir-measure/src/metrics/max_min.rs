@@ -140,7 +140,7 @@ pub fn max_min_shares_every(plan: &MeasurePlan, step: TimeDelta) -> Vec<FairShar
     let traced =
         plan.links.iter().any(|link| link.bottleneck && matches!(link.service, Service::Trace { .. }));
     let step = step.nanos().max(1) as u64;
-    let cuts = (1..if traced { plan.end.nanos() / step } else { 0 }).map(|cut| Time::from_nanos(cut * step));
+    let cuts = (1..=if traced { plan.end.nanos() / step } else { 0 }).map(|cut| Time::from_nanos(cut * step));
     pieces(Span::new(Time::ZERO, plan.end), changes.chain(steps).chain(cuts))
         .map(|piece| FairShares { from: piece.from, to: piece.to, bps: network.shares(piece) })
         .collect()

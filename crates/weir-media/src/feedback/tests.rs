@@ -296,3 +296,25 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn a_report_that_says_not_when_it_was_made_was_made_with_its_newest_arrival() {
+    let records =
+        [record(0, Some(100_000)), record(1, Some(130_000)), record(2, None), record(3, Some(120_000))];
+    let mut out = [0; ROOM];
+    let report = Report::Packets { records: &records, number: 0, at: None };
+    let length = writer(PacketFormat::Rfc8888).write(&report, &mut out).unwrap();
+    let told = read(&mut FeedbackReader::new(), SendTime::ZERO + HOURS, &out[..length]);
+    // To 1/65536 s, rounded down.
+    assert!((0..15_260).contains(&(at(130_000) - told.at.unwrap()).nanos()));
+    assert!(error(&told, 1, 30_000).abs() <= 976_563 && error(&told, 3, 20_000).abs() <= 976_563);
+}
+
+#[test]
+fn codepoints_of_ecn_go_through_a_report_of_rfc_8888() {
+    for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
+        let records = [Record { ecn, ..record(0, Some(0)) }];
+        let bytes = packets(&mut writer(PacketFormat::Rfc8888), &records, 0, 0, ROOM);
+        assert_eq!(read(&mut FeedbackReader::new(), SendTime::ZERO + HOURS, &bytes[0]).records[0].ecn, ecn);
+    }
+}

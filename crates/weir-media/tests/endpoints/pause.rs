@@ -136,3 +136,18 @@ fn audio_pauses_with_its_video() {
     assert!(packet.audio);
     assert_eq!(sender.next_timeout().map(|due| due - ms(3000)), Some(TimeDelta::from_millis(20)));
 }
+
+#[test]
+fn sender_reports_go_on_after_a_pause_as_after_the_start() {
+    // An interval of 1 s, spread from half of it to one and a half.
+    for paused in [100, 20_000] {
+        let (mut sender, _) = started(target(300), &config());
+        departures(&mut sender, ms(1010));
+        sender.pause(ms(1010));
+        let resumed = 1010 + paused;
+        sender.resume(ms(resumed));
+        let mut out = [0; 256];
+        assert_eq!(sender.poll_rtcp(ms(resumed + 499), &mut out), None, "not before half an interval");
+        assert!(sender.poll_rtcp(ms(resumed + 1500), &mut out).is_some(), "and then");
+    }
+}

@@ -452,4 +452,39 @@ mod tests {
         queue.enqueue(packet(2 * MS, 1000)).unwrap();
         assert!(queue.queue.chooses_l4s(60 * MS, &queue.records));
     }
+
+    #[test]
+    fn a_drop_is_possible_while_there_is_a_probability_or_one_is_due() {
+        let mut queue = queue(DualPi2::default()).queue;
+        assert!(!queue.may_drop(0, 15 * MS - 1) && queue.may_drop(0, 15 * MS));
+        queue.controller.base = 0.01;
+        assert!(queue.may_drop(0, 1));
+    }
+
+    #[test]
+    fn the_probability_is_computed_every_third_of_a_short_round_trip() {
+        let update =
+            |max_rtt| DualPi2 { max_rtt: TimeDelta::from_millis(max_rtt), ..DualPi2::default() }.update();
+        // min(15 ms, RTT/3).
+        assert_eq!([100, 45, 30].map(update), [15 * MS, 15 * MS, 10 * MS]);
+    }
+
+    #[test]
+    fn an_idle_hour_costs_nothing_and_changes_nothing() {
+        let mut queue = queue(DualPi2::default());
+        queue.enqueue(packet(3_600_000 * MS, 1000)).unwrap();
+        assert_eq!((queue.queue.next_update, queue.queue.controller.base), (3_600_015 * MS, 0.0));
+    }
+
+    #[test]
+    fn alone_the_l4s_packet_is_not_marked_by_its_own_wait() {
+        let marks = |packets: usize| {
+            let mut queue = queue(DualPi2::default());
+            queue.queue.next_update = u64::MAX;
+            (0..packets).for_each(|_| queue.enqueue(l4s(0)).unwrap());
+            (0..packets).filter(|_| queue.dequeue(2 * MS).unwrap().marked).count()
+        };
+        // At 2 ms the ramp says 1 each; the count has to pass one. The last one is alone.
+        assert_eq!((marks(1), marks(2), marks(3)), (0, 0, 1));
+    }
 }

@@ -365,4 +365,69 @@ mod tests {
         assert_eq!(queue.queue.next_update, 3_600_015 * MS);
         assert_eq!(queue.queue.controller.probability, 0.0);
     }
+
+    #[test]
+    fn steps_are_smaller_the_smaller_the_probability_is() {
+        // RFC 8033 §4.2; at each edge the larger step.
+        let scales = [0.0, 9e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.099, 0.1, 1.0].map(|p| 1.0 / scale(p));
+        assert_eq!(scales, [2048.0, 2048.0, 512.0, 128.0, 32.0, 8.0, 2.0, 2.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn steps_are_bounded_from_a_tenth_on_and_without_enhancements_nowhere() {
+        // 0.125·0.185 + 1.25·0.2 = 0.273125, halved below 0.1.
+        let after = |enhanced, probability| {
+            let mut pie = Controller::new(Pie { enhanced, ..Pie::default() });
+            (pie.probability, pie.delay) = (probability, 0.2);
+            pie.update();
+            pie.probability
+        };
+        assert_near(after(true, 0.1), 0.12, 1e-12);
+        assert_near(after(true, 0.099), 0.099 + 0.273_125 / 2.0, 1e-12);
+        assert_near(after(false, 0.1), 0.1 + 0.273_125, 1e-12);
+        assert_eq!(after(false, 0.9), 1.0);
+    }
+
+    #[test]
+    fn a_calm_is_both_delays_below_half_of_the_target() {
+        let after = |enhanced, delay, old_delay| {
+            let mut pie = Controller::new(Pie { enhanced, alpha: 0.0, beta: 0.0, ..Pie::default() });
+            (pie.probability, pie.delay, pie.old_delay) = (0.5, delay, old_delay);
+            pie.update();
+            pie.probability
+        };
+        assert_near(after(true, 0.0074, 0.0074), 0.49, 1e-12);
+        for (delay, old) in [(0.0075, 0.0), (0.0, 0.0075)] {
+            assert_eq!(after(true, delay, old), 0.5);
+        }
+        // Without enhancements no delay at all.
+        assert_near(after(false, 0.0, 0.0), 0.49, 1e-12);
+        assert_eq!((after(false, 0.001, 0.0), after(false, 0.0, 0.001)), (0.5, 0.5));
+    }
+
+    #[test]
+    fn nothing_is_dropped_while_the_delay_was_short_and_the_probability_is_below_a_fifth() {
+        let drops = |probability, old_delay| {
+            let mut pie = controller();
+            let mut rng = Pcg64::seed_from_u64(1);
+            (pie.probability, pie.delay, pie.old_delay, pie.burst) = (probability, 0.02, old_delay, 0);
+            (0..1000).filter(|_| pie.drops(10_000, &mut rng)).count()
+        };
+        assert_eq!(drops(0.199, 0.0074), 0);
+        assert!(drops(0.2, 0.0074) > 0 && drops(0.199, 0.0075) > 0);
+    }
+
+    #[test]
+    fn after_a_calm_a_burst_may_pass_again() {
+        let burst = |probability, delay, old_delay| {
+            let mut pie = controller();
+            (pie.probability, pie.delay, pie.old_delay, pie.burst) = (probability, delay, old_delay, 7);
+            pie.drops(10_000, &mut Pcg64::seed_from_u64(1));
+            pie.burst
+        };
+        assert_eq!(burst(0.0, 0.0074, 0.0074), 150 * MS as i64);
+        for (probability, delay, old_delay) in [(0.01, 0.0, 0.0), (0.0, 0.0075, 0.0), (0.0, 0.0, 0.0075)] {
+            assert_eq!(burst(probability, delay, old_delay), 7);
+        }
+    }
 }

@@ -301,4 +301,43 @@ mod tests {
         let marked = (0..1010).filter(|_| queue.dequeue(MS).unwrap().marked).count();
         assert!((80..120).contains(&marked), "{marked}");
     }
+
+    #[test]
+    fn gentle_the_probability_rises_up_to_twice_the_upper_threshold() {
+        // At 17.25 p_b = 0.1 + 0.9·2.25/15 = 0.235. After a signal the chances are 0.235/0.765 = 0.307, 0.235/0.530 = 0.443,
+        // 0.235/0.295 = 0.797, 1: gaps of 1 + 0.693 + 0.693·0.557·(1 + 0.203) = 2.157 on average, all of them drops.
+        let gentle = Red { gentle: true, ..Red::default() };
+        assert_near(mean_gap(gentle, 17.25, 1000), 2.157, 0.02);
+        let mut queue = standing(gentle, 10, 17.25);
+        assert!((0..100).all(|_| queue.queue.verdict(1000) != Verdict::Signal));
+        // Just below it is nearly 1, and it is continuous at the upper threshold.
+        assert_near(standing(gentle, 1, 29.99).queue.base_probability(), 0.9994, 1e-12);
+        assert_near(standing(gentle, 1, 14.999).queue.base_probability(), 0.1, 1e-4);
+        assert_near(standing(gentle, 1, 15.0).queue.base_probability(), 0.1, 1e-12);
+    }
+
+    #[test]
+    fn thresholds_lie_apart_and_parameters_out_of_range_are_refused() {
+        let wrong = [
+            Red { min_threshold: 15.0, ..Red::default() },
+            Red { min_threshold: 0.0, ..Red::default() },
+            Red { max_threshold: f64::INFINITY, ..Red::default() },
+            Red { weight: 1.1, ..Red::default() },
+            Red { max_probability: -0.1, ..Red::default() },
+            Red { mean_packet: DataSize::ZERO, ..Red::default() },
+        ];
+        assert!(wrong.iter().all(|config| config.validate().is_err()));
+        assert!(Red { min_threshold: 14.9, weight: 1.0, ..Red::default() }.validate().is_ok());
+    }
+
+    #[test]
+    fn an_average_in_bytes_counts_mean_packets() {
+        // Four packets of 500 bytes are two of 1000; half of the way from 0 with a weight of 1/2.
+        let mut queue = queue(Red { by_bytes: true, weight: 0.5, ..Red::default() });
+        for _ in 0..4 {
+            let place = queue.records.insert(packet(0, 500));
+            queue.queue.fifo.push(place, &mut queue.records);
+        }
+        assert_near(queue.queue.average_at(MS), 1.0, 1e-12);
+    }
 }

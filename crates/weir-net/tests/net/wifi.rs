@@ -1,5 +1,6 @@
 //! A Wi-Fi cell as its users see it: what it carries, how it shares, what it loses and in which order.
 
+mod contention;
 mod delivery;
 mod properties;
 mod saturation;

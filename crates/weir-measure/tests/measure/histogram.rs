@@ -1,7 +1,7 @@
 //! The delay histogram against exact order statistics.
 
 use proptest::prelude::*;
-use weir_lab::metrics::Histogram;
+use weir_measure::metrics::Histogram;
 use weir_units::TimeDelta;
 
 /// A bin is at most this share of its delay wide.

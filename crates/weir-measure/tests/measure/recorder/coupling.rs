@@ -2,7 +2,7 @@
 
 use weir_cc::coupled::{Aggregate, Member, Order, Refusal, Word};
 use weir_cc::window::Window;
-use weir_lab::metrics::{CouplingPlan, Recording, Share};
+use weir_measure::metrics::{CouplingPlan, Recording, Series, Share};
 
 use super::*;
 
@@ -69,8 +69,14 @@ fn fairness_of_what_is_sent_is_measured_beside_that_of_what_arrives() {
     near(jain.mean_of_instant, 0.5, 1e-12);
 }
 
-fn recording(orders: &[(u64, usize, Order, Option<Aggregate>)]) -> Recording {
-    let mut run = Run::new(coupled(400, vec![media("a"), media("b"), media("c")]));
+type Orders<'a> = &'a [(u64, usize, Order, Option<Aggregate>)];
+
+fn three() -> MeasurePlan {
+    coupled(400, vec![media("a"), media("b"), media("c")])
+}
+
+fn recording(orders: Orders<'_>) -> Recording {
+    let mut run = Run::new(three());
     run.passes(0, 110, 120, 1250);
     run.passes(1, 110, 120, 2500);
     for (ms, flow, order, aggregate) in orders {
@@ -121,4 +127,41 @@ fn windows_are_shown_in_segments() {
     let orders = [(10, 0, window, Some(Aggregate { group: 1, sum: 30e3 }))];
     let series = recording(&orders).whole().unwrap();
     assert_eq!(series.flows[0].share, Some(Share::Window(vec![12.5; 4])));
+}
+
+/// What stands in the file of a run by `plan` with these orders, and what is read of it.
+#[track_caller]
+fn reads_back(plan: &MeasurePlan, orders: Orders<'_>) {
+    let mut run = Run::new(plan.clone());
+    run.passes(0, 110, 120, 1250);
+    for (ms, flow, order, aggregate) in orders {
+        run.0.ordered(Time::from_millis(*ms), *flow, order, *aggregate);
+    }
+    let recording = run.0.finish().series.unwrap();
+    let mut csv = Vec::new();
+    recording.write_csv(&mut csv).unwrap();
+    let read = Series::read_csv(&String::from_utf8(csv).unwrap(), plan).unwrap();
+    // NaN is equal to NaN here.
+    assert_eq!(format!("{read:?}"), format!("{:?}", recording.whole().unwrap()));
+}
+
+#[test]
+fn what_couplers_ordered_is_read_back() {
+    let sum = |group, sum| Some(Aggregate { group, sum });
+    let rate = Order::Rate { rate: DataRate::from_kbps(300), epoch: 1 };
+    reads_back(&three(), &[(10, 0, rate, sum(0, 400e3)), (110, 1, rate, sum(1, 500e3))]);
+    let mut by_windows = three();
+    by_windows.couplings[0].windows = true;
+    let window = Order::Window(Window { cwnd: 12.5, ssthresh: 20.0 });
+    reads_back(&by_windows, &[(10, 0, window, sum(1, 30e3)), (110, 1, window, sum(1, 30e3))]);
+}
+
+#[test]
+fn who_is_not_coupled_any_more_has_no_share() {
+    let rate = Order::Rate { rate: DataRate::from_kbps(300), epoch: 1 };
+    let sum = Some(Aggregate { group: 0, sum: 300e3 });
+    let series = recording(&[(10, 0, rate, sum), (110, 0, Order::Uncoupled, None)]).whole().unwrap();
+    let Some(Share::Rate(first)) = &series.flows[0].share else { panic!("no rates") };
+    assert!(first[0] == 300e3 && first[1..].iter().all(|rate| rate.is_nan()), "{first:?}");
+    assert!(series.couplings[0].groups[1].is_nan() && series.couplings[0].aggregate[3].is_nan());
 }

@@ -152,7 +152,7 @@ fn a_picture_that_freezes_before_a_pause_is_frozen_until_it_begins() {
 }
 
 /// One packet per frame, captured 33 ms apart from 0 on, and how long each is under way; `None` for lost.
-fn viewed(keys: &[u32], delays: &[Option<u64>]) -> weir_lab::results::Pictures<Value> {
+fn viewed(keys: &[u32], delays: &[Option<u64>]) -> weir_measure::results::Pictures<Value> {
     let mut run = Run::new(plan(4000, vec![media("a")]));
     for number in 0..delays.len() as u32 {
         let frame = FrameMeta { number, packets: 1, bytes: 1000, key: keys.contains(&number) };

@@ -5,17 +5,21 @@ use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
 
 use super::*;
-use weir_lab::metrics::{Histogram, Measured, Recording, Series, write_cdf_csv};
+use weir_measure::metrics::{Histogram, Measured, Recording, Series, write_cdf_csv};
 use weir_world::{Loss, Side};
 
-fn measured() -> Measured {
+fn recorded() -> MeasurePlan {
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
     let flow = FlowPlan {
         sender_signals: names(&["A_hat", "m, filtered"]),
         receiver_signals: names(&["x"]),
         ..media("video")
     };
-    let mut run = Run::new(MeasurePlan { series: true, ..plan(300, vec![flow]) });
+    MeasurePlan { series: true, ..plan(300, vec![flow]) }
+}
+
+fn measured() -> Measured {
+    let mut run = Run::new(recorded());
     assert!(run.0.wants_signals());
     // Bin 0: two packets with excess 5 and 15 ms; bin 1: one lost, one received; bin 2: nothing.
     run.passes(0, 10, 40, 1250);
@@ -116,6 +120,35 @@ fn a_file_has_a_line_per_bin_and_a_column_per_quantity() {
     assert_eq!(lines[1], "0,200000,200000,1000000,0,10,15,,ramp-up,1,3,-3,-1,,,1000000,200000,4,6");
     assert_eq!(lines[3], "0.2,0,0,400000,,,,,delay,,,,,0.5,0.5,1000000,0,,");
     assert_eq!(lines.len(), 4);
+}
+
+#[test]
+fn what_was_written_is_read_back() {
+    let mut out = Vec::new();
+    recording().write_csv(&mut out).unwrap();
+    let read = Series::read_csv(&String::from_utf8(out).unwrap(), &recorded()).unwrap();
+    // NaN is equal to NaN here, too.
+    assert_eq!(format!("{read:?}"), format!("{:?}", series()));
+}
+
+#[test]
+fn recordings_are_the_same_where_their_values_are() {
+    let one = || {
+        let mut run = Run::new(MeasurePlan { series: true, ..plan(300, vec![media("a")]) });
+        for at in [10, 110, 210] {
+            run.passes(0, at, at + 30, 1250);
+            run.captures(at as u32, at, 1, 1000);
+            run.brings(at as u32, at + 30);
+            run.aims(at, 1000, Cause::RampUp);
+            run.0.link_exit(Time::from_millis(at), 0, 1250, TimeDelta::ZERO);
+        }
+        run
+    };
+    let same = one().0.finish().series;
+    let mut other = one();
+    other.passes(0, 250, 280, 1250);
+    assert_eq!(one().0.finish().series, same);
+    assert_ne!(other.0.finish().series, same);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value as Json, json};
-use weir_lab::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
-use weir_lab::results::{FlowKind, RunMetrics, Summary, UnevenRuns, results_schema};
+use weir_measure::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_measure::results::{FlowKind, RunMetrics, Summary, UnevenRuns, results_schema};
 use weir_net::{Service, Time};
 use weir_units::{DataRate, TimeDelta};
 use weir_world::{Monitor, PacketMeta};
@@ -110,7 +110,7 @@ fn the_keys_are_those_of_the_documentation() {
     assert_eq!(keys(&flow["owd_excess_ms"]), ["mean", "sd", "p5", "p50", "p95", "p99", "max"]);
     let causes: Vec<_> = weir_cc::Cause::ALL.into_iter().map(weir_cc::Cause::name).collect();
     assert_eq!(keys(&flow["time_per_cause"]), causes);
-    let documentation = include_str!("../../../../../docs/metrics.md");
+    let documentation = include_str!("../../../../docs/metrics.md");
     for key in keys(flow)
         .iter()
         .chain(&keys(&controller["media"]))

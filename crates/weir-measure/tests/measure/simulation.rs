@@ -1,9 +1,8 @@
 //! The recorder in a simulation, where the answer is known.
 
-use weir_lab::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
-use weir_lab::results::{FlowKind, RunMetrics, Value};
+use weir_measure::metrics::{FlowPlan, LinkPlan, MeasurePlan, Recorder};
+use weir_measure::results::{FlowKind, RunMetrics, Value};
 use weir_net::{LinkConfig, QueueConfig, Service, Time};
-use weir_sim::Simulation;
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_world::{FlowSpec, LinkSpec, RunSpec, Traffic};
 
@@ -43,7 +42,7 @@ fn run(kbps: u64, loss: f64, pauses: Vec<(Time, Time)>) -> RunMetrics {
         )
     };
     let spec = RunSpec::over(vec![LinkSpec::bottleneck("forward", config)], end).with(flow);
-    Simulation::new(spec, Recorder::new(plan)).expect("a valid spec").run().finish().metrics
+    weir_measure::simulate(spec, Recorder::new(plan)).expect("a valid spec").finish().metrics
 }
 
 #[track_caller]

@@ -1,0 +1,6 @@
+//! What is measured of a run, through the recorder that watches one.
+
+mod histogram;
+mod recorder;
+mod results;
+mod simulation;
