@@ -286,19 +286,33 @@ impl SendHistory {
         self.refused
     }
 
-    /// Whether the newest packet that `records` have arrived cannot have been there and back.
+    /// Whether `records` tell of a packet that cannot have been there and back: the newest of those that have left counts, whatever
+    /// they say of it.
     fn is_early(&mut self, now: SendTime, records: &[Record], made: Option<ArrivalTime>) -> bool {
-        let newest = records.iter().rev().find_map(|record| Some((record.sequence, record.arrival?)));
-        let Some((id, arrived)) = newest.and_then(|(number, at)| Some((self.find(number)?, at))) else {
-            return false;
+        let known = records.iter().filter_map(|record| Some((self.find(record.sequence)?, record.arrival)));
+        let Some((id, arrival)) = known.max_by_key(|&(id, _)| id) else { return false };
+        let sent = self.entry(id).at;
+        let rtt = arrival.map_or(now - sent, |arrived| round_trip(now, sent, arrived, made));
+        let least = if made.is_some() || arrival.is_none() {
+            rtt
+        } else if self.tells_what_is_doubted(records) {
+            TimeDelta::MAX
+        } else {
+            self.since_sent_after(now, id)
         };
-        let rtt = round_trip(now, self.entry(id).at, arrived, made);
-        let least = if made.is_some() { rtt } else { self.since_sent_after(now, id) };
-        !self.plausible.admits_round_trip(now, rtt, least)
+        !self.plausible.admits_round_trip(now, Some(id), rtt, least)
+    }
+
+    /// Whether `records` tell what was told too early. A receiver that does not say when it made a report tells of an arrival once, so
+    /// the other word was not its own.
+    fn tells_what_is_doubted(&self, records: &[Record]) -> bool {
+        let is = |record: &Record, id: u64| record.sequence == id as u16 && record.arrival.is_some();
+        self.plausible.doubted().is_some_and(|id| records.iter().any(|record| is(record, id)))
     }
 
     /// How long ago the packet after `id` left; zero if none has. A report that says nothing of it and not when it was made has
-    /// been under way no shorter: `id` may have been held, but had that one arrived the report would have it.
+    /// been under way no shorter, unless that packet was lost: `id` may have been held, but had that one arrived the report would
+    /// have it.
     fn since_sent_after(&mut self, now: SendTime, id: u64) -> TimeDelta {
         let mut after = id + 1..self.next;
         let next = after.find(|&id| self.entry(id).known != Known::LeftOut);
@@ -348,7 +362,7 @@ impl SendHistory {
 
     /// `rtt`, unless it cannot be.
     fn take_round_trip(&mut self, now: SendTime, rtt: TimeDelta) -> Option<TimeDelta> {
-        if !self.plausible.admits_round_trip(now, rtt, rtt) {
+        if !self.plausible.admits_round_trip(now, None, rtt, rtt) {
             self.refused.early += 1;
             return None;
         }

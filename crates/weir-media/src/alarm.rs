@@ -19,7 +19,7 @@ pub enum Alarm {
     ReportsContradict,
     /// Neither is so any more.
     ReportsAgree,
-    /// More of what came about the flow was refused; told once a second at most. What, and how much, tells
-    /// [`MediaSender::refused_reports`](crate::MediaSender::refused_reports).
+    /// More was refused that no honest peer sends ([`RefusedReports::suspicious`](crate::RefusedReports::suspicious)); told once a second
+    /// at most. What, and how much, tells [`MediaSender::refused_reports`](crate::MediaSender::refused_reports).
     ReportsRefused,
 }

@@ -28,7 +28,12 @@ pub struct RefusedReports {
 impl RefusedReports {
     /// All of them.
     pub const fn total(&self) -> u64 {
-        self.reporters + self.kinds + self.counts + self.blocks + self.history.total()
+        self.kinds + self.suspicious()
+    }
+
+    /// Those that no honest peer sends: one may well send kinds of report that nobody reads here.
+    pub const fn suspicious(&self) -> u64 {
+        self.reporters + self.counts + self.blocks + self.history.total()
     }
 }
 

@@ -18,51 +18,84 @@ const SHORTEST_GAP: TimeDelta = TimeDelta::from_millis(50);
 const KNOWN_AFTER: u32 = 10;
 /// Gaps that are remembered; the longest counts.
 const REMEMBERED: usize = 4;
-/// The smallest delay and the smallest round trip are those of so long at least, and of twice that at most.
+/// The smallest delay and the smallest round trip are those of so long at least, and of twice that at most, by the sender's clock: no
+/// time that a report names makes it forget.
 const SPAN: TimeDelta = TimeDelta::from_secs(300);
 /// Clocks tick at both ends and times are rounded on the wire.
 const ROUNDING: TimeDelta = TimeDelta::from_millis(2);
-
 /// So much later than now an arrival may seem: in ten minutes clocks drift apart by less.
 const DRIFT: TimeDelta = TimeDelta::from_millis(250);
+/// A report denies that the route has become shorter if it took at least so much of the smallest round trip.
+const DENIED_FROM: f64 = 0.75;
+/// So long a doubt lasts where reports come that may have been held and so neither deny nor say the same, and two round trips at
+/// least: by then the receiver has told what others told too early.
+const UNSURE: TimeDelta = TimeDelta::from_secs(1);
 
 /// What the reports that were believed say of the present route.
 #[derive(Debug, Default)]
 pub(super) struct Plausible {
-    least_rtt: Least<TimeDelta>,
+    rtt: Confirmed<TimeDelta>,
+    /// Of the least that each report told.
+    delay: Confirmed<ApparentDelay>,
+    /// The least that the present report has told.
+    told: Option<ApparentDelay>,
     /// How many reports measured a round trip.
     measured: u32,
-    least_delay: Least<ApparentDelay>,
+    /// The smallest round trip, once it is known.
+    known: Option<TimeDelta>,
     /// The smallest delay less the smallest round trip, and the smallest delay; no record is believed that is below the one, or
     /// above the other by more than the packet has been away.
     bounds: Option<(ApparentDelay, ApparentDelay)>,
-    /// Since when reports come too early, undenied.
-    early: Option<SendTime>,
+    early: Option<Early>,
     /// Since when arrivals cannot have been at their times, undenied.
     wrong: Option<SendTime>,
     gaps: Gaps,
 }
 
+/// Reports come too early.
+#[derive(Clone, Copy, Debug)]
+struct Early {
+    since: SendTime,
+    /// The newest packet of the first of them.
+    told: Option<u64>,
+    /// Whether others came that may have been held.
+    unsure: bool,
+}
+
 impl Plausible {
-    /// Whether a report may have come after a round trip of at most `rtt` and at least `least`: not in less than half of the
-    /// smallest one so far, unless that is all that reports have said for a while.
-    pub(super) fn admits_round_trip(&mut self, now: SendTime, rtt: TimeDelta, least: TimeDelta) -> bool {
-        let known = self.least_rtt.get().filter(|_| self.measured >= KNOWN_AFTER);
-        let early = |rtt: TimeDelta| known.is_some_and(|known| rtt + rtt + ROUNDING < known);
-        if !early(rtt) {
-            // What may have been held at the other end says nothing against a path that has become shorter.
-            if !early(least) {
+    /// Whether a report whose newest packet is `newest` may have come after a round trip of at most `rtt` and at least `least`: not
+    /// in less than half of the smallest one known, unless that is all that reports have said for a while.
+    pub(super) fn admits_round_trip(
+        &mut self,
+        now: SendTime,
+        newest: Option<u64>,
+        rtt: TimeDelta,
+        least: TimeDelta,
+    ) -> bool {
+        let Some(known) = self.known else { return true };
+        if rtt + rtt + ROUNDING >= known {
+            if least >= known.scale(DENIED_FROM) {
                 self.early = None;
+            } else if let Some(doubt) = &mut self.early {
+                doubt.unsure = true;
             }
             return true;
         }
-        let settled = now - *self.early.get_or_insert(now) >= self.gaps.wait();
+        let doubt = *self.early.get_or_insert(Early { since: now, told: newest, unsure: false });
+        let wait = if doubt.unsure { UNSURE.max(known * 2) } else { self.gaps.wait() };
+        let settled = now - doubt.since >= wait;
         if settled {
-            (self.early, self.least_rtt) = (None, Least::default());
-            self.least_rtt.on_told(now, rtt);
-            self.set_bounds();
+            // It is another route, on which packets take another time as well.
+            (self.early, self.rtt, self.delay) = (None, Confirmed::from(rtt), Confirmed::default());
+            self.know();
         }
         settled
+    }
+
+    /// The packet that was told too early, while that is in doubt.
+    #[inline]
+    pub(super) fn doubted(&self) -> Option<u64> {
+        self.early?.told
     }
 
     /// Whether a packet that left at `sent` may have arrived after `delay`: not if the way there would be shorter than ever by more
@@ -74,17 +107,13 @@ impl Plausible {
         };
         if self.bounds.is_none_or(possible) {
             self.wrong = None;
-            if self.least_delay.on_told(now, delay) {
-                self.set_bounds();
-            }
+            self.told = Some(self.told.map_or(delay, |least| least.min(delay)));
             return true;
         }
         let settled = now - *self.wrong.get_or_insert(now) >= self.gaps.wait();
         if settled {
-            self.wrong = None;
-            self.least_delay = Least::default();
-            self.least_delay.on_told(now, delay);
-            self.set_bounds();
+            (self.wrong, self.delay) = (None, Confirmed::from(delay));
+            self.know();
         }
         settled
     }
@@ -92,55 +121,69 @@ impl Plausible {
     /// A report with news of packets was believed: by how far these lie apart a doubt is measured.
     pub(super) fn on_report(&mut self, now: SendTime) {
         self.gaps.on_report(now);
+        if let Some(delay) = self.told.take()
+            && self.delay.on_told(now, delay, self.gaps.wait())
+        {
+            self.know();
+        }
     }
 
     /// A report was believed, and it measured the round trip `rtt`.
     pub(super) fn on_round_trip(&mut self, now: SendTime, rtt: TimeDelta) {
         self.measured = self.measured.saturating_add(1);
-        if self.least_rtt.on_told(now, rtt) || self.measured == KNOWN_AFTER {
-            self.set_bounds();
+        if self.rtt.on_told(now, rtt, self.gaps.wait()) || self.measured == KNOWN_AFTER {
+            self.know();
         }
     }
 
-    fn set_bounds(&mut self) {
+    fn know(&mut self) {
         let bounds =
             |(rtt, least): (TimeDelta, ApparentDelay)| (least + (TimeDelta::ZERO - rtt - ROUNDING), least);
-        let known = self.least_rtt.get().filter(|_| self.measured >= KNOWN_AFTER);
-        self.bounds = known.zip(self.least_delay.get()).map(bounds);
+        self.known = self.rtt.least().filter(|_| self.measured >= KNOWN_AFTER);
+        self.bounds = self.known.zip(self.delay.least()).map(bounds);
     }
 }
 
-/// The smallest of what reports told of late, by the sender's clock: no arrival time that a report names makes it forget.
+/// The smallest of what reports told of late. What they told for as long as a doubt waits, the greatest of it, counts: no row of
+/// reports beside those of the receiver, each just possible after the one before, makes it smaller.
 #[derive(Debug)]
-struct Least<T> {
+struct Confirmed<T> {
     /// Of the present span and of the one before.
     least: [Option<T>; 2],
     began: Option<SendTime>,
+    /// The greatest since.
+    greatest: Option<(SendTime, T)>,
 }
 
-impl<T> Default for Least<T> {
+impl<T> Default for Confirmed<T> {
     fn default() -> Self {
-        Self { least: [None, None], began: None }
+        Self { least: [None, None], began: None, greatest: None }
     }
 }
 
-impl<T: Copy + Ord> Least<T> {
-    /// Whether the smallest may be another one now.
-    #[inline]
-    fn on_told(&mut self, now: SendTime, told: T) -> bool {
-        let turned = self.began.is_none_or(|began| now - began >= SPAN);
-        if turned {
+impl<T: Copy + Ord> Confirmed<T> {
+    /// It is `least`.
+    fn from(least: T) -> Self {
+        Self { least: [Some(least), None], ..Self::default() }
+    }
+
+    /// Whether the smallest may be another one now; reports for as long as `wait` tell of it.
+    fn on_told(&mut self, now: SendTime, told: T, wait: TimeDelta) -> bool {
+        let (since, greatest) = self.greatest.map_or((now, told), |(since, most)| (since, most.max(told)));
+        if now - since < wait {
+            self.greatest = Some((since, greatest));
+            return false;
+        }
+        self.greatest = Some((now, told));
+        if now - *self.began.get_or_insert(now) >= SPAN {
             self.least = [None, self.least[0]];
             self.began = Some(now);
         }
-        let lower = self.least[0].is_none_or(|least| told < least);
-        if lower {
-            self.least[0] = Some(told);
-        }
-        turned || lower
+        self.least[0] = Some(self.least[0].map_or(greatest, |least| least.min(greatest)));
+        true
     }
 
-    fn get(&self) -> Option<T> {
+    fn least(&self) -> Option<T> {
         self.least.into_iter().flatten().min()
     }
 }

@@ -152,7 +152,7 @@ impl MediaSender {
     }
 
     pub(crate) fn on_messages_read(&mut self, now: SendTime) {
-        self.refusals.on_count(now, self.inbox.refused(&self.streams, &self.history).total());
+        self.refusals.on_count(now, self.inbox.refused(&self.streams, &self.history).suspicious());
         if self.started.is_some() {
             self.refresh(now);
         }

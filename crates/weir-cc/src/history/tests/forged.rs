@@ -68,15 +68,84 @@ fn a_path_that_has_become_shorter_costs_two_reports() {
     assert_eq!(call.history.refused(), Refused { early: 2, ..Refused::default() });
 }
 
+/// A packet each 150 ms, a report each 100, and none on nothing: one packet is held for 10 ms, the next for 60.
+fn sparse() -> Call {
+    Call { gap_ms: 150, every_ms: 100, ..Call::new() }
+}
+
 #[test]
-fn a_path_that_has_become_shorter_costs_sparse_packets_two_reports_as_well() {
-    // A packet each 150 ms, a report each 100, and none on nothing: one packet is held for 10 ms, the next for 60. What seems the round
-    // trip is 90 and 140 ms, then 40, less than half of 90, and 90.
-    let mut call = Call { gap_ms: 150, every_ms: 100, ..Call::new() };
+fn a_path_that_has_become_shorter_is_believed_within_a_second_where_packets_are_sparse() {
+    // What seems the round trip is 90 and 140 ms, then 40 and 90: none of the latter denies the former.
+    let mut call = sparse();
     call.hear(40, honest);
     call.way_ms = 10;
     let told = call.hear(40, honest);
-    assert_eq!(told.iter().filter(|told| !**told).count(), 2, "{told:?}");
+    assert_eq!(told.iter().filter(|told| !**told).count(), 4, "{told:?}");
+    assert!(told[10..].iter().all(|told| *told));
+}
+
+#[test]
+fn a_word_too_early_on_each_of_a_few_packets_is_not_believed() {
+    let mut call = sparse();
+    call.hear(40, honest);
+    let told = call.hear(100, |history, ms| {
+        if (ms + 140) % 150 == 1 {
+            let newest = (history.next_number() - 1) as u16;
+            let lie = [record(newest, Some(ms))];
+            assert_eq!(history.join(at(ms), &Report::packets(&lie, 0)), None, "{ms}");
+        }
+    });
+    assert!(told.into_iter().all(|told| told));
+}
+
+/// The newest packet of `call` that left so many ms ago, and when.
+fn left_before(call: &Call, ms: i64) -> (u16, i64) {
+    let (left, _, number) = call.sent.iter().rev().find(|(left, ..)| *left <= call.ms - ms).unwrap();
+    (*number, *left)
+}
+
+#[test]
+fn round_trips_each_just_possible_after_the_one_before_get_nowhere() {
+    let mut call = Call::new();
+    call.hear(20, honest);
+    // The smallest round trip is 90 ms; half of it is possible, and so it stays.
+    let mut tell = |ms| {
+        let (number, left) = left_before(&call, ms);
+        let lie = [record(number, Some(left + 40))];
+        call.history.join(at(call.ms), &Report::packets(&lie, 0)).is_some()
+    };
+    assert_eq!([45, 45, 30, 20, 10].map(&mut tell), [true, true, false, false, false]);
+}
+
+#[test]
+fn arrivals_each_a_round_trip_before_the_last_stop_at_one() {
+    let mut call = Call::new();
+    call.hear(20, honest);
+    let mut records: Vec<Record> = vec![];
+    for (place, early) in [90, 180, 270].into_iter().enumerate() {
+        let (number, left) = left_before(&call, 80 - 10 * place as i64);
+        records.push(record(number, Some(left + 40 - early)));
+    }
+    assert_eq!(fates(call.history.join(at(call.ms), &Report::packets(&records, 0))).len(), 1);
+    assert_eq!(call.history.refused(), Refused { impossible: 2, ..Refused::default() });
+}
+
+#[test]
+fn what_is_said_of_the_newest_packet_that_has_left_tells_whether_a_report_is_early() {
+    let mut call = Call::new();
+    call.hear(20, honest);
+    let newest = (call.history.next_number() - 1) as u16;
+    let mut join = |records: &[Record]| {
+        let report = packets(records, 0, call.ms);
+        call.history.join(at(call.ms), &report).is_some()
+    };
+    let arrived = Some(call.ms - 1);
+    assert!(
+        !join(&[record(newest, arrived), record(newest + 1, arrived)]),
+        "of one that has not left nothing"
+    );
+    assert!(!join(&[record(newest, arrived), record(newest - 30, arrived)]), "in whatever order");
+    assert!(!join(&[record(newest - 30, arrived), record(newest, None)]), "nor can it be missed so soon");
 }
 
 #[test]
