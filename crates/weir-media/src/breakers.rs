@@ -318,4 +318,44 @@ mod tests {
             assert_eq!(second(&mut breakers, s, 300, s as u32 + 1, 0), None);
         }
     }
+
+    #[test]
+    fn many_reports_in_a_short_time_are_no_lack_of_progress() {
+        let mut breakers = breakers();
+        assert_eq!(second(&mut breakers, 0, 10, 10, 0), None);
+        // Twenty reports in each second tell of nothing newer: it takes five seconds all the same.
+        for n in 1..100 {
+            breakers.on_sent(at(1000 + 50 * n - 1), DataSize::from_bytes(1000));
+            assert_eq!(breakers.on_block(at(1000 + 50 * n), 10, 0), None, "{n}");
+        }
+        breakers.on_sent(at(5999), DataSize::from_bytes(1000));
+        assert!(matches!(breakers.on_block(at(6000), 10, 0), Some(Breaker::MediaTimeout { .. })));
+    }
+
+    #[test]
+    fn congestion_is_judged_over_ten_round_trips_or_three_intervals_but_not_for_ever() {
+        let judged = |interval, rtt_ms| {
+            let breakers = Breakers::new(TimeDelta::from_secs(interval), TimeDelta::from_millis(33));
+            breakers.judged(TimeDelta::from_millis(rtt_ms))
+        };
+        // Three intervals; ten round trips of 600 ms; 15 s at most, and three intervals where these are longer.
+        assert_eq!([judged(1, 100), judged(1, 600), judged(1, 5000), judged(10, 100)], [3, 6, 15, 3]);
+    }
+
+    #[test]
+    fn who_sends_a_packet_in_each_long_interval_is_judged() {
+        // 80 packets in each 10 s with a round trip of 2 s, of which nearly all are lost: TCP would send a packet in 1.63 s.
+        let mut breakers = Breakers::new(TimeDelta::from_secs(10), TimeDelta::from_millis(33));
+        let mut tripped = None;
+        for s in 0..30 {
+            for n in 0..8 {
+                breakers.on_sent(at(1000 * s + 125 * n), DataSize::from_bytes(1000));
+            }
+            if s % 10 == 9 {
+                breakers.on_heard(at(1000 * s + 999), Some(TimeDelta::from_secs(2)));
+                tripped = tripped.or(breakers.on_block(at(1000 * s + 1000), s as u32, 255));
+            }
+        }
+        assert!(matches!(tripped, Some(Breaker::Congestion { .. })), "{tripped:?}");
+    }
 }

@@ -181,4 +181,11 @@ mod tests {
         assert_eq!(asked(&mut r, 500, deltas([200, 201])), [500]);
         assert_eq!(asked(&mut r, 900, [(202, KEY), (203, DELTA)]), NEVER);
     }
+
+    #[test]
+    fn a_key_frame_behind_a_leap_is_whole() {
+        let mut r = requests();
+        assert_eq!(asked(&mut r, 0, [(0, KEY), (1, DELTA)]), NEVER);
+        assert_eq!(asked(&mut r, 500, [(500, KEY)].into_iter().chain(deltas(501..520))), NEVER);
+    }
 }

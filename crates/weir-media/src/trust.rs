@@ -65,3 +65,25 @@ impl Usual {
         DataRate::from_bps_f64(self.bps)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_rate_follows_within_five_seconds() {
+        let kbps = DataRate::from_kbps;
+        let mut usual = Usual::at(kbps(300));
+        assert_eq!(usual.rate(), kbps(300));
+        let mut after = |ms, rate| {
+            usual.on_rate(SendTime::from_millis(ms), kbps(rate));
+            usual.rate()
+        };
+        // The first is taken as it is; then a fifth of the way in a second, and all of it in five or more.
+        assert_eq!(
+            (after(0, 1000), after(1000, 2000), after(1500, 700)),
+            (kbps(1000), kbps(1200), kbps(1150))
+        );
+        assert_eq!((after(6500, 400), after(60_000, 900)), (kbps(400), kbps(900)));
+    }
+}

@@ -389,7 +389,9 @@ mod tests {
         let order = |cwnd| Order::Window(Window { cwnd, ssthresh: 5.0 });
         assert_eq!(member.order(MS(1), &order(10.0)), Some(Share { rate: KBPS(300) }));
         assert_eq!(member.order(MS(1), &order(5.0)), Some(Share { rate: KBPS(150) }));
-        assert_eq!(member.order(MS(1), &order(f64::NAN)), None);
+        for none in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
+            assert_eq!(member.order(MS(1), &order(none)), None, "{none}");
+        }
     }
 
     #[test]

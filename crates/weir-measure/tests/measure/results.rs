@@ -70,6 +70,23 @@ fn runs_without_a_value_are_counted_and_not_averaged() {
 }
 
 #[test]
+fn windows_are_summarised_by_their_names() {
+    let with = |run: RunMetrics, windows: &[(&str, u32)]| {
+        let own = |&(name, bytes): &(&str, u32)| (name.to_owned(), self::run(bytes, 10));
+        RunMetrics { windows: windows.iter().map(own).collect(), ..run }
+    };
+    // 2400 and 4000 bit/s in one of them; the others are of one run each.
+    let summary = summary(&[
+        with(run(1000, 10), &[("talk", 3000), ("first", 2000)]),
+        with(run(1000, 10), &[("second", 9000), ("talk", 5000)]),
+    ]);
+    let windows = &summary.controllers[0].measures.windows;
+    let mean = |name: &str| windows[name].flows[0].rate_bps.unwrap().mean;
+    assert_eq!(windows.keys().collect::<Vec<_>>(), ["first", "talk"], "those of the first run");
+    assert_eq!((mean("talk"), mean("first")), (3200.0, 1600.0));
+}
+
+#[test]
 fn each_controller_needs_a_run_per_seed() {
     let one = [run(1000, 10)];
     let error = Summary::from_runs("x", &[1, 2], [("gcc", &one[..])]).unwrap_err();

@@ -195,4 +195,14 @@ mod tests {
         }
         assert_eq!(e.capture(DataRate::from_kbps(900)).size.bytes(), 13_500);
     }
+
+    #[test]
+    fn after_a_pause_the_sequence_begins_anew_with_the_intra_frame() {
+        let mut e = encoder(EncoderConfig::rfc8593_traces(traces()));
+        let index = |e: &mut Encoder| e.capture(DataRate::from_kbps(400)).size.bytes() / 10 - 100;
+        assert_eq!([index(&mut e), index(&mut e), index(&mut e)], [0, 1, 2]);
+        e.resume(TimeDelta::from_secs(10));
+        assert_eq!(e.next_capture(), TimeDelta::from_secs(10));
+        assert_eq!([index(&mut e), index(&mut e)], [0, 1]);
+    }
 }

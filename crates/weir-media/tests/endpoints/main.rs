@@ -1,6 +1,7 @@
 //! The two endpoints against each other in simulated time, by their interface alone.
 
 mod asleep;
+mod breakers;
 mod call;
 mod detection;
 mod examples;

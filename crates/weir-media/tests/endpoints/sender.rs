@@ -10,7 +10,7 @@ use crate::rig::{Call, RECEIVER, SENDER, config, gcc_2016, limits, media_receive
 
 /// A controller that always wants the same.
 #[derive(Debug)]
-struct Fixed(Target);
+pub(crate) struct Fixed(pub(crate) Target);
 
 impl Controller for Fixed {
     fn on_feedback(&mut self, _: SendTime, _: &Feedback<'_>, _: &SendState) -> Option<Decision> {
@@ -326,4 +326,31 @@ fn padding_shares_the_timestamp_of_the_frame_before_it() {
     assert!(left.iter().any(|(_, packet)| packet.frame.is_none()));
     assert!(timestamps.is_sorted());
     assert_eq!(timestamps.last(), Some(&270_000), "3 s at 90 kHz");
+}
+
+#[test]
+fn a_sender_starts_once_and_never_after_its_stop() {
+    let mut sender = started(target(300));
+    departures(&mut sender, SendTime::from_millis(500));
+    // The next frame is due at 533 ms.
+    sender.start(SendTime::from_millis(510));
+    assert_eq!(sender.poll_frame(SendTime::from_millis(510)), None);
+    sender.stop();
+    sender.start(SendTime::from_millis(600));
+    assert_eq!((sender.has_started(), sender.next_timeout()), (false, None));
+}
+
+#[test]
+fn the_perfect_source_keeps_to_any_rate() {
+    for rate in [10, 20_000] {
+        let config = MediaConfig { encoder: EncoderConfig::perfect(), ..config() };
+        let mut sender = media_sender(Box::new(Fixed(target(rate))), &config);
+        sender.start(SendTime::ZERO);
+        let seconds = 20_000 / rate.min(1000) as i64;
+        let bytes: u64 =
+            departures(&mut sender, second(seconds)).iter().map(|(_, own)| u64::from(own.payload)).sum();
+        let expected = (rate * 125) * seconds as u64;
+        // A packet of 1000 bytes more or less.
+        assert!(bytes.abs_diff(expected) <= 2000, "{rate}: {bytes} instead of {expected}");
+    }
 }

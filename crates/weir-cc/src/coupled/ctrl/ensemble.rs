@@ -176,6 +176,9 @@ impl<R: Rule> Coupler for Ensemble<R> {
 }
 
 #[cfg(test)]
+mod tests;
+
+#[cfg(test)]
 pub(super) mod test_support {
     use weir_units::{DataRate, DataSize};
 

@@ -121,3 +121,57 @@ impl Flow {
         self.usage.acked[0] + self.usage.acked[1]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_units::{DataRate, DataSize};
+
+    use super::*;
+    use crate::coupled::word::Told;
+
+    fn flow() -> Flow {
+        let wishes = Wishes { priority: 1.0, desired: None, least: DataRate::ZERO };
+        let window = Window { cwnd: 10.0, ssthresh: 5.0 };
+        let windowed = Windowed { window, segment: DataSize::from_bytes(1000), base_rtt: None };
+        Flow::new(SendTime::ZERO, wishes, &windowed)
+    }
+
+    fn acked(acked: f64, flight: f64, window_limited: bool) -> WindowNews {
+        let window = Window { cwnd: 10.0, ssthresh: 5.0 };
+        let (before, after, srtt, base_rtt) = (window, window, None, None);
+        WindowNews { told: Told::Acknowledged, before, after, acked, flight, window_limited, srtt, base_rtt }
+    }
+
+    #[test]
+    fn what_was_acknowledged_lately_is_that_of_this_round_and_of_the_last() {
+        let mut flow = flow();
+        let mut lately = |segments: f64, turns: bool| {
+            flow.on_acknowledged(SendTime::from_millis(7), &acked(segments, 5.0, false));
+            let bytes = flow.acked_lately();
+            if turns {
+                flow.turn_round();
+            }
+            bytes
+        };
+        assert_eq!((lately(1.0, false), lately(2.0, true)), (1000.0, 3000.0));
+        assert_eq!((lately(4.0, true), lately(8.0, false)), (7000.0, 12_000.0));
+        assert_eq!(flow.heard, SendTime::from_millis(7));
+    }
+
+    #[test]
+    fn use_is_judged_by_round() {
+        let mut flow = flow();
+        assert!(flow.usage.limited, "it cannot be judged yet");
+        flow.turn_round();
+        for flight in [3.0, 6.0, 4.0] {
+            flow.on_acknowledged(SendTime::ZERO, &acked(2.0, flight, false));
+        }
+        // What was in the network before the acknowledgement: 6 + 2 segments.
+        assert_eq!((flow.usage.peak, flow.usage.limited), (8000.0, false));
+        flow.on_acknowledged(SendTime::ZERO, &acked(1.0, 1.0, true));
+        flow.on_acknowledged(SendTime::ZERO, &acked(1.0, 1.0, false));
+        assert!(flow.usage.limited);
+        flow.turn_round();
+        assert_eq!((flow.usage.peak, flow.usage.limited), (0.0, false));
+    }
+}

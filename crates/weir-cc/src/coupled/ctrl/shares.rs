@@ -155,6 +155,13 @@ mod tests {
     }
 
     #[test]
+    fn what_one_cannot_use_another_takes_that_has_a_limit_as_well() {
+        assert_eq!(shares(24.0, &[flow(1.0, 3.0), flow(1.0, 100.0)]), [3.0, 21.0]);
+        // Both below their limits.
+        assert_eq!(shares(24.0, &[flow(1.0, 13.0), flow(2.0, 17.0)]), [8.0, 16.0]);
+    }
+
+    #[test]
     fn nobody_leaves_anything_where_nobody_can_take_it() {
         assert_eq!(shares(24.0, &[flow(1.0, 3.0), flow(1.0, 4.0)]), [12.0, 12.0]);
     }

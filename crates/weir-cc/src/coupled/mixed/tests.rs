@@ -392,3 +392,19 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(tell(MEDIA, Word::Leave), Ok(()));
     assert_eq!(tell(MEDIA, Word::Pause), Err(Refusal::UnknownFlow(MEDIA)));
 }
+
+#[test]
+fn data_alone_starts_slowly_while_no_queue_stands() {
+    let grown = |srtt_ms| {
+        let mut call = Call::by(Config::default());
+        call.tell(0, MEDIA, data(10.0, wishes(1.0, None)));
+        call.tell(0, DATA, data(10.0, wishes(1.0, None)));
+        call.close(1000.0);
+        call.tell(100, DATA, news(Told::Acknowledged, 5.0, 6.0, srtt_ms));
+        call.sum()
+    };
+    // A segment for a segment is 100 kbit/s.
+    assert!((grown(100) - 1100.0).abs() < 0.01, "{}", grown(100));
+    // Once a queue stands longer than 25 ms no more than one in a round trip.
+    assert!(grown(160) < 1011.0, "{}", grown(160));
+}

@@ -201,4 +201,19 @@ mod tests {
         assert_eq!(after(400, 100e-6, |_| true).line.slope, 0.0);
         assert_eq!(after(400, 600e-6, |_| false).line.slope, 0.0);
     }
+
+    #[test]
+    fn delays_are_taken_back_to_time_0_by_their_slope() {
+        for points in 1..10 {
+            // All of them are 20 ms then, but for the last, which is 1 ms less.
+            let point = |k: u32| {
+                let time = 100.0 + f64::from(k);
+                let delay = 0.02 + 100e-6 * time - if k + 1 == points { 0.001 } else { 0.0 };
+                Least { time, delay }
+            };
+            let points: Vec<Least> = (0..points).map(point).collect();
+            let least = least_at_zero(&points, 100e-6);
+            assert!((least - 0.019).abs() < 1e-12, "{} points: {least}", points.len());
+        }
+    }
 }

@@ -173,3 +173,70 @@ impl Pool {
         self.sum
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IN_INTERVAL: Statistics = Statistics {
+        interval: 0,
+        skew: 0.0,
+        variability: 0.0,
+        frequency: 0.0,
+        loss: 0.0,
+        packets: 100,
+        bottleneck: true,
+        queuing: 0.0,
+        samples: 20,
+    };
+
+    fn told(queuing: f64) -> Statistics {
+        Statistics { queuing, ..IN_INTERVAL }
+    }
+
+    fn near(value: f64, expected: f64) {
+        assert!((value - expected).abs() < 1e-12, "{value} instead of {expected}");
+    }
+
+    #[test]
+    fn a_unit_begins_again_after_more_silence_than_it_may_keep() {
+        let mut unit = Unit::new(None, 0, 10, 10);
+        unit.on_interval(Some(&told(0.01)), 1e6, 2);
+        for _ in 0..2 {
+            unit.on_interval(None, 0.0, 2);
+        }
+        assert_eq!(unit.grown, 1);
+        // An interval without samples is a silent one; and so it stays however long that lasts.
+        for _ in 0..3 {
+            unit.on_interval(Some(&Statistics { samples: 0, ..told(0.5) }), 1e6, 2);
+            assert_eq!(unit.grown, 0);
+        }
+        unit.on_interval(Some(&told(0.01)), 1e6, 2);
+        unit.on_interval(None, 0.0, 2);
+        assert_eq!(unit.grown, 1, "silence is counted anew");
+    }
+
+    #[test]
+    fn harm_is_what_is_known_of_the_guards_span() {
+        let mut unit = Unit::new(None, 0, 4, 10);
+        for (queuing, rate) in [(0.010, 1e6), (0.030, 3e6)] {
+            unit.on_interval(Some(&told(queuing)), rate, 2);
+        }
+        let harm = unit.harm();
+        // Means of 10 ms, then of 20 ms; both are 10 ms away from that.
+        near(harm.queuing, 0.020);
+        near(harm.most_queuing, 0.020);
+        near(harm.variance, 0.0001);
+        near(harm.rate, 2e6);
+        // Of six intervals the last four count: 30, 10, 10 and 10 ms; four of them say what one says.
+        for _ in 0..3 {
+            unit.on_interval(Some(&told(0.010)), 1e6, 2);
+        }
+        let harm = unit.harm();
+        near(harm.queuing, 0.015);
+        // The greatest mean was that of 10 and 30 ms.
+        near(harm.most_queuing, 0.020);
+        near(harm.variance, (3.0 * 0.005_f64.powi(2) + 0.015_f64.powi(2)) / 4.0);
+        near(harm.rate, 1.5e6);
+    }
+}

@@ -252,6 +252,7 @@ mod tests {
         let error = |text: &str, flows| Series::read_csv(text, &plan(flows)).unwrap_err().to_string();
         assert_eq!(error("time_s\n0\nx\n", vec![]), "line 3: `x` is neither a number nor a cause");
         assert_eq!(error("time_s,a\n0\n", vec![]), "line 2 has more or fewer cells than the first");
+        assert_eq!(error("time_s\n0\n1,2\n", vec![]), "line 3 has more or fewer cells than the first");
         let video = FlowPlan::new("video", FlowKind::Media);
         assert_eq!(error("time_s\n0\n", vec![video]), "there is no column `video.send_rate_bps`");
     }

@@ -1,6 +1,9 @@
 //! Further windows beside the one of the plan, and what the viewer of a flow gets.
 
-use weir_measure::metrics::{Measured, Window};
+use std::sync::Arc;
+
+use weir_measure::metrics::{Backlog, Measured, Window, Witness};
+use weir_world::Loss;
 
 use super::*;
 
@@ -104,4 +107,18 @@ fn what_waits_at_the_sender_and_in_queues_is_the_whole_wait() {
         (whole.count(), whole.mean_ms(), whole.max()),
         (2, Some(550.0), Some(TimeDelta::from_millis(630)))
     );
+}
+
+#[test]
+fn a_witness_sees_what_waits_while_the_run_lasts() {
+    let plan = plan(1000, vec![media("a")]);
+    let witness = Arc::new(Witness::new(&plan));
+    let mut run = Run(Recorder::new(plan).beside(Some(Arc::clone(&witness))));
+    let packet = run.sends(0, 100, 1000);
+    let lost = run.sends(0, 150, 500);
+    run.0.dropped(Time::from_millis(200), 0, 0, &lost, Loss::Random);
+    let waits = PacketMeta { wait: TimeDelta::from_millis(120), ..packet };
+    run.0.delivered(Time::from_millis(245), 0, &waits);
+    let waiting = |ms| witness.waiting(0, Time::from_millis(ms), &mut Backlog::default());
+    assert_eq!([100, 110, 160, 210, 230].map(waiting), [0, 1000, 1500, 1000, 0]);
 }

@@ -303,3 +303,51 @@ fn a_service_that_ends_gives_up_what_waits() {
     assert_eq!(leaving(&mut traced), expected);
     assert_eq!(traced.enqueue(at(9), packet(5, 1)).unwrap_err().reason, DropReason::DeadLink);
 }
+
+/// A link of 1 Mbit/s and 25 ms with this queue and two packets of 10 ms that arrive at the beginning.
+fn with_two(discipline: Discipline) -> Link<Numbered> {
+    let queue = QueueConfig { discipline, ..QueueConfig::default() };
+    let config = LinkConfig { queue, ..LinkConfig::new(constant(DataRate::from_mbps(1)), ms(25)) };
+    let mut link = Link::new(&config, 1).unwrap();
+    (0..2).for_each(|number| link.enqueue(at(0), packet(number, 1250)).unwrap());
+    link
+}
+
+#[test]
+fn a_queue_that_drops_what_arrives_alone_wakes_only_where_a_packet_comes_out() {
+    for discipline in [Discipline::Pie(Pie::default()), Discipline::Red(Red::default())] {
+        let mut link = with_two(discipline);
+        let mut left = Vec::new();
+        while let Some(due) = link.next_departure() {
+            left.push((due, link.pop(due).map(|exit| exit.packet.number)));
+        }
+        assert_eq!(left, [(at(35), Some(0)), (at(45), Some(1))]);
+    }
+}
+
+#[test]
+fn the_backlog_of_an_active_queue_counts_what_is_left_of_the_packet_in_service() {
+    for discipline in [Discipline::CoDel(CoDel::default()), Discipline::DualPi2(DualPi2::default())] {
+        let mut link = with_two(discipline);
+        let backlog = |link: &Link<Numbered>, now| {
+            let backlog = link.backlog(at(now));
+            (backlog.packets, backlog.bytes.bytes())
+        };
+        // 1 ms is 125 bytes.
+        assert_eq!((backlog(&link, 0), backlog(&link, 4)), ((2, 2500), (2, 2000)));
+        assert!(link.pop(at(10)).is_none());
+        assert_eq!((backlog(&link, 10), backlog(&link, 15)), ((1, 1250), (1, 625)));
+        assert!(link.pop(at(20)).is_none());
+        assert_eq!(backlog(&link, 20), (0, 0));
+    }
+}
+
+#[test]
+fn a_passive_link_keeps_its_wake_up_whatever_comes_behind_and_an_active_one_may_not() {
+    let mut passive = with_two(Discipline::DropTail);
+    assert!(passive.keeps_wake_up());
+    let due = passive.next_departure();
+    passive.enqueue(at(1), packet(2, 1250)).unwrap();
+    assert_eq!(passive.next_departure(), due);
+    assert!(!with_two(Discipline::CoDel(CoDel::default())).keeps_wake_up());
+}

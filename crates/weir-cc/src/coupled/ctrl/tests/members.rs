@@ -190,3 +190,42 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
     let Word::Join(join) = join(1.0, sound) else { unreachable!() };
     assert_eq!(refusal(1, &Word::Join(Join { window: None, ..join })), Refusal::Kind(Member(1)));
 }
+
+#[test]
+fn who_leads_the_sum_goes_on_though_another_is_acknowledged_more() {
+    let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
+    assert_eq!(rig.coupler.coordinator(), Some(Member(0)));
+    for _ in 0..5 {
+        rig.wait(101);
+        for flow in [1, 1, 0, 1, 1] {
+            rig.ack(flow);
+        }
+        assert_eq!(rig.coupler.coordinator(), Some(Member(0)));
+    }
+}
+
+#[test]
+fn the_sum_falls_in_the_proportion_of_its_leaders_window() {
+    let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
+    rig.told(0, Told::Acknowledged, 8.0);
+    assert!(close(rig.sum(), 16.0), "{}", rig.sum());
+}
+
+#[test]
+fn by_rates_a_flow_without_a_round_trip_time_has_the_mean_of_the_others() {
+    let mut rig = Rig::new(Config { by_rates: true, ..ramped() });
+    let join = |base_rtt: Option<i64>| {
+        let Word::Join(mut join) = join(1.0, window(20.0, 10.0)) else { unreachable!() };
+        let windowed = join.window.as_mut().unwrap();
+        windowed.base_rtt = base_rtt.map(TimeDelta::from_millis);
+        Word::Join(join)
+    };
+    for (flow, base_rtt) in [(0, Some(40)), (1, Some(80)), (2, None)] {
+        rig.windows.insert(flow, window(20.0, 10.0));
+        rig.tell(flow, &join(base_rtt));
+    }
+    // 40 : 80 : 60 of 20 segments.
+    for (flow, part) in [(0, 40.0), (1, 80.0), (2, 60.0)] {
+        assert!(close(rig.share(flow), 20.0 * part / 180.0), "{flow}: {}", rig.share(flow));
+    }
+}

@@ -241,3 +241,22 @@ fn a_window_that_is_alone_is_as_if_it_were_not_coupled() {
         lives_alone(config, Cubic::new());
     }
 }
+
+#[test]
+fn a_silent_window_comes_back_with_an_acknowledgement_and_not_with_a_timeout() {
+    for (told, comes_back) in [
+        (Told::TimedOut, false),
+        (Told::Reduced, false),
+        (Told::Idle, false),
+        (Told::Acknowledged, true),
+        (Told::Marked, true),
+    ] {
+        let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 1000.0)]);
+        let tcp = join_windowed(&mut flows, Some(RTT));
+        flows.at_ms(4900).grows(0, 1000.0);
+        flows.at_ms(5000).fse.on_timeout(SendTime::from_millis(5000));
+        assert_eq!(flows.fse.aggregate(Member(tcp)), None, "it is silent");
+        tell(&mut flows, tcp, told, FIRST, FIRST);
+        assert_eq!(flows.fse.aggregate(Member(tcp)).is_some(), comes_back, "{told:?}");
+    }
+}

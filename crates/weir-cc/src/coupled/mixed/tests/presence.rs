@@ -145,3 +145,33 @@ fn round_trips_of_no_time_and_of_ages_are_bounded() {
     call.tell(1100, DATA, Word::Window(WindowNews { srtt: none, base_rtt: none, ..heard }));
     assert!(call.sum() <= 1e6, "a window of two segments is no petabit: {}", call.sum());
 }
+
+#[test]
+fn a_bound_that_does_not_bind_any_more_is_forgotten() {
+    let mut call = Call::with_sum(Config::default(), 2000);
+    call.tell(1100, MEDIA, update(1000, 500, Why::Ceiling));
+    assert_eq!(call.rates[1], Some(500.0));
+    // Two losses leave 250 each, which is less than the bound; a half more is 375.
+    call.tell(1300, DATA, news(Told::RecoveryEntered, 10.0, 5.0, 100));
+    call.tell(1600, DATA, news(Told::RecoveryEntered, 10.0, 5.0, 100));
+    assert_eq!(call.rates[1], Some(250.0));
+    call.tell(1900, MEDIA, update(250, 375, Why::Growth));
+    // What the other leaves is 750 together, of which it takes half as much again as it had.
+    call.tell(2500, DATA, Word::Leave);
+    assert_eq!(call.rates[1], Some(562.5));
+}
+
+#[test]
+fn a_flow_may_use_half_as_much_again_as_it_has_in_flight() {
+    let mut call = Call::with_sum(Config::default(), 8000);
+    let Word::Window(unused) = news(Told::Acknowledged, 40.0, 40.0, 100) else { unreachable!() };
+    let unused = Word::Window(WindowNews { window_limited: false, flight: 15.0, ..unused });
+    call.tell(1100, DATA, unused);
+    assert_eq!(call.rates[1], Some(4000.0), "not before it has left some for a round trip");
+    call.tell(1200, DATA, unused);
+    // 1.5 · (15 + 1) segments are 2400 kbit/s.
+    assert_eq!(call.rates[1], Some(5600.0));
+    let limited = news(Told::Acknowledged, 40.0, 40.0, 100);
+    call.tell(1300, DATA, limited);
+    assert_eq!(call.rates[1], Some(4000.0), "and all of its share again");
+}
