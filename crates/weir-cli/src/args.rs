@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
-use weir_lab::experiments::Shard;
 use weir_lab::form::Varied;
 use weir_lab::registry::{self, Registry};
+use weir_lab::runs::Shard;
 use weir_lab::traces::TraceStore;
 use weir_lab::{analysis, pairs};
 

@@ -1,10 +1,9 @@
-//! Runs that a directory keeps: what was interrupted goes on, and machines divide it. Of papers' rows and of sweeps.
+//! Runs that a directory keeps: what was interrupted goes on, and machines divide it. Of papers' rows, of sweeps and of suites.
 
 use std::io::Write;
 use std::path::PathBuf;
 
-use weir_lab::experiments::{Reproduced, Reproduction};
-use weir_lab::runs::{Forget, Log, RunError};
+use weir_lab::runs::{Divisible, Forget, Log, RunError};
 use weir_lab::traces::TraceStore;
 
 use crate::args::Parts;
@@ -14,7 +13,7 @@ use crate::output::OutputDirectory;
 use crate::progress::{self, Lines};
 
 /// Where the runs are kept in the directory.
-const RUNS: &str = "runs.log";
+pub(crate) const RUNS: &str = "runs.log";
 
 /// How runs are made that may be kept.
 pub(crate) struct Kept<'a> {
@@ -27,17 +26,17 @@ pub(crate) struct Kept<'a> {
 
 impl Kept<'_> {
     /// Makes the runs that `directory` does not keep yet. `None` where these were those of a shard, which is then said.
-    pub(crate) fn run(
+    pub(crate) fn run<D: Divisible>(
         &self,
-        reproduction: &Reproduction<'_>,
+        all: &D,
         store: &TraceStore,
         directory: Option<&OutputDirectory>,
-    ) -> Result<Option<Reproduced>, Failure> {
+    ) -> Result<Option<D::Whole>, Failure> {
         let &Self { parts, quiet, what, .. } = self;
         let others: Vec<PathBuf> = parts.merge.iter().map(|directory| directory.join(RUNS)).collect();
         let log = directory.map(|directory| Log::open(&directory.path(RUNS), &others));
         let log = log.transpose().map_err(RunError::from)?;
-        let runs = parts.shard.map_or_else(|| reproduction.runs(), |shard| reproduction.runs_of(shard));
+        let runs = parts.shard.map_or_else(|| all.runs(), |shard| all.runs_of(shard));
         let bar = progress::bar(quiet);
         progress::expect(&bar, what, runs);
         let lines = Lines::beside_a_bar(quiet);
@@ -46,18 +45,18 @@ impl Kept<'_> {
             lines.tell(&bar);
         };
         let jobs = threads(self.jobs);
-        let reproduced = match (&log, parts.shard) {
+        let whole = match (&log, parts.shard) {
             (Some(log), Some(shard)) => {
-                reproduction.run_shard(shard, jobs, store, log, &done)?;
+                all.run_shard(shard, jobs, store, log, &done)?;
                 None
             }
-            (Some(log), None) => Some(reproduction.run(jobs, store, log, &done)?),
-            (None, _) => Some(reproduction.run(jobs, store, &Forget, &done)?),
+            (Some(log), None) => Some(all.run(jobs, store, log, &done)?),
+            (None, _) => Some(all.run(jobs, store, &Forget, &done)?),
         };
         bar.finish_and_clear();
-        let Some(log) = log else { return Ok(reproduced) };
+        let Some(log) = log else { return Ok(whole) };
         log.in_order().map_err(RunError::from)?;
-        if let (None, Some(shard)) = (&reproduced, parts.shard) {
+        if let (None, Some(shard)) = (&whole, parts.shard) {
             let mut out = anstream::stdout().lock();
             writeln!(out, "{runs} runs, those of shard {shard}, are kept; --merge takes them from there")?;
         } else if (log.taken() > 0 || !parts.merge.is_empty()) && !quiet {
@@ -66,6 +65,6 @@ impl Kept<'_> {
                 log.taken()
             );
         }
-        Ok(reproduced)
+        Ok(whole)
     }
 }

@@ -16,10 +16,11 @@ use weir_lab::suite::{self, Case, Suite, SuiteRequest, SuiteResult, Untimely};
 use weir_lab::traces::TraceStore;
 
 use crate::args::{SuiteArgs, SuiteCommand, SuiteSource};
-use crate::effective::{blame_sweep, contestants, each_once, threads, try_to_build};
+use crate::browser;
+use crate::effective::{blame_sweep, contestants, each_once, try_to_build};
 use crate::failure::Failure;
+use crate::kept::Kept;
 use crate::sweep::refuse_keys;
-use crate::{browser, progress};
 use gates::Gates;
 use output::{Output, Told};
 
@@ -55,22 +56,14 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     let seeds: Vec<u64> = (0..u64::from(args.runs)).map(|run| args.seed.wrapping_add(run)).collect();
     // Everything that can be wrong is looked at before anything runs.
     let store = args.data.store();
-    let request = SuiteRequest {
-        suite,
-        registry,
-        controllers: &contestants,
-        seeds: &seeds,
-        jobs: threads(args.jobs),
-        cases: &cases,
-    };
+    let request = SuiteRequest { suite, registry, controllers: &contestants, seeds: &seeds, cases: &cases };
     sweeps_fit(args, &request, &store)?;
     no_stand_ins(args, &request, &store)?;
     let base = args.baseline.as_deref().map(|path| SuiteResult::read(path, &request, &store)).transpose()?;
+    let plan = request.plan()?;
     let mut output = Output::prepare(args, registry, suite, &cases)?;
-    let bar = progress::bar(args.quiet);
-    progress::expect(&bar, &suite.name, request.runs());
-    let run = request.run(&store, &|| bar.inc(1))?;
-    bar.finish_and_clear();
+    let kept = Kept { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &suite.name };
+    let Some(run) = kept.run(&plan, &store, output.keeping())? else { return Ok(true) };
     let mut notes = run.result.notes();
     notes.extend(base.as_ref().and_then(|base| changes::other_senders(base, &run.result)));
     let changes = base.map(|base| suite::compare(&base, &run.result));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::DataArgs;
+use super::{DataArgs, Parts};
 use clap::{Subcommand, value_parser};
 use weir_lab::form::Varied;
 use weir_lab::suite::{self, Suite};
@@ -67,28 +67,31 @@ pub(crate) struct SuiteArgs {
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
     /// Save the result, as the base of later comparisons.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     pub(crate) save: Option<PathBuf>,
     /// Compare with a saved result; exit with 1 if anything got worse.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     pub(crate) baseline: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) gates: GateArgs,
     /// Write the verdicts as JUnit's XML, each case a test of its controller: missed ones failed, those that are open or not
     /// judged skipped.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     pub(crate) junit: Option<PathBuf>,
     /// Write the matrix as a table of Markdown; `-` prints it in place of the usual one.
-    #[arg(long, value_name = "FILE|-")]
+    #[arg(long, value_name = "FILE|-", conflicts_with = "shard")]
     pub(crate) markdown: Option<PathBuf>,
-    /// Directory for the matrix as a page and the result as JSON [default: weir-out/suite-NAME, of some of the cases
+    /// Directory for the matrix as a page, the result as JSON, and the runs, by which what was interrupted goes on [default, without
+    /// the runs: weir-out/suite-NAME, of some of the cases
     /// weir-out/suite-NAME-some, of a sweep weir-out/suite-NAME-sweep].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) parts: Parts,
+    #[command(flatten)]
     pub(crate) data: DataArgs,
     /// Open the matrix when it is there.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "shard")]
     pub(crate) open: bool,
     /// Also judge by what stands in for recorded traces that are not there; without it that is an error.
     #[arg(long)]
@@ -105,10 +108,10 @@ pub(crate) struct SuiteArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct GateArgs {
     /// These cases have to pass, such as `5.1,5.4`; exit with 1 if one does not.
-    #[arg(long, value_name = "CASE", value_delimiter = ',')]
+    #[arg(long, value_name = "CASE", value_delimiter = ',', conflicts_with = "shard")]
     pub(crate) require: Vec<String>,
     /// So many cases have to pass; exit with 1 if fewer do.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), conflicts_with = "shard")]
     pub(crate) min_passed: Option<u32>,
     /// What is open counts as passed for --require and --min-passed.
     #[arg(long)]

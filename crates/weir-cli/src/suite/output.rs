@@ -11,6 +11,7 @@ use crate::args::SuiteArgs;
 use crate::browser;
 use crate::differences;
 use crate::failure::Failure;
+use crate::kept::RUNS;
 use crate::output::DEFAULT_OUT;
 use crate::output::{Files, OutputDirectory, OutputFile};
 use crate::table;
@@ -60,6 +61,8 @@ enum Form {
 pub(super) struct Output {
     form: Form,
     directory: Option<OutputDirectory>,
+    /// Whether runs are kept there.
+    keeps_runs: bool,
     save: Option<OutputFile>,
     junit: Option<OutputFile>,
     markdown: Option<OutputFile>,
@@ -86,11 +89,13 @@ impl Output {
         let markdown = args.markdown.as_deref().filter(|_| !to_stdout);
         let out = directory(args, suite, cases);
         let result = out.as_ref().map(|out| out.join(RESULT));
+        let runs = args.out.as_ref().map(|out| out.join(RUNS));
         let written = [
             (args.save.as_deref(), "--save"),
             (args.junit.as_deref(), "--junit"),
             (markdown, "--markdown"),
             (result.as_deref(), "--out"),
+            (runs.as_deref(), "--out"),
         ];
         each_in_its_place(&written)?;
         is_kept("--baseline", args.baseline.as_deref(), &written)?;
@@ -107,6 +112,7 @@ impl Output {
             junit: prepare(args.junit.as_deref())?,
             markdown: prepare(markdown)?,
             repeat: args.repeated(suite),
+            keeps_runs: args.out.is_some(),
             directory: out.as_deref().map(|path| OutputDirectory::prepare(path, registry)).transpose()?,
         })
     }
@@ -138,6 +144,11 @@ impl Output {
             first = first.and(file.write(told.markdown().as_bytes()));
         }
         first
+    }
+
+    /// The directory that keeps the runs: one that was asked for.
+    pub(super) fn keeping(&self) -> Option<&OutputDirectory> {
+        self.directory.as_ref().filter(|_| self.keeps_runs)
     }
 
     /// Where the matrix is, if it was written.

@@ -18,6 +18,7 @@ mod same_bytes;
 mod suite;
 mod suite_ci;
 mod suite_file;
+mod suite_parts;
 mod support;
 mod sweep;
 mod trace;

@@ -22,7 +22,6 @@ mod reproduce;
 mod results;
 mod row;
 mod sense;
-mod shard;
 mod sweep;
 mod table;
 #[cfg(test)]
@@ -45,6 +44,5 @@ pub use row::{
     Better, Claim, Class, Direction, Further, Grid, NoMore, Order, OverPlaces, OverSeeds, Range, Reported,
     Row, Seeds, Selection, Source, Sweep, Trend, Values, Variant,
 };
-pub use shard::Shard;
 pub use sweep::{SweepRequest, Swept};
 pub use table::Table;

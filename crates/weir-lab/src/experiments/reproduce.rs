@@ -13,11 +13,10 @@ use super::plots::{self, PlotResult};
 use super::read::{Experiment, Formulas};
 use super::results::{Accepted, ClaimResult, PlaceResult};
 use super::row::{Claim, Order, OverPlaces, OverSeeds, Range};
-use super::shard::Shard;
 use super::table::Table;
 use super::values::{Place, Runs};
 use crate::form::ScenarioError;
-use crate::runs::{RunError, Runner, Store};
+use crate::runs::{Divisible, RunError, Runner, Shard, Store};
 use crate::traces::TraceStore;
 use weir_measure::results::Value;
 use weir_measure::results::stats::mean;
@@ -59,23 +58,60 @@ impl<'e> Reproduction<'e> {
         Ok(Self { plan: Plan::of(experiments, extent, traces)?, further, plots })
     }
 
-    /// How many runs that makes; with further seeds at most.
-    pub fn runs(&self) -> usize {
-        self.plan.runs() + if self.further { self.plan.most_further_runs() } else { 0 }
-    }
-
     /// The rows to which further seeds, where they are wanted, add none beyond those that all places have.
     pub fn without_further_runs(&self) -> impl Iterator<Item = &str> {
         let rows = self.plan.rows.iter().filter(|row| self.further && row.most_further_runs() == Some(0));
         rows.map(|row| row.experiment.name.as_str())
     }
 
-    /// Makes the runs on so many threads, those that `store` has not, and judges the claims, in the order of the rows; `done` is
-    /// called after each run, from any thread.
-    ///
-    /// # Errors
-    /// A run cannot be made.
-    pub fn run(
+    fn tasks(&self, shard: Shard) -> Vec<OneRun> {
+        let of = |(case, own): (usize, &Case<'_>)| {
+            (1..=u64::from(own.runs())).map(move |seed| OneRun { case, seed })
+        };
+        shard.of(self.plan.cases.iter().enumerate().flat_map(of)).collect()
+    }
+
+    fn make(
+        &self,
+        tasks: &[OneRun],
+        jobs: usize,
+        traces: &TraceStore,
+        store: &impl Store<Harvest>,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Harvest>, RunError> {
+        let make = |index: usize| {
+            let OneRun { case, seed } = tasks[index];
+            self.plan.cases[case].make(seed, traces, store)
+        };
+        Runner { jobs, done }.each(tasks.len(), make)
+    }
+}
+
+impl Divisible for Reproduction<'_> {
+    type Kept = Harvest;
+    type Whole = Reproduced;
+
+    fn runs_of(&self, shard: Shard) -> usize {
+        self.tasks(shard).len()
+    }
+
+    fn runs(&self) -> usize {
+        self.plan.runs() + if self.further { self.plan.most_further_runs() } else { 0 }
+    }
+
+    fn run_shard(
+        &self,
+        shard: Shard,
+        jobs: usize,
+        traces: &TraceStore,
+        store: &impl Store<Harvest>,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<(), RunError> {
+        self.make(&self.tasks(shard), jobs, traces, store, done).map(drop)
+    }
+
+    /// The claims are judged in the order of the rows.
+    fn run(
         &self,
         jobs: usize,
         traces: &TraceStore,
@@ -103,49 +139,6 @@ impl<'e> Reproduction<'e> {
         let claims = rows().zip(&best).flat_map(|(row, best)| row.judge(best, &harvests)).collect();
         let measured = rows().flat_map(|row| row.measured(&harvests)).collect();
         Ok(Reproduced { claims, plots, tables, measured })
-    }
-
-    /// Makes the runs of `shard` alone, into `store`.
-    ///
-    /// # Errors
-    /// A run cannot be made.
-    pub fn run_shard(
-        &self,
-        shard: Shard,
-        jobs: usize,
-        traces: &TraceStore,
-        store: &impl Store<Harvest>,
-        done: &(dyn Fn() + Sync),
-    ) -> Result<(), RunError> {
-        self.make(&self.tasks(shard), jobs, traces, store, done).map(drop)
-    }
-
-    /// How many runs `shard` makes.
-    pub fn runs_of(&self, shard: Shard) -> usize {
-        self.tasks(shard).len()
-    }
-
-    fn tasks(&self, shard: Shard) -> Vec<OneRun> {
-        let of = |(case, own): (usize, &Case<'_>)| {
-            (1..=u64::from(own.runs())).map(move |seed| OneRun { case, seed })
-        };
-        let all = self.plan.cases.iter().enumerate().flat_map(of).enumerate();
-        all.filter(|(index, _)| shard.has(*index)).map(|(_, task)| task).collect()
-    }
-
-    fn make(
-        &self,
-        tasks: &[OneRun],
-        jobs: usize,
-        traces: &TraceStore,
-        store: &impl Store<Harvest>,
-        done: &(dyn Fn() + Sync),
-    ) -> Result<Vec<Harvest>, RunError> {
-        let make = |index: usize| {
-            let OneRun { case, seed } = tasks[index];
-            self.plan.cases[case].make(seed, traces, store)
-        };
-        Runner { jobs, done }.each(tasks.len(), make)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use super::catalogue::TEMPLATES;
 use super::read::select;
 use super::*;
-use crate::runs::Forget;
+use crate::runs::{Divisible as _, Forget};
 use crate::traces::TraceStore;
 
 fn folder() -> PathBuf {

@@ -3,17 +3,22 @@
 //! A [`Runner`] takes [tasks](Task), makes the runs on as many threads as it is told, and folds each into
 //! what is wanted of it. What comes out has the order of the tasks, whatever the number of threads. A [`Store`] keeps
 //! what was folded under its task's key, which stands for all that the result depends on: what is there already is not run
-//! again, so that an interrupted grid goes on, and what several machines made comes together. `weir reproduce --out` keeps a [`Log`].
+//! again, so that an interrupted grid goes on, and what several machines made comes together. Such runs are [`Divisible`] into
+//! [shards](Shard). `weir reproduce`, `weir run --sweep` and `weir suite` keep a [`Log`] in `--out`.
 
 mod capture;
+mod divisible;
 mod error;
 mod fingerprint;
 mod runner;
+mod shard;
 mod store;
 mod task;
 
 pub use capture::{Capture, CaptureFile, check_links};
+pub use divisible::Divisible;
 pub use error::RunError;
 pub use runner::Runner;
+pub use shard::Shard;
 pub use store::{Forget, Log, Store, StoreError};
 pub use task::{Ran, Task, kept_or_made, key};

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use flate2::Crc;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 /// Keeps results by the keys of their tasks.
 pub trait Store<T>: Sync {
@@ -61,17 +61,19 @@ impl<T> Store<T> for Forget {
 
 /// Keeps results in a plain file that grows by a line with each: a checksum, the key, and the result as JSON, in which numbers
 /// have to be finite. A line that is damaged counts as none, so that what is killed loses nothing but the result it was writing.
+/// Results of several kinds stand beside each other; one of another kind than is asked for counts as none, and stays.
 /// One process at a time may put results into it.
 #[derive(Debug)]
-pub struct Log<T> {
+pub struct Log {
     path: PathBuf,
-    kept: Mutex<BTreeMap<String, T>>,
+    /// The text of each line, by its key.
+    kept: Mutex<BTreeMap<String, String>>,
     file: Mutex<File>,
     /// How many results were taken from it.
     taken: AtomicUsize,
 }
 
-impl<T: Serialize + DeserializeOwned> Log<T> {
+impl Log {
     /// The log at `path`, which is made if it is not there, with what is in the logs `besides` as well.
     ///
     /// # Errors
@@ -123,8 +125,8 @@ impl<T: Serialize + DeserializeOwned> Log<T> {
         let partial = self.path.with_extension("partial");
         let write = || {
             let mut out = BufWriter::new(File::create(&partial)?);
-            for (key, result) in kept.iter() {
-                out.write_all(line(key, result)?.as_bytes())?;
+            for text in kept.values() {
+                out.write_all(line(text).as_bytes())?;
             }
             out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
             std::fs::rename(&partial, &self.path)
@@ -137,27 +139,29 @@ impl<T: Serialize + DeserializeOwned> Log<T> {
     }
 }
 
-impl<T: Clone + Serialize + Send> Store<T> for Log<T> {
+impl<T: Serialize + DeserializeOwned> Store<T> for Log {
     fn get(&self, key: &str) -> Option<T> {
-        let found = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
+        let text = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
+        let found =
+            text.and_then(|text| serde_json::from_str(&text).ok()).map(|(_, found): (IgnoredAny, T)| found);
         self.taken.fetch_add(usize::from(found.is_some()), Ordering::Relaxed);
         found
     }
 
     fn put(&self, key: &str, result: &T) -> Result<(), StoreError> {
         let write = || {
-            let line = line(key, result)?;
-            self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes())
+            let text = serde_json::to_string(&(key, result))?;
+            self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line(&text).as_bytes())?;
+            Ok(text)
         };
-        write().map_err(|source| StoreError { path: self.path.clone(), source })?;
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned(), result.clone());
+        let text = write().map_err(|source| StoreError { path: self.path.clone(), source })?;
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned(), text);
         Ok(())
     }
 }
 
-fn line<T: Serialize>(key: &str, result: &T) -> io::Result<String> {
-    let text = serde_json::to_string(&(key, result))?;
-    Ok(format!("{:08x} {text}\n", checksum(&text)))
+fn line(text: &str) -> String {
+    format!("{:08x} {text}\n", checksum(text))
 }
 
 fn checksum(text: &str) -> u32 {
@@ -166,12 +170,13 @@ fn checksum(text: &str) -> u32 {
     sum.sum()
 }
 
-/// The results in a log; lines that are damaged are left out.
-fn lines<T: DeserializeOwned>(log: &[u8]) -> impl Iterator<Item = (String, T)> + '_ {
+/// The texts of the lines of a log, each with its key; those that are damaged are left out.
+fn lines(log: &[u8]) -> impl Iterator<Item = (String, String)> + '_ {
     let entry = |line: &[u8]| {
         let (sum, text) = std::str::from_utf8(line).ok()?.split_once(' ')?;
         let whole = u32::from_str_radix(sum, 16).ok()? == checksum(text);
-        whole.then(|| serde_json::from_str(text).ok())?
+        let (key, _): (String, IgnoredAny) = whole.then(|| serde_json::from_str(text).ok())??;
+        Some((key, text.to_owned()))
     };
     log.split(|&byte| byte == b'\n').filter_map(entry)
 }

@@ -1,19 +1,24 @@
 //! What is asked of a controller in a case, and how a run is measured against it.
 
+mod against_tcp;
 mod served;
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
 
 use weir_measure::metrics::{
-    BIN, FairShares, FlowPlan, Histogram, MeasurePlan, Measured, Window, jain, max_min_shares,
+    FairShares, FlowPlan, Histogram, MeasurePlan, Measured, Window, jain, max_min_shares,
 };
 use weir_measure::results::{Convergence, FlowKind, Value};
 
-pub(super) use served::{Served, is_asked, served, useful_bytes, worst_frame_delay};
-use served::{excess_delay, least_useful};
+pub(super) use against_tcp::AgainstTcp;
+use against_tcp::{bins, bits_of_bins};
+pub(super) use served::{
+    Served, excess_delay, is_asked, least_useful, served, useful_bytes, worst_frame_delay,
+};
 
 /// From here on rates count: until then a call may start up.
 pub(super) const START_UP: Time = Time::from_millis(20_000);
@@ -135,57 +140,60 @@ impl Quantity {
     }
 }
 
-/// A run that is to be judged.
+/// What a run tells of a quantity by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Alone {
+    /// `None` where there is nothing to measure.
+    value: Value,
+    /// Whether there is anything to measure, whatever comes of it.
+    is_measurable: bool,
+    /// Whether it is no less than this: the time that there was, of who never comes back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_least: bool,
+}
+
+impl Alone {
+    /// The value, and whether there is anything to measure. There is no value where it would have to be told of who never comes
+    /// back that `limit` was kept, as there was no more time than that.
+    pub(super) fn beside(self, limit: Limit) -> (Value, bool) {
+        let Self { value, is_measurable, is_least } = self;
+        (value.filter(|&value| !is_least || limit.margin(value) < 0.0), is_measurable)
+    }
+}
+
+/// A run that is judged by itself, whatever others get.
 #[derive(Debug)]
 pub(super) struct Judged<'a> {
     plan: &'a MeasurePlan,
     measured: &'a Measured,
     shares: Vec<FairShares>,
-    /// What each flow received in the same run with TCP in place of the media flows, in bytes per bin.
-    benchmark: Option<&'a [Vec<u32>]>,
-    /// What the omniscient sender got in the same run.
-    omniscient: &'a [Served],
 }
 
 impl<'a> Judged<'a> {
-    pub(super) fn new(
-        plan: &'a MeasurePlan,
-        measured: &'a Measured,
-        benchmark: Option<&'a [Vec<u32>]>,
-        omniscient: &'a [Served],
-    ) -> Self {
-        Self { plan, measured, shares: max_min_shares(plan), benchmark, omniscient }
+    pub(super) fn new(plan: &'a MeasurePlan, measured: &'a Measured) -> Self {
+        Self { plan, measured, shares: max_min_shares(plan) }
     }
 
-    /// The value for `check`; `None` where there is nothing to measure, or where it would have to be told of who never comes back
-    /// that the limit was kept, as there was no more time than that.
-    pub(super) fn value(&self, check: &Check) -> Option<f64> {
-        let value = self.quantity(check.quantity)?;
-        let kept = || check.limit.margin(value) >= 0.0;
-        let never = |at| self.comebacks(at).any(|event| event.not_converged == Some(1.0));
-        match check.quantity {
-            Quantity::Reconvergence { at } if kept() && never(at) => None,
-            _ => Some(value),
-        }
-    }
-
-    /// Whether there is anything to measure, whatever comes of it.
-    pub(super) fn is_measurable(&self, quantity: Quantity) -> bool {
+    /// What the run tells of `quantity`.
+    pub(super) fn alone(&self, quantity: Quantity) -> Alone {
+        let value = self.quantity(quantity);
         match quantity {
-            Quantity::Useful => self.omniscient.iter().any(Served::has_frames),
-            Quantity::Reconvergence { at } => self.comebacks(at).next().is_some(),
-            _ => self.quantity(quantity).is_some(),
+            Quantity::Reconvergence { at } => Alone {
+                value,
+                is_measurable: self.comebacks(at).next().is_some(),
+                is_least: self.comebacks(at).any(|event| event.not_converged == Some(1.0)),
+            },
+            _ => Alone { value, is_measurable: value.is_some(), is_least: false },
         }
     }
 
-    /// The value of `quantity`; `None` where there is nothing to measure.
+    /// The value of `quantity`; `None` where there is nothing to measure, and of those that a run alone does not tell.
     fn quantity(&self, quantity: Quantity) -> Option<f64> {
         let media = self.flows(|kind| kind == FlowKind::Media);
         match quantity {
             Quantity::Rate => self.least_share(&media, &[(START_UP, self.plan.end)]),
             Quantity::RateAfterEachStep => self.least_share(&media, &self.between_steps()),
             Quantity::RateBesideTransfers => self.least_of_what_is_left(&media),
-            Quantity::RateAgainstTcp => self.against_tcp(&media),
             Quantity::QueueWait => {
                 let mut waits = Histogram::new();
                 for &flow in &media {
@@ -211,11 +219,10 @@ impl<'a> Judged<'a> {
                 let worst = |&flow: &usize| self.measured.delays[flow].frame_delay.quantile_ms(0.99);
                 media.iter().filter_map(worst).reduce(f64::max)
             }
-            Quantity::Useful => least_useful(&served(self.measured), self.omniscient),
-            Quantity::ExcessFrameDelay => excess_delay(&served(self.measured), self.omniscient),
             Quantity::Neighbour => {
                 self.least_share(&self.flows(|kind| kind == FlowKind::Tcp), &[(START_UP, self.plan.end)])
             }
+            Quantity::RateAgainstTcp | Quantity::Useful | Quantity::ExcessFrameDelay => None,
         }
     }
 
@@ -265,22 +272,20 @@ impl<'a> Judged<'a> {
     }
 
     fn bits(&self, flow: usize, window: (Time, Time)) -> f64 {
-        bits(&self.measured.receipts[flow], window)
+        bits_of_bins(&self.measured.receipts[flow], bins(window))
     }
 
-    fn against_tcp(&self, media: &[usize]) -> Option<f64> {
-        let receipts = self.benchmark?;
+    /// For [`Quantity::RateAgainstTcp`].
+    pub(super) fn against_tcp(&self) -> AgainstTcp {
+        let media = self.flows(|kind| kind == FlowKind::Media);
         let tcp = self.flows(|kind| kind == FlowKind::Tcp);
         let whole = (Time::ZERO, self.plan.end);
         let window = tcp.iter().fold(whole, |window, &flow| self.active(flow, window));
         let seconds = (window.1 - window.0).secs_f64();
-        let could = |&flow: &usize| {
-            let most = self.plan.flows[flow].max_rate.map_or(f64::INFINITY, DataRate::bps_f64) * seconds;
-            bits(&receipts[flow], window).min(most)
-        };
-        let own: f64 = media.iter().map(|&flow| self.bits(flow, window)).sum();
-        let benchmark: f64 = media.iter().map(could).sum();
-        (benchmark > 0.0).then(|| 100.0 * own / benchmark)
+        let most = |flow: usize| self.plan.flows[flow].max_rate.map(|rate| rate.bps_f64() * seconds);
+        let carried = media.iter().map(|&flow| self.bits(flow, window)).sum();
+        let media = media.into_iter().map(|flow| (flow, most(flow))).collect();
+        AgainstTcp { carried, bins: bins(window), media }
     }
 
     /// As [`Self::least_share`] from [`START_UP`] on, of what the transfers left: they have no share of their own, as
@@ -339,13 +344,6 @@ impl<'a> Judged<'a> {
 /// Whether a share changes at `at`, as far as it is seen at `seconds`: at the far end of the link, a propagation delay later.
 pub(super) fn is_at(seconds: f64, at: u32) -> bool {
     (seconds - f64::from(at)).abs() < 1.0
-}
-
-/// Bits of the bins from one time to another.
-fn bits(receipts: &[u32], (from, to): (Time, Time)) -> f64 {
-    let bin = |time: Time| (time.nanos() / BIN) as usize;
-    let bins = receipts.get(bin(from)..bin(to)).unwrap_or_default();
-    bins.iter().map(|&bytes| f64::from(bytes) * 8.0).sum()
 }
 
 /// The window in which the queue is held against a call.

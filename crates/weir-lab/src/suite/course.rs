@@ -1,7 +1,6 @@
 //! How the rates of a run went, for plots.
 
-use crate::runs::Ran;
-use weir_measure::metrics::{FairShares, PER_SECOND, max_min_shares};
+use weir_measure::metrics::{FairShares, MeasurePlan, PER_SECOND, max_min_shares};
 use weir_measure::results::FlowKind;
 use weir_net::Time;
 
@@ -17,14 +16,22 @@ pub struct Course {
 }
 
 impl Course {
-    pub(super) fn of(ran: &Ran) -> Self {
-        let mbps = |bins: &[u32]| bins.iter().map(|&bytes| f64::from(bytes)).sum::<f64>() * 8.0 / 1e6;
-        let rates = |receipts: &Vec<u32>| receipts.chunks(PER_SECOND).map(mbps).collect();
-        let flows = ran.plan.flows.iter().zip(&ran.measured.receipts);
+    /// Of a run that was measured by `plan`, in which each flow received so many bytes per second of it.
+    pub(super) fn of(plan: &MeasurePlan, received: &[Vec<u64>]) -> Self {
+        let rates = |bytes: &Vec<u64>| bytes.iter().map(|&bytes| bytes as f64 * 8.0 / 1e6).collect();
+        let flows = plan.flows.iter().zip(received);
         Self {
-            seconds: (ran.plan.end - Time::ZERO).secs_f64(),
-            flows: flows.map(|(flow, receipts)| (flow.name.clone(), flow.kind, rates(receipts))).collect(),
-            shares: max_min_shares(&ran.plan),
+            seconds: (plan.end - Time::ZERO).secs_f64(),
+            flows: flows.map(|(flow, bytes)| (flow.name.clone(), flow.kind, rates(bytes))).collect(),
+            shares: max_min_shares(plan),
         }
     }
+}
+
+/// The same of `receipts`, what each flow received in bytes per bin.
+pub(super) fn by_second(receipts: &[Vec<u32>]) -> Vec<Vec<u64>> {
+    let of_flow = |bins: &Vec<u32>| {
+        bins.chunks(PER_SECOND).map(|second| second.iter().map(|&bytes| u64::from(bytes)).sum()).collect()
+    };
+    receipts.iter().map(of_flow).collect()
 }

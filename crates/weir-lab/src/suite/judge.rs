@@ -1,170 +1,138 @@
-//! Who judges the runs of a case: what TCP gets in it, where a check asks for that, and what the omniscient sender gets.
+//! What is run of a case, and who judges it: what TCP gets in it, where a check asks for that, and what the omniscient sender gets.
 
 use super::cases::Case;
-use super::check::{Check, Judged, Served, served};
 use super::course::Course;
-use super::results::{CaseResult, CheckResult, ControllerResult, Viewed};
-use super::trials::{Trial, Trials};
-use super::yardstick::{Attempt, Yardstick, viewed};
-use crate::build::TraceUse;
+use super::finding::Finding;
+use super::results::{CaseResult, CheckResult, ControllerResult};
+use super::trials::Trial;
+use super::yardstick::{Attempt, Yardstick};
+use crate::build::{RunOptions, TraceUse};
 use crate::omniscient::NAME;
 use crate::registry::Registry;
-use crate::runs::{Ran, RunError};
-use crate::scenario::Contestant;
+use crate::runs::RunError;
+use crate::scenario::{Contestant, Scenario};
+use crate::traces::TraceStore;
 use weir_measure::results::Value;
 
-/// What each flow of a run received, in bytes by bin.
-type Receipts = Vec<Vec<u32>>;
-
-/// Judges the runs of a case.
+/// A case with all that is run of it.
 #[derive(Debug)]
 pub(super) struct Judge<'c> {
-    pub(super) case: &'c Case,
-    benchmark: Benchmark,
+    case: &'c Case,
+    /// With TCP in place of the media, where a check asks for that.
+    benchmark: Option<Trial<'c>>,
+    /// The omniscient sender at each of its points, which are presets.
+    points: Vec<(Option<&'static str>, Trial<'c>)>,
+    /// The controllers. The omniscient sender, where it is one of them, is not run anew.
+    contests: Vec<Trial<'c>>,
+}
+
+/// What the controllers of a case are judged beside, run by run.
+struct Beside {
+    benchmark: Vec<Finding>,
     yardstick: Yardstick,
 }
 
-/// What was received with TCP in place of the media, run by run; empty where no check asks for it.
-#[derive(Clone, Debug, Default)]
-struct Benchmark(Vec<Receipts>);
-
-/// What came of a run.
-pub(super) struct Outcome {
-    /// Of each check of the case.
-    values: Vec<Value>,
-    viewed: Viewed,
-    /// Of the first run.
-    course: Option<Course>,
-}
-
 impl<'c> Judge<'c> {
-    /// One for each case.
+    /// Of `case` with `controllers` of `registry`.
     ///
     /// # Errors
-    /// A case's scenario names a trace that is not there.
-    pub(super) fn of_each(cases: &[&'c Case], trials: &Trials<'_>) -> Result<Vec<Self>, RunError> {
-        let benchmarks = benchmarks(cases, trials)?;
-        let yardsticks = yardsticks(cases, &benchmarks, trials)?;
-        let with = |((&case, benchmark), yardstick)| Self { case, benchmark, yardstick };
-        Ok(cases.iter().zip(benchmarks).zip(yardsticks).map(with).collect())
-    }
-
-    /// The trial of `contestant`, a controller of `registry`, in the case, which has this place among those that are run.
-    ///
-    /// # Errors
-    /// An unknown controller.
-    pub(super) fn trial<'t>(
-        &self,
-        place: usize,
+    /// An unknown controller, or one in the case's scenario.
+    pub(super) fn of(
+        case: &'c Case,
         registry: &Registry,
-        contestant: &'t Contestant,
-    ) -> Result<Trial<'t>, RunError>
-    where
-        'c: 't,
-    {
-        let scenario = match contestant.name.as_str() {
-            NAME => self.case.omniscient(registry, self.yardstick.preset)?,
-            _ => self.case.scenario(registry, contestant)?,
+        controllers: &'c [Contestant],
+    ) -> Result<Self, RunError> {
+        let trial = |contestant, scenario| Trial { case, contestant, scenario, is_benchmark: false };
+        let benchmark = |scenario| Trial { is_benchmark: true, ..trial("tcp for media", scenario) };
+        let point =
+            |&preset: &Option<&'static str>| Ok((preset, trial(NAME, case.omniscient(registry, preset)?)));
+        let contest = |contestant: &'c Contestant| {
+            let scenario = match contestant.name.as_str() {
+                NAME => case.omniscient(registry, None)?,
+                _ => case.scenario(registry, contestant)?,
+            };
+            Ok(trial(&contestant.name, scenario))
         };
-        let contestant = contestant.name.as_str();
-        Ok(Trial { place, case: self.case, contestant, scenario })
+        Ok(Self {
+            case,
+            benchmark: case.benchmark(registry)?.map(benchmark),
+            points: case.points(registry)?.iter().map(point).collect::<Result<_, RunError>>()?,
+            contests: controllers.iter().map(contest).collect::<Result<_, RunError>>()?,
+        })
     }
 
-    /// What came of the run of this number.
-    pub(super) fn outcome(&self, run: usize, ran: &Ran) -> Outcome {
-        let omniscient = self.yardstick.served(run);
-        Outcome {
-            values: values(self.case, ran, self.benchmark.of(run), omniscient),
-            viewed: viewed(&ran.plan, &served(&ran.measured)),
-            course: (run == 0).then(|| Course::of(ran)),
-        }
+    /// The trials that are run.
+    pub(super) fn trials(&self) -> impl Iterator<Item = &Trial<'c>> {
+        let points = self.points.iter().map(|(_, trial)| trial);
+        let contests = self.contests.iter().filter(|trial| trial.contestant != NAME);
+        self.benchmark.iter().chain(points).chain(contests)
     }
 
-    /// What came of the case for each controller, and the course of the first run of each.
+    /// The scenarios of the controllers.
+    pub(super) fn scenarios(&self) -> impl Iterator<Item = &Scenario> {
+        self.contests.iter().map(|trial| &trial.scenario)
+    }
+
+    /// What came of the case for each controller, and the course of the first run of each; `found` are the findings of
+    /// [its trials](Self::trials), each in the order of `seeds`, and `traces` those of its links.
+    ///
+    /// # Errors
+    /// A trace is no longer there.
     pub(super) fn verdict(
         &self,
+        found: &mut impl Iterator<Item = Vec<Finding>>,
+        seeds: &[u64],
+        store: &TraceStore,
         traces: Vec<TraceUse>,
-        contests: Vec<(&Trial<'_>, Vec<Outcome>)>,
-    ) -> (CaseResult, Vec<Course>) {
+    ) -> Result<(CaseResult, Vec<Course>), RunError> {
         let checks = &self.case.checks;
-        let void = self.yardstick.void(checks);
-        let mut courses = Vec::with_capacity(contests.len());
-        let mut controllers = Vec::with_capacity(contests.len());
-        for (trial, runs) in contests {
+        let beside = self.beside(found);
+        let void = beside.yardstick.void(checks);
+        let mut courses = Vec::with_capacity(self.contests.len());
+        let mut controllers = Vec::with_capacity(self.contests.len());
+        for trial in &self.contests {
+            let runs = match trial.contestant {
+                NAME => beside.yardstick.findings(),
+                _ => found.next().unwrap_or_default(),
+            };
+            let values: Vec<Vec<Value>> =
+                runs.iter().enumerate().map(|(run, own)| self.values(&beside, run, own)).collect();
             let check = |(index, check)| {
-                let values = runs.iter().map(|run| run.values[index]).collect();
-                CheckResult::asked(check, values, &self.yardstick.asks(check)).unless(&void)
+                let values = values.iter().map(|run| run[index]).collect();
+                CheckResult::asked(check, values, &beside.yardstick.asks(check)).unless(&void)
             };
             let checks = checks.iter().enumerate().map(check).collect();
-            let viewed = runs.iter().map(|run| run.viewed).collect();
+            let viewed = runs.iter().map(Finding::viewed).collect();
             let name = trial.contestant.to_owned();
             let law = trial.scenario.controller_of(&name).to_owned();
             controllers.push(ControllerResult { name, law, checks, viewed });
-            courses.extend(runs.into_iter().find_map(|run| run.course));
+            if let (Some(first), Some(&seed)) = (runs.first(), seeds.first()) {
+                let run = trial.scenario.build(&RunOptions::new(seed), store)?;
+                courses.push(Course::of(&run.plan, first.course()));
+            }
         }
         let (name, title, swept) = (self.case.name.clone(), self.case.title.clone(), self.case.swept.clone());
-        let omniscient = Some(self.yardstick.result(checks));
-        (CaseResult { name, title, swept, traces, controllers, omniscient }, courses)
+        let omniscient = Some(beside.yardstick.result(checks));
+        Ok((CaseResult { name, title, swept, traces, controllers, omniscient }, courses))
     }
-}
 
-impl Benchmark {
-    fn of(&self, run: usize) -> Option<&[Vec<u32>]> {
-        self.0.get(run).map(Vec::as_slice)
+    /// What comes of the first of [its trials](Self::trials), those that are not controllers'.
+    fn beside(&self, found: &mut impl Iterator<Item = Vec<Finding>>) -> Beside {
+        let benchmark = self.benchmark.as_ref().and_then(|_| found.next()).unwrap_or_default();
+        let attempt = |(run, own): (usize, Finding)| {
+            let judged = own.judged(&self.case.checks, benchmark.get(run), own.served());
+            Attempt::new(own, judged)
+        };
+        let attempts = |runs: Vec<Finding>| runs.into_iter().enumerate().map(attempt).collect();
+        let tried = self.points.iter().map(|&(preset, _)| preset).zip(found);
+        let yardstick = Yardstick::best(tried.map(|(preset, runs)| (preset, attempts(runs))).collect());
+        Beside { benchmark, yardstick }
     }
-}
 
-/// Of each check of `case` in a run.
-fn values(case: &Case, ran: &Ran, benchmark: Option<&[Vec<u32>]>, omniscient: &[Served]) -> Vec<Value> {
-    let judged = Judged::new(&ran.plan, &ran.measured, benchmark, omniscient);
-    case.checks.iter().map(|check| judged.value(check)).collect()
-}
-
-/// The benchmark of each case; their runs count for nobody.
-fn benchmarks(cases: &[&Case], trials: &Trials<'_>) -> Result<Vec<Benchmark>, RunError> {
-    let mut asked = Vec::new();
-    for (place, &case) in cases.iter().enumerate() {
-        let contestant = "tcp for media";
-        asked.extend(case.benchmark(trials.registry)?.map(|scenario| Trial {
-            place,
-            case,
-            contestant,
-            scenario,
-        }));
+    /// Of each check in the run of this number.
+    fn values(&self, beside: &Beside, run: usize, own: &Finding) -> Vec<Value> {
+        let omniscient = beside.yardstick.served(run);
+        let judged = own.judged(&self.case.checks, beside.benchmark.get(run), omniscient);
+        judged.into_iter().map(|(value, _)| value).collect()
     }
-    let unseen = Trials { done: &|| {}, ..*trials };
-    let received = unseen.run(&asked, |_, _, ran| ran.measured.receipts)?;
-    let mut benchmarks = vec![Benchmark::default(); cases.len()];
-    for (trial, runs) in asked.iter().zip(received) {
-        benchmarks[trial.place] = Benchmark(runs);
-    }
-    Ok(benchmarks)
-}
-
-/// What the omniscient sender gets in each case, at the point that serves it best.
-fn yardsticks(
-    cases: &[&Case],
-    benchmarks: &[Benchmark],
-    trials: &Trials<'_>,
-) -> Result<Vec<Yardstick>, RunError> {
-    let mut attempts = Vec::new();
-    for (place, &case) in cases.iter().enumerate() {
-        for &preset in case.points(trials.registry)? {
-            let scenario = case.omniscient(trials.registry, preset)?;
-            attempts.push(Trial { place, case, contestant: NAME, scenario });
-        }
-    }
-    let attempt = |trial: &Trial<'_>, run: usize, ran: Ran| {
-        let served = served(&ran.measured);
-        let judged = Judged::new(&ran.plan, &ran.measured, benchmarks[trial.place].of(run), &served);
-        let check = |check: &Check| (judged.value(check), judged.is_measurable(check.quantity));
-        let checks = trial.case.checks.iter().map(check).collect();
-        Attempt::new(viewed(&ran.plan, &served), served, checks)
-    };
-    let mut tried = trials.run(&attempts, attempt)?.into_iter();
-    let best = |case: &&Case| {
-        let points = case.points(trials.registry)?.iter().copied();
-        Ok(Yardstick::best(points.zip(tried.by_ref()).collect()))
-    };
-    cases.iter().map(best).collect()
 }

@@ -9,6 +9,7 @@ mod check;
 mod course;
 mod curves;
 mod file;
+mod finding;
 mod judge;
 mod moments;
 mod page;
@@ -24,11 +25,12 @@ pub use cases::{Case, SUITES, Suite, find};
 pub use check::{Check, Limit, Quantity};
 pub use course::Course;
 pub use file::{quantities, suite_schema};
+pub use finding::Finding;
 pub use moments::Untimely;
 pub use page::page;
 pub use results::{
     CaseResult, CheckResult, ControllerResult, Judgement, SuiteResult, Verdict, Viewed, Void, decimals,
     figure,
 };
-pub use run::{SuiteError, SuiteRequest, SuiteRun};
+pub use run::{SuiteError, SuitePlan, SuiteRequest, SuiteRun};
 pub use told::{Less, SweptCase};

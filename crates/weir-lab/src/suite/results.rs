@@ -67,7 +67,7 @@ pub struct ControllerResult {
 }
 
 /// What the viewers of a run got, of the frames captured from 20 s on.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Viewed {
     /// Payload of frames that were complete within 150 ms, of all media flows, in bit/s over the time from 20 s on; null of

@@ -2,12 +2,13 @@
 
 use super::cases::{Case, Suite};
 use super::course::Course;
-use super::judge::{Judge, Outcome};
+use super::finding::Finding;
+use super::judge::Judge;
 use super::results::{CaseResult, SuiteResult};
-use super::trials::{Trial, Trials};
+use super::trials::{Trial, TrialRun};
 use crate::build::{RunOptions, TraceUse, stand_ins};
 use crate::registry::Registry;
-use crate::runs::RunError;
+use crate::runs::{Divisible, RunError, Runner, Shard, Store, Task};
 use crate::scenario::{Contestant, skip_rule};
 use crate::traces::TraceStore;
 
@@ -22,10 +23,15 @@ pub struct SuiteRequest<'a> {
     pub controllers: &'a [Contestant],
     /// The seeds of the runs.
     pub seeds: &'a [u64],
-    /// Threads.
-    pub jobs: usize,
     /// Only these cases; all if empty.
     pub cases: &'a [&'a str],
+}
+
+/// A suite that is going to be run: every scenario has been read.
+#[derive(Debug)]
+pub struct SuitePlan<'a> {
+    request: SuiteRequest<'a>,
+    judges: Vec<Judge<'a>>,
 }
 
 /// What running a suite yields.
@@ -40,16 +46,10 @@ pub struct SuiteRun {
 /// Why a suite cannot be run.
 pub type SuiteError = RunError;
 
-impl SuiteRequest<'_> {
-    pub(super) fn selected(&self) -> Vec<&Case> {
+impl<'a> SuiteRequest<'a> {
+    pub(super) fn selected(&self) -> Vec<&'a Case> {
         let wanted = |case: &&Case| self.cases.is_empty() || self.cases.contains(&case.name.as_str());
         self.suite.cases.iter().filter(wanted).collect()
-    }
-
-    /// How many runs this makes: those of the omniscient sender, at each of its points, and those of the controllers.
-    pub fn runs(&self) -> usize {
-        let of_case = |case: &Case| case.points(self.registry).map_or(0, <[_]>::len) + self.controllers.len();
-        self.selected().into_iter().map(of_case).sum::<usize>() * self.seeds.len()
     }
 
     /// The traces of each selected case, which are the same under every controller and in every run. Every variant is tried,
@@ -77,43 +77,82 @@ impl SuiteRequest<'_> {
         Ok(stand_ins(self.traces(store)?.iter().flatten()))
     }
 
-    /// Runs everything; `done` is called after each run, from any thread.
+    /// Reads what is run: of each case TCP in the place of the media, where a check asks for that, the omniscient sender at each
+    /// of its points, and the controllers.
     ///
     /// # Errors
-    /// A case's scenario names a trace that is not there; a controller is not known.
-    pub fn run(&self, store: &TraceStore, done: &(dyn Fn() + Sync)) -> Result<SuiteRun, SuiteError> {
-        let &Self { suite, registry, seeds, jobs, .. } = self;
-        let trials = Trials { suite: &suite.name, registry, seeds, jobs, traces: store, done };
-        let judges = Judge::of_each(&self.selected(), &trials)?;
-        let contests = self.contests(&judges)?;
-        let outcomes = trials.run(&contests, |trial, run, ran| judges[trial.place].outcome(run, &ran))?;
-        let skip_rule = skip_rule(contests.iter().map(|trial| &trial.scenario));
-        Ok(self.collect(&judges, self.traces(store)?, contests.iter().zip(outcomes), skip_rule))
+    /// A controller is not known.
+    pub fn plan(&self) -> Result<SuitePlan<'a>, SuiteError> {
+        let judge = |case| Judge::of(case, self.registry, self.controllers);
+        Ok(SuitePlan {
+            request: *self,
+            judges: self.selected().into_iter().map(judge).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl Divisible for SuitePlan<'_> {
+    type Kept = Finding;
+    type Whole = SuiteRun;
+
+    fn runs_of(&self, shard: Shard) -> usize {
+        self.trial_runs(shard).len()
     }
 
-    /// The trials of the controllers, case by case.
-    fn contests<'t>(&'t self, judges: &'t [Judge<'_>]) -> Result<Vec<Trial<'t>>, SuiteError> {
-        let places = judges.iter().enumerate();
-        let each = |(place, judge): (usize, &'t Judge<'_>)| {
-            self.controllers.iter().map(move |contestant| judge.trial(place, self.registry, contestant))
-        };
-        places.flat_map(each).collect()
-    }
-
-    fn collect<'t>(
+    fn run_shard(
         &self,
-        judges: &[Judge<'_>],
-        traces: Vec<Vec<TraceUse>>,
-        mut outcomes: impl Iterator<Item = (&'t Trial<'t>, Vec<Outcome>)>,
-        skip_rule: String,
-    ) -> SuiteRun {
-        let verdict = |(judge, traces): (&Judge<'_>, Vec<TraceUse>)| {
-            let contests = outcomes.by_ref().take(self.controllers.len()).collect();
-            judge.verdict(traces, contests)
-        };
-        let (cases, courses): (Vec<CaseResult>, _) = judges.iter().zip(traces).map(verdict).unzip();
+        shard: Shard,
+        jobs: usize,
+        traces: &TraceStore,
+        store: &impl Store<Finding>,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<(), SuiteError> {
+        self.make(shard, jobs, traces, store, done).map(drop)
+    }
+
+    fn run(
+        &self,
+        jobs: usize,
+        traces: &TraceStore,
+        store: &impl Store<Finding>,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<SuiteRun, SuiteError> {
+        let SuiteRequest { suite, seeds, .. } = self.request;
+        let mut made = self.make(Shard::WHOLE, jobs, traces, store, done)?.into_iter();
+        let mut found = self.trials().map(|_| made.by_ref().take(seeds.len()).collect());
+        let of_links = self.request.traces(traces)?;
+        let judged = self.judges.iter().zip(of_links);
+        let judged = judged.map(|(judge, of_links)| judge.verdict(&mut found, seeds, traces, of_links));
+        let (cases, courses): (Vec<CaseResult>, _) =
+            judged.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
         let cases = cases.into_iter().map(CaseResult::with_differences).collect();
-        let (suite, seeds) = (self.suite.name.clone(), self.seeds.to_vec());
-        SuiteRun { result: SuiteResult { suite, seeds, skip_rule, cases }, courses }
+        let (suite, seeds) = (suite.name.clone(), seeds.to_vec());
+        let skip_rule = skip_rule(self.judges.iter().flat_map(Judge::scenarios));
+        Ok(SuiteRun { result: SuiteResult { suite, seeds, skip_rule, cases }, courses })
+    }
+}
+
+impl<'a> SuitePlan<'a> {
+    /// Every trial, case by case.
+    fn trials(&self) -> impl Iterator<Item = &Trial<'a>> {
+        self.judges.iter().flat_map(Judge::trials)
+    }
+
+    fn trial_runs(&self, shard: Shard) -> Vec<TrialRun<'_>> {
+        shard.of(self.trials().flat_map(|trial| trial.runs(self.request.seeds))).collect()
+    }
+
+    /// What is found in the runs of `shard`.
+    fn make(
+        &self,
+        shard: Shard,
+        jobs: usize,
+        traces: &TraceStore,
+        store: &impl Store<Finding>,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Finding>, SuiteError> {
+        let runs = self.trial_runs(shard);
+        let tasks: Vec<Task<'_>> = runs.iter().map(|run| run.task(&self.request.suite.name)).collect();
+        Runner { jobs, done }.run(&tasks, traces, store, |index, ran| runs[index].finding(ran))
     }
 }

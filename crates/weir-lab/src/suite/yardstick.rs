@@ -1,26 +1,15 @@
 //! What the omniscient sender gets in a case: what laws are measured against, and what nobody can keep to.
 
-use super::check::{Check, START_UP, Served, is_asked, useful_bytes, worst_frame_delay};
-use super::results::{CheckResult, ControllerResult, Viewed, Void};
+use super::check::{Check, Served, is_asked, useful_bytes};
+use super::finding::Finding;
+use super::results::{CheckResult, ControllerResult, Void};
 use crate::omniscient::NAME;
-use weir_measure::metrics::MeasurePlan;
 use weir_measure::results::Value;
-
-/// What the viewers of a run got.
-pub(super) fn viewed(plan: &MeasurePlan, served: &[Served]) -> Viewed {
-    let seconds = (plan.end.max(START_UP) - START_UP).secs_f64();
-    Viewed {
-        useful_bps: (seconds > 0.0).then(|| useful_bytes(served) as f64 * 8.0 / seconds),
-        frame_delay_ms: worst_frame_delay(served),
-    }
-}
 
 /// A run of the omniscient sender.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Attempt {
-    /// What the viewer of each flow got.
-    served: Vec<Served>,
-    viewed: Viewed,
+    finding: Finding,
     /// Of each check of the case.
     values: Vec<Value>,
     /// Of each check of the case, whether there is anything to measure, whatever comes of it.
@@ -28,10 +17,10 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// One of which this was viewed and served, with the value of each check and whether there is anything to measure.
-    pub(super) fn new(viewed: Viewed, served: Vec<Served>, checks: Vec<(Value, bool)>) -> Self {
-        let (values, measurable) = checks.into_iter().unzip();
-        Self { served, viewed, values, measurable }
+    /// One in which this was found, with the value of each check and whether there is anything to measure.
+    pub(super) fn new(finding: Finding, judged: Vec<(Value, bool)>) -> Self {
+        let (values, measurable) = judged.into_iter().unzip();
+        Self { finding, values, measurable }
     }
 }
 
@@ -39,7 +28,7 @@ impl Attempt {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Yardstick {
     /// The preset of that point; `None` for the first one.
-    pub(super) preset: Option<&'static str>,
+    preset: Option<&'static str>,
     /// Run by run.
     runs: Vec<Attempt>,
     /// The runs at each other point.
@@ -49,7 +38,8 @@ pub(super) struct Yardstick {
 impl Yardstick {
     /// The one of several, each with its preset, with the highest useful rate, mean over the runs; the first of equal ones.
     pub(super) fn best(tried: Vec<(Option<&'static str>, Vec<Attempt>)>) -> Self {
-        let useful = |runs: &[Attempt]| runs.iter().map(|run| useful_bytes(&run.served)).sum::<u64>();
+        let useful =
+            |runs: &[Attempt]| runs.iter().map(|run| useful_bytes(run.finding.served())).sum::<u64>();
         let mut best = Self { preset: None, runs: Vec::new(), others: Vec::new() };
         for (preset, runs) in tried {
             if best.runs.is_empty() || useful(&runs) > useful(&best.runs) {
@@ -63,14 +53,19 @@ impl Yardstick {
         best
     }
 
-    /// What it got in the run of this number.
+    /// What the viewer of each flow got from it in the run of this number.
     pub(super) fn served(&self, run: usize) -> &[Served] {
-        self.runs.get(run).map_or(&[], |run| &run.served)
+        self.runs.get(run).map_or(&[], |run| run.finding.served())
+    }
+
+    /// What was found in its runs.
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        self.runs.iter().map(|run| run.finding.clone()).collect()
     }
 
     /// Run by run, whether `check` is asked for.
     pub(super) fn asks(&self, check: &Check) -> Vec<bool> {
-        let asked = |run: &Attempt| !check.quantity.needs_asking() || is_asked(&run.served);
+        let asked = |run: &Attempt| !check.quantity.needs_asking() || is_asked(run.finding.served());
         self.runs.iter().map(asked).collect()
     }
 
@@ -104,7 +99,7 @@ impl Yardstick {
         let void = self.void(checks);
         let checks = self.checks(checks).into_iter().map(|check| check.unless(&void)).collect();
         let point = self.preset.map_or_else(String::new, |preset| format!(" ({preset})"));
-        let viewed = self.runs.iter().map(|run| run.viewed).collect();
+        let viewed = self.runs.iter().map(|run| run.finding.viewed()).collect();
         ControllerResult { name: format!("{NAME}{point}"), law: NAME.to_owned(), checks, viewed }
     }
 }

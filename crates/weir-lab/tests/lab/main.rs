@@ -17,5 +17,6 @@ mod pause_and_audio;
 mod priorities;
 mod scenario;
 mod sharing;
+mod suite_parts;
 mod tcp_flows;
 mod transfers;

@@ -5,6 +5,7 @@
 
 use weir_lab::registry::{Registry, yardsticks};
 use weir_lab::results::stats::mean;
+use weir_lab::runs::{Divisible as _, Forget};
 use weir_lab::scenario::Contestant;
 use weir_lab::suite::{CaseResult, ControllerResult, SUITES, SuiteRequest, find};
 use weir_lab::traces::TraceStore;
@@ -48,8 +49,9 @@ fn ahead_in(suite: &str, cases: &[&str], controllers: &[&str], seeds: &[u64]) ->
     let suite = find(suite).expect("it ships");
     let registry = &Registry::standard();
     let contestants: Vec<Contestant> = controllers.iter().copied().map(Contestant::named).collect();
-    let request = SuiteRequest { suite, registry, controllers: &contestants, seeds, jobs: 2, cases };
-    let run = request.run(&TraceStore::find(&[]), &|| {}).expect("it runs");
+    let request = SuiteRequest { suite, registry, controllers: &contestants, seeds, cases };
+    let plan = request.plan().expect("it can be read");
+    let run = plan.run(2, &TraceStore::find(&[]), &Forget, &|| {}).expect("it runs");
     run.result.cases.iter().flat_map(ahead).collect()
 }
 
@@ -77,10 +79,9 @@ fn it_can_be_asked_for_in_a_suite_and_is_all_that_it_can_be() {
         registry: &Registry::standard(),
         controllers: &[Contestant::named("omniscient")],
         seeds: &[1],
-        jobs: 1,
         cases: &["5.1", "5.6"],
     };
-    let result = request.run(&TraceStore::at(None), &|| {}).unwrap().result;
+    let result = request.plan().unwrap().run(1, &TraceStore::at(None), &Forget, &|| {}).unwrap().result;
     let [alone, beside_tcp] = &result.cases[..] else { panic!("two cases") };
     let (own, yardstick) = (&alone.controllers[0], alone.omniscient.as_ref().unwrap());
     assert_eq!((&own.checks, &own.viewed), (&yardstick.checks, &yardstick.viewed), "it is run anew");

@@ -5,7 +5,7 @@ use weir_lab::detection::{self, DetectionRequest};
 use weir_lab::experiments::{self, Extent, Reproduction, Verdict};
 use weir_lab::pairs::{self, PairsRequest};
 use weir_lab::registry::{Registry, RegistryError};
-use weir_lab::runs::Forget;
+use weir_lab::runs::{Divisible as _, Forget};
 use weir_lab::scenario::{Contestant, Scenario};
 use weir_lab::suite::{SuiteRequest, find};
 use weir_lab::traces::TraceStore;
@@ -126,10 +126,9 @@ fn it_goes_through_a_suite() {
         registry: &registry,
         controllers: &controllers,
         seeds: &[1],
-        jobs: 1,
         cases: &["5.1"],
     };
-    let result = request.run(&TraceStore::at(None), &|| {}).unwrap().result;
+    let result = request.plan().unwrap().run(1, &TraceStore::at(None), &Forget, &|| {}).unwrap().result;
     let names: Vec<&str> = result.controllers().collect();
     assert_eq!(names, ["mine", "mine{decrease=0.5}"]);
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use weir_lab::experiments::{
     ClaimResult, Class, Experiment, Extent, Lost, ROWS, Reproduction, Verdict, VerdictBaseline,
 };
-use weir_lab::runs::Forget;
+use weir_lab::runs::{Divisible as _, Forget};
 use weir_lab::traces::TraceStore;
 
 fn reproduced(rows: impl Fn(&Experiment) -> bool, runs: u32) -> Vec<ClaimResult> {

@@ -4,7 +4,7 @@ use super::super::formula::{Course, Harvested, Leaf};
 use super::super::values::Runs;
 use super::super::{Experiment, Extent, Reproduction};
 use super::*;
-use crate::runs::Forget;
+use crate::runs::{Divisible as _, Forget};
 use crate::traces::TraceStore;
 
 const ROW: &str = r#"

@@ -55,13 +55,14 @@ fn the_first_task_that_fails_is_told_whatever_the_threads() {
 fn an_interrupted_grid_goes_on_where_it_was() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("runs.log");
-    let open = || Log::<f64>::open(&path, &[]).unwrap();
+    let open = || Log::open(&path, &[]).unwrap();
     let broken = |index: usize| if index == 6 { Err(failure(index)) } else { Ok(index as f64 / 3.0) };
     each(runner(2), &open(), broken).unwrap_err();
     // It was killed while it wrote the last one.
     let written = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, &written[..written.len() - 3]).unwrap();
-    let kept: BTreeSet<usize> = (0..KEYS.len()).filter(|&i| open().get(KEYS[i]).is_some()).collect();
+    let kept: BTreeSet<usize> =
+        (0..KEYS.len()).filter(|&i| Store::<f64>::get(&open(), KEYS[i]).is_some()).collect();
     assert!(kept.len() >= 5 && !kept.contains(&6), "{kept:?}");
 
     let made = Mutex::new(BTreeSet::new());

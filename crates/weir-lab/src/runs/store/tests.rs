@@ -1,6 +1,6 @@
 use super::*;
 
-fn log<T: Serialize + DeserializeOwned>(directory: &tempfile::TempDir, name: &str) -> Log<T> {
+fn log(directory: &tempfile::TempDir, name: &str) -> Log {
     Log::open(&directory.path().join(name), &[]).unwrap()
 }
 
@@ -9,10 +9,10 @@ fn what_is_put_into_a_log_is_there_to_the_last_bit_and_nothing_else_is() {
     let directory = tempfile::tempdir().unwrap();
     let values = [0.1 + 0.2, 1.0 / 3.0, 5e-324, f64::MAX, -0.0];
     log(&directory, "runs").put("a/b: 1\n2", &values.to_vec()).unwrap();
-    let log: Log<Vec<f64>> = log(&directory, "runs");
-    let found = log.get("a/b: 1\n2").unwrap();
+    let log = log(&directory, "runs");
+    let found: Vec<f64> = log.get("a/b: 1\n2").unwrap();
     assert!(found.iter().zip(values).all(|(found, value)| found.to_bits() == value.to_bits()), "{found:?}");
-    assert_eq!(log.get("a/b: 1"), None);
+    assert_eq!(log.get("a/b: 1"), None::<Vec<f64>>);
 }
 
 #[test]
@@ -29,14 +29,35 @@ fn a_damaged_line_is_none_and_hurts_no_other() {
     let damaged = [whole.replace("2.5", "3.5"), whole.replacen('[', "", 1), whole.replacen(' ', "", 1)];
     for text in damaged {
         std::fs::write(&path, &text).unwrap();
-        let log: Log<Vec<f64>> = log(&directory, "runs");
-        assert_eq!((log.get("first"), log.get("second")), (None, Some(second.clone())), "{text}");
+        let log = log(&directory, "runs");
+        let get = |key: &str| -> Option<Vec<f64>> { log.get(key) };
+        assert_eq!((get("first"), get("second")), (None, Some(second.clone())), "{text}");
     }
     // What was cut off goes on behind it.
     std::fs::write(&path, &whole[..whole.len() - 2]).unwrap();
     log(&directory, "runs").put("third", &second).unwrap();
-    let log: Log<Vec<f64>> = log(&directory, "runs");
-    assert_eq!((log.get("first"), log.get("second"), log.get("third")), (Some(first), None, Some(second)));
+    let log = log(&directory, "runs");
+    let get = |key: &str| -> Option<Vec<f64>> { log.get(key) };
+    assert_eq!((get("first"), get("second"), get("third")), (Some(first), None, Some(second)));
+}
+
+#[test]
+fn results_of_another_kind_count_as_none_and_stay() {
+    let directory = tempfile::tempdir().unwrap();
+    {
+        let log = log(&directory, "runs");
+        log.put("a number", &1.5).unwrap();
+        log.put("a text", &"one and a half".to_owned()).unwrap();
+    }
+    let found = |key: &str| -> (Option<f64>, Option<String>) {
+        let log = log(&directory, "runs");
+        log.in_order().unwrap();
+        (log.get(key), log.get(key))
+    };
+    for _ in 0..2 {
+        assert_eq!(found("a number"), (Some(1.5), None));
+        assert_eq!(found("a text"), (None, Some("one and a half".to_owned())));
+    }
 }
 
 #[test]
@@ -51,33 +72,33 @@ fn logs_of_several_machines_come_together_in_the_same_bytes() {
         log.in_order().unwrap();
     }
     let merge = |name: &str, of: [&str; 2]| {
-        Log::<i32>::open(&path(name), &of.map(path)).unwrap().in_order().unwrap();
+        Log::open(&path(name), &of.map(path)).unwrap().in_order().unwrap();
         std::fs::read_to_string(path(name)).unwrap()
     };
     let merged = merge("forth", ["one", "two"]);
     assert_eq!(merged.lines().count(), 4);
     assert_eq!(merged, merge("back", ["two", "one"]));
-    assert!(Log::<i32>::open(&path("none"), &[path("missing")]).unwrap_err().path.ends_with("missing"));
+    assert!(Log::open(&path("none"), &[path("missing")]).unwrap_err().path.ends_with("missing"));
     std::fs::write(path("garbage"), "not a log").unwrap();
-    let error = Log::<i32>::open(&path("none"), &[path("one"), path("garbage")]).unwrap_err();
+    let error = Log::open(&path("none"), &[path("one"), path("garbage")]).unwrap_err();
     assert!(error.path.ends_with("garbage") && error.to_string().contains("it holds no run"), "{error}");
 }
 
 #[test]
 fn a_log_that_is_open_is_nobody_elses() {
     let directory = tempfile::tempdir().unwrap();
-    let first: Log<i32> = log(&directory, "runs");
-    let second = Log::<i32>::open(&directory.path().join("runs"), &[]).unwrap_err();
+    let first = log(&directory, "runs");
+    let second = Log::open(&directory.path().join("runs"), &[]).unwrap_err();
     assert!(second.to_string().contains("another process"), "{second}");
     drop(first);
-    log::<i32>(&directory, "runs");
+    log(&directory, "runs");
 }
 
 #[test]
 fn what_cannot_be_written_is_told_and_leaves_nothing_behind() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join("runs")).unwrap();
-    let error = Log::<i32>::open(&directory.path().join("runs"), &[]).unwrap_err();
+    let error = Log::open(&directory.path().join("runs"), &[]).unwrap_err();
     assert!(error.path.ends_with("runs"), "{error}");
     let log = log(&directory, "other");
     log.put("key", &1).unwrap();

@@ -152,7 +152,7 @@ fn refusal(result: &SuiteResult) -> String {
     let suite = crate::suite::find("rfc8867").unwrap();
     let controllers = &["gcc", "nada"].map(Contestant::named);
     let registry = &Registry::standard();
-    let request = SuiteRequest { suite, registry, controllers, seeds: &[1, 2, 3], jobs: 1, cases: &["5.1"] };
+    let request = SuiteRequest { suite, registry, controllers, seeds: &[1, 2, 3], cases: &["5.1"] };
     let read = SuiteResult::read(file.path(), &request, &TraceStore::at(None));
     let error = read.err().map_or_else(String::new, |error| error.to_string());
     error.replace(&file.path().display().to_string(), "base")

@@ -1,5 +1,6 @@
 //! What the viewers of a run got, against what the omniscient sender could have given them.
 
+use serde::{Deserialize, Serialize};
 use weir_measure::metrics::{Measured, View};
 use weir_measure::results::Value;
 
@@ -9,7 +10,7 @@ const ASKED_FROM: f64 = 0.25;
 
 /// What the viewer of a flow got, of the frames captured from [`START_UP`](super::START_UP) on; nothing of a flow without
 /// frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(in crate::suite) struct Served {
     /// Payload bytes.
     payload: u64,
@@ -31,7 +32,7 @@ impl Served {
     }
 
     /// Whether there were frames to be seen.
-    pub(super) fn has_frames(&self) -> bool {
+    pub(in crate::suite) fn has_frames(&self) -> bool {
         self.payload > 0
     }
 
@@ -57,14 +58,14 @@ pub(in crate::suite) fn is_asked(omniscient: &[Served]) -> bool {
 }
 
 /// The least part, in per cent, of what was of use from the omniscient sender, over the flows that are asked.
-pub(super) fn least_useful(own: &[Served], omniscient: &[Served]) -> Value {
+pub(in crate::suite) fn least_useful(own: &[Served], omniscient: &[Served]) -> Value {
     let asked = own.iter().zip(omniscient).filter(|(_, omniscient)| omniscient.is_asked());
     asked.map(|(own, omniscient)| 100.0 * own.useful as f64 / omniscient.useful as f64).reduce(f64::min)
 }
 
 /// By how many ms frames take longer than the omniscient sender's, of the flow of which this is most; `None` if a flow has
 /// none to compare.
-pub(super) fn excess_delay(own: &[Served], omniscient: &[Served]) -> Value {
+pub(in crate::suite) fn excess_delay(own: &[Served], omniscient: &[Served]) -> Value {
     let compared = own.iter().zip(omniscient).filter(|(_, omniscient)| omniscient.frame_delay.is_some());
     let excesses = compared.map(|(own, omniscient)| Some(own.frame_delay? - omniscient.frame_delay?));
     excesses.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)

@@ -43,7 +43,7 @@ fn run(plan: &MeasurePlan, received: &[&[(u64, u64, f64)]]) -> Measured {
 }
 
 fn value(plan: &MeasurePlan, measured: &Measured, quantity: Quantity) -> Option<f64> {
-    Judged::new(plan, measured, None, &[]).quantity(quantity)
+    Judged::new(plan, measured).quantity(quantity)
 }
 
 fn assert_near(value: Option<f64>, expected: f64) {
@@ -66,7 +66,7 @@ fn a_late_call_is_judged_while_it_is_there_and_a_pause_is_no_fault() {
     // has 2 until 40 s, then 1 but in its pause: 40 + 10 + 40 = 90, and gets 81.
     let run = run(&plan, &[&[(40, 96, 1.0)], &[(20, 40, 1.8), (40, 50, 0.9), (60, 100, 0.9)]]);
     assert_near(value(&plan, &run, Quantity::Rate), 80.0);
-    let alone = Judged::new(&plan, &run, None, &[]);
+    let alone = Judged::new(&plan, &run);
     assert_near(alone.least_share(&[1], &[(START_UP, plan.end)]), 90.0);
 }
 
@@ -158,9 +158,9 @@ fn against_tcp_counts_what_as_many_transfers_get_at_most_a_calls_rate() {
     let own = run(&plan, &[&[(0, 100, 0.9)], &[(0, 100, 0.3)], &[(40, 80, 2.0)]]);
     // In place of the calls transfers got 2.0, of which 1.0 counts, and 0.6: 1.2 against 1.6.
     let other = run(&plan, &[&[(0, 100, 2.0)], &[(0, 100, 0.6)]]);
-    let judged = Judged::new(&plan, &own, Some(&other.receipts), &[]);
-    assert_near(judged.quantity(Quantity::RateAgainstTcp), 75.0);
-    assert_eq!(value(&plan, &own, Quantity::RateAgainstTcp), None);
+    let own = Judged::new(&plan, &own).against_tcp();
+    assert_near(own.value(&other.receipts), 75.0);
+    assert_eq!(own.value(&[]), None);
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn the_slowest_to_come_back_counts_and_one_that_does_not_has_no_value() {
         Some(30.0),
         "nothing changes for the other"
     );
-    let measurable = |at| Judged::new(&plan, &run, None, &[]).is_measurable(Quantity::Reconvergence { at });
+    let measurable = |at| Judged::new(&plan, &run).alone(Quantity::Reconvergence { at }).is_measurable;
     assert!(measurable(60) && measurable(40), "one that does not come back is measured");
     assert!(!measurable(50), "nothing changes then");
 }
@@ -199,9 +199,8 @@ fn who_never_came_back_has_not_kept_a_limit_longer_than_the_time_there_was() {
         not_converged: Some(1.0),
     };
     let value = |run: &Measured, limit: f64| {
-        let (quantity, limit) = (Quantity::Reconvergence { at: 90 }, Limit::AtMost(limit));
-        let check = Check { name: "re-convergence", unit: "s", quantity, limit };
-        Judged::new(&plan, run, None, &[]).value(&check)
+        let alone = Judged::new(&plan, run).alone(Quantity::Reconvergence { at: 90 });
+        alone.beside(Limit::AtMost(limit)).0
     };
     run.metrics.flows[0].convergence = vec![never.clone()];
     assert_eq!((value(&run, 8.0), value(&run, 15.0)), (Some(10.0), None));

@@ -1,0 +1,41 @@
+//! What is found in the runs of a suite is found in each by itself, so that machines can divide them.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use weir_lab::registry::Registry;
+use weir_lab::runs::{Divisible, Forget, Log, Shard};
+use weir_lab::scenario::Contestant;
+use weir_lab::suite::{self, SuiteRequest, SuiteRun, find};
+use weir_lab::traces::TraceStore;
+
+#[test]
+fn what_shards_keep_comes_to_what_one_machine_makes_of_all() {
+    let registry = &Registry::standard();
+    let suite = find("rfc8867").unwrap();
+    let controllers = &["nada", "omniscient"].map(Contestant::named);
+    let request = SuiteRequest { suite, registry, controllers, seeds: &[3, 4], cases: &["5.1", "5.6"] };
+    let plan = request.plan().unwrap();
+    // The omniscient sender at three points, and `nada`; as a controller the former is not run again.
+    assert_eq!(plan.runs(), 2 * 2 * (3 + 1));
+
+    let traces = TraceStore::at(None);
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let parts = ["1/2", "2/2"].map(|text| (text.parse::<Shard>().unwrap(), path(&text.replace('/', "-"))));
+    for (shard, path) in &parts {
+        let made = AtomicUsize::new(0);
+        let done = || {
+            made.fetch_add(1, Ordering::Relaxed);
+        };
+        plan.run_shard(*shard, 2, &traces, &Log::open(path, &[]).unwrap(), &done).unwrap();
+        assert_eq!((made.into_inner(), plan.runs_of(*shard)), (8, 8));
+    }
+    let merged = Log::open(&path("merged"), &parts.map(|(_, path)| path)).unwrap();
+    let of_parts = plan.run(1, &traces, &merged, &|| {}).unwrap();
+    assert_eq!(merged.taken(), plan.runs(), "none is made again");
+
+    let whole = plan.run(2, &traces, &Forget, &|| {}).unwrap();
+    assert_eq!(of_parts.result, whole.result);
+    let page = |run: &SuiteRun| suite::page("title", run, &[]);
+    assert!(page(&of_parts) == page(&whole), "a plot differs");
+}
