@@ -45,7 +45,7 @@ impl<'c> Judge<'c> {
         let trial = |contestant, scenario| Trial { case, contestant, scenario, is_benchmark: false };
         let benchmark = |scenario| Trial { is_benchmark: true, ..trial("tcp for media", scenario) };
         let point =
-            |&preset: &Option<&'static str>| Ok((preset, trial(NAME, case.omniscient(registry, preset)?)));
+            |preset: Option<&'static str>| Ok((preset, trial(NAME, case.omniscient(registry, preset)?)));
         let contest = |contestant: &'c Contestant| {
             let scenario = match contestant.name.as_str() {
                 NAME => case.omniscient(registry, None)?,
@@ -56,7 +56,7 @@ impl<'c> Judge<'c> {
         Ok(Self {
             case,
             benchmark: case.benchmark(registry)?.map(benchmark),
-            points: case.points(registry)?.iter().map(point).collect::<Result<_, RunError>>()?,
+            points: case.points(registry)?.iter().copied().map(point).collect::<Result<_, RunError>>()?,
             contests: controllers.iter().map(contest).collect::<Result<_, RunError>>()?,
         })
     }
