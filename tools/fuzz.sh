@@ -27,7 +27,7 @@ each=$((seconds / $(wc -w <<< "$targets")))
 
 room=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
 # Code that no target uses is not linked; cargo-fuzz links all of it otherwise.
-how=(--fuzz-dir fuzz --target-dir "$room/build" --strip-dead-code)
+how=(--fuzz-dir fuzz --target-dir "$room/build" --strip-dead-code=true)
 cargo +nightly fuzz build "${how[@]}" ${2:+"$2"}
 found=0
 printf '%-12s %8s %10s %9s %7s\n' target seconds inputs features kept
@@ -36,13 +36,13 @@ for target in $targets; do
     mkdir -p "$kept" "$artifacts"
     outcome=
     cargo +nightly fuzz run "${how[@]}" "$target" "$kept" "fuzz/corpus/$target" -- \
-        -max_total_time="$each" -timeout=30 -artifact_prefix="$artifacts/" -print_final_stats=1 > "$log" 2>&1 || outcome="  FOUND: $log"
+        -max_total_time="$each" -timeout=30 -artifact_prefix="$artifacts/" -print_final_stats=1 > "$log" 2>&1 || outcome="  FAILED: $log"
     inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -1)
     features=$(sed -nE 's/^#[0-9]+.* ft: ([0-9]+).*/\1/p' "$log" | tail -1)
     printf '%-12s %8d %10s %9s %7d%s\n' "$target" "$each" "${inputs:-?}" "${features:-?}" "$(ls "$kept" | wc -l)" "$outcome"
     [ -z "$outcome" ] || found=1
 done
 if [ "$found" = 1 ]; then
-    echo "what was found lies in $room/artifacts; cargo +nightly fuzz run --fuzz-dir fuzz TARGET INPUT shows one again" >&2
+    echo "inputs that were found lie in $room/artifacts; cargo +nightly fuzz run --fuzz-dir fuzz TARGET INPUT shows one again" >&2
 fi
 exit $found

@@ -6,7 +6,7 @@ use weir_wire::AbsSendTime;
 use weir_wire::media::MediaHeader;
 use weir_wire::rtcp::messages;
 
-use super::flow::{Flow, limits};
+use super::flow::{Flow, SENDER, limits};
 use super::forge;
 use super::path::Path;
 use crate::input::Input;
@@ -154,7 +154,8 @@ impl Call {
             flow.receiver.on_rtcp(there, input.bytes(64));
             return;
         }
-        let ssrc = super::flow::SENDER + place as u32 ^ u32::from(input.seldom(4)) << 31;
+        // The highest bit tells audio from video.
+        let ssrc = (SENDER + place as u32) ^ (u32::from(input.seldom(4)) << 31);
         let header = MediaHeader {
             payload_type: input.byte() & 0x7F,
             marker: input.flag(),
@@ -224,7 +225,7 @@ impl Call {
             assert!(next.is_none_or(|next| next > there), "it waits for {next:?} at {there:?}");
             let signals = flow.receiver.receiver().signals().len();
             check_signals(&mut [f64::INFINITY; 64][..signals], |out| {
-                flow.receiver.receiver().read_signals(out)
+                flow.receiver.receiver().read_signals(out);
             });
         }
     }

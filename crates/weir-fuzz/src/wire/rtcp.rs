@@ -1,8 +1,8 @@
 //! Datagrams of RTCP packets.
 
 use weir_wire::rtcp::{
-    Ccfb, CcfbWriter, Message, Own, ReceiverReport, Remb, ReportBlock, SenderReport, Twcc, TwccHeader,
-    compound, messages,
+    Ccfb, CcfbWriter, Message, ReceiverReport, Remb, ReportBlock, SenderReport, Twcc, TwccHeader, compound,
+    messages,
 };
 use weir_wire::{ParseError, WriteError};
 
@@ -57,7 +57,7 @@ fn write_again(message: &Message<'_>) {
         Message::Twcc(feedback) => write_transport_wide(feedback, room),
         Message::Ccfb(feedback) => write_rfc_8888(feedback, room),
         Message::Own(report) => {
-            same(message, report.write(room).map(|_| Own::wire_len(report.data.len())), room)
+            same(message, report.write(room), room);
         }
         Message::Pli(request) => same(message, request.write(room), room),
         Message::Nada(report) => same(message, report.write(room), room),
